@@ -1,0 +1,69 @@
+/* The context: messages, progress, cancellation, the thread pool's owner and the backend's slot. */
+#ifndef SZEGO_CONTEXT_H
+#define SZEGO_CONTEXT_H
+
+#include <szego/status.h>
+
+SZG_BEGIN_DECLS
+
+typedef struct szg_context szg_context;
+struct szg_ops; /* the op table of <szego/backend.h> */
+
+typedef enum szg_severity { SZG_NOTE, SZG_WARNING } szg_severity;
+
+/* Receives one line without a newline. May be called from any thread, one call at a time. */
+typedef void szg_message_fn(void *user, szg_severity severity, const char *text);
+
+/* Receives progress of the job `what`: `done` of `total` units. One call at a time. */
+typedef void szg_progress_fn(void *user, const char *what, int64_t done, int64_t total);
+
+/* All fields may be zero: every online processor, silence. */
+typedef struct szg_context_options {
+    int threads;               /* worker threads including the caller; 0: one per processor */
+    szg_message_fn *message;   /* NULL: dropped */
+    szg_progress_fn *progress; /* NULL: dropped */
+    void *user;                /* passed to both callbacks */
+} szg_context_options;
+
+/* Opens a context; `options` may be NULL. The caller closes it. SZG_EINVAL (threads < 0 or > 1024),
+ * SZG_ENOMEM. A context may be used by one caller thread at a time. */
+SZG_CHECK_RESULT szg_status szg_context_open(const szg_context_options *options, szg_context **out);
+
+/* Frees the context, joins its threads and nulls the pointer; NULL and *context NULL are allowed. */
+void szg_context_close(szg_context **context);
+
+/* The message of the latest failure, "" before any. Valid until the next failure or close. */
+const char *szg_context_message(const szg_context *context);
+
+/* Number of threads that szg_pool_run uses, the caller's included. */
+int szg_context_threads(const szg_context *context);
+
+/* Records a failure and returns `status`, so that one can write `return szg_fail(ctx, ...)`. The
+ * message names the place, the numbers and the remedy. `context` may be NULL. Thread-safe. */
+SZG_PRINTF(3, 4)
+szg_status szg_fail(szg_context *context, szg_status status, const char *format, ...);
+
+/* Puts "prefix: " in front of the recorded message (a file name, a layer) and returns `status`. */
+SZG_PRINTF(3, 4)
+szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *format, ...);
+
+/* Sends a note or a warning to the message callback. Thread-safe. */
+SZG_PRINTF(3, 4)
+void szg_say(szg_context *context, szg_severity severity, const char *format, ...);
+
+/* Reports progress; cheap enough to call a thousand times a second. Thread-safe. */
+void szg_progress(szg_context *context, const char *what, int64_t done, int64_t total);
+
+/* Asks running work to stop. Async-signal-safe. */
+void szg_context_cancel(szg_context *context);
+
+/* SZG_ECANCEL once szg_context_cancel was called, else SZG_OK. Long loops call it. */
+SZG_CHECK_RESULT szg_status szg_context_check_cancel(szg_context *context);
+
+/* The backend's slot: floor 1 stores its op table here, the context only keeps the pointer. */
+void szg_context_set_ops(szg_context *context, const struct szg_ops *ops);
+const struct szg_ops *szg_context_ops(const szg_context *context);
+
+SZG_END_DECLS
+
+#endif

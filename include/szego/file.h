@@ -1,0 +1,42 @@
+/* Files: written beside their target and renamed when whole; read by mapping. */
+#ifndef SZEGO_FILE_H
+#define SZEGO_FILE_H
+
+#include <stdio.h>
+#include <szego/context.h>
+
+SZG_BEGIN_DECLS
+
+typedef struct szg_writer szg_writer;
+
+/* Opens a temporary file in the folder of `path`. SZG_EIO (with the reason), SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_writer_open(szg_context *context, const char *path,
+                                            szg_writer **out);
+
+/* The stream to write to, "w+b". Errors are found by szg_writer_commit. */
+FILE *szg_writer_stream(szg_writer *writer);
+
+/* Flushes, fsyncs, renames onto the target and frees. On SZG_EIO (a full disk, say) the target is
+ * as it was before and the temporary file is gone. Nulls the pointer either way. */
+SZG_CHECK_RESULT szg_status szg_writer_commit(szg_context *context, szg_writer **writer);
+
+/* Removes the temporary file and frees; NULL and *writer NULL are allowed. */
+void szg_writer_discard(szg_writer **writer);
+
+/* Creates `path` and its missing parents as folders. SZG_EIO. */
+SZG_CHECK_RESULT szg_status szg_folder_create(szg_context *context, const char *path);
+
+/* A file mapped for reading; data is NULL for an empty file. */
+typedef struct szg_mapping {
+    const unsigned char *data;
+    int64_t size;
+} szg_mapping;
+
+/* Maps a regular file. SZG_EIO (missing, unreadable), SZG_EDATA (not a regular file). */
+SZG_CHECK_RESULT szg_status szg_mapping_open(szg_context *context, const char *path,
+                                             szg_mapping *out);
+void szg_mapping_close(szg_mapping *mapping);
+
+SZG_END_DECLS
+
+#endif

@@ -1,0 +1,22 @@
+/* One pool of POSIX threads a context; work splits in fixed blocks whatever the thread count. */
+#ifndef SZEGO_POOL_H
+#define SZEGO_POOL_H
+
+#include <szego/context.h>
+
+SZG_BEGIN_DECLS
+
+/* Does block `block` of a job. `worker` is in 0 .. szg_context_threads() - 1 and is unique among
+ * the blocks that run at the same time: an index for scratch memory. */
+typedef szg_status szg_block_fn(szg_context *context, void *job, int64_t block, int worker);
+
+/* Runs blocks 0 .. blocks - 1 on the pool, the caller's thread included, and waits. Which thread
+ * takes which block is not fixed, so a block writes only what is its own. Returns the first failure
+ * (later blocks are then skipped), SZG_ECANCEL when cancelled between blocks. A call from inside a
+ * block runs serially on that worker. */
+SZG_CHECK_RESULT szg_status szg_pool_run(szg_context *context, int64_t blocks, szg_block_fn *run,
+                                         void *job);
+
+SZG_END_DECLS
+
+#endif

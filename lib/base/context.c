@@ -1,0 +1,121 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "context_private.h"
+
+enum { THREADS_MAX = 1024 };
+
+static int online_processors(void) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (int)count;
+}
+
+szg_status szg_context_open(const szg_context_options *options, szg_context **out) {
+    *out = NULL;
+    szg_context *context = calloc(1, sizeof *context);
+    if (!context)
+        return SZG_ENOMEM;
+    if (options)
+        context->options = *options;
+    if (context->options.threads < 0 || context->options.threads > THREADS_MAX) {
+        free(context);
+        return SZG_EINVAL;
+    }
+    if (context->options.threads == 0)
+        context->options.threads = online_processors();
+    pthread_mutex_init(&context->lock, NULL);
+    szg_status status = szg_pool_open(context->options.threads, &context->pool);
+    if (status != SZG_OK) {
+        szg_context_close(&context);
+        return status;
+    }
+    *out = context;
+    return SZG_OK;
+}
+
+void szg_context_close(szg_context **context) {
+    if (!context || !*context)
+        return;
+    szg_pool_close(&(*context)->pool);
+    pthread_mutex_destroy(&(*context)->lock);
+    free(*context);
+    *context = NULL;
+}
+
+const char *szg_context_message(const szg_context *context) {
+    return context->message;
+}
+
+int szg_context_threads(const szg_context *context) {
+    return context->options.threads;
+}
+
+szg_status szg_fail(szg_context *context, szg_status status, const char *format, ...) {
+    if (!context)
+        return status;
+    pthread_mutex_lock(&context->lock);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(context->message, sizeof context->message, format, arguments);
+    va_end(arguments);
+    pthread_mutex_unlock(&context->lock);
+    return status;
+}
+
+szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *format, ...) {
+    if (!context)
+        return status;
+    char whole[sizeof context->message];
+    pthread_mutex_lock(&context->lock);
+    va_list arguments;
+    va_start(arguments, format);
+    int used = vsnprintf(whole, sizeof whole, format, arguments);
+    va_end(arguments);
+    if (used >= 0 && (size_t)used < sizeof whole)
+        snprintf(whole + used, sizeof whole - (size_t)used, ": %s", context->message);
+    memcpy(context->message, whole, sizeof whole);
+    pthread_mutex_unlock(&context->lock);
+    return status;
+}
+
+void szg_say(szg_context *context, szg_severity severity, const char *format, ...) {
+    if (!context || !context->options.message)
+        return;
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    pthread_mutex_lock(&context->lock);
+    context->options.message(context->options.user, severity, text);
+    pthread_mutex_unlock(&context->lock);
+}
+
+void szg_progress(szg_context *context, const char *what, int64_t done, int64_t total) {
+    if (!context || !context->options.progress)
+        return;
+    pthread_mutex_lock(&context->lock);
+    context->options.progress(context->options.user, what, done, total);
+    pthread_mutex_unlock(&context->lock);
+}
+
+void szg_context_cancel(szg_context *context) {
+    atomic_store(&context->cancelled, true);
+}
+
+szg_status szg_context_check_cancel(szg_context *context) {
+    if (context && atomic_load(&context->cancelled))
+        return szg_fail(context, SZG_ECANCEL, "interrupted");
+    return SZG_OK;
+}
+
+void szg_context_set_ops(szg_context *context, const struct szg_ops *ops) {
+    atomic_store(&context->ops, ops);
+}
+
+const struct szg_ops *szg_context_ops(const szg_context *context) {
+    return atomic_load(&context->ops);
+}

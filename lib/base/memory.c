@@ -1,0 +1,143 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <szego/memory.h>
+#include "context_private.h"
+
+enum { ALIGNMENT = 64 };
+
+static bool injected_failure(szg_context *context) {
+    if (!context || atomic_load_explicit(&context->allocations_left, memory_order_relaxed) == 0)
+        return false;
+    return atomic_fetch_sub(&context->allocations_left, 1) == 1;
+}
+
+static void human_bytes(double bytes, char text[static 32]) {
+    const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t unit = 0;
+    while (bytes >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+}
+
+static szg_status refuse(szg_context *context, int64_t count, size_t size) {
+    char text[32];
+    human_bytes((double)count * (double)size, text);
+    return szg_fail(context, SZG_ENOMEM, "out of memory: %s (%" PRId64 " x %zu bytes) refused",
+                    text, count, size);
+}
+
+szg_status szg_memory_alloc(szg_context *context, int64_t count, size_t size, void *out) {
+    void *block = NULL;
+    memcpy(out, &block, sizeof block);
+    if (count < 0)
+        return szg_fail(context, SZG_EINVAL, "a count of %" PRId64 " elements is negative", count);
+    size_t bytes;
+    if (__builtin_mul_overflow((size_t)count, size, &bytes) || bytes > PTRDIFF_MAX - 2 * ALIGNMENT)
+        return refuse(context, count, size);
+    bytes = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; /* never zero: a valid pointer */
+    if (injected_failure(context))
+        return refuse(context, count, size);
+    block = aligned_alloc(ALIGNMENT, bytes);
+    if (!block)
+        return refuse(context, count, size);
+    memset(block, 0, bytes);
+    memcpy(out, &block, sizeof block);
+    return SZG_OK;
+}
+
+szg_status szg_memory_grow(szg_context *context, void *block, int64_t count, int64_t new_count,
+                           size_t size) {
+    void *old, *fresh;
+    memcpy(&old, block, sizeof old);
+    SZG_TRY(szg_memory_alloc(context, new_count, size, &fresh));
+    if (old && count > 0)
+        memcpy(fresh, old, (size_t)(count < new_count ? count : new_count) * size);
+    free(old);
+    memcpy(block, &fresh, sizeof fresh);
+    return SZG_OK;
+}
+
+szg_status szg_memory_copy_text(szg_context *context, const char *text, char **out) {
+    size_t length = strlen(text);
+    SZG_TRY(szg_memory_alloc(context, (int64_t)length + 1, 1, out));
+    memcpy(*out, text, length + 1);
+    return SZG_OK;
+}
+
+void szg_memory_free(void *block) {
+    free(block);
+}
+
+szg_status szg_memory_product(szg_context *context, int64_t rows, int64_t columns, int64_t *out) {
+    *out = 0;
+    if (rows < 0 || columns < 0)
+        return szg_fail(context, SZG_EINVAL,
+                        "a size of %" PRId64 " x %" PRId64 " is negative: sizes are at least 0",
+                        rows, columns);
+    int64_t product;
+    if (__builtin_mul_overflow(rows, columns, &product) || product > INT64_MAX / 16)
+        return szg_fail(context, SZG_ENOMEM, "%" PRId64 " x %" PRId64 " elements overflow a size",
+                        rows, columns);
+    *out = product;
+    return SZG_OK;
+}
+
+static int64_t number_in_file(const char *path, const char *key) {
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return INT64_MAX;
+    int64_t value = INT64_MAX;
+    char line[256];
+    size_t length = strlen(key);
+    while (fgets(line, sizeof line, file)) {
+        if (strncmp(line, key, length) != 0)
+            continue;
+        char *end;
+        long long number = strtoll(line + length, &end, 10);
+        if (end != line + length && number >= 0)
+            value = number;
+        break;
+    }
+    fclose(file);
+    return value;
+}
+
+int64_t szg_memory_available(void) {
+    int64_t kib = number_in_file("/proc/meminfo", "MemAvailable:");
+    int64_t available = kib > INT64_MAX / 1024 ? INT64_MAX : kib * 1024;
+    int64_t limit = number_in_file("/sys/fs/cgroup/memory.max", "");
+    int64_t used = number_in_file("/sys/fs/cgroup/memory.current", "");
+    if (limit != INT64_MAX && used != INT64_MAX) {
+        int64_t left = limit > used ? limit - used : 0;
+        if (left < available)
+            available = left;
+    }
+    return available;
+}
+
+szg_status szg_memory_require(szg_context *context, int64_t rows, int64_t columns, size_t size,
+                              const char *what, const char *remedy) {
+    if (rows < 0 || columns < 0)
+        return szg_fail(context, SZG_EINVAL,
+                        "%s: a size of %" PRId64 " x %" PRId64 " is negative", what, rows, columns);
+    /* A double holds any product; the comparison needs no more than its 53 bits. */
+    double need = (double)rows * (double)columns * (double)size;
+    double have = (double)szg_memory_available();
+    if (need <= have)
+        return SZG_OK;
+    char need_text[32], have_text[32];
+    human_bytes(need, need_text);
+    human_bytes(have, have_text);
+    return szg_fail(context, SZG_ENOMEM, "%s needs %s, %s are available: %s", what, need_text,
+                    have_text, remedy);
+}
+
+void szg_memory_fail_after(szg_context *context, int64_t countdown) {
+    atomic_store(&context->allocations_left, countdown);
+}

@@ -1,0 +1,48 @@
+#include <math.h>
+
+#include <Random123/philox.h>
+#include <szego/random.h>
+
+static philox4x32_ctr_t block_at(const szg_stream *stream, uint64_t block) {
+    philox4x32_ctr_t counter = {{(uint32_t)block, stream->step, stream->purpose, 0}};
+    philox4x32_key_t key = {{(uint32_t)stream->seed, (uint32_t)(stream->seed >> 32)}};
+    return philox4x32(counter, key);
+}
+
+static double to_uniform(uint32_t high, uint32_t low) {
+    uint64_t bits = ((uint64_t)high << 32 | low) >> 11;
+    return (double)bits * 0x1p-53;
+}
+
+uint32_t szg_random_word(const szg_stream *stream, uint64_t index) {
+    return block_at(stream, index / 4).v[index % 4];
+}
+
+double szg_random_uniform(const szg_stream *stream, uint64_t index) {
+    philox4x32_ctr_t block = block_at(stream, index / 2);
+    unsigned lane = (unsigned)(index % 2) * 2;
+    return to_uniform(block.v[lane], block.v[lane + 1]);
+}
+
+double szg_random_normal(const szg_stream *stream, uint64_t index) {
+    philox4x32_ctr_t block = block_at(stream, index / 2);
+    /* 1 - u is in (0, 1], so that the logarithm is finite. */
+    double radius = sqrt(-2 * log(1 - to_uniform(block.v[0], block.v[1])));
+    double angle = 2 * 3.14159265358979323846 * to_uniform(block.v[2], block.v[3]);
+    return radius * (index % 2 ? sin(angle) : cos(angle));
+}
+
+int64_t szg_random_below(const szg_stream *stream, uint64_t index, int64_t bound) {
+    int64_t value = (int64_t)(szg_random_uniform(stream, index) * (double)bound);
+    return value < bound ? value : bound - 1;
+}
+
+void szg_random_fill_uniform(const szg_stream *stream, uint64_t first, int64_t count, double *out) {
+    for (int64_t i = 0; i < count; i++)
+        out[i] = szg_random_uniform(stream, first + (uint64_t)i);
+}
+
+void szg_random_fill_normal(const szg_stream *stream, uint64_t first, int64_t count, double *out) {
+    for (int64_t i = 0; i < count; i++)
+        out[i] = szg_random_normal(stream, first + (uint64_t)i);
+}

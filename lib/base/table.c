@@ -1,0 +1,271 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include <szego/table.h>
+
+/* A cell: 8 bytes of value, and a flag array apart. Texts are interned: a table of 10^6 eigenvalues
+ * repeats a handful of sources. */
+typedef union cell {
+    const char *text;
+    int64_t integer;
+    double real;
+} cell;
+
+struct szg_table {
+    char *name;
+    int64_t columns, rows, capacity;
+    szg_column *column;
+    cell *cell;    /* [capacity][columns] */
+    bool *present; /* [capacity][columns] */
+    int64_t texts, slots;
+    char **text; /* open-addressing hash set of interned strings, slots a power of two */
+};
+
+szg_status szg_table_open(szg_context *context, const char *name, const szg_column *columns,
+                          int64_t count, szg_table **out) {
+    *out = NULL;
+    if (count < 1)
+        return szg_fail(context, SZG_EINVAL, "table %s has no columns", name);
+    szg_table *table;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *table, &table));
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_memory_copy_text(context, name, &table->name), fail);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, count, sizeof *table->column, &table->column),
+                 fail);
+    for (int64_t i = 0; i < count; i++) {
+        if (szg_table_find(table, columns[i].name) >= 0) {
+            status = szg_fail(context, SZG_EINVAL, "table %s has column %s twice", name,
+                              columns[i].name);
+            goto fail;
+        }
+        char *copy;
+        SZG_TRY_GOTO(status, szg_memory_copy_text(context, columns[i].name, &copy), fail);
+        table->column[i] = (szg_column){.name = copy, .type = columns[i].type};
+        table->columns = i + 1;
+        SZG_TRY_GOTO(status,
+                     szg_memory_copy_text(context, columns[i].doc ? columns[i].doc : "", &copy),
+                     fail);
+        table->column[i].doc = copy;
+    }
+    *out = table;
+    return SZG_OK;
+fail:
+    szg_table_close(&table);
+    return status;
+}
+
+void szg_table_close(szg_table **table) {
+    if (!table || !*table)
+        return;
+    szg_table *t = *table;
+    for (int64_t i = 0; i < t->columns; i++) {
+        szg_memory_free((void *)t->column[i].name);
+        szg_memory_free((void *)t->column[i].doc);
+    }
+    for (int64_t i = 0; i < t->slots; i++)
+        szg_memory_free(t->text[i]);
+    szg_memory_free(t->text);
+    szg_memory_free(t->column);
+    szg_memory_free(t->cell);
+    szg_memory_free(t->present);
+    szg_memory_free(t->name);
+    szg_memory_free(t);
+    *table = NULL;
+}
+
+szg_status szg_table_add_row(szg_context *context, szg_table *table) {
+    if (table->rows == table->capacity) {
+        int64_t capacity = table->capacity ? 2 * table->capacity : 8;
+        int64_t old, fresh;
+        SZG_TRY(szg_memory_product(context, table->capacity, table->columns, &old));
+        SZG_TRY(szg_memory_product(context, capacity, table->columns, &fresh));
+        SZG_TRY(szg_memory_grow(context, &table->cell, old, fresh, sizeof(cell)));
+        SZG_TRY(szg_memory_grow(context, &table->present, old, fresh, sizeof(bool)));
+        table->capacity = capacity;
+    }
+    table->rows++;
+    return SZG_OK;
+}
+
+static uint64_t text_hash(const char *text) {
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash;
+}
+
+/* The slot that holds `text`, or the empty one where it belongs. */
+static int64_t text_slot(char *const *slots, int64_t count, const char *text) {
+    int64_t at = (int64_t)(text_hash(text) & (uint64_t)(count - 1));
+    while (slots[at] && strcmp(slots[at], text) != 0)
+        at = (at + 1) & (count - 1);
+    return at;
+}
+
+static szg_status grow_texts(szg_context *context, szg_table *table) {
+    int64_t count = table->slots ? 2 * table->slots : 64;
+    char **fresh;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *fresh, &fresh));
+    for (int64_t i = 0; i < table->slots; i++)
+        if (table->text[i])
+            fresh[text_slot(fresh, count, table->text[i])] = table->text[i];
+    szg_memory_free(table->text);
+    table->text = fresh;
+    table->slots = count;
+    return SZG_OK;
+}
+
+static szg_status intern(szg_context *context, szg_table *table, const char *text,
+                         const char **out) {
+    if (2 * table->texts >= table->slots)
+        SZG_TRY(grow_texts(context, table));
+    int64_t slot = text_slot(table->text, table->slots, text);
+    if (!table->text[slot]) {
+        SZG_TRY(szg_memory_copy_text(context, text, &table->text[slot]));
+        table->texts++;
+    }
+    *out = table->text[slot];
+    return SZG_OK;
+}
+
+static szg_status find_cell(szg_context *context, const szg_table *table, const char *column,
+                            szg_type type, int64_t *at) {
+    int64_t index = szg_table_find(table, column);
+    if (index < 0)
+        return szg_fail(context, SZG_EINVAL, "table %s has no column %s", table->name, column);
+    if (table->column[index].type != type)
+        return szg_fail(context, SZG_EINVAL, "table %s: column %s has another type", table->name,
+                        column);
+    if (table->rows == 0)
+        return szg_fail(context, SZG_EINVAL, "table %s has no row yet", table->name);
+    *at = (table->rows - 1) * table->columns + index;
+    return SZG_OK;
+}
+
+szg_status szg_table_set_text(szg_context *context, szg_table *table, const char *column,
+                              const char *value) {
+    int64_t at = 0;
+    SZG_TRY(find_cell(context, table, column, SZG_TEXT, &at));
+    table->present[at] = value != NULL;
+    if (value)
+        SZG_TRY(intern(context, table, value, &table->cell[at].text));
+    return SZG_OK;
+}
+
+szg_status szg_table_set_integer(szg_context *context, szg_table *table, const char *column,
+                                 int64_t value) {
+    int64_t at = 0;
+    SZG_TRY(find_cell(context, table, column, SZG_INTEGER, &at));
+    table->cell[at].integer = value;
+    table->present[at] = true;
+    return SZG_OK;
+}
+
+szg_status szg_table_set_real(szg_context *context, szg_table *table, const char *column,
+                              double value) {
+    int64_t at = 0;
+    SZG_TRY(find_cell(context, table, column, SZG_REAL, &at));
+    table->cell[at].real = value;
+    table->present[at] = true;
+    return SZG_OK;
+}
+
+szg_status szg_table_note(szg_context *context, szg_table *table, const char *format, ...) {
+    int64_t at = 0;
+    SZG_TRY(find_cell(context, table, "note", SZG_TEXT, &at));
+    char text[2048];
+    int used = 0;
+    if (table->present[at])
+        used = snprintf(text, sizeof text, "%s; ", table->cell[at].text);
+    if (used < 0 || (size_t)used >= sizeof text)
+        used = (int)sizeof text - 1;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
+    va_end(arguments);
+    return szg_table_set_text(context, table, "note", text);
+}
+
+static bool same_columns(const szg_table *a, const szg_table *b) {
+    if (a->columns != b->columns)
+        return false;
+    for (int64_t i = 0; i < a->columns; i++)
+        if (strcmp(a->column[i].name, b->column[i].name) != 0 ||
+            a->column[i].type != b->column[i].type)
+            return false;
+    return true;
+}
+
+szg_status szg_table_append(szg_context *context, szg_table *table, const szg_table *from) {
+    if (!same_columns(table, from))
+        return szg_fail(context, SZG_EINVAL, "tables %s and %s differ in their columns",
+                        table->name, from->name);
+    for (int64_t row = 0; row < from->rows; row++) {
+        SZG_TRY(szg_table_add_row(context, table));
+        for (int64_t i = 0; i < table->columns; i++) {
+            int64_t source = row * from->columns + i;
+            int64_t target = (table->rows - 1) * table->columns + i;
+            if (!from->present[source])
+                continue;
+            table->cell[target] = from->cell[source];
+            if (table->column[i].type == SZG_TEXT)
+                SZG_TRY(intern(context, table, from->cell[source].text,
+                               &table->cell[target].text));
+            table->present[target] = true;
+        }
+    }
+    return SZG_OK;
+}
+
+const char *szg_table_name(const szg_table *table) {
+    return table->name;
+}
+
+int64_t szg_table_rows(const szg_table *table) {
+    return table->rows;
+}
+
+int64_t szg_table_columns(const szg_table *table) {
+    return table->columns;
+}
+
+const szg_column *szg_table_column(const szg_table *table, int64_t index) {
+    return &table->column[index];
+}
+
+int64_t szg_table_find(const szg_table *table, const char *column) {
+    for (int64_t i = 0; i < table->columns; i++)
+        if (strcmp(table->column[i].name, column) == 0)
+            return i;
+    return -1;
+}
+
+bool szg_table_is_empty(const szg_table *table, int64_t row, int64_t column) {
+    return !table->present[row * table->columns + column];
+}
+
+const char *szg_table_get_text(const szg_table *table, int64_t row, int64_t column) {
+    int64_t at = row * table->columns + column;
+    return table->present[at] && table->column[column].type == SZG_TEXT ? table->cell[at].text
+                                                                        : NULL;
+}
+
+int64_t szg_table_get_integer(const szg_table *table, int64_t row, int64_t column) {
+    int64_t at = row * table->columns + column;
+    return table->present[at] && table->column[column].type == SZG_INTEGER
+               ? table->cell[at].integer
+               : 0;
+}
+
+double szg_table_get_real(const szg_table *table, int64_t row, int64_t column) {
+    int64_t at = row * table->columns + column;
+    if (!table->present[at])
+        return NAN;
+    if (table->column[column].type == SZG_INTEGER)
+        return (double)table->cell[at].integer;
+    return table->column[column].type == SZG_REAL ? table->cell[at].real : NAN;
+}

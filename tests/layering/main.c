@@ -1,0 +1,4 @@
+/* Linking is the test. */
+int main(void) {
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* What every test program shares: a context, seeded corner-biased inputs, and the main function. */
+#ifndef SZG_TESTS_SUITE_H
+#define SZG_TESTS_SUITE_H
+
+#include <check.h>
+#include <stdio.h>
+#include <szego/szego.h>
+
+/* The seed of this run: SZG_TEST_SEED, or a fixed default; printed on start. */
+uint64_t test_seed(void);
+
+/* `count` scaled by SZG_TEST_MULTIPLIER (default 1), at least 1. */
+int64_t test_trials(int64_t count);
+
+/* A double biased to the corners: zero, repeats, ones, tiny, huge (1e+-8), nearly equal, normal. */
+double test_real(const szg_stream *stream, uint64_t index);
+
+/* A context that lives as long as the program; its messages go nowhere. */
+szg_context *test_context(void);
+
+/* Fails with the context's message. */
+#define ck_szg_ok(call)                                                                            \
+    do {                                                                                           \
+        szg_status ck_status_ = (call);                                                            \
+        ck_assert_msg(ck_status_ == SZG_OK, "%s: %s: %s", #call, szg_status_name(ck_status_),     \
+                      szg_context_message(test_context()));                                       \
+    } while (0)
+
+/* The call fails with `expected`, and the message contains `words`. */
+#define ck_szg_fails(expected, words, call)                                                        \
+    do {                                                                                           \
+        szg_status ck_status_ = (call);                                                            \
+        ck_assert_msg(ck_status_ == (expected), "%s: %s, not %s: %s", #call,                       \
+                      szg_status_name(ck_status_), szg_status_name(expected),                      \
+                      szg_context_message(test_context()));                                       \
+        ck_assert_msg(strstr(szg_context_message(test_context()), (words)), "%s: %s lacks %s",    \
+                      #call, szg_context_message(test_context()), (words));                        \
+    } while (0)
+
+/* |got - want| <= bound, written so that NaN fails; prints the three. */
+#define ck_close(got, want, bound)                                                                 \
+    do {                                                                                           \
+        double ck_got_ = (got), ck_want_ = (want), ck_bound_ = (bound);                            \
+        double ck_error_ = ck_got_ > ck_want_ ? ck_got_ - ck_want_ : ck_want_ - ck_got_;           \
+        ck_assert_msg(ck_error_ <= ck_bound_, "%s = %.17g, %s = %.17g, error %.3g > %.3g", #got,   \
+                      ck_got_, #want, ck_want_, ck_error_, ck_bound_);                             \
+    } while (0)
+
+/* Defined once by each test program: adds its cases to the suite. */
+void test_register(Suite *suite);
+
+/* Adds `test` as a case of its own, so that reports name it. */
+void test_add(Suite *suite, const char *name, const TTest *test);
+
+#endif
