@@ -1,3 +1,196 @@
-int main(void) {
-    return 0;
+/* The program `szego`: finds the command, parses its options, opens the context, runs. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "terminal.h"
+
+enum { KEY_FORMAT = 0x1000, KEY_BACKEND, KEY_THREADS, KEY_SEED };
+
+const struct argp_option shared_argp_options[] = {
+    {"output", 'o', "PATH", 0,
+     "write results to PATH: a folder (DIR/) gets a CSV file a table and manifest.json, FILE.csv, "
+     "FILE.json or FILE.npy one file",
+     100},
+    {"format", KEY_FORMAT, "FORMAT", 0, "format on standard output: table (default), csv or json",
+     100},
+    {"backend", KEY_BACKEND, "NAME", 0, "auto (default), cpu, reference or cuda", 100},
+    {"threads", KEY_THREADS, "N", 0, "worker threads (default: one a processor)", 100},
+    {"seed", KEY_SEED, "S", 0, "seed of every random number (default 0)", 100},
+    {"quiet", 'q', NULL, 0, "no notes and no progress bar", 100},
+    {0}};
+
+static error_t parse_shared(int key, char *argument, struct argp_state *state) {
+    shared_options *shared = state->input;
+    switch (key) {
+    case 'o':
+        shared->output = argument;
+        return 0;
+    case KEY_FORMAT:
+        if (strcmp(argument, "table") && strcmp(argument, "csv") && strcmp(argument, "json"))
+            argp_error(state, "--format: '%s' is none of table, csv, json", argument);
+        shared->format = argument;
+        return 0;
+    case KEY_BACKEND:
+        shared->backend = argument;
+        return 0;
+    case KEY_THREADS:
+        shared->threads = (int)parse_integer(state, "--threads", argument, 1, 1024);
+        return 0;
+    case KEY_SEED:
+        shared->seed = (uint64_t)parse_integer(state, "--seed", argument, 0, INT64_MAX);
+        return 0;
+    case 'q':
+        shared->quiet = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp shared_argp = {
+    shared_argp_options, parse_shared, NULL, NULL, NULL, NULL, NULL};
+
+static error_t parse_command(int key, char *argument, struct argp_state *state) {
+    command_call *call = state->input;
+    if (key == ARGP_KEY_INIT) {
+        state->child_inputs[0] = &call->shared;
+        return 0;
+    }
+    if (call->command->parse)
+        return call->command->parse(call, key, argument, state);
+    return ARGP_ERR_UNKNOWN;
+}
+
+static const char exit_codes_doc[] =
+    "\vExit status: 0 done, 1 internal or input/output error, 2 wrong usage, 3 bad data, 4 not "
+    "converged or a verdict that differs, 5 backend missing, 130 interrupted.";
+
+static void parse_arguments(command_call *call, int argc, char **argv) {
+    char doc[8192];
+    snprintf(doc, sizeof doc, "%s%s", call->command->doc, exit_codes_doc);
+    const struct argp_child children[] = {{&shared_argp, 0, "Options of every command:", 100}, {0}};
+    const struct argp argp = {
+        call->command->options, parse_command, call->command->arguments, doc, children, NULL, NULL};
+    char name[64];
+    snprintf(name, sizeof name, "szego %s", call->command->name);
+    argv[0] = name; /* argp's messages begin with it */
+    argp_parse(&argp, argc, argv, 0, NULL, call);
+}
+
+static szg_context *signal_context;
+
+/* The first signal asks the work to stop and to leave no partial file; the second one kills. */
+static void on_signal(int number) {
+    signal(number, SIG_DFL);
+    if (signal_context)
+        szg_context_cancel(signal_context);
+}
+
+static int exit_code(szg_status status) {
+    switch (status) {
+    case SZG_OK:
+        return EXIT_DONE;
+    case SZG_EINVAL:
+        return EXIT_USAGE;
+    case SZG_EDATA:
+    case SZG_EDOMAIN:
+        return EXIT_DATA;
+    case SZG_ENOCONV:
+        return EXIT_DIFFERS;
+    case SZG_EBACKEND:
+        return EXIT_BACKEND;
+    case SZG_ECANCEL:
+        return EXIT_INTERRUPTED;
+    default:
+        return EXIT_INTERNAL;
+    }
+}
+
+static szg_status run_call(command_call *call) {
+    if (call->shared.backend)
+        return szg_fail(call->context, SZG_EBACKEND, "later");
+    SZG_TRY(call->command->run(call));
+    if (fflush(stdout) != 0)
+        return szg_fail(call->context, SZG_EIO, "standard output: writing failed");
+    return SZG_OK;
+}
+
+static int run_command(command_call *call) {
+    terminal screen;
+    terminal_open(&screen, call->shared.quiet);
+    szg_context_options options = {.threads = call->shared.threads,
+                                   .message = terminal_message,
+                                   .progress = terminal_progress,
+                                   .user = &screen};
+    if (szg_context_open(&options, &call->context) != SZG_OK) {
+        fprintf(stderr, "szego: the threads could not be started; try --threads 1\n");
+        return EXIT_INTERNAL;
+    }
+    signal_context = call->context;
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    szg_status status = run_call(call);
+    terminal_clear(&screen);
+    if (status != SZG_OK)
+        fprintf(stderr, "szego: %s\n", szg_context_message(call->context));
+    signal_context = NULL;
+    szg_context_close(&call->context);
+    return exit_code(status);
+}
+
+static void print_help(FILE *stream) {
+    fputs(
+        "Usage: szego COMMAND [options]\n\n"
+        "What positional encodings do to the spectrum of attention logits: kernels, symbols with\n"
+        "certified bounds, trained checkpoints, and a ledger of the theory's claims.\n\n"
+        "Commands:\n",
+        stream);
+    for (const command *const *at = command_table; *at; at++)
+        fprintf(stream, "  %-11s %s\n", (*at)->name, (*at)->summary);
+    fputs("\n`szego COMMAND --help` lists a command's options; `szego --version` the version.\n",
+          stream);
+}
+
+static const command *find_command(const char *name) {
+    for (const command *const *at = command_table; *at; at++)
+        if (strcmp((*at)->name, name) == 0)
+            return *at;
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    argp_err_exit_status = EXIT_USAGE;
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("szego %s (%s)\n", szg_version(), szg_commit());
+        return EXIT_DONE;
+    }
+    command_call call = {.command = find_command(argv[1]), .argc = argc, .argv = argv};
+    if (!call.command) {
+        fprintf(stderr, "szego: there is no command '%s'; `szego --help` lists them\n", argv[1]);
+        return EXIT_USAGE;
+    }
+    call.own = calloc(1, call.command->own_size + 1);
+    char **rest = calloc((size_t)argc + 1, sizeof *rest);
+    if (!call.own || !rest)
+        return EXIT_INTERNAL;
+    memcpy(rest, argv + 1, (size_t)(argc - 1) * sizeof *rest);
+    parse_arguments(&call, argc - 1, rest);
+    int code = run_command(&call);
+    if (call.command->release)
+        call.command->release(&call);
+    free(rest);
+    free(call.own);
+    return code;
 }

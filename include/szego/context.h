@@ -29,7 +29,8 @@ typedef struct szg_context_options {
  * SZG_ENOMEM. A context may be used by one caller thread at a time. */
 SZG_CHECK_RESULT szg_status szg_context_open(const szg_context_options *options, szg_context **out);
 
-/* Frees the context, joins its threads and nulls the pointer; NULL and *context NULL are allowed. */
+/* Frees the context, joins its threads and nulls the pointer; NULL and *context NULL are allowed.
+ */
 void szg_context_close(szg_context **context);
 
 /* The message of the latest failure, "" before any. Valid until the next failure or close. */

@@ -19,7 +19,8 @@ SZG_CHECK_RESULT szg_status szg_memory_grow(szg_context *context, void *block, i
                                             int64_t new_count, size_t size);
 
 /* A copy of a NUL-terminated string; free with szg_memory_free. */
-SZG_CHECK_RESULT szg_status szg_memory_copy_text(szg_context *context, const char *text, char **out);
+SZG_CHECK_RESULT szg_status szg_memory_copy_text(szg_context *context, const char *text,
+                                                 char **out);
 
 /* Frees a block; NULL is allowed. */
 void szg_memory_free(void *block);
@@ -33,7 +34,8 @@ SZG_CHECK_RESULT szg_status szg_memory_product(szg_context *context, int64_t row
 int64_t szg_memory_available(void);
 
 /* SZG_ENOMEM with a message that names `what`, the bytes needed, the bytes available and `remedy`
- * (a clause such as "use --range only"), where rows * columns * size exceeds the available memory. */
+ * (a clause such as "use --range only"), where rows * columns * size exceeds the available memory.
+ */
 SZG_CHECK_RESULT szg_status szg_memory_require(szg_context *context, int64_t rows, int64_t columns,
                                                size_t size, const char *what, const char *remedy);
 

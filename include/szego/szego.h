@@ -9,5 +9,6 @@
 #include <szego/random.h>
 #include <szego/status.h>
 #include <szego/table.h>
+#include <szego/version.h>
 
 #endif

@@ -52,8 +52,9 @@ const szg_column *szg_table_column(const szg_table *table, int64_t index);
 /* Index of the named column, -1 where there is none. */
 int64_t szg_table_find(const szg_table *table, const char *column);
 
-/* Cells by row and column index, both in range. `get_text` is NULL, `get_real` NaN and `get_integer`
- * 0 in an empty cell: ask szg_table_is_empty first where that matters. get_real reads integers too. */
+/* Cells by row and column index, both in range. `get_text` is NULL, `get_real` NaN and
+ * `get_integer` 0 in an empty cell: ask szg_table_is_empty first where that matters. get_real reads
+ * integers too. */
 bool szg_table_is_empty(const szg_table *table, int64_t row, int64_t column);
 const char *szg_table_get_text(const szg_table *table, int64_t row, int64_t column);
 int64_t szg_table_get_integer(const szg_table *table, int64_t row, int64_t column);

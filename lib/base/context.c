@@ -74,8 +74,12 @@ szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *
     va_start(arguments, format);
     int used = vsnprintf(whole, sizeof whole, format, arguments);
     va_end(arguments);
-    if (used >= 0 && (size_t)used < sizeof whole)
-        snprintf(whole + used, sizeof whole - (size_t)used, ": %s", context->message);
+    if (used >= 0 && (size_t)used < sizeof whole - 2) {
+        /* A message that is too long loses its end. */
+        strcpy(whole + used, ": ");
+        strncpy(whole + used + 2, context->message, sizeof whole - (size_t)used - 3);
+        whole[sizeof whole - 1] = 0;
+    }
     memcpy(context->message, whole, sizeof whole);
     pthread_mutex_unlock(&context->lock);
     return status;

@@ -40,8 +40,7 @@ szg_status szg_writer_open(szg_context *context, const char *path, szg_writer **
         writer->temporary[0] = 0;
         goto fail;
     }
-    if (fchmod(descriptor, default_mode()) != 0 ||
-        !(writer->stream = fdopen(descriptor, "w+b"))) {
+    if (fchmod(descriptor, default_mode()) != 0 || !(writer->stream = fdopen(descriptor, "w+b"))) {
         status = fail_errno(context, path, "cannot be written");
         close(descriptor);
         goto fail;

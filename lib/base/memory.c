@@ -124,8 +124,8 @@ int64_t szg_memory_available(void) {
 szg_status szg_memory_require(szg_context *context, int64_t rows, int64_t columns, size_t size,
                               const char *what, const char *remedy) {
     if (rows < 0 || columns < 0)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s: a size of %" PRId64 " x %" PRId64 " is negative", what, rows, columns);
+        return szg_fail(context, SZG_EINVAL, "%s: a size of %" PRId64 " x %" PRId64 " is negative",
+                        what, rows, columns);
     /* A double holds any product; the comparison needs no more than its 53 bits. */
     double need = (double)rows * (double)columns * (double)size;
     double have = (double)szg_memory_available();

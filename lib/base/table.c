@@ -213,8 +213,7 @@ szg_status szg_table_append(szg_context *context, szg_table *table, const szg_ta
                 continue;
             table->cell[target] = from->cell[source];
             if (table->column[i].type == SZG_TEXT)
-                SZG_TRY(intern(context, table, from->cell[source].text,
-                               &table->cell[target].text));
+                SZG_TRY(intern(context, table, from->cell[source].text, &table->cell[target].text));
             table->present[target] = true;
         }
     }
@@ -256,9 +255,8 @@ const char *szg_table_get_text(const szg_table *table, int64_t row, int64_t colu
 
 int64_t szg_table_get_integer(const szg_table *table, int64_t row, int64_t column) {
     int64_t at = row * table->columns + column;
-    return table->present[at] && table->column[column].type == SZG_INTEGER
-               ? table->cell[at].integer
-               : 0;
+    return table->present[at] && table->column[column].type == SZG_INTEGER ? table->cell[at].integer
+                                                                           : 0;
 }
 
 double szg_table_get_real(const szg_table *table, int64_t row, int64_t column) {

@@ -22,8 +22,8 @@ szg_context *test_context(void);
 #define ck_szg_ok(call)                                                                            \
     do {                                                                                           \
         szg_status ck_status_ = (call);                                                            \
-        ck_assert_msg(ck_status_ == SZG_OK, "%s: %s: %s", #call, szg_status_name(ck_status_),     \
-                      szg_context_message(test_context()));                                       \
+        ck_assert_msg(ck_status_ == SZG_OK, "%s: %s: %s", #call, szg_status_name(ck_status_),      \
+                      szg_context_message(test_context()));                                        \
     } while (0)
 
 /* The call fails with `expected`, and the message contains `words`. */
@@ -32,8 +32,8 @@ szg_context *test_context(void);
         szg_status ck_status_ = (call);                                                            \
         ck_assert_msg(ck_status_ == (expected), "%s: %s, not %s: %s", #call,                       \
                       szg_status_name(ck_status_), szg_status_name(expected),                      \
-                      szg_context_message(test_context()));                                       \
-        ck_assert_msg(strstr(szg_context_message(test_context()), (words)), "%s: %s lacks %s",    \
+                      szg_context_message(test_context()));                                        \
+        ck_assert_msg(strstr(szg_context_message(test_context()), (words)), "%s: %s lacks %s",     \
                       #call, szg_context_message(test_context()), (words));                        \
     } while (0)
 

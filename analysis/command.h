@@ -1,0 +1,84 @@
+/* The frame of the program: what a command is, and what every command shares. A command file holds
+ * options and the order of library calls; it has no mathematics and knows no file format. */
+#ifndef SZG_ANALYSIS_COMMAND_H
+#define SZG_ANALYSIS_COMMAND_H
+
+#include <argp.h>
+#include <szego/szego.h>
+
+/* Exit codes of the program. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_INTERNAL = 1,
+    EXIT_USAGE = 2,
+    EXIT_DATA = 3,
+    EXIT_DIFFERS = 4,
+    EXIT_BACKEND = 5,
+    EXIT_INTERRUPTED = 130
+};
+
+/* Options that every command takes; the frame parses them. */
+typedef struct shared_options {
+    const char *output;  /* -o: DIR/, FILE.csv, FILE.json, FILE.npy; NULL: stdout */
+    const char *format;  /* --format: table, csv, json; NULL: table on stdout */
+    const char *backend; /* --backend: auto, cpu, reference, cuda */
+    int threads;         /* --threads; 0: all */
+    uint64_t seed;       /* --seed */
+    bool quiet;          /* --quiet: no notes, no progress bar */
+} shared_options;
+
+typedef struct command_call {
+    const struct command *command;
+    shared_options shared;
+    void *own; /* the command's own options: own_size zeroed bytes */
+    szg_context *context;
+    int argc; /* the whole command line, for provenance */
+    char **argv;
+} command_call;
+
+typedef struct command {
+    const char *name;
+    const char *summary;   /* one clause for `szego --help` */
+    const char *arguments; /* argp's args_doc, "PATH" say; NULL: none */
+    const char *doc;       /* what --help says before the options; exit codes are added */
+    const struct argp_option *options; /* keys from 256 on, or letters not among the shared ones */
+    size_t own_size;
+    /* Handles one key of `options`, ARGP_KEY_ARG or ARGP_KEY_END; returns ARGP_ERR_UNKNOWN for
+     * what it does not know. Usage errors: argp_error(state, ...), exit 2. */
+    error_t (*parse)(command_call *call, int key, char *argument, struct argp_state *state);
+    /* Runs and writes the results. On failure the frame prints the context's message and exits with
+     * the status's code. SZG_ENOCONV stands for "a verdict differs" too. */
+    szg_status (*run)(command_call *call);
+    void (*release)(command_call *call); /* frees what parse allocated; NULL: nothing */
+} command;
+
+/* Every command, NULL at the end; one file each. */
+extern const command *const command_table[];
+
+/* The options of shared_options, for completion. */
+extern const struct argp_option shared_argp_options[];
+
+/* Whole-argument numbers; argp_error with the option's name and the range on anything else. */
+int64_t parse_integer(struct argp_state *state, const char *option, const char *text, int64_t least,
+                      int64_t most);
+double parse_real(struct argp_state *state, const char *option, const char *text, double least,
+                  double most);
+
+/* A growing list of integers, for options such as -n 512,1024. */
+typedef struct integer_list {
+    int64_t *value;
+    int64_t count;
+} integer_list;
+
+/* Appends the comma-separated integers of `text`. Free list->value with szg_memory_free. */
+void parse_integer_list(struct argp_state *state, const char *option, const char *text,
+                        int64_t least, int64_t most, integer_list *list);
+
+/* A growing list of option texts (not copied), for options that may be given several times. */
+typedef struct text_list {
+    const char **value;
+    int64_t count;
+} text_list;
+void parse_text(struct argp_state *state, const char *text, text_list *list);
+
+#endif

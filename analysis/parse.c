@@ -1,0 +1,54 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+int64_t parse_integer(struct argp_state *state, const char *option, const char *text, int64_t least,
+                      int64_t most) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno == ERANGE || value < least || value > most)
+        argp_error(state, "%s: '%s' is not an integer in %" PRId64 " .. %" PRId64, option, text,
+                   least, most);
+    return value;
+}
+
+double parse_real(struct argp_state *state, const char *option, const char *text, double least,
+                  double most) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= least && value <= most))
+        argp_error(state, "%s: '%s' is not a number in %g .. %g", option, text, least, most);
+    return value;
+}
+
+/* Grows an array by one element; memory refused while options are parsed ends the program. */
+static void grow(struct argp_state *state, void *array, int64_t count, size_t size) {
+    if (szg_memory_grow(NULL, array, count, count + 1, size) != SZG_OK)
+        argp_failure(state, EXIT_INTERNAL, 0, "out of memory");
+}
+
+void parse_integer_list(struct argp_state *state, const char *option, const char *text,
+                        int64_t least, int64_t most, integer_list *list) {
+    char item[32];
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        if (length >= sizeof item)
+            argp_error(state, "%s: '%s' is not an integer", option, at);
+        memcpy(item, at, length);
+        item[length] = 0;
+        grow(state, &list->value, list->count, sizeof *list->value);
+        list->value[list->count++] = parse_integer(state, option, item, least, most);
+        at += length;
+        if (!*at)
+            return;
+    }
+}
+
+void parse_text(struct argp_state *state, const char *text, text_list *list) {
+    grow(state, &list->value, list->count, sizeof *list->value);
+    list->value[list->count++] = text;
+}

@@ -1,0 +1,21 @@
+/* What a person sees on stderr while a command runs: notes, warnings, the progress bar. */
+#ifndef SZG_ANALYSIS_TERMINAL_H
+#define SZG_ANALYSIS_TERMINAL_H
+
+#include <szego/context.h>
+
+typedef struct terminal {
+    bool quiet;
+    bool bar;          /* stderr is a terminal */
+    bool drawn;        /* a bar stands on the current line */
+    int64_t last_draw; /* milliseconds of the monotonic clock */
+} terminal;
+
+void terminal_open(terminal *self, bool quiet);
+void terminal_message(void *user, szg_severity severity, const char *text);
+void terminal_progress(void *user, const char *what, int64_t done, int64_t total);
+
+/* Erases the bar, so that results and errors start on a clean line. */
+void terminal_clear(terminal *self);
+
+#endif
