@@ -1,0 +1,199 @@
+/* Positional encodings: a SPEC such as `rope:dim=64,base=10000` becomes a handle that yields lag
+ * kernels, bias, input rows and rotations, and states the facts of its kernel. No theorem is named
+ * here: <szego/theory.h> derives which one applies from these facts.
+ *
+ * Lag k = i - j (row minus column). Positions, heads, pairs and lags count from 0. */
+#ifndef SZEGO_ENCODING_H
+#define SZEGO_ENCODING_H
+
+#include <szego/context.h>
+#include <szego/toeplitz.h>
+
+SZG_BEGIN_DECLS
+
+typedef struct szg_encoding szg_encoding;
+
+/* ---- The SPEC ---- */
+
+typedef enum szg_key_type {
+    SZG_KEY_INTEGER,
+    SZG_KEY_REAL,
+    SZG_KEY_TEXT,   /* a path */
+    SZG_KEY_CHOICE, /* one word of `choices` */
+    SZG_KEY_LIST    /* non-negative integers: 0+3+5, 0-3, 0-2+7 */
+} szg_key_type;
+
+/* One key of a SPEC; the parser, `--help` and docs/encodings.md come from the same table. */
+typedef struct szg_key {
+    const char *name;
+    szg_key_type type;
+    const char *fallback; /* the default as it would be written; NULL: none */
+    bool required;
+    double min, max;     /* inclusive range of integers and reals (max < min: unchecked) */
+    const char *choices; /* SZG_KEY_CHOICE: "a|b|c" */
+    const char *doc;     /* one clause */
+} szg_key;
+
+/* One kind of encoding, from the registration table. */
+typedef struct szg_encoding_class {
+    const char *name, *doc;
+    const szg_key *key;
+    int64_t keys;
+} szg_encoding_class;
+
+int64_t szg_encoding_classes(void);
+/* Class `index`, 0 <= index < szg_encoding_classes(). Static storage. */
+const szg_encoding_class *szg_encoding_class_at(int64_t index);
+
+/* Parses `name` or `name:key=value,key=value` and reads the files it names. SZG_EINVAL: an unknown
+ * name or key (the message lists the known ones), a repeated or missing key, a value outside its
+ * range; SZG_EDATA, SZG_EIO: a file; SZG_ENOMEM. The caller closes it. */
+SZG_CHECK_RESULT szg_status szg_encoding_parse(szg_context *context, const char *spec,
+                                               szg_encoding **out);
+void szg_encoding_close(szg_encoding **encoding);
+
+/* The class name ("rope") and the canonical SPEC: the given keys in the table's order. Valid until
+ * the encoding is closed. */
+const char *szg_encoding_name(const szg_encoding *encoding);
+const char *szg_encoding_spec(const szg_encoding *encoding);
+
+/* Number of heads, at least 1: kernels are asked for by head. */
+int64_t szg_encoding_heads(const szg_encoding *encoding);
+
+/* Dimension of the vectors the encoding acts on (input rows, or query and key of a head); 0 where
+ * any will do (nope and biases). For mla: content plus rotary dimensions. */
+int64_t szg_encoding_dimension(const szg_encoding *encoding);
+
+/* ---- What it adds to attention ---- */
+
+/* Bits of szg_encoding_attaches; 0 for nope. */
+typedef enum szg_attachment {
+    SZG_ATTACH_INPUT = 1,    /* rows p_i added to the tokens: szg_encoding_input */
+    SZG_ATTACH_BIAS = 2,     /* a lag bias added to the logits: szg_encoding_bias */
+    SZG_ATTACH_ROTARY = 4,   /* queries and keys rotate: szg_encoding_rotary */
+    SZG_ATTACH_DECOUPLED = 8 /* rotary dimensions have contents of their own (mla) */
+} szg_attachment;
+int szg_encoding_attaches(const szg_encoding *encoding);
+
+/* Writes p_0 .. p_{n-1}, szg_encoding_dimension() wide, row-major with leading dimension ldp.
+ * SZG_EDOMAIN: the encoding adds no input rows, or its table has fewer than n rows. */
+SZG_CHECK_RESULT szg_status szg_encoding_input(szg_context *context, const szg_encoding *encoding,
+                                               int64_t n, double *p, int64_t ldp);
+
+/* Writes the 2n - 1 biases of lags -(n-1) .. n-1. SZG_EDOMAIN: no bias, or its table ends before
+ * lag n - 1. */
+SZG_CHECK_RESULT szg_status szg_encoding_bias(szg_context *context, const szg_encoding *encoding,
+                                              int64_t head, int64_t n, double *bias);
+
+typedef enum szg_pairing {
+    SZG_PAIRING_INTERLEAVED, /* pair t is dimensions (2t, 2t + 1): RoFormer, GPT-J */
+    SZG_PAIRING_HALF         /* pair t is dimensions (t, t + pairs): GPT-NeoX, LLaMA in transformers */
+} szg_pairing;
+
+/* The rotation of one head: dimensions offset .. offset + 2 pairs - 1 of `dim` rotate, pair t of
+ * position i by the angle i theta[t]; the others do not. */
+typedef struct szg_rotary {
+    int64_t dim, offset, pairs;
+    int64_t unrotated;   /* dimensions that do not rotate: dim - 2 pairs */
+    const double *theta; /* radians a position; borrowed from the encoding */
+    szg_pairing pairing;
+    double amplitude; /* YaRN's attention factor: rotated q and k are multiplied by it; else 1 */
+} szg_rotary;
+
+/* SZG_EDOMAIN: the encoding does not rotate. A head outside `rotate=` has pairs = 0. */
+SZG_CHECK_RESULT szg_status szg_encoding_rotary(szg_context *context, const szg_encoding *encoding,
+                                                int64_t head, szg_rotary *out);
+
+/* Complex rotation factors amplitude e^{i p theta_t}, [n][pairs], of positions p = 0 .. n-1. */
+SZG_CHECK_RESULT szg_status szg_encoding_factors(szg_context *context,
+                                                 const szg_encoding *encoding, int64_t head,
+                                                 int64_t n, szg_c64 *factors);
+
+/* cos and sin of k theta, each to about one unit in the last place even where the product k theta
+ * is large (its rounding error is carried along). */
+void szg_phase(int64_t k, double theta, double *cosine, double *sine);
+
+/* ---- Its own lag matrices ---- */
+
+typedef enum szg_symbol_form {
+    SZG_SYMBOL_ZERO,             /* the kernel is 0 */
+    SZG_SYMBOL_CLOSED_FORM,      /* szg_encoding_symbol */
+    SZG_SYMBOL_ATOMS,            /* almost periodic: point masses at +-theta_t (and 0), no density */
+    SZG_SYMBOL_POLYNOMIAL,       /* finitely many lags */
+    SZG_SYMBOL_POLYNOMIAL_TAILS, /* finitely many lags plus a constant beyond them on either side */
+    SZG_SYMBOL_UNBOUNDED,        /* the lags are not summable and grow or do not decay */
+    SZG_SYMBOL_NOT_TOEPLITZ      /* the matrix depends on i and j, not on i - j alone */
+} szg_symbol_form;
+
+typedef enum szg_definiteness {
+    SZG_DEFINITE_UNKNOWN, /* decided by the coefficients: look at the symbol's range */
+    SZG_DEFINITE_ZERO,
+    SZG_DEFINITE_POSITIVE,
+    SZG_DEFINITE_SEMI,        /* positive semidefinite */
+    SZG_DEFINITE_ONE_NEGATIVE /* N >= 2: one negative eigenvalue, N - 1 positive ones */
+} szg_definiteness;
+
+/* How the matrix is given, which decides the solver. */
+typedef enum szg_kernel_structure {
+    SZG_KERNEL_ZERO,
+    SZG_KERNEL_COSINES,      /* scale * (2 sum_t cos(k theta_t) + unrotated) / dim: theta below */
+    SZG_KERNEL_KMS,          /* parameter^|k| */
+    SZG_KERNEL_DISTANCE,     /* -parameter |k| */
+    SZG_KERNEL_COEFFICIENTS, /* lags without further structure */
+    SZG_KERNEL_GRAM          /* P P^T of the input rows: not Toeplitz, rank <= dimension */
+} szg_kernel_structure;
+
+/* The facts of one of the encoding's matrices. */
+typedef struct szg_kernel_facts {
+    const char *matrix; /* bias | position gram | rotary mean | coefficients | zero */
+    szg_symbol_form form;
+    szg_definiteness definiteness;
+    szg_kernel_structure structure;
+    szg_toeplitz_kind kind; /* where it is Toeplitz; SZG_KERNEL_GRAM is real symmetric */
+    double parameter;       /* rho of KMS, slope of DISTANCE, scale of COSINES */
+    int64_t pairs;          /* COSINES: number of theta */
+    const double *theta;    /* borrowed from the encoding */
+    int64_t unrotated;      /* COSINES: unrotated dimensions; dim = 2 pairs + unrotated */
+    int64_t rank_bound;     /* rank <= min(N, rank_bound); INT64_MAX: no bound but N */
+    bool rank_exact;        /* rank = min(N, rank_bound) in exact arithmetic (alibi: N >= 2) */
+    bool summable;          /* sum |a_k| over all lags is finite */
+    int64_t degree;         /* POLYNOMIAL (N > degree): largest |lag|; POLYNOMIAL_TAILS: lags k with
+                               |k| > degree are the tails; -1 otherwise */
+    double tail_plus;       /* POLYNOMIAL_TAILS: a_k for k > degree */
+    double tail_minus;      /* POLYNOMIAL_TAILS: a_k for k < -degree */
+    const char *line;       /* one sentence in plain language, without a theorem */
+} szg_kernel_facts;
+
+/* Number of matrices of its own: 1; 2 for rope+absolute (rotary mean kernel, then P P^T). */
+int64_t szg_encoding_matrices(const szg_encoding *encoding);
+
+/* Facts of matrix `matrix` of head `head`. SZG_EINVAL: an index out of range. */
+SZG_CHECK_RESULT szg_status szg_encoding_facts(szg_context *context, const szg_encoding *encoding,
+                                               int64_t head, int64_t matrix,
+                                               szg_kernel_facts *out);
+
+/* The matrix as an n x n Toeplitz operator: the bias, P P^T, or the rotary mean kernel
+ * g(k) = (2 sum_t cos(k theta_t) + unrotated) / dim (without YaRN's attention factor). O(n) memory:
+ * above n ~ 10^8 use the facts instead (SZG_ENOMEM says so). SZG_EDOMAIN: not Toeplitz, or a table
+ * that ends before lag n - 1; SZG_EINVAL: n < 1, an index out of range. */
+SZG_CHECK_RESULT szg_status szg_encoding_kernel(szg_context *context, const szg_encoding *encoding,
+                                                int64_t head, int64_t matrix, int64_t n,
+                                                szg_toeplitz **out);
+
+/* The closed-form symbol at theta (SZG_SYMBOL_CLOSED_FORM). KMS: the Poisson kernel
+ * (1 - rho^2) / (1 - 2 rho cos theta + rho^2) (Kac, Murdock, Szego 1953). SZG_EDOMAIN: none. */
+SZG_CHECK_RESULT szg_status szg_encoding_symbol(szg_context *context, const szg_encoding *encoding,
+                                                int64_t head, int64_t matrix, double theta,
+                                                double *value);
+
+/* Enclosures of the closed-form symbol's minimum and maximum and where they lie. They bound the
+ * eigenvalues at every N. SZG_EDOMAIN: no closed form. */
+SZG_CHECK_RESULT szg_status szg_encoding_symbol_range(szg_context *context,
+                                                      const szg_encoding *encoding, int64_t head,
+                                                      int64_t matrix, szg_interval *min,
+                                                      szg_interval *max, double *theta_min,
+                                                      double *theta_max);
+
+SZG_END_DECLS
+
+#endif
