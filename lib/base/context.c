@@ -74,12 +74,12 @@ szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *
     va_start(arguments, format);
     int used = vsnprintf(whole, sizeof whole, format, arguments);
     va_end(arguments);
-    if (used >= 0 && (size_t)used < sizeof whole - 2) {
-        /* A message that is too long loses its end. */
-        strcpy(whole + used, ": ");
-        strncpy(whole + used + 2, context->message, sizeof whole - (size_t)used - 3);
-        whole[sizeof whole - 1] = 0;
-    }
+    /* A message that is too long loses its end. */
+    size_t at = used < 0 || (size_t)used > sizeof whole - 3 ? sizeof whole - 3 : (size_t)used;
+    size_t length = strnlen(context->message, sizeof whole - at - 3);
+    memcpy(whole + at, ": ", 2);
+    memcpy(whole + at + 2, context->message, length);
+    whole[at + 2 + length] = 0;
     memcpy(context->message, whole, sizeof whole);
     pthread_mutex_unlock(&context->lock);
     return status;
