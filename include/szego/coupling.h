@@ -1,0 +1,111 @@
+/* Logit matrices from content and encoding, before softmax, always factored: L = M o (A B^T + T).
+ *
+ * Tokens are x_i = c_i + p_i, queries W_Q x_i, keys W_K x_i. Additive encodings (Eq. 8):
+ * L = G_{qc,kc} + G_{qc,kp} + G_{qp,kc} + G_{qp,kp} + B. Rotary ones (claim B1c):
+ * L = Re sum_t G_t o E_t, (G_t)_ij = q_i^(t) conj(k_j^(t)), (E_t)_ij = e^{i(i-j) theta_t}; in real
+ * arithmetic L = A B^T with A and B the rotated queries and keys. MLA (claim E12c):
+ * L = Re{G^C + sum_t G^R_t o E_t}, content and rotary dimensions having contents of their own. */
+#ifndef SZEGO_COUPLING_H
+#define SZEGO_COUPLING_H
+
+#include <szego/encoding.h>
+#include <szego/factored.h>
+
+SZG_BEGIN_DECLS
+
+/* ---- Content ---- */
+
+typedef struct szg_content szg_content;
+
+/* The kinds of content and their keys, in the form of encoding classes; 0 <= index < classes. */
+int64_t szg_content_classes(void);
+const szg_encoding_class *szg_content_class_at(int64_t index);
+
+/* Parses `KIND:key=value,...`:
+ * - gaussian: c_i independent standard normal vectors;
+ * - lowrank:  c_i = V z_i / sqrt(rank), z_i in R^rank and V standard normal: E|c_i|^2 = dim;
+ * - mean:     c_i = mean mu + sqrt(1 - mean^2) z_i with one common mu; mean=1 is constant content;
+ * - files:    x=FILE (tokens, n x dim), with wq=FILE, wk=FILE (dim x dim, row-major, q = W_Q x), or
+ *             q=FILE and k=FILE (queries and keys themselves; positions then enter unprojected);
+ *             .npy, 2-D, or 3-D with one block a head.
+ * `weights=gaussian` draws W_Q and W_K apart for each head with entries normal(0, 1/dim);
+ * `weights=identity` makes queries equal keys. `seed` is used where the SPEC has no key seed=.
+ * SZG_EINVAL, SZG_EDATA, SZG_EIO, SZG_ENOMEM as szg_encoding_parse. */
+SZG_CHECK_RESULT szg_status szg_content_parse(szg_context *context, const char *spec,
+                                              uint64_t seed, szg_content **out);
+void szg_content_close(szg_content **content);
+
+/* The kind ("gaussian") and the canonical SPEC. */
+const char *szg_content_name(const szg_content *content);
+const char *szg_content_spec(const szg_content *content);
+
+/* The dimension the content fixes (a file's, or dim=), 0 where any will do. */
+int64_t szg_content_dimension(const szg_content *content);
+
+/* Queries and keys of tokens 0 .. n-1 of head `head`, each n x d row-major, and, where p is not
+ * NULL (n x d), the projected positions W_Q p_i and W_K p_i into qp and kp. SZG_EINVAL: d differs
+ * from the content's dimension; SZG_EDOMAIN: a file has fewer than n rows. */
+SZG_CHECK_RESULT szg_status szg_content_fill(szg_context *context, const szg_content *content,
+                                             int64_t head, int64_t n, int64_t d, const double *p,
+                                             double *q, double *k, double *qp, double *kp);
+
+/* ---- Rotation ---- */
+
+/* Rotates rows 0 .. n-1 of x (rotary->dim wide, leading dimension ldx) in place: row i to position
+ * first + i. SZG_EINVAL: sizes. */
+SZG_CHECK_RESULT szg_status szg_rotary_rotate(szg_context *context, const szg_rotary *rotary,
+                                              int64_t first, int64_t n, double *x, int64_t ldx);
+
+/* ---- Logits ---- */
+
+typedef struct szg_logits szg_logits;
+
+typedef struct szg_logits_options {
+    bool causal;   /* zeros above the diagonal */
+    bool unscaled; /* leave out the factor 1/sqrt(d) of the dot products (never on the bias) */
+} szg_logits_options;
+
+/* The terms of Eq. 8; their sum is the coupled matrix. Under a rotary encoding both sides of every
+ * term are rotated. */
+typedef enum szg_term {
+    SZG_TERM_CONTENT_CONTENT,
+    SZG_TERM_CONTENT_POSITION,
+    SZG_TERM_POSITION_CONTENT,
+    SZG_TERM_POSITION_POSITION,
+    SZG_TERM_BIAS
+} szg_term;
+
+/* Builds the n x n logits of one head in O(n d) memory. `options` may be NULL. SZG_EINVAL: n < 1, a
+ * head out of range, dimensions of content and encoding that differ; SZG_EDOMAIN: a table too short
+ * for n; SZG_ENOMEM. The caller closes it; the encoding may be closed before. */
+SZG_CHECK_RESULT szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding,
+                                            int64_t head, const szg_content *content, int64_t n,
+                                            const szg_logits_options *options, szg_logits **out);
+void szg_logits_close(szg_logits **logits);
+
+/* Dimension d of queries and keys. */
+int64_t szg_logits_dimension(const szg_logits *logits);
+
+/* All of the following borrow from `logits` and keep its mask and scale. */
+
+/* The uncoupled matrix: the content Gram matrix q^c_i . k^c_j, without position, rotation, bias. */
+szg_factored szg_logits_content(const szg_logits *logits);
+/* The coupled matrix, everything included. */
+szg_factored szg_logits_coupled(const szg_logits *logits);
+/* One term of Eq. 8 (d = 0 and no bias where the encoding has none: the zero matrix). */
+szg_factored szg_logits_term(const szg_logits *logits, szg_term term);
+/* Number of rotated pairs t, and the contribution Re G_t o E_t of one of them (rank <= 2). */
+int64_t szg_logits_pairs(const szg_logits *logits);
+szg_factored szg_logits_pair(const szg_logits *logits, int64_t pair);
+/* What the dimensions that do not rotate contribute (MLA: Re G^C). */
+szg_factored szg_logits_unrotated(const szg_logits *logits);
+
+/* sum_t G_t o E_t as a dense complex n x n matrix, entry by entry from the unrotated queries and
+ * keys: the oracle of the factored form, whose pairs sum to its real part (mask applied).
+ * SZG_ENOMEM says how much it needs. */
+SZG_CHECK_RESULT szg_status szg_logits_complex(szg_context *context, const szg_logits *logits,
+                                               szg_c64 *out, int64_t ld);
+
+SZG_END_DECLS
+
+#endif
