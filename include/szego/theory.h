@@ -8,7 +8,7 @@
 SZG_BEGIN_DECLS
 
 struct szg_toeplitz;       /* <szego/toeplitz.h> */
-struct szg_encoding_facts; /* <szego/encoding.h> */
+struct szg_kernel_facts; /* <szego/encoding.h> */
 
 /* ---- Limit theorems ------------------------------------------------------------------------- */
 
@@ -61,7 +61,7 @@ SZG_CHECK_RESULT szg_status szg_theorem_of_toeplitz(szg_context *context,
 /* For an encoding's own kernel, as N grows; the sentence quotes the encoding's reason when no theorem
  * applies. */
 SZG_CHECK_RESULT szg_status szg_theorem_of_encoding(szg_context *context,
-                                                    const struct szg_encoding_facts *facts,
+                                                    const struct szg_kernel_facts *facts,
                                                     szg_theorem_answer *answer);
 
 /* ---- Majorisation --------------------------------------------------------------------------- */
