@@ -1,0 +1,41 @@
+/* Toeplitz coefficients from a file. */
+#ifndef SZEGO_COEFFICIENTS_H
+#define SZEGO_COEFFICIENTS_H
+
+#include <szego/context.h>
+
+SZG_BEGIN_DECLS
+
+typedef enum szg_lags {
+    SZG_LAGS_HERMITIAN, /* m values a head: lags 0 .. m-1, a_{-k} = conj(a_k) */
+    SZG_LAGS_FULL       /* 2m-1 values a head: lag -(m-1) first */
+} szg_lags;
+
+/* heads x count values, row-major: one row a head. Exactly one of `re` and `z` is not NULL. */
+typedef struct szg_coefficients {
+    int64_t heads, count;
+    szg_lags lags;
+    double *re; /* real coefficients */
+    szg_c64 *z; /* complex coefficients */
+} szg_coefficients;
+
+/* Reads FILE.npy, or a text of numbers (.csv, .txt or any other ending) separated by commas,
+ * semicolons or white space, `#` beginning a comment. Numbers are decimal or hexadecimal floats, or
+ * complex as 1.5-2j or (1.5-2j). One row a head; a text with one number a line, and a 1-D array, is
+ * one head. SZG_EDATA, with line and column or index: no numbers, a number that is none, NaN or
+ * infinite, rows of different lengths, more than two dimensions, an even number of values for
+ * SZG_LAGS_FULL, a lag 0 that is not real for SZG_LAGS_HERMITIAN. SZG_EIO, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_coefficients_read(szg_context *context, const char *path,
+                                                  szg_lags lags, szg_coefficients *out);
+
+/* The text form from bytes; `name` is for messages. */
+SZG_CHECK_RESULT szg_status szg_coefficients_parse(szg_context *context, const char *name,
+                                                   const char *text, int64_t length, szg_lags lags,
+                                                   szg_coefficients *out);
+
+/* Frees the arrays and zeroes the structure. */
+void szg_coefficients_close(szg_coefficients *coefficients);
+
+SZG_END_DECLS
+
+#endif

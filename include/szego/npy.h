@@ -1,0 +1,47 @@
+/* NumPy arrays in .npy files, versions 1 to 3. */
+#ifndef SZEGO_NPY_H
+#define SZEGO_NPY_H
+
+#include <szego/context.h>
+
+SZG_BEGIN_DECLS
+
+enum { SZG_NPY_DIMS = 32 };
+
+/* A mapped array: booleans, integers of 1 to 8 bytes, reals of 2 to 8, complex of 8 and 16, either
+ * byte order, C or Fortran order. */
+typedef struct szg_npy szg_npy;
+
+/* Maps a file and checks its header. SZG_EDATA: not npy, a version above 3, a header that is not
+ * the dictionary NumPy writes, an element type outside the list (objects and structures among them;
+ * the message names the remedy), more than 32 dimensions, sizes that overflow, a file shorter or
+ * longer than its shape says. SZG_EIO, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_npy_open(szg_context *context, const char *path, szg_npy **out);
+
+/* As szg_npy_open, from bytes that the caller keeps; `name` is for messages. */
+SZG_CHECK_RESULT szg_status szg_npy_open_bytes(szg_context *context, const char *name,
+                                               const void *data, int64_t size, szg_npy **out);
+void szg_npy_close(szg_npy **npy);
+
+int szg_npy_dims(const szg_npy *npy);             /* 0: a single number */
+const int64_t *szg_npy_shape(const szg_npy *npy); /* [dims] */
+int64_t szg_npy_count(const szg_npy *npy);        /* product of the shape */
+bool szg_npy_is_complex(const szg_npy *npy);
+
+/* Elements start .. start + count - 1, counted in row-major order whatever the file's order is, as
+ * doubles. SZG_EINVAL (outside the array; read_real of a complex array), SZG_EDATA (an integer that
+ * no double holds exactly, with its index). */
+SZG_CHECK_RESULT szg_status szg_npy_read_real(szg_context *context, const szg_npy *npy,
+                                              int64_t start, int64_t count, double *out);
+SZG_CHECK_RESULT szg_status szg_npy_read_complex(szg_context *context, const szg_npy *npy,
+                                                 int64_t start, int64_t count, szg_c64 *out);
+
+/* Writes a row-major array as <f8 or <c16, atomically. SZG_EINVAL, SZG_EIO, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_npy_write_real(szg_context *context, const char *path, int dims,
+                                               const int64_t *shape, const double *data);
+SZG_CHECK_RESULT szg_status szg_npy_write_complex(szg_context *context, const char *path, int dims,
+                                                  const int64_t *shape, const szg_c64 *data);
+
+SZG_END_DECLS
+
+#endif

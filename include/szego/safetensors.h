@@ -1,0 +1,92 @@
+/* Tensors of a checkpoint in safetensors files: one file, or shards with their index. */
+#ifndef SZEGO_SAFETENSORS_H
+#define SZEGO_SAFETENSORS_H
+
+#include <szego/context.h>
+
+SZG_BEGIN_DECLS
+
+typedef enum szg_dtype {
+    SZG_DTYPE_F64,
+    SZG_DTYPE_F32,
+    SZG_DTYPE_F16,
+    SZG_DTYPE_BF16,
+    SZG_DTYPE_INTEGER, /* BOOL, I8 .. I64, U8 .. U64: listed, never converted */
+    SZG_DTYPE_OTHER    /* 8-bit and smaller floats, complex, names unknown to szego */
+} szg_dtype;
+
+/* One tensor, row-major. `data` is mapped and may be unaligned. */
+typedef struct szg_tensor {
+    const char *name; /* UTF-8 without NUL, possibly hostile otherwise */
+    szg_dtype dtype;
+    const char *dtype_name; /* as in the file */
+    int dims;               /* 0: one number */
+    const int64_t *shape;   /* [dims] */
+    int64_t count;          /* product of the shape; 0: an empty tensor */
+    const unsigned char *data;
+    int64_t bytes;
+    const char *file; /* the file it is in */
+} szg_tensor;
+
+typedef struct szg_safetensors szg_safetensors;
+
+/* Maps a checkpoint: FILE.safetensors, FILE.index.json with its shards beside it, or a folder with
+ * either (model.safetensors.index.json before model.safetensors before every *.safetensors). Reads
+ * headers only. The tensors are the union of the shards' headers: what a stale index omits, or puts
+ * in another shard, is there and a warning is sent; what no shard holds is an error. Every message
+ * names file, tensor and remedy. SZG_EDATA: truncated, header length beyond the file or 100 MB,
+ * invalid UTF-8 or JSON, a repeated name, unknown or missing fields, negative or overflowing
+ * shapes, offsets out of range, overlapping or with holes, a size that is not shape times type,
+ * bytes after the last tensor; a missing shard, an index that promises what no shard holds, one
+ * tensor in two shards; a PyTorch or GGUF file (the message names the conversion). SZG_EIO,
+ * SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_safetensors_open(szg_context *context, const char *path,
+                                                 szg_safetensors **out);
+
+/* As above for one file's bytes, which the caller keeps; `name` is for messages. */
+SZG_CHECK_RESULT szg_status szg_safetensors_open_bytes(szg_context *context, const char *name,
+                                                       const void *data, int64_t size,
+                                                       szg_safetensors **out);
+void szg_safetensors_close(szg_safetensors **set);
+
+/* Tensors in the order of their names (bytewise). */
+int64_t szg_safetensors_count(const szg_safetensors *set);
+const szg_tensor *szg_safetensors_tensor(const szg_safetensors *set, int64_t index);
+/* By name; NULL where there is none. */
+const szg_tensor *szg_safetensors_find(const szg_safetensors *set, const char *name);
+/* The text under `key` in __metadata__ of the first file that has it; NULL where none does. */
+const char *szg_safetensors_metadata(const szg_safetensors *set, const char *key);
+
+/* Elements start .. start + count - 1 as doubles, exactly. SZG_EINVAL (outside the tensor),
+ * SZG_EDATA (an integer or unknown type: the message names tensor, type and remedy). NaN and
+ * infinities pass. */
+SZG_CHECK_RESULT szg_status szg_tensor_read(szg_context *context, const szg_tensor *tensor,
+                                            int64_t start, int64_t count, double *out);
+
+/* Index of the first NaN or infinite element, -1 where there is none; for F64, F32, F16, BF16.
+ * Other types: SZG_EDATA as szg_tensor_read. Needs no memory; SZG_ECANCEL. */
+SZG_CHECK_RESULT szg_status szg_tensor_first_bad(szg_context *context, const szg_tensor *tensor,
+                                                 int64_t *out);
+
+/* SZG_EDATA with a message that names file, tensor, indices and value of the first NaN or infinite
+ * element. */
+SZG_CHECK_RESULT szg_status szg_tensor_check(szg_context *context, const szg_tensor *tensor);
+
+/* "[384, 384]" in `text`, cut with "..." where it does not fit; returns `text`. */
+const char *szg_tensor_shape_text(const szg_tensor *tensor, char *text, size_t size);
+
+/* IEEE binary16 and bfloat16 to double, exactly (subnormals, infinities and NaN too). */
+double szg_real_from_half(uint16_t bits);
+double szg_real_from_bfloat(uint16_t bits);
+
+/* Writes one file atomically. Of each tensor name, dtype (F64, F32, F16, BF16), dims, shape and
+ * data (little-endian elements) are read. `metadata`: 2 * pairs texts, key and value in turn.
+ * SZG_EINVAL: a repeated or empty name, "__metadata__", a name that is not UTF-8, another dtype.
+ * SZG_EIO, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_safetensors_write(szg_context *context, const char *path,
+                                                  const szg_tensor *tensors, int64_t count,
+                                                  const char *const *metadata, int64_t pairs);
+
+SZG_END_DECLS
+
+#endif
