@@ -1,7 +1,9 @@
-# Sourced by ./demo and ./check: installs what is missing and builds. POSIX shell.
+# shellcheck shell=sh
+# Sourced by ./demo and ./check: installs what is missing and builds.
 
+# shellcheck disable=SC2034 # used by the scripts that source this
 build_packages='gcc g++ git meson ninja-build pkg-config python3 libopenblas-dev liblapacke-dev
-libfftw3-dev libarpack2-dev libflint-dev libjansson-dev librandom123-dev zlib1g-dev check'
+libfftw3-dev libarpack2-dev libflint-dev libjansson-dev librandom123-dev check'
 
 say() {
     printf '%s\n' "$*" >&2
@@ -57,15 +59,16 @@ install_packages() {
         $missing $(arb_package) >&2 || die "the packages could not be installed (see above)"
 }
 
-# configure_and_build FOLDER [MESON OPTION...] : builds in FOLDER, anew where its options changed.
-configure_and_build() {
-    folder=$1
-    shift
+# build_in FOLDER TARGET [MESON OPTION...] : configures FOLDER where needed and builds TARGET.
+build_in() {
+    folder=$1 target=$2
+    shift 2
     if [ -f "$folder/build.ninja" ]; then
         meson configure "$folder" "$@" >/dev/null
     else
         meson setup "$folder" "$@" >"$folder.log" 2>&1 ||
             { cat "$folder.log" >&2; die "configuring failed"; }
     fi
-    ninja -C "$folder" >"$folder.log" 2>&1 || { tail -n 40 "$folder.log" >&2; die "building failed"; }
+    ninja -C "$folder" "$target" >"$folder.log" 2>&1 ||
+        { tail -n 40 "$folder.log" >&2; die "building failed, the whole log is $folder.log"; }
 }
