@@ -17,9 +17,9 @@ SZG_BEGIN_DECLS
 
 typedef struct szg_content szg_content;
 
-/* The kinds of content and their keys, in the form of encoding classes; 0 <= index < classes. */
+/* The kinds of content and their keys, 0 <= index < classes. */
 int64_t szg_content_classes(void);
-const szg_encoding_class *szg_content_class_at(int64_t index);
+const szg_spec_class *szg_content_class_at(int64_t index);
 
 /* Parses `KIND:key=value,...`:
  * - gaussian: c_i independent standard normal vectors;

@@ -6,7 +6,7 @@
 #ifndef SZEGO_ENCODING_H
 #define SZEGO_ENCODING_H
 
-#include <szego/context.h>
+#include <szego/spec.h>
 #include <szego/toeplitz.h>
 
 SZG_BEGIN_DECLS
@@ -15,35 +15,9 @@ typedef struct szg_encoding szg_encoding;
 
 /* ---- The SPEC ---- */
 
-typedef enum szg_key_type {
-    SZG_KEY_INTEGER,
-    SZG_KEY_REAL,
-    SZG_KEY_TEXT,   /* a path */
-    SZG_KEY_CHOICE, /* one word of `choices` */
-    SZG_KEY_LIST    /* non-negative integers: 0+3+5, 0-3, 0-2+7 */
-} szg_key_type;
-
-/* One key of a SPEC; the parser, `--help` and docs/encodings.md come from the same table. */
-typedef struct szg_key {
-    const char *name;
-    szg_key_type type;
-    const char *fallback; /* the default as it would be written; NULL: none */
-    bool required;
-    double min, max;     /* inclusive range of integers and reals (max < min: unchecked) */
-    const char *choices; /* SZG_KEY_CHOICE: "a|b|c" */
-    const char *doc;     /* one clause */
-} szg_key;
-
-/* One kind of encoding, from the registration table. */
-typedef struct szg_encoding_class {
-    const char *name, *doc;
-    const szg_key *key;
-    int64_t keys;
-} szg_encoding_class;
-
+/* The registered kinds of encoding and their keys; 0 <= index < szg_encoding_classes(). */
 int64_t szg_encoding_classes(void);
-/* Class `index`, 0 <= index < szg_encoding_classes(). Static storage. */
-const szg_encoding_class *szg_encoding_class_at(int64_t index);
+const szg_spec_class *szg_encoding_class_at(int64_t index);
 
 /* Parses `name` or `name:key=value,key=value` and reads the files it names. SZG_EINVAL: an unknown
  * name or key (the message lists the known ones), a repeated or missing key, a value outside its
