@@ -31,8 +31,8 @@ const szg_spec_class *szg_content_class_at(int64_t index);
  * `weights=gaussian` draws W_Q and W_K apart for each head with entries normal(0, 1/dim);
  * `weights=identity` makes queries equal keys. `seed` is used where the SPEC has no key seed=.
  * SZG_EINVAL, SZG_EDATA, SZG_EIO, SZG_ENOMEM as szg_encoding_parse. */
-SZG_CHECK_RESULT szg_status szg_content_parse(szg_context *context, const char *spec,
-                                              uint64_t seed, szg_content **out);
+SZG_CHECK_RESULT szg_status szg_content_parse(szg_context *context, const char *spec, uint64_t seed,
+                                              szg_content **out);
 void szg_content_close(szg_content **content);
 
 /* The kind ("gaussian") and the canonical SPEC. */

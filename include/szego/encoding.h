@@ -61,7 +61,7 @@ SZG_CHECK_RESULT szg_status szg_encoding_bias(szg_context *context, const szg_en
 
 typedef enum szg_pairing {
     SZG_PAIRING_INTERLEAVED, /* pair t is dimensions (2t, 2t + 1): RoFormer, GPT-J */
-    SZG_PAIRING_HALF         /* pair t is dimensions (t, t + pairs): GPT-NeoX, LLaMA in transformers */
+    SZG_PAIRING_HALF /* pair t is dimensions (t, t + pairs): GPT-NeoX, LLaMA in transformers */
 } szg_pairing;
 
 /* The rotation of one head: dimensions offset .. offset + 2 pairs - 1 of `dim` rotate, pair t of
@@ -79,9 +79,8 @@ SZG_CHECK_RESULT szg_status szg_encoding_rotary(szg_context *context, const szg_
                                                 int64_t head, szg_rotary *out);
 
 /* Complex rotation factors amplitude e^{i p theta_t}, [n][pairs], of positions p = 0 .. n-1. */
-SZG_CHECK_RESULT szg_status szg_encoding_factors(szg_context *context,
-                                                 const szg_encoding *encoding, int64_t head,
-                                                 int64_t n, szg_c64 *factors);
+SZG_CHECK_RESULT szg_status szg_encoding_factors(szg_context *context, const szg_encoding *encoding,
+                                                 int64_t head, int64_t n, szg_c64 *factors);
 
 /* cos and sin of k theta, each to about one unit in the last place even where the product k theta
  * is large (its rounding error is carried along). */
@@ -90,13 +89,13 @@ void szg_phase(int64_t k, double theta, double *cosine, double *sine);
 /* ---- Its own lag matrices ---- */
 
 typedef enum szg_symbol_form {
-    SZG_SYMBOL_ZERO,             /* the kernel is 0 */
-    SZG_SYMBOL_CLOSED_FORM,      /* szg_encoding_symbol */
-    SZG_SYMBOL_ATOMS,            /* almost periodic: point masses at +-theta_t (and 0), no density */
-    SZG_SYMBOL_POLYNOMIAL,       /* finitely many lags */
-    SZG_SYMBOL_POLYNOMIAL_TAILS, /* finitely many lags plus a constant beyond them on either side */
-    SZG_SYMBOL_UNBOUNDED,        /* the lags are not summable and grow or do not decay */
-    SZG_SYMBOL_NOT_TOEPLITZ      /* the matrix depends on i and j, not on i - j alone */
+    SZG_FORM_ZERO,             /* the kernel is 0 */
+    SZG_FORM_CLOSED,           /* szg_encoding_symbol */
+    SZG_FORM_ATOMS,            /* almost periodic: point masses at +-theta_t (and 0), no density */
+    SZG_FORM_POLYNOMIAL,       /* finitely many lags */
+    SZG_FORM_POLYNOMIAL_TAILS, /* finitely many lags plus a constant beyond them on either side */
+    SZG_FORM_UNBOUNDED,        /* the lags are not summable and grow or do not decay */
+    SZG_FORM_NOT_TOEPLITZ      /* the matrix depends on i and j, not on i - j alone */
 } szg_symbol_form;
 
 typedef enum szg_definiteness {
@@ -143,8 +142,7 @@ int64_t szg_encoding_matrices(const szg_encoding *encoding);
 
 /* Facts of matrix `matrix` of head `head`. SZG_EINVAL: an index out of range. */
 SZG_CHECK_RESULT szg_status szg_encoding_facts(szg_context *context, const szg_encoding *encoding,
-                                               int64_t head, int64_t matrix,
-                                               szg_kernel_facts *out);
+                                               int64_t head, int64_t matrix, szg_kernel_facts *out);
 
 /* The matrix as an n x n Toeplitz operator: the bias, P P^T, or the rotary mean kernel
  * g(k) = (2 sum_t cos(k theta_t) + unrotated) / dim (without YaRN's attention factor). O(n) memory:
@@ -154,7 +152,7 @@ SZG_CHECK_RESULT szg_status szg_encoding_kernel(szg_context *context, const szg_
                                                 int64_t head, int64_t matrix, int64_t n,
                                                 szg_toeplitz **out);
 
-/* The closed-form symbol at theta (SZG_SYMBOL_CLOSED_FORM). KMS: the Poisson kernel
+/* The closed-form symbol at theta (SZG_FORM_CLOSED). KMS: the Poisson kernel
  * (1 - rho^2) / (1 - 2 rho cos theta + rho^2) (Kac, Murdock, Szego 1953). SZG_EDOMAIN: none. */
 SZG_CHECK_RESULT szg_status szg_encoding_symbol(szg_context *context, const szg_encoding *encoding,
                                                 int64_t head, int64_t matrix, double theta,
