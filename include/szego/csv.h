@@ -13,6 +13,10 @@ enum { SZG_REAL_TEXT = 32 };
  * locale; "nan", "inf", "-inf". Returns `text`. */
 const char *szg_real_text(double value, char text[SZG_REAL_TEXT]);
 
+/* Writes "%a", the exact hexadecimal float, with a point whatever the locale; "nan", "inf", "-inf".
+ * Returns `text`. */
+const char *szg_hex_text(double value, char text[SZG_REAL_TEXT]);
+
 /* Reads a whole text as a double, in the C locale: decimal, hexadecimal, "nan", "inf". Finite texts
  * beyond the range of double, spaces and an empty text are refused: false, *out unchanged. */
 bool szg_real_parse(const char *text, double *out);

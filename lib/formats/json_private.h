@@ -1,0 +1,17 @@
+/* The inside of a JSON document. Only the json*.c files know Jansson. */
+#ifndef SZG_FORMATS_JSON_PRIVATE_H
+#define SZG_FORMATS_JSON_PRIVATE_H
+
+#include <jansson.h>
+#include <szego/json.h>
+
+struct szg_json {
+    json_t *root;
+    char *name; /* "" for a document that was built */
+};
+
+/* Takes over `root` (NULL: out of memory) on success and on failure. */
+SZG_CHECK_RESULT szg_status szg_json_wrap(szg_context *context, const char *name, json_t *root,
+                                          szg_json **out);
+
+#endif

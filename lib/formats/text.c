@@ -1,0 +1,102 @@
+#include <string.h>
+#include <strings.h>
+
+#include <szego/memory.h>
+#include "text.h"
+
+static bool continues(const unsigned char *at, size_t left, size_t index) {
+    return index < left && (at[index] & 0xC0) == 0x80;
+}
+
+int szg_utf8_step(const unsigned char *at, size_t left) {
+    if (left == 0)
+        return 0;
+    unsigned first = at[0];
+    if (first < 0x80)
+        return 1;
+    if (first < 0xC2 || first > 0xF4 || !continues(at, left, 1))
+        return 0;
+    if (first < 0xE0)
+        return 2;
+    unsigned second = at[1];
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F))
+        return 0;
+    if (!continues(at, left, 2))
+        return 0;
+    if (first < 0xF0)
+        return 3;
+    return continues(at, left, 3) ? 4 : 0;
+}
+
+int64_t szg_utf8_check(const char *text, size_t length) {
+    for (size_t i = 0; i < length;) {
+        int step = szg_utf8_step((const unsigned char *)text + i, length - i);
+        if (step == 0)
+            return (int64_t)i;
+        i += (size_t)step;
+    }
+    return -1;
+}
+
+void szg_utf8_put(const char *text, FILE *stream) {
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length;) {
+        int step = szg_utf8_step((const unsigned char *)text + i, length - i);
+        if (step > 0)
+            fwrite(text + i, 1, (size_t)step, stream);
+        else
+            fputs("\xEF\xBF\xBD", stream);
+        i += step > 0 ? (size_t)step : 1;
+    }
+}
+
+szg_status szg_utf8_copy(szg_context *context, const char *text, char **out) {
+    *out = NULL;
+    size_t length = strlen(text), used = 0;
+    char *copy;
+    SZG_TRY(szg_memory_alloc(context, (int64_t)length + 1, 3, &copy));
+    for (size_t i = 0; i < length;) {
+        int step = szg_utf8_step((const unsigned char *)text + i, length - i);
+        size_t bytes = step > 0 ? (size_t)step : 3;
+        memcpy(copy + used, step > 0 ? text + i : "\xEF\xBF\xBD", bytes);
+        used += bytes;
+        i += step > 0 ? (size_t)step : 1;
+    }
+    *out = copy;
+    return SZG_OK;
+}
+
+const char *szg_show(const char *text, char *out, size_t size) {
+    size_t length = strlen(text), used = 0, i = 0;
+    while (i < length) {
+        int step = szg_utf8_step((const unsigned char *)text + i, length - i);
+        unsigned char first = (unsigned char)text[i];
+        /* C0, DEL, and the C1 controls U+0080 .. U+009F, which terminals obey too */
+        bool hidden = step == 0 || first < 0x20 || first == 0x7F ||
+                      (first == 0xC2 && (unsigned char)text[i + 1] < 0xA0);
+        size_t bytes = hidden ? 4 : (size_t)step;
+        if (used + bytes + 4 > size)
+            break;
+        if (hidden)
+            snprintf(out + used, 5, "\\x%02x", first);
+        else
+            memcpy(out + used, text + i, bytes);
+        used += bytes;
+        i += step > 0 ? (size_t)step : 1;
+    }
+    out[used] = 0;
+    if (i < length && used + 4 <= size)
+        memcpy(out + used, "...", 4);
+    return out;
+}
+
+const char *szg_path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool szg_path_ends(const char *path, const char *ending) {
+    size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcasecmp(path + length - tail, ending) == 0;
+}
