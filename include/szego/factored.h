@@ -1,0 +1,58 @@
+/* Factored matrices L = M o (A B^T + T): A, B n x d, T Toeplitz, M all ones or the lower triangle
+ * of ones (causal: entries i >= j stay, masked ones are 0). Nothing here forms n x n but
+ * szg_factored_dense. Rotary logits sum_t G_t o E_t are of this form with A, B the rotated queries
+ * and keys, real. */
+#ifndef SZEGO_FACTORED_H
+#define SZEGO_FACTORED_H
+
+#include <szego/toeplitz.h>
+
+SZG_BEGIN_DECLS
+
+/* Borrows everything it points to. Every function checks it: SZG_EINVAL (n < 1, d < 0, a leading
+ * dimension below d, missing arrays, a bias of another size or of a complex kind), SZG_EDATA (NaN
+ * or infinity in A or B; the first place is named) where it does not merely propagate (apply). */
+typedef struct szg_factored {
+    int64_t n, d;    /* d = 0: no low-rank part, a and b are ignored */
+    const double *a; /* n x d */
+    int64_t lda;
+    const double *b; /* n x d */
+    int64_t ldb;
+    const szg_toeplitz *bias; /* NULL: none */
+    bool causal;
+} szg_factored;
+
+/* y_b := L x_b (op 'n') or L^T x_b ('t', 'c'), b = 0 .. batch-1, vector b at x + b * ldx, not
+ * overlapping y. O(n d + n log n) time a vector and O(d + n) memory, causal too: there the low-rank
+ * part is a running sum and the causal part of T is Toeplitz again. */
+SZG_CHECK_RESULT szg_status szg_factored_apply(szg_context *context, const szg_factored *factored,
+                                               char op, int64_t batch, const double *x, int64_t ldx,
+                                               double *y, int64_t ldy);
+
+/* The n x n matrix. SZG_ENOMEM where 8 n^2 bytes exceed the available memory. */
+SZG_CHECK_RESULT szg_status szg_factored_dense(szg_context *context, const szg_factored *factored,
+                                               double *out, int64_t ldout);
+
+/* The n diagonal entries: the eigenvalues of a causal matrix. */
+SZG_CHECK_RESULT szg_status szg_factored_diagonal(szg_context *context,
+                                                  const szg_factored *factored, double *out);
+
+/* Projection on the Toeplitz matrices (means along diagonals; the masked entries count as 0), kind
+ * real. 2 d + 1 transforms; the error of a diagonal's sum is c log2(n) eps sum_t |A_t| |B_t|. */
+SZG_CHECK_RESULT szg_status szg_factored_toeplitz_part(szg_context *context,
+                                                       const szg_factored *factored,
+                                                       szg_toeplitz **out);
+
+/* Frobenius norm: from the Gram matrices A^T A and B^T B, running ones if causal; O(n d^2). The
+ * square has the error c n eps (|A B^T| + |T|)^2: where A B^T and -T nearly cancel, digits are
+ * lost. */
+SZG_CHECK_RESULT szg_status szg_factored_norm_frobenius(szg_context *context,
+                                                        const szg_factored *factored, double *out);
+
+/* tau of L, see szg_toeplitzness. SZG_EDOMAIN: L = 0. */
+SZG_CHECK_RESULT szg_status szg_factored_toeplitzness(szg_context *context,
+                                                      const szg_factored *factored, double *tau);
+
+SZG_END_DECLS
+
+#endif
