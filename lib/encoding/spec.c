@@ -178,8 +178,8 @@ static szg_status parse_list(szg_context *context, const szg_spec_class *class, 
     }
 }
 
-static szg_status parse_value(szg_context *context, const szg_spec_class *class,
-                              const szg_key *key, spec_value *value) {
+static szg_status parse_value(szg_context *context, const szg_spec_class *class, const szg_key *key,
+                              spec_value *value) {
     switch (key->type) {
     case SZG_KEY_INTEGER:
         return parse_integer(context, class, key, value);

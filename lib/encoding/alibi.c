@@ -1,0 +1,88 @@
+/* ALiBi: -slope |i - j| on the logits (Press, Smith, Lewis 2022). */
+#include <math.h>
+
+#include <szego/memory.h>
+#include "encoding_private.h"
+
+static const szg_key keys[] = {
+    {.name = "heads",
+     .type = SZG_KEY_INTEGER,
+     .fallback = "8",
+     .min = 1,
+     .max = 65536,
+     .doc = "number of heads, one slope each"},
+    {.name = "slopes",
+     .type = SZG_KEY_CHOICE,
+     .fallback = "published",
+     .choices = "published|exp",
+     .doc = "2^(-bias_max h/heads), h = 1 .. heads, or exp(-h/heads), h = 0 .. heads-1"},
+    {.name = "bias_max",
+     .type = SZG_KEY_REAL,
+     .fallback = "8",
+     .min = 1e-3,
+     .max = 1000,
+     .doc = "published: exponent of the least slope"},
+};
+
+/* Slope of head h where the number of heads is a power of two. */
+static double power_slope(int64_t heads, int64_t h, double bias_max) {
+    return exp2(-bias_max * (double)(h + 1) / (double)heads);
+}
+
+/* Press et al.'s rule for other counts: the slopes of the next lower power of two, then every
+ * second one of the next higher. */
+static double published_slope(int64_t heads, int64_t h, double bias_max) {
+    int64_t lower = 1;
+    while (2 * lower <= heads)
+        lower *= 2;
+    if (h < lower)
+        return power_slope(lower, h, bias_max);
+    return power_slope(2 * lower, 2 * (h - lower), bias_max);
+}
+
+static szg_status open_alibi(szg_context *context, szg_encoding *encoding) {
+    const szg_spec *spec = encoding->spec;
+    encoding->attaches = SZG_ATTACH_BIAS;
+    encoding->heads = szg_spec_integer(spec, "heads");
+    bool published = szg_spec_choice(spec, "slopes") == 0;
+    if (!published && szg_spec_given(spec, "bias_max"))
+        return szg_fail(context, SZG_EINVAL, "alibi: bias_max belongs to slopes=published");
+    SZG_TRY(szg_memory_alloc(context, encoding->heads, sizeof *encoding->slope, &encoding->slope));
+    for (int64_t h = 0; h < encoding->heads; h++)
+        encoding->slope[h] =
+            published ? published_slope(encoding->heads, h, szg_spec_real(spec, "bias_max"))
+                      : exp(-(double)h / (double)encoding->heads);
+    return SZG_OK;
+}
+
+static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                     szg_kernel_facts *facts) {
+    (void)matrix;
+    *facts = (szg_kernel_facts){
+        .matrix = "bias",
+        .form = SZG_FORM_UNBOUNDED,
+        .definiteness = SZG_DEFINITE_ONE_NEGATIVE,
+        .structure = SZG_KERNEL_DISTANCE,
+        .kind = SZG_TOEPLITZ_SYMMETRIC,
+        .parameter = encoding->slope[head],
+        .rank_bound = INT64_MAX,
+        .rank_exact = true,
+        .degree = -1,
+        .line = "-m|k| grows with the lag and is not summable: one eigenvalue falls like "
+                "-0.3474 m N^2, the others are positive",
+    };
+}
+
+static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
+    return k == 0 ? 0 : -encoding->slope[head] * (double)(k < 0 ? -k : k);
+}
+
+const encoding_type encoding_alibi = {
+    .class = {.name = "alibi",
+              .doc = "linear distance bias -m|k|, one slope m a head",
+              .key = keys,
+              .keys = sizeof keys / sizeof *keys},
+    .open = open_alibi,
+    .facts = facts_of,
+    .lag = lag_of,
+};

@@ -1,0 +1,84 @@
+/* Coefficients from a file, one row a head; lags beyond them are zero. */
+#include <szego/coefficients.h>
+#include <szego/memory.h>
+#include "encoding_private.h"
+
+static const szg_key keys[] = {
+    {.name = "path",
+     .type = SZG_KEY_TEXT,
+     .required = true,
+     .doc = "a .npy, .csv or .txt file of real or complex coefficients, one row a head"},
+    {.name = "lags",
+     .type = SZG_KEY_CHOICE,
+     .fallback = "hermitian",
+     .choices = "hermitian|full",
+     .doc = "m values for lags 0 .. m-1, or 2m-1 values, lag -(m-1) first"},
+};
+
+static szg_status open_file(szg_context *context, szg_encoding *encoding) {
+    encoding->full = szg_spec_choice(encoding->spec, "lags") == 1;
+    szg_coefficients read;
+    SZG_TRY(szg_coefficients_read(context, szg_spec_text(encoding->spec, "path"),
+                                  encoding->full ? SZG_LAGS_FULL : SZG_LAGS_HERMITIAN, &read));
+    encoding->heads = encoding->table_rows = read.heads;
+    encoding->table_columns = read.count;
+    encoding->table = read.re;
+    encoding->coefficient = read.z;
+    return SZG_OK;
+}
+
+/* Number m of lags 0 .. m-1. */
+static int64_t lag_count(const szg_encoding *encoding) {
+    return encoding->full ? (encoding->table_columns + 1) / 2 : encoding->table_columns;
+}
+
+static szg_toeplitz_kind kind_of(const szg_encoding *encoding) {
+    if (encoding->full)
+        return encoding->coefficient ? SZG_TOEPLITZ_COMPLEX : SZG_TOEPLITZ_REAL;
+    return encoding->coefficient ? SZG_TOEPLITZ_HERMITIAN : SZG_TOEPLITZ_SYMMETRIC;
+}
+
+static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                     szg_kernel_facts *facts) {
+    (void)head, (void)matrix;
+    *facts = (szg_kernel_facts){
+        .matrix = "coefficients",
+        .form = SZG_FORM_POLYNOMIAL,
+        .definiteness = SZG_DEFINITE_UNKNOWN,
+        .structure = SZG_KERNEL_COEFFICIENTS,
+        .kind = kind_of(encoding),
+        .rank_bound = INT64_MAX,
+        .summable = true,
+        .degree = lag_count(encoding) - 1,
+        .line = "the coefficients of a file and zeros beyond them: a trigonometric polynomial",
+    };
+}
+
+static szg_status kernel_of(szg_context *context, const szg_encoding *encoding, int64_t head,
+                            int64_t n, szg_toeplitz **out) {
+    int64_t lags = lag_count(encoding), used = lags < n ? lags : n;
+    int64_t start = head * encoding->table_columns + (encoding->full ? lags - used : 0);
+    const double *re = encoding->table ? encoding->table + start : NULL;
+    const szg_c64 *z = encoding->coefficient ? encoding->coefficient + start : NULL;
+    switch (kind_of(encoding)) {
+    case SZG_TOEPLITZ_SYMMETRIC:
+        return szg_toeplitz_open_symmetric(context, n, used, re, out);
+    case SZG_TOEPLITZ_HERMITIAN:
+        return szg_toeplitz_open_hermitian(context, n, used, z, out);
+    case SZG_TOEPLITZ_REAL:
+        return szg_toeplitz_open_real(context, n, used, re, out);
+    case SZG_TOEPLITZ_COMPLEX:
+        return szg_toeplitz_open_complex(context, n, used, z, out);
+    }
+    return szg_fail(context, SZG_EINTERNAL, "a Toeplitz kind outside the enumeration");
+}
+
+const encoding_type encoding_file = {
+    .class = {.name = "file",
+              .doc = "Toeplitz coefficients from a file",
+              .key = keys,
+              .keys = sizeof keys / sizeof *keys},
+    .open = open_file,
+    .facts = facts_of,
+    .kernel = kernel_of,
+};

@@ -1,0 +1,110 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include <szego/memory.h>
+#include <szego/pool.h>
+#include "encoding_private.h"
+
+enum { LAGS_A_BLOCK = 1024 };
+
+void szg_phase(int64_t k, double theta, double *cosine, double *sine) {
+    double product = (double)k * theta;
+    double rest = fma((double)k, theta, -product);
+    double s, c;
+    sincos(product, &s, &c);
+    *cosine = c - rest * s;
+    *sine = s + rest * c;
+}
+
+void cosines_frequencies(int64_t pairs, int64_t size, double base, double *theta) {
+    for (int64_t t = 0; t < pairs; t++)
+        theta[t] = pow(base, -2.0 * (double)t / (double)size);
+}
+
+static int ascending(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* pi is irrational: two doubles below pi are equal modulo 2 pi up to sign only where their moduli
+ * are equal, and none is pi itself. Every frequency is at most 1. */
+szg_status cosines_atoms(szg_context *context, int64_t pairs, const double *theta, bool constant,
+                         int64_t *atoms) {
+    double *sorted;
+    SZG_TRY(szg_memory_alloc(context, pairs, sizeof *sorted, &sorted));
+    for (int64_t t = 0; t < pairs; t++)
+        sorted[t] = fabs(theta[t]);
+    qsort(sorted, (size_t)pairs, sizeof *sorted, ascending);
+    *atoms = constant;
+    for (int64_t t = 0; t < pairs; t++) {
+        if (t > 0 && sorted[t] == sorted[t - 1])
+            continue;
+        if (sorted[t] > 0)
+            *atoms += 2;
+        else
+            *atoms = 1;
+    }
+    szg_memory_free(sorted);
+    return SZG_OK;
+}
+
+void cosines_facts(const szg_rotary *rotary, int64_t atoms, const char *matrix, double scale,
+                   szg_kernel_facts *facts) {
+    *facts = (szg_kernel_facts){
+        .matrix = matrix,
+        .form = SZG_FORM_ATOMS,
+        .definiteness = SZG_DEFINITE_SEMI,
+        .structure = SZG_KERNEL_COSINES,
+        .kind = SZG_TOEPLITZ_SYMMETRIC,
+        .parameter = scale,
+        .pairs = rotary->pairs,
+        .theta = rotary->theta,
+        .unrotated = rotary->unrotated,
+        .rank_bound = atoms,
+        .rank_exact = true,
+        .degree = -1,
+        .line = rotary->pairs ? "a sum of cosines is almost periodic: point masses at the "
+                                "frequencies, finite rank, eigenvalues that grow like N"
+                              : "no dimension rotates: the kernel is the all-ones matrix, one "
+                                "eigenvalue N and zeros",
+    };
+}
+
+typedef struct lags_job {
+    const szg_kernel_facts *facts;
+    int64_t n;
+    double *lags;
+} lags_job;
+
+static double cosine_sum(const szg_kernel_facts *facts, int64_t k) {
+    double sum = 0, cosine, sine;
+    for (int64_t t = 0; t < facts->pairs; t++) {
+        szg_phase(k, facts->theta[t], &cosine, &sine);
+        sum += cosine;
+    }
+    return sum;
+}
+
+static szg_status run_block(szg_context *context, void *job, int64_t block, int worker) {
+    (void)context, (void)worker;
+    const lags_job *lags = job;
+    const szg_kernel_facts *facts = lags->facts;
+    double constant = (double)facts->unrotated;
+    double dim = 2 * (double)facts->pairs + constant;
+    int64_t end = (block + 1) * LAGS_A_BLOCK;
+    for (int64_t k = block * LAGS_A_BLOCK; k < end && k < lags->n; k++)
+        lags->lags[k] = facts->parameter * (2 * cosine_sum(facts, k) + constant) / dim;
+    return SZG_OK;
+}
+
+szg_status cosines_lags(szg_context *context, const szg_kernel_facts *facts, int64_t n,
+                        double *lags) {
+    lags_job job = {facts, n, lags};
+    return szg_pool_run(context, (n + LAGS_A_BLOCK - 1) / LAGS_A_BLOCK, run_block, &job);
+}
+
+void cosines_input(const szg_encoding *encoding, int64_t i, double *p) {
+    const double *theta = encoding->input_theta ? encoding->input_theta : encoding->theta;
+    for (int64_t t = 0; t < encoding->dim / 2; t++)
+        szg_phase(i, theta[t], &p[2 * t + 1], &p[2 * t]);
+}

@@ -1,0 +1,88 @@
+/* Kac, Murdock and Szego 1953: rho^|k|, the test case with everything in closed form. */
+#include <math.h>
+
+#include "encoding_private.h"
+
+static const szg_key keys[] = {
+    {.name = "rho",
+     .type = SZG_KEY_REAL,
+     .required = true,
+     .min = -1,
+     .max = 1,
+     .doc = "the kernel is rho^|k|, -1 < rho < 1"},
+};
+
+static szg_status open_kms(szg_context *context, szg_encoding *encoding) {
+    encoding->rho = szg_spec_real(encoding->spec, "rho");
+    if (!(fabs(encoding->rho) < 1))
+        return szg_fail(context, SZG_EINVAL,
+                        "kms: rho=%g is outside the open interval (-1, 1): at its ends the lags "
+                        "do not decay and the symbol is a point mass",
+                        encoding->rho);
+    return SZG_OK;
+}
+
+static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                     szg_kernel_facts *facts) {
+    (void)head, (void)matrix;
+    *facts = (szg_kernel_facts){
+        .matrix = "coefficients",
+        .form = SZG_FORM_CLOSED,
+        .definiteness = SZG_DEFINITE_POSITIVE,
+        .structure = SZG_KERNEL_KMS,
+        .kind = SZG_TOEPLITZ_SYMMETRIC,
+        .parameter = encoding->rho,
+        .rank_bound = INT64_MAX,
+        .rank_exact = true,
+        .summable = true,
+        .degree = -1,
+        .line = "rho^|k| decays geometrically; its symbol is the Poisson kernel, smooth and "
+                "positive",
+    };
+}
+
+static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
+    (void)head;
+    return pow(encoding->rho, (double)(k < 0 ? -k : k));
+}
+
+/* 1 - 2 rho cos t + rho^2 = (1 - rho)^2 + 4 rho sin^2(t/2): no cancellation near the peak. */
+static double symbol_of(const szg_encoding *encoding, double theta) {
+    double rho = encoding->rho;
+    double sine = sin(theta / 2), cosine = cos(theta / 2);
+    double distance = rho >= 0 ? (1 - rho) * (1 - rho) + 4 * rho * sine * sine
+                               : (1 + rho) * (1 + rho) - 4 * rho * cosine * cosine;
+    return (1 - rho) * (1 + rho) / distance;
+}
+
+/* Three roundings of half an ulp each: four steps outwards are safe. */
+static szg_interval widen(double value) {
+    szg_interval out = {value, value};
+    for (int step = 0; step < 4; step++) {
+        out.lo = nextafter(out.lo, -INFINITY);
+        out.hi = nextafter(out.hi, INFINITY);
+    }
+    return out;
+}
+
+static void range_of(const szg_encoding *encoding, szg_interval *min, szg_interval *max,
+                     double *theta_min, double *theta_max) {
+    double rho = fabs(encoding->rho);
+    const double pi = 3.14159265358979323846;
+    *min = widen((1 - rho) / (1 + rho));
+    *max = widen((1 + rho) / (1 - rho));
+    *theta_min = encoding->rho < 0 ? 0 : pi;
+    *theta_max = encoding->rho < 0 ? pi : 0;
+}
+
+const encoding_type encoding_kms = {
+    .class = {.name = "kms",
+              .doc = "the Kac-Murdock-Szego kernel rho^|k|, a test case",
+              .key = keys,
+              .keys = sizeof keys / sizeof *keys},
+    .open = open_kms,
+    .facts = facts_of,
+    .lag = lag_of,
+    .symbol = symbol_of,
+    .symbol_range = range_of,
+};

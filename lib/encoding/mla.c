@@ -1,0 +1,52 @@
+/* Multi-head latent attention (DeepSeek-AI 2024): content dimensions without position, followed by
+ * decoupled rotary ones with a query and a key of their own (paper Eq. 11, claim E12c). */
+#include "encoding_private.h"
+
+static const szg_key keys[] = {
+    {.name = "content",
+     .type = SZG_KEY_INTEGER,
+     .fallback = "128",
+     .min = 1,
+     .max = 1048576,
+     .doc = "content dimensions (qk_nope_head_dim)"},
+    {.name = "rope",
+     .type = SZG_KEY_INTEGER,
+     .fallback = "64",
+     .min = 2,
+     .max = 1048576,
+     .doc = "rotary dimensions (qk_rope_head_dim), even"},
+    {.name = "heads",
+     .type = SZG_KEY_INTEGER,
+     .fallback = "1",
+     .min = 1,
+     .max = 65536,
+     .doc = "number of heads"},
+    ROTARY_KEYS,
+};
+
+static szg_status open_mla(szg_context *context, szg_encoding *encoding) {
+    int64_t content = szg_spec_integer(encoding->spec, "content");
+    int64_t rotary = szg_spec_integer(encoding->spec, "rope");
+    SZG_TRY(require_even(context, encoding, "rope", rotary));
+    encoding->attaches = SZG_ATTACH_ROTARY | SZG_ATTACH_DECOUPLED;
+    encoding->heads = szg_spec_integer(encoding->spec, "heads");
+    encoding->dim = content + rotary;
+    return scaling_open(context, encoding, content, rotary);
+}
+
+static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                     szg_kernel_facts *facts) {
+    (void)head, (void)matrix;
+    cosines_facts(&encoding->rotary, encoding->atoms, "rotary mean", 1, facts);
+    facts->line = "a constant from the content dimensions plus a sum of cosines: point masses at 0 "
+                  "and at the frequencies, finite rank";
+}
+
+const encoding_type encoding_mla = {
+    .class = {.name = "mla",
+              .doc = "content dimensions plus decoupled rotary ones",
+              .key = keys,
+              .keys = sizeof keys / sizeof *keys},
+    .open = open_mla,
+    .facts = facts_of,
+};

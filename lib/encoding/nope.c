@@ -1,0 +1,29 @@
+#include "encoding_private.h"
+
+static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                     szg_kernel_facts *facts) {
+    (void)encoding, (void)head, (void)matrix;
+    *facts = (szg_kernel_facts){
+        .matrix = "zero",
+        .form = SZG_FORM_ZERO,
+        .definiteness = SZG_DEFINITE_ZERO,
+        .structure = SZG_KERNEL_ZERO,
+        .kind = SZG_TOEPLITZ_SYMMETRIC,
+        .rank_bound = 0,
+        .rank_exact = true,
+        .summable = true,
+        .degree = -1,
+        .line = "without positions the kernel is the zero matrix: ratios to it do not exist",
+    };
+}
+
+static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
+    (void)encoding, (void)head, (void)k;
+    return 0;
+}
+
+const encoding_type encoding_nope = {
+    .class = {.name = "nope", .doc = "no positional encoding"},
+    .facts = facts_of,
+    .lag = lag_of,
+};

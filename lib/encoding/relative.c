@@ -1,0 +1,94 @@
+/* One number a lag and head added to the logits, without buckets. */
+#include <inttypes.h>
+#include <math.h>
+
+#include <szego/coefficients.h>
+#include <szego/memory.h>
+#include "encoding_private.h"
+
+static const szg_key keys[] = {
+    {.name = "heads",
+     .type = SZG_KEY_INTEGER,
+     .fallback = "1",
+     .min = 1,
+     .max = 65536,
+     .doc = "number of heads; a table's own wins"},
+    TABLE_KEYS("0.02"),
+};
+
+/* One row a head, lags -(m-1) .. m-1, from npy or text. */
+static szg_status read_lags(szg_context *context, szg_encoding *encoding) {
+    const char *path = szg_spec_text(encoding->spec, "table");
+    szg_coefficients read;
+    SZG_TRY(szg_coefficients_read(context, path, SZG_LAGS_FULL, &read));
+    szg_status status = SZG_OK;
+    if (!read.re) {
+        status =
+            szg_fail(context, SZG_EDATA, "%s: a bias is real, these numbers are complex", path);
+    } else {
+        encoding->table = read.re;
+        read.re = NULL;
+        encoding->table_rows = read.heads;
+        encoding->table_columns = read.count;
+        encoding->limit = (read.count + 1) / 2;
+    }
+    szg_coefficients_close(&read);
+    return status;
+}
+
+static szg_status open_relative(szg_context *context, szg_encoding *encoding) {
+    encoding->attaches = SZG_ATTACH_BIAS;
+    encoding->heads = szg_spec_integer(encoding->spec, "heads");
+    encoding->limit = SZG_LAG_LIMIT;
+    SZG_TRY(tables_source(context, encoding));
+    if (encoding->seeded)
+        return SZG_OK;
+    SZG_TRY(read_lags(context, encoding));
+    if (szg_spec_given(encoding->spec, "heads") && encoding->heads != encoding->table_rows)
+        return szg_fail(context, SZG_EINVAL,
+                        "relative: heads=%" PRId64 ", but the table has %" PRId64 " rows",
+                        encoding->heads, encoding->table_rows);
+    encoding->heads = encoding->table_rows;
+    return SZG_OK;
+}
+
+static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
+    if (encoding->seeded) /* 0, -1, 1, -2, 2, ... are numbers 0, 1, 2, 3, 4, ... of the stream */
+        return tables_entry(encoding, k < 0 ? -2 * k - 1 : 2 * k, head);
+    return encoding->table[head * encoding->table_columns + encoding->limit - 1 + k];
+}
+
+static bool symmetric(const szg_encoding *encoding, int64_t head) {
+    for (int64_t k = 1; !encoding->seeded && k < encoding->limit; k++)
+        if (lag_of(encoding, head, k) != lag_of(encoding, head, -k))
+            return false;
+    return !encoding->seeded || encoding->deviation == 0;
+}
+
+static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                     szg_kernel_facts *facts) {
+    (void)matrix;
+    *facts = (szg_kernel_facts){
+        .matrix = "bias",
+        .form = encoding->seeded ? SZG_FORM_UNBOUNDED : SZG_FORM_POLYNOMIAL,
+        .definiteness = SZG_DEFINITE_UNKNOWN,
+        .structure = SZG_KERNEL_COEFFICIENTS,
+        .kind = symmetric(encoding, head) ? SZG_TOEPLITZ_SYMMETRIC : SZG_TOEPLITZ_REAL,
+        .rank_bound = INT64_MAX,
+        .summable = !encoding->seeded,
+        .degree = encoding->seeded ? -1 : encoding->limit - 1,
+        .line = encoding->seeded
+                    ? "independent draws at every lag do not decay: no symbol exists"
+                    : "one number a lag up to the table's end: a trigonometric polynomial",
+    };
+}
+
+const encoding_type encoding_relative = {
+    .class = {.name = "relative",
+              .doc = "a table of one bias a lag and head",
+              .key = keys,
+              .keys = sizeof keys / sizeof *keys},
+    .open = open_relative,
+    .facts = facts_of,
+    .lag = lag_of,
+};

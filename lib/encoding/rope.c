@@ -1,0 +1,117 @@
+/* Rotary positions (Su et al. 2021), whole, partial over dimensions and partial over heads. */
+#include <inttypes.h>
+
+#include <szego/memory.h>
+#include "encoding_private.h"
+
+static const szg_key keys[] = {
+    {.name = "dim",
+     .type = SZG_KEY_INTEGER,
+     .fallback = "64",
+     .min = 2,
+     .max = 1048576,
+     .doc = "head dimension"},
+    {.name = "rotary",
+     .type = SZG_KEY_INTEGER,
+     .min = 2,
+     .max = 1048576,
+     .doc = "dimensions that rotate, even, the first ones (default: dim)"},
+    {.name = "heads",
+     .type = SZG_KEY_INTEGER,
+     .fallback = "1",
+     .min = 1,
+     .max = 65536,
+     .doc = "number of heads"},
+    {.name = "rotate",
+     .type = SZG_KEY_LIST,
+     .min = 0,
+     .max = 65535,
+     .doc = "heads that rotate, such as 0-3 (default: all)"},
+    ROTARY_KEYS,
+};
+
+static szg_status open_rotates(szg_context *context, szg_encoding *encoding) {
+    int64_t count;
+    const int64_t *list = szg_spec_list(encoding->spec, "rotate", &count);
+    if (count == 0)
+        return SZG_OK;
+    if (list[count - 1] >= encoding->heads)
+        return szg_fail(context, SZG_EINVAL,
+                        "%s: rotate=%s names head %" PRId64 ", but heads=%" PRId64
+                        " (heads count from 0)",
+                        encoding->type->class.name, szg_spec_text(encoding->spec, "rotate"),
+                        list[count - 1], encoding->heads);
+    SZG_TRY(szg_memory_alloc(context, encoding->heads, sizeof(bool), &encoding->rotates));
+    for (int64_t i = 0; i < count; i++)
+        encoding->rotates[list[i]] = true;
+    return SZG_OK;
+}
+
+static szg_status open_rope(szg_context *context, szg_encoding *encoding) {
+    const szg_spec *spec = encoding->spec;
+    encoding->attaches = SZG_ATTACH_ROTARY;
+    encoding->dim = szg_spec_integer(spec, "dim");
+    encoding->heads = szg_spec_integer(spec, "heads");
+    bool partial = szg_spec_given(spec, "rotary");
+    int64_t rotary = partial ? szg_spec_integer(spec, "rotary") : encoding->dim;
+    SZG_TRY(require_even(context, encoding, partial ? "rotary" : "dim", rotary));
+    if (rotary > encoding->dim)
+        return szg_fail(context, SZG_EINVAL,
+                        "%s: rotary=%" PRId64 " exceeds the head dimension dim=%" PRId64,
+                        encoding->type->class.name, rotary, encoding->dim);
+    SZG_TRY(open_rotates(context, encoding));
+    return scaling_open(context, encoding, 0, rotary);
+}
+
+static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                     szg_kernel_facts *facts) {
+    (void)matrix;
+    bool rotates = !encoding->rotates || encoding->rotates[head];
+    szg_rotary still = {.dim = encoding->dim, .unrotated = encoding->dim};
+    cosines_facts(rotates ? &encoding->rotary : &still, rotates ? encoding->atoms : 1,
+                  "rotary mean", 1, facts);
+}
+
+const encoding_type encoding_rope = {
+    .class = {.name = "rope",
+              .doc = "rotation of queries and keys by position",
+              .key = keys,
+              .keys = sizeof keys / sizeof *keys},
+    .open = open_rope,
+    .facts = facts_of,
+};
+
+/* The same with sinusoidal rows added to the input, frequencies base^(-2t/dim) there. */
+
+static szg_status open_rope_absolute(szg_context *context, szg_encoding *encoding) {
+    SZG_TRY(require_even(context, encoding, "dim", szg_spec_integer(encoding->spec, "dim")));
+    SZG_TRY(open_rope(context, encoding));
+    encoding->attaches |= SZG_ATTACH_INPUT;
+    encoding->matrices = 2;
+    int64_t pairs = encoding->dim / 2;
+    SZG_TRY(szg_memory_alloc(context, pairs, sizeof(double), &encoding->input_theta));
+    cosines_frequencies(pairs, encoding->dim, szg_spec_real(encoding->spec, "base"),
+                        encoding->input_theta);
+    return cosines_atoms(context, pairs, encoding->input_theta, false, &encoding->input_atoms);
+}
+
+static void both_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                       szg_kernel_facts *facts) {
+    if (matrix == 0) {
+        facts_of(encoding, head, matrix, facts);
+        return;
+    }
+    szg_rotary input = {
+        .dim = encoding->dim, .pairs = encoding->dim / 2, .theta = encoding->input_theta};
+    cosines_facts(&input, encoding->input_atoms, "position gram", (double)input.pairs, facts);
+}
+
+const encoding_type encoding_rope_absolute = {
+    .class = {.name = "rope+absolute",
+              .doc = "rotation plus sinusoidal positions at the input",
+              .key = keys,
+              .keys = sizeof keys / sizeof *keys},
+    .open = open_rope_absolute,
+    .facts = both_facts,
+    .input = cosines_input,
+};

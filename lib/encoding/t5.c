@@ -1,0 +1,167 @@
+/* T5's relative bias (Raffel et al. 2020): b[bucket(j - i)], buckets of one lag each up to half of
+ * them, logarithmic beyond. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "encoding_private.h"
+
+static const szg_key keys[] = {
+    {.name = "buckets",
+     .type = SZG_KEY_INTEGER,
+     .fallback = "32",
+     .min = 2,
+     .max = 65536,
+     .doc = "number of buckets (relative_attention_num_buckets)"},
+    {.name = "max_distance",
+     .type = SZG_KEY_INTEGER,
+     .fallback = "128",
+     .min = 2,
+     .max = 1073741824,
+     .doc = "distance from which on all share the last bucket"},
+    {.name = "direction",
+     .type = SZG_KEY_CHOICE,
+     .fallback = "bidirectional",
+     .choices = "bidirectional|causal",
+     .doc = "half of the buckets for each side, or all for the past and bucket 0 for the future"},
+    {.name = "heads",
+     .type = SZG_KEY_INTEGER,
+     .fallback = "1",
+     .min = 1,
+     .max = 65536,
+     .doc = "number of heads; a table's own wins"},
+    TABLE_KEYS("1"),
+};
+
+/* Buckets of one side. */
+static int64_t side_buckets(const szg_encoding *encoding) {
+    return encoding->bidirectional ? encoding->buckets / 2 : encoding->buckets;
+}
+
+/* The published rule truncates log(d/exact) / log(max_distance/exact) * (buckets - exact); where
+ * that is a whole number in exact arithmetic rounding must not make it one less. */
+static int64_t side_bucket(const szg_encoding *encoding, int64_t distance) {
+    int64_t buckets = side_buckets(encoding), exact = buckets / 2;
+    if (distance < exact)
+        return distance;
+    double ratio =
+        log((double)distance / (double)exact) / log((double)encoding->max_distance / (double)exact);
+    double bucket = (double)exact + floor(ratio * (double)(buckets - exact) * (1 + 1e-14) + 1e-14);
+    return bucket < (double)buckets ? (int64_t)bucket : buckets - 1;
+}
+
+/* Bucket of lag k = i - j; the key lies in the future where k < 0. */
+static int64_t bucket_of(const szg_encoding *encoding, int64_t k) {
+    if (k >= 0)
+        return side_bucket(encoding, k);
+    return encoding->bidirectional ? side_buckets(encoding) + side_bucket(encoding, -k) : 0;
+}
+
+static szg_status check_rule(szg_context *context, const szg_encoding *encoding) {
+    if (encoding->bidirectional && encoding->buckets % 2)
+        return szg_fail(context, SZG_EINVAL,
+                        "t5: buckets=%" PRId64 " is odd: direction=bidirectional halves them",
+                        encoding->buckets);
+    int64_t exact = side_buckets(encoding) / 2;
+    if (exact < 1)
+        return szg_fail(context, SZG_EINVAL,
+                        "t5: buckets=%" PRId64 " leaves no bucket for single distances: at least "
+                        "%d",
+                        encoding->buckets, encoding->bidirectional ? 4 : 2);
+    if (encoding->max_distance <= exact)
+        return szg_fail(context, SZG_EINVAL,
+                        "t5: max_distance=%" PRId64 " must exceed the %" PRId64
+                        " distances that have a bucket of their own",
+                        encoding->max_distance, exact);
+    return SZG_OK;
+}
+
+static szg_status check_table(szg_context *context, szg_encoding *encoding) {
+    if (encoding->seeded)
+        return SZG_OK;
+    if (encoding->table_rows != encoding->buckets)
+        return szg_fail(context, SZG_EINVAL,
+                        "t5: the table has %" PRId64 " rows, but buckets=%" PRId64
+                        ": its shape is [buckets, heads]",
+                        encoding->table_rows, encoding->buckets);
+    if (szg_spec_given(encoding->spec, "heads") && encoding->heads != encoding->table_columns)
+        return szg_fail(context, SZG_EINVAL,
+                        "t5: heads=%" PRId64 ", but the table has %" PRId64 " columns",
+                        encoding->heads, encoding->table_columns);
+    encoding->heads = encoding->table_columns;
+    return SZG_OK;
+}
+
+static szg_status open_t5(szg_context *context, szg_encoding *encoding) {
+    const szg_spec *spec = encoding->spec;
+    encoding->attaches = SZG_ATTACH_BIAS;
+    encoding->buckets = szg_spec_integer(spec, "buckets");
+    encoding->max_distance = szg_spec_integer(spec, "max_distance");
+    encoding->bidirectional = szg_spec_choice(spec, "direction") == 0;
+    encoding->heads = szg_spec_integer(spec, "heads");
+    SZG_TRY(check_rule(context, encoding));
+    SZG_TRY(tables_open(context, encoding, "[buckets, heads]"));
+    return check_table(context, encoding);
+}
+
+static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
+    return tables_entry(encoding, bucket_of(encoding, k), head);
+}
+
+/* Compares buckets in place of lags: as many lags as max_distance may share them. */
+static bool symmetric(const szg_encoding *encoding, int64_t head) {
+    int64_t side = side_buckets(encoding);
+    for (int64_t bucket = 1; bucket < side; bucket++) {
+        int64_t opposite = encoding->bidirectional ? side + bucket : 0;
+        if (tables_entry(encoding, bucket, head) != tables_entry(encoding, opposite, head))
+            return false;
+    }
+    return true;
+}
+
+/* Largest lag outside the tails: the last distance that does not fall into the last bucket. */
+static int64_t last_inner_lag(const szg_encoding *encoding) {
+    int64_t low = 0, high = encoding->max_distance;
+    int64_t last = side_buckets(encoding) - 1;
+    while (low < high) { /* buckets ascend with the distance */
+        int64_t middle = low + (high - low) / 2;
+        if (side_bucket(encoding, middle) < last)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? low - 1 : 0;
+}
+
+static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                     szg_kernel_facts *facts) {
+    (void)matrix;
+    double plus = lag_of(encoding, head, encoding->max_distance);
+    double minus = lag_of(encoding, head, -encoding->max_distance);
+    *facts = (szg_kernel_facts){
+        .matrix = "bias",
+        .form = SZG_FORM_POLYNOMIAL_TAILS,
+        .definiteness = SZG_DEFINITE_UNKNOWN,
+        .structure = SZG_KERNEL_COEFFICIENTS,
+        .kind = symmetric(encoding, head) ? SZG_TOEPLITZ_SYMMETRIC : SZG_TOEPLITZ_REAL,
+        .rank_bound = INT64_MAX,
+        .summable = plus == 0 && minus == 0,
+        .degree = last_inner_lag(encoding),
+        .tail_plus = plus,
+        .tail_minus = minus,
+        .line = plus == minus ? "a trigonometric polynomial plus the same constant at all far "
+                                "lags: a multiple of the all-ones matrix"
+                              : "a trigonometric polynomial plus different constants at the far "
+                                "lags of either side: its antisymmetric part has an unbounded "
+                                "symbol",
+    };
+}
+
+const encoding_type encoding_t5 = {
+    .class = {.name = "t5",
+              .doc = "T5's bucketed relative bias",
+              .key = keys,
+              .keys = sizeof keys / sizeof *keys},
+    .open = open_t5,
+    .facts = facts_of,
+    .lag = lag_of,
+};
