@@ -38,6 +38,11 @@ SZG_CHECK_RESULT szg_status szg_csv_write(szg_context *context, const szg_table 
 SZG_CHECK_RESULT szg_status szg_csv_read(szg_context *context, const char *path,
                                          const szg_column *columns, int64_t count, szg_table **out);
 
+/* As szg_csv_read, from `size` bytes that the caller keeps; `name` is for messages. */
+SZG_CHECK_RESULT szg_status szg_csv_parse(szg_context *context, const char *name, const char *data,
+                                          int64_t size, const szg_column *columns, int64_t count,
+                                          szg_table **out);
+
 SZG_END_DECLS
 
 #endif

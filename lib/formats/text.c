@@ -39,8 +39,7 @@ int64_t szg_utf8_check(const char *text, size_t length) {
     return -1;
 }
 
-void szg_utf8_put(const char *text, FILE *stream) {
-    size_t length = strlen(text);
+void szg_utf8_put(const char *text, size_t length, FILE *stream) {
     for (size_t i = 0; i < length;) {
         int step = szg_utf8_step((const unsigned char *)text + i, length - i);
         if (step > 0)

@@ -14,8 +14,8 @@ int szg_utf8_step(const unsigned char *at, size_t left);
 /* Offset of the first byte that is not UTF-8, -1 where all are. */
 int64_t szg_utf8_check(const char *text, size_t length);
 
-/* Writes `text` with every byte that is not UTF-8 replaced by U+FFFD. */
-void szg_utf8_put(const char *text, FILE *stream);
+/* Writes `length` bytes with every byte that is not UTF-8 replaced by U+FFFD. */
+void szg_utf8_put(const char *text, size_t length, FILE *stream);
 
 /* A repaired copy in *out (szg_memory_free). */
 SZG_CHECK_RESULT szg_status szg_utf8_copy(szg_context *context, const char *text, char **out);

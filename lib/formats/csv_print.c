@@ -1,0 +1,70 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include <szego/csv.h>
+#include <szego/file.h>
+#include "text.h"
+
+/* RFC 4180, rules 6 and 7; and an empty text is quoted to tell it from an empty cell. */
+static void put_field(const char *text, FILE *stream) {
+    size_t length = strlen(text);
+    bool quoted = length == 0 || strpbrk(text, ",\"\r\n");
+    if (quoted)
+        putc('"', stream);
+    for (size_t run; length > 0; text += run, length -= run) {
+        run = *text == '"' ? 1 : strcspn(text, "\"");
+        if (*text == '"')
+            fputs("\"\"", stream);
+        else
+            szg_utf8_put(text, run, stream);
+    }
+    if (quoted)
+        putc('"', stream);
+}
+
+static void put_cell(const szg_table *table, int64_t row, int64_t column, FILE *stream) {
+    char text[SZG_REAL_TEXT];
+    if (szg_table_is_empty(table, row, column))
+        return;
+    switch (szg_table_column(table, column)->type) {
+    case SZG_TEXT:
+        put_field(szg_table_get_text(table, row, column), stream);
+        break;
+    case SZG_INTEGER:
+        fprintf(stream, "%" PRId64, szg_table_get_integer(table, row, column));
+        break;
+    case SZG_REAL:
+        fputs(szg_real_text(szg_table_get_real(table, row, column), text), stream);
+        break;
+    }
+}
+
+szg_status szg_csv_print(szg_context *context, const szg_table *table, FILE *stream) {
+    int64_t columns = szg_table_columns(table);
+    for (int64_t i = 0; i < columns; i++) {
+        put_field(szg_table_column(table, i)->name, stream);
+        putc(i + 1 < columns ? ',' : '\n', stream);
+    }
+    for (int64_t row = 0; row < szg_table_rows(table); row++) {
+        if (row % 65536 == 0)
+            SZG_TRY(szg_context_check_cancel(context));
+        for (int64_t i = 0; i < columns; i++) {
+            put_cell(table, row, i, stream);
+            putc(i + 1 < columns ? ',' : '\n', stream);
+        }
+    }
+    if (fflush(stream) != 0 || ferror(stream))
+        return szg_fail(context, SZG_EIO, "table %s could not be written: disk full or pipe closed",
+                        szg_table_name(table));
+    return SZG_OK;
+}
+
+szg_status szg_csv_write(szg_context *context, const szg_table *table, const char *path) {
+    szg_writer *writer;
+    SZG_TRY(szg_writer_open(context, path, &writer));
+    szg_status status = szg_csv_print(context, table, szg_writer_stream(writer));
+    if (status == SZG_OK)
+        return szg_writer_commit(context, &writer);
+    szg_writer_discard(&writer);
+    return szg_fail_prefix(context, status, "%s", path);
+}

@@ -1,0 +1,225 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/csv.h>
+#include <szego/file.h>
+#include <szego/memory.h>
+#include "text.h"
+
+typedef enum ending { END_FIELD, END_LINE, END_FILE } ending;
+
+typedef struct reader {
+    szg_context *context;
+    const char *path, *data;
+    int64_t size, at, line, field; /* line and field count from 1 */
+    char *text;                    /* the current field, unquoted and NUL-terminated */
+    int64_t used, capacity;
+    bool quoted;
+    int64_t fields, capacity_fields; /* columns of the header */
+    int64_t *target; /* [fields]: column in the table, -1 where the caller did not ask for it */
+} reader;
+
+static szg_status fail_at(const reader *r, const char *what) {
+    return szg_fail(r->context, SZG_EDATA, "%s: line %" PRId64 ", column %" PRId64 ": %s", r->path,
+                    r->line, r->field, what);
+}
+
+static int peek(const reader *r) {
+    return r->at < r->size ? (unsigned char)r->data[r->at] : -1;
+}
+
+static szg_status keep(reader *r, char byte) {
+    if (byte == 0)
+        return fail_at(r, "a NUL byte: this is not a text file");
+    if (r->used + 1 >= r->capacity) {
+        int64_t capacity = r->capacity ? 2 * r->capacity : 64;
+        SZG_TRY(szg_memory_grow(r->context, &r->text, r->capacity, capacity, 1));
+        r->capacity = capacity;
+    }
+    r->text[r->used++] = byte;
+    r->text[r->used] = 0;
+    return SZG_OK;
+}
+
+static szg_status read_quoted(reader *r) {
+    r->at++;
+    for (;;) {
+        int c = peek(r);
+        if (c < 0)
+            return fail_at(r, "a quoted field is not closed: the file is cut off");
+        r->at++;
+        if (c == '"' && peek(r) != '"')
+            return SZG_OK;
+        if (c == '"')
+            r->at++;
+        r->line += c == '\n';
+        SZG_TRY(keep(r, (char)c));
+    }
+}
+
+/* Reads one field and what ends it. */
+static szg_status read_field(reader *r, ending *out) {
+    r->used = 0;
+    if (r->text)
+        r->text[0] = 0;
+    r->field++;
+    r->quoted = peek(r) == '"';
+    if (r->quoted)
+        SZG_TRY(read_quoted(r));
+    for (int c; (c = peek(r)) >= 0 && c != ',' && c != '\n'; r->at++) {
+        if (c == '\r' && r->at + 1 < r->size && r->data[r->at + 1] == '\n')
+            continue;
+        if (r->quoted)
+            return fail_at(r, "text after a closing quote: double the quotes inside a field");
+        if (c == '"' || c == '\r')
+            return fail_at(r, "a quote or carriage return in a field that is not quoted");
+        SZG_TRY(keep(r, (char)c));
+    }
+    if (!r->text)
+        SZG_TRY(szg_memory_alloc(r->context, r->capacity = 64, 1, &r->text));
+    if (szg_utf8_check(r->text, (size_t)r->used) >= 0)
+        return fail_at(r, "not valid UTF-8: convert the file to UTF-8");
+    *out = peek(r) < 0 ? END_FILE : peek(r) == ',' ? END_FIELD : END_LINE;
+    r->at += *out != END_FILE;
+    return SZG_OK;
+}
+
+static szg_status map_column(reader *r, const szg_column *columns, int64_t count) {
+    if (r->fields == r->capacity_fields) {
+        int64_t capacity = r->fields ? 2 * r->fields : 32;
+        SZG_TRY(szg_memory_grow(r->context, &r->target, r->fields, capacity, sizeof *r->target));
+        r->capacity_fields = capacity;
+    }
+    int64_t found = -1;
+    for (int64_t i = 0; i < count; i++)
+        if (strcmp(columns[i].name, r->text) == 0)
+            found = i;
+    for (int64_t i = 0; i < r->fields && found >= 0; i++)
+        if (r->target[i] == found)
+            return fail_at(r, "this column was there before: remove one of the two");
+    r->target[r->fields++] = found;
+    return SZG_OK;
+}
+
+static szg_status read_header(reader *r, const szg_column *columns, int64_t count) {
+    if (r->size >= 3 && memcmp(r->data, "\xEF\xBB\xBF", 3) == 0)
+        r->at = 3; /* a byte order mark */
+    if (r->at == r->size)
+        return szg_fail(r->context, SZG_EDATA, "%s: is empty: a header line is needed", r->path);
+    for (ending end = END_FIELD; end == END_FIELD;) {
+        SZG_TRY(read_field(r, &end));
+        SZG_TRY(map_column(r, columns, count));
+    }
+    for (int64_t i = 0; i < count; i++) {
+        bool found = false;
+        for (int64_t j = 0; j < r->fields; j++)
+            found = found || r->target[j] == i;
+        if (!found)
+            return szg_fail(r->context, SZG_EDATA, "%s: line 1: the header has no column %s",
+                            r->path, columns[i].name);
+    }
+    return SZG_OK;
+}
+
+static szg_status set_integer(const reader *r, szg_table *table, const char *column) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(r->text, &end, 10);
+    if (errno || *end || strspn(r->text, "+-0123456789") == 0)
+        return fail_at(r, "not an integer of 64 bits");
+    return szg_table_set_integer(r->context, table, column, value);
+}
+
+static szg_status set_real(const reader *r, szg_table *table, const char *column) {
+    double value;
+    if (!szg_real_parse(r->text, &value))
+        return fail_at(r, "not a number (a point is the decimal sign; nan and inf are allowed)");
+    return szg_table_set_real(r->context, table, column, value);
+}
+
+static szg_status set_cell(const reader *r, szg_table *table) {
+    if (r->field > r->fields)
+        return fail_at(r, "more fields than the header has");
+    int64_t target = r->target[r->field - 1];
+    if (target < 0 || (r->used == 0 && !r->quoted))
+        return SZG_OK;
+    const szg_column *column = szg_table_column(table, target);
+    switch (column->type) {
+    case SZG_INTEGER:
+        return set_integer(r, table, column->name);
+    case SZG_REAL:
+        return set_real(r, table, column->name);
+    default:
+        return szg_table_set_text(r->context, table, column->name, r->text);
+    }
+}
+
+/* One line: a row, or nothing where it is blank and the header has several columns. */
+static szg_status read_row(reader *r, szg_table *table) {
+    r->field = 0;
+    bool blank = peek(r) == '\n' || (peek(r) == '\r' && r->at + 1 < r->size);
+    if (blank && r->fields > 1) {
+        ending end;
+        SZG_TRY(read_field(r, &end));
+        return end == END_LINE ? SZG_OK : fail_at(r, "fewer fields than the header has");
+    }
+    SZG_TRY(szg_table_add_row(r->context, table));
+    for (ending end = END_FIELD; end == END_FIELD;) {
+        SZG_TRY(read_field(r, &end));
+        SZG_TRY(set_cell(r, table));
+    }
+    return r->field == r->fields ? SZG_OK : fail_at(r, "fewer fields than the header has");
+}
+
+static szg_status read_rows(reader *r, szg_table *table) {
+    /* a quoted field may span lines, so lines are counted by their ends */
+    while (r->at < r->size) {
+        r->line++;
+        if (r->line % 65536 == 0)
+            SZG_TRY(szg_context_check_cancel(r->context));
+        SZG_TRY(read_row(r, table));
+    }
+    return SZG_OK;
+}
+
+static szg_status open_table(const reader *r, const szg_column *columns, int64_t count,
+                             szg_table **out) {
+    char *name;
+    SZG_TRY(szg_memory_copy_text(r->context, szg_path_name(r->path), &name));
+    if (szg_path_ends(name, ".csv"))
+        name[strlen(name) - 4] = 0;
+    szg_status status = szg_table_open(r->context, name, columns, count, out);
+    szg_memory_free(name);
+    return status;
+}
+
+szg_status szg_csv_parse(szg_context *context, const char *name, const char *data, int64_t size,
+                         const szg_column *columns, int64_t count, szg_table **out) {
+    *out = NULL;
+    reader r = {.context = context, .path = name, .data = data, .size = size, .line = 1};
+    szg_table *table = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status, open_table(&r, columns, count, &table), done);
+    SZG_TRY_GOTO(status, read_header(&r, columns, count), done);
+    SZG_TRY_GOTO(status, read_rows(&r, table), done);
+    *out = table;
+    table = NULL;
+done:
+    szg_table_close(&table);
+    szg_memory_free(r.target);
+    szg_memory_free(r.text);
+    return status;
+}
+
+szg_status szg_csv_read(szg_context *context, const char *path, const szg_column *columns,
+                        int64_t count, szg_table **out) {
+    *out = NULL;
+    szg_mapping mapping;
+    SZG_TRY(szg_mapping_open(context, path, &mapping));
+    szg_status status =
+        szg_csv_parse(context, path, (const char *)mapping.data, mapping.size, columns, count, out);
+    szg_mapping_close(&mapping);
+    return status;
+}

@@ -1,0 +1,10 @@
+/* What the two npy writers share. */
+#ifndef SZG_FORMATS_NPY_PRIVATE_H
+#define SZG_FORMATS_NPY_PRIVATE_H
+
+#include <stdio.h>
+
+/* Magic, version, length, the ASCII dictionary, padding: data begins at a multiple of 64. */
+void szg_npy_emit_header(const char *dictionary, FILE *stream);
+
+#endif

@@ -1,0 +1,130 @@
+#include <string.h>
+
+#include <szego/csv.h>
+#include <szego/memory.h>
+#include <szego/version.h>
+#include "result_private.h"
+#include "text.h"
+
+static const char *const format_names[] = {
+    [SZG_FORMAT_TABLE] = "table", [SZG_FORMAT_CSV] = "csv", [SZG_FORMAT_JSON] = "json"};
+
+szg_status szg_format_parse(szg_context *context, const char *name, szg_format *out) {
+    for (int i = 0; i < 3; i++)
+        if (strcmp(name, format_names[i]) == 0) {
+            *out = (szg_format)i;
+            return SZG_OK;
+        }
+    return szg_fail(context, SZG_EINVAL, "format %s is none of table, csv, json", SHOWN(name));
+}
+
+szg_status szg_result_open(szg_context *context, const char *command, szg_result **out) {
+    *out = NULL;
+    szg_result *result;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *result, &result));
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_memory_copy_text(context, command, &result->command), fail);
+    SZG_TRY_GOTO(status, szg_json_open_object(context, &result->provenance), fail);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, result->provenance, "version", szg_version()),
+                 fail);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, result->provenance, "commit", szg_commit()),
+                 fail);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, result->provenance, "command", command), fail);
+    *out = result;
+    return SZG_OK;
+fail:
+    szg_result_close(&result);
+    return status;
+}
+
+void szg_result_close(szg_result **result) {
+    if (!result || !*result)
+        return;
+    for (int64_t i = 0; i < (*result)->tables; i++)
+        szg_table_close(&(*result)->table[i]);
+    szg_memory_free((*result)->table);
+    szg_json_close(&(*result)->provenance);
+    szg_memory_free((*result)->command);
+    szg_memory_free(*result);
+    *result = NULL;
+}
+
+szg_json *szg_result_provenance(szg_result *result) {
+    return result->provenance;
+}
+
+/* The name becomes a file name and a JSON key beside `provenance`. */
+static szg_status check_name(szg_context *context, const szg_result *result, const char *name) {
+    if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
+        return szg_fail(context, SZG_EINVAL,
+                        "table name %s: only a-z, 0-9 and underscores are allowed", SHOWN(name));
+    if (strcmp(name, "provenance") == 0 || strcmp(name, "manifest") == 0)
+        return szg_fail(context, SZG_EINVAL, "table name %s is reserved", name);
+    if (szg_result_find(result, name))
+        return szg_fail(context, SZG_EINVAL, "the result has a table %s already", name);
+    return SZG_OK;
+}
+
+szg_status szg_result_add(szg_context *context, szg_result *result, szg_table **table) {
+    szg_status status = check_name(context, result, szg_table_name(*table));
+    if (status == SZG_OK)
+        status = szg_memory_grow(context, &result->table, result->tables, result->tables + 1,
+                                 sizeof *result->table);
+    if (status == SZG_OK) {
+        result->table[result->tables++] = *table;
+        *table = NULL;
+    }
+    szg_table_close(table);
+    return status;
+}
+
+int64_t szg_result_count(const szg_result *result) {
+    return result->tables;
+}
+
+const szg_table *szg_result_table(const szg_result *result, int64_t index) {
+    return result->table[index];
+}
+
+const szg_table *szg_result_find(const szg_result *result, const char *name) {
+    for (int64_t i = 0; i < result->tables; i++)
+        if (strcmp(szg_table_name(result->table[i]), name) == 0)
+            return result->table[i];
+    return NULL;
+}
+
+szg_status szg_result_choose(szg_context *context, const szg_result *result, const char *name,
+                             const szg_table **out) {
+    if (result->tables == 0)
+        return szg_fail(context, SZG_EINVAL, "the result has no table");
+    *out = name ? szg_result_find(result, name) : result->table[0];
+    if (*out)
+        return SZG_OK;
+    char list[512] = "";
+    for (int64_t i = 0; i < result->tables; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
+                 szg_table_name(result->table[i]));
+    }
+    return szg_fail(context, SZG_EINVAL, "there is no table %s; there are: %s", SHOWN(name), list);
+}
+
+szg_status szg_result_print(szg_context *context, const szg_result *result,
+                            const szg_print_options *options, FILE *stream) {
+    const szg_table *table;
+    switch (options->format) {
+    case SZG_FORMAT_CSV:
+        SZG_TRY(szg_result_choose(context, result, options->table, &table));
+        return szg_csv_print(context, table, stream);
+    case SZG_FORMAT_JSON:
+        SZG_TRY(szg_result_emit_json(context, result, stream));
+        break;
+    default:
+        SZG_TRY(szg_result_emit_text(context, result, options, stream));
+    }
+    if (fflush(stream) != 0 || ferror(stream))
+        return szg_fail(context, SZG_EIO,
+                        "the result could not be written: disk full or pipe "
+                        "closed");
+    return SZG_OK;
+}

@@ -1,0 +1,194 @@
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <szego/csv.h>
+#include <szego/file.h>
+#include <szego/memory.h>
+#include "result_private.h"
+#include "text.h"
+
+static bool is_folder(const char *path) {
+    struct stat info;
+    size_t length = strlen(path);
+    if (length > 0 && path[length - 1] == '/')
+        return true;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static const char *type_name(szg_type type) {
+    static const char *const names[] = {
+        [SZG_TEXT] = "text", [SZG_INTEGER] = "integer", [SZG_REAL] = "real"};
+    return names[type];
+}
+
+static szg_status describe_column(szg_context *context, const szg_column *column, szg_json *list) {
+    szg_json *one;
+    SZG_TRY(szg_json_open_object(context, &one));
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "name", column->name), fail);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "type", type_name(column->type)), fail);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "doc", column->doc), fail);
+    return szg_json_add(context, list, NULL, &one);
+fail:
+    szg_json_close(&one);
+    return status;
+}
+
+static szg_status describe_table(szg_context *context, const szg_table *table, szg_json *list) {
+    char file[256];
+    snprintf(file, sizeof file, "%s.csv", szg_table_name(table));
+    szg_json *one = NULL, *columns = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_json_open_object(context, &one), done);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "name", szg_table_name(table)), done);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "file", file), done);
+    SZG_TRY_GOTO(status, szg_json_add_integer(context, one, "rows", szg_table_rows(table)), done);
+    SZG_TRY_GOTO(status, szg_json_open_array(context, &columns), done);
+    for (int64_t i = 0; i < szg_table_columns(table); i++)
+        SZG_TRY_GOTO(status, describe_column(context, szg_table_column(table, i), columns), done);
+    SZG_TRY_GOTO(status, szg_json_add(context, one, "columns", &columns), done);
+    status = szg_json_add(context, list, NULL, &one);
+done:
+    szg_json_close(&columns);
+    szg_json_close(&one);
+    return status;
+}
+
+static szg_status copy_provenance(szg_context *context, const szg_result *result, szg_json *json) {
+    char *text;
+    szg_json *copy;
+    SZG_TRY(szg_json_text(context, szg_json_root(result->provenance), 0, &text));
+    szg_status status = szg_json_parse(context, "provenance", text, (int64_t)strlen(text), &copy);
+    szg_memory_free(text);
+    SZG_TRY(status);
+    return szg_json_add(context, json, "provenance", &copy);
+}
+
+static szg_status make_manifest(szg_context *context, const szg_result *result, szg_json **out) {
+    szg_json *manifest = NULL, *tables = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_json_open_object(context, &manifest), done);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, manifest, "format", "szego-results-1"), done);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, manifest, "command", result->command), done);
+    SZG_TRY_GOTO(status, copy_provenance(context, result, manifest), done);
+    SZG_TRY_GOTO(status, szg_json_open_array(context, &tables), done);
+    for (int64_t i = 0; i < result->tables; i++)
+        SZG_TRY_GOTO(status, describe_table(context, result->table[i], tables), done);
+    SZG_TRY_GOTO(status, szg_json_add(context, manifest, "tables", &tables), done);
+    *out = manifest;
+    manifest = NULL;
+done:
+    szg_json_close(&tables);
+    szg_json_close(&manifest);
+    return status;
+}
+
+/* FOLDER/NAME in *out (szg_memory_free). */
+static szg_status join_path(szg_context *context, const char *folder, const char *name,
+                            const char *ending, char **out) {
+    size_t size = strlen(folder) + strlen(name) + strlen(ending) + 2;
+    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, out));
+    bool slash = *folder && folder[strlen(folder) - 1] != '/';
+    snprintf(*out, size, "%s%s%s%s", folder, slash ? "/" : "", name, ending);
+    return SZG_OK;
+}
+
+/* Opens FOLDER/TABLE.csv and writes everything but the name: a full disk shows before any file of
+ * an earlier run has been replaced. */
+static szg_status stage_table(szg_context *context, const char *folder, const szg_table *table,
+                              szg_writer **out) {
+    char *path;
+    SZG_TRY(join_path(context, folder, szg_table_name(table), ".csv", &path));
+    szg_status status = szg_writer_open(context, path, out);
+    if (status == SZG_OK)
+        status = szg_csv_print(context, table, szg_writer_stream(*out));
+    if (status != SZG_OK)
+        szg_fail_prefix(context, status, "%s", path);
+    szg_memory_free(path);
+    return status;
+}
+
+/* The manifest is what readers look for: the old one goes before, the new one comes after the
+ * tables, so that none ever describes a mixture. */
+static szg_status commit_folder(szg_context *context, const szg_result *result,
+                                const szg_json *manifest, const char *path, szg_writer **writer) {
+    unlink(path);
+    for (int64_t i = 0; i < result->tables; i++)
+        SZG_TRY(szg_writer_commit(context, &writer[i]));
+    return szg_json_write(context, manifest, path);
+}
+
+static szg_status write_folder(szg_context *context, const szg_result *result, const char *folder) {
+    szg_json *manifest = NULL;
+    szg_writer **writer = NULL;
+    char *path = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_folder_create(context, folder), done);
+    SZG_TRY_GOTO(status, make_manifest(context, result, &manifest), done);
+    SZG_TRY_GOTO(status, join_path(context, folder, "manifest", ".json", &path), done);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, result->tables, sizeof *writer, &writer), done);
+    for (int64_t i = 0; i < result->tables; i++)
+        SZG_TRY_GOTO(status, stage_table(context, folder, result->table[i], &writer[i]), done);
+    status = commit_folder(context, result, manifest, path, writer);
+done:
+    for (int64_t i = 0; writer && i < result->tables; i++)
+        szg_writer_discard(&writer[i]);
+    szg_memory_free(writer);
+    szg_memory_free(path);
+    szg_json_close(&manifest);
+    return status;
+}
+
+/* A writer of the one-file forms. */
+typedef szg_status emit_fn(szg_context *context, const szg_result *result, const szg_table *table,
+                           FILE *stream);
+
+static szg_status emit_json(szg_context *context, const szg_result *result, const szg_table *table,
+                            FILE *stream) {
+    (void)table;
+    return szg_result_emit_json(context, result, stream);
+}
+
+static szg_status emit_csv(szg_context *context, const szg_result *result, const szg_table *table,
+                           FILE *stream) {
+    (void)result;
+    return szg_csv_print(context, table, stream);
+}
+
+static szg_status emit_npy(szg_context *context, const szg_result *result, const szg_table *table,
+                           FILE *stream) {
+    (void)result;
+    return szg_table_emit_npy(context, table, stream);
+}
+
+static szg_status write_file(szg_context *context, const szg_result *result, const char *path,
+                             const szg_table *table, emit_fn *emit) {
+    szg_writer *writer;
+    SZG_TRY(szg_writer_open(context, path, &writer));
+    szg_status status = emit(context, result, table, szg_writer_stream(writer));
+    if (status == SZG_OK)
+        return szg_writer_commit(context, &writer);
+    szg_writer_discard(&writer);
+    return szg_fail_prefix(context, status, "%s", path);
+}
+
+szg_status szg_result_write(szg_context *context, const szg_result *result, const char *path,
+                            const char *name) {
+    static const struct {
+        const char *ending;
+        emit_fn *emit;
+    } forms[] = {{".json", emit_json}, {".csv", emit_csv}, {".npy", emit_npy}};
+    if (is_folder(path))
+        return write_folder(context, result, path);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (!szg_path_ends(path, forms[i].ending))
+            continue;
+        const szg_table *table = NULL;
+        if (forms[i].emit != emit_json)
+            SZG_TRY(szg_result_choose(context, result, name, &table));
+        return write_file(context, result, path, table, forms[i].emit);
+    }
+    return szg_fail(context, SZG_EINVAL,
+                    "output %s: end it in / for a folder, or in .csv, .json or .npy", SHOWN(path));
+}
