@@ -1,0 +1,93 @@
+#include "fft.h"
+
+real real_of(const arf_t x) {
+    arf_t rest, piece;
+    arf_init(rest);
+    arf_init(piece);
+    arf_set(rest, x);
+    real sum = 0;
+    for (int i = 0; i < 3 && !arf_is_zero(rest); i++) {
+        double d = arf_get_d(rest, ARF_RND_NEAR);
+        sum += d;
+        arf_set_d(piece, d);
+        arf_sub(rest, rest, piece, ARF_PREC_EXACT, ARF_RND_DOWN);
+    }
+    arf_clear(rest);
+    arf_clear(piece);
+    return sum;
+}
+
+/* out[j] = e^{2 pi i j / denominator}, j < count. */
+static void fill_roots(pair *out, int64_t count, int64_t denominator) {
+    fmpq_t turn;
+    acb_t z;
+    fmpq_init(turn);
+    acb_init(z);
+    for (int64_t j = 0; j < count; j++) {
+        fmpq_set_si(turn, (slong)(2 * j), (ulong)denominator);
+        arb_sin_cos_pi_fmpq(acb_imagref(z), acb_realref(z), turn, LDBL_MANT_DIG + 40);
+        out[j].re = real_of(arb_midref(acb_realref(z)));
+        out[j].im = real_of(arb_midref(acb_imagref(z)));
+    }
+    fmpq_clear(turn);
+    acb_clear(z);
+}
+
+static pair multiply(pair x, pair y) {
+    return (pair){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+
+szg_status fft_open(szg_context *context, int64_t size, fft *out) {
+    *out = (fft){.size = size};
+    while ((int64_t)1 << out->log2_size < size)
+        out->log2_size++;
+    int64_t half = size / 2, fine = (int64_t)1 << out->log2_size / 2;
+    int64_t coarse = (half + fine - 1) / fine;
+    pair *table = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, half, sizeof *out->roots, &out->roots), done);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, fine + coarse, sizeof *table, &table), done);
+    fill_roots(table, fine, size);
+    fill_roots(table + fine, coarse, size / fine);
+    for (int64_t j = 0; j < half; j++)
+        out->roots[j] = multiply(table[fine + j / fine], table[j % fine]);
+done:
+    szg_memory_free(table);
+    if (status != SZG_OK)
+        fft_close(out);
+    return status;
+}
+
+void fft_close(fft *plan) {
+    szg_memory_free(plan->roots);
+    *plan = (fft){0};
+}
+
+int64_t fft_place(const fft *plan, int64_t index) {
+    uint64_t bits = (uint64_t)index, out = 0;
+    for (int i = 0; i < plan->log2_size; i++, bits >>= 1)
+        out = out << 1 | (bits & 1);
+    return (int64_t)out;
+}
+
+/* Halves first, while they fit the cache; then the butterflies that join them. */
+static void transform(const fft *plan, pair *x, int64_t size) {
+    if (size == 1)
+        return;
+    int64_t half = size / 2, stride = plan->size / size;
+    transform(plan, x, half);
+    transform(plan, x + half, half);
+    for (int64_t j = 0; j < half; j++) {
+        pair low = x[j], high = multiply(plan->roots[j * stride], x[j + half]);
+        x[j] = (pair){low.re + high.re, low.im + high.im};
+        x[j + half] = (pair){low.re - high.re, low.im - high.im};
+    }
+}
+
+void fft_run(const fft *plan, pair *x) {
+    transform(plan, x, plan->size);
+}
+
+real fft_error(const fft *plan) {
+    return 13 * ROUNDOFF * plan->log2_size;
+}

@@ -1,0 +1,40 @@
+/* A radix-2 transform in long double with a proved bound on its rounding errors. */
+#ifndef SZG_BALL_FFT_H
+#define SZG_BALL_FFT_H
+
+#include <float.h>
+
+#include "arb_private.h"
+
+typedef long double real;
+typedef struct pair {
+    real re, im;
+} pair;
+
+/* Half a unit in the last place of 1: the largest relative error of one rounding to nearest. */
+#define ROUNDOFF (LDBL_EPSILON / 2)
+
+typedef struct fft {
+    int64_t size; /* a power of two, at least 2 */
+    int log2_size;
+    pair *roots; /* e^{2 pi i j / size}, j < size / 2 */
+} fft;
+
+/* Roots are products of two table entries that Arb computed, so |error| <= 7 ROUNDOFF. */
+SZG_CHECK_RESULT szg_status fft_open(szg_context *context, int64_t size, fft *out);
+void fft_close(fft *plan);
+
+/* Where element `index` of the input goes: the transform below wants bit-reversed order. */
+int64_t fft_place(const fft *plan, int64_t index);
+
+/* In place: x[j] <- sum_k x_k e^{+2 pi i j k / size}, input in bit-reversed order. */
+void fft_run(const fft *plan, pair *x);
+
+/* A bound of max_j |computed - true| / scale, where scale >= min(sqrt(size) ||x||_2, ||x||_1):
+ * docs/symbols.md, "Rounding errors of the transform". */
+real fft_error(const fft *plan);
+
+/* The long double nearest to x but for one unit in the last place. */
+real real_of(const arf_t x);
+
+#endif

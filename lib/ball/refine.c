@@ -1,0 +1,328 @@
+#include <tgmath.h>
+
+#include "refine.h"
+
+/* Clusters times degree, at most: about a second. */
+enum { WORK_MAX = 1 << 19, CLUSTERS_MIN = 8, SPLITS_PER_CLUSTER = 2048, STACK_MAX = 96 };
+
+/* What one refinement needs: room for e^{i k tau}, and the target. */
+typedef struct refiner {
+    const polynomial *p;
+    const grid *g;
+    const sieve *s;
+    slong bits; /* of the sums; the powers carry more */
+    slong power_bits;
+    acb_ptr power, term; /* degree + 1 */
+    arb_ptr derivative;  /* ORDERS_MAX: sign F_q at the latest point, then divided by q! */
+    mag_t bound;         /* sup |F_q| for every q */
+    arf_t tolerance;
+    extremum *out;
+} refiner;
+
+void extremum_init(extremum *e) {
+    arf_init(e->lower);
+    arf_init(e->upper);
+    e->at = 0;
+    e->balls = true;
+}
+
+void extremum_clear(extremum *e) {
+    arf_clear(e->lower);
+    arf_clear(e->upper);
+}
+
+/* x = value 2^exponent, exactly. */
+static void set_real(arf_t x, real value, int64_t exponent) {
+    arf_t piece;
+    arf_init(piece);
+    arf_zero(x);
+    for (int i = 0; i < 3; i++) {
+        double d = (double)value;
+        arf_set_d(piece, d);
+        arf_add(x, x, piece, ARF_PREC_EXACT, ARF_RND_DOWN);
+        value -= d;
+    }
+    arf_mul_2exp_si(x, x, (slong)exponent);
+    arf_clear(piece);
+}
+
+/* sign F_q(tau), q < orders, into r->derivative: 2 Re sum c_k (ik/degree)^q e^{i k tau}. */
+static void evaluate(refiner *r, const arf_t tau, int orders) {
+    const int64_t degree = r->p->degree;
+    acb_t z, sum;
+    arb_t angle;
+    acb_init(z);
+    acb_init(sum);
+    arb_init(angle);
+    arb_set_arf(angle, tau);
+    arb_sin_cos(acb_imagref(z), acb_realref(z), angle, r->power_bits);
+    _acb_vec_set_powers(r->power, z, (slong)(degree + 1), r->power_bits);
+    for (int64_t k = 1; k <= degree; k++)
+        acb_mul(r->term + k, r->power + k, r->p->c + k, r->bits);
+    for (int q = 0; q < orders; q++) {
+        acb_zero(sum);
+        for (int64_t k = 1; k <= degree; k++) {
+            if (q > 0)
+                acb_mul_ui(r->term + k, r->term + k, (ulong)k, r->bits);
+            acb_add(sum, sum, r->term + k, r->bits);
+        }
+        arb_ptr out = r->derivative + q;
+        arb_set(out, q % 2 ? acb_imagref(sum) : acb_realref(sum));
+        for (int i = 0; i < q; i++)
+            arb_div_ui(out, out, (ulong)degree, r->bits);
+        arb_mul_si(out, out, 2 * r->s->sign * ((q + 1) / 2 % 2 ? -1 : 1), r->bits);
+    }
+    acb_clear(z);
+    acb_clear(sum);
+    arb_clear(angle);
+}
+
+static void raise_attained(refiner *r, const arb_t value, const arf_t tau) {
+    arf_t lower;
+    arf_init(lower);
+    arb_get_lbound_arf(lower, value, r->bits);
+    if (arf_cmp(lower, r->out->lower) > 0) {
+        const double turn = 6.283185307179586;
+        double at = fmod(arf_get_d(tau, ARF_RND_NEAR), turn);
+        arf_set(r->out->lower, lower);
+        r->out->at = (at < 0 ? at + turn : at) / (double)r->p->period;
+    }
+    arf_clear(lower);
+}
+
+/* tau = y / degree. */
+static void set_point(refiner *r, arf_t tau, real y) {
+    set_real(tau, y, 0);
+    arf_div_si(tau, tau, (slong)r->p->degree, r->bits, ARF_RND_NEAR);
+}
+
+/* Newton's method from the sieve's best point; each value found is a lower bound. */
+static void climb(refiner *r) {
+    arf_t tau;
+    arb_t step;
+    arf_init(tau);
+    arb_init(step);
+    set_point(r, tau, r->s->lower_at);
+    for (int i = 0; i < 3; i++) {
+        evaluate(r, tau, 3);
+        raise_attained(r, r->derivative, tau);
+        if (!arb_is_negative(r->derivative + 2))
+            break;
+        arb_div(step, r->derivative + 1, r->derivative + 2, r->bits);
+        if (!(fabs(arf_get_d(arb_midref(step), ARF_RND_NEAR)) < 1))
+            break;
+        arb_div_ui(step, step, (ulong)r->p->degree, r->bits);
+        arf_sub(tau, tau, arb_midref(step), r->bits, ARF_RND_NEAR);
+    }
+    arf_clear(tau);
+    arb_clear(step);
+}
+
+/* remainder >= bound radius^orders / orders!. */
+static void remainder_bound(const refiner *r, int orders, double radius, mag_t remainder) {
+    mag_t power;
+    mag_init(power);
+    mag_set_d(power, radius);
+    mag_pow_ui(power, power, (ulong)orders);
+    mag_rfac_ui(remainder, (ulong)orders);
+    mag_mul(remainder, remainder, power);
+    mag_mul(remainder, remainder, r->bound);
+    mag_clear(power);
+}
+
+static int orders_for(const refiner *r, double radius, mag_t remainder) {
+    for (int orders = 4;; orders++) {
+        remainder_bound(r, orders, radius, remainder);
+        if (orders == ORDERS_MAX || arf_cmpabs_mag(r->tolerance, remainder) > 0)
+            return orders;
+    }
+}
+
+static void shift(refiner *r, int count, const arb_t x0, arb_ptr b) {
+    for (int q = 0; q < count; q++)
+        arb_set(b + q, r->derivative + q);
+    for (int i = 0; i < count - 1; i++)
+        for (int q = count - 2; q >= i; q--)
+            arb_addmul(b + q, x0, b + q + 1, r->bits);
+}
+
+/* The largest value of b_1 s + b_2 s^2 over |s| <= radius: at the vertex, or at an end. */
+static void quadratic_upper(arb_t out, const arb_t b1, const arb_t b2, const arb_t radius,
+                            slong bits) {
+    arb_t slope, vertex;
+    arb_init(slope);
+    arb_init(vertex);
+    arb_abs(slope, b1);
+    arb_mul(out, b2, radius, bits);
+    arb_mul_si(vertex, out, -2, bits);
+    if (arb_is_negative(b2) && !arb_ge(slope, vertex)) {
+        arb_mul(slope, b1, b1, bits);
+        arb_div(out, slope, b2, bits);
+        arb_mul_2exp_si(out, out, -2);
+        arb_neg(out, out);
+    } else {
+        arb_add(out, out, slope, bits);
+        arb_mul(out, out, radius, bits);
+    }
+    arb_clear(slope);
+    arb_clear(vertex);
+}
+
+static void interval_upper(refiner *r, int count, arb_ptr b, double radius, const mag_t remainder,
+                           arf_t upper) {
+    arb_t sum, power, size;
+    arb_init(sum);
+    arb_init(power);
+    arb_init(size);
+    arb_set_d(power, radius);
+    quadratic_upper(sum, b + 1, b + 2, power, r->bits);
+    arb_add(sum, sum, b, r->bits);
+    for (int q = 3; q < count; q++) {
+        arb_set_d(power, radius);
+        arb_pow_ui(power, power, (ulong)q, r->bits);
+        arb_abs(size, b + q);
+        arb_addmul(sum, size, power, r->bits);
+    }
+    arb_add_error_mag(sum, remainder);
+    arb_get_ubound_arf(upper, sum, r->bits);
+    arb_clear(sum);
+    arb_clear(power);
+    arb_clear(size);
+}
+
+typedef struct piece {
+    double at, radius; /* at is a multiple of radius, a power of two: halving is exact */
+} piece;
+
+/* Branch and bound on the Taylor polynomial in r->derivative; raises r->out->upper. */
+static void split(refiner *r, int orders, double radius, const mag_t remainder) {
+    piece stack[STACK_MAX] = {{0, radius}};
+    arb_ptr b = _arb_vec_init(orders);
+    arb_t x0, value;
+    arf_t upper, limit;
+    arb_init(x0);
+    arb_init(value);
+    arf_init(upper);
+    arf_init(limit);
+    int depth = 1;
+    for (int splits = 0; depth > 0; splits++) {
+        const piece top = stack[--depth];
+        arb_set_d(x0, top.at);
+        shift(r, orders, x0, b);
+        interval_upper(r, orders, b, top.radius, remainder, upper);
+        arf_add(limit, r->out->lower, r->tolerance, r->bits, ARF_RND_DOWN);
+        if (arf_cmp(upper, r->out->lower) < 0)
+            continue;
+        if (arf_cmp(upper, limit) <= 0 || splits > SPLITS_PER_CLUSTER || depth + 2 > STACK_MAX) {
+            if (arf_cmp(upper, r->out->upper) > 0)
+                arf_set(r->out->upper, upper);
+            continue;
+        }
+        const double half = top.radius / 2;
+        stack[depth++] = (piece){top.at + half, half};
+        stack[depth++] = (piece){top.at - half, half};
+    }
+    arb_clear(x0);
+    arb_clear(value);
+    arf_clear(upper);
+    arf_clear(limit);
+    _arb_vec_clear(b, orders);
+}
+
+static void bound_cluster(refiner *r, candidate cluster) {
+    const real middle = (cluster.lo + cluster.hi) / 2;
+    /* y carries the rounding of some 2 pi j degree / size. */
+    const real reach = (cluster.hi - cluster.lo) / 2 + 64 * LDBL_EPSILON * (fabs(middle) + 1);
+    const double radius = exp2(ceil(log2((double)reach * (1 + 1e-9))));
+    mag_t remainder;
+    arf_t tau;
+    mag_init(remainder);
+    arf_init(tau);
+    const int orders = orders_for(r, radius, remainder);
+    set_point(r, tau, middle);
+    evaluate(r, tau, orders);
+    raise_attained(r, r->derivative, tau);
+    for (int q = 2; q < orders; q++) {
+        arb_t scale;
+        arb_init(scale);
+        arb_fac_ui(scale, (ulong)q, r->bits);
+        arb_div(r->derivative + q, r->derivative + q, scale, r->bits);
+        arb_clear(scale);
+    }
+    split(r, orders, radius, remainder);
+    mag_clear(remainder);
+    arf_clear(tau);
+}
+
+/* Joins neighbours in place; returns how many clusters there are, each at most one cell wide. */
+static int64_t join_candidates(const grid *g, int64_t count, candidate *list) {
+    int64_t clusters = 0;
+    for (int64_t i = 0; i < count; i++) {
+        candidate *last = clusters ? list + clusters - 1 : NULL;
+        if (last && list[i].lo - last->hi <= 4 * (last->hi - last->lo) &&
+            list[i].hi - last->lo <= 2 * g->half_width)
+            last->hi = list[i].hi;
+        else
+            list[clusters++] = list[i];
+    }
+    return clusters;
+}
+
+static szg_status bound_clusters(szg_context *context, refiner *r, int64_t clusters) {
+    arf_zero(r->out->upper);
+    arf_set(r->out->upper, r->out->lower);
+    for (int64_t i = 0; i < clusters; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
+        bound_cluster(r, r->s->candidate[i]);
+    }
+    return SZG_OK;
+}
+
+static void refiner_init(refiner *r) {
+    const slong count = (slong)(r->p->degree + 1);
+    r->power_bits = r->bits + 2 * (slong)FLINT_BIT_COUNT((ulong)count) + 16;
+    r->power = _acb_vec_init(count);
+    r->term = _acb_vec_init(count);
+    r->derivative = _arb_vec_init(ORDERS_MAX);
+    mag_init(r->bound);
+    arf_init(r->tolerance);
+    mag_set_d(r->bound, (double)r->g->bound[0] * (1 + 1e-9));
+    mag_mul_2exp_si(r->bound, r->bound, (slong)r->g->exponent);
+    arf_set_mag(r->tolerance, r->bound);
+    arf_mul_2exp_si(r->tolerance, r->tolerance, 24 - r->bits);
+}
+
+static void refiner_clear(refiner *r) {
+    const slong count = (slong)(r->p->degree + 1);
+    _acb_vec_clear(r->power, count);
+    _acb_vec_clear(r->term, count);
+    _arb_vec_clear(r->derivative, ORDERS_MAX);
+    mag_clear(r->bound);
+    arf_clear(r->tolerance);
+}
+
+szg_status refine(szg_context *context, const polynomial *p, const grid *g, const sieve *s,
+                  slong bits, extremum *out) {
+    SZG_TRY(szg_memory_require(context, p->degree + 1, 3,
+                               sizeof(acb_struct) + (size_t)bits / 4 + 64,
+                               "the powers of one point", "use fewer lags"));
+    refiner r = {.p = p, .g = g, .s = s, .bits = bits, .out = out};
+    refiner_init(&r);
+    arf_t sieved;
+    arf_init(sieved);
+    set_real(sieved, s->upper, g->exponent);
+    set_real(out->lower, s->lower, g->exponent);
+    climb(&r);
+    szg_status status = SZG_OK;
+    out->balls = s->candidates <= CANDIDATES_MAX;
+    int64_t clusters = out->balls ? join_candidates(g, s->candidates, s->candidate) : 0;
+    if (clusters > CLUSTERS_MIN && clusters * p->degree > WORK_MAX)
+        out->balls = false;
+    if (out->balls)
+        status = bound_clusters(context, &r, clusters);
+    if (!out->balls || arf_cmp(out->upper, sieved) > 0)
+        arf_set(out->upper, sieved);
+    arf_clear(sieved);
+    refiner_clear(&r);
+    return status;
+}
