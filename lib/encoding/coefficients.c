@@ -24,6 +24,7 @@ static szg_status open_file(szg_context *context, szg_encoding *encoding) {
     encoding->table_columns = read.count;
     encoding->table = read.re;
     encoding->coefficient = read.z;
+    encoding->attaches = read.re ? SZG_ATTACH_BIAS : 0;
     return SZG_OK;
 }
 
@@ -54,6 +55,15 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
     };
 }
 
+/* Real coefficients as a bias. */
+static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
+    int64_t lags = lag_count(encoding);
+    if (k <= -lags || k >= lags)
+        return 0;
+    int64_t at = encoding->full ? k + lags - 1 : k < 0 ? -k : k;
+    return encoding->table[head * encoding->table_columns + at];
+}
+
 static szg_status kernel_of(szg_context *context, const szg_encoding *encoding, int64_t head,
                             int64_t n, szg_toeplitz **out) {
     int64_t lags = lag_count(encoding), used = lags < n ? lags : n;
@@ -80,5 +90,6 @@ const encoding_type encoding_file = {
               .keys = sizeof keys / sizeof *keys},
     .open = open_file,
     .facts = facts_of,
+    .lag = lag_of,
     .kernel = kernel_of,
 };

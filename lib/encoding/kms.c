@@ -14,6 +14,7 @@ static const szg_key keys[] = {
 
 static szg_status open_kms(szg_context *context, szg_encoding *encoding) {
     encoding->rho = szg_spec_real(encoding->spec, "rho");
+    encoding->attaches = SZG_ATTACH_BIAS;
     if (!(fabs(encoding->rho) < 1))
         return szg_fail(context, SZG_EINVAL,
                         "kms: rho=%g is outside the open interval (-1, 1): at its ends the lags "

@@ -1,0 +1,311 @@
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "rotate_private.h"
+
+/* Queries and keys, n x d. Sides that are the same share one array (`owned` false). */
+typedef struct sides {
+    double *q, *k;
+    bool owned;
+} sides;
+
+struct szg_logits {
+    int64_t n, d;
+    bool causal;
+    szg_rotary rotary; /* pairs = 0 where nothing rotates */
+    double *theta;
+    sides content;          /* as drawn, in the encoding's own order of dimensions */
+    sides position;         /* the same of the projected positions; NULL: none */
+    sides rotated_content;  /* pair t in columns 2t and 2t + 1, unrotated dimensions behind */
+    sides rotated_position; /* likewise */
+    sides coupled;          /* content plus position, rotated */
+    szg_toeplitz *bias;
+};
+
+static void close_sides(sides *s) {
+    if (s->owned) {
+        szg_memory_free(s->q);
+        szg_memory_free(s->k);
+    }
+    *s = (sides){0};
+}
+
+void szg_logits_close(szg_logits **logits) {
+    if (!logits || !*logits)
+        return;
+    szg_logits *l = *logits;
+    close_sides(&l->content);
+    close_sides(&l->position);
+    close_sides(&l->rotated_content);
+    close_sides(&l->rotated_position);
+    close_sides(&l->coupled);
+    szg_toeplitz_close(&l->bias);
+    szg_memory_free(l->theta);
+    szg_memory_free(l);
+    *logits = NULL;
+}
+
+static szg_status open_sides(szg_context *context, const szg_logits *l, sides *s) {
+    s->owned = true;
+    SZG_TRY(szg_memory_alloc(context, l->n * l->d, sizeof(double), &s->q));
+    return szg_memory_alloc(context, l->n * l->d, sizeof(double), &s->k);
+}
+
+/* Column of the original order that comes to column `column`. */
+static int64_t source_column(const szg_rotary *rotary, int64_t column) {
+    int64_t first, second, rotated = 2 * rotary->pairs;
+    if (column < rotated) {
+        rotary_pair_dims(rotary, column / 2, &first, &second);
+        return column % 2 ? second : first;
+    }
+    int64_t rest = column - rotated;
+    return rest < rotary->offset ? rest : rest + rotated;
+}
+
+static szg_status rotate_side(szg_context *context, const szg_logits *l, const double *plain,
+                              double *out) {
+    for (int64_t i = 0; i < l->n; i++)
+        for (int64_t j = 0; j < l->d; j++)
+            out[i * l->d + j] = plain[i * l->d + source_column(&l->rotary, j)];
+    szg_rotary sorted = l->rotary;
+    sorted.offset = 0;
+    sorted.pairing = SZG_PAIRING_INTERLEAVED;
+    return szg_rotary_rotate(context, &sorted, 0, l->n, out, l->d);
+}
+
+static szg_status rotate_sides(szg_context *context, const szg_logits *l, const sides *plain,
+                               sides *out) {
+    if (l->rotary.pairs == 0 || !plain->q) {
+        *out = (sides){plain->q, plain->k, false};
+        return SZG_OK;
+    }
+    SZG_TRY(open_sides(context, l, out));
+    SZG_TRY(rotate_side(context, l, plain->q, out->q));
+    return rotate_side(context, l, plain->k, out->k);
+}
+
+static szg_status add_sides(szg_context *context, szg_logits *l) {
+    const sides *c = &l->rotated_content, *p = &l->rotated_position;
+    if (!p->q) {
+        l->coupled = (sides){c->q, c->k, false};
+        return SZG_OK;
+    }
+    SZG_TRY(open_sides(context, l, &l->coupled));
+    for (int64_t i = 0; i < l->n * l->d; i++) {
+        l->coupled.q[i] = c->q[i] + p->q[i];
+        l->coupled.k[i] = c->k[i] + p->k[i];
+    }
+    return SZG_OK;
+}
+
+static szg_status open_rotary(szg_context *context, const szg_encoding *encoding, int64_t head,
+                              szg_logits *l) {
+    if (!(szg_encoding_attaches(encoding) & SZG_ATTACH_ROTARY)) {
+        l->rotary = (szg_rotary){.dim = l->d, .unrotated = l->d, .amplitude = 1};
+        return SZG_OK;
+    }
+    SZG_TRY(szg_encoding_rotary(context, encoding, head, &l->rotary));
+    SZG_TRY(szg_memory_alloc(context, l->rotary.pairs, sizeof(double), &l->theta));
+    if (l->rotary.pairs)
+        memcpy(l->theta, l->rotary.theta, (size_t)l->rotary.pairs * sizeof(double));
+    l->rotary.theta = l->theta;
+    return SZG_OK;
+}
+
+static szg_status fill_content(szg_context *context, const szg_encoding *encoding, int64_t head,
+                               const szg_content *content, szg_logits *l) {
+    SZG_TRY(open_sides(context, l, &l->content));
+    if (!(szg_encoding_attaches(encoding) & SZG_ATTACH_INPUT))
+        return szg_content_fill(context, content, head, l->n, l->d, NULL, l->content.q,
+                                l->content.k, NULL, NULL);
+    SZG_TRY(open_sides(context, l, &l->position));
+    double *p;
+    SZG_TRY(szg_memory_alloc(context, l->n * l->d, sizeof *p, &p));
+    szg_status status = szg_encoding_input(context, encoding, l->n, p, l->d);
+    if (status == SZG_OK)
+        status = szg_content_fill(context, content, head, l->n, l->d, p, l->content.q, l->content.k,
+                                  l->position.q, l->position.k);
+    szg_memory_free(p);
+    return status;
+}
+
+/* The factor 1/sqrt(d) goes to the queries. */
+static void scale_queries(const szg_logits *l, const sides *s) {
+    double scale = 1 / sqrt((double)l->d);
+    for (int64_t i = 0; s->q && i < l->n * l->d; i++)
+        s->q[i] *= scale;
+}
+
+static szg_status open_bias(szg_context *context, const szg_encoding *encoding, int64_t head,
+                            szg_logits *l) {
+    if (!(szg_encoding_attaches(encoding) & SZG_ATTACH_BIAS))
+        return SZG_OK;
+    return szg_encoding_kernel(context, encoding, head, 0, l->n, &l->bias);
+}
+
+static szg_status check_arguments(szg_context *context, const szg_encoding *encoding, int64_t head,
+                                  int64_t n) {
+    szg_kernel_facts facts;
+    SZG_TRY(szg_encoding_facts(context, encoding, head, 0, &facts));
+    if (n < 1)
+        return szg_fail(context, SZG_EINVAL, "logits of N = %" PRId64 ": N is at least 1", n);
+    if (facts.kind == SZG_TOEPLITZ_HERMITIAN || facts.kind == SZG_TOEPLITZ_COMPLEX)
+        return szg_fail(context, SZG_EDOMAIN, "%s: complex coefficients are no bias of real logits",
+                        szg_encoding_spec(encoding));
+    return SZG_OK;
+}
+
+static int64_t common_dimension(const szg_encoding *encoding, const szg_content *content) {
+    enum { DEFAULT_DIMENSION = 64 };
+    if (szg_encoding_dimension(encoding))
+        return szg_encoding_dimension(encoding);
+    int64_t own = szg_content_dimension(content);
+    return own ? own : DEFAULT_DIMENSION;
+}
+
+static szg_status build(szg_context *context, const szg_encoding *encoding, int64_t head,
+                        const szg_content *content, bool scaled, szg_logits *l) {
+    int64_t size;
+    SZG_TRY(szg_memory_product(context, l->n, l->d, &size));
+    SZG_TRY(szg_memory_require(context, size, 4, sizeof(double), "queries and keys",
+                               "use a smaller N or dimension"));
+    SZG_TRY(open_rotary(context, encoding, head, l));
+    SZG_TRY(fill_content(context, encoding, head, content, l));
+    if (scaled) {
+        scale_queries(l, &l->content);
+        scale_queries(l, &l->position);
+    }
+    SZG_TRY(szg_context_check_cancel(context));
+    SZG_TRY(rotate_sides(context, l, &l->content, &l->rotated_content));
+    SZG_TRY(rotate_sides(context, l, &l->position, &l->rotated_position));
+    SZG_TRY(add_sides(context, l));
+    return open_bias(context, encoding, head, l);
+}
+
+szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, int64_t head,
+                           const szg_content *content, int64_t n, const szg_logits_options *options,
+                           szg_logits **out) {
+    *out = NULL;
+    SZG_TRY(check_arguments(context, encoding, head, n));
+    szg_logits *l;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *l, &l));
+    l->n = n;
+    l->d = common_dimension(encoding, content);
+    l->causal = options && options->causal;
+    szg_status status = build(context, encoding, head, content, !(options && options->unscaled), l);
+    if (status != SZG_OK) {
+        szg_logits_close(&l);
+        return status;
+    }
+    *out = l;
+    return SZG_OK;
+}
+
+/* ---- Views ---- */
+
+int64_t szg_logits_dimension(const szg_logits *logits) {
+    return logits->d;
+}
+
+int64_t szg_logits_pairs(const szg_logits *logits) {
+    return logits->rotary.pairs;
+}
+
+/* Columns first .. first + d - 1 of the product q k^T. */
+static szg_factored view(const szg_logits *l, const double *q, const double *k, int64_t first,
+                         int64_t d) {
+    szg_factored f = {.n = l->n, .causal = l->causal};
+    if (!q || !k || d == 0)
+        return f;
+    f.d = d;
+    f.a = q + first;
+    f.b = k + first;
+    f.lda = f.ldb = l->d;
+    return f;
+}
+
+szg_factored szg_logits_content(const szg_logits *logits) {
+    return view(logits, logits->content.q, logits->content.k, 0, logits->d);
+}
+
+szg_factored szg_logits_coupled(const szg_logits *logits) {
+    szg_factored f = view(logits, logits->coupled.q, logits->coupled.k, 0, logits->d);
+    f.bias = logits->bias;
+    return f;
+}
+
+szg_factored szg_logits_term(const szg_logits *logits, szg_term term) {
+    const sides *c = &logits->rotated_content, *p = &logits->rotated_position;
+    szg_factored none = {.n = logits->n, .causal = logits->causal};
+    switch (term) {
+    case SZG_TERM_CONTENT_CONTENT:
+        return view(logits, c->q, c->k, 0, logits->d);
+    case SZG_TERM_CONTENT_POSITION:
+        return view(logits, c->q, p->k, 0, logits->d);
+    case SZG_TERM_POSITION_CONTENT:
+        return view(logits, p->q, c->k, 0, logits->d);
+    case SZG_TERM_POSITION_POSITION:
+        return view(logits, p->q, p->k, 0, logits->d);
+    case SZG_TERM_BIAS:
+        none.bias = logits->bias;
+        return none;
+    }
+    return none;
+}
+
+szg_factored szg_logits_pair(const szg_logits *logits, int64_t pair) {
+    return view(logits, logits->coupled.q, logits->coupled.k, 2 * pair, 2);
+}
+
+szg_factored szg_logits_unrotated(const szg_logits *logits) {
+    return view(logits, logits->coupled.q, logits->coupled.k, 2 * logits->rotary.pairs,
+                logits->rotary.unrotated);
+}
+
+/* ---- The complex form ---- */
+
+/* Query (key) component `dim` of token i before rotation, position included. */
+static double component(const szg_logits *l, const double *content, const double *position,
+                        int64_t i, int64_t dim) {
+    int64_t at = i * l->d + dim;
+    return content[at] + (position ? position[at] : 0);
+}
+
+static void complex_row(const szg_logits *l, int64_t i, szg_c64 *row) {
+    const szg_rotary *rotary = &l->rotary;
+    double square = rotary->amplitude * rotary->amplitude;
+    for (int64_t j = 0; j < l->n; j++) {
+        row[j] = (szg_c64){0, 0};
+        if (l->causal && j > i)
+            continue;
+        for (int64_t t = 0; t < rotary->pairs; t++) {
+            int64_t real, imaginary;
+            rotary_pair_dims(rotary, t, &real, &imaginary);
+            double qr = component(l, l->content.q, l->position.q, i, real);
+            double qi = component(l, l->content.q, l->position.q, i, imaginary);
+            double kr = component(l, l->content.k, l->position.k, j, real);
+            double ki = component(l, l->content.k, l->position.k, j, imaginary);
+            double re = qr * kr + qi * ki, im = qi * kr - qr * ki; /* q conj(k) */
+            double cosine, sine;
+            szg_phase(i - j, rotary->theta[t], &cosine, &sine);
+            row[j].re += square * (re * cosine - im * sine);
+            row[j].im += square * (re * sine + im * cosine);
+        }
+    }
+}
+
+szg_status szg_logits_complex(szg_context *context, const szg_logits *logits, szg_c64 *out,
+                              int64_t ld) {
+    if (ld < logits->n)
+        return szg_fail(context, SZG_EINVAL,
+                        "a leading dimension of %" PRId64 " is below N = %" PRId64, ld, logits->n);
+    SZG_TRY(szg_memory_require(context, logits->n, logits->n, sizeof *out, "dense complex logits",
+                               "use the factored form"));
+    for (int64_t i = 0; i < logits->n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
+        complex_row(logits, i, out + i * ld);
+    }
+    return SZG_OK;
+}
