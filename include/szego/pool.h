@@ -17,6 +17,10 @@ typedef szg_status szg_block_fn(szg_context *context, void *job, int64_t block, 
 SZG_CHECK_RESULT szg_status szg_pool_run(szg_context *context, int64_t blocks, szg_block_fn *run,
                                          void *job);
 
+/* Whether the calling thread is running a block of some pool: libraries with threads of their own
+ * then stay on one. */
+bool szg_pool_is_inside(void);
+
 SZG_END_DECLS
 
 #endif

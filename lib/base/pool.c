@@ -29,6 +29,10 @@ struct szg_pool {
 /* Set on a thread while it runs a block: a nested call then runs serially. */
 static _Thread_local int current_worker = -1;
 
+bool szg_pool_is_inside(void) {
+    return current_worker >= 0;
+}
+
 static bool take_block(szg_pool *pool, int64_t *block) {
     pthread_mutex_lock(&pool->lock);
     bool taken = pool->status == SZG_OK && pool->next < pool->blocks;
