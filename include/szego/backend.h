@@ -131,7 +131,7 @@ SZG_CHECK_RESULT szg_status szg_fft_run(szg_context *context, const szg_fft *fft
                                         void *out);
 void szg_fft_close(szg_fft **fft);
 
-/* The smallest 2^a 3^b 5^c 7^d >= n, even for n >= 2: a length that transforms fast. n <= 2^60. */
+/* The smallest 2^a 3^b 5^c 7^d >= n, even for n >= 2: a length that transforms fast. n <= 2^56. */
 int64_t szg_fft_fast_length(int64_t n);
 
 SZG_END_DECLS

@@ -1,0 +1,15 @@
+/* Table entries that every host backend shares. */
+#ifndef SZG_BACKEND_BATCH_H
+#define SZG_BACKEND_BATCH_H
+
+#include <szego/ops.h>
+#include <szego/pool.h>
+
+szg_status szg_batch_eigen_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
+                                     int64_t stride, double *w);
+szg_status szg_batch_eigen_general(szg_context *context, int64_t count, int64_t n, double *a,
+                                   int64_t stride, szg_c64 *w);
+szg_status szg_batch_singular(szg_context *context, int64_t count, int64_t m, int64_t n, double *a,
+                              int64_t stride, double *s);
+
+#endif

@@ -1,0 +1,196 @@
+/* Eigenvalues by LAPACK. A row-major array read column-major is the transpose: a symmetric matrix
+ * is itself (its lower triangle called upper), a Hermitian one its conjugate, a general one its
+ * transpose, with the same eigenvalues. So nothing is ever transposed here. */
+#include <szego/memory.h>
+#include "cpu.h"
+#include "lapack.h"
+
+/* Below this order one thread is as fast as several. */
+enum { LARGE_EIGEN = 192 };
+
+static const char LOOSE_EIGEN[] = "some eigenvalues did not converge";
+
+/* Vectors of dsyevd need 1 + 6 n + 2 n^2 doubles of work space, counted in 32 bits. */
+enum { VECTORS_MAX = 32000 };
+
+static szg_status check_vectors(szg_context *context, int64_t n, bool vectors) {
+    if (!vectors || n <= VECTORS_MAX)
+        return SZG_OK;
+    return szg_fail(context, SZG_ENOMEM,
+                    "eigenvectors of order %lld: LAPACK's 32-bit work space ends at %d; "
+                    "ask for eigenvalues only",
+                    (long long)n, VECTORS_MAX);
+}
+
+szg_status szg_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
+                                   double *w, bool vectors) {
+    SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
+    SZG_TRY(check_vectors(context, n, vectors));
+    char job = vectors ? 'V' : 'N';
+    double query;
+    lapack_int query_int;
+    SZG_TRY(szg_lapack_status(context, "dsyevd",
+                              LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a,
+                                                  (lapack_int)lda, w, &query, -1, &query_int, -1),
+                              LOOSE_EIGEN));
+    int64_t count = szg_lapack_work(query);
+    double *work;
+    lapack_int *work_int = NULL;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *work, &work));
+    szg_status status = szg_memory_alloc(context, query_int, sizeof *work_int, &work_int);
+    if (status == SZG_OK) {
+        szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
+        lapack_int info =
+            LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda, w,
+                                work, (lapack_int)count, work_int, query_int);
+        szg_blas_end(call);
+        status = szg_lapack_status(context, "dsyevd", info, LOOSE_EIGEN);
+    }
+    szg_memory_free(work);
+    szg_memory_free(work_int);
+    return status;
+}
+
+/* LAPACK's vectors are those of the conjugate matrix. */
+static void conjugate(int64_t n, szg_c64 *a, int64_t lda) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            a[i * lda + j].im = -a[i * lda + j].im;
+}
+
+typedef struct hermitian_work {
+    szg_c64 *complex;
+    double *real;
+    lapack_int *integer;
+    int64_t complex_count, real_count, integer_count;
+} hermitian_work;
+
+static szg_status open_hermitian_work(szg_context *context, hermitian_work *work) {
+    szg_status status;
+    SZG_TRY_GOTO(status,
+                 szg_memory_alloc(context, work->complex_count, sizeof(szg_c64), &work->complex),
+                 end);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, work->real_count, sizeof(double), &work->real),
+                 end);
+    SZG_TRY_GOTO(status,
+                 szg_memory_alloc(context, work->integer_count, sizeof(lapack_int), &work->integer),
+                 end);
+end:
+    return status;
+}
+
+static void close_hermitian_work(hermitian_work *work) {
+    szg_memory_free(work->complex);
+    szg_memory_free(work->real);
+    szg_memory_free(work->integer);
+}
+
+szg_status szg_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
+                                   double *w, bool vectors) {
+    SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
+    SZG_TRY(check_vectors(context, n, vectors));
+    char job = vectors ? 'V' : 'N';
+    szg_c64 query;
+    double query_real;
+    lapack_int query_int;
+    SZG_TRY(szg_lapack_status(context, "zheevd",
+                              LAPACKE_zheevd_work(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a,
+                                                  (lapack_int)lda, w, &query, -1, &query_real, -1,
+                                                  &query_int, -1),
+                              LOOSE_EIGEN));
+    hermitian_work work = {.complex_count = szg_lapack_work(query.re),
+                           .real_count = szg_lapack_work(query_real),
+                           .integer_count = query_int};
+    szg_status status = open_hermitian_work(context, &work);
+    if (status == SZG_OK) {
+        szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
+        lapack_int info = LAPACKE_zheevd_work(
+            LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda, w, work.complex,
+            (lapack_int)work.complex_count, work.real, (lapack_int)work.real_count, work.integer,
+            (lapack_int)work.integer_count);
+        szg_blas_end(call);
+        status = szg_lapack_status(context, "zheevd", info, LOOSE_EIGEN);
+    }
+    if (status == SZG_OK && vectors)
+        conjugate(n, a, lda);
+    close_hermitian_work(&work);
+    return status;
+}
+
+szg_status szg_cpu_eigen_general(szg_context *context, int64_t n, double *a, int64_t lda,
+                                 szg_c64 *w) {
+    SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
+    double query;
+    SZG_TRY(szg_lapack_status(context, "dgeev",
+                              LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a,
+                                                 (lapack_int)lda, NULL, NULL, NULL, 1, NULL, 1,
+                                                 &query, -1),
+                              LOOSE_EIGEN));
+    int64_t count = szg_lapack_work(query);
+    double *work; /* LAPACK's own, then real parts, then imaginary parts */
+    SZG_TRY(szg_memory_alloc(context, count + 2 * n, sizeof *work, &work));
+    double *re = work + count, *im = re + n;
+    szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
+    lapack_int info =
+        LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a, (lapack_int)lda, re, im,
+                           NULL, 1, NULL, 1, work, (lapack_int)count);
+    szg_blas_end(call);
+    for (int64_t i = 0; i < n; i++)
+        w[i] = (szg_c64){re[i], im[i]};
+    szg_memory_free(work);
+    return szg_lapack_status(context, "dgeev", info, LOOSE_EIGEN);
+}
+
+szg_status szg_cpu_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
+                                         szg_c64 *w) {
+    SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
+    szg_c64 query;
+    double *real;
+    SZG_TRY(szg_memory_alloc(context, 2 * n, sizeof *real, &real));
+    szg_c64 *work = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status,
+                 szg_lapack_status(context, "zgeev",
+                                   LAPACKE_zgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a,
+                                                      (lapack_int)lda, w, NULL, 1, NULL, 1, &query,
+                                                      -1, real),
+                                   LOOSE_EIGEN),
+                 end);
+    int64_t count = szg_lapack_work(query.re);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, count, sizeof *work, &work), end);
+    szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
+    lapack_int info =
+        LAPACKE_zgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a, (lapack_int)lda, w, NULL,
+                           1, NULL, 1, work, (lapack_int)count, real);
+    szg_blas_end(call);
+    status = szg_lapack_status(context, "zgeev", info, LOOSE_EIGEN);
+end:
+    szg_memory_free(work);
+    szg_memory_free(real);
+    return status;
+}
+
+szg_status szg_cpu_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
+                                     double *z) {
+    SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, n));
+    if (!z)
+        return szg_lapack_status(context, "dsterf", LAPACKE_dsterf_work((lapack_int)n, d, e),
+                                 LOOSE_EIGEN);
+    SZG_TRY(check_vectors(context, n, true));
+    int64_t count = 1 + 4 * n + n * n, integers = 3 + 5 * n;
+    double *work;
+    lapack_int *work_int = NULL;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *work, &work));
+    szg_status status = szg_memory_alloc(context, integers, sizeof *work_int, &work_int);
+    if (status == SZG_OK) {
+        szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
+        lapack_int info =
+            LAPACKE_dstevd_work(LAPACK_COL_MAJOR, 'V', (lapack_int)n, d, e, z, (lapack_int)n, work,
+                                (lapack_int)count, work_int, (lapack_int)integers);
+        szg_blas_end(call);
+        status = szg_lapack_status(context, "dstevd", info, LOOSE_EIGEN);
+    }
+    szg_memory_free(work);
+    szg_memory_free(work_int);
+    return status;
+}

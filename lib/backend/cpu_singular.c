@@ -1,0 +1,107 @@
+/* Singular values and QR by LAPACK. A row-major m x n array read column-major is the n x m
+ * transpose, A^T = conj(V) S U^T: LAPACK's left factor is our vt and its right factor our u, in
+ * place. */
+#include <szego/memory.h>
+#include "cpu.h"
+#include "lapack.h"
+
+/* Below this smaller side one thread is as fast as several. */
+enum { LARGE_SINGULAR = 192 };
+
+static const char LOOSE_SINGULAR[] = "the bidiagonal iteration did not converge";
+
+szg_status szg_cpu_singular(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda,
+                            double *s, double *u, int64_t ldu, double *vt, int64_t ldvt) {
+    SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, lda));
+    SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, ldu > ldvt ? ldu : ldvt));
+    int64_t k = m < n ? m : n;
+    char job = u ? 'S' : 'N';
+    double query;
+    SZG_TRY(szg_lapack_status(
+        context, "dgesdd",
+        LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, a, (lapack_int)lda,
+                            s, vt, (lapack_int)ldvt, u, (lapack_int)ldu, &query, -1, NULL),
+        LOOSE_SINGULAR));
+    int64_t count = szg_lapack_work(query);
+    double *work;
+    lapack_int *work_int = NULL;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *work, &work));
+    szg_status status = szg_memory_alloc(context, 8 * k, sizeof *work_int, &work_int);
+    if (status == SZG_OK) {
+        szg_blas_call call = szg_blas_begin(context, k >= LARGE_SINGULAR);
+        lapack_int info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m,
+                                              a, (lapack_int)lda, s, vt, (lapack_int)ldvt, u,
+                                              (lapack_int)ldu, work, (lapack_int)count, work_int);
+        szg_blas_end(call);
+        status = szg_lapack_status(context, "dgesdd", info, LOOSE_SINGULAR);
+    }
+    szg_memory_free(work);
+    szg_memory_free(work_int);
+    return status;
+}
+
+/* zgesdd's real work space, the larger of its documented cases. */
+static int64_t real_work(int64_t m, int64_t n) {
+    int64_t small = m < n ? m : n, large = m < n ? n : m;
+    int64_t square = 5 * small * small + 5 * small;
+    int64_t wide = 2 * large * small + 2 * small * small + small;
+    return (square > wide ? square : wide) + 7 * small;
+}
+
+szg_status szg_cpu_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
+                                    int64_t lda, double *s, szg_c64 *u, int64_t ldu, szg_c64 *vt,
+                                    int64_t ldvt) {
+    SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, lda));
+    SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, ldu > ldvt ? ldu : ldvt));
+    int64_t k = m < n ? m : n;
+    char job = u ? 'S' : 'N';
+    szg_c64 query;
+    SZG_TRY(szg_lapack_status(
+        context, "zgesdd",
+        LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, a, (lapack_int)lda,
+                            s, vt, (lapack_int)ldvt, u, (lapack_int)ldu, &query, -1, NULL, NULL),
+        LOOSE_SINGULAR));
+    int64_t count = szg_lapack_work(query.re);
+    szg_c64 *work = NULL;
+    double *real = NULL;
+    lapack_int *integer = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, count, sizeof *work, &work), end);
+    SZG_TRY_GOTO(status,
+                 szg_memory_alloc(context, u ? real_work(m, n) : 7 * k, sizeof *real, &real), end);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, 8 * k, sizeof *integer, &integer), end);
+    szg_blas_call call = szg_blas_begin(context, k >= LARGE_SINGULAR);
+    lapack_int info = LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, a,
+                                          (lapack_int)lda, s, vt, (lapack_int)ldvt, u,
+                                          (lapack_int)ldu, work, (lapack_int)count, real, integer);
+    szg_blas_end(call);
+    status = szg_lapack_status(context, "zgesdd", info, LOOSE_SINGULAR);
+end:
+    szg_memory_free(work);
+    szg_memory_free(real);
+    szg_memory_free(integer);
+    return status;
+}
+
+/* A = Q R row-major is A^T = L Q' column-major with L = R^T, which stands in memory as R. */
+szg_status szg_cpu_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda) {
+    SZG_TRY(szg_lapack_sizes(context, "QR", m, n, lda));
+    int64_t k = m < n ? m : n;
+    double query;
+    SZG_TRY(szg_lapack_status(context, "dgelqf",
+                              LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, a,
+                                                  (lapack_int)lda, NULL, &query, -1),
+                              "failed"));
+    int64_t count = szg_lapack_work(query);
+    double *work; /* LAPACK's own, then the k scalars of the reflectors */
+    SZG_TRY(szg_memory_alloc(context, count + k, sizeof *work, &work));
+    szg_blas_call call = szg_blas_begin(context, k >= LARGE_SINGULAR);
+    lapack_int info = LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, a,
+                                          (lapack_int)lda, work + count, work, (lapack_int)count);
+    szg_blas_end(call);
+    szg_memory_free(work);
+    for (int64_t i = 1; i < k; i++)
+        for (int64_t j = 0; j < i; j++)
+            a[i * lda + j] = 0;
+    return szg_lapack_status(context, "dgelqf", info, "failed");
+}
