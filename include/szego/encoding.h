@@ -84,7 +84,7 @@ SZG_CHECK_RESULT szg_status szg_encoding_factors(szg_context *context, const szg
 
 /* cos and sin of k theta, each to about one unit in the last place even where the product k theta
  * is large (its rounding error is carried along). */
-void szg_phase(int64_t k, double theta, double *cosine, double *sine);
+void szg_lag_phase(int64_t k, double theta, double *cosine, double *sine);
 
 /* ---- Its own lag matrices ---- */
 

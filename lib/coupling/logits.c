@@ -289,7 +289,7 @@ static void complex_row(const szg_logits *l, int64_t i, szg_c64 *row) {
             double ki = component(l, l->content.k, l->position.k, j, imaginary);
             double re = qr * kr + qi * ki, im = qi * kr - qr * ki; /* q conj(k) */
             double cosine, sine;
-            szg_phase(i - j, rotary->theta[t], &cosine, &sine);
+            szg_lag_phase(i - j, rotary->theta[t], &cosine, &sine);
             row[j].re += square * (re * cosine - im * sine);
             row[j].im += square * (re * sine + im * cosine);
         }

@@ -26,7 +26,7 @@ static void rotate_row(const szg_rotary *rotary, int64_t position, double *row) 
         int64_t i, j;
         double cosine, sine;
         rotary_pair_dims(rotary, t, &i, &j);
-        szg_phase(position, rotary->theta[t], &cosine, &sine);
+        szg_lag_phase(position, rotary->theta[t], &cosine, &sine);
         double re = row[i], im = row[j];
         row[i] = rotary->amplitude * (cosine * re - sine * im);
         row[j] = rotary->amplitude * (sine * re + cosine * im);

@@ -7,7 +7,7 @@
 
 enum { LAGS_A_BLOCK = 1024 };
 
-void szg_phase(int64_t k, double theta, double *cosine, double *sine) {
+void szg_lag_phase(int64_t k, double theta, double *cosine, double *sine) {
     double product = (double)k * theta;
     double rest = fma((double)k, theta, -product);
     double s, c;
@@ -79,7 +79,7 @@ typedef struct lags_job {
 static double cosine_sum(const szg_kernel_facts *facts, int64_t k) {
     double sum = 0, cosine, sine;
     for (int64_t t = 0; t < facts->pairs; t++) {
-        szg_phase(k, facts->theta[t], &cosine, &sine);
+        szg_lag_phase(k, facts->theta[t], &cosine, &sine);
         sum += cosine;
     }
     return sum;
@@ -106,5 +106,5 @@ szg_status cosines_lags(szg_context *context, const szg_kernel_facts *facts, int
 void cosines_input(const szg_encoding *encoding, int64_t i, double *p) {
     const double *theta = encoding->input_theta ? encoding->input_theta : encoding->theta;
     for (int64_t t = 0; t < encoding->dim / 2; t++)
-        szg_phase(i, theta[t], &p[2 * t + 1], &p[2 * t]);
+        szg_lag_phase(i, theta[t], &p[2 * t + 1], &p[2 * t]);
 }

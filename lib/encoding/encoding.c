@@ -205,7 +205,7 @@ static szg_status factors_block(szg_context *context, void *job, int64_t block, 
     for (int64_t i = block * ROWS_A_BLOCK; i < end && i < factors->n; i++)
         for (int64_t t = 0; t < rotary->pairs; t++) {
             szg_c64 *factor = &factors->out[i * rotary->pairs + t];
-            szg_phase(i, rotary->theta[t], &factor->re, &factor->im);
+            szg_lag_phase(i, rotary->theta[t], &factor->re, &factor->im);
             factor->re *= rotary->amplitude;
             factor->im *= rotary->amplitude;
         }
