@@ -1,0 +1,15 @@
+#ifndef SZG_BALL_NUMBER_H
+#define SZG_BALL_NUMBER_H
+
+#include "arb_private.h"
+
+struct szg_balls {
+    int64_t count;
+    slong bits;
+    acb_ptr value;
+};
+
+/* SZG_EINVAL unless r is a register of balls. */
+SZG_CHECK_RESULT szg_status check_register(szg_context *context, const szg_balls *balls, int64_t r);
+
+#endif
