@@ -1,0 +1,124 @@
+/* Trained checkpoints: from the names of tensors and config.json to the matrix W_Q^T W_K of every
+ * attention head, its spectra, its position-position term and its rotary frequencies.
+ *
+ * Notation: d = model size, e = head size. Head h of a layer has query rows W_Q (e x d) and key
+ * rows W_K (e x d); the logit of query token x_i and key token x_j is scale x_i^T W_Q^T W_K x_j
+ * (plus what biases add). docs/checkpoints.md says which architectures are known and what is noted.
+ */
+#ifndef SZEGO_CHECKPOINT_H
+#define SZEGO_CHECKPOINT_H
+
+#include <szego/encoding.h>
+#include <szego/safetensors.h>
+#include <szego/table.h>
+
+SZG_BEGIN_DECLS
+
+typedef struct szg_checkpoint szg_checkpoint;
+
+/* Opens PATH: a safetensors file, an index of shards, or a model folder. `config` names the
+ * configuration; NULL: config.json in the same folder, if there is one. Headers and configuration
+ * are read, weights stay mapped. A model_type that szego knows is resolved completely here, and a
+ * value that matters and is missing, contradictory or unknown is an error that names the key; with
+ * no configuration, or a model_type that szego does not know, the architecture is unknown (see
+ * szg_checkpoint_facts.unknown). SZG_EDATA, SZG_EIO, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_open(szg_context *context, const char *path,
+                                                const char *config, szg_checkpoint **out);
+void szg_checkpoint_close(szg_checkpoint **checkpoint);
+
+typedef enum szg_position_kind {
+    SZG_POSITIONS_NONE,       /* no table: rotary or none at all */
+    SZG_POSITIONS_LEARNED,    /* a tensor of the checkpoint */
+    SZG_POSITIONS_SINUSOIDAL, /* computed: sin and cos interleaved, base 10000 */
+} szg_position_kind;
+
+/* Texts belong to the checkpoint. */
+typedef struct szg_checkpoint_facts {
+    const char *source;     /* PATH as given */
+    const char *unknown;    /* NULL, or why the architecture is not known; then the rest is 0 */
+    const char *model_type; /* as in the configuration */
+    int64_t layers, heads, key_heads, head_size, model_size;
+    szg_position_kind positions;
+    int64_t position_rows; /* positions that the model can address; 0 without a table */
+    bool rotary;           /* queries and keys of at least one layer rotate */
+    const char *note;      /* what W_Q^T W_K leaves out (biases, normalised queries), or "" */
+} szg_checkpoint_facts;
+szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
+const szg_safetensors *szg_checkpoint_tensors(const szg_checkpoint *checkpoint);
+
+/* Query rows times the layer's scale, and the rows of the key head that attention pairs with query
+ * head `head` (grouped heads: head / (heads / key_heads)); each e x d, row-major, so that
+ * q_i . k_j = x_i^T q^T k x_j. Rotated rows of both carry YaRN's attention factor. SZG_EINVAL: an
+ * index out of range, or the architecture is unknown; SZG_EDATA: a tensor that is missing, has
+ * another shape or an integer type, and the like. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_head(szg_context *context,
+                                                const szg_checkpoint *checkpoint, int64_t layer,
+                                                int64_t head, double *q, double *k);
+
+/* The first n position vectors, n x d. SZG_EDOMAIN: no positions, or fewer than n; SZG_EDATA. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_positions(szg_context *context,
+                                                     const szg_checkpoint *checkpoint, int64_t n,
+                                                     double *p);
+
+/* The rotation of a layer; pairs = 0 in a layer that does not rotate. SZG_EINVAL: the layer. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_rotary(szg_context *context,
+                                                  const szg_checkpoint *checkpoint, int64_t layer,
+                                                  szg_rotary *out);
+
+/* How one rotary pair couples queries to keys. Q_t, K_t: its two rows of q and of k (2 x d),
+ * already scaled. The coupling block is C_t = Q_t K_t^T, split into a rotation-scaling and a
+ * reflection:
+ *
+ *     C_t = [[a, -b], [b, a]] + [[c, d], [d, -c]],   rotation = a + ib, reflection = c + id.
+ *
+ * At lag k = i - j the pair contributes x_i^T Q_t^T R(-k theta_t) K_t x_j, R(phi) the rotation by
+ * phi. For tokens with E[x_i x_j^T] = I its mean is <C_t, R(-k theta_t)> =
+ * 2 Re(rotation e^{i k theta_t}): the rotation is the coefficient of the head's mean kernel at
+ * frequency theta_t, and the reflection averages out. */
+typedef struct szg_pair_coupling {
+    double theta; /* radians a position, after any scaling of the encoding */
+    szg_c64 rotation, reflection;
+    double energy;       /* ||C_t||_F^2 = 2 |rotation|^2 + 2 |reflection|^2 */
+    double model_energy; /* ||Q_t^T K_t||_F^2, the pair's d x d matrix at lag 0 */
+} szg_pair_coupling;
+
+/* The couplings of rotary->pairs pairs from q and k (rotary->dim x d, as szg_checkpoint_head gives
+ * them). SZG_EINVAL: d < 1. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_couple(szg_context *context, const szg_rotary *rotary,
+                                                  int64_t d, const double *q, const double *k,
+                                                  szg_pair_coupling *out);
+
+/* All fields may be zero. */
+typedef struct szg_checkpoint_options {
+    int64_t positions; /* leading positions to use; 0: all of them */
+    int64_t samples;   /* symbol samples a head in table `samples`; 0: none */
+} szg_checkpoint_options;
+
+/* What szg_checkpoint_analyse fills; NULL where there is nothing to say. The caller closes it. */
+typedef struct szg_checkpoint_tables {
+    szg_table *summary;      /* a row for each head and matrix, or for each 2-D weight */
+    szg_table *spectra;      /* source, layer, head, matrix, kind, index, re, im */
+    szg_table *frequencies;  /* rotary pairs */
+    szg_table *range;        /* |symbol| of the Toeplitz parts of position-position terms */
+    szg_table *samples;      /* that symbol, sampled */
+    szg_table *tensors;      /* every tensor, what it was used for, and what is wrong with it */
+    szg_table *architecture; /* one row: what was resolved, and what W_Q^T W_K leaves out */
+    int64_t bad;             /* tensors and heads that were reported and skipped */
+    int64_t unconverged;     /* heads or tensors whose spectrum did not converge: skipped */
+} szg_checkpoint_tables;
+
+/* Analyses the whole checkpoint. Known architecture: for each layer and head singular values and
+ * eigenvalues of scale W_Q^T W_K (matrix `qk`), and with positions of scale P W_Q^T W_K P^T
+ * (`position`), its toeplitzness and its Toeplitz part's symbol. Unknown: singular values of every
+ * 2-D floating-point tensor. What is bad is reported in a row's note and skipped; the rest is kept:
+ * look at out->bad and out->unconverged. SZG_EINVAL (options), SZG_EDOMAIN (more positions than the
+ * table has), SZG_ENOMEM, SZG_ECANCEL. On failure *out is zeroed. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_analyse(szg_context *context,
+                                                   const szg_checkpoint *checkpoint,
+                                                   const szg_checkpoint_options *options,
+                                                   szg_checkpoint_tables *out);
+void szg_checkpoint_tables_close(szg_checkpoint_tables *tables);
+
+SZG_END_DECLS
+
+#endif

@@ -1,0 +1,135 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <szego/memory.h>
+#include "checkpoint_private.h"
+
+/* config.json beside the file, or in the folder; *out is NULL where there is none. */
+static szg_status find_config(szg_context *context, const char *path, char **out) {
+    *out = NULL;
+    struct stat entry;
+    bool folder = stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
+    const char *slash = strrchr(path, '/');
+    int length = folder ? (int)strlen(path) : slash ? (int)(slash - path) : 0;
+    size_t size = (size_t)length + sizeof "/config.json";
+    char *name;
+    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, &name));
+    snprintf(name, size, "%.*s%sconfig.json", length, path, folder || slash ? "/" : "");
+    if (stat(name, &entry) == 0 || errno != ENOENT) {
+        *out = name;
+        return SZG_OK;
+    }
+    szg_memory_free(name);
+    return SZG_OK;
+}
+
+static szg_status read_config(szg_context *context, szg_checkpoint *checkpoint, const char *path,
+                              const char *config) {
+    if (config && *config)
+        return szg_json_read(context, config, &checkpoint->config);
+    char *name = NULL;
+    if (!config)
+        SZG_TRY(find_config(context, path, &name));
+    if (!name)
+        return text_append(context, &checkpoint->unknown, "there is no config.json");
+    szg_status status = szg_json_read(context, name, &checkpoint->config);
+    szg_memory_free(name);
+    return status;
+}
+
+/* The object with the attention stack's numbers, its model_type, and the family. */
+static szg_status find_family(szg_context *context, szg_checkpoint *checkpoint) {
+    szg_json_value root = szg_json_root(checkpoint->config);
+    SZG_TRY(szg_json_as_object(context, root));
+    szg_json_value inner = szg_json_member(root, "text_config");
+    bool composed = szg_json_has(root, "text_config") && szg_json_has(inner, "model_type");
+    checkpoint->settings = composed ? inner : root;
+    if (!szg_json_has(checkpoint->settings, "model_type"))
+        return text_append(context, &checkpoint->unknown, "config.json has no model_type");
+    const char *type;
+    SZG_TRY(szg_json_as_text(context, szg_json_member(checkpoint->settings, "model_type"), &type));
+    SZG_TRY(szg_memory_copy_text(context, type, &checkpoint->model_type));
+    checkpoint->family = family_find(type);
+    if (!checkpoint->family)
+        return text_append(context, &checkpoint->unknown, "model_type '%s' is not known to szego",
+                           type);
+    return SZG_OK;
+}
+
+static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
+    SZG_TRY(architecture_resolve(context, checkpoint));
+    SZG_TRY(positions_resolve(context, checkpoint));
+    SZG_TRY(rotary_resolve(context, checkpoint));
+    return note_resolve(context, checkpoint);
+}
+
+static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, const char *path,
+                           const char *config) {
+    SZG_TRY(szg_memory_copy_text(context, path, &checkpoint->source));
+    SZG_TRY(szg_safetensors_open(context, path, &checkpoint->tensors));
+    SZG_TRY(read_config(context, checkpoint, path, config));
+    if (checkpoint->config)
+        SZG_TRY(find_family(context, checkpoint));
+    return checkpoint->family ? resolve(context, checkpoint) : SZG_OK;
+}
+
+szg_status szg_checkpoint_open(szg_context *context, const char *path, const char *config,
+                               szg_checkpoint **out) {
+    *out = NULL;
+    szg_checkpoint *checkpoint;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *checkpoint, &checkpoint));
+    szg_status status = open_all(context, checkpoint, path, config);
+    if (status != SZG_OK) {
+        szg_checkpoint_close(&checkpoint);
+        return status;
+    }
+    *out = checkpoint;
+    return SZG_OK;
+}
+
+void szg_checkpoint_close(szg_checkpoint **handle) {
+    if (!handle || !*handle)
+        return;
+    szg_checkpoint *checkpoint = *handle;
+    for (int64_t i = 0; checkpoint->layer && i < checkpoint->layers; i++)
+        szg_memory_free(checkpoint->layer[i].problem);
+    for (int i = 0; i < ROTATIONS_MAX; i++)
+        szg_encoding_close(&checkpoint->rotation[i]);
+    szg_memory_free(checkpoint->layer);
+    szg_memory_free(checkpoint->position_problem);
+    szg_memory_free(checkpoint->prefix);
+    szg_memory_free(checkpoint->source);
+    szg_memory_free(checkpoint->unknown);
+    szg_memory_free(checkpoint->model_type);
+    szg_memory_free(checkpoint->note);
+    szg_json_close(&checkpoint->config);
+    szg_safetensors_close(&checkpoint->tensors);
+    szg_memory_free(checkpoint);
+    *handle = NULL;
+}
+
+szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
+    szg_checkpoint_facts facts = {.source = checkpoint->source,
+                                  .unknown = checkpoint->unknown,
+                                  .model_type = checkpoint->model_type,
+                                  .note = ""};
+    if (!checkpoint->family)
+        return facts;
+    facts.layers = checkpoint->layers;
+    facts.heads = checkpoint->heads;
+    facts.key_heads = checkpoint->key_heads;
+    facts.head_size = checkpoint->head_size;
+    facts.model_size = checkpoint->model_size;
+    facts.positions = checkpoint->position_kind;
+    facts.position_rows = checkpoint->position_rows;
+    facts.rotary = checkpoint->rotations > 0;
+    facts.note = checkpoint->note ? checkpoint->note : "";
+    return facts;
+}
+
+const szg_safetensors *szg_checkpoint_tensors(const szg_checkpoint *checkpoint) {
+    return checkpoint->tensors;
+}

@@ -1,0 +1,78 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "checkpoint_private.h"
+
+static szg_status same_number(szg_context *context, szg_json_value first, szg_json_value second) {
+    double a, b;
+    SZG_TRY(szg_json_as_real(context, first, &a));
+    SZG_TRY(szg_json_as_real(context, second, &b));
+    if (a != b)
+        return szg_json_fail(context, second,
+                             "is %.17g, but '%s' is %.17g: they are two names of one value", b,
+                             first.key, a);
+    return SZG_OK;
+}
+
+szg_status config_find(szg_context *context, szg_json_value object, const char *const *aliases,
+                       szg_json_value *out) {
+    *out = szg_json_member(object, aliases[0]);
+    bool found = false;
+    for (const char *const *alias = aliases; *alias; alias++) {
+        if (!szg_json_has(object, *alias))
+            continue;
+        szg_json_value value = szg_json_member(object, *alias);
+        if (found)
+            SZG_TRY(same_number(context, *out, value));
+        else
+            *out = value;
+        found = true;
+    }
+    return SZG_OK;
+}
+
+szg_status config_integer(szg_context *context, szg_json_value object, const char *const *aliases,
+                          int64_t least, int64_t *out) {
+    szg_json_value value;
+    SZG_TRY(config_find(context, object, aliases, &value));
+    SZG_TRY(szg_json_as_integer(context, value, out));
+    if (*out < least)
+        return szg_json_fail(context, value, "is %" PRId64 ", and must be at least %" PRId64, *out,
+                             least);
+    return SZG_OK;
+}
+
+szg_status config_flag(szg_context *context, szg_json_value object, const char *key, bool otherwise,
+                       bool *out) {
+    *out = otherwise;
+    if (!szg_json_has(object, key))
+        return SZG_OK;
+    return szg_json_as_boolean(context, szg_json_member(object, key), out);
+}
+
+szg_status config_positive(szg_context *context, szg_json_value value, double *out) {
+    SZG_TRY(szg_json_as_real(context, value, out));
+    if (!(*out > 0) || !isfinite(*out))
+        return szg_json_fail(context, value, "is %.17g, and must be positive and finite", *out);
+    return SZG_OK;
+}
+
+szg_status text_append(szg_context *context, char **text, const char *format, ...) {
+    char sentence[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    size_t before = *text ? strlen(*text) : 0;
+    size_t size = before + 2 + strlen(sentence) + 1;
+    char *whole;
+    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, &whole));
+    snprintf(whole, size, "%s%s%s", before ? *text : "", before ? "; " : "", sentence);
+    szg_memory_free(*text);
+    *text = whole;
+    return SZG_OK;
+}

@@ -1,0 +1,322 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/backend.h>
+#include <szego/factored.h>
+#include <szego/memory.h>
+#include <szego/pool.h>
+#include <szego/symbol.h>
+#include "analyse.h"
+
+/* Heads computed between two passes that write rows in order. */
+enum { WINDOW = 64 };
+
+/* What one block of the pool leaves for the rows of one head. */
+typedef struct head_result {
+    szg_status status; /* a local failure; `problem` says which */
+    char *problem;
+    szg_spectrum eigenvalues, singular;
+    bool has_positions;
+    szg_spectrum position_eigenvalues, position_singular;
+    double toeplitzness;
+    szg_range range;
+    szg_c64 *samples;
+    szg_rotary rotary;
+    szg_pair_coupling *pairs;
+} head_result;
+
+typedef struct head_job {
+    const szg_checkpoint *checkpoint;
+    const szg_checkpoint_options *options;
+    int64_t positions; /* rows of p; 0: no position-position term */
+    double *p;         /* positions x model size */
+    char **problem;    /* [layers]: why a layer is skipped, or NULL */
+    int64_t first;     /* item of block 0; item = layer heads + head */
+    _Atomic int64_t done;
+    head_result result[WINDOW];
+} head_job;
+
+bool is_local_failure(szg_status status) {
+    return status == SZG_EDATA || status == SZG_EDOMAIN || status == SZG_ENOCONV;
+}
+
+static void release_result(head_result *result) {
+    szg_memory_free(result->problem);
+    szg_spectrum_close(&result->eigenvalues);
+    szg_spectrum_close(&result->singular);
+    szg_spectrum_close(&result->position_eigenvalues);
+    szg_spectrum_close(&result->position_singular);
+    szg_memory_free(result->samples);
+    szg_memory_free(result->pairs);
+    *result = (head_result){.status = SZG_OK};
+}
+
+static void transpose(int64_t rows, int64_t columns, const double *a, double *out) {
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            out[j * rows + i] = a[i * columns + j];
+}
+
+static szg_status factored_spectra(szg_context *context, const szg_factored *factored,
+                                   szg_spectrum *eigenvalues, szg_spectrum *singular) {
+    SZG_TRY(szg_spectra_factored_eigen(context, factored, NULL, eigenvalues));
+    return szg_spectra_factored_singular(context, factored, NULL, singular);
+}
+
+/* W_Q^T W_K = A B^T with A = q^T, B = k^T, d x e. */
+static szg_status analyse_qk(szg_context *context, const szg_checkpoint *checkpoint,
+                             const double *q, const double *k, head_result *result) {
+    int64_t e = checkpoint->head_size, d = checkpoint->model_size, size;
+    double *factors;
+    SZG_TRY(szg_memory_product(context, 2 * e, d, &size));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof *factors, &factors));
+    double *a = factors, *b = factors + e * d;
+    transpose(e, d, q, a);
+    transpose(e, d, k, b);
+    szg_factored factored = {.n = d, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
+    szg_status status =
+        factored_spectra(context, &factored, &result->eigenvalues, &result->singular);
+    szg_memory_free(factors);
+    return status;
+}
+
+static szg_status analyse_symbol(szg_context *context, const szg_factored *factored,
+                                 int64_t samples, head_result *result) {
+    szg_toeplitz *part;
+    szg_status status;
+    SZG_TRY(szg_factored_toeplitz_part(context, factored, &part));
+    SZG_TRY_GOTO(status, szg_symbol_modulus_range(context, part, &result->range), done);
+    if (samples > 0) {
+        SZG_TRY_GOTO(status,
+                     szg_memory_alloc(context, samples, sizeof *result->samples, &result->samples),
+                     done);
+        status = szg_symbol_samples(context, part, samples, result->samples);
+    }
+done:
+    szg_toeplitz_close(&part);
+    return status;
+}
+
+/* P W_Q^T W_K P^T = A B^T with A = P q^T, B = P k^T, n x e. */
+static szg_status analyse_positions(szg_context *context, const head_job *job, const double *q,
+                                    const double *k, head_result *result) {
+    int64_t n = job->positions, e = job->checkpoint->head_size, d = job->checkpoint->model_size;
+    int64_t size;
+    double *a;
+    SZG_TRY(szg_memory_product(context, 2 * n, e, &size));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof *a, &a));
+    double *b = a + n * e;
+    szg_factored factored = {.n = n, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
+    szg_status status;
+    result->has_positions = true;
+    SZG_TRY_GOTO(status, szg_gemm(context, 'n', 't', n, e, d, 1, job->p, d, q, d, 0, a, e), done);
+    SZG_TRY_GOTO(status, szg_gemm(context, 'n', 't', n, e, d, 1, job->p, d, k, d, 0, b, e), done);
+    SZG_TRY_GOTO(status,
+                 factored_spectra(context, &factored, &result->position_eigenvalues,
+                                  &result->position_singular),
+                 done);
+    SZG_TRY_GOTO(status, analyse_symbol(context, &factored, job->options->samples, result), done);
+    status = szg_factored_toeplitzness(context, &factored, &result->toeplitzness);
+    if (status == SZG_EDOMAIN) { /* the zero matrix */
+        result->toeplitzness = NAN;
+        status = SZG_OK;
+    }
+done:
+    szg_memory_free(a);
+    return status;
+}
+
+static szg_status analyse_pairs(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t layer, const double *q, const double *k,
+                                head_result *result) {
+    SZG_TRY(szg_checkpoint_rotary(context, checkpoint, layer, &result->rotary));
+    if (result->rotary.pairs == 0)
+        return SZG_OK;
+    SZG_TRY(szg_memory_alloc(context, result->rotary.pairs, sizeof *result->pairs, &result->pairs));
+    return szg_checkpoint_couple(context, &result->rotary, checkpoint->model_size, q, k,
+                                 result->pairs);
+}
+
+static szg_status analyse_head(szg_context *context, const head_job *job, int64_t layer,
+                               int64_t head, head_result *result) {
+    const szg_checkpoint *checkpoint = job->checkpoint;
+    int64_t size;
+    double *q;
+    SZG_TRY(szg_memory_product(context, checkpoint->head_size, checkpoint->model_size, &size));
+    SZG_TRY(szg_memory_alloc(context, 2 * size, sizeof *q, &q));
+    double *k = q + size;
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_checkpoint_head(context, checkpoint, layer, head, q, k), done);
+    SZG_TRY_GOTO(status, analyse_qk(context, checkpoint, q, k, result), done);
+    if (job->positions > 0)
+        SZG_TRY_GOTO(status, analyse_positions(context, job, q, k, result), done);
+    status = analyse_pairs(context, checkpoint, layer, q, k, result);
+done:
+    szg_memory_free(q);
+    return status;
+}
+
+static szg_status head_block(szg_context *context, void *data, int64_t block, int worker) {
+    (void)worker;
+    head_job *job = data;
+    const szg_checkpoint *checkpoint = job->checkpoint;
+    int64_t item = job->first + block;
+    int64_t layer = item / checkpoint->heads, head = item % checkpoint->heads;
+    head_result *result = &job->result[block];
+    if (!job->problem[layer]) {
+        szg_status status = analyse_head(context, job, layer, head, result);
+        if (status != SZG_OK && !is_local_failure(status))
+            return status;
+        result->status = status;
+        if (status != SZG_OK)
+            SZG_TRY(szg_memory_copy_text(context, szg_context_message(context), &result->problem));
+    }
+    szg_progress(context, "heads", atomic_fetch_add(&job->done, 1) + 1,
+                 checkpoint->layers * checkpoint->heads);
+    return SZG_OK;
+}
+
+/* ---- Rows, in order ---- */
+
+static szg_status report_head(szg_context *context, const head_job *job, int64_t layer,
+                              int64_t head, const head_result *result,
+                              szg_checkpoint_tables *tables) {
+    row_key key = {job->checkpoint->source, layer, head, "qk"};
+    if (result->status != SZG_OK) {
+        *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
+        return report_problem(context, tables, &key, result->problem);
+    }
+    SZG_TRY(report_spectra(context, tables, &key, &result->eigenvalues, &result->singular));
+    if (tables->frequencies && result->rotary.pairs == 0)
+        SZG_TRY(szg_table_note(context, tables->summary, "this layer does not rotate"));
+    SZG_TRY(report_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
+    if (!result->has_positions)
+        return SZG_OK;
+    key.matrix = "position";
+    SZG_TRY(report_spectra(context, tables, &key, &result->position_eigenvalues,
+                           &result->position_singular));
+    SZG_TRY(report_symbol(context, tables, &key, result->toeplitzness, &result->range));
+    return result->samples
+               ? report_samples(context, tables, &key, job->options->samples, result->samples)
+               : SZG_OK;
+}
+
+/* Rows of the items of one window; a layer that is skipped has one row. */
+static szg_status report_window(szg_context *context, const head_job *job, int64_t count,
+                                szg_checkpoint_tables *tables) {
+    int64_t heads = job->checkpoint->heads;
+    for (int64_t block = 0; block < count; block++) {
+        int64_t layer = (job->first + block) / heads, head = (job->first + block) % heads;
+        row_key key = {job->checkpoint->source, layer, -1, "qk"};
+        if (!job->problem[layer]) {
+            SZG_TRY(report_head(context, job, layer, head, &job->result[block], tables));
+        } else if (head == 0) {
+            SZG_TRY(report_problem(context, tables, &key, job->problem[layer]));
+            tables->bad++;
+        }
+    }
+    return SZG_OK;
+}
+
+static szg_status run_windows(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
+    int64_t items = job->checkpoint->layers * job->checkpoint->heads;
+    for (job->first = 0; job->first < items; job->first += WINDOW) {
+        int64_t count = items - job->first < WINDOW ? items - job->first : WINDOW;
+        szg_status status = szg_pool_run(context, count, head_block, job);
+        if (status == SZG_OK)
+            status = report_window(context, job, count, tables);
+        for (int64_t i = 0; i < WINDOW; i++)
+            release_result(&job->result[i]);
+        SZG_TRY(status);
+    }
+    return SZG_OK;
+}
+
+/* ---- What is checked before ---- */
+
+/* Problems of layer `block`: found when opening, or numbers that are not finite. */
+static szg_status check_block(szg_context *context, void *data, int64_t block, int worker) {
+    (void)worker;
+    head_job *job = data;
+    const layer_weights *layer = &job->checkpoint->layer[block];
+    if (layer->problem)
+        return szg_memory_copy_text(context, layer->problem, &job->problem[block]);
+    szg_status status = szg_tensor_check(context, layer->q);
+    if (status == SZG_OK && layer->k != layer->q)
+        status = szg_tensor_check(context, layer->k);
+    if (status != SZG_EDATA)
+        return status;
+    return szg_memory_copy_text(context, szg_context_message(context), &job->problem[block]);
+}
+
+/* Reads the positions; a table that cannot be used is reported once and left out. */
+static szg_status load_positions(szg_context *context, head_job *job,
+                                 szg_checkpoint_tables *tables) {
+    const szg_checkpoint *checkpoint = job->checkpoint;
+    if (checkpoint->position_kind == SZG_POSITIONS_NONE)
+        return SZG_OK;
+    int64_t size, n = job->options->positions;
+    if (n == 0)
+        n = checkpoint->position_rows > 0 ? checkpoint->position_rows : 1;
+    SZG_TRY(szg_memory_product(context, n, checkpoint->model_size, &size));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof *job->p, &job->p));
+    szg_status status = szg_checkpoint_positions(context, checkpoint, n, job->p);
+    if (status == SZG_OK)
+        job->positions = n;
+    if (status != SZG_EDATA)
+        return status;
+    tables->bad++;
+    row_key key = {checkpoint->source, -1, -1, "position"};
+    char *problem;
+    SZG_TRY(szg_memory_copy_text(context, szg_context_message(context), &problem));
+    status = report_problem(context, tables, &key, problem);
+    szg_memory_free(problem);
+    return status;
+}
+
+static szg_status list_tensors(szg_context *context, const szg_checkpoint *checkpoint,
+                               szg_checkpoint_tables *tables) {
+    int64_t count = szg_safetensors_count(checkpoint->tensors);
+    for (int64_t i = 0; i < count; i++) {
+        const szg_tensor *tensor = szg_safetensors_tensor(checkpoint->tensors, i);
+        const char *use = tensor == checkpoint->position_table ? "positions" : "none";
+        for (int64_t j = 0; j < checkpoint->layers; j++) {
+            const layer_weights *layer = &checkpoint->layer[j];
+            if (tensor == layer->q || tensor == layer->k)
+                use = layer->q == layer->k ? "query and key" : tensor == layer->q ? "query" : "key";
+        }
+        SZG_TRY(report_tensor(context, tables, checkpoint->source, tensor, use,
+                              tensor->count == 0  ? "empty"
+                              : tensor->dims == 0 ? "one number"
+                                                  : NULL));
+    }
+    return SZG_OK;
+}
+
+static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
+    SZG_TRY(list_tensors(context, job->checkpoint, tables));
+    SZG_TRY(szg_pool_run(context, job->checkpoint->layers, check_block, job));
+    SZG_TRY(load_positions(context, job, tables));
+    return run_windows(context, job, tables);
+}
+
+szg_status analyse_heads(szg_context *context, const szg_checkpoint *checkpoint,
+                         const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
+    head_job *job;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *job, &job));
+    job->checkpoint = checkpoint;
+    job->options = options;
+    szg_status status =
+        szg_memory_alloc(context, checkpoint->layers, sizeof *job->problem, &job->problem);
+    if (status == SZG_OK)
+        status = analyse_all(context, job, tables);
+    for (int64_t i = 0; job->problem && i < checkpoint->layers; i++)
+        szg_memory_free(job->problem[i]);
+    szg_memory_free(job->problem);
+    szg_memory_free(job->p);
+    szg_memory_free(job);
+    return status;
+}

@@ -1,0 +1,408 @@
+/* Rotary frequencies of every layer, from both schemas of the configuration: rope_theta,
+ * rope_scaling and partial_rotary_factor at the top level, or inside rope_parameters, flat or by
+ * layer type. Nothing is assumed: what matters and is not there is an error. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/csv.h>
+#include <szego/memory.h>
+#include "checkpoint_private.h"
+
+/* A SPEC under construction. */
+typedef struct spec_text {
+    char text[512];
+    size_t length;
+} spec_text;
+
+static void spec_add(spec_text *spec, const char *key, double value) {
+    char number[SZG_REAL_TEXT];
+    int printed = snprintf(spec->text + spec->length, sizeof spec->text - spec->length, ",%s=%s",
+                           key, szg_real_text(value, number));
+    spec->length += (size_t)printed; /* a dozen keys of at most 40 characters: they fit */
+}
+
+static void spec_word(spec_text *spec, const char *key, const char *word) {
+    int printed =
+        snprintf(spec->text + spec->length, sizeof spec->text - spec->length, ",%s=%s", key, word);
+    spec->length += (size_t)printed;
+}
+
+/* Copies a required number of the scaling object into the SPEC. */
+static szg_status copy_number(szg_context *context, szg_json_value scaling, const char *from,
+                              const char *key, spec_text *spec) {
+    double value;
+    SZG_TRY(config_positive(context, szg_json_member(scaling, from), &value));
+    spec_add(spec, key, value);
+    return SZG_OK;
+}
+
+static szg_status copy_optional(szg_context *context, szg_json_value scaling, const char *from,
+                                const char *key, spec_text *spec) {
+    return szg_json_has(scaling, from) ? copy_number(context, scaling, from, key, spec) : SZG_OK;
+}
+
+static szg_status scale_linear(szg_context *context, const szg_checkpoint *checkpoint,
+                               szg_json_value scaling, spec_text *spec) {
+    (void)checkpoint;
+    spec_word(spec, "scaling", "linear");
+    return copy_number(context, scaling, "factor", "factor", spec);
+}
+
+/* Frequencies depend on the length in use; those of lengths up to the trained one are given. */
+static szg_status scale_dynamic(szg_context *context, const szg_checkpoint *checkpoint,
+                                szg_json_value scaling, spec_text *spec) {
+    spec_word(spec, "scaling", "dynamic");
+    szg_json_value from =
+        szg_json_has(scaling, "original_max_position_embeddings") ? scaling : checkpoint->settings;
+    const char *key = szg_json_has(scaling, "original_max_position_embeddings")
+                          ? "original_max_position_embeddings"
+                          : "max_position_embeddings";
+    SZG_TRY(copy_number(context, scaling, "factor", "factor", spec));
+    SZG_TRY(copy_number(context, from, key, "original", spec));
+    return copy_number(context, from, key, "length", spec);
+}
+
+static szg_status scale_llama3(szg_context *context, const szg_checkpoint *checkpoint,
+                               szg_json_value scaling, spec_text *spec) {
+    (void)checkpoint;
+    spec_word(spec, "scaling", "llama3");
+    SZG_TRY(copy_number(context, scaling, "factor", "factor", spec));
+    SZG_TRY(copy_number(context, scaling, "low_freq_factor", "low", spec));
+    SZG_TRY(copy_number(context, scaling, "high_freq_factor", "high", spec));
+    return copy_number(context, scaling, "original_max_position_embeddings", "original", spec);
+}
+
+/* 0.1 m ln(s) + 1, YaRN's attention factor with the multiplier m. */
+static double yarn_factor(double factor, double multiplier) {
+    return factor > 1 ? 0.1 * multiplier * log(factor) + 1 : 1;
+}
+
+static szg_status yarn_attention(szg_context *context, szg_json_value scaling, spec_text *spec) {
+    if (szg_json_has(scaling, "attention_factor"))
+        return copy_number(context, scaling, "attention_factor", "attention_factor", spec);
+    if (!szg_json_has(scaling, "mscale") && !szg_json_has(scaling, "mscale_all_dim"))
+        return SZG_OK; /* the paper's 0.1 ln(factor) + 1 */
+    double factor, numerator, denominator;
+    SZG_TRY(config_positive(context, szg_json_member(scaling, "factor"), &factor));
+    SZG_TRY(config_positive(context, szg_json_member(scaling, "mscale"), &numerator));
+    SZG_TRY(config_positive(context, szg_json_member(scaling, "mscale_all_dim"), &denominator));
+    spec_add(spec, "attention_factor",
+             yarn_factor(factor, numerator) / yarn_factor(factor, denominator));
+    return SZG_OK;
+}
+
+static szg_status scale_yarn(szg_context *context, const szg_checkpoint *checkpoint,
+                             szg_json_value scaling, spec_text *spec) {
+    (void)checkpoint;
+    bool truncate;
+    SZG_TRY(config_flag(context, scaling, "truncate", true, &truncate));
+    if (!truncate)
+        return szg_json_fail(context, szg_json_member(scaling, "truncate"),
+                             "false is not known to szego: YaRN's ramp ends at whole pairs");
+    spec_word(spec, "scaling", "yarn");
+    SZG_TRY(copy_number(context, scaling, "factor", "factor", spec));
+    SZG_TRY(copy_number(context, scaling, "original_max_position_embeddings", "original", spec));
+    SZG_TRY(copy_optional(context, scaling, "beta_fast", "beta_fast", spec));
+    SZG_TRY(copy_optional(context, scaling, "beta_slow", "beta_slow", spec));
+    return yarn_attention(context, scaling, spec);
+}
+
+static szg_status scale_default(szg_context *context, const szg_checkpoint *checkpoint,
+                                szg_json_value scaling, spec_text *spec) {
+    (void)context, (void)checkpoint, (void)scaling, (void)spec;
+    return SZG_OK;
+}
+
+static szg_status scale_proportional(szg_context *context, const szg_checkpoint *checkpoint,
+                                     szg_json_value scaling, spec_text *spec) {
+    (void)context, (void)checkpoint, (void)scaling;
+    spec_word(spec, "scaling", "proportional");
+    return SZG_OK;
+}
+
+static const struct scaling_type {
+    const char *name;
+    szg_status (*add)(szg_context *, const szg_checkpoint *, szg_json_value, spec_text *);
+} scaling_types[] = {
+    {"default", scale_default},
+    {"mrope", scale_default}, /* sections of the positions; text has one position for all */
+    {"linear", scale_linear},
+    {"dynamic", scale_dynamic},
+    {"llama3", scale_llama3},
+    {"yarn", scale_yarn},
+    {"proportional", scale_proportional},
+};
+
+/* The type's text; NULL where nothing scales. `flat` objects may hold nothing but the base. */
+static szg_status scaling_name(szg_context *context, szg_json_value scaling, bool flat,
+                               const char **out) {
+    *out = NULL;
+    const char *key = szg_json_has(scaling, "rope_type") ? "rope_type" : "type";
+    if (szg_json_has(scaling, key))
+        return szg_json_as_text(context, szg_json_member(scaling, key), out);
+    if (!flat || szg_json_has(scaling, "factor"))
+        return szg_json_fail(context, szg_json_member(scaling, "rope_type"),
+                             "missing: how are the frequencies scaled?");
+    return SZG_OK;
+}
+
+static szg_status add_scaling(szg_context *context, const szg_checkpoint *checkpoint,
+                              szg_json_value scaling, bool flat, spec_text *spec) {
+    const char *name;
+    SZG_TRY(szg_json_as_object(context, scaling));
+    SZG_TRY(scaling_name(context, scaling, flat, &name));
+    if (!name)
+        return SZG_OK;
+    for (size_t i = 0; i < sizeof scaling_types / sizeof *scaling_types; i++)
+        if (strcmp(scaling_types[i].name, name) == 0)
+            return scaling_types[i].add(context, checkpoint, scaling, spec);
+    return szg_json_fail(context, scaling,
+                         "rope_type '%s' is not known to szego; known are default, linear, "
+                         "dynamic, llama3, yarn, proportional, mrope",
+                         name);
+}
+
+/* The objects of one rotation. */
+typedef struct rotation_source {
+    szg_json_value base;    /* the number */
+    szg_json_value scaling; /* an object, or absent */
+    bool flat;              /* the object is rope_parameters */
+    szg_json_value partial; /* the share that rotates, or absent */
+} rotation_source;
+
+/* The member of one of two objects, both where they agree. */
+static szg_status find_in_both(szg_context *context, szg_json_value top, szg_json_value inner,
+                               const char *const *aliases, szg_json_value *out) {
+    szg_json_value first, second;
+    SZG_TRY(config_find(context, top, aliases, &first));
+    SZG_TRY(config_find(context, inner, aliases, &second));
+    bool has_second = szg_json_kind_of(second) > SZG_JSON_NULL;
+    *out = has_second ? second : first;
+    if (!has_second || szg_json_kind_of(first) <= SZG_JSON_NULL)
+        return SZG_OK;
+    double a, b;
+    SZG_TRY(szg_json_as_real(context, first, &a));
+    SZG_TRY(szg_json_as_real(context, second, &b));
+    if (a != b)
+        return szg_json_fail(context, second, "is %.17g, but '%s' at the top level is %.17g", b,
+                             first.key, a);
+    return SZG_OK;
+}
+
+/* How many leading dimensions of a head rotate. */
+static szg_status rotary_size(szg_context *context, const szg_checkpoint *checkpoint,
+                              szg_json_value partial, bool proportional, int64_t *out) {
+    static const char *const dim_keys[] = {"rotary_dim", NULL};
+    const model_family *family = checkpoint->family;
+    *out = checkpoint->head_size;
+    if (family->partial == PARTIAL_DIM)
+        return config_integer(context, checkpoint->settings, dim_keys, 2, out);
+    bool given = szg_json_kind_of(partial) > SZG_JSON_NULL;
+    if (!given && family->partial == PARTIAL_WHOLE)
+        return SZG_OK;
+    double share; /* a missing one is reported here */
+    SZG_TRY(config_positive(context, partial, &share));
+    if (!(share <= 1))
+        return szg_json_fail(context, partial, "is %.17g, and may not exceed 1", share);
+    double size = (double)checkpoint->head_size;
+    *out = proportional ? 2 * (int64_t)(share * size / 2) : (int64_t)(size * share);
+    if (*out < 2)
+        return szg_json_fail(context, partial,
+                             "%.17g of a head of %" PRId64 " dimensions is less than one pair",
+                             share, checkpoint->head_size);
+    return SZG_OK;
+}
+
+static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint,
+                                const rotation_source *source) {
+    double base = checkpoint->family->fixed_base;
+    int64_t rotary;
+    const char *type = NULL;
+    bool scaled = szg_json_kind_of(source->scaling) > SZG_JSON_NULL;
+    if (!base)
+        SZG_TRY(config_positive(context, source->base, &base));
+    if (scaled) {
+        SZG_TRY(szg_json_as_object(context, source->scaling));
+        SZG_TRY(scaling_name(context, source->scaling, source->flat, &type));
+    }
+    bool proportional = type && strcmp(type, "proportional") == 0;
+    SZG_TRY(rotary_size(context, checkpoint, source->partial, proportional, &rotary));
+    spec_text spec = {.length = 0};
+    spec.length =
+        (size_t)snprintf(spec.text, sizeof spec.text, "rope:dim=%" PRId64 ",rotary=%" PRId64,
+                         checkpoint->head_size, rotary);
+    spec_add(&spec, "base", base);
+    spec_word(&spec, "pairing",
+              checkpoint->family->pairing == SZG_PAIRING_HALF ? "half" : "interleaved");
+    if (scaled)
+        SZG_TRY(add_scaling(context, checkpoint, source->scaling, source->flat, &spec));
+    szg_status status =
+        szg_encoding_parse(context, spec.text, &checkpoint->rotation[checkpoint->rotations]);
+    if (status == SZG_EINVAL) /* the numbers are the configuration's */
+        return szg_fail_prefix(context, SZG_EDATA, "%s: rotary positions (%s)", checkpoint->source,
+                               spec.text);
+    SZG_TRY(status);
+    checkpoint->rotations++;
+    return SZG_OK;
+}
+
+/* Does rope_parameters hold one object for each layer type? */
+static bool is_nested(szg_json_value parameters) {
+    szg_json_value member = {0};
+    while (szg_json_next(parameters, &member))
+        if (szg_json_kind_of(member) == SZG_JSON_OBJECT)
+            return true;
+    return false;
+}
+
+static szg_status layer_type(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                             const char **out) {
+    szg_json_value types = szg_json_member(checkpoint->settings, "layer_types");
+    SZG_TRY(szg_json_as_array(context, types));
+    if (szg_json_count(types) != checkpoint->layers)
+        return szg_json_fail(context, types, "has %" PRId64 " entries for %" PRId64 " layers",
+                             szg_json_count(types), checkpoint->layers);
+    return szg_json_as_text(context, szg_json_element(types, layer), out);
+}
+
+static const char *const base_keys[] = {"rope_theta", "rotary_emb_base", NULL};
+static const char *const partial_keys[] = {"partial_rotary_factor", "rotary_pct", NULL};
+
+/* rope_parameters by layer type (Gemma 3): {"full_attention": {...}, "sliding_attention": {...}} */
+static szg_status resolve_nested(szg_context *context, szg_checkpoint *checkpoint,
+                                 szg_json_value parameters) {
+    const char *name[ROTATIONS_MAX];
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        const char *type;
+        SZG_TRY(layer_type(context, checkpoint, i, &type));
+        int slot = 0;
+        while (slot < checkpoint->rotations && strcmp(name[slot], type) != 0)
+            slot++;
+        checkpoint->layer[i].rotation = slot;
+        if (slot < checkpoint->rotations)
+            continue;
+        if (slot == ROTATIONS_MAX)
+            return szg_json_fail(context, parameters, "more than %d layer types", ROTATIONS_MAX);
+        name[slot] = type;
+        szg_json_value inner = szg_json_member(parameters, type);
+        rotation_source source = {.scaling = inner, .flat = true};
+        SZG_TRY(szg_json_as_object(context, inner));
+        SZG_TRY(config_find(context, inner, base_keys, &source.base));
+        SZG_TRY(find_in_both(context, checkpoint->settings, inner, partial_keys, &source.partial));
+        SZG_TRY(open_rotation(context, checkpoint, &source));
+    }
+    return SZG_OK;
+}
+
+/* Gemma 3's first schema: sliding layers rotate with rope_local_base_freq, unscaled. */
+static szg_status resolve_local(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const pattern_keys[] = {"sliding_window_pattern", NULL};
+    szg_json_value settings = checkpoint->settings;
+    rotation_source local = {.base = szg_json_member(settings, "rope_local_base_freq"),
+                             .scaling = {0}};
+    SZG_TRY(config_find(context, settings, partial_keys, &local.partial));
+    SZG_TRY(open_rotation(context, checkpoint, &local));
+    bool by_type = szg_json_has(settings, "layer_types");
+    int64_t pattern = 0;
+    if (!by_type)
+        SZG_TRY(config_integer(context, settings, pattern_keys, 1, &pattern));
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        bool sliding = by_type ? false : (i + 1) % pattern != 0;
+        if (by_type) {
+            const char *type;
+            SZG_TRY(layer_type(context, checkpoint, i, &type));
+            sliding = strcmp(type, "sliding_attention") == 0;
+        }
+        checkpoint->layer[i].rotation = sliding ? 1 : 0;
+    }
+    return SZG_OK;
+}
+
+/* rope_scaling and rope_parameters in one file must be of one type. */
+static szg_status same_type(szg_context *context, szg_json_value scaling,
+                            szg_json_value parameters) {
+    const char *a, *b;
+    SZG_TRY(szg_json_as_object(context, scaling));
+    SZG_TRY(scaling_name(context, scaling, false, &a));
+    SZG_TRY(scaling_name(context, parameters, true, &b));
+    if (!b || strcmp(a, b) != 0)
+        return szg_json_fail(context, parameters, "is of type '%s', but rope_scaling of type '%s'",
+                             b ? b : "default", a);
+    return SZG_OK;
+}
+
+/* One rotation for every layer; `parameters` may be absent. */
+static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
+                               szg_json_value parameters) {
+    szg_json_value settings = checkpoint->settings;
+    bool inner = szg_json_kind_of(parameters) > SZG_JSON_NULL;
+    szg_json_value scaling = szg_json_member(settings, "rope_scaling");
+    bool outer = szg_json_kind_of(scaling) > SZG_JSON_NULL;
+    if (inner && outer)
+        SZG_TRY(same_type(context, scaling, parameters));
+    rotation_source source = {.scaling = inner ? parameters : scaling, .flat = inner};
+    SZG_TRY(
+        find_in_both(context, settings, inner ? parameters : settings, base_keys, &source.base));
+    SZG_TRY(find_in_both(context, settings, inner ? parameters : settings, partial_keys,
+                         &source.partial));
+    SZG_TRY(open_rotation(context, checkpoint, &source));
+    for (int64_t i = 0; i < checkpoint->layers; i++)
+        checkpoint->layer[i].rotation = 0;
+    if (checkpoint->family->local_base || szg_json_has(settings, "rope_local_base_freq"))
+        return resolve_local(context, checkpoint);
+    return SZG_OK;
+}
+
+/* no_rope_layers (1: rotates) or no_rope_layer_interval (every interval-th layer does not). */
+static szg_status resolve_skipped(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const interval_keys[] = {"no_rope_layer_interval", NULL};
+    szg_json_value settings = checkpoint->settings;
+    szg_json_value list = szg_json_member(settings, "no_rope_layers");
+    if (szg_json_has(settings, "no_rope_layers")) {
+        SZG_TRY(szg_json_as_array(context, list));
+        if (szg_json_count(list) != checkpoint->layers)
+            return szg_json_fail(context, list, "has %" PRId64 " entries for %" PRId64 " layers",
+                                 szg_json_count(list), checkpoint->layers);
+        for (int64_t i = 0; i < checkpoint->layers; i++) {
+            int64_t rotates;
+            SZG_TRY(szg_json_as_integer(context, szg_json_element(list, i), &rotates));
+            if (!rotates)
+                checkpoint->layer[i].rotation = -1;
+        }
+        return SZG_OK;
+    }
+    if (!checkpoint->family->skips_layers && !szg_json_has(settings, interval_keys[0]))
+        return SZG_OK;
+    int64_t interval;
+    SZG_TRY(config_integer(context, settings, interval_keys, 1, &interval));
+    for (int64_t i = interval - 1; i < checkpoint->layers; i += interval)
+        checkpoint->layer[i].rotation = -1;
+    return SZG_OK;
+}
+
+szg_status rotary_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+    if (checkpoint->family->positions != POSITION_ROTARY)
+        return SZG_OK;
+    szg_json_value parameters = szg_json_member(checkpoint->settings, "rope_parameters");
+    if (szg_json_has(checkpoint->settings, "rope_parameters"))
+        SZG_TRY(szg_json_as_object(context, parameters));
+    if (is_nested(parameters))
+        SZG_TRY(resolve_nested(context, checkpoint, parameters));
+    else
+        SZG_TRY(resolve_flat(context, checkpoint, parameters));
+    return resolve_skipped(context, checkpoint);
+}
+
+szg_status szg_checkpoint_rotary(szg_context *context, const szg_checkpoint *checkpoint,
+                                 int64_t layer, szg_rotary *out) {
+    if (layer < 0 || layer >= checkpoint->layers)
+        return szg_fail(context, SZG_EINVAL, "layer %" PRId64 " of %" PRId64, layer,
+                        checkpoint->layers);
+    int rotation = checkpoint->layer[layer].rotation;
+    *out = (szg_rotary){
+        .dim = checkpoint->head_size, .unrotated = checkpoint->head_size, .amplitude = 1};
+    return rotation < 0 ? SZG_OK
+                        : szg_encoding_rotary(context, checkpoint->rotation[rotation], 0, out);
+}

@@ -1,0 +1,151 @@
+/* The rows of one head, and what the product of queries and keys leaves out. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "checkpoint_private.h"
+
+/* Columns first .. first + e - 1 of a [d, columns] tensor, as e rows of d. */
+static szg_status read_columns(szg_context *context, const szg_tensor *tensor, int64_t first,
+                               int64_t e, int64_t d, double *out) {
+    double *line;
+    SZG_TRY(szg_memory_alloc(context, e, sizeof *line, &line));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < d && status == SZG_OK; i++) {
+        status = szg_tensor_read(context, tensor, i * tensor->shape[1] + first, e, line);
+        for (int64_t j = 0; j < e && status == SZG_OK; j++)
+            out[j * d + i] = line[j];
+    }
+    szg_memory_free(line);
+    return status;
+}
+
+/* First row of query head `head` and of the key head that goes with it. */
+static void head_rows(const szg_checkpoint *checkpoint, int64_t head, int64_t *query,
+                      int64_t *key) {
+    int64_t e = checkpoint->head_size;
+    int64_t key_head = head / (checkpoint->heads / checkpoint->key_heads);
+    *query = head * e;
+    *key = key_head * e;
+    if (checkpoint->family->layout == LAYOUT_FUSED_HEADS) {
+        *query = 3 * head * e;
+        *key = *query + e;
+    }
+    if (checkpoint->family->layout == LAYOUT_FUSED_BLOCKS)
+        *key += checkpoint->heads * e;
+    if (checkpoint->family->layout == LAYOUT_CONV1D)
+        *key += checkpoint->model_size;
+}
+
+static void scale_rows(double *rows, int64_t count, double factor) {
+    for (int64_t i = 0; i < count; i++)
+        rows[i] *= factor;
+}
+
+/* YaRN's attention factor stands on the dimensions that rotate: the first ones. */
+static szg_status scale_rotated(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t layer, double *q, double *k) {
+    szg_rotary rotary;
+    SZG_TRY(szg_checkpoint_rotary(context, checkpoint, layer, &rotary));
+    if (rotary.amplitude == 1)
+        return SZG_OK;
+    int64_t first = rotary.offset * checkpoint->model_size;
+    int64_t count = 2 * rotary.pairs * checkpoint->model_size;
+    scale_rows(q + first, count, rotary.amplitude);
+    scale_rows(k + first, count, rotary.amplitude);
+    return SZG_OK;
+}
+
+szg_status szg_checkpoint_head(szg_context *context, const szg_checkpoint *checkpoint,
+                               int64_t layer, int64_t head, double *q, double *k) {
+    if (layer < 0 || layer >= checkpoint->layers || head < 0 || head >= checkpoint->heads)
+        return szg_fail(context, SZG_EINVAL,
+                        "%s: layer %" PRId64 ", head %" PRId64 " of %" PRId64
+                        " layers with %" PRId64 " heads",
+                        checkpoint->source, layer, head, checkpoint->layers, checkpoint->heads);
+    const layer_weights *weights = &checkpoint->layer[layer];
+    if (weights->problem)
+        return szg_fail(context, SZG_EDATA, "%s: %s", checkpoint->source, weights->problem);
+    int64_t query, key, e = checkpoint->head_size, d = checkpoint->model_size;
+    head_rows(checkpoint, head, &query, &key);
+    if (checkpoint->family->layout == LAYOUT_CONV1D) {
+        SZG_TRY(read_columns(context, weights->q, query, e, d, q));
+        SZG_TRY(read_columns(context, weights->k, key, e, d, k));
+    } else {
+        SZG_TRY(szg_tensor_read(context, weights->q, query * d, e * d, q));
+        SZG_TRY(szg_tensor_read(context, weights->k, key * d, e * d, k));
+    }
+    scale_rows(q, e * d, weights->scale);
+    return scale_rotated(context, checkpoint, layer, q, k);
+}
+
+static bool ends_with(const char *text, const char *ending) {
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+/* Does a tensor of the attention stack end with one of the names (NULL at the end)? */
+static bool has_tensor(const szg_checkpoint *checkpoint, const char *const *endings) {
+    int64_t count = szg_safetensors_count(checkpoint->tensors);
+    size_t prefix = strlen(checkpoint->prefix);
+    for (int64_t i = 0; i < count; i++) {
+        const char *name = szg_safetensors_tensor(checkpoint->tensors, i)->name;
+        if (strncmp(name, checkpoint->prefix, prefix) != 0)
+            continue;
+        for (const char *const *ending = endings; *ending; ending++)
+            if (ends_with(name, *ending))
+                return true;
+    }
+    return false;
+}
+
+static szg_status note_biases(szg_context *context, szg_checkpoint *checkpoint) {
+    char query[128], key[128];
+    const char *weight = checkpoint->family->query;
+    const char *other = checkpoint->family->key ? checkpoint->family->key : weight;
+    int cut = (int)strlen("weight");
+    snprintf(query, sizeof query, "%.*sbias", (int)strlen(weight) - cut, weight);
+    snprintf(key, sizeof key, "%.*sbias", (int)strlen(other) - cut, other);
+    const char *const endings[] = {query, key, NULL};
+    if (!has_tensor(checkpoint, endings))
+        return SZG_OK;
+    return text_append(context, &checkpoint->note,
+                       "query or key biases add terms that depend on one token alone: left out");
+}
+
+static szg_status note_norms(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const endings[] = {"q_norm.weight", "k_norm.weight", "q_layernorm.weight",
+                                          "k_layernorm.weight", NULL};
+    if (!has_tensor(checkpoint, endings))
+        return SZG_OK;
+    return text_append(context, &checkpoint->note,
+                       "queries and keys are normalised before the product: their norms and gains "
+                       "are left out");
+}
+
+static szg_status note_setting(szg_context *context, szg_checkpoint *checkpoint, const char *key,
+                               const char *sentence) {
+    if (!szg_json_has(checkpoint->settings, key))
+        return SZG_OK;
+    return text_append(context, &checkpoint->note, "%s", sentence);
+}
+
+static szg_status note_positions(szg_context *context, szg_checkpoint *checkpoint) {
+    if (checkpoint->family->positions == POSITION_ROTARY ||
+        checkpoint->position_kind != SZG_POSITIONS_NONE)
+        return SZG_OK;
+    return text_append(context, &checkpoint->note,
+                       "relative positions (Shaw et al. 2018) act through distance tables: left "
+                       "out, and there is no position-position term");
+}
+
+szg_status note_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+    SZG_TRY(note_biases(context, checkpoint));
+    SZG_TRY(note_norms(context, checkpoint));
+    SZG_TRY(note_setting(context, checkpoint, "attn_logit_softcapping",
+                         "logits are capped by tanh afterwards"));
+    SZG_TRY(note_setting(context, checkpoint, "clip_qkv",
+                         "queries and keys are clipped before the product"));
+    return note_positions(context, checkpoint);
+}
