@@ -81,17 +81,21 @@ static size_t line_bytes(const char *text, int width) {
     return text[at] && space > 0 ? space : at;
 }
 
-/* Prints the next line of one box and says whether anything is left in it. */
-static bool put_box(box *b, bool last, FILE *stream) {
+/* Prints the next line of one box and says whether anything is left in it. Blanks wait in *blank
+ * until something follows them: no line ends in one. */
+static bool put_box(box *b, int *blank, FILE *stream) {
     const char *text = b->text + b->at;
     size_t bytes = line_bytes(text, b->width);
     char part[CELL];
     memcpy(part, text, bytes);
     part[bytes] = 0;
-    int blank = b->width - text_width(part);
-    fprintf(stream, "%*s%s", b->right ? blank : 0, "", part);
-    if (!last)
-        fprintf(stream, "%*s", (b->right ? 0 : blank) + GAP, "");
+    int margin = b->width - text_width(part);
+    *blank += b->right ? margin : 0;
+    if (bytes > 0) {
+        fprintf(stream, "%*s%s", *blank, "", part);
+        *blank = 0;
+    }
+    *blank += (b->right ? 0 : margin) + GAP;
     b->at += bytes + strspn(text + bytes, " ");
     return b->text[b->at] != 0;
 }
@@ -100,10 +104,10 @@ static void put_boxes(const sheet *s, int64_t count) {
     for (int64_t i = 0; i < count; i++)
         s->box[i].at = 0;
     for (bool more = true; more;) {
+        int blank = GAP;
         more = false;
-        fputs("  ", s->stream);
         for (int64_t i = 0; i < count; i++)
-            more = put_box(&s->box[i], i + 1 == count, s->stream) || more;
+            more = put_box(&s->box[i], &blank, s->stream) || more;
         putc('\n', s->stream);
     }
 }

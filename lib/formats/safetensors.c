@@ -1,0 +1,269 @@
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <szego/memory.h>
+#include "safetensors_private.h"
+#include "text.h"
+
+szg_status szg_shard_add(szg_context *context, szg_safetensors *set, const char *file) {
+    SZG_TRY(
+        szg_memory_grow(context, &set->shard, set->shards, set->shards + 1, sizeof *set->shard));
+    SZG_TRY(szg_memory_copy_text(context, file, &set->shard[set->shards].file));
+    set->shards++;
+    return SZG_OK;
+}
+
+void szg_safetensors_close(szg_safetensors **set) {
+    if (!set || !*set)
+        return;
+    for (int64_t i = 0; i < (*set)->shards; i++) {
+        szg_shard *shard = &(*set)->shard[i];
+        szg_json_close(&shard->header);
+        szg_memory_free(shard->shapes);
+        szg_memory_free(shard->file);
+        szg_mapping_close(&shard->mapping);
+    }
+    szg_memory_free((*set)->shard);
+    szg_memory_free((*set)->tensor);
+    szg_memory_free(*set);
+    *set = NULL;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const szg_tensor *)a)->name, ((const szg_tensor *)b)->name);
+}
+
+/* Sorts by name; a name in two shards would make the answer a matter of chance. */
+static szg_status complete(szg_context *context, szg_safetensors *set) {
+    if (set->count > 0)
+        qsort(set->tensor, (size_t)set->count, sizeof *set->tensor, by_name);
+    for (int64_t i = 1; i < set->count; i++)
+        if (by_name(&set->tensor[i - 1], &set->tensor[i]) == 0)
+            return szg_fail(context, SZG_EDATA,
+                            "%s: tensor %s: is in %s too: remove the file that does not belong to "
+                            "this checkpoint",
+                            set->tensor[i].file, SHOWN(set->tensor[i].name),
+                            szg_path_name(set->tensor[i - 1].file));
+    return SZG_OK;
+}
+
+static szg_status map_file(szg_context *context, szg_safetensors *set, const char *path) {
+    SZG_TRY(szg_shard_add(context, set, path));
+    szg_mapping *mapping = &set->shard[set->shards - 1].mapping;
+    SZG_TRY(szg_mapping_open(context, path, mapping));
+    return szg_shard_parse(context, set, mapping->data, mapping->size);
+}
+
+/* FOLDER/NAME, where `beside` is a file in the folder or the folder with its slash. */
+static szg_status sibling(szg_context *context, const char *beside, const char *name, char **out) {
+    size_t folder = (size_t)(szg_path_name(beside) - beside);
+    SZG_TRY(szg_memory_alloc(context, (int64_t)(folder + strlen(name) + 1), 1, out));
+    memcpy(*out, beside, folder);
+    memcpy(*out + folder, name, strlen(name) + 1);
+    return SZG_OK;
+}
+
+static bool is_open(const szg_safetensors *set, const char *path) {
+    for (int64_t i = 0; i < set->shards; i++)
+        if (strcmp(set->shard[i].file, path) == 0)
+            return true;
+    return false;
+}
+
+/* Opens the shard that one entry of an index names, unless it is open already. */
+static szg_status open_shard(szg_context *context, szg_safetensors *set, const char *index,
+                             szg_json_value entry) {
+    const char *name;
+    char *path;
+    SZG_TRY(szg_json_as_text(context, entry, &name));
+    if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return szg_json_fail(
+            context, entry, "shard \"%s\" is not the name of a file beside the index", SHOWN(name));
+    SZG_TRY(sibling(context, index, name, &path));
+    szg_status status = SZG_OK;
+    if (!is_open(set, path)) {
+        if (access(path, F_OK) != 0 && errno == ENOENT)
+            status = szg_json_fail(context, entry, "shard %s is missing: put it beside the index",
+                                   SHOWN(name));
+        else
+            status = map_file(context, set, path);
+    }
+    szg_memory_free(path);
+    return status;
+}
+
+/* What the index says against what the shards hold: the shards are right, so a promise that none
+ * keeps is an error, and everything else a warning. */
+static szg_status compare_index(szg_context *context, const szg_safetensors *set, const char *index,
+                                szg_json_value map) {
+    int64_t moved = 0, listed = 0;
+    for (szg_json_value entry = {0}; szg_json_next(map, &entry); listed++) {
+        const char *name;
+        SZG_TRY(szg_json_as_text(context, entry, &name));
+        const szg_tensor *tensor = szg_safetensors_find(set, entry.key);
+        if (!tensor)
+            return szg_json_fail(context, entry,
+                                 "no shard holds this tensor: the index is stale or a shard was "
+                                 "replaced; fetch the checkpoint again");
+        moved += strcmp(szg_path_name(tensor->file), name) != 0;
+    }
+    if (moved > 0)
+        szg_say(context, SZG_WARNING,
+                "%s: stale index: %" PRId64 " tensors are in other shards than it says; the shards "
+                "are believed",
+                index, moved);
+    if (set->count > listed)
+        for (int64_t i = 0; i < set->count; i++)
+            if (szg_json_kind_of(szg_json_member(map, set->tensor[i].name)) == SZG_JSON_ABSENT) {
+                szg_say(context, SZG_WARNING,
+                        "%s: stale index: it omits %" PRId64 " tensors of the shards, %s the first "
+                        "of them; they are read",
+                        index, set->count - listed, SHOWN(set->tensor[i].name));
+                break;
+            }
+    return SZG_OK;
+}
+
+static szg_status open_index(szg_context *context, szg_safetensors *set, const char *path) {
+    szg_json *json;
+    SZG_TRY(szg_json_read(context, path, &json));
+    szg_json_value map = szg_json_member(szg_json_root(json), "weight_map");
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_json_as_object(context, map), done);
+    if (szg_json_count(map) == 0) {
+        status = szg_json_fail(context, map, "is empty: the index names no shard");
+        goto done;
+    }
+    for (szg_json_value entry = {0}; szg_json_next(map, &entry);)
+        SZG_TRY_GOTO(status, open_shard(context, set, path, entry), done);
+    SZG_TRY_GOTO(status, complete(context, set), done);
+    status = compare_index(context, set, path, map);
+done:
+    szg_json_close(&json);
+    return status;
+}
+
+static int is_shard_name(const struct dirent *entry) {
+    return entry->d_name[0] != '.' && szg_path_ends(entry->d_name, ".safetensors");
+}
+
+/* Opens every *.safetensors of a folder, in the order of their names. */
+static szg_status open_all(szg_context *context, szg_safetensors *set, const char *folder) {
+    struct dirent **entry = NULL;
+    int count = scandir(folder, &entry, is_shard_name, alphasort);
+    szg_status status = SZG_OK;
+    if (count < 0)
+        return szg_fail(context, SZG_EIO, "%s: cannot be read: %s", folder, strerror(errno));
+    if (count == 0)
+        status = szg_fail(context, SZG_EDATA,
+                          "%s: holds no .safetensors file; PyTorch's .bin and .pt files are "
+                          "converted with safetensors.torch.save_file",
+                          folder);
+    for (int i = 0; i < count; i++) {
+        char *path = NULL;
+        if (status == SZG_OK)
+            status = sibling(context, folder, entry[i]->d_name, &path);
+        if (status == SZG_OK)
+            status = map_file(context, set, path);
+        szg_memory_free(path);
+        free(entry[i]);
+    }
+    free(entry);
+    return status;
+}
+
+static szg_status open_folder(szg_context *context, szg_safetensors *set, const char *folder) {
+    static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
+    char *path = NULL;
+    szg_status status;
+    for (int i = 0; i < 2; i++) {
+        szg_memory_free(path);
+        path = NULL;
+        SZG_TRY_GOTO(status, sibling(context, folder, names[i], &path), done);
+        if (access(path, F_OK) != 0)
+            continue;
+        status = i == 0 ? open_index(context, set, path) : map_file(context, set, path);
+        goto done;
+    }
+    status = open_all(context, set, folder);
+done:
+    szg_memory_free(path);
+    return status;
+}
+
+static szg_status open_path(szg_context *context, szg_safetensors *set, const char *path) {
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        char *folder; /* with its slash */
+        SZG_TRY(szg_memory_alloc(context, (int64_t)strlen(path) + 2, 1, &folder));
+        snprintf(folder, strlen(path) + 2, "%s%s", path,
+                 *path && path[strlen(path) - 1] == '/' ? "" : "/");
+        szg_status status = open_folder(context, set, folder);
+        szg_memory_free(folder);
+        return status;
+    }
+    if (szg_path_ends(path, ".json"))
+        return open_index(context, set, path);
+    return map_file(context, set, path);
+}
+
+szg_status szg_safetensors_open(szg_context *context, const char *path, szg_safetensors **out) {
+    *out = NULL;
+    szg_safetensors *set;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *set, &set));
+    szg_status status = open_path(context, set, path);
+    if (status == SZG_OK)
+        status = complete(context, set);
+    if (status != SZG_OK)
+        szg_safetensors_close(&set);
+    *out = set;
+    return status;
+}
+
+szg_status szg_safetensors_open_bytes(szg_context *context, const char *name, const void *data,
+                                      int64_t size, szg_safetensors **out) {
+    *out = NULL;
+    szg_safetensors *set;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *set, &set));
+    szg_status status = szg_shard_add(context, set, name);
+    if (status == SZG_OK)
+        status = szg_shard_parse(context, set, data, size);
+    if (status == SZG_OK)
+        status = complete(context, set);
+    if (status != SZG_OK)
+        szg_safetensors_close(&set);
+    *out = set;
+    return status;
+}
+
+int64_t szg_safetensors_count(const szg_safetensors *set) {
+    return set->count;
+}
+
+const szg_tensor *szg_safetensors_tensor(const szg_safetensors *set, int64_t index) {
+    return &set->tensor[index];
+}
+
+const szg_tensor *szg_safetensors_find(const szg_safetensors *set, const char *name) {
+    szg_tensor key = {.name = name};
+    if (set->count == 0)
+        return NULL;
+    return bsearch(&key, set->tensor, (size_t)set->count, sizeof *set->tensor, by_name);
+}
+
+const char *szg_safetensors_metadata(const szg_safetensors *set, const char *key) {
+    for (int64_t i = 0; i < set->shards; i++) {
+        szg_json_value metadata =
+            szg_json_member(szg_json_root(set->shard[i].header), "__metadata__");
+        const char *text;
+        if (szg_json_has(metadata, key) &&
+            szg_json_as_text(NULL, szg_json_member(metadata, key), &text) == SZG_OK)
+            return text;
+    }
+    return NULL;
+}

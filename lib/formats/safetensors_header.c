@@ -1,0 +1,232 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "safetensors_private.h"
+#include "text.h"
+
+enum { LENGTH_BYTES = 8, HEADER_LIMIT = 100000000 };
+
+static const char metadata_key[] = "__metadata__";
+
+/* Other formats that arrive under a checkpoint's name, told by their first bytes. */
+static szg_status refuse_other_formats(szg_context *context, const char *file,
+                                       const unsigned char *data, int64_t size) {
+    bool zip = size >= 4 && memcmp(data, "PK\3\4", 4) == 0;
+    bool pickle = size >= 2 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 &&
+                  (size < LENGTH_BYTES + 1 || data[LENGTH_BYTES] != '{');
+    if (zip || pickle || szg_path_ends(file, ".pt") || szg_path_ends(file, ".pth") ||
+        szg_path_ends(file, ".bin") || szg_path_ends(file, ".ckpt"))
+        return szg_fail(
+            context, SZG_EDATA,
+            "%s: is a PyTorch file, which can run code when read; convert it: python -c "
+            "\"import torch; from safetensors.torch import save_file; save_file({k: "
+            "v.clone() for k, v in torch.load('%s', weights_only=True).items()}, "
+            "'model.safetensors')\"",
+            file, szg_path_name(file));
+    if (size >= 4 && memcmp(data, "GGUF", 4) == 0)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: is a GGUF file, which this version does not read; use the safetensors "
+                        "that it was made from",
+                        file);
+    return SZG_OK;
+}
+
+/* Finds the header's text: data[8 .. 8 + *length - 1]. */
+static szg_status locate_header(szg_context *context, const char *file, const unsigned char *data,
+                                int64_t size, int64_t *length) {
+    SZG_TRY(refuse_other_formats(context, file, data, size));
+    if (size < LENGTH_BYTES)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: is truncated: %" PRId64 " bytes, and the header's length alone takes "
+                        "8; fetch the file again",
+                        file, size);
+    uint64_t value;
+    memcpy(&value, data, sizeof value);
+    if (value > HEADER_LIMIT)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: byte 0: a header of %" PRIu64 " bytes exceeds the format's 100 MB: "
+                        "this is not a safetensors file, or it is damaged",
+                        file, value);
+    *length = (int64_t)value;
+    if (*length > size - LENGTH_BYTES)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: byte 0: a header of %" PRId64
+                        " bytes reaches beyond the file's %" PRId64
+                        ": the file is truncated; fetch it again",
+                        file, *length, size);
+    if (*length == 0 || data[LENGTH_BYTES] != '{')
+        return szg_fail(context, SZG_EDATA,
+                        "%s: byte 8: the header does not begin with {: this is not a safetensors "
+                        "file, or it is damaged",
+                        file);
+    int64_t bad = szg_utf8_check((const char *)data + LENGTH_BYTES, (size_t)*length);
+    if (bad >= 0)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: byte %" PRId64 ": the header is not valid UTF-8: the file is damaged",
+                        file, LENGTH_BYTES + bad);
+    return SZG_OK;
+}
+
+static szg_status check_metadata(szg_context *context, szg_json_value metadata) {
+    const char *text;
+    SZG_TRY(szg_json_as_object(context, metadata));
+    for (szg_json_value member = {0}; szg_json_next(metadata, &member);)
+        SZG_TRY(szg_json_as_text(context, member, &text));
+    return SZG_OK;
+}
+
+static szg_status read_shape(szg_context *context, szg_json_value entry, int64_t *shape,
+                             szg_tensor *tensor) {
+    szg_json_value list = szg_json_member(entry, "shape");
+    SZG_TRY(szg_json_as_array(context, list));
+    tensor->dims = (int)szg_json_count(list);
+    tensor->shape = shape;
+    tensor->count = 1;
+    bool empty = false;
+    for (int i = 0; i < tensor->dims; i++) {
+        szg_json_value size = szg_json_element(list, i);
+        SZG_TRY(szg_json_as_integer(context, size, &shape[i]));
+        if (shape[i] < 0)
+            return szg_json_fail(context, size, "a size of %" PRId64 " is negative", shape[i]);
+        empty = empty || shape[i] == 0;
+    }
+    for (int i = 0; i < tensor->dims && !empty; i++)
+        if (__builtin_mul_overflow(tensor->count, shape[i], &tensor->count) ||
+            tensor->count > INT64_MAX / 64)
+            return szg_json_fail(context, list, "the sizes multiply beyond 64 bits");
+    if (empty)
+        tensor->count = 0;
+    return SZG_OK;
+}
+
+static szg_status read_offsets(szg_context *context, szg_json_value entry,
+                               const unsigned char *data, int64_t size, szg_tensor *tensor) {
+    szg_json_value list = szg_json_member(entry, "data_offsets");
+    int64_t begin, end;
+    SZG_TRY(szg_json_as_array(context, list));
+    if (szg_json_count(list) != 2)
+        return szg_json_fail(context, list, "needs two numbers, begin and end, not %" PRId64,
+                             szg_json_count(list));
+    SZG_TRY(szg_json_as_integer(context, szg_json_element(list, 0), &begin));
+    SZG_TRY(szg_json_as_integer(context, szg_json_element(list, 1), &end));
+    if (begin < 0 || end < begin)
+        return szg_json_fail(context, list, "bytes %" PRId64 " to %" PRId64 " are no range", begin,
+                             end);
+    if (end > size)
+        return szg_json_fail(context, list,
+                             "bytes %" PRId64 " to %" PRId64 " reach beyond the %" PRId64
+                             " bytes of data: the file is truncated; fetch it again",
+                             begin, end, size);
+    tensor->data = data + begin;
+    tensor->bytes = end - begin;
+    return SZG_OK;
+}
+
+static szg_status read_tensor(szg_context *context, szg_json_value entry, int64_t *shape,
+                              const unsigned char *data, int64_t size, szg_tensor *tensor) {
+    SZG_TRY(szg_json_as_object(context, entry));
+    tensor->name = entry.key;
+    szg_json_value type = szg_json_member(entry, "dtype");
+    SZG_TRY(szg_json_as_text(context, type, &tensor->dtype_name));
+    const szg_dtype_info *info = szg_dtype_find(tensor->dtype_name);
+    tensor->dtype = info->dtype;
+    SZG_TRY(read_shape(context, entry, shape, tensor));
+    SZG_TRY(read_offsets(context, entry, data, size, tensor));
+    int64_t bits = tensor->count * info->bits;
+    if (bits % 8 != 0 || (info->bits > 0 && bits / 8 != tensor->bytes))
+        return szg_json_fail(context, entry,
+                             "%" PRId64 " elements of type %s take %" PRId64 " bytes, and the "
+                             "header gives it %" PRId64 ": the file is damaged",
+                             tensor->count, info->name, (bits + 7) / 8, tensor->bytes);
+    return SZG_OK;
+}
+
+static int by_place(const void *a, const void *b) {
+    const szg_tensor *const *s = a, *const *t = b;
+    if ((*s)->data != (*t)->data)
+        return (*s)->data < (*t)->data ? -1 : 1;
+    return ((*s)->bytes > (*t)->bytes) - ((*s)->bytes < (*t)->bytes);
+}
+
+/* The tensors of a file cover its data without gap and without overlap. */
+static szg_status check_cover(szg_context *context, const char *file, const szg_tensor **tensor,
+                              int64_t count, const unsigned char *data, int64_t size) {
+    int64_t covered = 0;
+    qsort(tensor, (size_t)count, sizeof *tensor, by_place);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t begin = tensor[i]->data - data;
+        if (begin < covered)
+            return szg_fail(context, SZG_EDATA,
+                            "%s: tensors %s and %s overlap at byte %" PRId64 " of the data: the "
+                            "file is damaged",
+                            file, SHOWN(tensor[i - 1]->name), SHOWN(tensor[i]->name), begin);
+        if (begin > covered)
+            return szg_fail(context, SZG_EDATA,
+                            "%s: tensor %s: begins at byte %" PRId64 " of the data, and bytes from "
+                            "%" PRId64 " on belong to no tensor: the file is damaged",
+                            file, SHOWN(tensor[i]->name), begin, covered);
+        covered = begin + tensor[i]->bytes;
+    }
+    if (covered == size)
+        return SZG_OK;
+    return szg_fail(context, SZG_EDATA,
+                    "%s: %" PRId64 " bytes after the last tensor belong to none: if the tensors "
+                    "are known to be whole, cut the file with: truncate -s -%" PRId64 " %s",
+                    file, size - covered, size - covered, szg_path_name(file));
+}
+
+/* Counts tensors and the sizes in their shapes, so that both are allocated once: pointers into them
+ * must stay. */
+static void count_entries(szg_json_value root, int64_t *tensors, int64_t *sizes) {
+    *tensors = *sizes = 0;
+    for (szg_json_value member = {0}; szg_json_next(root, &member);) {
+        if (strcmp(member.key, metadata_key) == 0)
+            continue;
+        ++*tensors;
+        *sizes += szg_json_count(szg_json_member(member, "shape"));
+    }
+}
+
+static szg_status read_entries(szg_context *context, szg_safetensors *set, szg_json_value root,
+                               const unsigned char *data, int64_t size) {
+    szg_shard *shard = &set->shard[set->shards - 1];
+    int64_t tensors, sizes;
+    count_entries(root, &tensors, &sizes);
+    SZG_TRY(szg_memory_alloc(context, sizes, sizeof *shard->shapes, &shard->shapes));
+    SZG_TRY(szg_memory_grow(context, &set->tensor, set->count, set->count + tensors,
+                            sizeof *set->tensor));
+    int64_t *shape = shard->shapes;
+    for (szg_json_value member = {0}; szg_json_next(root, &member);) {
+        if (strcmp(member.key, metadata_key) == 0) {
+            SZG_TRY(check_metadata(context, member));
+            continue;
+        }
+        szg_tensor *tensor = &set->tensor[set->count];
+        tensor->file = shard->file;
+        SZG_TRY(read_tensor(context, member, shape, data, size, tensor));
+        shape += tensor->dims;
+        set->count++;
+    }
+    return SZG_OK;
+}
+
+szg_status szg_shard_parse(szg_context *context, szg_safetensors *set, const unsigned char *data,
+                           int64_t size) {
+    szg_shard *shard = &set->shard[set->shards - 1];
+    int64_t length = 0, first = set->count;
+    SZG_TRY(locate_header(context, shard->file, data, size, &length));
+    SZG_TRY(szg_json_parse(context, shard->file, data + LENGTH_BYTES, length, &shard->header));
+    data += LENGTH_BYTES + length;
+    size -= LENGTH_BYTES + length;
+    SZG_TRY(read_entries(context, set, szg_json_root(shard->header), data, size));
+    int64_t count = set->count - first;
+    const szg_tensor **place;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *place, &place));
+    for (int64_t i = 0; i < count; i++)
+        place[i] = &set->tensor[first + i];
+    szg_status status = check_cover(context, shard->file, place, count, data, size);
+    szg_memory_free(place);
+    return status;
+}

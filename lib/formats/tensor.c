@@ -1,0 +1,182 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "safetensors_private.h"
+#include "text.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are little-endian in files");
+
+static const szg_dtype_info dtypes[] = {
+    {"F64", SZG_DTYPE_F64, 64},      {"F32", SZG_DTYPE_F32, 32},
+    {"F16", SZG_DTYPE_F16, 16},      {"BF16", SZG_DTYPE_BF16, 16},
+    {"BOOL", SZG_DTYPE_INTEGER, 8},  {"I8", SZG_DTYPE_INTEGER, 8},
+    {"U8", SZG_DTYPE_INTEGER, 8},    {"I16", SZG_DTYPE_INTEGER, 16},
+    {"U16", SZG_DTYPE_INTEGER, 16},  {"I32", SZG_DTYPE_INTEGER, 32},
+    {"U32", SZG_DTYPE_INTEGER, 32},  {"I64", SZG_DTYPE_INTEGER, 64},
+    {"U64", SZG_DTYPE_INTEGER, 64},  {"C64", SZG_DTYPE_OTHER, 64},
+    {"F8_E5M2", SZG_DTYPE_OTHER, 8}, {"F8_E4M3", SZG_DTYPE_OTHER, 8},
+    {"F8_E8M0", SZG_DTYPE_OTHER, 8}, {"F6_E2M3", SZG_DTYPE_OTHER, 6},
+    {"F6_E3M2", SZG_DTYPE_OTHER, 6}, {"F4", SZG_DTYPE_OTHER, 4},
+};
+
+const szg_dtype_info *szg_dtype_find(const char *name) {
+    static const szg_dtype_info unknown = {"", SZG_DTYPE_OTHER, 0};
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (strcmp(dtypes[i].name, name) == 0)
+            return &dtypes[i];
+    return &unknown;
+}
+
+const szg_dtype_info *szg_dtype_info_of(szg_dtype dtype) {
+    return (unsigned)dtype <= SZG_DTYPE_BF16 ? &dtypes[dtype] : NULL;
+}
+
+static double real_from_bits(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+double szg_real_from_half(uint16_t bits) {
+    uint64_t sign = (uint64_t)(bits >> 15) << 63, exponent = bits >> 10 & 31,
+             mantissa = bits & 1023;
+    if (exponent == 0)
+        return (sign ? -1.0 : 1.0) * (double)mantissa * 0x1p-24;
+    uint64_t wide = exponent == 31 ? 2047 : exponent - 15 + 1023;
+    return real_from_bits(sign | wide << 52 | mantissa << 42);
+}
+
+double szg_real_from_bfloat(uint16_t bits) {
+    uint32_t wide = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &wide, sizeof value);
+    return (double)value;
+}
+
+static szg_status check_readable(szg_context *context, const szg_tensor *tensor) {
+    if (szg_dtype_info_of(tensor->dtype))
+        return SZG_OK;
+    return szg_fail(context, SZG_EDATA,
+                    "%s: tensor %s: type %s is not a weight's type: F64, F32, F16 or BF16 is "
+                    "needed; convert the tensor",
+                    tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
+}
+
+szg_status szg_tensor_read(szg_context *context, const szg_tensor *tensor, int64_t start,
+                           int64_t count, double *out) {
+    SZG_TRY(check_readable(context, tensor));
+    if (start < 0 || count < 0 || start > tensor->count || count > tensor->count - start)
+        return szg_fail(context, SZG_EINVAL,
+                        "%s: tensor %s: elements %" PRId64 " .. %" PRId64
+                        " are not within its %" PRId64,
+                        tensor->file, SHOWN(tensor->name), start, start + count - 1, tensor->count);
+    const unsigned char *at = tensor->data + start * (szg_dtype_info_of(tensor->dtype)->bits / 8);
+    uint16_t bits;
+    float single;
+    switch (tensor->dtype) {
+    case SZG_DTYPE_F64:
+        if (count > 0)
+            memcpy(out, at, (size_t)count * sizeof *out);
+        break;
+    case SZG_DTYPE_F32:
+        for (int64_t i = 0; i < count; i++, at += 4) {
+            memcpy(&single, at, 4);
+            out[i] = (double)single;
+        }
+        break;
+    case SZG_DTYPE_F16:
+        for (int64_t i = 0; i < count; i++, at += 2) {
+            memcpy(&bits, at, 2);
+            out[i] = szg_real_from_half(bits);
+        }
+        break;
+    default:
+        for (int64_t i = 0; i < count; i++, at += 2) {
+            memcpy(&bits, at, 2);
+            out[i] = szg_real_from_bfloat(bits);
+        }
+    }
+    return SZG_OK;
+}
+
+/* NaN and infinities are the values whose exponent is all ones. */
+static int64_t first_bad(const szg_tensor *tensor, int64_t from, int64_t to) {
+    static const uint64_t masks[] = {[SZG_DTYPE_F64] = 0x7FF0000000000000u,
+                                     [SZG_DTYPE_F32] = 0x7F800000u,
+                                     [SZG_DTYPE_F16] = 0x7C00u,
+                                     [SZG_DTYPE_BF16] = 0x7F80u};
+    uint64_t mask = masks[tensor->dtype];
+    int width = szg_dtype_info_of(tensor->dtype)->bits / 8;
+    const unsigned char *at = tensor->data + from * width;
+    for (int64_t i = from; i < to; i++, at += width) {
+        uint64_t bits = 0;
+        memcpy(&bits, at, (size_t)width);
+        if ((bits & mask) == mask)
+            return i;
+    }
+    return -1;
+}
+
+szg_status szg_tensor_first_bad(szg_context *context, const szg_tensor *tensor, int64_t *out) {
+    enum { BLOCK = 1 << 22 };
+    SZG_TRY(check_readable(context, tensor));
+    *out = -1;
+    for (int64_t from = 0; from < tensor->count && *out < 0; from += BLOCK) {
+        SZG_TRY(szg_context_check_cancel(context));
+        int64_t left = tensor->count - from;
+        *out = first_bad(tensor, from, from + (left < BLOCK ? left : BLOCK));
+    }
+    return SZG_OK;
+}
+
+/* "[3, 17]", the place of element `index` of a tensor that has one. */
+static void index_text(const szg_tensor *tensor, int64_t index, char *text, size_t size) {
+    int64_t place[8];
+    for (int i = tensor->dims - 1; i >= 0; i--) {
+        if (i < 8)
+            place[i] = index % tensor->shape[i];
+        index /= tensor->shape[i];
+    }
+    size_t used = (size_t)snprintf(text, size, "[");
+    for (int i = 0; i < tensor->dims && i < 8 && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, i ? ", " : "", place[i]);
+    if (used < size)
+        snprintf(text + used, size - used, "]");
+}
+
+szg_status szg_tensor_check(szg_context *context, const szg_tensor *tensor) {
+    int64_t bad;
+    double value;
+    SZG_TRY(szg_tensor_first_bad(context, tensor, &bad));
+    if (bad < 0)
+        return SZG_OK;
+    SZG_TRY(szg_tensor_read(context, tensor, bad, 1, &value));
+    char place[192];
+    index_text(tensor, bad, place, sizeof place);
+    return szg_fail(context, SZG_EDATA,
+                    "%s: tensor %s: the weight at %s is %s: the checkpoint is damaged or training "
+                    "diverged",
+                    tensor->file, SHOWN(tensor->name), place,
+                    isnan(value) ? "NaN"
+                    : value < 0  ? "-infinity"
+                                 : "infinity");
+}
+
+const char *szg_tensor_shape_text(const szg_tensor *tensor, char *text, size_t size) {
+    size_t used = (size_t)snprintf(text, size, "[");
+    for (int i = 0; i < tensor->dims; i++) {
+        char one[24];
+        int length = snprintf(one, sizeof one, "%s%" PRId64, i ? ", " : "", tensor->shape[i]);
+        if (used + (size_t)length + 5 > size) { /* room for "...]" */
+            used += (size_t)snprintf(text + used, used < size ? size - used : 0, "...");
+            break;
+        }
+        memcpy(text + used, one, (size_t)length + 1);
+        used += (size_t)length;
+    }
+    if (used + 1 < size)
+        memcpy(text + used, "]", 2);
+    return text;
+}

@@ -1,0 +1,172 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <szego/csv.h>
+
+#include "scratch.h"
+
+static const szg_column columns[] = {{"source", SZG_TEXT, "where from"},
+                                     {"layer", SZG_INTEGER, "layer, from 0"},
+                                     {"width", SZG_REAL, "range width"},
+                                     {"note", SZG_TEXT, "remarks"}};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static szg_status parse(const char *text, int64_t size, szg_table **out) {
+    return szg_csv_parse(test_context(), "in.csv", text, size, columns, COLUMNS, out);
+}
+
+/* A text of hostile bytes: separators, quotes, line ends, letters beyond ASCII; never NUL. */
+static const char *hostile_text(const szg_stream *stream, uint64_t index, char text[64]) {
+    static const char *const parts[] = {
+        ",", "\"", "\n", "\r\n", "\r", " ", "a", "\xC3\xA9", "", "\xF0\x9F\x98\x80", "nan", "\t"};
+    int64_t count = szg_random_below(stream, 16 * index, 8);
+    text[0] = 0;
+    for (int64_t i = 0; i < count; i++)
+        strcat(text, parts[szg_random_below(stream, 16 * index + 1 + (uint64_t)i,
+                                            sizeof parts / sizeof *parts)]);
+    return text;
+}
+
+static szg_status fill(szg_table *table, int64_t rows) {
+    static const double special[] = {INFINITY, -INFINITY, -0.0, 0x1p-1074};
+    szg_stream stream = {.seed = test_seed(), .purpose = 12};
+    szg_context *context = test_context();
+    char text[64];
+    for (int64_t i = 0; i < rows; i++) {
+        uint64_t at = (uint64_t)i;
+        int64_t kind = szg_random_below(&stream, 3000000 + at, 8);
+        SZG_TRY(szg_table_add_row(context, table));
+        if (kind != 0)
+            SZG_TRY(szg_table_set_text(context, table, "source", hostile_text(&stream, at, text)));
+        if (kind != 1)
+            SZG_TRY(szg_table_set_integer(context, table, "layer", INT64_MIN + i * 7));
+        if (kind == 2)
+            SZG_TRY(szg_table_set_real(context, table, "width", special[i % 4]));
+        else if (kind != 3)
+            SZG_TRY(szg_table_set_real(context, table, "width", test_real(&stream, at) / 3));
+    }
+    return SZG_OK;
+}
+
+static void check_equal(const szg_table *a, const szg_table *b) {
+    ck_assert_int_eq(szg_table_rows(a), szg_table_rows(b));
+    for (int64_t row = 0; row < szg_table_rows(a); row++)
+        for (int64_t i = 0; i < COLUMNS; i++) {
+            ck_assert_int_eq(szg_table_is_empty(a, row, i), szg_table_is_empty(b, row, i));
+            const char *text = szg_table_get_text(a, row, i);
+            if (text)
+                ck_assert_str_eq(text, szg_table_get_text(b, row, i));
+            ck_assert_int_eq(szg_table_get_integer(a, row, i), szg_table_get_integer(b, row, i));
+            double x = szg_table_get_real(a, row, i), y = szg_table_get_real(b, row, i);
+            ck_assert_msg(isnan(x) ? isnan(y) : memcmp(&x, &y, sizeof x) == 0, "%a, %a", x, y);
+        }
+}
+
+START_TEST(tables_come_back_equal) {
+    szg_table *table, *again;
+    ck_szg_ok(szg_table_open(test_context(), "tables", columns, COLUMNS, &table));
+    ck_szg_ok(fill(table, test_trials(2000)));
+    const char *path = scratch_path("tables.csv");
+    ck_szg_ok(szg_csv_write(test_context(), table, path));
+    ck_szg_ok(szg_csv_read(test_context(), path, columns, COLUMNS, &again));
+    ck_assert_str_eq(szg_table_name(again), "tables");
+    check_equal(table, again);
+    szg_table_close(&again);
+    szg_table_close(&table);
+}
+END_TEST
+
+START_TEST(fields_are_quoted_as_rfc_4180_says) {
+    szg_table *table;
+    szg_context *context = test_context();
+    ck_szg_ok(szg_table_open(context, "t", columns, COLUMNS, &table));
+    ck_szg_ok(szg_table_add_row(context, table));
+    ck_szg_ok(szg_table_set_text(context, table, "source", "a \"b\", c\nd\xFF"));
+    ck_szg_ok(szg_table_set_real(context, table, "width", (double)-INFINITY));
+    ck_szg_ok(szg_table_set_text(context, table, "note", ""));
+    ck_szg_ok(szg_table_add_row(context, table));
+    ck_szg_ok(szg_table_set_integer(context, table, "layer", -3));
+    ck_szg_ok(szg_table_set_real(context, table, "width", (double)NAN));
+    const char *path = scratch_path("t.csv");
+    ck_szg_ok(szg_csv_write(context, table, path));
+    char *text = scratch_read(path, NULL);
+    ck_assert_str_eq(text, "source,layer,width,note\n"
+                           "\"a \"\"b\"\", c\nd\xEF\xBF\xBD\",,-inf,\"\"\n,-3,nan,\n");
+    free(text);
+    szg_table_close(&table);
+}
+END_TEST
+
+START_TEST(files_of_others_are_read) {
+    static const char text[] = "\xEF\xBB\xBFwidth,extra,note,layer,source\r\n"
+                               "1e-3,x,,5,\"a,b\"\r\n\r\n0x1p3,\"y\nz\",\"\",-1,c";
+    szg_table *table;
+    ck_szg_ok(parse(text, sizeof text - 1, &table));
+    ck_assert_str_eq(szg_table_name(table), "in");
+    ck_assert_int_eq(szg_table_rows(table), 2);
+    ck_assert_str_eq(szg_table_get_text(table, 0, 0), "a,b");
+    ck_assert_int_eq(szg_table_get_integer(table, 0, 1), 5);
+    ck_assert_double_eq(szg_table_get_real(table, 0, 2), 1e-3);
+    ck_assert(szg_table_is_empty(table, 0, 3));
+    ck_assert_double_eq(szg_table_get_real(table, 1, 2), 8);
+    ck_assert_str_eq(szg_table_get_text(table, 1, 3), "");
+    szg_table_close(&table);
+}
+END_TEST
+
+START_TEST(bad_files_are_refused) {
+#define HEAD "source,layer,width,note\n"
+    static const struct {
+        const char *text, *words;
+    } bad[] = {
+        {"", "in.csv: is empty"},
+        {"source,layer,width\n", "line 1: the header has no column note"},
+        {"source,layer,width,note,layer\n", "line 1, column 5: this column was there before"},
+        {HEAD "a,1,2,,\n", "line 2, column 5: more fields"},
+        {HEAD "a,1,2,\na,1,2\n", "line 3, column 3: fewer fields"},
+        {HEAD "a,1,2", "line 2, column 3: fewer fields"},
+        {HEAD "\"a\nb,1,2,\n", "line 4, column 1: a quoted field is not closed"},
+        {HEAD "\"a\"b,1,2,\n", "line 2, column 1: text after a closing quote"},
+        {HEAD "a\"b,1,2,\n", "line 2, column 1: a quote or carriage return"},
+        {HEAD "a\rb,1,2,\n", "line 2, column 1: a quote or carriage return"},
+        {HEAD "\"a\nb\",x,2,\n", "line 3, column 2: not an integer"},
+        {HEAD "a,99999999999999999999,2,\n", "line 2, column 2: not an integer"},
+        {HEAD "a, 1,2,\n", "line 2, column 2: not an integer"},
+        {HEAD "a,1.0,2,\n", "line 2, column 2: not an integer"},
+        {HEAD "a,1,2x,\n", "line 2, column 3: not a number"},
+        {HEAD "a,1,1e999,\n", "line 2, column 3: not a number"},
+        {HEAD "a\xFF,1,2,\n", "line 2, column 1: not valid UTF-8"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        szg_table *table;
+        ck_szg_fails(SZG_EDATA, bad[i].words,
+                     parse(bad[i].text, (int64_t)strlen(bad[i].text), &table));
+        ck_assert_ptr_null(table);
+    }
+    szg_table *table;
+    ck_szg_fails(SZG_EDATA, "NUL", parse("source\0,layer", 13, &table));
+    ck_szg_fails(SZG_EIO, "cannot be read",
+                 szg_csv_read(test_context(), scratch_path("none.csv"), columns, COLUMNS, &table));
+#undef HEAD
+}
+END_TEST
+
+START_TEST(csv_survives_failed_allocations) {
+    szg_table *table;
+    ck_szg_ok(szg_table_open(test_context(), "t", columns, COLUMNS, &table));
+    ck_szg_ok(fill(table, 40));
+    const char *path = scratch_path("t.csv");
+    ck_survives_failed_allocations(szg_csv_write(test_context(), table, path), (void)0);
+    szg_table_close(&table);
+    ck_survives_failed_allocations(szg_csv_read(test_context(), path, columns, COLUMNS, &table),
+                                   szg_table_close(&table));
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "tables_come_back_equal", tables_come_back_equal);
+    test_add(suite, "fields_are_quoted_as_rfc_4180_says", fields_are_quoted_as_rfc_4180_says);
+    test_add(suite, "files_of_others_are_read", files_of_others_are_read);
+    test_add(suite, "bad_files_are_refused", bad_files_are_refused);
+    test_add(suite, "csv_survives_failed_allocations", csv_survives_failed_allocations);
+}

@@ -1,0 +1,349 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <szego/csv.h>
+#include <szego/result.h>
+
+#include "scratch.h"
+
+static const szg_column summary[] = {{"source", SZG_TEXT, "what was analysed"},
+                                     {"n", SZG_INTEGER, "matrix size"},
+                                     {"width", SZG_REAL, "lambda_max - lambda_min"},
+                                     {"ratio", SZG_REAL, "a ratio"},
+                                     {"note", SZG_TEXT, "remarks"}};
+static const szg_column plain[] = {{"index", SZG_INTEGER, "from 0"}, {"re", SZG_REAL, "real part"}};
+
+static szg_status fill_summary(szg_table *table) {
+    szg_context *context = test_context();
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "source", "rope:dim=64"));
+    SZG_TRY(szg_table_set_integer(context, table, "n", 512));
+    SZG_TRY(szg_table_set_real(context, table, "width", 0.1));
+    SZG_TRY(szg_table_set_real(context, table, "ratio", (double)NAN));
+    SZG_TRY(szg_table_note(context, table, "the content is 0"));
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "source", "hostile\xFF\x1b[31m\"name\""));
+    return szg_table_set_real(context, table, "width", (double)-INFINITY);
+}
+
+static szg_status fill_plain(szg_table *table) {
+    for (int64_t i = 0; i < 3; i++) {
+        SZG_TRY(szg_table_add_row(test_context(), table));
+        SZG_TRY(szg_table_set_integer(test_context(), table, "index", i));
+        SZG_TRY(
+            szg_table_set_real(test_context(), table, "re", i == 1 ? (double)INFINITY : 1 / 3.0));
+    }
+    return SZG_OK;
+}
+
+static szg_status make(szg_result **out) {
+    szg_context *context = test_context();
+    szg_table *table = NULL;
+    szg_status status;
+    SZG_TRY(szg_result_open(context, "spectrum", out));
+    SZG_TRY_GOTO(status, szg_json_add_integer(context, szg_result_provenance(*out), "seed", 7),
+                 fail);
+    SZG_TRY_GOTO(status, szg_table_open(context, "summary", summary, 5, &table), fail);
+    SZG_TRY_GOTO(status, fill_summary(table), fail);
+    SZG_TRY_GOTO(status, szg_result_add(context, *out, &table), fail);
+    SZG_TRY_GOTO(status, szg_table_open(context, "eigenvalues", plain, 2, &table), fail);
+    SZG_TRY_GOTO(status, fill_plain(table), fail);
+    return szg_result_add(context, *out, &table);
+fail:
+    szg_table_close(&table);
+    szg_result_close(out);
+    return status;
+}
+
+static char *print(const szg_result *result, szg_print_options options) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ck_szg_ok(szg_result_print(test_context(), result, &options, stream));
+    fclose(stream);
+    return text;
+}
+
+START_TEST(json_is_one_object) {
+    szg_result *result;
+    szg_json *json;
+    const char *text;
+    double x;
+    int64_t n;
+    ck_szg_ok(make(&result));
+    char *printed = print(result, (szg_print_options){.format = SZG_FORMAT_JSON});
+    ck_szg_ok(szg_json_parse(test_context(), "out", printed, (int64_t)strlen(printed), &json));
+    szg_json_value root = szg_json_root(json);
+    szg_json_value rows = szg_json_member(root, "summary");
+    szg_json_value first = szg_json_element(rows, 0), second = szg_json_element(rows, 1);
+    ck_assert_int_eq(szg_json_count(root), 3);
+    ck_szg_ok(szg_json_as_integer(
+        test_context(), szg_json_member(szg_json_member(root, "provenance"), "seed"), &n));
+    ck_assert_int_eq(n, 7);
+    ck_assert_int_eq(szg_json_count(rows), 2);
+    ck_assert_int_eq(szg_json_count(first), 5);
+    ck_szg_ok(szg_json_as_real(test_context(), szg_json_member(first, "width"), &x));
+    ck_assert_double_eq(x, 0.1);
+    ck_assert(szg_json_kind_of(szg_json_member(first, "ratio")) == SZG_JSON_NULL);
+    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(first, "note"), &text));
+    ck_assert_str_eq(text, "the content is 0; ratio is nan");
+    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(second, "source"), &text));
+    ck_assert_str_eq(text, "hostile\xEF\xBF\xBD\x1b[31m\"name\"");
+    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(second, "note"), &text));
+    ck_assert_str_eq(text, "width is -inf");
+    ck_assert(szg_json_kind_of(szg_json_member(second, "n")) == SZG_JSON_NULL);
+    /* a table without the column still says why */
+    szg_json_value values = szg_json_member(root, "eigenvalues");
+    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(szg_json_element(values, 1), "note"),
+                               &text));
+    ck_assert_str_eq(text, "re is inf");
+    ck_assert(!szg_json_has(szg_json_element(values, 0), "note"));
+    free(printed);
+    szg_json_close(&json);
+    szg_result_close(&result);
+}
+END_TEST
+
+START_TEST(csv_is_one_table) {
+    szg_result *result;
+    ck_szg_ok(make(&result));
+    char *text = print(result, (szg_print_options){.format = SZG_FORMAT_CSV});
+    ck_assert(strncmp(text, "source,n,width,ratio,note\nrope:dim=64,512,0.1,nan,", 50) == 0);
+    free(text);
+    text = print(result, (szg_print_options){.format = SZG_FORMAT_CSV, .table = "eigenvalues"});
+    ck_assert_str_eq(text, "index,re\n0,0.3333333333333333\n1,inf\n2,0.3333333333333333\n");
+    free(text);
+    szg_print_options none = {.format = SZG_FORMAT_CSV, .table = "samples"};
+    ck_szg_fails(SZG_EINVAL, "no table samples; there are: summary, eigenvalues",
+                 szg_result_print(test_context(), result, &none, stderr));
+    szg_result_close(&result);
+}
+END_TEST
+
+START_TEST(tables_are_aligned_and_harmless) {
+    szg_result *result;
+    ck_szg_ok(make(&result));
+    char *text = print(result, (szg_print_options){.format = SZG_FORMAT_TABLE, .rows = 2});
+    ck_assert_str_eq(text, "summary\n"
+                           "  source                       n  width  ratio\n"
+                           "  rope:dim=64                512    0.1    nan\n"
+                           "  hostile\\xff\\x1b[31m\"name\"        -inf\n"
+                           "  note, row 1: the content is 0\n"
+                           "\n"
+                           "eigenvalues\n"
+                           "  index        re\n"
+                           "      0  0.333333\n"
+                           "      1       inf\n"
+                           "  ... and 1 more rows: all with -o or --format csv\n");
+    free(text);
+    szg_result_close(&result);
+}
+END_TEST
+
+/* Six rows of 20 columns, or one: every line fits, and every value is there. */
+START_TEST(wide_tables_are_broken) {
+    for (int64_t rows = 1; rows <= 6; rows += 5) {
+        szg_column columns[20];
+        char names[20][16], want[16];
+        for (int i = 0; i < 20; i++) {
+            snprintf(names[i], sizeof names[i], "column_%d", i);
+            columns[i] = (szg_column){names[i], i == 3 ? SZG_TEXT : SZG_REAL, ""};
+        }
+        szg_result *result;
+        szg_table *table;
+        ck_szg_ok(szg_result_open(test_context(), "x", &result));
+        ck_szg_ok(szg_table_open(test_context(), "wide", columns, 20, &table));
+        for (int64_t row = 0; row < rows; row++) {
+            ck_szg_ok(szg_table_add_row(test_context(), table));
+            for (int i = 0; i < 20; i++)
+                if (i == 3)
+                    ck_szg_ok(szg_table_set_text(test_context(), table, names[i],
+                                                 "many words that need more than one line \xC3\xA9"
+                                                 "andonewordthatisfarlongerthanwhatfitsintoone"));
+                else if (i != 5)
+                    ck_szg_ok(szg_table_set_real(test_context(), table, names[i],
+                                                 (double)(1000 * i + row)));
+        }
+        ck_szg_ok(szg_result_add(test_context(), result, &table));
+        char *text = print(result, (szg_print_options){.width = 80}), *rest = text;
+        for (int i = 0; i < 20; i++) {
+            snprintf(want, sizeof want, i == 3 ? " many words" : " %g",
+                     1000.0 * i + (double)rows - 1);
+            ck_assert_msg((i == 5) != (strstr(text, want) != NULL), "%s:\n%s", want, text);
+            ck_assert_msg((i == 5) != (strstr(text, names[i]) != NULL), "%s:\n%s", names[i], text);
+        }
+        for (char *line; (line = strsep(&rest, "\n"));)
+            ck_assert_msg(strlen(line) <= 82, "%s", line); /* two bytes of one letter */
+        free(text);
+        szg_result_close(&result);
+    }
+}
+END_TEST
+
+START_TEST(names_of_tables_are_checked) {
+    static const char *const bad[] = {"",           "a/b",      "../x",   "Summary",
+                                      "provenance", "manifest", "summary"};
+    szg_result *result;
+    ck_szg_ok(make(&result));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        szg_table *table;
+        ck_szg_ok(szg_table_open(test_context(), bad[i], plain, 2, &table));
+        ck_szg_fails(SZG_EINVAL, "", szg_result_add(test_context(), result, &table));
+        ck_assert_ptr_null(table);
+    }
+    ck_assert_int_eq(szg_result_count(result), 2);
+    ck_assert_str_eq(szg_table_name(szg_result_table(result, 1)), "eigenvalues");
+    ck_assert_ptr_null(szg_result_find(result, "none"));
+    szg_format format;
+    ck_szg_fails(SZG_EINVAL, "none of table, csv, json",
+                 szg_format_parse(test_context(), "xml", &format));
+    ck_szg_ok(szg_format_parse(test_context(), "json", &format));
+    ck_assert_int_eq(format, SZG_FORMAT_JSON);
+    szg_result_close(&result);
+}
+END_TEST
+
+/* A folder holds one file a table and the manifest, which describes each. */
+START_TEST(folders_have_a_manifest) {
+    szg_result *result;
+    szg_json *json;
+    szg_table *table;
+    const char *text, *path = scratch_path("results/deep/");
+    ck_szg_ok(make(&result));
+    for (int repeat = 0; repeat < 2; repeat++)
+        ck_szg_ok(szg_result_write(test_context(), result, path, NULL));
+    ck_assert_int_eq(scratch_entries(path), 3);
+    ck_szg_ok(szg_json_read(test_context(), scratch_path("results/deep/manifest.json"), &json));
+    szg_json_value root = szg_json_root(json), tables = szg_json_member(root, "tables");
+    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(root, "command"), &text));
+    ck_assert_str_eq(text, "spectrum");
+    ck_assert(szg_json_has(szg_json_member(root, "provenance"), "version"));
+    ck_assert_int_eq(szg_json_count(tables), 2);
+    szg_json_value first = szg_json_element(tables, 0);
+    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(first, "file"), &text));
+    ck_assert_str_eq(text, "summary.csv");
+    szg_json_value column = szg_json_element(szg_json_member(first, "columns"), 2);
+    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(column, "doc"), &text));
+    ck_assert_str_eq(text, "lambda_max - lambda_min");
+    ck_szg_ok(szg_csv_read(test_context(), scratch_path("results/deep/eigenvalues.csv"), plain, 2,
+                           &table));
+    ck_assert_int_eq(szg_table_rows(table), 3);
+    szg_table_close(&table);
+    szg_json_close(&json);
+    szg_result_close(&result);
+}
+END_TEST
+
+START_TEST(single_files_take_their_ending) {
+    szg_result *result;
+    szg_json *json;
+    ck_szg_ok(make(&result));
+    ck_szg_ok(szg_result_write(test_context(), result, scratch_path("one.json"), NULL));
+    ck_szg_ok(szg_json_read(test_context(), scratch_path("one.json"), &json));
+    ck_assert_int_eq(szg_json_count(szg_json_root(json)), 3);
+    szg_json_close(&json);
+    ck_szg_ok(szg_result_write(test_context(), result, scratch_path("one.csv"), "eigenvalues"));
+    char *text = scratch_read(scratch_path("one.csv"), NULL);
+    ck_assert(strncmp(text, "index,re\n", 9) == 0);
+    free(text);
+    ck_szg_fails(SZG_EINVAL, "end it in /",
+                 szg_result_write(test_context(), result, scratch_path("one.txt"), NULL));
+    ck_szg_fails(SZG_EINVAL, "no table x",
+                 szg_result_write(test_context(), result, scratch_path("one.csv"), "x"));
+    ck_szg_fails(SZG_EIO, "is not a folder",
+                 szg_result_write(test_context(), result, scratch_path("one.csv/"), NULL));
+    szg_result_close(&result);
+}
+END_TEST
+
+/* A structured array: 64-byte aligned data, one packed record a row. */
+START_TEST(npy_is_a_structured_array) {
+    szg_result *result;
+    size_t size;
+    double x;
+    int64_t n;
+    ck_szg_ok(make(&result));
+    ck_szg_ok(szg_result_write(test_context(), result, scratch_path("s.npy"), NULL));
+    char *bytes = scratch_read(scratch_path("s.npy"), &size);
+    size_t head = 10 + (unsigned char)bytes[8] + 256u * (unsigned char)bytes[9];
+    ck_assert_mem_eq(bytes, "\x93NUMPY\1\0", 8);
+    ck_assert_uint_eq(head % 64, 0);
+    ck_assert_int_eq(bytes[head - 1], '\n');
+    bytes[head - 1] = 0;
+    ck_assert_msg(strstr(bytes + 10, "{'descr': [('source', '|S19'), ('n', '<f8'), ('width', "
+                                     "'<f8'), ('ratio', '<f8'), ('note', '|S16')], "
+                                     "'fortran_order': False, 'shape': (2,), }") != NULL,
+                  "%s", bytes + 10);
+    ck_assert_uint_eq(size - head, 2 * (19 + 24 + 16));
+    memcpy(&x, bytes + head + 27, sizeof x);
+    ck_assert_double_eq(x, 0.1);
+    free(bytes);
+    ck_szg_ok(szg_result_write(test_context(), result, scratch_path("e.npy"), "eigenvalues"));
+    bytes = scratch_read(scratch_path("e.npy"), &size);
+    memcpy(&n, bytes + size - 16, sizeof n);
+    ck_assert_int_eq(n, 2);
+    free(bytes);
+    szg_result_close(&result);
+}
+END_TEST
+
+/* Where a table cannot be written, the files and the manifest of the run before stay. */
+START_TEST(failed_writes_leave_the_folder_alone) {
+    szg_result *result;
+    szg_table *table;
+    const char *folder = scratch_path("kept/");
+    ck_szg_ok(make(&result));
+    ck_szg_ok(szg_result_write(test_context(), result, folder, NULL));
+    char name[260];
+    memset(name, 'a', sizeof name);
+    name[sizeof name - 1] = 0; /* longer than a file name may be */
+    ck_szg_ok(szg_table_open(test_context(), name, plain, 2, &table));
+    ck_szg_ok(szg_result_add(test_context(), result, &table));
+    ck_szg_fails(SZG_EIO, "cannot be written",
+                 szg_result_write(test_context(), result, folder, NULL));
+    ck_assert_int_eq(scratch_entries(folder), 3);
+    FILE *full = fopen("/dev/full", "w");
+    for (int i = 0; i < 3; i++) {
+        szg_print_options options = {.format = (szg_format)i};
+        ck_szg_fails(SZG_EIO, "could not be written",
+                     szg_result_print(test_context(), result, &options, full));
+    }
+    fclose(full);
+    szg_result_close(&result);
+}
+END_TEST
+
+START_TEST(results_survive_failed_allocations) {
+    szg_result *result;
+    ck_survives_failed_allocations(make(&result), szg_result_close(&result));
+    ck_szg_ok(make(&result));
+    static const char *const paths[] = {"alloc/", "alloc.json", "alloc.npy", "alloc.csv"};
+    for (int i = 0; i < 4; i++) {
+        const char *path = scratch_path(paths[i]);
+        ck_survives_failed_allocations(szg_result_write(test_context(), result, path, NULL),
+                                       (void)0);
+    }
+    ck_assert_int_eq(scratch_entries(scratch_path("alloc/")), 3);
+    szg_print_options options = {.format = SZG_FORMAT_TABLE};
+    FILE *sink = fopen("/dev/null", "w");
+    ck_survives_failed_allocations(szg_result_print(test_context(), result, &options, sink),
+                                   (void)0);
+    fclose(sink);
+    szg_result_close(&result);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "json_is_one_object", json_is_one_object);
+    test_add(suite, "csv_is_one_table", csv_is_one_table);
+    test_add(suite, "tables_are_aligned_and_harmless", tables_are_aligned_and_harmless);
+    test_add(suite, "wide_tables_are_broken", wide_tables_are_broken);
+    test_add(suite, "names_of_tables_are_checked", names_of_tables_are_checked);
+    test_add(suite, "folders_have_a_manifest", folders_have_a_manifest);
+    test_add(suite, "single_files_take_their_ending", single_files_take_their_ending);
+    test_add(suite, "npy_is_a_structured_array", npy_is_a_structured_array);
+    test_add(suite, "failed_writes_leave_the_folder_alone", failed_writes_leave_the_folder_alone);
+    test_add(suite, "results_survive_failed_allocations", results_survive_failed_allocations);
+}
