@@ -106,7 +106,7 @@ void cosines_input(const szg_encoding *encoding, int64_t i, double *p);
          .type = SZG_KEY_REAL,                                                                     \
          .min = 1,                                                                                 \
          .max = 1e12,                                                                              \
-         .doc = "dynamic, yarn, llama3: context length before the extension"},                     \
+         .doc = "dynamic, yarn, llama3 (there 8192 by default): context length before"},           \
         {.name = "length",                                                                         \
          .type = SZG_KEY_REAL,                                                                     \
          .min = 1,                                                                                 \

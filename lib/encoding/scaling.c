@@ -26,7 +26,7 @@ typedef struct key_rule {
 
 static const key_rule rules[] = {
     /*                    NLNDYLP */
-    {"factor", "-nnnnn-"},    {"original", "---nnn-"},
+    {"factor", "-nnnnn-"},    {"original", "---nnt-"},
     {"length", "---n---"},    {"low", "-----t-"},
     {"high", "-----t-"},      {"beta_fast", "----t--"},
     {"beta_slow", "----t--"}, {"attention_factor", "----t--"},
@@ -71,7 +71,8 @@ static double dynamic_stretch(const szg_spec *spec) {
 static szg_status scale_llama3(szg_context *context, const szg_encoding *encoding, int64_t pairs,
                                double *theta) {
     const szg_spec *spec = encoding->spec;
-    double factor = szg_spec_real(spec, "factor"), original = szg_spec_real(spec, "original");
+    double factor = szg_spec_real(spec, "factor");
+    double original = szg_spec_given(spec, "original") ? szg_spec_real(spec, "original") : 8192;
     double low = szg_spec_real(spec, "low"), high = szg_spec_real(spec, "high");
     if (!(high > low))
         return szg_fail(context, SZG_EINVAL, "%s: high=%g must exceed low=%g",
