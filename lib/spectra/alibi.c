@@ -1,0 +1,121 @@
+/* ALiBi's symmetric bias -slope |i-j| in closed form. With D = [|i-j|], the inverse of D is a
+ * second difference with corrected corners, so that its eigenvectors are cosines and sines: the odd
+ * half has t = j pi / n, j odd, the even half tan(n t/2) tan(t/2) = -1/n, and one root of each is
+ * imaginary. */
+#include <szego/pool.h>
+
+#include "spectra_private.h"
+
+enum { BLOCK = 4096 };
+
+static const char residual_meaning[] =
+    "largest relative error of an eigenvalue, to first order, that the residual of the secular "
+    "equation tan(n t/2) tan(t/2) = -1/n at the computed root implies";
+
+typedef struct alibi_job {
+    szg_selection selection;
+    double slope;
+    double *values;
+    double *worst; /* one a block */
+} alibi_job;
+
+/* n t/2 + atan(1 / (n tan(t/2))) - m pi. */
+static void even_value(const szg_secular *self, double t, double *f, double *slope) {
+    double n = self->n, c = cos(t / 2), s = n * sin(t / 2);
+    *f = n * t / 2 + atan2(c, s) - self->at * M_PI;
+    *slope = n / 2 * (1 - 1 / (s * s + c * c));
+}
+
+/* u = n s/2: tanh(u) n tanh(u / n) - 1, increasing. */
+static void negative_value(const szg_secular *self, double u, double *f, double *slope) {
+    double n = self->n, a = tanh(u), b = tanh(u / n);
+    *f = a * n * b - 1;
+    *slope = (1 - a * a) * n * b + a * (1 - b * b);
+}
+
+/* Eigenvalue of -|i-j| with the p-th smallest angle, p = 1 .. n-1: the two halves alternate, the
+ * odd one first. */
+static double positive_eigenvalue(double n, int64_t p, double *relative) {
+    double t = (double)p * M_PI / n, step = 0;
+    if (p % 2 == 0) {
+        szg_secular equation = {.value = even_value, .n = n, .at = (double)(p / 2)};
+        t = szg_secular_root(&equation, (double)(p - 1) * M_PI / n, t, &step);
+    }
+    double half = sin(t / 2);
+    *relative = step * cos(t / 2) / half;
+    return 1 / (2 * half * half);
+}
+
+/* The negative one. n tanh(u/n) <= u and tanh u <= 1 put the root above 1; u = 2 is beyond it from
+ * n = 2 on (2 tanh(2) tanh(1) > 1, and n tanh(u/n) grows with n). */
+static double negative_eigenvalue(double n, double *relative) {
+    szg_secular equation = {.value = negative_value, .n = n};
+    double step, u = szg_secular_root(&equation, 1, 2, &step);
+    double half = sinh(u / n);
+    *relative = 2 * step * cosh(u / n) / (n * half);
+    return -1 / (2 * half * half);
+}
+
+/* Ascending index 0 of -|i-j| is the negative one; a negative slope reverses the order. */
+static double alibi_eigenvalue(int64_t n, double slope, int64_t index, double *relative) {
+    if (slope < 0)
+        index = n - 1 - index;
+    double value = index == 0 ? negative_eigenvalue((double)n, relative)
+                              : positive_eigenvalue((double)n, n - index, relative);
+    return slope * value;
+}
+
+static szg_status alibi_block(szg_context *context, void *argument, int64_t block, int worker) {
+    alibi_job *job = argument;
+    (void)context, (void)worker;
+    int64_t first = block * BLOCK, end = szg_selection_count(&job->selection);
+    if (end > first + BLOCK)
+        end = first + BLOCK;
+    for (int64_t place = first; place < end; place++) {
+        double relative;
+        job->values[place] = alibi_eigenvalue(
+            job->selection.n, job->slope, szg_selection_index(&job->selection, place), &relative);
+        if (!(relative <= job->worst[block]))
+            job->worst[block] = relative;
+    }
+    return SZG_OK;
+}
+
+static szg_status alibi_run(szg_context *context, const szg_selection *selection, double slope,
+                            szg_spectrum *out) {
+    int64_t count = szg_selection_count(selection), blocks = (count + BLOCK - 1) / BLOCK;
+    alibi_job job = {.selection = *selection, .slope = slope, .values = out->re};
+    SZG_TRY(szg_memory_alloc(context, blocks, sizeof *job.worst, &job.worst));
+    szg_status status = szg_pool_run(context, blocks, alibi_block, &job);
+    for (int64_t block = 0; status == SZG_OK && block < blocks; block++)
+        out->residual = fmax(out->residual, job.worst[block]);
+    szg_memory_free(job.worst);
+    return status;
+}
+
+szg_status szg_spectra_alibi(szg_context *context, int64_t n, double slope,
+                             const szg_spectra_options *options, szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    SZG_TRY(szg_require_finite(context, "slope", slope));
+    szg_selection selection;
+    SZG_TRY(szg_selection_of(context, n, options, &selection));
+    double order = (double)n;
+    double frobenius = fabs(slope) * order * sqrt((order - 1) * (order + 1) / 6);
+    SZG_TRY(szg_require_finite(context, "the bias's Frobenius norm", frobenius));
+    bool zero = n == 1 || slope == 0;
+    int64_t count = zero ? 0 : szg_selection_count(&selection);
+    SZG_TRY(szg_spectrum_open(context, n, count, "eigenvalue", false, out));
+    szg_status status = zero ? SZG_OK : alibi_run(context, &selection, slope, out);
+    if (status != SZG_OK) {
+        szg_spectrum_close(out);
+        return status;
+    }
+    out->normal = true;
+    out->zeros = zero ? n : 0;
+    out->rank = zero ? 0 : n;
+    out->trace = 0;
+    out->frobenius = frobenius;
+    out->residual_meaning = zero ? "exact: the zero matrix" : residual_meaning;
+    out->method = "closed form (path distance matrix)";
+    return SZG_OK;
+}

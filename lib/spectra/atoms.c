@@ -1,0 +1,207 @@
+/* Kernels sum_t w_t cos(k theta_t) with w_t >= 0: rotary mean kernels, sinusoidal P P^T. The matrix
+ * is V V^T with a column sqrt(w_t) cos((j - c) theta_t) and one of sines for each t, c = (n-1)/2.
+ * Counted from the middle, cosines are even and sines odd in j, so that V^T V falls into two Gram
+ * matrices, sqrt(w_s w_t) [D_n(theta_s - theta_t) +- D_n(theta_s + theta_t)] / 2, whose eigenvalues
+ * are the nonzero ones of V V^T. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include <szego/backend.h>
+#include <szego/toeplitz.h>
+
+#include "dirichlet.h"
+#include "spectra_private.h"
+
+typedef struct atom {
+    double theta, weight; /* theta >= 0, distinct; weight > 0 */
+    szg_angle angle;
+} atom;
+
+typedef struct atom_set {
+    int64_t n, count;
+    bool constant; /* atom[0] has theta = 0, whose sine vanishes */
+    atom *atom;
+} atom_set;
+
+static int compare_atoms(const void *left, const void *right) {
+    double a = ((const atom *)left)->theta, b = ((const atom *)right)->theta;
+    return (a > b) - (a < b);
+}
+
+/* cos(k theta) does not know theta's sign, and equal frequencies are one atom. Two different
+ * doubles are never equal or opposite modulo 2 pi, which is irrational: the atoms that remain are
+ * distinct points of the circle, and the Vandermonde argument makes the ranks below exact. */
+static void merge_atoms(atom_set *set) {
+    qsort(set->atom, (size_t)set->count, sizeof *set->atom, compare_atoms);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < set->count; i++) {
+        if (kept > 0 && set->atom[kept - 1].theta == set->atom[i].theta)
+            set->atom[kept - 1].weight += set->atom[i].weight;
+        else
+            set->atom[kept++] = set->atom[i];
+    }
+    set->count = kept;
+    set->constant = kept > 0 && set->atom[0].theta == 0;
+}
+
+static szg_status check_atom(szg_context *context, int64_t i, double weight, double theta) {
+    if (!(weight >= 0 && weight <= 0x1p500))
+        return szg_fail(context, SZG_EINVAL, "weight %" PRId64 " is %g: it must be 0 .. 2^500", i,
+                        weight);
+    if (!(fabs(theta) <= 0x1p60))
+        return szg_fail(context, SZG_EINVAL,
+                        "frequency %" PRId64 " is %g radians: it must be at most 2^60", i, theta);
+    return SZG_OK;
+}
+
+static szg_status open_atoms(szg_context *context, int64_t count, const double *weight,
+                             const double *theta, atom_set *set) {
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *set->atom, &set->atom));
+    for (int64_t i = 0; i < count; i++) {
+        szg_status status = check_atom(context, i, weight[i], theta[i]);
+        if (status != SZG_OK) {
+            szg_memory_free(set->atom);
+            return status;
+        }
+        double frequency = fabs(theta[i]);
+        if (weight[i] > 0)
+            set->atom[set->count++] = (atom){.theta = frequency, .weight = weight[i]};
+    }
+    merge_atoms(set);
+    for (int64_t i = 0; i < set->count; i++)
+        set->atom[i].angle = szg_angle_of(set->atom[i].theta);
+    return SZG_OK;
+}
+
+/* The even Gram matrix into `even`, the odd one (without a constant atom's zero row) into `odd`. */
+static void fill_gram(const atom_set *set, double *even, double *odd) {
+    int64_t p = set->count, skip = set->constant, q = p - skip;
+    for (int64_t i = 0; i < p; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            szg_angle a = set->atom[i].angle, b = set->atom[j].angle;
+            double scale = sqrt(set->atom[i].weight) * sqrt(set->atom[j].weight) / 2;
+            double minus = szg_dirichlet(set->n, szg_angle_difference(a, b));
+            double plus = szg_dirichlet(set->n, szg_angle_sum(a, b));
+            even[i * p + j] = even[j * p + i] = scale * (minus + plus);
+            if (j >= skip)
+                odd[(i - skip) * q + j - skip] = odd[(j - skip) * q + i - skip] =
+                    scale * (minus - plus);
+        }
+}
+
+/* The `rank` largest of the p eigenvalues of a Gram matrix. True ones are >= 0, so that a negative
+ * one is rounding and 0 is nearer to the truth. */
+static szg_status gram_eigenvalues(szg_context *context, int64_t p, double *gram, double *w,
+                                   int64_t rank, double *out) {
+    if (p == 0)
+        return SZG_OK;
+    SZG_TRY(szg_eigen_symmetric(context, p, gram, p, w, false));
+    for (int64_t i = 0; i < rank; i++)
+        out[i] = fmax(w[p - rank + i], 0);
+    return SZG_OK;
+}
+
+static double total_weight(const atom_set *set) {
+    double sum = 0;
+    for (int64_t i = 0; i < set->count; i++)
+        sum += set->atom[i].weight;
+    return sum;
+}
+
+static szg_status atoms_run(szg_context *context, const atom_set *set, double *work,
+                            szg_spectrum *out) {
+    int64_t p = set->count, q = p - set->constant, n = set->n;
+    int64_t even_rank = p < n - n / 2 ? p : n - n / 2, odd_rank = q < n / 2 ? q : n / 2;
+    int64_t rank = even_rank + odd_rank;
+    double *even = work, *odd = even + p * p, *w = odd + q * q;
+    SZG_TRY(szg_spectrum_open(context, n, rank, "eigenvalue", false, out));
+    fill_gram(set, even, odd);
+    double even_norm, odd_norm;
+    SZG_TRY(szg_dense_frobenius(context, p, p, even, p, &even_norm));
+    SZG_TRY(szg_dense_frobenius(context, q, q, odd, q, &odd_norm));
+    SZG_TRY(gram_eigenvalues(context, p, even, w, even_rank, out->re));
+    SZG_TRY(gram_eigenvalues(context, q, odd, w, odd_rank, out->re + even_rank));
+    szg_sort_ascending(rank, out->re);
+    SZG_TRY(szg_spectrum_check(context, rank, out->re, (double)n * total_weight(set),
+                               hypot(even_norm, odd_norm), out));
+    out->zeros = n - rank;
+    out->rank = rank;
+    out->normal = true;
+    out->method = "two Gram matrices of Dirichlet sums";
+    return SZG_OK;
+}
+
+static szg_status atoms_structured(szg_context *context, const atom_set *set, szg_spectrum *out) {
+    int64_t square, p = set->count;
+    double *work;
+    SZG_TRY(szg_memory_require(context, p, 2 * p + 1, sizeof *work,
+                               "the Gram matrices of the frequencies", "use fewer frequencies"));
+    SZG_TRY(szg_memory_product(context, p, 2 * p + 1, &square));
+    SZG_TRY(szg_memory_alloc(context, square, sizeof *work, &work));
+    szg_status status = atoms_run(context, set, work, out);
+    szg_memory_free(work);
+    if (status != SZG_OK)
+        szg_spectrum_close(out);
+    return status;
+}
+
+/* The oracle: the kernel's own Toeplitz matrix. */
+static szg_status atoms_dense(szg_context *context, const atom_set *set,
+                              const szg_spectra_options *options, szg_spectrum *out) {
+    SZG_TRY(szg_memory_require(context, set->n, set->n, sizeof(double), "the dense kernel",
+                               "leave out --dense: the frequencies alone give the spectrum"));
+    double *lags;
+    SZG_TRY(szg_memory_alloc(context, set->n, sizeof *lags, &lags));
+    for (int64_t k = 0; k < set->n; k++)
+        for (int64_t i = 0; i < set->count; i++)
+            lags[k] += set->atom[i].weight * szg_angle_cos(k, set->atom[i].angle);
+    szg_toeplitz *t = NULL;
+    szg_status status = szg_toeplitz_open_symmetric(context, set->n, set->n, lags, &t);
+    if (status == SZG_OK)
+        status = szg_spectra_toeplitz(context, t, options, out);
+    szg_toeplitz_close(&t);
+    szg_memory_free(lags);
+    return status;
+}
+
+szg_status szg_spectra_atoms(szg_context *context, int64_t n, int64_t count, const double *weight,
+                             const double *theta, const szg_spectra_options *options,
+                             szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    szg_selection checked;
+    SZG_TRY(szg_selection_of(context, n, options, &checked));
+    if (count < 0 || n > (int64_t)1 << 62)
+        return szg_fail(context, SZG_EINVAL,
+                        "%" PRId64 " frequencies at order %" PRId64
+                        ": counts are >= 0, orders at most 2^62",
+                        count, n);
+    atom_set set = {.n = n};
+    SZG_TRY(open_atoms(context, count, weight, theta, &set));
+    szg_status status = szg_options_dense(options) ? atoms_dense(context, &set, options, out)
+                                                   : atoms_structured(context, &set, out);
+    szg_memory_free(set.atom);
+    return status;
+}
+
+szg_status szg_spectra_rotary(szg_context *context, int64_t n, int64_t pairs, const double *theta,
+                              int64_t unrotated, const szg_spectra_options *options,
+                              szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    const int64_t most = (int64_t)1 << 40;
+    if (pairs < 0 || unrotated < 0 || pairs > most || unrotated > most || pairs + unrotated == 0)
+        return szg_fail(context, SZG_EINVAL,
+                        "%" PRId64 " rotary pairs and %" PRId64
+                        " unrotated dimensions: at least one of either is needed, none negative",
+                        pairs, unrotated);
+    double *weight, dimensions = 2 * (double)pairs + (double)unrotated;
+    SZG_TRY(szg_memory_alloc(context, 2 * (pairs + 1), sizeof *weight, &weight));
+    double *frequency = weight + pairs + 1;
+    for (int64_t i = 0; i < pairs; i++) {
+        weight[i] = 2 / dimensions;
+        frequency[i] = theta[i];
+    }
+    weight[pairs] = (double)unrotated / dimensions; /* frequency 0; dropped where there is none */
+    szg_status status = szg_spectra_atoms(context, n, pairs + 1, weight, frequency, options, out);
+    szg_memory_free(weight);
+    return status;
+}

@@ -1,0 +1,109 @@
+/* Many small matrices at once, each answer checked against its own matrix. */
+#include <inttypes.h>
+
+#include <szego/backend.h>
+
+#include "spectra_private.h"
+
+/* The check's threshold, 1e3 n eps: a wrong answer of a batched solver is wrong by far. */
+static double limit(int64_t n) {
+    return 1e3 * (double)n * DBL_EPSILON;
+}
+
+/* Trace and Frobenius norm of each matrix before the solver overwrites it: 2 count numbers. */
+static szg_status invariants(szg_context *context, int64_t count, int64_t m, int64_t n,
+                             const double *a, int64_t stride, double **out) {
+    if (count < 0 || m < 1 || n < 1 || stride < m * n)
+        return szg_fail(context, SZG_EINVAL,
+                        "%" PRId64 " matrices of %" PRId64 " x %" PRId64 ", %" PRId64
+                        " apart: sizes are >= 1 and matrices do not overlap",
+                        count, m, n, stride);
+    SZG_TRY(szg_memory_alloc(context, 2 * count, sizeof **out, out));
+    for (int64_t i = 0; i < count; i++) {
+        const double *matrix = a + i * stride;
+        for (int64_t j = 0; j < m && j < n; j++)
+            (*out)[2 * i] += matrix[j * (n + 1)];
+        szg_status status = szg_dense_frobenius(context, m, n, matrix, n, &(*out)[2 * i + 1]);
+        if (status == SZG_OK)
+            continue;
+        szg_memory_free(*out);
+        return szg_fail_prefix(context, status, "matrix %" PRId64, i);
+    }
+    return SZG_OK;
+}
+
+static szg_status accept(szg_context *context, int64_t i, int64_t n, double defect, double *worst) {
+    if (!(defect <= *worst))
+        *worst = defect;
+    if (!(defect <= limit(n)))
+        return szg_fail(context, SZG_ENOCONV,
+                        "matrix %" PRId64 ": the computed values miss its trace or Frobenius norm "
+                        "by %.3g (relative, n = %" PRId64 ")",
+                        i, defect, n);
+    return SZG_OK;
+}
+
+static szg_status check_real(szg_context *context, int64_t count, int64_t n, const double *values,
+                             const double *known, bool trace, double *worst) {
+    for (int64_t i = 0; i < count; i++) {
+        double defect =
+            szg_spectrum_defect(n, values + i * n, trace ? known[2 * i] : NAN, known[2 * i + 1]);
+        SZG_TRY(accept(context, i, n, defect, worst));
+    }
+    return SZG_OK;
+}
+
+/* The trace alone, and sum |lambda|^2 <= ||a||_F^2 (Schur). */
+static szg_status check_complex(szg_context *context, int64_t count, int64_t n,
+                                const szg_c64 *values, const double *known, double *worst) {
+    for (int64_t i = 0; i < count; i++) {
+        double norm = known[2 * i + 1], scale = norm > 0 ? 1 / norm : 1;
+        double re = -known[2 * i] * scale, im = 0, squares = 0;
+        for (int64_t j = 0; j < n; j++) {
+            szg_c64 value = values[i * n + j];
+            re += value.re * scale;
+            im += value.im * scale;
+            squares +=
+                value.re * scale * (value.re * scale) + value.im * scale * (value.im * scale);
+        }
+        double defect = hypot(re, im) / sqrt((double)n), excess = sqrt(squares) - 1;
+        SZG_TRY(accept(context, i, n, excess > defect ? excess : defect, worst));
+    }
+    return SZG_OK;
+}
+
+szg_status szg_spectra_batch_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
+                                       int64_t stride, double *values, double *worst) {
+    double *known;
+    *worst = 0;
+    SZG_TRY(invariants(context, count, n, n, a, stride, &known));
+    szg_status status = szg_eigen_symmetric_batch(context, count, n, a, stride, values);
+    if (status == SZG_OK)
+        status = check_real(context, count, n, values, known, true, worst);
+    szg_memory_free(known);
+    return status;
+}
+
+szg_status szg_spectra_batch_general(szg_context *context, int64_t count, int64_t n, double *a,
+                                     int64_t stride, szg_c64 *values, double *worst) {
+    double *known;
+    *worst = 0;
+    SZG_TRY(invariants(context, count, n, n, a, stride, &known));
+    szg_status status = szg_eigen_general_batch(context, count, n, a, stride, values);
+    if (status == SZG_OK)
+        status = check_complex(context, count, n, values, known, worst);
+    szg_memory_free(known);
+    return status;
+}
+
+szg_status szg_spectra_batch_singular(szg_context *context, int64_t count, int64_t m, int64_t n,
+                                      double *a, int64_t stride, double *values, double *worst) {
+    double *known;
+    *worst = 0;
+    SZG_TRY(invariants(context, count, m, n, a, stride, &known));
+    szg_status status = szg_singular_batch(context, count, m, n, a, stride, values);
+    if (status == SZG_OK)
+        status = check_real(context, count, m < n ? m : n, values, known, false, worst);
+    szg_memory_free(known);
+    return status;
+}

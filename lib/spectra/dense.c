@@ -1,0 +1,279 @@
+/* Dense matrices through the op table: the oracle of every other path, and the only path of
+ * matrices without structure. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include <szego/backend.h>
+
+#include "dense.h"
+#include "spectra_private.h"
+
+static szg_status check_shape(szg_context *context, int64_t m, int64_t n, int64_t lda) {
+    if (m < 1 || n < 1 || lda < n)
+        return szg_fail(context, SZG_EINVAL,
+                        "a %" PRId64 " x %" PRId64 " matrix with rows %" PRId64
+                        " apart: sizes are >= 1, rows at least n apart",
+                        m, n, lda);
+    return SZG_OK;
+}
+
+/* A copy without padding; `width` is 1 for real, 2 for complex entries. */
+static szg_status copy_matrix(szg_context *context, int64_t m, int64_t n, int64_t width,
+                              const void *a, int64_t lda, double **out) {
+    int64_t size;
+    SZG_TRY(szg_memory_require(context, m, n * width, sizeof **out, "the dense matrix",
+                               "use a structured or matrix-free method, or a smaller order"));
+    SZG_TRY(szg_memory_product(context, m, n * width, &size));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof **out, out));
+    const double *from = a;
+    for (int64_t i = 0; i < m; i++)
+        memcpy(*out + i * n * width, from + i * lda * width, (size_t)(n * width) * sizeof **out);
+    return SZG_OK;
+}
+
+szg_status szg_dense_open_toeplitz(szg_context *context, const szg_toeplitz *t, int64_t copies,
+                                   const char *what, const char *remedy, double **out) {
+    int64_t n = szg_toeplitz_size(t), size, width = szg_toeplitz_is_real(t) ? 1 : 2;
+    SZG_TRY(szg_memory_product(context, n, n * width, &size));
+    SZG_TRY(szg_memory_require(context, size, copies, sizeof **out, what, remedy));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof **out, out));
+    szg_status status = width == 1 ? szg_toeplitz_dense(context, t, *out, n)
+                                   : szg_toeplitz_dense_complex(context, t, (szg_c64 *)*out, n);
+    if (status != SZG_OK)
+        szg_memory_free(*out);
+    return status;
+}
+
+static double trace_of(int64_t n, const double *a, int64_t step) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += a[i * step];
+    return sum;
+}
+
+static szg_status asymmetric(szg_context *context, int64_t i, int64_t j) {
+    return szg_fail(context, SZG_EDATA,
+                    "entries (%" PRId64 ", %" PRId64 ") and (%" PRId64 ", %" PRId64
+                    ") differ beyond rounding: not symmetric; ask for general eigenvalues",
+                    i, j, j, i);
+}
+
+static szg_status check_symmetric(szg_context *context, int64_t n, const double *a, int64_t lda,
+                                  double frobenius) {
+    double allowed = 64 * DBL_EPSILON * frobenius;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            if (!(fabs(a[i * lda + j] - a[j * lda + i]) <= allowed))
+                return asymmetric(context, i, j);
+    return SZG_OK;
+}
+
+static szg_status check_hermitian(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
+                                  double frobenius) {
+    double allowed = 64 * DBL_EPSILON * frobenius;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            szg_c64 x = a[i * lda + j], y = a[j * lda + i];
+            if (!(hypot(x.re - y.re, x.im + y.im) <= allowed))
+                return asymmetric(context, i, j);
+        }
+    return SZG_OK;
+}
+
+szg_status szg_dense_symmetric_values(szg_context *context, int64_t n, double *a,
+                                      const szg_selection *selection, szg_spectrum *out) {
+    double frobenius, trace = trace_of(n, a, n + 1), *w;
+    SZG_TRY(szg_dense_frobenius(context, n, n, a, n, &frobenius));
+    SZG_TRY(szg_memory_alloc(context, n, sizeof *w, &w));
+    szg_status status = szg_eigen_symmetric(context, n, a, n, w, false);
+    if (status == SZG_OK)
+        status = szg_spectrum_from_values(context, selection, w, out);
+    if (status == SZG_OK)
+        status = szg_spectrum_check(context, n, w, trace, frobenius, out);
+    out->normal = true;
+    szg_memory_free(w);
+    return status;
+}
+
+szg_status szg_dense_hermitian_values(szg_context *context, int64_t n, szg_c64 *a,
+                                      const szg_selection *selection, szg_spectrum *out) {
+    double frobenius, trace = trace_of(n, (double *)a, 2 * (n + 1)), *w;
+    SZG_TRY(szg_dense_frobenius(context, n, 2 * n, (double *)a, 2 * n, &frobenius));
+    SZG_TRY(szg_memory_alloc(context, n, sizeof *w, &w));
+    szg_status status = szg_eigen_hermitian(context, n, a, n, w, false);
+    if (status == SZG_OK)
+        status = szg_spectrum_from_values(context, selection, w, out);
+    if (status == SZG_OK)
+        status = szg_spectrum_check(context, n, w, trace, frobenius, out);
+    out->normal = true;
+    szg_memory_free(w);
+    return status;
+}
+
+szg_status szg_spectra_symmetric(szg_context *context, int64_t n, const double *a, int64_t lda,
+                                 const szg_spectra_options *options, szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    szg_selection selection;
+    double frobenius, *copy;
+    SZG_TRY(check_shape(context, n, n, lda));
+    SZG_TRY(szg_selection_of(context, n, options, &selection));
+    SZG_TRY(szg_dense_frobenius(context, n, n, a, lda, &frobenius));
+    SZG_TRY(check_symmetric(context, n, a, lda, frobenius));
+    SZG_TRY(copy_matrix(context, n, n, 1, a, lda, &copy));
+    szg_status status = szg_dense_symmetric_values(context, n, copy, &selection, out);
+    szg_memory_free(copy);
+    out->method = "dense symmetric (LAPACK)";
+    return szg_spectrum_finish(status, out);
+}
+
+szg_status szg_spectra_hermitian(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
+                                 const szg_spectra_options *options, szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    szg_selection selection;
+    double frobenius, *copy;
+    SZG_TRY(check_shape(context, n, n, lda));
+    SZG_TRY(szg_selection_of(context, n, options, &selection));
+    SZG_TRY(szg_dense_frobenius(context, n, 2 * n, (const double *)a, 2 * lda, &frobenius));
+    SZG_TRY(check_hermitian(context, n, a, lda, frobenius));
+    SZG_TRY(copy_matrix(context, n, n, 2, a, lda, &copy));
+    szg_status status = szg_dense_hermitian_values(context, n, (szg_c64 *)copy, &selection, out);
+    szg_memory_free(copy);
+    out->method = "dense Hermitian (LAPACK)";
+    return szg_spectrum_finish(status, out);
+}
+
+static int compare_complex(const void *left, const void *right) {
+    const szg_c64 *a = left, *b = right;
+    if (a->re != b->re)
+        return a->re < b->re ? -1 : 1;
+    return (a->im > b->im) - (a->im < b->im);
+}
+
+/* Of the eigenvalues of a matrix that need not be normal only the trace is an invariant that its
+ * entries show; the sum of squared moduli stays below the squared Frobenius norm (Schur). */
+static szg_status check_general(szg_context *context, int64_t n, const szg_c64 *w, szg_c64 trace,
+                                double frobenius, szg_spectrum *out) {
+    double scale = frobenius > 0 ? 1 / frobenius : 1, re = 0, im = 0, squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double x = w[i].re * scale, y = w[i].im * scale;
+        re += x;
+        im += y;
+        squares += x * x + y * y;
+    }
+    double defect = hypot(re - trace.re * scale, im - trace.im * scale) / sqrt((double)n);
+    double excess = sqrt(squares) - 1; /* below 0 up to rounding; for the zero matrix -1 */
+    if (!(defect <= szg_defect_limit(n)) || !(excess <= szg_defect_limit(n)))
+        return szg_fail(context, SZG_ENOCONV,
+                        "the computed eigenvalues miss the trace by %.3g or exceed the Frobenius "
+                        "norm by %.3g (relative, n = %" PRId64 "): not handed out",
+                        defect, excess, n);
+    out->residual = defect;
+    out->residual_meaning =
+        "|sum of eigenvalues - trace| / (sqrt(n) ||L||_F): a necessary check of LAPACK's "
+        "backward-stable answer, the exact eigenvalues of L + E, ||E||_2 <= c n eps ||L||_2; where "
+        "L is far from normal they may move by more than ||E||";
+    out->trace = trace.re;
+    out->frobenius = frobenius;
+    return SZG_OK;
+}
+
+/* Real where every imaginary part is exactly zero. */
+static szg_status general_spectrum(szg_context *context, int64_t n, szg_c64 *w, szg_c64 trace,
+                                   double frobenius, szg_spectrum *out) {
+    bool is_complex = false;
+    for (int64_t i = 0; i < n; i++)
+        is_complex = is_complex || w[i].im != 0;
+    qsort(w, (size_t)n, sizeof *w, compare_complex);
+    SZG_TRY(szg_spectrum_open(context, n, n, "eigenvalue", is_complex, out));
+    for (int64_t i = 0; i < n; i++) {
+        out->re[i] = w[i].re;
+        if (is_complex)
+            out->im[i] = w[i].im;
+    }
+    return check_general(context, n, w, trace, frobenius, out);
+}
+
+szg_status szg_spectra_general(szg_context *context, int64_t n, const double *a, int64_t lda,
+                               szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    double frobenius, *copy;
+    szg_c64 *w = NULL;
+    SZG_TRY(check_shape(context, n, n, lda));
+    SZG_TRY(szg_dense_frobenius(context, n, n, a, lda, &frobenius));
+    szg_c64 trace = {.re = trace_of(n, a, lda + 1)};
+    SZG_TRY(copy_matrix(context, n, n, 1, a, lda, &copy));
+    szg_status status = szg_memory_alloc(context, n, sizeof *w, &w);
+    if (status == SZG_OK)
+        status = szg_eigen_general(context, n, copy, n, w);
+    if (status == SZG_OK)
+        status = general_spectrum(context, n, w, trace, frobenius, out);
+    szg_memory_free(w);
+    szg_memory_free(copy);
+    out->method = "dense general (LAPACK)";
+    return szg_spectrum_finish(status, out);
+}
+
+szg_status szg_spectra_general_complex(szg_context *context, int64_t n, const szg_c64 *a,
+                                       int64_t lda, szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    double frobenius, *copy;
+    szg_c64 *w = NULL;
+    SZG_TRY(check_shape(context, n, n, lda));
+    SZG_TRY(szg_dense_frobenius(context, n, 2 * n, (const double *)a, 2 * lda, &frobenius));
+    szg_c64 trace = {.re = trace_of(n, (const double *)a, 2 * (lda + 1)),
+                     .im = trace_of(n, (const double *)a + 1, 2 * (lda + 1))};
+    SZG_TRY(copy_matrix(context, n, n, 2, a, lda, &copy));
+    szg_status status = szg_memory_alloc(context, n, sizeof *w, &w);
+    if (status == SZG_OK)
+        status = szg_eigen_general_complex(context, n, (szg_c64 *)copy, n, w);
+    if (status == SZG_OK)
+        status = general_spectrum(context, n, w, trace, frobenius, out);
+    szg_memory_free(w);
+    szg_memory_free(copy);
+    out->method = "dense general complex (LAPACK)";
+    return szg_spectrum_finish(status, out);
+}
+
+/* All singular values s (any order) of a matrix whose Frobenius norm is known. */
+static szg_status singular_spectrum(szg_context *context, const szg_selection *selection,
+                                    const double *s, double frobenius, szg_spectrum *out) {
+    SZG_TRY(szg_spectrum_from_moduli(context, selection, s, out));
+    return szg_spectrum_check(context, selection->n, s, NAN, frobenius, out);
+}
+
+static szg_status singular_run(szg_context *context, int64_t m, int64_t n, int64_t width,
+                               const void *a, int64_t lda, const szg_spectra_options *options,
+                               szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    szg_selection selection;
+    double frobenius, *copy, *s = NULL;
+    SZG_TRY(check_shape(context, m, n, lda));
+    int64_t rank = m < n ? m : n;
+    SZG_TRY(szg_selection_of(context, rank, options, &selection));
+    SZG_TRY(szg_dense_frobenius(context, m, n * width, a, lda * width, &frobenius));
+    SZG_TRY(copy_matrix(context, m, n, width, a, lda, &copy));
+    szg_status status = szg_memory_alloc(context, rank, sizeof *s, &s);
+    if (status == SZG_OK && width == 1)
+        status = szg_singular(context, m, n, copy, n, s, NULL, 1, NULL, 1);
+    else if (status == SZG_OK)
+        status = szg_singular_complex(context, m, n, (szg_c64 *)copy, n, s, NULL, 1, NULL, 1);
+    if (status == SZG_OK)
+        status = singular_spectrum(context, &selection, s, frobenius, out);
+    szg_memory_free(s);
+    szg_memory_free(copy);
+    out->method =
+        width == 1 ? "dense singular values (LAPACK)" : "dense complex singular values (LAPACK)";
+    return szg_spectrum_finish(status, out);
+}
+
+szg_status szg_spectra_singular(szg_context *context, int64_t m, int64_t n, const double *a,
+                                int64_t lda, const szg_spectra_options *options,
+                                szg_spectrum *out) {
+    return singular_run(context, m, n, 1, a, lda, options, out);
+}
+
+szg_status szg_spectra_singular_complex(szg_context *context, int64_t m, int64_t n,
+                                        const szg_c64 *a, int64_t lda,
+                                        const szg_spectra_options *options, szg_spectrum *out) {
+    return singular_run(context, m, n, 2, a, lda, options, out);
+}

@@ -1,0 +1,283 @@
+#include "extremes.h"
+
+#include <szego/symbol.h>
+
+#include "halves.h"
+
+/* Up to this order all values together cost less than an iteration may. */
+enum { ORDER_MIN = 2048, K_MAX = 512, RESTARTS = 12, RESTARTS_INVERSE = 30, CG_STEPS = 60 };
+static const double tolerance = 1e-12;
+
+static const char residual_meaning[] =
+    "largest ||T v - lambda v||_2 over the listed pairs, relative to the largest |lambda|: an "
+    "eigenvalue lies that near to each value; that none was missed at the ends rests on Lanczos's "
+    "convergence";
+
+bool szg_extremes_apply(const szg_selection *selection) {
+    return selection->high > 0 && selection->n > ORDER_MIN && selection->high <= K_MAX &&
+           selection->high <= selection->n / 20;
+}
+
+static double dot(int64_t n, const double *x, const double *y) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+/* Replaces values by Rayleigh quotients, whose error is quadratic in the residual, and raises
+ * *worst to the largest residual norm. */
+static szg_status refine(szg_context *context, const szg_operator *s, int64_t k,
+                         const double *vectors, double *values, double *product, double *worst) {
+    int64_t n = s->n;
+    for (int64_t i = 0; i < k; i++) {
+        const double *v = vectors + i * n;
+        SZG_TRY(s->apply(context, s->data, v, product));
+        double value = dot(n, v, product) / dot(n, v, v), squares = 0;
+        for (int64_t j = 0; j < n; j++) {
+            double defect = product[j] - value * v[j];
+            squares += defect * defect;
+        }
+        values[i] = value;
+        if (!(sqrt(squares) <= *worst))
+            *worst = sqrt(squares);
+    }
+    return SZG_OK;
+}
+
+/* How one end of the spectrum is had: `attempt` fills k values and vectors or clears *converged. */
+typedef struct end_search {
+    const szg_operator *s;
+    int64_t k;
+    double *vectors, *product; /* k n and n numbers */
+    const szg_toeplitz *t;     /* NULL: no shift-and-invert */
+} end_search;
+
+/* ---- Shift and invert ---- */
+
+/* An end is clustered like (pi j / n)^2: the matrix sign (T - sigma) with sigma half a gap outside
+ * the symbol's edge is positive definite, and its inverse has that end well apart. */
+typedef struct inverse_operator {
+    szg_toeplitz *shifted;
+    bool mapped;
+    szg_c64 *z, *u; /* scratch where mapped */
+} inverse_operator;
+
+static bool good_enough(szg_status status, const szg_cg_result *result) {
+    return status == SZG_OK || (status == SZG_ENOCONV && result->residual <= 1e-3);
+}
+
+/* The condition number, about n^2, keeps CG from its tolerance at large orders; what the pairs are
+ * worth is measured on T itself afterwards. */
+static szg_status solve(szg_context *context, inverse_operator *self,
+                        szg_preconditioner preconditioner, const double *x, double *y) {
+    szg_cg_options options = {
+        .preconditioner = preconditioner, .tolerance = 1e-11, .iterations = CG_STEPS};
+    szg_cg_result result = {0};
+    int64_t n = szg_toeplitz_size(self->shifted);
+    szg_status status;
+    if (self->mapped) {
+        szg_map_to_complex(n, x, self->z);
+        memset(self->u, 0, (size_t)n * sizeof *self->u);
+        status =
+            szg_toeplitz_cg_complex(context, self->shifted, &options, self->z, self->u, &result);
+        szg_map_to_real(n, self->u, y);
+    } else {
+        memset(y, 0, (size_t)n * sizeof *y);
+        status = szg_toeplitz_cg(context, self->shifted, &options, x, y, &result);
+    }
+    return good_enough(status, &result) ? SZG_OK : status;
+}
+
+static szg_status inverse_apply(szg_context *context, void *data, const double *x, double *y) {
+    szg_status status = solve(context, data, SZG_PRECONDITIONER_STRANG, x, y);
+    if (status == SZG_EDOMAIN || status == SZG_ENOCONV)
+        status = solve(context, data, SZG_PRECONDITIONER_TCHAN, x, y);
+    return status;
+}
+
+/* Least sample of sign * symbol, and the eigenvalue spacing 1.5 f'' (pi/n)^2 that its curvature
+ * there suggests, measured over the least distance at which it stands clear of rounding. */
+static void find_edge(int64_t grid, const szg_c64 *f, double sign, int64_t n, double *edge,
+                      double *gap) {
+    int64_t at = 0;
+    double largest = 0;
+    for (int64_t j = 0; j < grid; j++) {
+        if (sign * f[j].re < sign * f[at].re)
+            at = j;
+        largest = fmax(largest, fabs(f[j].re));
+    }
+    double rise = 0;
+    int64_t distance = 1;
+    for (; distance <= grid / 8; distance *= 2) {
+        double left = f[(at + grid - distance) % grid].re, right = f[(at + distance) % grid].re;
+        rise = sign * ((left + right) / 2 - f[at].re);
+        if (rise > 1e4 * DBL_EPSILON * largest)
+            break;
+    }
+    /* rise = f'' h^2 / 2 at h = 2 pi distance / grid. */
+    double ratio = (double)grid / (2 * (double)distance * (double)n);
+    *edge = sign * f[at].re;
+    *gap = fmax(3 * rise * ratio * ratio, 64 * DBL_EPSILON * largest);
+}
+
+/* sign T - sigma, of T's kind. */
+static szg_status open_shifted(szg_context *context, const szg_toeplitz *t, double sign,
+                               double sigma, szg_toeplitz **out) {
+    int64_t count = szg_toeplitz_degree(t) + 1;
+    bool real = szg_toeplitz_is_real(t);
+    szg_c64 *lags;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *lags, &lags));
+    double *packed = (double *)lags;
+    for (int64_t k = 0; k < count; k++) {
+        szg_c64 a = szg_toeplitz_at(t, k);
+        double re = sign * a.re - (k == 0 ? sigma : 0);
+        if (real)
+            packed[k] = re;
+        else
+            lags[k] = (szg_c64){re, sign * a.im};
+    }
+    int64_t n = szg_toeplitz_size(t);
+    szg_status status = real ? szg_toeplitz_open_symmetric(context, n, count, packed, out)
+                             : szg_toeplitz_open_hermitian(context, n, count, lags, out);
+    szg_memory_free(lags);
+    return status;
+}
+
+static szg_status edge_of(szg_context *context, const szg_toeplitz *t, double sign, double *sigma) {
+    int64_t n = szg_toeplitz_size(t), grid = 2 * n;
+    szg_c64 *samples;
+    SZG_TRY(szg_memory_alloc(context, grid, sizeof *samples, &samples));
+    szg_status status = szg_symbol_samples(context, t, grid, samples);
+    double edge, gap;
+    if (status == SZG_OK) {
+        find_edge(grid, samples, sign, n, &edge, &gap);
+        *sigma = edge - gap / 2;
+    }
+    szg_memory_free(samples);
+    return status;
+}
+
+static szg_status inverse_search(szg_context *context, const end_search *search, bool largest,
+                                 double *values, bool *converged) {
+    double sigma, sign = largest ? -1 : 1;
+    inverse_operator inverse = {.mapped = !szg_toeplitz_is_real(search->t)};
+    int64_t n = search->s->n, scratch = inverse.mapped ? n : 0;
+    szg_operator inverted = {.n = n, .apply = inverse_apply, .data = &inverse};
+    szg_lanczos_options options = {.largest = true,
+                                   .k = search->k,
+                                   .restarts = RESTARTS_INVERSE,
+                                   .tolerance = 1e-10,
+                                   .what = "extremes, shift and invert"};
+    SZG_TRY(edge_of(context, search->t, sign, &sigma));
+    szg_status status = open_shifted(context, search->t, sign, sigma, &inverse.shifted);
+    if (status == SZG_OK)
+        status = szg_memory_alloc(context, 2 * scratch, sizeof *inverse.z, &inverse.z);
+    if (status == SZG_OK) {
+        inverse.u = inverse.z + scratch;
+        status = szg_lanczos(context, &inverted, &options, values, search->vectors, converged);
+    }
+    szg_memory_free(inverse.z);
+    szg_toeplitz_close(&inverse.shifted);
+    if (status != SZG_EDOMAIN && status != SZG_ENOCONV)
+        return status;
+    *converged = false; /* the shift is not outside the spectrum, or CG stalls */
+    return SZG_OK;
+}
+
+/* ---- Both ends ---- */
+
+/* k values of one end into `values`, ascending, and the worst residual. */
+static szg_status search_end(szg_context *context, const end_search *search, bool largest,
+                             double *values, double *worst, bool *converged) {
+    szg_lanczos_options options = {.largest = largest,
+                                   .k = search->k,
+                                   .restarts = RESTARTS,
+                                   .tolerance = tolerance,
+                                   .what = "extremes"};
+    SZG_TRY(szg_lanczos(context, search->s, &options, values, search->vectors, converged));
+    if (!*converged && search->t)
+        SZG_TRY(inverse_search(context, search, largest, values, converged));
+    if (!*converged)
+        return SZG_OK;
+    SZG_TRY(refine(context, search->s, search->k, search->vectors, values, search->product, worst));
+    szg_sort_ascending(search->k, values);
+    return SZG_OK;
+}
+
+static szg_status search_ends(szg_context *context, end_search *search,
+                              const szg_selection *selection, szg_spectrum *out, bool *converged) {
+    SZG_TRY(szg_spectrum_open(context, selection->n, szg_selection_count(selection), "eigenvalue",
+                              false, out));
+    double worst = 0;
+    SZG_TRY(search_end(context, search, false, out->re, &worst, converged));
+    if (*converged)
+        SZG_TRY(search_end(context, search, true, out->re + selection->low, &worst, converged));
+    if (!*converged) {
+        szg_spectrum_close(out);
+        return SZG_OK;
+    }
+    double norm = fmax(fabs(out->re[0]), fabs(out->re[out->count - 1]));
+    out->residual = norm > 0 ? worst / norm : worst;
+    out->residual_meaning = residual_meaning;
+    out->normal = true;
+    if (!(out->residual <= 1e-6)) {
+        *converged = false;
+        szg_spectrum_close(out);
+    }
+    return SZG_OK;
+}
+
+static szg_status extremes_run(szg_context *context, const szg_operator *s, const szg_toeplitz *t,
+                               const szg_selection *selection, szg_spectrum *out, bool *converged) {
+    end_search search = {.s = s, .k = selection->high, .t = t};
+    *converged = false;
+    SZG_TRY(szg_memory_require(context, s->n, search.k + 1, sizeof(double), "the extreme vectors",
+                               "ask for fewer extreme values"));
+    SZG_TRY(szg_memory_alloc(context, s->n * (search.k + 1), sizeof(double), &search.vectors));
+    search.product = search.vectors + s->n * search.k;
+    szg_status status = search_ends(context, &search, selection, out, converged);
+    szg_memory_free(search.vectors);
+    return szg_spectrum_finish(status, out);
+}
+
+szg_status szg_extremes_symmetric(szg_context *context, const szg_operator *s,
+                                  const szg_selection *selection, szg_spectrum *out,
+                                  bool *converged) {
+    return extremes_run(context, s, NULL, selection, out, converged);
+}
+
+/* ---- Toeplitz operators ---- */
+
+typedef struct toeplitz_operator {
+    const szg_toeplitz *t;
+    szg_c64 *z, *u;
+} toeplitz_operator;
+
+static szg_status toeplitz_product(szg_context *context, void *data, const double *x, double *y) {
+    toeplitz_operator *self = data;
+    int64_t n = szg_toeplitz_size(self->t);
+    if (self->z)
+        return szg_mapped_apply(context, self->t, x, y, self->z, self->u);
+    return szg_toeplitz_apply(context, self->t, 'n', 1, x, n, y, n);
+}
+
+szg_status szg_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
+                                 const szg_selection *selection, szg_spectrum *out,
+                                 bool *converged) {
+    toeplitz_operator self = {.t = t};
+    int64_t n = szg_toeplitz_size(t);
+    if (!szg_toeplitz_is_real(t)) {
+        SZG_TRY(szg_memory_alloc(context, 2 * n, sizeof *self.z, &self.z));
+        self.u = self.z + n;
+    }
+    szg_operator s = {.n = n, .apply = toeplitz_product, .data = &self};
+    szg_status status = extremes_run(context, &s, t, selection, out, converged);
+    szg_memory_free(self.z);
+    if (status == SZG_OK && *converged) {
+        out->method = "Lanczos (ARPACK), shift-and-invert where an end is clustered";
+        out->trace = szg_toeplitz_trace(t).re;
+        out->frobenius = szg_toeplitz_norm_frobenius(t);
+    }
+    return status;
+}

@@ -1,0 +1,273 @@
+/* L = M o (A B^T + T) without n x n wherever the structure allows it. */
+#include <szego/backend.h>
+#include <szego/factored.h>
+#include <szego/pool.h>
+
+#include "dense.h"
+#include "extremes.h"
+
+static const char causal_note[] =
+    "causal mask: L is triangular, its eigenvalues are the diagonal and say little of a matrix so "
+    "far from normal; its size and conditioning are in the singular values";
+
+/* d x d matrices tell all where neither bias nor mask intervenes, and d is the smaller. */
+static bool is_low_rank(const szg_factored *f, const szg_spectra_options *options) {
+    return !f->bias && !f->causal && f->d < f->n && !szg_options_dense(options);
+}
+
+static bool is_symmetric(const szg_factored *f) {
+    bool same = f->d == 0 || (f->a == f->b && f->lda == f->ldb);
+    return same && !f->causal &&
+           (!f->bias || szg_toeplitz_kind_of(f->bias) == SZG_TOEPLITZ_SYMMETRIC);
+}
+
+static szg_status open_dense(szg_context *context, const szg_factored *f, double **out) {
+    int64_t size;
+    SZG_TRY(szg_memory_product(context, f->n, f->n, &size));
+    SZG_TRY(szg_memory_require(context, size, 2, sizeof **out, "the dense logit matrix",
+                               "ask for the range of its singular values, or a smaller order"));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof **out, out));
+    szg_status status = szg_factored_dense(context, f, *out, f->n);
+    if (status != SZG_OK)
+        szg_memory_free(*out);
+    return status;
+}
+
+/* Zeroes beyond the d x d matrix's own values, and the numbers of L itself. */
+static szg_status widen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
+    out->zeros += f->n - f->d;
+    out->n = f->n;
+    out->rank = f->d == 0 ? 0 : -1;
+    return szg_factored_norm_frobenius(context, f, &out->frobenius);
+}
+
+static szg_status no_factors(szg_context *context, const szg_factored *f, const char *kind,
+                             szg_spectrum *out) {
+    SZG_TRY(szg_spectrum_open(context, f->n, 0, kind, false, out));
+    out->zeros = f->n;
+    out->rank = 0;
+    out->normal = strcmp(kind, "eigenvalue") == 0;
+    out->trace = out->frobenius = 0;
+    out->residual_meaning = "exact: the zero matrix";
+    out->method = "zero matrix";
+    return SZG_OK;
+}
+
+/* A B^T and B^T A have the same nonzero eigenvalues (Sylvester). */
+static szg_status low_rank_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
+    if (f->d == 0)
+        return no_factors(context, f, "eigenvalue", out);
+    double *m;
+    int64_t d = f->d;
+    SZG_TRY(szg_memory_alloc(context, d * d, sizeof *m, &m));
+    szg_status status =
+        szg_gemm(context, 't', 'n', d, d, f->n, 1, f->b, f->ldb, f->a, f->lda, 0, m, d);
+    szg_spectra_options all = {0};
+    if (status == SZG_OK)
+        status = is_symmetric(f) ? szg_spectra_symmetric(context, d, m, d, &all, out)
+                                 : szg_spectra_general(context, d, m, d, out);
+    szg_memory_free(m);
+    if (status == SZG_OK)
+        status = widen(context, f, out);
+    if (status == SZG_OK)
+        out->method = "eigenvalues of the d x d matrix B^T A (LAPACK)";
+    return status;
+}
+
+static szg_status causal_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
+    SZG_TRY(szg_spectrum_open(context, f->n, f->n, "eigenvalue", false, out));
+    SZG_TRY(szg_factored_diagonal(context, f, out->re));
+    SZG_TRY(szg_factored_norm_frobenius(context, f, &out->frobenius));
+    out->trace = 0;
+    for (int64_t i = 0; i < f->n; i++)
+        out->trace += out->re[i];
+    szg_sort_ascending(f->n, out->re);
+    out->residual = ((double)f->d + 1) * DBL_EPSILON;
+    out->residual_meaning =
+        "(d + 1) eps: bounds the rounding error of each diagonal entry relative "
+        "to |a_i| |b_i| + |t_0|";
+    out->method = "diagonal of a triangular matrix";
+    out->note = causal_note;
+    return SZG_OK;
+}
+
+static szg_status factored_product(szg_context *context, void *data, const double *x, double *y) {
+    const szg_factored *f = data;
+    return szg_factored_apply(context, f, 'n', 1, x, f->n, y, f->n);
+}
+
+/* A = B and a symmetric bias. */
+static szg_status symmetric_eigen(szg_context *context, const szg_factored *f,
+                                  const szg_spectra_options *options, szg_spectrum *out) {
+    szg_selection selection;
+    SZG_TRY(szg_selection_of(context, f->n, options, &selection));
+    if (!szg_options_dense(options) && szg_extremes_apply(&selection)) {
+        szg_factored copy = *f;
+        szg_operator s = {.n = f->n, .apply = factored_product, .data = &copy};
+        bool converged;
+        SZG_TRY(szg_extremes_symmetric(context, &s, &selection, out, &converged));
+        if (converged) {
+            out->method = "Lanczos (ARPACK), matrix-free";
+            return szg_factored_norm_frobenius(context, f, &out->frobenius);
+        }
+    }
+    double *dense;
+    SZG_TRY(open_dense(context, f, &dense));
+    szg_status status = szg_dense_symmetric_values(context, f->n, dense, &selection, out);
+    out->method = "dense symmetric (LAPACK)";
+    szg_memory_free(dense);
+    return status;
+}
+
+static szg_status general_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
+    double *dense;
+    SZG_TRY(open_dense(context, f, &dense));
+    szg_status status = szg_spectra_general(context, f->n, dense, f->n, out);
+    szg_memory_free(dense);
+    return status;
+}
+
+/* The library's own check of f comes with its first use; sizes are needed before. */
+static szg_status check(szg_context *context, const szg_factored *f,
+                        const szg_spectra_options *options) {
+    szg_selection checked;
+    SZG_TRY(szg_selection_of(context, f->n, options, &checked));
+    if (f->d < 0 || (f->d > 0 && (!f->a || !f->b || f->lda < f->d || f->ldb < f->d)))
+        return szg_fail(
+            context, SZG_EINVAL,
+            "factors of %lld columns with rows %lld and %lld apart: missing, or narrower "
+            "than d",
+            (long long)f->d, (long long)f->lda, (long long)f->ldb);
+    return SZG_OK;
+}
+
+szg_status szg_spectra_factored_eigen(szg_context *context, const szg_factored *f,
+                                      const szg_spectra_options *options, szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    SZG_TRY(check(context, f, options));
+    szg_status status;
+    if (f->causal && !szg_options_dense(options))
+        status = causal_eigen(context, f, out);
+    else if (is_low_rank(f, options))
+        status = low_rank_eigen(context, f, out);
+    else if (is_symmetric(f))
+        status = symmetric_eigen(context, f, options, out);
+    else
+        status = general_eigen(context, f, out);
+    return szg_spectrum_finish(status, out);
+}
+
+/* ---- Singular values ---- */
+
+/* QR of a tall matrix in blocks of rows, one a thread, and then of their R factors stacked (TSQR;
+ * Demmel, Grigori, Hoemmen, Langou 2012): as stable as Householder's QR of the whole, in a few
+ * megabytes. */
+typedef struct tall_qr {
+    int64_t n, d, rows, blocks; /* `rows` >= d rows a block; the last has what remains */
+    const double *a;
+    int64_t lda;
+    double *scratch; /* 2 rows x d a worker */
+    double *stacked; /* blocks d x d */
+} tall_qr;
+
+static szg_status tall_block(szg_context *context, void *argument, int64_t block, int worker) {
+    tall_qr *self = argument;
+    int64_t d = self->d, first = block * self->rows, rows = self->rows;
+    if (block == self->blocks - 1)
+        rows = self->n - first;
+    double *scratch = self->scratch + (int64_t)worker * 2 * self->rows * d;
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(scratch + i * d, self->a + (first + i) * self->lda, (size_t)d * sizeof *scratch);
+    SZG_TRY(szg_qr_r(context, rows, d, scratch, d));
+    memcpy(self->stacked + block * d * d, scratch, (size_t)(d * d) * sizeof *scratch);
+    return SZG_OK;
+}
+
+/* The d x d factor R of the n x d matrix a, n >= d; `r` is d x d. */
+static szg_status tall_r(szg_context *context, int64_t n, int64_t d, const double *a, int64_t lda,
+                         double *r) {
+    tall_qr self = {.n = n, .d = d, .a = a, .lda = lda, .rows = d > 512 ? 4 * d : 2048};
+    /* The last block has what remains, fewer than 2 * rows. */
+    self.blocks = n / self.rows > 0 ? n / self.rows : 1;
+    int64_t workers = szg_context_threads(context), size = 2 * self.rows * d;
+    SZG_TRY(szg_memory_alloc(context, workers * size, sizeof(double), &self.scratch));
+    szg_status status =
+        szg_memory_alloc(context, self.blocks * d * d, sizeof(double), &self.stacked);
+    if (status == SZG_OK)
+        status = szg_pool_run(context, self.blocks, tall_block, &self);
+    if (status == SZG_OK && self.blocks > 1)
+        status = szg_qr_r(context, self.blocks * d, d, self.stacked, d);
+    if (status == SZG_OK)
+        memcpy(r, self.stacked, (size_t)(d * d) * sizeof *r);
+    szg_memory_free(self.stacked);
+    szg_memory_free(self.scratch);
+    return status;
+}
+
+/* A B^T = Q_A (R_A R_B^T) Q_B^T. */
+static szg_status product_of_factors(szg_context *context, const szg_factored *f, double *r_a,
+                                     double *r_b, double *product) {
+    int64_t d = f->d;
+    SZG_TRY(tall_r(context, f->n, d, f->a, f->lda, r_a));
+    if (is_symmetric(f))
+        memcpy(r_b, r_a, (size_t)(d * d) * sizeof *r_b);
+    else
+        SZG_TRY(tall_r(context, f->n, d, f->b, f->ldb, r_b));
+    return szg_gemm(context, 'n', 't', d, d, d, 1, r_a, d, r_b, d, 0, product, d);
+}
+
+static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
+                                    szg_spectrum *out) {
+    if (f->d == 0)
+        return no_factors(context, f, "singular", out);
+    int64_t d = f->d;
+    double *work;
+    SZG_TRY(szg_memory_alloc(context, 3 * d * d, sizeof *work, &work));
+    double *product = work + 2 * d * d;
+    szg_status status = product_of_factors(context, f, work, work + d * d, product);
+    szg_spectra_options all = {0};
+    if (status == SZG_OK)
+        status = szg_spectra_singular(context, d, d, product, d, &all, out);
+    szg_memory_free(work);
+    if (status != SZG_OK)
+        return status;
+    out->zeros = f->n - d;
+    out->n = f->n;
+    out->method = "singular values of R_A R_B^T (LAPACK)";
+    return SZG_OK;
+}
+
+static szg_status square_apply(szg_context *context, const void *data, char op, const double *x,
+                               double *y) {
+    const szg_factored *f = data;
+    return szg_factored_apply(context, f, op, 1, x, f->n, y, f->n);
+}
+
+static szg_status dense_singular(szg_context *context, const szg_factored *f,
+                                 const szg_spectra_options *options, szg_spectrum *out) {
+    double *dense;
+    SZG_TRY(open_dense(context, f, &dense));
+    szg_status status = szg_spectra_singular(context, f->n, f->n, dense, f->n, options, out);
+    szg_memory_free(dense);
+    return status;
+}
+
+szg_status szg_spectra_factored_singular(szg_context *context, const szg_factored *f,
+                                         const szg_spectra_options *options, szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    SZG_TRY(check(context, f, options));
+    szg_selection selection;
+    SZG_TRY(szg_selection_of(context, f->n, options, &selection));
+    szg_status status;
+    if (is_low_rank(f, options)) {
+        status = low_rank_singular(context, f, out);
+    } else if (!szg_options_dense(options) && szg_extremes_apply(&selection)) {
+        szg_square_operator l = {.n = f->n, .apply = square_apply, .data = f};
+        status = szg_extremes_singular(context, &l, &selection, out);
+        if (status == SZG_OK)
+            status = szg_factored_norm_frobenius(context, f, &out->frobenius);
+    } else {
+        status = dense_singular(context, f, options, out);
+    }
+    return szg_spectrum_finish(status, out);
+}

@@ -1,0 +1,127 @@
+#include <szego/backend.h>
+#include <szego/pool.h>
+
+#include "halves.h"
+#include "spectra_private.h"
+
+/* J T J = T for the reversal J, so that even and odd vectors are invariant (Cantoni and Butler
+ * 1976): blocks t_|i-j| + t_{n-1-i-j} and t_|i-j| - t_{n-1-i-j}, i, j < n/2; for odd n the middle
+ * place joins the even block, its couplings t_{m-i} scaled by sqrt 2. */
+typedef struct halves_job {
+    const szg_toeplitz *t;
+    int64_t n, half;  /* order of the odd block; the even one has n - half */
+    double *block[2]; /* even, odd */
+    double *values[2];
+} halves_job;
+
+static void fill_half(const szg_toeplitz *t, int64_t n, int64_t half, double sign, int64_t ld,
+                      double *a) {
+    for (int64_t i = 0; i < half; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double near = szg_toeplitz_at(t, i - j).re, far = szg_toeplitz_at(t, n - 1 - i - j).re;
+            a[i * ld + j] = a[j * ld + i] = near + sign * far;
+        }
+}
+
+static void fill_middle(const szg_toeplitz *t, int64_t half, double *a) {
+    int64_t ld = half + 1;
+    for (int64_t i = 0; i < half; i++)
+        a[i * ld + half] = a[half * ld + i] = M_SQRT2 * szg_toeplitz_at(t, half - i).re;
+    a[half * ld + half] = szg_toeplitz_at(t, 0).re;
+}
+
+static szg_status halves_block(szg_context *context, void *argument, int64_t odd, int worker) {
+    halves_job *job = argument;
+    (void)worker;
+    int64_t order = odd ? job->half : job->n - job->half;
+    fill_half(job->t, job->n, job->half, odd ? -1 : 1, order, job->block[odd]);
+    if (order > job->half)
+        fill_middle(job->t, job->half, job->block[odd]);
+    return szg_eigen_symmetric(context, order, job->block[odd], order, job->values[odd], false);
+}
+
+szg_status szg_halves_eigenvalues(szg_context *context, const szg_toeplitz *t, double *w) {
+    int64_t n = szg_toeplitz_size(t), half = n / 2, even = n - half;
+    double *blocks;
+    SZG_TRY(szg_memory_require(context, n, even, sizeof *blocks, "all eigenvalues, by two halves,",
+                               "ask for the range or a few extremes"));
+    SZG_TRY(szg_memory_alloc(context, even * even + half * half, sizeof *blocks, &blocks));
+    halves_job job = {.t = t, .n = n, .half = half};
+    job.block[0] = blocks;
+    job.block[1] = blocks + even * even;
+    job.values[0] = w;
+    job.values[1] = w + even;
+    szg_status status = szg_pool_run(context, n > 1 ? 2 : 1, halves_block, &job);
+    szg_memory_free(blocks);
+    szg_sort_ascending(n, w);
+    return status;
+}
+
+/* Q = [I iI; J -iJ] / sqrt 2, a middle place mapped to itself: x = (u, v) or (u, v, x_middle). */
+void szg_map_to_complex(int64_t n, const double *x, szg_c64 *z) {
+    int64_t half = n / 2;
+    for (int64_t i = 0; i < half; i++) {
+        double u = x[i] * M_SQRT1_2, v = x[half + i] * M_SQRT1_2;
+        z[i] = (szg_c64){u, v};
+        z[n - 1 - i] = (szg_c64){u, -v};
+    }
+    if (n % 2)
+        z[half] = (szg_c64){x[n - 1], 0};
+}
+
+/* T keeps the symmetry z_{n-1-i} = conj z_i of Q's image, so its first half tells all; the mean of
+ * both takes rounding off. */
+void szg_map_to_real(int64_t n, const szg_c64 *z, double *x) {
+    int64_t half = n / 2;
+    for (int64_t i = 0; i < half; i++) {
+        x[i] = (z[i].re + z[n - 1 - i].re) * M_SQRT1_2;
+        x[half + i] = (z[i].im - z[n - 1 - i].im) * M_SQRT1_2;
+    }
+    if (n % 2)
+        x[n - 1] = z[half].re;
+}
+
+szg_status szg_mapped_apply(szg_context *context, const szg_toeplitz *t, const double *x, double *y,
+                            szg_c64 *z, szg_c64 *u) {
+    int64_t n = szg_toeplitz_size(t);
+    szg_map_to_complex(n, x, z);
+    SZG_TRY(szg_toeplitz_apply_complex(context, t, 'n', 1, z, n, u, n));
+    szg_map_to_real(n, u, y);
+    return SZG_OK;
+}
+
+/* Q^* T Q, lower triangle. With c = t_{i-j} and d = t_{i-(n-1-j)} the four quarters are Re(c + d),
+ * -Im(c - d) / Im(c + d) and Re(c - d); row `middle` couples by sqrt 2 (Re, Im) t. */
+static void fill_mapped(const szg_toeplitz *t, int64_t n, double *a) {
+    int64_t half = n / 2;
+    for (int64_t i = 0; i < half; i++)
+        for (int64_t j = 0; j < half; j++) {
+            szg_c64 c = szg_toeplitz_at(t, i - j), d = szg_toeplitz_at(t, i + j - (n - 1));
+            if (j <= i) {
+                a[i * n + j] = c.re + d.re;
+                a[(half + i) * n + half + j] = c.re - d.re;
+            }
+            a[(half + i) * n + j] = c.im + d.im;
+        }
+    if (n % 2 == 0)
+        return;
+    for (int64_t j = 0; j < half; j++) {
+        szg_c64 c = szg_toeplitz_at(t, j - half);
+        a[(n - 1) * n + j] = M_SQRT2 * c.re;
+        a[(n - 1) * n + half + j] = M_SQRT2 * c.im;
+    }
+    a[n * n - 1] = szg_toeplitz_at(t, 0).re;
+}
+
+szg_status szg_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, double *w) {
+    int64_t n = szg_toeplitz_size(t), size;
+    double *a;
+    SZG_TRY(szg_memory_require(context, n, n, sizeof *a, "all eigenvalues of a Hermitian matrix",
+                               "ask for the range or a few extremes"));
+    SZG_TRY(szg_memory_product(context, n, n, &size));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof *a, &a));
+    fill_mapped(t, n, a);
+    szg_status status = szg_eigen_symmetric(context, n, a, n, w, false);
+    szg_memory_free(a);
+    return status;
+}

@@ -1,0 +1,110 @@
+/* Singular values of Toeplitz matrices. */
+#include <szego/backend.h>
+#include <szego/toeplitz.h>
+
+#include "dense.h"
+#include "extremes.h"
+
+/* Up to this order all values are computed where only a few are asked for: the least of them too.
+ */
+enum { COMPLETE_MAX = 16384 };
+
+/* Turns a real spectrum that holds both ends into singular values. Complete ones only, so that the
+ * least modulus is among them. */
+static szg_status moduli_of(szg_context *context, const szg_selection *selection,
+                            const szg_spectrum *eigenvalues, szg_spectrum *out) {
+    double *values;
+    SZG_TRY(szg_memory_alloc(context, selection->n, sizeof *values, &values));
+    for (int64_t i = 0; i < eigenvalues->count; i++)
+        values[i] = eigenvalues->re[i];
+    szg_status status = szg_spectrum_from_moduli(context, selection, values, out);
+    szg_memory_free(values);
+    if (status != SZG_OK)
+        return status;
+    out->rank = eigenvalues->rank;
+    out->frobenius = eigenvalues->frobenius;
+    out->residual = eigenvalues->residual;
+    out->residual_meaning = eigenvalues->residual_meaning;
+    out->method = eigenvalues->method;
+    return SZG_OK;
+}
+
+static szg_status hermitian_singular(szg_context *context, const szg_toeplitz *t,
+                                     const szg_selection *selection, bool dense,
+                                     szg_spectrum *out) {
+    szg_spectra_options all = {.dense = dense};
+    szg_spectrum eigenvalues;
+    SZG_TRY(szg_spectra_toeplitz(context, t, &all, &eigenvalues));
+    szg_status status = moduli_of(context, selection, &eigenvalues, out);
+    szg_spectrum_close(&eigenvalues);
+    return status;
+}
+
+/* T J, J the reversal, is a symmetric Hankel matrix for real T: (T J)_ij = a_{i+j-(n-1)}. Its
+ * eigenvalues have the singular values of T as moduli, at half the price. */
+static szg_status hankel_singular(szg_context *context, const szg_toeplitz *t,
+                                  const szg_selection *selection, szg_spectrum *out) {
+    int64_t n = selection->n, size;
+    double *a, *w = NULL;
+    SZG_TRY(szg_memory_require(context, n, n, sizeof *a, "all singular values",
+                               "ask for the range: the largest need no dense matrix"));
+    SZG_TRY(szg_memory_product(context, n, n, &size));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof *a, &a));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            a[i * n + j] = szg_toeplitz_at(t, i + j - (n - 1)).re;
+    szg_status status = szg_memory_alloc(context, n, sizeof *w, &w);
+    if (status == SZG_OK)
+        status = szg_eigen_symmetric(context, n, a, n, w, false);
+    if (status == SZG_OK)
+        status = szg_spectrum_from_moduli(context, selection, w, out);
+    if (status == SZG_OK)
+        status = szg_spectrum_check(context, n, w, NAN, szg_toeplitz_norm_frobenius(t), out);
+    out->method = "eigenvalues of the symmetric Hankel matrix T J (LAPACK)";
+    szg_memory_free(w);
+    szg_memory_free(a);
+    return status;
+}
+
+static szg_status dense_singular(szg_context *context, const szg_toeplitz *t,
+                                 const szg_spectra_options *options, szg_spectrum *out) {
+    int64_t n = szg_toeplitz_size(t);
+    double *a;
+    SZG_TRY(
+        szg_dense_open_toeplitz(context, t, 2, "all singular values", "take a smaller order", &a));
+    szg_status status =
+        szg_toeplitz_is_real(t)
+            ? szg_spectra_singular(context, n, n, a, n, options, out)
+            : szg_spectra_singular_complex(context, n, n, (szg_c64 *)a, n, options, out);
+    szg_memory_free(a);
+    return status;
+}
+
+static szg_status square_apply(szg_context *context, const void *data, char op, const double *x,
+                               double *y) {
+    int64_t n = szg_toeplitz_size(data);
+    return szg_toeplitz_apply(context, data, op, 1, x, n, y, n);
+}
+
+szg_status szg_spectra_toeplitz_singular(szg_context *context, const szg_toeplitz *t,
+                                         const szg_spectra_options *options, szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    szg_selection selection;
+    int64_t n = szg_toeplitz_size(t);
+    SZG_TRY(szg_selection_of(context, n, options, &selection));
+    bool dense = szg_options_dense(options), real = szg_toeplitz_is_real(t);
+    szg_status status;
+    if (!dense && real && n > COMPLETE_MAX && szg_extremes_apply(&selection)) {
+        szg_square_operator l = {.n = n, .apply = square_apply, .data = t};
+        status = szg_extremes_singular(context, &l, &selection, out);
+        if (status == SZG_OK)
+            out->frobenius = szg_toeplitz_norm_frobenius(t);
+    } else if (szg_toeplitz_is_hermitian(t)) {
+        status = hermitian_singular(context, t, &selection, dense, out);
+    } else if (dense || !real) {
+        status = dense_singular(context, t, options, out);
+    } else {
+        status = hankel_singular(context, t, &selection, out);
+    }
+    return szg_spectrum_finish(status, out);
+}

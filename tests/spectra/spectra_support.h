@@ -1,0 +1,93 @@
+/* Oracles that the suites of this room share. */
+#ifndef SZG_TESTS_SPECTRA_SUPPORT_H
+#define SZG_TESTS_SPECTRA_SUPPORT_H
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/backend.h>
+#include <szego/spectra.h>
+#include <szego/toeplitz.h>
+
+#include "suite.h"
+
+/* Weyl: eigenvalues move by at most ||E||_2, and both solvers are exact for some E of norm
+ * c n eps ||T||_F; 32 covers the constants of Jacobi's and of LAPACK's. */
+static inline double weyl(int64_t n, double norm) {
+    return 32 * (double)n * DBL_EPSILON * norm + DBL_MIN;
+}
+
+static inline double norm_of(int64_t count, const double *a) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += a[i] * a[i];
+    return sqrt(sum);
+}
+
+static inline void *get(int64_t count, size_t size) {
+    void *block;
+    ck_szg_ok(szg_memory_alloc(test_context(), count, size, &block));
+    return block;
+}
+
+/* All eigenvalues of a symmetric array by the reference backend's Jacobi up to order 40, beyond it
+ * by LAPACK; `a` is destroyed. */
+static inline void oracle_symmetric(int64_t n, double *a, double *w) {
+    szg_context *ctx = test_context();
+    ck_szg_ok(szg_backend_select(ctx, n <= 40 ? "reference" : "cpu"));
+    ck_szg_ok(szg_eigen_symmetric(ctx, n, a, n, w, false));
+    ck_szg_ok(szg_backend_select(ctx, "cpu"));
+}
+
+/* The same of [lags_|i-j|]; returns the Frobenius norm. */
+static inline double oracle_toeplitz(int64_t n, const double *lags, double *w) {
+    double *a = get(n * n, sizeof *a);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            a[i * n + j] = lags[i > j ? i - j : j - i];
+    double norm = norm_of(n * n, a);
+    oracle_symmetric(n, a, w);
+    szg_memory_free(a);
+    return norm;
+}
+
+/* The spectrum, its structural zeros included, against n ascending values. */
+static inline void check_values(const szg_spectrum *s, int64_t n, const double *want,
+                                double bound) {
+    ck_assert_int_eq(s->n, n);
+    ck_assert_int_eq(s->count + s->zeros, n);
+    ck_assert_ptr_null(s->im);
+    double *all = get(n, sizeof *all);
+    int64_t below = 0;
+    while (below < s->count && s->re[below] < 0)
+        below++;
+    for (int64_t i = 0; i < below; i++)
+        all[i] = s->re[i];
+    for (int64_t i = below; i < s->count; i++)
+        all[i + s->zeros] = s->re[i];
+    for (int64_t i = 0; i < n; i++)
+        ck_close(all[i], want[i], bound);
+    szg_memory_free(all);
+}
+
+/* What every spectrum promises, and what trace and Frobenius norm say. */
+static inline void check_promises(const szg_spectrum *s, double bound) {
+    ck_assert_ptr_nonnull(s->residual_meaning);
+    ck_assert_ptr_nonnull(s->method);
+    ck_assert(isfinite(s->residual) && s->residual >= 0);
+    double sum = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        sum += s->re[i];
+        ck_assert(i == 0 || s->re[i - 1] <= s->re[i]);
+    }
+    if (s->count + s->zeros != s->n)
+        return;
+    if (!isnan(s->trace))
+        ck_close(sum, s->trace, (double)s->n * bound);
+    if (!isnan(s->frobenius))
+        ck_close(norm_of(s->count, s->re), s->frobenius, sqrt((double)s->n) * bound);
+}
+
+#endif
