@@ -1,0 +1,85 @@
+#include <math.h>
+
+#include <szego/memory.h>
+#include "dc.h"
+#include "dc_tree.h"
+#include "dc_verify.h"
+
+/* Below LEAST_ORDER the halves by LAPACK are faster; LEAF is the order at which a block goes there.
+ * TOLERANCE is relative to the norm: the entries carry their full relative accuracy, so that noise
+ * does not fill the ranks. Two attempts: few random samples suffice for smooth kernels, and
+ * higher ranks, whose work grows with their square, pay off for large orders only. */
+enum { LEAST_ORDER = 1024, LEAF = 64, ATTEMPTS = 2 };
+static const struct {
+    int64_t least_order, samples;
+} attempts[ATTEMPTS] = {{LEAST_ORDER, 24}, {4096, 64}};
+static const double TOLERANCE = 3e-15;
+
+/* Two ascending lists into one. */
+static void merge(const szg_dc_tree *tree, double *w) {
+    const szg_dc_node *even = &tree->node[0][1], *odd = &tree->node[1][1];
+    int64_t i = 0, j = 0;
+    while (i < even->size || j < odd->size) {
+        bool first = j == odd->size || (i < even->size && even->values[i] <= odd->values[j]);
+        w[i + j] = first ? even->values[i] : odd->values[j];
+        if (first)
+            i++;
+        else
+            j++;
+    }
+}
+
+static szg_status solve_tree(szg_context *context, szg_dc_tree *tree, double *lags, double *w,
+                             bool *confirmed) {
+    const szg_dc_halves *halves = tree->halves;
+    SZG_TRY(szg_dc_tree_split(context, tree));
+    SZG_TRY(szg_dc_tree_solve(context, tree));
+    merge(tree, w);
+    for (int64_t j = 0; j < halves->n; j++)
+        lags[j] = ldexp(lags[j], -halves->exponent);
+    szg_dc_answer answer = {.n = halves->n, .lags = lags, .norm = halves->norm, .all = w};
+    answer.half[0] = tree->node[0][1].values;
+    answer.half[1] = tree->node[1][1].values;
+    SZG_TRY(szg_dc_verify(context, &answer, confirmed));
+    for (int64_t j = 0; j < halves->n; j++)
+        w[j] = ldexp(w[j], halves->exponent);
+    return SZG_OK;
+}
+
+static szg_status solve_halves(szg_context *context, const szg_dc_halves *halves, double *lags,
+                               double *w, bool *applicable) {
+    for (int i = 0; i < ATTEMPTS && halves->n >= attempts[i].least_order; i++) {
+        szg_dc_tree tree;
+        szg_status status = szg_dc_tree_open(context, halves, LEAF, attempts[i].samples,
+                                             TOLERANCE * halves->norm, &tree);
+        bool low = status == SZG_OK && !tree.too_high;
+        if (low)
+            status = solve_tree(context, &tree, lags, w, applicable);
+        szg_dc_tree_close(&tree);
+        if (low || status != SZG_OK)
+            return status;
+    }
+    return SZG_OK;
+}
+
+szg_status szg_dc_eigenvalues(szg_context *context, const szg_toeplitz *symmetric, double *w,
+                              bool *applicable) {
+    *applicable = false;
+    if (szg_toeplitz_kind_of(symmetric) != SZG_TOEPLITZ_SYMMETRIC)
+        return szg_fail(context, SZG_EINVAL,
+                        "divide and conquer: the matrix must be real symmetric Toeplitz");
+    int64_t n = szg_toeplitz_size(symmetric);
+    if (n < LEAST_ORDER)
+        return SZG_OK;
+    double *lags = NULL;
+    szg_dc_halves halves = {0};
+    SZG_TRY(szg_memory_alloc(context, n, sizeof *lags, &lags));
+    for (int64_t j = 0; j < n; j++)
+        lags[j] = szg_toeplitz_at(symmetric, j).re;
+    szg_status status = szg_dc_halves_open(context, n, lags, &halves);
+    if (status == SZG_OK)
+        status = solve_halves(context, &halves, lags, w, applicable);
+    szg_dc_halves_close(&halves);
+    szg_memory_free(lags);
+    return status;
+}
