@@ -1,0 +1,388 @@
+/* Certified ranges: closed forms, an independent algorithm, dense samples in higher precision. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/ball.h>
+#include "suite.h"
+
+static const double PI = 3.141592653589793;
+
+static double largest(const szg_range *r) {
+    return fmax(fmax(fabs(r->min.lo), fabs(r->max.hi)), DBL_MIN);
+}
+
+static void ck_ordered(const szg_range *r) {
+    ck_assert(r->min.lo <= r->min.hi && r->min.hi <= r->max.hi);
+    ck_assert(r->min.lo <= r->max.lo && r->max.lo <= r->max.hi);
+    ck_assert(r->theta_min >= 0 && r->theta_min < 2 * PI + 1e-15);
+    ck_assert(r->theta_max >= 0 && r->theta_max < 2 * PI + 1e-15);
+    ck_assert_ptr_nonnull(r->method);
+}
+
+/* The promise: both intervals at most 1e-12 of max |f| wide. */
+static void ck_tight(const szg_range *r) {
+    ck_ordered(r);
+    ck_assert_msg(r->min.hi - r->min.lo <= 1e-12 * largest(r), "min [%.17g, %.17g]", r->min.lo,
+                  r->min.hi);
+    ck_assert_msg(r->max.hi - r->max.lo <= 1e-12 * largest(r), "max [%.17g, %.17g]", r->max.lo,
+                  r->max.hi);
+}
+
+static void ck_contains(szg_interval x, double value, double slack) {
+    ck_assert_msg(x.lo - slack <= value && value <= x.hi + slack, "[%.17g, %.17g] lacks %.17g",
+                  x.lo, x.hi, value);
+}
+
+static void range_of_real(int64_t count, const double *a, szg_range *out) {
+    szg_c64 *c = calloc((size_t)count, sizeof *c);
+    for (int64_t k = 0; k < count; k++)
+        c[k].re = a[k];
+    ck_szg_ok(
+        szg_ball_symbol_range(test_context(), count, c, SZG_TAPER_NONE, 0, SZG_BALL_BITS, out));
+    free(c);
+}
+
+/* f = 2 cos(nt): 2n extrema, one cell each after the common divisor is taken out. */
+START_TEST(test_chebyshev) {
+    static const int64_t degree[] = {1, 2, 7, 64, 1000, 4096};
+    for (size_t i = 0; i < sizeof degree / sizeof *degree; i++) {
+        double *a = calloc((size_t)degree[i] + 1, sizeof *a);
+        a[degree[i]] = 1;
+        szg_range r;
+        range_of_real(degree[i] + 1, a, &r);
+        ck_tight(&r);
+        ck_contains(r.max, 2, 0);
+        ck_contains(r.min, -2, 0);
+        ck_close(cos((double)degree[i] * r.theta_max), 1, 1e-9);
+        /* A small lag 1 takes the periodicity away and leaves 2n nearly equal extrema. */
+        a[1] += degree[i] > 1 ? 1e-9 : 0;
+        range_of_real(degree[i] + 1, a, &r);
+        ck_tight(&r);
+        ck_contains(r.max, degree[i] > 1 ? 2 + 2e-9 : 2, 1e-15);
+        free(a);
+    }
+}
+END_TEST
+
+/* Dirichlet's kernel: maximum 2n + 1 at 0. Fejer's: the same maximum, minimum 0 when exact. */
+START_TEST(test_kernels) {
+    for (int64_t n = 1; n <= 300; n = 2 * n + 1) {
+        double *a = calloc((size_t)n + 1, sizeof *a);
+        szg_range r;
+        for (int64_t k = 0; k <= n; k++)
+            a[k] = 1;
+        range_of_real(n + 1, a, &r);
+        ck_tight(&r);
+        ck_contains(r.max, (double)(2 * n + 1), 0);
+        ck_close(r.theta_max, 0, 1e-12);
+        for (int64_t k = 0; k <= n; k++)
+            a[k] = (double)(n + 1 - k);
+        range_of_real(n + 1, a, &r);
+        ck_tight(&r);
+        ck_contains(r.max, (double)((n + 1) * (n + 1)), 0);
+        ck_contains(r.min, 0, 0);
+        free(a);
+    }
+}
+END_TEST
+
+/* Truncated KMS: sum_{|k|<=n} rho^|k| e^{ikt} at 0 and, for odd n, at pi, in long double. */
+START_TEST(test_kms) {
+    for (int64_t n = 3; n <= 4095; n = 4 * n + 3) {
+        double *a = calloc((size_t)n + 1, sizeof *a);
+        long double top = 0, bottom = 0;
+        for (int64_t k = 0; k <= n; k++) {
+            a[k] = pow(0.5, (double)k);
+            top += (k ? 2 : 1) * (long double)a[k];
+            bottom += (k ? 2 : 1) * (k % 2 ? -1 : 1) * (long double)a[k];
+        }
+        szg_range r;
+        range_of_real(n + 1, a, &r);
+        ck_tight(&r);
+        ck_contains(r.max, (double)top, 1e-15);
+        ck_contains(r.min, (double)bottom, 1e-15);
+        free(a);
+    }
+}
+END_TEST
+
+/* cos^2m(t/2): a minimum that vanishes to order 2m. Binomials over 4^m, exact up to m = 25. */
+START_TEST(test_flat) {
+    for (int m = 1; m <= 25; m += 3) {
+        double a[26];
+        a[m] = 1;
+        for (int k = m; k > 0; k--)
+            a[k - 1] = a[k] * (m + k) / (m - k + 1);
+        for (int k = 0; k <= m; k++)
+            a[k] = ldexp(a[k], -2 * m);
+        szg_range r;
+        range_of_real(m + 1, a, &r);
+        ck_tight(&r);
+        ck_contains(r.max, 1, 0);
+        ck_contains(r.min, 0, 0);
+        ck_close(r.theta_max, 0, 1e-12);
+    }
+}
+END_TEST
+
+START_TEST(test_constants) {
+    const double corner[] = {0, 1, -1, 0x1p-1074, -DBL_MAX, 1e-300, 3.5};
+    for (size_t i = 0; i < sizeof corner / sizeof *corner; i++) {
+        double a[4] = {corner[i], 0, 0, 0};
+        szg_range r;
+        for (int64_t count = 1; count <= 4; count++) {
+            range_of_real(count, a, &r);
+            ck_assert(r.min.lo == corner[i] && r.min.hi == corner[i]);
+            ck_assert(r.max.lo == corner[i] && r.max.hi == corner[i]);
+        }
+    }
+}
+END_TEST
+
+/* Scaling by powers of two: down into the denormals, up to overflow of the sum. */
+START_TEST(test_dynamic_range) {
+    szg_range r;
+    double tiny[] = {0, 0x1p-1074, 0, 0x1p-1074};
+    range_of_real(4, tiny, &r);
+    ck_ordered(&r);
+    ck_assert(r.max.lo <= 0x1p-1072 && r.max.hi >= 0x1p-1072 && r.max.hi <= 0x1p-1071);
+    double huge[] = {0, DBL_MAX, DBL_MAX};
+    range_of_real(3, huge, &r);
+    ck_assert(r.max.hi == INFINITY && r.max.lo >= DBL_MAX);
+    double wide[] = {1e16, 1e-300, 1e-200};
+    range_of_real(3, wide, &r);
+    ck_tight(&r);
+    ck_contains(r.max, 1e16, 0);
+    double mixed[] = {0, 1e300, 1e-300};
+    range_of_real(3, mixed, &r);
+    ck_tight(&r);
+    ck_contains(r.max, 2e300, 0);
+    double lifted[] = {1e6, 1e-9};
+    range_of_real(2, lifted, &r);
+    ck_assert(r.max.hi - r.max.lo <= 2e-10);
+}
+END_TEST
+
+static void fill_random(uint32_t step, int64_t count, double *w, szg_phase *theta) {
+    const szg_stream weight = {test_seed(), step, 1}, phase = {test_seed(), step, 2};
+    for (int64_t i = 0; i < count; i++) {
+        w[i] = test_real(&weight, (uint64_t)i);
+        theta[i].rational = szg_random_below(&phase, (uint64_t)(4 * i), 2);
+        theta[i].radians = test_real(&phase, (uint64_t)(4 * i + 1));
+        theta[i].p = szg_random_below(&phase, (uint64_t)(4 * i + 2), 41) - 20;
+        theta[i].q = 1 + szg_random_below(&phase, (uint64_t)(4 * i + 3), 12);
+    }
+}
+
+/* Fast range against the algorithm that shares no step with it: the enclosures must meet, and each
+ * proved side must lie beyond each attained value of the other. */
+START_TEST(test_against_check) {
+    enum { COUNT = 24 };
+    const int64_t trials = test_trials(24);
+    for (int64_t trial = 0; trial < trials; trial++) {
+        double w[COUNT];
+        szg_phase theta[COUNT];
+        const int64_t count = 1 + trial % COUNT;
+        fill_random((uint32_t)trial, count, w, theta);
+        const szg_phase_mode mode = trial % 2 ? SZG_PHASE_PLAIN : SZG_PHASE_TIMES_INDEX;
+        szg_range fast, slow;
+        ck_szg_ok(szg_ball_range(test_context(), count, w, theta, mode, 128, &fast));
+        ck_szg_ok(szg_ball_range_check(test_context(), count, w, theta, mode, 256, 1e-9, &slow));
+        ck_ordered(&fast);
+        ck_assert_msg(fast.max.lo <= slow.max.hi && slow.max.lo <= fast.max.hi,
+                      "trial %d: [%.17g, %.17g] and [%.17g, %.17g]", (int)trial, fast.max.lo,
+                      fast.max.hi, slow.max.lo, slow.max.hi);
+        ck_assert(fast.min.hi >= slow.min.lo && slow.min.hi >= fast.min.lo);
+        /* The value at theta_max, computed afresh, is within the rounding of the point. */
+        szg_phase at = {.radians = fast.theta_max};
+        szg_interval value;
+        ck_szg_ok(szg_ball_value(test_context(), count, w, theta, mode, &at, 256, &value));
+        ck_assert(value.lo <= fast.max.hi);
+        ck_close(value.hi, fast.max.lo, 1e-12 * largest(&fast));
+    }
+}
+END_TEST
+
+/* Dense sampling: no value passes a proved end. */
+START_TEST(test_against_samples) {
+    enum { COUNT = 60, GRID = 3000 };
+    for (int64_t trial = 0; trial < test_trials(3); trial++) {
+        double w[COUNT];
+        szg_phase theta[COUNT];
+        fill_random((uint32_t)(1000 + trial), COUNT, w, theta);
+        szg_range r;
+        ck_szg_ok(szg_ball_range(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, 128, &r));
+        ck_ordered(&r);
+        for (int64_t j = 0; j < GRID; j++) {
+            const szg_phase at = {.rational = true, .p = 2 * j, .q = GRID};
+            szg_interval value;
+            ck_szg_ok(
+                szg_ball_value(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, &at, 128, &value));
+            ck_assert(value.lo <= r.max.hi && value.hi >= r.min.lo);
+        }
+    }
+}
+END_TEST
+
+/* Random large degrees: tight, and above samples in long double. */
+START_TEST(test_large) {
+    static const int64_t degree[] = {999, 4095};
+    for (size_t i = 0; i < sizeof degree / sizeof *degree; i++) {
+        const szg_stream stream = {test_seed(), (uint32_t)i, 3};
+        const int64_t n = degree[i];
+        szg_c64 *a = calloc((size_t)n + 1, sizeof *a);
+        szg_random_fill_normal(&stream, 0, 2 * n + 2, &a[0].re);
+        a[0].im = 0;
+        szg_range r;
+        ck_szg_ok(szg_ball_symbol_range(test_context(), n + 1, a, SZG_TAPER_NONE, 0, 128, &r));
+        ck_tight(&r);
+        for (int64_t j = 0; j < 200; j++) {
+            const double t = (double)j * 0.0314159 + (j % 2 ? r.theta_max : r.theta_min);
+            long double sum = a[0].re;
+            for (int64_t k = 1; k <= n; k++)
+                sum +=
+                    2 * (a[k].re * cosl((long double)k * t) - a[k].im * sinl((long double)k * t));
+            ck_assert(sum <= r.max.hi + 1e-9L && sum >= r.min.lo - 1e-9L);
+        }
+        free(a);
+    }
+}
+END_TEST
+
+/* The counterexamples of the paper's lemma: values known in closed form or to the digits given. */
+START_TEST(test_lemma) {
+    szg_range f, g;
+    const double w[] = {0, 1, 1};
+    const szg_phase quarter[] = {{.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 4}};
+    const szg_phase half[] = {{.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 1}};
+    ck_szg_ok(szg_ball_range(test_context(), 3, w, NULL, SZG_PHASE_PLAIN, 128, &g));
+    ck_contains(g.max, 4, 0);
+    ck_contains(g.min, -2.25, 0);
+    ck_contains(szg_range_width(&g), 6.25, 0);
+    ck_szg_ok(szg_ball_range(test_context(), 3, w, quarter, SZG_PHASE_TIMES_INDEX, 128, &f));
+    ck_contains(szg_range_width(&f), 7.0407, 5e-5);
+    ck_assert_int_eq(szg_interval_compare(szg_range_width(&f), szg_range_width(&g)), 1);
+    ck_szg_ok(szg_ball_range(test_context(), 3, w, half, SZG_PHASE_TIMES_INDEX, 128, &f));
+    ck_contains(szg_range_modulus(&f), 4, 0);
+    const double ones[] = {1, 1};
+    const szg_phase one[] = {{.radians = 1}, {.radians = 1}};
+    ck_szg_ok(szg_ball_range(test_context(), 2, ones, one, SZG_PHASE_PLAIN, 128, &f));
+    ck_contains(szg_range_modulus(&f), 2 + 2 * cos(1), 1e-15);
+    const double sign[] = {5, 1, 1, -1};
+    const szg_phase third[] = {{.q = 1}, {.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 3}};
+    ck_szg_ok(szg_ball_range(test_context(), 4, sign, NULL, SZG_PHASE_PLAIN, 128, &g));
+    ck_contains(szg_range_modulus(&g), 12.879, 5e-4);
+    ck_szg_ok(szg_ball_range(test_context(), 4, sign, third, SZG_PHASE_TIMES_INDEX, 128, &f));
+    ck_contains(szg_range_modulus(&f), 16, 0);
+}
+END_TEST
+
+/* |1 - e^{it}| has range [0, 2]; |3 + 4i e^{it} ...| by samples; one term is constant. */
+START_TEST(test_modulus) {
+    szg_range r;
+    const szg_c64 difference[] = {{1, 0}, {-1, 0}}, single[] = {{0, 0}, {3, 4}, {0, 0}};
+    ck_szg_ok(szg_ball_modulus_range(test_context(), 2, difference, 128, &r));
+    ck_assert(r.min.lo == 0 && r.min.hi < 1e-12);
+    ck_contains(r.max, 2, 0);
+    ck_szg_ok(szg_ball_modulus_range(test_context(), 3, single, 128, &r));
+    ck_contains(r.min, 5, 0);
+    ck_contains(r.max, 5, 0);
+    enum { COUNT = 33 };
+    for (uint32_t trial = 0; trial < 4; trial++) {
+        const szg_stream stream = {test_seed(), trial, 4};
+        szg_c64 a[COUNT];
+        szg_random_fill_normal(&stream, 0, 2 * COUNT, &a[0].re);
+        ck_szg_ok(szg_ball_modulus_range(test_context(), COUNT, a, 128, &r));
+        ck_tight(&r);
+        double low = INFINITY, high = 0;
+        for (int j = 0; j < 20000; j++) {
+            double re = 0, im = 0;
+            for (int k = 0; k < COUNT; k++) {
+                const double c = cos(2 * PI * j * k / 20000), s = sin(2 * PI * j * k / 20000);
+                re += a[k].re * c - a[k].im * s;
+                im += a[k].re * s + a[k].im * c;
+            }
+            low = fmin(low, hypot(re, im));
+            high = fmax(high, hypot(re, im));
+        }
+        ck_assert(high <= r.max.hi + 1e-12 && high >= r.max.lo - 1e-3);
+        ck_assert(low >= r.min.lo - 1e-12 && low <= r.min.hi + 1e-1);
+    }
+}
+END_TEST
+
+/* Fejer means of a positive measure stay positive; the taper of ones is Fejer's kernel. */
+START_TEST(test_fejer) {
+    szg_c64 a[40];
+    for (int k = 0; k < 40; k++)
+        a[k] = (szg_c64){1, 0};
+    szg_range r;
+    ck_szg_ok(szg_ball_symbol_range(test_context(), 40, a, SZG_TAPER_FEJER, 7, 128, &r));
+    ck_contains(r.max, 7, 0);
+    ck_contains(r.min, 0, 1e-30);
+    ck_szg_ok(szg_ball_symbol_range(test_context(), 40, a, SZG_TAPER_FEJER, 1, 128, &r));
+    ck_contains(r.max, 1, 0);
+    ck_contains(r.min, 1, 0);
+}
+END_TEST
+
+START_TEST(test_bad_input) {
+    szg_range r;
+    szg_c64 a[] = {{1, 0}, {NAN, 0}};
+    const double w[] = {1, INFINITY}, one[] = {1};
+    const szg_phase bad[] = {{.rational = true, .p = 1, .q = 0}};
+    ck_szg_fails(SZG_EDATA, "coefficient 1",
+                 szg_ball_symbol_range(test_context(), 2, a, SZG_TAPER_NONE, 0, 128, &r));
+    a[0].im = 1;
+    ck_szg_fails(SZG_EDATA, "not real",
+                 szg_ball_symbol_range(test_context(), 1, a, SZG_TAPER_NONE, 0, 128, &r));
+    ck_szg_fails(SZG_EINVAL, "0 coefficients",
+                 szg_ball_symbol_range(test_context(), 0, a, SZG_TAPER_NONE, 0, 128, &r));
+    a[0].im = 0;
+    ck_szg_fails(SZG_EINVAL, "order 0",
+                 szg_ball_symbol_range(test_context(), 1, a, SZG_TAPER_FEJER, 0, 128, &r));
+    ck_szg_fails(SZG_EINVAL, "bits",
+                 szg_ball_symbol_range(test_context(), 1, a, SZG_TAPER_NONE, 0, 5, &r));
+    ck_szg_fails(SZG_EDATA, "weight 1",
+                 szg_ball_range(test_context(), 2, w, NULL, SZG_PHASE_PLAIN, 128, &r));
+    ck_szg_fails(SZG_EDATA, "phase 0",
+                 szg_ball_range(test_context(), 1, one, bad, SZG_PHASE_PLAIN, 128, &r));
+    ck_szg_fails(SZG_EINVAL, "tolerance",
+                 szg_ball_range_check(test_context(), 1, one, NULL, SZG_PHASE_PLAIN, 128, 0, &r));
+}
+END_TEST
+
+/* Every allocation fails once; the call then says so and leaks nothing (under ASan). */
+START_TEST(test_memory) {
+    szg_c64 a[] = {{1, 0}, {2, 1}, {0, 3}, {1, 1}};
+    szg_range r;
+    szg_status status = SZG_ENOMEM;
+    for (int64_t k = 1; status == SZG_ENOMEM; k++) {
+        ck_assert_int_lt(k, 100);
+        szg_memory_fail_after(test_context(), k);
+        status = szg_ball_symbol_range(test_context(), 4, a, SZG_TAPER_NONE, 0, 128, &r);
+        szg_memory_fail_after(test_context(), 0);
+    }
+    ck_szg_ok(status);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    atexit(szg_ball_cleanup);
+    test_add(suite, "chebyshev", test_chebyshev);
+    test_add(suite, "kernels", test_kernels);
+    test_add(suite, "kms", test_kms);
+    test_add(suite, "flat", test_flat);
+    test_add(suite, "constants", test_constants);
+    test_add(suite, "dynamic range", test_dynamic_range);
+    test_add(suite, "against check", test_against_check);
+    test_add(suite, "against samples", test_against_samples);
+    test_add(suite, "large", test_large);
+    test_add(suite, "lemma", test_lemma);
+    test_add(suite, "modulus", test_modulus);
+    test_add(suite, "fejer", test_fejer);
+    test_add(suite, "bad input", test_bad_input);
+    test_add(suite, "memory", test_memory);
+}
