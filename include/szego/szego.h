@@ -2,11 +2,17 @@
 #ifndef SZEGO_SZEGO_H
 #define SZEGO_SZEGO_H
 
+#include <szego/coefficients.h>
 #include <szego/context.h>
+#include <szego/csv.h>
 #include <szego/file.h>
+#include <szego/json.h>
 #include <szego/memory.h>
+#include <szego/npy.h>
 #include <szego/pool.h>
 #include <szego/random.h>
+#include <szego/result.h>
+#include <szego/safetensors.h>
 #include <szego/status.h>
 #include <szego/table.h>
 #include <szego/version.h>
