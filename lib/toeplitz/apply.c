@@ -1,0 +1,197 @@
+/* Products op(T) x: a narrow band directly, others by embedding T in a circulant. */
+#include <inttypes.h>
+
+#include <szego/memory.h>
+#include <szego/pool.h>
+#include "toeplitz_private.h"
+
+enum {
+    DIRECT_BAND = 32, /* coefficients up to which n of them cost less than two transforms */
+    DIRECT_SIZE = 32,
+    BLOCK_WORK = 1 << 15 /* numbers transformed by one block of the pool, about */
+};
+
+static bool is_direct(const szg_toeplitz *t) {
+    return 2 * t->degree + 1 <= DIRECT_BAND || t->n <= DIRECT_SIZE;
+}
+
+/* Length n + degree keeps what wraps around out of the first n entries. */
+static szg_status embed_real(szg_context *context, const szg_toeplitz *t, bool causal,
+                             szg_circulant *out) {
+    int64_t length = szg_fft_fast_length(t->n + t->degree);
+    double *column;
+    SZG_TRY(szg_memory_alloc(context, length, sizeof *column, &column));
+    for (int64_t lag = causal ? 0 : -t->degree; lag <= t->degree; lag++)
+        column[lag < 0 ? length + lag : lag] = szg_toeplitz_real_at(t, lag);
+    szg_status status = szg_circulant_open_real(context, length, column, out);
+    szg_memory_free(column);
+    return status;
+}
+
+static szg_status embed_complex(szg_context *context, const szg_toeplitz *t, szg_circulant *out) {
+    int64_t length = szg_fft_fast_length(t->n + t->degree);
+    szg_c64 *column;
+    SZG_TRY(szg_memory_alloc(context, length, sizeof *column, &column));
+    for (int64_t lag = -t->degree; lag <= t->degree; lag++)
+        column[lag < 0 ? length + lag : lag] = t->complex[lag + t->degree];
+    szg_status status = szg_circulant_open_complex(context, length, column, out);
+    szg_memory_free(column);
+    return status;
+}
+
+/* The embedding, made on first use. */
+static szg_status embedding(szg_context *context, const szg_toeplitz *t, bool causal,
+                            const szg_circulant **out) {
+    szg_toeplitz *owner = (szg_toeplitz *)t;
+    szg_circulant *circulant = causal ? &owner->causal : &owner->full;
+    szg_status status = SZG_OK;
+    pthread_mutex_lock(&owner->lock);
+    if (!circulant->spectrum)
+        status = t->real ? embed_real(context, t, causal, circulant)
+                         : embed_complex(context, t, circulant);
+    pthread_mutex_unlock(&owner->lock);
+    *out = circulant;
+    return status;
+}
+
+typedef struct apply_job {
+    const szg_toeplitz *t;
+    const szg_circulant *circulant; /* NULL: directly */
+    bool causal, add;
+    char op;
+    int64_t batch, chunk, ldx, ldy;
+    const void *x;
+    void *y;
+} apply_job;
+
+static void direct_real(const apply_job *job, const double *x, double *y) {
+    const szg_toeplitz *t = job->t;
+    int64_t sign = job->op == 'n' ? 1 : -1;
+    for (int64_t i = 0; i < t->n; i++) {
+        int64_t first = i > t->degree ? i - t->degree : 0;
+        int64_t last = t->n - 1 - i > t->degree ? i + t->degree : t->n - 1;
+        if (job->causal && sign > 0)
+            last = i;
+        if (job->causal && sign < 0)
+            first = i;
+        double sum = 0;
+        for (int64_t j = first; j <= last; j++)
+            sum += szg_toeplitz_real_at(t, sign * (i - j)) * x[j];
+        y[i] = job->add ? y[i] + sum : sum;
+    }
+}
+
+static void direct_complex(const apply_job *job, const szg_c64 *x, szg_c64 *y) {
+    const szg_toeplitz *t = job->t;
+    int64_t sign = job->op == 'n' ? 1 : -1;
+    for (int64_t i = 0; i < t->n; i++) {
+        int64_t first = i > t->degree ? i - t->degree : 0;
+        int64_t last = t->n - 1 - i > t->degree ? i + t->degree : t->n - 1;
+        szg_c64 sum = {0, 0};
+        for (int64_t j = first; j <= last; j++) {
+            szg_c64 a = szg_toeplitz_at(t, sign * (i - j));
+            a.im = job->op == 'c' ? -a.im : a.im;
+            sum.re += a.re * x[j].re - a.im * x[j].im;
+            sum.im += a.re * x[j].im + a.im * x[j].re;
+        }
+        y[i] = sum;
+    }
+}
+
+static szg_status apply_block(szg_context *context, void *argument, int64_t block, int worker) {
+    (void)worker;
+    const apply_job *job = argument;
+    int64_t end = (block + 1) * job->chunk < job->batch ? (block + 1) * job->chunk : job->batch;
+    szg_circulant_work work = {0};
+    szg_status status = SZG_OK;
+    if (job->circulant)
+        status = szg_circulant_work_open(context, job->circulant->length, false, &work);
+    for (int64_t b = block * job->chunk; status == SZG_OK && b < end; b++) {
+        const double *x = (const double *)job->x + b * job->ldx;
+        double *y = (double *)job->y + b * job->ldy;
+        if (job->circulant)
+            status = szg_circulant_run(context, job->circulant, &work, job->op, job->t->n, x, y,
+                                       job->add);
+        else
+            direct_real(job, x, y);
+    }
+    szg_circulant_work_close(&work);
+    return status;
+}
+
+static szg_status apply_block_complex(szg_context *context, void *argument, int64_t block,
+                                      int worker) {
+    (void)worker;
+    const apply_job *job = argument;
+    int64_t end = (block + 1) * job->chunk < job->batch ? (block + 1) * job->chunk : job->batch;
+    szg_circulant_work work = {0};
+    szg_status status = SZG_OK;
+    if (job->circulant)
+        status = szg_circulant_work_open(context, job->circulant->length, true, &work);
+    for (int64_t b = block * job->chunk; status == SZG_OK && b < end; b++) {
+        const szg_c64 *x = (const szg_c64 *)job->x + b * job->ldx;
+        szg_c64 *y = (szg_c64 *)job->y + b * job->ldy;
+        if (job->circulant)
+            status =
+                szg_circulant_run_complex(context, job->circulant, &work, job->op, job->t->n, x, y);
+        else
+            direct_complex(job, x, y);
+    }
+    szg_circulant_work_close(&work);
+    return status;
+}
+
+static szg_status run(szg_context *context, apply_job *job, szg_block_fn *block) {
+    if (job->batch == 0)
+        return SZG_OK;
+    if (!is_direct(job->t))
+        SZG_TRY(embedding(context, job->t, job->causal, &job->circulant));
+    job->chunk = job->t->n > BLOCK_WORK ? 1 : BLOCK_WORK / job->t->n;
+    return szg_pool_run(context, (job->batch - 1) / job->chunk + 1, block, job);
+}
+
+szg_status szg_toeplitz_check_vectors(szg_context *context, int64_t n, char op, int64_t batch,
+                                      int64_t ldx, int64_t ldy) {
+    if (op != 'n' && op != 't' && op != 'c')
+        return szg_fail(context, SZG_EINVAL, "product: operation '%c' is none of n, t, c", op);
+    if (batch < 0)
+        return szg_fail(context, SZG_EINVAL, "product: a batch of %" PRId64 " is negative", batch);
+    if (ldx < n || ldy < n)
+        return szg_fail(context, SZG_EINVAL,
+                        "product: vectors of length %" PRId64 " overlap at strides %" PRId64
+                        " and %" PRId64,
+                        n, ldx, ldy);
+    return SZG_OK;
+}
+
+szg_status szg_toeplitz_multiply(szg_context *context, const szg_toeplitz *t, bool causal, char op,
+                                 int64_t batch, const double *x, int64_t ldx, double *y,
+                                 int64_t ldy, bool add) {
+    apply_job job = {.t = t,
+                     .causal = causal,
+                     .add = add,
+                     .op = op,
+                     .batch = batch,
+                     .ldx = ldx,
+                     .ldy = ldy,
+                     .x = x,
+                     .y = y};
+    return run(context, &job, apply_block);
+}
+
+szg_status szg_toeplitz_apply(szg_context *context, const szg_toeplitz *t, char op, int64_t batch,
+                              const double *x, int64_t ldx, double *y, int64_t ldy) {
+    if (!t->real)
+        return szg_fail(context, SZG_EINVAL,
+                        "product: the matrix is complex, use szg_toeplitz_apply_complex");
+    SZG_TRY(szg_toeplitz_check_vectors(context, t->n, op, batch, ldx, ldy));
+    return szg_toeplitz_multiply(context, t, false, op, batch, x, ldx, y, ldy, false);
+}
+
+szg_status szg_toeplitz_apply_complex(szg_context *context, const szg_toeplitz *t, char op,
+                                      int64_t batch, const szg_c64 *x, int64_t ldx, szg_c64 *y,
+                                      int64_t ldy) {
+    SZG_TRY(szg_toeplitz_check_vectors(context, t->n, op, batch, ldx, ldy));
+    apply_job job = {.t = t, .op = op, .batch = batch, .ldx = ldx, .ldy = ldy, .x = x, .y = y};
+    return run(context, &job, apply_block_complex);
+}

@@ -1,0 +1,227 @@
+/* Toeplitz part and Frobenius norm of a factored matrix, without the matrix. */
+#include <math.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include <szego/pool.h>
+#include "factored_private.h"
+
+enum {
+    COLUMN_BLOCKS = 8, /* partial sums, whatever the number of threads */
+    ROWS = 256         /* rows of one step of the running Gram matrix */
+};
+
+/* The sums of A B^T along diagonals are correlations of columns, sum_t sum_i A_{i+k,t} B_{i,t}.
+ * Block c adds up the transforms of columns c, c + COLUMN_BLOCKS, .. */
+typedef struct correlation {
+    const szg_factored *f;
+    int64_t length, half; /* transforms of `length` reals have `half` complex entries */
+    szg_c64 *partial;     /* COLUMN_BLOCKS x half */
+} correlation;
+
+static void load_column(const double *a, int64_t lda, int64_t n, int64_t t, double *out) {
+    for (int64_t i = 0; i < n; i++)
+        out[i] = a[i * lda + t];
+}
+
+static szg_status add_column(szg_context *context, const correlation *job, const szg_fft *fft,
+                             int64_t t, double *column, szg_c64 *transformed, szg_c64 *sum) {
+    const szg_factored *f = job->f;
+    szg_c64 *a = transformed, *b = transformed + job->half;
+    load_column(f->a, f->lda, f->n, t, column);
+    SZG_TRY(szg_fft_run(context, fft, column, a));
+    load_column(f->b, f->ldb, f->n, t, column);
+    SZG_TRY(szg_fft_run(context, fft, column, b));
+    for (int64_t j = 0; j < job->half; j++) {
+        sum[j].re += a[j].re * b[j].re + a[j].im * b[j].im;
+        sum[j].im += a[j].im * b[j].re - a[j].re * b[j].im;
+    }
+    return SZG_OK;
+}
+
+static szg_status correlate_block(szg_context *context, void *argument, int64_t block, int worker) {
+    (void)worker;
+    const correlation *job = argument;
+    szg_fft *fft = NULL;
+    double *column = NULL;
+    szg_c64 *transformed = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_fft_open(context, SZG_FFT_REAL, job->length, 1, &fft), end);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, job->length, sizeof *column, &column), end);
+    SZG_TRY_GOTO(status,
+                 szg_memory_alloc(context, 2 * job->half, sizeof *transformed, &transformed), end);
+    for (int64_t t = block; t < job->f->d && status == SZG_OK; t += COLUMN_BLOCKS) {
+        status =
+            add_column(context, job, fft, t, column, transformed, job->partial + block * job->half);
+        if (status == SZG_OK)
+            status = szg_context_check_cancel(context);
+    }
+end:
+    szg_fft_close(&fft);
+    szg_memory_free(column);
+    szg_memory_free(transformed);
+    return status;
+}
+
+/* sums[k + n - 1], |k| < n: the sum of A B^T along the diagonal i - j = k. */
+static szg_status low_rank_sums(szg_context *context, const szg_factored *f, double *sums) {
+    correlation job = {.f = f, .length = szg_fft_fast_length(2 * f->n - 1)};
+    job.half = job.length / 2 + 1;
+    szg_fft *fft = NULL;
+    double *circular = NULL;
+    szg_status status;
+    SZG_TRY(szg_memory_alloc(context, COLUMN_BLOCKS * job.half, sizeof *job.partial, &job.partial));
+    SZG_TRY_GOTO(status, szg_pool_run(context, COLUMN_BLOCKS, correlate_block, &job), end);
+    for (int64_t c = 1; c < COLUMN_BLOCKS; c++)
+        for (int64_t j = 0; j < job.half; j++) {
+            job.partial[j].re += job.partial[c * job.half + j].re;
+            job.partial[j].im += job.partial[c * job.half + j].im;
+        }
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, job.length, sizeof *circular, &circular), end);
+    SZG_TRY_GOTO(status, szg_fft_open(context, SZG_FFT_REAL_BACKWARD, job.length, 1, &fft), end);
+    SZG_TRY_GOTO(status, szg_fft_run(context, fft, job.partial, circular), end);
+    for (int64_t k = 1 - f->n; k < f->n; k++)
+        sums[k + f->n - 1] = circular[k < 0 ? job.length + k : k] / (double)job.length;
+end:
+    szg_fft_close(&fft);
+    szg_memory_free(circular);
+    szg_memory_free(job.partial);
+    return status;
+}
+
+/* Sums along the diagonals of L itself, 2 n - 1 of them. */
+static szg_status diagonal_sums(szg_context *context, const szg_factored *f, double **out) {
+    double *sums;
+    SZG_TRY(szg_memory_alloc(context, 2 * f->n - 1, sizeof *sums, &sums));
+    szg_status status = f->d > 0 ? low_rank_sums(context, f, sums) : SZG_OK;
+    if (status != SZG_OK) {
+        szg_memory_free(sums);
+        return status;
+    }
+    for (int64_t k = 1 - f->n; k < f->n; k++) {
+        double *at = sums + k + f->n - 1;
+        if (f->causal && k < 0)
+            *at = 0;
+        else if (f->bias)
+            *at += (double)(f->n - (k < 0 ? -k : k)) * szg_toeplitz_at(f->bias, k).re;
+    }
+    *out = sums;
+    return SZG_OK;
+}
+
+szg_status szg_factored_toeplitz_part(szg_context *context, const szg_factored *f,
+                                      szg_toeplitz **out) {
+    *out = NULL;
+    SZG_TRY(szg_factored_check_finite(context, f));
+    double *sums;
+    SZG_TRY(diagonal_sums(context, f, &sums));
+    for (int64_t k = 1 - f->n; k < f->n; k++)
+        sums[k + f->n - 1] /= (double)(f->n - (k < 0 ? -k : k));
+    szg_status status = szg_toeplitz_open_real(context, f->n, f->n, sums, out);
+    szg_memory_free(sums);
+    return status;
+}
+
+/* A step's rows: g gains A_rows^T A_rows, h gains B_rows^T B_rows. Those of g alone against all of
+ * h up to the step give the blocks below the diagonal; the step's own square is formed. */
+typedef struct gram {
+    double *a, *b, *square; /* d x d, d x d, ROWS x ROWS */
+} gram;
+
+static double lower_square(int64_t rows, const double *square) {
+    double sum = 0;
+    for (int64_t i = 0; i < rows; i++)
+        sum += szg_dot(i + 1, square + i * ROWS, square + i * ROWS);
+    return sum;
+}
+
+/* sum of the squares of A B^T below and on the diagonal, by steps of ROWS rows: with H the Gram
+ * matrix of the rows of B before, tr(A_rows H A_rows^T) = <A_rows^T A_rows, H>. */
+static szg_status causal_square(szg_context *context, const szg_factored *f, const gram *g,
+                                double *out) {
+    int64_t d = f->d;
+    double sum = 0;
+    for (int64_t i = 0; i < f->n; i += ROWS) {
+        int64_t rows = f->n - i < ROWS ? f->n - i : ROWS;
+        const double *a = f->a + i * f->lda, *b = f->b + i * f->ldb;
+        SZG_TRY(szg_gemm(context, 't', 'n', d, d, rows, 1, a, f->lda, a, f->lda, 0, g->a, d));
+        sum += szg_dot(d * d, g->a, g->b);
+        SZG_TRY(szg_gemm(context, 't', 'n', d, d, rows, 1, b, f->ldb, b, f->ldb, 1, g->b, d));
+        SZG_TRY(szg_gemm(context, 'n', 't', rows, rows, d, 1, a, f->lda, b, f->ldb, 0, g->square,
+                         ROWS));
+        sum += lower_square(rows, g->square);
+        SZG_TRY(szg_context_check_cancel(context));
+    }
+    *out = sum;
+    return SZG_OK;
+}
+
+static szg_status full_square(szg_context *context, const szg_factored *f, const gram *g,
+                              double *out) {
+    int64_t d = f->d, n = f->n;
+    SZG_TRY(szg_gemm(context, 't', 'n', d, d, n, 1, f->a, f->lda, f->a, f->lda, 0, g->a, d));
+    SZG_TRY(szg_gemm(context, 't', 'n', d, d, n, 1, f->b, f->ldb, f->b, f->ldb, 0, g->b, d));
+    *out = szg_dot(d * d, g->a, g->b);
+    return SZG_OK;
+}
+
+/* ||M o A B^T||_F^2 */
+static szg_status low_rank_square(szg_context *context, const szg_factored *f, double *out) {
+    *out = 0;
+    if (f->d == 0)
+        return SZG_OK;
+    int64_t size;
+    SZG_TRY(szg_memory_product(context, f->d, f->d, &size));
+    double *memory;
+    SZG_TRY(szg_memory_alloc(context, 2 * size + ROWS * ROWS, sizeof *memory, &memory));
+    gram g = {.a = memory, .b = memory + size, .square = memory + 2 * size};
+    szg_status status =
+        f->causal ? causal_square(context, f, &g, out) : full_square(context, f, &g, out);
+    szg_memory_free(memory);
+    return status;
+}
+
+/* What the bias adds: 2 <A B^T, T> + ||T||^2 over the lags that the mask keeps. */
+static szg_status bias_square(szg_context *context, const szg_factored *f, double *out) {
+    *out = 0;
+    if (!f->bias)
+        return SZG_OK;
+    double *sums;
+    szg_factored without = *f;
+    without.bias = NULL;
+    SZG_TRY(diagonal_sums(context, &without, &sums));
+    for (int64_t k = f->causal ? 0 : 1 - f->n; k < f->n; k++) {
+        double a = szg_toeplitz_at(f->bias, k).re;
+        *out += a * (2 * sums[k + f->n - 1] + (double)(f->n - (k < 0 ? -k : k)) * a);
+    }
+    szg_memory_free(sums);
+    return SZG_OK;
+}
+
+szg_status szg_factored_norm_frobenius(szg_context *context, const szg_factored *f, double *out) {
+    *out = NAN;
+    SZG_TRY(szg_factored_check_finite(context, f));
+    double low_rank, bias;
+    SZG_TRY(low_rank_square(context, f, &low_rank));
+    SZG_TRY(bias_square(context, f, &bias));
+    double square = low_rank + bias;
+    if (!isfinite(square))
+        return szg_fail(context, SZG_EDOMAIN,
+                        "factored matrix: the square of the Frobenius norm overflows");
+    *out = sqrt(fmax(square, 0));
+    return SZG_OK;
+}
+
+szg_status szg_factored_toeplitzness(szg_context *context, const szg_factored *f, double *tau) {
+    *tau = NAN;
+    double norm;
+    SZG_TRY(szg_factored_norm_frobenius(context, f, &norm));
+    if (!(norm > 0))
+        return szg_fail(context, SZG_EDOMAIN, "toeplitzness: the matrix is 0 and has none");
+    szg_toeplitz *part;
+    SZG_TRY(szg_factored_toeplitz_part(context, f, &part));
+    double ratio = szg_toeplitz_norm_frobenius(part) / norm;
+    szg_toeplitz_close(&part);
+    *tau = fmin(ratio * ratio, 1);
+    return SZG_OK;
+}

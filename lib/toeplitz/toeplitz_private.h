@@ -1,0 +1,77 @@
+/* The layout of a Toeplitz handle and the circulant products that the room shares. */
+#ifndef SZG_TOEPLITZ_PRIVATE_H
+#define SZG_TOEPLITZ_PRIVATE_H
+
+#include <pthread.h>
+#include <szego/backend.h>
+#include <szego/toeplitz.h>
+
+/* A circulant matrix by its eigenvalues divided by `length`: forward transform, product, backward
+ * transform is then the matrix product. A real circulant keeps the first length/2 + 1 of them. */
+typedef struct szg_circulant {
+    int64_t length;
+    bool real;
+    szg_c64 *spectrum; /* NULL: not made yet */
+} szg_circulant;
+
+/* One thread's transforms and scratch for circulants of one length. */
+typedef struct szg_circulant_work {
+    szg_fft *forward, *backward;
+    void *vector, *spectrum;
+} szg_circulant_work;
+
+/* From the `length` entries of the circulant's first column, real or complex. */
+SZG_CHECK_RESULT szg_status szg_circulant_open_real(szg_context *context, int64_t length,
+                                                    const double *column, szg_circulant *out);
+SZG_CHECK_RESULT szg_status szg_circulant_open_complex(szg_context *context, int64_t length,
+                                                       const szg_c64 *column, szg_circulant *out);
+void szg_circulant_close(szg_circulant *circulant);
+
+/* `complex`: for complex vectors; real ones need a real circulant. */
+SZG_CHECK_RESULT szg_status szg_circulant_work_open(szg_context *context, int64_t length,
+                                                    bool complex, szg_circulant_work *out);
+void szg_circulant_work_close(szg_circulant_work *work);
+
+/* The first n entries of op(C) applied to x, n <= length numbers followed by zeros; added to y
+ * where `add`. */
+SZG_CHECK_RESULT szg_status szg_circulant_run(szg_context *context, const szg_circulant *circulant,
+                                              szg_circulant_work *work, char op, int64_t n,
+                                              const double *x, double *y, bool add);
+SZG_CHECK_RESULT szg_status szg_circulant_run_complex(szg_context *context,
+                                                      const szg_circulant *circulant,
+                                                      szg_circulant_work *work, char op, int64_t n,
+                                                      const szg_c64 *x, szg_c64 *y);
+
+struct szg_toeplitz {
+    szg_toeplitz_kind kind;
+    int64_t n, degree;
+    /* 2 degree + 1 coefficients, lag -degree first; one of the two is set */
+    double *real;
+    szg_c64 *complex;
+    pthread_mutex_t lock;       /* guards what is made when first needed: */
+    szg_circulant full, causal; /* embeddings of T and of its lower triangle, diagonal included */
+};
+
+/* a_lag of a real kind, |lag| <= degree. */
+static inline double szg_toeplitz_real_at(const szg_toeplitz *t, int64_t lag) {
+    return t->real[lag + t->degree];
+}
+
+/* op(T) or, where `causal`, op of T's lower triangle, applied to `batch` vectors; added to y where
+ * `add`. Arguments have been checked. */
+SZG_CHECK_RESULT szg_status szg_toeplitz_multiply(szg_context *context, const szg_toeplitz *t,
+                                                  bool causal, char op, int64_t batch,
+                                                  const double *x, int64_t ldx, double *y,
+                                                  int64_t ldy, bool add);
+
+/* SZG_EINVAL for an op other than n, t, c, a negative batch, or a leading dimension below n. */
+SZG_CHECK_RESULT szg_status szg_toeplitz_check_vectors(szg_context *context, int64_t n, char op,
+                                                       int64_t batch, int64_t ldx, int64_t ldy);
+
+/* Euclidean norm of `count` numbers without overflow or underflow on the way. */
+double szg_norm(int64_t count, const double *x);
+
+/* sum x_i y_i in eight lanes: vectorises, and the order of summation is fixed. */
+double szg_dot(int64_t count, const double *x, const double *y);
+
+#endif
