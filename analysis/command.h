@@ -4,6 +4,7 @@
 #define SZG_ANALYSIS_COMMAND_H
 
 #include <argp.h>
+#include <szego/result.h>
 #include <szego/szego.h>
 
 /* Exit codes of the program. */
@@ -51,6 +52,14 @@ typedef struct command {
     szg_status (*run)(command_call *call);
     void (*release)(command_call *call); /* frees what parse allocated; NULL: nothing */
 } command;
+
+/* Opens a result whose provenance says what ran: backend, BLAS, threads, seed, arguments. */
+SZG_CHECK_RESULT szg_status output_open(command_call *call, szg_result **out);
+
+/* Writes the result where -o says, or prints it on standard output as --format says; closes it in
+ * any case. `table` is the one that a single-table format takes; NULL: the first. */
+SZG_CHECK_RESULT szg_status output_finish(command_call *call, szg_result **result,
+                                          const char *table);
 
 /* Every command, NULL at the end; one file each. */
 extern const command *const command_table[];

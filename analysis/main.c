@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <szego/backend.h>
+
 #include "command.h"
 #include "terminal.h"
 
@@ -112,7 +114,7 @@ static int exit_code(szg_status status) {
 
 static szg_status run_call(command_call *call) {
     if (call->shared.backend)
-        return szg_fail(call->context, SZG_EBACKEND, "later");
+        SZG_TRY(szg_backend_select(call->context, call->shared.backend));
     SZG_TRY(call->command->run(call));
     if (fflush(stdout) != 0)
         return szg_fail(call->context, SZG_EIO, "standard output: writing failed");

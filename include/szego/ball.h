@@ -17,6 +17,9 @@ SZG_BEGIN_DECLS
 
 #define SZG_BALL_BITS 128
 
+/* The library behind the balls and its version. */
+const char *szg_ball_library(void);
+
 /* An angle that is known exactly: `radians` (a double is a rational number), or p/q times pi. */
 typedef struct szg_phase {
     bool rational;  /* true: p/q of pi, and `radians` is ignored */

@@ -1,0 +1,59 @@
+/* `szego info`: what this program is made of and what it found on this machine. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include <szego/backend.h>
+#include <szego/ball.h>
+
+#include "command.h"
+
+static const szg_column columns[] = {
+    {"key", SZG_TEXT, "what"}, {"value", SZG_TEXT, "its value"}, {"note", SZG_TEXT, "a remark"}};
+
+static szg_status add(szg_context *context, szg_table *table, const char *key, const char *value) {
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "key", key));
+    return szg_table_set_text(context, table, "value", value);
+}
+
+static szg_status fill(command_call *call, szg_table *table) {
+    szg_context *context = call->context;
+    char text[64];
+    SZG_TRY(add(context, table, "version", szg_version()));
+    SZG_TRY(add(context, table, "commit", szg_commit()));
+    SZG_TRY(add(context, table, "compiler", __VERSION__));
+    SZG_TRY(add(context, table, "backend", szg_ops_name(szg_ops_of(context))));
+    SZG_TRY(add(context, table, "blas", szg_backend_blas()));
+    SZG_TRY(add(context, table, "fft", szg_backend_fft()));
+    SZG_TRY(add(context, table, "balls", szg_ball_library()));
+    snprintf(text, sizeof text, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    SZG_TRY(add(context, table, "processors", text));
+    snprintf(text, sizeof text, "%d", szg_context_threads(context));
+    SZG_TRY(add(context, table, "threads", text));
+    snprintf(text, sizeof text, "%.1f GiB", (double)szg_memory_available() / (1 << 30));
+    SZG_TRY(add(context, table, "memory", text));
+    SZG_TRY(add(context, table, "devices", "none"));
+    return szg_table_note(context, table, "this build has no GPU plugin");
+}
+
+static szg_status run(command_call *call) {
+    szg_table *table = NULL;
+    szg_result *result = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_table_open(call->context, "info", columns, 3, &table), done);
+    SZG_TRY_GOTO(status, fill(call, table), done);
+    SZG_TRY_GOTO(status, output_open(call, &result), done);
+    SZG_TRY_GOTO(status, szg_result_add(call->context, result, &table), done);
+    status = output_finish(call, &result, NULL);
+done:
+    szg_table_close(&table);
+    szg_result_close(&result);
+    return status;
+}
+
+const command command_info = {
+    .name = "info",
+    .summary = "version, backends, libraries, devices",
+    .doc = "Prints the version, the backend, the libraries behind it, processors and memory.",
+    .run = run,
+};

@@ -1,0 +1,50 @@
+#include "command.h"
+
+#include <szego/backend.h>
+#include <szego/result.h>
+
+szg_status output_open(command_call *call, szg_result **out) {
+    szg_context *context = call->context;
+    SZG_TRY(szg_result_open(context, call->command->name, out));
+    szg_json *provenance = szg_result_provenance(*out), *arguments = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(
+        status,
+        szg_json_add_text(context, provenance, "backend", szg_ops_name(szg_ops_of(context))), fail);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, provenance, "blas", szg_backend_blas()), fail);
+    SZG_TRY_GOTO(status,
+                 szg_json_add_integer(context, provenance, "threads", szg_context_threads(context)),
+                 fail);
+    SZG_TRY_GOTO(status,
+                 szg_json_add_integer(context, provenance, "seed", (int64_t)call->shared.seed),
+                 fail);
+    SZG_TRY_GOTO(status, szg_json_open_array(context, &arguments), fail);
+    for (int i = 1; i < call->argc; i++)
+        SZG_TRY_GOTO(status, szg_json_add_text(context, arguments, NULL, call->argv[i]), fail);
+    SZG_TRY_GOTO(status, szg_json_add(context, provenance, "arguments", &arguments), fail);
+    return SZG_OK;
+fail:
+    szg_json_close(&arguments);
+    szg_result_close(out);
+    return status;
+}
+
+static szg_status print(command_call *call, const szg_result *result, const char *table) {
+    szg_print_options options = {.table = table};
+    if (call->shared.format)
+        SZG_TRY(szg_format_parse(call->context, call->shared.format, &options.format));
+    return szg_result_print(call->context, result, &options, stdout);
+}
+
+static szg_status write_file(command_call *call, const szg_result *result, const char *table) {
+    SZG_TRY(szg_result_write(call->context, result, call->shared.output, table));
+    szg_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+    return SZG_OK;
+}
+
+szg_status output_finish(command_call *call, szg_result **result, const char *table) {
+    szg_status status =
+        call->shared.output ? write_file(call, *result, table) : print(call, *result, table);
+    szg_result_close(result);
+    return status;
+}
