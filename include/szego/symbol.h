@@ -4,11 +4,9 @@
 #define SZEGO_SYMBOL_H
 
 #include <szego/ball.h>
-#include <szego/context.h>
+#include <szego/toeplitz.h>
 
 SZG_BEGIN_DECLS
-
-typedef struct szg_toeplitz szg_toeplitz; /* <szego/toeplitz.h> */
 
 /* What stands for the symbol of a kernel whose lags go on for ever. Every table that shows a symbol
  * names the convention. */

@@ -1,0 +1,189 @@
+/* Symbols: samples against the sum, ranges against eigenvalues and samples, conventions. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/backend.h>
+#include <szego/symbol.h>
+#include "suite.h"
+
+static const double PI = 3.141592653589793;
+
+enum { LAGS = 9, SIZE = 12 };
+
+/* One matrix of each kind with corner-biased coefficients. */
+static szg_toeplitz *open_kind(szg_toeplitz_kind kind, uint32_t step, int64_t n, int64_t count) {
+    const szg_stream stream = {test_seed(), step, 7};
+    szg_c64 *a = calloc((size_t)(2 * count), sizeof *a);
+    double *real = calloc((size_t)(2 * count), sizeof *real);
+    szg_toeplitz *out = NULL;
+    for (int64_t k = 0; k < 2 * count - 1; k++) {
+        a[k] = (szg_c64){test_real(&stream, (uint64_t)(2 * k)),
+                         test_real(&stream, (uint64_t)(2 * k + 1))};
+        real[k] = a[k].re;
+    }
+    switch (kind) {
+    case SZG_TOEPLITZ_SYMMETRIC:
+        ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, count, real, &out));
+        break;
+    case SZG_TOEPLITZ_HERMITIAN:
+        a[0].im = 0;
+        ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), n, count, a, &out));
+        break;
+    case SZG_TOEPLITZ_REAL:
+        ck_szg_ok(szg_toeplitz_open_real(test_context(), n, count, real, &out));
+        break;
+    default:
+        ck_szg_ok(szg_toeplitz_open_complex(test_context(), n, count, a, &out));
+    }
+    free(a);
+    free(real);
+    return out;
+}
+
+/* a(t) by the plain sum. */
+static szg_c64 value_at(const szg_toeplitz *toeplitz, int64_t order, double t) {
+    long double re = 0, im = 0;
+    const int64_t degree = szg_toeplitz_degree(toeplitz);
+    for (int64_t k = -degree; k <= degree; k++) {
+        const szg_c64 a = szg_toeplitz_at(toeplitz, k);
+        const long double weight = order ? fmaxl(0, 1 - fabsl((long double)k) / order) : 1;
+        const long double c = cosl(k * (long double)t), s = sinl(k * (long double)t);
+        re += weight * (a.re * c - a.im * s);
+        im += weight * (a.re * s + a.im * c);
+    }
+    return (szg_c64){(double)re, (double)im};
+}
+
+/* |FFT - sum| <= c log2(grid) eps ||a||_1, c = 8 with the rounding of the point: t k eps each. */
+START_TEST(test_samples) {
+    static const int64_t grids[] = {1, 2, 3, 7, 16, 30, 101};
+    for (int kind = 0; kind < 4; kind++)
+        for (size_t g = 0; g < sizeof grids / sizeof *grids; g++)
+            for (int64_t order = 0; order <= 5; order += 5) {
+                szg_toeplitz *t = open_kind((szg_toeplitz_kind)kind, (uint32_t)g, SIZE, LAGS);
+                szg_c64 out[101];
+                if (order)
+                    ck_szg_ok(szg_symbol_fejer_samples(test_context(), t, order, grids[g], out));
+                else
+                    ck_szg_ok(szg_symbol_samples(test_context(), t, grids[g], out));
+                const double bound = 1e-14 * (1e-300 + szg_toeplitz_norm_wiener(t)) * LAGS;
+                for (int64_t j = 0; j < grids[g]; j++) {
+                    const szg_c64 want = value_at(t, order, 2 * PI * (double)j / (double)grids[g]);
+                    ck_close(out[j].re, want.re, bound);
+                    ck_close(out[j].im, want.im, bound);
+                    if (szg_toeplitz_is_hermitian(t))
+                        ck_assert(out[j].im == 0);
+                }
+                szg_toeplitz_close(&t);
+            }
+}
+END_TEST
+
+/* Every eigenvalue lies in the certified range (Grenander and Szego 1958, 5.2), every singular
+ * value below the modulus; the backward error of LAPACK is n eps ||T||. */
+START_TEST(test_bounds) {
+    for (uint32_t trial = 0; trial < test_trials(10); trial++)
+        for (int kind = 0; kind < 2; kind++) {
+            szg_toeplitz *t = open_kind((szg_toeplitz_kind)kind, 100 + trial, SIZE, LAGS);
+            szg_c64 dense[SIZE * SIZE];
+            double w[SIZE];
+            szg_range r, modulus;
+            ck_szg_ok(szg_toeplitz_dense_complex(test_context(), t, dense, SIZE));
+            ck_szg_ok(szg_eigen_hermitian(test_context(), SIZE, dense, SIZE, w, false));
+            ck_szg_ok(szg_symbol_range(test_context(), t, &r));
+            ck_szg_ok(szg_symbol_modulus_range(test_context(), t, &modulus));
+            const double slack = 1e-14 * SIZE * (1e-300 + szg_toeplitz_norm_wiener(t));
+            ck_assert(w[0] >= r.min.lo - slack && w[SIZE - 1] <= r.max.hi + slack);
+            const szg_interval size = szg_range_modulus(&r);
+            ck_assert(size.lo <= modulus.max.hi && modulus.max.lo <= size.hi);
+            szg_toeplitz_close(&t);
+        }
+}
+END_TEST
+
+/* The range of a Fejer mean lies inside the range of the symbol: it is no bound. */
+START_TEST(test_fejer_inside) {
+    szg_toeplitz *t = open_kind(SZG_TOEPLITZ_HERMITIAN, 7, SIZE, LAGS);
+    szg_range whole, mean;
+    ck_szg_ok(szg_symbol_range(test_context(), t, &whole));
+    for (int64_t order = 1; order <= SIZE; order++) {
+        ck_szg_ok(szg_symbol_fejer_range(test_context(), t, order, &mean));
+        ck_assert(mean.max.lo <= whole.max.hi && mean.min.hi >= whole.min.lo);
+        const szg_c64 at = value_at(t, order, mean.theta_max);
+        ck_close(at.re, mean.max.lo, 1e-12 * szg_toeplitz_norm_wiener(t));
+    }
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
+/* Any kind: sampled |a| stays within the modulus range. */
+START_TEST(test_modulus) {
+    for (int kind = 0; kind < 4; kind++) {
+        szg_toeplitz *t = open_kind((szg_toeplitz_kind)kind, 31, SIZE, LAGS);
+        szg_range r;
+        szg_c64 out[2000];
+        ck_szg_ok(szg_symbol_modulus_range(test_context(), t, &r));
+        ck_szg_ok(szg_symbol_samples(test_context(), t, 2000, out));
+        const double slack = 1e-13 * szg_toeplitz_norm_wiener(t);
+        for (int j = 0; j < 2000; j++) {
+            const double size = hypot(out[j].re, out[j].im);
+            ck_assert(size <= r.max.hi + slack && size >= r.min.lo - slack);
+        }
+        szg_toeplitz_close(&t);
+    }
+}
+END_TEST
+
+START_TEST(test_conventions) {
+    ck_assert_str_eq(szg_symbol_convention_name(SZG_SYMBOL_TRUNCATED), "truncated");
+    ck_assert_str_eq(szg_symbol_convention_name(SZG_SYMBOL_ATOMS), "atoms");
+    ck_assert_str_eq(szg_symbol_convention_name(SZG_SYMBOL_CONVENTIONS), "unknown");
+    for (int c = 0; c < SZG_SYMBOL_CONVENTIONS; c++)
+        ck_assert_int_eq(szg_symbol_bounds_eigenvalues((szg_symbol_convention)c),
+                         c == SZG_SYMBOL_TRUNCATED);
+}
+END_TEST
+
+START_TEST(test_symbol_errors) {
+    szg_toeplitz *t = open_kind(SZG_TOEPLITZ_REAL, 1, SIZE, LAGS);
+    szg_range r;
+    szg_c64 out[4];
+    ck_szg_fails(SZG_EDOMAIN, "not Hermitian", szg_symbol_range(test_context(), t, &r));
+    ck_szg_fails(SZG_EDOMAIN, "not Hermitian", szg_symbol_fejer_range(test_context(), t, 2, &r));
+    ck_szg_fails(SZG_EINVAL, "order 0", szg_symbol_fejer_range(test_context(), t, 0, &r));
+    ck_szg_fails(SZG_EINVAL, "grid of 0", szg_symbol_samples(test_context(), t, 0, out));
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
+START_TEST(test_symbol_memory) {
+    szg_toeplitz *t = open_kind(SZG_TOEPLITZ_HERMITIAN, 2, SIZE, LAGS);
+    szg_range r;
+    szg_c64 out[16];
+    szg_status status = SZG_ENOMEM;
+    for (int64_t k = 1; status == SZG_ENOMEM; k++) {
+        ck_assert_int_lt(k, 100);
+        szg_memory_fail_after(test_context(), k);
+        status = szg_symbol_range(test_context(), t, &r);
+        if (status == SZG_OK)
+            status = szg_symbol_modulus_range(test_context(), t, &r);
+        if (status == SZG_OK)
+            status = szg_symbol_samples(test_context(), t, 16, out);
+        szg_memory_fail_after(test_context(), 0);
+    }
+    ck_szg_ok(status);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    atexit(szg_ball_cleanup);
+    test_add(suite, "samples", test_samples);
+    test_add(suite, "bounds", test_bounds);
+    test_add(suite, "fejer inside", test_fejer_inside);
+    test_add(suite, "modulus", test_modulus);
+    test_add(suite, "conventions", test_conventions);
+    test_add(suite, "errors", test_symbol_errors);
+    test_add(suite, "memory", test_symbol_memory);
+}
