@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <szego/backend.h>
 
@@ -164,7 +165,16 @@ static const command *find_command(const char *name) {
     return NULL;
 }
 
+/* OpenBLAS chooses its kernels while it is loaded; where it chose badly, only a new start helps. */
+static void restart_with_better_kernels(char **argv) {
+    const char *core = szg_backend_core_remedy();
+    if (!core || getenv("OPENBLAS_CORETYPE") || setenv("OPENBLAS_CORETYPE", core, 0) != 0)
+        return;
+    execv("/proc/self/exe", argv); /* where that fails the program goes on, slower */
+}
+
 int main(int argc, char **argv) {
+    restart_with_better_kernels(argv);
     argp_err_exit_status = EXIT_USAGE;
     if (argc < 2) {
         print_help(stderr);

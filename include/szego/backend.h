@@ -36,6 +36,11 @@ const char *szg_ops_name(const szg_ops *ops);
 const char *szg_backend_blas(void);
 const char *szg_backend_fft(void);
 
+/* NULL, or the value of the environment variable OPENBLAS_CORETYPE that would let OpenBLAS use this
+ * processor's vector instructions, where it did not recognise the processor. The variable is read
+ * while the library is loaded: a program sets it and executes itself anew. */
+const char *szg_backend_core_remedy(void);
+
 /* ---- Products ---- */
 
 /* C := alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n, C m x n. op by letter: 'n' as it is,
