@@ -2,6 +2,7 @@
 #ifndef SZEGO_SZEGO_H
 #define SZEGO_SZEGO_H
 
+#include <szego/ball.h>
 #include <szego/coefficients.h>
 #include <szego/context.h>
 #include <szego/csv.h>
@@ -14,6 +15,7 @@
 #include <szego/result.h>
 #include <szego/safetensors.h>
 #include <szego/status.h>
+#include <szego/symbol.h>
 #include <szego/table.h>
 #include <szego/version.h>
 
