@@ -102,7 +102,7 @@ static szg_status diagonalise(szg_context *context, const szg_dc_half *c, szg_dc
                     block[i * n + j] -= factor * x[i] * y[j];
         }
     }
-    return szg_eigen_symmetric(context, n, block, n, node->values, true);
+    return n > 0 ? szg_eigen_symmetric(context, n, block, n, node->values, true) : SZG_OK;
 }
 
 static szg_status solve_leaf(szg_context *context, szg_dc_tree *tree, int half, int64_t index) {

@@ -1,0 +1,522 @@
+/* The divide and conquer for symmetric Toeplitz matrices, from its sums to its answers: each part
+ * against a plain evaluation of what it stands for, the whole against LAPACK and closed forms. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "dc.h"
+#include "dc_halves.h"
+#include "dc_transform.h"
+#include "dc_update.h"
+#include "dc_verify.h"
+#include "suite.h"
+
+static double *numbers(int64_t count) {
+    double *block = NULL;
+    ck_szg_ok(szg_memory_alloc(test_context(), count, sizeof *block, &block));
+    return block;
+}
+
+static double random_number(uint32_t step, uint64_t index) {
+    szg_stream stream = {.seed = test_seed(), .step = step, .purpose = 77};
+    return szg_random_normal(&stream, index);
+}
+
+/* ---- Kernels of every character ---- */
+
+typedef double kernel_fn(int64_t k);
+static double kms(int64_t k) {
+    return pow(0.9, (double)k);
+}
+static double kms_negative(int64_t k) {
+    return pow(-0.5, (double)k);
+}
+static double kms_near_one(int64_t k) {
+    return pow(0.9999, (double)k);
+}
+static double alibi(int64_t k) {
+    return -(double)k;
+}
+static double gauss(int64_t k) {
+    return exp(-(double)(k * k) / 200);
+}
+static double logarithm(int64_t k) {
+    return -log1p((double)k);
+}
+static double root(int64_t k) {
+    return -sqrt((double)k);
+}
+static double lorentz(int64_t k) {
+    return 1 / (1 + (double)(k * k));
+}
+static double prolate(int64_t k) { /* clusters at 0 and 1 */
+    return k ? sin(0.7 * (double)k) / (M_PI * (double)k) : 0.7 / M_PI;
+}
+static double rotary(int64_t k) { /* rank 16: nearly everything is 0 */
+    double sum = 0;
+    for (int t = 0; t < 8; t++)
+        sum += cos((double)k * pow(10000, -t / 8.0)) / 8;
+    return sum;
+}
+static double laplace(int64_t k) {
+    return k == 0 ? 2 : k == 1 ? -1 : 0;
+}
+static double band(int64_t k) {
+    return k < 6 ? cos(2 * (double)k) / (double)(k + 1) : 0;
+}
+static double constant(int64_t k) {
+    (void)k;
+    return 1;
+}
+static double alternating(int64_t k) {
+    return k % 2 ? -1 : 1;
+}
+static double identity(int64_t k) {
+    return k == 0;
+}
+static double zero(int64_t k) {
+    (void)k;
+    return 0;
+}
+static double parabola(int64_t k) {
+    return (double)(k * k);
+}
+static double growth(int64_t k) {
+    return pow(1.03, (double)k);
+}
+static double far_lag(int64_t k) {
+    return k == 300;
+}
+static double noisy(int64_t k) {
+    return (k == 0) + 1e-12 * random_number(1, (uint64_t)k);
+}
+static double noise(int64_t k) {
+    return random_number(2, (uint64_t)k);
+}
+
+static const struct {
+    const char *name;
+    kernel_fn *at;
+} kernels[] = {{"kms", kms},
+               {"kms negative", kms_negative},
+               {"kms near one", kms_near_one},
+               {"alibi", alibi},
+               {"gauss", gauss},
+               {"logarithm", logarithm},
+               {"root", root},
+               {"lorentz", lorentz},
+               {"prolate", prolate},
+               {"rotary", rotary},
+               {"laplace", laplace},
+               {"band", band},
+               {"constant", constant},
+               {"alternating", alternating},
+               {"identity", identity},
+               {"zero", zero},
+               {"parabola", parabola},
+               {"growth", growth},
+               {"far lag", far_lag},
+               {"noisy", noisy},
+               {"noise", noise}};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+static double *lags_of(int64_t n, kernel_fn *at) {
+    double *lags = numbers(n);
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = at(k);
+    return lags;
+}
+
+static double *dense(int64_t n, const double *lags) {
+    double *a = numbers(n * n);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            a[i * n + j] = lags[i > j ? i - j : j - i];
+    return a;
+}
+
+static double *oracle(int64_t n, const double *lags) {
+    double *a = dense(n, lags), *w = numbers(n);
+    ck_szg_ok(szg_eigen_symmetric(test_context(), n, a, n, w, false));
+    szg_memory_free(a);
+    return w;
+}
+
+/* Both are backward stable: LAPACK's error is a modest multiple of sqrt(n) eps ||T|| in practice (n
+ * eps at worst), ours adds the dropped coupling, 3e-15 ||T|| at each of at most 10 levels. */
+static void compare(const char *name, int64_t n, const double *got, const double *want) {
+    double norm = fmax(fabs(want[0]), fabs(want[n - 1]));
+    double bound = (3e-14 + 32 * sqrt((double)n) * DBL_EPSILON) * norm;
+    for (int64_t i = 0; i < n; i++)
+        ck_assert_msg(fabs(got[i] - want[i]) <= bound, "%s, n %lld, value %lld: %.17g, not %.17g",
+                      name, (long long)n, (long long)i, got[i], want[i]);
+}
+
+/* ---- Parts ---- */
+
+START_TEST(transform_is_the_plain_sum) {
+    const long double pi = 3.14159265358979323846264338327950288L;
+    for (int64_t n = 1; n <= 70; n++) {
+        long double x[70], re[70], im[70];
+        for (int64_t j = 0; j < n; j++)
+            x[j] = (long double)random_number((uint32_t)n, (uint64_t)j);
+        ck_szg_ok(szg_dc_transform(test_context(), n, x, re, im));
+        for (int64_t k = 0; k < (n + 1) / 2; k++) {
+            long double c = 0, s = 0;
+            for (int64_t j = 0; j < n; j++) {
+                long double angle = pi * (long double)((2 * k + 1) * j % (2 * n)) / (long double)n;
+                c += x[j] * cosl(angle);
+                s += x[j] * sinl(angle);
+            }
+            /* log2(n) rounded stages on sums of n terms of size 4 at most */
+            double bound = (double)(64 * LDBL_EPSILON * (long double)n);
+            ck_close((double)(re[k] - c), 0, bound);
+            ck_close((double)(im[k] - s), 0, bound);
+        }
+    }
+}
+END_TEST
+
+/* v_k^T T v_l for the normalised cosine or sine vectors; the signs (-1)^k of the Loewner form are
+ * those of v_k at the end. */
+static double projected(int64_t n, const double *lags, int half, int64_t k, int64_t l) {
+    double sum = 0, norm_k = 0, norm_l = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double x = (double)i - (double)(n - 1) / 2, a = M_PI * (double)(2 * k + 1) / (double)n * x;
+        double vk = half ? sin(a) : cos(a);
+        for (int64_t j = 0; j < n; j++) {
+            double y = (double)j - (double)(n - 1) / 2;
+            double b = M_PI * (double)(2 * l + 1) / (double)n * y, vl = half ? sin(b) : cos(b);
+            sum += vk * lags[i > j ? i - j : j - i] * vl;
+            norm_l += i == 0 ? vl * vl : 0;
+        }
+        norm_k += vk * vk;
+    }
+    return ((k + l) % 2 ? -1 : 1) * sum / sqrt(norm_k * norm_l);
+}
+
+START_TEST(loewner_form_is_the_projected_matrix) {
+    for (int64_t n = 2; n <= 17; n++) {
+        double *lags = lags_of(n, noise), largest = 0;
+        szg_dc_halves halves;
+        ck_szg_ok(szg_dc_halves_open(test_context(), n, lags, &halves));
+        for (int64_t j = 0; j < n; j++)
+            largest = fmax(largest, fabs(lags[j]));
+        ck_assert(halves.norm > 0);
+        for (int half = 0; half < 2; half++) {
+            int64_t size = halves.half[half].size;
+            double *block = numbers(size * size);
+            szg_dc_half_block(&halves.half[half], 0, size, 0, size, block, size);
+            for (int64_t k = 0; k < size; k++)
+                for (int64_t l = 0; l < size; l++)
+                    ck_close(ldexp(block[k * size + l], halves.exponent),
+                             projected(n, lags, half, k, l), 1e-14 * (double)n * largest);
+            szg_memory_free(block);
+        }
+        szg_dc_halves_close(&halves);
+        szg_memory_free(lags);
+    }
+}
+END_TEST
+
+/* D + z z^T with entries from the corners: repeated poles, poles an ulp apart, vanishing and tiny
+ * weights. */
+static void corner_problem(uint32_t trial, int64_t n, double *d, double *z) {
+    szg_stream stream = {.seed = test_seed(), .step = trial, .purpose = 5};
+    double pole = -1;
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t word = szg_random_word(&stream, (uint64_t)(2 * i)) % 6;
+        double random = szg_random_uniform(&stream, (uint64_t)(500 + i));
+        double gaps[6] = {0, DBL_EPSILON, 1e-9, random / (double)n, 1e-14, random / (double)n};
+        d[i] = pole += gaps[word];
+        word = szg_random_word(&stream, (uint64_t)(2 * i + 1)) % 6;
+        double weights[6] = {0, 1e-17, 1e-8, 1, -1, 1e-13};
+        z[i] = weights[word] * random / sqrt((double)n);
+    }
+}
+
+/* With the identity's rows as input the result is Q, transposed: it must be orthogonal, and rebuild
+ * the matrix; so its values are right too. */
+static void check_rank_one(int64_t n, const double *d0, const double *z0, const double *d,
+                           const double *q) {
+    double bound = 16 * DBL_EPSILON * (double)n;
+    for (int64_t i = 0; i < n; i++) {
+        ck_assert(i == 0 || d[i - 1] <= d[i]);
+        for (int64_t j = 0; j < n; j++) {
+            double inner = 0, rebuilt = 0;
+            for (int64_t k = 0; k < n; k++) {
+                inner += q[i * n + k] * q[j * n + k];
+                rebuilt += q[i * n + k] * d[k] * q[j * n + k];
+            }
+            ck_close(inner, i == j, bound);
+            ck_close(rebuilt, (i == j ? d0[i] : 0) + z0[i] * z0[j], bound);
+        }
+    }
+}
+
+START_TEST(rank_one_update_rebuilds_its_matrix) {
+    for (int64_t trial = 0; trial < test_trials(200); trial++) {
+        int64_t n = 1 + trial % 90;
+        double *d0 = numbers(n), *z0 = numbers(n), *d = numbers(n), *z = numbers(n);
+        double *rows = numbers(n * n);
+        corner_problem((uint32_t)trial, n, d0, z0);
+        memcpy(d, d0, (size_t)n * sizeof *d);
+        memcpy(z, z0, (size_t)n * sizeof *z);
+        for (int64_t i = 0; i < n; i++)
+            rows[i * n + i] = 1;
+        ck_szg_ok(szg_dc_rank_one(test_context(), n, 2 * DBL_EPSILON, d, z, n, rows, n));
+        check_rank_one(n, d0, z0, d, rows);
+        szg_memory_free(rows);
+        szg_memory_free(z);
+        szg_memory_free(d);
+        szg_memory_free(z0);
+        szg_memory_free(d0);
+    }
+}
+END_TEST
+
+/* ---- Whole ---- */
+
+static void check_kernel(int which, int64_t n, int64_t leaf, bool must_apply) {
+    double *lags = lags_of(n, kernels[which].at), *w = numbers(n);
+    bool applicable = false;
+    ck_szg_ok(szg_dc_lags(test_context(), n, lags, leaf, 64, w, &applicable));
+    ck_assert_msg(applicable || !must_apply, "%s, n %lld refused", kernels[which].name,
+                  (long long)n);
+    if (applicable) {
+        double *want = oracle(n, lags);
+        compare(kernels[which].name, n, w, want);
+        szg_memory_free(want);
+    }
+    szg_memory_free(w);
+    szg_memory_free(lags);
+}
+
+START_TEST(small_orders_agree_with_lapack) {
+    for (int which = 0; which < KERNELS; which++)
+        for (int64_t n = 2; n <= 40; n++)
+            check_kernel(which, n, 1 + n % 5, true);
+}
+END_TEST
+
+START_TEST(kernels_agree_with_lapack) {
+    for (int which = 0; which < KERNELS; which++) {
+        bool random = kernels[which].at == noise || kernels[which].at == noisy;
+        check_kernel(which, 400 + 13 * which, 24 + which, !random && kernels[which].at != far_lag);
+    }
+}
+END_TEST
+
+START_TEST(random_corner_lags_agree_with_lapack) {
+    for (int64_t trial = 0; trial < test_trials(60); trial++) {
+        int64_t n = 2 + trial * 3 % 150;
+        double *lags = numbers(n), *w = numbers(n);
+        szg_stream stream = {.seed = test_seed(), .step = (uint32_t)trial, .purpose = 9};
+        for (int64_t k = 0; k < n; k++)
+            lags[k] = test_real(&stream, (uint64_t)k);
+        bool applicable;
+        ck_szg_ok(szg_dc_lags(test_context(), n, lags, 16, 64, w, &applicable));
+        double *want = oracle(n, lags);
+        if (applicable)
+            compare("corner lags", n, w, want);
+        szg_memory_free(want);
+        szg_memory_free(w);
+        szg_memory_free(lags);
+    }
+}
+END_TEST
+
+START_TEST(powers_of_two_scale_along) {
+    int64_t n = 260;
+    double *lags = lags_of(n, gauss), *w = numbers(n), *scaled = numbers(n);
+    static const int exponents[] = {-900, -300, 1, 400, 1000};
+    bool applicable;
+    ck_szg_ok(szg_dc_lags(test_context(), n, lags, 32, 24, w, &applicable));
+    ck_assert(applicable);
+    for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
+        for (int64_t k = 0; k < n; k++)
+            lags[k] = ldexp(gauss(k), exponents[e]);
+        ck_szg_ok(szg_dc_lags(test_context(), n, lags, 32, 24, scaled, &applicable));
+        ck_assert(applicable);
+        for (int64_t k = 0; k < n; k++)
+            ck_close(ldexp(scaled[k], -exponents[e]), w[k], 1e-13 * w[n - 1]);
+    }
+    szg_memory_free(scaled);
+    szg_memory_free(w);
+    szg_memory_free(lags);
+}
+END_TEST
+
+static double *through_the_door(kernel_fn *at, int64_t n, bool *applicable) {
+    double *lags = lags_of(n, at), *w = numbers(n);
+    szg_toeplitz *t = NULL;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, n, lags, &t));
+    ck_szg_ok(szg_dc_eigenvalues(test_context(), t, w, applicable));
+    szg_toeplitz_close(&t);
+    szg_memory_free(lags);
+    return w;
+}
+
+START_TEST(closed_forms_are_met) {
+    for (int which = 0; which < 2; which++) {
+        int64_t n = 1500 + which;
+        bool applicable;
+        double *w = through_the_door(which ? alibi : kms, n, &applicable);
+        ck_assert(applicable);
+        szg_spectrum closed;
+        if (which)
+            ck_szg_ok(szg_spectra_alibi(test_context(), n, 1, NULL, &closed));
+        else
+            ck_szg_ok(szg_spectra_kms(test_context(), n, 0.9, NULL, &closed));
+        ck_assert_int_eq(closed.count, n);
+        double norm = fmax(fabs(closed.re[0]), fabs(closed.re[n - 1]));
+        for (int64_t i = 0; i < n; i++)
+            ck_close(w[i], closed.re[i], 1e-14 * norm);
+        szg_spectrum_close(&closed);
+        szg_memory_free(w);
+    }
+}
+END_TEST
+
+START_TEST(high_rank_and_small_orders_are_refused) {
+    bool applicable;
+    szg_memory_free(through_the_door(noise, 1100, &applicable));
+    ck_assert(!applicable);
+    szg_memory_free(through_the_door(kms, 100, &applicable));
+    ck_assert(!applicable);
+    szg_c64 lags[2] = {{1, 0}, {0, 1}};
+    double w[2];
+    szg_toeplitz *t = NULL;
+    ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), 2, 2, lags, &t));
+    ck_szg_fails(SZG_EINVAL, "symmetric", szg_dc_eigenvalues(test_context(), t, w, &applicable));
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
+START_TEST(threads_do_not_change_a_bit) {
+    int64_t n = 700;
+    double *lags = lags_of(n, lorentz), *one = numbers(n), *many = numbers(n);
+    for (int threads = 1; threads <= 5; threads++) {
+        szg_context *context = NULL;
+        szg_context_options options = {.threads = threads};
+        ck_assert(szg_context_open(&options, &context) == SZG_OK);
+        bool applicable;
+        double *w = threads == 1 ? one : many;
+        ck_assert(szg_dc_lags(context, n, lags, 64, 32, w, &applicable) == SZG_OK && applicable);
+        ck_assert(memcmp(one, w, (size_t)n * sizeof *w) == 0);
+        szg_context_close(&context);
+    }
+    szg_memory_free(many);
+    szg_memory_free(one);
+    szg_memory_free(lags);
+}
+END_TEST
+
+/* ---- Checks of the answer ---- */
+
+typedef struct solved {
+    int64_t n;
+    double *lags, *w, *half[2];
+    szg_dc_answer answer;
+} solved;
+
+/* KMS by LAPACK: even and odd halves told apart by their own matrices. */
+static solved solve_apart(int64_t n) {
+    solved s = {.n = n, .lags = lags_of(n, kms)};
+    s.w = oracle(n, s.lags);
+    int64_t m = n / 2;
+    for (int half = 0; half < 2; half++) {
+        double *a = numbers(m * m);
+        s.half[half] = numbers(m);
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < m; j++)
+                a[i * m + j] =
+                    s.lags[i > j ? i - j : j - i] + (half ? -1 : 1) * s.lags[n - 1 - i - j];
+        ck_szg_ok(szg_eigen_symmetric(test_context(), m, a, m, s.half[half], false));
+        szg_memory_free(a);
+    }
+    s.answer = (szg_dc_answer){n, s.lags, s.w[n - 1], {s.half[0], s.half[1]}, s.w};
+    return s;
+}
+
+static bool confirmed(const solved *s) {
+    bool result;
+    ck_szg_ok(szg_dc_verify(test_context(), &s->answer, &result));
+    return result;
+}
+
+START_TEST(wrong_answers_are_refused) {
+    solved s = solve_apart(200);
+    ck_assert(confirmed(&s));
+    double *half = s.half[1], saved[2] = {half[10], half[95]};
+    half[10] += 1e-10 * s.answer.norm; /* the sum */
+    ck_assert(!confirmed(&s));
+    half[95] -= 1e-10 * s.answer.norm; /* the sum is right again, the squares are not */
+    ck_assert(!confirmed(&s));
+    half[10] = NAN, half[95] = saved[1];
+    ck_assert(!confirmed(&s));
+    half[10] = saved[0];
+    ck_assert(confirmed(&s));
+    s.answer.half[0] = s.half[1], s.answer.half[1] = s.half[0];
+    ck_assert(!confirmed(&s));
+    s.answer.half[0] = s.half[0], s.answer.half[1] = s.half[1];
+    for (int64_t i = 60; i < 190; i++) /* one value too many below both shifts */
+        s.w[i] = s.w[i + 1];
+    ck_assert(!confirmed(&s));
+    szg_memory_free(s.half[0]);
+    szg_memory_free(s.half[1]);
+    szg_memory_free(s.w);
+    szg_memory_free(s.lags);
+}
+END_TEST
+
+START_TEST(every_allocation_may_fail) {
+    int64_t n = 150;
+    double *lags = lags_of(n, gauss), *w = numbers(n);
+    bool applicable = false;
+    int64_t failures = 0;
+    for (;; failures++) {
+        szg_memory_fail_after(test_context(), failures + 1);
+        szg_status status = szg_dc_lags(test_context(), n, lags, 24, 24, w, &applicable);
+        szg_memory_fail_after(test_context(), 0);
+        if (status == SZG_OK)
+            break;
+        ck_assert_int_eq(status, SZG_ENOMEM);
+        ck_assert_int_lt(failures, 10000);
+    }
+    ck_assert(applicable);
+    ck_assert_int_gt(failures, 20);
+    szg_memory_free(w);
+    szg_memory_free(lags);
+}
+END_TEST
+
+START_TEST(cancelling_stops_it) {
+    szg_context *context = NULL;
+    ck_assert(szg_context_open(NULL, &context) == SZG_OK);
+    double *lags = lags_of(300, kms), *w = numbers(300);
+    bool applicable;
+    szg_context_cancel(context);
+    ck_assert(szg_dc_lags(context, 300, lags, 32, 24, w, &applicable) == SZG_ECANCEL);
+    szg_context_close(&context);
+    szg_memory_free(w);
+    szg_memory_free(lags);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "transform_is_the_plain_sum", transform_is_the_plain_sum);
+    test_add(suite, "loewner_form_is_the_projected_matrix", loewner_form_is_the_projected_matrix);
+    test_add(suite, "rank_one_update_rebuilds_its_matrix", rank_one_update_rebuilds_its_matrix);
+    test_add(suite, "small_orders_agree_with_lapack", small_orders_agree_with_lapack);
+    test_add(suite, "kernels_agree_with_lapack", kernels_agree_with_lapack);
+    test_add(suite, "random_corner_lags_agree_with_lapack", random_corner_lags_agree_with_lapack);
+    test_add(suite, "powers_of_two_scale_along", powers_of_two_scale_along);
+    test_add(suite, "closed_forms_are_met", closed_forms_are_met);
+    test_add(suite, "high_rank_and_small_orders_are_refused",
+             high_rank_and_small_orders_are_refused);
+    test_add(suite, "threads_do_not_change_a_bit", threads_do_not_change_a_bit);
+    test_add(suite, "wrong_answers_are_refused", wrong_answers_are_refused);
+    test_add(suite, "every_allocation_may_fail", every_allocation_may_fail);
+    test_add(suite, "cancelling_stops_it", cancelling_stops_it);
+}
