@@ -1,0 +1,96 @@
+/* Everything that one row of the table `summary` says about one matrix: an encoding's own kernel,
+ * or a logit matrix; and the tables that hold such rows. */
+#ifndef SZEGO_REPORT_H
+#define SZEGO_REPORT_H
+
+#include <szego/ball.h>
+#include <szego/coupling.h>
+#include <szego/summary.h>
+#include <szego/symbol.h>
+#include <szego/table.h>
+#include <szego/theory.h>
+
+SZG_BEGIN_DECLS
+
+enum {
+    /* Above these orders whole spectra are computed only on request (`all`), or in closed form. */
+    SZG_REPORT_ALL_LIMIT = 4096,
+    SZG_REPORT_GENERAL_LIMIT = 2048, /* complex eigenvalues of a dense matrix */
+    SZG_REPORT_SYMBOL_LIMIT = 100000 /* largest order of a certified symbol range */
+};
+
+typedef struct szg_report_options {
+    bool all;                         /* every eigenvalue, whatever the order */
+    bool dense;                       /* the dense oracle in place of structure */
+    bool no_symbol;                   /* leave the symbol's range out */
+    int64_t samples;                  /* samples of the symbol to take; 0: none */
+    szg_symbol_convention convention; /* of the symbol; TRUNCATED is that of the N x N matrix */
+} szg_report_options;
+
+/* Numbers that do not exist are NaN; `note` says why. */
+typedef struct szg_matrix_report {
+    const char *matrix; /* position gram, rotary mean, bias, coefficients, zero, content, logits */
+    szg_spectrum eigenvalues; /* kind NULL: not computed */
+    szg_spectrum singular;    /* likewise */
+    szg_summary summary;
+    double toeplitzness;
+    szg_symbol_convention convention;
+    szg_range symbol;   /* method NULL: none */
+    bool modulus;       /* `symbol` bounds |a|: the symbol is complex */
+    bool toeplitz_part; /* `symbol` and the samples are those of the matrix's Toeplitz part */
+    int64_t samples;    /* at theta = 2 pi j / samples */
+    szg_c64 *sample;
+    szg_theorem_answer theorem;
+    char note[2048];
+} szg_matrix_report;
+
+/* Frees what the report holds and zeroes it. */
+void szg_matrix_report_close(szg_matrix_report *report);
+
+/* Matrix `matrix` of an encoding's head (see szg_encoding_facts) at order n, by the solver that its
+ * structure allows: closed forms and rotary kernels take no memory of order n. `options` may be
+ * NULL. Errors of szg_encoding_kernel and of spectra. */
+SZG_CHECK_RESULT szg_status szg_report_kernel(szg_context *context, const szg_encoding *encoding,
+                                              int64_t head, int64_t matrix, int64_t n,
+                                              const szg_report_options *options,
+                                              szg_matrix_report *out);
+
+/* A factored matrix called `name` (kept as a pointer). Its eigenvalues are real where A is a
+ * positive multiple of B and nothing breaks the symmetry; else singular values come with them. */
+SZG_CHECK_RESULT szg_status szg_report_factored(szg_context *context, const szg_factored *factored,
+                                                const char *name, const szg_report_options *options,
+                                                szg_matrix_report *out);
+
+/* A dense n x n matrix, kept as it is: symmetric ones (up to 64 eps max|a|) have real eigenvalues.
+ */
+SZG_CHECK_RESULT szg_status szg_report_dense(szg_context *context, int64_t n, const double *a,
+                                             int64_t lda, const char *name,
+                                             const szg_report_options *options,
+                                             szg_matrix_report *out);
+
+/* ---- Tables ---- */
+
+typedef struct szg_report_tables {
+    szg_table *summary;         /* one row a matrix */
+    szg_table *eigenvalues;     /* one row a value; NULL: not wanted */
+    szg_table *samples, *range; /* the symbols; NULL: not wanted */
+} szg_report_tables;
+
+SZG_CHECK_RESULT szg_status szg_report_tables_open(szg_context *context, bool eigenvalues,
+                                                   bool symbols, szg_report_tables *out);
+void szg_report_tables_close(szg_report_tables *tables);
+
+/* What a row is about; negative layer and head leave the cell empty. */
+typedef struct szg_report_labels {
+    const char *source;
+    int64_t layer, head;
+} szg_report_labels;
+
+/* Adds the report to every table that is open. */
+SZG_CHECK_RESULT szg_status szg_report_add(szg_context *context, szg_report_tables *tables,
+                                           const szg_report_labels *labels,
+                                           const szg_matrix_report *report);
+
+SZG_END_DECLS
+
+#endif

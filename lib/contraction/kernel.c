@@ -1,0 +1,226 @@
+/* Reports of an encoding's own matrices: which solver, which symbol. */
+#include <math.h>
+
+#include <szego/backend.h>
+#include <szego/memory.h>
+#include "report_private.h"
+
+typedef struct kernel_job {
+    const szg_encoding *encoding;
+    int64_t head, matrix, n;
+    const szg_report_options *options;
+    szg_kernel_facts facts;
+    szg_toeplitz *toeplitz; /* NULL where it is not needed, not Toeplitz, or too large */
+    szg_matrix_report *report;
+} kernel_job;
+
+/* ---- Eigenvalues ---- */
+
+static szg_status zero_spectrum(szg_context *context, int64_t n, szg_spectrum *out) {
+    *out = (szg_spectrum){
+        .n = n,
+        .zeros = n,
+        .kind = "eigenvalue",
+        .normal = true,
+        .residual_meaning = "exact: the matrix is zero",
+        .method = "zero matrix",
+    };
+    return szg_memory_alloc(context, 0, sizeof(double), &out->re);
+}
+
+/* scale (2 sum_t cos(k theta_t) + unrotated) / dim as atoms. */
+static szg_status scaled_cosines(szg_context *context, const kernel_job *job,
+                                 const szg_spectra_options *options, szg_spectrum *out) {
+    const szg_kernel_facts *facts = &job->facts;
+    if (facts->parameter == 1)
+        return szg_spectra_rotary(context, job->n, facts->pairs, facts->theta, facts->unrotated,
+                                  options, out);
+    double *weight;
+    SZG_TRY(szg_memory_alloc(context, facts->pairs, sizeof *weight, &weight));
+    double dim = 2 * (double)facts->pairs + (double)facts->unrotated;
+    for (int64_t t = 0; t < facts->pairs; t++)
+        weight[t] = 2 * facts->parameter / dim;
+    szg_status status =
+        szg_spectra_atoms(context, job->n, facts->pairs, weight, facts->theta, options, out);
+    szg_memory_free(weight);
+    return status;
+}
+
+/* P P^T as the n x n matrix. */
+static szg_status dense_gram(szg_context *context, const szg_factored *f, szg_spectrum *out) {
+    int64_t size;
+    double *dense;
+    SZG_TRY(szg_memory_product(context, f->n, f->n, &size));
+    SZG_TRY(szg_memory_require(context, f->n, f->n, sizeof *dense, "the dense matrix",
+                               "leave --dense out"));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof *dense, &dense));
+    szg_status status = szg_factored_dense(context, f, dense, f->n);
+    if (status == SZG_OK)
+        status = szg_spectra_symmetric(context, f->n, dense, f->n, NULL, out);
+    szg_memory_free(dense);
+    return status;
+}
+
+static szg_status table_gram(szg_context *context, const kernel_job *job, szg_spectrum *out) {
+    int64_t n = job->n, d = szg_encoding_dimension(job->encoding), size;
+    double *p;
+    SZG_TRY(szg_memory_product(context, n, d, &size));
+    SZG_TRY(szg_memory_require(context, n, d, sizeof *p, "the position table", "use a smaller N"));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof *p, &p));
+    szg_factored f = {.n = n, .d = d, .a = p, .lda = d, .b = p, .ldb = d};
+    szg_status status = szg_encoding_input(context, job->encoding, n, p, d);
+    if (status == SZG_OK)
+        status = job->options->dense ? dense_gram(context, &f, out)
+                                     : report_gram(context, n, d, p, d, 1, out);
+    if (status == SZG_OK)
+        status = report_toeplitzness(context, &f, job->report);
+    szg_memory_free(p);
+    return status;
+}
+
+static bool hermitian(const szg_kernel_facts *facts) {
+    return facts->kind == SZG_TOEPLITZ_SYMMETRIC || facts->kind == SZG_TOEPLITZ_HERMITIAN;
+}
+
+/* General Toeplitz kernels: eigenvalues where that is affordable, singular values besides. */
+static szg_status toeplitz_spectra(szg_context *context, const kernel_job *job,
+                                   const szg_spectra_options *options) {
+    szg_matrix_report *report = job->report;
+    if (hermitian(&job->facts))
+        return szg_spectra_toeplitz(context, job->toeplitz, options, &report->eigenvalues);
+    bool whole = job->options->all || job->n <= SZG_REPORT_GENERAL_LIMIT;
+    if (whole)
+        SZG_TRY(szg_spectra_toeplitz(context, job->toeplitz, NULL, &report->eigenvalues));
+    else
+        report_note(report, "complex eigenvalues above N = %d only with all of them",
+                    SZG_REPORT_GENERAL_LIMIT);
+    return szg_spectra_toeplitz_singular(context, job->toeplitz, options, &report->singular);
+}
+
+static szg_status spectra(szg_context *context, const kernel_job *job) {
+    const szg_kernel_facts *facts = &job->facts;
+    szg_spectrum *out = &job->report->eigenvalues;
+    bool whole = job->options->all || job->options->dense || job->n <= SZG_REPORT_ALL_LIMIT;
+    szg_spectra_options options = {.want = whole ? SZG_WANT_ALL : SZG_WANT_RANGE,
+                                   .dense = job->options->dense};
+    if (facts->structure == SZG_KERNEL_GRAM)
+        return table_gram(context, job, out);
+    if (job->options->dense)
+        return toeplitz_spectra(context, job, &options);
+    switch (facts->structure) {
+    case SZG_KERNEL_ZERO:
+        return zero_spectrum(context, job->n, out);
+    case SZG_KERNEL_COSINES:
+        return scaled_cosines(context, job, &options, out);
+    case SZG_KERNEL_KMS:
+        return szg_spectra_kms(context, job->n, facts->parameter, &options, out);
+    case SZG_KERNEL_DISTANCE:
+        return szg_spectra_alibi(context, job->n, facts->parameter, &options, out);
+    default:
+        return toeplitz_spectra(context, job, &options);
+    }
+}
+
+/* ---- Symbol ---- */
+
+static const double PI = 3.14159265358979323846;
+
+static szg_status closed_symbol(szg_context *context, const kernel_job *job) {
+    szg_matrix_report *report = job->report;
+    int64_t count = job->options->samples;
+    report->convention = SZG_SYMBOL_CLOSED_FORM;
+    SZG_TRY(szg_encoding_symbol_range(context, job->encoding, job->head, job->matrix,
+                                      &report->symbol.min, &report->symbol.max,
+                                      &report->symbol.theta_min, &report->symbol.theta_max));
+    report->symbol.method = "closed form";
+    SZG_TRY(szg_memory_alloc(context, count, sizeof(szg_c64), &report->sample));
+    report->samples = count;
+    for (int64_t j = 0; j < count; j++)
+        SZG_TRY(szg_encoding_symbol(context, job->encoding, job->head, job->matrix,
+                                    2 * PI * (double)j / (double)count, &report->sample[j].re));
+    return SZG_OK;
+}
+
+/* The closed form is shown where it exists unless another convention is asked for by Fejer. */
+static szg_status symbol(szg_context *context, const kernel_job *job) {
+    szg_matrix_report *report = job->report;
+    bool fejer = job->options->convention == SZG_SYMBOL_FEJER;
+    if (job->options->no_symbol || job->facts.form == SZG_FORM_NOT_TOEPLITZ)
+        return SZG_OK;
+    if (job->options->convention == SZG_SYMBOL_CLOSED_FORM) {
+        if (job->facts.form == SZG_FORM_CLOSED)
+            return closed_symbol(context, job);
+        report_note(report, "no symbol in closed form: the truncated one is shown");
+    }
+    if (!job->toeplitz) {
+        if (job->facts.form == SZG_FORM_CLOSED && !fejer)
+            return closed_symbol(context, job);
+        report_note(report, "no certified range: the symbol of N = %lld lags is beyond degree %d",
+                    (long long)job->n, SZG_REPORT_SYMBOL_LIMIT);
+        return SZG_OK;
+    }
+    szg_report_options options = *job->options;
+    options.convention = fejer ? SZG_SYMBOL_FEJER : SZG_SYMBOL_TRUNCATED;
+    return report_symbol(context, job->toeplitz, &options, false, report);
+}
+
+/* ---- The report ---- */
+
+/* The coefficients are opened where a spectrum or a symbol of affordable degree needs them. */
+static szg_status open_toeplitz(szg_context *context, kernel_job *job) {
+    const szg_kernel_facts *facts = &job->facts;
+    if (facts->form == SZG_FORM_NOT_TOEPLITZ)
+        return SZG_OK;
+    bool coefficients = facts->structure == SZG_KERNEL_COEFFICIENTS || job->options->dense;
+    if (!coefficients && (job->options->no_symbol || job->n > SZG_REPORT_SYMBOL_LIMIT))
+        return SZG_OK;
+    return szg_encoding_kernel(context, job->encoding, job->head, job->matrix, job->n,
+                               &job->toeplitz);
+}
+
+static void finish(kernel_job *job) {
+    szg_matrix_report *report = job->report;
+    const szg_kernel_facts *facts = &job->facts;
+    if (report->summary.rank < 0 && facts->rank_exact &&
+        !(facts->structure == SZG_KERNEL_DISTANCE && job->n < 2))
+        report->summary.rank = job->n < facts->rank_bound ? job->n : facts->rank_bound;
+    if (facts->form == SZG_FORM_ZERO)
+        report_note(report, "the zero matrix has no toeplitzness");
+    report_note(report, "%s", report->theorem.sentence);
+}
+
+static szg_status run(szg_context *context, kernel_job *job) {
+    szg_matrix_report *report = job->report;
+    SZG_TRY(open_toeplitz(context, job));
+    SZG_TRY(szg_theorem_of_encoding(context, &job->facts, &report->theorem));
+    bool toeplitz = job->facts.form != SZG_FORM_NOT_TOEPLITZ;
+    report->toeplitzness = toeplitz && job->facts.form != SZG_FORM_ZERO ? 1 : NAN;
+    SZG_TRY(spectra(context, job));
+    SZG_TRY(report_summarise(context, job->n, report));
+    SZG_TRY(symbol(context, job));
+    finish(job);
+    return SZG_OK;
+}
+
+szg_status szg_report_kernel(szg_context *context, const szg_encoding *encoding, int64_t head,
+                             int64_t matrix, int64_t n, const szg_report_options *options,
+                             szg_matrix_report *out) {
+    const szg_report_options defaults = {0};
+    *out = (szg_matrix_report){0};
+    kernel_job job = {.encoding = encoding,
+                      .head = head,
+                      .matrix = matrix,
+                      .n = n,
+                      .options = options ? options : &defaults,
+                      .report = out};
+    SZG_TRY(szg_encoding_facts(context, encoding, head, matrix, &job.facts));
+    if (n < 1)
+        return szg_fail(context, SZG_EINVAL, "%s: N = %lld must be at least 1",
+                        szg_encoding_spec(encoding), (long long)n);
+    out->matrix = job.facts.matrix;
+    szg_status status = run(context, &job);
+    szg_toeplitz_close(&job.toeplitz);
+    if (status != SZG_OK)
+        szg_matrix_report_close(out);
+    return status;
+}

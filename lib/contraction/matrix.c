@@ -1,0 +1,180 @@
+/* Reports of logit matrices, factored or dense. */
+#include <math.h>
+
+#include <szego/memory.h>
+#include "report_private.h"
+
+static const szg_report_options defaults;
+
+szg_status report_toeplitzness(szg_context *context, const szg_factored *factored,
+                               szg_matrix_report *report) {
+    szg_status status = szg_factored_toeplitzness(context, factored, &report->toeplitzness);
+    if (status != SZG_EDOMAIN)
+        return status;
+    report->toeplitzness = NAN;
+    report_note(report, "the zero matrix has no toeplitzness");
+    return SZG_OK;
+}
+
+/* Logits are no Toeplitz family in N: the answer and its sentence are those of "not Toeplitz". */
+static szg_status no_theorem(szg_context *context, szg_matrix_report *report) {
+    const szg_hypotheses none = {0};
+    return szg_theorem_select(context, &none, &report->theorem);
+}
+
+/* ---- Dense ---- */
+
+static bool symmetric(int64_t n, const double *a, int64_t lda) {
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            largest = fmax(largest, fabs(a[i * lda + j]));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            if (!(fabs(a[i * lda + j] - a[j * lda + i]) <= 64 * 0x1p-52 * largest))
+                return false;
+    return true;
+}
+
+static szg_status dense_spectra(szg_context *context, int64_t n, const double *a, int64_t lda,
+                                const szg_report_options *options, szg_matrix_report *report) {
+    if (symmetric(n, a, lda))
+        return szg_spectra_symmetric(context, n, a, lda, NULL, &report->eigenvalues);
+    if (options->all || options->dense || n <= SZG_REPORT_GENERAL_LIMIT)
+        SZG_TRY(szg_spectra_general(context, n, a, lda, &report->eigenvalues));
+    else
+        report_note(report, "complex eigenvalues above N = %d only with all of them",
+                    SZG_REPORT_GENERAL_LIMIT);
+    return szg_spectra_singular(context, n, n, a, lda, NULL, &report->singular);
+}
+
+static szg_status dense_toeplitz_part(szg_context *context, int64_t n, const double *a, int64_t lda,
+                                      const szg_report_options *options,
+                                      szg_matrix_report *report) {
+    szg_status status = szg_toeplitzness(context, n, a, lda, &report->toeplitzness);
+    if (status == SZG_EDOMAIN) {
+        report->toeplitzness = NAN;
+        report_note(report, "the zero matrix has no toeplitzness");
+        return SZG_OK;
+    }
+    SZG_TRY(status);
+    if (options->no_symbol || n > SZG_REPORT_SYMBOL_LIMIT)
+        return SZG_OK;
+    szg_toeplitz *part;
+    SZG_TRY(szg_toeplitz_project(context, n, a, lda, &part));
+    report->toeplitz_part = true;
+    status = report_symbol(context, part, options, true, report);
+    szg_toeplitz_close(&part);
+    return status;
+}
+
+szg_status szg_report_dense(szg_context *context, int64_t n, const double *a, int64_t lda,
+                            const char *name, const szg_report_options *options,
+                            szg_matrix_report *out) {
+    *out = (szg_matrix_report){.matrix = name};
+    options = options ? options : &defaults;
+    szg_status status;
+    SZG_TRY_GOTO(status, no_theorem(context, out), done);
+    SZG_TRY_GOTO(status, dense_spectra(context, n, a, lda, options, out), done);
+    SZG_TRY_GOTO(status, report_summarise(context, n, out), done);
+    status = dense_toeplitz_part(context, n, a, lda, options, out);
+done:
+    if (status != SZG_OK)
+        szg_matrix_report_close(out);
+    return status;
+}
+
+/* ---- Factored ---- */
+
+/* A = scale B with scale > 0, up to rounding of the entries: then A B^T is symmetric. */
+static bool proportional(const szg_factored *f, double *scale) {
+    double largest_a = 0, largest_b = 0;
+    *scale = 0;
+    for (int64_t i = 0; i < f->n; i++)
+        for (int64_t j = 0; j < f->d; j++) {
+            largest_a = fmax(largest_a, fabs(f->a[i * f->lda + j]));
+            if (fabs(f->b[i * f->ldb + j]) > largest_b) {
+                largest_b = fabs(f->b[i * f->ldb + j]);
+                *scale = f->a[i * f->lda + j] / f->b[i * f->ldb + j];
+            }
+        }
+    if (!(*scale > 0))
+        return false;
+    for (int64_t i = 0; i < f->n; i++)
+        for (int64_t j = 0; j < f->d; j++)
+            if (!(fabs(f->a[i * f->lda + j] - *scale * f->b[i * f->ldb + j]) <=
+                  16 * 0x1p-52 * largest_a))
+                return false;
+    return true;
+}
+
+static szg_status dense_report(szg_context *context, const szg_factored *f,
+                               const szg_report_options *options, szg_matrix_report *report) {
+    int64_t size;
+    double *dense;
+    SZG_TRY(szg_memory_product(context, f->n, f->n, &size));
+    SZG_TRY(szg_memory_require(context, f->n, f->n, sizeof *dense, "dense logits",
+                               "leave --dense or --all out"));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof *dense, &dense));
+    szg_status status = szg_factored_dense(context, f, dense, f->n);
+    if (status == SZG_OK)
+        status = dense_spectra(context, f->n, dense, f->n, options, report);
+    szg_memory_free(dense);
+    return status;
+}
+
+/* Not symmetric: eigenvalues where they are affordable, singular values besides. */
+static szg_status general_spectra(szg_context *context, const szg_factored *f,
+                                  const szg_report_options *options, szg_matrix_report *report) {
+    bool low_rank = !f->bias && !f->causal;
+    if (low_rank || f->causal || options->all || f->n <= SZG_REPORT_GENERAL_LIMIT)
+        SZG_TRY(szg_spectra_factored_eigen(context, f, NULL, &report->eigenvalues));
+    else
+        report_note(report, "complex eigenvalues above N = %d only with all of them",
+                    SZG_REPORT_GENERAL_LIMIT);
+    bool whole = low_rank || options->all || f->n <= SZG_REPORT_ALL_LIMIT;
+    szg_spectra_options part = {.want = whole ? SZG_WANT_ALL : SZG_WANT_RANGE};
+    return szg_spectra_factored_singular(context, f, &part, &report->singular);
+}
+
+static szg_status factored_spectra(szg_context *context, const szg_factored *f,
+                                   const szg_report_options *options, szg_matrix_report *report) {
+    double scale;
+    bool whole = options->all || f->n <= SZG_REPORT_ALL_LIMIT;
+    bool balanced = !f->causal && (!f->bias || szg_toeplitz_is_hermitian(f->bias)) &&
+                    (f->d == 0 || proportional(f, &scale));
+    if (options->dense || (balanced && f->bias && whole))
+        return dense_report(context, f, options, report);
+    if (balanced && !f->bias && f->d > 0)
+        return report_gram(context, f->n, f->d, f->b, f->ldb, scale, &report->eigenvalues);
+    return general_spectra(context, f, options, report);
+}
+
+static szg_status factored_toeplitz_part(szg_context *context, const szg_factored *f,
+                                         const szg_report_options *options,
+                                         szg_matrix_report *report) {
+    SZG_TRY(report_toeplitzness(context, f, report));
+    if (options->no_symbol || isnan(report->toeplitzness) || f->n > SZG_REPORT_SYMBOL_LIMIT)
+        return SZG_OK;
+    szg_toeplitz *part;
+    SZG_TRY(szg_factored_toeplitz_part(context, f, &part));
+    report->toeplitz_part = true;
+    szg_status status = report_symbol(context, part, options, true, report);
+    szg_toeplitz_close(&part);
+    return status;
+}
+
+szg_status szg_report_factored(szg_context *context, const szg_factored *factored, const char *name,
+                               const szg_report_options *options, szg_matrix_report *out) {
+    *out = (szg_matrix_report){.matrix = name};
+    options = options ? options : &defaults;
+    szg_status status;
+    SZG_TRY_GOTO(status, no_theorem(context, out), done);
+    SZG_TRY_GOTO(status, factored_spectra(context, factored, options, out), done);
+    SZG_TRY_GOTO(status, report_summarise(context, factored->n, out), done);
+    status = factored_toeplitz_part(context, factored, options, out);
+done:
+    if (status != SZG_OK)
+        szg_matrix_report_close(out);
+    return status;
+}

@@ -1,0 +1,153 @@
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/backend.h>
+#include <szego/memory.h>
+#include "report_private.h"
+
+void szg_matrix_report_close(szg_matrix_report *report) {
+    if (!report)
+        return;
+    szg_spectrum_close(&report->eigenvalues);
+    szg_spectrum_close(&report->singular);
+    szg_memory_free(report->sample);
+    *report = (szg_matrix_report){0};
+}
+
+void report_note(szg_matrix_report *report, const char *format, ...) {
+    size_t used = strlen(report->note);
+    if (used && used + 3 < sizeof report->note) {
+        memcpy(report->note + used, "; ", 3);
+        used += 2;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(report->note + used, sizeof report->note - used, format, arguments);
+    va_end(arguments);
+}
+
+static szg_status gram_matrix(szg_context *context, int64_t n, int64_t d, const double *r,
+                              int64_t ldr, double scale, double *gram, szg_spectrum *out) {
+    SZG_TRY(szg_gemm(context, 't', 'n', d, d, n, scale, r, ldr, r, ldr, 0, gram, d));
+    SZG_TRY(szg_spectra_symmetric(context, d, gram, d, NULL, out));
+    out->method = "symmetric eigenvalues of the Gram matrix of the factor";
+    return SZG_OK;
+}
+
+/* More columns than rows: the matrix itself is the smaller one. */
+static szg_status outer_matrix(szg_context *context, int64_t n, int64_t d, const double *r,
+                               int64_t ldr, double scale, double *outer, szg_spectrum *out) {
+    SZG_TRY(szg_gemm(context, 'n', 't', n, n, d, scale, r, ldr, r, ldr, 0, outer, n));
+    return szg_spectra_symmetric(context, n, outer, n, NULL, out);
+}
+
+szg_status report_gram(szg_context *context, int64_t n, int64_t d, const double *r, int64_t ldr,
+                       double scale, szg_spectrum *out) {
+    *out = (szg_spectrum){0};
+    int64_t order = n < d ? n : d, size;
+    double *small;
+    SZG_TRY(szg_memory_product(context, order, order, &size));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof *small, &small));
+    szg_status status = n < d ? outer_matrix(context, n, d, r, ldr, scale, small, out)
+                              : gram_matrix(context, n, d, r, ldr, scale, small, out);
+    szg_memory_free(small);
+    if (status != SZG_OK)
+        return status;
+    out->zeros = n - order;
+    out->n = n;
+    return SZG_OK;
+}
+
+szg_status report_summarise(szg_context *context, int64_t n, szg_matrix_report *report) {
+    const szg_spectrum *eigenvalues = report->eigenvalues.kind ? &report->eigenvalues : NULL;
+    const szg_spectrum *singular = report->singular.kind ? &report->singular : NULL;
+    if (!eigenvalues && !singular)
+        return szg_fail(context, SZG_EINTERNAL, "a report without a spectrum");
+    SZG_TRY(szg_summary_of(context, eigenvalues, singular, &report->summary));
+    report->summary.n = n;
+    if (report->summary.note)
+        report_note(report, "%s", report->summary.note);
+    if (eigenvalues && eigenvalues->note && eigenvalues->note != report->summary.note)
+        report_note(report, "%s", eigenvalues->note);
+    if (singular && singular->note && singular->note != report->summary.note)
+        report_note(report, "%s", singular->note);
+    return SZG_OK;
+}
+
+/* ---- The symbol ---- */
+
+static szg_status take_samples(szg_context *context, const szg_toeplitz *t,
+                               const szg_report_options *options, szg_matrix_report *report) {
+    if (options->samples <= 0)
+        return SZG_OK;
+    SZG_TRY(szg_memory_alloc(context, options->samples, sizeof(szg_c64), &report->sample));
+    report->samples = options->samples;
+    if (options->convention == SZG_SYMBOL_FEJER)
+        return szg_symbol_fejer_samples(context, t, szg_toeplitz_size(t), options->samples,
+                                        report->sample);
+    return szg_symbol_samples(context, t, options->samples, report->sample);
+}
+
+szg_status report_symbol(szg_context *context, const szg_toeplitz *t,
+                         const szg_report_options *options, bool modulus,
+                         szg_matrix_report *report) {
+    report->modulus = modulus || !szg_toeplitz_is_hermitian(t);
+    report->convention = options->convention;
+    SZG_TRY(take_samples(context, t, options, report));
+    if (report->modulus && options->convention == SZG_SYMBOL_FEJER) {
+        report_note(report, "no range of the Fejer mean: the symbol is complex");
+        return SZG_OK;
+    }
+    if (options->convention == SZG_SYMBOL_FEJER)
+        return szg_symbol_fejer_range(context, t, szg_toeplitz_size(t), &report->symbol);
+    if (report->modulus) {
+        report_note(report, "symbol columns bound |a|, a the symbol of the %s",
+                    report->toeplitz_part ? "Toeplitz part" : "matrix");
+        return szg_symbol_modulus_range(context, t, &report->symbol);
+    }
+    return szg_symbol_range(context, t, &report->symbol);
+}
+
+/* ---- Numbers by column ---- */
+
+static double or_nan(int64_t value) {
+    return value < 0 ? NAN : (double)value;
+}
+
+void report_numbers(const szg_matrix_report *report, report_number out[static REPORT_NUMBERS]) {
+    const szg_summary *s = &report->summary;
+    const szg_range none = {{NAN, NAN}, {NAN, NAN}, NAN, NAN, NULL};
+    const szg_range *range = report->symbol.method ? &report->symbol : &none;
+    const report_number numbers[REPORT_NUMBERS] = {
+        {"rank", "rank, where the structure tells it", or_nan(s->rank), true},
+        {"lambda_min", "least eigenvalue, or least real part", s->lambda_min, false},
+        {"lambda_max", "largest eigenvalue, or largest real part", s->lambda_max, false},
+        {"width", "lambda_max - lambda_min of real eigenvalues", s->width, false},
+        {"radius", "largest modulus of an eigenvalue", s->radius, false},
+        {"sigma_min", "least singular value", s->sigma_min, false},
+        {"sigma_max", "largest singular value", s->sigma_max, false},
+        {"condition", "sigma_max / sigma_min", s->condition, false},
+        {"stable_rank", "squared Frobenius over squared spectral norm", s->stable_rank, false},
+        {"effective_rank", "exponential of the entropy of the singular values", s->effective_rank,
+         false},
+        {"toeplitzness", "share of the squared Frobenius norm that the Toeplitz part holds",
+         report->toeplitzness, false},
+        {"symbol_min_lo", "certified lower bound of the symbol's minimum", range->min.lo, false},
+        {"symbol_min_hi", "certified upper bound of the symbol's minimum", range->min.hi, false},
+        {"symbol_max_lo", "certified lower bound of the symbol's maximum", range->max.lo, false},
+        {"symbol_max_hi", "certified upper bound of the symbol's maximum", range->max.hi, false},
+        {"residual", "backward error or defect of the spectrum, see method", s->residual, false},
+    };
+    memcpy(out, numbers, sizeof numbers);
+}
+
+szg_status report_set(szg_context *context, szg_table *table, const char *column,
+                      const report_number *number) {
+    if (isnan(number->value))
+        return SZG_OK;
+    if (number->integer)
+        return szg_table_set_integer(context, table, column, (int64_t)number->value);
+    return szg_table_set_real(context, table, column, number->value);
+}

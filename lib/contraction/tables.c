@@ -1,0 +1,208 @@
+#include <math.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "report_private.h"
+
+enum { HEAD_COLUMNS = 5, TAIL_COLUMNS = 4 };
+
+static const szg_column head_columns[HEAD_COLUMNS] = {
+    {"source", SZG_TEXT, "the SPEC or the file"},
+    {"layer", SZG_INTEGER, "layer, counted from 0"},
+    {"head", SZG_INTEGER, "head, counted from 0"},
+    {"matrix", SZG_TEXT, "which matrix of the source"},
+    {"n", SZG_INTEGER, "order"},
+};
+
+/* theorem and method stand between the symbol's columns and the residual, the last number. */
+static const szg_column tail_columns[TAIL_COLUMNS] = {
+    {"theorem", SZG_TEXT, "limit theorem that applies as N grows"},
+    {"method", SZG_TEXT, "how the spectrum was computed"},
+    {"residual", SZG_REAL, "backward error or defect of the spectrum, see docs/spectra.md"},
+    {"note", SZG_TEXT, "what a reader must know"},
+};
+
+static const szg_column eigenvalue_columns[] = {
+    {"source", SZG_TEXT, "the SPEC or the file"},
+    {"layer", SZG_INTEGER, "layer, counted from 0"},
+    {"head", SZG_INTEGER, "head, counted from 0"},
+    {"matrix", SZG_TEXT, "which matrix of the source"},
+    {"kind", SZG_TEXT, "eigenvalue or singular"},
+    {"index", SZG_INTEGER, "place in the spectrum, counted from 0"},
+    {"re", SZG_REAL, "real part"},
+    {"im", SZG_REAL, "imaginary part"},
+    {"n", SZG_INTEGER, "order of the matrix"},
+    {"note", SZG_TEXT, "what a reader must know"},
+};
+
+#define SYMBOL_LABELS                                                                              \
+    {"head", SZG_INTEGER, "head, counted from 0"}, {"matrix", SZG_TEXT, "which matrix"},           \
+        {"n", SZG_INTEGER, "order of the matrix"},                                                 \
+        {"convention", SZG_TEXT,                                                                   \
+         "truncated (lags below n), fejer, "                                                       \
+         "closed_form"},                                                                           \
+    {                                                                                              \
+        "note", SZG_TEXT, "what a reader must know"                                                \
+    }
+
+static const szg_column sample_columns[] = {
+    {"theta", SZG_REAL, "angle, radians"},
+    {"re", SZG_REAL, "real part of the symbol"},
+    {"im", SZG_REAL, "imaginary part of the symbol"},
+    {"source", SZG_TEXT, "the SPEC or the file"},
+    SYMBOL_LABELS,
+};
+
+static const szg_column range_columns[] = {
+    {"source", SZG_TEXT, "the SPEC or the file"},
+    {"min_lo", SZG_REAL, "lower bound of the minimum"},
+    {"min_hi", SZG_REAL, "upper bound of the minimum"},
+    {"max_lo", SZG_REAL, "lower bound of the maximum"},
+    {"max_hi", SZG_REAL, "upper bound of the maximum"},
+    {"theta_min", SZG_REAL, "where the minimum was found, radians"},
+    {"theta_max", SZG_REAL, "where the maximum was found, radians"},
+    {"method", SZG_TEXT, "how the range was established"},
+    SYMBOL_LABELS,
+};
+
+#define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
+
+static szg_status open_summary(szg_context *context, szg_table **out) {
+    szg_column columns[HEAD_COLUMNS + REPORT_NUMBERS + TAIL_COLUMNS];
+    szg_matrix_report empty = {0};
+    report_number numbers[REPORT_NUMBERS];
+    report_numbers(&empty, numbers);
+    int64_t count = HEAD_COLUMNS;
+    memcpy(columns, head_columns, sizeof head_columns);
+    for (int64_t i = 0; i < REPORT_NUMBERS - 1; i++)
+        columns[count++] = (szg_column){
+            numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
+    memcpy(columns + count, tail_columns, sizeof tail_columns);
+    return szg_table_open(context, "summary", columns, count + TAIL_COLUMNS, out);
+}
+
+szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool symbols,
+                                  szg_report_tables *out) {
+    *out = (szg_report_tables){0};
+    szg_status status = open_summary(context, &out->summary);
+    if (status == SZG_OK && eigenvalues)
+        status = szg_table_open(context, "eigenvalues", eigenvalue_columns,
+                                COUNT(eigenvalue_columns), &out->eigenvalues);
+    if (status == SZG_OK && symbols)
+        status = szg_table_open(context, "samples", sample_columns, COUNT(sample_columns),
+                                &out->samples);
+    if (status == SZG_OK && symbols)
+        status = szg_table_open(context, "range", range_columns, COUNT(range_columns), &out->range);
+    if (status != SZG_OK)
+        szg_report_tables_close(out);
+    return status;
+}
+
+void szg_report_tables_close(szg_report_tables *tables) {
+    szg_table_close(&tables->summary);
+    szg_table_close(&tables->eigenvalues);
+    szg_table_close(&tables->samples);
+    szg_table_close(&tables->range);
+}
+
+/* A new row with the labels that the table has columns for. */
+static szg_status add_row(szg_context *context, szg_table *table, const szg_report_labels *labels,
+                          const szg_matrix_report *report) {
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "source", labels->source));
+    if (labels->layer >= 0 && szg_table_find(table, "layer") >= 0)
+        SZG_TRY(szg_table_set_integer(context, table, "layer", labels->layer));
+    if (labels->head >= 0)
+        SZG_TRY(szg_table_set_integer(context, table, "head", labels->head));
+    SZG_TRY(szg_table_set_text(context, table, "matrix", report->matrix));
+    return szg_table_set_integer(context, table, "n", report->summary.n);
+}
+
+static szg_status add_summary(szg_context *context, szg_table *table,
+                              const szg_report_labels *labels, const szg_matrix_report *report) {
+    report_number numbers[REPORT_NUMBERS];
+    report_numbers(report, numbers);
+    SZG_TRY(add_row(context, table, labels, report));
+    for (int i = 0; i < REPORT_NUMBERS; i++)
+        SZG_TRY(report_set(context, table, numbers[i].column, &numbers[i]));
+    SZG_TRY(szg_table_set_text(context, table, "theorem", report->theorem.name));
+    SZG_TRY(szg_table_set_text(context, table, "method", report->summary.method));
+    return report->note[0] ? szg_table_note(context, table, "%s", report->note) : SZG_OK;
+}
+
+static szg_status add_values(szg_context *context, szg_table *table,
+                             const szg_report_labels *labels, const szg_matrix_report *report,
+                             const szg_spectrum *spectrum) {
+    for (int64_t i = 0; i < spectrum->count; i++) {
+        SZG_TRY(add_row(context, table, labels, report));
+        SZG_TRY(szg_table_set_text(context, table, "kind", spectrum->kind));
+        SZG_TRY(szg_table_set_integer(context, table, "index", i));
+        SZG_TRY(szg_table_set_real(context, table, "re", spectrum->re[i]));
+        SZG_TRY(szg_table_set_real(context, table, "im", spectrum->im ? spectrum->im[i] : 0));
+    }
+    if (spectrum->count > 0 && spectrum->zeros > 0)
+        return szg_table_note(context, table, "%lld further values are exactly 0 and not listed",
+                              (long long)spectrum->zeros);
+    return SZG_OK;
+}
+
+static szg_status add_samples(szg_context *context, szg_table *table,
+                              const szg_report_labels *labels, const szg_matrix_report *report) {
+    const double turn = 6.28318530717958647692;
+    const char *convention = szg_symbol_convention_name(report->convention);
+    for (int64_t j = 0; j < report->samples; j++) {
+        SZG_TRY(add_row(context, table, labels, report));
+        SZG_TRY(szg_table_set_text(context, table, "convention", convention));
+        SZG_TRY(szg_table_set_real(context, table, "theta",
+                                   turn * (double)j / (double)report->samples));
+        SZG_TRY(szg_table_set_real(context, table, "re", report->sample[j].re));
+        SZG_TRY(szg_table_set_real(context, table, "im", report->sample[j].im));
+    }
+    return SZG_OK;
+}
+
+static const char *range_note(const szg_matrix_report *report) {
+    if (report->toeplitz_part)
+        return "modulus of the symbol of the Toeplitz part: bounds the singular values of that "
+               "part, not of the whole matrix";
+    if (report->modulus)
+        return "modulus of a complex symbol: its maximum bounds the singular values";
+    if (report->convention == SZG_SYMBOL_FEJER)
+        return "Fejer mean: inside the symbol's range, no bound of the eigenvalues";
+    if (report->convention == SZG_SYMBOL_CLOSED_FORM)
+        return "the infinite symbol: eigenvalues lie inside at every n";
+    return "bounds every eigenvalue of the matrix";
+}
+
+static szg_status add_range(szg_context *context, szg_table *table, const szg_report_labels *labels,
+                            const szg_matrix_report *report) {
+    const szg_range *range = &report->symbol;
+    if (!range->method)
+        return SZG_OK;
+    const struct {
+        const char *column;
+        double value;
+    } reals[] = {{"min_lo", range->min.lo},       {"min_hi", range->min.hi},
+                 {"max_lo", range->max.lo},       {"max_hi", range->max.hi},
+                 {"theta_min", range->theta_min}, {"theta_max", range->theta_max}};
+    SZG_TRY(add_row(context, table, labels, report));
+    for (int64_t i = 0; i < COUNT(reals); i++)
+        SZG_TRY(szg_table_set_real(context, table, reals[i].column, reals[i].value));
+    SZG_TRY(szg_table_set_text(context, table, "method", range->method));
+    SZG_TRY(szg_table_set_text(context, table, "convention",
+                               szg_symbol_convention_name(report->convention)));
+    return szg_table_note(context, table, "%s", range_note(report));
+}
+
+szg_status szg_report_add(szg_context *context, szg_report_tables *tables,
+                          const szg_report_labels *labels, const szg_matrix_report *report) {
+    if (tables->summary)
+        SZG_TRY(add_summary(context, tables->summary, labels, report));
+    if (tables->eigenvalues) {
+        SZG_TRY(add_values(context, tables->eigenvalues, labels, report, &report->eigenvalues));
+        SZG_TRY(add_values(context, tables->eigenvalues, labels, report, &report->singular));
+    }
+    if (tables->samples)
+        SZG_TRY(add_samples(context, tables->samples, labels, report));
+    return tables->range ? add_range(context, tables->range, labels, report) : SZG_OK;
+}
