@@ -11,7 +11,8 @@ typedef enum szg_lags {
     SZG_LAGS_FULL       /* 2m-1 values a head: lag -(m-1) first */
 } szg_lags;
 
-/* heads x count values, row-major: one row a head. Exactly one of `re` and `z` is not NULL. */
+/* heads x count values, row-major: one row a head. Exactly one of `re` and `z` is not NULL: complex
+ * numbers whose imaginary parts are all zero are real. */
 typedef struct szg_coefficients {
     int64_t heads, count;
     szg_lags lags;

@@ -1,8 +1,11 @@
-/* What the two npy writers share. */
+/* What the npy readers and writers share. */
 #ifndef SZG_FORMATS_NPY_PRIVATE_H
 #define SZG_FORMATS_NPY_PRIVATE_H
 
 #include <stdio.h>
+
+/* The six bytes that every npy file begins with. */
+#define SZG_NPY_MAGIC "\x93NUMPY"
 
 /* Magic, version, length, the ASCII dictionary, padding: data begins at a multiple of 64. */
 void szg_npy_emit_header(const char *dictionary, FILE *stream);

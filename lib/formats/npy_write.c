@@ -13,7 +13,7 @@ void szg_npy_emit_header(const char *dictionary, FILE *stream) {
     size_t prefix = version == 1 ? 10 : 12;
     size_t padding = (64 - (prefix + length) % 64) % 64; /* data begins at a multiple of 64 */
     length += padding;
-    fputs("\x93NUMPY", stream);
+    fputs(SZG_NPY_MAGIC, stream);
     putc(version, stream);
     putc(0, stream);
     for (size_t i = 0; i < prefix - 8; i++)
@@ -38,8 +38,10 @@ static szg_status write_array(szg_context *context, const char *path, const char
     char list[SZG_NPY_DIMS * 24] = "", dictionary[sizeof list + 96];
     for (int i = 0; i < dims; i++) {
         size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%" PRId64 ",%s", shape[i],
-                 i + 1 < dims ? " " : "");
+        snprintf(list + used, sizeof list - used, "%" PRId64 "%s", shape[i],
+                 i + 1 < dims ? ", "
+                 : dims == 1  ? ","
+                              : "");
     }
     snprintf(dictionary, sizeof dictionary,
              "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, list);

@@ -1,0 +1,247 @@
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <szego/coefficients.h>
+#include <szego/csv.h>
+#include <szego/file.h>
+#include <szego/memory.h>
+#include <szego/npy.h>
+#include "npy_private.h"
+#include "text.h"
+
+enum { TOKEN = 128 };
+
+/* Values as they come in; rows are told apart by their lengths, which are all equal. */
+typedef struct pile {
+    szg_context *context;
+    const char *name;
+    szg_c64 *value;
+    int64_t used, capacity;
+    int64_t rows, row; /* finished rows; values in the current one */
+    int64_t length;    /* of the first row */
+    int64_t line;      /* of the text, from 1 */
+} pile;
+
+static szg_status push(pile *p, szg_c64 value) {
+    if (p->used == p->capacity) {
+        int64_t capacity = p->capacity ? 2 * p->capacity : 256;
+        SZG_TRY(szg_memory_grow(p->context, &p->value, p->used, capacity, sizeof *p->value));
+        p->capacity = capacity;
+    }
+    p->value[p->used++] = value;
+    p->row++;
+    return SZG_OK;
+}
+
+static szg_status end_row(pile *p) {
+    if (p->row == 0)
+        return SZG_OK; /* a blank line or a comment */
+    if (p->rows == 0)
+        p->length = p->row;
+    if (p->row != p->length)
+        return szg_fail(p->context, SZG_EDATA,
+                        "%s: line %" PRId64 ": %" PRId64 " numbers where the first row has %" PRId64
+                        ": every head needs as many",
+                        p->name, p->line, p->row, p->length);
+    p->rows++;
+    p->row = 0;
+    return SZG_OK;
+}
+
+/* "1.5", "2j", "1.5-2j", "(1.5+-2j)" (as NumPy's savetxt wrote it). */
+static bool parse_number(char *text, szg_c64 *out) {
+    size_t length = strlen(text);
+    if (length > 2 && text[0] == '(' && text[length - 1] == ')') {
+        text[length - 1] = 0;
+        text++;
+        length -= 2;
+    }
+    *out = (szg_c64){0};
+    if (szg_real_parse(text, &out->re))
+        return true;
+    if (length < 2 || (text[length - 1] != 'j' && text[length - 1] != 'i'))
+        return false;
+    text[length - 1] = 0;
+    size_t split = length - 2; /* the sign of the imaginary part; 0: there is no real part */
+    while (split > 0 &&
+           ((text[split] != '+' && text[split] != '-') || strchr("eEpP", text[split - 1])))
+        split--;
+    if (split == 0)
+        return szg_real_parse(text, &out->im);
+    bool both = text[split] == '-' && text[split - 1] == '+' && split > 1;
+    bool fine = szg_real_parse(text + split, &out->im);
+    text[both ? split - 1 : split] = 0;
+    return fine && szg_real_parse(text, &out->re);
+}
+
+static szg_status add_token(pile *p, const char *from, size_t length) {
+    char text[TOKEN] = "", shown[64];
+    szg_c64 value;
+    memcpy(text, from, length < TOKEN ? length : TOKEN - 1);
+    szg_show(text, shown, sizeof shown);
+    if (length >= TOKEN || memchr(from, 0, length) || !parse_number(text, &value))
+        return szg_fail(p->context, SZG_EDATA,
+                        "%s: line %" PRId64 ", column %" PRId64 ": \"%s\" is not a number: remove "
+                        "headings, and use a point as the decimal sign",
+                        p->name, p->line, p->row + 1, shown);
+    if (!isfinite(value.re) || !isfinite(value.im))
+        return szg_fail(p->context, SZG_EDATA,
+                        "%s: line %" PRId64 ", column %" PRId64 ": \"%s\": coefficients are finite",
+                        p->name, p->line, p->row + 1, shown);
+    return push(p, value);
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* One line without its end. */
+static szg_status add_line(pile *p, const char *at, const char *end) {
+    const char *comment = memchr(at, '#', (size_t)(end - at));
+    end = comment ? comment : end;
+    bool expected = false; /* after a comma */
+    for (;;) {
+        while (at < end && is_blank(*at))
+            at++;
+        if (at == end && !expected)
+            return end_row(p);
+        const char *from = at;
+        while (at < end && !is_blank(*at) && *at != ',' && *at != ';')
+            at++;
+        if (at == from)
+            return szg_fail(p->context, SZG_EDATA,
+                            "%s: line %" PRId64 ", column %" PRId64 ": an empty field: write 0",
+                            p->name, p->line, p->row + 1);
+        SZG_TRY(add_token(p, from, (size_t)(at - from)));
+        while (at < end && is_blank(*at))
+            at++;
+        expected = at < end && (*at == ',' || *at == ';');
+        at += expected;
+    }
+}
+
+/* What both kinds of file must satisfy; `value` passes on to `out` or is copied there. */
+static szg_status check_values(szg_context *context, const char *name, const szg_c64 *value,
+                               const szg_coefficients *c) {
+    if (c->heads == 0 || c->count == 0)
+        return szg_fail(context, SZG_EDATA, "%s: holds no numbers: at least lag 0 is needed", name);
+    if (c->lags == SZG_LAGS_FULL && c->count % 2 == 0)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: %" PRId64 " values a head: lags=full needs an odd number, 2m-1, with "
+                        "lag 0 in the middle",
+                        name, c->count);
+    for (int64_t head = 0; head < c->heads && c->lags == SZG_LAGS_HERMITIAN; head++)
+        if (value[head * c->count].im != 0)
+            return szg_fail(context, SZG_EDATA,
+                            "%s: head %" PRId64 ": lag 0 has the imaginary part %g: a Hermitian "
+                            "matrix has a real diagonal; use lags=full for another",
+                            name, head, value[head * c->count].im);
+    return SZG_OK;
+}
+
+/* Moves the values into `out`, as reals where they are. */
+static szg_status hand_over(szg_context *context, const char *name, szg_c64 **value,
+                            szg_coefficients *c) {
+    SZG_TRY(check_values(context, name, *value, c));
+    int64_t total = c->heads * c->count;
+    for (int64_t i = 0; i < total; i++)
+        if ((*value)[i].im != 0) {
+            c->z = *value;
+            *value = NULL;
+            return SZG_OK;
+        }
+    SZG_TRY(szg_memory_alloc(context, total, sizeof *c->re, &c->re));
+    for (int64_t i = 0; i < total; i++)
+        c->re[i] = (*value)[i].re;
+    return SZG_OK;
+}
+
+szg_status szg_coefficients_parse(szg_context *context, const char *name, const char *text,
+                                  int64_t length, szg_lags lags, szg_coefficients *out) {
+    *out = (szg_coefficients){.lags = lags};
+    pile p = {.context = context, .name = name, .line = 1};
+    const char *at = text, *end = text + length;
+    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        at += 3; /* a byte order mark */
+    szg_status status = SZG_OK;
+    for (; status == SZG_OK && at < end; p.line++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        status = add_line(&p, at, stop);
+        at = stop < end ? stop + 1 : end;
+        if (status == SZG_OK && p.line % 65536 == 0)
+            status = szg_context_check_cancel(context);
+    }
+    bool column = p.length == 1; /* one number a line: one head */
+    out->heads = column ? 1 : p.rows;
+    out->count = column ? p.rows : p.length;
+    if (status == SZG_OK)
+        status = hand_over(context, name, &p.value, out);
+    szg_memory_free(p.value);
+    if (status != SZG_OK)
+        szg_coefficients_close(out);
+    return status;
+}
+
+static szg_status read_npy_values(szg_context *context, const char *path, const szg_npy *npy,
+                                  szg_coefficients *out) {
+    int dims = szg_npy_dims(npy);
+    const int64_t *shape = szg_npy_shape(npy);
+    if (dims != 1 && dims != 2)
+        return szg_fail(
+            context, SZG_EDATA,
+            "%s: has %d dimensions: coefficients are a list, or a matrix with one row a "
+            "head",
+            path, dims);
+    out->heads = dims == 2 ? shape[0] : 1;
+    out->count = shape[dims - 1];
+    szg_c64 *value;
+    int64_t total = szg_npy_count(npy);
+    SZG_TRY(szg_memory_alloc(context, total, sizeof *value, &value));
+    szg_status status = szg_npy_read_complex(context, npy, 0, total, value);
+    for (int64_t i = 0; i < total && status == SZG_OK; i++)
+        if (!isfinite(value[i].re) || !isfinite(value[i].im))
+            status = szg_fail(context, SZG_EDATA,
+                              "%s: head %" PRId64 ", value %" PRId64 " is NaN or infinite: "
+                              "coefficients are finite",
+                              path, i / out->count, i % out->count);
+    if (status == SZG_OK)
+        status = hand_over(context, path, &value, out);
+    szg_memory_free(value);
+    return status;
+}
+
+static szg_status read_npy(szg_context *context, const char *path, const szg_mapping *mapping,
+                           szg_lags lags, szg_coefficients *out) {
+    szg_npy *npy;
+    *out = (szg_coefficients){.lags = lags};
+    SZG_TRY(szg_npy_open_bytes(context, path, mapping->data, mapping->size, &npy));
+    szg_status status = read_npy_values(context, path, npy, out);
+    szg_npy_close(&npy);
+    if (status != SZG_OK)
+        szg_coefficients_close(out);
+    return status;
+}
+
+szg_status szg_coefficients_read(szg_context *context, const char *path, szg_lags lags,
+                                 szg_coefficients *out) {
+    *out = (szg_coefficients){.lags = lags};
+    szg_mapping mapping;
+    SZG_TRY(szg_mapping_open(context, path, &mapping));
+    szg_status status;
+    bool npy = mapping.size >= 6 && memcmp(mapping.data, SZG_NPY_MAGIC, 6) == 0;
+    if (npy || szg_path_ends(path, ".npy"))
+        status = read_npy(context, path, &mapping, lags, out);
+    else
+        status = szg_coefficients_parse(context, path, (const char *)mapping.data, mapping.size,
+                                        lags, out);
+    szg_mapping_close(&mapping);
+    return status;
+}
+
+void szg_coefficients_close(szg_coefficients *coefficients) {
+    szg_memory_free(coefficients->re);
+    szg_memory_free(coefficients->z);
+    *coefficients = (szg_coefficients){0};
+}

@@ -1,0 +1,364 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/file.h>
+#include <szego/memory.h>
+#include <szego/npy.h>
+#include <szego/safetensors.h>
+#include "npy_private.h"
+#include "text.h"
+
+struct szg_npy {
+    char *name;
+    szg_mapping mapping; /* empty where the caller owns the bytes */
+    const unsigned char *data;
+    char kind;   /* b i u f c */
+    int width;   /* bytes of an element */
+    bool swap;   /* big-endian */
+    bool column; /* Fortran order */
+    int dims;
+    int64_t shape[SZG_NPY_DIMS], count;
+};
+
+/* The header's dictionary, read from left to right. */
+typedef struct cursor {
+    szg_context *context;
+    const szg_npy *npy;
+    const char *at, *end;
+} cursor;
+
+static szg_status fail(const cursor *c, const char *what) {
+    return szg_fail(c->context, SZG_EDATA, "%s: npy header: %s", c->npy->name, what);
+}
+
+static void skip_blanks(cursor *c) {
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n'))
+        c->at++;
+}
+
+/* Steps over `word` where it stands next. */
+static bool take(cursor *c, const char *word) {
+    skip_blanks(c);
+    size_t length = strlen(word);
+    if ((size_t)(c->end - c->at) < length || memcmp(c->at, word, length) != 0)
+        return false;
+    c->at += length;
+    return true;
+}
+
+/* A quoted text without escapes, shorter than `size`. */
+static bool take_text(cursor *c, char *out, size_t size) {
+    skip_blanks(c);
+    if (c->at == c->end || (*c->at != '\'' && *c->at != '"'))
+        return false;
+    char quote = *c->at++;
+    const char *from = c->at;
+    while (c->at < c->end && *c->at != quote && *c->at != '\\' && *c->at != 0)
+        c->at++;
+    size_t length = (size_t)(c->at - from);
+    if (c->at == c->end || *c->at != quote || length >= size)
+        return false;
+    memcpy(out, from, length);
+    out[length] = 0;
+    c->at++;
+    return true;
+}
+
+static szg_status read_type(cursor *c, szg_npy *npy) {
+    char text[16] = "";
+    skip_blanks(c);
+    if (c->at < c->end && *c->at == '[')
+        return fail(c, "a structured array: save one field as a plain array, "
+                       "np.save(file, a['re'])");
+    if (!take_text(c, text, sizeof text))
+        return fail(c, "'descr' is not the name of a type");
+    int order = text[0], kind = order ? text[1] : 0, width = kind ? atoi(text + 2) : 0;
+    bool known = order && strchr("<>|=", order) && kind && text[2] &&
+                 text[2 + strspn(text + 2, "0123456789")] == 0;
+    if (known && kind == 'f')
+        known = width == 2 || width == 4 || width == 8;
+    else if (known && kind == 'c')
+        known = width == 8 || width == 16;
+    else if (known && kind == 'b')
+        known = width == 1;
+    else
+        known = known && (kind == 'i' || kind == 'u') &&
+                (width == 1 || width == 2 || width == 4 || width == 8);
+    if (!known)
+        return szg_fail(
+            c->context, SZG_EDATA,
+            "%s: npy header: elements of type '%s' are not numbers of up to 8 bytes (16 "
+            "if complex): save a.astype('<f8')",
+            npy->name, SHOWN(text));
+    npy->kind = (char)kind;
+    npy->width = width;
+    npy->swap = order == '>';
+    return SZG_OK;
+}
+
+static szg_status read_shape(cursor *c, szg_npy *npy) {
+    if (!take(c, "("))
+        return fail(c, "'shape' is not a tuple");
+    while (!take(c, ")")) {
+        int64_t size = 0;
+        const char *from = c->at;
+        for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+            if (__builtin_mul_overflow(size, 10, &size) ||
+                __builtin_add_overflow(size, *c->at - '0', &size))
+                return fail(c, "a size in 'shape' is beyond 64 bits");
+        if (c->at == from)
+            return fail(c, "'shape' holds something that is not a size");
+        if (npy->dims == SZG_NPY_DIMS)
+            return fail(c, "more than 32 dimensions");
+        npy->shape[npy->dims++] = size;
+        take(c, "L"); /* Python 2 */
+        if (!take(c, ",") && (c->at == c->end || *c->at != ')'))
+            return fail(c, "'shape' is not closed");
+    }
+    return SZG_OK;
+}
+
+static szg_status read_entry(cursor *c, szg_npy *npy, unsigned *seen) {
+    char key[16] = "";
+    if (!take_text(c, key, sizeof key) || !take(c, ":"))
+        return fail(c, "is not the dictionary that NumPy writes");
+    unsigned bit = strcmp(key, "descr") == 0           ? 1
+                   : strcmp(key, "fortran_order") == 0 ? 2
+                   : strcmp(key, "shape") == 0         ? 4
+                                                       : 0;
+    if (bit == 0 || (*seen & bit))
+        return szg_fail(c->context, SZG_EDATA, "%s: npy header: '%s' is unknown or there twice",
+                        npy->name, SHOWN(key));
+    *seen |= bit;
+    if (bit == 1)
+        return read_type(c, npy);
+    if (bit == 4)
+        return read_shape(c, npy);
+    npy->column = take(c, "True");
+    return npy->column || take(c, "False") ? SZG_OK
+                                           : fail(c, "'fortran_order' is not True or False");
+}
+
+static szg_status read_dictionary(cursor *c, szg_npy *npy) {
+    unsigned seen = 0;
+    if (!take(c, "{"))
+        return fail(c, "is not the dictionary that NumPy writes");
+    while (!take(c, "}")) {
+        SZG_TRY(read_entry(c, npy, &seen));
+        take(c, ",");
+        if (c->at == c->end)
+            return fail(c, "is not closed");
+    }
+    skip_blanks(c);
+    if (seen != 7)
+        return fail(c, "one of 'descr', 'fortran_order', 'shape' is missing");
+    return c->at == c->end ? SZG_OK : fail(c, "goes on after the dictionary");
+}
+
+/* Where the header's text lies. */
+static szg_status locate(szg_context *context, const szg_npy *npy, const unsigned char *data,
+                         int64_t size, int64_t *from, int64_t *to) {
+    if (size < 10 || memcmp(data, SZG_NPY_MAGIC, 6) != 0)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: is not an npy file: it does not begin with \\x93NUMPY, or is shorter "
+                        "than 10 bytes",
+                        npy->name);
+    if (data[6] < 1 || data[6] > 3)
+        return szg_fail(context, SZG_EDATA, "%s: npy version %d.%d is unknown: 1 to 3 are read",
+                        npy->name, data[6], data[7]);
+    bool wide = data[6] > 1;
+    *from = wide ? 12 : 10;
+    *to = *from + data[8] + 256 * data[9];
+    if (wide && size >= 12)
+        *to += ((int64_t)data[11] << 24) + ((int64_t)data[10] << 16);
+    if (size < *from || *to > size)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: byte 8: the header ends at byte %" PRId64 ", the file at %" PRId64
+                        ": the file is truncated",
+                        npy->name, *to, size);
+    return SZG_OK;
+}
+
+static szg_status check_size(szg_context *context, szg_npy *npy, int64_t size) {
+    int64_t needed;
+    bool empty = false;
+    npy->count = 1;
+    for (int i = 0; i < npy->dims; i++)
+        empty = empty || npy->shape[i] == 0;
+    if (empty)
+        npy->count = 0;
+    for (int i = 0; i < npy->dims && !empty; i++)
+        if (__builtin_mul_overflow(npy->count, npy->shape[i], &npy->count))
+            return szg_fail(context, SZG_EDATA, "%s: npy header: the sizes multiply beyond 64 bits",
+                            npy->name);
+    if (__builtin_mul_overflow(npy->count, npy->width, &needed) || needed > size)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: is truncated: %" PRId64 " elements of %d bytes need more than the "
+                        "%" PRId64 " bytes of data there are",
+                        npy->name, npy->count, npy->width, size);
+    if (needed < size)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: %" PRId64 " bytes follow the array's %" PRId64 " elements: one array "
+                        "a file is read",
+                        npy->name, size - needed, npy->count);
+    return SZG_OK;
+}
+
+static szg_status parse(szg_context *context, szg_npy *npy, const unsigned char *data,
+                        int64_t size) {
+    int64_t from = 0, to = 0;
+    SZG_TRY(locate(context, npy, data, size, &from, &to));
+    cursor c = {context, npy, (const char *)data + from, (const char *)data + to};
+    SZG_TRY(read_dictionary(&c, npy));
+    npy->data = data + to;
+    return check_size(context, npy, size - to);
+}
+
+szg_status szg_npy_open(szg_context *context, const char *path, szg_npy **out) {
+    *out = NULL;
+    szg_mapping mapping;
+    SZG_TRY(szg_mapping_open(context, path, &mapping));
+    szg_status status = szg_npy_open_bytes(context, path, mapping.data, mapping.size, out);
+    if (status == SZG_OK)
+        (*out)->mapping = mapping;
+    else
+        szg_mapping_close(&mapping);
+    return status;
+}
+
+szg_status szg_npy_open_bytes(szg_context *context, const char *name, const void *data,
+                              int64_t size, szg_npy **out) {
+    *out = NULL;
+    szg_npy *npy;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *npy, &npy));
+    szg_status status = szg_memory_copy_text(context, name, &npy->name);
+    if (status == SZG_OK)
+        status = parse(context, npy, data, size);
+    if (status != SZG_OK)
+        szg_npy_close(&npy);
+    *out = npy;
+    return status;
+}
+
+void szg_npy_close(szg_npy **npy) {
+    if (!npy || !*npy)
+        return;
+    szg_mapping_close(&(*npy)->mapping);
+    szg_memory_free((*npy)->name);
+    szg_memory_free(*npy);
+    *npy = NULL;
+}
+
+int szg_npy_dims(const szg_npy *npy) {
+    return npy->dims;
+}
+
+const int64_t *szg_npy_shape(const szg_npy *npy) {
+    return npy->shape;
+}
+
+int64_t szg_npy_count(const szg_npy *npy) {
+    return npy->count;
+}
+
+bool szg_npy_is_complex(const szg_npy *npy) {
+    return npy->kind == 'c';
+}
+
+/* Place in the file of the element that is number `index` in row-major order. */
+static int64_t file_index(const szg_npy *npy, int64_t index) {
+    if (!npy->column)
+        return index;
+    int64_t place = 0, stride = npy->count;
+    for (int i = npy->dims - 1; i >= 0; i--) {
+        stride /= npy->shape[i];
+        place += index % npy->shape[i] * stride;
+        index /= npy->shape[i];
+    }
+    return place;
+}
+
+/* `width` bytes in the machine's order. */
+static uint64_t load(const unsigned char *at, int width, bool swap) {
+    uint64_t bits = 0;
+    for (int i = 0; i < width; i++)
+        bits |= (uint64_t)at[swap ? width - 1 - i : i] << (8 * i);
+    return bits;
+}
+
+static double real_of(uint64_t bits, int width) {
+    uint32_t low = (uint32_t)bits;
+    float single;
+    double value;
+    if (width == 2)
+        return szg_real_from_half((uint16_t)bits);
+    memcpy(&single, &low, sizeof single);
+    memcpy(&value, &bits, sizeof value);
+    return width == 4 ? (double)single : value;
+}
+
+/* False where no double equals the integer. */
+static bool integer_of(const szg_npy *npy, uint64_t bits, double *out) {
+    int unused = 64 - 8 * npy->width;
+    if (npy->kind == 'i') {
+        int64_t value = (int64_t)(bits << unused) >> unused;
+        *out = (double)value;
+        return *out < 0x1p63 && (int64_t)*out == value;
+    }
+    *out = (double)bits;
+    return *out < 0x1p64 && (uint64_t)*out == bits;
+}
+
+static szg_status element(szg_context *context, const szg_npy *npy, int64_t index, szg_c64 *out) {
+    const unsigned char *at = npy->data + file_index(npy, index) * npy->width;
+    int half = npy->width / 2;
+    out->im = 0;
+    if (npy->kind == 'c') {
+        out->re = real_of(load(at, half, npy->swap), half);
+        out->im = real_of(load(at + half, half, npy->swap), half);
+    } else if (npy->kind == 'f') {
+        out->re = real_of(load(at, npy->width, npy->swap), npy->width);
+    } else if (!integer_of(npy, load(at, npy->width, npy->swap), &out->re)) {
+        return szg_fail(context, SZG_EDATA,
+                        "%s: element %" PRId64 ": an integer beyond 2^53 that no double holds",
+                        npy->name, index);
+    }
+    return SZG_OK;
+}
+
+static szg_status check_range(szg_context *context, const szg_npy *npy, int64_t start,
+                              int64_t count) {
+    if (start < 0 || count < 0 || start > npy->count || count > npy->count - start)
+        return szg_fail(context, SZG_EINVAL,
+                        "%s: %" PRId64 " elements from %" PRId64 " on are not within its %" PRId64,
+                        npy->name, count, start, npy->count);
+    return SZG_OK;
+}
+
+szg_status szg_npy_read_real(szg_context *context, const szg_npy *npy, int64_t start, int64_t count,
+                             double *out) {
+    SZG_TRY(check_range(context, npy, start, count));
+    if (npy->kind == 'c')
+        return szg_fail(context, SZG_EINVAL, "%s: the array is complex, real numbers are needed",
+                        npy->name);
+    for (int64_t i = 0; i < count; i++) {
+        szg_c64 value;
+        if (i % 1048576 == 0)
+            SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(element(context, npy, start + i, &value));
+        out[i] = value.re;
+    }
+    return SZG_OK;
+}
+
+szg_status szg_npy_read_complex(szg_context *context, const szg_npy *npy, int64_t start,
+                                int64_t count, szg_c64 *out) {
+    SZG_TRY(check_range(context, npy, start, count));
+    for (int64_t i = 0; i < count; i++) {
+        if (i % 1048576 == 0)
+            SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(element(context, npy, start + i, &out[i]));
+    }
+    return SZG_OK;
+}
