@@ -3,7 +3,7 @@
 #include "refine.h"
 
 /* Clusters times degree, at most: about a second. */
-enum { WORK_MAX = 1 << 19, CLUSTERS_MIN = 8, SPLITS_PER_CLUSTER = 2048, STACK_MAX = 96 };
+enum { WORK_MAX = 1 << 19, CLUSTERS_MIN = 8, SPLITS_PER_CLUSTER = 256, STACK_MAX = 96 };
 
 /* What one refinement needs: room for e^{i k tau}, and the target. */
 typedef struct refiner {

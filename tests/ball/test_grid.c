@@ -1,0 +1,177 @@
+/* The transform, the grid and the Taylor bounds inside the certified range: each proved error bound
+ * against the true error. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/ball/grid.h"
+#include "../../lib/ball/taylor.h"
+#include "suite.h"
+
+/* The transform against the sum in 200 bits: the error is below the bound at every point. */
+START_TEST(test_transform) {
+    for (int64_t size = 2; size <= 256; size *= 2) {
+        const szg_stream stream = {test_seed(), (uint32_t)size, 8};
+        fft plan;
+        pair x[256], input[256];
+        ck_szg_ok(fft_open(test_context(), size, &plan));
+        real one = 0, two = 0;
+        for (int64_t k = 0; k < size; k++) {
+            input[k] = (pair){test_real(&stream, (uint64_t)(2 * k)),
+                              test_real(&stream, (uint64_t)(2 * k + 1))};
+            x[fft_place(&plan, k)] = input[k];
+            one += hypotl(input[k].re, input[k].im);
+            two += input[k].re * input[k].re + input[k].im * input[k].im;
+        }
+        fft_run(&plan, x);
+        acb_t sum, term;
+        acb_init(sum);
+        acb_init(term);
+        for (int64_t j = 0; j < size; j++) {
+            acb_zero(sum);
+            for (int64_t k = 0; k < size; k++) {
+                const szg_phase angle = {.rational = true, .p = 2 * (j * k % size), .q = size};
+                acb_t value;
+                acb_init(value);
+                phase_exp(term, &angle, 1, 200);
+                acb_set_d_d(value, (double)input[k].re, (double)input[k].im);
+                acb_addmul(sum, term, value, 200);
+                acb_clear(value);
+            }
+            const real re = real_of(arb_midref(acb_realref(sum))) - x[j].re;
+            const real im = real_of(arb_midref(acb_imagref(sum))) - x[j].im;
+            const real scale = fminl(one, sqrtl((real)size * two));
+            ck_assert(hypotl(re, im) <= fft_error(&plan) * scale);
+        }
+        acb_clear(sum);
+        acb_clear(term);
+        fft_close(&plan);
+    }
+}
+END_TEST
+
+/* sum 2 Re c_k (ik/n)^p e^{ikt} 2^-exponent in balls. */
+static real derivative_at(const polynomial *p, const grid *g, int order, int64_t j) {
+    acb_t sum, term;
+    acb_init(sum);
+    acb_init(term);
+    for (int64_t k = 1; k <= p->degree; k++) {
+        const szg_phase angle = {.rational = true, .p = 2 * (j * k % g->size), .q = g->size};
+        phase_exp(term, &angle, 1, 200);
+        acb_mul(term, term, p->c + k, 200);
+        for (int q = 0; q < order; q++) {
+            acb_mul_si(term, term, (slong)k, 200);
+            acb_div_si(term, term, (slong)p->degree, 200);
+            acb_mul_onei(term, term);
+        }
+        acb_add(sum, sum, term, 200);
+    }
+    arb_mul_2exp_si(acb_realref(sum), acb_realref(sum), (slong)(1 - g->exponent));
+    const real out = real_of(arb_midref(acb_realref(sum)));
+    acb_clear(sum);
+    acb_clear(term);
+    return out;
+}
+
+/* Every derivative on the grid is within `error`, every value below `bound`. */
+START_TEST(test_grid_errors) {
+    enum { COUNT = 12 };
+    for (uint32_t trial = 0; trial < test_trials(3); trial++) {
+        const szg_stream stream = {test_seed(), trial, 9};
+        szg_c64 a[COUNT];
+        for (uint64_t k = 0; k < COUNT; k++)
+            a[k] = (szg_c64){test_real(&stream, 2 * k), k ? test_real(&stream, 2 * k + 1) : 0};
+        a[COUNT - 1].re = 1;
+        polynomial p;
+        grid g;
+        ck_szg_ok(polynomial_from_symbol(test_context(), COUNT, a, SZG_TAPER_NONE, 0, 128, &p));
+        ck_szg_ok(grid_open(test_context(), &p, &g));
+        for (int q = 0; q < g.orders; q += 2) {
+            grid_next(&g, q);
+            for (int64_t j = 0; j < g.size; j++) {
+                const real value = derivative_at(&p, &g, q, j);
+                const real slope = derivative_at(&p, &g, q + 1, j);
+                ck_assert(fabsl(value - g.value[j].re) <= g.error);
+                ck_assert(fabsl(slope - g.value[j].im) <= g.error);
+                ck_assert(fabsl(value) <= g.bound[q] && fabsl(slope) <= g.bound[q + 1]);
+            }
+            ck_assert(g.error <= 1e-14L * g.bound[0]);
+        }
+        grid_close(&g);
+        polynomial_close(&p);
+    }
+}
+END_TEST
+
+/* The Taylor bound of an interval is never below a value in it, and tight for quadratics. */
+START_TEST(test_taylor) {
+    enum { COUNT = 8 };
+    const szg_stream stream = {test_seed(), 0, 10};
+    for (uint64_t trial = 0; trial < 300; trial++) {
+        real a[COUNT], b[COUNT];
+        for (uint64_t q = 0; q < COUNT; q++)
+            a[q] = test_real(&stream, COUNT * trial + q);
+        const real radius = ldexpl(1, -(int)(trial % 20)), centre = 0.25L;
+        taylor_shift(COUNT, a, centre, b);
+        real largest = -INFINITY, size = 0;
+        for (int q = 0; q < COUNT; q++)
+            size += fabsl(a[q]);
+        for (int i = -50; i <= 50; i++) {
+            const real x = centre + radius * i / 50;
+            largest = fmaxl(largest, taylor_value(COUNT, a, x));
+        }
+        const real slack = 100 * ROUNDOFF * size * ldexpl(1, COUNT);
+        ck_assert(taylor_upper(COUNT, b, radius) >= largest - slack);
+        const real x = taylor_climb(COUNT, a, radius);
+        ck_assert(fabsl(x) <= radius);
+        ck_assert(taylor_value(COUNT, a, x) >= a[0]);
+    }
+    const real inside[] = {1, 1, -2}, outside[] = {1, 4, -1}, convex[] = {1, -1, 1};
+    ck_close((double)taylor_upper(3, inside, 1), 1.125, 1e-15);
+    ck_close((double)taylor_upper(3, outside, 1), 4, 1e-15);
+    ck_close((double)taylor_upper(3, convex, 2), 7, 1e-15);
+}
+END_TEST
+
+/* Common divisors, leading zeros and radii: what normalising makes of them. */
+START_TEST(test_polynomial) {
+    szg_c64 a[20] = {{7, 0}};
+    a[6].re = 1;
+    a[9].im = 2;
+    polynomial p;
+    ck_szg_ok(polynomial_from_symbol(test_context(), 20, a, SZG_TAPER_NONE, 0, 128, &p));
+    ck_assert_int_eq(p.degree, 3);
+    ck_assert_int_eq(p.period, 3);
+    ck_assert(mag_is_zero(p.perturbation));
+    polynomial_close(&p);
+    ck_szg_ok(polynomial_from_symbol(test_context(), 20, a, SZG_TAPER_FEJER, 7, 128, &p));
+    ck_assert_int_eq(p.degree, 1);
+    ck_assert_int_eq(p.period, 6);
+    ck_assert(!mag_is_zero(p.perturbation) && mag_cmp_2exp_si(p.perturbation, -120) < 0);
+    polynomial_close(&p);
+}
+END_TEST
+
+/* A cancelled context stops the search and leaks nothing. */
+START_TEST(test_cancel) {
+    szg_context *context;
+    ck_assert_int_eq(szg_context_open(NULL, &context), SZG_OK);
+    szg_context_cancel(context);
+    const szg_c64 a[] = {{0, 0}, {1, 0}, {0, 1}};
+    const double w[] = {0, 1, 1};
+    szg_range r;
+    ck_assert_int_eq(szg_ball_symbol_range(context, 3, a, SZG_TAPER_NONE, 0, 128, &r), SZG_ECANCEL);
+    ck_assert_int_eq(szg_ball_range_check(context, 3, w, NULL, SZG_PHASE_PLAIN, 128, 1e-9, &r),
+                     SZG_ECANCEL);
+    szg_context_close(&context);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    atexit(szg_ball_cleanup);
+    test_add(suite, "transform", test_transform);
+    test_add(suite, "grid errors", test_grid_errors);
+    test_add(suite, "taylor", test_taylor);
+    test_add(suite, "polynomial", test_polynomial);
+    test_add(suite, "cancel", test_cancel);
+}
