@@ -165,7 +165,8 @@ static szg_status build(szg_json **out) {
     SZG_TRY_GOTO(status, szg_json_add_null(context, *out, "null"), fail);
     SZG_TRY_GOTO(status, szg_json_add_real(context, list, NULL, 1), fail);
     SZG_TRY_GOTO(status, szg_json_add_real(context, list, NULL, -0.0), fail);
-    return szg_json_add(context, *out, "list", &list);
+    SZG_TRY_GOTO(status, szg_json_add(context, *out, "list", &list), fail);
+    return SZG_OK;
 fail:
     szg_json_close(&list);
     szg_json_close(out);

@@ -50,7 +50,8 @@ static szg_status make(szg_result **out) {
     SZG_TRY_GOTO(status, szg_result_add(context, *out, &table), fail);
     SZG_TRY_GOTO(status, szg_table_open(context, "eigenvalues", plain, 2, &table), fail);
     SZG_TRY_GOTO(status, fill_plain(table), fail);
-    return szg_result_add(context, *out, &table);
+    SZG_TRY_GOTO(status, szg_result_add(context, *out, &table), fail);
+    return SZG_OK;
 fail:
     szg_table_close(&table);
     szg_result_close(out);
