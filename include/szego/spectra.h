@@ -31,7 +31,9 @@ typedef struct szg_spectra_options {
  * listed, so that a kernel of order 10^9 fits in a page; the spectrum is complete when
  * count + zeros = n. Under SZG_WANT_RANGE and SZG_WANT_EXTREMES the listed values are those of the
  * whole spectrum, zeros among them where they belong to it; zeros is then 0, except that a method
- * which has the whole spectrum at hand may return it complete instead. */
+ * which has the whole spectrum at hand may return it complete instead. A value that could not be
+ * established (an end too crowded for Lanczos, the least singular values of a large matrix) is NaN,
+ * and `note` says so. */
 typedef struct szg_spectrum {
     int64_t n;        /* order; for singular values of an m x n matrix, min(m, n) */
     int64_t count;    /* values listed */

@@ -75,8 +75,7 @@ static szg_status alibi_block(szg_context *context, void *argument, int64_t bloc
         double relative;
         job->values[place] = alibi_eigenvalue(
             job->selection.n, job->slope, szg_selection_index(&job->selection, place), &relative);
-        if (!(relative <= job->worst[block]))
-            job->worst[block] = relative;
+        job->worst[block] = szg_larger(job->worst[block], relative);
     }
     return SZG_OK;
 }
@@ -88,7 +87,7 @@ static szg_status alibi_run(szg_context *context, const szg_selection *selection
     SZG_TRY(szg_memory_alloc(context, blocks, sizeof *job.worst, &job.worst));
     szg_status status = szg_pool_run(context, blocks, alibi_block, &job);
     for (int64_t block = 0; status == SZG_OK && block < blocks; block++)
-        out->residual = fmax(out->residual, job.worst[block]);
+        out->residual = szg_larger(out->residual, job.worst[block]);
     szg_memory_free(job.worst);
     return status;
 }

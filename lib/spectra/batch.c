@@ -33,8 +33,7 @@ static szg_status invariants(szg_context *context, int64_t count, int64_t m, int
 }
 
 static szg_status accept(szg_context *context, int64_t i, int64_t n, double defect, double *worst) {
-    if (!(defect <= *worst))
-        *worst = defect;
+    *worst = szg_larger(*worst, defect);
     if (!(defect <= limit(n)))
         return szg_fail(context, SZG_ENOCONV,
                         "matrix %" PRId64 ": the computed values miss its trace or Frobenius norm "
@@ -57,17 +56,17 @@ static szg_status check_real(szg_context *context, int64_t count, int64_t n, con
 static szg_status check_complex(szg_context *context, int64_t count, int64_t n,
                                 const szg_c64 *values, const double *known, double *worst) {
     for (int64_t i = 0; i < count; i++) {
-        double norm = known[2 * i + 1], scale = norm > 0 ? 1 / norm : 1;
-        double re = -known[2 * i] * scale, im = 0, squares = 0;
+        double norm = known[2 * i + 1], unit = norm > 0 ? norm : 1;
+        double re = -known[2 * i] / unit, im = 0, squares = 0;
         for (int64_t j = 0; j < n; j++) {
             szg_c64 value = values[i * n + j];
-            re += value.re * scale;
-            im += value.im * scale;
-            squares +=
-                value.re * scale * (value.re * scale) + value.im * scale * (value.im * scale);
+            double x = value.re / unit, y = value.im / unit;
+            re += x;
+            im += y;
+            squares += x * x + y * y;
         }
         double defect = hypot(re, im) / sqrt((double)n), excess = sqrt(squares) - 1;
-        SZG_TRY(accept(context, i, n, excess > defect ? excess : defect, worst));
+        SZG_TRY(accept(context, i, n, szg_larger(excess, defect), worst));
     }
     return SZG_OK;
 }

@@ -153,14 +153,14 @@ static int compare_complex(const void *left, const void *right) {
  * entries show; the sum of squared moduli stays below the squared Frobenius norm (Schur). */
 static szg_status check_general(szg_context *context, int64_t n, const szg_c64 *w, szg_c64 trace,
                                 double frobenius, szg_spectrum *out) {
-    double scale = frobenius > 0 ? 1 / frobenius : 1, re = 0, im = 0, squares = 0;
+    double unit = frobenius > 0 ? frobenius : 1, re = 0, im = 0, squares = 0;
     for (int64_t i = 0; i < n; i++) {
-        double x = w[i].re * scale, y = w[i].im * scale;
+        double x = w[i].re / unit, y = w[i].im / unit;
         re += x;
         im += y;
         squares += x * x + y * y;
     }
-    double defect = hypot(re - trace.re * scale, im - trace.im * scale) / sqrt((double)n);
+    double defect = hypot(re - trace.re / unit, im - trace.im / unit) / sqrt((double)n);
     double excess = sqrt(squares) - 1; /* below 0 up to rounding; for the zero matrix -1 */
     if (!(defect <= szg_defect_limit(n)) || !(excess <= szg_defect_limit(n)))
         return szg_fail(context, SZG_ENOCONV,

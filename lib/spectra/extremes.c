@@ -6,7 +6,10 @@
 
 /* Up to this order all values together cost less than an iteration may. */
 enum { ORDER_MIN = 2048, K_MAX = 512, RESTARTS = 12, RESTARTS_INVERSE = 30, CG_STEPS = 60 };
-static const double tolerance = 1e-12;
+static const double tolerance = 1e-12, RESIDUAL_MAX = 1e-6;
+
+static const char partial_note[] =
+    "values that Lanczos could not establish, at a crowded end of the spectrum, are nan";
 
 static const char residual_meaning[] =
     "largest ||T v - lambda v||_2 over the listed pairs, relative to the largest |lambda|: an "
@@ -39,8 +42,7 @@ static szg_status refine(szg_context *context, const szg_operator *s, int64_t k,
             squares += defect * defect;
         }
         values[i] = value;
-        if (!(sqrt(squares) <= *worst))
-            *worst = sqrt(squares);
+        *worst = szg_larger(*worst, sqrt(squares));
     }
     return SZG_OK;
 }
@@ -200,51 +202,76 @@ static szg_status search_end(szg_context *context, const end_search *search, boo
         SZG_TRY(inverse_search(context, search, largest, values, converged));
     if (!*converged)
         return SZG_OK;
+    *worst = 0;
     SZG_TRY(refine(context, search->s, search->k, search->vectors, values, search->product, worst));
     szg_sort_ascending(search->k, values);
     return SZG_OK;
 }
 
-static szg_status search_ends(szg_context *context, end_search *search,
-                              const szg_selection *selection, szg_spectrum *out, bool *converged) {
-    SZG_TRY(szg_spectrum_open(context, selection->n, szg_selection_count(selection), "eigenvalue",
-                              false, out));
-    double worst = 0;
-    SZG_TRY(search_end(context, search, false, out->re, &worst, converged));
-    if (*converged)
-        SZG_TRY(search_end(context, search, true, out->re + selection->low, &worst, converged));
-    if (!*converged) {
-        szg_spectrum_close(out);
-        return SZG_OK;
+/* Where the k values are not to be had, the outermost alone may be: behind ALiBi's negative
+ * eigenvalue, n^2 apart, all others crowd. What was not established is NaN. */
+static szg_status settle_end(szg_context *context, const end_search *search, bool largest,
+                             szg_spectrum *out, double *worst, int64_t *established) {
+    bool converged;
+    int64_t k = search->k;
+    double *values = out->re + (largest ? out->count - k : 0), residual = 0;
+    SZG_TRY(search_end(context, search, largest, values, &residual, &converged));
+    int64_t found = converged ? k : 0;
+    if (!converged && k > 1) {
+        end_search outermost = *search;
+        outermost.k = 1;
+        SZG_TRY(search_end(context, &outermost, largest, values, &residual, &converged));
+        found = converged;
+        if (largest)
+            values[k - 1] = values[0];
     }
-    double norm = fmax(fabs(out->re[0]), fabs(out->re[out->count - 1]));
+    for (int64_t i = 0; i < k - found; i++)
+        values[largest ? i : k - 1 - i] = NAN;
+    *established += found;
+    *worst = szg_larger(*worst, residual);
+    return SZG_OK;
+}
+
+static szg_status search_ends(szg_context *context, const end_search *search, szg_spectrum *out,
+                              bool *complete) {
+    double worst = 0, norm = 0;
+    int64_t established = 0;
+    SZG_TRY(settle_end(context, search, false, out, &worst, &established));
+    SZG_TRY(settle_end(context, search, true, out, &worst, &established));
+    *complete = established == out->count;
+    for (int64_t i = 0; i < out->count; i++)
+        norm = fmax(norm, fabs(out->re[i]));
     out->residual = norm > 0 ? worst / norm : worst;
     out->residual_meaning = residual_meaning;
     out->normal = true;
-    if (!(out->residual <= 1e-6)) {
-        *converged = false;
-        szg_spectrum_close(out);
-    }
+    out->note = *complete ? NULL : partial_note;
+    if (established > 0 && out->residual <= RESIDUAL_MAX)
+        return SZG_OK;
+    *complete = false;
+    szg_spectrum_close(out);
     return SZG_OK;
 }
 
 static szg_status extremes_run(szg_context *context, const szg_operator *s, const szg_toeplitz *t,
-                               const szg_selection *selection, szg_spectrum *out, bool *converged) {
+                               const szg_selection *selection, szg_spectrum *out, bool *complete) {
     end_search search = {.s = s, .k = selection->high, .t = t};
-    *converged = false;
+    *complete = false;
     SZG_TRY(szg_memory_require(context, s->n, search.k + 1, sizeof(double), "the extreme vectors",
                                "ask for fewer extreme values"));
     SZG_TRY(szg_memory_alloc(context, s->n * (search.k + 1), sizeof(double), &search.vectors));
     search.product = search.vectors + s->n * search.k;
-    szg_status status = search_ends(context, &search, selection, out, converged);
+    szg_status status = szg_spectrum_open(context, selection->n, szg_selection_count(selection),
+                                          "eigenvalue", false, out);
+    if (status == SZG_OK)
+        status = search_ends(context, &search, out, complete);
     szg_memory_free(search.vectors);
     return szg_spectrum_finish(status, out);
 }
 
 szg_status szg_extremes_symmetric(szg_context *context, const szg_operator *s,
                                   const szg_selection *selection, szg_spectrum *out,
-                                  bool *converged) {
-    return extremes_run(context, s, NULL, selection, out, converged);
+                                  bool *complete) {
+    return extremes_run(context, s, NULL, selection, out, complete);
 }
 
 /* ---- Toeplitz operators ---- */
@@ -264,7 +291,7 @@ static szg_status toeplitz_product(szg_context *context, void *data, const doubl
 
 szg_status szg_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
                                  const szg_selection *selection, szg_spectrum *out,
-                                 bool *converged) {
+                                 bool *complete) {
     toeplitz_operator self = {.t = t};
     int64_t n = szg_toeplitz_size(t);
     if (!szg_toeplitz_is_real(t)) {
@@ -272,9 +299,9 @@ szg_status szg_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
         self.u = self.z + n;
     }
     szg_operator s = {.n = n, .apply = toeplitz_product, .data = &self};
-    szg_status status = extremes_run(context, &s, t, selection, out, converged);
+    szg_status status = extremes_run(context, &s, t, selection, out, complete);
     szg_memory_free(self.z);
-    if (status == SZG_OK && *converged) {
+    if (status == SZG_OK && out->count > 0) {
         out->method = "Lanczos (ARPACK), shift-and-invert where an end is clustered";
         out->trace = szg_toeplitz_trace(t).re;
         out->frobenius = szg_toeplitz_norm_frobenius(t);

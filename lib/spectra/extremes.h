@@ -8,15 +8,16 @@
 #include "spectra_private.h"
 
 /* Selected ends of the spectrum of a symmetric or Hermitian t by Lanczos, with shift-and-invert at
- * a clustered end. *converged false: no answer was established, *out is closed. */
+ * a clustered end. Not *complete: values that could not be established are NaN, with a note; where
+ * none was, *out is zeroed. */
 SZG_CHECK_RESULT szg_status szg_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
                                                   const szg_selection *selection, szg_spectrum *out,
-                                                  bool *converged);
+                                                  bool *complete);
 
 /* The same for any symmetric operator, by Lanczos alone. */
 SZG_CHECK_RESULT szg_status szg_extremes_symmetric(szg_context *context, const szg_operator *s,
                                                    const szg_selection *selection,
-                                                   szg_spectrum *out, bool *converged);
+                                                   szg_spectrum *out, bool *complete);
 
 /* Products with a real n x n matrix L (op 'n') and its transpose ('t'). */
 typedef struct szg_square_operator {

@@ -44,8 +44,7 @@ static szg_status fill_triples(szg_context *context, gram_operator *gram, const 
     for (int64_t i = 0; i < k; i++) {
         double defect;
         SZG_TRY(triple(context, gram, vectors + i * n, y, &out->re[i], &defect));
-        if (!(defect <= out->residual))
-            out->residual = defect;
+        out->residual = szg_larger(out->residual, defect);
     }
     szg_sort_descending(k, out->re);
     for (int64_t i = k; i < out->count; i++)

@@ -104,12 +104,13 @@ static szg_status symmetric_eigen(szg_context *context, const szg_factored *f,
     if (!szg_options_dense(options) && szg_extremes_apply(&selection)) {
         szg_factored copy = *f;
         szg_operator s = {.n = f->n, .apply = factored_product, .data = &copy};
-        bool converged;
-        SZG_TRY(szg_extremes_symmetric(context, &s, &selection, out, &converged));
-        if (converged) {
+        bool complete;
+        SZG_TRY(szg_extremes_symmetric(context, &s, &selection, out, &complete));
+        if (complete) {
             out->method = "Lanczos (ARPACK), matrix-free";
             return szg_factored_norm_frobenius(context, f, &out->frobenius);
         }
+        szg_spectrum_close(out);
     }
     double *dense;
     SZG_TRY(open_dense(context, f, &dense));

@@ -49,8 +49,7 @@ static szg_status kms_block(szg_context *context, void *argument, int64_t block,
         double relative;
         job->values[place] = kms_eigenvalue((double)job->selection.n,
                                             (double)(job->selection.n - index), job->r, &relative);
-        if (!(relative <= job->worst[block]))
-            job->worst[block] = relative;
+        job->worst[block] = szg_larger(job->worst[block], relative);
     }
     return SZG_OK;
 }
@@ -85,7 +84,7 @@ static szg_status kms_run(szg_context *context, const szg_selection *selection, 
     SZG_TRY(szg_memory_alloc(context, blocks, sizeof *job.worst, &job.worst));
     szg_status status = szg_pool_run(context, blocks, kms_block, &job);
     for (int64_t block = 0; status == SZG_OK && block < blocks; block++)
-        out->residual = fmax(out->residual, job.worst[block]);
+        out->residual = szg_larger(out->residual, job.worst[block]);
     szg_memory_free(job.worst);
     return status;
 }

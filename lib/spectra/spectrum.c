@@ -122,17 +122,18 @@ void szg_sort_descending(int64_t count, double *values) {
         qsort(values, (size_t)count, sizeof *values, compare_descending);
 }
 
-/* Scaled by F, so that nothing overflows. */
+/* Scaled by F, so that nothing overflows; subnormal numbers have no relative accuracy to ask for.
+ */
 double szg_spectrum_defect(int64_t n, const double *values, double trace, double frobenius) {
-    double scale = frobenius > 0 ? 1 / frobenius : 1, sum = 0, squares = 0;
+    double unit = fmax(frobenius, DBL_MIN), sum = 0, squares = 0;
     for (int64_t i = 0; i < n; i++) {
-        double value = values[i] * scale;
+        double value = values[i] / unit;
         sum += value;
         squares += value * value;
     }
-    double norm = fabs(sqrt(squares) - (frobenius > 0 ? 1 : 0));
-    double first = isnan(trace) ? 0 : fabs(sum - trace * scale) / sqrt(fmax((double)n, 1));
-    return isnan(norm) || norm > first ? norm : first;
+    double norm = fabs(sqrt(squares) - frobenius / unit);
+    double first = isnan(trace) ? 0 : fabs(sum - trace / unit) / sqrt(fmax((double)n, 1));
+    return szg_larger(norm, first);
 }
 
 double szg_defect_limit(int64_t n) {

@@ -16,11 +16,8 @@ static double modulus(const szg_spectrum *spectrum, int64_t i) {
 
 static double largest_modulus(const szg_spectrum *spectrum) {
     double largest = spectrum->count + spectrum->zeros > 0 ? 0 : NAN;
-    for (int64_t i = 0; i < spectrum->count; i++) {
-        double value = modulus(spectrum, i);
-        if (!(value <= largest))
-            largest = value;
-    }
+    for (int64_t i = 0; i < spectrum->count; i++)
+        largest = szg_larger(largest, modulus(spectrum, i));
     return largest;
 }
 
@@ -34,7 +31,7 @@ static double power_sum(const szg_spectrum *spectrum, double largest, double p) 
 
 static double schatten(const szg_spectrum *spectrum, double p) {
     double largest = largest_modulus(spectrum);
-    if (isinf(p) || !(largest > 0))
+    if (isinf(p) || largest == 0)
         return largest;
     return largest * pow(power_sum(spectrum, largest, p), 1 / p);
 }
@@ -42,7 +39,7 @@ static double schatten(const szg_spectrum *spectrum, double p) {
 /* exp(-sum p log p) with p = sigma / sum sigma; NaN for the zero matrix. */
 static double effective_rank(const szg_spectrum *spectrum) {
     double largest = largest_modulus(spectrum);
-    if (!(largest > 0))
+    if (largest == 0)
         return NAN;
     double sum = power_sum(spectrum, largest, 1), entropy = 0;
     for (int64_t i = 0; i < spectrum->count; i++) {
@@ -93,11 +90,8 @@ static void partial_normal(const szg_spectrum *eigenvalues, szg_summary *out) {
 static void complete_singular(const szg_spectrum *values, szg_summary *out) {
     out->sigma_max = largest_modulus(values);
     out->sigma_min = values->zeros > 0 ? 0 : out->sigma_max;
-    for (int64_t i = 0; i < values->count; i++) {
-        double value = modulus(values, i);
-        if (!(value >= out->sigma_min))
-            out->sigma_min = value;
-    }
+    for (int64_t i = 0; i < values->count; i++)
+        out->sigma_min = -szg_larger(-out->sigma_min, -modulus(values, i));
     out->nuclear = schatten(values, 1);
     out->frobenius = schatten(values, 2);
     out->effective_rank = effective_rank(values);

@@ -103,16 +103,17 @@ static szg_status hermitian(szg_context *context, const szg_toeplitz *t,
                             const szg_selection *selection, bool dense, szg_spectrum *out) {
     if (dense)
         return dense_values(context, t, selection, out);
-    bool converged = false;
-    if (szg_extremes_apply(selection))
-        SZG_TRY(szg_extremes_toeplitz(context, t, selection, out, &converged));
-    if (converged)
+    bool few = szg_extremes_apply(selection), complete = false;
+    if (few)
+        SZG_TRY(szg_extremes_toeplitz(context, t, selection, out, &complete));
+    if (complete || (few && selection->n > FALLBACK_MAX && out->count > 0))
         return SZG_OK;
-    if (szg_extremes_apply(selection) && selection->n > FALLBACK_MAX)
+    if (few && selection->n > FALLBACK_MAX)
         return szg_fail(context, SZG_ENOCONV,
                         "Lanczos found no clear ends of the spectrum at n = %lld: ask for all "
                         "eigenvalues, or for the symbol's certified range",
                         (long long)selection->n);
+    szg_spectrum_close(out);
     return structured_values(context, t, selection, out);
 }
 

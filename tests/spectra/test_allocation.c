@@ -1,0 +1,208 @@
+/* Every public function survives the failure of each of its allocations: it says so, hands nothing
+ * out, leaks nothing (LeakSanitizer looks), and works afterwards. */
+#include <szego/factored.h>
+#include <szego/summary.h>
+
+#include "extremes.h"
+#include "spectra_support.h"
+
+typedef szg_status job(szg_context *context, szg_spectrum *out);
+
+static const double numbers[25] = {4, 1, 2, 3, 1, 1, 5, 1, 2, 0, 2, 1, 6,
+                                   0, 1, 3, 2, 0, 7, 1, 1, 0, 1, 1, 8};
+
+static szg_status kms(szg_context *context, szg_spectrum *out) {
+    return szg_spectra_kms(context, 9, 0.5, NULL, out);
+}
+
+static szg_status alibi(szg_context *context, szg_spectrum *out) {
+    return szg_spectra_alibi(context, 9, 0.5, NULL, out);
+}
+
+static szg_status rotary(szg_context *context, szg_spectrum *out) {
+    return szg_spectra_rotary(context, 9, 3, numbers, 1, NULL, out);
+}
+
+static szg_status rotary_dense(szg_context *context, szg_spectrum *out) {
+    szg_spectra_options dense = {.dense = true};
+    return szg_spectra_rotary(context, 9, 3, numbers, 1, &dense, out);
+}
+
+static szg_status symmetric(szg_context *context, szg_spectrum *out) {
+    double a[4] = {1, 2, 2, 1};
+    return szg_spectra_symmetric(context, 2, a, 2, NULL, out);
+}
+
+static szg_status hermitian(szg_context *context, szg_spectrum *out) {
+    szg_c64 a[4] = {{1, 0}, {0, 2}, {0, -2}, {1, 0}};
+    return szg_spectra_hermitian(context, 2, a, 2, NULL, out);
+}
+
+static szg_status general(szg_context *context, szg_spectrum *out) {
+    return szg_spectra_general(context, 5, numbers, 5, out);
+}
+
+static szg_status general_complex(szg_context *context, szg_spectrum *out) {
+    return szg_spectra_general_complex(context, 3, (const szg_c64 *)numbers, 3, out);
+}
+
+static szg_status singular(szg_context *context, szg_spectrum *out) {
+    return szg_spectra_singular(context, 5, 4, numbers, 5, NULL, out);
+}
+
+static szg_status singular_complex(szg_context *context, szg_spectrum *out) {
+    return szg_spectra_singular_complex(context, 3, 4, (const szg_c64 *)numbers, 4, NULL, out);
+}
+
+/* Toeplitz and factored jobs open their matrix anew; its own allocations fail in turn too. */
+static szg_status toeplitz(szg_context *context, szg_spectrum *out, int64_t n,
+                           szg_toeplitz_kind kind, bool of_singular,
+                           const szg_spectra_options *options) {
+    szg_toeplitz *t = NULL;
+    szg_c64 lags[3] = {{4, 0}, {1, 2}, {0, 1}};
+    szg_status status =
+        kind == SZG_TOEPLITZ_SYMMETRIC   ? szg_toeplitz_open_symmetric(context, n, 5, numbers, &t)
+        : kind == SZG_TOEPLITZ_HERMITIAN ? szg_toeplitz_open_hermitian(context, n, 3, lags, &t)
+        : kind == SZG_TOEPLITZ_REAL
+            ? szg_toeplitz_open_real(context, n, 4, numbers, &t)
+            : szg_toeplitz_open_complex(context, n, 4, (const szg_c64 *)numbers, &t);
+    if (status == SZG_OK)
+        status = of_singular ? szg_spectra_toeplitz_singular(context, t, options, out)
+                             : szg_spectra_toeplitz(context, t, options, out);
+    szg_toeplitz_close(&t);
+    return status;
+}
+
+static const szg_spectra_options dense = {.dense = true};
+
+#define TOEPLITZ_JOB(name, n, kind, of_singular, options)                                          \
+    static szg_status name(szg_context *context, szg_spectrum *out) {                              \
+        return toeplitz(context, out, n, kind, of_singular, options);                              \
+    }
+TOEPLITZ_JOB(toeplitz_symmetric, 7, SZG_TOEPLITZ_SYMMETRIC, false, NULL)
+TOEPLITZ_JOB(toeplitz_dense, 7, SZG_TOEPLITZ_SYMMETRIC, false, &dense)
+TOEPLITZ_JOB(toeplitz_hermitian, 7, SZG_TOEPLITZ_HERMITIAN, false, NULL)
+TOEPLITZ_JOB(toeplitz_real, 7, SZG_TOEPLITZ_REAL, false, NULL)
+TOEPLITZ_JOB(toeplitz_complex, 7, SZG_TOEPLITZ_COMPLEX, false, NULL)
+TOEPLITZ_JOB(singular_symmetric, 7, SZG_TOEPLITZ_SYMMETRIC, true, NULL)
+TOEPLITZ_JOB(singular_real, 7, SZG_TOEPLITZ_REAL, true, NULL)
+TOEPLITZ_JOB(singular_toeplitz_complex, 7, SZG_TOEPLITZ_COMPLEX, true, NULL)
+
+/* The ends of a small matrix by Lanczos, as large ones are treated. */
+static szg_status extremes(szg_context *context, szg_spectrum *out, bool hermitian_kind) {
+    szg_toeplitz *t = NULL;
+    szg_selection selection = {.n = 80, .low = 1, .high = 1};
+    szg_c64 lags[2] = {{2, 0}, {0, 1}};
+    bool complete;
+    szg_status status = hermitian_kind ? szg_toeplitz_open_hermitian(context, 80, 2, lags, &t)
+                                       : szg_toeplitz_open_symmetric(context, 80, 5, numbers, &t);
+    if (status == SZG_OK)
+        status = szg_extremes_toeplitz(context, t, &selection, out, &complete);
+    szg_toeplitz_close(&t);
+    return status;
+}
+
+static szg_status extremes_symmetric(szg_context *context, szg_spectrum *out) {
+    return extremes(context, out, false);
+}
+
+static szg_status extremes_hermitian(szg_context *context, szg_spectrum *out) {
+    return extremes(context, out, true);
+}
+
+static szg_status factored(szg_context *context, szg_spectrum *out, bool of_singular, bool causal) {
+    szg_factored f = {
+        .n = 5, .d = 2, .a = numbers, .lda = 2, .b = numbers + 12, .ldb = 2, .causal = causal};
+    return of_singular ? szg_spectra_factored_singular(context, &f, NULL, out)
+                       : szg_spectra_factored_eigen(context, &f, NULL, out);
+}
+
+static szg_status factored_eigen(szg_context *context, szg_spectrum *out) {
+    return factored(context, out, false, false);
+}
+
+static szg_status factored_singular(szg_context *context, szg_spectrum *out) {
+    return factored(context, out, true, false);
+}
+
+static szg_status factored_causal(szg_context *context, szg_spectrum *out) {
+    return factored(context, out, true, true);
+}
+
+static void survive(const char *name, job *run) {
+    szg_context *ctx = test_context();
+    szg_spectrum s;
+    for (int64_t countdown = 1;; countdown++) {
+        szg_memory_fail_after(ctx, countdown);
+        memset(&s, 0, sizeof s);
+        szg_status status = run(ctx, &s);
+        szg_memory_fail_after(ctx, 0);
+        if (status == SZG_OK)
+            break;
+        ck_assert_msg(status == SZG_ENOMEM, "%s, allocation %lld: %s: %s", name,
+                      (long long)countdown, szg_status_name(status), szg_context_message(ctx));
+        ck_assert_msg(!s.re && !s.im && s.count == 0, "%s hands out part of a result", name);
+        ck_assert_msg(countdown < 1000, "%s never succeeds", name);
+    }
+    ck_assert(s.count + s.zeros > 0 && s.residual_meaning);
+    szg_spectrum_close(&s);
+}
+
+#define SURVIVE(run) survive(#run, run)
+
+START_TEST(every_allocation_may_fail) {
+    SURVIVE(kms);
+    SURVIVE(alibi);
+    SURVIVE(rotary);
+    SURVIVE(rotary_dense);
+    SURVIVE(symmetric);
+    SURVIVE(hermitian);
+    SURVIVE(general);
+    SURVIVE(general_complex);
+    SURVIVE(singular);
+    SURVIVE(singular_complex);
+    SURVIVE(toeplitz_symmetric);
+    SURVIVE(toeplitz_dense);
+    SURVIVE(toeplitz_hermitian);
+    SURVIVE(toeplitz_real);
+    SURVIVE(toeplitz_complex);
+    SURVIVE(singular_symmetric);
+    SURVIVE(singular_real);
+    SURVIVE(singular_toeplitz_complex);
+    SURVIVE(factored_eigen);
+    SURVIVE(factored_singular);
+    SURVIVE(factored_causal);
+}
+END_TEST
+
+START_TEST(extremes_survive_too) {
+    SURVIVE(extremes_symmetric);
+    SURVIVE(extremes_hermitian);
+}
+END_TEST
+
+static szg_status batch(szg_context *context, szg_spectrum *out) {
+    double a[25], values[5], worst;
+    memcpy(a, numbers, sizeof a);
+    (void)out;
+    return szg_spectra_batch_singular(context, 1, 5, 5, a, 25, values, &worst);
+}
+
+START_TEST(batches_survive_too) {
+    szg_context *ctx = test_context();
+    for (int64_t countdown = 1;; countdown++) {
+        szg_memory_fail_after(ctx, countdown);
+        szg_status status = batch(ctx, NULL);
+        szg_memory_fail_after(ctx, 0);
+        if (status == SZG_OK)
+            break;
+        ck_assert(status == SZG_ENOMEM && countdown < 100);
+    }
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "every_allocation_may_fail", every_allocation_may_fail);
+    test_add(suite, "extremes_survive_too", extremes_survive_too);
+    test_add(suite, "batches_survive_too", batches_survive_too);
+}

@@ -1,0 +1,200 @@
+/* Dense and batched spectra, and what is refused. */
+#include "spectra_support.h"
+
+static double *random_matrix(int64_t count, uint32_t step) {
+    szg_stream stream = {.seed = test_seed(), .purpose = 30, .step = step};
+    double *a = get(count, sizeof *a);
+    for (int64_t i = 0; i < count; i++)
+        a[i] = test_real(&stream, (uint64_t)i);
+    return a;
+}
+
+START_TEST(symmetric_of_padded_rows) {
+    for (int64_t n = 1; n <= 12; n++) {
+        double *a = random_matrix(n * (n + 3), (uint32_t)n), *b = get(n * n, sizeof *b), want[12];
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++) {
+                a[i * (n + 3) + j] = a[(i > j ? i : j) * (n + 3) + (i > j ? j : i)];
+                b[i * n + j] = a[i * (n + 3) + j];
+            }
+        double bound = weyl(n, norm_of(n * n, b));
+        oracle_symmetric(n, b, want);
+        szg_spectrum s;
+        ck_szg_ok(szg_spectra_symmetric(test_context(), n, a, n + 3, NULL, &s));
+        check_values(&s, n, want, bound);
+        check_promises(&s, bound);
+        szg_spectrum_close(&s);
+        szg_spectra_options range = {.want = SZG_WANT_RANGE};
+        ck_szg_ok(szg_spectra_symmetric(test_context(), n, a, n + 3, &range, &s));
+        double least, largest;
+        ck_szg_ok(szg_spectrum_range(test_context(), &s, &least, &largest));
+        ck_close(least, want[0], bound);
+        ck_close(largest, want[n - 1], bound);
+        ck_assert_int_eq(s.count, n < 2 ? n : 2);
+        szg_spectrum_close(&s);
+        szg_memory_free(a);
+        szg_memory_free(b);
+    }
+}
+END_TEST
+
+/* [[a, z], [conj z, b]]: (a+b)/2 +- hypot((a-b)/2, |z|). */
+START_TEST(hermitian_two_by_two) {
+    szg_c64 a[4] = {{1, 0}, {2, 3}, {2, -3}, {-4, 0}};
+    szg_spectrum s;
+    ck_szg_ok(szg_spectra_hermitian(test_context(), 2, a, 2, NULL, &s));
+    double radius = hypot(2.5, sqrt(13));
+    ck_close(s.re[0], -1.5 - radius, 1e-14);
+    ck_close(s.re[1], -1.5 + radius, 1e-14);
+    szg_spectrum_close(&s);
+    a[2].im = 3;
+    ck_szg_fails(SZG_EDATA, "(1, 0)", szg_spectra_hermitian(test_context(), 2, a, 2, NULL, &s));
+    a[2].im = -3;
+    a[0].im = 0.1;
+    ck_szg_fails(SZG_EDATA, "(0, 0)", szg_spectra_hermitian(test_context(), 2, a, 2, NULL, &s));
+}
+END_TEST
+
+/* The companion matrix of z^n - 1: roots of unity; it is a permutation, normal, so that the bound
+ * is Weyl's. As a complex matrix scaled by i too. */
+START_TEST(general_roots_of_unity) {
+    for (int64_t n = 1; n <= 12; n++) {
+        double *a = get(n * n, sizeof *a);
+        szg_c64 *b = get(n * n, sizeof *b);
+        for (int64_t i = 0; i < n; i++) {
+            a[i * n + (i + 1) % n] = 1;
+            b[i * n + (i + 1) % n].im = 1;
+        }
+        szg_spectrum s, t;
+        ck_szg_ok(szg_spectra_general(test_context(), n, a, n, &s));
+        ck_szg_ok(szg_spectra_general_complex(test_context(), n, b, n, &t));
+        for (int64_t k = 0; k < n; k++) {
+            double x = cos(2 * M_PI * (double)k / (double)n),
+                   y = sin(2 * M_PI * (double)k / (double)n);
+            double real = INFINITY, turned = INFINITY;
+            for (int64_t i = 0; i < n; i++) {
+                real = fmin(real, hypot(s.re[i] - x, (s.im ? s.im[i] : 0) - y));
+                turned = fmin(turned, hypot(t.re[i] + y, (t.im ? t.im[i] : 0) - x));
+            }
+            ck_close(real, 0, weyl(n, sqrt((double)n)));
+            ck_close(turned, 0, weyl(n, sqrt((double)n)));
+        }
+        for (int64_t i = 1; i < n; i++)
+            ck_assert(s.re[i - 1] <= s.re[i]);
+        szg_spectrum_close(&s);
+        szg_spectrum_close(&t);
+        szg_memory_free(a);
+        szg_memory_free(b);
+    }
+}
+END_TEST
+
+START_TEST(singular_of_rectangles) {
+    for (int64_t m = 1; m <= 9; m++)
+        for (int64_t n = 1; n <= 9; n += 2) {
+            int64_t rank = m < n ? m : n;
+            double *a = random_matrix(m * n, (uint32_t)(100 + m * 10 + n)), want[9];
+            double *copy = get(m * n, sizeof *copy), bound = weyl(m + n, norm_of(m * n, a));
+            memcpy(copy, a, (size_t)(m * n) * sizeof *copy);
+            ck_szg_ok(szg_backend_select(test_context(), "reference"));
+            ck_szg_ok(szg_singular(test_context(), m, n, copy, n, want, NULL, n, NULL, n));
+            ck_szg_ok(szg_backend_select(test_context(), "cpu"));
+            szg_spectrum s;
+            ck_szg_ok(szg_spectra_singular(test_context(), m, n, a, n, NULL, &s));
+            ck_assert_int_eq(s.n, rank);
+            for (int64_t i = 0; i < rank; i++)
+                ck_close(s.re[i], want[i], bound);
+            szg_spectrum_close(&s);
+            szg_c64 *turned = get(m * n, sizeof *turned);
+            for (int64_t i = 0; i < m * n; i++)
+                turned[i].im = a[i];
+            ck_szg_ok(szg_spectra_singular_complex(test_context(), m, n, turned, n, NULL, &s));
+            for (int64_t i = 0; i < rank; i++)
+                ck_close(s.re[i], want[i], bound);
+            szg_spectrum_close(&s);
+            szg_memory_free(turned);
+            szg_memory_free(copy);
+            szg_memory_free(a);
+        }
+}
+END_TEST
+
+START_TEST(scales_without_overflow) {
+    const double scales[] = {1e-300, 1e300, 4.9e-324, 0};
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        double c = scales[i], a[4] = {c, 0, 0, -c};
+        szg_spectrum s;
+        ck_szg_ok(szg_spectra_symmetric(test_context(), 2, a, 2, NULL, &s));
+        ck_close(s.re[0], -c, 1e-15 * c);
+        ck_close(s.re[1], c, 1e-15 * c);
+        szg_spectrum_close(&s);
+    }
+}
+END_TEST
+
+START_TEST(dense_refuses) {
+    szg_context *ctx = test_context();
+    szg_spectrum s;
+    double a[4] = {1, 2, 3, 4}, b[4] = {1, NAN, NAN, 1};
+    ck_szg_fails(SZG_EDATA, "(1, 0)", szg_spectra_symmetric(ctx, 2, a, 2, NULL, &s));
+    ck_szg_fails(SZG_EDATA, "entry (0, 1)", szg_spectra_symmetric(ctx, 2, b, 2, NULL, &s));
+    ck_szg_fails(SZG_EDATA, "entry (0, 1)", szg_spectra_general(ctx, 2, b, 2, &s));
+    ck_szg_fails(SZG_EDATA, "entry (0, 1)", szg_spectra_singular(ctx, 2, 2, b, 2, NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "apart", szg_spectra_symmetric(ctx, 2, a, 1, NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "0 x", szg_spectra_singular(ctx, 0, 2, a, 2, NULL, &s));
+}
+END_TEST
+
+START_TEST(batches_equal_single_ones) {
+    enum { COUNT = 9, M = 7, N = 5, STRIDE = 41 };
+    szg_context *ctx = test_context();
+    double *a = random_matrix(COUNT * STRIDE, 40), *copy = get(COUNT * STRIDE, sizeof *copy);
+    double values[COUNT * N], worst;
+    szg_c64 general[COUNT * N];
+    szg_spectrum s;
+    for (int i = 0; i < COUNT; i++) /* the leading 5 x 5 symmetric */
+        for (int j = 0; j < N; j++)
+            for (int k = 0; k < j; k++)
+                a[i * STRIDE + k * N + j] = a[i * STRIDE + j * N + k];
+    memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
+    ck_szg_ok(szg_spectra_batch_symmetric(ctx, COUNT, N, copy, STRIDE, values, &worst));
+    ck_close(worst, 0, 1e-14);
+    for (int i = 0; i < COUNT; i++) {
+        ck_szg_ok(szg_spectra_symmetric(ctx, N, a + i * STRIDE, N, NULL, &s));
+        double bound = weyl(N, norm_of(N * N, a + i * STRIDE));
+        for (int j = 0; j < N; j++)
+            ck_close(values[i * N + j], s.re[j], bound);
+        szg_spectrum_close(&s);
+    }
+    memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
+    ck_szg_ok(szg_spectra_batch_singular(ctx, COUNT, M, N, copy, STRIDE, values, &worst));
+    for (int i = 0; i < COUNT; i++) {
+        ck_szg_ok(szg_spectra_singular(ctx, M, N, a + i * STRIDE, N, NULL, &s));
+        double bound = weyl(M, norm_of(M * N, a + i * STRIDE));
+        for (int j = 0; j < N; j++)
+            ck_close(values[i * N + j], s.re[j], bound);
+        szg_spectrum_close(&s);
+    }
+    memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
+    ck_szg_ok(szg_spectra_batch_general(ctx, COUNT, N, copy, STRIDE, general, &worst));
+    ck_close(worst, 0, 1e-14);
+    memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
+    copy[3 * STRIDE + 6] = NAN;
+    ck_szg_fails(SZG_EDATA, "matrix 3",
+                 szg_spectra_batch_singular(ctx, COUNT, M, N, copy, STRIDE, values, &worst));
+    ck_szg_fails(SZG_EINVAL, "overlap",
+                 szg_spectra_batch_singular(ctx, COUNT, M, N, copy, 3, values, &worst));
+    szg_memory_free(copy);
+    szg_memory_free(a);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "symmetric_of_padded_rows", symmetric_of_padded_rows);
+    test_add(suite, "hermitian_two_by_two", hermitian_two_by_two);
+    test_add(suite, "general_roots_of_unity", general_roots_of_unity);
+    test_add(suite, "singular_of_rectangles", singular_of_rectangles);
+    test_add(suite, "scales_without_overflow", scales_without_overflow);
+    test_add(suite, "dense_refuses", dense_refuses);
+    test_add(suite, "batches_equal_single_ones", batches_equal_single_ones);
+}

@@ -1,0 +1,199 @@
+/* Derived numbers on spectra that are written down by hand. */
+#include <szego/summary.h>
+
+#include "spectra_support.h"
+
+static szg_spectrum real_spectrum(const char *kind, int64_t count, double *values, int64_t zeros) {
+    return (szg_spectrum){.n = count + zeros,
+                          .count = count,
+                          .zeros = zeros,
+                          .rank = zeros ? count : -1,
+                          .kind = kind,
+                          .re = values,
+                          .normal = strcmp(kind, "eigenvalue") == 0,
+                          .trace = NAN,
+                          .frobenius = NAN,
+                          .residual_meaning = "by hand",
+                          .method = "by hand"};
+}
+
+START_TEST(summary_of_normal_matrix) {
+    double values[3] = {-3, 1, 4};
+    szg_spectrum s = real_spectrum("eigenvalue", 3, values, 0);
+    szg_summary out;
+    ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
+    ck_assert(out.lambda_min == -3 && out.lambda_max == 4 && out.width == 7 && out.radius == 4);
+    ck_assert(out.sigma_min == 1 && out.sigma_max == 4 && out.condition == 4);
+    ck_close(out.nuclear, 8, 1e-14);
+    ck_close(out.frobenius, sqrt(26), 1e-14);
+    ck_close(out.stable_rank, 26.0 / 16, 1e-14);
+    double p[3] = {3.0 / 8, 1.0 / 8, 4.0 / 8}, entropy = 0;
+    for (int i = 0; i < 3; i++)
+        entropy -= p[i] * log(p[i]);
+    ck_close(out.effective_rank, exp(entropy), 1e-14);
+    ck_assert_ptr_null(out.note);
+    double norm;
+    ck_szg_ok(szg_summary_schatten(test_context(), &s, 3, &norm));
+    ck_close(norm, cbrt(27 + 1 + 64), 1e-14);
+    ck_szg_ok(szg_summary_schatten(test_context(), &s, INFINITY, &norm));
+    ck_assert(norm == 4);
+    ck_szg_fails(SZG_EINVAL, "p >= 1", szg_summary_schatten(test_context(), &s, 0.5, &norm));
+    ck_szg_fails(SZG_EINVAL, "p >= 1", szg_summary_schatten(test_context(), &s, NAN, &norm));
+}
+END_TEST
+
+START_TEST(summary_with_structural_zeros) {
+    double values[2] = {2, 2};
+    szg_spectrum s = real_spectrum("eigenvalue", 2, values, 1000);
+    szg_summary out;
+    ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
+    ck_assert(out.n == 1002 && out.rank == 2);
+    ck_assert(out.lambda_min == 0 && out.lambda_max == 2 && out.sigma_min == 0);
+    ck_assert(isinf(out.condition));
+    ck_close(out.effective_rank, 2, 1e-14);
+    ck_close(out.stable_rank, 2, 1e-14);
+}
+END_TEST
+
+START_TEST(summary_of_zero_matrix) {
+    szg_spectrum s = real_spectrum("eigenvalue", 0, NULL, 5);
+    double listed[2] = {0, 0};
+    szg_spectrum t = real_spectrum("singular", 2, listed, 3);
+    szg_summary out;
+    ck_szg_ok(szg_summary_of(test_context(), &s, &t, &out));
+    ck_assert(out.lambda_min == 0 && out.lambda_max == 0 && out.width == 0 && out.radius == 0);
+    ck_assert(out.sigma_max == 0 && out.frobenius == 0 && out.nuclear == 0);
+    ck_assert(isnan(out.condition) && isnan(out.stable_rank) && isnan(out.effective_rank));
+    ck_assert(strstr(out.note, "zero matrix"));
+}
+END_TEST
+
+START_TEST(summary_of_complex_eigenvalues) {
+    double re[3] = {-1, 0, 2}, im[3] = {3, -3, 0}, sigma[3] = {5, 3, 0.5};
+    szg_spectrum s = real_spectrum("eigenvalue", 3, re, 0),
+                 t = real_spectrum("singular", 3, sigma, 0);
+    s.im = im;
+    s.normal = false;
+    t.residual = 0.25;
+    szg_summary out;
+    ck_szg_ok(szg_summary_of(test_context(), &s, &t, &out));
+    ck_assert(out.lambda_min == -1 && out.lambda_max == 2 && isnan(out.width));
+    ck_close(out.radius, sqrt(10), 1e-14);
+    ck_assert(out.sigma_max == 5 && out.condition == 10 && out.residual == 0.25);
+    ck_assert(strstr(out.note, "complex"));
+    ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
+    ck_assert(isnan(out.sigma_max) && isnan(out.condition) && isnan(out.nuclear));
+}
+END_TEST
+
+START_TEST(summary_of_partial_spectra) {
+    double ends[2] = {1, 9}, both[2] = {-1, 9}, sigma[2] = {6, NAN};
+    szg_spectrum s = real_spectrum("eigenvalue", 2, ends, 0);
+    s.n = 100;
+    s.frobenius = 18;
+    szg_summary out;
+    ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
+    ck_assert(out.sigma_max == 9 && out.sigma_min == 1 && out.condition == 9);
+    ck_assert(out.stable_rank == 4 && isnan(out.nuclear) && isnan(out.effective_rank));
+    ck_assert(strstr(out.note, "ends"));
+    s.re = both; /* indefinite: the least modulus is somewhere inside */
+    ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
+    ck_assert(out.sigma_max == 9 && isnan(out.sigma_min) && isnan(out.condition));
+    double norm;
+    ck_szg_fails(SZG_EDOMAIN, "every", szg_summary_schatten(test_context(), &s, 1, &norm));
+    szg_spectrum t = real_spectrum("singular", 2, sigma, 0);
+    t.n = 100;
+    t.frobenius = 12;
+    ck_szg_ok(szg_summary_of(test_context(), NULL, &t, &out));
+    ck_assert(out.sigma_max == 6 && isnan(out.sigma_min) && out.stable_rank == 4);
+    ck_assert(isnan(out.lambda_min) && isnan(out.condition));
+}
+END_TEST
+
+/* A NaN among the values may not be lost on the way to a number that looks sound. */
+START_TEST(summary_shows_nan) {
+    double values[3] = {1, NAN, 2};
+    szg_spectrum s = real_spectrum("singular", 3, values, 0);
+    szg_summary out;
+    ck_szg_ok(szg_summary_of(test_context(), NULL, &s, &out));
+    ck_assert(isnan(out.sigma_max) && isnan(out.nuclear) && isnan(out.frobenius));
+    ck_assert(isnan(out.condition) && isnan(out.stable_rank) && isnan(out.effective_rank));
+}
+END_TEST
+
+START_TEST(summary_refuses) {
+    szg_summary out;
+    double value = 1;
+    szg_spectrum s = real_spectrum("eigenvalue", 1, &value, 0);
+    szg_spectrum t = real_spectrum("singular", 1, &value, 1);
+    ck_szg_fails(SZG_EINVAL, "needs", szg_summary_of(test_context(), NULL, NULL, &out));
+    ck_szg_fails(SZG_EINVAL, "exchanged", szg_summary_of(test_context(), &t, NULL, &out));
+    ck_szg_fails(SZG_EINVAL, "exchanged", szg_summary_of(test_context(), NULL, &s, &out));
+    ck_szg_fails(SZG_EINVAL, "one matrix", szg_summary_of(test_context(), &s, &t, &out));
+}
+END_TEST
+
+START_TEST(schatten_does_not_overflow) {
+    double values[2] = {1e300, 1e300}, norm;
+    szg_spectrum s = real_spectrum("singular", 2, values, 0);
+    ck_szg_ok(szg_summary_schatten(test_context(), &s, 2, &norm));
+    ck_close(norm, 1e300 * M_SQRT2, 1e286);
+    ck_szg_ok(szg_summary_schatten(test_context(), &s, 100, &norm));
+    ck_close(norm, 1e300 * pow(2, 0.01), 1e286);
+}
+END_TEST
+
+START_TEST(density_counts_every_value) {
+    double values[5] = {-2, -1, 0.5, 1, 2}, edges[5], mass[4];
+    szg_spectrum s = real_spectrum("eigenvalue", 5, values, 5);
+    ck_szg_ok(szg_summary_density(test_context(), &s, 4, 0, 0, edges, mass));
+    ck_assert(edges[0] == -2 && edges[4] == 2 && edges[2] == 0);
+    /* [-2,-1): -2; [-1,0): -1; [0,1): five zeros and 0.5; [1,2]: 1 and 2. */
+    const double want[4] = {0.1, 0.1, 0.6, 0.2};
+    for (int i = 0; i < 4; i++)
+        ck_close(mass[i], want[i], 1e-15);
+    ck_szg_ok(szg_summary_density(test_context(), &s, 1, 0.75, 1.5, edges, mass));
+    ck_close(mass[0], 0.1, 1e-15);
+    double point = 3;
+    s = real_spectrum("eigenvalue", 1, &point, 0);
+    ck_szg_ok(szg_summary_density(test_context(), &s, 3, 0, 0, edges, mass));
+    ck_close(mass[0] + mass[1] + mass[2], 1, 1e-15);
+    ck_szg_fails(SZG_EINVAL, "lo <= hi",
+                 szg_summary_density(test_context(), &s, 3, 2, 1, edges, mass));
+    ck_szg_fails(SZG_EINVAL, "one bin",
+                 szg_summary_density(test_context(), &s, 0, 0, 0, edges, mass));
+    ck_szg_fails(SZG_EINVAL, "one bin",
+                 szg_summary_density(test_context(), &s, 3, NAN, 1, edges, mass));
+}
+END_TEST
+
+/* On edges that no division hits, each value falls between its bin's edges. */
+START_TEST(density_respects_edges) {
+    szg_stream stream = {.seed = test_seed(), .purpose = 50};
+    double values[64], edges[12], mass[11];
+    for (int i = 0; i < 64; i++)
+        values[i] = test_real(&stream, (uint64_t)i) > 0 ? 0.1 * (i % 12) : i / 11.0;
+    szg_spectrum s = real_spectrum("eigenvalue", 64, values, 0);
+    ck_szg_ok(szg_summary_density(test_context(), &s, 11, 0, 1.1, edges, mass));
+    for (int bin = 0; bin < 11; bin++) {
+        int count = 0;
+        for (int i = 0; i < 64; i++)
+            count += values[i] >= edges[bin] &&
+                     (values[i] < edges[bin + 1] || (bin == 10 && values[i] == edges[11]));
+        ck_close(mass[bin], count / 64.0, 1e-15);
+    }
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "summary_of_normal_matrix", summary_of_normal_matrix);
+    test_add(suite, "summary_with_structural_zeros", summary_with_structural_zeros);
+    test_add(suite, "summary_of_zero_matrix", summary_of_zero_matrix);
+    test_add(suite, "summary_of_complex_eigenvalues", summary_of_complex_eigenvalues);
+    test_add(suite, "summary_of_partial_spectra", summary_of_partial_spectra);
+    test_add(suite, "summary_shows_nan", summary_shows_nan);
+    test_add(suite, "summary_refuses", summary_refuses);
+    test_add(suite, "schatten_does_not_overflow", schatten_does_not_overflow);
+    test_add(suite, "density_counts_every_value", density_counts_every_value);
+    test_add(suite, "density_respects_edges", density_respects_edges);
+}
