@@ -4,6 +4,7 @@
 #define SZG_ANALYSIS_COMMAND_H
 
 #include <argp.h>
+#include <stdio.h>
 #include <szego/result.h>
 #include <szego/szego.h>
 
@@ -51,6 +52,7 @@ typedef struct command {
      * the status's code. SZG_ENOCONV stands for "a verdict differs" too. */
     szg_status (*run)(command_call *call);
     void (*release)(command_call *call); /* frees what parse allocated; NULL: nothing */
+    void (*describe)(FILE *stream);      /* what --help says after the options; NULL: nothing */
 } command;
 
 /* Opens a result whose provenance says what ran: backend, BLAS, threads, seed, arguments. */

@@ -69,12 +69,27 @@ static error_t parse_command(int key, char *argument, struct argp_state *state) 
 }
 
 static const char exit_codes_doc[] =
-    "\vExit status: 0 done, 1 internal or input/output error, 2 wrong usage, 3 bad data, 4 not "
+    "Exit status: 0 done, 1 internal or input/output error, 2 wrong usage, 3 bad data, 4 not "
     "converged or a verdict that differs, 5 backend missing, 130 interrupted.";
 
+/* What --help says before and, behind the vertical tab, after the options. */
+static char *help_text(const command *which) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        exit(EXIT_INTERNAL);
+    fprintf(stream, "%s\v", which->doc);
+    if (which->describe)
+        which->describe(stream);
+    fputs(exit_codes_doc, stream);
+    if (fclose(stream) != 0)
+        exit(EXIT_INTERNAL);
+    return text;
+}
+
 static void parse_arguments(command_call *call, int argc, char **argv) {
-    char doc[8192];
-    snprintf(doc, sizeof doc, "%s%s", call->command->doc, exit_codes_doc);
+    char *doc = help_text(call->command);
     const struct argp_child children[] = {{&shared_argp, 0, "Options of every command:", 100}, {0}};
     const struct argp argp = {
         call->command->options, parse_command, call->command->arguments, doc, children, NULL, NULL};
@@ -82,6 +97,7 @@ static void parse_arguments(command_call *call, int argc, char **argv) {
     snprintf(name, sizeof name, "szego %s", call->command->name);
     argv[0] = name; /* argp's messages begin with it */
     argp_parse(&argp, argc, argv, 0, NULL, call);
+    free(doc);
 }
 
 static szg_context *signal_context;

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,13 @@ int64_t parse_integer(struct argp_state *state, const char *option, const char *
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (end == text || *end || errno == ERANGE || value < least || value > most)
+    bool whole = end != text && !*end && errno == 0;
+    if (!whole && strpbrk(text, "eE")) { /* 1e9, where a double holds it exactly */
+        double number = strtod(text, &end);
+        whole = *end == 0 && fabs(number) <= 0x1p53 && number == floor(number);
+        value = whole ? (long long)number : 0;
+    }
+    if (!whole || value < least || value > most)
         argp_error(state, "%s: '%s' is not an integer in %" PRId64 " .. %" PRId64, option, text,
                    least, most);
     return value;

@@ -55,6 +55,13 @@ SZG_CHECK_RESULT szg_status szg_report_kernel(szg_context *context, const szg_en
                                               const szg_report_options *options,
                                               szg_matrix_report *out);
 
+/* The symbol of the same matrix alone, without spectra (summary.n is set). SZG_EDOMAIN: the matrix
+ * is not Toeplitz. */
+SZG_CHECK_RESULT szg_status szg_report_symbol(szg_context *context, const szg_encoding *encoding,
+                                              int64_t head, int64_t matrix, int64_t n,
+                                              const szg_report_options *options,
+                                              szg_matrix_report *out);
+
 /* A factored matrix called `name` (kept as a pointer). Its eigenvalues are real where A is a
  * positive multiple of B and nothing breaks the symmetry; else singular values come with them. */
 SZG_CHECK_RESULT szg_status szg_report_factored(szg_context *context, const szg_factored *factored,

@@ -224,3 +224,29 @@ szg_status szg_report_kernel(szg_context *context, const szg_encoding *encoding,
         szg_matrix_report_close(out);
     return status;
 }
+
+szg_status szg_report_symbol(szg_context *context, const szg_encoding *encoding, int64_t head,
+                             int64_t matrix, int64_t n, const szg_report_options *options,
+                             szg_matrix_report *out) {
+    const szg_report_options defaults = {0};
+    *out = (szg_matrix_report){0};
+    kernel_job job = {.encoding = encoding,
+                      .head = head,
+                      .matrix = matrix,
+                      .n = n,
+                      .options = options ? options : &defaults,
+                      .report = out};
+    SZG_TRY(szg_encoding_facts(context, encoding, head, matrix, &job.facts));
+    out->matrix = job.facts.matrix;
+    out->summary.n = n;
+    if (job.facts.form == SZG_FORM_NOT_TOEPLITZ)
+        return szg_fail(context, SZG_EDOMAIN, "%s: no symbol: %s", szg_encoding_spec(encoding),
+                        job.facts.line);
+    szg_status status = open_toeplitz(context, &job);
+    if (status == SZG_OK)
+        status = symbol(context, &job);
+    szg_toeplitz_close(&job.toeplitz);
+    if (status != SZG_OK)
+        szg_matrix_report_close(out);
+    return status;
+}

@@ -139,7 +139,7 @@ static szg_status general_spectra(szg_context *context, const szg_factored *f,
 
 static szg_status factored_spectra(szg_context *context, const szg_factored *f,
                                    const szg_report_options *options, szg_matrix_report *report) {
-    double scale;
+    double scale = 0;
     bool whole = options->all || f->n <= SZG_REPORT_ALL_LIMIT;
     bool balanced = !f->causal && (!f->bias || szg_toeplitz_is_hermitian(f->bias)) &&
                     (f->d == 0 || proportional(f, &scale));

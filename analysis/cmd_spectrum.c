@@ -1,0 +1,239 @@
+/* `szego spectrum`: eigenvalues of an encoding's kernel, of content, of logits, and their ratio. */
+#include <string.h>
+
+#include <szego/contraction.h>
+#include <szego/result.h>
+
+#include "specs.h"
+
+enum { KEY_PE = 0x100, KEY_PART, KEY_DENSE, KEY_ALL, KEY_COEFFICIENTS, KEY_CONTENT, KEY_MASK };
+enum part { KERNEL, CONTENT, LOGITS, RATIO, PARTS };
+enum { SAMPLES = 1024 };
+static const char *const part_names[PARTS] = {"kernel", "content", "logits", "ratio"};
+
+typedef struct spectrum_options {
+    text_list specs, keep;
+    integer_list orders;
+    enum part part;
+    bool dense, all, causal;
+    const char *content;
+} spectrum_options;
+
+static const struct argp_option options[] = {
+    {"pe", KEY_PE, "SPEC", 0, "positional encoding; may be given several times", 1},
+    {"coefficients", KEY_COEFFICIENTS, "FILE", 0,
+     "Toeplitz coefficients, one row a head: short for --pe file:path=FILE", 1},
+    {NULL, 'n', "N[,N...]", 0, "sequence lengths (default 512)", 1},
+    {"part", KEY_PART, "PART", 0,
+     "kernel (default): the encoding's own matrix; content: the content Gram matrix; logits: the "
+     "coupled logits; ratio: coupled against content",
+     1},
+    {"content", KEY_CONTENT, "KIND", 0, "content for the last three (default gaussian)", 1},
+    {"mask", KEY_MASK, "MASK", 0, "none (default) or causal: zeros above the diagonal", 1},
+    {"all", KEY_ALL, NULL, 0, "every eigenvalue (table eigenvalues), whatever the length", 1},
+    {"dense", KEY_DENSE, NULL, 0, "form the dense matrix and use LAPACK: the oracle", 1},
+    {0}};
+
+static int parse_word(struct argp_state *state, const char *option, const char *text,
+                      const char *const *words, int count) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0)
+            return i;
+    argp_error(state, "%s: '%s' is unknown: %s, %s%s%s%s%s", option, text, words[0], words[1],
+               count > 2 ? ", " : "", count > 2 ? words[2] : "", count > 3 ? ", " : "",
+               count > 3 ? words[3] : "");
+    return 0;
+}
+
+static void check_options(spectrum_options *own, struct argp_state *state) {
+    if (own->specs.count == 0)
+        argp_error(state, "nothing to analyse: give --pe SPEC or --coefficients FILE");
+    if (own->part == KERNEL && own->content)
+        argp_error(state, "--content has no meaning with --part kernel: choose content, logits or "
+                          "ratio");
+    if (own->part == KERNEL && own->causal)
+        argp_error(state, "--mask has no meaning with --part kernel: choose content, logits or "
+                          "ratio");
+    if (own->orders.count == 0)
+        parse_integer_list(state, "-n", "512", 1, INT64_MAX, &own->orders);
+}
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    static const char *const masks[] = {"none", "causal"};
+    spectrum_options *own = call->own;
+    switch (key) {
+    case KEY_PE:
+        parse_text(state, argument, &own->specs);
+        return 0;
+    case KEY_COEFFICIENTS:
+        specs_add_file(state, argument, &own->specs, &own->keep);
+        return 0;
+    case 'n':
+        parse_integer_list(state, "-n", argument, 1, INT64_MAX, &own->orders);
+        return 0;
+    case KEY_PART:
+        own->part = (enum part)parse_word(state, "--part", argument, part_names, PARTS);
+        return 0;
+    case KEY_CONTENT:
+        own->content = argument;
+        return 0;
+    case KEY_MASK:
+        own->causal = parse_word(state, "--mask", argument, masks, 2) == 1;
+        return 0;
+    case KEY_ALL:
+        own->all = true;
+        return 0;
+    case KEY_DENSE:
+        own->dense = true;
+        return 0;
+    case ARGP_KEY_END:
+        check_options(own, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void release(command_call *call) {
+    spectrum_options *own = call->own;
+    specs_free(&own->specs, &own->keep);
+    szg_memory_free(own->orders.value);
+}
+
+typedef struct spectrum_job {
+    szg_context *context;
+    const spectrum_options *own;
+    szg_report_options report;
+    szg_content *content; /* NULL for kernels */
+    szg_report_tables tables;
+    szg_table *contraction; /* NULL but for ratios */
+} spectrum_job;
+
+static szg_status add_kernels(spectrum_job *job, const szg_encoding *encoding, int64_t n,
+                              int64_t head) {
+    szg_report_labels labels = {szg_encoding_spec(encoding), -1, head};
+    for (int64_t matrix = 0; matrix < szg_encoding_matrices(encoding); matrix++) {
+        szg_matrix_report report;
+        SZG_TRY(szg_report_kernel(job->context, encoding, head, matrix, n, &job->report, &report));
+        szg_status status = szg_report_add(job->context, &job->tables, &labels, &report);
+        szg_matrix_report_close(&report);
+        SZG_TRY(status);
+    }
+    return SZG_OK;
+}
+
+static szg_status add_matrix(spectrum_job *job, const szg_report_labels *labels,
+                             const szg_factored *factored) {
+    szg_matrix_report report;
+    SZG_TRY(szg_report_factored(job->context, factored, part_names[job->own->part], &job->report,
+                                &report));
+    szg_status status = szg_report_add(job->context, &job->tables, labels, &report);
+    szg_matrix_report_close(&report);
+    return status;
+}
+
+static szg_status add_ratio(spectrum_job *job, const szg_report_labels *labels,
+                            const szg_logits *logits) {
+    szg_factored content = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
+    szg_contraction contraction;
+    SZG_TRY(
+        szg_contraction_of_factored(job->context, &content, &coupled, &job->report, &contraction));
+    szg_contraction_labels row = {.source = labels->source,
+                                  .content_kind = szg_content_name(job->content),
+                                  .step = -1,
+                                  .layer = -1,
+                                  .head = labels->head,
+                                  .grad_norm = __builtin_nan("")};
+    szg_status status = szg_contraction_add(job->context, job->contraction, &row, &contraction);
+    if (status == SZG_OK)
+        status = szg_report_add(job->context, &job->tables, labels, &contraction.content);
+    if (status == SZG_OK)
+        status = szg_report_add(job->context, &job->tables, labels, &contraction.coupled);
+    szg_contraction_close(&contraction);
+    return status;
+}
+
+static szg_status add_logits(spectrum_job *job, const szg_encoding *encoding, int64_t n,
+                             int64_t head) {
+    szg_report_labels labels = {szg_encoding_spec(encoding), -1, head};
+    szg_logits_options mask = {.causal = job->own->causal};
+    szg_logits *logits;
+    SZG_TRY(szg_logits_open(job->context, encoding, head, job->content, n, &mask, &logits));
+    szg_factored factored =
+        job->own->part == CONTENT ? szg_logits_content(logits) : szg_logits_coupled(logits);
+    szg_status status = job->own->part == RATIO ? add_ratio(job, &labels, logits)
+                                                : add_matrix(job, &labels, &factored);
+    szg_logits_close(&logits);
+    return status;
+}
+
+static szg_status visit(void *user, const szg_encoding *encoding, int64_t n, int64_t head) {
+    spectrum_job *job = user;
+    return job->own->part == KERNEL ? add_kernels(job, encoding, n, head)
+                                    : add_logits(job, encoding, n, head);
+}
+
+static szg_status open_job(command_call *call, spectrum_job *job) {
+    const spectrum_options *own = call->own;
+    bool symbols = specs_output_folder(call);
+    job->context = call->context;
+    job->own = own;
+    job->report = (szg_report_options){
+        .all = own->all, .dense = own->dense, .samples = symbols ? SAMPLES : 0};
+    SZG_TRY(szg_report_tables_open(call->context, own->all, symbols, &job->tables));
+    if (own->part == KERNEL)
+        return SZG_OK;
+    if (own->part == RATIO) {
+        szg_table_close(&job->tables.summary);
+        SZG_TRY(szg_contraction_table(call->context, &job->contraction));
+    }
+    return szg_content_parse(call->context, own->content ? own->content : "gaussian",
+                             call->shared.seed, &job->content);
+}
+
+static void close_job(spectrum_job *job) {
+    szg_content_close(&job->content);
+    szg_report_tables_close(&job->tables);
+    szg_table_close(&job->contraction);
+}
+
+static szg_status finish(command_call *call, spectrum_job *job) {
+    szg_table **const tables[] = {&job->tables.summary, &job->contraction, &job->tables.eigenvalues,
+                                  &job->tables.samples, &job->tables.range};
+    szg_result *result;
+    SZG_TRY(output_open(call, &result));
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        szg_status status = *tables[i] ? szg_result_add(call->context, result, tables[i]) : SZG_OK;
+        if (status != SZG_OK) {
+            szg_result_close(&result);
+            return status;
+        }
+    }
+    return output_finish(call, &result, job->own->all ? "eigenvalues" : NULL);
+}
+
+static szg_status run(command_call *call) {
+    spectrum_job job = {0};
+    const spectrum_options *own = call->own;
+    szg_status status = open_job(call, &job);
+    if (status == SZG_OK)
+        status = specs_run(call->context, &own->specs, &own->orders, visit, &job);
+    if (status == SZG_OK)
+        status = finish(call, &job);
+    close_job(&job);
+    return status;
+}
+
+const command command_spectrum = {
+    .name = "spectrum",
+    .summary = "eigenvalues of an encoding's kernel or logits, symbol range, limit theorem",
+    .doc = "Eigenvalue range (with --all every eigenvalue) of a positional encoding's kernel, of "
+           "content, or of logits; the certified range of the symbol; the limit theorem that "
+           "applies. Heads become rows. -o DIR/ also writes samples and range of the symbols.",
+    .options = options,
+    .own_size = sizeof(spectrum_options),
+    .parse = parse,
+    .run = run,
+    .release = release,
+    .describe = specs_describe,
+};

@@ -1,0 +1,104 @@
+#include "specs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/coupling.h>
+#include <szego/memory.h>
+
+static void describe_key(FILE *stream, const szg_key *key) {
+    fprintf(stream, "      %s", key->name);
+    switch (key->type) {
+    case SZG_KEY_TEXT:
+        fprintf(stream, "=FILE");
+        break;
+    case SZG_KEY_CHOICE:
+        fprintf(stream, "=%s", key->choices);
+        break;
+    case SZG_KEY_LIST:
+        fprintf(stream, "=LIST");
+        break;
+    default:
+        fprintf(stream, "=%.6g..%.6g", key->min, key->max);
+    }
+    if (key->required)
+        fprintf(stream, " (required)");
+    else if (key->fallback)
+        fprintf(stream, " (%s)", key->fallback);
+    fprintf(stream, ": %s\n", key->doc);
+}
+
+static void describe_class(FILE *stream, const szg_spec_class *class) {
+    fprintf(stream, "    %s: %s\n", class->name, class->doc);
+    for (int64_t i = 0; i < class->keys; i++)
+        describe_key(stream, &class->key[i]);
+}
+
+void specs_describe(FILE *stream) {
+    fprintf(stream, "A SPEC is NAME or NAME:key=value,key=value. Encodings, their keys, and "
+                    "defaults in parentheses:\n");
+    for (int64_t i = 0; i < szg_encoding_classes(); i++)
+        describe_class(stream, szg_encoding_class_at(i));
+    fprintf(stream, "Content, for --content:\n");
+    for (int64_t i = 0; i < szg_content_classes(); i++)
+        describe_class(stream, szg_content_class_at(i));
+}
+
+void specs_add_file(struct argp_state *state, const char *path, text_list *specs, text_list *keep) {
+    char *spec = NULL;
+    if (asprintf(&spec, "file:path=%s", path) < 0)
+        argp_failure(state, EXIT_INTERNAL, 0, "out of memory");
+    parse_text(state, spec, keep);
+    parse_text(state, spec, specs);
+}
+
+void specs_free(text_list *specs, text_list *keep) {
+    for (int64_t i = 0; i < keep->count; i++)
+        free((void *)keep->value[i]);
+    szg_memory_free((void *)keep->value);
+    szg_memory_free((void *)specs->value);
+}
+
+typedef struct visit_job {
+    szg_context *context;
+    const integer_list *orders;
+    specs_visit *visit;
+    void *user;
+    int64_t done, total; /* in units of one encoding at one order */
+} visit_job;
+
+static szg_status visit_heads(visit_job *job, const szg_encoding *encoding) {
+    for (int64_t i = 0; i < job->orders->count; i++) {
+        for (int64_t head = 0; head < szg_encoding_heads(encoding); head++) {
+            SZG_TRY(szg_context_check_cancel(job->context));
+            SZG_TRY(job->visit(job->user, encoding, job->orders->value[i], head));
+        }
+        szg_progress(job->context, szg_encoding_spec(encoding), ++job->done, job->total);
+    }
+    return SZG_OK;
+}
+
+szg_status specs_run(szg_context *context, const text_list *specs, const integer_list *orders,
+                     specs_visit *visit, void *user) {
+    visit_job job = {context, orders, visit, user, 0, specs->count * orders->count};
+    for (int64_t i = 0; i < specs->count; i++) {
+        szg_encoding *encoding;
+        SZG_TRY(szg_encoding_parse(context, specs->value[i], &encoding));
+        szg_status status = visit_heads(&job, encoding);
+        szg_encoding_close(&encoding);
+        SZG_TRY(status);
+    }
+    return SZG_OK;
+}
+
+bool specs_output_folder(const command_call *call) {
+    static const char *const files[] = {".csv", ".json", ".npy"};
+    const char *path = call->shared.output;
+    if (!path)
+        return false;
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (length > strlen(files[i]) && strcmp(path + length - strlen(files[i]), files[i]) == 0)
+            return false;
+    return true;
+}
