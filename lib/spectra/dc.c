@@ -12,7 +12,7 @@
 enum { LEAST_ORDER = 1024, LEAF = 64, ATTEMPTS = 2 };
 static const struct {
     int64_t least_order, samples;
-} attempts[ATTEMPTS] = {{LEAST_ORDER, 24}, {4096, 64}};
+} attempts[ATTEMPTS] = {{LEAST_ORDER, 24}, {8192, 64}};
 static const double TOLERANCE = 3e-15;
 
 /* Two ascending lists into one. */
@@ -29,37 +29,40 @@ static void merge(const szg_dc_tree *tree, double *w) {
     }
 }
 
-static szg_status solve_tree(szg_context *context, szg_dc_tree *tree, double *lags, double *w,
+/* Scales back and forth by a power of two, exactly but for underflow. */
+static szg_status solve_tree(szg_context *context, szg_dc_tree *tree, const double *lags, double *w,
                              bool *confirmed) {
     const szg_dc_halves *halves = tree->halves;
     SZG_TRY(szg_dc_tree_split(context, tree));
     SZG_TRY(szg_dc_tree_solve(context, tree));
     merge(tree, w);
+    double *scaled = NULL;
+    SZG_TRY(szg_memory_alloc(context, halves->n, sizeof *scaled, &scaled));
     for (int64_t j = 0; j < halves->n; j++)
-        lags[j] = ldexp(lags[j], -halves->exponent);
-    szg_dc_answer answer = {.n = halves->n, .lags = lags, .norm = halves->norm, .all = w};
+        scaled[j] = ldexp(lags[j], -halves->exponent);
+    szg_dc_answer answer = {.n = halves->n, .lags = scaled, .norm = halves->norm, .all = w};
     answer.half[0] = tree->node[0][1].values;
     answer.half[1] = tree->node[1][1].values;
-    SZG_TRY(szg_dc_verify(context, &answer, confirmed));
+    szg_status status = szg_dc_verify(context, &answer, confirmed);
+    szg_memory_free(scaled);
     for (int64_t j = 0; j < halves->n; j++)
         w[j] = ldexp(w[j], halves->exponent);
-    return SZG_OK;
+    return status;
 }
 
-static szg_status solve_halves(szg_context *context, const szg_dc_halves *halves, double *lags,
-                               double *w, bool *applicable) {
-    for (int i = 0; i < ATTEMPTS && halves->n >= attempts[i].least_order; i++) {
-        szg_dc_tree tree;
-        szg_status status = szg_dc_tree_open(context, halves, LEAF, attempts[i].samples,
-                                             TOLERANCE * halves->norm, &tree);
-        bool low = status == SZG_OK && !tree.too_high;
-        if (low)
-            status = solve_tree(context, &tree, lags, w, applicable);
-        szg_dc_tree_close(&tree);
-        if (low || status != SZG_OK)
-            return status;
-    }
-    return SZG_OK;
+szg_status szg_dc_lags(szg_context *context, int64_t n, const double *lags, int64_t leaf,
+                       int64_t samples, double *w, bool *applicable) {
+    *applicable = false;
+    szg_dc_halves halves;
+    szg_dc_tree tree = {0};
+    szg_status status = szg_dc_halves_open(context, n, lags, &halves);
+    if (status == SZG_OK)
+        status = szg_dc_tree_open(context, &halves, leaf, samples, TOLERANCE * halves.norm, &tree);
+    if (status == SZG_OK && !tree.too_high)
+        status = solve_tree(context, &tree, lags, w, applicable);
+    szg_dc_tree_close(&tree);
+    szg_dc_halves_close(&halves);
+    return status;
 }
 
 szg_status szg_dc_eigenvalues(szg_context *context, const szg_toeplitz *symmetric, double *w,
@@ -72,14 +75,15 @@ szg_status szg_dc_eigenvalues(szg_context *context, const szg_toeplitz *symmetri
     if (n < LEAST_ORDER)
         return SZG_OK;
     double *lags = NULL;
-    szg_dc_halves halves = {0};
     SZG_TRY(szg_memory_alloc(context, n, sizeof *lags, &lags));
     for (int64_t j = 0; j < n; j++)
         lags[j] = szg_toeplitz_at(symmetric, j).re;
-    szg_status status = szg_dc_halves_open(context, n, lags, &halves);
-    if (status == SZG_OK)
-        status = solve_halves(context, &halves, lags, w, applicable);
-    szg_dc_halves_close(&halves);
+    szg_status status = SZG_OK;
+    for (int i = 0; i < ATTEMPTS && n >= attempts[i].least_order; i++) {
+        status = szg_dc_lags(context, n, lags, LEAF, attempts[i].samples, w, applicable);
+        if (*applicable || status != SZG_OK)
+            break;
+    }
     szg_memory_free(lags);
     return status;
 }

@@ -13,4 +13,10 @@
 SZG_CHECK_RESULT szg_status szg_dc_eigenvalues(szg_context *context, const szg_toeplitz *symmetric,
                                                double *w, bool *applicable);
 
+/* The same from the lags t_0 .. t_{n-1}, finite, n >= 2, with the method's own parameters: blocks
+ * of order `leaf` >= 1 or less go to LAPACK, and ranks above `samples` - 8 (16 <= samples <= 64)
+ * are too high. What szg_dc_eigenvalues chooses from, and tests take at small sizes. */
+SZG_CHECK_RESULT szg_status szg_dc_lags(szg_context *context, int64_t n, const double *lags,
+                                        int64_t leaf, int64_t samples, double *w, bool *applicable);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "dc.h"
 #include "dc_halves.h"
+#include "dc_kernels.h"
 #include "dc_transform.h"
 #include "dc_update.h"
 #include "dc_verify.h"
@@ -215,6 +216,65 @@ START_TEST(loewner_form_is_the_projected_matrix) {
         }
         szg_dc_halves_close(&halves);
         szg_memory_free(lags);
+    }
+}
+END_TEST
+
+/* Entries near the diagonal at low frequencies are quotients of two small differences: an h in
+ * plain double precision would lose n^1.5 eps here. */
+START_TEST(entries_keep_their_accuracy) {
+    const long double pi = 3.14159265358979323846264338327950288L;
+    int64_t n = 4096, first = 1000, l = 1;
+    double *lags = lags_of(n, kms), row[3];
+    szg_dc_halves halves;
+    ck_szg_ok(szg_dc_halves_open(test_context(), n, lags, &halves));
+    szg_dc_half_block(&halves.half[0], first + l, 1, first, 3, row, 3);
+    long double *table = NULL, exact[3] = {0};
+    ck_szg_ok(szg_memory_alloc(test_context(), 3 * n, sizeof *table, &table));
+    for (int64_t k = 0; k < 3; k++)
+        for (int64_t i = 0; i < n; i++)
+            table[k * n + i] =
+                cosl(pi * (long double)((2 * (first + k) + 1) * (2 * i - n + 1)) / (2 * n));
+    for (int64_t i = 0; i < n; i++) {
+        long double product = 0;
+        for (int64_t j = 0; j < n; j++)
+            product += lags[i > j ? i - j : j - i] * table[l * n + j];
+        for (int64_t k = 0; k < 3; k++)
+            exact[k] += ((k + l) % 2 ? -2 : 2) * product * table[k * n + i] / n;
+    }
+    for (int64_t k = 0; k < 3; k++)
+        ck_close(ldexp(row[k], halves.exponent), (double)exact[k],
+                 (k == l ? 64 : 8) * DBL_EPSILON * (double)fabsl(exact[k]));
+    szg_memory_free(table);
+    szg_dc_halves_close(&halves);
+    szg_memory_free(lags);
+}
+END_TEST
+
+/* Loewner: for any interlacing lambda there is a z, and these are the eigenvalues of D + z z^T. */
+START_TEST(loewner_weights_have_the_given_roots) {
+    enum { N = 120 };
+    for (uint32_t trial = 0; trial < 20; trial++) {
+        double d[N], base[N], tau[N], zz[N];
+        int64_t n = 1 + (int64_t)trial * 6;
+        szg_stream stream = {.seed = test_seed(), .step = trial, .purpose = 6};
+        for (int64_t i = 0; i < n; i++) {
+            d[i] = base[i] = (double)i;
+            tau[i] = 0.05 + 0.9 * szg_random_uniform(&stream, (uint64_t)i);
+        }
+        for (int64_t i = 0; i < n; i++) {
+            szg_dc_lowner_product(n, i, d, (szg_dc_roots){base, tau}, &zz[i]);
+            zz[i] *= (d[n - 1] - d[i]) + tau[n - 1];
+            ck_assert(zz[i] > 0);
+        }
+        for (int64_t j = 0; j < n; j++) {
+            double sum = 1, size = 1;
+            for (int64_t i = 0; i < n; i++) {
+                sum += zz[i] / (d[i] - (base[j] + tau[j]));
+                size += fabs(zz[i] / (d[i] - (base[j] + tau[j])));
+            }
+            ck_close(sum, 0, 8 * (double)n * DBL_EPSILON * size);
+        }
     }
 }
 END_TEST
@@ -507,6 +567,8 @@ END_TEST
 void test_register(Suite *suite) {
     test_add(suite, "transform_is_the_plain_sum", transform_is_the_plain_sum);
     test_add(suite, "loewner_form_is_the_projected_matrix", loewner_form_is_the_projected_matrix);
+    test_add(suite, "entries_keep_their_accuracy", entries_keep_their_accuracy);
+    test_add(suite, "loewner_weights_have_the_given_roots", loewner_weights_have_the_given_roots);
     test_add(suite, "rank_one_update_rebuilds_its_matrix", rank_one_update_rebuilds_its_matrix);
     test_add(suite, "small_orders_agree_with_lapack", small_orders_agree_with_lapack);
     test_add(suite, "kernels_agree_with_lapack", kernels_agree_with_lapack);
