@@ -1,6 +1,6 @@
-/* The ledger of the paper's claims (arXiv 2505.13027v1): each has a checker that computes a verdict,
- * certificates that others can recompute, and a second code path that does so. docs/theory.md holds
- * the proofs. */
+/* The ledger of the paper's claims (arXiv 2505.13027v1): each has a checker that computes a
+ * verdict, certificates that others can recompute, and a second code path that does so.
+ * docs/theory.md holds the proofs. */
 #ifndef SZEGO_CLAIMS_H
 #define SZEGO_CLAIMS_H
 
@@ -50,7 +50,8 @@ typedef struct szg_claims_options {
  *   lemma: trial, weights, phases, max_f_lo, max_f_hi, max_g_lo, max_g_hi, width_f_lo, width_f_hi,
  *     width_g_lo, width_g_hi, equality, note (only when L1, L2, L2c or L3c ran)
  *   samples: id, theta, f, g, note (the counterexamples to Lemma B.1)
- *   evidence: id, quantity, lo, hi, note (the numbers a verdict quotes; lo = hi where not enclosed) */
+ *   evidence: id, quantity, lo, hi, note (the numbers a verdict quotes; lo = hi where not enclosed)
+ */
 typedef struct szg_claims_report {
     szg_table *claims, *certificates, *lemma, *samples, *evidence;
     int64_t differing; /* claims whose computed verdict is not the ledger's */
@@ -65,9 +66,10 @@ SZG_CHECK_RESULT szg_status szg_claims_verify(szg_context *context,
 void szg_claims_report_close(szg_claims_report *report);
 
 /* Recomputes every certificate of a JSON file (an object with the array `certificates`, such as
- * `szego verify --format json` prints, or one certificate by itself) by a separate code path at twice
- * the precision. *results: id, kind, verdict (confirmed | refused), note (why). *refused counts.
- * SZG_EIO, SZG_EDATA: not such a file; a certificate that is malformed is refused, not an error. */
+ * `szego verify --format json` prints, or one certificate by itself) by a separate code path at
+ * twice the precision. *results: id, kind, verdict (confirmed | refused), note (why). *refused
+ * counts. SZG_EIO, SZG_EDATA: not such a file; a certificate that is malformed is refused, not an
+ * error. */
 SZG_CHECK_RESULT szg_status szg_certificates_check(szg_context *context, const char *path,
                                                    szg_table **results, int64_t *refused);
 

@@ -1,5 +1,5 @@
-/* Which limit theorem applies to a kernel, the inequalities between a content matrix and its coupled
- * version, majorisation, contraction ratios. docs/theory.md states what each rests on. */
+/* Which limit theorem applies to a kernel, the inequalities between a content matrix and its
+ * coupled version, majorisation, contraction ratios. docs/theory.md states what each rests on. */
 #ifndef SZEGO_THEORY_H
 #define SZEGO_THEORY_H
 
@@ -7,7 +7,7 @@
 
 SZG_BEGIN_DECLS
 
-struct szg_toeplitz;       /* <szego/toeplitz.h> */
+struct szg_toeplitz;     /* <szego/toeplitz.h> */
 struct szg_kernel_facts; /* <szego/encoding.h> */
 
 /* ---- Limit theorems ------------------------------------------------------------------------- */
@@ -39,8 +39,8 @@ typedef struct szg_hypotheses {
 
 typedef struct szg_theorem_answer {
     szg_theorem theorem;
-    const char *name; /* the cell of the column `theorem`: none, szego, szego+rank-one, avram-parter,
-                         tyrtyshnikov-zamarashkin */
+    const char *name;          /* the cell of the column `theorem`: none, szego, szego+rank-one,
+                                  avram-parter,          tyrtyshnikov-zamarashkin */
     szg_hypotheses hypotheses; /* as checked */
     char sentence[512];        /* plain language: what follows, or why nothing does */
 } szg_theorem_answer;
@@ -58,8 +58,8 @@ SZG_CHECK_RESULT szg_status szg_theorem_of_toeplitz(szg_context *context,
                                                     const struct szg_toeplitz *toeplitz,
                                                     szg_theorem_answer *answer);
 
-/* For an encoding's own kernel, as N grows; the sentence quotes the encoding's reason when no theorem
- * applies. */
+/* For an encoding's own kernel, as N grows; the sentence quotes the encoding's reason when no
+ * theorem applies. */
 SZG_CHECK_RESULT szg_status szg_theorem_of_encoding(szg_context *context,
                                                     const struct szg_kernel_facts *facts,
                                                     szg_theorem_answer *answer);
@@ -86,8 +86,8 @@ typedef struct szg_majorisation {
 /* Is x majorised by y (x_1 + .. + x_k <= y_1 + .. + y_k for the k largest, k < n, equal totals)?
  * Marshall, Olkin, Arnold (2011), 1.A. The n numbers need no order and are not changed.
  * `error` bounds |computed - true| of each number in x and y (0: they are exact); partial sums are
- * formed with error-free transformations, their own error is included. weak: without the condition on
- * the totals, as for singular values. SZG_EINVAL (n < 1, error < 0 or NaN), SZG_EDATA (NaN or
+ * formed with error-free transformations, their own error is included. weak: without the condition
+ * on the totals, as for singular values. SZG_EINVAL (n < 1, error < 0 or NaN), SZG_EDATA (NaN or
  * infinity, named), SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szg_majorisation_test(szg_context *context, int64_t n, const double *x,
                                                   const double *y, double error, bool weak,
@@ -95,10 +95,10 @@ SZG_CHECK_RESULT szg_status szg_majorisation_test(szg_context *context, int64_t 
 
 /* ---- Inequalities --------------------------------------------------------------------------- */
 
-/* Schur (1911): for Hermitian A with eigenvalues in `eigenvalues` and a positive semidefinite B with
- * real diagonal in `diagonal`, the eigenvalues of A o B lie in the interval returned (outward
- * rounded). A correlation matrix B (diagonal 1) gives the range of A back. SZG_EINVAL: an empty or NaN
- * interval, a negative diagonal. */
+/* Schur (1911): for Hermitian A with eigenvalues in `eigenvalues` and a positive semidefinite B
+ * with real diagonal in `diagonal`, the eigenvalues of A o B lie in the interval returned (outward
+ * rounded). A correlation matrix B (diagonal 1) gives the range of A back. SZG_EINVAL: an empty or
+ * NaN interval, a negative diagonal. */
 SZG_CHECK_RESULT szg_status szg_schur_range(szg_context *context, szg_interval eigenvalues,
                                             szg_interval diagonal, szg_interval *out);
 
@@ -110,15 +110,16 @@ SZG_CHECK_RESULT szg_status szg_bapat_sunder_test(szg_context *context, int64_t 
                                                   const double *diagonal, double error,
                                                   szg_majorisation *out);
 
-/* Perron and Frobenius (Wielandt 1950): |B| <= A entrywise with A >= 0 implies rho(B) <= rho(A). Checks
- * the hypothesis on n x n row-major matrices; *applies says whether it holds. */
+/* Perron and Frobenius (Wielandt 1950): |B| <= A entrywise with A >= 0 implies rho(B) <= rho(A).
+ * Checks the hypothesis on n x n row-major matrices; *applies says whether it holds. */
 SZG_CHECK_RESULT szg_status szg_perron_applies(szg_context *context, int64_t n, const double *a,
                                                int64_t lda, const szg_c64 *b, int64_t ldb,
                                                bool *applies);
 
 /* ---- Contraction ---------------------------------------------------------------------------- */
 
-/* Coupled against uncoupled, each NaN where it does not exist (an empty array, a zero denominator). */
+/* Coupled against uncoupled, each NaN where it does not exist (an empty array, a zero denominator).
+ */
 typedef struct szg_contraction_ratios {
     double width;                 /* (max - min of coupled eigenvalues) / (the same of content) */
     double norm;                  /* largest singular values */

@@ -1,0 +1,303 @@
+/* Reading certificate files and judging what they say. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/claims.h>
+#include <szego/csv.h>
+#include <szego/json.h>
+#include <szego/memory.h>
+
+#include "recheck.h"
+
+/* ---- Judging ---- */
+
+static bool inside(szg_interval inner, szg_interval outer) {
+    return outer.lo <= inner.lo && inner.hi <= outer.hi;
+}
+
+/* What the stated enclosures by themselves show. */
+static bool relation_follows(const certificate *c) {
+    szg_interval a = c->left_value, b = c->right_value;
+    if (strcmp(c->relation, "<") == 0)
+        return a.hi < b.lo;
+    if (strcmp(c->relation, ">") == 0)
+        return b.hi < a.lo;
+    bool meet = a.lo <= b.hi && b.lo <= a.hi;
+    return strcmp(c->relation, "=") == 0 ? meet && recheck_equal(c) : !meet;
+}
+
+static szg_status side_matches(szg_context *context, quantity q, const certificate *c,
+                               szg_interval stated, bool *matches) {
+    szg_interval value;
+    SZG_TRY(recheck_enclose(context, q, c, &value));
+    *matches = inside(value, stated);
+    return SZG_OK;
+}
+
+/* Why a certificate is refused; NULL where it is confirmed. */
+static szg_status judge(szg_context *context, const certificate *c, const char **reason) {
+    const refutation *rule = refutation_find(c->id, c->kind, c->left, c->relation, c->right);
+    bool good;
+    if (!rule) {
+        *reason = "these quantities in this relation refute nothing of this claim in this way";
+        return SZG_OK;
+    }
+    if (!quantity_accepts(c->left, c) || !quantity_accepts(c->right, c)) {
+        *reason = "n and the numbers of weights and phases do not fit the quantities";
+        return SZG_OK;
+    }
+    SZG_TRY(recheck_hypotheses(context, rule->hypotheses, c, &good));
+    if (!good) {
+        *reason = "a hypothesis of the claim does not hold for these inputs";
+        return SZG_OK;
+    }
+    if (!relation_follows(c)) {
+        *reason = "the relation does not follow from the enclosures";
+        return SZG_OK;
+    }
+    SZG_TRY(side_matches(context, c->left, c, c->left_value, &good));
+    if (!good) {
+        *reason = "the enclosure of the left quantity is not what the inputs give";
+        return SZG_OK;
+    }
+    SZG_TRY(side_matches(context, c->right, c, c->right_value, &good));
+    *reason = good ? NULL : "the enclosure of the right quantity is not what the inputs give";
+    return SZG_OK;
+}
+
+szg_status certificate_recheck(szg_context *context, const certificate *c, bool *confirmed,
+                               char reason[256]) {
+    const char *why = NULL;
+    szg_status status = judge(context, c, &why);
+    *confirmed = status == SZG_OK && !why;
+    reason[0] = '\0';
+    if (status == SZG_ENOMEM || status == SZG_ECANCEL || status == SZG_EINTERNAL)
+        return status;
+    if (status != SZG_OK) /* numbers that cannot be computed with: the message says which */
+        snprintf(reason, 256, "%s", szg_context_message(context));
+    else if (why)
+        snprintf(reason, 256, "%s", why);
+    return SZG_OK;
+}
+
+/* ---- Parsing ---- */
+
+typedef struct parsed {
+    certificate c;
+    double *w;
+    szg_phase *theta;
+} parsed;
+
+static void parsed_close(parsed *p) {
+    szg_memory_free(p->w);
+    szg_memory_free(p->theta);
+    *p = (parsed){0};
+}
+
+/* The words of a text apart by single spaces; 0 for an empty text. */
+static int64_t count_words(const char *text) {
+    int64_t count = text[0] != '\0';
+    for (; *text; text++)
+        count += *text == ' ';
+    return count;
+}
+
+/* Copies the next word; false where it is empty or too long. */
+static bool next_word(const char **text, char word[64]) {
+    size_t length = strcspn(*text, " ");
+    if (length == 0 || length >= 64)
+        return false;
+    memcpy(word, *text, length);
+    word[length] = '\0';
+    *text += length + ((*text)[length] == ' ');
+    return true;
+}
+
+static bool parse_finite(const char *word, double *out) {
+    return szg_real_parse(word, out) && isfinite(*out);
+}
+
+static bool parse_integer(const char *word, int64_t *out) {
+    char *end;
+    if (strspn(word + (word[0] == '-'), "0123456789") != strlen(word + (word[0] == '-')))
+        return false;
+    *out = strtoll(word, &end, 10);
+    return end != word && *end == '\0' && *out >= -CERTIFICATE_PHASE_MAX &&
+           *out <= CERTIFICATE_PHASE_MAX;
+}
+
+static bool parse_phase(char *word, szg_phase *out) {
+    char *slash = strchr(word, '/');
+    if (!slash) {
+        *out = phase_radians(0.0);
+        return parse_finite(word, &out->radians);
+    }
+    *slash = '\0';
+    *out = phase_ratio(0, 1);
+    return parse_integer(word, &out->p) && parse_integer(slash + 1, &out->q) && out->q >= 1;
+}
+
+static szg_status parse_weights(szg_context *context, szg_json_value value, parsed *p) {
+    const char *text;
+    char word[64];
+    SZG_TRY(szg_json_as_text(context, value, &text));
+    p->c.weights = count_words(text);
+    if (p->c.weights > CERTIFICATE_TERMS)
+        return szg_json_fail(context, value, "more than %d weights", CERTIFICATE_TERMS);
+    SZG_TRY(szg_memory_alloc(context, p->c.weights, sizeof *p->w, &p->w));
+    p->c.w = p->w;
+    for (int64_t i = 0; i < p->c.weights; i++)
+        if (!next_word(&text, word) || !parse_finite(word, &p->w[i]))
+            return szg_json_fail(context, value, "weight %" PRId64 " is no finite number", i);
+    return SZG_OK;
+}
+
+static szg_status parse_phases(szg_context *context, szg_json_value value, parsed *p) {
+    const char *text;
+    char word[64];
+    SZG_TRY(szg_json_as_text(context, value, &text));
+    p->c.phases = count_words(text);
+    if (p->c.phases > CERTIFICATE_TERMS)
+        return szg_json_fail(context, value, "more than %d phases", CERTIFICATE_TERMS);
+    SZG_TRY(szg_memory_alloc(context, p->c.phases, sizeof *p->theta, &p->theta));
+    p->c.theta = p->theta;
+    for (int64_t i = 0; i < p->c.phases; i++)
+        if (!next_word(&text, word) || !parse_phase(word, &p->theta[i]))
+            return szg_json_fail(context, value, "phase %" PRId64 " is neither radians nor p/q", i);
+    return SZG_OK;
+}
+
+static szg_status parse_quantity(szg_context *context, szg_json_value value, quantity *out) {
+    const char *text;
+    SZG_TRY(szg_json_as_text(context, value, &text));
+    *out = quantity_find(text);
+    return *out < Q_COUNT ? SZG_OK : szg_json_fail(context, value, "no such quantity");
+}
+
+static szg_status parse_enclosure(szg_context *context, szg_json_value row, const char *lo,
+                                  const char *hi, szg_interval *out) {
+    szg_json_value low = szg_json_member(row, lo), high = szg_json_member(row, hi);
+    SZG_TRY(szg_json_as_hex(context, low, &out->lo));
+    SZG_TRY(szg_json_as_hex(context, high, &out->hi));
+    if (!isfinite(out->lo) || !isfinite(out->hi) || !(out->lo <= out->hi))
+        return szg_json_fail(context, low, "[%g, %g] is no enclosure", out->lo, out->hi);
+    return SZG_OK;
+}
+
+static szg_status refuse_unknown_members(szg_context *context, szg_json_value row) {
+    static const char *const known[] = {"id",       "kind",     "left",   "relation", "right",
+                                        "n",        "weights",  "phases", "left_lo",  "left_hi",
+                                        "right_lo", "right_hi", "note"};
+    szg_json_value member = {0};
+    while (szg_json_next(row, &member)) {
+        bool found = false;
+        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+            found = found || strcmp(member.key, known[i]) == 0;
+        if (!found)
+            return szg_json_fail(context, member, "no such member of a certificate");
+    }
+    return SZG_OK;
+}
+
+static szg_status parse_certificate(szg_context *context, szg_json_value row, parsed *p) {
+    certificate *c = &p->c;
+    SZG_TRY(szg_json_as_object(context, row));
+    SZG_TRY(refuse_unknown_members(context, row));
+    SZG_TRY(szg_json_as_text(context, szg_json_member(row, "id"), &c->id));
+    SZG_TRY(szg_json_as_text(context, szg_json_member(row, "kind"), &c->kind));
+    SZG_TRY(szg_json_as_text(context, szg_json_member(row, "relation"), &c->relation));
+    SZG_TRY(parse_quantity(context, szg_json_member(row, "left"), &c->left));
+    SZG_TRY(parse_quantity(context, szg_json_member(row, "right"), &c->right));
+    SZG_TRY(szg_json_as_integer(context, szg_json_member(row, "n"), &c->n));
+    SZG_TRY(parse_weights(context, szg_json_member(row, "weights"), p));
+    SZG_TRY(parse_phases(context, szg_json_member(row, "phases"), p));
+    SZG_TRY(parse_enclosure(context, row, "left_lo", "left_hi", &c->left_value));
+    return parse_enclosure(context, row, "right_lo", "right_hi", &c->right_value);
+}
+
+/* ---- Files ---- */
+
+static szg_status open_results(szg_context *context, szg_table **out) {
+    static const szg_column columns[] = {
+        {"id", SZG_TEXT, "the claim"},
+        {"kind", SZG_TEXT, "kind of the certificate"},
+        {"verdict", SZG_TEXT, "confirmed or refused"},
+        {"note", SZG_TEXT, "why it was refused"},
+    };
+    return szg_table_open(context, "checks", columns, sizeof columns / sizeof columns[0], out);
+}
+
+static szg_status check_one(szg_context *context, szg_json_value row, szg_table *results,
+                            int64_t *refused) {
+    parsed p = {0};
+    char reason[256] = "";
+    bool confirmed = false;
+    szg_status status = parse_certificate(context, row, &p);
+    if (status == SZG_EDATA)
+        snprintf(reason, sizeof reason, "%s", szg_context_message(context));
+    else if (status == SZG_OK)
+        status = certificate_recheck(context, &p.c, &confirmed, reason);
+    if (status == SZG_EDATA)
+        status = SZG_OK;
+    if (status != SZG_OK)
+        goto done;
+    *refused += !confirmed;
+    SZG_TRY_GOTO(status, szg_table_add_row(context, results), done);
+    SZG_TRY_GOTO(status, szg_table_set_text(context, results, "id", p.c.id), done);
+    SZG_TRY_GOTO(status, szg_table_set_text(context, results, "kind", p.c.kind), done);
+    SZG_TRY_GOTO(
+        status,
+        szg_table_set_text(context, results, "verdict", confirmed ? "confirmed" : "refused"), done);
+    if (reason[0])
+        SZG_TRY_GOTO(status, szg_table_set_text(context, results, "note", reason), done);
+done:
+    parsed_close(&p);
+    return status;
+}
+
+static szg_status check_document(szg_context *context, const szg_json *json, szg_table *results,
+                                 int64_t *refused) {
+    szg_json_value root = szg_json_root(json), rows = szg_json_member(root, "certificates");
+    SZG_TRY(szg_json_as_object(context, root));
+    if (szg_json_kind_of(rows) == SZG_JSON_ABSENT && szg_json_has(root, "id"))
+        return check_one(context, root, results, refused);
+    SZG_TRY(szg_json_as_array(context, rows));
+    int64_t count = szg_json_count(rows);
+    for (int64_t i = 0; i < count; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(check_one(context, szg_json_element(rows, i), results, refused));
+        szg_progress(context, "certificates", i + 1, count);
+    }
+    return SZG_OK;
+}
+
+static szg_status check_and_close(szg_context *context, szg_json **json, szg_table **results,
+                                  int64_t *refused) {
+    *refused = 0;
+    szg_status status = open_results(context, results);
+    if (status == SZG_OK)
+        status = check_document(context, *json, *results, refused);
+    szg_json_close(json);
+    if (status != SZG_OK)
+        szg_table_close(results);
+    return status;
+}
+
+szg_status szg_certificates_check(szg_context *context, const char *path, szg_table **results,
+                                  int64_t *refused) {
+    szg_json *json = NULL;
+    *results = NULL;
+    SZG_TRY(szg_json_read(context, path, &json));
+    return check_and_close(context, &json, results, refused);
+}
+
+szg_status szg_certificates_check_text(szg_context *context, const char *name, const char *text,
+                                       int64_t size, szg_table **results, int64_t *refused) {
+    szg_json *json = NULL;
+    *results = NULL;
+    SZG_TRY(szg_json_parse(context, name, text, size, &json));
+    return check_and_close(context, &json, results, refused);
+}
