@@ -24,14 +24,17 @@ static szg_c64 inner(int64_t n, const szg_c64 *x, const szg_c64 *y) {
     return sum;
 }
 
+/* One sweep over all pairs; false where all were orthogonal. The floor lets vectors be that are
+ * below rounding and would shrink for ever; those that normalise() keeps are above it by 2^54. */
 static bool sweep(hestenes *h) {
     bool rotated = false;
+    double floor = 0x1p-160 * inner(h->count * h->length, h->w, h->w).re;
     for (int64_t p = 0; p < h->count; p++)
         for (int64_t q = p + 1; q < h->count; q++) {
             szg_c64 *x = h->w + p * h->length, *y = h->w + q * h->length;
             double xx = inner(h->length, x, x).re, yy = inner(h->length, y, y).re;
             szg_c64 xy = inner(h->length, x, y);
-            double bound = (double)h->length * 0x1p-53 * sqrt(xx) * sqrt(yy);
+            double bound = (double)h->length * 0x1p-53 * sqrt(xx) * sqrt(yy) + floor;
             if (!(hypot(xy.re, xy.im) > bound))
                 continue;
             szg_rotation r = szg_rotation_of(xx, yy, xy);

@@ -1,0 +1,269 @@
+/* Eigenvalues of all kinds, batches, failed allocations.
+ *
+ * Bounds: a backward stable method moves an eigenvalue of a Hermitian matrix by at most c n eps
+ * ||A||_2 (Weyl's inequality), and ||A||_2 <= ||A||_F; c = 10 here. A residual ||A v - w v|| of
+ * that size puts an eigenvalue within that distance of w, and with orthonormal vectors each w has
+ * one of its own (Parlett 1998, 11.5). */
+#include "matrices.h"
+
+enum { SLACK = 10 };
+
+static double error_bound(int64_t n, double norm) {
+    return SLACK * (double)n * EPS * norm;
+}
+
+static szg_status eigen(int64_t n, int width, double *a, double *w, bool vectors) {
+    szg_context *context = test_context();
+    return width == 1 ? szg_eigen_symmetric(context, n, a, n, w, vectors)
+                      : szg_eigen_hermitian(context, n, (szg_c64 *)a, n, w, vectors);
+}
+
+static szg_c64 at(int width, const double *a, int64_t i) {
+    return width == 1 ? (szg_c64){a[i], 0} : ((const szg_c64 *)a)[i];
+}
+
+/* Rows of v are orthonormal eigenvectors of a. */
+static void check_vectors(int64_t n, int width, const double *a, const double *v, const double *w,
+                          double bound) {
+    for (int64_t r = 0; r < n; r++)
+        for (int64_t i = 0; i < n; i++) {
+            szg_c64 sum = {0, 0}, dot = {0, 0};
+            for (int64_t j = 0; j < n; j++) {
+                szg_c64 x = at(width, a, i * n + j), y = at(width, v, r * n + j);
+                szg_c64 z = at(width, v, i * n + j);
+                sum.re += x.re * y.re - x.im * y.im;
+                sum.im += x.re * y.im + x.im * y.re;
+                dot.re += z.re * y.re + z.im * y.im;
+                dot.im += z.re * y.im - z.im * y.re;
+            }
+            szg_c64 y = at(width, v, r * n + i);
+            ck_close(sum.re, w[r] * y.re, bound);
+            ck_close(sum.im, w[r] * y.im, bound);
+            ck_close(dot.re, r == i ? 1 : 0, error_bound(n, 1));
+            ck_close(dot.im, 0, error_bound(n, 1));
+        }
+}
+
+static void check_hermitian(uint32_t step, int64_t n, int width) {
+    double *a = random_numbers(step, n * n * width);
+    make_hermitian(n, width, a);
+    double *w = new_numbers(n), *other = new_numbers(n), *v = copy_numbers(n * n * width, a);
+    double bound = error_bound(n, norm_of(n * n * width, a));
+    ck_szg_ok(eigen(n, width, v, w, true));
+    check_vectors(n, width, a, v, w, bound);
+    memcpy(v, a, (size_t)(n * n * width) * sizeof *v);
+    ck_szg_ok(eigen(n, width, v, other, false));
+    for (int64_t i = 0; i < n; i++) {
+        ck_close(other[i], w[i], bound);
+        ck_assert(i == 0 || other[i] >= other[i - 1]);
+    }
+    use_backend("reference");
+    memcpy(v, a, (size_t)(n * n * width) * sizeof *v);
+    ck_szg_ok(eigen(n, width, v, other, true));
+    check_vectors(n, width, a, v, other, bound);
+    for (int64_t i = 0; i < n; i++)
+        ck_close(other[i], w[i], bound);
+    use_backend("cpu");
+    szg_memory_free(a), szg_memory_free(w), szg_memory_free(other), szg_memory_free(v);
+}
+
+START_TEST(hermitian_eigenvalues) {
+    for (uint32_t trial = 0; trial < (uint32_t)test_trials(6 * SIZE_COUNT); trial++)
+        check_hermitian(trial, SIZES[trial / 2 % SIZE_COUNT], 1 + trial % 2);
+}
+END_TEST
+
+/* tridiag(-1, 2, -1): 2 - 2 cos(j pi / (n + 1)), at three magnitudes and in both backends. */
+START_TEST(second_difference_matrix) {
+    szg_context *context = test_context();
+    for (int trial = 0; trial < 6 * SIZE_COUNT; trial++) {
+        int64_t n = SIZES[trial % SIZE_COUNT];
+        double scale = (double[]){1, 1e-290, 1e290}[trial / SIZE_COUNT % 3];
+        use_backend(trial / SIZE_COUNT < 3 ? "cpu" : "reference");
+        double *a = new_numbers(n * n), *d = new_numbers(n), *e = new_numbers(n);
+        double *w = new_numbers(n), *z = new_numbers(n * n);
+        for (int64_t i = 0; i < n; i++) {
+            a[i * n + i] = d[i] = 2 * scale;
+            if (i > 0)
+                a[i * n + i - 1] = -scale;
+            e[i] = -scale;
+        }
+        ck_szg_ok(szg_eigen_symmetric(context, n, a, n, w, false));
+        ck_szg_ok(szg_eigen_tridiagonal(context, n, d, e, trial % 2 ? z : NULL));
+        for (int64_t i = 0; i < n; i++) {
+            double want = scale * (2 - 2 * cos((double)(i + 1) * M_PI / (double)(n + 1)));
+            ck_close(w[i], want, error_bound(n, 4 * scale));
+            ck_close(d[i], want, error_bound(n, 4 * scale));
+        }
+        szg_memory_free(a), szg_memory_free(d), szg_memory_free(e), szg_memory_free(w);
+        szg_memory_free(z);
+    }
+    use_backend("cpu");
+}
+END_TEST
+
+START_TEST(tridiagonal_vectors) {
+    for (uint32_t trial = 0; trial < 2 * SIZE_COUNT; trial++) {
+        int64_t n = SIZES[trial / 2];
+        use_backend(trial % 2 ? "reference" : "cpu");
+        double *d = random_numbers(trial, n), *e = random_numbers(trial + 100, n);
+        double *a = new_numbers(n * n), *z = new_numbers(n * n);
+        for (int64_t i = 0; i < n; i++) {
+            a[i * n + i] = d[i];
+            if (i > 0)
+                a[i * n + i - 1] = a[(i - 1) * n + i] = e[i - 1];
+        }
+        ck_szg_ok(szg_eigen_tridiagonal(test_context(), n, d, e, z));
+        check_vectors(n, 1, a, z, d, error_bound(n, norm_of(n * n, a)));
+        szg_memory_free(a), szg_memory_free(d), szg_memory_free(e), szg_memory_free(z);
+    }
+    use_backend("cpu");
+}
+END_TEST
+
+/* Distance from z to the nearest of n numbers. */
+static double nearest(szg_c64 z, int64_t n, const szg_c64 *w) {
+    double least = INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        least = fmin(least, hypot(z.re - w[i].re, z.im - w[i].im));
+    return least;
+}
+
+/* Block diagonal rotations r (cos t, sin t; -sin t, cos t), mixed by an orthogonal similarity:
+ * normal, so eigenvalues r e^{+-it} are as well conditioned as Hermitian ones. */
+START_TEST(general_eigenvalues_of_normal_matrices) {
+    szg_context *context = test_context();
+    szg_stream stream = {.seed = test_seed(), .purpose = 4};
+    for (int64_t half = 1; half <= 20; half++) {
+        int64_t n = 2 * half;
+        double *a = new_numbers(n * n), *q = random_numbers((uint32_t)half, n * n);
+        double *b = new_numbers(n * n), *w = new_numbers(n);
+        szg_c64 *want = (szg_c64 *)new_numbers(2 * n), *got = (szg_c64 *)new_numbers(2 * n);
+        szg_c64 *wide = (szg_c64 *)new_numbers(2 * n * n);
+        make_hermitian(n, 1, q);
+        ck_szg_ok(szg_eigen_symmetric(context, n, q, n, w, true)); /* q: an orthogonal matrix */
+        for (int64_t i = 0; i < half; i++) {
+            double r = szg_random_uniform(&stream, (uint64_t)(2 * i));
+            double t = M_PI * szg_random_uniform(&stream, (uint64_t)(2 * i + 1));
+            a[2 * i * n + 2 * i] = a[(2 * i + 1) * n + 2 * i + 1] = r * cos(t);
+            a[2 * i * n + 2 * i + 1] = r * sin(t);
+            a[(2 * i + 1) * n + 2 * i] = -r * sin(t);
+            want[2 * i] = (szg_c64){r * cos(t), r * sin(t)};
+            want[2 * i + 1] = (szg_c64){r * cos(t), -r * sin(t)};
+        }
+        ck_szg_ok(szg_gemm(context, 'n', 'n', n, n, n, 1, q, n, a, n, 0, b, n));
+        ck_szg_ok(szg_gemm(context, 'n', 't', n, n, n, 1, b, n, q, n, 0, a, n));
+        for (int64_t i = 0; i < n * n; i++)
+            wide[i] = (szg_c64){-a[i], a[i]};
+        ck_szg_ok(szg_eigen_general(context, n, a, n, got));
+        for (int64_t i = 0; i < n; i++) {
+            ck_assert(nearest(want[i], n, got) <= error_bound(n, sqrt((double)n)));
+            ck_assert(nearest(got[i], n, want) <= error_bound(n, sqrt((double)n)));
+        }
+        /* (-1 + i) A has (-1 + i) times the eigenvalues. */
+        ck_szg_ok(szg_eigen_general_complex(context, n, wide, n, got));
+        for (int64_t i = 0; i < n; i++) {
+            szg_c64 z = {-want[i].re - want[i].im, want[i].re - want[i].im};
+            ck_assert(nearest(z, n, got) <= error_bound(n, 2 * sqrt((double)n)));
+        }
+        szg_memory_free(a), szg_memory_free(q), szg_memory_free(b), szg_memory_free(w);
+        szg_memory_free(want), szg_memory_free(got), szg_memory_free(wide);
+    }
+}
+END_TEST
+
+/* sum w = tr A and sum w^2 = tr A^2 for any matrix: each moves by n eps ||A||_F (||A||_F^2) at most
+ * under a backward error of that size, however badly single eigenvalues are conditioned. */
+START_TEST(general_eigenvalues_keep_the_traces) {
+    for (uint32_t trial = 0; trial < (uint32_t)test_trials(3 * SIZE_COUNT); trial++) {
+        int64_t n = SIZES[trial % SIZE_COUNT];
+        double *a = random_numbers(trial, n * n), norm = norm_of(n * n, a);
+        double trace = 0, square = 0, sum = 0, sum_square = 0, imaginary = 0;
+        szg_c64 *w = (szg_c64 *)new_numbers(2 * n);
+        for (int64_t i = 0; i < n; i++) {
+            trace += a[i * n + i];
+            for (int64_t j = 0; j < n; j++)
+                square += a[i * n + j] * a[j * n + i];
+        }
+        ck_szg_ok(szg_eigen_general(test_context(), n, a, n, w));
+        for (int64_t i = 0; i < n; i++) {
+            sum += w[i].re;
+            imaginary += w[i].im;
+            sum_square += w[i].re * w[i].re - w[i].im * w[i].im;
+        }
+        ck_close(sum, trace, (double)n * error_bound(n, norm));
+        ck_close(imaginary, 0, (double)n * error_bound(n, norm));
+        ck_close(sum_square, square, 2 * (double)n * error_bound(n, norm) * norm);
+        szg_memory_free(a), szg_memory_free(w);
+    }
+    double a = 1;
+    szg_c64 w;
+    use_backend("reference");
+    ck_szg_fails(SZG_EBACKEND, "use cpu", szg_eigen_general(test_context(), 1, &a, 1, &w));
+    ck_szg_fails(SZG_EBACKEND, "use cpu", szg_eigen_general_complex(test_context(), 1, &w, 1, &w));
+    ck_szg_fails(SZG_EBACKEND, "use cpu", szg_eigen_general_batch(test_context(), 1, 1, &a, 1, &w));
+    use_backend("cpu");
+}
+END_TEST
+
+/* A batch gives the very numbers of single calls, which a batch's workers make too. */
+START_TEST(batches_are_single_calls) {
+    szg_context *context = test_context();
+    enum { COUNT = 23, N = 12, STRIDE = N * N + 5 };
+    for (int backend = 0; backend < 2; backend++) {
+        use_backend(backend ? "reference" : "cpu");
+        double *a = random_numbers(3, COUNT * STRIDE), *b = copy_numbers(COUNT * STRIDE, a);
+        double *w = new_numbers(COUNT * N), single[N];
+        ck_szg_ok(szg_eigen_symmetric_batch(context, COUNT, N, a, STRIDE, w));
+        for (int i = 0; i < COUNT; i++) {
+            ck_szg_ok(szg_eigen_symmetric(context, N, b + i * STRIDE, N, single, false));
+            ck_assert_int_eq(memcmp(single, w + i * N, sizeof single), 0);
+            for (int j = N * N; j < STRIDE; j++)
+                ck_assert(a[i * STRIDE + j] == b[i * STRIDE + j]);
+        }
+        szg_memory_free(a), szg_memory_free(b), szg_memory_free(w);
+    }
+    use_backend("cpu");
+    double *a = random_numbers(4, COUNT * STRIDE), *b = copy_numbers(COUNT * STRIDE, a);
+    szg_c64 *w = (szg_c64 *)new_numbers(2 * COUNT * N), single[N];
+    ck_szg_ok(szg_eigen_general_batch(context, COUNT, N, a, STRIDE, w));
+    for (int i = 0; i < COUNT; i++) {
+        ck_szg_ok(szg_eigen_general(context, N, b + i * STRIDE, N, single));
+        ck_assert_int_eq(memcmp(single, w + i * N, sizeof single), 0);
+    }
+    szg_memory_free(a), szg_memory_free(b), szg_memory_free(w);
+}
+END_TEST
+
+START_TEST(failed_allocations_are_survived) {
+    szg_context *context = test_context();
+    enum { N = 6, COUNT = 3 };
+    double *a = random_numbers(5, COUNT * 2 * N * N), *w = new_numbers(2 * COUNT * N);
+    for (int backend = 0; backend < 2; backend++) {
+        use_backend(backend ? "reference" : "cpu");
+        szg_c64 *complex = (szg_c64 *)a;
+        ck_survives_failed_allocations(szg_eigen_symmetric(context, N, a, N, w, true));
+        ck_survives_failed_allocations(szg_eigen_hermitian(context, N, complex, N, w, true));
+        ck_survives_failed_allocations(szg_eigen_tridiagonal(context, N, w, a + N * N, a));
+        ck_survives_failed_allocations(szg_eigen_symmetric_batch(context, COUNT, N, a, N * N, w));
+    }
+    use_backend("cpu");
+    ck_survives_failed_allocations(szg_eigen_general(context, N, a, N, (szg_c64 *)w));
+    ck_survives_failed_allocations(
+        szg_eigen_general_complex(context, N, (szg_c64 *)a, N, (szg_c64 *)w));
+    ck_survives_failed_allocations(
+        szg_eigen_general_batch(context, COUNT, N, a, N * N, (szg_c64 *)w));
+    szg_memory_free(a), szg_memory_free(w);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "hermitian_eigenvalues", hermitian_eigenvalues);
+    test_add(suite, "second_difference_matrix", second_difference_matrix);
+    test_add(suite, "tridiagonal_vectors", tridiagonal_vectors);
+    test_add(suite, "general_eigenvalues_of_normal_matrices",
+             general_eigenvalues_of_normal_matrices);
+    test_add(suite, "general_eigenvalues_keep_the_traces", general_eigenvalues_keep_the_traces);
+    test_add(suite, "batches_are_single_calls", batches_are_single_calls);
+    test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
+}
