@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <szego/backend.h>
+#include <szego/spectra.h>
 #include "dc.h"
 #include "dc_halves.h"
 #include "dc_kernels.h"
