@@ -243,8 +243,12 @@ static szg_status fill_defaults(szg_context *context, szg_spec *spec) {
     return SZG_OK;
 }
 
-/* The shortest decimal that reads back as `number`. */
+/* The shortest decimal that reads back as `number`; whole numbers without an exponent. */
 static void print_real(double number, char text[static NUMBER_LENGTH]) {
+    if (fabs(number) < 1e15 && number == floor(number)) {
+        snprintf(text, NUMBER_LENGTH, "%.0f", number);
+        return;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, NUMBER_LENGTH, "%.*g", digits, number);
         if (strtod(text, NULL) == number)

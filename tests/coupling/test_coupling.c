@@ -1,0 +1,505 @@
+/* Logits against their formulas written out entry by entry. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "suite.h"
+#include <szego/coupling.h>
+#include <szego/memory.h>
+#include <szego/npy.h>
+
+enum { N = 13, D = 8 };
+static const double EPS = 0x1p-52;
+
+/* ---- Files with known numbers ---- */
+
+static double tokens[N * D], wq[D * D], wk[D * D];
+
+static void draw(double *out, int64_t count, uint32_t purpose) {
+    szg_stream stream = {.seed = test_seed(), .purpose = purpose};
+    szg_random_fill_normal(&stream, 0, count, out);
+}
+
+static const char *file_name(const char *which) {
+    static char name[4][64];
+    static int next;
+    char *text = name[next++ % 4];
+    snprintf(text, 64, "test_coupling_%s_%d.npy", which, (int)getpid());
+    return text;
+}
+
+static void write_matrix(const char *which, int64_t rows, int64_t columns, const double *data) {
+    int64_t shape[] = {rows, columns};
+    ck_szg_ok(szg_npy_write_real(test_context(), file_name(which), 2, shape, data));
+}
+
+static void remove_files(void) {
+    static const char *const names[] = {"x", "wq", "wk", "q", "k"};
+    for (int i = 0; i < 5; i++)
+        unlink(file_name(names[i]));
+}
+
+/* Content x, W_Q, W_K from files, the same numbers in the arrays above. */
+static szg_content *known_content(void) {
+    char spec[256];
+    szg_content *content;
+    draw(tokens, N * D, 1);
+    draw(wq, D * D, 2);
+    draw(wk, D * D, 3);
+    write_matrix("x", N, D, tokens);
+    write_matrix("wq", D, D, wq);
+    write_matrix("wk", D, D, wk);
+    snprintf(spec, sizeof spec, "files:x=%s,wq=%s,wk=%s", file_name("x"), file_name("wq"),
+             file_name("wk"));
+    ck_szg_ok(szg_content_parse(test_context(), spec, 0, &content));
+    remove_files();
+    return content;
+}
+
+static szg_content *content_of(const char *spec) {
+    szg_content *content;
+    ck_szg_ok(szg_content_parse(test_context(), spec, test_seed(), &content));
+    return content;
+}
+
+static szg_encoding *encoding_of(const char *spec) {
+    szg_encoding *encoding;
+    ck_szg_ok(szg_encoding_parse(test_context(), spec, &encoding));
+    return encoding;
+}
+
+static szg_logits *logits_of(const char *spec, int64_t head, const szg_content *content, int64_t n,
+                             const szg_logits_options *options) {
+    szg_encoding *encoding = encoding_of(spec);
+    szg_logits *logits;
+    ck_szg_ok(szg_logits_open(test_context(), encoding, head, content, n, options, &logits));
+    szg_encoding_close(&encoding);
+    return logits;
+}
+
+/* ---- Oracles ---- */
+
+/* Entry (i, j) of a factored matrix, from its definition. */
+static double entry(const szg_factored *f, int64_t i, int64_t j) {
+    double sum = f->bias ? szg_toeplitz_at(f->bias, i - j).re : 0;
+    for (int64_t t = 0; t < f->d; t++)
+        sum += f->a[i * f->lda + t] * f->b[j * f->ldb + t];
+    return f->causal && j > i ? 0 : sum;
+}
+
+static void apply_weights(const double *w, const double *x, double *out) {
+    for (int r = 0; r < D; r++) {
+        out[r] = 0;
+        for (int c = 0; c < D; c++)
+            out[r] += w[r * D + c] * x[c];
+    }
+}
+
+static double dot(const double *x, const double *y) {
+    double sum = 0;
+    for (int c = 0; c < D; c++)
+        sum += x[c] * y[c];
+    return sum;
+}
+
+/* The rotation of RoFormer as a matrix applied to `x`: pair t is (2t, 2t+1), or (t, t + pairs),
+ * from dimension `offset` on. */
+static void rotate_naively(int64_t position, const double *theta, int pairs, int offset, bool half,
+                           double amplitude, double *x) {
+    double out[D];
+    memcpy(out, x, sizeof out);
+    for (int t = 0; t < pairs; t++) {
+        int i = offset + (half ? t : 2 * t), j = half ? i + pairs : i + 1;
+        double c = cos((double)position * theta[t]), s = sin((double)position * theta[t]);
+        out[i] = amplitude * (c * x[i] - s * x[j]);
+        out[j] = amplitude * (s * x[i] + c * x[j]);
+    }
+    memcpy(x, out, sizeof out);
+}
+
+/* Entries are sums of D products of sums of D products of numbers of size ~1. */
+static const double BOUND = 512 * D * D * 0x1p-52;
+
+/* ---- Additive encodings ---- */
+
+START_TEST(terms_of_equation_8) {
+    szg_content *content = known_content();
+    szg_logits *logits = logits_of("absolute:dim=8,base=50", 0, content, N, NULL);
+    szg_encoding *encoding = encoding_of("absolute:dim=8,base=50");
+    double p[N * D], scale = 1 / sqrt(D);
+    ck_szg_ok(szg_encoding_input(test_context(), encoding, N, p, D));
+    szg_factored term[5], coupled = szg_logits_coupled(logits), plain = szg_logits_content(logits);
+    for (int t = 0; t < 5; t++)
+        term[t] = szg_logits_term(logits, (szg_term)t);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double qc[D], qp[D], kc[D], kp[D], q[D], k[D], x[D], y[D];
+            apply_weights(wq, tokens + i * D, qc);
+            apply_weights(wq, p + i * D, qp);
+            apply_weights(wk, tokens + j * D, kc);
+            apply_weights(wk, p + j * D, kp);
+            for (int c = 0; c < D; c++) {
+                x[c] = tokens[i * D + c] + p[i * D + c];
+                y[c] = tokens[j * D + c] + p[j * D + c];
+            }
+            apply_weights(wq, x, q);
+            apply_weights(wk, y, k);
+            ck_close(entry(&term[0], i, j), scale * dot(qc, kc), BOUND);
+            ck_close(entry(&term[1], i, j), scale * dot(qc, kp), BOUND);
+            ck_close(entry(&term[2], i, j), scale * dot(qp, kc), BOUND);
+            ck_close(entry(&term[3], i, j), scale * dot(qp, kp), BOUND);
+            ck_assert(entry(&term[4], i, j) == 0);
+            ck_close(entry(&coupled, i, j), scale * dot(q, k), 4 * BOUND);
+            ck_close(entry(&plain, i, j), scale * dot(qc, kc), BOUND);
+        }
+    szg_encoding_close(&encoding);
+    szg_logits_close(&logits);
+    szg_content_close(&content);
+}
+END_TEST
+
+START_TEST(bias_is_not_scaled) {
+    szg_content *content = known_content();
+    szg_logits_options unscaled = {.unscaled = true};
+    szg_logits *logits = logits_of("alibi:heads=4", 1, content, N, NULL);
+    szg_logits *raw = logits_of("alibi:heads=4", 1, content, N, &unscaled);
+    szg_factored coupled = szg_logits_coupled(logits),
+                 bias = szg_logits_term(logits, SZG_TERM_BIAS);
+    szg_factored coupled_raw = szg_logits_coupled(raw), plain = szg_logits_content(logits);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double q[D], k[D], slope = 0.0625; /* 2^(-8 * 2/4) */
+            apply_weights(wq, tokens + i * D, q);
+            apply_weights(wk, tokens + j * D, k);
+            ck_close(entry(&coupled, i, j), dot(q, k) / sqrt(D) - slope * abs(i - j), BOUND);
+            ck_close(entry(&coupled_raw, i, j), dot(q, k) - slope * abs(i - j), 4 * BOUND);
+            ck_close(entry(&plain, i, j), dot(q, k) / sqrt(D), BOUND);
+            ck_assert(entry(&bias, i, j) == -slope * abs(i - j));
+        }
+    szg_logits_close(&logits);
+    szg_logits_close(&raw);
+    szg_content_close(&content);
+}
+END_TEST
+
+/* ---- Rotary encodings ---- */
+
+typedef struct rotary_case {
+    const char *spec;
+    int pairs, offset;
+    bool half, input;
+    double base, size, amplitude;
+} rotary_case;
+
+static const rotary_case rotary_cases[] = {
+    {"rope:dim=8,base=30", 4, 0, false, false, 30, 8, 1},
+    {"rope:dim=8,base=30,pairing=half", 4, 0, true, false, 30, 8, 1},
+    {"rope:dim=8,rotary=4,base=30", 2, 0, false, false, 30, 4, 1},
+    {"rope:dim=8,rotary=4,base=30,pairing=half", 2, 0, true, false, 30, 4, 1},
+    {"mla:content=2,rope=6,base=30", 3, 2, false, false, 30, 6, 1},
+    {"mla:content=2,rope=6,base=30,pairing=half", 3, 2, true, false, 30, 6, 1},
+    {"rope+absolute:dim=8,base=30", 4, 0, false, true, 30, 8, 1},
+    {"rope+absolute:dim=8,base=30,pairing=half", 4, 0, true, true, 30, 8, 1},
+    /* a ramp that leaves every frequency alone, so that only the amplitude shows */
+    {"rope:dim=8,base=30,scaling=yarn,factor=1,original=1000,attention_factor=1.5", 4, 0, false,
+     false, 30, 8, 1.5},
+};
+
+static void naive_side(const rotary_case *c, const double *w, const double *p, int i, double *out) {
+    double x[D], theta[D];
+    for (int t = 0; t < c->pairs; t++)
+        theta[t] = pow(c->base, -2 * t / c->size);
+    for (int j = 0; j < D; j++)
+        x[j] = tokens[i * D + j] + (c->input ? p[i * D + j] : 0);
+    apply_weights(w, x, out);
+    rotate_naively(i, theta, c->pairs, c->offset, c->half, c->amplitude, out);
+}
+
+static void check_rotary(const rotary_case *c, bool causal) {
+    szg_content *content = known_content();
+    szg_logits_options options = {.causal = causal};
+    szg_logits *logits = logits_of(c->spec, 0, content, N, &options);
+    szg_encoding *encoding = encoding_of(c->spec);
+    double p[N * D] = {0};
+    if (c->input)
+        ck_szg_ok(szg_encoding_input(test_context(), encoding, N, p, D));
+    szg_c64 complex_form[N * (N + 2)];
+    ck_szg_ok(szg_logits_complex(test_context(), logits, complex_form, N + 2));
+    ck_assert_int_eq(szg_logits_pairs(logits), c->pairs);
+    szg_factored coupled = szg_logits_coupled(logits), rest = szg_logits_unrotated(logits);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double q[D], k[D], pairs = 0, terms = 0;
+            naive_side(c, wq, p, i, q);
+            naive_side(c, wk, p, j, k);
+            double want = causal && j > i ? 0 : dot(q, k) / sqrt(D);
+            for (int t = 0; t < c->pairs; t++) {
+                szg_factored pair = szg_logits_pair(logits, t);
+                pairs += entry(&pair, i, j);
+            }
+            for (int t = 0; t < 5; t++) {
+                szg_factored term = szg_logits_term(logits, (szg_term)t);
+                terms += entry(&term, i, j);
+            }
+            ck_close(entry(&coupled, i, j), want, 8 * BOUND);
+            ck_close(terms, want, 8 * BOUND);
+            ck_close(complex_form[i * (N + 2) + j].re, pairs, 8 * BOUND);
+            ck_close(pairs + entry(&rest, i, j), want, 8 * BOUND);
+        }
+    szg_encoding_close(&encoding);
+    szg_logits_close(&logits);
+    szg_content_close(&content);
+}
+
+START_TEST(rotary_against_rotation_matrices) {
+    for (size_t i = 0; i < sizeof rotary_cases / sizeof *rotary_cases; i++) {
+        check_rotary(&rotary_cases[i], false);
+        check_rotary(&rotary_cases[i], true);
+    }
+}
+END_TEST
+
+/* The content matrix does not know positions: it is the same under every encoding. */
+START_TEST(content_is_uncoupled) {
+    szg_content *content = known_content();
+    szg_logits *plain = logits_of("nope", 0, content, N, NULL);
+    szg_factored want = szg_logits_content(plain), nope = szg_logits_coupled(plain);
+    for (size_t c = 0; c < sizeof rotary_cases / sizeof *rotary_cases; c++) {
+        szg_logits *logits = logits_of(rotary_cases[c].spec, 0, content, N, NULL);
+        szg_factored got = szg_logits_content(logits);
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                ck_assert(entry(&got, i, j) == entry(&want, i, j));
+                ck_assert(entry(&nope, i, j) == entry(&want, i, j));
+            }
+        szg_logits_close(&logits);
+    }
+    szg_logits_close(&plain);
+    szg_content_close(&content);
+}
+END_TEST
+
+/* B1's counterexample in claims.md: q = (1,1), k = (1,-1) as complex pairs, theta = (1, 0.01): the
+ * Gram sum vanishes, but Re L at lag 3 is cos 3 - cos 0.03 = -1.9895. */
+START_TEST(counterexample_to_equation_10) {
+    double q[4 * 4] = {0}, k[4 * 4] = {0};
+    for (int i = 0; i < 4; i++) {
+        q[4 * i] = q[4 * i + 2] = k[4 * i] = 1;
+        k[4 * i + 2] = -1;
+    }
+    write_matrix("q", 4, 4, q);
+    write_matrix("k", 4, 4, k);
+    char spec[256];
+    snprintf(spec, sizeof spec, "files:q=%s,k=%s", file_name("q"), file_name("k"));
+    szg_content *content = content_of(spec);
+    remove_files();
+    szg_logits_options unscaled = {.unscaled = true};
+    szg_logits *logits = logits_of("rope:dim=4,base=10000", 0, content, 4, &unscaled);
+    szg_factored coupled = szg_logits_coupled(logits), plain = szg_logits_content(logits);
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            ck_assert(entry(&plain, i, j) == 0);
+    ck_close(entry(&coupled, 3, 0), cos(3) - cos(0.03), 8 * EPS);
+    ck_close(entry(&coupled, 3, 0), -1.9895, 1e-4); /* the digits of claims.md */
+    szg_logits_close(&logits);
+    szg_content_close(&content);
+}
+END_TEST
+
+/* ---- Content ---- */
+
+/* Constant content makes rotary logits a function of the lag: toeplitzness 1. */
+START_TEST(constant_content) {
+    szg_content *content = content_of("mean:mean=1");
+    szg_logits *logits = logits_of("rope:dim=16", 0, content, 40, NULL);
+    szg_factored coupled = szg_logits_coupled(logits);
+    double part = 0, whole = 0;
+    for (int k = -39; k < 40; k++) {
+        double sum = 0;
+        int count = 0;
+        for (int i = 0; i < 40; i++)
+            if (i - k >= 0 && i - k < 40) {
+                double value = entry(&coupled, i, i - k);
+                sum += value;
+                whole += value * value;
+                count++;
+            }
+        part += sum * sum / count;
+    }
+    ck_assert(whole > 0);
+    ck_close(part / whole, 1, 1000 * EPS);
+    double tau;
+    ck_szg_ok(szg_factored_toeplitzness(test_context(), &coupled, &tau));
+    ck_close(tau, 1, 1e-12);
+    szg_logits_close(&logits);
+    szg_content_close(&content);
+}
+END_TEST
+
+START_TEST(seeds) {
+    enum { ROWS = 50, DIM = 6 };
+    static const char *const specs[] = {"gaussian:seed=5", "lowrank:rank=3,seed=5", "mean:seed=5",
+                                        "gaussian:weights=identity,seed=5"};
+    static double q[2][ROWS * DIM], k[2][ROWS * DIM], other[ROWS * DIM], scratch[ROWS * DIM];
+    for (int s = 0; s < 4; s++) {
+        szg_content *content = content_of(specs[s]);
+        ck_szg_ok(
+            szg_content_fill(test_context(), content, 0, ROWS, DIM, NULL, q[0], k[0], NULL, NULL));
+        szg_content_close(&content);
+        content = content_of(specs[s]);
+        ck_szg_ok(
+            szg_content_fill(test_context(), content, 0, 9, DIM, NULL, q[1], k[1], NULL, NULL));
+        /* A longer sequence begins with the shorter one, up to the rounding of products. */
+        for (int i = 0; i < 9 * DIM; i++) {
+            ck_close(q[0][i], q[1][i], 64 * EPS);
+            ck_close(k[0][i], k[1][i], 64 * EPS);
+        }
+        ck_szg_ok(szg_content_fill(test_context(), content, 1, ROWS, DIM, NULL, other, scratch,
+                                   NULL, NULL));
+        bool identity = s == 3; /* then heads share tokens, and queries equal keys */
+        ck_assert((memcmp(other, q[0], sizeof other) == 0) == identity);
+        ck_assert((memcmp(q[0], k[0], sizeof other) == 0) == identity);
+        szg_content_close(&content);
+        content = content_of("gaussian:seed=6");
+        ck_szg_ok(szg_content_fill(test_context(), content, 0, ROWS, DIM, NULL, other, scratch,
+                                   NULL, NULL));
+        ck_assert(memcmp(other, q[0], sizeof other) != 0);
+        szg_content_close(&content);
+    }
+}
+END_TEST
+
+/* Second moments of the documented distributions, within five standard errors. */
+START_TEST(moments) {
+    enum { ROWS = 4000, DIM = 8 };
+    static double q[ROWS * DIM], k[ROWS * DIM];
+    static const struct {
+        const char *spec;
+        double common; /* squared share of the common vector */
+    } cases[] = {{"gaussian:weights=identity", 0}, {"mean:mean=0.6,weights=identity", 0.36}};
+    for (int c = 0; c < 2; c++) {
+        szg_content *content = content_of(cases[c].spec);
+        ck_szg_ok(szg_content_fill(test_context(), content, 0, ROWS, DIM, NULL, q, k, NULL, NULL));
+        double spread = 0;
+        for (int j = 0; j < DIM; j++) {
+            double sum = 0, square = 0;
+            for (int i = 0; i < ROWS; i++) {
+                sum += q[i * DIM + j];
+                square += q[i * DIM + j] * q[i * DIM + j];
+            }
+            spread += square / ROWS - (sum / ROWS) * (sum / ROWS);
+        }
+        ck_close(spread / DIM, 1 - cases[c].common, 5 * sqrt(2.0 / (ROWS * DIM)));
+        szg_content_close(&content);
+    }
+}
+END_TEST
+
+START_TEST(low_rank) {
+    enum { ROWS = 6, DIM = 5 };
+    double q[ROWS * DIM], k[ROWS * DIM];
+    szg_content *content = content_of("lowrank:rank=1,weights=identity");
+    ck_szg_ok(szg_content_fill(test_context(), content, 0, ROWS, DIM, NULL, q, k, NULL, NULL));
+    for (int i = 1; i < ROWS; i++) /* every 2 x 2 minor with row 0 vanishes */
+        for (int j = 1; j < DIM; j++)
+            ck_close(q[0] * q[i * DIM + j], q[j] * q[i * DIM], 64 * EPS);
+    szg_content_close(&content);
+}
+END_TEST
+
+/* ---- Bad input, memory ---- */
+
+START_TEST(bad_content) {
+    static const struct {
+        const char *spec, *words;
+    } cases[] = {
+        {"uniform", "content \"uniform\" is unknown: the known ones are gaussian, lowrank"},
+        {"gaussian:rank=3", "the known ones are dim, seed, weights"},
+        {"mean:mean=1.5", "outside its range"},
+        {"mean:mean=nan", "not a finite number"},
+        {"lowrank:rank=0", "outside its range"},
+        {"files", "give x=FILE"},
+        {"files:q=a", "give x=FILE"},
+        {"files:x=a,wq=b", "give x=FILE"},
+        {"files:x=a,q=b,k=c", "give x=FILE"}};
+    szg_content *content;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_szg_fails(SZG_EINVAL, cases[i].words,
+                     szg_content_parse(test_context(), cases[i].spec, 0, &content));
+    ck_szg_fails(SZG_EIO, "/nonexistent",
+                 szg_content_parse(test_context(), "files:x=/nonexistent.npy", 0, &content));
+}
+END_TEST
+
+START_TEST(bad_arguments) {
+    szg_content *content = known_content();
+    szg_encoding *encoding = encoding_of("rope:dim=16");
+    szg_logits *logits;
+    szg_context *context = test_context();
+    ck_szg_fails(SZG_EINVAL, "has dimension 8, the encoding 16",
+                 szg_logits_open(context, encoding, 0, content, N, NULL, &logits));
+    szg_encoding_close(&encoding);
+    encoding = encoding_of("rope:dim=8");
+    ck_szg_fails(SZG_EDOMAIN, "13 rows, 14 are needed",
+                 szg_logits_open(context, encoding, 0, content, N + 1, NULL, &logits));
+    ck_szg_fails(SZG_EINVAL, "head 1",
+                 szg_logits_open(context, encoding, 1, content, N, NULL, &logits));
+    ck_szg_fails(SZG_EINVAL, "at least 1",
+                 szg_logits_open(context, encoding, 0, content, 0, NULL, &logits));
+    ck_szg_fails(SZG_ENOMEM, "",
+                 szg_logits_open(context, encoding, 0, content, (int64_t)1 << 58, NULL, &logits));
+    szg_encoding_close(&encoding);
+    szg_content_close(&content);
+    szg_rotary rotary = {.dim = 4, .pairs = 3};
+    double x[4];
+    ck_szg_fails(SZG_EINVAL, "do not fit", szg_rotary_rotate(context, &rotary, 0, 1, x, 4));
+}
+END_TEST
+
+static szg_status everything(szg_context *context, const char *content_spec, const char *spec) {
+    szg_content *content = NULL;
+    szg_encoding *encoding = NULL;
+    szg_logits *logits = NULL;
+    szg_status status = szg_content_parse(context, content_spec, 1, &content);
+    if (status == SZG_OK)
+        status = szg_encoding_parse(context, spec, &encoding);
+    if (status == SZG_OK)
+        status = szg_logits_open(context, encoding, 0, content, N, NULL, &logits);
+    szg_logits_close(&logits);
+    szg_encoding_close(&encoding);
+    szg_content_close(&content);
+    return status;
+}
+
+START_TEST(allocation_failures) {
+    static const char *const contents[] = {"gaussian", "lowrank", "mean:weights=identity"};
+    static const char *const specs[] = {"rope+absolute:dim=8", "alibi", "mla"};
+    for (int i = 0; i < 3; i++)
+        for (int64_t countdown = 1;; countdown++) {
+            szg_memory_fail_after(test_context(), countdown);
+            szg_status status = everything(test_context(), contents[i], specs[i]);
+            szg_memory_fail_after(test_context(), 0);
+            if (status == SZG_OK) {
+                ck_assert_int_gt(countdown, 5);
+                break;
+            }
+            ck_assert_int_eq(status, SZG_ENOMEM);
+        }
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "terms_of_equation_8", terms_of_equation_8);
+    test_add(suite, "bias_is_not_scaled", bias_is_not_scaled);
+    test_add(suite, "rotary_against_rotation_matrices", rotary_against_rotation_matrices);
+    test_add(suite, "content_is_uncoupled", content_is_uncoupled);
+    test_add(suite, "counterexample_to_equation_10", counterexample_to_equation_10);
+    test_add(suite, "constant_content", constant_content);
+    test_add(suite, "seeds", seeds);
+    test_add(suite, "moments", moments);
+    test_add(suite, "low_rank", low_rank);
+    test_add(suite, "bad_content", bad_content);
+    test_add(suite, "bad_arguments", bad_arguments);
+    test_add(suite, "allocation_failures", allocation_failures);
+}
