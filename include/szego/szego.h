@@ -2,21 +2,29 @@
 #ifndef SZEGO_SZEGO_H
 #define SZEGO_SZEGO_H
 
+#include <szego/backend.h>
 #include <szego/ball.h>
+#include <szego/claims.h>
 #include <szego/coefficients.h>
 #include <szego/context.h>
 #include <szego/csv.h>
+#include <szego/factored.h>
 #include <szego/file.h>
 #include <szego/json.h>
 #include <szego/memory.h>
 #include <szego/npy.h>
+#include <szego/ops.h>
 #include <szego/pool.h>
 #include <szego/random.h>
 #include <szego/result.h>
 #include <szego/safetensors.h>
+#include <szego/spectra.h>
 #include <szego/status.h>
+#include <szego/summary.h>
 #include <szego/symbol.h>
 #include <szego/table.h>
+#include <szego/theory.h>
+#include <szego/toeplitz.h>
 #include <szego/version.h>
 
 #endif
