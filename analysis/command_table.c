@@ -2,8 +2,14 @@
 
 extern const command command_completion;
 extern const command command_info;
+extern const command command_spectrum;
+extern const command command_symbol;
+extern const command command_verify;
 
 const command *const command_table[] = {
+    &command_spectrum,
+    &command_symbol,
+    &command_verify,
     &command_info,
     &command_completion,
     NULL,

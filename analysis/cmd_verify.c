@@ -1,0 +1,144 @@
+/* `szego verify`: the ledger of the paper's claims, and the check of certificates. */
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/claims.h>
+#include <szego/result.h>
+
+#include "command.h"
+
+typedef struct verify_options {
+    szg_claims_options claims;
+    text_list ids;
+    const char *check; /* a certificate file; NULL: run the checkers */
+} verify_options;
+
+enum { KEY_TRIALS = 256, KEY_CHECK };
+
+static const struct argp_option options[] = {
+    {"terms", 'n', "N", 0, "terms of Lemma B.1's polynomials (default 16)", 0},
+    {"trials", KEY_TRIALS, "K", 0, "random and adversarial trials a claim (default 64)", 0},
+    {"check", KEY_CHECK, "FILE", 0,
+     "recompute the certificates of a JSON file by separate code at twice the precision", 0},
+    {0}};
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    verify_options *own = call->own;
+    switch (key) {
+    case 'n':
+        own->claims.terms = parse_integer(state, "-n", argument, 2, 4096);
+        return 0;
+    case KEY_TRIALS:
+        own->claims.trials = parse_integer(state, "--trials", argument, 1, 1000000);
+        return 0;
+    case KEY_CHECK:
+        own->check = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        parse_text(state, argument, &own->ids);
+        return 0;
+    case ARGP_KEY_END:
+        if (own->check && own->ids.count > 0)
+            argp_error(state, "--check takes the certificates of the file, no CLAIM beside it");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void release(command_call *call) {
+    verify_options *own = call->own;
+    szg_memory_free(own->ids.value);
+}
+
+/* A person at a terminal reads the verdicts; weights and samples are for files and for --format. */
+static bool for_a_person(const command_call *call) {
+    return !call->shared.output &&
+           (!call->shared.format || strcmp(call->shared.format, "table") == 0);
+}
+
+static szg_status add_tables(command_call *call, szg_result *result, szg_claims_report *report) {
+    szg_table **tables[] = {&report->claims, &report->certificates, &report->lemma,
+                            &report->samples, &report->evidence};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        bool told = szg_table_rows(*tables[i]) > 0 && (i == 0 || !for_a_person(call));
+        if (told)
+            SZG_TRY(szg_result_add(call->context, result, tables[i]));
+    }
+    return SZG_OK;
+}
+
+/* Certificates go to files as a table of the result, so that --check reads what -o FILE.json wrote.
+ */
+static szg_status run_claims(command_call *call) {
+    verify_options *own = call->own;
+    szg_claims_report report;
+    szg_result *result = NULL;
+    szg_status status;
+    own->claims.seed = call->shared.seed;
+    SZG_TRY(
+        szg_claims_verify(call->context, &own->claims, own->ids.count, own->ids.value, &report));
+    SZG_TRY_GOTO(status, output_open(call, &result), done);
+    SZG_TRY_GOTO(status, add_tables(call, result, &report), done);
+    status = output_finish(call, &result, "claims");
+    if (status == SZG_OK && report.differing > 0)
+        status = szg_fail(call->context, SZG_ENOCONV,
+                          "%lld computed verdicts differ from the ledger; the notes of the table "
+                          "claims say which",
+                          (long long)report.differing);
+done:
+    szg_result_close(&result);
+    szg_claims_report_close(&report);
+    return status;
+}
+
+static szg_status run_check(command_call *call) {
+    const verify_options *own = call->own;
+    szg_table *checks = NULL;
+    szg_result *result = NULL;
+    int64_t refused;
+    szg_status status;
+    SZG_TRY(szg_certificates_check(call->context, own->check, &checks, &refused));
+    int64_t count = szg_table_rows(checks);
+    SZG_TRY_GOTO(status, output_open(call, &result), done);
+    SZG_TRY_GOTO(status, szg_result_add(call->context, result, &checks), done);
+    status = output_finish(call, &result, "checks");
+    if (status == SZG_OK && refused > 0)
+        status = szg_fail(call->context, SZG_ENOCONV, "%s: %lld of %lld certificates are refused",
+                          own->check, (long long)refused, (long long)count);
+done:
+    szg_table_close(&checks);
+    szg_result_close(&result);
+    return status;
+}
+
+static szg_status run(command_call *call) {
+    const verify_options *own = call->own;
+    return own->check ? run_check(call) : run_claims(call);
+}
+
+static void describe(FILE *stream) {
+    fputs("The claims:\n", stream);
+    for (int64_t i = 0; i < szg_claim_count(); i++) {
+        const szg_claim *claim = szg_claim_at(i);
+        fprintf(stream, "  %-6s %s\n", claim->id, claim->statement);
+    }
+    fputs("\n", stream);
+}
+
+const command command_verify = {
+    .name = "verify",
+    .summary = "the paper's claims: verdicts, certificates, true statements",
+    .arguments = "[CLAIM...]",
+    .doc =
+        "Computes a verdict for each CLAIM (all of them without one) and certificates for those "
+        "that fail; compares with the ledger, exit status 4 where a verdict differs. Lemma B.1 is "
+        "tried over random and adversarial weights and phases. With -o or --format json the "
+        "tables are claims, certificates, lemma, samples and evidence; on a terminal the claims.",
+    .options = options,
+    .own_size = sizeof(verify_options),
+    .parse = parse,
+    .run = run,
+    .release = release,
+    .describe = describe,
+};
