@@ -33,14 +33,6 @@ static szg_status open_dense(szg_context *context, const szg_factored *f, double
     return status;
 }
 
-/* Zeroes beyond the d x d matrix's own values, and the numbers of L itself. */
-static szg_status widen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
-    out->zeros += f->n - f->d;
-    out->n = f->n;
-    out->rank = f->d == 0 ? 0 : -1;
-    return szg_factored_norm_frobenius(context, f, &out->frobenius);
-}
-
 static szg_status no_factors(szg_context *context, const szg_factored *f, const char *kind,
                              szg_spectrum *out) {
     SZG_TRY(szg_spectrum_open(context, f->n, 0, kind, false, out));
@@ -51,6 +43,12 @@ static szg_status no_factors(szg_context *context, const szg_factored *f, const 
     out->residual_meaning = "exact: the zero matrix";
     out->method = "zero matrix";
     return SZG_OK;
+}
+
+/* From the d x d matrix's values to those of L, which has n - d zeros besides. */
+static void widen(const szg_factored *f, szg_spectrum *out) {
+    out->zeros = f->n - f->d;
+    out->n = f->n;
 }
 
 /* A B^T and B^T A have the same nonzero eigenvalues (Sylvester). */
@@ -67,11 +65,13 @@ static szg_status low_rank_eigen(szg_context *context, const szg_factored *f, sz
         status = is_symmetric(f) ? szg_spectra_symmetric(context, d, m, d, &all, out)
                                  : szg_spectra_general(context, d, m, d, out);
     szg_memory_free(m);
-    if (status == SZG_OK)
-        status = widen(context, f, out);
-    if (status == SZG_OK)
-        out->method = "eigenvalues of the d x d matrix B^T A (LAPACK)";
-    return status;
+    if (status != SZG_OK)
+        return status;
+    widen(f, out);
+    if (!is_symmetric(f))
+        out->frobenius = NAN; /* what stands there is that of B^T A */
+    out->method = "eigenvalues of the d x d matrix B^T A (LAPACK)";
+    return SZG_OK;
 }
 
 static szg_status causal_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
@@ -160,9 +160,9 @@ szg_status szg_spectra_factored_eigen(szg_context *context, const szg_factored *
 
 /* ---- Singular values ---- */
 
-/* QR of a tall matrix in blocks of rows, one a thread, and then of their R factors stacked (TSQR;
- * Demmel, Grigori, Hoemmen, Langou 2012): as stable as Householder's QR of the whole, in a few
- * megabytes. */
+/* QR of a tall matrix in blocks of rows that fit the cache, one a thread, and then of their R
+ * factors stacked, and so on (TSQR; Demmel, Grigori, Hoemmen, Langou 2012): as stable as
+ * Householder's QR of the whole, in a few megabytes. */
 typedef struct tall_qr {
     int64_t n, d, rows, blocks; /* `rows` >= d rows a block; the last has what remains */
     const double *a;
@@ -187,8 +187,8 @@ static szg_status tall_block(szg_context *context, void *argument, int64_t block
 /* The d x d factor R of the n x d matrix a, n >= d; `r` is d x d. */
 static szg_status tall_r(szg_context *context, int64_t n, int64_t d, const double *a, int64_t lda,
                          double *r) {
-    tall_qr self = {.n = n, .d = d, .a = a, .lda = lda, .rows = d > 512 ? 4 * d : 2048};
-    /* The last block has what remains, fewer than 2 * rows. */
+    tall_qr self = {.n = n, .d = d, .a = a, .lda = lda, .rows = 4 * d > 128 ? 4 * d : 128};
+    /* The last block has fewer than 2 * rows. */
     self.blocks = n / self.rows > 0 ? n / self.rows : 1;
     int64_t workers = szg_context_threads(context), size = 2 * self.rows * d;
     SZG_TRY(szg_memory_alloc(context, workers * size, sizeof(double), &self.scratch));
@@ -196,12 +196,12 @@ static szg_status tall_r(szg_context *context, int64_t n, int64_t d, const doubl
         szg_memory_alloc(context, self.blocks * d * d, sizeof(double), &self.stacked);
     if (status == SZG_OK)
         status = szg_pool_run(context, self.blocks, tall_block, &self);
+    szg_memory_free(self.scratch);
     if (status == SZG_OK && self.blocks > 1)
-        status = szg_qr_r(context, self.blocks * d, d, self.stacked, d);
-    if (status == SZG_OK)
+        status = tall_r(context, self.blocks * d, d, self.stacked, d, r);
+    else if (status == SZG_OK)
         memcpy(r, self.stacked, (size_t)(d * d) * sizeof *r);
     szg_memory_free(self.stacked);
-    szg_memory_free(self.scratch);
     return status;
 }
 
@@ -232,8 +232,7 @@ static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
     szg_memory_free(work);
     if (status != SZG_OK)
         return status;
-    out->zeros = f->n - d;
-    out->n = f->n;
+    widen(f, out);
     out->method = "singular values of R_A R_B^T (LAPACK)";
     return SZG_OK;
 }

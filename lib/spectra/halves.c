@@ -6,37 +6,37 @@
 
 /* J T J = T for the reversal J, so that even and odd vectors are invariant (Cantoni and Butler
  * 1976): blocks t_|i-j| + t_{n-1-i-j} and t_|i-j| - t_{n-1-i-j}, i, j < n/2; for odd n the middle
- * place joins the even block, its couplings t_{m-i} scaled by sqrt 2. */
+ * place joins the even block, its couplings t_{m-i} scaled by sqrt 2. Lower triangles only. */
 typedef struct halves_job {
-    const szg_toeplitz *t;
-    int64_t n, half;  /* order of the odd block; the even one has n - half */
-    double *block[2]; /* even, odd */
+    const double *lags; /* 0 .. n-1 */
+    int64_t n, half;    /* order of the odd block; the even one has n - half */
+    double *block[2];   /* even, odd */
     double *values[2];
 } halves_job;
 
-static void fill_half(const szg_toeplitz *t, int64_t n, int64_t half, double sign, int64_t ld,
+static void fill_half(const double *lags, int64_t n, int64_t half, double sign, int64_t ld,
                       double *a) {
     for (int64_t i = 0; i < half; i++)
         for (int64_t j = 0; j <= i; j++) {
-            double near = szg_toeplitz_at(t, i - j).re, far = szg_toeplitz_at(t, n - 1 - i - j).re;
-            a[i * ld + j] = a[j * ld + i] = near + sign * far;
+            double near = lags[i - j], far = lags[n - 1 - i - j];
+            a[i * ld + j] = near + sign * far;
         }
 }
 
-static void fill_middle(const szg_toeplitz *t, int64_t half, double *a) {
+static void fill_middle(const double *lags, int64_t half, double *a) {
     int64_t ld = half + 1;
     for (int64_t i = 0; i < half; i++)
-        a[i * ld + half] = a[half * ld + i] = M_SQRT2 * szg_toeplitz_at(t, half - i).re;
-    a[half * ld + half] = szg_toeplitz_at(t, 0).re;
+        a[half * ld + i] = M_SQRT2 * lags[half - i];
+    a[half * ld + half] = lags[0];
 }
 
 static szg_status halves_block(szg_context *context, void *argument, int64_t odd, int worker) {
     halves_job *job = argument;
     (void)worker;
     int64_t order = odd ? job->half : job->n - job->half;
-    fill_half(job->t, job->n, job->half, odd ? -1 : 1, order, job->block[odd]);
+    fill_half(job->lags, job->n, job->half, odd ? -1 : 1, order, job->block[odd]);
     if (order > job->half)
-        fill_middle(job->t, job->half, job->block[odd]);
+        fill_middle(job->lags, job->half, job->block[odd]);
     return szg_eigen_symmetric(context, order, job->block[odd], order, job->values[odd], false);
 }
 
@@ -45,8 +45,11 @@ szg_status szg_halves_eigenvalues(szg_context *context, const szg_toeplitz *t, d
     double *blocks;
     SZG_TRY(szg_memory_require(context, n, even, sizeof *blocks, "all eigenvalues, by two halves,",
                                "ask for the range or a few extremes"));
-    SZG_TRY(szg_memory_alloc(context, even * even + half * half, sizeof *blocks, &blocks));
-    halves_job job = {.t = t, .n = n, .half = half};
+    SZG_TRY(szg_memory_alloc(context, even * even + half * half + n, sizeof *blocks, &blocks));
+    double *lags = blocks + even * even + half * half;
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = szg_toeplitz_at(t, k).re;
+    halves_job job = {.lags = lags, .n = n, .half = half};
     job.block[0] = blocks;
     job.block[1] = blocks + even * even;
     job.values[0] = w;
@@ -90,13 +93,14 @@ szg_status szg_mapped_apply(szg_context *context, const szg_toeplitz *t, const d
     return SZG_OK;
 }
 
-/* Q^* T Q, lower triangle. With c = t_{i-j} and d = t_{i-(n-1-j)} the four quarters are Re(c + d),
- * -Im(c - d) / Im(c + d) and Re(c - d); row `middle` couples by sqrt 2 (Re, Im) t. */
-static void fill_mapped(const szg_toeplitz *t, int64_t n, double *a) {
+/* Q^* T Q, lower triangle, from lags -(n-1) .. n-1. With c = t_{i-j} and d = t_{i-(n-1-j)} the four
+ * quarters are Re(c + d), -Im(c - d) / Im(c + d) and Re(c - d); row `middle` couples by sqrt 2 (Re,
+ * Im) t. */
+static void fill_mapped(const szg_c64 *lags, int64_t n, double *a) {
     int64_t half = n / 2;
     for (int64_t i = 0; i < half; i++)
         for (int64_t j = 0; j < half; j++) {
-            szg_c64 c = szg_toeplitz_at(t, i - j), d = szg_toeplitz_at(t, i + j - (n - 1));
+            szg_c64 c = lags[i - j], d = lags[i + j - (n - 1)];
             if (j <= i) {
                 a[i * n + j] = c.re + d.re;
                 a[(half + i) * n + half + j] = c.re - d.re;
@@ -106,11 +110,11 @@ static void fill_mapped(const szg_toeplitz *t, int64_t n, double *a) {
     if (n % 2 == 0)
         return;
     for (int64_t j = 0; j < half; j++) {
-        szg_c64 c = szg_toeplitz_at(t, j - half);
+        szg_c64 c = lags[j - half];
         a[(n - 1) * n + j] = M_SQRT2 * c.re;
         a[(n - 1) * n + half + j] = M_SQRT2 * c.im;
     }
-    a[n * n - 1] = szg_toeplitz_at(t, 0).re;
+    a[n * n - 1] = lags[0].re;
 }
 
 szg_status szg_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, double *w) {
@@ -120,8 +124,15 @@ szg_status szg_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, d
                                "ask for the range or a few extremes"));
     SZG_TRY(szg_memory_product(context, n, n, &size));
     SZG_TRY(szg_memory_alloc(context, size, sizeof *a, &a));
-    fill_mapped(t, n, a);
-    szg_status status = szg_eigen_symmetric(context, n, a, n, w, false);
+    szg_c64 *lags = NULL;
+    szg_status status = szg_memory_alloc(context, 2 * n - 1, sizeof *lags, &lags);
+    if (status == SZG_OK) {
+        for (int64_t k = 1 - n; k < n; k++)
+            lags[n - 1 + k] = szg_toeplitz_at(t, k);
+        fill_mapped(lags + n - 1, n, a);
+        status = szg_eigen_symmetric(context, n, a, n, w, false);
+    }
+    szg_memory_free(lags);
     szg_memory_free(a);
     return status;
 }
