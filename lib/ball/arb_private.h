@@ -10,6 +10,7 @@
 #include <acb_mat.h>
 #include <acb_poly.h>
 #endif
+#include <flint/fmpq.h>
 
 #include <szego/ball.h>
 #include <szego/memory.h>

@@ -56,6 +56,7 @@ START_TEST(test_chebyshev) {
         ck_contains(r.max, 2, 0);
         ck_contains(r.min, -2, 0);
         ck_close(cos((double)degree[i] * r.theta_max), 1, 1e-9);
+        ck_close(cos((double)degree[i] * r.theta_min), -1, 1e-9);
         /* A small lag 1 takes the periodicity away and leaves 2n nearly equal extrema. */
         a[1] += degree[i] > 1 ? 1e-9 : 0;
         range_of_real(degree[i] + 1, a, &r);
@@ -201,6 +202,28 @@ START_TEST(test_against_check) {
         ck_szg_ok(szg_ball_value(test_context(), count, w, theta, mode, &at, 256, &value));
         ck_assert(value.lo <= fast.max.hi);
         ck_close(value.hi, fast.max.lo, 1e-12 * largest(&fast));
+    }
+}
+END_TEST
+
+/* Few bits give wider intervals, many give narrower ones, and all are true: they meet. */
+START_TEST(test_precision) {
+    enum { COUNT = 20 };
+    for (uint32_t trial = 0; trial < test_trials(5); trial++) {
+        static const int64_t bits[] = {53, 80, 128, 300};
+        double w[COUNT];
+        szg_phase theta[COUNT];
+        szg_range r[4];
+        fill_random(2000 + trial, COUNT, w, theta);
+        for (int i = 0; i < 4; i++) {
+            ck_szg_ok(
+                szg_ball_range(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, bits[i], &r[i]));
+            ck_tight(&r[i]);
+            for (int j = 0; j < i; j++) {
+                ck_assert_int_eq(szg_interval_compare(r[i].max, r[j].max), 0);
+                ck_assert_int_eq(szg_interval_compare(r[i].min, r[j].min), 0);
+            }
+        }
     }
 }
 END_TEST
@@ -379,6 +402,7 @@ void test_register(Suite *suite) {
     test_add(suite, "dynamic range", test_dynamic_range);
     test_add(suite, "against check", test_against_check);
     test_add(suite, "against samples", test_against_samples);
+    test_add(suite, "precision", test_precision);
     test_add(suite, "large", test_large);
     test_add(suite, "lemma", test_lemma);
     test_add(suite, "modulus", test_modulus);
