@@ -19,7 +19,7 @@ static void describe_key(FILE *stream, const szg_key *key) {
         fprintf(stream, "=LIST");
         break;
     default:
-        fprintf(stream, "=%.6g..%.6g", key->min, key->max);
+        fprintf(stream, "=%.7g..%.7g", key->min, key->max);
     }
     if (key->required)
         fprintf(stream, " (required)");

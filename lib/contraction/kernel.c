@@ -171,6 +171,9 @@ static szg_status open_toeplitz(szg_context *context, kernel_job *job) {
     const szg_kernel_facts *facts = &job->facts;
     if (facts->form == SZG_FORM_NOT_TOEPLITZ)
         return SZG_OK;
+    if (job->options->dense)
+        SZG_TRY(szg_memory_require(context, job->n, job->n, sizeof(double), "the dense matrix",
+                                   "leave --dense out"));
     bool coefficients = facts->structure == SZG_KERNEL_COEFFICIENTS || job->options->dense;
     if (!coefficients && (job->options->no_symbol || job->n > SZG_REPORT_SYMBOL_LIMIT))
         return SZG_OK;

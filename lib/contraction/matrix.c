@@ -154,8 +154,13 @@ static szg_status factored_toeplitz_part(szg_context *context, const szg_factore
                                          const szg_report_options *options,
                                          szg_matrix_report *report) {
     SZG_TRY(report_toeplitzness(context, f, report));
-    if (options->no_symbol || isnan(report->toeplitzness) || f->n > SZG_REPORT_SYMBOL_LIMIT)
+    if (options->no_symbol || isnan(report->toeplitzness))
         return SZG_OK;
+    if (f->n > SZG_REPORT_SYMBOL_LIMIT) {
+        report_note(report, "no symbol range of the Toeplitz part above N = %d",
+                    SZG_REPORT_SYMBOL_LIMIT);
+        return SZG_OK;
+    }
     szg_toeplitz *part;
     SZG_TRY(szg_factored_toeplitz_part(context, f, &part));
     report->toeplitz_part = true;

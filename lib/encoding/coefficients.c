@@ -51,7 +51,7 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
         .rank_bound = INT64_MAX,
         .summable = true,
         .degree = lag_count(encoding) - 1,
-        .line = "the coefficients of a file and zeros beyond them: a trigonometric polynomial",
+        .line = "The coefficients of a file and zeros beyond them: a trigonometric polynomial",
     };
 }
 

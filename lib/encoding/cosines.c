@@ -63,9 +63,9 @@ void cosines_facts(const szg_rotary *rotary, int64_t atoms, const char *matrix, 
         .rank_bound = atoms,
         .rank_exact = true,
         .degree = -1,
-        .line = rotary->pairs ? "a sum of cosines is almost periodic: point masses at the "
+        .line = rotary->pairs ? "A sum of cosines is almost periodic: point masses at the "
                                 "frequencies, finite rank, eigenvalues that grow like N"
-                              : "no dimension rotates: the kernel is the all-ones matrix, one "
+                              : "No dimension rotates: the kernel is the all-ones matrix, one "
                                 "eigenvalue N and zeros",
     };
 }

@@ -37,8 +37,9 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
         .rank_exact = true,
         .summable = true,
         .degree = -1,
-        .line = "rho^|k| decays geometrically; its symbol is the Poisson kernel, smooth and "
-                "positive",
+        .line =
+            "The lags rho^|k| decay geometrically; the symbol is the Poisson kernel, smooth and "
+            "positive",
     };
 }
 

@@ -38,7 +38,7 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
                      szg_kernel_facts *facts) {
     (void)head, (void)matrix;
     cosines_facts(&encoding->rotary, encoding->atoms, "rotary mean", 1, facts);
-    facts->line = "a constant from the content dimensions plus a sum of cosines: point masses at 0 "
+    facts->line = "A constant from the content dimensions plus a sum of cosines: point masses at 0 "
                   "and at the frequencies, finite rank";
 }
 

@@ -13,7 +13,7 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
         .rank_exact = true,
         .summable = true,
         .degree = -1,
-        .line = "without positions the kernel is the zero matrix: ratios to it do not exist",
+        .line = "Without positions the kernel is the zero matrix: ratios to it do not exist",
     };
 }
 

@@ -78,8 +78,8 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
         .summable = !encoding->seeded,
         .degree = encoding->seeded ? -1 : encoding->limit - 1,
         .line = encoding->seeded
-                    ? "independent draws at every lag do not decay: no symbol exists"
-                    : "one number a lag up to the table's end: a trigonometric polynomial",
+                    ? "Independent draws at every lag do not decay: no symbol exists"
+                    : "One number a lag up to the table's end: a trigonometric polynomial",
     };
 }
 

@@ -148,9 +148,9 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
         .degree = last_inner_lag(encoding),
         .tail_plus = plus,
         .tail_minus = minus,
-        .line = plus == minus ? "a trigonometric polynomial plus the same constant at all far "
+        .line = plus == minus ? "A trigonometric polynomial plus the same constant at all far "
                                 "lags: a multiple of the all-ones matrix"
-                              : "a trigonometric polynomial plus different constants at the far "
+                              : "A trigonometric polynomial plus different constants at the far "
                                 "lags of either side: its antisymmetric part has an unbounded "
                                 "symbol",
     };

@@ -1,0 +1,490 @@
+/* Reports and contraction ratios: structure against the dense oracle, known ratios, the tables'
+ * columns. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "suite.h"
+#include <szego/contraction.h>
+#include <szego/memory.h>
+#include <szego/npy.h>
+
+static const double EPS = 0x1p-52;
+
+static szg_encoding *encoding_of(const char *spec) {
+    szg_encoding *encoding;
+    ck_szg_ok(szg_encoding_parse(test_context(), spec, &encoding));
+    return encoding;
+}
+
+static szg_content *content_of(const char *spec) {
+    szg_content *content;
+    ck_szg_ok(szg_content_parse(test_context(), spec, test_seed(), &content));
+    return content;
+}
+
+static int descending(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a < b) - (a > b);
+}
+
+/* All n values of a real spectrum, largest first. */
+static void values_of(const szg_spectrum *spectrum, double *out) {
+    ck_assert_ptr_nonnull(spectrum->kind);
+    ck_assert_ptr_null(spectrum->im);
+    ck_assert_int_eq(spectrum->count + spectrum->zeros, spectrum->n);
+    for (int64_t i = 0; i < spectrum->n; i++)
+        out[i] = i < spectrum->count ? spectrum->re[i] : 0;
+    qsort(out, (size_t)spectrum->n, sizeof *out, descending);
+}
+
+/* ---- Kernels ---- */
+
+static const char *const real_kernels[] = {
+    "nope",
+    "absolute:dim=6",
+    "rope:dim=10",
+    "rope:dim=7,rotary=4",
+    "mla:content=3,rope=4",
+    "kms:rho=0.8",
+    "kms:rho=-0.5",
+    "alibi:heads=3",
+    "learned:seed=4,dim=5",
+    "random:seed=4,dim=40",
+    "rope+absolute:dim=8",
+    "rope:heads=2,rotate=1,dim=4",
+    "absolute:dim=60",
+    "relative:seed=1,std=0",
+};
+
+/* Structured and dense answers agree: both are backward stable, so values differ by a small
+ * multiple of n eps ||A||. Moduli too for kernels that are not symmetric. */
+static void check_kernel(const char *spec, int64_t n) {
+    szg_encoding *encoding = encoding_of(spec);
+    szg_report_options dense = {.dense = true};
+    double fast_values[64], dense_values[64];
+    for (int64_t head = 0; head < szg_encoding_heads(encoding); head++)
+        for (int64_t matrix = 0; matrix < szg_encoding_matrices(encoding); matrix++) {
+            szg_matrix_report fast, oracle;
+            ck_szg_ok(szg_report_kernel(test_context(), encoding, head, matrix, n, NULL, &fast));
+            ck_szg_ok(
+                szg_report_kernel(test_context(), encoding, head, matrix, n, &dense, &oracle));
+            double norm = oracle.summary.frobenius, bound = 32 * (double)n * EPS * norm;
+            values_of(&fast.eigenvalues, fast_values);
+            values_of(&oracle.eigenvalues, dense_values);
+            for (int64_t i = 0; i < n; i++)
+                ck_close(fast_values[i], dense_values[i], bound);
+            ck_close(fast.summary.lambda_min, oracle.summary.lambda_min, bound);
+            ck_close(fast.summary.lambda_max, oracle.summary.lambda_max, bound);
+            ck_assert_int_eq(fast.summary.n, n);
+            if (fast.symbol.method) { /* the truncated symbol bounds every eigenvalue */
+                ck_assert(fast.symbol.min.lo <= dense_values[n - 1] + bound);
+                ck_assert(fast.symbol.max.hi >= dense_values[0] - bound);
+                ck_assert(fast.symbol.min.lo <= fast.symbol.min.hi);
+                ck_assert(fast.symbol.max.lo <= fast.symbol.max.hi);
+            }
+            ck_assert_str_eq(fast.theorem.name, oracle.theorem.name);
+            szg_matrix_report_close(&fast);
+            szg_matrix_report_close(&oracle);
+        }
+    szg_encoding_close(&encoding);
+}
+
+START_TEST(kernels_against_dense) {
+    for (size_t i = 0; i < sizeof real_kernels / sizeof *real_kernels; i++) {
+        check_kernel(real_kernels[i], 33);
+        check_kernel(real_kernels[i], 2);
+        check_kernel(real_kernels[i], 1);
+    }
+}
+END_TEST
+
+START_TEST(kernel_facts_in_reports) {
+    static const struct {
+        const char *spec, *theorem;
+        int64_t rank;
+        double toeplitzness;
+    } cases[] = {{"nope", "none", 0, NAN},
+                 {"rope:dim=10", "none", 10, 1},
+                 {"kms:rho=0.5", "szego", 20, 1},
+                 {"alibi", "none", 20, 1},
+                 {"mla:content=1,rope=4", "none", 5, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        szg_encoding *encoding = encoding_of(cases[i].spec);
+        szg_matrix_report report;
+        ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, 20, NULL, &report));
+        ck_assert_str_eq(report.theorem.name, cases[i].theorem);
+        ck_assert_int_eq(report.summary.rank, cases[i].rank);
+        ck_assert(isnan(cases[i].toeplitzness) ? isnan(report.toeplitzness)
+                                               : report.toeplitzness == cases[i].toeplitzness);
+        ck_assert(report.note[0]);
+        szg_matrix_report_close(&report);
+        szg_encoding_close(&encoding);
+    }
+}
+END_TEST
+
+/* No memory of order N: an answer at 10^12 comes at once, and scales like N (claim T3.1h). */
+START_TEST(huge_orders) {
+    static const char *const specs[] = {"rope", "absolute", "mla", "alibi", "kms:rho=0.9", "nope"};
+    const int64_t n = 1000000000000;
+    for (int i = 0; i < 6; i++) {
+        szg_encoding *encoding = encoding_of(specs[i]);
+        szg_matrix_report report;
+        ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, n, NULL, &report));
+        ck_assert_int_eq(report.summary.n, n);
+        ck_assert(isfinite(report.summary.lambda_max));
+        if (i == 0) { /* trace N over 64 equal atoms that no longer overlap */
+            ck_close(report.summary.lambda_max / (double)n, 1.0 / 64, 1e-6);
+            ck_close(report.summary.effective_rank, 64, 1e-3);
+        }
+        if (i == 3) /* claims.md: -0.3474 m N^2 */
+            ck_close(report.summary.lambda_min / (double)n / (double)n / 0.5, -0.3474, 1e-4);
+        if (i == 4) /* inside the Poisson kernel's range, and close to its ends */
+            ck_close(report.summary.lambda_max, 19, 1e-9);
+        szg_matrix_report_close(&report);
+        szg_encoding_close(&encoding);
+    }
+}
+END_TEST
+
+START_TEST(symbols_by_convention) {
+    szg_encoding *encoding = encoding_of("kms:rho=0.5");
+    szg_matrix_report truncated, fejer, closed;
+    szg_report_options options = {.samples = 8};
+    ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &truncated));
+    options.convention = SZG_SYMBOL_FEJER;
+    ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &fejer));
+    options.convention = SZG_SYMBOL_CLOSED_FORM;
+    ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &closed));
+    double sum = 1, smooth = 1;
+    for (int k = 1; k < 6; k++) {
+        sum += 2 * pow(0.5, k);
+        smooth += 2 * pow(0.5, k) * (1 - k / 6.0);
+    }
+    ck_close(truncated.sample[0].re, sum, 16 * EPS);
+    ck_close(truncated.symbol.max.hi, sum, 1e-11);
+    ck_close(fejer.sample[0].re, smooth, 16 * EPS);
+    ck_close(fejer.symbol.max.hi, smooth, 1e-11);
+    ck_close(closed.sample[0].re, 3, 16 * EPS);
+    ck_assert_int_eq(closed.convention, SZG_SYMBOL_CLOSED_FORM);
+    ck_assert(closed.symbol.max.lo <= 3 && closed.symbol.max.hi >= 3);
+    szg_matrix_report_close(&truncated);
+    szg_matrix_report_close(&fejer);
+    szg_matrix_report_close(&closed);
+    szg_encoding_close(&encoding);
+    encoding = encoding_of("learned:seed=1");
+    ck_szg_fails(SZG_EDOMAIN, "not Toeplitz",
+                 szg_report_symbol(test_context(), encoding, 0, 0, 6, NULL, &truncated));
+    szg_encoding_close(&encoding);
+}
+END_TEST
+
+/* ---- Contraction ---- */
+
+/* Partial sums of the k largest values, in plain arithmetic. */
+static bool naive_majorised(int64_t n, const double *x, const double *y, double slack) {
+    double a = 0, b = 0;
+    for (int64_t k = 0; k < n; k++) {
+        a += x[k];
+        b += y[k];
+        if (a > b + slack)
+            return false;
+    }
+    return fabs(a - b) <= slack;
+}
+
+static void contract(const char *encoding_spec, const char *content_spec, int64_t n,
+                     szg_contraction *fast, szg_contraction *dense) {
+    szg_encoding *encoding = encoding_of(encoding_spec);
+    szg_content *content = content_of(content_spec);
+    szg_logits *logits;
+    ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, n, NULL, &logits));
+    szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
+    ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, NULL, fast));
+    double *a, *b;
+    ck_szg_ok(szg_memory_alloc(test_context(), n * n, sizeof *a, &a));
+    ck_szg_ok(szg_memory_alloc(test_context(), n * n, sizeof *b, &b));
+    ck_szg_ok(szg_factored_dense(test_context(), &plain, a, n));
+    ck_szg_ok(szg_factored_dense(test_context(), &coupled, b, n));
+    ck_szg_ok(szg_contraction_of_dense(test_context(), n, a, n, b, n, NULL, dense));
+    szg_memory_free(a);
+    szg_memory_free(b);
+    szg_logits_close(&logits);
+    szg_content_close(&content);
+    szg_encoding_close(&encoding);
+}
+
+static void same_ratio(double fast, double dense, int64_t n) {
+    ck_assert_int_eq(isnan(fast), isnan(dense));
+    if (!isnan(fast))
+        ck_close(fast, dense, 1000 * (double)n * EPS * (1 + fabs(dense)));
+}
+
+START_TEST(factored_against_dense) {
+    static const char *const encodings[] = {"rope:dim=16", "absolute:dim=16", "alibi:heads=1",
+                                            "mla:content=8,rope=8", "t5:seed=2"};
+    static const char *const contents[] = {"gaussian", "gaussian:weights=identity", "mean",
+                                           "lowrank:rank=2,weights=identity"};
+    for (int e = 0; e < 5; e++)
+        for (int c = 0; c < 4; c++) {
+            szg_contraction fast, dense;
+            contract(encodings[e], contents[c], 40, &fast, &dense);
+            ck_assert_int_eq(fast.n, 40);
+            same_ratio(fast.ratios.width, dense.ratios.width, 40);
+            same_ratio(fast.ratios.norm, dense.ratios.norm, 40);
+            same_ratio(fast.ratios.nuclear, dense.ratios.nuclear, 40);
+            ck_close(fast.coupled.toeplitzness, dense.coupled.toeplitzness, 1e-11);
+            ck_assert_int_eq(fast.ratios.ordered, dense.ratios.ordered);
+            szg_contraction_close(&fast);
+            szg_contraction_close(&dense);
+        }
+}
+END_TEST
+
+START_TEST(nope_changes_nothing) {
+    szg_contraction fast, dense;
+    contract("nope", "gaussian:weights=identity,dim=6", 30, &fast, &dense);
+    ck_assert(fast.ratios.width == 1 && fast.ratios.norm == 1 && fast.ratios.nuclear == 1);
+    ck_assert(fast.ratios.ordered && fast.ratios.eigenvalues.order == SZG_ORDER_HOLDS);
+    szg_contraction_close(&fast);
+    szg_contraction_close(&dense);
+}
+END_TEST
+
+/* Content q = k with all frequency pairs alike: then G_t = G for every t and the logits are
+ * (d/2) G o Ebar, Ebar the rotary mean kernel: claim B3c says majorised. */
+START_TEST(bapat_sunder_case) {
+    enum { N = 24, D = 8 };
+    double q[N * D];
+    szg_stream stream = {.seed = test_seed(), .purpose = 9};
+    for (int i = 0; i < N; i++)
+        for (int c = 0; c < D; c++)
+            q[i * D + c] = szg_random_normal(&stream, (uint64_t)(2 * i + c % 2));
+    char path[64], spec[200];
+    snprintf(path, sizeof path, "test_contraction_%d.npy", (int)getpid());
+    int64_t shape[] = {N, D};
+    ck_szg_ok(szg_npy_write_real(test_context(), path, 2, shape, q));
+    snprintf(spec, sizeof spec, "files:q=%s,k=%s", path, path);
+    szg_contraction fast, dense;
+    contract("rope:dim=8,base=100", spec, N, &fast, &dense);
+    unlink(path);
+    ck_assert(fast.ratios.ordered && dense.ratios.ordered);
+    ck_assert_int_eq(fast.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
+    ck_assert_int_eq(dense.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
+    ck_assert(fast.ratios.width < 1 && fast.ratios.norm < 1);
+    ck_close(fast.ratios.nuclear, 1, 1e-12); /* positive semidefinite: the trace is kept */
+    double x[N], y[N];
+    values_of(&fast.coupled.eigenvalues, x);
+    values_of(&fast.content.eigenvalues, y);
+    ck_assert(naive_majorised(N, x, y, 1e-10));
+    szg_contraction_close(&fast);
+    szg_contraction_close(&dense);
+}
+END_TEST
+
+/* Independent content in every dimension: nothing of the kind holds, and the first violated partial
+ * sum is the one that a plain sort finds. */
+START_TEST(violations_are_reported) {
+    szg_contraction fast, dense;
+    contract("rope:dim=16", "gaussian:weights=identity,seed=3", 60, &fast, &dense);
+    double x[60], y[60], a = 0, b = 0;
+    values_of(&fast.coupled.eigenvalues, x);
+    values_of(&fast.content.eigenvalues, y);
+    int64_t first = 0;
+    for (int64_t k = 1; k <= 60 && !first; k++) {
+        a += x[k - 1];
+        b += y[k - 1];
+        if (a > b + 1e-9)
+            first = k;
+    }
+    ck_assert(fast.ratios.ordered);
+    ck_assert_int_eq(fast.ratios.eigenvalues.order == SZG_ORDER_VIOLATED, first > 0);
+    if (first)
+        ck_assert_int_eq(fast.ratios.eigenvalues.first_violation, first);
+    szg_contraction_close(&fast);
+    szg_contraction_close(&dense);
+}
+END_TEST
+
+/* ---- Tables ---- */
+
+static void check_columns(const szg_table *table, const char *const *names, int64_t count) {
+    ck_assert_int_eq(szg_table_columns(table), count);
+    for (int64_t i = 0; i < count; i++)
+        ck_assert_str_eq(szg_table_column(table, i)->name, names[i]);
+}
+
+/* The columns that scripts rely on, in the order in which they are promised. */
+START_TEST(columns) {
+    static const char *const summary[] = {
+        "source",       "layer",         "head",          "matrix",        "n",
+        "rank",         "lambda_min",    "lambda_max",    "width",         "radius",
+        "sigma_min",    "sigma_max",     "condition",     "stable_rank",   "effective_rank",
+        "toeplitzness", "symbol_min_lo", "symbol_min_hi", "symbol_max_lo", "symbol_max_hi",
+        "theorem",      "method",        "residual",      "note"};
+    static const char *const begin[] = {
+        "source",    "step",         "layer",       "head",         "probe",
+        "n",         "content_kind", "width_ratio", "norm_ratio",   "nuclear_ratio",
+        "majorised", "margin",       "grad_norm",   "rank_content", "lambda_min_content"};
+    static const char *const values[] = {"source", "layer", "head", "matrix",
+                                         "kind",   "index", "re",   "im"};
+    static const char *const range[] = {"source", "min_lo",    "min_hi",    "max_lo",
+                                        "max_hi", "theta_min", "theta_max", "method"};
+    static const char *const samples[] = {"theta", "re", "im"};
+    szg_report_tables tables;
+    ck_szg_ok(szg_report_tables_open(test_context(), true, true, &tables));
+    check_columns(tables.summary, summary, sizeof summary / sizeof *summary);
+    for (int i = 0; i < 8; i++) {
+        ck_assert_str_eq(szg_table_column(tables.eigenvalues, i)->name, values[i]);
+        ck_assert_str_eq(szg_table_column(tables.range, i)->name, range[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        ck_assert_str_eq(szg_table_column(tables.samples, i)->name, samples[i]);
+    szg_table *contraction;
+    ck_szg_ok(szg_contraction_table(test_context(), &contraction));
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        ck_assert_str_eq(szg_table_column(contraction, (int64_t)i)->name, begin[i]);
+    szg_table *all[] = {tables.summary, tables.eigenvalues, tables.samples, tables.range,
+                        contraction};
+    for (int i = 0; i < 5; i++)
+        ck_assert_str_eq(szg_table_column(all[i], szg_table_columns(all[i]) - 1)->name, "note");
+    /* Every number of `summary` stands in `contraction` twice. */
+    for (int64_t i = 5; i < szg_table_columns(tables.summary); i++) {
+        const szg_column *column = szg_table_column(tables.summary, i);
+        char name[64];
+        snprintf(name, sizeof name, "%s_content", column->name);
+        ck_assert_int_eq(szg_table_find(contraction, name) >= 0, column->type != SZG_TEXT);
+        snprintf(name, sizeof name, "%s_coupled", column->name);
+        ck_assert_int_eq(szg_table_find(contraction, name) >= 0, column->type != SZG_TEXT);
+    }
+    szg_table_close(&contraction);
+    szg_report_tables_close(&tables);
+}
+END_TEST
+
+START_TEST(rows) {
+    szg_encoding *encoding = encoding_of("rope:dim=4");
+    szg_report_tables tables;
+    szg_matrix_report report;
+    szg_report_options options = {.samples = 5};
+    szg_report_labels labels = {"rope:dim=4", -1, 2};
+    ck_szg_ok(szg_report_tables_open(test_context(), true, true, &tables));
+    ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, 9, &options, &report));
+    ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
+    ck_assert_int_eq(szg_table_rows(tables.summary), 1);
+    ck_assert_int_eq(szg_table_rows(tables.samples), 5);
+    ck_assert_int_eq(szg_table_rows(tables.range), 1);
+    ck_assert_int_eq(szg_table_rows(tables.eigenvalues), report.eigenvalues.count);
+    ck_assert(szg_table_is_empty(tables.summary, 0, szg_table_find(tables.summary, "layer")));
+    ck_assert_int_eq(
+        szg_table_get_integer(tables.summary, 0, szg_table_find(tables.summary, "head")), 2);
+    ck_assert(szg_table_get_real(tables.summary, 0, szg_table_find(tables.summary, "lambda_max")) ==
+              report.summary.lambda_max);
+    szg_matrix_report_close(&report);
+    /* NoPE: ratios are empty cells with a note. */
+    szg_encoding_close(&encoding);
+    encoding = encoding_of("nope");
+    ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, 9, NULL, &report));
+    ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
+    static const char *const empty[] = {"condition", "stable_rank", "effective_rank",
+                                        "toeplitzness"};
+    for (int i = 0; i < 4; i++)
+        ck_assert(szg_table_is_empty(tables.summary, 1, szg_table_find(tables.summary, empty[i])));
+    ck_assert(!szg_table_is_empty(tables.summary, 1, szg_table_find(tables.summary, "note")));
+    szg_matrix_report_close(&report);
+    szg_report_tables_close(&tables);
+    szg_encoding_close(&encoding);
+}
+END_TEST
+
+START_TEST(bad_arguments) {
+    szg_encoding *encoding = encoding_of("rope:dim=4");
+    szg_matrix_report report;
+    ck_szg_fails(SZG_EINVAL, "at least 1",
+                 szg_report_kernel(test_context(), encoding, 0, 0, 0, NULL, &report));
+    ck_szg_fails(SZG_EINVAL, "head 3",
+                 szg_report_kernel(test_context(), encoding, 3, 0, 5, NULL, &report));
+    szg_report_options dense = {.dense = true};
+    ck_szg_fails(SZG_ENOMEM, "",
+                 szg_report_kernel(test_context(), encoding, 0, 0, 100000000, &dense, &report));
+    szg_encoding_close(&encoding);
+    double a[1] = {1};
+    szg_factored small = {.n = 1, .d = 1, .a = a, .lda = 1, .b = a, .ldb = 1}, other = small;
+    other.n = 2;
+    szg_contraction contraction;
+    ck_szg_fails(SZG_EINVAL, "order 1 against",
+                 szg_contraction_of_factored(test_context(), &small, &other, NULL, &contraction));
+}
+END_TEST
+
+static szg_status everything(szg_context *context, const char *spec) {
+    szg_report_options options = {.samples = 4};
+    szg_encoding *encoding = NULL;
+    szg_content *content = NULL;
+    szg_logits *logits = NULL;
+    szg_matrix_report report = {0};
+    szg_contraction contraction = {0};
+    szg_report_tables tables = {0};
+    szg_table *table = NULL;
+    szg_report_labels labels = {spec, -1, 0};
+    szg_contraction_labels row = {.source = spec, .step = -1, .layer = -1, .grad_norm = NAN};
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_encoding_parse(context, spec, &encoding), done);
+    SZG_TRY_GOTO(status, szg_report_kernel(context, encoding, 0, 0, 7, &options, &report), done);
+    SZG_TRY_GOTO(status, szg_report_tables_open(context, true, true, &tables), done);
+    SZG_TRY_GOTO(status, szg_report_add(context, &tables, &labels, &report), done);
+    SZG_TRY_GOTO(status, szg_content_parse(context, "gaussian:weights=identity", 1, &content),
+                 done);
+    SZG_TRY_GOTO(status, szg_logits_open(context, encoding, 0, content, 7, NULL, &logits), done);
+    szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
+    SZG_TRY_GOTO(status,
+                 szg_contraction_of_factored(context, &plain, &coupled, &options, &contraction),
+                 done);
+    SZG_TRY_GOTO(status, szg_contraction_table(context, &table), done);
+    status = szg_contraction_add(context, table, &row, &contraction);
+done:
+    szg_table_close(&table);
+    szg_contraction_close(&contraction);
+    szg_logits_close(&logits);
+    szg_content_close(&content);
+    szg_report_tables_close(&tables);
+    szg_matrix_report_close(&report);
+    szg_encoding_close(&encoding);
+    return status;
+}
+
+START_TEST(allocation_failures) {
+    static const char *const specs[] = {"rope:dim=4", "learned:dim=3,seed=1", "kms:rho=0.5",
+                                        "t5:seed=1", "alibi:heads=1"};
+    for (int i = 0; i < 5; i++) {
+        ck_szg_ok(everything(test_context(), specs[i])); /* caches are filled once */
+        for (int64_t countdown = 1;; countdown++) {
+            szg_memory_fail_after(test_context(), countdown);
+            szg_status status = everything(test_context(), specs[i]);
+            szg_memory_fail_after(test_context(), 0);
+            if (status == SZG_OK) {
+                ck_assert_int_gt(countdown, 20);
+                break;
+            }
+            ck_assert_int_eq(status, SZG_ENOMEM);
+        }
+    }
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "kernels_against_dense", kernels_against_dense);
+    test_add(suite, "kernel_facts_in_reports", kernel_facts_in_reports);
+    test_add(suite, "huge_orders", huge_orders);
+    test_add(suite, "symbols_by_convention", symbols_by_convention);
+    test_add(suite, "factored_against_dense", factored_against_dense);
+    test_add(suite, "nope_changes_nothing", nope_changes_nothing);
+    test_add(suite, "bapat_sunder_case", bapat_sunder_case);
+    test_add(suite, "violations_are_reported", violations_are_reported);
+    test_add(suite, "columns", columns);
+    test_add(suite, "rows", rows);
+    test_add(suite, "bad_arguments", bad_arguments);
+    test_add(suite, "allocation_failures", allocation_failures);
+}
