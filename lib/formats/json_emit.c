@@ -14,19 +14,20 @@ static void emit_escape(unsigned char c, FILE *stream) {
         fprintf(stream, "\\u%04x", c);
 }
 
+static bool is_special(unsigned char c) {
+    return c < 0x20 || c == '"' || c == '\\' || c == 0x7F;
+}
+
 void szg_emit_text(const char *text, FILE *stream) {
-    size_t length = strlen(text);
     putc('"', stream);
-    for (size_t i = 0; i < length;) {
-        unsigned char c = (unsigned char)text[i];
-        int step = szg_utf8_step((const unsigned char *)text + i, length - i);
-        if (step == 0)
-            fputs("\xEF\xBF\xBD", stream);
-        else if (c < 0x20 || c == '"' || c == '\\' || c == 0x7F)
-            emit_escape(c, stream);
-        else
-            fwrite(text + i, 1, (size_t)step, stream);
-        i += step > 0 ? (size_t)step : 1;
+    while (*text) {
+        size_t run = 0;
+        while (text[run] && !is_special((unsigned char)text[run]))
+            run++;
+        szg_utf8_put(text, run, stream);
+        text += run;
+        if (*text)
+            emit_escape((unsigned char)*text++, stream);
     }
     putc('"', stream);
 }

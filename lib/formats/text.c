@@ -40,14 +40,13 @@ int64_t szg_utf8_check(const char *text, size_t length) {
 }
 
 void szg_utf8_put(const char *text, size_t length, FILE *stream) {
-    for (size_t i = 0; i < length;) {
-        int step = szg_utf8_step((const unsigned char *)text + i, length - i);
-        if (step > 0)
-            fwrite(text + i, 1, (size_t)step, stream);
-        else
-            fputs("\xEF\xBF\xBD", stream);
-        i += step > 0 ? (size_t)step : 1;
+    for (int64_t bad; (bad = szg_utf8_check(text, length)) >= 0;) {
+        fwrite(text, 1, (size_t)bad, stream);
+        fputs("\xEF\xBF\xBD", stream);
+        text += bad + 1;
+        length -= (size_t)bad + 1;
     }
+    fwrite(text, 1, length, stream);
 }
 
 szg_status szg_utf8_copy(szg_context *context, const char *text, char **out) {
