@@ -1,5 +1,6 @@
 #include "command.h"
 
+extern const command command_bench;
 extern const command command_completion;
 extern const command command_info;
 extern const command command_spectrum;
@@ -10,6 +11,7 @@ const command *const command_table[] = {
     &command_spectrum,
     &command_symbol,
     &command_verify,
+    &command_bench,
     &command_info,
     &command_completion,
     NULL,

@@ -1,0 +1,114 @@
+/* Rotary encodings: what structure makes of sizes that no dense matrix reaches. */
+#include <math.h>
+
+#include <szego/factored.h>
+#include <szego/memory.h>
+#include <szego/random.h>
+#include <szego/spectra.h>
+#include "private.h"
+
+enum { PAIRS = 64, DIMENSIONS = 2 * PAIRS };
+
+static double frequency(int64_t pair) {
+    return pow(10000, -(double)pair / PAIRS);
+}
+
+/* ---- The mean kernel ---- */
+
+typedef struct kernel_job {
+    int64_t n;
+    double theta[PAIRS];
+    szg_spectrum spectrum;
+} kernel_job;
+
+static szg_status run_kernel(szg_context *context, void *argument) {
+    kernel_job *job = argument;
+    szg_spectrum_close(&job->spectrum);
+    return szg_spectra_rotary(context, job->n, PAIRS, job->theta, 0, NULL, &job->spectrum);
+}
+
+szg_status bench_rotary_kernel(szg_context *context, const bench_options *o, szg_table *table) {
+    kernel_job job = {.n = 1000000000};
+    for (int64_t t = 0; t < PAIRS; t++)
+        job.theta[t] = frequency(t);
+    bench_case what = {.item = "rotary-kernel",
+                       .input = "d = 128, base 10000",
+                       .n = job.n,
+                       .ours_name = "two Gram matrices of Dirichlet sums",
+                       .ours = run_kernel,
+                       .job = &job,
+                       .pairs = o->quick ? 5 : 21,
+                       .target_seconds = 0.005};
+    szg_status status = bench_measure(context, &what, table);
+    if (status == SZG_OK)
+        status = szg_table_note(context, table, "%lld nonzero values, residual %.2g",
+                                (long long)job.spectrum.count, job.spectrum.residual);
+    szg_spectrum_close(&job.spectrum);
+    return status;
+}
+
+/* ---- Factored logits ---- */
+
+typedef struct logits_job {
+    szg_factored logits;
+    double *a, *b;
+    szg_spectrum eigen, singular;
+} logits_job;
+
+static szg_status run_logits(szg_context *context, void *argument) {
+    logits_job *job = argument;
+    szg_spectrum_close(&job->eigen);
+    szg_spectrum_close(&job->singular);
+    SZG_TRY(szg_spectra_factored_eigen(context, &job->logits, NULL, &job->eigen));
+    return szg_spectra_factored_singular(context, &job->logits, NULL, &job->singular);
+}
+
+/* Gaussian queries or keys, each pair turned by position times frequency. */
+static void fill_rotated(const bench_options *options, uint32_t purpose, int64_t n, double *x) {
+    szg_stream stream = {.seed = options->seed, .purpose = purpose};
+    szg_random_fill_normal(&stream, 0, n * DIMENSIONS, x);
+    for (int64_t t = 0; t < PAIRS; t++) {
+        double theta = frequency(t);
+        for (int64_t i = 0; i < n; i++) {
+            double c = cos((double)i * theta), s = sin((double)i * theta);
+            double *pair = x + i * DIMENSIONS + 2 * t, re = pair[0], im = pair[1];
+            pair[0] = c * re - s * im;
+            pair[1] = s * re + c * im;
+        }
+    }
+}
+
+static szg_status measure_logits(szg_context *context, const bench_options *o, logits_job *job,
+                                 szg_table *table) {
+    int64_t n = job->logits.n, entries = n * DIMENSIONS;
+    SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->a));
+    SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->b));
+    job->logits.a = job->a, job->logits.b = job->b;
+    fill_rotated(o, 3, n, job->a);
+    fill_rotated(o, 4, n, job->b);
+    bench_case what = {.item = "rotary-logits",
+                       .input = "Gaussian, d = 128",
+                       .n = n,
+                       .ours_name = "B^T A and R_A R_B^T",
+                       .ours = run_logits,
+                       .job = job,
+                       .pairs = o->quick ? 3 : 7,
+                       .target_seconds = 2};
+    SZG_TRY(bench_measure(context, &what, table));
+    int64_t peak = szg_table_find(table, "peak_mib"), row = szg_table_rows(table) - 1;
+    bool small = szg_table_get_real(table, row, peak) < 1024;
+    return szg_table_note(context, table, "%lld eigen- and %lld singular values; memory %s 1 GiB",
+                          (long long)job->eigen.count, (long long)job->singular.count,
+                          small ? "under" : "over");
+}
+
+szg_status bench_rotary_logits(szg_context *context, const bench_options *o, szg_table *table) {
+    int64_t n = o->quick ? 16384 : 131072;
+    logits_job job = {.logits = {.n = n, .d = DIMENSIONS, .lda = DIMENSIONS, .ldb = DIMENSIONS}};
+    szg_status status = measure_logits(context, o, &job, table);
+    szg_spectrum_close(&job.eigen);
+    szg_spectrum_close(&job.singular);
+    szg_memory_free(job.a);
+    szg_memory_free(job.b);
+    return status;
+}

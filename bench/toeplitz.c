@@ -1,0 +1,160 @@
+/* Full spectra of Toeplitz matrices against LAPACK on the dense matrix. */
+#include <math.h>
+
+#include <szego/memory.h>
+#include <szego/random.h>
+#include <szego/spectra.h>
+#include <szego/toeplitz.h>
+#include "private.h"
+
+typedef struct toeplitz_job {
+    szg_toeplitz *t;
+    int64_t n;
+    double *dense, *rival; /* n x n (two numbers an entry when Hermitian), n */
+    szg_spectrum ours;
+} toeplitz_job;
+
+static bool is_complex(const toeplitz_job *job) {
+    return szg_toeplitz_kind_of(job->t) == SZG_TOEPLITZ_HERMITIAN;
+}
+
+static szg_status prepare(szg_context *context, void *argument) {
+    toeplitz_job *job = argument;
+    if (is_complex(job))
+        return szg_toeplitz_dense_complex(context, job->t, (szg_c64 *)(void *)job->dense, job->n);
+    return szg_toeplitz_dense(context, job->t, job->dense, job->n);
+}
+
+static szg_status run_ours(szg_context *context, void *argument) {
+    toeplitz_job *job = argument;
+    szg_spectrum_close(&job->ours);
+    return szg_spectra_toeplitz(context, job->t, NULL, &job->ours);
+}
+
+static szg_status run_rival(szg_context *context, void *argument) {
+    toeplitz_job *job = argument;
+    int threads = szg_context_threads(context);
+    if (is_complex(job))
+        return bench_lapack_hermitian(context, threads, job->n, (szg_c64 *)(void *)job->dense,
+                                      job->rival);
+    return bench_lapack_symmetric(context, threads, 1, job->n, job->dense, job->rival);
+}
+
+static void close_job(toeplitz_job *job) {
+    szg_spectrum_close(&job->ours);
+    szg_toeplitz_close(&job->t);
+    szg_memory_free(job->dense);
+    szg_memory_free(job->rival);
+}
+
+static szg_status measure(szg_context *context, const bench_case *what, toeplitz_job *job,
+                          szg_table *table) {
+    int64_t numbers;
+    SZG_TRY(szg_memory_product(context, job->n, is_complex(job) ? 2 * job->n : job->n, &numbers));
+    SZG_TRY(szg_memory_alloc(context, numbers, sizeof(double), &job->dense));
+    SZG_TRY(szg_memory_alloc(context, job->n, sizeof(double), &job->rival));
+    SZG_TRY(bench_measure(context, what, table));
+    SZG_TRY(szg_table_set_text(context, table, "ours", job->ours.method));
+    return szg_table_set_real(context, table, "difference",
+                              bench_difference(job->n, job->ours.re, job->rival));
+}
+
+/* ---- Inputs ---- */
+
+typedef double lag_fn(const szg_stream *stream, int64_t lag);
+
+static double kms(const szg_stream *stream, int64_t lag) {
+    (void)stream;
+    return pow(0.9, (double)lag);
+}
+
+static double lorentz(const szg_stream *stream, int64_t lag) {
+    (void)stream;
+    return 1 / (1 + (double)lag * (double)lag);
+}
+
+/* KERPLE's logarithmic bias (Chi et al. 2022) with both parameters 1. */
+static double kerple(const szg_stream *stream, int64_t lag) {
+    (void)stream;
+    return -log1p((double)lag);
+}
+
+static double noise(const szg_stream *stream, int64_t lag) {
+    return szg_random_normal(stream, (uint64_t)lag);
+}
+
+static const struct {
+    const char *name;
+    lag_fn *at;
+} inputs[] = {
+    {"0.9^|k|", kms}, {"1/(1+k^2)", lorentz}, {"-log(1+|k|)", kerple}, {"Gaussian", noise}};
+
+static szg_status open_symmetric(szg_context *context, const bench_options *options, lag_fn *at,
+                                 int64_t n, szg_toeplitz **t) {
+    double *lags;
+    SZG_TRY(szg_memory_alloc(context, n, sizeof *lags, &lags));
+    szg_stream stream = {.seed = options->seed, .purpose = 1};
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = at(&stream, k);
+    szg_status status = szg_toeplitz_open_symmetric(context, n, n, lags, t);
+    szg_memory_free(lags);
+    return status;
+}
+
+szg_status bench_toeplitz(szg_context *context, const bench_options *options, szg_table *table) {
+    int64_t largest = options->quick ? 2048 : 8192;
+    for (int64_t n = 1024; n <= largest; n *= 2) {
+        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+            toeplitz_job job = {.n = n};
+            bench_case what = {.item = "toeplitz",
+                               .input = inputs[i].name,
+                               .n = n,
+                               .rival_name = "dsyevd, dense",
+                               .prepare = prepare,
+                               .ours = run_ours,
+                               .rival = run_rival,
+                               .job = &job,
+                               .pairs = options->quick ? 3 : 5};
+            what.target_ratio = n == 4096 ? 5 : n == 8192 ? 7 : 0;
+            szg_status status = open_symmetric(context, options, inputs[i].at, n, &job.t);
+            if (status == SZG_OK)
+                status = measure(context, &what, &job, table);
+            close_job(&job);
+            SZG_TRY(status);
+        }
+    }
+    return SZG_OK;
+}
+
+/* A decaying kernel with turning phases. */
+static szg_status open_hermitian(szg_context *context, int64_t n, szg_toeplitz **t) {
+    szg_c64 *lags;
+    SZG_TRY(szg_memory_alloc(context, n, sizeof *lags, &lags));
+    for (int64_t k = 0; k < n; k++) {
+        double size = 1 / (1 + (double)k), angle = 0.7 * (double)k * (double)k / (double)n;
+        lags[k] = (szg_c64){size * cos(angle), k ? size * sin(angle) : 0};
+    }
+    szg_status status = szg_toeplitz_open_hermitian(context, n, n, lags, t);
+    szg_memory_free(lags);
+    return status;
+}
+
+szg_status bench_hermitian(szg_context *context, const bench_options *options, szg_table *table) {
+    int64_t n = options->quick ? 512 : 2048;
+    toeplitz_job job = {.n = n};
+    bench_case what = {.item = "hermitian",
+                       .input = "e^{0.7 i k^2/n}/(1+k)",
+                       .n = n,
+                       .rival_name = "zheevd, dense",
+                       .prepare = prepare,
+                       .ours = run_ours,
+                       .rival = run_rival,
+                       .job = &job,
+                       .pairs = options->quick ? 3 : 5};
+    what.target_ratio = options->quick ? 0 : 3.5;
+    szg_status status = open_hermitian(context, n, &job.t);
+    if (status == SZG_OK)
+        status = measure(context, &what, &job, table);
+    close_job(&job);
+    return status;
+}
