@@ -5,8 +5,11 @@
 #include "halves.h"
 
 /* Up to this order all values together cost less than an iteration may. */
-enum { ORDER_MIN = 2048, K_MAX = 512, RESTARTS = 12, RESTARTS_INVERSE = 30, CG_STEPS = 60 };
-static const double tolerance = 1e-12, RESIDUAL_MAX = 1e-6;
+enum { ORDER_MIN = 2048, K_MAX = 512, CG_STEPS = 60 };
+/* Restarts of Lanczos: before shift-and-invert is tried, in it, after it failed, and where it
+ * cannot be had. */
+enum { FIRST_RESTARTS = 4, INVERSE_RESTARTS = 30, LAST_RESTARTS = 20, ONLY_RESTARTS = 100 };
+static const double RESIDUAL_MAX = 1e-6;
 
 static const char partial_note[] =
     "values that Lanczos could not establish, at a crowded end of the spectrum, are nan";
@@ -47,7 +50,7 @@ static szg_status refine(szg_context *context, const szg_operator *s, int64_t k,
     return SZG_OK;
 }
 
-/* How one end of the spectrum is had: `attempt` fills k values and vectors or clears *converged. */
+/* What the search for one end works with. */
 typedef struct end_search {
     const szg_operator *s;
     int64_t k;
@@ -74,7 +77,7 @@ static bool good_enough(szg_status status, const szg_cg_result *result) {
 static szg_status solve(szg_context *context, inverse_operator *self,
                         szg_preconditioner preconditioner, const double *x, double *y) {
     szg_cg_options options = {
-        .preconditioner = preconditioner, .tolerance = 1e-11, .iterations = CG_STEPS};
+        .preconditioner = preconditioner, .tolerance = 1e-10, .iterations = CG_STEPS};
     szg_cg_result result = {0};
     int64_t n = szg_toeplitz_size(self->shifted);
     szg_status status;
@@ -168,7 +171,8 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
     szg_operator inverted = {.n = n, .apply = inverse_apply, .data = &inverse};
     szg_lanczos_options options = {.largest = true,
                                    .k = search->k,
-                                   .restarts = RESTARTS_INVERSE,
+                                   .basis = search->k + 12,
+                                   .restarts = INVERSE_RESTARTS,
                                    .tolerance = 1e-10,
                                    .what = "extremes, shift and invert"};
     SZG_TRY(edge_of(context, search->t, sign, &sigma));
@@ -189,17 +193,25 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
 
 /* ---- Both ends ---- */
 
+static szg_status plain_search(szg_context *context, const end_search *search, bool largest,
+                               int64_t restarts, double *values, bool *converged) {
+    szg_lanczos_options options = {.largest = largest,
+                                   .k = search->k,
+                                   .restarts = restarts,
+                                   .tolerance = 1e-12,
+                                   .what = "extremes"};
+    return szg_lanczos(context, search->s, &options, values, search->vectors, converged);
+}
+
 /* k values of one end into `values`, ascending, and the worst residual. */
 static szg_status search_end(szg_context *context, const end_search *search, bool largest,
                              double *values, double *worst, bool *converged) {
-    szg_lanczos_options options = {.largest = largest,
-                                   .k = search->k,
-                                   .restarts = RESTARTS,
-                                   .tolerance = tolerance,
-                                   .what = "extremes"};
-    SZG_TRY(szg_lanczos(context, search->s, &options, values, search->vectors, converged));
+    SZG_TRY(plain_search(context, search, largest, search->t ? FIRST_RESTARTS : ONLY_RESTARTS,
+                         values, converged));
     if (!*converged && search->t)
         SZG_TRY(inverse_search(context, search, largest, values, converged));
+    if (!*converged && search->t)
+        SZG_TRY(plain_search(context, search, largest, LAST_RESTARTS, values, converged));
     if (!*converged)
         return SZG_OK;
     *worst = 0;

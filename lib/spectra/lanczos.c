@@ -31,7 +31,9 @@ static void lanczos_close(lanczos_run *run) {
 
 static szg_status lanczos_open(szg_context *context, const szg_operator *s,
                                const szg_lanczos_options *options, lanczos_run *run) {
-    int64_t n = s->n, k = options->k, ncv = 2 * k + 20 < n ? 2 * k + 20 : n;
+    int64_t n = s->n, k = options->k, ncv = options->basis ? options->basis : 2 * k + 20;
+    if (ncv > n)
+        ncv = n;
     if (n > INT32_MAX || k < 1 || k + 2 > n)
         return szg_fail(context, SZG_EINVAL,
                         "%" PRId64 " extreme eigenvalues at order %" PRId64

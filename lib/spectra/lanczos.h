@@ -14,6 +14,7 @@ typedef struct szg_operator {
 typedef struct szg_lanczos_options {
     bool largest;     /* the k largest eigenvalues, else the k smallest */
     int64_t k;        /* 1 <= k, and k + 2 <= n */
+    int64_t basis;    /* vectors kept, k + 1 .. n; 0: 2 k + 20, cut at n */
     int64_t restarts; /* at most that many */
     double tolerance; /* relative to each eigenvalue, as ARPACK has it */
     const char *what; /* for progress */
