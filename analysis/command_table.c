@@ -1,6 +1,7 @@
 #include "command.h"
 
 extern const command command_bench;
+extern const command command_checkpoint;
 extern const command command_completion;
 extern const command command_info;
 extern const command command_spectrum;
@@ -11,6 +12,7 @@ const command *const command_table[] = {
     &command_spectrum,
     &command_symbol,
     &command_verify,
+    &command_checkpoint,
     &command_bench,
     &command_info,
     &command_completion,

@@ -4,6 +4,7 @@
 
 #include <szego/backend.h>
 #include <szego/ball.h>
+#include <szego/checkpoint.h>
 #include <szego/claims.h>
 #include <szego/coefficients.h>
 #include <szego/context.h>

@@ -66,11 +66,11 @@ enum { ROTATIONS_MAX = 2 };
 struct szg_checkpoint {
     char *source, *unknown, *model_type, *note;
     szg_safetensors *tensors;
-    szg_json *config;        /* NULL: none */
-    szg_json_value settings; /* the object in it that describes the attention stack */
-    const model_family *family;    /* NULL: unknown */
-    char *prefix;            /* what stands before the family's stem */
-    layer_weights *layer;    /* [layers] */
+    szg_json *config;           /* NULL: none */
+    szg_json_value settings;    /* the object in it that describes the attention stack */
+    const model_family *family; /* NULL: unknown */
+    char *prefix;               /* what stands before the family's stem */
+    layer_weights *layer;       /* [layers] */
     int64_t layers, heads, key_heads, head_size, model_size;
     szg_position_kind position_kind;
     const szg_tensor *position_table; /* SZG_POSITIONS_LEARNED */

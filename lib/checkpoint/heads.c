@@ -189,7 +189,8 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
         return report_problem(context, tables, &key, result->problem);
     }
-    SZG_TRY(report_spectra(context, tables, &key, &result->eigenvalues, &result->singular));
+    SZG_TRY(report_spectra(context, tables, &key, &result->eigenvalues, &result->singular,
+                           job->checkpoint->model_size));
     if (tables->frequencies && result->rotary.pairs == 0)
         SZG_TRY(szg_table_note(context, tables->summary, "this layer does not rotate"));
     SZG_TRY(report_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
@@ -197,7 +198,7 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
         return SZG_OK;
     key.matrix = "position";
     SZG_TRY(report_spectra(context, tables, &key, &result->position_eigenvalues,
-                           &result->position_singular));
+                           &result->position_singular, job->positions));
     SZG_TRY(report_symbol(context, tables, &key, result->toeplitzness, &result->range));
     return result->samples
                ? report_samples(context, tables, &key, job->options->samples, result->samples)

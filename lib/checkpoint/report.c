@@ -1,3 +1,4 @@
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static const szg_column summary_columns[] = {
     KEY_COLUMNS,
     MATRIX_COLUMN,
     {"n", SZG_INTEGER, "order; of a rectangular matrix the smaller side"},
-    {"rank", SZG_INTEGER, "rank, where the structure tells it"},
+    {"rank", SZG_INTEGER, "singular values above n eps sigma_max, n the larger side"},
     {"lambda_min", SZG_REAL, "least eigenvalue, or least real part"},
     {"lambda_max", SZG_REAL, "largest eigenvalue, or largest real part"},
     {"width", SZG_REAL, "lambda_max - lambda_min of real eigenvalues"},
@@ -213,8 +214,17 @@ static szg_status add_values(szg_context *context, szg_table *table, const row_k
     return SZG_OK;
 }
 
+/* The numerical rank: what rounding of the matrix's entries can be told from zero. */
+static int64_t numerical_rank(const szg_spectrum *singular, int64_t side) {
+    int64_t rank = 0;
+    double least = (double)side * DBL_EPSILON * (singular->count > 0 ? singular->re[0] : 0);
+    while (rank < singular->count && singular->re[rank] > least)
+        rank++;
+    return rank;
+}
+
 static szg_status add_summary(szg_context *context, szg_table *table, const row_key *key,
-                              const szg_summary *summary) {
+                              const szg_summary *summary, int64_t rank) {
     const struct {
         const char *column;
         double value;
@@ -230,8 +240,7 @@ static szg_status add_summary(szg_context *context, szg_table *table, const row_
                  {"residual", summary->residual}};
     SZG_TRY(add_row(context, table, key));
     SZG_TRY(szg_table_set_integer(context, table, "n", summary->n));
-    if (summary->rank >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "rank", summary->rank));
+    SZG_TRY(szg_table_set_integer(context, table, "rank", rank));
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         SZG_TRY(set_real(context, table, reals[i].column, reals[i].value));
     SZG_TRY(szg_table_set_text(context, table, "theorem", "none"));
@@ -240,13 +249,14 @@ static szg_status add_summary(szg_context *context, szg_table *table, const row_
 }
 
 szg_status report_spectra(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                          const szg_spectrum *eigenvalues, const szg_spectrum *singular) {
+                          const szg_spectrum *eigenvalues, const szg_spectrum *singular,
+                          int64_t side) {
     szg_summary summary;
     SZG_TRY(szg_summary_of(context, eigenvalues, singular, &summary));
-    SZG_TRY(add_summary(context, tables->summary, key, &summary));
+    SZG_TRY(add_summary(context, tables->summary, key, &summary, numerical_rank(singular, side)));
     if (eigenvalues)
         SZG_TRY(add_values(context, tables->spectra, key, eigenvalues));
-    return singular ? add_values(context, tables->spectra, key, singular) : SZG_OK;
+    return add_values(context, tables->spectra, key, singular);
 }
 
 szg_status report_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,

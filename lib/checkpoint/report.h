@@ -17,10 +17,11 @@ SZG_CHECK_RESULT szg_status report_open(szg_context *context, const szg_checkpoi
                                         const szg_checkpoint_options *options,
                                         szg_checkpoint_tables *tables);
 
-/* A row of `summary` from either or both spectra, and their values as rows of `spectra`. */
+/* A row of `summary` from singular values and eigenvalues (NULL: none), and the values as rows of
+ * `spectra`. `side` is the matrix's larger side. */
 SZG_CHECK_RESULT szg_status report_spectra(szg_context *context, szg_checkpoint_tables *tables,
                                            const row_key *key, const szg_spectrum *eigenvalues,
-                                           const szg_spectrum *singular);
+                                           const szg_spectrum *singular, int64_t side);
 
 /* Completes the latest row of `summary` with toeplitzness (NaN: none) and the range of |symbol|,
  * and adds a row of `range`. */

@@ -89,7 +89,8 @@ static szg_status report_weight(szg_context *context, const char *source,
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
         return report_problem(context, tables, &key, result->problem);
     }
-    SZG_TRY(report_spectra(context, tables, &key, NULL, &result->singular));
+    int64_t side = tensor->shape[0] > tensor->shape[1] ? tensor->shape[0] : tensor->shape[1];
+    SZG_TRY(report_spectra(context, tables, &key, NULL, &result->singular, side));
     return szg_table_note(context, tables->summary, "%" PRId64 " x %" PRId64, tensor->shape[0],
                           tensor->shape[1]);
 }

@@ -1,0 +1,139 @@
+/* `szego checkpoint`: spectra of a trained checkpoint, per layer and head. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <szego/checkpoint.h>
+#include <szego/result.h>
+
+#include "command.h"
+
+enum { KEY_CONFIG = 0x300, KEY_SAMPLES, KEY_ALL };
+
+typedef struct checkpoint_options {
+    const char *path, *config;
+    int64_t positions, samples;
+    bool all;
+} checkpoint_options;
+
+static const struct argp_option options[] = {
+    {"config", KEY_CONFIG, "FILE", 0,
+     "the model's configuration (default: config.json beside the weights; none: take no "
+     "architecture for granted)",
+     0},
+    {"positions", 'n', "N", 0, "leading positions of the position table (default: all)", 0},
+    {"samples", KEY_SAMPLES, "K", 0,
+     "samples of each Toeplitz part's symbol in the table `samples` (default 256)", 0},
+    {"all", KEY_ALL, NULL, 0,
+     "print every table on standard output, not `summary` alone; -o always writes every table", 0},
+    {0}};
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    checkpoint_options *own = call->own;
+    switch (key) {
+    case KEY_CONFIG:
+        own->config = argument;
+        return 0;
+    case 'n':
+        own->positions = parse_integer(state, "--positions", argument, 1, (int64_t)1 << 40);
+        return 0;
+    case KEY_SAMPLES:
+        own->samples = parse_integer(state, "--samples", argument, 1, 1 << 24);
+        return 0;
+    case KEY_ALL:
+        own->all = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (own->path)
+            argp_error(state, "one PATH is analysed, '%s' is a second one", argument);
+        own->path = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (!own->path)
+            argp_error(state, "PATH is missing: a safetensors file, an index of shards or a model "
+                              "folder");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static szg_status add_tables(command_call *call, szg_checkpoint_tables *tables,
+                             szg_result *result) {
+    const checkpoint_options *own = call->own;
+    szg_table **table[] = {&tables->summary, &tables->spectra, &tables->frequencies, &tables->range,
+                           &tables->samples, &tables->tensors, &tables->architecture};
+    bool every = own->all || call->shared.output;
+    for (size_t i = 0; i < (every ? sizeof table / sizeof *table : 1); i++)
+        if (*table[i])
+            SZG_TRY(szg_result_add(call->context, result, table[i]));
+    return SZG_OK;
+}
+
+/* Writes what was computed; what was skipped decides the exit code. */
+static szg_status write_tables(command_call *call, szg_checkpoint_tables *tables) {
+    szg_result *result;
+    SZG_TRY(output_open(call, &result));
+    szg_status status = add_tables(call, tables, result);
+    if (status != SZG_OK) {
+        szg_result_close(&result);
+        return status;
+    }
+    SZG_TRY(output_finish(call, &result, NULL));
+    if (tables->bad > 0)
+        return szg_fail(call->context, SZG_EDATA,
+                        "%" PRId64 " tensors or heads could not be analysed and were skipped, see "
+                        "the notes; the rest is complete",
+                        tables->bad);
+    if (tables->unconverged > 0)
+        return szg_fail(call->context, SZG_ENOCONV,
+                        "%" PRId64 " spectra did not converge and were skipped, see the notes",
+                        tables->unconverged);
+    return SZG_OK;
+}
+
+static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
+    szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
+    if (facts.unknown)
+        szg_say(call->context, SZG_WARNING,
+                "%s: %s: singular values of every 2-D weight instead of heads", facts.source,
+                facts.unknown);
+    else if (*facts.note)
+        szg_say(call->context, SZG_NOTE, "%s: %s", facts.source, facts.note);
+}
+
+static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint) {
+    const checkpoint_options *own = call->own;
+    szg_checkpoint_options wanted = {.positions = own->positions, .samples = own->samples};
+    szg_checkpoint_tables tables;
+    if (wanted.samples == 0)
+        wanted.samples = 256;
+    SZG_TRY(szg_checkpoint_analyse(call->context, checkpoint, &wanted, &tables));
+    szg_status status = write_tables(call, &tables);
+    szg_checkpoint_tables_close(&tables);
+    return status;
+}
+
+static szg_status run(command_call *call) {
+    const checkpoint_options *own = call->own;
+    const char *config = own->config && strcmp(own->config, "none") == 0 ? "" : own->config;
+    szg_checkpoint *checkpoint;
+    SZG_TRY(szg_checkpoint_open(call->context, own->path, config, &checkpoint));
+    say_what(call, checkpoint);
+    szg_status status = analyse(call, checkpoint);
+    szg_checkpoint_close(&checkpoint);
+    return status;
+}
+
+const command command_checkpoint = {
+    .name = "checkpoint",
+    .summary = "spectra of a trained checkpoint, per layer and head",
+    .arguments = "PATH",
+    .doc = "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position "
+           "term with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH "
+           "is a safetensors file, an index of shards or a model folder with config.json; of an "
+           "unknown architecture the singular values of every 2-D weight are computed.",
+    .options = options,
+    .own_size = sizeof(checkpoint_options),
+    .parse = parse,
+    .run = run,
+};

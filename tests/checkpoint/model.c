@@ -1,0 +1,291 @@
+#include <ftw.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <szego/backend.h>
+#include "model.h"
+
+void model_open(test_model *model) {
+    static uint32_t opened;
+    const char *base = getenv("TMPDIR");
+    *model = (struct test_model){.seed = ++opened};
+    snprintf(model->folder, sizeof model->folder, "%.40s/szego-XXXXXX", base ? base : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(model->folder));
+}
+
+static int remove_entry(const char *path, const struct stat *entry, int flag, struct FTW *where) {
+    (void)entry, (void)flag, (void)where;
+    return remove(path);
+}
+
+void model_close(test_model *model) {
+    for (int i = 0; i < model->tensors; i++)
+        free(model->tensor[i].value);
+    nftw(model->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The nearest number of the type that needs few bits: 1/64 steps are exact in all of them. */
+static double draw(const test_model *model, int64_t index) {
+    szg_stream stream = {.seed = test_seed(), .purpose = model->seed};
+    double value = szg_random_normal(&stream, (uint64_t)(model->tensors * 1000000 + index));
+    return round(value * 16) / 16;
+}
+
+static double *allocate(int64_t count) {
+    double *value = calloc((size_t)(count > 0 ? count : 1), sizeof *value);
+    ck_assert_ptr_nonnull(value);
+    return value;
+}
+
+model_tensor *model_add(test_model *model, szg_dtype dtype, int64_t rows, int64_t columns,
+                        const char *format, ...) {
+    ck_assert_int_lt(model->tensors, MODEL_TENSORS);
+    model_tensor *tensor = &model->tensor[model->tensors];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(tensor->name, sizeof tensor->name, format, arguments);
+    va_end(arguments);
+    tensor->dtype = dtype;
+    tensor->dims = columns < 0 ? 1 : 2;
+    tensor->shape[0] = rows;
+    tensor->shape[1] = columns;
+    tensor->count = columns < 0 ? rows : rows * columns;
+    tensor->value = allocate(tensor->count);
+    for (int64_t i = 0; i < tensor->count; i++)
+        tensor->value[i] = draw(model, i);
+    model->tensors++;
+    return tensor;
+}
+
+model_tensor *model_find(test_model *model, const char *name) {
+    for (int i = 0; i < model->tensors; i++)
+        if (strcmp(model->tensor[i].name, name) == 0)
+            return &model->tensor[i];
+    ck_abort_msg("the test model has no tensor %s", name);
+}
+
+const double *model_value(const test_model *model, const char *format, ...) {
+    char name[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof name, format, arguments);
+    va_end(arguments);
+    return model_find((test_model *)model, name)->value;
+}
+
+const char *model_path(const test_model *model, const char *file) {
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", model->folder, file);
+    return path;
+}
+
+void model_write_text(const test_model *model, const char *file, const char *text) {
+    FILE *stream = fopen(model_path(model, file), "w");
+    ck_assert_ptr_nonnull(stream);
+    fputs(text, stream);
+    ck_assert_int_eq(fclose(stream), 0);
+}
+
+__extension__ typedef _Float16 binary16;
+
+/* Element `value` as the file has it; returns its size. */
+static size_t encode(szg_dtype dtype, double value, unsigned char *out) {
+    float single = (float)value;
+    int64_t integer = (int64_t)value;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    binary16 half = (binary16)value;
+    switch (dtype) {
+    case SZG_DTYPE_F64:
+        memcpy(out, &value, sizeof value);
+        return sizeof value;
+    case SZG_DTYPE_F32:
+        memcpy(out, &single, sizeof single);
+        return sizeof single;
+    case SZG_DTYPE_F16:
+        memcpy(out, &half, sizeof half);
+        return sizeof half;
+    case SZG_DTYPE_BF16:
+        bits >>= 16;
+        memcpy(out, &bits, 2);
+        return 2;
+    default:
+        memcpy(out, &integer, sizeof integer);
+        return sizeof integer;
+    }
+}
+
+static const char *type_name(const model_tensor *tensor) {
+    static const char *const names[] = {"F64", "F32", "F16", "BF16", "I64", "F8_E4M3"};
+    return tensor->dtype_name ? tensor->dtype_name : names[tensor->dtype];
+}
+
+/* Written by hand, not by the library: the library's writer is not what is under test. */
+void model_write_part(const test_model *model, const char *file, int first, int count) {
+    static char header[1 << 16];
+    unsigned char element[8];
+    size_t at = 0, offset = 0;
+    FILE *stream = fopen(model_path(model, file), "wb");
+    ck_assert_ptr_nonnull(stream);
+    at += (size_t)snprintf(header, sizeof header, "{");
+    for (int i = first; i < first + count; i++) {
+        const model_tensor *tensor = &model->tensor[i];
+        size_t bytes = (size_t)tensor->count * encode(tensor->dtype, 0, element);
+        at += (size_t)snprintf(header + at, sizeof header - at,
+                               "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[", i > first ? "," : "",
+                               tensor->name, type_name(tensor));
+        for (int j = 0; j < tensor->dims; j++)
+            at += (size_t)snprintf(header + at, sizeof header - at, "%s%lld", j ? "," : "",
+                                   (long long)tensor->shape[j]);
+        at += (size_t)snprintf(header + at, sizeof header - at, "],\"data_offsets\":[%zu,%zu]}",
+                               offset, offset + bytes);
+        offset += bytes;
+    }
+    at += (size_t)snprintf(header + at, sizeof header - at, "}");
+    uint64_t length = at;
+    ck_assert_uint_eq(fwrite(&length, 8, 1, stream), 1);
+    ck_assert_uint_eq(fwrite(header, 1, at, stream), at);
+    for (int i = first; i < first + count; i++)
+        for (int64_t j = 0; j < model->tensor[i].count; j++)
+            fwrite(element, 1, encode(model->tensor[i].dtype, model->tensor[i].value[j], element),
+                   stream);
+    ck_assert_int_eq(fclose(stream), 0);
+}
+
+void model_write(const test_model *model, const char *config) {
+    model_write_part(model, "model.safetensors", 0, model->tensors);
+    if (config)
+        model_write_text(model, "config.json", config);
+}
+
+/* ---- Brute force ---- */
+
+double *oracle_product(const oracle_head *head, int64_t n, const double *p) {
+    int64_t d = head->d;
+    double *m = allocate(d * d);
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++)
+            for (int64_t r = 0; r < head->e; r++)
+                m[i * d + j] += head->q[r * d + i] * head->k[r * d + j];
+    if (!p)
+        return m;
+    double *left = allocate(n * d), *out = allocate(n * n);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++)
+            for (int64_t r = 0; r < d; r++)
+                left[i * d + j] += p[i * d + r] * m[r * d + j];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t r = 0; r < d; r++)
+                out[i * n + j] += left[i * d + r] * p[j * d + r];
+    free(m);
+    free(left);
+    return out;
+}
+
+int64_t find_row(const szg_table *table, int64_t layer, int64_t head, const char *matrix) {
+    int64_t found = -1,
+            columns[2] = {szg_table_find(table, "layer"), szg_table_find(table, "head")};
+    int64_t wanted[2] = {layer, head};
+    for (int64_t row = 0; row < szg_table_rows(table); row++) {
+        bool same = !matrix || strcmp(cell_text(table, row, "matrix"), matrix) == 0;
+        for (int i = 0; i < 2; i++)
+            same = same && (szg_table_is_empty(table, row, columns[i])
+                                ? wanted[i] < 0
+                                : szg_table_get_integer(table, row, columns[i]) == wanted[i]);
+        if (!same)
+            continue;
+        ck_assert_msg(found < 0, "two rows for layer %lld, head %lld, %s", (long long)layer,
+                      (long long)head, matrix ? matrix : "");
+        found = row;
+    }
+    ck_assert_msg(found >= 0, "no row for layer %lld, head %lld, %s", (long long)layer,
+                  (long long)head, matrix ? matrix : "");
+    return found;
+}
+
+double cell(const szg_table *table, int64_t row, const char *column) {
+    int64_t index = szg_table_find(table, column);
+    ck_assert_msg(index >= 0, "no column %s", column);
+    return szg_table_get_real(table, row, index);
+}
+
+const char *cell_text(const szg_table *table, int64_t row, const char *column) {
+    int64_t index = szg_table_find(table, column);
+    ck_assert_msg(index >= 0, "no column %s", column);
+    const char *text = szg_table_get_text(table, row, index);
+    return text ? text : "";
+}
+
+/* Copies the listed values of one kind; returns how many. */
+static int64_t listed(const szg_table *table, int64_t layer, int64_t head, const char *matrix,
+                      const char *kind, szg_c64 *out, int64_t most) {
+    int64_t count = 0;
+    for (int64_t row = 0; row < szg_table_rows(table); row++) {
+        if ((int64_t)cell(table, row, "layer") != layer ||
+            (int64_t)cell(table, row, "head") != head ||
+            strcmp(cell_text(table, row, "matrix"), matrix) ||
+            strcmp(cell_text(table, row, "kind"), kind))
+            continue;
+        ck_assert_int_eq((int64_t)cell(table, row, "index"), count);
+        ck_assert_int_lt(count, most);
+        out[count++] = (szg_c64){cell(table, row, "re"), cell(table, row, "im")};
+    }
+    return count;
+}
+
+/* The listed eigenvalues and zeros for the rest, matched greedily with the oracle's. A value that
+ * is found within the bound and taken out proves a bijection. */
+static void match_eigenvalues(int64_t n, szg_c64 *want, int64_t count, const szg_c64 *got,
+                              double bound) {
+    for (int64_t i = 0; i < n; i++) {
+        szg_c64 value = i < count ? got[i] : (szg_c64){0, 0};
+        int64_t best = i;
+        for (int64_t j = i; j < n; j++)
+            if (hypot(want[j].re - value.re, want[j].im - value.im) <
+                hypot(want[best].re - value.re, want[best].im - value.im))
+                best = j;
+        double distance = hypot(want[best].re - value.re, want[best].im - value.im);
+        ck_assert_msg(distance <= bound, "eigenvalue %g%+gi is %.3g > %.3g away from the oracle's",
+                      value.re, value.im, distance, bound);
+        want[best] = want[i];
+    }
+}
+
+void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t head,
+                   const char *matrix, int64_t n, const double *dense) {
+    double *work = allocate(n * n), *singular = allocate(n);
+    szg_c64 *values = (szg_c64 *)allocate(2 * n), *got = (szg_c64 *)allocate(2 * n);
+    int64_t row = find_row(tables->summary, layer, head, matrix);
+    ck_assert_int_eq((int64_t)cell(tables->summary, row, "n"), n);
+
+    memcpy(work, dense, (size_t)(n * n) * sizeof *work);
+    ck_szg_ok(szg_singular(test_context(), n, n, work, n, singular, NULL, 1, NULL, 1));
+    double norm = singular[0], bound = 1e-13 * (double)n * (norm > 0 ? norm : 1);
+    int64_t count = listed(tables->spectra, layer, head, matrix, "singular", got, n);
+    for (int64_t i = 0; i < n; i++)
+        ck_close(i < count ? got[i].re : 0, singular[i], bound);
+    ck_close(cell(tables->summary, row, "sigma_max"), norm, bound);
+    int64_t rank = 0;
+    while (rank < n && singular[rank] > 1e-12 * norm)
+        rank++;
+    ck_assert_int_eq((int64_t)cell(tables->summary, row, "rank"), rank);
+
+    /* Eigenvalues of a matrix that is not normal move by more than eps times the norm: the factor
+     * 1e6 stands for their condition, far below the distances of wrong ones. */
+    memcpy(work, dense, (size_t)(n * n) * sizeof *work);
+    ck_szg_ok(szg_eigen_general(test_context(), n, work, n, values));
+    double radius = 0;
+    for (int64_t i = 0; i < n; i++)
+        radius = fmax(radius, hypot(values[i].re, values[i].im));
+    count = listed(tables->spectra, layer, head, matrix, "eigenvalue", got, n);
+    match_eigenvalues(n, values, count, got, 1e6 * bound * 1e-3);
+    ck_close(cell(tables->summary, row, "radius"), radius, 1e6 * bound * 1e-3);
+    free(work);
+    free(singular);
+    free(values);
+    free(got);
+}

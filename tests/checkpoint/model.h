@@ -1,0 +1,69 @@
+/* Small checkpoints made by the tests: tensors with known numbers, a configuration, a folder. */
+#ifndef SZG_TESTS_CHECKPOINT_MODEL_H
+#define SZG_TESTS_CHECKPOINT_MODEL_H
+
+#include <szego/checkpoint.h>
+#include "suite.h"
+
+enum { MODEL_TENSORS = 64, MODEL_DIMS = 3 };
+
+typedef struct model_tensor {
+    char name[128];
+    szg_dtype dtype;
+    const char *dtype_name; /* NULL: by dtype */
+    int dims;
+    int64_t shape[MODEL_DIMS], count;
+    double *value; /* what a reader must see */
+} model_tensor;
+
+typedef struct test_model {
+    char folder[64];
+    uint32_t seed; /* streams of this model's numbers */
+    int tensors;
+    model_tensor tensor[MODEL_TENSORS];
+} test_model;
+
+/* A new folder under TMPDIR. */
+void model_open(test_model *model);
+/* Removes it. */
+void model_close(test_model *model);
+
+/* Adds a tensor with normal numbers, exact in its type; columns < 0: one dimension. */
+model_tensor *model_add(test_model *model, szg_dtype dtype, int64_t rows, int64_t columns,
+                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Its numbers, by name; fails where there is none. */
+const double *model_value(const test_model *model, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+model_tensor *model_find(test_model *model, const char *name);
+
+/* Writes model.safetensors and config.json (NULL: none). */
+void model_write(const test_model *model, const char *config);
+void model_write_part(const test_model *model, const char *file, int first, int count);
+void model_write_text(const test_model *model, const char *file, const char *text);
+
+/* "FOLDER/file" in static storage. */
+const char *model_path(const test_model *model, const char *file);
+
+/* ---- Brute force ---- */
+
+/* A head as the oracle sees it: e x d rows of queries (scaled) and keys. */
+typedef struct oracle_head {
+    int64_t e, d;
+    double *q, *k;
+} oracle_head;
+
+/* out = p q^T k p^T by loops, n x n; p NULL: q^T k, d x d. The caller frees. */
+double *oracle_product(const oracle_head *head, int64_t n, const double *p);
+
+/* The rows of `summary` and `spectra` for this layer, head and matrix equal what LAPACK says of the
+ * dense n x n matrix. */
+void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t head,
+                   const char *matrix, int64_t n, const double *dense);
+
+/* The row with these keys; -1 for layer or head: the cell is empty. Fails unless there is one. */
+int64_t find_row(const szg_table *table, int64_t layer, int64_t head, const char *matrix);
+double cell(const szg_table *table, int64_t row, const char *column);
+const char *cell_text(const szg_table *table, int64_t row, const char *column);
+
+#endif

@@ -1,0 +1,418 @@
+/* What is bad is reported and skipped, the rest is kept; unknown architectures; memory; cancelling;
+ * refused allocations. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <szego/backend.h>
+#include <szego/memory.h>
+#include "model.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+static const char bert[] = "{\"model_type\":\"bert\",\"num_hidden_layers\":3,"
+                           "\"num_attention_heads\":2,\"hidden_size\":6}";
+
+static void add_bert(test_model *model) {
+    model_add(model, SZG_DTYPE_F32, 5, 6, "embeddings.position_embeddings.weight");
+    for (int i = 0; i < 3; i++) {
+        model_add(model, SZG_DTYPE_F32, 6, 6, "encoder.layer.%d.attention.self.query.weight", i);
+        model_add(model, SZG_DTYPE_F32, 6, 6, "encoder.layer.%d.attention.self.key.weight", i);
+    }
+}
+
+static void open_and_analyse(const test_model *model, szg_checkpoint **checkpoint,
+                             szg_checkpoint_tables *tables) {
+    ck_szg_ok(szg_checkpoint_open(test_context(), model->folder, NULL, checkpoint));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), *checkpoint, NULL, tables));
+}
+
+/* Layer 1 of three is bad: one row says why, and the other layers are as without it. */
+static void check_layer_one_skipped(test_model *model, const char *words) {
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_write(model, bert);
+    open_and_analyse(model, &checkpoint, &tables);
+    ck_assert_int_eq(tables.bad, 1);
+    ck_assert_int_eq(szg_table_rows(tables.summary), 2 * 2 * 2 + 1);
+    int64_t row = find_row(tables.summary, 1, -1, "qk");
+    ck_assert_msg(strstr(cell_text(tables.summary, row, "note"), words), "'%s' lacks '%s'",
+                  cell_text(tables.summary, row, "note"), words);
+    for (int layer = 0; layer < 3; layer += 2)
+        for (int head = 0; head < 2; head++) {
+            double q[18], k[18];
+            ck_szg_ok(szg_checkpoint_head(test_context(), checkpoint, layer, head, q, k));
+            oracle_head oracle = {3, 6, q, k};
+            double *dense = oracle_product(&oracle, 0, NULL);
+            check_spectra(&tables, layer, head, "qk", 6, dense);
+            free(dense);
+        }
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+}
+
+START_TEST(one_bad_layer) {
+    test_model model;
+    const char *query = "encoder.layer.1.attention.self.query.weight";
+    const char *key = "encoder.layer.1.attention.self.key.weight";
+    for (int i = 0; i < 7; i++) {
+        const char *words = "missing";
+        model_open(&model);
+        add_bert(&model);
+        model_tensor *tensor = model_find(&model, i == 1 ? key : query);
+        switch (i) {
+        case 0:
+        case 1:
+            strcat(tensor->name, "_renamed");
+            break;
+        case 2:
+            tensor->shape[0] = 3, tensor->shape[1] = 12;
+            words = "[3, 12]";
+            break;
+        case 3:
+            tensor->dtype = SZG_DTYPE_INTEGER;
+            words = "I64";
+            break;
+        case 4:
+            tensor->value[7] = NAN;
+            words = "[1, 1]";
+            break;
+        case 5:
+            model_find(&model, key)->value[35] = -INFINITY;
+            words = "[5, 5]";
+            break;
+        default:
+            tensor->dims = 1, tensor->shape[0] = 36;
+            words = "[36]";
+        }
+        check_layer_one_skipped(&model, words);
+        model_close(&model);
+    }
+}
+END_TEST
+
+START_TEST(a_bad_position_table) {
+    for (int i = 0; i < 4; i++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        model_open(&model);
+        add_bert(&model);
+        model_tensor *table = &model.tensor[0];
+        if (i == 0)
+            table->value[11] = NAN;
+        if (i == 1)
+            strcpy(table->name, "something.else");
+        if (i == 2)
+            table->shape[0] = 6, table->shape[1] = 5;
+        if (i == 3)
+            table->dtype = SZG_DTYPE_INTEGER;
+        model_write(&model, bert);
+        open_and_analyse(&model, &checkpoint, &tables);
+        ck_assert_int_eq(tables.bad, 1);
+        ck_assert_int_eq(szg_table_rows(tables.summary), 3 * 2 + 1);
+        int64_t row = find_row(tables.summary, -1, -1, "position");
+        ck_assert(strstr(cell_text(tables.summary, row, "note"), "skipped"));
+        ck_assert_int_eq(szg_table_rows(tables.range), 0);
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
+START_TEST(products_that_overflow) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_open(&model);
+    add_bert(&model);
+    for (int i = 0; i < model.tensors; i++)
+        model.tensor[i].dtype = SZG_DTYPE_F64;
+    model_find(&model, "encoder.layer.2.attention.self.query.weight")->value[0] = 1e300;
+    model_find(&model, "encoder.layer.2.attention.self.key.weight")->value[0] = 1e300;
+    model_write(&model, bert);
+    open_and_analyse(&model, &checkpoint, &tables);
+    ck_assert_int_ge(tables.bad + tables.unconverged, 1);
+    find_row(tables.summary, 2, 1, "qk");
+    find_row(tables.summary, 1, 0, "position");
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+/* ---- Unknown architectures ---- */
+
+static void check_singular(const szg_checkpoint_tables *tables, const model_tensor *tensor) {
+    int64_t m = tensor->shape[0], n = tensor->shape[1], small = m < n ? m : n, seen = 0;
+    double *work = malloc((size_t)(m * n) * sizeof *work), *want = calloc((size_t)small, 8);
+    memcpy(work, tensor->value, (size_t)(m * n) * sizeof *work);
+    ck_szg_ok(szg_singular(test_context(), m, n, work, n, want, NULL, 1, NULL, 1));
+    for (int64_t row = 0; row < szg_table_rows(tables->spectra); row++) {
+        if (strcmp(cell_text(tables->spectra, row, "matrix"), tensor->name) != 0)
+            continue;
+        ck_assert_str_eq(cell_text(tables->spectra, row, "kind"), "singular");
+        ck_assert_int_lt(seen, small);
+        ck_close(cell(tables->spectra, row, "re"), want[seen],
+                 1e-14 * (double)(m + n) * (want[0] + 1e-300));
+        seen++;
+    }
+    ck_assert_int_eq(seen, small);
+    int64_t row = find_row(tables->summary, -1, -1, tensor->name);
+    ck_assert_int_eq((int64_t)cell(tables->summary, row, "n"), small);
+    ck_assert_double_le(cell(tables->summary, row, "residual"), 1e-13);
+    ck_assert_int_eq((int64_t)cell(tables->summary, row, "rank"), want[0] > 0 ? small : 0);
+    free(work);
+    free(want);
+}
+
+START_TEST(every_matrix_of_an_unknown_architecture) {
+    const int shapes[][2] = {{1, 1},  {5, 5},   {40, 3}, {3, 40}, {18, 3},
+                             {17, 3}, {100, 1}, {1, 64}, {7, 5},  {200, 9}};
+    const char *configs[] = {NULL, "{}", "{\"model_type\":\"albert\"}"};
+    for (size_t c = 0; c < 3; c++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        model_open(&model);
+        for (size_t i = 0; i < 10; i++)
+            model_add(&model, (szg_dtype)(i % 4), shapes[i][0], shapes[i][1], "a%zu.weight", i);
+        memset(model.tensor[8].value, 0, (size_t)model.tensor[8].count * sizeof(double));
+        model_add(&model, SZG_DTYPE_INTEGER, 1, 12, "position_ids");
+        model_add(&model, SZG_DTYPE_INTEGER, 4, 3, "quantised.weight");
+        model_add(&model, SZG_DTYPE_F32, 6, -1, "bias");
+        model_add(&model, SZG_DTYPE_F32, 0, 5, "empty");
+        model_add(&model, SZG_DTYPE_F32, 1, -1, "scalar")->dims = 0;
+        model_add(&model, SZG_DTYPE_F32, 4, 4, "nan")->value[9] = NAN;
+        model_write(&model, configs[c]);
+        open_and_analyse(&model, &checkpoint, &tables);
+        ck_assert_ptr_nonnull(szg_checkpoint_describe(checkpoint).unknown);
+        ck_assert_int_eq(tables.bad, 2);
+        for (int i = 0; i < 10; i++)
+            check_singular(&tables, &model.tensor[i]);
+        ck_assert_int_eq(szg_table_rows(tables.summary), 12);
+        ck_assert_int_eq(szg_table_rows(tables.tensors), 16);
+        const char *notes[][2] = {{"nan", "[2, 1]"}, {"quantised.weight", "I64"}};
+        for (int i = 0; i < 2; i++) {
+            int64_t row = find_row(tables.summary, -1, -1, notes[i][0]);
+            ck_assert(strstr(cell_text(tables.summary, row, "note"), notes[i][1]));
+        }
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
+START_TEST(a_file_beside_its_configuration) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    model_open(&model);
+    add_bert(&model);
+    model_write(&model, bert);
+    ck_szg_ok(szg_checkpoint_open(test_context(), model_path(&model, "model.safetensors"), NULL,
+                                  &checkpoint));
+    ck_assert_int_eq(szg_checkpoint_describe(checkpoint).layers, 3);
+    szg_checkpoint_close(&checkpoint);
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, "", &checkpoint));
+    ck_assert(strstr(szg_checkpoint_describe(checkpoint).unknown, "config.json"));
+    double q[18];
+    ck_szg_fails(SZG_EINVAL, "layer 0",
+                 szg_checkpoint_head(test_context(), checkpoint, 0, 0, q, q));
+    ck_szg_fails(SZG_EDOMAIN, "has 0", szg_checkpoint_positions(test_context(), checkpoint, 1, q));
+    szg_checkpoint_close(&checkpoint);
+    ck_szg_fails(SZG_EIO, "nowhere",
+                 szg_checkpoint_open(test_context(), model.folder, "/nowhere.json", &checkpoint));
+    model_write_text(&model, "pytorch_model.bin", "PK\003\004");
+    ck_szg_fails(SZG_EDATA, "safetensors",
+                 szg_checkpoint_open(test_context(), model_path(&model, "pytorch_model.bin"), NULL,
+                                     &checkpoint));
+    model_close(&model);
+}
+END_TEST
+
+START_TEST(shards_with_a_stale_index) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_open(&model);
+    add_bert(&model);
+    model_write_text(&model, "config.json", bert);
+    model_write_part(&model, "a.safetensors", 0, 3);
+    model_write_part(&model, "b.safetensors", 3, model.tensors - 3);
+    /* The index forgets most tensors, and puts one into the wrong shard. */
+    model_write_text(&model, "model.safetensors.index.json",
+                     "{\"weight_map\":{\"embeddings.position_embeddings.weight\":"
+                     "\"b.safetensors\",\"encoder.layer.0.attention.self.query.weight\":"
+                     "\"a.safetensors\"}}");
+    open_and_analyse(&model, &checkpoint, &tables);
+    ck_assert_int_eq(tables.bad, 0);
+    ck_assert_int_eq(szg_table_rows(tables.summary), 12);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    ck_assert_int_eq(remove(model_path(&model, "b.safetensors")), 0);
+    ck_assert_int_ne(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint), SZG_OK);
+    ck_assert(strstr(szg_context_message(test_context()), "b.safetensors"));
+    model_close(&model);
+}
+END_TEST
+
+/* ---- Cancelling, allocations, memory ---- */
+
+static void cancel_at_once(void *user, const char *what, int64_t done, int64_t total) {
+    (void)what, (void)done, (void)total;
+    szg_context_cancel(*(szg_context **)user);
+}
+
+START_TEST(cancelling) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    szg_context *context = NULL;
+    szg_context_options options = {.threads = 2, .progress = cancel_at_once, .user = &context};
+    model_open(&model);
+    add_bert(&model);
+    model_write(&model, bert);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+        ck_assert_int_eq(szg_checkpoint_open(context, model.folder, i ? "" : NULL, &checkpoint),
+                         SZG_OK);
+        ck_assert_int_eq(szg_checkpoint_analyse(context, checkpoint, NULL, &tables), SZG_ECANCEL);
+        ck_assert_ptr_null(tables.summary);
+        szg_checkpoint_close(&checkpoint);
+        szg_context_close(&context);
+    }
+    model_close(&model);
+}
+END_TEST
+
+static szg_status open_analyse_close(const test_model *model) {
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    szg_checkpoint_options options = {.samples = 4};
+    SZG_TRY(szg_checkpoint_open(test_context(), model->folder, NULL, &checkpoint));
+    szg_status status = szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    return status;
+}
+
+/* Fails each allocation in turn until none is left to fail: no crash, no leak, the right status. */
+static void fail_every_allocation(const test_model *model) {
+    for (int64_t countdown = 1;; countdown++) {
+        ck_assert_int_lt(countdown, 1000000);
+        szg_memory_fail_after(test_context(), countdown);
+        szg_status status = open_analyse_close(model);
+        szg_memory_fail_after(test_context(), 0);
+        if (status == SZG_OK)
+            break;
+        ck_assert_msg(status == SZG_ENOMEM, "allocation %lld: %s: %s", (long long)countdown,
+                      szg_status_name(status), szg_context_message(test_context()));
+    }
+}
+
+START_TEST(refused_allocations) {
+    static const char *const configs[] = {
+        "{\"model_type\":\"bert\",\"num_hidden_layers\":1,\"num_attention_heads\":1,"
+        "\"hidden_size\":3}",
+        "{\"model_type\":\"llama\",\"num_hidden_layers\":1,\"num_attention_heads\":1,"
+        "\"hidden_size\":2,\"rope_theta\":10000}",
+        "{\"model_type\":\"unheard of\"}"};
+    for (int i = 0; i < 3; i++) {
+        test_model model;
+        model_open(&model);
+        if (i == 1) {
+            model_add(&model, SZG_DTYPE_F32, 2, 2, "model.layers.0.self_attn.q_proj.weight");
+            model_add(&model, SZG_DTYPE_F32, 2, 2, "model.layers.0.self_attn.k_proj.weight");
+        } else {
+            model_add(&model, SZG_DTYPE_F32, 2, 3, "embeddings.position_embeddings.weight");
+            model_add(&model, SZG_DTYPE_F32, 3, 3, "encoder.layer.0.attention.self.query.weight");
+            model_add(&model, SZG_DTYPE_F32, 3, 3, "encoder.layer.0.attention.self.key.weight");
+        }
+        model_write(&model, configs[i]);
+        fail_every_allocation(&model);
+        model_close(&model);
+    }
+}
+END_TEST
+
+static int64_t data_kib(void) {
+    char line[256];
+    int64_t kib = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "VmData:", 7) == 0)
+            kib = strtoll(line + 7, NULL, 10);
+    if (file)
+        fclose(file);
+    return kib;
+}
+
+/* In a child: one thread, and anonymous memory limited to what is in use plus `more` bytes. */
+static void analyse_with_little_memory(const test_model *model, int64_t more) {
+    szg_context *context;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    szg_context_options options = {.threads = 1};
+    double warm[4] = {1, 2, 3, 4}, values[2];
+    if (szg_context_open(&options, &context) != SZG_OK ||
+        szg_singular(context, 2, 2, warm, 2, values, NULL, 1, NULL, 1) != SZG_OK)
+        _exit(2);
+    struct rlimit limit = {0};
+    limit.rlim_cur = limit.rlim_max = (rlim_t)(data_kib() * 1024 + more);
+    if (setrlimit(RLIMIT_DATA, &limit) != 0)
+        _exit(3);
+    if (szg_checkpoint_open(context, model->folder, NULL, &checkpoint) != SZG_OK ||
+        szg_checkpoint_analyse(context, checkpoint, NULL, &tables) != SZG_OK)
+        _exit(4);
+    _exit(tables.bad == 0 ? 0 : 5);
+}
+
+/* The exit status of analyse_with_little_memory: 0 done, 4 refused. */
+static int status_with(const test_model *model, int64_t more) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        analyse_with_little_memory(model, more);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+START_TEST(memory_stays_below_the_largest_tensor) {
+    if (SANITIZED)
+        return; /* their shadow memory is not ours to limit */
+    test_model model;
+    model_open(&model);
+    /* 19.2 MB as doubles, reduced by blocks to far less; 3.4 MB with as much workspace; and one
+     * that is read by columns. */
+    model_add(&model, SZG_DTYPE_F32, 40000, 60, "embeddings.weight");
+    model_add(&model, SZG_DTYPE_F32, 600, 700, "square.weight");
+    model_add(&model, SZG_DTYPE_F32, 60, 40000, "wide.weight");
+    model_write(&model, NULL);
+    int64_t largest = 40000 * 60 * 8;
+    ck_assert_int_eq(status_with(&model, largest * 3 / 4), 0);
+    ck_assert_int_eq(status_with(&model, largest / 16), 4);
+    model_close(&model);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "one_bad_layer", one_bad_layer);
+    test_add(suite, "a_bad_position_table", a_bad_position_table);
+    test_add(suite, "products_that_overflow", products_that_overflow);
+    test_add(suite, "every_matrix_of_an_unknown_architecture",
+             every_matrix_of_an_unknown_architecture);
+    test_add(suite, "a_file_beside_its_configuration", a_file_beside_its_configuration);
+    test_add(suite, "shards_with_a_stale_index", shards_with_a_stale_index);
+    test_add(suite, "cancelling", cancelling);
+    test_add(suite, "refused_allocations", refused_allocations);
+    test_add(suite, "memory_stays_below_the_largest_tensor", memory_stays_below_the_largest_tensor);
+}

@@ -1,0 +1,308 @@
+/* Every known architecture against brute force: dense products by loops, LAPACK, angles by hand. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/factored.h>
+#include <szego/toeplitz.h>
+#include "model.h"
+
+enum { SIDE = 64 }; /* most of e, d and n in these tests */
+
+typedef struct head_fixture {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    szg_checkpoint_facts facts;
+} head_fixture;
+
+static void analyse(head_fixture *fixture, const char *config,
+                    const szg_checkpoint_options *options) {
+    model_write(&fixture->model, config);
+    ck_szg_ok(
+        szg_checkpoint_open(test_context(), fixture->model.folder, NULL, &fixture->checkpoint));
+    ck_szg_ok(
+        szg_checkpoint_analyse(test_context(), fixture->checkpoint, options, &fixture->tables));
+    fixture->facts = szg_checkpoint_describe(fixture->checkpoint);
+    ck_assert_int_eq(fixture->tables.bad, 0);
+    ck_assert_int_eq(fixture->tables.unconverged, 0);
+}
+
+static void close_fixture(head_fixture *fixture) {
+    szg_checkpoint_tables_close(&fixture->tables);
+    szg_checkpoint_close(&fixture->checkpoint);
+    model_close(&fixture->model);
+}
+
+/* Query and key rows of a head, from where each architecture keeps them. */
+typedef struct row_pair {
+    double q[SIDE * SIDE], k[SIDE * SIDE];
+} row_pair;
+
+static void copy_rows(double *out, const double *tensor, int64_t row, int64_t e, int64_t d,
+                      double factor) {
+    for (int64_t i = 0; i < e; i++)
+        for (int64_t j = 0; j < d; j++)
+            out[i * d + j] = factor * tensor[(row + i) * d + j];
+}
+
+/* The library's rows are the oracle's, and the spectra those of the dense product. */
+static void check_head(const head_fixture *fixture, int64_t layer, int64_t head,
+                       const row_pair *rows) {
+    int64_t e = fixture->facts.head_size, d = fixture->facts.model_size;
+    row_pair got;
+    ck_szg_ok(szg_checkpoint_head(test_context(), fixture->checkpoint, layer, head, got.q, got.k));
+    for (int64_t i = 0; i < e * d; i++) {
+        ck_close(got.q[i], rows->q[i], 1e-15 * fabs(rows->q[i]));
+        ck_close(got.k[i], rows->k[i], 1e-15 * fabs(rows->k[i]));
+    }
+    oracle_head oracle = {e, d, got.q, got.k};
+    double *dense = oracle_product(&oracle, 0, NULL);
+    check_spectra(&fixture->tables, layer, head, "qk", d, dense);
+    free(dense);
+}
+
+/* a(theta) of the diagonal means of a dense matrix, by the sum. */
+static double symbol_modulus(int64_t n, const double *dense, double theta) {
+    double re = 0, im = 0;
+    for (int64_t k = 1 - n; k < n; k++) {
+        double sum = 0;
+        for (int64_t i = k > 0 ? k : 0; i < n && i - k < n; i++)
+            sum += dense[i * n + i - k];
+        double mean = sum / (double)(n - llabs(k));
+        re += mean * cos((double)k * theta);
+        im += mean * sin((double)k * theta);
+    }
+    return hypot(re, im);
+}
+
+static void check_positions(const head_fixture *fixture, int64_t layer, int64_t head,
+                            const row_pair *rows, int64_t n, const double *p) {
+    oracle_head oracle = {fixture->facts.head_size, fixture->facts.model_size, (double *)rows->q,
+                          (double *)rows->k};
+    double *dense = oracle_product(&oracle, n, p), tau;
+    check_spectra(&fixture->tables, layer, head, "position", n, dense);
+    int64_t row = find_row(fixture->tables.summary, layer, head, "position");
+    ck_szg_ok(szg_toeplitzness(test_context(), n, dense, n, &tau));
+    ck_close(cell(fixture->tables.summary, row, "toeplitzness"), tau, 1e-12);
+    double least = INFINITY, largest = 0;
+    for (int i = 0; i < 4096; i++) {
+        double value = symbol_modulus(n, dense, 2 * 3.14159265358979323846 * i / 4096);
+        least = fmin(least, value);
+        largest = fmax(largest, value);
+    }
+    double slack = 1e-11 * largest;
+    ck_assert_double_le(cell(fixture->tables.summary, row, "symbol_min_lo"), least + slack);
+    ck_assert_double_ge(cell(fixture->tables.summary, row, "symbol_max_hi"), largest - slack);
+    /* The grid's spacing leaves a gap of at most (degree h)^2 / 8 of the maximum (Bernstein). */
+    double gap = (double)(n * n) * 2.4e-6 / 8 * largest + slack;
+    ck_assert_double_le(cell(fixture->tables.summary, row, "symbol_max_lo"), largest + gap);
+    row = find_row(fixture->tables.range, layer, head, "position");
+    ck_assert_double_ge(cell(fixture->tables.range, row, "max_hi"), largest - slack);
+    free(dense);
+}
+
+/* ---- BERT and its relatives ---- */
+
+static const char bert_config[] =
+    "{\"model_type\":\"%s\",\"num_hidden_layers\":%d,\"num_attention_heads\":%d,"
+    "\"hidden_size\":%d,\"max_position_embeddings\":%d,\"pad_token_id\":1%s}";
+
+static void add_bert(head_fixture *fixture, const char *prefix, int layers, int d, int rows) {
+    model_add(&fixture->model, SZG_DTYPE_F32, rows, d, "%sembeddings.position_embeddings.weight",
+              prefix);
+    for (int i = 0; i < layers; i++) {
+        const char *parts[] = {"query", "key", "value"};
+        for (int j = 0; j < 3; j++) {
+            model_add(&fixture->model, SZG_DTYPE_F32, d, d,
+                      "%sencoder.layer.%d.attention.self.%s.weight", prefix, i, parts[j]);
+            model_add(&fixture->model, SZG_DTYPE_F32, d, -1,
+                      "%sencoder.layer.%d.attention.self.%s.bias", prefix, i, parts[j]);
+        }
+    }
+}
+
+static void check_bert(const head_fixture *fixture, const char *prefix, int layers, int heads,
+                       int d, int64_t n, const double *p) {
+    int64_t e = d / heads;
+    row_pair rows;
+    for (int layer = 0; layer < layers; layer++)
+        for (int head = 0; head < heads; head++) {
+            copy_rows(rows.q,
+                      model_value(&fixture->model, "%sencoder.layer.%d.attention.self.query.weight",
+                                  prefix, layer),
+                      head * e, e, d, 1 / sqrt((double)e));
+            copy_rows(rows.k,
+                      model_value(&fixture->model, "%sencoder.layer.%d.attention.self.key.weight",
+                                  prefix, layer),
+                      head * e, e, d, 1);
+            check_head(fixture, layer, head, &rows);
+            check_positions(fixture, layer, head, &rows, n, p);
+        }
+}
+
+START_TEST(bert_heads) {
+    /* heads, model size, positions: odd head size; one head of one dimension; more positions than
+     * dimensions and fewer */
+    const int cases[][3] = {{3, 15, 9}, {1, 1, 4}, {2, 8, 3}, {1, 12, 30}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int heads = cases[i][0], d = cases[i][1], n = cases[i][2];
+        const char *prefix = i % 2 ? "" : "bert.";
+        head_fixture fixture = {0};
+        char config[512];
+        model_open(&fixture.model);
+        add_bert(&fixture, prefix, 2, d, n);
+        snprintf(config, sizeof config, bert_config, "bert", 2, heads, d, n,
+                 ",\"position_embedding_type\":\"absolute\"");
+        analyse(&fixture, config, NULL);
+        ck_assert_str_eq(fixture.facts.model_type, "bert");
+        ck_assert_int_eq(fixture.facts.positions, SZG_POSITIONS_LEARNED);
+        ck_assert(strstr(fixture.facts.note, "biases"));
+        const double *p =
+            model_value(&fixture.model, "%sembeddings.position_embeddings.weight", prefix);
+        check_bert(&fixture, prefix, 2, heads, d, n, p);
+        close_fixture(&fixture);
+    }
+}
+END_TEST
+
+START_TEST(leading_positions_and_samples) {
+    head_fixture fixture = {0};
+    char config[512];
+    model_open(&fixture.model);
+    add_bert(&fixture, "", 1, 6, 10);
+    snprintf(config, sizeof config, bert_config, "bert", 1, 2, 6, 10, "");
+    szg_checkpoint_options options = {.positions = 7, .samples = 5};
+    analyse(&fixture, config, &options);
+    const double *p = model_value(&fixture.model, "embeddings.position_embeddings.weight");
+    check_bert(&fixture, "", 1, 2, 6, 7, p);
+    ck_assert_int_eq(szg_table_rows(fixture.tables.samples), 2 * 5);
+    row_pair rows;
+    ck_szg_ok(szg_checkpoint_head(test_context(), fixture.checkpoint, 0, 1, rows.q, rows.k));
+    oracle_head oracle = {3, 6, rows.q, rows.k};
+    double *dense = oracle_product(&oracle, 7, p);
+    for (int64_t i = 5; i < 10; i++) {
+        double theta = cell(fixture.tables.samples, i, "theta");
+        ck_close(theta, 2 * 3.14159265358979323846 * (double)(i - 5) / 5, 1e-15);
+        double modulus = symbol_modulus(7, dense, theta);
+        ck_close(
+            hypot(cell(fixture.tables.samples, i, "re"), cell(fixture.tables.samples, i, "im")),
+            modulus, 1e-11 * (1 + modulus));
+    }
+    free(dense);
+    options.positions = 11;
+    szg_checkpoint_tables tables;
+    ck_szg_fails(SZG_EDOMAIN, "has 10",
+                 szg_checkpoint_analyse(test_context(), fixture.checkpoint, &options, &tables));
+    close_fixture(&fixture);
+}
+END_TEST
+
+START_TEST(roberta_skips_the_padding_rows) {
+    head_fixture fixture = {0};
+    char config[512];
+    model_open(&fixture.model);
+    add_bert(&fixture, "roberta.", 1, 8, 11);
+    snprintf(config, sizeof config, bert_config, "roberta", 1, 2, 8, 11, "");
+    analyse(&fixture, config, NULL);
+    ck_assert_int_eq(fixture.facts.position_rows, 9);
+    const double *p = model_value(&fixture.model, "roberta.embeddings.position_embeddings.weight");
+    check_bert(&fixture, "roberta.", 1, 2, 8, 9, p + 2 * 8);
+    close_fixture(&fixture);
+}
+END_TEST
+
+START_TEST(distilbert_sinusoids) {
+    enum { D = 6, N = 12 };
+    head_fixture fixture = {0};
+    model_open(&fixture.model);
+    model_add(&fixture.model, SZG_DTYPE_F16, D, D, "transformer.layer.0.attention.q_lin.weight");
+    model_add(&fixture.model, SZG_DTYPE_BF16, D, D, "transformer.layer.0.attention.k_lin.weight");
+    analyse(&fixture,
+            "{\"model_type\":\"distilbert\",\"n_layers\":1,\"n_heads\":1,\"dim\":6,"
+            "\"sinusoidal_pos_embds\":true,\"max_position_embeddings\":12}",
+            NULL);
+    ck_assert_int_eq(fixture.facts.positions, SZG_POSITIONS_SINUSOIDAL);
+    double p[N * D];
+    for (int i = 0; i < N; i++)
+        for (int t = 0; t < D / 2; t++) {
+            double angle = i * pow(10000, -2.0 * t / D);
+            p[i * D + 2 * t] = sin(angle);
+            p[i * D + 2 * t + 1] = cos(angle);
+        }
+    row_pair rows;
+    copy_rows(rows.q, model_value(&fixture.model, "transformer.layer.0.attention.q_lin.weight"), 0,
+              D, D, 1 / sqrt(D));
+    copy_rows(rows.k, model_value(&fixture.model, "transformer.layer.0.attention.k_lin.weight"), 0,
+              D, D, 1);
+    check_head(&fixture, 0, 0, &rows);
+    check_positions(&fixture, 0, 0, &rows, N, p);
+    close_fixture(&fixture);
+}
+END_TEST
+
+START_TEST(zero_weights) {
+    head_fixture fixture = {0};
+    char config[512];
+    model_open(&fixture.model);
+    add_bert(&fixture, "", 1, 4, 5);
+    model_tensor *query = model_find(&fixture.model, "encoder.layer.0.attention.self.query.weight");
+    memset(query->value, 0, (size_t)query->count * sizeof *query->value);
+    snprintf(config, sizeof config, bert_config, "bert", 1, 2, 4, 5, "");
+    analyse(&fixture, config, NULL);
+    int64_t row = find_row(fixture.tables.summary, 0, 1, "position");
+    ck_assert(szg_table_is_empty(fixture.tables.summary, row,
+                                 szg_table_find(fixture.tables.summary, "toeplitzness")));
+    ck_assert(strstr(cell_text(fixture.tables.summary, row, "note"), "zero matrix"));
+    close_fixture(&fixture);
+}
+END_TEST
+
+/* ---- GPT-2: stored transposed and fused ---- */
+
+static void check_gpt2(const head_fixture *fixture, int64_t heads, int64_t d, int64_t n,
+                       bool by_layer) {
+    int64_t e = d / heads;
+    row_pair rows;
+    for (int layer = 0; layer < 2; layer++) {
+        const double *w = model_value(&fixture->model, "h.%d.attn.c_attn.weight", layer);
+        double scale = by_layer ? 1.0 / (layer + 1) : 1 / sqrt((double)e);
+        for (int64_t head = 0; head < heads; head++) {
+            for (int64_t r = 0; r < e; r++)
+                for (int64_t j = 0; j < d; j++) {
+                    rows.q[r * d + j] = scale * w[j * 3 * d + head * e + r];
+                    rows.k[r * d + j] = w[j * 3 * d + d + head * e + r];
+                }
+            check_head(fixture, layer, head, &rows);
+            check_positions(fixture, layer, head, &rows, n,
+                            model_value(&fixture->model, "wpe.weight"));
+        }
+    }
+}
+
+START_TEST(gpt2_heads) {
+    for (int by_layer = 0; by_layer < 2; by_layer++) {
+        head_fixture fixture = {0};
+        model_open(&fixture.model);
+        model_add(&fixture.model, SZG_DTYPE_F32, 7, 10, "wpe.weight");
+        for (int layer = 0; layer < 2; layer++)
+            model_add(&fixture.model, SZG_DTYPE_F32, 10, 30, "h.%d.attn.c_attn.weight", layer);
+        analyse(&fixture,
+                by_layer ? "{\"model_type\":\"gpt2\",\"n_layer\":2,\"n_head\":2,\"n_embd\":10,"
+                           "\"scale_attn_weights\":false,\"scale_attn_by_inverse_layer_idx\":true}"
+                         : "{\"model_type\":\"gpt2\",\"n_layer\":2,\"n_head\":2,\"n_embd\":10}",
+                NULL);
+        check_gpt2(&fixture, 2, 10, 7, by_layer);
+        close_fixture(&fixture);
+    }
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "bert_heads", bert_heads);
+    test_add(suite, "leading_positions_and_samples", leading_positions_and_samples);
+    test_add(suite, "roberta_skips_the_padding_rows", roberta_skips_the_padding_rows);
+    test_add(suite, "distilbert_sinusoids", distilbert_sinusoids);
+    test_add(suite, "zero_weights", zero_weights);
+    test_add(suite, "gpt2_heads", gpt2_heads);
+}
