@@ -1,0 +1,143 @@
+/* Which theorem applies: by hypotheses, by coefficients, by an encoding's facts. */
+#include <string.h>
+
+#include "suite.h"
+#include <szego/encoding.h>
+#include <szego/theory.h>
+#include <szego/toeplitz.h>
+
+static szg_theorem select_theorem(szg_hypotheses h) {
+    szg_theorem_answer answer;
+    ck_szg_ok(szg_theorem_select(test_context(), &h, &answer));
+    ck_assert(strlen(answer.sentence) > 20);
+    ck_assert_str_eq(answer.name, szg_theorem_name(answer.theorem));
+    return answer.theorem;
+}
+
+/* Every consistent combination, against the rule written as a formula. */
+START_TEST(every_combination) {
+    for (int bits = 0; bits < 256; bits++) {
+        szg_hypotheses h = {.toeplitz = bits & 1,
+                            .zero = bits & 2,
+                            .hermitian = bits & 4,
+                            .finite_degree = bits & 8,
+                            .summable = bits & 16,
+                            .bounded = bits & 32,
+                            .integrable = bits & 64,
+                            .rank_one = bits & 128};
+        szg_theorem_answer answer;
+        bool chain = (!h.finite_degree || h.summable) && (!h.summable || h.bounded) &&
+                     (!h.bounded || h.integrable) && (!h.integrable || h.toeplitz);
+        if (!chain) {
+            ck_szg_fails(SZG_EINVAL, "contradictory",
+                         szg_theorem_select(test_context(), &h, &answer));
+            continue;
+        }
+        bool any = h.toeplitz && !h.zero && h.integrable;
+        szg_theorem want = !any           ? SZG_THEOREM_NONE
+                           : !h.bounded   ? SZG_THEOREM_TYRTYSHNIKOV_ZAMARASHKIN
+                           : !h.hermitian ? SZG_THEOREM_AVRAM_PARTER
+                           : h.rank_one   ? SZG_THEOREM_SZEGO_RANK_1
+                                          : SZG_THEOREM_SZEGO;
+        ck_assert_int_eq(select_theorem(h), want);
+    }
+}
+END_TEST
+
+static szg_theorem_answer of_toeplitz(szg_toeplitz *t) {
+    szg_theorem_answer answer;
+    ck_szg_ok(szg_theorem_of_toeplitz(test_context(), t, &answer));
+    szg_toeplitz_close(&t);
+    return answer;
+}
+
+START_TEST(coefficients) {
+    const double symmetric[] = {2.0, -1.0}, even[] = {-1.0, 2.0, -1.0}, odd[] = {1.0, 0.0, -1.0};
+    const double zero[] = {0.0};
+    const szg_c64 hermitian[] = {{1.0, 0.0}, {0.0, 1.0}};
+    const szg_c64 general[] = {{0.0, 1.0}, {1.0, 0.0}, {0.0, 1.0}};
+    szg_toeplitz *t;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 5, 2, symmetric, &t));
+    ck_assert_int_eq(of_toeplitz(t).theorem, SZG_THEOREM_SZEGO);
+    ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), 5, 2, hermitian, &t));
+    ck_assert_int_eq(of_toeplitz(t).theorem, SZG_THEOREM_SZEGO);
+    /* declared general, symmetric in fact */
+    ck_szg_ok(szg_toeplitz_open_real(test_context(), 5, 2, even, &t));
+    ck_assert_int_eq(of_toeplitz(t).theorem, SZG_THEOREM_SZEGO);
+    ck_szg_ok(szg_toeplitz_open_real(test_context(), 5, 2, odd, &t));
+    ck_assert_int_eq(of_toeplitz(t).theorem, SZG_THEOREM_AVRAM_PARTER);
+    ck_szg_ok(szg_toeplitz_open_complex(test_context(), 5, 2, general, &t));
+    ck_assert_int_eq(of_toeplitz(t).theorem, SZG_THEOREM_AVRAM_PARTER);
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 5, 1, zero, &t));
+    szg_theorem_answer none = of_toeplitz(t);
+    ck_assert_int_eq(none.theorem, SZG_THEOREM_NONE);
+    ck_assert(strstr(none.sentence, "kernel is 0"));
+}
+END_TEST
+
+START_TEST(facts_of_encodings) {
+    static const struct {
+        szg_kernel_facts facts;
+        szg_theorem want;
+        const char *words;
+    } cases[] = {
+        {{.form = SZG_FORM_ZERO, .kind = SZG_TOEPLITZ_SYMMETRIC}, SZG_THEOREM_NONE, "is 0"},
+        {{.form = SZG_FORM_CLOSED, .kind = SZG_TOEPLITZ_SYMMETRIC, .summable = true},
+         SZG_THEOREM_SZEGO,
+         "Szego"},
+        {{.form = SZG_FORM_CLOSED,
+          .kind = SZG_TOEPLITZ_SYMMETRIC,
+          .summable = false,
+          .line = "rho is 1"},
+         SZG_THEOREM_NONE,
+         "rho is 1"},
+        {{.form = SZG_FORM_ATOMS, .kind = SZG_TOEPLITZ_SYMMETRIC, .line = "atoms at theta"},
+         SZG_THEOREM_NONE,
+         "atoms at theta"},
+        {{.form = SZG_FORM_POLYNOMIAL, .kind = SZG_TOEPLITZ_HERMITIAN}, SZG_THEOREM_SZEGO, "real"},
+        {{.form = SZG_FORM_POLYNOMIAL, .kind = SZG_TOEPLITZ_REAL},
+         SZG_THEOREM_AVRAM_PARTER,
+         "singular"},
+        {{.form = SZG_FORM_POLYNOMIAL_TAILS,
+          .kind = SZG_TOEPLITZ_SYMMETRIC,
+          .tail_plus = 1.0,
+          .tail_minus = 1.0},
+         SZG_THEOREM_SZEGO_RANK_1,
+         "outlier"},
+        {{.form = SZG_FORM_POLYNOMIAL_TAILS, .kind = SZG_TOEPLITZ_SYMMETRIC},
+         SZG_THEOREM_SZEGO,
+         "Szego"},
+        {{.form = SZG_FORM_POLYNOMIAL_TAILS,
+          .kind = SZG_TOEPLITZ_REAL,
+          .tail_plus = 1.0,
+          .tail_minus = 1.0},
+         SZG_THEOREM_AVRAM_PARTER,
+         "singular"},
+        {{.form = SZG_FORM_POLYNOMIAL_TAILS,
+          .kind = SZG_TOEPLITZ_REAL,
+          .tail_plus = 1.0,
+          .tail_minus = 0.0,
+          .line = "tails differ"},
+         SZG_THEOREM_NONE,
+         "tails differ"},
+        {{.form = SZG_FORM_UNBOUNDED, .kind = SZG_TOEPLITZ_SYMMETRIC, .line = "lags grow"},
+         SZG_THEOREM_NONE,
+         "lags grow"},
+        {{.form = SZG_FORM_NOT_TOEPLITZ, .kind = SZG_TOEPLITZ_SYMMETRIC, .line = "a table"},
+         SZG_THEOREM_NONE,
+         "not Toeplitz"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        szg_theorem_answer answer;
+        ck_szg_ok(szg_theorem_of_encoding(test_context(), &cases[i].facts, &answer));
+        ck_assert_msg(answer.theorem == cases[i].want, "case %zu: %s", i, answer.name);
+        ck_assert_msg(strstr(answer.sentence, cases[i].words), "case %zu: %s", i, answer.sentence);
+    }
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "every_combination", every_combination);
+    test_add(suite, "coefficients", coefficients);
+    test_add(suite, "facts_of_encodings", facts_of_encodings);
+}
