@@ -26,7 +26,7 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     if (!options)
         options = &defaults;
     SZG_TRY(check_options(context, checkpoint, options));
-    szg_status status = report_open(context, checkpoint, options, out);
+    szg_status status = rows_open(context, checkpoint, options, out);
     if (status == SZG_OK)
         status = checkpoint->family ? analyse_heads(context, checkpoint, options, out)
                                     : analyse_weights(context, checkpoint, out);

@@ -2,7 +2,7 @@
 #ifndef SZG_CHECKPOINT_ANALYSE_H
 #define SZG_CHECKPOINT_ANALYSE_H
 
-#include "report.h"
+#include "rows.h"
 
 /* Heads of a known architecture. */
 SZG_CHECK_RESULT szg_status analyse_heads(szg_context *context, const szg_checkpoint *checkpoint,

@@ -187,21 +187,21 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
     row_key key = {job->checkpoint->source, layer, head, "qk"};
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
-        return report_problem(context, tables, &key, result->problem);
+        return rows_problem(context, tables, &key, result->problem);
     }
-    SZG_TRY(report_spectra(context, tables, &key, &result->eigenvalues, &result->singular,
-                           job->checkpoint->model_size));
+    SZG_TRY(rows_spectra(context, tables, &key, &result->eigenvalues, &result->singular,
+                         job->checkpoint->model_size));
     if (tables->frequencies && result->rotary.pairs == 0)
         SZG_TRY(szg_table_note(context, tables->summary, "this layer does not rotate"));
-    SZG_TRY(report_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
+    SZG_TRY(rows_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
     if (!result->has_positions)
         return SZG_OK;
     key.matrix = "position";
-    SZG_TRY(report_spectra(context, tables, &key, &result->position_eigenvalues,
-                           &result->position_singular, job->positions));
-    SZG_TRY(report_symbol(context, tables, &key, result->toeplitzness, &result->range));
+    SZG_TRY(rows_spectra(context, tables, &key, &result->position_eigenvalues,
+                         &result->position_singular, job->positions));
+    SZG_TRY(rows_symbol(context, tables, &key, result->toeplitzness, &result->range));
     return result->samples
-               ? report_samples(context, tables, &key, job->options->samples, result->samples)
+               ? rows_samples(context, tables, &key, job->options->samples, result->samples)
                : SZG_OK;
 }
 
@@ -215,7 +215,7 @@ static szg_status report_window(szg_context *context, const head_job *job, int64
         if (!job->problem[layer]) {
             SZG_TRY(report_head(context, job, layer, head, &job->result[block], tables));
         } else if (head == 0) {
-            SZG_TRY(report_problem(context, tables, &key, job->problem[layer]));
+            SZG_TRY(rows_problem(context, tables, &key, job->problem[layer]));
             tables->bad++;
         }
     }
@@ -273,7 +273,7 @@ static szg_status load_positions(szg_context *context, head_job *job,
     row_key key = {checkpoint->source, -1, -1, "position"};
     char *problem;
     SZG_TRY(szg_memory_copy_text(context, szg_context_message(context), &problem));
-    status = report_problem(context, tables, &key, problem);
+    status = rows_problem(context, tables, &key, problem);
     szg_memory_free(problem);
     return status;
 }
@@ -289,10 +289,10 @@ static szg_status list_tensors(szg_context *context, const szg_checkpoint *check
             if (tensor == layer->q || tensor == layer->k)
                 use = layer->q == layer->k ? "query and key" : tensor == layer->q ? "query" : "key";
         }
-        SZG_TRY(report_tensor(context, tables, checkpoint->source, tensor, use,
-                              tensor->count == 0  ? "empty"
-                              : tensor->dims == 0 ? "one number"
-                                                  : NULL));
+        SZG_TRY(rows_tensor(context, tables, checkpoint->source, tensor, use,
+                            tensor->count == 0  ? "empty"
+                            : tensor->dims == 0 ? "one number"
+                                                : NULL));
     }
     return SZG_OK;
 }

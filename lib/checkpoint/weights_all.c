@@ -87,10 +87,10 @@ static szg_status report_weight(szg_context *context, const char *source,
     row_key key = {source, -1, -1, tensor->name};
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
-        return report_problem(context, tables, &key, result->problem);
+        return rows_problem(context, tables, &key, result->problem);
     }
     int64_t side = tensor->shape[0] > tensor->shape[1] ? tensor->shape[0] : tensor->shape[1];
-    SZG_TRY(report_spectra(context, tables, &key, NULL, &result->singular, side));
+    SZG_TRY(rows_spectra(context, tables, &key, NULL, &result->singular, side));
     return szg_table_note(context, tables->summary, "%" PRId64 " x %" PRId64, tensor->shape[0],
                           tensor->shape[1]);
 }
@@ -104,7 +104,7 @@ static szg_status report_unreadable(szg_context *context, const char *source,
                         "tensor %s has type %s where a weight belongs: szego reads F64, F32, F16 "
                         "and BF16; convert or dequantise it",
                         tensor->name, tensor->dtype_name));
-    szg_status status = report_problem(context, tables, &key, problem);
+    szg_status status = rows_problem(context, tables, &key, problem);
     szg_memory_free(problem);
     return status;
 }
@@ -125,8 +125,8 @@ static szg_status report_all(szg_context *context, const szg_checkpoint *checkpo
     for (int64_t i = 0; i < count; i++) {
         const szg_tensor *tensor = szg_safetensors_tensor(checkpoint->tensors, i);
         bool matrix = is_matrix(tensor);
-        SZG_TRY(report_tensor(context, tables, checkpoint->source, tensor,
-                              matrix ? "weight" : "none", describe(tensor)));
+        SZG_TRY(rows_tensor(context, tables, checkpoint->source, tensor, matrix ? "weight" : "none",
+                            describe(tensor)));
         if (matrix)
             SZG_TRY(report_weight(context, checkpoint->source, &job->result[next++], tables));
         else if (is_unreadable_weight(tensor))

@@ -6,7 +6,7 @@
 
 #include <szego/memory.h>
 #include <szego/summary.h>
-#include "report.h"
+#include "rows.h"
 
 #define KEY_COLUMNS                                                                                \
     {"source", SZG_TEXT, "the checkpoint as it was named"},                                        \
@@ -155,8 +155,8 @@ static szg_status report_architecture(szg_context *context, const szg_checkpoint
     return *facts.note ? szg_table_note(context, table, "%s", facts.note) : SZG_OK;
 }
 
-szg_status report_open(szg_context *context, const szg_checkpoint *checkpoint,
-                       const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
+szg_status rows_open(szg_context *context, const szg_checkpoint *checkpoint,
+                     const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
     OPEN("summary", summary_columns, &tables->summary);
     OPEN("spectra", spectra_columns, &tables->spectra);
     OPEN("tensors", tensor_columns, &tables->tensors);
@@ -248,9 +248,9 @@ static szg_status add_summary(szg_context *context, szg_table *table, const row_
     return summary->note ? szg_table_note(context, table, "%s", summary->note) : SZG_OK;
 }
 
-szg_status report_spectra(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                          const szg_spectrum *eigenvalues, const szg_spectrum *singular,
-                          int64_t side) {
+szg_status rows_spectra(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
+                        const szg_spectrum *eigenvalues, const szg_spectrum *singular,
+                        int64_t side) {
     szg_summary summary;
     SZG_TRY(szg_summary_of(context, eigenvalues, singular, &summary));
     SZG_TRY(add_summary(context, tables->summary, key, &summary, numerical_rank(singular, side)));
@@ -259,8 +259,8 @@ szg_status report_spectra(szg_context *context, szg_checkpoint_tables *tables, c
     return add_values(context, tables->spectra, key, singular);
 }
 
-szg_status report_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                         double toeplitzness, const szg_range *range) {
+szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
+                       double toeplitzness, const szg_range *range) {
     szg_table *summary = tables->summary, *table = tables->range;
     const struct {
         const char *column, *summary_column;
@@ -287,8 +287,8 @@ szg_status report_symbol(szg_context *context, szg_checkpoint_tables *tables, co
                           "singular values from above, not the whole matrix's");
 }
 
-szg_status report_samples(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                          int64_t count, const szg_c64 *samples) {
+szg_status rows_samples(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
+                        int64_t count, const szg_c64 *samples) {
     const double turn = 6.28318530717958647692;
     for (int64_t i = 0; i < count; i++) {
         SZG_TRY(add_row(context, tables->samples, key));
@@ -300,8 +300,8 @@ szg_status report_samples(szg_context *context, szg_checkpoint_tables *tables, c
     return SZG_OK;
 }
 
-szg_status report_pairs(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                        int64_t count, const szg_pair_coupling *pairs) {
+szg_status rows_pairs(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
+                      int64_t count, const szg_pair_coupling *pairs) {
     szg_table *table = tables->frequencies;
     for (int64_t t = 0; t < count; t++) {
         const szg_pair_coupling *pair = &pairs[t];
@@ -318,15 +318,15 @@ szg_status report_pairs(szg_context *context, szg_checkpoint_tables *tables, con
     return SZG_OK;
 }
 
-szg_status report_problem(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                          const char *problem) {
+szg_status rows_problem(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
+                        const char *problem) {
     SZG_TRY(add_row(context, tables->summary, key));
     szg_say(context, SZG_WARNING, "skipped: %s", problem);
     return szg_table_note(context, tables->summary, "skipped: %s", problem);
 }
 
-szg_status report_tensor(szg_context *context, szg_checkpoint_tables *tables, const char *source,
-                         const szg_tensor *tensor, const char *use, const char *note) {
+szg_status rows_tensor(szg_context *context, szg_checkpoint_tables *tables, const char *source,
+                       const szg_tensor *tensor, const char *use, const char *note) {
     char shape[128];
     szg_table *table = tables->tensors;
     SZG_TRY(szg_table_add_row(context, table));

@@ -1,0 +1,45 @@
+/* The tables of an analysis. */
+#ifndef SZG_CHECKPOINT_ROWS_H
+#define SZG_CHECKPOINT_ROWS_H
+
+#include <szego/ball.h>
+#include <szego/spectra.h>
+#include "checkpoint_private.h"
+
+/* What a row is about. Negative layer and head: empty cells. */
+typedef struct row_key {
+    const char *source;
+    int64_t layer, head;
+    const char *matrix;
+} row_key;
+
+SZG_CHECK_RESULT szg_status rows_open(szg_context *context, const szg_checkpoint *checkpoint,
+                                      const szg_checkpoint_options *options,
+                                      szg_checkpoint_tables *tables);
+
+/* A row of `summary` from singular values and eigenvalues (NULL: none), and the values as rows of
+ * `spectra`. `side` is the matrix's larger side. */
+SZG_CHECK_RESULT szg_status rows_spectra(szg_context *context, szg_checkpoint_tables *tables,
+                                         const row_key *key, const szg_spectrum *eigenvalues,
+                                         const szg_spectrum *singular, int64_t side);
+
+/* Completes the latest row of `summary` with toeplitzness (NaN: none) and the range of |symbol|,
+ * and adds a row of `range`. */
+SZG_CHECK_RESULT szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables,
+                                        const row_key *key, double toeplitzness,
+                                        const szg_range *range);
+SZG_CHECK_RESULT szg_status rows_samples(szg_context *context, szg_checkpoint_tables *tables,
+                                         const row_key *key, int64_t count, const szg_c64 *samples);
+SZG_CHECK_RESULT szg_status rows_pairs(szg_context *context, szg_checkpoint_tables *tables,
+                                       const row_key *key, int64_t count,
+                                       const szg_pair_coupling *pairs);
+
+/* A row of `summary` that holds nothing but the reason why it is empty; a warning is sent. */
+SZG_CHECK_RESULT szg_status rows_problem(szg_context *context, szg_checkpoint_tables *tables,
+                                         const row_key *key, const char *problem);
+
+SZG_CHECK_RESULT szg_status rows_tensor(szg_context *context, szg_checkpoint_tables *tables,
+                                        const char *source, const szg_tensor *tensor,
+                                        const char *use, const char *note);
+
+#endif
