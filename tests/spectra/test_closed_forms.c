@@ -266,6 +266,21 @@ START_TEST(dirichlet_reduces_exactly) {
 }
 END_TEST
 
+/* cos(2^k theta) by libm, whose reduction is right for every double: k and theta up to the limits
+ * read the digits of 2 / pi to the last. */
+START_TEST(phases_read_all_digits) {
+    szg_stream stream = {.seed = test_seed(), .purpose = 5};
+    for (int64_t trial = 0; trial < test_trials(2000); trial++) {
+        uint64_t at = (uint64_t)trial * 3;
+        int k = (int)szg_random_below(&stream, at, 62);
+        int exponent = (int)szg_random_below(&stream, at + 1, 160) - 100;
+        double theta = ldexp(1 + szg_random_uniform(&stream, at + 2), exponent);
+        ck_close(szg_angle_cos((int64_t)1 << k, szg_angle_of(theta)), cos(ldexp(theta, k)),
+                 4 * DBL_EPSILON);
+    }
+}
+END_TEST
+
 /* The sum itself, in extended precision, with angles added and subtracted. */
 START_TEST(dirichlet_against_sum) {
     szg_stream stream = {.seed = test_seed(), .purpose = 4};
@@ -398,6 +413,7 @@ void test_register(Suite *suite) {
     test_add(suite, "rotary_corners", rotary_corners);
     test_add(suite, "atoms_random", atoms_random);
     test_add(suite, "dirichlet_reduces_exactly", dirichlet_reduces_exactly);
+    test_add(suite, "phases_read_all_digits", phases_read_all_digits);
     test_add(suite, "dirichlet_against_sum", dirichlet_against_sum);
     test_add(suite, "rotary_at_huge_orders", rotary_at_huge_orders);
     test_add(suite, "rotary_at_largest_order", rotary_at_largest_order);

@@ -83,6 +83,16 @@ START_TEST(summary_of_complex_eigenvalues) {
     ck_assert(strstr(out.note, "complex"));
     ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
     ck_assert(isnan(out.sigma_max) && isnan(out.condition) && isnan(out.nuclear));
+    double left[2] = {-2, -1}, turn[2] = {1, -1};
+    s = real_spectrum("eigenvalue", 2, left, 7); /* with zeros: 0 is the largest real part */
+    s.im = turn;
+    s.normal = false;
+    ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
+    ck_assert(out.lambda_min == -2 && out.lambda_max == 0);
+    left[0] = 1;
+    left[1] = 2;
+    ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
+    ck_assert(out.lambda_min == 0 && out.lambda_max == 2);
 }
 END_TEST
 
@@ -167,20 +177,26 @@ START_TEST(density_counts_every_value) {
 }
 END_TEST
 
-/* On edges that no division hits, each value falls between its bin's edges. */
+/* Values on the edges and one step beside them fall between their bin's edges, whatever the
+ * division that looks for the bin rounds to. */
 START_TEST(density_respects_edges) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 50};
-    double values[64], edges[12], mass[11];
-    for (int i = 0; i < 64; i++)
-        values[i] = test_real(&stream, (uint64_t)i) > 0 ? 0.1 * (i % 12) : i / 11.0;
-    szg_spectrum s = real_spectrum("eigenvalue", 64, values, 0);
-    ck_szg_ok(szg_summary_density(test_context(), &s, 11, 0, 1.1, edges, mass));
-    for (int bin = 0; bin < 11; bin++) {
+    enum { BINS = 49 };
+    double ends[2] = {0.1, 1.3}, edges[BINS + 1], mass[BINS], values[3 * (BINS + 1)];
+    szg_spectrum s = real_spectrum("eigenvalue", 2, ends, 0);
+    ck_szg_ok(szg_summary_density(test_context(), &s, BINS, 0.1, 1.3, edges, mass));
+    for (int i = 0; i <= BINS; i++) {
+        values[3 * i] = nextafter(edges[i], -1);
+        values[3 * i + 1] = edges[i];
+        values[3 * i + 2] = nextafter(edges[i], 2);
+    }
+    s = real_spectrum("eigenvalue", 3 * (BINS + 1), values, 0);
+    ck_szg_ok(szg_summary_density(test_context(), &s, BINS, 0.1, 1.3, edges, mass));
+    for (int bin = 0; bin < BINS; bin++) {
         int count = 0;
-        for (int i = 0; i < 64; i++)
+        for (int i = 0; i < 3 * (BINS + 1); i++)
             count += values[i] >= edges[bin] &&
-                     (values[i] < edges[bin + 1] || (bin == 10 && values[i] == edges[11]));
-        ck_close(mass[bin], count / 64.0, 1e-15);
+                     (values[i] < edges[bin + 1] || (bin == BINS - 1 && values[i] == edges[BINS]));
+        ck_close(mass[bin], count / (3.0 * (BINS + 1)), 1e-15);
     }
 }
 END_TEST
