@@ -7,8 +7,10 @@
 #include <szego/pool.h>
 #include "cpu.h"
 
-/* Products of fewer operations than this gain nothing from a second thread. */
-static const double LARGE_PRODUCT = 4e6;
+/* Products split over the pool in slices of so many rows (or columns) of C, whatever the number of
+ * threads; smaller ones than two slices stay on the calling thread. Slices beat OpenBLAS's own
+ * threads, which spin while they wait, and give the same bits for any number of threads. */
+enum { SLICE = 256 };
 
 static pthread_rwlock_t calls = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -73,27 +75,87 @@ static szg_status check_sizes(szg_context *context, int64_t m, int64_t n, int64_
     return szg_lapack_sizes(context, "product", k, n, ldb);
 }
 
+typedef struct product {
+    bool is_complex, rows; /* rows: slices are of rows of C, else of columns */
+    char op_a, op_b;
+    int64_t m, n, k, lda, ldb, ldc;
+    const void *a, *b, *alpha, *beta;
+    void *c;
+} product;
+
+static const char *advance(const product *job, const void *array, int64_t entries) {
+    return (const char *)array +
+           (size_t)entries * (job->is_complex ? sizeof(szg_c64) : sizeof(double));
+}
+
+static szg_status multiply_slice(szg_context *context, void *argument, int64_t block, int worker) {
+    (void)worker;
+    const product *job = argument;
+    int64_t first = block * SLICE, whole = job->rows ? job->m : job->n;
+    int64_t count = whole - first < SLICE ? whole - first : SLICE;
+    const void *a = job->a, *b = job->b;
+    if (job->rows)
+        a = advance(job, a, job->op_a == 'n' ? first * job->lda : first);
+    else
+        b = advance(job, b, job->op_b == 'n' ? first : first * job->ldb);
+    void *c = (void *)advance(job, job->c, job->rows ? first * job->ldc : first);
+    CBLAS_TRANSPOSE op_a = transpose_of(job->op_a), op_b = transpose_of(job->op_b);
+    blasint m = (blasint)(job->rows ? count : job->m), n = (blasint)(job->rows ? job->n : count);
+    blasint k = (blasint)job->k, lda = (blasint)job->lda, ldb = (blasint)job->ldb;
+    szg_blas_call call = szg_blas_begin(context, false);
+    if (job->is_complex)
+        cblas_zgemm(CblasRowMajor, op_a, op_b, m, n, k, job->alpha, a, lda, b, ldb, job->beta, c,
+                    (blasint)job->ldc);
+    else
+        cblas_dgemm(CblasRowMajor, op_a, op_b, m, n, k, *(const double *)job->alpha, a, lda, b, ldb,
+                    *(const double *)job->beta, c, (blasint)job->ldc);
+    szg_blas_end(call);
+    return SZG_OK;
+}
+
+static szg_status multiply(szg_context *context, product *job) {
+    SZG_TRY(check_sizes(context, job->m, job->n, job->k, job->lda, job->ldb, job->ldc));
+    job->rows = job->m >= job->n;
+    int64_t whole = job->rows ? job->m : job->n;
+    return szg_pool_run(context, (whole - 1) / SLICE + 1, multiply_slice, job);
+}
+
 szg_status szg_cpu_gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
                         double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
                         double beta, double *c, int64_t ldc) {
-    SZG_TRY(check_sizes(context, m, n, k, lda, ldb, ldc));
-    szg_blas_call call =
-        szg_blas_begin(context, 2.0 * (double)m * (double)n * (double)k > LARGE_PRODUCT);
-    cblas_dgemm(CblasRowMajor, transpose_of(op_a), transpose_of(op_b), (blasint)m, (blasint)n,
-                (blasint)k, alpha, a, (blasint)lda, b, (blasint)ldb, beta, c, (blasint)ldc);
-    szg_blas_end(call);
-    return SZG_OK;
+    product job = {.op_a = op_a,
+                   .op_b = op_b,
+                   .m = m,
+                   .n = n,
+                   .k = k,
+                   .lda = lda,
+                   .ldb = ldb,
+                   .ldc = ldc,
+                   .a = a,
+                   .b = b,
+                   .alpha = &alpha,
+                   .beta = &beta,
+                   .c = c};
+    return multiply(context, &job);
 }
 
 szg_status szg_cpu_gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
                                 int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
                                 const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
                                 int64_t ldc) {
-    SZG_TRY(check_sizes(context, m, n, k, lda, ldb, ldc));
-    szg_blas_call call =
-        szg_blas_begin(context, 8.0 * (double)m * (double)n * (double)k > LARGE_PRODUCT);
-    cblas_zgemm(CblasRowMajor, transpose_of(op_a), transpose_of(op_b), (blasint)m, (blasint)n,
-                (blasint)k, &alpha, a, (blasint)lda, b, (blasint)ldb, &beta, c, (blasint)ldc);
-    szg_blas_end(call);
-    return SZG_OK;
+    product job = {.is_complex = true,
+                   .op_a = op_a,
+                   .op_b = op_b,
+                   .m = m,
+                   .n = n,
+                   .k = k,
+                   .lda = lda,
+                   .ldb = ldb,
+                   .ldc = ldc,
+                   .a = a,
+                   .b = b,
+                   .alpha = &alpha,
+                   .beta = &beta,
+                   .c = c};
+    return multiply(context, &job);
 }

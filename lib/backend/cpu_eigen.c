@@ -6,7 +6,7 @@
 #include "lapack.h"
 
 /* Below this order one thread is as fast as several. */
-enum { LARGE_EIGEN = 192 };
+enum { LARGE_EIGEN = 512 };
 
 static const char LOOSE_EIGEN[] = "some eigenvalues did not converge";
 

@@ -7,59 +7,77 @@
 #include "factored_private.h"
 
 enum {
+    GROUP = 8,         /* columns that are read together: a cache line of a row */
     COLUMN_BLOCKS = 8, /* partial sums, whatever the number of threads */
     ROWS = 256         /* rows of one step of the running Gram matrix */
 };
 
 /* The sums of A B^T along diagonals are correlations of columns, sum_t sum_i A_{i+k,t} B_{i,t}.
- * Block c adds up the transforms of columns c, c + COLUMN_BLOCKS, .. */
+ * Block c adds up the transforms of groups c, c + COLUMN_BLOCKS, .. of columns. */
 typedef struct correlation {
     const szg_factored *f;
     int64_t length, half; /* transforms of `length` reals have `half` complex entries */
     szg_c64 *partial;     /* COLUMN_BLOCKS x half */
 } correlation;
 
-static void load_column(const double *a, int64_t lda, int64_t n, int64_t t, double *out) {
+typedef struct correlation_work {
+    szg_fft *fft;
+    double *columns; /* GROUP x length, zeros from n on */
+    szg_c64 *a;      /* GROUP x half: transformed columns of A */
+    szg_c64 *b;      /* half: one of B */
+} correlation_work;
+
+static void load_columns(const double *a, int64_t lda, int64_t n, int64_t count, double *out,
+                         int64_t length) {
     for (int64_t i = 0; i < n; i++)
-        out[i] = a[i * lda + t];
+        for (int64_t t = 0; t < count; t++)
+            out[t * length + i] = a[i * lda + t];
 }
 
-static szg_status add_column(szg_context *context, const correlation *job, const szg_fft *fft,
-                             int64_t t, double *column, szg_c64 *transformed, szg_c64 *sum) {
-    const szg_factored *f = job->f;
-    szg_c64 *a = transformed, *b = transformed + job->half;
-    load_column(f->a, f->lda, f->n, t, column);
-    SZG_TRY(szg_fft_run(context, fft, column, a));
-    load_column(f->b, f->ldb, f->n, t, column);
-    SZG_TRY(szg_fft_run(context, fft, column, b));
-    for (int64_t j = 0; j < job->half; j++) {
+/* sum += transform of column t of A times the conjugate one of B */
+static void accumulate(int64_t half, const szg_c64 *a, const szg_c64 *b, szg_c64 *sum) {
+    for (int64_t j = 0; j < half; j++) {
         sum[j].re += a[j].re * b[j].re + a[j].im * b[j].im;
         sum[j].im += a[j].im * b[j].re - a[j].re * b[j].im;
     }
-    return SZG_OK;
+}
+
+static szg_status add_group(szg_context *context, const correlation *job, correlation_work *work,
+                            int64_t first, szg_c64 *sum) {
+    const szg_factored *f = job->f;
+    int64_t count = f->d - first < GROUP ? f->d - first : GROUP;
+    load_columns(f->a + first, f->lda, f->n, count, work->columns, job->length);
+    for (int64_t t = 0; t < count; t++)
+        SZG_TRY(szg_fft_run(context, work->fft, work->columns + t * job->length,
+                            work->a + t * job->half));
+    load_columns(f->b + first, f->ldb, f->n, count, work->columns, job->length);
+    for (int64_t t = 0; t < count; t++) {
+        SZG_TRY(szg_fft_run(context, work->fft, work->columns + t * job->length, work->b));
+        accumulate(job->half, work->a + t * job->half, work->b, sum);
+    }
+    return szg_context_check_cancel(context);
+}
+
+static szg_status open_work(szg_context *context, const correlation *job, correlation_work *work) {
+    SZG_TRY(szg_fft_open(context, SZG_FFT_REAL, job->length, 1, &work->fft));
+    SZG_TRY(szg_memory_alloc(context, GROUP * job->length, sizeof(double), &work->columns));
+    SZG_TRY(szg_memory_alloc(context, GROUP * job->half, sizeof(szg_c64), &work->a));
+    return szg_memory_alloc(context, job->half, sizeof(szg_c64), &work->b);
 }
 
 static szg_status correlate_block(szg_context *context, void *argument, int64_t block, int worker) {
     (void)worker;
     const correlation *job = argument;
-    szg_fft *fft = NULL;
-    double *column = NULL;
-    szg_c64 *transformed = NULL;
-    szg_status status;
-    SZG_TRY_GOTO(status, szg_fft_open(context, SZG_FFT_REAL, job->length, 1, &fft), end);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, job->length, sizeof *column, &column), end);
-    SZG_TRY_GOTO(status,
-                 szg_memory_alloc(context, 2 * job->half, sizeof *transformed, &transformed), end);
-    for (int64_t t = block; t < job->f->d && status == SZG_OK; t += COLUMN_BLOCKS) {
-        status =
-            add_column(context, job, fft, t, column, transformed, job->partial + block * job->half);
-        if (status == SZG_OK)
-            status = szg_context_check_cancel(context);
-    }
-end:
-    szg_fft_close(&fft);
-    szg_memory_free(column);
-    szg_memory_free(transformed);
+    if (block * GROUP >= job->f->d)
+        return SZG_OK;
+    correlation_work work = {0};
+    szg_status status = open_work(context, job, &work);
+    for (int64_t t = block * GROUP; t < job->f->d && status == SZG_OK; t += GROUP * COLUMN_BLOCKS)
+        status = add_group(context, job, &work, t, job->partial + block * job->half);
+    szg_fft_close(&work.fft);
+    szg_memory_free(work.columns);
+    szg_memory_free(work.a);
+    szg_memory_free(work.b);
     return status;
 }
 

@@ -139,6 +139,37 @@ START_TEST(qr_factors) {
 }
 END_TEST
 
+/* Several slices of the pool, in rows and in columns, with a remainder. */
+START_TEST(sliced_products) {
+    for (uint32_t trial = 0; trial < 9; trial++) {
+        check_product(40 * trial, OPS[trial % 3], OPS[trial / 3], 601, 7, 5);
+        check_product(40 * trial + 1, OPS[trial % 3], OPS[trial / 3], 3, 513, 4);
+    }
+}
+END_TEST
+
+/* Tall matrices go through rounds of slices: their R has the Gram matrix of the whole. */
+START_TEST(tall_qr_factors) {
+    szg_context *context = test_context();
+    const int64_t shapes[][2] = {{2048, 1}, {5000, 3}, {12345, 16}, {70000, 40}, {2600, 300}};
+    for (uint32_t trial = 0; trial < 5; trial++) {
+        int64_t m = shapes[trial][0], n = shapes[trial][1], lda = n + 1;
+        double *a = random_numbers(trial, m * lda), *r = copy_numbers(m * lda, a);
+        double *want = new_numbers(n * n), *got = new_numbers(n * n), size = norm_of(m * lda, a);
+        ck_szg_ok(szg_qr_r(context, m, n, r, lda));
+        ck_szg_ok(szg_gemm(context, 't', 'n', n, n, m, 1, a, lda, a, lda, 0, want, n));
+        ck_szg_ok(szg_gemm(context, 't', 'n', n, n, n, 1, r, lda, r, lda, 0, got, n));
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++) {
+                ck_close(got[i * n + j], want[i * n + j], 10 * (double)(m + n) * EPS * size * size);
+                if (j < i)
+                    ck_assert(r[i * lda + j] == 0);
+            }
+        szg_memory_free(a), szg_memory_free(r), szg_memory_free(want), szg_memory_free(got);
+    }
+}
+END_TEST
+
 START_TEST(bad_arguments_are_named) {
     szg_context *context = test_context();
     double a[16] = {0}, w[4];
@@ -182,6 +213,8 @@ void test_register(Suite *suite) {
     test_add(suite, "complex_products_agree_with_real_ones", complex_products_agree_with_real_ones);
     test_add(suite, "fresh_products_ignore_the_old", fresh_products_ignore_the_old);
     test_add(suite, "qr_factors", qr_factors);
+    test_add(suite, "sliced_products", sliced_products);
+    test_add(suite, "tall_qr_factors", tall_qr_factors);
     test_add(suite, "bad_arguments_are_named", bad_arguments_are_named);
     test_add(suite, "sizes_beyond_the_library_are_refused", sizes_beyond_the_library_are_refused);
 }
