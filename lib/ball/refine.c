@@ -2,8 +2,15 @@
 
 #include "refine.h"
 
-/* Clusters times degree, at most: about a second. */
-enum { WORK_MAX = 1 << 19, CLUSTERS_MIN = 8, SPLITS_PER_CLUSTER = 256, STACK_MAX = 96 };
+/* Clusters times degree, at most: under a second. The branch and bound of a cluster costs as much
+ * as some two thousand more terms. */
+enum {
+    WORK_MAX = 1 << 19,
+    SPLIT_COST = 2048,
+    CLUSTERS_MIN = 8,
+    SPLITS_PER_CLUSTER = 256,
+    STACK_MAX = 96
+};
 
 /* What one refinement needs: room for e^{i k tau}, and the target. */
 typedef struct refiner {
@@ -77,15 +84,20 @@ static void evaluate(refiner *r, const arf_t tau, int orders) {
     arb_clear(angle);
 }
 
+/* tau in [0, 2 pi), back from the reduced polynomial to f. */
+static double angle_of(const refiner *r, const arf_t tau) {
+    const double turn = 6.283185307179586;
+    const double at = fmod(arf_get_d(tau, ARF_RND_NEAR), turn);
+    return (at < 0 ? at + turn : at) / (double)r->p->period;
+}
+
 static void raise_attained(refiner *r, const arb_t value, const arf_t tau) {
     arf_t lower;
     arf_init(lower);
     arb_get_lbound_arf(lower, value, r->bits);
     if (arf_cmp(lower, r->out->lower) > 0) {
-        const double turn = 6.283185307179586;
-        double at = fmod(arf_get_d(tau, ARF_RND_NEAR), turn);
         arf_set(r->out->lower, lower);
-        r->out->at = (at < 0 ? at + turn : at) / (double)r->p->period;
+        r->out->at = angle_of(r, tau);
     }
     arf_clear(lower);
 }
@@ -96,13 +108,15 @@ static void set_point(refiner *r, arf_t tau, real y) {
     arf_div_si(tau, tau, (slong)r->p->degree, r->bits, ARF_RND_NEAR);
 }
 
-/* Newton's method from the sieve's best point; each value found is a lower bound. */
+/* Newton's method from the sieve's best point, whose value is the first lower bound. */
 static void climb(refiner *r) {
     arf_t tau;
     arb_t step;
     arf_init(tau);
     arb_init(step);
     set_point(r, tau, r->s->lower_at);
+    set_real(r->out->lower, r->s->lower, r->g->exponent);
+    r->out->at = angle_of(r, tau);
     for (int i = 0; i < 3; i++) {
         evaluate(r, tau, 3);
         raise_attained(r, r->derivative, tau);
@@ -311,12 +325,11 @@ szg_status refine(szg_context *context, const polynomial *p, const grid *g, cons
     arf_t sieved;
     arf_init(sieved);
     set_real(sieved, s->upper, g->exponent);
-    set_real(out->lower, s->lower, g->exponent);
     climb(&r);
     szg_status status = SZG_OK;
     out->balls = s->candidates <= CANDIDATES_MAX;
     int64_t clusters = out->balls ? join_candidates(g, s->candidates, s->candidate) : 0;
-    if (clusters > CLUSTERS_MIN && clusters * p->degree > WORK_MAX)
+    if (clusters > CLUSTERS_MIN && clusters * (p->degree + SPLIT_COST) > WORK_MAX)
         out->balls = false;
     if (out->balls)
         status = bound_clusters(context, &r, clusters);
