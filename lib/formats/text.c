@@ -81,7 +81,7 @@ const char *szg_show(const char *text, char *out, size_t size) {
         else
             memcpy(out + used, text + i, bytes);
         used += bytes;
-        i += step > 0 ? (size_t)step : 1;
+        i += hidden ? 1 : (size_t)step;
     }
     out[used] = 0;
     if (i < length && used + 4 <= size)

@@ -37,12 +37,13 @@ START_TEST(texts_are_read) {
 END_TEST
 
 START_TEST(complex_texts_are_read) {
-    static const szg_c64 want[7] = {{1, 0},  {1.5, -2},   {0, 2},      {0, -1e-3},
-                                    {-1, 3}, {0x1p-3, 1}, {1e5, -2e-7}};
+    static const szg_c64 want[8] = {{1, 0},  {1.5, -2},   {0, 2},       {0, -1e-3},
+                                    {-1, 3}, {0x1p-3, 1}, {1e5, -2e-7}, {0, 0x1p-3}};
     szg_coefficients c;
-    ck_szg_ok(parse("1 1.5-2j 2i -1e-3j (-1+3j) 0x1p-3+1j (1e+5+-2e-7j)", SZG_LAGS_HERMITIAN, &c));
+    ck_szg_ok(parse("1 1.5-2j 2i -1e-3j (-1+3j) 0x1p-3+1j (1e+5+-2e-7j) 0x1p-3j",
+                    SZG_LAGS_HERMITIAN, &c));
     ck_assert_ptr_null(c.re);
-    ck_assert_int_eq(c.count, 7);
+    ck_assert_int_eq(c.count, 8);
     ck_assert_mem_eq(c.z, want, sizeof want);
     szg_coefficients_close(&c);
     ck_szg_ok(parse("1-1j 1j 1+1j", SZG_LAGS_FULL, &c));

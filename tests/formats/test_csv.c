@@ -151,6 +151,38 @@ START_TEST(bad_files_are_refused) {
 }
 END_TEST
 
+/* The boundaries of well-formed UTF-8 (Unicode 15, table 3-7), one step inside and one outside. */
+START_TEST(utf8_is_checked_at_its_boundaries) {
+    static const char *const good[] = {"\xC2\x80",         "\xDF\xBF",         "\xE0\xA0\x80",
+                                       "\xED\x9F\xBF",     "\xEE\x80\x80",     "\xEF\xBF\xBF",
+                                       "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "\x7F"};
+    static const char *const bad[] = {"\x80",
+                                      "\xC1\xBF",
+                                      "\xC2",
+                                      "\xC2\x7F",
+                                      "\xE0\x9F\xBF",
+                                      "\xED\xA0\x80",
+                                      "\xE2\x82",
+                                      "\xF0\x8F\xBF\xBF",
+                                      "\xF4\x90\x80\x80",
+                                      "\xF5\x80\x80\x80",
+                                      "\xF0\x90\x80",
+                                      "\xFF"};
+    char text[64];
+    szg_table *table;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        snprintf(text, sizeof text, "source,layer,width,note\n%s,,,\n", good[i]);
+        ck_szg_ok(parse(text, (int64_t)strlen(text), &table));
+        ck_assert_str_eq(szg_table_get_text(table, 0, 0), good[i]);
+        szg_table_close(&table);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(text, sizeof text, "source,layer,width,note\n%s,,,\n", bad[i]);
+        ck_szg_fails(SZG_EDATA, "not valid UTF-8", parse(text, (int64_t)strlen(text), &table));
+    }
+}
+END_TEST
+
 START_TEST(csv_survives_failed_allocations) {
     szg_table *table;
     ck_szg_ok(szg_table_open(test_context(), "t", columns, COLUMNS, &table));
@@ -168,5 +200,6 @@ void test_register(Suite *suite) {
     test_add(suite, "fields_are_quoted_as_rfc_4180_says", fields_are_quoted_as_rfc_4180_says);
     test_add(suite, "files_of_others_are_read", files_of_others_are_read);
     test_add(suite, "bad_files_are_refused", bad_files_are_refused);
+    test_add(suite, "utf8_is_checked_at_its_boundaries", utf8_is_checked_at_its_boundaries);
     test_add(suite, "csv_survives_failed_allocations", csv_survives_failed_allocations);
 }

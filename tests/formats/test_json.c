@@ -155,7 +155,8 @@ static szg_status build(szg_json **out) {
     *out = NULL;
     SZG_TRY_GOTO(status, szg_json_open_object(context, out), fail);
     SZG_TRY_GOTO(status, szg_json_open_array(context, &list), fail);
-    SZG_TRY_GOTO(status, szg_json_add_text(context, *out, "text", "a\"b\\c\n\x01\xC3\xA9"), fail);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, *out, "text", "a\"b\\c\n\x01\x7F\xC3\xA9"),
+                 fail);
     SZG_TRY_GOTO(status, szg_json_add_text(context, *out, "bad\xFF", "\xE2\x82"), fail);
     SZG_TRY_GOTO(status, szg_json_add_integer(context, *out, "least", INT64_MIN), fail);
     SZG_TRY_GOTO(status, szg_json_add_real(context, *out, "tenth", 0.1), fail);
@@ -175,7 +176,7 @@ fail:
 
 START_TEST(built_documents_print_and_read_back) {
     static const char want[] =
-        "{\"text\":\"a\\\"b\\\\c\\n\\u0001\xC3\xA9\",\"bad\xEF\xBF\xBD\":"
+        "{\"text\":\"a\\\"b\\\\c\\n\\u0001\\u007f\xC3\xA9\",\"bad\xEF\xBF\xBD\":"
         "\"\xEF\xBF\xBD\xEF\xBF\xBD\","
         "\"least\":-9223372036854775808,\"tenth\":0.1,\"nan\":null,"
         "\"hex\":\"0x1.999999999999ap-4\",\"flag\":true,\"null\":null,\"list\":[1.0,-0.0]}";

@@ -24,7 +24,7 @@ static szg_status fill_summary(szg_table *table) {
     SZG_TRY(szg_table_set_real(context, table, "ratio", (double)NAN));
     SZG_TRY(szg_table_note(context, table, "the content is 0"));
     SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "source", "hostile\xFF\x1b[31m\"name\""));
+    SZG_TRY(szg_table_set_text(context, table, "source", "hostile\xFF\xC2\x9B[31m\"name\""));
     return szg_table_set_real(context, table, "width", (double)-INFINITY);
 }
 
@@ -91,7 +91,7 @@ START_TEST(json_is_one_object) {
     ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(first, "note"), &text));
     ck_assert_str_eq(text, "the content is 0; ratio is nan");
     ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(second, "source"), &text));
-    ck_assert_str_eq(text, "hostile\xEF\xBF\xBD\x1b[31m\"name\"");
+    ck_assert_str_eq(text, "hostile\xEF\xBF\xBD\xC2\x9B[31m\"name\"");
     ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(second, "note"), &text));
     ck_assert_str_eq(text, "width is -inf");
     ck_assert(szg_json_kind_of(szg_json_member(second, "n")) == SZG_JSON_NULL);
@@ -128,9 +128,9 @@ START_TEST(tables_are_aligned_and_harmless) {
     ck_szg_ok(make(&result));
     char *text = print(result, (szg_print_options){.format = SZG_FORMAT_TABLE, .rows = 2});
     ck_assert_str_eq(text, "summary\n"
-                           "  source                       n  width  ratio\n"
-                           "  rope:dim=64                512    0.1    nan\n"
-                           "  hostile\\xff\\x1b[31m\"name\"        -inf\n"
+                           "  source                           n  width  ratio\n"
+                           "  rope:dim=64                    512    0.1    nan\n"
+                           "  hostile\\xff\\xc2\\x9b[31m\"name\"        -inf\n"
                            "  note, row 1: the content is 0\n"
                            "\n"
                            "eigenvalues\n"
@@ -160,9 +160,10 @@ START_TEST(wide_tables_are_broken) {
             ck_szg_ok(szg_table_add_row(test_context(), table));
             for (int i = 0; i < 20; i++)
                 if (i == 3)
-                    ck_szg_ok(szg_table_set_text(test_context(), table, names[i],
-                                                 "many words that need more than one line \xC3\xA9"
-                                                 "andonewordthatisfarlongerthanwhatfitsintoone"));
+                    ck_szg_ok(
+                        szg_table_set_text(test_context(), table, names[i],
+                                           "several words which need more than one line \xC3\xA9"
+                                           "andonewordthatisfarlongerthanwhatfitsintoone"));
                 else if (i != 5)
                     ck_szg_ok(szg_table_set_real(test_context(), table, names[i],
                                                  (double)(1000 * i + row)));
@@ -170,11 +171,12 @@ START_TEST(wide_tables_are_broken) {
         ck_szg_ok(szg_result_add(test_context(), result, &table));
         char *text = print(result, (szg_print_options){.width = 80}), *rest = text;
         for (int i = 0; i < 20; i++) {
-            snprintf(want, sizeof want, i == 3 ? " many words" : " %g",
+            snprintf(want, sizeof want, i == 3 ? " several words" : " %g",
                      1000.0 * i + (double)rows - 1);
             ck_assert_msg((i == 5) != (strstr(text, want) != NULL), "%s:\n%s", want, text);
             ck_assert_msg((i == 5) != (strstr(text, names[i]) != NULL), "%s:\n%s", names[i], text);
         }
+        ck_assert_msg(strstr(text, "line") != NULL, "a word was cut:\n%s", text);
         for (char *line; (line = strsep(&rest, "\n"));)
             ck_assert_msg(strlen(line) <= 82, "%s", line); /* two bytes of one letter */
         free(text);
@@ -273,12 +275,12 @@ START_TEST(npy_is_a_structured_array) {
     ck_assert_uint_eq(head % 64, 0);
     ck_assert_int_eq(bytes[head - 1], '\n');
     bytes[head - 1] = 0;
-    ck_assert_msg(strstr(bytes + 10, "{'descr': [('source', '|S19'), ('n', '<f8'), ('width', "
+    ck_assert_msg(strstr(bytes + 10, "{'descr': [('source', '|S20'), ('n', '<f8'), ('width', "
                                      "'<f8'), ('ratio', '<f8'), ('note', '|S16')], "
                                      "'fortran_order': False, 'shape': (2,), }") != NULL,
                   "%s", bytes + 10);
-    ck_assert_uint_eq(size - head, 2 * (19 + 24 + 16));
-    memcpy(&x, bytes + head + 27, sizeof x);
+    ck_assert_uint_eq(size - head, 2 * (20 + 24 + 16));
+    memcpy(&x, bytes + head + 28, sizeof x);
     ck_assert_double_eq(x, 0.1);
     free(bytes);
     ck_szg_ok(szg_result_write(test_context(), result, scratch_path("e.npy"), "eigenvalues"));
@@ -286,6 +288,21 @@ START_TEST(npy_is_a_structured_array) {
     memcpy(&n, bytes + size - 16, sizeof n);
     ck_assert_int_eq(n, 2);
     free(bytes);
+    szg_result_close(&result);
+}
+END_TEST
+
+/* Where the tables cannot all be replaced, no manifest claims that they belong together. */
+START_TEST(mixed_folders_have_no_manifest) {
+    szg_result *result;
+    ck_szg_ok(make(&result));
+    ck_szg_ok(szg_result_write(test_context(), result, scratch_path("mixed/"), NULL));
+    ck_assert_int_eq(remove(scratch_path("mixed/eigenvalues.csv")), 0);
+    ck_assert_int_eq(mkdir(scratch_path("mixed/eigenvalues.csv"), 0777), 0);
+    ck_szg_fails(SZG_EIO, "eigenvalues.csv",
+                 szg_result_write(test_context(), result, scratch_path("mixed/"), NULL));
+    ck_assert_int_ne(access(scratch_path("mixed/manifest.json"), F_OK), 0);
+    ck_assert_int_eq(scratch_entries(scratch_path("mixed/")), 2);
     szg_result_close(&result);
 }
 END_TEST
@@ -345,6 +362,7 @@ void test_register(Suite *suite) {
     test_add(suite, "folders_have_a_manifest", folders_have_a_manifest);
     test_add(suite, "single_files_take_their_ending", single_files_take_their_ending);
     test_add(suite, "npy_is_a_structured_array", npy_is_a_structured_array);
+    test_add(suite, "mixed_folders_have_no_manifest", mixed_folders_have_no_manifest);
     test_add(suite, "failed_writes_leave_the_folder_alone", failed_writes_leave_the_folder_alone);
     test_add(suite, "results_survive_failed_allocations", results_survive_failed_allocations);
 }

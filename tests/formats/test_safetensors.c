@@ -108,6 +108,7 @@ START_TEST(bad_headers_are_refused) {
         {"{" ENTRY("w", "F32", "[1]", 0, 8) "}", 8,
          "w: 1 elements of type F32 take 4 bytes, and the header gives it 8"},
         {"{" ENTRY("w", "F4", "[3]", 0, 2) "}", 2, "w: 3 elements of type F4 take 2 bytes"},
+        {"{" ENTRY("w", "F4", "[3]", 0, 1) "}", 1, "w: 3 elements of type F4 take 2 bytes"},
         {"{" ENTRY("w", "F32", "[0]", 0, 4) "}", 4, "w: 0 elements of type F32 take 0 bytes"},
         {"{" ENTRY("w", "F32", "[1]", 4, 0) "}", 4, "w.data_offsets: bytes 4 to 0 are no range"},
         {"{" ENTRY("w", "F32", "[1]", -4, 0) "}", 4, "w.data_offsets: bytes -4 to 0 are no range"},
