@@ -63,7 +63,7 @@ SZG_CHECK_RESULT szg_status szg_report_symbol(szg_context *context, const szg_en
                                               szg_matrix_report *out);
 
 /* A factored matrix called `name` (kept as a pointer). Its eigenvalues are real where A is a
- * positive multiple of B and nothing breaks the symmetry; else singular values come with them. */
+ * multiple of B and nothing breaks the symmetry; else singular values come with them. */
 SZG_CHECK_RESULT szg_status szg_report_factored(szg_context *context, const szg_factored *factored,
                                                 const char *name, const szg_report_options *options,
                                                 szg_matrix_report *out);

@@ -86,7 +86,7 @@ done:
 
 /* ---- Factored ---- */
 
-/* A = scale B with scale > 0, up to rounding of the entries: then A B^T is symmetric. */
+/* A = scale B up to rounding of the entries: then A B^T is symmetric. */
 static bool proportional(const szg_factored *f, double *scale) {
     double largest_a = 0, largest_b = 0;
     *scale = 0;
@@ -98,8 +98,6 @@ static bool proportional(const szg_factored *f, double *scale) {
                 *scale = f->a[i * f->lda + j] / f->b[i * f->ldb + j];
             }
         }
-    if (!(*scale > 0))
-        return false;
     for (int64_t i = 0; i < f->n; i++)
         for (int64_t j = 0; j < f->d; j++)
             if (!(fabs(f->a[i * f->lda + j] - *scale * f->b[i * f->ldb + j]) <=
