@@ -4,7 +4,7 @@
  * imaginary. */
 #include <szego/pool.h>
 
-#include "spectra_private.h"
+#include "dense.h"
 
 enum { BLOCK = 4096 };
 
@@ -92,6 +92,10 @@ static szg_status alibi_run(szg_context *context, const szg_selection *selection
     return status;
 }
 
+static double alibi_lag(const void *data, int64_t k) {
+    return -*(const double *)data * (double)k;
+}
+
 szg_status szg_spectra_alibi(szg_context *context, int64_t n, double slope,
                              const szg_spectra_options *options, szg_spectrum *out) {
     memset(out, 0, sizeof *out);
@@ -101,6 +105,8 @@ szg_status szg_spectra_alibi(szg_context *context, int64_t n, double slope,
     double order = (double)n;
     double frobenius = fabs(slope) * order * sqrt((order - 1) * (order + 1) / 6);
     SZG_TRY(szg_require_finite(context, "the bias's Frobenius norm", frobenius));
+    if (szg_options_dense(options))
+        return szg_dense_kernel(context, n, alibi_lag, &slope, options, out);
     bool zero = n == 1 || slope == 0;
     int64_t count = zero ? 0 : szg_selection_count(&selection);
     SZG_TRY(szg_spectrum_open(context, n, count, "eigenvalue", false, out));

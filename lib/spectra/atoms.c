@@ -7,10 +7,9 @@
 #include <stdlib.h>
 
 #include <szego/backend.h>
-#include <szego/toeplitz.h>
 
+#include "dense.h"
 #include "dirichlet.h"
-#include "spectra_private.h"
 
 typedef struct atom {
     double theta, weight; /* theta >= 0, distinct; weight > 0 */
@@ -145,23 +144,12 @@ static szg_status atoms_structured(szg_context *context, const atom_set *set, sz
     return status;
 }
 
-/* The oracle: the kernel's own Toeplitz matrix. */
-static szg_status atoms_dense(szg_context *context, const atom_set *set,
-                              const szg_spectra_options *options, szg_spectrum *out) {
-    SZG_TRY(szg_memory_require(context, set->n, set->n, sizeof(double), "the dense kernel",
-                               "leave out --dense: the frequencies alone give the spectrum"));
-    double *lags;
-    SZG_TRY(szg_memory_alloc(context, set->n, sizeof *lags, &lags));
-    for (int64_t k = 0; k < set->n; k++)
-        for (int64_t i = 0; i < set->count; i++)
-            lags[k] += set->atom[i].weight * szg_angle_cos(k, set->atom[i].angle);
-    szg_toeplitz *t = NULL;
-    szg_status status = szg_toeplitz_open_symmetric(context, set->n, set->n, lags, &t);
-    if (status == SZG_OK)
-        status = szg_spectra_toeplitz(context, t, options, out);
-    szg_toeplitz_close(&t);
-    szg_memory_free(lags);
-    return status;
+static double atoms_lag(const void *data, int64_t k) {
+    const atom_set *set = data;
+    double sum = 0;
+    for (int64_t i = 0; i < set->count; i++)
+        sum += set->atom[i].weight * szg_angle_cos(k, set->atom[i].angle);
+    return sum;
 }
 
 szg_status szg_spectra_atoms(szg_context *context, int64_t n, int64_t count, const double *weight,
@@ -177,8 +165,9 @@ szg_status szg_spectra_atoms(szg_context *context, int64_t n, int64_t count, con
                         count, n);
     atom_set set = {.n = n};
     SZG_TRY(open_atoms(context, count, weight, theta, &set));
-    szg_status status = szg_options_dense(options) ? atoms_dense(context, &set, options, out)
-                                                   : atoms_structured(context, &set, out);
+    szg_status status = szg_options_dense(options)
+                            ? szg_dense_kernel(context, n, atoms_lag, &set, options, out)
+                            : atoms_structured(context, &set, out);
     szg_memory_free(set.atom);
     return status;
 }

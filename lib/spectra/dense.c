@@ -44,6 +44,24 @@ szg_status szg_dense_open_toeplitz(szg_context *context, const szg_toeplitz *t, 
     return status;
 }
 
+szg_status szg_dense_kernel(szg_context *context, int64_t n,
+                            double (*lag)(const void *data, int64_t k), const void *data,
+                            const szg_spectra_options *options, szg_spectrum *out) {
+    double *lags;
+    SZG_TRY(szg_memory_require(context, n, n, sizeof *lags, "the dense kernel",
+                               "leave out --dense: the closed form needs no matrix"));
+    SZG_TRY(szg_memory_alloc(context, n, sizeof *lags, &lags));
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = lag(data, k);
+    szg_toeplitz *t = NULL;
+    szg_status status = szg_toeplitz_open_symmetric(context, n, n, lags, &t);
+    if (status == SZG_OK)
+        status = szg_spectra_toeplitz(context, t, options, out);
+    szg_toeplitz_close(&t);
+    szg_memory_free(lags);
+    return status;
+}
+
 static double trace_of(int64_t n, const double *a, int64_t step) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)

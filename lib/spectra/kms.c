@@ -1,7 +1,7 @@
 /* Kac-Murdock-Szego matrices in closed form. */
 #include <szego/pool.h>
 
-#include "spectra_private.h"
+#include "dense.h"
 
 enum { BLOCK = 4096 };
 
@@ -116,6 +116,10 @@ static szg_status kms_interior(szg_context *context, int64_t n, double r,
     return SZG_OK;
 }
 
+static double kms_lag(const void *data, int64_t k) {
+    return pow(*(const double *)data, (double)k);
+}
+
 szg_status szg_spectra_kms(szg_context *context, int64_t n, double rho,
                            const szg_spectra_options *options, szg_spectrum *out) {
     memset(out, 0, sizeof *out);
@@ -126,6 +130,8 @@ szg_status szg_spectra_kms(szg_context *context, int64_t n, double rho,
     if (!(r <= 1))
         return szg_fail(context, SZG_EINVAL,
                         "rho = %g: a Kac-Murdock-Szego matrix takes -1 <= rho <= 1", rho);
+    if (szg_options_dense(options))
+        return szg_dense_kernel(context, n, kms_lag, &rho, options, out);
     szg_status status =
         r == 1 ? kms_rank_one(context, n, out) : kms_interior(context, n, r, options, out);
     if (status != SZG_OK) {

@@ -353,6 +353,33 @@ START_TEST(rotary_at_largest_order) {
 }
 END_TEST
 
+/* `dense` forces the oracle, whose answer is LAPACK's and agrees. */
+START_TEST(dense_forces_the_oracle) {
+    szg_spectra_options dense = {.dense = true};
+    const int64_t n = 23;
+    const double theta[3] = {1, 0.3, 0.01};
+    for (int form = 0; form < 3; form++) {
+        szg_spectrum fast, slow;
+        for (int way = 0; way < 2; way++) {
+            szg_spectrum *s = way ? &slow : &fast;
+            const szg_spectra_options *options = way ? &dense : NULL;
+            ck_szg_ok(form == 0   ? szg_spectra_kms(test_context(), n, -0.9, options, s)
+                      : form == 1 ? szg_spectra_alibi(test_context(), n, 0.25, options, s)
+                                  : szg_spectra_rotary(test_context(), n, 3, theta, 1, options, s));
+        }
+        ck_assert(strstr(slow.method, "dense") && !strstr(fast.method, "dense"));
+        ck_assert_int_eq(slow.count, n);
+        check_values(&fast, n, slow.re, weyl(n, fast.frobenius));
+        ck_close(slow.frobenius, fast.frobenius, 1e-13 * fast.frobenius);
+        szg_spectrum_close(&fast);
+        szg_spectrum_close(&slow);
+    }
+    szg_spectrum s;
+    ck_szg_fails(SZG_ENOMEM, "--dense",
+                 szg_spectra_kms(test_context(), 1000000000, 0.5, &dense, &s));
+}
+END_TEST
+
 /* Eigenvalues of a leading principal submatrix interlace (Cauchy). */
 START_TEST(closed_forms_interlace) {
     szg_spectrum large, small;
@@ -417,6 +444,7 @@ void test_register(Suite *suite) {
     test_add(suite, "dirichlet_against_sum", dirichlet_against_sum);
     test_add(suite, "rotary_at_huge_orders", rotary_at_huge_orders);
     test_add(suite, "rotary_at_largest_order", rotary_at_largest_order);
+    test_add(suite, "dense_forces_the_oracle", dense_forces_the_oracle);
     test_add(suite, "closed_forms_interlace", closed_forms_interlace);
     test_add(suite, "closed_forms_refuse", closed_forms_refuse);
 }
