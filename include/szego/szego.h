@@ -8,7 +8,10 @@
 #include <szego/claims.h>
 #include <szego/coefficients.h>
 #include <szego/context.h>
+#include <szego/contraction.h>
+#include <szego/coupling.h>
 #include <szego/csv.h>
+#include <szego/encoding.h>
 #include <szego/factored.h>
 #include <szego/file.h>
 #include <szego/json.h>
@@ -17,8 +20,10 @@
 #include <szego/ops.h>
 #include <szego/pool.h>
 #include <szego/random.h>
+#include <szego/report.h>
 #include <szego/result.h>
 #include <szego/safetensors.h>
+#include <szego/spec.h>
 #include <szego/spectra.h>
 #include <szego/status.h>
 #include <szego/summary.h>
