@@ -243,7 +243,7 @@ szg_status szg_report_symbol(szg_context *context, const szg_encoding *encoding,
     out->matrix = job.facts.matrix;
     out->summary.n = n;
     if (job.facts.form == SZG_FORM_NOT_TOEPLITZ)
-        return szg_fail(context, SZG_EDOMAIN, "%s: no symbol: %s", szg_encoding_spec(encoding),
+        return szg_fail(context, SZG_EDOMAIN, "%s: %s", szg_encoding_spec(encoding),
                         job.facts.line);
     szg_status status = open_toeplitz(context, &job);
     if (status == SZG_OK)
