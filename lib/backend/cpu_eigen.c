@@ -22,16 +22,27 @@ static szg_status check_vectors(szg_context *context, int64_t n, bool vectors) {
                     (long long)n, VECTORS_MAX);
 }
 
+/* From this order on the reduction in two stages (Haidar, Ltaief, Dongarra 2011), which gives no
+ * vectors, is faster on one thread: docs/conventions.md has the figures. */
+enum { TWO_STAGE = 2560 };
+
+typedef lapack_int symmetric_driver(int layout, char job, char triangle, lapack_int n, double *a,
+                                    lapack_int lda, double *w, double *work, lapack_int count,
+                                    lapack_int *work_int, lapack_int count_int);
+
 szg_status szg_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
                                    double *w, bool vectors) {
     SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
     SZG_TRY(check_vectors(context, n, vectors));
+    bool staged = !vectors && n >= TWO_STAGE && !szg_blas_is_plain();
+    symmetric_driver *driver = staged ? LAPACKE_dsyevd_2stage_work : LAPACKE_dsyevd_work;
+    const char *name = staged ? "dsyevd_2stage" : "dsyevd";
     char job = vectors ? 'V' : 'N';
     double query;
     lapack_int query_int;
-    SZG_TRY(szg_lapack_status(context, "dsyevd",
-                              LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a,
-                                                  (lapack_int)lda, w, &query, -1, &query_int, -1),
+    SZG_TRY(szg_lapack_status(context, name,
+                              driver(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda,
+                                     w, &query, -1, &query_int, -1),
                               LOOSE_EIGEN));
     int64_t count = szg_lapack_work(query);
     double *work;
@@ -40,11 +51,10 @@ szg_status szg_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, i
     szg_status status = szg_memory_alloc(context, query_int, sizeof *work_int, &work_int);
     if (status == SZG_OK) {
         szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
-        lapack_int info =
-            LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda, w,
-                                work, (lapack_int)count, work_int, query_int);
+        lapack_int info = driver(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda, w,
+                                 work, (lapack_int)count, work_int, query_int);
         szg_blas_end(call);
-        status = szg_lapack_status(context, "dsyevd", info, LOOSE_EIGEN);
+        status = szg_lapack_status(context, name, info, LOOSE_EIGEN);
     }
     szg_memory_free(work);
     szg_memory_free(work_int);

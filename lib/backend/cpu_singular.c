@@ -1,10 +1,7 @@
 /* Singular values and QR by LAPACK. A row-major m x n array read column-major is the n x m
  * transpose, A^T = conj(V) S U^T: LAPACK's left factor is our vt and its right factor our u, in
  * place. */
-#include <string.h>
-
 #include <szego/memory.h>
-#include <szego/pool.h>
 #include "cpu.h"
 #include "lapack.h"
 
@@ -87,8 +84,8 @@ end:
 }
 
 /* A = Q R row-major is A^T = L Q' column-major with L = R^T, which stands in memory as R. */
-static szg_status factor(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda,
-                         bool large) {
+szg_status szg_cpu_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda) {
+    SZG_TRY(szg_lapack_sizes(context, "QR", m, n, lda));
     int64_t k = m < n ? m : n;
     double query;
     SZG_TRY(szg_lapack_status(context, "dgelqf",
@@ -98,7 +95,7 @@ static szg_status factor(szg_context *context, int64_t m, int64_t n, double *a, 
     int64_t count = szg_lapack_work(query);
     double *work; /* LAPACK's own, then the k scalars of the reflectors */
     SZG_TRY(szg_memory_alloc(context, count + k, sizeof *work, &work));
-    szg_blas_call call = szg_blas_begin(context, large);
+    szg_blas_call call = szg_blas_begin(context, k >= LARGE_SINGULAR);
     lapack_int info = LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, a,
                                           (lapack_int)lda, work + count, work, (lapack_int)count);
     szg_blas_end(call);
@@ -107,44 +104,4 @@ static szg_status factor(szg_context *context, int64_t m, int64_t n, double *a, 
         for (int64_t j = 0; j < i; j++)
             a[i * lda + j] = 0;
     return szg_lapack_status(context, "dgelqf", info, "failed");
-}
-
-/* Tall matrices by slices that fit the cache, one a block of the pool; the R of the slices,
- * stacked, have the R of the whole (Demmel, Grigori, Hoemmen, Langou 2012). */
-enum { TALL = 4, SLICE_ROWS = 1024 };
-
-typedef struct tall_job {
-    int64_t m, n, lda, rows, slices;
-    double *a;
-} tall_job;
-
-/* The last slice takes the remainder too, so that none has fewer rows than columns. */
-static szg_status factor_slice(szg_context *context, void *argument, int64_t block, int worker) {
-    (void)worker;
-    const tall_job *job = argument;
-    int64_t first = block * job->rows;
-    int64_t rows = block + 1 == job->slices ? job->m - first : job->rows;
-    return factor(context, rows, job->n, job->a + first * job->lda, job->lda, false);
-}
-
-/* One round: every slice becomes its R, and these move together at the top. */
-static szg_status reduce(szg_context *context, tall_job *job) {
-    SZG_TRY(szg_pool_run(context, job->slices, factor_slice, job));
-    for (int64_t slice = 1; slice < job->slices; slice++)
-        for (int64_t i = 0; i < job->n; i++)
-            memmove(job->a + (slice * job->n + i) * job->lda,
-                    job->a + (slice * job->rows + i) * job->lda, (size_t)job->n * sizeof *job->a);
-    job->m = job->slices * job->n;
-    return SZG_OK;
-}
-
-szg_status szg_cpu_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda) {
-    SZG_TRY(szg_lapack_sizes(context, "QR", m, n, lda));
-    tall_job job = {.m = m, .n = n, .lda = lda, .a = a};
-    job.rows = TALL * n > SLICE_ROWS ? TALL * n : SLICE_ROWS;
-    while (job.m >= 2 * job.rows) {
-        job.slices = job.m / job.rows;
-        SZG_TRY(reduce(context, &job));
-    }
-    return factor(context, job.m, n, a, lda, n >= LARGE_SINGULAR);
 }

@@ -102,6 +102,28 @@ START_TEST(second_difference_matrix) {
 }
 END_TEST
 
+/* LAPACK's plain drivers, and large orders that take the other one, against the closed form. */
+START_TEST(drivers_agree) {
+    szg_context *context = test_context();
+    const int64_t orders[] = {100, 600, 2600};
+    for (int trial = 0; trial < 4; trial++) {
+        int64_t n = orders[trial % 3];
+        double *a = new_numbers(n * n), *w = new_numbers(n);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j <= i; j++)
+                a[i * n + j] = (double)(j + 1) * ((double)(n - i) / (double)(n + 1));
+        szg_backend_plain_lapack(trial == 3);
+        ck_szg_ok(szg_eigen_symmetric(context, n, a, n, w, false));
+        szg_backend_plain_lapack(false);
+        for (int64_t i = 0; i < n; i++) {
+            double angle = (double)(n - i) * M_PI / (double)(n + 1);
+            ck_close(w[i], 1 / pow(2 * sin(angle / 2), 2), error_bound(n, w[n - 1]));
+        }
+        szg_memory_free(a), szg_memory_free(w);
+    }
+}
+END_TEST
+
 START_TEST(tridiagonal_vectors) {
     for (uint32_t trial = 0; trial < 2 * SIZE_COUNT; trial++) {
         int64_t n = SIZES[trial / 2];
@@ -260,6 +282,7 @@ END_TEST
 void test_register(Suite *suite) {
     test_add(suite, "hermitian_eigenvalues", hermitian_eigenvalues);
     test_add(suite, "second_difference_matrix", second_difference_matrix);
+    test_add(suite, "drivers_agree", drivers_agree);
     test_add(suite, "tridiagonal_vectors", tridiagonal_vectors);
     test_add(suite, "general_eigenvalues_of_normal_matrices",
              general_eigenvalues_of_normal_matrices);
