@@ -408,6 +408,38 @@ START_TEST(low_rank) {
 }
 END_TEST
 
+/* 3-D files hold one block a head. */
+START_TEST(files_by_head) {
+    enum { HEADS = 2, ROWS = 3, DIM = 2 };
+    double data[HEADS * ROWS * DIM], q[ROWS * DIM], k[ROWS * DIM], p[ROWS * DIM] = {0}, qp[6],
+                                                                            kp[6];
+    for (int i = 0; i < HEADS * ROWS * DIM; i++)
+        data[i] = i;
+    p[3] = 7;
+    int64_t shape[] = {HEADS, ROWS, DIM};
+    ck_szg_ok(szg_npy_write_real(test_context(), file_name("q"), 3, shape, data));
+    char spec[256];
+    snprintf(spec, sizeof spec, "files:q=%s,k=%s", file_name("q"), file_name("q"));
+    szg_content *content = content_of(spec);
+    ck_assert_int_eq(szg_content_dimension(content), DIM);
+    ck_szg_ok(szg_content_fill(test_context(), content, 1, ROWS, DIM, p, q, k, qp, kp));
+    ck_assert_mem_eq(q, data + ROWS * DIM, sizeof q);
+    ck_assert_mem_eq(k, data + ROWS * DIM, sizeof k);
+    ck_assert_mem_eq(qp, p, sizeof p); /* positions enter unprojected */
+    ck_assert_mem_eq(kp, p, sizeof p);
+    ck_szg_fails(SZG_EDOMAIN, "has 2 heads, not head 2",
+                 szg_content_fill(test_context(), content, 2, ROWS, DIM, NULL, q, k, NULL, NULL));
+    szg_content_close(&content);
+    data[4] = INFINITY;
+    ck_szg_ok(szg_npy_write_real(test_context(), file_name("q"), 3, shape, data));
+    ck_szg_fails(SZG_EDATA, "row 2, column 0",
+                 szg_content_parse(test_context(), spec, 0, &content));
+    ck_szg_ok(szg_npy_write_real(test_context(), file_name("q"), 1, shape, data));
+    ck_szg_fails(SZG_EDATA, "[rows, dim]", szg_content_parse(test_context(), spec, 0, &content));
+    remove_files();
+}
+END_TEST
+
 /* ---- Bad input, memory ---- */
 
 START_TEST(bad_content) {
@@ -499,6 +531,7 @@ void test_register(Suite *suite) {
     test_add(suite, "seeds", seeds);
     test_add(suite, "moments", moments);
     test_add(suite, "low_rank", low_rank);
+    test_add(suite, "files_by_head", files_by_head);
     test_add(suite, "bad_content", bad_content);
     test_add(suite, "bad_arguments", bad_arguments);
     test_add(suite, "allocation_failures", allocation_failures);
