@@ -226,7 +226,8 @@ END_TEST
 
 /* Each allocation fails once: SZG_ENOMEM and nothing left behind (the leak checker watches). */
 START_TEST(allocation_failures) {
-    const char *const ids[] = {"R3.1", "B1", "B3h", "L1", "L2", "SYM"};
+    const char *const ids[] = {"R3.1", "R3.2", "E8", "B1",  "B1c", "T3.1h", "B3",
+                               "B3h",  "B3c",  "L1", "L1s", "L2",  "L3c",   "E12c"};
     szg_claims_options options = {.terms = 3, .trials = 4};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         szg_status status = SZG_ENOMEM;

@@ -136,8 +136,45 @@ START_TEST(facts_of_encodings) {
 }
 END_TEST
 
+static szg_theorem_answer of_spec(const char *spec) {
+    szg_encoding *encoding;
+    szg_kernel_facts facts;
+    szg_theorem_answer answer;
+    ck_szg_ok(szg_encoding_parse(test_context(), spec, &encoding));
+    ck_szg_ok(szg_encoding_facts(test_context(), encoding, 0, 0, &facts));
+    ck_szg_ok(szg_theorem_of_encoding(test_context(), &facts, &answer));
+    szg_encoding_close(&encoding);
+    return answer;
+}
+
+START_TEST(encodings_themselves) {
+    static const struct {
+        const char *spec;
+        szg_theorem want;
+    } cases[] = {
+        {"nope", SZG_THEOREM_NONE},
+        {"absolute:dim=8", SZG_THEOREM_NONE},
+        {"learned:dim=8,seed=1", SZG_THEOREM_NONE},
+        {"random:dim=8,seed=1", SZG_THEOREM_NONE},
+        {"relative:seed=1", SZG_THEOREM_NONE},
+        {"t5:seed=1", SZG_THEOREM_NONE}, /* drawn tails differ */
+        {"alibi", SZG_THEOREM_NONE},
+        {"rope:dim=8", SZG_THEOREM_NONE},
+        {"rope+absolute:dim=8", SZG_THEOREM_NONE},
+        {"kms:rho=0.9", SZG_THEOREM_SZEGO},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        szg_theorem_answer answer = of_spec(cases[i].spec);
+        ck_assert_msg(answer.theorem == cases[i].want, "%s: %s: %s", cases[i].spec, answer.name,
+                      answer.sentence);
+        ck_assert(strlen(answer.sentence) > 30);
+    }
+}
+END_TEST
+
 void test_register(Suite *suite) {
     test_add(suite, "every_combination", every_combination);
     test_add(suite, "coefficients", coefficients);
     test_add(suite, "facts_of_encodings", facts_of_encodings);
+    test_add(suite, "encodings_themselves", encodings_themselves);
 }
