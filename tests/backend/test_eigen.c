@@ -102,25 +102,31 @@ START_TEST(second_difference_matrix) {
 }
 END_TEST
 
-/* LAPACK's plain drivers, and large orders that take the other one, against the closed form. */
-START_TEST(drivers_agree) {
-    szg_context *context = test_context();
-    const int64_t orders[] = {100, 600, 2600};
-    for (int trial = 0; trial < 4; trial++) {
-        int64_t n = orders[trial % 3];
-        double *a = new_numbers(n * n), *w = new_numbers(n);
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t j = 0; j <= i; j++)
-                a[i * n + j] = (double)(j + 1) * ((double)(n - i) / (double)(n + 1));
-        szg_backend_plain_lapack(trial == 3);
-        ck_szg_ok(szg_eigen_symmetric(context, n, a, n, w, false));
-        szg_backend_plain_lapack(false);
-        for (int64_t i = 0; i < n; i++) {
-            double angle = (double)(n - i) * M_PI / (double)(n + 1);
-            ck_close(w[i], 1 / pow(2 * sin(angle / 2), 2), error_bound(n, w[n - 1]));
-        }
-        szg_memory_free(a), szg_memory_free(w);
+/* min(i, j) - i j / (n + 1) is the inverse of tridiag(-1, 2, -1). */
+static void check_green_function(szg_context *context, int64_t n) {
+    double *a = new_numbers(n * n), *w = new_numbers(n);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++)
+            a[i * n + j] = (double)(j + 1) * ((double)(n - i) / (double)(n + 1));
+    ck_assert_int_eq(szg_eigen_symmetric(context, n, a, n, w, false), SZG_OK);
+    for (int64_t i = 0; i < n; i++) {
+        double half = (double)(n - i) * M_PI / (double)(2 * n + 2);
+        ck_close(w[i], 1 / pow(2 * sin(half), 2), error_bound(n, w[n - 1]));
     }
+    szg_memory_free(a), szg_memory_free(w);
+}
+
+/* Orders that take the other driver or several threads, and LAPACK's plain drivers. */
+START_TEST(drivers_agree) {
+    szg_context *alone;
+    szg_context_options options = {.threads = 1};
+    ck_assert_int_eq(szg_context_open(&options, &alone), SZG_OK);
+    check_green_function(alone, 2600);
+    szg_context_close(&alone);
+    check_green_function(test_context(), 600);
+    szg_backend_plain_lapack(true);
+    check_green_function(test_context(), 100);
+    szg_backend_plain_lapack(false);
 }
 END_TEST
 
