@@ -266,7 +266,8 @@ SZG_CHECK_RESULT szg_status szg_ball_matrix_norm(szg_context *context,
                                                  int64_t k, szg_interval *out);
 
 /* Frees what Arb and FLINT keep for the calling thread (constants, scratch). The next call computes
- * it again. A program calls it before it ends, so that leak checkers stay silent. */
+ * it again. A program calls it before it ends, and a block of a pool before it returns if it called
+ * functions of this header, so that leak checkers stay silent. */
 void szg_ball_cleanup(void);
 
 SZG_END_DECLS

@@ -145,7 +145,7 @@ static szg_status split_cell(szg_context *context, const grid *g, sieve *s, int6
 szg_status sieve_finish(szg_context *context, const grid *g, sieve *s) {
     s->upper = s->lower;
     for (int64_t i = 0; i < s->cells; i++) {
-        if (i % 1024 == 0)
+        if (i % 64 == 0)
             SZG_TRY(szg_context_check_cancel(context));
         SZG_TRY(split_cell(context, g, s, i));
     }
