@@ -44,21 +44,29 @@ static void check_vectors(int64_t n, int width, const double *a, const double *v
         }
 }
 
+/* A copy of a whose upper triangle, which nobody reads, is something else. */
+static void copy_lower(int64_t n, int width, const double *a, double *out) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n * width; j++)
+            out[i * n * width + j] = j < (i + 1) * width ? a[i * n * width + j] : 3;
+}
+
 static void check_hermitian(uint32_t step, int64_t n, int width) {
     double *a = random_numbers(step, n * n * width);
     make_hermitian(n, width, a);
-    double *w = new_numbers(n), *other = new_numbers(n), *v = copy_numbers(n * n * width, a);
+    double *w = new_numbers(n), *other = new_numbers(n), *v = new_numbers(n * n * width);
     double bound = error_bound(n, norm_of(n * n * width, a));
+    copy_lower(n, width, a, v);
     ck_szg_ok(eigen(n, width, v, w, true));
     check_vectors(n, width, a, v, w, bound);
-    memcpy(v, a, (size_t)(n * n * width) * sizeof *v);
+    copy_lower(n, width, a, v);
     ck_szg_ok(eigen(n, width, v, other, false));
     for (int64_t i = 0; i < n; i++) {
         ck_close(other[i], w[i], bound);
         ck_assert(i == 0 || other[i] >= other[i - 1]);
     }
     use_backend("reference");
-    memcpy(v, a, (size_t)(n * n * width) * sizeof *v);
+    copy_lower(n, width, a, v);
     ck_szg_ok(eigen(n, width, v, other, true));
     check_vectors(n, width, a, v, other, bound);
     for (int64_t i = 0; i < n; i++)
