@@ -37,8 +37,24 @@ static pair multiply(pair x, pair y) {
     return (pair){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
 }
 
+/* The error bounds hold for rounding to nearest with LDBL_MANT_DIG bits: another rounding mode,
+ * x87's control word set to fewer bits, or an emulator with 64-bit long doubles would break them
+ * silently. */
+static szg_status check_rounding(szg_context *context) {
+    volatile real one = 1, step = LDBL_EPSILON, half = LDBL_EPSILON / 2;
+    volatile real more = 3 * half / 2;
+    const real next = one + step;
+    if (next > one && one + half == one && one + more == next && -one - more == -next)
+        return SZG_OK;
+    return szg_fail(context, SZG_EBACKEND,
+                    "long double does not round to nearest with %d bits here (rounding mode, "
+                    "processor's precision control or an emulator): certified ranges need that",
+                    LDBL_MANT_DIG);
+}
+
 szg_status fft_open(szg_context *context, int64_t size, fft *out) {
     *out = (fft){.size = size};
+    SZG_TRY(check_rounding(context));
     while ((int64_t)1 << out->log2_size < size)
         out->log2_size++;
     int64_t half = size / 2, fine = (int64_t)1 << out->log2_size / 2;

@@ -1,5 +1,6 @@
 /* The transform, the grid and the Taylor bounds inside the certified range: each proved error bound
  * against the true error. */
+#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,21 @@ START_TEST(test_polynomial) {
 }
 END_TEST
 
+/* Another rounding mode would void the error bounds: it is refused. */
+START_TEST(test_rounding_mode) {
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    const szg_c64 a[] = {{0, 0}, {1, 0}};
+    szg_range r;
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(fesetround(modes[i]), 0);
+        szg_status status = szg_ball_symbol_range(test_context(), 2, a, SZG_TAPER_NONE, 0, 128, &r);
+        ck_assert_int_eq(fesetround(FE_TONEAREST), 0);
+        ck_assert_int_eq(status, SZG_EBACKEND);
+    }
+    ck_szg_ok(szg_ball_symbol_range(test_context(), 2, a, SZG_TAPER_NONE, 0, 128, &r));
+}
+END_TEST
+
 /* A cancelled context stops the search and leaks nothing. */
 START_TEST(test_cancel) {
     szg_context *context;
@@ -173,5 +189,6 @@ void test_register(Suite *suite) {
     test_add(suite, "grid errors", test_grid_errors);
     test_add(suite, "taylor", test_taylor);
     test_add(suite, "polynomial", test_polynomial);
+    test_add(suite, "rounding mode", test_rounding_mode);
     test_add(suite, "cancel", test_cancel);
 }
