@@ -104,6 +104,8 @@ static szg_status run(szg_context *context, const bench_options *options, bench_
     what.prepare = prepare, what.ours = run_ours, what.rival = run_rival, what.single = run_single;
     what.job = &job;
     what.pairs = options->quick ? 3 : 5;
+    if (options->quick)
+        what.target_ratio = 0; /* set for 1,000 matrices */
     szg_status status = fill(context, options, symmetric, &job);
     if (status == SZG_OK)
         status = bench_measure(context, &what, table);
