@@ -113,8 +113,9 @@ SZG_CHECK_RESULT szg_status szg_spectra_atoms(szg_context *context, int64_t n, i
                                               szg_spectrum *out);
 
 /* Eigenvalues of L = M o (A B^T + T). No bias, no mask: those of the d x d matrix B^T A, and n - d
- * zeros. Causal mask: the diagonal (L is triangular), with a note. Bias: dense. SZG_EDOMAIN for
- * range or extremes of a non-symmetric L: complex numbers have no order; ask for all. */
+ * zeros. Causal mask: the diagonal (L is triangular), with a note. Bias: dense, but for the ends of a
+ * symmetric L (a = b, symmetric bias). `options` restricts symmetric L only: complex numbers have no
+ * ends, others are returned complete. */
 SZG_CHECK_RESULT szg_status szg_spectra_factored_eigen(szg_context *context,
                                                        const struct szg_factored *f,
                                                        const szg_spectra_options *options,

@@ -9,8 +9,20 @@
  */
 enum { COMPLETE_MAX = 16384 };
 
-/* Turns a real spectrum that holds both ends into singular values. Complete ones only, so that the
- * least modulus is among them. */
+static bool is_large(const szg_selection *selection, const szg_spectra_options *options) {
+    return !szg_options_dense(options) && selection->n > COMPLETE_MAX &&
+           szg_extremes_apply(selection);
+}
+
+static void copy_origin(const szg_spectrum *eigenvalues, szg_spectrum *out) {
+    out->rank = eigenvalues->rank;
+    out->frobenius = eigenvalues->frobenius;
+    out->residual = eigenvalues->residual;
+    out->residual_meaning = eigenvalues->residual_meaning;
+    out->method = eigenvalues->method;
+}
+
+/* Singular values from a complete real spectrum. */
 static szg_status moduli_of(szg_context *context, const szg_selection *selection,
                             const szg_spectrum *eigenvalues, szg_spectrum *out) {
     double *values;
@@ -19,23 +31,47 @@ static szg_status moduli_of(szg_context *context, const szg_selection *selection
         values[i] = eigenvalues->re[i];
     szg_status status = szg_spectrum_from_moduli(context, selection, values, out);
     szg_memory_free(values);
-    if (status != SZG_OK)
-        return status;
-    out->rank = eigenvalues->rank;
-    out->frobenius = eigenvalues->frobenius;
-    out->residual = eigenvalues->residual;
-    out->residual_meaning = eigenvalues->residual_meaning;
-    out->method = eigenvalues->method;
+    if (status == SZG_OK)
+        copy_origin(eigenvalues, out);
+    return status;
+}
+
+/* From both ends of a real spectrum: the largest moduli are among them; the least where both ends
+ * have one sign. */
+static szg_status moduli_of_ends(szg_context *context, const szg_selection *selection,
+                                 const szg_spectrum *ends, szg_spectrum *out) {
+    int64_t k = selection->high;
+    bool definite = ends->re[0] > 0 || ends->re[2 * k - 1] < 0;
+    szg_spectrum all;
+    SZG_TRY(szg_spectrum_open(context, selection->n, 2 * k, "singular", false, &all));
+    for (int64_t i = 0; i < 2 * k; i++)
+        all.re[i] = fabs(ends->re[i]);
+    szg_sort_descending(2 * k, all.re);
+    for (int64_t i = k; !definite && i < 2 * k; i++)
+        all.re[i] = NAN;
+    copy_origin(ends, &all);
+    all.note =
+        definite ? NULL : "the least singular values lie inside the spectrum: not established";
+    *out = all;
     return SZG_OK;
 }
 
 static szg_status hermitian_singular(szg_context *context, const szg_toeplitz *t,
-                                     const szg_selection *selection, bool dense,
-                                     szg_spectrum *out) {
-    szg_spectra_options all = {.dense = dense};
+                                     const szg_selection *selection,
+                                     const szg_spectra_options *options, szg_spectrum *out) {
+    bool ends = is_large(selection, options);
+    szg_spectra_options all = {.dense = szg_options_dense(options)};
     szg_spectrum eigenvalues;
-    SZG_TRY(szg_spectra_toeplitz(context, t, &all, &eigenvalues));
-    szg_status status = moduli_of(context, selection, &eigenvalues, out);
+    SZG_TRY(szg_spectra_toeplitz(context, t, ends ? options : &all, &eigenvalues));
+    szg_status status = SZG_OK;
+    if (!ends || eigenvalues.count + eigenvalues.zeros == selection->n)
+        status = moduli_of(context, selection, &eigenvalues, out);
+    else if (eigenvalues.note)
+        status = szg_fail(context, SZG_ENOCONV,
+                          "the ends of the spectrum are too crowded: ask for "
+                          "fewer singular values, or for all");
+    else
+        status = moduli_of_ends(context, selection, &eigenvalues, out);
     szg_spectrum_close(&eigenvalues);
     return status;
 }
@@ -94,13 +130,13 @@ szg_status szg_spectra_toeplitz_singular(szg_context *context, const szg_toeplit
     SZG_TRY(szg_selection_of(context, n, options, &selection));
     bool dense = szg_options_dense(options), real = szg_toeplitz_is_real(t);
     szg_status status;
-    if (!dense && real && n > COMPLETE_MAX && szg_extremes_apply(&selection)) {
+    if (szg_toeplitz_is_hermitian(t)) {
+        status = hermitian_singular(context, t, &selection, options, out);
+    } else if (real && is_large(&selection, options)) {
         szg_square_operator l = {.n = n, .apply = square_apply, .data = t};
         status = szg_extremes_singular(context, &l, &selection, out);
         if (status == SZG_OK)
             out->frobenius = szg_toeplitz_norm_frobenius(t);
-    } else if (szg_toeplitz_is_hermitian(t)) {
-        status = hermitian_singular(context, t, &selection, dense, out);
     } else if (dense || !real) {
         status = dense_singular(context, t, options, out);
     } else {

@@ -345,6 +345,20 @@ START_TEST(range_of_a_large_matrix) {
     ck_close(s.re[1], want.re[1], 1e-12);
     ck_close(s.frobenius, want.frobenius, 1e-11 * want.frobenius);
     szg_spectrum_close(&s);
+    /* Definite: the same two numbers are the extreme singular values. */
+    ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t, &range, &s));
+    ck_assert_int_eq(s.count, 2);
+    ck_close(s.re[0], want.re[1], 1e-12);
+    ck_close(s.re[1], want.re[0], 1e-12);
+    szg_spectrum_close(&s);
+    szg_toeplitz_close(&t);
+    /* Indefinite, shifted by -1: the largest modulus is 2, the least is inside. */
+    lags[0] = 0;
+    t = open_symmetric(n, n, lags);
+    ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t, &range, &s));
+    ck_close(s.re[0], want.re[1] - 1, 1e-12);
+    ck_assert(isnan(s.re[1]) && strstr(s.note, "least"));
+    szg_spectrum_close(&s);
     szg_spectrum_close(&want);
     szg_toeplitz_close(&t);
     szg_memory_free(lags);
@@ -379,6 +393,23 @@ START_TEST(singular_extremes_by_lanczos) {
 }
 END_TEST
 
+/* A crowded upper end: sigma of the bidiagonal 1, 1/2 accumulate at 3/2 like (pi/n)^2. The value is
+ * within the residual, and below the symbol's bound. */
+START_TEST(singular_extremes_of_a_crowded_end) {
+    const int64_t n = 20000;
+    double lags[3] = {0, 1, 0.5};
+    szg_toeplitz *t;
+    ck_szg_ok(szg_toeplitz_open_real(test_context(), n, 2, lags, &t));
+    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    szg_spectrum s;
+    ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t, &range, &s));
+    ck_close(s.re[0], 1.5, 1e-4);
+    ck_assert(s.re[0] <= 1.5 * (1 + 1e-12) && s.residual <= 1e-2 && isnan(s.re[1]));
+    szg_spectrum_close(&s);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
 START_TEST(large_general_is_refused) {
     szg_toeplitz *t;
     double lags[3] = {1, 0, -1};
@@ -407,5 +438,6 @@ void test_register(Suite *suite) {
     test_add(suite, "extremes_by_lanczos", extremes_by_lanczos);
     test_add(suite, "range_of_a_large_matrix", range_of_a_large_matrix);
     test_add(suite, "singular_extremes_by_lanczos", singular_extremes_by_lanczos);
+    test_add(suite, "singular_extremes_of_a_crowded_end", singular_extremes_of_a_crowded_end);
     test_add(suite, "large_general_is_refused", large_general_is_refused);
 }
