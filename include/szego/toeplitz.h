@@ -109,7 +109,7 @@ typedef enum szg_preconditioner {
 
 typedef struct szg_cg_options {
     szg_preconditioner preconditioner;
-    double tolerance;   /* on ||b - T x|| / ||b||; 0: 1e-12 */
+    double tolerance;   /* on ||b - T x|| / ||b||, 2^-52 .. 1; 0: 1e-12 */
     int64_t iterations; /* at most; 0: 10 n + 100 */
 } szg_cg_options;
 

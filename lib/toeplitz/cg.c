@@ -136,12 +136,14 @@ static szg_status check_input(szg_context *context, const cg_state *s,
         return szg_fail(context, SZG_EDOMAIN,
                         "conjugate gradients: the matrix is not of a Hermitian kind, use "
                         "szg_toeplitz_solve");
+    double tolerance = options->tolerance;
+    bool sound = tolerance == 0 || (tolerance >= 0x1p-52 && tolerance < 1);
     if ((unsigned)options->preconditioner >= SZG_PRECONDITIONERS || options->iterations < 0 ||
-        !(options->tolerance >= 0 && options->tolerance < 1))
+        !sound)
         return szg_fail(context, SZG_EINVAL,
                         "conjugate gradients: preconditioner %d, tolerance %g or %" PRId64
                         " iterations out of range",
-                        (int)options->preconditioner, options->tolerance, options->iterations);
+                        (int)options->preconditioner, tolerance, options->iterations);
     for (int64_t i = 0; i < s->count; i++)
         if (!isfinite(b[i]) || !isfinite(x[i]))
             return szg_fail(context, SZG_EDATA,

@@ -159,6 +159,11 @@ START_TEST(singular_minors_are_named) {
     ck_szg_ok(szg_toeplitz_open_symmetric(context, 4, 4, later, &t)); /* D_3 = 0 */
     ck_szg_fails(SZG_EDOMAIN, "order 3", szg_toeplitz_solve(context, t, b, x, NULL, NULL));
     ck_assert(strstr(szg_context_message(context), "szg_toeplitz_cg"));
+    szg_toeplitz_close(&t);
+    for (int k = 0; k < 4; k++)
+        later[k] = cos(k); /* rank 2, to rounding */
+    ck_szg_ok(szg_toeplitz_open_symmetric(context, 4, 4, later, &t));
+    ck_szg_fails(SZG_EDOMAIN, "order 3", szg_toeplitz_solve(context, t, b, x, NULL, NULL));
     b[2] = NAN;
     ck_szg_fails(SZG_EDATA, "entry 2", szg_toeplitz_solve(context, t, b, x, NULL, NULL));
     szg_toeplitz_close(&t);
@@ -270,6 +275,27 @@ START_TEST(indefinite_matrices_are_refused) {
 }
 END_TEST
 
+/* Condition 4e4: a relative residual of an ulp is out of reach, and that is noticed. */
+START_TEST(unreachable_tolerances_are_noticed) {
+    szg_context *context = test_context();
+    enum { N = 300 };
+    double *a = new_numbers(N), *b = random_numbers(2, N), *x = new_numbers(N);
+    for (int64_t k = 0; k < N; k++)
+        a[k] = pow(0.99, (double)k);
+    szg_toeplitz *t;
+    szg_cg_options options = {
+        .preconditioner = SZG_PRECONDITIONER_TCHAN, .tolerance = 0x1p-52, .iterations = 1000000};
+    szg_cg_result result;
+    ck_szg_ok(szg_toeplitz_open_symmetric(context, N, N, a, &t));
+    ck_szg_fails(SZG_ENOCONV, "was asked for",
+                 szg_toeplitz_cg(context, t, &options, b, x, &result));
+    ck_assert_int_lt(result.iterations, 2000);
+    ck_assert(result.residual < 1e-10);
+    szg_toeplitz_close(&t);
+    szg_memory_free(a), szg_memory_free(b), szg_memory_free(x);
+}
+END_TEST
+
 START_TEST(long_solves_can_be_cancelled) {
     szg_context *context;
     ck_assert_int_eq(szg_context_open(NULL, &context), SZG_OK);
@@ -317,6 +343,7 @@ void test_register(Suite *suite) {
     test_add(suite, "gradients_agree_with_levinson", gradients_agree_with_levinson);
     test_add(suite, "circulants_precondition", circulants_precondition);
     test_add(suite, "indefinite_matrices_are_refused", indefinite_matrices_are_refused);
+    test_add(suite, "unreachable_tolerances_are_noticed", unreachable_tolerances_are_noticed);
     test_add(suite, "long_solves_can_be_cancelled", long_solves_can_be_cancelled);
     test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
 }
