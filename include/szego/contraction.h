@@ -7,7 +7,8 @@
 
 SZG_BEGIN_DECLS
 
-/* ratios.ordered is false where the eigenvalues are not real or not complete. The majorisation
+/* ratios.ordered is false where the matrices are not symmetric or
+ * their spectra not complete. The majorisation
  * tested is "coupled is majorised by content" (claim B3c), margin its least slack. */
 typedef struct szg_contraction {
     int64_t n;

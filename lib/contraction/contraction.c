@@ -56,7 +56,9 @@ static szg_status fill_ratios(szg_context *context, szg_contraction *c) {
     SZG_TRY_GOTO(status, expand(context, &c->coupled.eigenvalues, &array[COUPLED_VALUES]), done);
     SZG_TRY_GOTO(status, expand_singular(context, &c->content, &array[CONTENT_SINGULAR]), done);
     SZG_TRY_GOTO(status, expand_singular(context, &c->coupled, &array[COUPLED_SINGULAR]), done);
-    bool real = array[CONTENT_VALUES] && array[COUPLED_VALUES];
+    /* Eigenvalues of matrices that are not normal (causal masks: the diagonal) compare nothing. */
+    bool real = array[CONTENT_VALUES] && array[COUPLED_VALUES] && c->content.eigenvalues.normal &&
+                c->coupled.eigenvalues.normal;
     szg_contraction_input input = {
         .eigenvalues = real ? c->n : 0,
         .content_eigenvalues = real ? array[CONTENT_VALUES] : NULL,
@@ -176,7 +178,9 @@ static szg_status set_ratios(szg_context *context, szg_table *table,
     for (int i = 0; i < 3; i++)
         SZG_TRY(report_set(context, table, reals[i].column, &reals[i]));
     if (!ratios->ordered)
-        return szg_table_note(context, table, "no majorisation: complex or incomplete eigenvalues");
+        return szg_table_note(context, table,
+                              "no width ratio and no majorisation: these need the real "
+                              "eigenvalues, all of them, of symmetric matrices");
     SZG_TRY(szg_table_set_integer(context, table, "majorised",
                                   ratios->eigenvalues.order == SZG_ORDER_HOLDS));
     SZG_TRY(szg_table_set_real(context, table, "margin", ratios->eigenvalues.margin));

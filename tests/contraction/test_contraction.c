@@ -254,6 +254,26 @@ START_TEST(nope_changes_nothing) {
 }
 END_TEST
 
+/* Eigenvalues of triangular matrices are the diagonal, which no encoding of lag 0 changes: ratios
+ * of singular values remain. */
+START_TEST(causal_masks) {
+    szg_encoding *encoding = encoding_of("rope:dim=16");
+    szg_content *content = content_of("gaussian:weights=identity");
+    szg_logits_options causal = {.causal = true};
+    szg_logits *logits;
+    szg_contraction c;
+    ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, 20, &causal, &logits));
+    szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
+    ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, NULL, &c));
+    ck_assert(isnan(c.ratios.width) && !c.ratios.ordered);
+    ck_assert(isfinite(c.ratios.norm) && isfinite(c.ratios.nuclear));
+    szg_contraction_close(&c);
+    szg_logits_close(&logits);
+    szg_content_close(&content);
+    szg_encoding_close(&encoding);
+}
+END_TEST
+
 /* Content q = k with all frequency pairs alike: then G_t = G for every t and the logits are
  * (d/2) G o Ebar, Ebar the rotary mean kernel: claim B3c says majorised. */
 START_TEST(bapat_sunder_case) {
@@ -481,6 +501,7 @@ void test_register(Suite *suite) {
     test_add(suite, "symbols_by_convention", symbols_by_convention);
     test_add(suite, "factored_against_dense", factored_against_dense);
     test_add(suite, "nope_changes_nothing", nope_changes_nothing);
+    test_add(suite, "causal_masks", causal_masks);
     test_add(suite, "bapat_sunder_case", bapat_sunder_case);
     test_add(suite, "violations_are_reported", violations_are_reported);
     test_add(suite, "columns", columns);
