@@ -81,12 +81,15 @@ static szg_status write_tables(command_call *call, szg_checkpoint_tables *tables
     SZG_TRY(output_finish(call, &result, NULL));
     if (tables->bad > 0)
         return szg_fail(call->context, SZG_EDATA,
-                        "%" PRId64 " tensors or heads could not be analysed and were skipped, see "
-                        "the notes; the rest is complete",
+                        "skipped %" PRId64
+                        " of the tensors or heads: the notes say why; the rest is "
+                        "complete",
                         tables->bad);
     if (tables->unconverged > 0)
         return szg_fail(call->context, SZG_ENOCONV,
-                        "%" PRId64 " spectra did not converge and were skipped, see the notes",
+                        "%" PRId64
+                        " of the spectra did not converge: the notes say where; the rest is "
+                        "complete",
                         tables->unconverged);
     return SZG_OK;
 }

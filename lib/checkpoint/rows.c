@@ -277,8 +277,6 @@ szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables, cons
         SZG_TRY(szg_table_set_real(context, summary, ends[i].summary_column, ends[i].value));
         SZG_TRY(szg_table_set_real(context, table, ends[i].column, ends[i].value));
     }
-    SZG_TRY(szg_table_note(context, summary,
-                           "symbol columns bound |a|, a the symbol of the Toeplitz part"));
     SZG_TRY(szg_table_set_real(context, table, "theta_min", range->theta_min));
     SZG_TRY(szg_table_set_real(context, table, "theta_max", range->theta_max));
     SZG_TRY(szg_table_set_text(context, table, "method", range->method));
