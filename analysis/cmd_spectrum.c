@@ -181,6 +181,7 @@ static szg_status open_job(command_call *call, spectrum_job *job) {
     job->report = (szg_report_options){
         .all = own->all, .dense = own->dense, .samples = symbols ? SAMPLES : 0};
     SZG_TRY(szg_report_tables_open(call->context, own->all, symbols, &job->tables));
+    szg_table_close(&job->tables.atoms); /* `szego symbol` lists them */
     if (own->part == KERNEL)
         return SZG_OK;
     if (own->part == RATIO) {

@@ -103,6 +103,8 @@ static szg_status finish(command_call *call, symbol_job *job) {
     szg_status status = szg_result_add(call->context, result, &job->tables.samples);
     if (status == SZG_OK)
         status = szg_result_add(call->context, result, &job->tables.range);
+    if (status == SZG_OK && szg_table_rows(job->tables.atoms) > 0)
+        status = szg_result_add(call->context, result, &job->tables.atoms);
     if (status != SZG_OK) {
         szg_result_close(&result);
         return status;
@@ -127,7 +129,8 @@ const command command_symbol = {
     .name = "symbol",
     .summary = "the symbol of an encoding's kernel, sampled, with certified extrema",
     .doc = "Samples the symbol of a positional encoding's kernel and encloses its minimum and "
-           "maximum. The convention stands in every row.",
+           "maximum. The convention stands in every row. Point masses of almost periodic kernels "
+           "come as a table of their own, atoms.",
     .options = options,
     .own_size = sizeof(symbol_options),
     .parse = parse,

@@ -40,6 +40,10 @@ typedef struct szg_matrix_report {
     bool toeplitz_part; /* `symbol` and the samples are those of the matrix's Toeplitz part */
     int64_t samples;    /* at theta = 2 pi j / samples */
     szg_c64 *sample;
+    /* Almost periodic kernels: a_k = sum_j mass_j cos(k theta_j) over atoms at +-theta_j, j = 0 ..
+     * atoms - 1, theta_j >= 0; the mass of a pair is shared by its two points. */
+    int64_t atoms;
+    double *atom_theta, *atom_mass;
     szg_theorem_answer theorem;
     char note[2048];
 } szg_matrix_report;
@@ -81,6 +85,7 @@ typedef struct szg_report_tables {
     szg_table *summary;         /* one row a matrix */
     szg_table *eigenvalues;     /* one row a value; NULL: not wanted */
     szg_table *samples, *range; /* the symbols; NULL: not wanted */
+    szg_table *atoms;           /* of symbols that are point masses; NULL: not wanted */
 } szg_report_tables;
 
 SZG_CHECK_RESULT szg_status szg_report_tables_open(szg_context *context, bool eigenvalues,

@@ -141,12 +141,33 @@ static szg_status closed_symbol(szg_context *context, const kernel_job *job) {
     return SZG_OK;
 }
 
+/* Frequency 0 last, where dimensions do not rotate. */
+static szg_status take_atoms(szg_context *context, const kernel_job *job) {
+    const szg_kernel_facts *facts = &job->facts;
+    szg_matrix_report *report = job->report;
+    if (facts->form != SZG_FORM_ATOMS)
+        return SZG_OK;
+    int64_t count = facts->pairs + (facts->unrotated > 0);
+    double dim = 2 * (double)facts->pairs + (double)facts->unrotated;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &report->atom_theta));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &report->atom_mass));
+    for (int64_t t = 0; t < facts->pairs; t++) {
+        report->atom_theta[t] = facts->theta[t];
+        report->atom_mass[t] = 2 * facts->parameter / dim;
+    }
+    if (facts->unrotated > 0)
+        report->atom_mass[facts->pairs] = facts->parameter * (double)facts->unrotated / dim;
+    report->atoms = count;
+    return SZG_OK;
+}
+
 /* The closed form is shown where it exists unless another convention is asked for by Fejer. */
 static szg_status symbol(szg_context *context, const kernel_job *job) {
     szg_matrix_report *report = job->report;
     bool fejer = job->options->convention == SZG_SYMBOL_FEJER;
     if (job->options->no_symbol || job->facts.form == SZG_FORM_NOT_TOEPLITZ)
         return SZG_OK;
+    SZG_TRY(take_atoms(context, job));
     if (job->options->convention == SZG_SYMBOL_CLOSED_FORM) {
         if (job->facts.form == SZG_FORM_CLOSED)
             return closed_symbol(context, job);

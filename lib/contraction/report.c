@@ -13,6 +13,8 @@ void szg_matrix_report_close(szg_matrix_report *report) {
     szg_spectrum_close(&report->eigenvalues);
     szg_spectrum_close(&report->singular);
     szg_memory_free(report->sample);
+    szg_memory_free(report->atom_theta);
+    szg_memory_free(report->atom_mass);
     *report = (szg_matrix_report){0};
 }
 

@@ -53,6 +53,16 @@ static const szg_column sample_columns[] = {
     SYMBOL_LABELS,
 };
 
+static const szg_column atom_columns[] = {
+    {"source", SZG_TEXT, "the SPEC or the file"},
+    {"theta", SZG_REAL, "the masses stand at +theta and -theta, radians"},
+    {"mass", SZG_REAL, "both masses together: a_k = sum mass cos(k theta)"},
+    {"head", SZG_INTEGER, "head, counted from 0"},
+    {"matrix", SZG_TEXT, "which matrix"},
+    {"n", SZG_INTEGER, "order of the matrix"},
+    {"note", SZG_TEXT, "what a reader must know"},
+};
+
 static const szg_column range_columns[] = {
     {"source", SZG_TEXT, "the SPEC or the file"},
     {"min_lo", SZG_REAL, "lower bound of the minimum"},
@@ -93,6 +103,8 @@ szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool s
                                 &out->samples);
     if (status == SZG_OK && symbols)
         status = szg_table_open(context, "range", range_columns, COUNT(range_columns), &out->range);
+    if (status == SZG_OK && symbols)
+        status = szg_table_open(context, "atoms", atom_columns, COUNT(atom_columns), &out->atoms);
     if (status != SZG_OK)
         szg_report_tables_close(out);
     return status;
@@ -103,6 +115,7 @@ void szg_report_tables_close(szg_report_tables *tables) {
     szg_table_close(&tables->eigenvalues);
     szg_table_close(&tables->samples);
     szg_table_close(&tables->range);
+    szg_table_close(&tables->atoms);
 }
 
 /* A new row with the labels that the table has columns for. */
@@ -161,6 +174,16 @@ static szg_status add_samples(szg_context *context, szg_table *table,
     return SZG_OK;
 }
 
+static szg_status add_atoms(szg_context *context, szg_table *table, const szg_report_labels *labels,
+                            const szg_matrix_report *report) {
+    for (int64_t j = 0; j < report->atoms; j++) {
+        SZG_TRY(add_row(context, table, labels, report));
+        SZG_TRY(szg_table_set_real(context, table, "theta", report->atom_theta[j]));
+        SZG_TRY(szg_table_set_real(context, table, "mass", report->atom_mass[j]));
+    }
+    return SZG_OK;
+}
+
 static const char *range_note(const szg_matrix_report *report) {
     if (report->toeplitz_part)
         return "modulus of the symbol of the Toeplitz part: bounds the singular values of that "
@@ -177,8 +200,12 @@ static const char *range_note(const szg_matrix_report *report) {
 static szg_status add_range(szg_context *context, szg_table *table, const szg_report_labels *labels,
                             const szg_matrix_report *report) {
     const szg_range *range = &report->symbol;
-    if (!range->method)
-        return SZG_OK;
+    if (!range->method) {
+        SZG_TRY(add_row(context, table, labels, report));
+        return szg_table_note(context, table, "%s",
+                              report->note[0] ? report->note
+                                              : "no symbol: the matrix is not Toeplitz");
+    }
     const struct {
         const char *column;
         double value;
@@ -204,5 +231,7 @@ szg_status szg_report_add(szg_context *context, szg_report_tables *tables,
     }
     if (tables->samples)
         SZG_TRY(add_samples(context, tables->samples, labels, report));
+    if (tables->atoms)
+        SZG_TRY(add_atoms(context, tables->atoms, labels, report));
     return tables->range ? add_range(context, tables->range, labels, report) : SZG_OK;
 }

@@ -181,6 +181,29 @@ START_TEST(symbols_by_convention) {
 }
 END_TEST
 
+/* The point masses give the lags back. */
+START_TEST(atoms) {
+    static const char *const specs[] = {"rope:dim=10", "absolute:dim=6", "mla:content=3,rope=4",
+                                        "rope:heads=2,rotate=1,dim=4"};
+    for (int s = 0; s < 4; s++) {
+        szg_encoding *encoding = encoding_of(specs[s]);
+        szg_matrix_report report;
+        szg_toeplitz *kernel;
+        ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 12, NULL, &report));
+        ck_szg_ok(szg_encoding_kernel(test_context(), encoding, 0, 0, 12, &kernel));
+        for (int k = 0; k < 12; k++) {
+            double sum = 0;
+            for (int64_t j = 0; j < report.atoms; j++)
+                sum += report.atom_mass[j] * cos(k * report.atom_theta[j]);
+            ck_close(sum, szg_toeplitz_at(kernel, k).re, 256 * EPS);
+        }
+        szg_toeplitz_close(&kernel);
+        szg_matrix_report_close(&report);
+        szg_encoding_close(&encoding);
+    }
+}
+END_TEST
+
 /* ---- Contraction ---- */
 
 /* Partial sums of the k largest values, in plain arithmetic. */
@@ -499,6 +522,7 @@ void test_register(Suite *suite) {
     test_add(suite, "kernel_facts_in_reports", kernel_facts_in_reports);
     test_add(suite, "huge_orders", huge_orders);
     test_add(suite, "symbols_by_convention", symbols_by_convention);
+    test_add(suite, "atoms", atoms);
     test_add(suite, "factored_against_dense", factored_against_dense);
     test_add(suite, "nope_changes_nothing", nope_changes_nothing);
     test_add(suite, "causal_masks", causal_masks);
