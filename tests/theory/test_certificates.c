@@ -357,6 +357,28 @@ START_TEST(hostile_numbers) {
 }
 END_TEST
 
+/* So nearly equal that enclosures meet: only the exact rule tells. */
+START_TEST(nearly_equal) {
+    static const char *const phases[] = {"0/1 0/1 1/1048576", "0/1 0x1p+0 0x1.0000000000001p+0",
+                                         "0/1 0/1 0x1p-40"};
+    row r = {{"L2", "exact", "max|f|", "=", "2 sum w", "3", "0x1p+0 0x1p+0 0x1p+0", "",
+              "0x1.7ffffp+2", "0x1.80001p+2", "0x1.7ffffp+2", "0x1.80001p+2"}};
+    for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
+        strcpy(r.field[7], phases[i]);
+        ck_assert_msg(!confirmed(&r), "%s", phases[i]);
+        memcpy(r.field[0], "L3", 3); /* the shift of L3 likewise */
+        strcpy(r.field[2], "width f");
+        strcpy(r.field[4], "width g");
+        ck_assert_msg(!confirmed(&r), "L3 %s", phases[i]);
+        memcpy(r.field[0], "L2", 3);
+        strcpy(r.field[2], "max|f|");
+        strcpy(r.field[4], "2 sum w");
+    }
+    strcpy(r.field[7], "1/3 0/1 1/1");
+    ck_assert(confirmed(&r));
+}
+END_TEST
+
 START_TEST(allocation_failures) {
     row r = row_at(0);
     char text[FIELDS * LONGEST];
@@ -385,5 +407,6 @@ void test_register(Suite *suite) {
     test_add(suite, "enclosures_changed", enclosures_changed);
     test_add(suite, "hostile_files", hostile_files);
     test_add(suite, "hostile_numbers", hostile_numbers);
+    test_add(suite, "nearly_equal", nearly_equal);
     test_add(suite, "allocation_failures", allocation_failures);
 }

@@ -113,6 +113,10 @@ START_TEST(rounding_edge) {
     ck_szg_ok(szg_majorisation_test(test_context(), 3, large, less, 0.0, false, &got));
     ck_assert_int_eq(got.first_violation, 2);
     ck_close(got.margin, -1.0, 0.0);
+    const double wide[] = {1e17, -1e17}, narrow[] = {1.0, -1.0};
+    ck_szg_ok(szg_majorisation_test(test_context(), 2, narrow, wide, 0.0, false, &got));
+    ck_assert_int_eq(got.order, SZG_ORDER_HOLDS);
+    ck_close(got.margin, 0.0, 0.0);
 }
 END_TEST
 
