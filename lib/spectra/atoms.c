@@ -158,6 +158,8 @@ szg_status szg_spectra_atoms(szg_context *context, int64_t n, int64_t count, con
     memset(out, 0, sizeof *out);
     szg_selection checked;
     SZG_TRY(szg_selection_of(context, n, options, &checked));
+    if (count > 0 && (!weight || !theta))
+        return szg_fail(context, SZG_EINVAL, "weights or frequencies are missing");
     if (count < 0 || n > (int64_t)1 << 62)
         return szg_fail(context, SZG_EINVAL,
                         "%" PRId64 " frequencies at order %" PRId64
@@ -182,6 +184,8 @@ szg_status szg_spectra_rotary(szg_context *context, int64_t n, int64_t pairs, co
                         "%" PRId64 " rotary pairs and %" PRId64
                         " unrotated dimensions: at least one of either is needed, none negative",
                         pairs, unrotated);
+    if (pairs > 0 && !theta)
+        return szg_fail(context, SZG_EINVAL, "the frequencies of the rotary pairs are missing");
     double *weight, dimensions = 2 * (double)pairs + (double)unrotated;
     SZG_TRY(szg_memory_alloc(context, 2 * (pairs + 1), sizeof *weight, &weight));
     double *frequency = weight + pairs + 1;

@@ -3,6 +3,9 @@
 
 #include "spectra_private.h"
 
+/* From here on the memory is asked for, with a remedy, before it is taken. */
+enum { LONG_LIST = 1 << 24 };
+
 const char szg_defect_meaning[] =
     "larger of |sum of values - trace| / (sqrt(n) ||L||_F) and | ||values||_2 - ||L||_F | / "
     "||L||_F "
@@ -40,7 +43,12 @@ szg_status szg_spectrum_open(szg_context *context, int64_t n, int64_t count, con
                              bool is_complex, szg_spectrum *out) {
     *out = (szg_spectrum){.n = n, .count = count, .rank = -1, .kind = kind};
     out->trace = out->frobenius = NAN;
-    szg_status status = szg_memory_alloc(context, count, sizeof *out->re, &out->re);
+    szg_status status = SZG_OK;
+    if (count > LONG_LIST)
+        status = szg_memory_require(context, count, is_complex ? 2 : 1, sizeof *out->re,
+                                    "the list of values", "ask for the range or a few extremes");
+    if (status == SZG_OK)
+        status = szg_memory_alloc(context, count, sizeof *out->re, &out->re);
     if (status == SZG_OK && is_complex)
         status = szg_memory_alloc(context, count, sizeof *out->im, &out->im);
     if (status != SZG_OK)

@@ -102,6 +102,22 @@ static szg_status extremes(szg_context *context, szg_spectrum *out, bool hermiti
     return status;
 }
 
+static szg_status product(szg_context *context, const void *data, char op, const double *x,
+                          double *y) {
+    return szg_toeplitz_apply(context, data, op, 1, x, 80, y, 80);
+}
+
+static szg_status extremes_singular(szg_context *context, szg_spectrum *out) {
+    szg_toeplitz *t = NULL;
+    szg_selection selection = {.n = 80, .low = 1, .high = 1};
+    szg_status status = szg_toeplitz_open_real(context, 80, 4, numbers, &t);
+    szg_square_operator l = {.n = 80, .apply = product, .data = t};
+    if (status == SZG_OK)
+        status = szg_extremes_singular(context, &l, &selection, out);
+    szg_toeplitz_close(&t);
+    return status;
+}
+
 static szg_status extremes_symmetric(szg_context *context, szg_spectrum *out) {
     return extremes(context, out, false);
 }
@@ -178,6 +194,7 @@ END_TEST
 START_TEST(extremes_survive_too) {
     SURVIVE(extremes_symmetric);
     SURVIVE(extremes_hermitian);
+    SURVIVE(extremes_singular);
 }
 END_TEST
 
@@ -201,8 +218,29 @@ START_TEST(batches_survive_too) {
 }
 END_TEST
 
+/* A cancelled context stops what loops, at once and with nothing handed out. */
+START_TEST(cancelled_work_stops) {
+    szg_context *ctx;
+    szg_spectrum s;
+    szg_toeplitz *t;
+    double lags[3] = {2, -1, 0.5};
+    ck_szg_ok(szg_context_open(NULL, &ctx));
+    ck_szg_ok(szg_toeplitz_open_symmetric(ctx, 30000, 3, lags, &t));
+    szg_context_cancel(ctx);
+    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    ck_assert(szg_spectra_kms(ctx, 1000000, 0.5, NULL, &s) == SZG_ECANCEL);
+    ck_assert_ptr_null(s.re);
+    ck_assert(szg_spectra_toeplitz(ctx, t, &range, &s) == SZG_ECANCEL);
+    ck_assert_ptr_null(s.re);
+    ck_assert(szg_spectra_toeplitz_singular(ctx, t, &range, &s) == SZG_ECANCEL);
+    szg_toeplitz_close(&t);
+    szg_context_close(&ctx);
+}
+END_TEST
+
 void test_register(Suite *suite) {
     test_add(suite, "every_allocation_may_fail", every_allocation_may_fail);
     test_add(suite, "extremes_survive_too", extremes_survive_too);
     test_add(suite, "batches_survive_too", batches_survive_too);
+    test_add(suite, "cancelled_work_stops", cancelled_work_stops);
 }

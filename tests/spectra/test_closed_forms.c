@@ -420,6 +420,10 @@ START_TEST(closed_forms_refuse) {
     ck_szg_fails(SZG_EINVAL, "frequency 0", szg_spectra_rotary(ctx, 4, 1, &nan, 0, NULL, &s));
     ck_szg_fails(SZG_EINVAL, "2^60", szg_spectra_rotary(ctx, 4, 1, &huge, 0, NULL, &s));
     ck_szg_fails(SZG_EINVAL, "weight 0", szg_spectra_atoms(ctx, 4, 1, &minus, &theta, NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "missing", szg_spectra_rotary(ctx, 4, 1, NULL, 0, NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "missing", szg_spectra_atoms(ctx, 4, 1, NULL, &theta, NULL, &s));
+    ck_szg_fails(SZG_ENOMEM, "ask for the range",
+                 szg_spectra_kms(ctx, (int64_t)1 << 40, 0.5, NULL, &s));
     ck_assert_ptr_null(s.re);
     /* No atoms at all, or of weight 0: the zero matrix. */
     double zero = 0;
