@@ -100,13 +100,17 @@ static bool has_tensor(const szg_checkpoint *checkpoint, const char *const *endi
     return false;
 }
 
+/* The name of the bias that belongs to a weight's name. */
+static void bias_name(const char *weight, char name[static 128]) {
+    snprintf(name, 128, "%s", weight);
+    strcpy(name + strlen(name) - strlen("weight"), "bias"); /* shorter: it fits */
+}
+
 static szg_status note_biases(szg_context *context, szg_checkpoint *checkpoint) {
     char query[128], key[128];
-    const char *weight = checkpoint->family->query;
-    const char *other = checkpoint->family->key ? checkpoint->family->key : weight;
-    int cut = (int)strlen("weight");
-    snprintf(query, sizeof query, "%.*sbias", (int)strlen(weight) - cut, weight);
-    snprintf(key, sizeof key, "%.*sbias", (int)strlen(other) - cut, other);
+    const model_family *family = checkpoint->family;
+    bias_name(family->query, query);
+    bias_name(family->key ? family->key : family->query, key);
     const char *const endings[] = {query, key, NULL};
     if (!has_tensor(checkpoint, endings))
         return SZG_OK;
