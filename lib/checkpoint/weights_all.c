@@ -40,16 +40,27 @@ static bool is_matrix(const szg_tensor *tensor) {
     return tensor->dims == 2 && tensor->count > 0 && is_float(tensor);
 }
 
-static szg_status run_one(szg_context *context, weight_job *job, int64_t index) {
-    weight_result *result = &job->result[index];
+static szg_status compute_weight(szg_context *context, weight_result *result) {
     szg_status status = szg_tensor_check(context, result->tensor);
     if (status == SZG_OK)
         status = weight_singular(context, result->tensor, &result->singular);
-    if (status != SZG_OK && !is_local_failure(status))
-        return status;
     result->status = status;
-    if (status != SZG_OK)
-        SZG_TRY(szg_memory_copy_text(context, szg_context_message(context), &result->problem));
+    return status == SZG_OK || is_local_failure(status) ? SZG_OK : status;
+}
+
+/* The context has one message, which failures on two threads would mix: what failed is run once
+ * more, alone. */
+static szg_status explain_weight(szg_context *context, weight_result *result) {
+    if (result->status == SZG_OK)
+        return SZG_OK;
+    SZG_TRY(compute_weight(context, result));
+    return result->status == SZG_OK
+               ? SZG_OK
+               : szg_memory_copy_text(context, szg_context_message(context), &result->problem);
+}
+
+static szg_status run_one(szg_context *context, weight_job *job, int64_t index) {
+    SZG_TRY(compute_weight(context, &job->result[index]));
     szg_progress(context, "weights", atomic_fetch_add(&job->done, 1) + 1, job->count);
     return SZG_OK;
 }
@@ -81,10 +92,11 @@ static szg_status run_all(szg_context *context, weight_job *job) {
     return SZG_OK;
 }
 
-static szg_status report_weight(szg_context *context, const char *source,
-                                const weight_result *result, szg_checkpoint_tables *tables) {
+static szg_status report_weight(szg_context *context, const char *source, weight_result *result,
+                                szg_checkpoint_tables *tables) {
     const szg_tensor *tensor = result->tensor;
     row_key key = {source, -1, -1, tensor->name};
+    SZG_TRY(explain_weight(context, result));
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
         return rows_problem(context, tables, &key, result->problem);
