@@ -134,10 +134,7 @@ static void put_block(const sheet *s, int64_t from, int64_t to, int numbered) {
     }
 }
 
-static void put_blocks(const sheet *s) {
-    int numbered = 1;
-    for (int64_t rows = s->rows; rows >= 10; rows /= 10)
-        numbered++;
+static void put_blocks(const sheet *s, int numbered) {
     for (int64_t from = 0, to; from < s->columns; from = to) {
         int used = 2 + numbered;
         for (to = from; to < s->columns; to++) {
@@ -161,6 +158,13 @@ static void put_turned(const sheet *s) {
     int room = (int)((s->line - 2 - name) / s->rows) - GAP;
     int width =
         s->rows == 1 ? at_least(room, LEAST_WIDTH) : at_most(widest, at_least(room, LEAST_WIDTH));
+    for (int64_t row = 0; row < s->rows && s->rows > 1; row++) {
+        s->box[0] = (box){.width = name, .text = "#"};
+        s->box[row + 1] = (box){.width = width};
+        snprintf(s->box[row + 1].text, CELL, "%" PRId64, row + 1);
+    }
+    if (s->rows > 1)
+        put_boxes(s, s->rows + 1);
     for (int64_t i = 0; i < s->columns; i++) {
         s->box[0] = (box){.width = name};
         szg_show(szg_table_column(s->table, s->column[i])->name, s->box[0].text, CELL);
@@ -213,20 +217,37 @@ static void put_notes(const sheet *s) {
     }
 }
 
-static void put_sheet(sheet *s) {
-    measure(s);
-    int total = 2 - GAP;
+/* Whether rows need numbers for the notes below to name them. */
+static bool has_notes(const sheet *s) {
+    int64_t note = szg_table_find(s->table, "note");
+    for (int64_t row = 0; note >= 0 && s->rows > 1 && row < s->rows; row++)
+        if (szg_table_get_text(s->table, row, note))
+            return true;
+    return false;
+}
+
+static void put_grid(const sheet *s) {
+    int digits = 1, total = 0;
+    for (int64_t rows = s->rows; rows >= 10; rows /= 10)
+        digits++;
     for (int64_t i = 0; i < s->columns; i++)
         total += GAP + s->width[i];
-    fprintf(s->stream, "%s\n", szg_table_name(s->table));
-    if (s->rows == 0)
-        fputs("  no rows\n", s->stream);
-    else if (total <= s->line)
-        put_block(s, 0, s->columns, 0);
+    int numbered = has_notes(s) ? digits : 0;
+    if (total + (numbered ? GAP + numbered : 0) <= s->line)
+        put_block(s, 0, s->columns, numbered);
     else if (s->rows <= TURNED_ROWS)
         put_turned(s);
     else
-        put_blocks(s);
+        put_blocks(s, digits);
+}
+
+static void put_sheet(sheet *s) {
+    measure(s);
+    fprintf(s->stream, "%s\n", szg_table_name(s->table));
+    if (s->rows == 0)
+        fputs("  no rows\n", s->stream);
+    else
+        put_grid(s);
     put_notes(s);
     int64_t left = szg_table_rows(s->table) - s->rows;
     if (left > 0)
