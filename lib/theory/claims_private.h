@@ -42,7 +42,8 @@ checker_fn check_a32, check_r31, check_r32, check_e8, check_sym; /* check_kernel
 checker_fn check_b1, check_b1c, check_e12, check_e12c;           /* check_rotary.c */
 checker_fn check_b2;                                             /* check_measure.c */
 checker_fn check_t31, check_t31h;                                /* check_limit.c */
-checker_fn check_b3, check_b3s, check_b3h, check_b3n, check_b3c; /* check_hadamard.c */
+checker_fn check_b3, check_b3s, check_b3h, check_b3n;            /* check_hadamard.c */
+checker_fn check_b3c;                                            /* check_mean_kernel.c */
 checker_fn check_l1, check_l1s, check_l2, check_l2p, check_l2c, check_l3,
     check_l3c; /* check_lemma.c */
 

@@ -4,10 +4,15 @@
 
 #include "certificate.h"
 
+enum { RECHECK_BITS = 2 * SZG_BALL_BITS };
+
 SZG_CHECK_RESULT szg_status recheck_enclose(szg_context *context, quantity q, const certificate *c,
                                             szg_interval *out);
 SZG_CHECK_RESULT szg_status recheck_hypotheses(szg_context *context, int hypotheses,
                                                const certificate *c, bool *hold);
+/* W, or W o E where `coupled`, entry by entry. The caller closes it, after a failure too. */
+SZG_CHECK_RESULT szg_status recheck_matrix(szg_context *context, const certificate *c, bool coupled,
+                                           szg_ball_matrix **out);
 /* The exact rule behind a relation "=". */
 bool recheck_equal(const certificate *c);
 
