@@ -129,6 +129,33 @@ START_TEST(circulant_closed_form) {
 }
 END_TEST
 
+/* Above the crossover a smooth kernel takes the divide and conquer, noise the halves. */
+START_TEST(large_orders_choose_their_way) {
+    enum { N = 1101 };
+    double *lags = get(N, sizeof *lags);
+    for (int64_t k = 0; k < N; k++)
+        lags[k] = pow(0.9, (double)k);
+    szg_toeplitz *t = open_symmetric(N, N, lags);
+    szg_spectrum s, want;
+    ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
+    ck_assert(strstr(s.method, "divide"));
+    ck_szg_ok(szg_spectra_kms(test_context(), N, 0.9, NULL, &want));
+    check_values(&s, N, want.re, 1e-13);
+    szg_spectrum_close(&s);
+    szg_spectrum_close(&want);
+    szg_toeplitz_close(&t);
+    szg_stream stream = {.seed = test_seed(), .purpose = 15};
+    szg_random_fill_normal(&stream, 0, N, lags);
+    t = open_symmetric(N, N, lags);
+    ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
+    ck_assert(strstr(s.method, "halves (LAPACK)"));
+    check_promises(&s, weyl(N, s.frobenius));
+    szg_spectrum_close(&s);
+    szg_toeplitz_close(&t);
+    szg_memory_free(lags);
+}
+END_TEST
+
 START_TEST(symmetric_interlaces) {
     double lags[64];
     szg_stream stream = {.seed = test_seed(), .purpose = 13};
@@ -431,6 +458,7 @@ void test_register(Suite *suite) {
     test_add(suite, "hermitian_against_dense", hermitian_against_dense);
     test_add(suite, "tridiagonal_closed_form", tridiagonal_closed_form);
     test_add(suite, "circulant_closed_form", circulant_closed_form);
+    test_add(suite, "large_orders_choose_their_way", large_orders_choose_their_way);
     test_add(suite, "symmetric_interlaces", symmetric_interlaces);
     test_add(suite, "general_closed_form", general_closed_form);
     test_add(suite, "singular_values_of_every_kind", singular_values_of_every_kind);
