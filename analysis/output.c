@@ -3,6 +3,9 @@
 #include <szego/backend.h>
 #include <szego/result.h>
 
+/* Rows of a table that a person wants on a screen; csv, json and -o have them all. */
+enum { ROWS_SHOWN = 100 };
+
 szg_status output_open(command_call *call, szg_result **out) {
     szg_context *context = call->context;
     SZG_TRY(szg_result_open(context, call->command->name, out));
@@ -30,7 +33,7 @@ fail:
 }
 
 static szg_status print(command_call *call, const szg_result *result, const char *table) {
-    szg_print_options options = {.table = table};
+    szg_print_options options = {.table = table, .rows = ROWS_SHOWN};
     if (call->shared.format)
         SZG_TRY(szg_format_parse(call->context, call->shared.format, &options.format));
     return szg_result_print(call->context, result, &options, stdout);
