@@ -34,7 +34,8 @@ static szg_status read_config(szg_context *context, szg_checkpoint *checkpoint, 
     if (!config)
         SZG_TRY(find_config(context, path, &name));
     if (!name)
-        return text_append(context, &checkpoint->unknown, "there is no config.json");
+        return text_append(context, &checkpoint->unknown,
+                           config ? "config.json is left aside" : "there is no config.json");
     szg_status status = szg_json_read(context, name, &checkpoint->config);
     szg_memory_free(name);
     return status;
