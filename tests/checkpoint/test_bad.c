@@ -192,16 +192,20 @@ START_TEST(every_matrix_of_an_unknown_architecture) {
         model_add(&model, SZG_DTYPE_F32, 0, 5, "empty");
         model_add(&model, SZG_DTYPE_F32, 1, -1, "scalar")->dims = 0;
         model_add(&model, SZG_DTYPE_F32, 4, 4, "nan")->value[9] = NAN;
+        model_tensor *odd = model_add(&model, SZG_DTYPE_INTEGER, 3, 2, "complex");
+        odd->dtype = SZG_DTYPE_OTHER;
+        odd->dtype_name = "C64"; /* eight bytes each, as the test writes them */
         model_write(&model, configs[c]);
         open_and_analyse(&model, &checkpoint, &tables);
         ck_assert_ptr_nonnull(szg_checkpoint_describe(checkpoint).unknown);
-        ck_assert_int_eq(tables.bad, 2);
+        ck_assert_int_eq(tables.bad, 3);
         for (int i = 0; i < 10; i++)
             check_singular(&tables, &model.tensor[i]);
-        ck_assert_int_eq(szg_table_rows(tables.summary), 12);
-        ck_assert_int_eq(szg_table_rows(tables.tensors), 16);
-        const char *notes[][2] = {{"nan", "[2, 1]"}, {"quantised.weight", "I64"}};
-        for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(szg_table_rows(tables.summary), 13);
+        ck_assert_int_eq(szg_table_rows(tables.tensors), 17);
+        const char *notes[][2] = {
+            {"nan", "[2, 1]"}, {"quantised.weight", "I64"}, {"complex", "C64"}};
+        for (int i = 0; i < 3; i++) {
             int64_t row = find_row(tables.summary, -1, -1, notes[i][0]);
             ck_assert(strstr(cell_text(tables.summary, row, "note"), notes[i][1]));
         }

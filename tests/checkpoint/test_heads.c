@@ -141,6 +141,13 @@ static void check_bert(const head_fixture *fixture, const char *prefix, int laye
         }
 }
 
+static void repeat_rows(head_fixture *fixture, const char *name, int heads, int d) {
+    double *value = model_find(&fixture->model, name)->value;
+    for (int head = 0; head < heads; head++)
+        for (int j = 0; j < d; j++)
+            value[(head * (d / heads) + 1) * d + j] = value[head * (d / heads) * d + j];
+}
+
 START_TEST(bert_heads) {
     /* heads, model size, positions: odd head size; one head of one dimension; more positions than
      * dimensions and fewer */
@@ -152,6 +159,11 @@ START_TEST(bert_heads) {
         char config[512];
         model_open(&fixture.model);
         add_bert(&fixture, prefix, 2, d, n);
+        if (i == 0) /* two equal rows in every head: one rank less, and not by structure */
+            repeat_rows(&fixture, "bert.encoder.layer.0.attention.self.query.weight", heads, d);
+        if (i == 1) /* a name that only ends like one of the stack's */
+            model_add(&fixture.model, SZG_DTYPE_F32, d, d,
+                      "xencoder.layer.0.attention.self.query.weight");
         snprintf(config, sizeof config, bert_config, "bert", 2, heads, d, n,
                  ",\"position_embedding_type\":\"absolute\"");
         analyse(&fixture, config, NULL);
@@ -209,6 +221,33 @@ START_TEST(roberta_skips_the_padding_rows) {
     const double *p = model_value(&fixture.model, "roberta.embeddings.position_embeddings.weight");
     check_bert(&fixture, "roberta.", 1, 2, 8, 9, p + 2 * 8);
     close_fixture(&fixture);
+}
+END_TEST
+
+START_TEST(relative_positions) {
+    static const char *const kinds[] = {",\"position_embedding_type\":\"relative_key\"", "",
+                                        ",\"position_embedding_type\":\"cubic\""};
+    for (int i = 0; i < 3; i++) {
+        head_fixture fixture = {0};
+        char config[512];
+        model_open(&fixture.model);
+        add_bert(&fixture, "", 1, 4, 5);
+        model_add(&fixture.model, SZG_DTYPE_F32, 9, 2,
+                  "encoder.layer.0.attention.self.distance_embedding.weight");
+        snprintf(config, sizeof config, bert_config, "bert", 1, 2, 4, 5, kinds[i]);
+        if (i == 0) {
+            analyse(&fixture, config, NULL);
+            ck_assert_int_eq(fixture.facts.positions, SZG_POSITIONS_NONE);
+            ck_assert_ptr_null(fixture.tables.range);
+            ck_assert(strstr(fixture.facts.note, "Shaw"));
+        } else {
+            model_write(&fixture.model, config);
+            ck_szg_fails(SZG_EDATA, "position_embedding_type",
+                         szg_checkpoint_open(test_context(), fixture.model.folder, NULL,
+                                             &fixture.checkpoint));
+        }
+        close_fixture(&fixture);
+    }
 }
 END_TEST
 
@@ -302,6 +341,7 @@ void test_register(Suite *suite) {
     test_add(suite, "bert_heads", bert_heads);
     test_add(suite, "leading_positions_and_samples", leading_positions_and_samples);
     test_add(suite, "roberta_skips_the_padding_rows", roberta_skips_the_padding_rows);
+    test_add(suite, "relative_positions", relative_positions);
     test_add(suite, "distilbert_sinusoids", distilbert_sinusoids);
     test_add(suite, "zero_weights", zero_weights);
     test_add(suite, "gpt2_heads", gpt2_heads);
