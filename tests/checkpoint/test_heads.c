@@ -83,8 +83,13 @@ static void check_positions(const head_fixture *fixture, int64_t layer, int64_t 
     double *dense = oracle_product(&oracle, n, p), tau;
     check_spectra(&fixture->tables, layer, head, "position", n, dense);
     int64_t row = find_row(fixture->tables.summary, layer, head, "position");
-    ck_szg_ok(szg_toeplitzness(test_context(), n, dense, n, &tau));
-    ck_close(cell(fixture->tables.summary, row, "toeplitzness"), tau, 1e-12);
+    szg_status status = szg_toeplitzness(test_context(), n, dense, n, &tau);
+    if (status == SZG_EDOMAIN) { /* small numbers in one dimension may be all zero */
+        ck_assert(isnan(cell(fixture->tables.summary, row, "toeplitzness")));
+    } else {
+        ck_szg_ok(status);
+        ck_close(cell(fixture->tables.summary, row, "toeplitzness"), tau, 1e-12);
+    }
     double least = INFINITY, largest = 0;
     for (int i = 0; i < 4096; i++) {
         double value = symbol_modulus(n, dense, 2 * 3.14159265358979323846 * i / 4096);

@@ -374,6 +374,33 @@ START_TEST(scaled_frequencies) {
 }
 END_TEST
 
+START_TEST(attention_factors_of_yarn) {
+    static const struct {
+        const char *keys;
+        double amplitude;
+    } factors[] = {{"", 0.1 * 1.3862943611198906 + 1},
+                   {",\"attention_factor\":0.75", 0.75},
+                   {",\"mscale\":1,\"mscale_all_dim\":0.5",
+                    (0.1 * 1.3862943611198906 + 1) / (0.05 * 1.3862943611198906 + 1)}};
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        test_model model;
+        char config[512];
+        szg_rotary rotary;
+        model_open(&model);
+        snprintf(config, sizeof config,
+                 "{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"rope_scaling\":{"
+                 "\"rope_type\":\"yarn\",\"factor\":4,"
+                 "\"original_max_position_embeddings\":64%s}}",
+                 factors[i].keys);
+        szg_checkpoint *checkpoint = open_llama(&model, 4, config);
+        ck_szg_ok(szg_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+        ck_close(rotary.amplitude, factors[i].amplitude, 1e-15);
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
 /* ---- What is refused ---- */
 
 static const struct {
@@ -487,5 +514,6 @@ void test_register(Suite *suite) {
     test_add(suite, "layers_with_their_own_base", layers_with_their_own_base);
     test_add(suite, "layers_that_do_not_rotate", layers_that_do_not_rotate);
     test_add(suite, "scaled_frequencies", scaled_frequencies);
+    test_add(suite, "attention_factors_of_yarn", attention_factors_of_yarn);
     test_add(suite, "configurations_that_are_refused", configurations_that_are_refused);
 }
