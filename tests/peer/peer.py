@@ -1,0 +1,54 @@
+"""What the comparisons with NumPy and SciPy share: running szego, and TAP."""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+EPS = 2.0**-52
+
+
+def skip(reason):
+    print(f"1..0 # SKIP {reason}")
+    sys.exit(0)
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def ok(self, name, condition, detail=""):
+        self.count += 1
+        self.failed += not condition
+        print(f"{'ok' if condition else 'not ok'} {self.count} - {name} {detail}".rstrip())
+
+    def close(self, name, got, want, bound):
+        """Written so that NaN and None fail."""
+        good = got is not None and want is not None and abs(got - want) <= bound
+        self.ok(name, bool(good), "" if good else f"got {got!r}, want {want!r} +- {bound:.3g}")
+
+    def finish(self):
+        print(f"1..{self.count}")
+        sys.exit(1 if self.failed else 0)
+
+
+def szego(program, *arguments):
+    """The JSON result of one command."""
+    done = subprocess.run([program, *map(str, arguments), "--format", "json", "--quiet"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"szego {' '.join(map(str, arguments))}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def tables(program, *arguments):
+    """The CSV tables of one command's -o DIR/, as lists of row dictionaries."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([program, *map(str, arguments), "--quiet", "-o", folder + "/"], check=True)
+        found = {}
+        for name in os.listdir(folder):
+            if name.endswith(".csv"):
+                with open(os.path.join(folder, name), newline="", encoding="utf-8") as file:
+                    found[name[:-4]] = list(csv.DictReader(file))
+        return found
