@@ -7,7 +7,7 @@
 #include <szego/ball.h>
 #include <szego/table.h>
 
-enum { CERTIFICATE_TERMS = 512, CERTIFICATE_SIZE = 64 };
+enum { CERTIFICATE_TERMS = 64, CERTIFICATE_SIZE = 64 };
 #define CERTIFICATE_PHASE_MAX ((int64_t)1 << 40)
 
 /* Inputs are weights w_0.., phases theta_0.. and a size n; what they mean depends on the quantity.
