@@ -113,9 +113,9 @@ SZG_CHECK_RESULT szg_status szg_spectra_atoms(szg_context *context, int64_t n, i
                                               szg_spectrum *out);
 
 /* Eigenvalues of L = M o (A B^T + T). No bias, no mask: those of the d x d matrix B^T A, and n - d
- * zeros. Causal mask: the diagonal (L is triangular), with a note. Bias: dense, but for the ends of a
- * symmetric L (a = b, symmetric bias). `options` restricts symmetric L only: complex numbers have no
- * ends, others are returned complete. */
+ * zeros. Causal mask: the diagonal (L is triangular), with a note. Bias: dense, but for the ends of
+ * a symmetric L (a = b, symmetric bias). `options` restricts symmetric L only: complex numbers have
+ * no ends, others are returned complete. */
 SZG_CHECK_RESULT szg_status szg_spectra_factored_eigen(szg_context *context,
                                                        const struct szg_factored *f,
                                                        const szg_spectra_options *options,
@@ -127,6 +127,21 @@ SZG_CHECK_RESULT szg_status szg_spectra_factored_singular(szg_context *context,
                                                           const struct szg_factored *f,
                                                           const szg_spectra_options *options,
                                                           szg_spectrum *out);
+
+/* Eigenvalues of the Hermitian part H = (L + L^T) / 2, all real: their range is the numerical range
+ * of L on the real axis, and what majorisation compares (claim B3c). No bias, no mask, 2 d < n:
+ * those of R S R^T / 2, [A B] = Q R, S exchanging the blocks, and n - 2 d zeros by structure. Else
+ * the ends matrix-free, and all of them dense. A causal mask acts before the transposition. */
+SZG_CHECK_RESULT szg_status szg_spectra_factored_hermitian_part(szg_context *context,
+                                                                const struct szg_factored *f,
+                                                                const szg_spectra_options *options,
+                                                                szg_spectrum *out);
+
+/* The same of a dense n x n array, kept as it is. */
+SZG_CHECK_RESULT szg_status szg_spectra_hermitian_part(szg_context *context, int64_t n,
+                                                       const double *a, int64_t lda,
+                                                       const szg_spectra_options *options,
+                                                       szg_spectrum *out);
 
 /* Dense row-major matrices, kept as they are. Symmetric and Hermitian read the whole matrix and
  * answer SZG_EDATA where it is not symmetric beyond rounding (64 eps max|a|), naming the place. */

@@ -144,6 +144,28 @@ szg_status szg_spectra_symmetric(szg_context *context, int64_t n, const double *
     return szg_spectrum_finish(status, out);
 }
 
+void szg_dense_symmetrise(int64_t n, double *a) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            a[i * n + j] = a[j * n + i] = a[i * n + j] / 2 + a[j * n + i] / 2;
+}
+
+szg_status szg_spectra_hermitian_part(szg_context *context, int64_t n, const double *a, int64_t lda,
+                                      const szg_spectra_options *options, szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    szg_selection selection;
+    double frobenius, *copy;
+    SZG_TRY(check_shape(context, n, n, lda));
+    SZG_TRY(szg_selection_of(context, n, options, &selection));
+    SZG_TRY(szg_dense_frobenius(context, n, n, a, lda, &frobenius));
+    SZG_TRY(copy_matrix(context, n, n, 1, a, lda, &copy));
+    szg_dense_symmetrise(n, copy);
+    szg_status status = szg_dense_symmetric_values(context, n, copy, &selection, out);
+    szg_memory_free(copy);
+    out->method = "Hermitian part: dense symmetric (LAPACK)";
+    return szg_spectrum_finish(status, out);
+}
+
 szg_status szg_spectra_hermitian(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
                                  const szg_spectra_options *options, szg_spectrum *out) {
     memset(out, 0, sizeof *out);

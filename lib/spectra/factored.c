@@ -1,10 +1,10 @@
 /* L = M o (A B^T + T) without n x n wherever the structure allows it. */
 #include <szego/backend.h>
-#include <szego/factored.h>
-#include <szego/pool.h>
 
 #include "dense.h"
 #include "extremes.h"
+#include "factored.h"
+#include "tall_qr.h"
 
 static const char causal_note[] =
     "causal mask: L is triangular, its eigenvalues are the diagonal and say little of a matrix so "
@@ -15,13 +15,13 @@ static bool is_low_rank(const szg_factored *f, const szg_spectra_options *option
     return !f->bias && !f->causal && f->d < f->n && !szg_options_dense(options);
 }
 
-static bool is_symmetric(const szg_factored *f) {
+bool szg_logits_symmetric(const szg_factored *f) {
     bool same = f->d == 0 || (f->a == f->b && f->lda == f->ldb);
     return same && !f->causal &&
            (!f->bias || szg_toeplitz_kind_of(f->bias) == SZG_TOEPLITZ_SYMMETRIC);
 }
 
-static szg_status open_dense(szg_context *context, const szg_factored *f, double **out) {
+szg_status szg_logits_dense(szg_context *context, const szg_factored *f, double **out) {
     int64_t size;
     SZG_TRY(szg_memory_product(context, f->n, f->n, &size));
     SZG_TRY(szg_memory_require(context, size, 2, sizeof **out, "the dense logit matrix",
@@ -33,8 +33,8 @@ static szg_status open_dense(szg_context *context, const szg_factored *f, double
     return status;
 }
 
-static szg_status no_factors(szg_context *context, const szg_factored *f, const char *kind,
-                             szg_spectrum *out) {
+szg_status szg_logits_zero(szg_context *context, const szg_factored *f, const char *kind,
+                           szg_spectrum *out) {
     SZG_TRY(szg_spectrum_open(context, f->n, 0, kind, false, out));
     out->zeros = f->n;
     out->rank = 0;
@@ -54,7 +54,7 @@ static void widen(const szg_factored *f, szg_spectrum *out) {
 /* A B^T and B^T A have the same nonzero eigenvalues (Sylvester). */
 static szg_status low_rank_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     if (f->d == 0)
-        return no_factors(context, f, "eigenvalue", out);
+        return szg_logits_zero(context, f, "eigenvalue", out);
     double *m;
     int64_t d = f->d;
     SZG_TRY(szg_memory_alloc(context, d * d, sizeof *m, &m));
@@ -62,13 +62,13 @@ static szg_status low_rank_eigen(szg_context *context, const szg_factored *f, sz
         szg_gemm(context, 't', 'n', d, d, f->n, 1, f->b, f->ldb, f->a, f->lda, 0, m, d);
     szg_spectra_options all = {0};
     if (status == SZG_OK)
-        status = is_symmetric(f) ? szg_spectra_symmetric(context, d, m, d, &all, out)
-                                 : szg_spectra_general(context, d, m, d, out);
+        status = szg_logits_symmetric(f) ? szg_spectra_symmetric(context, d, m, d, &all, out)
+                                         : szg_spectra_general(context, d, m, d, out);
     szg_memory_free(m);
     if (status != SZG_OK)
         return status;
     widen(f, out);
-    if (!is_symmetric(f))
+    if (!szg_logits_symmetric(f))
         out->frobenius = NAN; /* what stands there is that of B^T A */
     out->method = "eigenvalues of the d x d matrix B^T A (LAPACK)";
     return SZG_OK;
@@ -113,7 +113,7 @@ static szg_status symmetric_eigen(szg_context *context, const szg_factored *f,
         szg_spectrum_close(out);
     }
     double *dense;
-    SZG_TRY(open_dense(context, f, &dense));
+    SZG_TRY(szg_logits_dense(context, f, &dense));
     szg_status status = szg_dense_symmetric_values(context, f->n, dense, &selection, out);
     out->method = "dense symmetric (LAPACK)";
     szg_memory_free(dense);
@@ -122,15 +122,14 @@ static szg_status symmetric_eigen(szg_context *context, const szg_factored *f,
 
 static szg_status general_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     double *dense;
-    SZG_TRY(open_dense(context, f, &dense));
+    SZG_TRY(szg_logits_dense(context, f, &dense));
     szg_status status = szg_spectra_general(context, f->n, dense, f->n, out);
     szg_memory_free(dense);
     return status;
 }
 
-/* The library's own check of f comes with its first use; sizes are needed before. */
-static szg_status check(szg_context *context, const szg_factored *f,
-                        const szg_spectra_options *options) {
+szg_status szg_logits_check(szg_context *context, const szg_factored *f,
+                            const szg_spectra_options *options) {
     szg_selection checked;
     SZG_TRY(szg_selection_of(context, f->n, options, &checked));
     if (f->d < 0 || (f->d > 0 && (!f->a || !f->b || f->lda < f->d || f->ldb < f->d)))
@@ -145,13 +144,13 @@ static szg_status check(szg_context *context, const szg_factored *f,
 szg_status szg_spectra_factored_eigen(szg_context *context, const szg_factored *f,
                                       const szg_spectra_options *options, szg_spectrum *out) {
     memset(out, 0, sizeof *out);
-    SZG_TRY(check(context, f, options));
+    SZG_TRY(szg_logits_check(context, f, options));
     szg_status status;
     if (f->causal && !szg_options_dense(options))
         status = causal_eigen(context, f, out);
     else if (is_low_rank(f, options))
         status = low_rank_eigen(context, f, out);
-    else if (is_symmetric(f))
+    else if (szg_logits_symmetric(f))
         status = symmetric_eigen(context, f, options, out);
     else
         status = general_eigen(context, f, out);
@@ -160,67 +159,22 @@ szg_status szg_spectra_factored_eigen(szg_context *context, const szg_factored *
 
 /* ---- Singular values ---- */
 
-/* QR of a tall matrix in blocks of rows that fit the cache, one a thread, and then of their R
- * factors stacked, and so on (TSQR; Demmel, Grigori, Hoemmen, Langou 2012): as stable as
- * Householder's QR of the whole, in a few megabytes. */
-typedef struct tall_qr {
-    int64_t n, d, rows, blocks; /* `rows` >= d rows a block; the last has what remains */
-    const double *a;
-    int64_t lda;
-    double *scratch; /* 2 rows x d a worker */
-    double *stacked; /* blocks d x d */
-} tall_qr;
-
-static szg_status tall_block(szg_context *context, void *argument, int64_t block, int worker) {
-    tall_qr *self = argument;
-    int64_t d = self->d, first = block * self->rows, rows = self->rows;
-    if (block == self->blocks - 1)
-        rows = self->n - first;
-    double *scratch = self->scratch + (int64_t)worker * 2 * self->rows * d;
-    for (int64_t i = 0; i < rows; i++)
-        memcpy(scratch + i * d, self->a + (first + i) * self->lda, (size_t)d * sizeof *scratch);
-    SZG_TRY(szg_qr_r(context, rows, d, scratch, d));
-    memcpy(self->stacked + block * d * d, scratch, (size_t)(d * d) * sizeof *scratch);
-    return SZG_OK;
-}
-
-/* The d x d factor R of the n x d matrix a, n >= d; `r` is d x d. */
-static szg_status tall_r(szg_context *context, int64_t n, int64_t d, const double *a, int64_t lda,
-                         double *r) {
-    tall_qr self = {.n = n, .d = d, .a = a, .lda = lda, .rows = 4 * d > 128 ? 4 * d : 128};
-    /* The last block has fewer than 2 * rows. */
-    self.blocks = n / self.rows > 0 ? n / self.rows : 1;
-    int64_t workers = szg_context_threads(context), size = 2 * self.rows * d;
-    SZG_TRY(szg_memory_alloc(context, workers * size, sizeof(double), &self.scratch));
-    szg_status status =
-        szg_memory_alloc(context, self.blocks * d * d, sizeof(double), &self.stacked);
-    if (status == SZG_OK)
-        status = szg_pool_run(context, self.blocks, tall_block, &self);
-    szg_memory_free(self.scratch);
-    if (status == SZG_OK && self.blocks > 1)
-        status = tall_r(context, self.blocks * d, d, self.stacked, d, r);
-    else if (status == SZG_OK)
-        memcpy(r, self.stacked, (size_t)(d * d) * sizeof *r);
-    szg_memory_free(self.stacked);
-    return status;
-}
-
 /* A B^T = Q_A (R_A R_B^T) Q_B^T. */
 static szg_status product_of_factors(szg_context *context, const szg_factored *f, double *r_a,
                                      double *r_b, double *product) {
     int64_t d = f->d;
-    SZG_TRY(tall_r(context, f->n, d, f->a, f->lda, r_a));
-    if (is_symmetric(f))
+    SZG_TRY(szg_tall_r(context, f->n, d, f->a, f->lda, r_a));
+    if (szg_logits_symmetric(f))
         memcpy(r_b, r_a, (size_t)(d * d) * sizeof *r_b);
     else
-        SZG_TRY(tall_r(context, f->n, d, f->b, f->ldb, r_b));
+        SZG_TRY(szg_tall_r(context, f->n, d, f->b, f->ldb, r_b));
     return szg_gemm(context, 'n', 't', d, d, d, 1, r_a, d, r_b, d, 0, product, d);
 }
 
 static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
                                     szg_spectrum *out) {
     if (f->d == 0)
-        return no_factors(context, f, "singular", out);
+        return szg_logits_zero(context, f, "singular", out);
     int64_t d = f->d;
     double *work;
     SZG_TRY(szg_memory_alloc(context, 3 * d * d, sizeof *work, &work));
@@ -246,7 +200,7 @@ static szg_status square_apply(szg_context *context, const void *data, char op, 
 static szg_status dense_singular(szg_context *context, const szg_factored *f,
                                  const szg_spectra_options *options, szg_spectrum *out) {
     double *dense;
-    SZG_TRY(open_dense(context, f, &dense));
+    SZG_TRY(szg_logits_dense(context, f, &dense));
     szg_status status = szg_spectra_singular(context, f->n, f->n, dense, f->n, options, out);
     szg_memory_free(dense);
     return status;
@@ -255,7 +209,7 @@ static szg_status dense_singular(szg_context *context, const szg_factored *f,
 szg_status szg_spectra_factored_singular(szg_context *context, const szg_factored *f,
                                          const szg_spectra_options *options, szg_spectrum *out) {
     memset(out, 0, sizeof *out);
-    SZG_TRY(check(context, f, options));
+    SZG_TRY(szg_logits_check(context, f, options));
     szg_selection selection;
     SZG_TRY(szg_selection_of(context, f->n, options, &selection));
     szg_status status;

@@ -141,6 +141,22 @@ static szg_status factored_singular(szg_context *context, szg_spectrum *out) {
     return factored(context, out, true, false);
 }
 
+static const double pair_a[6] = {1, 2, 3, 4, 5, 6}, pair_b[6] = {-1, 0, 2, 1, 1, -3};
+
+static szg_status hermitian_part(szg_context *context, szg_spectrum *out) {
+    szg_factored f = {.n = 6, .d = 1, .a = pair_a, .lda = 1, .b = pair_b, .ldb = 1};
+    return szg_spectra_factored_hermitian_part(context, &f, NULL, out);
+}
+
+static szg_status hermitian_part_causal(szg_context *context, szg_spectrum *out) {
+    szg_factored f = {.n = 6, .d = 1, .a = pair_a, .lda = 1, .b = pair_b, .ldb = 1, .causal = true};
+    return szg_spectra_factored_hermitian_part(context, &f, NULL, out);
+}
+
+static szg_status hermitian_part_dense(szg_context *context, szg_spectrum *out) {
+    return szg_spectra_hermitian_part(context, 2, pair_a, 2, NULL, out);
+}
+
 static szg_status factored_causal(szg_context *context, szg_spectrum *out) {
     return factored(context, out, true, true);
 }
@@ -188,6 +204,9 @@ START_TEST(every_allocation_may_fail) {
     SURVIVE(factored_eigen);
     SURVIVE(factored_singular);
     SURVIVE(factored_causal);
+    SURVIVE(hermitian_part);
+    SURVIVE(hermitian_part_causal);
+    SURVIVE(hermitian_part_dense);
 }
 END_TEST
 

@@ -81,6 +81,38 @@ static void check_eigen(const szg_factored *f) {
     szg_memory_free(dense);
 }
 
+/* (L + L^T) / 2 entry by entry from the dense matrix, then Jacobi or LAPACK. */
+static void check_hermitian_part(const szg_factored *f) {
+    int64_t n = f->n;
+    double *dense = dense_of(f), *half = get(n * n, sizeof *half), *want = get(n, sizeof *want);
+    /* Cancellation: what rounds is |A| |B|, not H. */
+    double size = norm_of(n * n, dense) + 1;
+    if (f->d > 0)
+        size += norm_of(n * f->lda, f->a) * norm_of(n * f->ldb, f->b);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            half[i * n + j] = (dense[i * n + j] + dense[j * n + i]) / 2;
+    oracle_symmetric(n, half, want);
+    szg_spectrum s;
+    ck_szg_ok(szg_spectra_factored_hermitian_part(test_context(), f, NULL, &s));
+    check_values(&s, n, want, weyl(n + f->d, size));
+    check_promises(&s, weyl(n + f->d, size));
+    ck_assert(s.normal);
+    if (!f->bias && !f->causal && 2 * f->d < n)
+        ck_assert_int_eq(s.zeros, n - 2 * f->d);
+    szg_spectrum_close(&s);
+    szg_spectra_options oracle = {.dense = true};
+    ck_szg_ok(szg_spectra_factored_hermitian_part(test_context(), f, &oracle, &s));
+    check_values(&s, n, want, weyl(n + f->d, size));
+    szg_spectrum_close(&s);
+    ck_szg_ok(szg_spectra_hermitian_part(test_context(), n, dense, n, NULL, &s));
+    check_values(&s, n, want, weyl(n + f->d, size));
+    szg_spectrum_close(&s);
+    szg_memory_free(dense);
+    szg_memory_free(half);
+    szg_memory_free(want);
+}
+
 START_TEST(factored_against_dense) {
     const int64_t n[] = {1, 2, 3, 5, 8, 30, 61}, d[] = {0, 1, 2, 7, 30};
     double lags[121];
@@ -99,6 +131,7 @@ START_TEST(factored_against_dense) {
                 s.f.causal = variant & 2;
                 check_eigen(&s.f);
                 check_singular(&s.f);
+                check_hermitian_part(&s.f);
                 szg_toeplitz_close(&bias);
                 drop(&s);
             }
@@ -167,6 +200,38 @@ START_TEST(factored_matrix_free) {
 }
 END_TEST
 
+/* The ends of H above the threshold of the matrix-free way, with and without a mask, against the
+ * whole spectrum of the same factors; H of an antisymmetric matrix is zero. */
+START_TEST(hermitian_part_ends) {
+    const int64_t n = 2100;
+    sample s = make(n, 2, false, 95);
+    double lags[2] = {0, 0.25};
+    szg_toeplitz *bias;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, 2, lags, &bias));
+    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    szg_spectrum low_rank, ends;
+    ck_szg_ok(szg_spectra_factored_hermitian_part(test_context(), &s.f, &range, &low_rank));
+    ck_assert_int_eq(low_rank.count, 4);
+    ck_assert_int_eq(low_rank.zeros, n - 4);
+    s.f.bias = bias;
+    ck_szg_ok(szg_spectra_factored_hermitian_part(test_context(), &s.f, &range, &ends));
+    ck_assert(strstr(ends.method, "matrix-free"));
+    ck_assert_int_eq(ends.count, 2);
+    /* Weyl: the bias has norm 1/2 at most. */
+    ck_close(ends.re[0], low_rank.re[0], 0.5 + 1e-9 * (double)n);
+    ck_close(ends.re[1], low_rank.re[3], 0.5 + 1e-9 * (double)n);
+    szg_spectrum_close(&low_rank);
+    szg_spectrum_close(&ends);
+    szg_toeplitz_close(&bias);
+    drop(&s);
+    const double skew[9] = {0, 1, 2, -1, 0, 3, -2, -3, 0};
+    ck_szg_ok(szg_spectra_hermitian_part(test_context(), 3, skew, 3, NULL, &ends));
+    for (int i = 0; i < 3; i++)
+        ck_assert(ends.re[i] == 0);
+    szg_spectrum_close(&ends);
+}
+END_TEST
+
 START_TEST(causal_says_why) {
     sample s = make(6, 2, false, 96);
     s.f.causal = true;
@@ -194,6 +259,8 @@ START_TEST(factored_refuses) {
     values[3] = nan;
     ck_assert(szg_spectra_factored_eigen(ctx, &f, NULL, &got) == SZG_EDATA);
     ck_assert(szg_spectra_factored_singular(ctx, &f, NULL, &got) == SZG_EDATA);
+    ck_assert(szg_spectra_factored_hermitian_part(ctx, &f, NULL, &got) == SZG_EDATA);
+    ck_szg_fails(SZG_EDATA, "", szg_spectra_hermitian_part(ctx, 2, values + 2, 2, NULL, &got));
     values[3] = 4;
     f.n = 10000000;
     double lag = 1;
@@ -201,6 +268,10 @@ START_TEST(factored_refuses) {
     ck_szg_ok(szg_toeplitz_open_symmetric(ctx, f.n, 1, &lag, &bias));
     f.d = 0;
     f.bias = bias;
+    f.causal = true;
+    ck_szg_fails(SZG_ENOMEM, "dense logit matrix",
+                 szg_spectra_factored_hermitian_part(ctx, &f, NULL, &got));
+    f.causal = false;
     ck_szg_fails(SZG_ENOMEM, "range", szg_spectra_factored_singular(ctx, &f, NULL, &got));
     szg_toeplitz_close(&bias);
 }
@@ -210,6 +281,7 @@ void test_register(Suite *suite) {
     test_add(suite, "factored_against_dense", factored_against_dense);
     test_add(suite, "factored_at_d_128", factored_at_d_128);
     test_add(suite, "factored_matrix_free", factored_matrix_free);
+    test_add(suite, "hermitian_part_ends", hermitian_part_ends);
     test_add(suite, "causal_says_why", causal_says_why);
     test_add(suite, "factored_refuses", factored_refuses);
 }

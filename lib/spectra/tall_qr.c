@@ -1,0 +1,45 @@
+#include <szego/backend.h>
+#include <szego/pool.h>
+
+#include "tall_qr.h"
+
+typedef struct tall_qr {
+    int64_t n, d, rows, blocks; /* `rows` >= d rows a block; the last has what remains */
+    const double *a;
+    int64_t lda;
+    double *scratch; /* 2 rows x d a worker */
+    double *stacked; /* blocks d x d */
+} tall_qr;
+
+static szg_status tall_block(szg_context *context, void *argument, int64_t block, int worker) {
+    tall_qr *self = argument;
+    int64_t d = self->d, first = block * self->rows, rows = self->rows;
+    if (block == self->blocks - 1)
+        rows = self->n - first;
+    double *scratch = self->scratch + (int64_t)worker * 2 * self->rows * d;
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(scratch + i * d, self->a + (first + i) * self->lda, (size_t)d * sizeof *scratch);
+    SZG_TRY(szg_qr_r(context, rows, d, scratch, d));
+    memcpy(self->stacked + block * d * d, scratch, (size_t)(d * d) * sizeof *scratch);
+    return SZG_OK;
+}
+
+szg_status szg_tall_r(szg_context *context, int64_t n, int64_t d, const double *a, int64_t lda,
+                      double *r) {
+    tall_qr self = {.n = n, .d = d, .a = a, .lda = lda, .rows = 4 * d > 128 ? 4 * d : 128};
+    /* The last block has fewer than 2 * rows. */
+    self.blocks = n / self.rows > 0 ? n / self.rows : 1;
+    int64_t workers = szg_context_threads(context), size = 2 * self.rows * d;
+    SZG_TRY(szg_memory_alloc(context, workers * size, sizeof(double), &self.scratch));
+    szg_status status =
+        szg_memory_alloc(context, self.blocks * d * d, sizeof(double), &self.stacked);
+    if (status == SZG_OK)
+        status = szg_pool_run(context, self.blocks, tall_block, &self);
+    szg_memory_free(self.scratch);
+    if (status == SZG_OK && self.blocks > 1)
+        status = szg_tall_r(context, self.blocks * d, d, self.stacked, d, r);
+    else if (status == SZG_OK)
+        memcpy(r, self.stacked, (size_t)(d * d) * sizeof *r);
+    szg_memory_free(self.stacked);
+    return status;
+}
