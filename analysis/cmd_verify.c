@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
     {"terms", 'n', "N", 0, "terms of Lemma B.1's polynomials (default 16)", 0},
     {"trials", KEY_TRIALS, "K", 0, "random and adversarial trials a claim (default 64)", 0},
     {"check", KEY_CHECK, "FILE", 0,
-     "recompute the certificates of a JSON file by separate code at twice the precision", 0},
+     "recompute the certificates of a JSON or CSV file by separate code at twice the precision", 0},
     {0}};
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
@@ -68,8 +68,7 @@ static szg_status add_tables(command_call *call, szg_result *result, szg_claims_
     return SZG_OK;
 }
 
-/* Certificates go to files as a table of the result, so that --check reads what -o FILE.json wrote.
- */
+/* Certificates go to files as a table of the result, so that --check reads what -o wrote. */
 static szg_status run_claims(command_call *call) {
     verify_options *own = call->own;
     szg_claims_report report;

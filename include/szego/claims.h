@@ -65,11 +65,11 @@ SZG_CHECK_RESULT szg_status szg_claims_verify(szg_context *context,
                                               const char *const *ids, szg_claims_report *report);
 void szg_claims_report_close(szg_claims_report *report);
 
-/* Recomputes every certificate of a JSON file (an object with the array `certificates`, such as
- * `szego verify --format json` prints, or one certificate by itself) by a separate code path at
- * twice the precision. *results: id, kind, verdict (confirmed | refused), note (why). *refused
- * counts. SZG_EIO, SZG_EDATA: not such a file; a certificate that is malformed is refused, not an
- * error. */
+/* Recomputes every certificate of a file by a separate code path at twice the precision: JSON (an
+ * object with the array `certificates`, such as `szego verify --format json` prints, or one
+ * certificate by itself), or, where the name ends in .csv, the table `certificates`. *results: id,
+ * kind, verdict (confirmed | refused), note (why). *refused counts. SZG_EIO, SZG_EDATA: not such a
+ * file, or one without a certificate; a certificate that is malformed is refused, not an error. */
 SZG_CHECK_RESULT szg_status szg_certificates_check(szg_context *context, const char *path,
                                                    szg_table **results, int64_t *refused);
 

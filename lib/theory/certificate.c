@@ -187,24 +187,24 @@ szg_status certificate_phases_text(szg_context *context, int64_t count, const sz
     return SZG_OK;
 }
 
+const szg_column certificate_columns[CERTIFICATE_COLUMNS] = {
+    {"id", SZG_TEXT, "the claim that it refutes"},
+    {"kind", SZG_TEXT, "disjoint, exact or structural"},
+    {"left", SZG_TEXT, "the first quantity"},
+    {"relation", SZG_TEXT, "how it stands to the second: <, >, = or !="},
+    {"right", SZG_TEXT, "the second quantity"},
+    {"n", SZG_INTEGER, "size, number of terms or lag"},
+    {"weights", SZG_TEXT, "exact inputs, hexadecimal floats"},
+    {"phases", SZG_TEXT, "exact angles: hexadecimal radians, or p/q times pi"},
+    {"left_lo", SZG_TEXT, "enclosure of the first quantity, hexadecimal"},
+    {"left_hi", SZG_TEXT, "its upper end"},
+    {"right_lo", SZG_TEXT, "enclosure of the second quantity, hexadecimal"},
+    {"right_hi", SZG_TEXT, "its upper end"},
+    {"note", SZG_TEXT, "what the instance is"},
+};
+
 szg_status certificate_table_open(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {
-        {"id", SZG_TEXT, "the claim that it refutes"},
-        {"kind", SZG_TEXT, "disjoint, exact or structural"},
-        {"left", SZG_TEXT, "the first quantity"},
-        {"relation", SZG_TEXT, "how it stands to the second: <, >, = or !="},
-        {"right", SZG_TEXT, "the second quantity"},
-        {"n", SZG_INTEGER, "size, number of terms or lag"},
-        {"weights", SZG_TEXT, "exact inputs, hexadecimal floats"},
-        {"phases", SZG_TEXT, "exact angles: hexadecimal radians, or p/q times pi"},
-        {"left_lo", SZG_TEXT, "enclosure of the first quantity, hexadecimal"},
-        {"left_hi", SZG_TEXT, "its upper end"},
-        {"right_lo", SZG_TEXT, "enclosure of the second quantity, hexadecimal"},
-        {"right_hi", SZG_TEXT, "its upper end"},
-        {"note", SZG_TEXT, "what the instance is"},
-    };
-    return szg_table_open(context, "certificates", columns, sizeof columns / sizeof columns[0],
-                          out);
+    return szg_table_open(context, "certificates", certificate_columns, CERTIFICATE_COLUMNS, out);
 }
 
 static szg_status set_hex(szg_context *context, szg_table *table, const char *column,

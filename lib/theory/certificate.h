@@ -99,6 +99,9 @@ typedef struct certificate {
 bool quantity_accepts(quantity q, const certificate *c);
 
 /* Opens the table `certificates`, appends to it. */
+/* The table `certificates`, for writing and for reading back. */
+enum { CERTIFICATE_COLUMNS = 13 };
+extern const szg_column certificate_columns[CERTIFICATE_COLUMNS];
 SZG_CHECK_RESULT szg_status certificate_table_open(szg_context *context, szg_table **out);
 SZG_CHECK_RESULT szg_status certificate_add(szg_context *context, szg_table *table,
                                             const certificate *c);

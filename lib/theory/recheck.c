@@ -188,14 +188,11 @@ static szg_status parse_enclosure(szg_context *context, szg_json_value row, cons
 }
 
 static szg_status refuse_unknown_members(szg_context *context, szg_json_value row) {
-    static const char *const known[] = {"id",       "kind",     "left",   "relation", "right",
-                                        "n",        "weights",  "phases", "left_lo",  "left_hi",
-                                        "right_lo", "right_hi", "note"};
     szg_json_value member = {0};
     while (szg_json_next(row, &member)) {
         bool found = false;
-        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-            found = found || strcmp(member.key, known[i]) == 0;
+        for (int64_t i = 0; i < CERTIFICATE_COLUMNS; i++)
+            found = found || strcmp(member.key, certificate_columns[i].name) == 0;
         if (!found)
             return szg_json_fail(context, member, "no such member of a certificate");
     }
@@ -266,6 +263,8 @@ static szg_status check_document(szg_context *context, const szg_json *json, szg
         return check_one(context, root, results, refused);
     SZG_TRY(szg_json_as_array(context, rows));
     int64_t count = szg_json_count(rows);
+    if (count == 0)
+        return szg_json_fail(context, rows, "holds no certificate: nothing can be confirmed");
     for (int64_t i = 0; i < count; i++) {
         SZG_TRY(szg_context_check_cancel(context));
         SZG_TRY(check_one(context, szg_json_element(rows, i), results, refused));
@@ -290,7 +289,7 @@ szg_status szg_certificates_check(szg_context *context, const char *path, szg_ta
                                   int64_t *refused) {
     szg_json *json = NULL;
     *results = NULL;
-    SZG_TRY(szg_json_read(context, path, &json));
+    SZG_TRY(certificate_file_read(context, path, &json));
     return check_and_close(context, &json, results, refused);
 }
 
