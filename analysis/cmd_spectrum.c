@@ -133,18 +133,21 @@ static szg_status add_matrix(spectrum_job *job, const szg_report_labels *labels,
 }
 
 static szg_status add_ratio(spectrum_job *job, const szg_report_labels *labels,
-                            const szg_logits *logits) {
+                            const szg_encoding *encoding, const szg_logits *logits) {
     szg_factored content = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
     szg_contraction contraction;
     SZG_TRY(
         szg_contraction_of_factored(job->context, &content, &coupled, &job->report, &contraction));
     szg_contraction_labels row = {.source = labels->source,
-                                  .content_kind = szg_content_name(job->content),
+                                  .content_kind = szg_contraction_content_kind(encoding),
                                   .step = -1,
                                   .layer = -1,
                                   .head = labels->head,
                                   .grad_norm = __builtin_nan("")};
     szg_status status = szg_contraction_add(job->context, job->contraction, &row, &contraction);
+    if (status == SZG_OK)
+        status = szg_table_note(job->context, job->contraction, "content %s",
+                                szg_content_spec(job->content));
     if (status == SZG_OK)
         status = szg_report_add(job->context, &job->tables, labels, &contraction.content);
     if (status == SZG_OK)
@@ -161,7 +164,7 @@ static szg_status add_logits(spectrum_job *job, const szg_encoding *encoding, in
     SZG_TRY(szg_logits_open(job->context, encoding, head, job->content, n, &mask, &logits));
     szg_factored factored =
         job->own->part == CONTENT ? szg_logits_content(logits) : szg_logits_coupled(logits);
-    szg_status status = job->own->part == RATIO ? add_ratio(job, &labels, logits)
+    szg_status status = job->own->part == RATIO ? add_ratio(job, &labels, encoding, logits)
                                                 : add_matrix(job, &labels, &factored);
     szg_logits_close(&logits);
     return status;

@@ -7,9 +7,12 @@
 
 SZG_BEGIN_DECLS
 
-/* ratios.ordered is false where the matrices are not symmetric or
- * their spectra not complete. The majorisation
- * tested is "coupled is majorised by content" (claim B3c), margin its least slack. */
+/* Eigenvalues, their range, width, radius and the majorisation are those of the Hermitian part
+ * H = (L + L^T)/2 (of L itself where it is symmetric): for any content matrix that all rotary
+ * frequencies share, the mean kernel contracts the field of values (claim B3c), while eigenvalues
+ * of L may grow. Singular values, ranks and norms are those of L. The majorisation tested is
+ * "coupled is majorised by content", margin its least slack; ratios.ordered is false where a
+ * spectrum is not complete (large masked or biased matrices without `all`). */
 typedef struct szg_contraction {
     int64_t n;
     szg_contraction_ratios ratios;
@@ -30,6 +33,11 @@ SZG_CHECK_RESULT szg_status szg_contraction_of_dense(szg_context *context, int64
                                                      const double *coupled, int64_t ldcoupled,
                                                      const szg_report_options *options,
                                                      szg_contraction *out);
+
+/* What `content` is, for the column content_kind: "zeroed" where the encoding adds rows to the
+ * tokens (the position table set to zero; rope+absolute too), else "same_qk" (the same queries and
+ * keys without rotation, bias; nope: nothing to leave out). */
+const char *szg_contraction_content_kind(const szg_encoding *encoding);
 
 /* The identity of a row; negative numbers, NaN and NULL leave cells empty. */
 typedef struct szg_contraction_labels {

@@ -20,10 +20,11 @@ enum {
 };
 
 typedef struct szg_report_options {
-    bool all;                         /* every eigenvalue, whatever the order */
-    bool dense;                       /* the dense oracle in place of structure */
-    bool no_symbol;                   /* leave the symbol's range out */
-    int64_t samples;                  /* samples of the symbol to take; 0: none */
+    bool all;            /* every eigenvalue, whatever the order */
+    bool dense;          /* the dense oracle in place of structure */
+    bool no_symbol;      /* leave the symbol's range out */
+    bool hermitian_part; /* of logits: eigenvalues of (L + L^T)/2 in place of those of L */
+    int64_t samples;     /* samples of the symbol to take; 0: none */
     szg_symbol_convention convention; /* of the symbol; TRUNCATED is that of the N x N matrix */
 } szg_report_options;
 
@@ -32,6 +33,7 @@ typedef struct szg_matrix_report {
     const char *matrix; /* position gram, rotary mean, bias, coefficients, zero, content, logits */
     szg_spectrum eigenvalues; /* kind NULL: not computed */
     szg_spectrum singular;    /* likewise */
+    bool hermitian_part; /* eigenvalues, lambda_min .. radius are those of (L + L^T)/2, not of L */
     szg_summary summary;
     double toeplitzness;
     szg_symbol_convention convention;

@@ -28,8 +28,8 @@ typedef struct szg_summary {
     const char *note;   /* NULL, or which numbers do not exist and why */
 } szg_summary;
 
-/* Summarises a matrix from its eigenvalues, its singular values, or both (of the same matrix;
- * either may be NULL). Eigenvalues of a normal matrix serve as singular values. From a partial
+/* Summarises a matrix from its eigenvalues, its singular values, or both (of the same matrix, or
+ * eigenvalues of its Hermitian part; either may be NULL). Eigenvalues of a normal matrix serve as singular values. From a partial
  * spectrum come the range, the radius and, where spectrum->frobenius is known, the stable rank; the
  * rest is NaN. SZG_EINVAL: both NULL, kinds exchanged, orders that differ. */
 SZG_CHECK_RESULT szg_status szg_summary_of(szg_context *context, const szg_spectrum *eigenvalues,

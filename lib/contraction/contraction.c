@@ -41,6 +41,14 @@ static szg_status expand_singular(szg_context *context, const szg_matrix_report 
     return SZG_OK;
 }
 
+/* Eigenvalues are those of symmetric matrices, if need be of the Hermitian part: complex ones have
+ * no order to compare, and the diagonal of a masked matrix says nothing of its size. */
+static szg_report_options compared(const szg_report_options *options) {
+    szg_report_options own = options ? *options : (szg_report_options){0};
+    own.hermitian_part = true;
+    return own;
+}
+
 /* Backward stable solvers: an eigenvalue of a symmetric matrix is off by n eps ||A||_2 at most (in
  * practice far less). */
 static double value_error(const szg_contraction *c) {
@@ -56,9 +64,7 @@ static szg_status fill_ratios(szg_context *context, szg_contraction *c) {
     SZG_TRY_GOTO(status, expand(context, &c->coupled.eigenvalues, &array[COUPLED_VALUES]), done);
     SZG_TRY_GOTO(status, expand_singular(context, &c->content, &array[CONTENT_SINGULAR]), done);
     SZG_TRY_GOTO(status, expand_singular(context, &c->coupled, &array[COUPLED_SINGULAR]), done);
-    /* Eigenvalues of matrices that are not normal (causal masks: the diagonal) compare nothing. */
-    bool real = array[CONTENT_VALUES] && array[COUPLED_VALUES] && c->content.eigenvalues.normal &&
-                c->coupled.eigenvalues.normal;
+    bool real = array[CONTENT_VALUES] && array[COUPLED_VALUES];
     szg_contraction_input input = {
         .eigenvalues = real ? c->n : 0,
         .content_eigenvalues = real ? array[CONTENT_VALUES] : NULL,
@@ -72,9 +78,11 @@ static szg_status fill_ratios(szg_context *context, szg_contraction *c) {
     if (!(input.error >= 0))
         input.error = 0;
     status = szg_contraction_ratios_of(context, &input, &c->ratios);
-    /* Partial spectra still give the largest singular values. */
+    /* Partial spectra still have their ends. */
     if (status == SZG_OK && isnan(c->ratios.norm) && c->content.summary.sigma_max > 0)
         c->ratios.norm = c->coupled.summary.sigma_max / c->content.summary.sigma_max;
+    if (status == SZG_OK && isnan(c->ratios.width) && c->content.summary.width > 0)
+        c->ratios.width = c->coupled.summary.width / c->content.summary.width;
 done:
     for (int i = 0; i < ARRAYS; i++)
         szg_memory_free(array[i]);
@@ -98,9 +106,10 @@ szg_status szg_contraction_of_factored(szg_context *context, const szg_factored 
         return szg_fail(context, SZG_EINVAL,
                         "content of order %lld against coupled logits of order %lld",
                         (long long)content->n, (long long)coupled->n);
-    szg_status status = szg_report_factored(context, content, "content", options, &out->content);
+    szg_report_options own = compared(options);
+    szg_status status = szg_report_factored(context, content, "content", &own, &out->content);
     if (status == SZG_OK)
-        status = szg_report_factored(context, coupled, "logits", options, &out->coupled);
+        status = szg_report_factored(context, coupled, "logits", &own, &out->coupled);
     return finish(context, status, content->n, out);
 }
 
@@ -108,14 +117,19 @@ szg_status szg_contraction_of_dense(szg_context *context, int64_t n, const doubl
                                     int64_t ldcontent, const double *coupled, int64_t ldcoupled,
                                     const szg_report_options *options, szg_contraction *out) {
     *out = (szg_contraction){0};
+    szg_report_options own = compared(options);
     szg_status status =
-        szg_report_dense(context, n, content, ldcontent, "content", options, &out->content);
+        szg_report_dense(context, n, content, ldcontent, "content", &own, &out->content);
     if (status == SZG_OK)
-        status = szg_report_dense(context, n, coupled, ldcoupled, "logits", options, &out->coupled);
+        status = szg_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled);
     return finish(context, status, n, out);
 }
 
 /* ---- The table ---- */
+
+const char *szg_contraction_content_kind(const szg_encoding *encoding) {
+    return szg_encoding_attaches(encoding) & SZG_ATTACH_INPUT ? "zeroed" : "same_qk";
+}
 
 static const szg_column label_columns[] = {
     {"source", SZG_TEXT, "the SPEC or the file"},
@@ -124,11 +138,13 @@ static const szg_column label_columns[] = {
     {"head", SZG_INTEGER, "head, counted from 0"},
     {"probe", SZG_TEXT, "input that the logits were captured on"},
     {"n", SZG_INTEGER, "order"},
-    {"content_kind", SZG_TEXT, "kind of content"},
-    {"width_ratio", SZG_REAL, "eigenvalue width, coupled / content"},
+    {"content_kind", SZG_TEXT,
+     "same_qk: queries and keys without the position part; zeroed: position table zeroed"},
+    {"width_ratio", SZG_REAL, "eigenvalue width of the Hermitian parts, coupled / content"},
     {"norm_ratio", SZG_REAL, "largest singular value, coupled / content"},
     {"nuclear_ratio", SZG_REAL, "sum of singular values, coupled / content"},
-    {"majorised", SZG_INTEGER, "1: eigenvalues of coupled are majorised by those of content"},
+    {"majorised", SZG_INTEGER,
+     "1: eigenvalues of coupled's Hermitian part are majorised by those of content's"},
     {"margin", SZG_REAL, "least slack of the majorisation's partial sums"},
     {"grad_norm", SZG_REAL, "gradient norm of the step"},
 };
@@ -178,9 +194,7 @@ static szg_status set_ratios(szg_context *context, szg_table *table,
     for (int i = 0; i < 3; i++)
         SZG_TRY(report_set(context, table, reals[i].column, &reals[i]));
     if (!ratios->ordered)
-        return szg_table_note(context, table,
-                              "no width ratio and no majorisation: these need the real "
-                              "eigenvalues, all of them, of symmetric matrices");
+        return szg_table_note(context, table, "no majorisation: it needs all eigenvalues (--all)");
     SZG_TRY(szg_table_set_integer(context, table, "majorised",
                                   ratios->eigenvalues.order == SZG_ORDER_HOLDS));
     SZG_TRY(szg_table_set_real(context, table, "margin", ratios->eigenvalues.margin));
@@ -202,6 +216,17 @@ static szg_status set_numbers(szg_context *context, szg_table *table,
     return SZG_OK;
 }
 
+static szg_status set_notes(szg_context *context, szg_table *table,
+                            const szg_contraction *contraction) {
+    if (contraction->content.summary.sigma_max == 0)
+        SZG_TRY(szg_table_note(context, table, "no ratios: the content is the zero matrix"));
+    if (contraction->content.hermitian_part && !contraction->coupled.hermitian_part)
+        SZG_TRY(szg_table_note(context, table, "content " REPORT_HERMITIAN_PART));
+    if (contraction->coupled.note[0])
+        SZG_TRY(szg_table_note(context, table, "%s", contraction->coupled.note));
+    return SZG_OK;
+}
+
 szg_status szg_contraction_add(szg_context *context, szg_table *table,
                                const szg_contraction_labels *labels,
                                const szg_contraction *contraction) {
@@ -211,7 +236,5 @@ szg_status szg_contraction_add(szg_context *context, szg_table *table,
     SZG_TRY(set_ratios(context, table, &contraction->ratios));
     SZG_TRY(set_numbers(context, table, &contraction->content, suffixes[0]));
     SZG_TRY(set_numbers(context, table, &contraction->coupled, suffixes[1]));
-    if (contraction->coupled.note[0])
-        return szg_table_note(context, table, "%s", contraction->coupled.note);
-    return SZG_OK;
+    return set_notes(context, table, contraction);
 }

@@ -40,7 +40,10 @@ static szg_status dense_spectra(szg_context *context, int64_t n, const double *a
                                 const szg_report_options *options, szg_matrix_report *report) {
     if (symmetric(n, a, lda))
         return szg_spectra_symmetric(context, n, a, lda, NULL, &report->eigenvalues);
-    if (options->all || options->dense || n <= SZG_REPORT_GENERAL_LIMIT)
+    report->hermitian_part = options->hermitian_part;
+    if (options->hermitian_part)
+        SZG_TRY(szg_spectra_hermitian_part(context, n, a, lda, NULL, &report->eigenvalues));
+    else if (options->all || options->dense || n <= SZG_REPORT_GENERAL_LIMIT)
         SZG_TRY(szg_spectra_general(context, n, a, lda, &report->eigenvalues));
     else
         report_note(report, "complex eigenvalues above N = %d only with all of them",
@@ -125,13 +128,15 @@ static szg_status dense_report(szg_context *context, const szg_factored *f,
 static szg_status general_spectra(szg_context *context, const szg_factored *f,
                                   const szg_report_options *options, szg_matrix_report *report) {
     bool low_rank = !f->bias && !f->causal;
-    if (low_rank || f->causal || options->all || f->n <= SZG_REPORT_GENERAL_LIMIT)
+    bool whole = low_rank || options->all || f->n <= SZG_REPORT_ALL_LIMIT;
+    szg_spectra_options part = {.want = whole ? SZG_WANT_ALL : SZG_WANT_RANGE};
+    if (options->hermitian_part)
+        SZG_TRY(szg_spectra_factored_hermitian_part(context, f, &part, &report->eigenvalues));
+    else if (low_rank || f->causal || options->all || f->n <= SZG_REPORT_GENERAL_LIMIT)
         SZG_TRY(szg_spectra_factored_eigen(context, f, NULL, &report->eigenvalues));
     else
         report_note(report, "complex eigenvalues above N = %d only with all of them",
                     SZG_REPORT_GENERAL_LIMIT);
-    bool whole = low_rank || options->all || f->n <= SZG_REPORT_ALL_LIMIT;
-    szg_spectra_options part = {.want = whole ? SZG_WANT_ALL : SZG_WANT_RANGE};
     return szg_spectra_factored_singular(context, f, &part, &report->singular);
 }
 
@@ -145,6 +150,7 @@ static szg_status factored_spectra(szg_context *context, const szg_factored *f,
         return dense_report(context, f, options, report);
     if (balanced && !f->bias && f->d > 0)
         return report_gram(context, f->n, f->d, f->b, f->ldb, scale, &report->eigenvalues);
+    report->hermitian_part = options->hermitian_part && !balanced;
     return general_spectra(context, f, options, report);
 }
 

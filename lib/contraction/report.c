@@ -69,6 +69,8 @@ szg_status report_summarise(szg_context *context, int64_t n, szg_matrix_report *
         return szg_fail(context, SZG_EINTERNAL, "a report without a spectrum");
     SZG_TRY(szg_summary_of(context, eigenvalues, singular, &report->summary));
     report->summary.n = n;
+    if (report->hermitian_part)
+        report_note(report, REPORT_HERMITIAN_PART);
     if (report->summary.note)
         report_note(report, "%s", report->summary.note);
     if (eigenvalues && eigenvalues->note && eigenvalues->note != report->summary.note)

@@ -7,6 +7,10 @@
 SZG_PRINTF(2, 3)
 void report_note(szg_matrix_report *report, const char *format, ...);
 
+#define REPORT_HERMITIAN_PART                                                                      \
+    "not symmetric: lambda_min, lambda_max, width and radius are those of the Hermitian part "     \
+    "(L + L^T)/2"
+
 /* The numbers of `summary` in the order of its columns: what `contraction` repeats with suffixes.
  */
 typedef struct report_number {

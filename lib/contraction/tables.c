@@ -146,12 +146,15 @@ static szg_status add_summary(szg_context *context, szg_table *table,
 static szg_status add_values(szg_context *context, szg_table *table,
                              const szg_report_labels *labels, const szg_matrix_report *report,
                              const szg_spectrum *spectrum) {
+    bool part = report->hermitian_part && spectrum == &report->eigenvalues;
     for (int64_t i = 0; i < spectrum->count; i++) {
         SZG_TRY(add_row(context, table, labels, report));
         SZG_TRY(szg_table_set_text(context, table, "kind", spectrum->kind));
         SZG_TRY(szg_table_set_integer(context, table, "index", i));
         SZG_TRY(szg_table_set_real(context, table, "re", spectrum->re[i]));
         SZG_TRY(szg_table_set_real(context, table, "im", spectrum->im ? spectrum->im[i] : 0));
+        if (part)
+            SZG_TRY(szg_table_note(context, table, "of the Hermitian part (L + L^T)/2"));
     }
     if (spectrum->count > 0 && spectrum->zeros > 0)
         return szg_table_note(context, table, "%lld further values are exactly 0 and not listed",

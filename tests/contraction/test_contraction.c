@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "suite.h"
+#include <szego/backend.h>
 #include <szego/contraction.h>
 #include <szego/memory.h>
 #include <szego/npy.h>
@@ -206,16 +207,22 @@ END_TEST
 
 /* ---- Contraction ---- */
 
-/* Partial sums of the k largest values, in plain arithmetic. */
-static bool naive_majorised(int64_t n, const double *x, const double *y, double slack) {
+/* Is x majorised by y (both largest first), in plain arithmetic: the first k whose partial sums say
+ * no by more than `slack`, 0 for none; and the least slack of any. */
+static int64_t naive_order(int64_t n, const double *x, const double *y, double slack,
+                           double *margin) {
     double a = 0, b = 0;
-    for (int64_t k = 0; k < n; k++) {
-        a += x[k];
-        b += y[k];
-        if (a > b + slack)
-            return false;
+    int64_t first = 0;
+    *margin = INFINITY;
+    for (int64_t k = 1; k <= n; k++) {
+        a += x[k - 1];
+        b += y[k - 1];
+        double room = k < n ? b - a : -fabs(b - a);
+        *margin = fmin(*margin, room);
+        if (room < -slack && !first)
+            first = k;
     }
-    return fabs(a - b) <= slack;
+    return first;
 }
 
 static void contract(const char *encoding_spec, const char *content_spec, int64_t n,
@@ -277,23 +284,80 @@ START_TEST(nope_changes_nothing) {
 }
 END_TEST
 
-/* Eigenvalues of triangular matrices are the diagonal, which no encoding of lag 0 changes: ratios
- * of singular values remain. */
-START_TEST(causal_masks) {
-    szg_encoding *encoding = encoding_of("rope:dim=16");
-    szg_content *content = content_of("gaussian:weights=identity");
-    szg_logits_options causal = {.causal = true};
+/* ---- Hermitian parts ---- */
+
+/* Eigenvalues of (L + L^T)/2, largest first, entry by entry and by Jacobi. */
+static void hermitian_values(const szg_factored *f, double *out) {
+    int64_t n = f->n;
+    double *dense, *half;
+    ck_szg_ok(szg_memory_alloc(test_context(), n * n, sizeof *dense, &dense));
+    ck_szg_ok(szg_memory_alloc(test_context(), n * n, sizeof *half, &half));
+    ck_szg_ok(szg_factored_dense(test_context(), f, dense, n));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            half[i * n + j] = (dense[i * n + j] + dense[j * n + i]) / 2;
+    ck_szg_ok(szg_backend_select(test_context(), "reference"));
+    ck_szg_ok(szg_eigen_symmetric(test_context(), n, half, n, out, false));
+    ck_szg_ok(szg_backend_select(test_context(), "cpu"));
+    qsort(out, (size_t)n, sizeof *out, descending);
+    szg_memory_free(dense);
+    szg_memory_free(half);
+}
+
+static void check_range(const szg_matrix_report *report, int64_t n, const double *want) {
+    double bound = 1000 * (double)n * EPS * (1 + report->summary.sigma_max);
+    ck_close(report->summary.lambda_max, want[0], bound);
+    ck_close(report->summary.lambda_min, want[n - 1], bound);
+    ck_close(report->summary.width, want[0] - want[n - 1], bound);
+    ck_close(report->summary.radius, fmax(fabs(want[0]), fabs(want[n - 1])), bound);
+    double all[64];
+    values_of(&report->eigenvalues, all);
+    for (int64_t i = 0; i < n; i++)
+        ck_close(all[i], want[i], bound);
+}
+
+static void check_hermitian(const char *encoding_spec, const char *content_spec, bool causal) {
+    enum { N = 40 };
+    double x[N], y[N], margin;
+    szg_encoding *encoding = encoding_of(encoding_spec);
+    szg_content *content = content_of(content_spec);
+    szg_logits_options mask = {.causal = causal};
+    szg_report_options bare = {.no_symbol = true};
     szg_logits *logits;
     szg_contraction c;
-    ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, 20, &causal, &logits));
+    ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, N, &mask, &logits));
     szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
-    ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, NULL, &c));
-    ck_assert(isnan(c.ratios.width) && !c.ratios.ordered);
-    ck_assert(isfinite(c.ratios.norm) && isfinite(c.ratios.nuclear));
+    ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, &bare, &c));
+    hermitian_values(&plain, y);
+    hermitian_values(&coupled, x);
+    check_range(&c.content, N, y);
+    check_range(&c.coupled, N, x);
+    ck_close(c.ratios.width, (x[0] - x[N - 1]) / (y[0] - y[N - 1]), 1e-10);
+    ck_assert(isfinite(c.ratios.norm) && isfinite(c.ratios.nuclear) && c.ratios.ordered);
+    ck_assert_int_eq(c.ratios.eigenvalues.first_violation, naive_order(N, x, y, 1e-9, &margin));
+    ck_close(c.ratios.eigenvalues.margin, margin, 1e-9);
+    ck_assert_int_eq(c.coupled.hermitian_part, strstr(c.coupled.note, "Hermitian part") != NULL);
     szg_contraction_close(&c);
     szg_logits_close(&logits);
     szg_content_close(&content);
     szg_encoding_close(&encoding);
+}
+
+/* Every encoding, queries that differ from keys and queries equal to keys, with a mask and without:
+ * real eigenvalues, all of them. */
+START_TEST(hermitian_parts) {
+    static const char *const encodings[] = {"nope",
+                                            "rope:dim=16",
+                                            "rope:dim=16,rotary=4",
+                                            "absolute:dim=16",
+                                            "alibi:heads=1",
+                                            "mla:content=8,rope=8",
+                                            "t5:seed=2",
+                                            "rope+absolute:dim=8"};
+    static const char *const contents[] = {"gaussian", "gaussian:weights=identity", "mean"};
+    for (int e = 0; e < 8; e++)
+        for (int c = 0; c < 6; c++)
+            check_hermitian(encodings[e], contents[c % 3], c >= 3);
 }
 END_TEST
 
@@ -322,7 +386,8 @@ START_TEST(bapat_sunder_case) {
     double x[N], y[N];
     values_of(&fast.coupled.eigenvalues, x);
     values_of(&fast.content.eigenvalues, y);
-    ck_assert(naive_majorised(N, x, y, 1e-10));
+    double margin;
+    ck_assert_int_eq(naive_order(N, x, y, 1e-10, &margin), 0);
     szg_contraction_close(&fast);
     szg_contraction_close(&dense);
 }
@@ -333,22 +398,147 @@ END_TEST
 START_TEST(violations_are_reported) {
     szg_contraction fast, dense;
     contract("rope:dim=16", "gaussian:weights=identity,seed=3", 60, &fast, &dense);
-    double x[60], y[60], a = 0, b = 0;
+    double x[60], y[60], margin;
     values_of(&fast.coupled.eigenvalues, x);
     values_of(&fast.content.eigenvalues, y);
-    int64_t first = 0;
-    for (int64_t k = 1; k <= 60 && !first; k++) {
-        a += x[k - 1];
-        b += y[k - 1];
-        if (a > b + 1e-9)
-            first = k;
-    }
+    int64_t first = naive_order(60, x, y, 1e-9, &margin);
     ck_assert(fast.ratios.ordered);
     ck_assert_int_eq(fast.ratios.eigenvalues.order == SZG_ORDER_VIOLATED, first > 0);
     if (first)
         ck_assert_int_eq(fast.ratios.eigenvalues.first_violation, first);
     szg_contraction_close(&fast);
     szg_contraction_close(&dense);
+}
+END_TEST
+
+/* Content q != k with all frequency pairs alike, masked or not: M o (W o Ebar) = (M o W) o Ebar and
+ * Ebar is real, so the Hermitian part is coupled like a matrix of its own: majorised (B3c). */
+START_TEST(any_shared_content) {
+    enum { N = 30, D = 8 };
+    double q[N * D], k[N * D], x[N], y[N], margin;
+    szg_stream stream = {.seed = test_seed(), .purpose = 10};
+    for (int i = 0; i < N * D; i++) {
+        uint64_t at = (uint64_t)(4 * (i / D) + i % 2);
+        q[i] = szg_random_normal(&stream, at);
+        k[i] = szg_random_normal(&stream, at + 2);
+    }
+    char queries[64], keys[64], spec[200];
+    snprintf(queries, sizeof queries, "test_contraction_q%d.npy", (int)getpid());
+    snprintf(keys, sizeof keys, "test_contraction_k%d.npy", (int)getpid());
+    int64_t shape[] = {N, D};
+    ck_szg_ok(szg_npy_write_real(test_context(), queries, 2, shape, q));
+    ck_szg_ok(szg_npy_write_real(test_context(), keys, 2, shape, k));
+    snprintf(spec, sizeof spec, "files:q=%s,k=%s", queries, keys);
+    szg_encoding *encoding = encoding_of("rope:dim=8,base=100");
+    szg_content *content = content_of(spec);
+    unlink(queries);
+    unlink(keys);
+    for (int causal = 0; causal < 2; causal++) {
+        szg_logits_options mask = {.causal = causal};
+        szg_logits *logits;
+        szg_contraction c;
+        ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, N, &mask, &logits));
+        szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
+        ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, NULL, &c));
+        ck_assert(c.content.hermitian_part && c.coupled.hermitian_part && c.ratios.ordered);
+        ck_assert_int_eq(c.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
+        ck_assert(c.ratios.width < 1 && c.ratios.norm < 1 && c.ratios.nuclear < 1 + 1e-12);
+        hermitian_values(&plain, y);
+        hermitian_values(&coupled, x);
+        ck_assert_int_eq(naive_order(N, x, y, 1e-10, &margin), 0);
+        szg_contraction_close(&c);
+        szg_logits_close(&logits);
+    }
+    szg_content_close(&content);
+    szg_encoding_close(&encoding);
+}
+END_TEST
+
+/* The counterexample under claim B3c: W is nilpotent, W o Ebar at theta = 1 has the eigenvalues
+ * +-sin 1: its radius grows from 0. That of the Hermitian part diag(1, -1) stays. */
+START_TEST(nilpotent_content) {
+    const double c = cos(1), w[4] = {1, 1, -1, -1}, coupled[4] = {1, c, -c, -1};
+    szg_matrix_report own;
+    ck_szg_ok(szg_report_dense(test_context(), 2, coupled, 2, "logits", NULL, &own));
+    ck_close(own.summary.radius, sin(1), 8 * EPS);
+    ck_assert(!own.hermitian_part);
+    szg_matrix_report_close(&own);
+    szg_contraction contraction;
+    ck_szg_ok(szg_contraction_of_dense(test_context(), 2, w, 2, coupled, 2, NULL, &contraction));
+    ck_close(contraction.content.summary.radius, 1, 8 * EPS);
+    ck_close(contraction.coupled.summary.radius, 1, 8 * EPS);
+    ck_close(contraction.ratios.width, 1, 8 * EPS);
+    ck_close(contraction.ratios.norm, sqrt((1 + c * c + 2 * c) / 4), 8 * EPS);
+    ck_assert_int_eq(contraction.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
+    ck_close(contraction.ratios.eigenvalues.margin, 0, 8 * EPS);
+    szg_contraction_close(&contraction);
+}
+END_TEST
+
+/* Claim B3n: w = (5, 1, 1, -1), e_3 = -1, N = 32: not positive semidefinite, and the radius grows.
+ */
+START_TEST(no_correlation_matrix) {
+    const double w[4] = {5, 1, 1, -1}, e[4] = {5, 1, 1, 1};
+    szg_toeplitz *content, *coupled;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 32, 4, w, &content));
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 32, 4, e, &coupled));
+    szg_factored left = {.n = 32, .bias = content}, right = {.n = 32, .bias = coupled};
+    szg_contraction c;
+    ck_szg_ok(szg_contraction_of_factored(test_context(), &left, &right, NULL, &c));
+    ck_close(c.content.summary.radius, 7.8352, 5e-5);
+    ck_close(c.coupled.summary.radius, 10.8820, 5e-5);
+    ck_assert_int_eq(c.ratios.eigenvalues.order, SZG_ORDER_VIOLATED);
+    ck_assert_int_eq(c.ratios.eigenvalues.first_violation, 1);
+    ck_assert(!c.content.hermitian_part && !c.coupled.hermitian_part);
+    szg_contraction_close(&c);
+    szg_toeplitz_close(&content);
+    szg_toeplitz_close(&coupled);
+}
+END_TEST
+
+START_TEST(content_kinds) {
+    static const char *const kinds[][2] = {
+        {"rope", "same_qk"},          {"alibi", "same_qk"},        {"t5:seed=1", "same_qk"},
+        {"nope", "same_qk"},          {"mla", "same_qk"},          {"absolute", "zeroed"},
+        {"learned:seed=1", "zeroed"}, {"random:seed=1", "zeroed"}, {"rope+absolute", "zeroed"},
+        {"kms:rho=0.5", "same_qk"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        szg_encoding *encoding = encoding_of(kinds[i][0]);
+        ck_assert_str_eq(szg_contraction_content_kind(encoding), kinds[i][1]);
+        szg_encoding_close(&encoding);
+    }
+}
+END_TEST
+
+/* Above the order of whole spectra the ends still give the width's ratio; majorisation says why it
+ * is empty. Content without a bias has all of them, by its rank. */
+START_TEST(ends_of_large_logits) {
+    szg_contraction fast;
+    szg_table *table;
+    szg_contraction_labels labels = {.source = "x", .step = -1, .layer = -1, .grad_norm = NAN};
+    const int64_t n = SZG_REPORT_ALL_LIMIT + 4;
+    szg_encoding *encoding = encoding_of("t5:seed=2");
+    szg_content *content = content_of("gaussian:dim=2");
+    szg_report_options bare = {.no_symbol = true};
+    szg_logits *logits;
+    ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, n, NULL, &logits));
+    szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
+    ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, &bare, &fast));
+    ck_assert_int_eq(fast.content.eigenvalues.count, 4);
+    ck_assert_int_eq(fast.coupled.eigenvalues.count, 2);
+    ck_assert(isfinite(fast.ratios.width) && !fast.ratios.ordered);
+    ck_assert(fast.ratios.width == fast.coupled.summary.width / fast.content.summary.width);
+    ck_szg_ok(szg_contraction_table(test_context(), &table));
+    ck_szg_ok(szg_contraction_add(test_context(), table, &labels, &fast));
+    const char *note = szg_table_get_text(table, 0, szg_table_find(table, "note"));
+    ck_assert(strstr(note, "no majorisation") && strstr(note, "Hermitian part"));
+    ck_assert(szg_table_is_empty(table, 0, szg_table_find(table, "majorised")));
+    ck_assert(!szg_table_is_empty(table, 0, szg_table_find(table, "width_ratio")));
+    szg_table_close(&table);
+    szg_contraction_close(&fast);
+    szg_logits_close(&logits);
+    szg_content_close(&content);
+    szg_encoding_close(&encoding);
 }
 END_TEST
 
@@ -463,7 +653,7 @@ START_TEST(bad_arguments) {
 }
 END_TEST
 
-static szg_status everything(szg_context *context, const char *spec) {
+static szg_status everything(szg_context *context, const char *spec, const char *content_spec) {
     szg_report_options options = {.samples = 4};
     szg_encoding *encoding = NULL;
     szg_content *content = NULL;
@@ -479,8 +669,7 @@ static szg_status everything(szg_context *context, const char *spec) {
     SZG_TRY_GOTO(status, szg_report_kernel(context, encoding, 0, 0, 7, &options, &report), done);
     SZG_TRY_GOTO(status, szg_report_tables_open(context, true, true, &tables), done);
     SZG_TRY_GOTO(status, szg_report_add(context, &tables, &labels, &report), done);
-    SZG_TRY_GOTO(status, szg_content_parse(context, "gaussian:weights=identity", 1, &content),
-                 done);
+    SZG_TRY_GOTO(status, szg_content_parse(context, content_spec, 1, &content), done);
     SZG_TRY_GOTO(status, szg_logits_open(context, encoding, 0, content, 7, NULL, &logits), done);
     szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
     SZG_TRY_GOTO(status,
@@ -500,12 +689,16 @@ done:
 }
 
 START_TEST(allocation_failures) {
-    static const char *const specs[] = {"rope:dim=4", "learned:dim=3,seed=1", "t5:seed=1"};
-    for (int i = 0; i < 3; i++) {
-        ck_szg_ok(everything(test_context(), specs[i])); /* caches are filled once */
+    static const char *const cases[][2] = {{"rope:dim=4", "gaussian"},
+                                           {"rope:dim=4", "gaussian:weights=identity"},
+                                           {"learned:dim=3,seed=1", "gaussian"},
+                                           {"t5:seed=1", "gaussian:weights=identity"}};
+    for (int i = 0; i < 4; i++) {
+        const char *spec = cases[i][0], *content = cases[i][1];
+        ck_szg_ok(everything(test_context(), spec, content)); /* caches are filled once */
         for (int64_t countdown = 1;; countdown++) {
             szg_memory_fail_after(test_context(), countdown);
-            szg_status status = everything(test_context(), specs[i]);
+            szg_status status = everything(test_context(), spec, content);
             szg_memory_fail_after(test_context(), 0);
             if (status == SZG_OK) {
                 ck_assert_int_gt(countdown, 20);
@@ -525,9 +718,14 @@ void test_register(Suite *suite) {
     test_add(suite, "atoms", atoms);
     test_add(suite, "factored_against_dense", factored_against_dense);
     test_add(suite, "nope_changes_nothing", nope_changes_nothing);
-    test_add(suite, "causal_masks", causal_masks);
+    test_add(suite, "hermitian_parts", hermitian_parts);
     test_add(suite, "bapat_sunder_case", bapat_sunder_case);
     test_add(suite, "violations_are_reported", violations_are_reported);
+    test_add(suite, "any_shared_content", any_shared_content);
+    test_add(suite, "nilpotent_content", nilpotent_content);
+    test_add(suite, "no_correlation_matrix", no_correlation_matrix);
+    test_add(suite, "content_kinds", content_kinds);
+    test_add(suite, "ends_of_large_logits", ends_of_large_logits);
     test_add(suite, "columns", columns);
     test_add(suite, "rows", rows);
     test_add(suite, "bad_arguments", bad_arguments);
