@@ -1,6 +1,8 @@
 /* Eigenvalues by LAPACK. A row-major array read column-major is the transpose: a symmetric matrix
  * is itself (its lower triangle called upper), a Hermitian one its conjugate, a general one its
  * transpose, with the same eigenvalues. So nothing is ever transposed here. */
+#include <string.h>
+
 #include <szego/memory.h>
 #include "cpu.h"
 #include "lapack.h"
@@ -61,6 +63,11 @@ szg_status szg_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, i
     return status;
 }
 
+static void copy_rows(int64_t n, const szg_c64 *from, int64_t ldfrom, szg_c64 *to, int64_t ldto) {
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + i * ldto, from + i * ldfrom, (size_t)n * sizeof *to);
+}
+
 /* LAPACK's vectors are those of the conjugate matrix. */
 static void conjugate(int64_t n, szg_c64 *a, int64_t lda) {
     for (int64_t i = 0; i < n; i++)
@@ -69,14 +76,20 @@ static void conjugate(int64_t n, szg_c64 *a, int64_t lda) {
 }
 
 typedef struct hermitian_work {
+    szg_c64 *matrix; /* n + 1 columns */
     szg_c64 *complex;
     double *real;
     lapack_int *integer;
     int64_t complex_count, real_count, integer_count;
 } hermitian_work;
 
-static szg_status open_hermitian_work(szg_context *context, hermitian_work *work) {
+/* OpenBLAS 0.3.21's AVX-512 zgemv reads up to a column beyond the matrix, which ends the process
+ * where the next page is not mapped: it gets a copy with a column to spare. */
+static szg_status open_hermitian_work(szg_context *context, int64_t n, hermitian_work *work) {
     szg_status status;
+    int64_t padded;
+    SZG_TRY(szg_memory_product(context, n + 1, n, &padded));
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, padded, sizeof(szg_c64), &work->matrix), end);
     SZG_TRY_GOTO(status,
                  szg_memory_alloc(context, work->complex_count, sizeof(szg_c64), &work->complex),
                  end);
@@ -90,6 +103,7 @@ end:
 }
 
 static void close_hermitian_work(hermitian_work *work) {
+    szg_memory_free(work->matrix);
     szg_memory_free(work->complex);
     szg_memory_free(work->real);
     szg_memory_free(work->integer);
@@ -111,18 +125,21 @@ szg_status szg_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, 
     hermitian_work work = {.complex_count = szg_lapack_work(query.re),
                            .real_count = szg_lapack_work(query_real),
                            .integer_count = query_int};
-    szg_status status = open_hermitian_work(context, &work);
+    szg_status status = open_hermitian_work(context, n, &work);
     if (status == SZG_OK) {
+        copy_rows(n, a, lda, work.matrix, n);
         szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
         lapack_int info = LAPACKE_zheevd_work(
-            LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda, w, work.complex,
+            LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, work.matrix, (lapack_int)n, w, work.complex,
             (lapack_int)work.complex_count, work.real, (lapack_int)work.real_count, work.integer,
             (lapack_int)work.integer_count);
         szg_blas_end(call);
         status = szg_lapack_status(context, "zheevd", info, LOOSE_EIGEN);
     }
-    if (status == SZG_OK && vectors)
+    if (status == SZG_OK && vectors) {
+        copy_rows(n, work.matrix, n, a, lda);
         conjugate(n, a, lda);
+    }
     close_hermitian_work(&work);
     return status;
 }
