@@ -3,8 +3,11 @@
 #define SZEGO_SUMMARY_H
 
 #include <szego/spectra.h>
+#include <szego/table.h>
 
 SZG_BEGIN_DECLS
+
+struct szg_range; /* <szego/ball.h> */
 
 /* What one row of the table `summary` says. A number that does not exist for the matrix at hand, or
  * that the spectra given do not determine, is NaN, and `note` says why. */
@@ -29,9 +32,10 @@ typedef struct szg_summary {
 } szg_summary;
 
 /* Summarises a matrix from its eigenvalues, its singular values, or both (of the same matrix, or
- * eigenvalues of its Hermitian part; either may be NULL). Eigenvalues of a normal matrix serve as singular values. From a partial
- * spectrum come the range, the radius and, where spectrum->frobenius is known, the stable rank; the
- * rest is NaN. SZG_EINVAL: both NULL, kinds exchanged, orders that differ. */
+ * eigenvalues of its Hermitian part; either may be NULL). Eigenvalues of a normal matrix serve as
+ * singular values. From a partial spectrum come the range, the radius and, where
+ * spectrum->frobenius is known, the stable rank; the rest is NaN. SZG_EINVAL: both NULL, kinds
+ * exchanged, orders that differ. */
 SZG_CHECK_RESULT szg_status szg_summary_of(szg_context *context, const szg_spectrum *eigenvalues,
                                            const szg_spectrum *singular, szg_summary *out);
 
@@ -49,6 +53,43 @@ SZG_CHECK_RESULT szg_status szg_summary_schatten(szg_context *context, const szg
 SZG_CHECK_RESULT szg_status szg_summary_density(szg_context *context, const szg_spectrum *spectrum,
                                                 int64_t bins, double lo, double hi, double *edges,
                                                 double *mass);
+
+/* ---- The table `summary` ---- */
+
+/* Its numbers in the order of their columns, for tables that repeat them under other names. */
+enum { SZG_SUMMARY_NUMBERS = 16 };
+typedef struct szg_summary_number {
+    const char *column, *doc;
+    double value;    /* NaN: an empty cell */
+    bool integer;    /* the column's type is SZG_INTEGER, else SZG_REAL */
+    bool eigenvalue; /* derived from eigenvalues: lambda_min, lambda_max, width, radius */
+} szg_summary_number;
+
+/* `out`: SZG_SUMMARY_NUMBERS numbers. toeplitzness may be NaN; symbol may be NULL, or have no
+ * method: none. */
+void szg_summary_numbers(const szg_summary *summary, double toeplitzness,
+                         const struct szg_range *symbol, szg_summary_number *out);
+
+/* Sets `column` of the latest row to the number; NaN leaves it empty. */
+SZG_CHECK_RESULT szg_status szg_summary_set(szg_context *context, szg_table *table,
+                                            const char *column, const szg_summary_number *number);
+
+/* An empty table `summary`: source, layer, head, matrix, n, the numbers but residual, theorem,
+ * method, residual, note. */
+SZG_CHECK_RESULT szg_status szg_summary_table(szg_context *context, szg_table **out);
+
+/* The identity of a row; negative layer and head, NULL texts leave cells empty. */
+typedef struct szg_summary_labels {
+    const char *source;
+    int64_t layer, head;
+    const char *matrix, *theorem;
+} szg_summary_labels;
+
+/* A new row: labels, numbers, method. The caller writes what belongs into `note`. */
+SZG_CHECK_RESULT szg_status szg_summary_add(szg_context *context, szg_table *table,
+                                            const szg_summary_labels *labels,
+                                            const szg_summary *summary, double toeplitzness,
+                                            const struct szg_range *symbol);
 
 SZG_END_DECLS
 

@@ -21,31 +21,6 @@
 #define NOTE_COLUMN                                                                                \
     { "note", SZG_TEXT, "what a reader must know" }
 
-static const szg_column summary_columns[] = {
-    KEY_COLUMNS,
-    MATRIX_COLUMN,
-    {"n", SZG_INTEGER, "order; of a rectangular matrix the smaller side"},
-    {"rank", SZG_INTEGER, "singular values above n eps sigma_max, n the larger side"},
-    {"lambda_min", SZG_REAL, "least eigenvalue, or least real part"},
-    {"lambda_max", SZG_REAL, "largest eigenvalue, or largest real part"},
-    {"width", SZG_REAL, "lambda_max - lambda_min of real eigenvalues"},
-    {"radius", SZG_REAL, "largest modulus of an eigenvalue"},
-    {"sigma_min", SZG_REAL, "least singular value"},
-    {"sigma_max", SZG_REAL, "largest singular value"},
-    {"condition", SZG_REAL, "sigma_max / sigma_min"},
-    {"stable_rank", SZG_REAL, "squared Frobenius over squared spectral norm"},
-    {"effective_rank", SZG_REAL, "exponential of the entropy of the singular values"},
-    {"toeplitzness", SZG_REAL, "share of the squared Frobenius norm that the Toeplitz part holds"},
-    {"symbol_min_lo", SZG_REAL, "lower bound of min |a|, a the Toeplitz part's symbol"},
-    {"symbol_min_hi", SZG_REAL, "upper bound of min |a|"},
-    {"symbol_max_lo", SZG_REAL, "lower bound of max |a|"},
-    {"symbol_max_hi", SZG_REAL, "upper bound of max |a|"},
-    {"theorem", SZG_TEXT, "limit theorem that applies to the matrix"},
-    {"method", SZG_TEXT, "how the spectrum was computed"},
-    {"residual", SZG_REAL, "defect of an invariant of the spectrum, see docs/spectra.md"},
-    NOTE_COLUMN,
-};
-
 static const szg_column spectra_columns[] = {
     KEY_COLUMNS,
     MATRIX_COLUMN,
@@ -157,7 +132,7 @@ static szg_status report_architecture(szg_context *context, const szg_checkpoint
 
 szg_status rows_open(szg_context *context, const szg_checkpoint *checkpoint,
                      const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
-    OPEN("summary", summary_columns, &tables->summary);
+    SZG_TRY(szg_summary_table(context, &tables->summary));
     OPEN("spectra", spectra_columns, &tables->spectra);
     OPEN("tensors", tensor_columns, &tables->tensors);
     OPEN("architecture", architecture_columns, &tables->architecture);
@@ -196,12 +171,6 @@ static szg_status add_row(szg_context *context, szg_table *table, const row_key 
     return SZG_OK;
 }
 
-/* A number that does not exist is an empty cell. */
-static szg_status set_real(szg_context *context, szg_table *table, const char *column,
-                           double value) {
-    return isnan(value) ? SZG_OK : szg_table_set_real(context, table, column, value);
-}
-
 static szg_status add_values(szg_context *context, szg_table *table, const row_key *key,
                              const szg_spectrum *spectrum) {
     for (int64_t i = 0; i < spectrum->count; i++) {
@@ -223,37 +192,16 @@ static int64_t numerical_rank(const szg_spectrum *singular, int64_t side) {
     return rank;
 }
 
-static szg_status add_summary(szg_context *context, szg_table *table, const row_key *key,
-                              const szg_summary *summary, int64_t rank) {
-    const struct {
-        const char *column;
-        double value;
-    } reals[] = {{"lambda_min", summary->lambda_min},
-                 {"lambda_max", summary->lambda_max},
-                 {"width", summary->width},
-                 {"radius", summary->radius},
-                 {"sigma_min", summary->sigma_min},
-                 {"sigma_max", summary->sigma_max},
-                 {"condition", summary->condition},
-                 {"stable_rank", summary->stable_rank},
-                 {"effective_rank", summary->effective_rank},
-                 {"residual", summary->residual}};
-    SZG_TRY(add_row(context, table, key));
-    SZG_TRY(szg_table_set_integer(context, table, "n", summary->n));
-    SZG_TRY(szg_table_set_integer(context, table, "rank", rank));
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        SZG_TRY(set_real(context, table, reals[i].column, reals[i].value));
-    SZG_TRY(szg_table_set_text(context, table, "theorem", "none"));
-    SZG_TRY(szg_table_set_text(context, table, "method", summary->method));
-    return summary->note ? szg_table_note(context, table, "%s", summary->note) : SZG_OK;
-}
-
 szg_status rows_spectra(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
                         const szg_spectrum *eigenvalues, const szg_spectrum *singular,
                         int64_t side) {
     szg_summary summary;
     SZG_TRY(szg_summary_of(context, eigenvalues, singular, &summary));
-    SZG_TRY(add_summary(context, tables->summary, key, &summary, numerical_rank(singular, side)));
+    summary.rank = numerical_rank(singular, side);
+    const szg_summary_labels labels = {key->source, key->layer, key->head, key->matrix, "none"};
+    SZG_TRY(szg_summary_add(context, tables->summary, &labels, &summary, NAN, NULL));
+    if (summary.note)
+        SZG_TRY(szg_table_note(context, tables->summary, "%s", summary.note));
     if (eigenvalues)
         SZG_TRY(add_values(context, tables->spectra, key, eigenvalues));
     return add_values(context, tables->spectra, key, singular);
@@ -269,9 +217,10 @@ szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables, cons
                 {"min_hi", "symbol_min_hi", range->min.hi},
                 {"max_lo", "symbol_max_lo", range->max.lo},
                 {"max_hi", "symbol_max_hi", range->max.hi}};
-    SZG_TRY(set_real(context, summary, "toeplitzness", toeplitzness));
     if (isnan(toeplitzness))
         SZG_TRY(szg_table_note(context, summary, "the zero matrix has no toeplitzness"));
+    else
+        SZG_TRY(szg_table_set_real(context, summary, "toeplitzness", toeplitzness));
     SZG_TRY(add_row(context, table, key));
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         SZG_TRY(szg_table_set_real(context, summary, ends[i].summary_column, ends[i].value));

@@ -151,22 +151,33 @@ static const szg_column label_columns[] = {
 enum { LABELS = sizeof label_columns / sizeof *label_columns, NAME = 48 };
 static const char *const suffixes[] = {"_content", "_coupled"};
 
-szg_status szg_contraction_table(szg_context *context, szg_table **out) {
-    szg_column columns[LABELS + 2 * REPORT_NUMBERS + 1];
-    char names[2 * REPORT_NUMBERS][NAME];
-    szg_matrix_report empty = {0};
-    report_number numbers[REPORT_NUMBERS];
-    report_numbers(&empty, numbers);
-    memcpy(columns, label_columns, sizeof label_columns);
-    for (int i = 0; i < 2 * REPORT_NUMBERS; i++) {
-        const report_number *number = &numbers[i % REPORT_NUMBERS];
-        snprintf(names[i], NAME, "%s%s", number->column, suffixes[i / REPORT_NUMBERS]);
-        columns[LABELS + i] =
-            (szg_column){names[i], number->integer ? SZG_INTEGER : SZG_REAL, number->doc};
+/* The columns of one matrix. Eigenvalues are those of the Hermitian part; see the header. */
+typedef struct number_columns {
+    char name[SZG_SUMMARY_NUMBERS][NAME], doc[SZG_SUMMARY_NUMBERS][NAME + 80];
+} number_columns;
+
+static void fill_columns(const char *suffix, number_columns *own, szg_column *columns) {
+    const szg_summary empty = {0};
+    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
+    szg_summary_numbers(&empty, NAN, NULL, numbers);
+    for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++) {
+        snprintf(own->name[i], sizeof own->name[i], "%s%s", numbers[i].column, suffix);
+        snprintf(own->doc[i], sizeof own->doc[i], "%s%s",
+                 numbers[i].eigenvalue ? "of the Hermitian part: " : "", numbers[i].doc);
+        columns[i] =
+            (szg_column){own->name[i], numbers[i].integer ? SZG_INTEGER : SZG_REAL, own->doc[i]};
     }
-    columns[LABELS + 2 * REPORT_NUMBERS] =
-        (szg_column){"note", SZG_TEXT, "what a reader must know"};
-    return szg_table_open(context, "contraction", columns, LABELS + 2 * REPORT_NUMBERS + 1, out);
+}
+
+szg_status szg_contraction_table(szg_context *context, szg_table **out) {
+    enum { COUNT = LABELS + 2 * SZG_SUMMARY_NUMBERS + 1 };
+    szg_column columns[COUNT];
+    number_columns own[2];
+    memcpy(columns, label_columns, sizeof label_columns);
+    for (int i = 0; i < 2; i++)
+        fill_columns(suffixes[i], &own[i], columns + LABELS + i * SZG_SUMMARY_NUMBERS);
+    columns[COUNT - 1] = (szg_column){"note", SZG_TEXT, "what a reader must know"};
+    return szg_table_open(context, "contraction", columns, COUNT, out);
 }
 
 static szg_status set_labels(szg_context *context, szg_table *table,
@@ -188,11 +199,11 @@ static szg_status set_labels(szg_context *context, szg_table *table,
 
 static szg_status set_ratios(szg_context *context, szg_table *table,
                              const szg_contraction_ratios *ratios) {
-    const report_number reals[] = {{"width_ratio", NULL, ratios->width, false},
-                                   {"norm_ratio", NULL, ratios->norm, false},
-                                   {"nuclear_ratio", NULL, ratios->nuclear, false}};
+    const szg_summary_number reals[] = {{.column = "width_ratio", .value = ratios->width},
+                                        {.column = "norm_ratio", .value = ratios->norm},
+                                        {.column = "nuclear_ratio", .value = ratios->nuclear}};
     for (int i = 0; i < 3; i++)
-        SZG_TRY(report_set(context, table, reals[i].column, &reals[i]));
+        SZG_TRY(szg_summary_set(context, table, reals[i].column, &reals[i]));
     if (!ratios->ordered)
         return szg_table_note(context, table, "no majorisation: it needs all eigenvalues (--all)");
     SZG_TRY(szg_table_set_integer(context, table, "majorised",
@@ -206,12 +217,12 @@ static szg_status set_ratios(szg_context *context, szg_table *table,
 
 static szg_status set_numbers(szg_context *context, szg_table *table,
                               const szg_matrix_report *report, const char *suffix) {
-    report_number numbers[REPORT_NUMBERS];
+    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
     char name[NAME];
-    report_numbers(report, numbers);
-    for (int i = 0; i < REPORT_NUMBERS; i++) {
+    szg_summary_numbers(&report->summary, report->toeplitzness, &report->symbol, numbers);
+    for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++) {
         snprintf(name, NAME, "%s%s", numbers[i].column, suffix);
-        SZG_TRY(report_set(context, table, name, &numbers[i]));
+        SZG_TRY(szg_summary_set(context, table, name, &numbers[i]));
     }
     return SZG_OK;
 }

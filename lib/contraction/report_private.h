@@ -11,20 +11,6 @@ void report_note(szg_matrix_report *report, const char *format, ...);
     "not symmetric: lambda_min, lambda_max, width and radius are those of the Hermitian part "     \
     "(L + L^T)/2"
 
-/* The numbers of `summary` in the order of its columns: what `contraction` repeats with suffixes.
- */
-typedef struct report_number {
-    const char *column, *doc;
-    double value;
-    bool integer;
-} report_number;
-enum { REPORT_NUMBERS = 16 };
-void report_numbers(const szg_matrix_report *report, report_number out[static REPORT_NUMBERS]);
-
-/* An empty cell for NaN. */
-SZG_CHECK_RESULT szg_status report_set(szg_context *context, szg_table *table, const char *column,
-                                       const report_number *number);
-
 /* Eigenvalues of scale R R^T, R n x d with leading dimension ldr: those of scale R^T R and zeros.
  */
 SZG_CHECK_RESULT szg_status report_gram(szg_context *context, int64_t n, int64_t d, const double *r,

@@ -4,24 +4,6 @@
 #include <szego/memory.h>
 #include "report_private.h"
 
-enum { HEAD_COLUMNS = 5, TAIL_COLUMNS = 4 };
-
-static const szg_column head_columns[HEAD_COLUMNS] = {
-    {"source", SZG_TEXT, "the SPEC or the file"},
-    {"layer", SZG_INTEGER, "layer, counted from 0"},
-    {"head", SZG_INTEGER, "head, counted from 0"},
-    {"matrix", SZG_TEXT, "which matrix of the source"},
-    {"n", SZG_INTEGER, "order"},
-};
-
-/* theorem and method stand between the symbol's columns and the residual, the last number. */
-static const szg_column tail_columns[TAIL_COLUMNS] = {
-    {"theorem", SZG_TEXT, "limit theorem that applies as N grows"},
-    {"method", SZG_TEXT, "how the spectrum was computed"},
-    {"residual", SZG_REAL, "backward error or defect of the spectrum, see docs/spectra.md"},
-    {"note", SZG_TEXT, "what a reader must know"},
-};
-
 static const szg_column eigenvalue_columns[] = {
     {"source", SZG_TEXT, "the SPEC or the file"},
     {"layer", SZG_INTEGER, "layer, counted from 0"},
@@ -77,24 +59,10 @@ static const szg_column range_columns[] = {
 
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
 
-static szg_status open_summary(szg_context *context, szg_table **out) {
-    szg_column columns[HEAD_COLUMNS + REPORT_NUMBERS + TAIL_COLUMNS];
-    szg_matrix_report empty = {0};
-    report_number numbers[REPORT_NUMBERS];
-    report_numbers(&empty, numbers);
-    int64_t count = HEAD_COLUMNS;
-    memcpy(columns, head_columns, sizeof head_columns);
-    for (int64_t i = 0; i < REPORT_NUMBERS - 1; i++)
-        columns[count++] = (szg_column){
-            numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
-    memcpy(columns + count, tail_columns, sizeof tail_columns);
-    return szg_table_open(context, "summary", columns, count + TAIL_COLUMNS, out);
-}
-
 szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool symbols,
                                   szg_report_tables *out) {
     *out = (szg_report_tables){0};
-    szg_status status = open_summary(context, &out->summary);
+    szg_status status = szg_summary_table(context, &out->summary);
     if (status == SZG_OK && eigenvalues)
         status = szg_table_open(context, "eigenvalues", eigenvalue_columns,
                                 COUNT(eigenvalue_columns), &out->eigenvalues);
@@ -133,13 +101,10 @@ static szg_status add_row(szg_context *context, szg_table *table, const szg_repo
 
 static szg_status add_summary(szg_context *context, szg_table *table,
                               const szg_report_labels *labels, const szg_matrix_report *report) {
-    report_number numbers[REPORT_NUMBERS];
-    report_numbers(report, numbers);
-    SZG_TRY(add_row(context, table, labels, report));
-    for (int i = 0; i < REPORT_NUMBERS; i++)
-        SZG_TRY(report_set(context, table, numbers[i].column, &numbers[i]));
-    SZG_TRY(szg_table_set_text(context, table, "theorem", report->theorem.name));
-    SZG_TRY(szg_table_set_text(context, table, "method", report->summary.method));
+    const szg_summary_labels row = {labels->source, labels->layer, labels->head, report->matrix,
+                                    report->theorem.name};
+    SZG_TRY(szg_summary_add(context, table, &row, &report->summary, report->toeplitzness,
+                            &report->symbol));
     return report->note[0] ? szg_table_note(context, table, "%s", report->note) : SZG_OK;
 }
 

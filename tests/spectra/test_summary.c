@@ -1,4 +1,5 @@
 /* Derived numbers on spectra that are written down by hand. */
+#include <szego/ball.h>
 #include <szego/summary.h>
 
 #include "spectra_support.h"
@@ -201,6 +202,79 @@ START_TEST(density_respects_edges) {
 }
 END_TEST
 
+/* ---- The table ---- */
+
+static int64_t column_of(const szg_table *table, const char *name) {
+    int64_t column = szg_table_find(table, name);
+    ck_assert(column >= 0);
+    return column;
+}
+
+/* Each number lands in its own column: every field of the summary differs. */
+START_TEST(table_rows) {
+    const szg_summary numbers = {.n = 3,
+                                 .rank = 2,
+                                 .lambda_min = -1,
+                                 .lambda_max = 4,
+                                 .width = 5,
+                                 .radius = 6,
+                                 .sigma_min = 7,
+                                 .sigma_max = 8,
+                                 .condition = INFINITY,
+                                 .stable_rank = 9,
+                                 .effective_rank = 10,
+                                 .nuclear = 11,
+                                 .frobenius = 12,
+                                 .residual = 13,
+                                 .method = "by hand"};
+    const struct {
+        const char *column;
+        double value;
+    } want[] = {{"layer", 20},
+                {"head", 21},
+                {"n", 3},
+                {"rank", 2},
+                {"lambda_min", -1},
+                {"lambda_max", 4},
+                {"width", 5},
+                {"radius", 6},
+                {"sigma_min", 7},
+                {"sigma_max", 8},
+                {"stable_rank", 9},
+                {"effective_rank", 10},
+                {"toeplitzness", 0.5},
+                {"symbol_min_lo", 14},
+                {"symbol_min_hi", 15},
+                {"symbol_max_lo", 16},
+                {"symbol_max_hi", 17},
+                {"residual", 13},
+                {"condition", INFINITY}};
+    const szg_range symbol = {{14, 15}, {16, 17}, 18, 19, "by hand"};
+    const szg_summary_labels labels = {"file", 20, 21, "qk", "none"};
+    szg_table *table;
+    ck_szg_ok(szg_summary_table(test_context(), &table));
+    ck_szg_ok(szg_summary_add(test_context(), table, &labels, &numbers, 0.5, &symbol));
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        ck_assert(szg_table_get_real(table, 0, column_of(table, want[i].column)) == want[i].value);
+    static const char *const texts[][2] = {
+        {"source", "file"}, {"matrix", "qk"}, {"theorem", "none"}, {"method", "by hand"}};
+    for (int i = 0; i < 4; i++)
+        ck_assert_str_eq(szg_table_get_text(table, 0, column_of(table, texts[i][0])), texts[i][1]);
+    ck_assert_str_eq(szg_table_column(table, szg_table_columns(table) - 1)->name, "note");
+    /* What does not exist is an empty cell. */
+    szg_summary none = numbers;
+    none.rank = -1;
+    none.width = NAN;
+    const szg_summary_labels bare = {"file", -1, -1, NULL, NULL};
+    ck_szg_ok(szg_summary_add(test_context(), table, &bare, &none, NAN, NULL));
+    static const char *const empty[] = {"layer", "head",         "matrix",        "rank",
+                                        "width", "toeplitzness", "symbol_min_lo", "theorem"};
+    for (int i = 0; i < 8; i++)
+        ck_assert(szg_table_is_empty(table, 1, column_of(table, empty[i])));
+    szg_table_close(&table);
+}
+END_TEST
+
 void test_register(Suite *suite) {
     test_add(suite, "summary_of_normal_matrix", summary_of_normal_matrix);
     test_add(suite, "summary_with_structural_zeros", summary_with_structural_zeros);
@@ -212,4 +286,5 @@ void test_register(Suite *suite) {
     test_add(suite, "schatten_does_not_overflow", schatten_does_not_overflow);
     test_add(suite, "density_counts_every_value", density_counts_every_value);
     test_add(suite, "density_respects_edges", density_respects_edges);
+    test_add(suite, "table_rows", table_rows);
 }

@@ -1,0 +1,99 @@
+/* The columns of the table `summary`, in their one place. */
+#include <szego/ball.h>
+#include <szego/summary.h>
+
+#include "spectra_private.h"
+
+enum { HEAD_COLUMNS = 5, TAIL_COLUMNS = 4 };
+
+static const szg_column head_columns[HEAD_COLUMNS] = {
+    {"source", SZG_TEXT, "the SPEC or the file"},
+    {"layer", SZG_INTEGER, "layer, counted from 0"},
+    {"head", SZG_INTEGER, "query head, counted from 0"},
+    {"matrix", SZG_TEXT, "which matrix of the source"},
+    {"n", SZG_INTEGER, "order; of a rectangular matrix the smaller side"},
+};
+
+/* theorem and method stand between the symbol's columns and the residual, the last number. */
+static const szg_column tail_columns[TAIL_COLUMNS] = {
+    {"theorem", SZG_TEXT, "limit theorem that applies as N grows"},
+    {"method", SZG_TEXT, "how the spectrum was computed"},
+    {"residual", SZG_REAL, "backward error or defect of the spectrum, see docs/spectra.md"},
+    {"note", SZG_TEXT, "what a reader must know"},
+};
+
+void szg_summary_numbers(const szg_summary *s, double toeplitzness, const szg_range *symbol,
+                         szg_summary_number *out) {
+    const szg_range none = {{NAN, NAN}, {NAN, NAN}, NAN, NAN, NULL};
+    const szg_range *range = symbol && symbol->method ? symbol : &none;
+    const szg_summary_number numbers[SZG_SUMMARY_NUMBERS] = {
+        {"rank", "rank by structure; of weights, singular values above n eps sigma_max",
+         s->rank < 0 ? NAN : (double)s->rank, true, false},
+        {"lambda_min", "least eigenvalue, or least real part", s->lambda_min, false, true},
+        {"lambda_max", "largest eigenvalue, or largest real part", s->lambda_max, false, true},
+        {"width", "lambda_max - lambda_min of real eigenvalues", s->width, false, true},
+        {"radius", "largest modulus of an eigenvalue", s->radius, false, true},
+        {"sigma_min", "least singular value", s->sigma_min, false, false},
+        {"sigma_max", "largest singular value", s->sigma_max, false, false},
+        {"condition", "sigma_max / sigma_min", s->condition, false, false},
+        {"stable_rank", "squared Frobenius over squared spectral norm", s->stable_rank, false,
+         false},
+        {"effective_rank", "exponential of the entropy of the singular values", s->effective_rank,
+         false, false},
+        {"toeplitzness", "share of the squared Frobenius norm that the Toeplitz part holds",
+         toeplitzness, false, false},
+        {"symbol_min_lo", "certified lower bound of the symbol's minimum, or its modulus's",
+         range->min.lo, false, false},
+        {"symbol_min_hi", "certified upper bound of the symbol's minimum, or its modulus's",
+         range->min.hi, false, false},
+        {"symbol_max_lo", "certified lower bound of the symbol's maximum, or its modulus's",
+         range->max.lo, false, false},
+        {"symbol_max_hi", "certified upper bound of the symbol's maximum, or its modulus's",
+         range->max.hi, false, false},
+        {"residual", "backward error or defect of the spectrum, see docs/spectra.md", s->residual,
+         false, false},
+    };
+    memcpy(out, numbers, sizeof numbers);
+}
+
+szg_status szg_summary_set(szg_context *context, szg_table *table, const char *column,
+                           const szg_summary_number *number) {
+    if (isnan(number->value))
+        return SZG_OK;
+    if (number->integer)
+        return szg_table_set_integer(context, table, column, (int64_t)number->value);
+    return szg_table_set_real(context, table, column, number->value);
+}
+
+szg_status szg_summary_table(szg_context *context, szg_table **out) {
+    szg_column columns[HEAD_COLUMNS + SZG_SUMMARY_NUMBERS - 1 + TAIL_COLUMNS];
+    const szg_summary empty = {0};
+    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
+    szg_summary_numbers(&empty, NAN, NULL, numbers);
+    int64_t count = HEAD_COLUMNS;
+    memcpy(columns, head_columns, sizeof head_columns);
+    for (int i = 0; i < SZG_SUMMARY_NUMBERS - 1; i++)
+        columns[count++] = (szg_column){
+            numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
+    memcpy(columns + count, tail_columns, sizeof tail_columns);
+    return szg_table_open(context, "summary", columns, count + TAIL_COLUMNS, out);
+}
+
+szg_status szg_summary_add(szg_context *context, szg_table *table, const szg_summary_labels *labels,
+                           const szg_summary *summary, double toeplitzness,
+                           const szg_range *symbol) {
+    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
+    szg_summary_numbers(summary, toeplitzness, symbol, numbers);
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "source", labels->source));
+    if (labels->layer >= 0)
+        SZG_TRY(szg_table_set_integer(context, table, "layer", labels->layer));
+    if (labels->head >= 0)
+        SZG_TRY(szg_table_set_integer(context, table, "head", labels->head));
+    SZG_TRY(szg_table_set_text(context, table, "matrix", labels->matrix));
+    SZG_TRY(szg_table_set_integer(context, table, "n", summary->n));
+    for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++)
+        SZG_TRY(szg_summary_set(context, table, numbers[i].column, &numbers[i]));
+    SZG_TRY(szg_table_set_text(context, table, "theorem", labels->theorem));
+    return szg_table_set_text(context, table, "method", summary->method);
+}
