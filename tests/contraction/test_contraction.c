@@ -1,209 +1,10 @@
-/* Reports and contraction ratios: structure against the dense oracle, known ratios, the tables'
- * columns. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+/* Contraction: structure against the dense oracle, known ratios, claims, the tables' columns. */
 #include <unistd.h>
 
-#include "suite.h"
 #include <szego/backend.h>
-#include <szego/contraction.h>
-#include <szego/memory.h>
 #include <szego/npy.h>
 
-static const double EPS = 0x1p-52;
-
-static szg_encoding *encoding_of(const char *spec) {
-    szg_encoding *encoding;
-    ck_szg_ok(szg_encoding_parse(test_context(), spec, &encoding));
-    return encoding;
-}
-
-static szg_content *content_of(const char *spec) {
-    szg_content *content;
-    ck_szg_ok(szg_content_parse(test_context(), spec, test_seed(), &content));
-    return content;
-}
-
-static int descending(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a < b) - (a > b);
-}
-
-/* All n values of a real spectrum, largest first. */
-static void values_of(const szg_spectrum *spectrum, double *out) {
-    ck_assert_ptr_nonnull(spectrum->kind);
-    ck_assert_ptr_null(spectrum->im);
-    ck_assert_int_eq(spectrum->count + spectrum->zeros, spectrum->n);
-    for (int64_t i = 0; i < spectrum->n; i++)
-        out[i] = i < spectrum->count ? spectrum->re[i] : 0;
-    qsort(out, (size_t)spectrum->n, sizeof *out, descending);
-}
-
-/* ---- Kernels ---- */
-
-static const char *const real_kernels[] = {
-    "nope",
-    "absolute:dim=6",
-    "rope:dim=10",
-    "rope:dim=7,rotary=4",
-    "mla:content=3,rope=4",
-    "kms:rho=0.8",
-    "kms:rho=-0.5",
-    "alibi:heads=3",
-    "learned:seed=4,dim=5",
-    "random:seed=4,dim=40",
-    "rope+absolute:dim=8",
-    "rope:heads=2,rotate=1,dim=4",
-    "absolute:dim=60",
-    "relative:seed=1,std=0",
-};
-
-/* Structured and dense answers agree: both are backward stable, so values differ by a small
- * multiple of n eps ||A||. Moduli too for kernels that are not symmetric. */
-static void check_kernel(const char *spec, int64_t n) {
-    szg_encoding *encoding = encoding_of(spec);
-    szg_report_options dense = {.dense = true};
-    double fast_values[64], dense_values[64];
-    for (int64_t head = 0; head < szg_encoding_heads(encoding); head++)
-        for (int64_t matrix = 0; matrix < szg_encoding_matrices(encoding); matrix++) {
-            szg_matrix_report fast, oracle;
-            ck_szg_ok(szg_report_kernel(test_context(), encoding, head, matrix, n, NULL, &fast));
-            ck_szg_ok(
-                szg_report_kernel(test_context(), encoding, head, matrix, n, &dense, &oracle));
-            double norm = oracle.summary.frobenius, bound = 32 * (double)n * EPS * norm;
-            values_of(&fast.eigenvalues, fast_values);
-            values_of(&oracle.eigenvalues, dense_values);
-            for (int64_t i = 0; i < n; i++)
-                ck_close(fast_values[i], dense_values[i], bound);
-            ck_close(fast.summary.lambda_min, oracle.summary.lambda_min, bound);
-            ck_close(fast.summary.lambda_max, oracle.summary.lambda_max, bound);
-            ck_assert_int_eq(fast.summary.n, n);
-            if (fast.symbol.method) { /* the truncated symbol bounds every eigenvalue */
-                ck_assert(fast.symbol.min.lo <= dense_values[n - 1] + bound);
-                ck_assert(fast.symbol.max.hi >= dense_values[0] - bound);
-                ck_assert(fast.symbol.min.lo <= fast.symbol.min.hi);
-                ck_assert(fast.symbol.max.lo <= fast.symbol.max.hi);
-            }
-            ck_assert_str_eq(fast.theorem.name, oracle.theorem.name);
-            szg_matrix_report_close(&fast);
-            szg_matrix_report_close(&oracle);
-        }
-    szg_encoding_close(&encoding);
-}
-
-START_TEST(kernels_against_dense) {
-    for (size_t i = 0; i < sizeof real_kernels / sizeof *real_kernels; i++) {
-        check_kernel(real_kernels[i], 33);
-        check_kernel(real_kernels[i], 2);
-        check_kernel(real_kernels[i], 1);
-    }
-}
-END_TEST
-
-START_TEST(kernel_facts_in_reports) {
-    static const struct {
-        const char *spec, *theorem;
-        int64_t rank;
-        double toeplitzness;
-    } cases[] = {{"nope", "none", 0, NAN},
-                 {"rope:dim=10", "none", 10, 1},
-                 {"kms:rho=0.5", "szego", 20, 1},
-                 {"alibi", "none", 20, 1},
-                 {"mla:content=1,rope=4", "none", 5, 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        szg_encoding *encoding = encoding_of(cases[i].spec);
-        szg_matrix_report report;
-        ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, 20, NULL, &report));
-        ck_assert_str_eq(report.theorem.name, cases[i].theorem);
-        ck_assert_int_eq(report.summary.rank, cases[i].rank);
-        ck_assert(isnan(cases[i].toeplitzness) ? isnan(report.toeplitzness)
-                                               : report.toeplitzness == cases[i].toeplitzness);
-        ck_assert(report.note[0]);
-        szg_matrix_report_close(&report);
-        szg_encoding_close(&encoding);
-    }
-}
-END_TEST
-
-/* No memory of order N: an answer at 10^12 comes at once, and scales like N (claim T3.1h). */
-START_TEST(huge_orders) {
-    static const char *const specs[] = {"rope", "absolute", "mla", "alibi", "kms:rho=0.9", "nope"};
-    const int64_t n = 1000000000000;
-    for (int i = 0; i < 6; i++) {
-        szg_encoding *encoding = encoding_of(specs[i]);
-        szg_matrix_report report;
-        ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, n, NULL, &report));
-        ck_assert_int_eq(report.summary.n, n);
-        ck_assert(isfinite(report.summary.lambda_max));
-        if (i == 0) { /* trace N over 64 equal atoms that no longer overlap */
-            ck_close(report.summary.lambda_max / (double)n, 1.0 / 64, 1e-6);
-            ck_close(report.summary.effective_rank, 64, 1e-3);
-        }
-        if (i == 3) /* claims.md: -0.3474 m N^2 */
-            ck_close(report.summary.lambda_min / (double)n / (double)n / 0.5, -0.3474, 1e-4);
-        if (i == 4) /* inside the Poisson kernel's range, and close to its ends */
-            ck_close(report.summary.lambda_max, 19, 1e-9);
-        szg_matrix_report_close(&report);
-        szg_encoding_close(&encoding);
-    }
-}
-END_TEST
-
-START_TEST(symbols_by_convention) {
-    szg_encoding *encoding = encoding_of("kms:rho=0.5");
-    szg_matrix_report truncated, fejer, closed;
-    szg_report_options options = {.samples = 8};
-    ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &truncated));
-    options.convention = SZG_SYMBOL_FEJER;
-    ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &fejer));
-    options.convention = SZG_SYMBOL_CLOSED_FORM;
-    ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &closed));
-    double sum = 1, smooth = 1;
-    for (int k = 1; k < 6; k++) {
-        sum += 2 * pow(0.5, k);
-        smooth += 2 * pow(0.5, k) * (1 - k / 6.0);
-    }
-    ck_close(truncated.sample[0].re, sum, 16 * EPS);
-    ck_close(truncated.symbol.max.hi, sum, 1e-11);
-    ck_close(fejer.sample[0].re, smooth, 16 * EPS);
-    ck_close(fejer.symbol.max.hi, smooth, 1e-11);
-    ck_close(closed.sample[0].re, 3, 16 * EPS);
-    ck_assert_int_eq(closed.convention, SZG_SYMBOL_CLOSED_FORM);
-    ck_assert(closed.symbol.max.lo <= 3 && closed.symbol.max.hi >= 3);
-    szg_matrix_report_close(&truncated);
-    szg_matrix_report_close(&fejer);
-    szg_matrix_report_close(&closed);
-    szg_encoding_close(&encoding);
-    encoding = encoding_of("learned:seed=1");
-    ck_szg_fails(SZG_EDOMAIN, "not Toeplitz",
-                 szg_report_symbol(test_context(), encoding, 0, 0, 6, NULL, &truncated));
-    szg_encoding_close(&encoding);
-}
-END_TEST
-
-/* The point masses give the lags back. */
-START_TEST(atoms) {
-    static const char *const specs[] = {"rope:dim=10", "absolute:dim=6", "mla:content=3,rope=4",
-                                        "rope:heads=2,rotate=1,dim=4"};
-    for (int s = 0; s < 4; s++) {
-        szg_encoding *encoding = encoding_of(specs[s]);
-        szg_matrix_report report;
-        szg_toeplitz *kernel;
-        ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 12, NULL, &report));
-        ck_szg_ok(szg_encoding_kernel(test_context(), encoding, 0, 0, 12, &kernel));
-        for (int k = 0; k < 12; k++) {
-            double sum = 0;
-            for (int64_t j = 0; j < report.atoms; j++)
-                sum += report.atom_mass[j] * cos(k * report.atom_theta[j]);
-            ck_close(sum, szg_toeplitz_at(kernel, k).re, 256 * EPS);
-        }
-        szg_toeplitz_close(&kernel);
-        szg_matrix_report_close(&report);
-        szg_encoding_close(&encoding);
-    }
-}
-END_TEST
+#include "contraction_support.h"
 
 /* ---- Contraction ---- */
 
@@ -601,41 +402,6 @@ START_TEST(columns) {
 }
 END_TEST
 
-START_TEST(rows) {
-    szg_encoding *encoding = encoding_of("rope:dim=4");
-    szg_report_tables tables;
-    szg_matrix_report report;
-    szg_report_options options = {.samples = 5};
-    szg_report_labels labels = {"rope:dim=4", -1, 2};
-    ck_szg_ok(szg_report_tables_open(test_context(), true, true, &tables));
-    ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, 9, &options, &report));
-    ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
-    ck_assert_int_eq(szg_table_rows(tables.summary), 1);
-    ck_assert_int_eq(szg_table_rows(tables.samples), 5);
-    ck_assert_int_eq(szg_table_rows(tables.range), 1);
-    ck_assert_int_eq(szg_table_rows(tables.eigenvalues), report.eigenvalues.count);
-    ck_assert(szg_table_is_empty(tables.summary, 0, szg_table_find(tables.summary, "layer")));
-    ck_assert_int_eq(
-        szg_table_get_integer(tables.summary, 0, szg_table_find(tables.summary, "head")), 2);
-    ck_assert(szg_table_get_real(tables.summary, 0, szg_table_find(tables.summary, "lambda_max")) ==
-              report.summary.lambda_max);
-    szg_matrix_report_close(&report);
-    /* NoPE: ratios are empty cells with a note. */
-    szg_encoding_close(&encoding);
-    encoding = encoding_of("nope");
-    ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, 9, NULL, &report));
-    ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
-    static const char *const empty[] = {"condition", "stable_rank", "effective_rank",
-                                        "toeplitzness"};
-    for (int i = 0; i < 4; i++)
-        ck_assert(szg_table_is_empty(tables.summary, 1, szg_table_find(tables.summary, empty[i])));
-    ck_assert(!szg_table_is_empty(tables.summary, 1, szg_table_find(tables.summary, "note")));
-    szg_matrix_report_close(&report);
-    szg_report_tables_close(&tables);
-    szg_encoding_close(&encoding);
-}
-END_TEST
-
 START_TEST(bad_arguments) {
     szg_encoding *encoding = encoding_of("rope:dim=4");
     szg_matrix_report report;
@@ -714,11 +480,6 @@ START_TEST(allocation_failures) {
 END_TEST
 
 void test_register(Suite *suite) {
-    test_add(suite, "kernels_against_dense", kernels_against_dense);
-    test_add(suite, "kernel_facts_in_reports", kernel_facts_in_reports);
-    test_add(suite, "huge_orders", huge_orders);
-    test_add(suite, "symbols_by_convention", symbols_by_convention);
-    test_add(suite, "atoms", atoms);
     test_add(suite, "factored_against_dense", factored_against_dense);
     test_add(suite, "nope_changes_nothing", nope_changes_nothing);
     test_add(suite, "hermitian_parts", hermitian_parts);
@@ -730,7 +491,6 @@ void test_register(Suite *suite) {
     test_add(suite, "content_kinds", content_kinds);
     test_add(suite, "ends_of_large_logits", ends_of_large_logits);
     test_add(suite, "columns", columns);
-    test_add(suite, "rows", rows);
     test_add(suite, "bad_arguments", bad_arguments);
     test_add(suite, "allocation_failures", allocation_failures);
 }
