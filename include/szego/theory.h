@@ -13,10 +13,12 @@ struct szg_kernel_facts; /* <szego/encoding.h> */
 /* ---- Limit theorems ------------------------------------------------------------------------- */
 
 typedef enum szg_theorem {
-    SZG_THEOREM_NONE,         /* the sentence says why */
-    SZG_THEOREM_SZEGO,        /* Hermitian, bounded symbol: eigenvalues (Szego 1920) */
-    SZG_THEOREM_SZEGO_RANK_1, /* the same after one rank-one term: all eigenvalues but one */
-    SZG_THEOREM_AVRAM_PARTER, /* bounded symbol: singular values (Avram 1988, Parter 1986) */
+    SZG_THEOREM_NONE,                /* the sentence says why */
+    SZG_THEOREM_SZEGO,               /* Hermitian, bounded symbol: eigenvalues (Szego 1920) */
+    SZG_THEOREM_SZEGO_RANK_1,        /* the same after one rank-one term: all eigenvalues but one */
+    SZG_THEOREM_AVRAM_PARTER,        /* bounded symbol: singular values (Avram 1988, Parter 1986) */
+    SZG_THEOREM_AVRAM_PARTER_RANK_1, /* the same after one rank-one term: nothing bounds the field
+                                        of values */
     SZG_THEOREM_TYRTYSHNIKOV_ZAMARASHKIN, /* integrable symbol (1998): singular values; eigenvalues
                                              too where the symbol is real */
     SZG_THEOREM_COUNT
@@ -40,7 +42,8 @@ typedef struct szg_hypotheses {
 typedef struct szg_theorem_answer {
     szg_theorem theorem;
     const char *name;          /* the cell of the column `theorem`: none, szego, szego+rank-one,
-                                  avram-parter,          tyrtyshnikov-zamarashkin */
+                                  avram-parter, avram-parter+rank-one,
+                                  tyrtyshnikov-zamarashkin */
     szg_hypotheses hypotheses; /* as checked */
     char sentence[512];        /* plain language: what follows, or why nothing does */
 } szg_theorem_answer;

@@ -10,6 +10,7 @@ static const char *const theorem_names[SZG_THEOREM_COUNT] = {
     [SZG_THEOREM_SZEGO] = "szego",
     [SZG_THEOREM_SZEGO_RANK_1] = "szego+rank-one",
     [SZG_THEOREM_AVRAM_PARTER] = "avram-parter",
+    [SZG_THEOREM_AVRAM_PARTER_RANK_1] = "avram-parter+rank-one",
     [SZG_THEOREM_TYRTYSHNIKOV_ZAMARASHKIN] = "tyrtyshnikov-zamarashkin",
 };
 
@@ -24,6 +25,11 @@ static const char *const theorem_sentences[SZG_THEOREM_COUNT] = {
         "Avram-Parter: the symbol is bounded but not real, so the singular values are distributed "
         "like its modulus, and the field of values lies in the closed convex hull of its range; "
         "nothing is said about single eigenvalues.",
+    [SZG_THEOREM_AVRAM_PARTER_RANK_1] =
+        "Avram-Parter after one rank-one term: a bounded symbol that is not real plus a multiple "
+        "of the all-ones matrix; the singular values are distributed like the symbol's modulus, "
+        "the largest grows like N, and the symbol's range bounds neither it nor the field of "
+        "values.",
     [SZG_THEOREM_TYRTYSHNIKOV_ZAMARASHKIN] =
         "Tyrtyshnikov-Zamarashkin: the symbol is integrable but not known to be bounded, so the "
         "singular values (for a real symbol the eigenvalues too) are distributed like its values, "
@@ -40,7 +46,7 @@ static szg_theorem strongest(const szg_hypotheses *h) {
     if (!h->bounded)
         return SZG_THEOREM_TYRTYSHNIKOV_ZAMARASHKIN;
     if (!h->hermitian)
-        return SZG_THEOREM_AVRAM_PARTER;
+        return h->rank_one ? SZG_THEOREM_AVRAM_PARTER_RANK_1 : SZG_THEOREM_AVRAM_PARTER;
     return h->rank_one ? SZG_THEOREM_SZEGO_RANK_1 : SZG_THEOREM_SZEGO;
 }
 

@@ -34,11 +34,12 @@ START_TEST(every_combination) {
             continue;
         }
         bool any = h.toeplitz && !h.zero && h.integrable;
-        szg_theorem want = !any           ? SZG_THEOREM_NONE
-                           : !h.bounded   ? SZG_THEOREM_TYRTYSHNIKOV_ZAMARASHKIN
-                           : !h.hermitian ? SZG_THEOREM_AVRAM_PARTER
-                           : h.rank_one   ? SZG_THEOREM_SZEGO_RANK_1
-                                          : SZG_THEOREM_SZEGO;
+        szg_theorem want =
+            !any           ? SZG_THEOREM_NONE
+            : !h.bounded   ? SZG_THEOREM_TYRTYSHNIKOV_ZAMARASHKIN
+            : !h.hermitian ? h.rank_one ? SZG_THEOREM_AVRAM_PARTER_RANK_1 : SZG_THEOREM_AVRAM_PARTER
+            : h.rank_one   ? SZG_THEOREM_SZEGO_RANK_1
+                           : SZG_THEOREM_SZEGO;
         ck_assert_int_eq(select_theorem(h), want);
     }
 }
@@ -111,8 +112,11 @@ START_TEST(facts_of_encodings) {
           .kind = SZG_TOEPLITZ_REAL,
           .tail_plus = 1.0,
           .tail_minus = 1.0},
+         SZG_THEOREM_AVRAM_PARTER_RANK_1,
+         "bounds neither"},
+        {{.form = SZG_FORM_POLYNOMIAL_TAILS, .kind = SZG_TOEPLITZ_REAL},
          SZG_THEOREM_AVRAM_PARTER,
-         "singular"},
+         "field of values lies"},
         {{.form = SZG_FORM_POLYNOMIAL_TAILS,
           .kind = SZG_TOEPLITZ_REAL,
           .tail_plus = 1.0,
