@@ -117,9 +117,9 @@ static szg_status scale_default(szg_context *context, const szg_checkpoint *chec
 
 static szg_status scale_proportional(szg_context *context, const szg_checkpoint *checkpoint,
                                      szg_json_value scaling, spec_text *spec) {
-    (void)context, (void)checkpoint, (void)scaling;
+    (void)checkpoint;
     spec_word(spec, "scaling", "proportional");
-    return SZG_OK;
+    return copy_optional(context, scaling, "factor", "factor", spec);
 }
 
 static const struct scaling_type {

@@ -101,7 +101,7 @@ void cosines_input(const szg_encoding *encoding, int64_t i, double *p);
          .type = SZG_KEY_REAL,                                                                     \
          .min = 1,                                                                                 \
          .max = 1e9,                                                                               \
-         .doc = "linear, ntk, dynamic, yarn, llama3: the extension factor"},                       \
+         .doc = "the extension factor (proportional: default 1)"},                                 \
         {.name = "original",                                                                       \
          .type = SZG_KEY_REAL,                                                                     \
          .min = 1,                                                                                 \

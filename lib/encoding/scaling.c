@@ -26,7 +26,7 @@ typedef struct key_rule {
 
 static const key_rule rules[] = {
     /*                    NLNDYLP */
-    {"factor", "-nnnnn-"},    {"original", "---nnt-"},
+    {"factor", "-nnnnnt"},    {"original", "---nnt-"},
     {"length", "---n---"},    {"low", "-----t-"},
     {"high", "-----t-"},      {"beta_fast", "----t--"},
     {"beta_slow", "----t--"}, {"attention_factor", "----t--"},
@@ -133,7 +133,7 @@ static szg_status fill_theta(szg_context *context, szg_encoding *encoding, int64
         SZG_TRY(stretch_base(context, encoding, rotary, dynamic_stretch(spec), &base));
     int64_t block = encoding->dim - encoding->rotary.offset;
     cosines_frequencies(pairs, scaling == PROPORTIONAL ? block : rotary, base, theta);
-    if (scaling == LINEAR)
+    if (scaling == LINEAR || (scaling == PROPORTIONAL && szg_spec_given(spec, "factor")))
         for (int64_t t = 0; t < pairs; t++)
             theta[t] /= szg_spec_real(spec, "factor");
     if (scaling == LLAMA3)

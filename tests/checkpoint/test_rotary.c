@@ -371,6 +371,17 @@ START_TEST(scaled_frequencies) {
     ck_close(second_theta(checkpoint, 0), 0.1, 1e-16);
     szg_checkpoint_close(&checkpoint);
     model_close(&model);
+    /* proportional: a factor divides what rotates. */
+    model_open(&model);
+    checkpoint = open_llama(&model, 4,
+                            "{\"model_type\":\"llama\"," SIZES ",\"rope_parameters\":{"
+                            "\"rope_theta\":10000,\"rope_type\":\"proportional\",\"factor\":8,"
+                            "\"partial_rotary_factor\":0.5}}");
+    ck_szg_ok(szg_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+    ck_close(rotary.theta[1], 0.1 / 8, 1e-16);
+    ck_assert(rotary.theta[2] == 0);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
 }
 END_TEST
 

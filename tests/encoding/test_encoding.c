@@ -335,6 +335,9 @@ START_TEST(rotary_scaling) {
     memset(theta, 0, sizeof theta);
     powers(8, 10000, 64, theta);
     check_cosines("rope:rotary=16,scaling=proportional", 0, 0, P, theta, 0, 1);
+    for (int t = 0; t < 8; t++)
+        theta[t] /= 4;
+    check_cosines("rope:rotary=16,scaling=proportional,factor=4", 0, 0, P, theta, 0, 1);
     szg_encoding *encoding = parse("rope:scaling=yarn,factor=16,original=4096");
     szg_rotary rotary;
     ck_szg_ok(szg_encoding_rotary(test_context(), encoding, 0, &rotary));
