@@ -67,16 +67,10 @@ static szg_status run_items(command_call *call, szg_table **table) {
 static szg_status run(command_call *call) {
     const own_options *own = call->own;
     szg_table *table = NULL;
-    szg_result *result = NULL;
-    szg_status status;
-    SZG_TRY_GOTO(status, own->list ? list_items(call->context, &table) : run_items(call, &table),
-                 done);
-    SZG_TRY_GOTO(status, output_open(call, &result), done);
-    SZG_TRY_GOTO(status, szg_result_add(call->context, result, &table), done);
-    status = output_finish(call, &result, NULL);
-done:
+    szg_status status = own->list ? list_items(call->context, &table) : run_items(call, &table);
+    if (status == SZG_OK)
+        status = output_tables(call, 1, (szg_table * *[]){&table}, NULL);
     szg_table_close(&table);
-    szg_result_close(&result);
     return status;
 }
 

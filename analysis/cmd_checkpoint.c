@@ -57,28 +57,14 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     }
 }
 
-static szg_status add_tables(command_call *call, szg_checkpoint_tables *tables,
-                             szg_result *result) {
-    const checkpoint_options *own = call->own;
-    szg_table **table[] = {&tables->summary, &tables->spectra, &tables->frequencies, &tables->range,
-                           &tables->samples, &tables->tensors, &tables->architecture};
-    bool every = own->all || call->shared.output;
-    for (size_t i = 0; i < (every ? sizeof table / sizeof *table : 1); i++)
-        if (*table[i])
-            SZG_TRY(szg_result_add(call->context, result, table[i]));
-    return SZG_OK;
-}
-
 /* Writes what was computed; what was skipped decides the exit code. */
 static szg_status write_tables(command_call *call, szg_checkpoint_tables *tables) {
-    szg_result *result;
-    SZG_TRY(output_open(call, &result));
-    szg_status status = add_tables(call, tables, result);
-    if (status != SZG_OK) {
-        szg_result_close(&result);
-        return status;
-    }
-    SZG_TRY(output_finish(call, &result, NULL));
+    const checkpoint_options *own = call->own;
+    szg_table **const table[] = {&tables->summary,     &tables->spectra, &tables->frequencies,
+                                 &tables->range,       &tables->samples, &tables->tensors,
+                                 &tables->architecture};
+    bool every = own->all || call->shared.output;
+    SZG_TRY(output_tables(call, every ? sizeof table / sizeof *table : 1, table, NULL));
     if (tables->bad > 0)
         return szg_fail(call->context, SZG_EDATA,
                         "skipped %" PRId64

@@ -38,16 +38,11 @@ static szg_status fill(command_call *call, szg_table *table) {
 
 static szg_status run(command_call *call) {
     szg_table *table = NULL;
-    szg_result *result = NULL;
-    szg_status status;
-    SZG_TRY_GOTO(status, szg_table_open(call->context, "info", columns, 3, &table), done);
-    SZG_TRY_GOTO(status, fill(call, table), done);
-    SZG_TRY_GOTO(status, output_open(call, &result), done);
-    SZG_TRY_GOTO(status, szg_result_add(call->context, result, &table), done);
-    status = output_finish(call, &result, NULL);
-done:
+    SZG_TRY(szg_table_open(call->context, "info", columns, 3, &table));
+    szg_status status = fill(call, table);
+    if (status == SZG_OK)
+        status = output_tables(call, 1, (szg_table * *[]){&table}, NULL);
     szg_table_close(&table);
-    szg_result_close(&result);
     return status;
 }
 

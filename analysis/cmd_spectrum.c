@@ -6,22 +6,21 @@
 
 #include "specs.h"
 
-enum { KEY_PE = 0x100, KEY_PART, KEY_DENSE, KEY_ALL, KEY_COEFFICIENTS, KEY_CONTENT, KEY_MASK };
+enum { KEY_PART = SPECS_KEY_OWN, KEY_DENSE, KEY_ALL, KEY_CONTENT, KEY_MASK };
 enum part { KERNEL, CONTENT, LOGITS, RATIO, PARTS };
 enum { SAMPLES = 1024 };
 static const char *const part_names[PARTS] = {"kernel", "content", "logits", "ratio"};
 
 typedef struct spectrum_options {
-    text_list specs, keep;
-    integer_list orders;
+    specs_options common;
     enum part part;
     bool dense, all, causal;
     const char *content;
 } spectrum_options;
 
 static const struct argp_option options[] = {
-    {"pe", KEY_PE, "SPEC", 0, "positional encoding; may be given several times", 1},
-    {"coefficients", KEY_COEFFICIENTS, "FILE", 0,
+    {"pe", SPECS_KEY_PE, "SPEC", 0, "positional encoding; may be given several times", 1},
+    {"coefficients", SPECS_KEY_COEFFICIENTS, "FILE", 0,
      "Toeplitz coefficients, one row a head: short for --pe file:path=FILE", 1},
     {NULL, 'n', "N[,N...]", 0, "sequence lengths (default 512)", 1},
     {"part", KEY_PART, "PART", 0,
@@ -45,32 +44,19 @@ static int parse_word(struct argp_state *state, const char *option, const char *
     return 0;
 }
 
-static void check_options(spectrum_options *own, struct argp_state *state) {
-    if (own->specs.count == 0)
-        argp_error(state, "nothing to analyse: give --pe SPEC or --coefficients FILE");
+static void check_options(const spectrum_options *own, struct argp_state *state) {
     if (own->part == KERNEL && own->content)
         argp_error(state, "--content has no meaning with --part kernel: choose content, logits or "
                           "ratio");
     if (own->part == KERNEL && own->causal)
         argp_error(state, "--mask has no meaning with --part kernel: choose content, logits or "
                           "ratio");
-    if (own->orders.count == 0)
-        parse_integer_list(state, "-n", "512", 1, INT64_MAX, &own->orders);
 }
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
     static const char *const masks[] = {"none", "causal"};
     spectrum_options *own = call->own;
     switch (key) {
-    case KEY_PE:
-        parse_text(state, argument, &own->specs);
-        return 0;
-    case KEY_COEFFICIENTS:
-        specs_add_file(state, argument, &own->specs, &own->keep);
-        return 0;
-    case 'n':
-        parse_integer_list(state, "-n", argument, 1, INT64_MAX, &own->orders);
-        return 0;
     case KEY_PART:
         own->part = (enum part)parse_word(state, "--part", argument, part_names, PARTS);
         return 0;
@@ -87,17 +73,17 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         own->dense = true;
         return 0;
     case ARGP_KEY_END:
+        specs_parse(&own->common, key, argument, state);
         check_options(own, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return specs_parse(&own->common, key, argument, state);
     }
 }
 
 static void release(command_call *call) {
     spectrum_options *own = call->own;
-    specs_free(&own->specs, &own->keep);
-    szg_memory_free(own->orders.value);
+    specs_free(&own->common);
 }
 
 typedef struct spectrum_job {
@@ -204,16 +190,8 @@ static void close_job(spectrum_job *job) {
 static szg_status finish(command_call *call, spectrum_job *job) {
     szg_table **const tables[] = {&job->tables.summary, &job->contraction, &job->tables.eigenvalues,
                                   &job->tables.samples, &job->tables.range};
-    szg_result *result;
-    SZG_TRY(output_open(call, &result));
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        szg_status status = *tables[i] ? szg_result_add(call->context, result, tables[i]) : SZG_OK;
-        if (status != SZG_OK) {
-            szg_result_close(&result);
-            return status;
-        }
-    }
-    return output_finish(call, &result, job->own->all ? "eigenvalues" : NULL);
+    return output_tables(call, sizeof tables / sizeof *tables, tables,
+                         job->own->all ? "eigenvalues" : NULL);
 }
 
 static szg_status run(command_call *call) {
@@ -221,7 +199,7 @@ static szg_status run(command_call *call) {
     const spectrum_options *own = call->own;
     szg_status status = open_job(call, &job);
     if (status == SZG_OK)
-        status = specs_run(call->context, &own->specs, &own->orders, visit, &job);
+        status = specs_run(call->context, &own->common, visit, &job);
     if (status == SZG_OK)
         status = finish(call, &job);
     close_job(&job);

@@ -6,18 +6,17 @@
 
 #include "specs.h"
 
-enum { KEY_PE = 0x100, KEY_COEFFICIENTS, KEY_CONVENTION, KEY_GRID };
+enum { KEY_CONVENTION = SPECS_KEY_OWN, KEY_GRID };
 
 typedef struct symbol_options {
-    text_list specs, keep;
-    integer_list orders;
+    specs_options common;
     szg_symbol_convention convention;
     int64_t grid;
 } symbol_options;
 
 static const struct argp_option options[] = {
-    {"pe", KEY_PE, "SPEC", 0, "positional encoding; may be given several times", 1},
-    {"coefficients", KEY_COEFFICIENTS, "FILE", 0,
+    {"pe", SPECS_KEY_PE, "SPEC", 0, "positional encoding; may be given several times", 1},
+    {"coefficients", SPECS_KEY_COEFFICIENTS, "FILE", 0,
      "Toeplitz coefficients, one row a head: short for --pe file:path=FILE", 1},
     {NULL, 'n', "N[,N...]", 0, "sequence lengths: lags below N make the symbol (default 512)", 1},
     {"convention", KEY_CONVENTION, "WORD", 0,
@@ -37,27 +36,9 @@ static szg_symbol_convention parse_convention(struct argp_state *state, const ch
     return SZG_SYMBOL_TRUNCATED;
 }
 
-static void check_options(symbol_options *own, struct argp_state *state) {
-    if (own->specs.count == 0)
-        argp_error(state, "nothing to analyse: give --pe SPEC or --coefficients FILE");
-    if (own->orders.count == 0)
-        parse_integer_list(state, "-n", "512", 1, INT64_MAX, &own->orders);
-    if (own->grid == 0)
-        own->grid = 1024;
-}
-
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
     symbol_options *own = call->own;
     switch (key) {
-    case KEY_PE:
-        parse_text(state, argument, &own->specs);
-        return 0;
-    case KEY_COEFFICIENTS:
-        specs_add_file(state, argument, &own->specs, &own->keep);
-        return 0;
-    case 'n':
-        parse_integer_list(state, "-n", argument, 1, INT64_MAX, &own->orders);
-        return 0;
     case KEY_CONVENTION:
         own->convention = parse_convention(state, argument);
         return 0;
@@ -65,17 +46,16 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         own->grid = parse_integer(state, "--grid", argument, 1, 100000000);
         return 0;
     case ARGP_KEY_END:
-        check_options(own, state);
-        return 0;
+        own->grid = own->grid ? own->grid : 1024;
+        return specs_parse(&own->common, key, argument, state);
     default:
-        return ARGP_ERR_UNKNOWN;
+        return specs_parse(&own->common, key, argument, state);
     }
 }
 
 static void release(command_call *call) {
     symbol_options *own = call->own;
-    specs_free(&own->specs, &own->keep);
-    szg_memory_free(own->orders.value);
+    specs_free(&own->common);
 }
 
 typedef struct symbol_job {
@@ -97,19 +77,12 @@ static szg_status visit(void *user, const szg_encoding *encoding, int64_t n, int
     return SZG_OK;
 }
 
+/* No atoms, no table of them. */
 static szg_status finish(command_call *call, symbol_job *job) {
-    szg_result *result;
-    SZG_TRY(output_open(call, &result));
-    szg_status status = szg_result_add(call->context, result, &job->tables.samples);
-    if (status == SZG_OK)
-        status = szg_result_add(call->context, result, &job->tables.range);
-    if (status == SZG_OK && szg_table_rows(job->tables.atoms) > 0)
-        status = szg_result_add(call->context, result, &job->tables.atoms);
-    if (status != SZG_OK) {
-        szg_result_close(&result);
-        return status;
-    }
-    return output_finish(call, &result, NULL);
+    szg_table **const tables[] = {&job->tables.samples, &job->tables.range, &job->tables.atoms};
+    if (szg_table_rows(job->tables.atoms) == 0)
+        szg_table_close(&job->tables.atoms);
+    return output_tables(call, sizeof tables / sizeof *tables, tables, NULL);
 }
 
 static szg_status run(command_call *call) {
@@ -118,7 +91,7 @@ static szg_status run(command_call *call) {
                       .report = {.samples = own->grid, .convention = own->convention}};
     SZG_TRY(szg_report_tables_open(call->context, false, true, &job.tables));
     szg_table_close(&job.tables.summary);
-    szg_status status = specs_run(call->context, &own->specs, &own->orders, visit, &job);
+    szg_status status = specs_run(call->context, &own->common, visit, &job);
     if (status == SZG_OK)
         status = finish(call, &job);
     szg_report_tables_close(&job.tables);

@@ -57,36 +57,30 @@ static bool for_a_person(const command_call *call) {
            (!call->shared.format || strcmp(call->shared.format, "table") == 0);
 }
 
-static szg_status add_tables(command_call *call, szg_result *result, szg_claims_report *report) {
-    szg_table **tables[] = {&report->claims, &report->certificates, &report->lemma,
-                            &report->samples, &report->evidence};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        bool told = szg_table_rows(*tables[i]) > 0 && (i == 0 || !for_a_person(call));
-        if (told)
-            SZG_TRY(szg_result_add(call->context, result, tables[i]));
-    }
-    return SZG_OK;
+/* Tables without rows are left out. */
+static szg_status write_report(command_call *call, szg_claims_report *report) {
+    szg_table **const tables[] = {&report->claims, &report->certificates, &report->lemma,
+                                  &report->samples, &report->evidence};
+    enum { TABLES = sizeof tables / sizeof *tables };
+    for (int i = 0; i < TABLES; i++)
+        if (szg_table_rows(*tables[i]) == 0)
+            szg_table_close(tables[i]);
+    return output_tables(call, for_a_person(call) ? 1 : TABLES, tables, "claims");
 }
 
 /* Certificates go to files as a table of the result, so that --check reads what -o wrote. */
 static szg_status run_claims(command_call *call) {
     verify_options *own = call->own;
     szg_claims_report report;
-    szg_result *result = NULL;
-    szg_status status;
     own->claims.seed = call->shared.seed;
     SZG_TRY(
         szg_claims_verify(call->context, &own->claims, own->ids.count, own->ids.value, &report));
-    SZG_TRY_GOTO(status, output_open(call, &result), done);
-    SZG_TRY_GOTO(status, add_tables(call, result, &report), done);
-    status = output_finish(call, &result, "claims");
+    szg_status status = write_report(call, &report);
     if (status == SZG_OK && report.differing > 0)
         status = szg_fail(call->context, SZG_ENOCONV,
                           "%lld computed verdicts differ from the ledger; the notes of the table "
                           "claims say which",
                           (long long)report.differing);
-done:
-    szg_result_close(&result);
     szg_claims_report_close(&report);
     return status;
 }
@@ -94,20 +88,14 @@ done:
 static szg_status run_check(command_call *call) {
     const verify_options *own = call->own;
     szg_table *checks = NULL;
-    szg_result *result = NULL;
     int64_t refused;
-    szg_status status;
     SZG_TRY(szg_certificates_check(call->context, own->check, &checks, &refused));
     int64_t count = szg_table_rows(checks);
-    SZG_TRY_GOTO(status, output_open(call, &result), done);
-    SZG_TRY_GOTO(status, szg_result_add(call->context, result, &checks), done);
-    status = output_finish(call, &result, "checks");
+    szg_status status = output_tables(call, 1, (szg_table * *[]){&checks}, "checks");
     if (status == SZG_OK && refused > 0)
         status = szg_fail(call->context, SZG_ENOCONV, "%s: %lld of %lld certificates are refused",
                           own->check, (long long)refused, (long long)count);
-done:
     szg_table_close(&checks);
-    szg_result_close(&result);
     return status;
 }
 

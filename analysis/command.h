@@ -55,13 +55,12 @@ typedef struct command {
     void (*describe)(FILE *stream);      /* what --help says after the options; NULL: nothing */
 } command;
 
-/* Opens a result whose provenance says what ran: backend, BLAS, threads, seed, arguments. */
-SZG_CHECK_RESULT szg_status output_open(command_call *call, szg_result **out);
-
-/* Writes the result where -o says, or prints it on standard output as --format says; closes it in
- * any case. `table` is the one that a single-table format takes; NULL: the first. */
-SZG_CHECK_RESULT szg_status output_finish(command_call *call, szg_result **result,
-                                          const char *table);
+/* A result of `count` tables, which it takes over (places that hold NULL are passed over), with a
+ * provenance that says what ran: backend, BLAS, threads, seed, arguments. Written where -o says, or
+ * printed on standard output as --format says. `table` is the one that a single-table format takes;
+ * NULL: the first. */
+SZG_CHECK_RESULT szg_status output_tables(command_call *call, size_t count,
+                                          szg_table **const *tables, const char *table);
 
 /* Every command, NULL at the end; one file each. */
 extern const command *const command_table[];

@@ -6,7 +6,7 @@
 /* Rows of a table that a person wants on a screen; csv, json and -o have them all. */
 enum { ROWS_SHOWN = 100 };
 
-szg_status output_open(command_call *call, szg_result **out) {
+static szg_status open_result(command_call *call, szg_result **out) {
     szg_context *context = call->context;
     SZG_TRY(szg_result_open(context, call->command->name, out));
     szg_json *provenance = szg_result_provenance(*out), *arguments = NULL;
@@ -45,9 +45,16 @@ static szg_status write_file(command_call *call, const szg_result *result, const
     return SZG_OK;
 }
 
-szg_status output_finish(command_call *call, szg_result **result, const char *table) {
-    szg_status status =
-        call->shared.output ? write_file(call, *result, table) : print(call, *result, table);
-    szg_result_close(result);
+szg_status output_tables(command_call *call, size_t count, szg_table **const *tables,
+                         const char *table) {
+    szg_result *result;
+    SZG_TRY(open_result(call, &result));
+    szg_status status = SZG_OK;
+    for (size_t i = 0; i < count && status == SZG_OK; i++)
+        if (*tables[i])
+            status = szg_result_add(call->context, result, tables[i]);
+    if (status == SZG_OK)
+        status = call->shared.output ? write_file(call, result, table) : print(call, result, table);
+    szg_result_close(&result);
     return status;
 }

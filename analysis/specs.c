@@ -44,19 +44,48 @@ void specs_describe(FILE *stream) {
         describe_class(stream, szg_content_class_at(i));
 }
 
-void specs_add_file(struct argp_state *state, const char *path, text_list *specs, text_list *keep) {
+/* Appends the encoding of `file:path=PATH`. */
+static void add_file(specs_options *options, const char *path, struct argp_state *state) {
     char *spec = NULL;
     if (asprintf(&spec, "file:path=%s", path) < 0)
         argp_failure(state, EXIT_INTERNAL, 0, "out of memory");
-    parse_text(state, spec, keep);
-    parse_text(state, spec, specs);
+    parse_text(state, spec, &options->keep);
+    parse_text(state, spec, &options->specs);
 }
 
-void specs_free(text_list *specs, text_list *keep) {
-    for (int64_t i = 0; i < keep->count; i++)
-        free((void *)keep->value[i]);
-    szg_memory_free((void *)keep->value);
-    szg_memory_free((void *)specs->value);
+static void complete(specs_options *options, struct argp_state *state) {
+    if (options->specs.count == 0)
+        argp_error(state, "nothing to analyse: give --pe SPEC or --coefficients FILE");
+    if (options->orders.count == 0)
+        parse_integer_list(state, "-n", "512", 1, INT64_MAX, &options->orders);
+}
+
+error_t specs_parse(specs_options *options, int key, const char *argument,
+                    struct argp_state *state) {
+    switch (key) {
+    case SPECS_KEY_PE:
+        parse_text(state, argument, &options->specs);
+        return 0;
+    case SPECS_KEY_COEFFICIENTS:
+        add_file(options, argument, state);
+        return 0;
+    case 'n':
+        parse_integer_list(state, "-n", argument, 1, INT64_MAX, &options->orders);
+        return 0;
+    case ARGP_KEY_END:
+        complete(options, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void specs_free(specs_options *options) {
+    for (int64_t i = 0; i < options->keep.count; i++)
+        free((void *)options->keep.value[i]);
+    szg_memory_free((void *)options->keep.value);
+    szg_memory_free((void *)options->specs.value);
+    szg_memory_free(options->orders.value);
 }
 
 typedef struct visit_job {
@@ -78,9 +107,11 @@ static szg_status visit_heads(visit_job *job, const szg_encoding *encoding) {
     return SZG_OK;
 }
 
-szg_status specs_run(szg_context *context, const text_list *specs, const integer_list *orders,
-                     specs_visit *visit, void *user) {
-    visit_job job = {context, orders, visit, user, 0, specs->count * orders->count};
+szg_status specs_run(szg_context *context, const specs_options *options, specs_visit *visit,
+                     void *user) {
+    const text_list *specs = &options->specs;
+    visit_job job = {
+        context, &options->orders, visit, user, 0, specs->count * options->orders.count};
     for (int64_t i = 0; i < specs->count; i++) {
         szg_encoding *encoding;
         SZG_TRY(szg_encoding_parse(context, specs->value[i], &encoding));

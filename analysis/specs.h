@@ -10,14 +10,25 @@
 /* The encodings and content kinds with their keys, types, ranges and defaults. */
 void specs_describe(FILE *stream);
 
-/* Appends the encoding of `file:path=PATH`, as --coefficients means it; `keep` owns the text. */
-void specs_add_file(struct argp_state *state, const char *path, text_list *specs, text_list *keep);
-void specs_free(text_list *specs, text_list *keep);
+/* Keys of the options that both take; a command's own start at SPECS_KEY_OWN. */
+enum { SPECS_KEY_PE = 0x100, SPECS_KEY_COEFFICIENTS, SPECS_KEY_OWN };
+
+typedef struct specs_options {
+    text_list specs;
+    text_list keep; /* owns the texts that --coefficients made */
+    integer_list orders;
+} specs_options;
+
+/* Handles --pe, --coefficients and -n, and at the end checks and completes them; ARGP_ERR_UNKNOWN
+ * for any other key. */
+error_t specs_parse(specs_options *options, int key, const char *argument,
+                    struct argp_state *state);
+void specs_free(specs_options *options);
 
 /* Calls `visit` for every head of every encoding and every order, in that order, with progress. */
 typedef szg_status specs_visit(void *user, const szg_encoding *encoding, int64_t n, int64_t head);
-SZG_CHECK_RESULT szg_status specs_run(szg_context *context, const text_list *specs,
-                                      const integer_list *orders, specs_visit *visit, void *user);
+SZG_CHECK_RESULT szg_status specs_run(szg_context *context, const specs_options *options,
+                                      specs_visit *visit, void *user);
 
 /* True where -o names a folder: not a file by its ending. */
 bool specs_output_folder(const command_call *call);
