@@ -2,22 +2,11 @@
  * second difference with corrected corners, so that its eigenvectors are cosines and sines: the odd
  * half has t = j pi / n, j odd, the even half tan(n t/2) tan(t/2) = -1/n, and one root of each is
  * imaginary. */
-#include <szego/pool.h>
-
 #include "dense.h"
-
-enum { BLOCK = 4096 };
 
 static const char residual_meaning[] =
     "largest relative error of an eigenvalue, to first order, that the residual of the secular "
     "equation tan(n t/2) tan(t/2) = -1/n at the computed root implies";
-
-typedef struct alibi_job {
-    szg_selection selection;
-    double slope;
-    double *values;
-    double *worst; /* one a block */
-} alibi_job;
 
 /* n t/2 + atan(1 / (n tan(t/2))) - m pi. */
 static void even_value(const szg_secular *self, double t, double *f, double *slope) {
@@ -57,39 +46,13 @@ static double negative_eigenvalue(double n, double *relative) {
 }
 
 /* Ascending index 0 of -|i-j| is the negative one; a negative slope reverses the order. */
-static double alibi_eigenvalue(int64_t n, double slope, int64_t index, double *relative) {
+static double alibi_eigenvalue(const void *data, int64_t n, int64_t index, double *relative) {
+    double slope = *(const double *)data;
     if (slope < 0)
         index = n - 1 - index;
     double value = index == 0 ? negative_eigenvalue((double)n, relative)
                               : positive_eigenvalue((double)n, n - index, relative);
     return slope * value;
-}
-
-static szg_status alibi_block(szg_context *context, void *argument, int64_t block, int worker) {
-    alibi_job *job = argument;
-    (void)context, (void)worker;
-    int64_t first = block * BLOCK, end = szg_selection_count(&job->selection);
-    if (end > first + BLOCK)
-        end = first + BLOCK;
-    for (int64_t place = first; place < end; place++) {
-        double relative;
-        job->values[place] = alibi_eigenvalue(
-            job->selection.n, job->slope, szg_selection_index(&job->selection, place), &relative);
-        job->worst[block] = szg_larger(job->worst[block], relative);
-    }
-    return SZG_OK;
-}
-
-static szg_status alibi_run(szg_context *context, const szg_selection *selection, double slope,
-                            szg_spectrum *out) {
-    int64_t count = szg_selection_count(selection), blocks = (count + BLOCK - 1) / BLOCK;
-    alibi_job job = {.selection = *selection, .slope = slope, .values = out->re};
-    SZG_TRY(szg_memory_alloc(context, blocks, sizeof *job.worst, &job.worst));
-    szg_status status = szg_pool_run(context, blocks, alibi_block, &job);
-    for (int64_t block = 0; status == SZG_OK && block < blocks; block++)
-        out->residual = szg_larger(out->residual, job.worst[block]);
-    szg_memory_free(job.worst);
-    return status;
 }
 
 static double alibi_lag(const void *data, int64_t k) {
@@ -110,7 +73,8 @@ szg_status szg_spectra_alibi(szg_context *context, int64_t n, double slope,
     bool zero = n == 1 || slope == 0;
     int64_t count = zero ? 0 : szg_selection_count(&selection);
     SZG_TRY(szg_spectrum_open(context, n, count, "eigenvalue", false, out));
-    szg_status status = zero ? SZG_OK : alibi_run(context, &selection, slope, out);
+    szg_status status =
+        zero ? SZG_OK : szg_closed_form_fill(context, &selection, alibi_eigenvalue, &slope, out);
     if (status != SZG_OK) {
         szg_spectrum_close(out);
         return status;

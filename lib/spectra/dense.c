@@ -98,12 +98,15 @@ static szg_status check_hermitian(szg_context *context, int64_t n, const szg_c64
     return SZG_OK;
 }
 
-szg_status szg_dense_symmetric_values(szg_context *context, int64_t n, double *a,
-                                      const szg_selection *selection, szg_spectrum *out) {
-    double frobenius, trace = trace_of(n, a, n + 1), *w;
-    SZG_TRY(szg_dense_frobenius(context, n, n, a, n, &frobenius));
+/* `width` is 1 for a symmetric array, 2 for a Hermitian one. */
+static szg_status hermitian_values(szg_context *context, int64_t n, int64_t width, double *a,
+                                   const szg_selection *selection, szg_spectrum *out) {
+    int64_t row = n * width;
+    double frobenius, trace = trace_of(n, a, row + width), *w;
+    SZG_TRY(szg_dense_frobenius(context, n, row, a, row, &frobenius));
     SZG_TRY(szg_memory_alloc(context, n, sizeof *w, &w));
-    szg_status status = szg_eigen_symmetric(context, n, a, n, w, false);
+    szg_status status = width == 1 ? szg_eigen_symmetric(context, n, a, n, w, false)
+                                   : szg_eigen_hermitian(context, n, (szg_c64 *)a, n, w, false);
     if (status == SZG_OK)
         status = szg_spectrum_from_values(context, selection, w, out);
     if (status == SZG_OK)
@@ -111,37 +114,16 @@ szg_status szg_dense_symmetric_values(szg_context *context, int64_t n, double *a
     out->normal = true;
     szg_memory_free(w);
     return status;
+}
+
+szg_status szg_dense_symmetric_values(szg_context *context, int64_t n, double *a,
+                                      const szg_selection *selection, szg_spectrum *out) {
+    return hermitian_values(context, n, 1, a, selection, out);
 }
 
 szg_status szg_dense_hermitian_values(szg_context *context, int64_t n, szg_c64 *a,
                                       const szg_selection *selection, szg_spectrum *out) {
-    double frobenius, trace = trace_of(n, (double *)a, 2 * (n + 1)), *w;
-    SZG_TRY(szg_dense_frobenius(context, n, 2 * n, (double *)a, 2 * n, &frobenius));
-    SZG_TRY(szg_memory_alloc(context, n, sizeof *w, &w));
-    szg_status status = szg_eigen_hermitian(context, n, a, n, w, false);
-    if (status == SZG_OK)
-        status = szg_spectrum_from_values(context, selection, w, out);
-    if (status == SZG_OK)
-        status = szg_spectrum_check(context, n, w, trace, frobenius, out);
-    out->normal = true;
-    szg_memory_free(w);
-    return status;
-}
-
-szg_status szg_spectra_symmetric(szg_context *context, int64_t n, const double *a, int64_t lda,
-                                 const szg_spectra_options *options, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
-    szg_selection selection;
-    double frobenius, *copy;
-    SZG_TRY(check_shape(context, n, n, lda));
-    SZG_TRY(szg_selection_of(context, n, options, &selection));
-    SZG_TRY(szg_dense_frobenius(context, n, n, a, lda, &frobenius));
-    SZG_TRY(check_symmetric(context, n, a, lda, frobenius));
-    SZG_TRY(copy_matrix(context, n, n, 1, a, lda, &copy));
-    szg_status status = szg_dense_symmetric_values(context, n, copy, &selection, out);
-    szg_memory_free(copy);
-    out->method = "dense symmetric (LAPACK)";
-    return szg_spectrum_finish(status, out);
+    return hermitian_values(context, n, 2, (double *)a, selection, out);
 }
 
 void szg_dense_symmetrise(int64_t n, double *a) {
@@ -150,36 +132,46 @@ void szg_dense_symmetrise(int64_t n, double *a) {
             a[i * n + j] = a[j * n + i] = a[i * n + j] / 2 + a[j * n + i] / 2;
 }
 
-szg_status szg_spectra_hermitian_part(szg_context *context, int64_t n, const double *a, int64_t lda,
-                                      const szg_spectra_options *options, szg_spectrum *out) {
+typedef enum hermitian_form { SYMMETRIC, HERMITIAN, HERMITIAN_PART } hermitian_form;
+
+static szg_status hermitian_run(szg_context *context, hermitian_form form, int64_t n, const void *a,
+                                int64_t lda, const szg_spectra_options *options,
+                                szg_spectrum *out) {
+    static const char *const methods[] = {"dense symmetric (LAPACK)", "dense Hermitian (LAPACK)",
+                                          "Hermitian part: dense symmetric (LAPACK)"};
     memset(out, 0, sizeof *out);
     szg_selection selection;
+    int64_t width = form == HERMITIAN ? 2 : 1;
     double frobenius, *copy;
     SZG_TRY(check_shape(context, n, n, lda));
     SZG_TRY(szg_selection_of(context, n, options, &selection));
-    SZG_TRY(szg_dense_frobenius(context, n, n, a, lda, &frobenius));
-    SZG_TRY(copy_matrix(context, n, n, 1, a, lda, &copy));
-    szg_dense_symmetrise(n, copy);
-    szg_status status = szg_dense_symmetric_values(context, n, copy, &selection, out);
+    SZG_TRY(szg_dense_frobenius(context, n, n * width, a, lda * width, &frobenius));
+    if (form == SYMMETRIC)
+        SZG_TRY(check_symmetric(context, n, a, lda, frobenius));
+    if (form == HERMITIAN)
+        SZG_TRY(check_hermitian(context, n, a, lda, frobenius));
+    SZG_TRY(copy_matrix(context, n, n, width, a, lda, &copy));
+    if (form == HERMITIAN_PART)
+        szg_dense_symmetrise(n, copy);
+    szg_status status = hermitian_values(context, n, width, copy, &selection, out);
     szg_memory_free(copy);
-    out->method = "Hermitian part: dense symmetric (LAPACK)";
+    out->method = methods[form];
     return szg_spectrum_finish(status, out);
+}
+
+szg_status szg_spectra_symmetric(szg_context *context, int64_t n, const double *a, int64_t lda,
+                                 const szg_spectra_options *options, szg_spectrum *out) {
+    return hermitian_run(context, SYMMETRIC, n, a, lda, options, out);
+}
+
+szg_status szg_spectra_hermitian_part(szg_context *context, int64_t n, const double *a, int64_t lda,
+                                      const szg_spectra_options *options, szg_spectrum *out) {
+    return hermitian_run(context, HERMITIAN_PART, n, a, lda, options, out);
 }
 
 szg_status szg_spectra_hermitian(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
                                  const szg_spectra_options *options, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
-    szg_selection selection;
-    double frobenius, *copy;
-    SZG_TRY(check_shape(context, n, n, lda));
-    SZG_TRY(szg_selection_of(context, n, options, &selection));
-    SZG_TRY(szg_dense_frobenius(context, n, 2 * n, (const double *)a, 2 * lda, &frobenius));
-    SZG_TRY(check_hermitian(context, n, a, lda, frobenius));
-    SZG_TRY(copy_matrix(context, n, n, 2, a, lda, &copy));
-    szg_status status = szg_dense_hermitian_values(context, n, (szg_c64 *)copy, &selection, out);
-    szg_memory_free(copy);
-    out->method = "dense Hermitian (LAPACK)";
-    return szg_spectrum_finish(status, out);
+    return hermitian_run(context, HERMITIAN, n, a, lda, options, out);
 }
 
 static int compare_complex(const void *left, const void *right) {
@@ -233,45 +225,36 @@ static szg_status general_spectrum(szg_context *context, int64_t n, szg_c64 *w, 
     return check_general(context, n, w, trace, frobenius, out);
 }
 
-szg_status szg_spectra_general(szg_context *context, int64_t n, const double *a, int64_t lda,
-                               szg_spectrum *out) {
+static szg_status general_run(szg_context *context, int64_t n, int64_t width, const double *a,
+                              int64_t lda, szg_spectrum *out) {
     memset(out, 0, sizeof *out);
     double frobenius, *copy;
     szg_c64 *w = NULL;
     SZG_TRY(check_shape(context, n, n, lda));
-    SZG_TRY(szg_dense_frobenius(context, n, n, a, lda, &frobenius));
-    szg_c64 trace = {.re = trace_of(n, a, lda + 1)};
-    SZG_TRY(copy_matrix(context, n, n, 1, a, lda, &copy));
+    SZG_TRY(szg_dense_frobenius(context, n, n * width, a, lda * width, &frobenius));
+    szg_c64 trace = {.re = trace_of(n, a, (lda + 1) * width),
+                     .im = width == 2 ? trace_of(n, a + 1, (lda + 1) * width) : 0};
+    SZG_TRY(copy_matrix(context, n, n, width, a, lda, &copy));
     szg_status status = szg_memory_alloc(context, n, sizeof *w, &w);
     if (status == SZG_OK)
-        status = szg_eigen_general(context, n, copy, n, w);
+        status = width == 1 ? szg_eigen_general(context, n, copy, n, w)
+                            : szg_eigen_general_complex(context, n, (szg_c64 *)copy, n, w);
     if (status == SZG_OK)
         status = general_spectrum(context, n, w, trace, frobenius, out);
     szg_memory_free(w);
     szg_memory_free(copy);
-    out->method = "dense general (LAPACK)";
+    out->method = width == 1 ? "dense general (LAPACK)" : "dense general complex (LAPACK)";
     return szg_spectrum_finish(status, out);
+}
+
+szg_status szg_spectra_general(szg_context *context, int64_t n, const double *a, int64_t lda,
+                               szg_spectrum *out) {
+    return general_run(context, n, 1, a, lda, out);
 }
 
 szg_status szg_spectra_general_complex(szg_context *context, int64_t n, const szg_c64 *a,
                                        int64_t lda, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
-    double frobenius, *copy;
-    szg_c64 *w = NULL;
-    SZG_TRY(check_shape(context, n, n, lda));
-    SZG_TRY(szg_dense_frobenius(context, n, 2 * n, (const double *)a, 2 * lda, &frobenius));
-    szg_c64 trace = {.re = trace_of(n, (const double *)a, 2 * (lda + 1)),
-                     .im = trace_of(n, (const double *)a + 1, 2 * (lda + 1))};
-    SZG_TRY(copy_matrix(context, n, n, 2, a, lda, &copy));
-    szg_status status = szg_memory_alloc(context, n, sizeof *w, &w);
-    if (status == SZG_OK)
-        status = szg_eigen_general_complex(context, n, (szg_c64 *)copy, n, w);
-    if (status == SZG_OK)
-        status = general_spectrum(context, n, w, trace, frobenius, out);
-    szg_memory_free(w);
-    szg_memory_free(copy);
-    out->method = "dense general complex (LAPACK)";
-    return szg_spectrum_finish(status, out);
+    return general_run(context, n, 2, (const double *)a, lda, out);
 }
 
 /* All singular values s (any order) of a matrix whose Frobenius norm is known. */

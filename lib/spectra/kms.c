@@ -1,20 +1,9 @@
 /* Kac-Murdock-Szego matrices in closed form. */
-#include <szego/pool.h>
-
 #include "dense.h"
-
-enum { BLOCK = 4096 };
 
 static const char residual_meaning[] =
     "largest relative error of an eigenvalue, to first order, that the residual of the secular "
     "equation (n-1) t + 2 arg(e^{it} - |rho|) = j pi at the computed root implies";
-
-typedef struct kms_job {
-    szg_selection selection;
-    double r;       /* |rho| */
-    double *values; /* listed */
-    double *worst;  /* one a block */
-} kms_job;
 
 /* (n-1) t - 2 atan2(cos t - r, sin t) - (j-1) pi: the secular equation with pi taken out of both
  * sides, so that nothing cancels for j = 1, where t is much smaller than pi / n when r is near 1.
@@ -27,31 +16,17 @@ static void kms_value(const szg_secular *self, double t, double *f, double *slop
     *slope = (self->n - 1) + 2 * (gap + 2 * r * half * half) / modulus;
 }
 
-/* The eigenvalue number j, 1 the largest. For r in (0, 1) arg(e^{it} - r) lies between t and
+/* With j = 1 for the largest. For r = |rho| in (0, 1) arg(e^{it} - r) lies between t and
  * (t + pi) / 2, hence the root between (j-1) pi / n and j pi / (n+1). */
-static double kms_eigenvalue(double n, double j, double r, double *relative) {
-    szg_secular equation = {.value = kms_value, .n = n, .at = j, .parameter = r};
-    double step, t = szg_secular_root(&equation, (j - 1) * M_PI / n, j * M_PI / (n + 1), &step);
+static double kms_eigenvalue(const void *data, int64_t n, int64_t index, double *relative) {
+    double r = *(const double *)data, order = (double)n, j = (double)(n - index);
+    szg_secular equation = {.value = kms_value, .n = order, .at = j, .parameter = r};
+    double step;
+    double t = szg_secular_root(&equation, (j - 1) * M_PI / order, j * M_PI / (order + 1), &step);
     double half = sin(t / 2), gap = 1 - r;
     double modulus = gap * gap + 4 * r * half * half;
     *relative = step * 2 * r * sin(t) / modulus;
     return gap * (1 + r) / modulus;
-}
-
-static szg_status kms_block(szg_context *context, void *argument, int64_t block, int worker) {
-    kms_job *job = argument;
-    (void)context, (void)worker;
-    int64_t first = block * BLOCK, end = szg_selection_count(&job->selection);
-    if (end > first + BLOCK)
-        end = first + BLOCK;
-    for (int64_t place = first; place < end; place++) {
-        int64_t index = szg_selection_index(&job->selection, place);
-        double relative;
-        job->values[place] = kms_eigenvalue((double)job->selection.n,
-                                            (double)(job->selection.n - index), job->r, &relative);
-        job->worst[block] = szg_larger(job->worst[block], relative);
-    }
-    return SZG_OK;
 }
 
 /* sqrt(sum_{ij} r^{2|i-j|}). With A_m = sum_{k<m} q^k and B_m = A_1 + .. + A_m, q = r^2, the sum is
@@ -77,18 +52,6 @@ static double kms_frobenius(int64_t n, double r) {
     return sqrt(2 * b - (double)n);
 }
 
-static szg_status kms_run(szg_context *context, const szg_selection *selection, double r,
-                          szg_spectrum *out) {
-    int64_t count = szg_selection_count(selection), blocks = (count + BLOCK - 1) / BLOCK;
-    kms_job job = {.selection = *selection, .r = r, .values = out->re};
-    SZG_TRY(szg_memory_alloc(context, blocks, sizeof *job.worst, &job.worst));
-    szg_status status = szg_pool_run(context, blocks, kms_block, &job);
-    for (int64_t block = 0; status == SZG_OK && block < blocks; block++)
-        out->residual = szg_larger(out->residual, job.worst[block]);
-    szg_memory_free(job.worst);
-    return status;
-}
-
 /* rho = +-1: (+-1)^|i-j| = v v^T. */
 static szg_status kms_rank_one(szg_context *context, int64_t n, szg_spectrum *out) {
     SZG_TRY(szg_spectrum_open(context, n, 1, "eigenvalue", false, out));
@@ -108,7 +71,7 @@ static szg_status kms_interior(szg_context *context, int64_t n, double r,
     out->rank = n; /* positive definite for |rho| < 1 */
     if (r > 0) {
         out->residual_meaning = residual_meaning;
-        return kms_run(context, &selection, r, out);
+        return szg_closed_form_fill(context, &selection, kms_eigenvalue, &r, out);
     }
     out->residual_meaning = "exact: the identity";
     for (int64_t i = 0; i < out->count; i++)

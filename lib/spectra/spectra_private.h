@@ -98,4 +98,15 @@ typedef struct szg_secular {
  * the step that the equation's residual at the root still asks for. */
 double szg_secular_root(const szg_secular *equation, double lo, double hi, double *last_step);
 
+/* The eigenvalue number `index`, ascending, of a matrix of order n that has a closed form, and its
+ * relative error. */
+typedef double szg_closed_form(const void *data, int64_t n, int64_t index, double *relative);
+
+/* Fills out->re with the selected eigenvalues, in parallel; out->residual becomes the largest
+ * relative error. */
+SZG_CHECK_RESULT szg_status szg_closed_form_fill(szg_context *context,
+                                                 const szg_selection *selection,
+                                                 szg_closed_form *eigenvalue, const void *data,
+                                                 szg_spectrum *out);
+
 #endif
