@@ -101,12 +101,33 @@ static void parse_arguments(command_call *call, int argc, char **argv) {
 }
 
 static szg_context *signal_context;
+static bool failure_told; /* a message has said why the command failed */
 
 /* The first signal asks the work to stop and to leave no partial file; the second one kills. */
 static void on_signal(int number) {
+    static const char text[] =
+        "\nszego: stopping at the next safe point; a second time stops at once\n";
     signal(number, SIG_DFL);
+    if (isatty(STDERR_FILENO) && write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        return; /* the terminal is gone: a second signal follows */
     if (signal_context)
         szg_context_cancel(signal_context);
+}
+
+static void listen_for_signals(void) {
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    if (signal(SIGHUP, on_signal) == SIG_IGN)
+        signal(SIGHUP, SIG_IGN); /* nohup */
+    signal(SIGXFSZ, SIG_IGN);    /* a file beyond `ulimit -f` is a failed write, with a message */
+}
+
+/* Help and version are printed by exits of their own: text that cannot be written is an error. */
+static void close_output(void) {
+    if (failure_told || (fflush(stdout) == 0 && !ferror(stdout)))
+        return;
+    terminal_line("", "standard output: writing failed");
+    _exit(EXIT_INTERNAL);
 }
 
 static int exit_code(szg_status status) {
@@ -150,12 +171,12 @@ static int run_command(command_call *call) {
         return EXIT_INTERNAL;
     }
     signal_context = call->context;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
+    listen_for_signals();
     szg_status status = run_call(call);
     terminal_clear(&screen);
-    if (status != SZG_OK)
-        fprintf(stderr, "szego: %s\n", szg_context_message(call->context));
+    failure_told = status != SZG_OK;
+    if (failure_told)
+        terminal_line("", szg_context_message(call->context));
     signal_context = NULL;
     szg_context_close(&call->context);
     return exit_code(status);
@@ -192,6 +213,7 @@ static void restart_with_better_kernels(char **argv) {
 int main(int argc, char **argv) {
     restart_with_better_kernels(argv);
     argp_err_exit_status = EXIT_USAGE;
+    atexit(close_output);
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;

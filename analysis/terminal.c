@@ -27,12 +27,41 @@ void terminal_clear(terminal *self) {
     self->drawn = false;
 }
 
+/* The length of the UTF-8 sequence at `at`; 0: it is none, or a control character, which may drive
+ * the terminal (C0, DEL, C1). Continuation bytes alone are checked: the terminal sees to the rest.
+ */
+static int shown_length(const unsigned char *at) {
+    if (at[0] < 0x80)
+        return at[0] >= ' ' && at[0] != 0x7f;
+    if (at[0] == 0xc2 && at[1] < 0xa0)
+        return 0;
+    int length = at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
+    for (int i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+void terminal_line(const char *kind, const char *text) {
+    fprintf(stderr, "szego: %s", kind);
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at) {
+        int length = shown_length(at);
+        if (length > 0)
+            fwrite(at, 1, (size_t)length, stderr);
+        else
+            fprintf(stderr, "\\x%02x", *at);
+        at += length > 0 ? length : 1;
+    }
+    fputc('\n', stderr);
+}
+
 void terminal_message(void *user, szg_severity severity, const char *text) {
     terminal *self = user;
     if (self->quiet && severity == SZG_NOTE)
         return;
     terminal_clear(self);
-    fprintf(stderr, "szego: %s%s\n", severity == SZG_WARNING ? "warning: " : "", text);
+    terminal_line(severity == SZG_WARNING ? "warning: " : "", text);
 }
 
 void terminal_progress(void *user, const char *what, int64_t done, int64_t total) {

@@ -15,6 +15,10 @@ void terminal_open(terminal *self, bool quiet);
 void terminal_message(void *user, szg_severity severity, const char *text);
 void terminal_progress(void *user, const char *what, int64_t done, int64_t total);
 
+/* "szego: KIND TEXT" on stderr; bytes that could drive the terminal or feign a second line (names
+ * in a hostile file) become \xNN. */
+void terminal_line(const char *kind, const char *text);
+
 /* Erases the bar, so that results and errors start on a clean line. */
 void terminal_clear(terminal *self);
 
