@@ -320,7 +320,28 @@ static szg_status resolve_local(szg_context *context, szg_checkpoint *checkpoint
     return SZG_OK;
 }
 
-/* rope_scaling and rope_parameters in one file must be of one type. */
+/* Numbers that both objects have must agree: neither place is silently preferred. */
+static szg_status same_numbers(szg_context *context, szg_json_value scaling,
+                               szg_json_value parameters) {
+    szg_json_value first = {0};
+    while (szg_json_next(scaling, &first)) {
+        szg_json_value second = szg_json_member(parameters, first.key);
+        szg_json_kind a_kind = szg_json_kind_of(first), b_kind = szg_json_kind_of(second);
+        bool numbers = (a_kind == SZG_JSON_INTEGER || a_kind == SZG_JSON_REAL) &&
+                       (b_kind == SZG_JSON_INTEGER || b_kind == SZG_JSON_REAL);
+        if (!numbers)
+            continue;
+        double a, b;
+        SZG_TRY(szg_json_as_real(context, first, &a));
+        SZG_TRY(szg_json_as_real(context, second, &b));
+        if (a != b)
+            return szg_json_fail(context, second, "is %.17g, but in rope_scaling it is %.17g", b,
+                                 a);
+    }
+    return SZG_OK;
+}
+
+/* rope_scaling and rope_parameters in one file must be of one type, with the same numbers. */
 static szg_status same_type(szg_context *context, szg_json_value scaling,
                             szg_json_value parameters) {
     const char *a, *b;
@@ -330,7 +351,7 @@ static szg_status same_type(szg_context *context, szg_json_value scaling,
     if (!b || strcmp(a, b) != 0)
         return szg_json_fail(context, parameters, "is of type '%s', but rope_scaling of type '%s'",
                              b ? b : "default", a);
-    return SZG_OK;
+    return same_numbers(context, scaling, parameters);
 }
 
 /* One rotation for every layer; `parameters` may be absent. */

@@ -445,6 +445,9 @@ static const struct {
      ",\"rope_theta\":10000,\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":4},"
      "\"rope_parameters\":{\"rope_type\":\"yarn\",\"rope_theta\":10000}}",
      "rope_scaling"},
+    {"{\"model_type\":\"llama\"," SIZES ",\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":4},"
+     "\"rope_parameters\":{\"rope_type\":\"linear\",\"rope_theta\":10000,\"factor\":8}}",
+     "rope_scaling it is 4"},
     {"{\"model_type\":\"llama\"," SIZES
      ",\"rope_theta\":10000,\"rope_scaling\":{\"rope_type\":\"llama3\",\"factor\":8}}",
      "low_freq_factor"},
