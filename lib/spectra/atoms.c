@@ -100,6 +100,14 @@ static szg_status gram_eigenvalues(szg_context *context, int64_t p, double *gram
     return SZG_OK;
 }
 
+/* Smooth kernels have full rank and eigenvalues far below what rounding leaves of them. */
+static const char *rounding_note(int64_t n, int64_t rank, const double *ascending) {
+    if (rank < n || ascending[0] > (double)n * DBL_EPSILON * ascending[n - 1])
+        return NULL;
+    return "full rank, but the least eigenvalues are below rounding (n eps of the largest): "
+           "lambda_min, sigma_min and condition are not determined";
+}
+
 static double total_weight(const atom_set *set) {
     double sum = 0;
     for (int64_t i = 0; i < set->count; i++)
@@ -127,6 +135,7 @@ static szg_status atoms_run(szg_context *context, const atom_set *set, double *w
     out->rank = rank;
     out->normal = true;
     out->method = "two Gram matrices of Dirichlet sums";
+    out->note = rounding_note(n, rank, out->re);
     return SZG_OK;
 }
 

@@ -434,6 +434,23 @@ START_TEST(closed_forms_refuse) {
 }
 END_TEST
 
+/* Full rank in exact arithmetic, no digit of the least eigenvalues in doubles: the note says so. */
+START_TEST(rotary_below_rounding) {
+    const double close[] = {1e-3, 1e-4, 1e-5, 1e-6}, apart[] = {1, 2};
+    szg_spectrum s;
+    ck_szg_ok(szg_spectra_rotary(test_context(), 8, 4, close, 0, NULL, &s));
+    ck_assert_int_eq(s.rank, 8);
+    ck_assert(s.note && strstr(s.note, "below rounding"));
+    szg_spectrum_close(&s);
+    ck_szg_ok(szg_spectra_rotary(test_context(), 9, 4, close, 0, NULL, &s));
+    ck_assert(!s.note); /* a true zero */
+    szg_spectrum_close(&s);
+    ck_szg_ok(szg_spectra_rotary(test_context(), 4, 2, apart, 0, NULL, &s));
+    ck_assert(!s.note);
+    szg_spectrum_close(&s);
+}
+END_TEST
+
 void test_register(Suite *suite) {
     test_add(suite, "kms_against_dense", kms_against_dense);
     test_add(suite, "kms_is_relatively_accurate", kms_is_relatively_accurate);
@@ -451,4 +468,5 @@ void test_register(Suite *suite) {
     test_add(suite, "dense_forces_the_oracle", dense_forces_the_oracle);
     test_add(suite, "closed_forms_interlace", closed_forms_interlace);
     test_add(suite, "closed_forms_refuse", closed_forms_refuse);
+    test_add(suite, "rotary_below_rounding", rotary_below_rounding);
 }
