@@ -12,6 +12,10 @@
 
 enum { TOKEN = 128 };
 
+/* The bound of sum 2 |a_k|: below it neither eigenvalues nor the trace of 2^31 positions overflow.
+ */
+static const double SUM_MAX = 1e290;
+
 /* Values as they come in; rows are told apart by their lengths, which are all equal. */
 typedef struct pile {
     szg_context *context;
@@ -21,6 +25,7 @@ typedef struct pile {
     int64_t rows, row; /* finished rows; values in the current one */
     int64_t length;    /* of the first row */
     int64_t line;      /* of the text, from 1 */
+    char separator;    /* , or ; once the line has one: 1,5;2,5 holds decimal commas */
 } pile;
 
 static szg_status push(pile *p, szg_c64 value) {
@@ -83,7 +88,8 @@ static szg_status add_token(pile *p, const char *from, size_t length) {
     if (length >= TOKEN || memchr(from, 0, length) || !parse_number(text, &value))
         return szg_fail(p->context, SZG_EDATA,
                         "%s: line %" PRId64 ", column %" PRId64 ": \"%s\" is not a number: remove "
-                        "headings, and use a point as the decimal sign",
+                        "headings, use a point as the decimal sign, and stay within a double's "
+                        "range",
                         p->name, p->line, p->row + 1, shown);
     if (!isfinite(value.re) || !isfinite(value.im))
         return szg_fail(p->context, SZG_EDATA,
@@ -96,11 +102,23 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
+static szg_status check_separator(pile *p, char separator) {
+    if (p->separator && p->separator != separator)
+        return szg_fail(p->context, SZG_EDATA,
+                        "%s: line %" PRId64 ", column %" PRId64
+                        ": both , and ; separate numbers: use one of them, and a point as the "
+                        "decimal sign",
+                        p->name, p->line, p->row);
+    p->separator = separator;
+    return SZG_OK;
+}
+
 /* One line without its end. */
 static szg_status add_line(pile *p, const char *at, const char *end) {
     const char *comment = memchr(at, '#', (size_t)(end - at));
     end = comment ? comment : end;
     bool expected = false; /* after a comma */
+    p->separator = 0;
     for (;;) {
         while (at < end && is_blank(*at))
             at++;
@@ -117,8 +135,24 @@ static szg_status add_line(pile *p, const char *at, const char *end) {
         while (at < end && is_blank(*at))
             at++;
         expected = at < end && (*at == ',' || *at == ';');
-        at += expected;
+        if (expected)
+            SZG_TRY(check_separator(p, *at++));
     }
+}
+
+static szg_status check_sums(szg_context *context, const char *name, const szg_c64 *value,
+                             const szg_coefficients *c) {
+    for (int64_t head = 0; head < c->heads; head++) {
+        double sum = 0;
+        for (int64_t k = 0; k < c->count; k++)
+            sum += 2 * (fabs(value[head * c->count + k].re) + fabs(value[head * c->count + k].im));
+        if (!(sum <= SUM_MAX))
+            return szg_fail(context, SZG_EDATA,
+                            "%s: head %" PRId64 ": the moduli of the coefficients sum beyond %g, "
+                            "so that results overflow: divide them by a power of two",
+                            name, head, SUM_MAX);
+    }
+    return SZG_OK;
 }
 
 /* What both kinds of file must satisfy; `value` passes on to `out` or is copied there. */
@@ -144,6 +178,7 @@ static szg_status check_values(szg_context *context, const char *name, const szg
 static szg_status hand_over(szg_context *context, const char *name, szg_c64 **value,
                             szg_coefficients *c) {
     SZG_TRY(check_values(context, name, *value, c));
+    SZG_TRY(check_sums(context, name, *value, c));
     int64_t total = c->heads * c->count;
     for (int64_t i = 0; i < total; i++)
         if ((*value)[i].im != 0) {
