@@ -229,6 +229,8 @@ szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables, cons
     SZG_TRY(szg_table_set_real(context, table, "theta_min", range->theta_min));
     SZG_TRY(szg_table_set_real(context, table, "theta_max", range->theta_max));
     SZG_TRY(szg_table_set_text(context, table, "method", range->method));
+    SZG_TRY(szg_table_note(context, summary,
+                           "symbol columns bound |a|, a the symbol of the Toeplitz part"));
     return szg_table_note(context, table,
                           "modulus of the symbol of the Toeplitz part: bounds that part's "
                           "singular values from above, not the whole matrix's");

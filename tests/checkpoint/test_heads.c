@@ -90,6 +90,9 @@ static void check_positions(const head_fixture *fixture, int64_t layer, int64_t 
         ck_szg_ok(status);
         ck_close(cell(fixture->tables.summary, row, "toeplitzness"), tau, 1e-12);
     }
+    szg_table *summary = fixture->tables.summary;
+    const char *note = szg_table_get_text(summary, row, szg_table_find(summary, "note"));
+    ck_assert(note && strstr(note, "the symbol of the Toeplitz part"));
     double least = INFINITY, largest = 0;
     for (int i = 0; i < 4096; i++) {
         double value = symbol_modulus(n, dense, 2 * 3.14159265358979323846 * i / 4096);
