@@ -58,7 +58,8 @@ static void complex_extent(const szg_spectrum *spectrum, szg_summary *out) {
         out->lambda_max = fmax(out->lambda_max, spectrum->re[i]);
     }
     out->note =
-        "complex eigenvalues: lambda_min and lambda_max are real parts, width does not exist";
+        "complex eigenvalues: lambda_min and lambda_max are real parts, width does not exist; far "
+        "from normal they may be off by much more than the residual, which is a backward error";
 }
 
 static szg_status summarise_eigenvalues(szg_context *context, const szg_spectrum *eigenvalues,

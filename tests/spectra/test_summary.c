@@ -82,6 +82,7 @@ START_TEST(summary_of_complex_eigenvalues) {
     ck_close(out.radius, sqrt(10), 1e-14);
     ck_assert(out.sigma_max == 5 && out.condition == 10 && out.residual == 0.25);
     ck_assert(strstr(out.note, "complex"));
+    ck_assert(strstr(out.note, "far from normal"));
     ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
     ck_assert(isnan(out.sigma_max) && isnan(out.condition) && isnan(out.nuclear));
     double left[2] = {-2, -1}, turn[2] = {1, -1};
