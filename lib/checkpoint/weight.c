@@ -102,6 +102,11 @@ static szg_status compute(szg_context *context, const szg_tensor *tensor, const 
     SZG_TRY(szg_memory_alloc(context, small, sizeof *out->re, &out->re));
     SZG_TRY(szg_singular(context, rows, columns, work, columns, out->re, NULL, 1, NULL, 1));
     finish(shape, squares, out);
+    if (!isfinite(out->re[0]) || !isfinite(out->residual))
+        return szg_fail(context, SZG_EDATA,
+                        "tensor %s: its weights are so large (Frobenius norm %Lg) that singular "
+                        "values exceed a double: divide them by a power of two",
+                        tensor->name, sqrtl(squares));
     return SZG_OK;
 }
 
