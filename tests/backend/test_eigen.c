@@ -278,17 +278,18 @@ START_TEST(failed_allocations_are_survived) {
     for (int backend = 0; backend < 2; backend++) {
         use_backend(backend ? "reference" : "cpu");
         szg_c64 *complex = (szg_c64 *)a;
-        ck_survives_failed_allocations(szg_eigen_symmetric(context, N, a, N, w, true));
-        ck_survives_failed_allocations(szg_eigen_hermitian(context, N, complex, N, w, true));
-        ck_survives_failed_allocations(szg_eigen_tridiagonal(context, N, w, a + N * N, a));
-        ck_survives_failed_allocations(szg_eigen_symmetric_batch(context, COUNT, N, a, N * N, w));
+        ck_survives_failed_allocations(1, szg_eigen_symmetric(context, N, a, N, w, true));
+        ck_survives_failed_allocations(1, szg_eigen_hermitian(context, N, complex, N, w, true));
+        ck_survives_failed_allocations(1, szg_eigen_tridiagonal(context, N, w, a + N * N, a));
+        ck_survives_failed_allocations(1,
+                                       szg_eigen_symmetric_batch(context, COUNT, N, a, N * N, w));
     }
     use_backend("cpu");
-    ck_survives_failed_allocations(szg_eigen_general(context, N, a, N, (szg_c64 *)w));
+    ck_survives_failed_allocations(1, szg_eigen_general(context, N, a, N, (szg_c64 *)w));
     ck_survives_failed_allocations(
-        szg_eigen_general_complex(context, N, (szg_c64 *)a, N, (szg_c64 *)w));
+        1, szg_eigen_general_complex(context, N, (szg_c64 *)a, N, (szg_c64 *)w));
     ck_survives_failed_allocations(
-        szg_eigen_general_batch(context, COUNT, N, a, N * N, (szg_c64 *)w));
+        1, szg_eigen_general_batch(context, COUNT, N, a, N * N, (szg_c64 *)w));
     szg_memory_free(a), szg_memory_free(w);
 }
 END_TEST

@@ -111,7 +111,7 @@ START_TEST(failed_allocations_are_survived) {
         use_backend(backend ? "reference" : "cpu");
         szg_fft *fft;
         ck_survives_failed_allocations(
-            szg_fft_open(test_context(), SZG_FFT_COSINE_4, 1001 + backend, 2, &fft));
+            1, szg_fft_open(test_context(), SZG_FFT_COSINE_4, 1001 + backend, 2, &fft));
         szg_fft_close(&fft);
     }
     use_backend("cpu");

@@ -148,10 +148,10 @@ START_TEST(failed_allocations_are_survived) {
     double *u = new_numbers(2 * M * N), *vt = new_numbers(2 * N * N);
     for (int backend = 0; backend < 2; backend++) {
         use_backend(backend ? "reference" : "cpu");
-        ck_survives_failed_allocations(singular(M, N, 1, a, s, u, vt));
-        ck_survives_failed_allocations(singular(M, N, 2, a, s, u, vt));
-        ck_survives_failed_allocations(szg_qr_r(context, M, N, a, N));
-        ck_survives_failed_allocations(szg_singular_batch(context, 2, 2, 2, a, 4, s));
+        ck_survives_failed_allocations(1, singular(M, N, 1, a, s, u, vt));
+        ck_survives_failed_allocations(1, singular(M, N, 2, a, s, u, vt));
+        ck_survives_failed_allocations(1, szg_qr_r(context, M, N, a, N));
+        ck_survives_failed_allocations(1, szg_singular_batch(context, 2, 2, 2, a, 4, s));
     }
     use_backend("cpu");
     szg_memory_free(a), szg_memory_free(s), szg_memory_free(u), szg_memory_free(vt);

@@ -256,24 +256,22 @@ START_TEST(test_matrix_bad_input) {
 }
 END_TEST
 
-START_TEST(test_matrix_memory) {
-    szg_context *ctx = test_context();
+static szg_status everything(szg_context *ctx) {
     const double w[] = {3, 1};
-    szg_status status = SZG_ENOMEM;
-    for (int64_t k = 1; status == SZG_ENOMEM; k++) {
-        szg_ball_matrix *matrix;
-        szg_interval values[5];
-        ck_assert_int_lt(k, 50);
-        szg_memory_fail_after(ctx, k);
-        status = szg_ball_matrix_open_toeplitz(ctx, 5, 2, w, NULL, SZG_PHASE_PLAIN, 128, &matrix);
-        if (status == SZG_OK)
-            status = szg_ball_matrix_eigenvalues(ctx, matrix, values);
-        if (status == SZG_OK)
-            status = szg_ball_matrix_singular_values(ctx, matrix, values);
-        szg_memory_fail_after(ctx, 0);
-        szg_ball_matrix_close(&matrix);
-    }
-    ck_szg_ok(status);
+    szg_interval values[5];
+    szg_ball_matrix *matrix;
+    szg_status status =
+        szg_ball_matrix_open_toeplitz(ctx, 5, 2, w, NULL, SZG_PHASE_PLAIN, 128, &matrix);
+    if (status == SZG_OK)
+        status = szg_ball_matrix_eigenvalues(ctx, matrix, values);
+    if (status == SZG_OK)
+        status = szg_ball_matrix_singular_values(ctx, matrix, values);
+    szg_ball_matrix_close(&matrix);
+    return status;
+}
+
+START_TEST(test_matrix_memory) {
+    ck_survives_failed_allocations(1, everything(test_context()));
 }
 END_TEST
 

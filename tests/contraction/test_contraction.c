@@ -465,16 +465,7 @@ START_TEST(allocation_failures) {
     for (int i = 0; i < 4; i++) {
         const char *spec = cases[i][0], *content = cases[i][1];
         ck_szg_ok(everything(test_context(), spec, content)); /* caches are filled once */
-        for (int64_t countdown = 1;; countdown++) {
-            szg_memory_fail_after(test_context(), countdown);
-            szg_status status = everything(test_context(), spec, content);
-            szg_memory_fail_after(test_context(), 0);
-            if (status == SZG_OK) {
-                ck_assert_int_gt(countdown, 20);
-                break;
-            }
-            ck_assert_int_eq(status, SZG_ENOMEM);
-        }
+        ck_survives_failed_allocations(20, everything(test_context(), spec, content));
     }
 }
 END_TEST

@@ -153,14 +153,14 @@ END_TEST
 
 START_TEST(coefficients_survive_failed_allocations) {
     szg_coefficients c;
-    ck_survives_failed_allocations(parse("1,2,3\n4,5,6", SZG_LAGS_HERMITIAN, &c),
-                                   szg_coefficients_close(&c));
+    ck_survives_failed_allocations(1, parse("1,2,3\n4,5,6", SZG_LAGS_HERMITIAN, &c));
+    szg_coefficients_close(&c);
     static const double x[3] = {1, 2, 3};
     const char *path = scratch_path("c.npy");
     ck_szg_ok(szg_npy_write_real(test_context(), path, 1, (const int64_t[]){3}, x));
     ck_survives_failed_allocations(
-        szg_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c),
-        szg_coefficients_close(&c));
+        1, szg_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
+    szg_coefficients_close(&c);
 }
 END_TEST
 

@@ -228,13 +228,13 @@ START_TEST(json_survives_failed_allocations) {
     szg_json *json;
     char *text;
     const char *path = scratch_path("built.json");
-    ck_survives_failed_allocations(build(&json), (void)0);
-    ck_survives_failed_allocations(szg_json_text(test_context(), szg_json_root(json), 0, &text),
-                                   szg_memory_free(text));
-    ck_survives_failed_allocations(szg_json_write(test_context(), json, path), (void)0);
+    ck_survives_failed_allocations(1, build(&json));
+    ck_survives_failed_allocations(1, szg_json_text(test_context(), szg_json_root(json), 0, &text));
+    szg_memory_free(text);
+    ck_survives_failed_allocations(1, szg_json_write(test_context(), json, path));
     szg_json_close(&json);
-    ck_survives_failed_allocations(szg_json_read(test_context(), path, &json),
-                                   szg_json_close(&json));
+    ck_survives_failed_allocations(1, szg_json_read(test_context(), path, &json));
+    szg_json_close(&json);
 }
 END_TEST
 

@@ -19,13 +19,6 @@ static inline double weyl(int64_t n, double norm) {
     return 32 * (double)n * DBL_EPSILON * norm + DBL_MIN;
 }
 
-static inline double norm_of(int64_t count, const double *a) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += a[i] * a[i];
-    return sqrt(sum);
-}
-
 static inline void *get(int64_t count, size_t size) {
     void *block;
     ck_szg_ok(szg_memory_alloc(test_context(), count, size, &block));

@@ -43,6 +43,27 @@ double test_real(const szg_stream *stream, uint64_t index) {
     }
 }
 
+double *new_numbers(int64_t count) {
+    double *block;
+    ck_szg_ok(szg_memory_alloc(context, count, sizeof *block, &block));
+    return block;
+}
+
+double *new_test_reals(uint32_t purpose, uint32_t step, int64_t count) {
+    szg_stream stream = {.seed = test_seed(), .step = step, .purpose = purpose};
+    double *block = new_numbers(count);
+    for (int64_t i = 0; i < count; i++)
+        block[i] = test_real(&stream, (uint64_t)i);
+    return block;
+}
+
+double norm_of(int64_t count, const double *x) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
 void test_add(Suite *suite, const char *name, const TTest *test) {
     TCase *tcase = tcase_create(name);
     tcase_add_test(tcase, test);

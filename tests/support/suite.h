@@ -15,6 +15,13 @@ int64_t test_trials(int64_t count);
 /* A double biased to the corners: zero, repeats, ones, tiny, huge (1e+-8), nearly equal, normal. */
 double test_real(const szg_stream *stream, uint64_t index);
 
+/* `count` zeros, and `count` of test_real's numbers; free with szg_memory_free. */
+double *new_numbers(int64_t count);
+double *new_test_reals(uint32_t purpose, uint32_t step, int64_t count);
+
+/* Euclidean norm of `count` numbers that stay below 1e150. */
+double norm_of(int64_t count, const double *x);
+
 /* A context that lives as long as the program; its messages go nowhere. */
 szg_context *test_context(void);
 
@@ -44,6 +51,25 @@ szg_context *test_context(void);
         double ck_error_ = ck_got_ > ck_want_ ? ck_got_ - ck_want_ : ck_want_ - ck_got_;           \
         ck_assert_msg(ck_error_ <= ck_bound_, "%s = %.17g, %s = %.17g, error %.3g > %.3g", #got,   \
                       ck_got_, #want, ck_want_, ck_error_, ck_bound_);                             \
+    } while (0)
+
+/* Refuses the first, second, third ... allocation of `call`, each time with SZG_ENOMEM, until it
+ * succeeds; before that it must have failed `least` times. Leaks are for the sanitizer to find. */
+#define ck_survives_failed_allocations(least, call)                                                \
+    do {                                                                                           \
+        szg_status ck_result_ = SZG_ENOMEM;                                                        \
+        int64_t ck_refused_ = 0; /* the number of the allocation */                                \
+        while (ck_result_ == SZG_ENOMEM) {                                                         \
+            ck_assert_int_lt(ck_refused_, 1000000);                                                \
+            szg_memory_fail_after(test_context(), ++ck_refused_);                                  \
+            ck_result_ = (call);                                                                   \
+        }                                                                                          \
+        szg_memory_fail_after(test_context(), 0);                                                  \
+        ck_assert_msg(ck_result_ == SZG_OK, "%s: allocation %lld: %s: %s", #call,                  \
+                      (long long)ck_refused_, szg_status_name(ck_result_),                         \
+                      szg_context_message(test_context()));                                        \
+        ck_assert_msg(ck_refused_ > (least), "%s: %lld allocations", #call,                        \
+                      (long long)ck_refused_ - 1);                                                 \
     } while (0)
 
 /* Defined once by each test program: adds its cases to the suite. */

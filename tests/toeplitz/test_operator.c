@@ -315,19 +315,19 @@ START_TEST(failed_allocations_are_survived) {
         }
     }
     szg_toeplitz *t = random_toeplitz(9, SZG_TOEPLITZ_REAL, N, N), *other;
-    ck_survives_failed_allocations(szg_toeplitz_apply(context, t, 't', 1, x, N, y, N));
+    ck_survives_failed_allocations(1, szg_toeplitz_apply(context, t, 't', 1, x, N, y, N));
     ck_survives_failed_allocations(
-        szg_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_TCHAN, (szg_c64 *)x));
+        1, szg_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_TCHAN, (szg_c64 *)x));
     szg_toeplitz_close(&t);
-    ck_survives_failed_allocations(szg_toeplitz_open_real(context, 3, 2, x, &t));
+    ck_survives_failed_allocations(1, szg_toeplitz_open_real(context, 3, 2, x, &t));
     szg_toeplitz_close(&t);
-    ck_survives_failed_allocations(szg_toeplitz_project(context, N, x, N, &other));
+    ck_survives_failed_allocations(1, szg_toeplitz_project(context, N, x, N, &other));
     szg_toeplitz_close(&other);
     ck_survives_failed_allocations(
-        szg_toeplitz_project_complex(context, N, (szg_c64 *)x, N, &other));
+        1, szg_toeplitz_project_complex(context, N, (szg_c64 *)x, N, &other));
     szg_toeplitz_close(&other);
     double tau;
-    ck_survives_failed_allocations(szg_toeplitzness(context, N, x, N, &tau));
+    ck_survives_failed_allocations(1, szg_toeplitzness(context, N, x, N, &tau));
     szg_memory_free(x), szg_memory_free(y);
 }
 END_TEST

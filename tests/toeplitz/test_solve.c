@@ -319,15 +319,15 @@ START_TEST(failed_allocations_are_survived) {
         szg_toeplitz *t = dominant_toeplitz((uint32_t)kind, (szg_toeplitz_kind)kind, N);
         double residual;
         ck_survives_failed_allocations(
-            szg_toeplitz_solve_complex(context, t, b, x, NULL, &residual));
+            1, szg_toeplitz_solve_complex(context, t, b, x, NULL, &residual));
         if (szg_toeplitz_is_real(t))
             ck_survives_failed_allocations(
-                szg_toeplitz_solve(context, t, &b->re, &x->re, NULL, &residual));
+                1, szg_toeplitz_solve(context, t, &b->re, &x->re, NULL, &residual));
         szg_cg_options options = {.preconditioner = SZG_PRECONDITIONER_TCHAN};
         szg_cg_result result;
         if (szg_toeplitz_is_hermitian(t))
             ck_survives_failed_allocations(
-                szg_toeplitz_cg_complex(context, t, &options, b, x, &result));
+                1, szg_toeplitz_cg_complex(context, t, &options, b, x, &result));
         szg_toeplitz_close(&t);
     }
     szg_memory_free(b), szg_memory_free(x);

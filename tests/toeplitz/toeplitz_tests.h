@@ -1,4 +1,4 @@
-/* Random corner-biased Toeplitz matrices of all kinds, and allocation failures. */
+/* Random corner-biased Toeplitz matrices of all kinds. */
 #ifndef SZG_TESTS_TOEPLITZ_H
 #define SZG_TESTS_TOEPLITZ_H
 
@@ -17,25 +17,8 @@ static const double EPS = 0x1p-52;
 static const int64_t SIZES[] = {1, 2, 3, 5, 8, 16, 31, 32, 33, 37, 64, 65, 101, 128};
 enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES };
 
-static inline double *new_numbers(int64_t count) {
-    double *block;
-    ck_szg_ok(szg_memory_alloc(test_context(), count, sizeof *block, &block));
-    return block;
-}
-
 static inline double *random_numbers(uint32_t step, int64_t count) {
-    szg_stream stream = {.seed = test_seed(), .step = step, .purpose = 0x70};
-    double *block = new_numbers(count);
-    for (int64_t i = 0; i < count; i++)
-        block[i] = test_real(&stream, (uint64_t)i);
-    return block;
-}
-
-static inline double norm_of(int64_t count, const double *x) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += x[i] * x[i];
-    return sqrt(sum);
+    return new_test_reals(0x70, step, count);
 }
 
 /* A matrix of any kind with `count` lags a side. */
@@ -68,18 +51,5 @@ static inline szg_c64 *dense_of(const szg_toeplitz *t) {
             a[i * n + j] = szg_toeplitz_at(t, i - j);
     return a;
 }
-
-/* `call` must fail with SZG_ENOMEM at each of its allocations, and then succeed. */
-#define ck_survives_failed_allocations(call)                                                       \
-    do {                                                                                           \
-        szg_status ck_result_ = SZG_ENOMEM;                                                        \
-        for (int64_t ck_at_ = 1; ck_result_ == SZG_ENOMEM; ck_at_++) {                             \
-            ck_assert_int_lt(ck_at_, 200);                                                         \
-            szg_memory_fail_after(test_context(), ck_at_);                                         \
-            ck_result_ = (call);                                                                   \
-        }                                                                                          \
-        szg_memory_fail_after(test_context(), 0);                                                  \
-        ck_assert_msg(ck_result_ == SZG_OK, "%s: %s", #call, szg_context_message(test_context())); \
-    } while (0)
 
 #endif
