@@ -151,6 +151,16 @@ szg_phase phase_radians(double radians) {
     return (szg_phase){.rational = false, .radians = radians, .q = 1};
 }
 
+certificate certificate_with_inputs(const certificate *c, int64_t terms, const double *w,
+                                    const szg_phase *theta, const char *note) {
+    certificate other = *c;
+    other.n = other.weights = other.phases = terms;
+    other.w = w;
+    other.theta = theta;
+    other.note = note;
+    return other;
+}
+
 /* ---- Text and table ---- */
 
 enum { TEXT_NUMBER = 48 };

@@ -94,11 +94,15 @@ typedef struct certificate {
     const char *note;
 } certificate;
 
+/* The claim, kind, quantities and relation of `c` with other inputs: so many weights and phases,
+ * and n the same. */
+certificate certificate_with_inputs(const certificate *c, int64_t terms, const double *w,
+                                    const szg_phase *theta, const char *note);
+
 /* Whether the numbers of weights and phases and n fit the quantity, as plain bounds; the producing
  * and the checking path both refuse what does not. */
 bool quantity_accepts(quantity q, const certificate *c);
 
-/* Opens the table `certificates`, appends to it. */
 /* The table `certificates`, for writing and for reading back. */
 enum { CERTIFICATE_COLUMNS = 13 };
 extern const szg_column certificate_columns[CERTIFICATE_COLUMNS];

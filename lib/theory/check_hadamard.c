@@ -77,10 +77,7 @@ szg_status check_b3s(claims_run *run, finding *out) {
                      .note = "smallest size; E = v v^*"};
     bool minimal, three;
     SZG_TRY(claims_certify(run, &c, &minimal));
-    c.n = c.weights = c.phases = 3;
-    c.w = w3;
-    c.theta = theta3;
-    c.note = "E = v v^*, v_k = e^{i k pi / 3}";
+    c = certificate_with_inputs(&c, 3, w3, theta3, "E = v v^*, v_k = e^{i k pi / 3}");
     SZG_TRY(claims_certify(run, &c, &three));
     finding_fails(out, minimal && three);
     return SZG_OK;
@@ -109,17 +106,7 @@ szg_status check_b3h(claims_run *run, finding *out) {
     minimal = minimal && c.n == 3;
     const double w3[] = {3.0, 1.0, 1.0};
     const szg_phase e3[] = {phase_ratio(0, 1), phase_ratio(0, 1), phase_ratio(1, 2)};
-    c = (certificate){.id = "B3h",
-                      .kind = "disjoint",
-                      .left = Q_SPREAD_WE,
-                      .relation = ">",
-                      .right = Q_SPREAD_W,
-                      .n = 3,
-                      .weights = 3,
-                      .phases = 3,
-                      .w = w3,
-                      .theta = e3,
-                      .note = "w = (3,1,1), e_2 = i, N = 3"};
+    c = certificate_with_inputs(&c, 3, w3, e3, "w = (3,1,1), e_2 = i, N = 3");
     SZG_TRY(claims_certify(run, &c, &least));
     SZG_TRY(evidence_quantity(run, "width of W, N = 3", Q_SPREAD_W, &c, "w = (3,1,1)"));
     SZG_TRY(evidence_quantity(run, "width of W o E, N = 3", Q_SPREAD_WE, &c, "e_2 = i"));
@@ -156,17 +143,8 @@ szg_status check_b3n(claims_run *run, finding *out) {
     const double w4[] = {5.0, 1.0, 1.0, -1.0};
     const szg_phase e4[] = {phase_ratio(0, 1), phase_ratio(0, 1), phase_ratio(0, 1),
                             phase_ratio(1, 1)};
-    c = (certificate){.id = "B3n",
-                      .kind = "disjoint",
-                      .left = Q_TOP_WE,
-                      .relation = ">",
-                      .right = Q_TOP_W,
-                      .n = 32,
-                      .weights = 4,
-                      .phases = 4,
-                      .w = w4,
-                      .theta = e4,
-                      .note = "w = (5,1,1,-1), e_3 = -1, N = 32"};
+    c = certificate_with_inputs(&c, 4, w4, e4, "w = (5,1,1,-1), e_3 = -1, N = 32");
+    c.n = 32;
     SZG_TRY(claims_certify(run, &c, &paper));
     finding_fails(out, minimal && paper);
     SZG_TRY(evidence_quantity(run, "largest eigenvalue of W, N = 32", Q_TOP_W, &c, "W"));

@@ -372,10 +372,8 @@ szg_status check_sym(claims_run *run, finding *out) {
                      .note = "w_0 = 1 alone: printed twice"};
     bool doubled, imaginary_lost;
     SZG_TRY(claims_certify(run, &c, &doubled));
-    c.n = c.weights = c.phases = 2;
-    c.w = imaginary;
-    c.theta = quarter;
-    c.note = "w_1 = i alone: the symbol is -2 sin t, printed 0";
+    c = certificate_with_inputs(&c, 2, imaginary, quarter,
+                                "w_1 = i alone: the symbol is -2 sin t, printed 0");
     SZG_TRY(claims_certify(run, &c, &imaginary_lost));
     finding_fails(out, doubled && imaginary_lost);
     return SZG_OK;

@@ -104,17 +104,7 @@ szg_status check_l1s(claims_run *run, finding *out) {
     const double w4[] = {5.0, 1.0, 1.0, -1.0};
     const szg_phase theta4[] = {phase_ratio(0, 1), phase_ratio(0, 1), phase_ratio(0, 1),
                                 phase_ratio(1, 3)};
-    c = (certificate){.id = "L1s",
-                      .kind = "disjoint",
-                      .left = Q_MAX_F,
-                      .relation = ">",
-                      .right = Q_MAX_G,
-                      .n = 4,
-                      .weights = 4,
-                      .phases = 4,
-                      .w = w4,
-                      .theta = theta4,
-                      .note = "W positive definite for every N"};
+    c = certificate_with_inputs(&c, 4, w4, theta4, "W positive definite for every N");
     SZG_TRY(certify_and_sample(run, &c, &larger));
     finding_fails(out, minimal && larger);
     SZG_TRY(evidence_quantity(run, "max|g|", Q_MAX_G, &c, "w = (5,1,1,-1)"));
@@ -150,31 +140,11 @@ szg_status check_l2(claims_run *run, finding *out) {
     SZG_TRY(search_and_sample(run, &space, &c, w, theta, &minimal));
     const double w3[] = {0.0, 1.0, 1.0};
     const szg_phase theta3[] = {phase_ratio(0, 1), phase_ratio(0, 1), phase_ratio(1, 1)};
-    certificate three = {.id = "L2",
-                         .kind = "exact",
-                         .left = Q_MAX_F,
-                         .relation = "=",
-                         .right = Q_TWO_SUM,
-                         .n = 3,
-                         .weights = 3,
-                         .phases = 3,
-                         .w = w3,
-                         .theta = theta3,
-                         .note = "without w_0"};
+    certificate three = certificate_with_inputs(&c, 3, w3, theta3, "without w_0");
     SZG_TRY(certify_and_sample(run, &three, &printed));
     const double w2[] = {1.0, 1.0};
     const szg_phase theta2[] = {phase_radians(0.0), phase_radians(1.0)};
-    certificate two = {.id = "L2",
-                       .kind = "exact",
-                       .left = Q_MAX_F,
-                       .relation = "=",
-                       .right = Q_TWO_SUM,
-                       .n = 2,
-                       .weights = 2,
-                       .phases = 2,
-                       .w = w2,
-                       .theta = theta2,
-                       .note = "float phases"};
+    certificate two = certificate_with_inputs(&c, 2, w2, theta2, "float phases");
     SZG_TRY(certify_and_sample(run, &two, &floats));
     finding_fails(out, minimal && printed && floats);
     return evidence_quantity(run, "max|f|", Q_MAX_F, &three, "w = (0,1,1), theta = (0,0,pi)");
@@ -196,17 +166,7 @@ szg_status check_l2p(claims_run *run, finding *out) {
     SZG_TRY(search_and_sample(run, &space, &c, w, theta, &minimal));
     const double w2[] = {1.0, 1.0};
     const szg_phase theta2[] = {phase_radians(1.0), phase_radians(1.0)};
-    c = (certificate){.id = "L2p",
-                      .kind = "disjoint",
-                      .left = Q_MAX_F_PLAIN,
-                      .relation = "<",
-                      .right = Q_TWO_SUM,
-                      .n = 2,
-                      .weights = 2,
-                      .phases = 2,
-                      .w = w2,
-                      .theta = theta2,
-                      .note = "w = (1,1), theta = (1,1)"};
+    c = certificate_with_inputs(&c, 2, w2, theta2, "w = (1,1), theta = (1,1)");
     SZG_TRY(certify_and_sample(run, &c, &printed));
     finding_fails(out, minimal && printed);
     return evidence_quantity(run, "max|f|", Q_MAX_F_PLAIN, &c, "w = (1,1), theta = (1,1)");

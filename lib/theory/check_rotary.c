@@ -104,17 +104,8 @@ szg_status check_b1(claims_run *run, finding *out) {
     finding_note(out, "least number of pairs with a counterexample: %lld", (long long)c.weights);
     const double ones[] = {1.0, 1.0}, opposite[] = {1.0, -1.0};
     const szg_phase radians[] = {phase_radians(1.0), phase_radians(0.01)};
-    c = (certificate){.id = "B1",
-                      .kind = "disjoint",
-                      .left = Q_ROTATED,
-                      .relation = "<",
-                      .right = Q_GRAM,
-                      .n = 3,
-                      .weights = 2,
-                      .phases = 2,
-                      .w = ones,
-                      .theta = radians,
-                      .note = "q = k = (1,1), theta = (1, 0.01), lag 3"};
+    c = certificate_with_inputs(&c, 2, ones, radians, "q = k = (1,1), theta = (1, 0.01), lag 3");
+    c.n = 3;
     SZG_TRY(claims_certify(run, &c, &modulus));
     szg_interval coupled;
     SZG_TRY(quantity_enclose(run->context, Q_ROTATED, &c, &coupled));
