@@ -41,11 +41,6 @@ const char *szg_backend_fft(void);
  * while the library is loaded: a program sets it and executes itself anew. */
 const char *szg_backend_core_remedy(void);
 
-/* For benchmarks: while on, calls outside the pool are what a program gets that calls LAPACK
- * directly: the plain drivers (dsyevd, zheevd, dgeev, dgesdd) with the library's own threads, as
- * many as the context has, at every size. Off by default; for the whole process. */
-void szg_backend_plain_lapack(bool on);
-
 /* ---- Products ---- */
 
 /* C := alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n, C m x n. op by letter: 'n' as it is,

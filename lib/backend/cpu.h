@@ -12,9 +12,6 @@ typedef enum szg_blas_call { SZG_BLAS_SHARED, SZG_BLAS_ALONE } szg_blas_call;
 szg_blas_call szg_blas_begin(szg_context *context, bool large);
 void szg_blas_end(szg_blas_call call);
 
-/* szg_backend_plain_lapack is on, and this thread is outside the pool. */
-bool szg_blas_is_plain(void);
-
 /* Every size fits LAPACK's 32-bit integers: SZG_ENOMEM. `what` is the operation. */
 SZG_CHECK_RESULT szg_status szg_lapack_sizes(szg_context *context, const char *what, int64_t m,
                                              int64_t n, int64_t ld);

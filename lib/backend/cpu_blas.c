@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include <szego/pool.h>
 #include "cpu.h"
@@ -15,23 +14,13 @@ enum { SLICE = 256 };
 
 static pthread_rwlock_t calls = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool plain;
 
 static void start_single_threaded(void) {
     openblas_set_num_threads(1);
 }
 
-void szg_backend_plain_lapack(bool on) {
-    atomic_store(&plain, on);
-}
-
-bool szg_blas_is_plain(void) {
-    return atomic_load(&plain) && !szg_pool_is_inside();
-}
-
 szg_blas_call szg_blas_begin(szg_context *context, bool large) {
     pthread_once(&once, start_single_threaded);
-    large = large || szg_blas_is_plain();
     int threads = large && context && !szg_pool_is_inside() ? szg_context_threads(context) : 1;
     if (threads <= 1) {
         pthread_rwlock_rdlock(&calls);

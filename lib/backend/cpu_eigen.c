@@ -36,7 +36,7 @@ szg_status szg_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, i
                                    double *w, bool vectors) {
     SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
     SZG_TRY(check_vectors(context, n, vectors));
-    bool staged = !vectors && n >= TWO_STAGE && !szg_blas_is_plain();
+    bool staged = !vectors && n >= TWO_STAGE;
     symmetric_driver *driver = staged ? LAPACKE_dsyevd_2stage_work : LAPACKE_dsyevd_work;
     const char *name = staged ? "dsyevd_2stage" : "dsyevd";
     char job = vectors ? 'V' : 'N';

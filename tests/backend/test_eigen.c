@@ -124,7 +124,7 @@ static void check_green_function(szg_context *context, int64_t n) {
     szg_memory_free(a), szg_memory_free(w);
 }
 
-/* Orders that take the other driver or several threads, and LAPACK's plain drivers. */
+/* Orders that take the other driver or several threads. */
 START_TEST(drivers_agree) {
     szg_context *alone;
     szg_context_options options = {.threads = 1};
@@ -132,9 +132,6 @@ START_TEST(drivers_agree) {
     check_green_function(alone, 2600);
     szg_context_close(&alone);
     check_green_function(test_context(), 600);
-    szg_backend_plain_lapack(true);
-    check_green_function(test_context(), 100);
-    szg_backend_plain_lapack(false);
 }
 END_TEST
 
