@@ -5,12 +5,7 @@
 #include "encoding_private.h"
 
 static const szg_key keys[] = {
-    {.name = "heads",
-     .type = SZG_KEY_INTEGER,
-     .fallback = "8",
-     .min = 1,
-     .max = 65536,
-     .doc = "number of heads, one slope each"},
+    HEADS_KEY("8", "number of heads, one slope each"),
     {.name = "slopes",
      .type = SZG_KEY_CHOICE,
      .fallback = "published",

@@ -57,6 +57,13 @@ extern const encoding_type encoding_nope, encoding_absolute, encoding_learned, e
     encoding_relative, encoding_t5, encoding_alibi, encoding_rope, encoding_rope_absolute,
     encoding_mla, encoding_kms, encoding_file;
 
+/* Keys are listed in static tables, which take no function: macros. */
+#define HEADS_KEY(default_heads, text)                                                             \
+    {                                                                                              \
+        .name = "heads", .type = SZG_KEY_INTEGER, .fallback = default_heads, .min = 1,             \
+        .max = 65536, .doc = text                                                                  \
+    }
+
 /* ---- cosines.c: what sinusoidal and rotary encodings share ---- */
 
 /* theta_t = base^(-2t/size), t = 0 .. pairs - 1. */

@@ -15,12 +15,7 @@ static const szg_key keys[] = {
      .min = 2,
      .max = 1048576,
      .doc = "rotary dimensions (qk_rope_head_dim), even"},
-    {.name = "heads",
-     .type = SZG_KEY_INTEGER,
-     .fallback = "1",
-     .min = 1,
-     .max = 65536,
-     .doc = "number of heads"},
+    HEADS_KEY("1", "number of heads"),
     ROTARY_KEYS,
 };
 

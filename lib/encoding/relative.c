@@ -7,12 +7,7 @@
 #include "encoding_private.h"
 
 static const szg_key keys[] = {
-    {.name = "heads",
-     .type = SZG_KEY_INTEGER,
-     .fallback = "1",
-     .min = 1,
-     .max = 65536,
-     .doc = "number of heads; a table's own wins"},
+    HEADS_KEY("1", "number of heads; a table's own wins"),
     TABLE_KEYS("0.02"),
 };
 

@@ -23,12 +23,7 @@ static const szg_key keys[] = {
      .fallback = "bidirectional",
      .choices = "bidirectional|causal",
      .doc = "half of the buckets for each side, or all for the past and bucket 0 for the future"},
-    {.name = "heads",
-     .type = SZG_KEY_INTEGER,
-     .fallback = "1",
-     .min = 1,
-     .max = 65536,
-     .doc = "number of heads; a table's own wins"},
+    HEADS_KEY("1", "number of heads; a table's own wins"),
     TABLE_KEYS("1"),
 };
 

@@ -57,7 +57,7 @@ static szg_status embedding(szg_context *context, const szg_toeplitz *t, bool ca
 typedef struct apply_job {
     const szg_toeplitz *t;
     const szg_circulant *circulant; /* NULL: directly */
-    bool causal, add;
+    bool is_complex, causal, add;   /* the last two only where real */
     char op;
     int64_t batch, chunk, ldx, ldy;
     const void *x;
@@ -98,6 +98,25 @@ static void direct_complex(const apply_job *job, const szg_c64 *x, szg_c64 *y) {
     }
 }
 
+static szg_status apply_vector(szg_context *context, const apply_job *job, szg_circulant_work *work,
+                               int64_t index) {
+    int64_t n = job->t->n;
+    if (job->is_complex) {
+        const szg_c64 *x = (const szg_c64 *)job->x + index * job->ldx;
+        szg_c64 *y = (szg_c64 *)job->y + index * job->ldy;
+        if (job->circulant)
+            return szg_circulant_run_complex(context, job->circulant, work, job->op, n, x, y);
+        direct_complex(job, x, y);
+    } else {
+        const double *x = (const double *)job->x + index * job->ldx;
+        double *y = (double *)job->y + index * job->ldy;
+        if (job->circulant)
+            return szg_circulant_run(context, job->circulant, work, job->op, n, x, y, job->add);
+        direct_real(job, x, y);
+    }
+    return SZG_OK;
+}
+
 static szg_status apply_block(szg_context *context, void *argument, int64_t block, int worker) {
     (void)worker;
     const apply_job *job = argument;
@@ -105,49 +124,20 @@ static szg_status apply_block(szg_context *context, void *argument, int64_t bloc
     szg_circulant_work work = {0};
     szg_status status = SZG_OK;
     if (job->circulant)
-        status = szg_circulant_work_open(context, job->circulant->length, false, &work);
-    for (int64_t b = block * job->chunk; status == SZG_OK && b < end; b++) {
-        const double *x = (const double *)job->x + b * job->ldx;
-        double *y = (double *)job->y + b * job->ldy;
-        if (job->circulant)
-            status = szg_circulant_run(context, job->circulant, &work, job->op, job->t->n, x, y,
-                                       job->add);
-        else
-            direct_real(job, x, y);
-    }
+        status = szg_circulant_work_open(context, job->circulant->length, job->is_complex, &work);
+    for (int64_t b = block * job->chunk; status == SZG_OK && b < end; b++)
+        status = apply_vector(context, job, &work, b);
     szg_circulant_work_close(&work);
     return status;
 }
 
-static szg_status apply_block_complex(szg_context *context, void *argument, int64_t block,
-                                      int worker) {
-    (void)worker;
-    const apply_job *job = argument;
-    int64_t end = (block + 1) * job->chunk < job->batch ? (block + 1) * job->chunk : job->batch;
-    szg_circulant_work work = {0};
-    szg_status status = SZG_OK;
-    if (job->circulant)
-        status = szg_circulant_work_open(context, job->circulant->length, true, &work);
-    for (int64_t b = block * job->chunk; status == SZG_OK && b < end; b++) {
-        const szg_c64 *x = (const szg_c64 *)job->x + b * job->ldx;
-        szg_c64 *y = (szg_c64 *)job->y + b * job->ldy;
-        if (job->circulant)
-            status =
-                szg_circulant_run_complex(context, job->circulant, &work, job->op, job->t->n, x, y);
-        else
-            direct_complex(job, x, y);
-    }
-    szg_circulant_work_close(&work);
-    return status;
-}
-
-static szg_status run(szg_context *context, apply_job *job, szg_block_fn *block) {
+static szg_status run(szg_context *context, apply_job *job) {
     if (job->batch == 0)
         return SZG_OK;
     if (!is_direct(job->t))
         SZG_TRY(embedding(context, job->t, job->causal, &job->circulant));
     job->chunk = job->t->n > BLOCK_WORK ? 1 : BLOCK_WORK / job->t->n;
-    return szg_pool_run(context, (job->batch - 1) / job->chunk + 1, block, job);
+    return szg_pool_run(context, (job->batch - 1) / job->chunk + 1, apply_block, job);
 }
 
 szg_status szg_toeplitz_check_vectors(szg_context *context, int64_t n, char op, int64_t batch,
@@ -176,7 +166,7 @@ szg_status szg_toeplitz_multiply(szg_context *context, const szg_toeplitz *t, bo
                      .ldy = ldy,
                      .x = x,
                      .y = y};
-    return run(context, &job, apply_block);
+    return run(context, &job);
 }
 
 szg_status szg_toeplitz_apply(szg_context *context, const szg_toeplitz *t, char op, int64_t batch,
@@ -192,6 +182,13 @@ szg_status szg_toeplitz_apply_complex(szg_context *context, const szg_toeplitz *
                                       int64_t batch, const szg_c64 *x, int64_t ldx, szg_c64 *y,
                                       int64_t ldy) {
     SZG_TRY(szg_toeplitz_check_vectors(context, t->n, op, batch, ldx, ldy));
-    apply_job job = {.t = t, .op = op, .batch = batch, .ldx = ldx, .ldy = ldy, .x = x, .y = y};
-    return run(context, &job, apply_block_complex);
+    apply_job job = {.t = t,
+                     .is_complex = true,
+                     .op = op,
+                     .batch = batch,
+                     .ldx = ldx,
+                     .ldy = ldy,
+                     .x = x,
+                     .y = y};
+    return run(context, &job);
 }
