@@ -32,6 +32,10 @@ static szg_status refuse(szg_context *context, int64_t count, size_t size) {
                     text, count, size);
 }
 
+/* From here on a block is weighed against the memory there is: Linux grants any size and kills the
+ * process that touches it. */
+static const size_t LARGE_BLOCK = (size_t)1 << 28;
+
 szg_status szg_memory_alloc(szg_context *context, int64_t count, size_t size, void *out) {
     void *block = NULL;
     memcpy(out, &block, sizeof block);
@@ -43,6 +47,9 @@ szg_status szg_memory_alloc(szg_context *context, int64_t count, size_t size, vo
     bytes = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; /* never zero: a valid pointer */
     if (injected_failure(context))
         return refuse(context, count, size);
+    if (bytes >= LARGE_BLOCK)
+        SZG_TRY(szg_memory_require(context, count, 1, size, "one block of the result or its work",
+                                   "ask for less: a smaller N, or a range in place of all values"));
     block = aligned_alloc(ALIGNMENT, bytes);
     if (!block)
         return refuse(context, count, size);
@@ -108,6 +115,13 @@ static int64_t number_in_file(const char *path, const char *key) {
     return value;
 }
 
+/* Cached file contents count as used in a control group, and are given up when memory is asked. */
+static int64_t cached_in_group(void) {
+    int64_t active = number_in_file("/sys/fs/cgroup/memory.stat", "active_file ");
+    int64_t inactive = number_in_file("/sys/fs/cgroup/memory.stat", "inactive_file ");
+    return (active == INT64_MAX ? 0 : active) + (inactive == INT64_MAX ? 0 : inactive);
+}
+
 int64_t szg_memory_available(void) {
     int64_t kib = number_in_file("/proc/meminfo", "MemAvailable:");
     int64_t available = kib > INT64_MAX / 1024 ? INT64_MAX : kib * 1024;
@@ -115,6 +129,7 @@ int64_t szg_memory_available(void) {
     int64_t used = number_in_file("/sys/fs/cgroup/memory.current", "");
     if (limit != INT64_MAX && used != INT64_MAX) {
         int64_t left = limit > used ? limit - used : 0;
+        left += cached_in_group();
         if (left < available)
             available = left;
     }

@@ -97,6 +97,15 @@ static szg_status toeplitz_spectra(szg_context *context, const kernel_job *job,
     return szg_spectra_toeplitz_singular(context, job->toeplitz, options, &report->singular);
 }
 
+/* A closed form lists any number of values fast; the table of them is what does not fit. */
+static szg_status require_list(szg_context *context, const kernel_job *job) {
+    enum { BYTES_LISTED = 200 }; /* a value, and its row of ten cells while the table grows */
+    if (!job->options->all)
+        return SZG_OK;
+    return szg_memory_require(context, job->n, 1, BYTES_LISTED, "the table of all eigenvalues",
+                              "leave --all out for the range, or take a smaller N");
+}
+
 static szg_status spectra(szg_context *context, const kernel_job *job) {
     const szg_kernel_facts *facts = &job->facts;
     szg_spectrum *out = &job->report->eigenvalues;
@@ -113,8 +122,10 @@ static szg_status spectra(szg_context *context, const kernel_job *job) {
     case SZG_KERNEL_COSINES:
         return scaled_cosines(context, job, &options, out);
     case SZG_KERNEL_KMS:
+        SZG_TRY(require_list(context, job));
         return szg_spectra_kms(context, job->n, facts->parameter, &options, out);
     case SZG_KERNEL_DISTANCE:
+        SZG_TRY(require_list(context, job));
         return szg_spectra_alibi(context, job->n, facts->parameter, &options, out);
     default:
         return toeplitz_spectra(context, job, &options);
