@@ -94,8 +94,8 @@ typedef struct certificate {
     const char *note;
 } certificate;
 
-/* The claim, kind, quantities and relation of `c` with other inputs: so many weights and phases,
- * and n the same. */
+/* The claim, kind, quantities and relation of `c` with other inputs: `terms` weights and phases,
+ * n = terms. */
 certificate certificate_with_inputs(const certificate *c, int64_t terms, const double *w,
                                     const szg_phase *theta, const char *note);
 
