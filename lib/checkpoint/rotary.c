@@ -2,167 +2,10 @@
  * rope_scaling and partial_rotary_factor at the top level, or inside rope_parameters, flat or by
  * layer type. Nothing is assumed: what matters and is not there is an error. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/csv.h>
-#include <szego/memory.h>
-#include "checkpoint_private.h"
-
-/* A SPEC under construction. */
-typedef struct spec_text {
-    char text[512];
-    size_t length;
-} spec_text;
-
-static void spec_add(spec_text *spec, const char *key, double value) {
-    char number[SZG_REAL_TEXT];
-    int printed = snprintf(spec->text + spec->length, sizeof spec->text - spec->length, ",%s=%s",
-                           key, szg_real_text(value, number));
-    spec->length += (size_t)printed; /* a dozen keys of at most 40 characters: they fit */
-}
-
-static void spec_word(spec_text *spec, const char *key, const char *word) {
-    int printed =
-        snprintf(spec->text + spec->length, sizeof spec->text - spec->length, ",%s=%s", key, word);
-    spec->length += (size_t)printed;
-}
-
-/* Copies a required number of the scaling object into the SPEC. */
-static szg_status copy_number(szg_context *context, szg_json_value scaling, const char *from,
-                              const char *key, spec_text *spec) {
-    double value;
-    SZG_TRY(config_positive(context, szg_json_member(scaling, from), &value));
-    spec_add(spec, key, value);
-    return SZG_OK;
-}
-
-static szg_status copy_optional(szg_context *context, szg_json_value scaling, const char *from,
-                                const char *key, spec_text *spec) {
-    return szg_json_has(scaling, from) ? copy_number(context, scaling, from, key, spec) : SZG_OK;
-}
-
-static szg_status scale_linear(szg_context *context, const szg_checkpoint *checkpoint,
-                               szg_json_value scaling, spec_text *spec) {
-    (void)checkpoint;
-    spec_word(spec, "scaling", "linear");
-    return copy_number(context, scaling, "factor", "factor", spec);
-}
-
-/* Frequencies depend on the length in use; those of lengths up to the trained one are given. */
-static szg_status scale_dynamic(szg_context *context, const szg_checkpoint *checkpoint,
-                                szg_json_value scaling, spec_text *spec) {
-    spec_word(spec, "scaling", "dynamic");
-    szg_json_value from =
-        szg_json_has(scaling, "original_max_position_embeddings") ? scaling : checkpoint->settings;
-    const char *key = szg_json_has(scaling, "original_max_position_embeddings")
-                          ? "original_max_position_embeddings"
-                          : "max_position_embeddings";
-    SZG_TRY(copy_number(context, scaling, "factor", "factor", spec));
-    SZG_TRY(copy_number(context, from, key, "original", spec));
-    return copy_number(context, from, key, "length", spec);
-}
-
-static szg_status scale_llama3(szg_context *context, const szg_checkpoint *checkpoint,
-                               szg_json_value scaling, spec_text *spec) {
-    (void)checkpoint;
-    spec_word(spec, "scaling", "llama3");
-    SZG_TRY(copy_number(context, scaling, "factor", "factor", spec));
-    SZG_TRY(copy_number(context, scaling, "low_freq_factor", "low", spec));
-    SZG_TRY(copy_number(context, scaling, "high_freq_factor", "high", spec));
-    return copy_number(context, scaling, "original_max_position_embeddings", "original", spec);
-}
-
-/* 0.1 m ln(s) + 1, YaRN's attention factor with the multiplier m. */
-static double yarn_factor(double factor, double multiplier) {
-    return factor > 1 ? 0.1 * multiplier * log(factor) + 1 : 1;
-}
-
-static szg_status yarn_attention(szg_context *context, szg_json_value scaling, spec_text *spec) {
-    if (szg_json_has(scaling, "attention_factor"))
-        return copy_number(context, scaling, "attention_factor", "attention_factor", spec);
-    if (!szg_json_has(scaling, "mscale") && !szg_json_has(scaling, "mscale_all_dim"))
-        return SZG_OK; /* the paper's 0.1 ln(factor) + 1 */
-    double factor, numerator, denominator;
-    SZG_TRY(config_positive(context, szg_json_member(scaling, "factor"), &factor));
-    SZG_TRY(config_positive(context, szg_json_member(scaling, "mscale"), &numerator));
-    SZG_TRY(config_positive(context, szg_json_member(scaling, "mscale_all_dim"), &denominator));
-    spec_add(spec, "attention_factor",
-             yarn_factor(factor, numerator) / yarn_factor(factor, denominator));
-    return SZG_OK;
-}
-
-static szg_status scale_yarn(szg_context *context, const szg_checkpoint *checkpoint,
-                             szg_json_value scaling, spec_text *spec) {
-    (void)checkpoint;
-    bool truncate;
-    SZG_TRY(config_flag(context, scaling, "truncate", true, &truncate));
-    if (!truncate)
-        return szg_json_fail(context, szg_json_member(scaling, "truncate"),
-                             "false is not known to szego: YaRN's ramp ends at whole pairs");
-    spec_word(spec, "scaling", "yarn");
-    SZG_TRY(copy_number(context, scaling, "factor", "factor", spec));
-    SZG_TRY(copy_number(context, scaling, "original_max_position_embeddings", "original", spec));
-    SZG_TRY(copy_optional(context, scaling, "beta_fast", "beta_fast", spec));
-    SZG_TRY(copy_optional(context, scaling, "beta_slow", "beta_slow", spec));
-    return yarn_attention(context, scaling, spec);
-}
-
-static szg_status scale_default(szg_context *context, const szg_checkpoint *checkpoint,
-                                szg_json_value scaling, spec_text *spec) {
-    (void)context, (void)checkpoint, (void)scaling, (void)spec;
-    return SZG_OK;
-}
-
-static szg_status scale_proportional(szg_context *context, const szg_checkpoint *checkpoint,
-                                     szg_json_value scaling, spec_text *spec) {
-    (void)checkpoint;
-    spec_word(spec, "scaling", "proportional");
-    return copy_optional(context, scaling, "factor", "factor", spec);
-}
-
-static const struct scaling_type {
-    const char *name;
-    szg_status (*add)(szg_context *, const szg_checkpoint *, szg_json_value, spec_text *);
-} scaling_types[] = {
-    {"default", scale_default},
-    {"mrope", scale_default}, /* sections of the positions; text has one position for all */
-    {"linear", scale_linear},
-    {"dynamic", scale_dynamic},
-    {"llama3", scale_llama3},
-    {"yarn", scale_yarn},
-    {"proportional", scale_proportional},
-};
-
-/* The type's text; NULL where nothing scales. `flat` objects may hold nothing but the base. */
-static szg_status scaling_name(szg_context *context, szg_json_value scaling, bool flat,
-                               const char **out) {
-    *out = NULL;
-    const char *key = szg_json_has(scaling, "rope_type") ? "rope_type" : "type";
-    if (szg_json_has(scaling, key))
-        return szg_json_as_text(context, szg_json_member(scaling, key), out);
-    if (!flat || szg_json_has(scaling, "factor"))
-        return szg_json_fail(context, szg_json_member(scaling, "rope_type"),
-                             "missing: how are the frequencies scaled?");
-    return SZG_OK;
-}
-
-static szg_status add_scaling(szg_context *context, const szg_checkpoint *checkpoint,
-                              szg_json_value scaling, bool flat, spec_text *spec) {
-    const char *name;
-    SZG_TRY(szg_json_as_object(context, scaling));
-    SZG_TRY(scaling_name(context, scaling, flat, &name));
-    if (!name)
-        return SZG_OK;
-    for (size_t i = 0; i < sizeof scaling_types / sizeof *scaling_types; i++)
-        if (strcmp(scaling_types[i].name, name) == 0)
-            return scaling_types[i].add(context, checkpoint, scaling, spec);
-    return szg_json_fail(context, scaling,
-                         "rope_type '%s' is not known to szego; known are default, linear, "
-                         "dynamic, llama3, yarn, proportional, mrope",
-                         name);
-}
+#include "rotary_scaling.h"
 
 /* The objects of one rotation. */
 typedef struct rotation_source {
@@ -225,19 +68,19 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
         SZG_TRY(config_positive(context, source->base, &base));
     if (scaled) {
         SZG_TRY(szg_json_as_object(context, source->scaling));
-        SZG_TRY(scaling_name(context, source->scaling, source->flat, &type));
+        SZG_TRY(rotary_scaling_name(context, source->scaling, source->flat, &type));
     }
     bool proportional = type && strcmp(type, "proportional") == 0;
     SZG_TRY(rotary_size(context, checkpoint, source->partial, proportional, &rotary));
-    spec_text spec = {.length = 0};
+    rotary_spec spec = {.length = 0};
     spec.length =
         (size_t)snprintf(spec.text, sizeof spec.text, "rope:dim=%" PRId64 ",rotary=%" PRId64,
                          checkpoint->head_size, rotary);
-    spec_add(&spec, "base", base);
-    spec_word(&spec, "pairing",
-              checkpoint->family->pairing == SZG_PAIRING_HALF ? "half" : "interleaved");
+    rotary_spec_number(&spec, "base", base);
+    rotary_spec_word(&spec, "pairing",
+                     checkpoint->family->pairing == SZG_PAIRING_HALF ? "half" : "interleaved");
     if (scaled)
-        SZG_TRY(add_scaling(context, checkpoint, source->scaling, source->flat, &spec));
+        SZG_TRY(rotary_scaling_add(context, checkpoint, source->scaling, source->flat, &spec));
     szg_status status =
         szg_encoding_parse(context, spec.text, &checkpoint->rotation[checkpoint->rotations]);
     if (status == SZG_EINVAL) /* the numbers are the configuration's */
@@ -270,10 +113,65 @@ static szg_status layer_type(szg_context *context, const szg_checkpoint *checkpo
 static const char *const base_keys[] = {"rope_theta", "rotary_emb_base", NULL};
 static const char *const partial_keys[] = {"partial_rotary_factor", "rotary_pct", NULL};
 
+/* Numbers that both objects have must agree: neither place is silently preferred. */
+static szg_status same_numbers(szg_context *context, szg_json_value scaling,
+                               szg_json_value parameters) {
+    szg_json_value first = {0};
+    while (szg_json_next(scaling, &first)) {
+        szg_json_value second = szg_json_member(parameters, first.key);
+        szg_json_kind a_kind = szg_json_kind_of(first), b_kind = szg_json_kind_of(second);
+        bool numbers = (a_kind == SZG_JSON_INTEGER || a_kind == SZG_JSON_REAL) &&
+                       (b_kind == SZG_JSON_INTEGER || b_kind == SZG_JSON_REAL);
+        if (!numbers)
+            continue;
+        double a, b;
+        SZG_TRY(szg_json_as_real(context, first, &a));
+        SZG_TRY(szg_json_as_real(context, second, &b));
+        if (a != b)
+            return szg_json_fail(context, second, "is %.17g, but in rope_scaling it is %.17g", b,
+                                 a);
+    }
+    return SZG_OK;
+}
+
+/* rope_scaling and rope_parameters in one file must be of one type, with the same numbers. */
+static szg_status same_type(szg_context *context, szg_json_value scaling,
+                            szg_json_value parameters) {
+    const char *a, *b;
+    SZG_TRY(szg_json_as_object(context, scaling));
+    SZG_TRY(rotary_scaling_name(context, scaling, false, &a));
+    SZG_TRY(rotary_scaling_name(context, parameters, true, &b));
+    if (!b || strcmp(a, b) != 0)
+        return szg_json_fail(context, parameters, "is of type '%s', but rope_scaling of type '%s'",
+                             b ? b : "default", a);
+    return same_numbers(context, scaling, parameters);
+}
+
+/* Under rope_parameters by layer type, rope_scaling may name the scaling that some layer type has;
+ * of no type known, it would be ignored. */
+static szg_status same_as_some(szg_context *context, const szg_checkpoint *checkpoint,
+                               szg_json_value parameters) {
+    szg_json_value scaling = szg_json_member(checkpoint->settings, "rope_scaling"), inner = {0};
+    const char *name, *own;
+    if (szg_json_kind_of(scaling) <= SZG_JSON_NULL)
+        return SZG_OK;
+    SZG_TRY(szg_json_as_object(context, scaling));
+    SZG_TRY(rotary_scaling_name(context, scaling, false, &name));
+    while (szg_json_next(parameters, &inner)) {
+        SZG_TRY(szg_json_as_object(context, inner));
+        SZG_TRY(rotary_scaling_name(context, inner, true, &own));
+        if (strcmp(name, own ? own : "default") == 0)
+            return same_type(context, scaling, inner);
+    }
+    return szg_json_fail(context, scaling,
+                         "is of type '%s', but rope_parameters has no layer type with it", name);
+}
+
 /* rope_parameters by layer type (Gemma 3): {"full_attention": {...}, "sliding_attention": {...}} */
 static szg_status resolve_nested(szg_context *context, szg_checkpoint *checkpoint,
                                  szg_json_value parameters) {
     const char *name[ROTATIONS_MAX];
+    SZG_TRY(same_as_some(context, checkpoint, parameters));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         const char *type;
         SZG_TRY(layer_type(context, checkpoint, i, &type));
@@ -318,40 +216,6 @@ static szg_status resolve_local(szg_context *context, szg_checkpoint *checkpoint
         checkpoint->layer[i].rotation = sliding ? 1 : 0;
     }
     return SZG_OK;
-}
-
-/* Numbers that both objects have must agree: neither place is silently preferred. */
-static szg_status same_numbers(szg_context *context, szg_json_value scaling,
-                               szg_json_value parameters) {
-    szg_json_value first = {0};
-    while (szg_json_next(scaling, &first)) {
-        szg_json_value second = szg_json_member(parameters, first.key);
-        szg_json_kind a_kind = szg_json_kind_of(first), b_kind = szg_json_kind_of(second);
-        bool numbers = (a_kind == SZG_JSON_INTEGER || a_kind == SZG_JSON_REAL) &&
-                       (b_kind == SZG_JSON_INTEGER || b_kind == SZG_JSON_REAL);
-        if (!numbers)
-            continue;
-        double a, b;
-        SZG_TRY(szg_json_as_real(context, first, &a));
-        SZG_TRY(szg_json_as_real(context, second, &b));
-        if (a != b)
-            return szg_json_fail(context, second, "is %.17g, but in rope_scaling it is %.17g", b,
-                                 a);
-    }
-    return SZG_OK;
-}
-
-/* rope_scaling and rope_parameters in one file must be of one type, with the same numbers. */
-static szg_status same_type(szg_context *context, szg_json_value scaling,
-                            szg_json_value parameters) {
-    const char *a, *b;
-    SZG_TRY(szg_json_as_object(context, scaling));
-    SZG_TRY(scaling_name(context, scaling, false, &a));
-    SZG_TRY(scaling_name(context, parameters, true, &b));
-    if (!b || strcmp(a, b) != 0)
-        return szg_json_fail(context, parameters, "is of type '%s', but rope_scaling of type '%s'",
-                             b ? b : "default", a);
-    return same_numbers(context, scaling, parameters);
 }
 
 /* One rotation for every layer; `parameters` may be absent. */
