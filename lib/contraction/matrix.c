@@ -1,5 +1,6 @@
 /* Reports of logit matrices, factored or dense. */
 #include <math.h>
+#include <stdio.h>
 
 #include <szego/memory.h>
 #include "report_private.h"
@@ -16,10 +17,15 @@ szg_status report_toeplitzness(szg_context *context, const szg_factored *factore
     return SZG_OK;
 }
 
-/* Logits are no Toeplitz family in N: the answer and its sentence are those of "not Toeplitz". */
+/* The answer is that of "not Toeplitz"; a single matrix may be Toeplitz all the same, so the
+ * sentence speaks of the family. */
 static szg_status no_theorem(szg_context *context, szg_matrix_report *report) {
     const szg_hypotheses none = {0};
-    return szg_theorem_select(context, &none, &report->theorem);
+    SZG_TRY(szg_theorem_select(context, &none, &report->theorem));
+    snprintf(report->theorem.sentence, sizeof report->theorem.sentence,
+             "no limit theorem: content and logits are no Toeplitz family in N");
+    report_note(report, "%s", report->theorem.sentence);
+    return SZG_OK;
 }
 
 /* ---- Dense ---- */
@@ -77,9 +83,9 @@ szg_status szg_report_dense(szg_context *context, int64_t n, const double *a, in
     *out = (szg_matrix_report){.matrix = name};
     options = options ? options : &defaults;
     szg_status status;
-    SZG_TRY_GOTO(status, no_theorem(context, out), done);
     SZG_TRY_GOTO(status, dense_spectra(context, n, a, lda, options, out), done);
     SZG_TRY_GOTO(status, report_summarise(context, n, out), done);
+    SZG_TRY_GOTO(status, no_theorem(context, out), done);
     status = dense_toeplitz_part(context, n, a, lda, options, out);
 done:
     if (status != SZG_OK)
@@ -178,9 +184,9 @@ szg_status szg_report_factored(szg_context *context, const szg_factored *factore
     *out = (szg_matrix_report){.matrix = name};
     options = options ? options : &defaults;
     szg_status status;
-    SZG_TRY_GOTO(status, no_theorem(context, out), done);
     SZG_TRY_GOTO(status, factored_spectra(context, factored, options, out), done);
     SZG_TRY_GOTO(status, report_summarise(context, factored->n, out), done);
+    SZG_TRY_GOTO(status, no_theorem(context, out), done);
     status = factored_toeplitz_part(context, factored, options, out);
 done:
     if (status != SZG_OK)
