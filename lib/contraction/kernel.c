@@ -182,11 +182,19 @@ static szg_status symbol(szg_context *context, const kernel_job *job) {
     if (job->options->convention == SZG_SYMBOL_CLOSED_FORM) {
         if (job->facts.form == SZG_FORM_CLOSED)
             return closed_symbol(context, job);
-        report_note(report, "no symbol in closed form: the truncated one is shown");
+        return szg_fail(context, SZG_EDOMAIN,
+                        "%s: no symbol in closed form; conventions of this encoding: truncated, "
+                        "fejer",
+                        szg_encoding_spec(job->encoding));
     }
     if (!job->toeplitz) {
-        if (job->facts.form == SZG_FORM_CLOSED && !fejer)
+        if (job->facts.form == SZG_FORM_CLOSED && !fejer) {
+            report_note(report,
+                        "symbol columns: closed form, which bounds the eigenvalues of every T_N "
+                        "(the truncated symbol is enclosed up to N = %d)",
+                        SZG_REPORT_SYMBOL_LIMIT);
             return closed_symbol(context, job);
+        }
         report_note(report, "no certified range: the symbol of N = %lld lags is beyond degree %d",
                     (long long)job->n, SZG_REPORT_SYMBOL_LIMIT);
         return SZG_OK;

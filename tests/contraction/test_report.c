@@ -104,8 +104,10 @@ START_TEST(huge_orders) {
         }
         if (i == 3) /* claims.md: -0.3474 m N^2 */
             ck_close(report.summary.lambda_min / (double)n / (double)n / 0.5, -0.3474, 1e-4);
-        if (i == 4) /* inside the Poisson kernel's range, and close to its ends */
+        if (i == 4) { /* inside the Poisson kernel's range, and close to its ends */
             ck_close(report.summary.lambda_max, 19, 1e-9);
+            ck_assert_ptr_nonnull(strstr(report.note, "symbol columns: closed form"));
+        }
         szg_matrix_report_close(&report);
         szg_encoding_close(&encoding);
     }
@@ -140,6 +142,10 @@ START_TEST(symbols_by_convention) {
     encoding = encoding_of("learned:seed=1");
     ck_szg_fails(SZG_EDOMAIN, "not Toeplitz",
                  szg_report_symbol(test_context(), encoding, 0, 0, 6, NULL, &truncated));
+    szg_encoding_close(&encoding);
+    encoding = encoding_of("alibi");
+    ck_szg_fails(SZG_EDOMAIN, "truncated, fejer",
+                 szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &truncated));
     szg_encoding_close(&encoding);
 }
 END_TEST
