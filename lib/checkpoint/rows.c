@@ -8,11 +8,13 @@
 #include <szego/summary.h>
 #include "rows.h"
 
-#define KEY_COLUMNS                                                                                \
-    {"source", SZG_TEXT, "the checkpoint as it was named"},                                        \
-        {"layer", SZG_INTEGER, "layer, counted from 0"}, {                                         \
+#define SOURCE_COLUMN                                                                              \
+    { "source", SZG_TEXT, "the checkpoint as it was named" }
+#define HEAD_COLUMNS                                                                               \
+    {"layer", SZG_INTEGER, "layer, counted from 0"}, {                                             \
         "head", SZG_INTEGER, "query head, counted from 0"                                          \
     }
+#define KEY_COLUMNS SOURCE_COLUMN, HEAD_COLUMNS
 #define MATRIX_COLUMN                                                                              \
     {                                                                                              \
         "matrix", SZG_TEXT,                                                                        \
@@ -44,9 +46,9 @@ static const szg_column frequency_columns[] = {
     NOTE_COLUMN,
 };
 
+/* The tables of `szego symbol` begin with the same columns in the same order. */
 static const szg_column range_columns[] = {
-    KEY_COLUMNS,
-    MATRIX_COLUMN,
+    SOURCE_COLUMN,
     {"min_lo", SZG_REAL, "lower bound of min |a|"},
     {"min_hi", SZG_REAL, "upper bound of min |a|"},
     {"max_lo", SZG_REAL, "lower bound of max |a|"},
@@ -54,20 +56,23 @@ static const szg_column range_columns[] = {
     {"theta_min", SZG_REAL, "where |a| is least, radians"},
     {"theta_max", SZG_REAL, "where |a| is largest, radians"},
     {"method", SZG_TEXT, "theorems behind the bounds"},
+    HEAD_COLUMNS,
+    MATRIX_COLUMN,
     NOTE_COLUMN,
 };
 
 static const szg_column sample_columns[] = {
-    KEY_COLUMNS,
-    MATRIX_COLUMN,
     {"theta", SZG_REAL, "radians"},
     {"re", SZG_REAL, "real part of the symbol"},
     {"im", SZG_REAL, "imaginary part of the symbol"},
+    SOURCE_COLUMN,
+    HEAD_COLUMNS,
+    MATRIX_COLUMN,
     NOTE_COLUMN,
 };
 
 static const szg_column tensor_columns[] = {
-    {"source", SZG_TEXT, "the checkpoint as it was named"},
+    SOURCE_COLUMN,
     {"tensor", SZG_TEXT, "its name"},
     {"dtype", SZG_TEXT, "element type in the file"},
     {"shape", SZG_TEXT, "sizes"},
@@ -77,7 +82,7 @@ static const szg_column tensor_columns[] = {
 };
 
 static const szg_column architecture_columns[] = {
-    {"source", SZG_TEXT, "the checkpoint as it was named"},
+    SOURCE_COLUMN,
     {"model_type", SZG_TEXT, "as in the configuration"},
     {"layers", SZG_INTEGER, "attention layers"},
     {"heads", SZG_INTEGER, "query heads a layer"},
@@ -202,6 +207,8 @@ szg_status rows_spectra(szg_context *context, szg_checkpoint_tables *tables, con
     SZG_TRY(szg_summary_add(context, tables->summary, &labels, &summary, NAN, NULL));
     if (summary.note)
         SZG_TRY(szg_table_note(context, tables->summary, "%s", summary.note));
+    SZG_TRY(szg_table_note(context, tables->summary,
+                           "no limit theorem: a trained matrix is no Toeplitz family in N"));
     if (eigenvalues)
         SZG_TRY(add_values(context, tables->spectra, key, eigenvalues));
     return add_values(context, tables->spectra, key, singular);

@@ -186,6 +186,12 @@ START_TEST(bert_heads) {
 }
 END_TEST
 
+/* The first columns, as the tables of `szego symbol` have them. */
+static void check_order(const szg_table *table, const char *const *columns) {
+    for (int64_t i = 0; columns[i]; i++)
+        ck_assert_int_eq(szg_table_find(table, columns[i]), i);
+}
+
 START_TEST(leading_positions_and_samples) {
     head_fixture fixture = {0};
     char config[512];
@@ -197,6 +203,10 @@ START_TEST(leading_positions_and_samples) {
     const double *p = model_value(&fixture.model, "embeddings.position_embeddings.weight");
     check_bert(&fixture, "", 1, 2, 6, 7, p);
     ck_assert_int_eq(szg_table_rows(fixture.tables.samples), 2 * 5);
+    check_order(fixture.tables.samples, (const char *[]){"theta", "re", "im", "source", NULL});
+    check_order(fixture.tables.range,
+                (const char *[]){"source", "min_lo", "min_hi", "max_lo", "max_hi", "theta_min",
+                                 "theta_max", "method", "layer", "head", "matrix", NULL});
     row_pair rows;
     ck_szg_ok(szg_checkpoint_head(test_context(), fixture.checkpoint, 0, 1, rows.q, rows.k));
     oracle_head oracle = {3, 6, rows.q, rows.k};
