@@ -309,6 +309,13 @@ START_TEST(layers_with_their_own_base) {
         "\"full_attention\":{\"rope_theta\":1e8,\"rope_type\":\"linear\",\"factor\":8},"
         "\"sliding_attention\":{\"rope_theta\":1e4,\"rope_type\":\"default\"}},"
         "\"layer_types\":[\"sliding_attention\",\"full_attention\","
+        "\"sliding_attention\",\"full_attention\"]}",
+        /* rope_scaling again, in agreement with the layer type that it is for */
+        "{\"model_type\":\"gemma3_text\"," SIZES ",\"rope_parameters\":{"
+        "\"full_attention\":{\"rope_theta\":1e8,\"rope_type\":\"linear\",\"factor\":8},"
+        "\"sliding_attention\":{\"rope_theta\":1e4,\"rope_type\":\"default\"}},"
+        "\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8},"
+        "\"layer_types\":[\"sliding_attention\",\"full_attention\","
         "\"sliding_attention\",\"full_attention\"]}"};
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         test_model model;
@@ -414,6 +421,10 @@ END_TEST
 
 /* ---- What is refused ---- */
 
+#define NESTED                                                                                     \
+    "\"full_attention\":{\"rope_theta\":1e8,\"rope_type\":\"linear\",\"factor\":8},"               \
+    "\"sliding_attention\":{\"rope_theta\":1e4,\"rope_type\":\"default\"}"
+
 static const struct {
     const char *config, *words;
 } refused[] = {
@@ -448,6 +459,15 @@ static const struct {
     {"{\"model_type\":\"llama\"," SIZES ",\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":4},"
      "\"rope_parameters\":{\"rope_type\":\"linear\",\"rope_theta\":10000,\"factor\":8}}",
      "rope_scaling it is 4"},
+    {"{\"model_type\":\"gemma3_text\"," SIZES ",\"rope_parameters\":{" NESTED
+     "},\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":4}}",
+     "rope_scaling it is 4"},
+    {"{\"model_type\":\"gemma3_text\"," SIZES ",\"rope_parameters\":{" NESTED
+     "},\"rope_scaling\":{\"rope_type\":\"dynamic\",\"factor\":8}}",
+     "rope_scaling: is of type 'dynamic', but rope_parameters"},
+    {"{\"model_type\":\"gemma3_text\"," SIZES ",\"rope_parameters\":{" NESTED
+     "},\"rope_scaling\":\"linear\"}",
+     "rope_scaling"},
     {"{\"model_type\":\"llama\"," SIZES
      ",\"rope_theta\":10000,\"rope_scaling\":{\"rope_type\":\"llama3\",\"factor\":8}}",
      "low_freq_factor"},
