@@ -184,8 +184,10 @@ szg_status check_l2c(claims_run *run, finding *out) {
         undecided += !equality && !apart;
     }
     finding_holds(out, run->options.trials, refuted, NAN);
-    finding_note(out, "%lld trials equal; %lld unequal ones nearer than their enclosures",
-                 (long long)equal, (long long)undecided);
+    if (undecided > 0 && refuted == 0)
+        finding_fails(out, false); /* no verdict: an enclosure that cannot tell supports nothing */
+    finding_note(out, "%lld trials equal; %lld unequal ones nearer than their enclosures%s",
+                 (long long)equal, (long long)undecided, undecided > 0 ? ": not decided" : "");
     return SZG_OK;
 }
 
