@@ -18,8 +18,8 @@ int64_t parse_integer(struct argp_state *state, const char *option, const char *
         value = whole ? (long long)number : 0;
     }
     if (!whole || value < least || value > most)
-        argp_error(state, "%s: '%s' is not an integer in %" PRId64 " .. %" PRId64, option, text,
-                   least, most);
+        argp_error(state, "%s: '%s' is not an integer in %" PRId64 " .. %" PRId64 "%s", option,
+                   text, least, most, value > most ? ": use a smaller number" : "");
     return value;
 }
 

@@ -6,6 +6,9 @@
 #include <szego/coupling.h>
 #include <szego/memory.h>
 
+/* The largest order of any solver: 2 N still is an integer of 64 bits. */
+static const int64_t ORDER_MOST = (int64_t)1 << 62;
+
 static void describe_key(FILE *stream, const szg_key *key) {
     fprintf(stream, "      %s", key->name);
     switch (key->type) {
@@ -57,7 +60,7 @@ static void complete(specs_options *options, struct argp_state *state) {
     if (options->specs.count == 0)
         argp_error(state, "nothing to analyse: give --pe SPEC or --coefficients FILE");
     if (options->orders.count == 0)
-        parse_integer_list(state, "-n", "512", 1, INT64_MAX, &options->orders);
+        parse_integer_list(state, "-n", "512", 1, ORDER_MOST, &options->orders);
 }
 
 error_t specs_parse(specs_options *options, int key, const char *argument,
@@ -70,7 +73,7 @@ error_t specs_parse(specs_options *options, int key, const char *argument,
         add_file(options, argument, state);
         return 0;
     case 'n':
-        parse_integer_list(state, "-n", argument, 1, INT64_MAX, &options->orders);
+        parse_integer_list(state, "-n", argument, 1, ORDER_MOST, &options->orders);
         return 0;
     case ARGP_KEY_END:
         complete(options, state);

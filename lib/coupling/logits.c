@@ -189,6 +189,8 @@ szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, i
                            szg_logits **out) {
     *out = NULL;
     SZG_TRY(check_arguments(context, encoding, head, n));
+    SZG_TRY(szg_memory_require(context, n, common_dimension(encoding, content), 2 * sizeof(double),
+                               "storing the queries and keys", "use a smaller N (-n)"));
     szg_logits *l;
     SZG_TRY(szg_memory_alloc(context, 1, sizeof *l, &l));
     l->n = n;
