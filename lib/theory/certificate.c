@@ -92,6 +92,14 @@ const refutation *refutation_find(const char *id, const char *kind, quantity lef
     return NULL;
 }
 
+bool refutation_has_phases(const refutation *rule) {
+    const int about_phases =
+        HYPOTHESIS_ALIGNED | HYPOTHESIS_UNALIGNED | HYPOTHESIS_UNIT | HYPOTHESIS_RANK_ONE;
+    bool sums = (rule->left == Q_WIDTH_G || rule->left == Q_MAX_G) &&
+                (rule->right == Q_FOUR_SUM || rule->right == Q_TWO_SUM);
+    return !sums || (rule->hypotheses & about_phases);
+}
+
 bool quantity_accepts(quantity q, const certificate *c) {
     int64_t n = c->n, w = c->weights, p = c->phases;
     bool terms = w >= 1 && w <= CERTIFICATE_TERMS && (p == 0 || p == w);

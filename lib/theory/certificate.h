@@ -103,6 +103,9 @@ certificate certificate_with_inputs(const certificate *c, int64_t terms, const d
  * and the checking path both refuse what does not. */
 bool quantity_accepts(quantity q, const certificate *c);
 
+/* Some phase enters a quantity or a hypothesis of the refutation; else the certificate has none. */
+bool refutation_has_phases(const refutation *rule);
+
 /* The table `certificates`, for writing and for reading back. */
 enum { CERTIFICATE_COLUMNS = 13 };
 extern const szg_column certificate_columns[CERTIFICATE_COLUMNS];

@@ -14,8 +14,13 @@
 
 /* ---- Judging ---- */
 
-static bool inside(szg_interval inner, szg_interval outer) {
-    return outer.lo <= inner.lo && inner.hi <= outer.hi;
+/* A stated enclosure must contain the recomputed one and say no less than what the writer knew: one
+ * that is much wider is true of anything, and a sign of corruption. */
+#define WIDEST 1e-8
+
+static bool agrees(szg_interval value, szg_interval stated) {
+    double room = WIDEST * fmax(1.0, fmax(fabs(value.lo), fabs(value.hi)));
+    return stated.lo <= value.lo && value.hi <= stated.hi && stated.hi - stated.lo <= room;
 }
 
 /* What the stated enclosures by themselves show. */
@@ -33,7 +38,7 @@ static szg_status side_matches(szg_context *context, quantity q, const certifica
                                szg_interval stated, bool *matches) {
     szg_interval value;
     SZG_TRY(recheck_enclose(context, q, c, &value));
-    *matches = inside(value, stated);
+    *matches = agrees(value, stated);
     return SZG_OK;
 }
 
@@ -45,7 +50,8 @@ static szg_status judge(szg_context *context, const certificate *c, const char *
         *reason = "these quantities in this relation refute nothing of this claim in this way";
         return SZG_OK;
     }
-    if (!quantity_accepts(c->left, c) || !quantity_accepts(c->right, c)) {
+    if (!quantity_accepts(c->left, c) || !quantity_accepts(c->right, c) ||
+        (c->phases > 0 && !refutation_has_phases(rule))) {
         *reason = "n and the numbers of weights and phases do not fit the quantities";
         return SZG_OK;
     }

@@ -90,7 +90,10 @@ szg_status claims_certify(claims_run *run, certificate *c, bool *certified) {
     if (!established)
         return SZG_OK;
     *certified = true;
-    return certificate_add(context, run->report->certificates, c);
+    certificate published_one = *c;
+    if (!refutation_has_phases(rule))
+        published_one.phases = 0;
+    return certificate_add(context, run->report->certificates, &published_one);
 }
 
 /* ---- The run ---- */
