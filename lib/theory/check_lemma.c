@@ -183,11 +183,16 @@ szg_status check_l2c(claims_run *run, finding *out) {
         refuted += equality && apart;
         undecided += !equality && !apart;
     }
-    finding_holds(out, run->options.trials, refuted, NAN);
-    if (undecided > 0 && refuted == 0)
-        finding_fails(out, false); /* no verdict: an enclosure that cannot tell supports nothing */
-    finding_note(out, "%lld trials equal; %lld unequal ones nearer than their enclosures%s",
-                 (long long)equal, (long long)undecided, undecided > 0 ? ": not decided" : "");
+    /* A trial that the enclosures cannot decide supports nothing and refutes nothing: it does not
+     * count; a run without any other has no verdict. */
+    int64_t decided = run->options.trials - undecided;
+    finding_holds(out, decided, refuted, NAN);
+    if (decided == 0)
+        finding_fails(out, false);
+    finding_note(out,
+                 "%lld trials equal; %lld more, unequal but nearer than their enclosures, are not "
+                 "decided and not counted",
+                 (long long)equal, (long long)undecided);
     return SZG_OK;
 }
 
