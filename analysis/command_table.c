@@ -9,12 +9,6 @@ extern const command command_symbol;
 extern const command command_verify;
 
 const command *const command_table[] = {
-    &command_spectrum,
-    &command_symbol,
-    &command_verify,
-    &command_checkpoint,
-    &command_bench,
-    &command_info,
-    &command_completion,
-    NULL,
+    &command_spectrum, &command_symbol, &command_verify,     &command_checkpoint,
+    &command_bench,    &command_info,   &command_completion, NULL,
 };

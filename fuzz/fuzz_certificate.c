@@ -2,8 +2,8 @@
 
 #include "fuzz.h"
 
-/* A certificate file made of any bytes is read or refused; what it says is confirmed or refused, row
- * by row, with a reason. */
+/* A certificate file made of any bytes is read or refused; what it says is confirmed or refused,
+ * row by row, with a reason. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     szg_context *context = fuzz_context();
     szg_table *results;

@@ -245,22 +245,30 @@ static szg_status run(szg_context *context, kernel_job *job) {
     return SZG_OK;
 }
 
-szg_status szg_report_kernel(szg_context *context, const szg_encoding *encoding, int64_t head,
-                             int64_t matrix, int64_t n, const szg_report_options *options,
-                             szg_matrix_report *out) {
-    const szg_report_options defaults = {0};
+static szg_status open_job(szg_context *context, const szg_encoding *encoding, int64_t head,
+                           int64_t matrix, int64_t n, const szg_report_options *options,
+                           szg_matrix_report *out, kernel_job *job) {
+    static const szg_report_options defaults = {0};
     *out = (szg_matrix_report){0};
-    kernel_job job = {.encoding = encoding,
-                      .head = head,
-                      .matrix = matrix,
-                      .n = n,
-                      .options = options ? options : &defaults,
-                      .report = out};
-    SZG_TRY(szg_encoding_facts(context, encoding, head, matrix, &job.facts));
+    *job = (kernel_job){.encoding = encoding,
+                        .head = head,
+                        .matrix = matrix,
+                        .n = n,
+                        .options = options ? options : &defaults,
+                        .report = out};
+    SZG_TRY(szg_encoding_facts(context, encoding, head, matrix, &job->facts));
     if (n < 1)
         return szg_fail(context, SZG_EINVAL, "%s: N = %lld must be at least 1",
                         szg_encoding_spec(encoding), (long long)n);
-    out->matrix = job.facts.matrix;
+    out->matrix = job->facts.matrix;
+    return SZG_OK;
+}
+
+szg_status szg_report_kernel(szg_context *context, const szg_encoding *encoding, int64_t head,
+                             int64_t matrix, int64_t n, const szg_report_options *options,
+                             szg_matrix_report *out) {
+    kernel_job job;
+    SZG_TRY(open_job(context, encoding, head, matrix, n, options, out, &job));
     szg_status status = run(context, &job);
     szg_toeplitz_close(&job.toeplitz);
     if (status != SZG_OK)
@@ -271,16 +279,8 @@ szg_status szg_report_kernel(szg_context *context, const szg_encoding *encoding,
 szg_status szg_report_symbol(szg_context *context, const szg_encoding *encoding, int64_t head,
                              int64_t matrix, int64_t n, const szg_report_options *options,
                              szg_matrix_report *out) {
-    const szg_report_options defaults = {0};
-    *out = (szg_matrix_report){0};
-    kernel_job job = {.encoding = encoding,
-                      .head = head,
-                      .matrix = matrix,
-                      .n = n,
-                      .options = options ? options : &defaults,
-                      .report = out};
-    SZG_TRY(szg_encoding_facts(context, encoding, head, matrix, &job.facts));
-    out->matrix = job.facts.matrix;
+    kernel_job job;
+    SZG_TRY(open_job(context, encoding, head, matrix, n, options, out, &job));
     out->summary.n = n;
     if (job.facts.form == SZG_FORM_NOT_TOEPLITZ)
         return szg_fail(context, SZG_EDOMAIN, "%s: %s", szg_encoding_spec(encoding),
