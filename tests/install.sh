@@ -10,7 +10,7 @@ pc=$(find "$folder" -name szego.pc)
 prefix=$folder$(sed -n 's/^prefix=//p' "$pc")
 # What --destdir moved, the prefix names.
 flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$prefix" \
-    --cflags --libs --static szego)
+    --cflags --libs szego)
 # shellcheck disable=SC2086
 cc -Wall -Werror "$source/examples/range.c" -o "$folder/range" $flags ${EXTRA_FLAGS:-}
 "$folder/range" | grep -q '^every eigenvalue lies in \[-15\.7.*, 360\.9'
