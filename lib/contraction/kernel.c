@@ -48,15 +48,9 @@ static szg_status scaled_cosines(szg_context *context, const kernel_job *job,
 
 /* P P^T as the n x n matrix. */
 static szg_status dense_gram(szg_context *context, const szg_factored *f, szg_spectrum *out) {
-    int64_t size;
     double *dense;
-    SZG_TRY(szg_memory_product(context, f->n, f->n, &size));
-    SZG_TRY(szg_memory_require(context, f->n, f->n, sizeof *dense, "the dense matrix",
-                               "leave --dense out"));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *dense, &dense));
-    szg_status status = szg_factored_dense(context, f, dense, f->n);
-    if (status == SZG_OK)
-        status = szg_spectra_symmetric(context, f->n, dense, f->n, NULL, out);
+    SZG_TRY(report_dense(context, f, "the dense matrix", "leave --dense out", &dense));
+    szg_status status = szg_spectra_symmetric(context, f->n, dense, f->n, NULL, out);
     szg_memory_free(dense);
     return status;
 }

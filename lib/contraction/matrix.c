@@ -117,15 +117,9 @@ static bool proportional(const szg_factored *f, double *scale) {
 
 static szg_status dense_report(szg_context *context, const szg_factored *f,
                                const szg_report_options *options, szg_matrix_report *report) {
-    int64_t size;
     double *dense;
-    SZG_TRY(szg_memory_product(context, f->n, f->n, &size));
-    SZG_TRY(szg_memory_require(context, f->n, f->n, sizeof *dense, "dense logits",
-                               "leave --dense or --all out"));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *dense, &dense));
-    szg_status status = szg_factored_dense(context, f, dense, f->n);
-    if (status == SZG_OK)
-        status = dense_spectra(context, f->n, dense, f->n, options, report);
+    SZG_TRY(report_dense(context, f, "dense logits", "leave --dense or --all out", &dense));
+    szg_status status = dense_spectra(context, f->n, dense, f->n, options, report);
     szg_memory_free(dense);
     return status;
 }

@@ -62,6 +62,21 @@ szg_status report_gram(szg_context *context, int64_t n, int64_t d, const double 
     return SZG_OK;
 }
 
+szg_status report_dense(szg_context *context, const szg_factored *factored, const char *what,
+                        const char *remedy, double **out) {
+    int64_t n = factored->n, size;
+    *out = NULL;
+    SZG_TRY(szg_memory_product(context, n, n, &size));
+    SZG_TRY(szg_memory_require(context, n, n, sizeof **out, what, remedy));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof **out, out));
+    szg_status status = szg_factored_dense(context, factored, *out, n);
+    if (status != SZG_OK) {
+        szg_memory_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 szg_status report_summarise(szg_context *context, int64_t n, szg_matrix_report *report) {
     const szg_spectrum *eigenvalues = report->eigenvalues.kind ? &report->eigenvalues : NULL;
     const szg_spectrum *singular = report->singular.kind ? &report->singular : NULL;

@@ -16,6 +16,11 @@ void report_note(szg_matrix_report *report, const char *format, ...);
 SZG_CHECK_RESULT szg_status report_gram(szg_context *context, int64_t n, int64_t d, const double *r,
                                         int64_t ldr, double scale, szg_spectrum *out);
 
+/* A new n x n array with the matrix, to be freed by the caller; `what` and `remedy` are for the
+ * message where memory does not reach. */
+SZG_CHECK_RESULT szg_status report_dense(szg_context *context, const szg_factored *factored,
+                                         const char *what, const char *remedy, double **out);
+
 /* Derived numbers from the spectra that the report holds. */
 SZG_CHECK_RESULT szg_status report_summarise(szg_context *context, int64_t n,
                                              szg_matrix_report *report);
