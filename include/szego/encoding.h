@@ -86,6 +86,51 @@ SZG_CHECK_RESULT szg_status szg_encoding_factors(szg_context *context, const szg
  * is large (its rounding error is carried along). */
 void szg_lag_phase(int64_t k, double theta, double *cosine, double *sine);
 
+/* ---- In a decoder that trains ---- */
+
+/* Sizes of a model that keys of a SPEC follow from. */
+typedef struct szg_encoding_sizes {
+    int64_t width, head_dim, heads, length; /* length: positions 0 .. length - 1 occur */
+    uint64_t seed;                          /* of tables that are drawn */
+} szg_encoding_sizes;
+
+/* The SPEC with the keys that follow from a model's sizes and are not given set: dim, heads, seed,
+ * content and rope (both head_dim), input rows as wide as the model. Free with szg_memory_free.
+ * SZG_EINVAL: a given key that contradicts the sizes; errors of szg_encoding_parse. */
+SZG_CHECK_RESULT szg_status szg_encoding_complete(szg_context *context, const char *spec,
+                                                  const szg_encoding_sizes *sizes, char **out);
+
+/* An array of numbers of the encoding's own, that a decoder may train. */
+typedef enum szg_encoding_array {
+    SZG_ARRAY_NONE,
+    SZG_ARRAY_INPUT, /* [rows][columns], row i added to position i: learned, random */
+    SZG_ARRAY_LAGS /* [rows][heads], row szg_encoding_row_of_lag(k) is the bias of lag k: relative,
+                      t5 */
+} szg_encoding_array;
+
+typedef struct szg_encoding_table {
+    szg_encoding_array array;
+    int64_t rows, columns; /* at length n */
+    bool optional; /* `random`: published as fixed, a decoder may hold it fixed or train it; the
+                      other arrays are always trained */
+} szg_encoding_table;
+
+/* Its array at sequences of up to n positions. */
+SZG_CHECK_RESULT szg_status szg_encoding_table_of(szg_context *context,
+                                                  const szg_encoding *encoding, int64_t n,
+                                                  szg_encoding_table *out);
+
+/* The numbers that the array starts from, [rows][columns]: those of its table or seed. */
+SZG_CHECK_RESULT szg_status szg_encoding_table_initial(szg_context *context,
+                                                       const szg_encoding *encoding, int64_t n,
+                                                       double *values);
+
+/* SZG_ARRAY_LAGS: rows[k + n - 1] of lag k = i - j = -(n-1) .. n-1. `relative` has its rows in the
+ * order of j - i. */
+SZG_CHECK_RESULT szg_status szg_encoding_row_of_lag(szg_context *context,
+                                                    const szg_encoding *encoding, int64_t n,
+                                                    int32_t *rows);
+
 /* ---- Its own lag matrices ---- */
 
 typedef enum szg_symbol_form {

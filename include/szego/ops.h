@@ -4,12 +4,62 @@
 #ifndef SZEGO_OPS_H
 #define SZEGO_OPS_H
 
-#include <szego/backend.h>
+#include <szego/network.h>
 
 SZG_BEGIN_DECLS
 
+/* Memory and layers. Arguments are checked; see <szego/network.h>. */
+typedef struct szg_network_ops {
+    int64_t real_size; /* bytes of a real number in arrays */
+
+    szg_status (*alloc)(szg_context *context, int64_t bytes, void **out);
+    void (*free)(szg_context *context, void *memory);
+    szg_status (*upload)(szg_context *context, void *to, const void *from, int64_t bytes);
+    szg_status (*download)(szg_context *context, void *to, const void *from, int64_t bytes);
+    szg_status (*copy)(szg_context *context, void *to, const void *from, int64_t bytes);
+    szg_status (*clear)(szg_context *context, void *memory, int64_t bytes);
+    szg_status (*sync)(szg_context *context);
+
+    szg_status (*linear)(szg_context *context, const szg_linear *linear);
+    szg_status (*linear_backward)(szg_context *context, const szg_linear *linear,
+                                  const szg_linear_gradient *gradient);
+    szg_status (*attention)(szg_context *context, const szg_attention *attention);
+    szg_status (*attention_backward)(szg_context *context, const szg_attention *attention,
+                                     const szg_attention_gradient *gradient);
+    szg_status (*attention_logits)(szg_context *context, const szg_attention *attention,
+                                   bool coupled, void *logits);
+    szg_status (*diagonal_means)(szg_context *context, int64_t count, int64_t n, const void *a,
+                                 void *out);
+    szg_status (*join)(szg_context *context, const szg_join *join, const void *a, const void *b,
+                       void *out);
+    szg_status (*join_backward)(szg_context *context, const szg_join *join, const void *dout,
+                                void *da, void *db);
+    szg_status (*bias)(szg_context *context, const szg_bias_rows *rows, const void *table,
+                       void *bias);
+    szg_status (*bias_backward)(szg_context *context, const szg_bias_rows *rows, const void *dbias,
+                                void *dtable);
+    szg_status (*layer_norm)(szg_context *context, const szg_layer_norm *norm);
+    szg_status (*layer_norm_backward)(szg_context *context, const szg_layer_norm *norm,
+                                      const szg_layer_norm_gradient *gradient);
+    szg_status (*dropout_residual)(szg_context *context, int64_t rows, int64_t columns,
+                                   const szg_dropout *dropout, const void *x, const void *residual,
+                                   void *y);
+    szg_status (*dropout_backward)(szg_context *context, int64_t rows, int64_t columns,
+                                   const szg_dropout *dropout, const void *dy, void *dx);
+    szg_status (*embedding)(szg_context *context, const szg_embedding *embedding);
+    szg_status (*embedding_backward)(szg_context *context, const szg_embedding *embedding,
+                                     const void *dout, void *dtable, void *dtrained);
+    szg_status (*pooling)(szg_context *context, const szg_pooling *pooling, const void *x, void *y);
+    szg_status (*pooling_backward)(szg_context *context, const szg_pooling *pooling, const void *dy,
+                                   void *dx);
+    szg_status (*cross_entropy)(szg_context *context, const szg_cross_entropy *entropy);
+    szg_status (*finite)(szg_context *context, int64_t count, const void *x, szg_step_block *block);
+    szg_status (*adamw)(szg_context *context, const szg_adamw *adamw);
+} szg_network_ops;
+
 struct szg_ops {
     const char *name;
+    const szg_network_ops *network;
 
     szg_status (*gemm)(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
                        double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,

@@ -2,8 +2,10 @@
 #ifndef SZEGO_SZEGO_H
 #define SZEGO_SZEGO_H
 
+#include <szego/ablation.h>
 #include <szego/backend.h>
 #include <szego/ball.h>
+#include <szego/capture.h>
 #include <szego/checkpoint.h>
 #include <szego/claims.h>
 #include <szego/coefficients.h>
@@ -11,11 +13,14 @@
 #include <szego/contraction.h>
 #include <szego/coupling.h>
 #include <szego/csv.h>
+#include <szego/decoder.h>
 #include <szego/encoding.h>
+#include <szego/examples.h>
 #include <szego/factored.h>
 #include <szego/file.h>
 #include <szego/json.h>
 #include <szego/memory.h>
+#include <szego/network.h>
 #include <szego/npy.h>
 #include <szego/ops.h>
 #include <szego/pool.h>
@@ -29,8 +34,11 @@
 #include <szego/summary.h>
 #include <szego/symbol.h>
 #include <szego/table.h>
+#include <szego/tasks.h>
 #include <szego/theory.h>
 #include <szego/toeplitz.h>
+#include <szego/train.h>
+#include <szego/train_config.h>
 #include <szego/version.h>
 
 #endif

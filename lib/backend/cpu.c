@@ -1,8 +1,10 @@
 #include "batch.h"
 #include "cpu.h"
+#include "cpu_network.h"
 
 static const szg_ops cpu = {
     .name = "cpu",
+    .network = &szg_cpu_network,
     .gemm = szg_cpu_gemm,
     .gemm_complex = szg_cpu_gemm_complex,
     .eigen_symmetric = szg_cpu_eigen_symmetric,

@@ -1,5 +1,6 @@
 #include "batch.h"
 #include "reference.h"
+#include "reference_network.h"
 
 static double entry(char op, const double *a, int64_t lda, int64_t i, int64_t j) {
     return op == 'n' ? a[i * lda + j] : a[j * lda + i];
@@ -54,23 +55,24 @@ static szg_status gemm_complex(szg_context *context, char op_a, char op_b, int64
 }
 
 /* General eigenvalues have no plain algorithm that is worth trusting: LAPACK only. */
+#define LINEAR_ALGEBRA                                                                             \
+    .gemm = gemm, .gemm_complex = gemm_complex, .eigen_symmetric = szg_reference_eigen_symmetric,  \
+    .eigen_hermitian = szg_reference_eigen_hermitian,                                              \
+    .eigen_tridiagonal = szg_reference_eigen_tridiagonal, .singular = szg_reference_singular,      \
+    .singular_complex = szg_reference_singular_complex, .qr_r = szg_reference_qr_r,                \
+    .eigen_symmetric_batch = szg_batch_eigen_symmetric, .singular_batch = szg_batch_singular,      \
+    .fft_open = szg_reference_fft_open, .fft_run = szg_reference_fft_run,                          \
+    .fft_close = szg_reference_fft_close
+
 static const szg_ops reference = {
-    .name = "reference",
-    .gemm = gemm,
-    .gemm_complex = gemm_complex,
-    .eigen_symmetric = szg_reference_eigen_symmetric,
-    .eigen_hermitian = szg_reference_eigen_hermitian,
-    .eigen_tridiagonal = szg_reference_eigen_tridiagonal,
-    .singular = szg_reference_singular,
-    .singular_complex = szg_reference_singular_complex,
-    .qr_r = szg_reference_qr_r,
-    .eigen_symmetric_batch = szg_batch_eigen_symmetric,
-    .singular_batch = szg_batch_singular,
-    .fft_open = szg_reference_fft_open,
-    .fft_run = szg_reference_fft_run,
-    .fft_close = szg_reference_fft_close,
-};
+    .name = "reference", .network = &szg_reference_network, LINEAR_ALGEBRA};
+static const szg_ops reference64 = {
+    .name = "reference64", .network = &szg_reference_network64, LINEAR_ALGEBRA};
 
 const szg_ops *szg_ops_reference(void) {
     return &reference;
+}
+
+const szg_ops *szg_ops_reference64(void) {
+    return &reference64;
 }

@@ -1,0 +1,115 @@
+/* The decoder: its parameters (szg_model), and passes over batches (szg_decoder). Written once,
+ * with the operations of <szego/network.h>: it runs on every backend. */
+#ifndef SZEGO_DECODER_H
+#define SZEGO_DECODER_H
+
+#include <szego/encoding.h>
+#include <szego/train_config.h>
+
+SZG_BEGIN_DECLS
+
+/* ---- Parameters ---- */
+
+/* A tensor of the arena. Names and shapes ([out, in]) are PyTorch's: layers.0.q_linear.weight. */
+typedef struct szg_parameter {
+    char name[64];
+    int dims; /* 1 or 2 */
+    int64_t shape[2], count;
+    int64_t offset; /* in numbers, from the arena's begin */
+    int64_t layer;  /* -1: none */
+} szg_parameter;
+
+typedef struct szg_model szg_model;
+
+/* The parameters of a configuration in the memory of the context's backend, zeros. classes: output
+ * width where the configuration says `labels`. Keeps a copy of the configuration. SZG_EINVAL,
+ * SZG_ENOMEM, errors of szg_encoding_parse. */
+SZG_CHECK_RESULT szg_status szg_model_open(szg_context *context, const szg_train_config *config,
+                                           int64_t classes, szg_model **out);
+void szg_model_close(szg_context *context, szg_model **model);
+
+const szg_train_config *szg_model_settings(const szg_model *model);
+const szg_encoding *szg_model_encoding(const szg_model *model);
+int64_t szg_model_classes(const szg_model *model);
+int64_t szg_model_parameters(const szg_model *model); /* number of tensors */
+const szg_parameter *szg_model_parameter(const szg_model *model, int64_t index);
+const szg_parameter *szg_model_find(const szg_model *model, const char *name); /* NULL: none */
+int64_t szg_model_count(const szg_model *model); /* numbers in the arena */
+void *szg_model_arena(const szg_model *model);   /* [count], the backend's memory */
+
+/* PyTorch's initial values, drawn on the host: embeddings normal(0, 1), linear weights and biases
+ * uniform(+-1/sqrt(fan_in)), norms 1 and 0, tables as their encoding says. Stream: {seed, index of
+ * the parameter, purpose}. */
+SZG_CHECK_RESULT szg_status szg_model_initialise(szg_context *context, szg_model *model,
+                                                 uint64_t seed);
+
+/* Numbers start .. start + count - 1 of the arena (or of another array as long as it), as doubles
+ * on the host. */
+SZG_CHECK_RESULT szg_status szg_model_read(szg_context *context, const szg_model *model,
+                                           const void *arena, int64_t start, int64_t count,
+                                           double *out);
+SZG_CHECK_RESULT szg_status szg_model_write(szg_context *context, szg_model *model, void *arena,
+                                            int64_t start, int64_t count, const double *values);
+
+/* Floating-point operations a token: forward, and forward with backward, counted from shapes
+ * (multiplications and additions of linear layers and attention products). */
+typedef struct szg_model_operations {
+    double forward, training;
+} szg_model_operations;
+szg_model_operations szg_model_operations_per_token(const szg_model *model);
+
+/* ---- Passes ---- */
+
+/* A batch on the host: tokens [count][length], 0 beyond lengths[b]; labels may be NULL where there
+ * is no loss. */
+typedef struct szg_batch {
+    int64_t count, length;
+    const int32_t *tokens, *lengths, *labels;
+} szg_batch;
+
+/* Activations for batches of up to `batch` sequences of up to `length` positions. training: keeps
+ * what the backward pass needs; else layers share their arrays and nothing drops out. */
+typedef struct szg_decoder szg_decoder;
+SZG_CHECK_RESULT szg_status szg_decoder_open(szg_context *context, szg_model *model, int64_t batch,
+                                             int64_t length, bool training, szg_decoder **out);
+void szg_decoder_close(szg_context *context, szg_decoder **decoder);
+
+/* The forward pass in pieces, in this order: embed (uploads the batch), then for each layer attend
+ * and finish, then classify. zero_positions: input rows, sinusoids and extra tables count as zeros
+ * (what `content_kind` zeroed means); the rotation and the bias stay. */
+SZG_CHECK_RESULT szg_status szg_decoder_embed(szg_context *context, szg_decoder *decoder,
+                                              const szg_batch *batch, bool zero_positions);
+SZG_CHECK_RESULT szg_status szg_decoder_attend(szg_context *context, szg_decoder *decoder,
+                                               int64_t layer);
+SZG_CHECK_RESULT szg_status szg_decoder_finish(szg_context *context, szg_decoder *decoder,
+                                               int64_t layer);
+SZG_CHECK_RESULT szg_status szg_decoder_classify(szg_context *context, szg_decoder *decoder);
+/* All of it. */
+SZG_CHECK_RESULT szg_status szg_decoder_forward(szg_context *context, szg_decoder *decoder,
+                                                const szg_batch *batch);
+
+/* Between attend and finish of a layer (not of a training decoder): the arguments of its attention
+ * (for logits), the heads' outputs [rows][heads * d_v] and the residual stream [rows][width] that
+ * it entered with; and after classify the logits [count][classes]. The backend's memory. */
+const szg_attention *szg_decoder_attention(const szg_decoder *decoder);
+void *szg_decoder_heads(const szg_decoder *decoder);
+void *szg_decoder_stream(const szg_decoder *decoder);
+const void *szg_decoder_logits(const szg_decoder *decoder);
+
+/* Cross-entropy of the latest forward pass, added to *tally in the backend's memory. */
+SZG_CHECK_RESULT szg_status szg_decoder_score(szg_context *context, szg_decoder *decoder,
+                                              szg_tally *tally);
+
+/* ---- Training ---- */
+
+/* Sets the block that dropout reads (the backend's memory, kept by the caller); before forward. */
+void szg_decoder_set_block(szg_decoder *decoder, const szg_step_block *block);
+
+/* Gradients of the mean loss with respect to every parameter, written to `gradient` (an arena like
+ * the model's, the backend's memory). After forward; adds to *tally as szg_decoder_score does. */
+SZG_CHECK_RESULT szg_status szg_decoder_backward(szg_context *context, szg_decoder *decoder,
+                                                 void *gradient, szg_tally *tally);
+
+SZG_END_DECLS
+
+#endif

@@ -1,0 +1,300 @@
+/* The layers of a Transformer decoder as operations of the backend: each forward with its mirror
+ * image backward. A decoder written with them runs on every backend that has them.
+ *
+ * Arrays live in the backend's memory (szg_device_*): the host neither reads nor writes them, but
+ * uploads and downloads. Their real numbers have szg_network_real_size() bytes each: 4, or 8 in the
+ * double-precision oracle. Matrices are row-major without gaps unless a leading dimension is given,
+ * in elements. A "row" is one position of one sequence: row b * length + i.
+ *
+ * Gradients of parameters are added to what the array holds; gradients of inputs are written, or
+ * added where the argument says so. The results do not depend on the number of threads.
+ *
+ * Errors of all functions: SZG_EINVAL (sizes or pointers that do not go together; the message names
+ * the operation and the size), SZG_ENOMEM (scratch memory), SZG_EBACKEND (the backend has no such
+ * operation, or it failed), SZG_ECANCEL. NaN and infinities propagate: szg_network_finite finds
+ * them. */
+#ifndef SZEGO_NETWORK_H
+#define SZEGO_NETWORK_H
+
+#include <szego/backend.h>
+
+SZG_BEGIN_DECLS
+
+/* ---- Memory ---- */
+
+/* Zeroed memory of the context's backend. Free with szg_device_free, of the same backend. */
+SZG_CHECK_RESULT szg_status szg_device_alloc(szg_context *context, int64_t bytes, void *out);
+void szg_device_free(szg_context *context, void *memory); /* NULL is allowed */
+SZG_CHECK_RESULT szg_status szg_device_upload(szg_context *context, void *to, const void *from,
+                                              int64_t bytes);
+/* Waits for the work that writes `from`. */
+SZG_CHECK_RESULT szg_status szg_device_download(szg_context *context, void *to, const void *from,
+                                                int64_t bytes);
+SZG_CHECK_RESULT szg_status szg_device_copy(szg_context *context, void *to, const void *from,
+                                            int64_t bytes);
+SZG_CHECK_RESULT szg_status szg_device_clear(szg_context *context, void *memory, int64_t bytes);
+/* Waits until all work given to the backend is done. */
+SZG_CHECK_RESULT szg_status szg_device_sync(szg_context *context);
+
+/* Bytes of a real number in the arrays of this backend. */
+int64_t szg_network_real_size(szg_context *context);
+
+/* ---- What changes with each step ---- */
+
+/* Lives in the backend's memory, so that a recorded step can be replayed with other values. The
+ * host uploads it before a step and downloads it where it wants to know `finite`. */
+typedef struct szg_step_block {
+    uint64_t seed;   /* of the dropout masks */
+    uint32_t step;   /* counts from 0 over the whole run */
+    uint32_t finite; /* 1; szg_network_finite sets 0 */
+    double learning_rate;
+    double correction1, correction2; /* 1 - beta1^(step+1), 1 - beta2^(step+1) */
+} szg_step_block;
+
+/* What random numbers are for, in the top byte of a purpose: places of one layer never share. */
+typedef enum szg_network_place {
+    SZG_PLACE_ATTENTION =
+        1, /* attention weights: index ((b * heads + h) * length + i) * length + j */
+    SZG_PLACE_ATTENTION_OUTPUT, /* index row * columns + column, here and below */
+    SZG_PLACE_HIDDEN,
+    SZG_PLACE_FEED_FORWARD
+} szg_network_place;
+
+/* The `purpose` of <szego/random.h>'s stream for a place of a layer (0 <= layer < 2^16). */
+static inline uint32_t szg_network_purpose(szg_network_place place, int64_t layer) {
+    return (uint32_t)place << 24 | (uint32_t)layer << 8 | 1U;
+}
+
+/* An element is dropped where its random word is below this: p in units of 2^-32, rounded down. */
+static inline uint32_t szg_network_threshold(double probability) {
+    return (uint32_t)(probability * 4294967296.0);
+}
+
+/* Dropout (Srivastava et al. 2014): element `index` is zeroed where word `index` of the stream
+ * {block->seed, block->step, purpose} is below the threshold, and divided by 1 - p elsewhere. */
+typedef struct szg_dropout {
+    double probability; /* 0 <= p < 1; 0: none, and the other fields are not read */
+    uint32_t purpose;
+    const szg_step_block *block;
+} szg_dropout;
+
+/* ---- Linear layers ---- */
+
+typedef enum szg_activation {
+    SZG_ACTIVATION_NONE,
+    SZG_ACTIVATION_RELU,
+    SZG_ACTIVATION_GELU /* x (1 + erf(x / sqrt 2)) / 2 */
+} szg_activation;
+
+/* y = act(x W^T + bias): x [rows, in], W [out, in], bias [out] or NULL, y [rows, out]. */
+typedef struct szg_linear {
+    int64_t rows, in, out;
+    const void *x;
+    int64_t ldx;
+    const void *weight, *bias;
+    szg_activation activation;
+    void *y;
+    int64_t ldy;
+    void *before; /* GELU: [rows, out] without gaps, receives x W^T + bias for the backward pass;
+                     NULL otherwise, or where there is none */
+} szg_linear;
+
+typedef struct szg_linear_gradient {
+    void *dy; /* [rows, out], leading dimension lddy; destroyed where there is an activation */
+    int64_t lddy;
+    void *dx; /* [rows, in], leading dimension lddx; NULL: not wanted */
+    int64_t lddx;
+    bool add_dx;           /* add to dx instead of writing it */
+    void *dweight, *dbias; /* added to; NULL: not wanted */
+} szg_linear_gradient;
+
+SZG_CHECK_RESULT szg_status szg_network_linear(szg_context *context, const szg_linear *linear);
+/* Reads x, weight, and of the results y (RELU) or before (GELU). */
+SZG_CHECK_RESULT szg_status szg_network_linear_backward(szg_context *context,
+                                                        const szg_linear *linear,
+                                                        const szg_linear_gradient *gradient);
+
+/* ---- Attention ---- */
+
+/* out_i = sum_j w_ij v_j with w = dropout(softmax_j(L)), per sequence and head, without an array of
+ * order length^2:
+ *   L_ij = scale Re sum_t (q_i^(t) f_i^(t)) conj(k_j^(t) g_j^(t)) + scale (unrotated dimensions)
+ *          + bias[i - j], masked.
+ * q and k have d_qk, v and out d_v numbers a row and head (Dao et al. 2022 for the method). */
+typedef struct szg_attention {
+    int64_t batch, heads, length, d_qk, d_v;
+    const void *q, *k, *v; /* number c of head h, row r: q[r * ldq + h * d_qk + c]; v with d_v */
+    int64_t ldq, ldk, ldv;
+    double scale;
+    /* Complex factors f (queries) and g (keys), [length][pairs] of (re, im), those of head h at
+     * h * factor_stride numbers (0: shared by all heads). pairs = 0: nothing rotates. Pair t is the
+     * dimensions rotary_offset + 2t and + 2t + 1; half: + t and + pairs + t. */
+    int64_t pairs, rotary_offset, factor_stride;
+    bool half;
+    const void *q_factors, *k_factors;
+    const void *bias;       /* [heads][2 length - 1], lag i - j at i - j + length - 1; NULL: none */
+    bool causal;            /* keys j > i are masked */
+    const int32_t *lengths; /* [batch]: keys j >= lengths[b] are masked; NULL: none are */
+    szg_dropout dropout;    /* of the weights */
+    void *out;              /* number c of head h, row r: out[r * ldout + h * d_v + c] */
+    int64_t ldout;
+    void *log_sum; /* [batch][heads][length]: log sum_j exp(L_ij), for the backward pass; NULL: not
+                      wanted. A row without any key has out = 0 and log_sum = -infinity. */
+} szg_attention;
+
+typedef struct szg_attention_gradient {
+    const void *dout; /* as out, leading dimension lddout */
+    int64_t lddout;
+    void *dq, *dk, *dv; /* as q, k, v with leading dimensions of their own; written */
+    int64_t lddq, lddk, lddv;
+    void *dbias; /* as bias, added to; NULL: not wanted */
+} szg_attention_gradient;
+
+SZG_CHECK_RESULT szg_status szg_network_attention(szg_context *context,
+                                                  const szg_attention *attention);
+/* Reads out and log_sum of the forward pass; weights and dropout masks are computed again. */
+SZG_CHECK_RESULT szg_status szg_network_attention_backward(szg_context *context,
+                                                           const szg_attention *attention,
+                                                           const szg_attention_gradient *gradient);
+
+/* The matrices L [batch][heads][length][length] before mask and softmax. coupled: as above; else
+ * without rotation and bias. out, log_sum, v, mask and dropout are not read. */
+SZG_CHECK_RESULT szg_status szg_network_attention_logits(szg_context *context,
+                                                         const szg_attention *attention,
+                                                         bool coupled, void *logits);
+
+/* Means of the diagonals of `count` matrices n x n that stand one after the other: out
+ * [count][2n-1], lag i - j at i - j + n - 1. */
+SZG_CHECK_RESULT szg_status szg_network_diagonal_means(szg_context *context, int64_t count,
+                                                       int64_t n, const void *a, void *out);
+
+/* Two vectors a head to one: out[r][h][0..da) = a[r][h][..], out[r][h][da..da+db) = b[r][h][..];
+ * a_shared, b_shared: a [rows][da], b [rows][db] serves every head. Backward: da, db are written,
+ * summed over the heads where shared. MLA's content and rotary parts. */
+typedef struct szg_join {
+    int64_t rows, heads, width_a, width_b;
+    bool shared_a, shared_b;
+    int64_t lda, ldb, ldout; /* leading dimensions of rows */
+} szg_join;
+SZG_CHECK_RESULT szg_status szg_network_join(szg_context *context, const szg_join *join,
+                                             const void *a, const void *b, void *out);
+SZG_CHECK_RESULT szg_status szg_network_join_backward(szg_context *context, const szg_join *join,
+                                                      const void *dout, void *da, void *db);
+
+/* bias[h][lag] = table[row_of_lag[lag]][h]: table [rows][heads], row_of_lag [lags] in 0 .. rows -
+ * 1, bias [heads][lags]. Backward adds to dtable. */
+typedef struct szg_bias_rows {
+    int64_t heads, lags, rows;
+    const int32_t *row_of_lag;
+} szg_bias_rows;
+SZG_CHECK_RESULT szg_status szg_network_bias(szg_context *context, const szg_bias_rows *rows,
+                                             const void *table, void *bias);
+SZG_CHECK_RESULT szg_status szg_network_bias_backward(szg_context *context,
+                                                      const szg_bias_rows *rows, const void *dbias,
+                                                      void *dtable);
+
+/* ---- Normalisation, residual paths ---- */
+
+/* y = gamma (x - mean) / sqrt(variance + eps) + beta, a row (Ba, Kiros, Hinton 2016); x, y [rows,
+ * width]; mean and inverse deviation [rows] are kept for the backward pass. */
+typedef struct szg_layer_norm {
+    int64_t rows, width;
+    const void *x, *gamma, *beta;
+    double eps;
+    void *y, *mean, *inverse; /* mean and inverse may be NULL */
+} szg_layer_norm;
+typedef struct szg_layer_norm_gradient {
+    const void *dy;
+    void *dx;    /* may be dy */
+    bool add_dx; /* add to dx instead of writing it */
+    void *dgamma, *dbeta;
+} szg_layer_norm_gradient;
+SZG_CHECK_RESULT szg_status szg_network_layer_norm(szg_context *context,
+                                                   const szg_layer_norm *norm);
+SZG_CHECK_RESULT szg_status szg_network_layer_norm_backward(
+    szg_context *context, const szg_layer_norm *norm, const szg_layer_norm_gradient *gradient);
+
+/* y = residual + dropout(x), [rows, columns]; residual may be NULL (0), y may be x or residual.
+ * Backward: dx = dropout(dy) with the same mask; dx may be dy. The residual's gradient is dy. */
+SZG_CHECK_RESULT szg_status szg_network_dropout_residual(szg_context *context, int64_t rows,
+                                                         int64_t columns,
+                                                         const szg_dropout *dropout, const void *x,
+                                                         const void *residual, void *y);
+SZG_CHECK_RESULT szg_status szg_network_dropout_backward(szg_context *context, int64_t rows,
+                                                         int64_t columns,
+                                                         const szg_dropout *dropout, const void *dy,
+                                                         void *dx);
+
+/* ---- Both ends ---- */
+
+/* out[b, i] = table[token] + fixed[i] + trained[i]: tokens [batch, length], table [vocabulary,
+ * width], fixed and trained [length, width] or NULL, out [batch * length, width]. A token outside
+ * the vocabulary is undefined: the host checks. Backward adds to dtable and dtrained (NULL: not
+ * wanted). */
+typedef struct szg_embedding {
+    int64_t batch, length, vocabulary, width;
+    const int32_t *tokens;
+    const void *table, *fixed, *trained;
+    void *out;
+} szg_embedding;
+SZG_CHECK_RESULT szg_status szg_network_embedding(szg_context *context,
+                                                  const szg_embedding *embedding);
+SZG_CHECK_RESULT szg_status szg_network_embedding_backward(szg_context *context,
+                                                           const szg_embedding *embedding,
+                                                           const void *dout, void *dtable,
+                                                           void *dtrained);
+
+/* y[b] = mean of x[b, i] over i < lengths[b] (NULL: over all): x [batch, length, width], y [batch,
+ * width]. Backward writes dx, zeros beyond the lengths. */
+typedef struct szg_pooling {
+    int64_t batch, length, width;
+    const int32_t *lengths;
+} szg_pooling;
+SZG_CHECK_RESULT szg_status szg_network_pooling(szg_context *context, const szg_pooling *pooling,
+                                                const void *x, void *y);
+SZG_CHECK_RESULT szg_status szg_network_pooling_backward(szg_context *context,
+                                                         const szg_pooling *pooling, const void *dy,
+                                                         void *dx);
+
+/* Sums over examples; in the backend's memory. */
+typedef struct szg_tally {
+    double loss;              /* sum of -log softmax(logits)[label] */
+    int64_t counted, correct; /* the first largest logit is the prediction */
+} szg_tally;
+
+/* Softmax cross-entropy: logits [batch, classes], labels [batch]; examples whose label is `ignored`
+ * (-1: none) count nowhere. dlogits (NULL: not wanted) = gradient of the mean over the counted
+ * examples of this call, 0 where none counts. Adds to *tally. A label outside the classes is
+ * undefined: the host checks. */
+typedef struct szg_cross_entropy {
+    int64_t batch, classes;
+    int32_t ignored;
+    const void *logits;
+    const int32_t *labels;
+    void *dlogits;
+    szg_tally *tally;
+} szg_cross_entropy;
+SZG_CHECK_RESULT szg_status szg_network_cross_entropy(szg_context *context,
+                                                      const szg_cross_entropy *entropy);
+
+/* ---- The optimiser ---- */
+
+/* Sets block->finite to 0 where one of `count` numbers is NaN or infinite. */
+SZG_CHECK_RESULT szg_status szg_network_finite(szg_context *context, int64_t count, const void *x,
+                                               szg_step_block *block);
+
+/* AdamW (Loshchilov, Hutter 2019) with the block's learning rate and corrections, decay before the
+ * update: w *= 1 - rate decay; w -= rate (m / correction1) / (sqrt(v / correction2) + eps). Does
+ * nothing where block->finite is 0. All arrays [count]. */
+typedef struct szg_adamw {
+    int64_t count;
+    double beta1, beta2, eps, decay;
+    const szg_step_block *block;
+    const void *gradient;
+    void *weight, *moment1, *moment2;
+} szg_adamw;
+SZG_CHECK_RESULT szg_status szg_network_adamw(szg_context *context, const szg_adamw *adamw);
+
+SZG_END_DECLS
+
+#endif

@@ -1,0 +1,42 @@
+/* The paper's two tasks as generators, the split, and the accuracy nobody can exceed. */
+#ifndef SZEGO_TASKS_H
+#define SZEGO_TASKS_H
+
+#include <szego/examples.h>
+#include <szego/train_config.h>
+
+SZG_BEGIN_DECLS
+
+/* Examples for training and for testing. Words are 1 .. vocabulary - 1. */
+typedef struct szg_dataset {
+    szg_examples train, test;
+    int64_t duplicates; /* removed */
+    int64_t classes;    /* largest label of both + 1 */
+} szg_dataset;
+
+void szg_dataset_close(szg_dataset *dataset);
+
+/* Generates the task, or reads its files, and splits. Depends on config->data and
+ * config->model.vocabulary alone, not on threads. Task distance: one pair of distinct triggers for
+ * the set; label = words between + 1; each segment without replacement from the whole vocabulary.
+ * Task count: `count` uniform on 0 .. count_max of words of a set of triggers (with replacement),
+ * the rest no triggers, shuffled; label = count. */
+SZG_CHECK_RESULT szg_status szg_dataset_open(szg_context *context, const szg_train_config *config,
+                                             szg_dataset *out);
+
+/* The best accuracy that any classifier can have on a task's test split in expectation: fillers may
+ * be triggers, so that some labels cannot be told from the text. */
+typedef struct szg_label_ceiling {
+    double accuracy;
+    double error;       /* standard error of a Monte Carlo estimate; 0: exact */
+    const char *method; /* what was computed, one clause */
+} szg_label_ceiling;
+
+/* SZG_EDOMAIN: the data come from files, nothing is known about them. */
+SZG_CHECK_RESULT szg_status szg_task_label_ceiling(szg_context *context,
+                                                   const szg_train_config *config,
+                                                   szg_label_ceiling *out);
+
+SZG_END_DECLS
+
+#endif

@@ -1,0 +1,65 @@
+/* Training: one run of one seed in a folder, that can be killed at any instant and resumed. */
+#ifndef SZEGO_TRAIN_H
+#define SZEGO_TRAIN_H
+
+#include <szego/decoder.h>
+#include <szego/tasks.h>
+
+SZG_BEGIN_DECLS
+
+/* ---- Checkpoints: NAME.safetensors with the parameters and, as metadata, configuration, classes,
+ * seed and step; NAME.state.safetensors with the moments ---- */
+
+/* Opens a model from a checkpoint and its metadata; `config` replaces the metadata's (NULL: it must
+ * have one, SZG_EDATA says so and names --config). Every tensor must be there with its shape, and
+ * none besides. */
+SZG_CHECK_RESULT szg_status szg_model_load(szg_context *context, const char *path,
+                                           const szg_train_config *config, szg_model **out);
+/* Writes NAME.safetensors alone. */
+SZG_CHECK_RESULT szg_status szg_model_save(szg_context *context, const szg_model *model,
+                                           const char *path, uint64_t seed, int64_t step);
+
+/* ---- A run ---- */
+
+typedef struct szg_train_options {
+    const szg_train_config *config;
+    const szg_dataset *data;
+    uint64_t seed; /* initial values, order, dropout */
+    const char
+        *folder; /* receives config.json, checkpoint.safetensors, checkpoint.state.safetensors,
+                    metrics.csv, timing.csv, contraction.csv where captured */
+    bool resume; /* go on from the folder's checkpoint; nothing there: begin */
+} szg_train_options;
+
+typedef struct szg_train_result {
+    int64_t steps, epochs;
+    double train_loss, train_accuracy; /* of the last epoch */
+    double test_loss, test_accuracy;   /* of the last evaluation */
+    double best_accuracy;
+    double seconds, tokens_per_second; /* of this process, evaluation and capture left out */
+    double capture_seconds;
+} szg_train_result;
+
+/* SZG_EDATA: loss or gradient not finite (the message names step and layer; the last good
+ * checkpoint stays), a folder that holds another configuration. SZG_ECANCEL: the step was finished
+ * and saved. */
+SZG_CHECK_RESULT szg_status szg_train_run(szg_context *context, const szg_train_options *options,
+                                          szg_train_result *out);
+
+/* Loss, counted and correct examples of a set, by an evaluation decoder of its own. logits: NULL or
+ * [count][classes]. */
+SZG_CHECK_RESULT szg_status szg_train_evaluate(szg_context *context, szg_model *model,
+                                               const szg_examples *examples, szg_tally *tally,
+                                               double *logits);
+
+/* Batch of examples order[0 .. count-1] (NULL: 0 ..) on the host, padded to `length`; SZG_EDATA: a
+ * token beyond the vocabulary, a label beyond the classes, a sequence longer than `length`. tokens
+ * [count * length], lengths, labels [count] are the caller's. */
+SZG_CHECK_RESULT szg_status szg_batch_fill(szg_context *context, const szg_examples *examples,
+                                           const int64_t *order, int64_t count, int64_t length,
+                                           int64_t vocabulary, int64_t classes, int32_t *tokens,
+                                           int32_t *lengths, int32_t *labels);
+
+SZG_END_DECLS
+
+#endif
