@@ -47,6 +47,13 @@ SZG_CHECK_RESULT szg_status szg_symbol_range(szg_context *context, const szg_toe
 SZG_CHECK_RESULT szg_status szg_symbol_modulus_range(szg_context *context,
                                                      const szg_toeplitz *toeplitz, szg_range *out);
 
+/* The same from one FFT in double precision: an enclosure too, for many small matrices at once. The
+ * maximum is enclosed to 0.12%; the minimum to 0.25% of the maximum's square in its square, so that
+ * its lower end is 0 where |a| comes below a twentieth of its maximum. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_symbol_modulus_enclosure(szg_context *context,
+                                                         const szg_toeplitz *toeplitz,
+                                                         szg_range *out);
+
 /* Certified range of the Fejer mean of order `order`: inside the range of the symbol, and so no
  * bound of the eigenvalues. Kinds as szg_symbol_range. */
 SZG_CHECK_RESULT szg_status szg_symbol_fejer_range(szg_context *context,

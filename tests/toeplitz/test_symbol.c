@@ -135,6 +135,66 @@ START_TEST(test_modulus) {
 }
 END_TEST
 
+/* The enclosure by a grid contains the certified range, and is as narrow as its theorem says: the
+ * maximum within 1 / cos(pi / 64), the minimum's square within (1 - C) / (1 + C) of the maximum's,
+ * C = cos(pi / 32). */
+START_TEST(test_enclosure) {
+    const double slack = 1e-9;
+    for (uint32_t step = 0; step < (uint32_t)test_trials(30); step++)
+        for (int kind = 0; kind < 4; kind++) {
+            int64_t n = 1 + step % SIZE, lags = 1 + step % LAGS;
+            szg_toeplitz *t = open_kind((szg_toeplitz_kind)kind, step + 50, n, lags);
+            szg_range exact, quick;
+            ck_szg_ok(szg_symbol_modulus_range(test_context(), t, &exact));
+            ck_szg_ok(szg_symbol_modulus_enclosure(test_context(), t, &quick));
+            ck_assert(quick.max.lo <= exact.max.hi && exact.max.hi <= quick.max.hi);
+            ck_assert(quick.min.lo <= exact.min.lo && exact.min.lo <= quick.min.hi);
+            double top = exact.max.hi, c = cos(PI / 32);
+            ck_assert(quick.max.hi <= top * (1.0013 + slack));
+            ck_assert(quick.max.lo >= top * (cos(PI / 64) - slack));
+            double missed = exact.min.lo * exact.min.lo - quick.min.lo * quick.min.lo;
+            ck_assert(missed <= 1.01 * (1 - c) / (1 + c) * top * top);
+            double above = quick.min.hi * quick.min.hi - exact.min.hi * exact.min.hi;
+            ck_assert(above <= (1 - c) / 2 * top * top * (1 + slack));
+            ck_assert(
+                fabs(hypot(value_at(t, 0, quick.theta_max).re, value_at(t, 0, quick.theta_max).im) -
+                     quick.max.lo) <= 1e-9 * top);
+            szg_toeplitz_close(&t);
+        }
+}
+END_TEST
+
+/* Where rounding alone is left: the constant symbol, the zero matrix, sizes near the ends of the
+ * range of doubles. |2 + e^{it}| is in [1, 3] on the grid exactly, t = pi and 0. */
+START_TEST(test_enclosure_by_hand) {
+    static const double sizes[] = {1, 0x1p-1000, 0x1p1000};
+    for (int i = 0; i < 3; i++) {
+        double lags[] = {0, 2 * sizes[i], sizes[i]};
+        szg_toeplitz *t;
+        szg_range r;
+        ck_szg_ok(szg_toeplitz_open_real(test_context(), 5, 2, lags, &t));
+        ck_szg_ok(szg_symbol_modulus_enclosure(test_context(), t, &r));
+        ck_close(r.max.lo / sizes[i], 3, 1e-12);
+        ck_close(r.min.hi / sizes[i], 1, 1e-12);
+        ck_close(r.max.hi / sizes[i], 3 / cos(PI / 64), 1e-9);
+        ck_assert(r.min.lo < sizes[i] && r.min.lo > 0.98 * sizes[i]);
+        szg_toeplitz_close(&t);
+    }
+    const double constant = -3, zero = 0;
+    szg_toeplitz *t;
+    szg_range r;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 4, 1, &constant, &t));
+    ck_szg_ok(szg_symbol_modulus_enclosure(test_context(), t, &r));
+    ck_close(r.min.lo, 3, 1e-12);
+    ck_close(r.max.hi, 3, 1e-12);
+    szg_toeplitz_close(&t);
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 4, 1, &zero, &t));
+    ck_szg_ok(szg_symbol_modulus_enclosure(test_context(), t, &r));
+    ck_assert(r.min.lo == 0 && r.max.hi == 0);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
 START_TEST(test_conventions) {
     ck_assert_str_eq(szg_symbol_convention_name(SZG_SYMBOL_TRUNCATED), "truncated");
     ck_assert_str_eq(szg_symbol_convention_name(SZG_SYMBOL_ATOMS), "atoms");
@@ -163,6 +223,7 @@ START_TEST(test_symbol_memory) {
     szg_c64 out[16];
     ck_survives_failed_allocations(1, szg_symbol_range(test_context(), t, &r));
     ck_survives_failed_allocations(1, szg_symbol_modulus_range(test_context(), t, &r));
+    ck_survives_failed_allocations(2, szg_symbol_modulus_enclosure(test_context(), t, &r));
     ck_survives_failed_allocations(1, szg_symbol_samples(test_context(), t, 16, out));
     szg_toeplitz_close(&t);
 }
@@ -174,6 +235,8 @@ void test_register(Suite *suite) {
     test_add(suite, "bounds", test_bounds);
     test_add(suite, "fejer inside", test_fejer_inside);
     test_add(suite, "modulus", test_modulus);
+    test_add(suite, "enclosure", test_enclosure);
+    test_add(suite, "enclosure by hand", test_enclosure_by_hand);
     test_add(suite, "conventions", test_conventions);
     test_add(suite, "errors", test_symbol_errors);
     test_add(suite, "memory", test_symbol_memory);
