@@ -111,9 +111,13 @@ void szg_context_cancel(szg_context *context) {
 }
 
 szg_status szg_context_check_cancel(szg_context *context) {
-    if (context && atomic_load(&context->cancelled))
+    if (context && atomic_load(&context->cancelled) && !atomic_load(&context->deferred))
         return szg_fail(context, SZG_ECANCEL, "interrupted");
     return SZG_OK;
+}
+
+void szg_context_defer_cancel(szg_context *context, bool defer) {
+    atomic_store(&context->deferred, defer);
 }
 
 void szg_context_set_ops(szg_context *context, const struct szg_ops *ops) {

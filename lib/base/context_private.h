@@ -12,7 +12,7 @@ struct szg_context {
     szg_context_options options;
     pthread_mutex_t lock; /* guards message and serialises the callbacks */
     char message[2048];
-    atomic_bool cancelled;
+    atomic_bool cancelled, deferred;
     atomic_llong allocations_left; /* failure injection; 0: off */
     _Atomic(const struct szg_ops *) ops;
     szg_pool *pool;

@@ -153,6 +153,10 @@ START_TEST(cancel_stops_the_pool) {
     pool_job *job = calloc(1, sizeof *job);
     job->fail_at = -1;
     szg_context_cancel(context);
+    szg_context_defer_cancel(context, true); /* what is deferred is finished first */
+    ck_assert_int_eq(szg_pool_run(context, BLOCKS, count_block, job), SZG_OK);
+    ck_assert_int_eq(atomic_exchange(&job->runs[0], 0), 1);
+    szg_context_defer_cancel(context, false);
     ck_assert_int_eq(szg_pool_run(context, BLOCKS, count_block, job), SZG_ECANCEL);
     ck_assert_int_eq(atomic_load(&job->runs[0]), 0);
     ck_assert_str_eq(szg_context_message(context), "interrupted");
