@@ -30,7 +30,7 @@ typedef enum szg_latent_rotation {
     SZG_ROTATION_TABLE_HALVES
 } szg_latent_rotation;
 
-/* A list of indices; all: every one. */
+/* A list of indices; all: every one; without any: "none". */
 typedef struct szg_index_list {
     bool all;
     int64_t count, index[SZG_CONFIG_LIST]; /* ascending, without repeats */
@@ -100,24 +100,43 @@ typedef struct szg_train_config {
     szg_capture_config capture;
 } szg_train_config;
 
+typedef enum szg_config_type {
+    SZG_CONFIG_INTEGER, /* min .. max */
+    SZG_CONFIG_REAL,    /* min .. max */
+    SZG_CONFIG_BOOLEAN, /* true | false */
+    SZG_CONFIG_CHOICE,  /* a word of `choices` */
+    SZG_CONFIG_STRING,  /* a text of fewer than SZG_CONFIG_TEXT bytes, UTF-8 */
+    SZG_CONFIG_INDICES  /* "0-3+5", "all", "none" */
+} szg_config_type;
+
 /* One key: "model.width". Values are written as texts: numbers, words of `choices`, true | false,
- * lists "0-3+5" or "all". */
+ * lists. In JSON numbers and booleans stand as such, words, texts and lists as strings. */
 typedef struct szg_config_key {
-    const char *name, *choices, *doc;
-    const char *text, *released, *released_mla; /* the values that the profiles set */
+    const char *name;
+    szg_config_type type;
+    double min, max;     /* inclusive, of integers, reals and members of a list */
+    const char *choices; /* SZG_CONFIG_CHOICE: "a|b|c" */
+    const char *doc;     /* one clause */
+    /* The values that the profiles set, by kind of encoding: mla, rope that rotates every head (a
+     * SPEC without rotate=), any other. */
+    const char *text, *text_mla, *released, *released_rope, *released_mla;
 } szg_config_key;
 
 /* NULL where index >= the number of keys. */
 const szg_config_key *szg_train_config_key(int64_t index);
 
-/* The values of a profile, for an encoding SPEC ("rope") of which the released profile depends. */
+/* The values of a profile, for an encoding SPEC ("rope") of which the released profile depends:
+ * see szg_config_key; alibi gets slopes=exp where the SPEC does not say. SZG_EINVAL: the SPEC's
+ * text is too long. */
 SZG_CHECK_RESULT szg_status szg_train_config_profile(szg_context *context, szg_profile profile,
                                                      const char *encoding, szg_train_config *out);
 
 /* Reads a configuration: a JSON object with a section each for model, data, loop, capture, and
- * `profile` (default text), whose values are set first; then `overrides` ("model.width=64").
- * path NULL: overrides alone. SZG_EDATA (file and path inside it), SZG_EINVAL (an override): an
- * unknown key (the nearest known one is named), a wrong type, a value out of its range. */
+ * `profile` (default text), then `overrides` ("model.width=64", the last of a key wins). Whatever
+ * their order, `profile` and `model.encoding` are settled first, then the profile's values are set,
+ * then the file's, then the overrides. path NULL: overrides alone. SZG_EDATA (file and path inside
+ * it), SZG_EINVAL (an override): an unknown key (the nearest known one is named), a wrong type, a
+ * value out of its range; errors of szg_train_config_check. */
 SZG_CHECK_RESULT szg_status szg_train_config_read(szg_context *context, const char *path,
                                                   const char *const *overrides, int64_t count,
                                                   szg_train_config *out);
@@ -126,7 +145,7 @@ SZG_CHECK_RESULT szg_status szg_train_config_read(szg_context *context, const ch
 SZG_CHECK_RESULT szg_status szg_train_config_parse(szg_context *context, const char *name,
                                                    const char *text, szg_train_config *out);
 
-/* Sets one key; SZG_EINVAL as above. */
+/* Sets one key and nothing else; SZG_EINVAL as above, and for `profile`, which sets all others. */
 SZG_CHECK_RESULT szg_status szg_train_config_set(szg_context *context, szg_train_config *config,
                                                  const char *key, const char *value);
 

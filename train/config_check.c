@@ -1,0 +1,169 @@
+/* Whether the values of a configuration go together. */
+#include <inttypes.h>
+
+#include "config_private.h"
+
+#define REFUSE(context, ...) szg_fail((context), SZG_EINVAL, __VA_ARGS__)
+
+/* Every field within the table's range: the struct may have been filled by hand. */
+static szg_status check_ranges(szg_context *context, const szg_train_config *config) {
+    char text[SZG_CONFIG_TEXT], sentence[CONFIG_SENTENCE];
+    szg_train_config copy = *config;
+    const config_row *row;
+    for (int64_t i = 0; (row = config_row_at(i)); i++)
+        if (!config_set(row, config_text(row, config, text), &copy, sentence))
+            return REFUSE(context, "%s=%.80s: %s", row->key.name, text, sentence);
+    return SZG_OK;
+}
+
+/* No member at or beyond `limit`. */
+static szg_status check_list(szg_context *context, const char *key, const szg_index_list *list,
+                             const char *limit_key, int64_t limit) {
+    if (list->all || list->count == 0 || list->index[list->count - 1] < limit)
+        return SZG_OK;
+    return REFUSE(context, "%s names %" PRId64 ", but %s=%" PRId64 " (they count from 0)", key,
+                  list->index[list->count - 1], limit_key, limit);
+}
+
+static szg_status check_sizes(szg_context *context, const szg_model_config *model) {
+    if (model->width % model->heads != 0)
+        return REFUSE(context,
+                      "model.heads=%" PRId64 " does not divide model.width=%" PRId64
+                      ": each head takes width / heads numbers",
+                      model->heads, model->width);
+    if (model->added_sinusoid != SZG_SINUSOID_NONE && model->width % 2 != 0)
+        return REFUSE(context,
+                      "model.width=%" PRId64 " is odd: sines and cosines need an even one, or "
+                      "model.added_sinusoid=none",
+                      model->width);
+    if (!(model->dropout < 1))
+        return REFUSE(context, "model.dropout=%g leaves nothing: it must be below 1",
+                      model->dropout);
+    return check_list(context, "model.rotated_layers", &model->rotated_layers, "model.layers",
+                      model->layers);
+}
+
+/* The longest that a task makes, and its largest label. */
+static szg_status check_classes(szg_context *context, const szg_train_config *config,
+                                int64_t longest, const char *longest_key, int64_t largest_label,
+                                const char *label_key) {
+    const szg_model_config *model = &config->model;
+    if (longest > model->max_length)
+        return REFUSE(context,
+                      "sequences of %s=%" PRId64 " words do not fit model.max_length=%" PRId64,
+                      longest_key, longest, model->max_length);
+    if (model->classes == SZG_CLASSES_VOCABULARY && largest_label >= model->vocabulary)
+        return REFUSE(context,
+                      "%s makes labels up to %" PRId64 ", but model.classes=vocabulary has %" PRId64
+                      " classes: set model.classes=labels or enlarge model.vocabulary",
+                      label_key, largest_label, model->vocabulary);
+    return SZG_OK;
+}
+
+static szg_status check_order(szg_context *context, const char *low_key, int64_t low,
+                              const char *high_key, int64_t high) {
+    return low <= high ? SZG_OK
+                       : REFUSE(context, "%s=%" PRId64 " exceeds %s=%" PRId64, low_key, low,
+                                high_key, high);
+}
+
+/* Segments are drawn without replacement, and cut after the second trigger at the earliest. */
+static szg_status check_segments(szg_context *context, const szg_train_config *config,
+                                 const char *between_key, int64_t between) {
+    const szg_data_config *data = &config->data;
+    int64_t fillers = config->model.vocabulary - (data->clean_labels ? 3 : 1);
+    const char *key = between > data->side_max ? between_key : "data.side_max";
+    int64_t segment = between > data->side_max ? between : data->side_max;
+    if (segment > fillers)
+        return REFUSE(context,
+                      "%s=%" PRId64 " words without replacement need as many fillers, but "
+                      "model.vocabulary=%" PRId64 " has %" PRId64 "%s",
+                      key, segment, config->model.vocabulary, fillers < 0 ? 0 : fillers,
+                      data->clean_labels ? " besides the triggers" : "");
+    if (data->side_max + between + 2 > data->longest)
+        return REFUSE(context,
+                      "data.side_max + %s + 2 = %" PRId64 " exceeds data.longest=%" PRId64
+                      ": a cut would take the second trigger, and with it the label",
+                      between_key, data->side_max + between + 2, data->longest);
+    return SZG_OK;
+}
+
+static szg_status check_distance(szg_context *context, const szg_train_config *config) {
+    const szg_data_config *data = &config->data;
+    bool apart = data->test_between_max > 0;
+    if (config->model.vocabulary < 3)
+        return REFUSE(context,
+                      "model.vocabulary=%" PRId64 ": padding and two triggers need 3 at least",
+                      config->model.vocabulary);
+    SZG_TRY(check_order(context, "data.between_min", data->between_min, "data.between_max",
+                        data->between_max));
+    SZG_TRY(check_order(context, "data.side_min", data->side_min, "data.side_max", data->side_max));
+    SZG_TRY(check_order(context, "data.test_between_min", data->test_between_min,
+                        "data.test_between_max", data->test_between_max));
+    SZG_TRY(check_segments(context, config, "data.between_max", data->between_max));
+    if (apart)
+        SZG_TRY(check_segments(context, config, "data.test_between_max", data->test_between_max));
+    int64_t largest = apart && data->test_between_max > data->between_max ? data->test_between_max
+                                                                          : data->between_max;
+    return check_classes(context, config, data->longest, "data.longest", largest + 1,
+                         "data.between_max");
+}
+
+static szg_status check_count(szg_context *context, const szg_train_config *config) {
+    const szg_data_config *data = &config->data;
+    SZG_TRY(check_order(context, "data.count_max", data->count_max, "data.words", data->words));
+    if (data->triggers > config->model.vocabulary - 2)
+        return REFUSE(context,
+                      "data.triggers=%" PRId64 " leave no other word of the %" PRId64
+                      " that model.vocabulary=%" PRId64 " has",
+                      data->triggers, config->model.vocabulary - 1, config->model.vocabulary);
+    return check_classes(context, config, data->words, "data.words", data->count_max,
+                         "data.count_max");
+}
+
+static szg_status check_data(szg_context *context, const szg_train_config *config) {
+    const szg_data_config *data = &config->data;
+    if (data->test_file[0] && !data->train_file[0])
+        return REFUSE(context, "data.test_file is given without data.train_file: give both, or "
+                               "neither for a task");
+    if (!data->test_file[0] && !(data->train_part > 0 && data->train_part < 1))
+        return REFUSE(context,
+                      "data.train_part=%g: training and testing both need a part, so it must lie "
+                      "between 0 and 1",
+                      data->train_part);
+    if (data->train_file[0])
+        return SZG_OK; /* the examples are checked when they are read */
+    return data->task == SZG_TASK_DISTANCE ? check_distance(context, config)
+                                           : check_count(context, config);
+}
+
+static szg_status check_loop(szg_context *context, const szg_loop_config *loop) {
+    if (!(loop->beta1 < 1) || !(loop->beta2 < 1))
+        return REFUSE(context, "loop.beta1=%g and loop.beta2=%g must be below 1", loop->beta1,
+                      loop->beta2);
+    return SZG_OK;
+}
+
+static szg_status check_capture(szg_context *context, const szg_train_config *config) {
+    const szg_capture_config *capture = &config->capture;
+    SZG_TRY(check_list(context, "capture.layers", &capture->layers, "model.layers",
+                       config->model.layers));
+    SZG_TRY(
+        check_list(context, "capture.heads", &capture->heads, "model.heads", config->model.heads));
+    bool nothing = (!capture->layers.all && capture->layers.count == 0) ||
+                   (!capture->heads.all && capture->heads.count == 0);
+    if (capture->every > 0 && nothing)
+        return REFUSE(context,
+                      "capture.every=%" PRId64 " with no layer or no head to capture: set "
+                      "capture.layers and capture.heads, or capture.every=0",
+                      capture->every);
+    return SZG_OK;
+}
+
+szg_status szg_train_config_check(szg_context *context, const szg_train_config *config) {
+    SZG_TRY(check_ranges(context, config));
+    SZG_TRY(check_sizes(context, &config->model));
+    SZG_TRY(check_data(context, config));
+    SZG_TRY(check_loop(context, &config->loop));
+    return check_capture(context, config);
+}

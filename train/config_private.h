@@ -1,0 +1,38 @@
+/* The table of configuration keys, and one way between a key's text and its field. */
+#ifndef SZG_TRAIN_CONFIG_PRIVATE_H
+#define SZG_TRAIN_CONFIG_PRIVATE_H
+
+#include <szego/train_config.h>
+
+enum { CONFIG_SENTENCE = 256 };
+
+typedef struct config_row {
+    szg_config_key key;
+    size_t offset; /* of the field in szg_train_config */
+    int first;     /* SZG_CONFIG_CHOICE: the enumerator that the first word stands for */
+} config_row;
+
+/* NULL where there is no such key. */
+const config_row *config_find(const char *name);
+const config_row *config_row_at(int64_t index);
+
+/* Whether some key begins with "section.". */
+bool config_is_section(const char *section);
+
+/* Sets a field from a key's text. False: it is none, and `sentence` says what is ("is not ..."). */
+bool config_set(const config_row *row, const char *text, szg_train_config *config,
+                char sentence[CONFIG_SENTENCE]);
+
+/* The field's text, such that config_set restores it exactly. */
+const char *config_text(const config_row *row, const szg_train_config *config,
+                        char text[SZG_CONFIG_TEXT]);
+
+/* "is no key of the configuration: did you mean model.width?" */
+void config_unknown(const char *name, char sentence[CONFIG_SENTENCE]);
+
+/* A field by its row, for reading. */
+static inline const void *config_field(const config_row *row, const szg_train_config *config) {
+    return (const char *)config + row->offset;
+}
+
+#endif

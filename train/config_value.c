@@ -1,0 +1,245 @@
+/* A key's text and its field; which known key an unknown one resembles. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/csv.h>
+
+#include "config_private.h"
+
+_Static_assert(sizeof(szg_mask) == sizeof(int), "words are stored as enumerators");
+_Static_assert(sizeof(uint64_t) == sizeof(int64_t), "seeds are stored as integers");
+
+enum { NAME_CUT = 64 };
+
+static bool refuse(char sentence[CONFIG_SENTENCE], const char *format, ...) SZG_PRINTF(2, 3);
+static bool refuse(char sentence[CONFIG_SENTENCE], const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, CONFIG_SENTENCE, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool out_of_range(const config_row *row, char sentence[CONFIG_SENTENCE]) {
+    return refuse(sentence, "is outside the range %.17g .. %.17g", row->key.min, row->key.max);
+}
+
+static bool set_integer(const config_row *row, const char *text, int64_t *field,
+                        char sentence[CONFIG_SENTENCE]) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (!strchr("-0123456789", *text) || *end || end == text)
+        return refuse(sentence, "is not a whole number");
+    if (errno == ERANGE || value < (int64_t)row->key.min || value > (int64_t)row->key.max)
+        return out_of_range(row, sentence);
+    *field = value;
+    return true;
+}
+
+static bool set_real(const config_row *row, const char *text, double *field,
+                     char sentence[CONFIG_SENTENCE]) {
+    double value;
+    if (!szg_real_parse(text, &value) || !isfinite(value))
+        return refuse(sentence, "is not a finite number");
+    if (!(value >= row->key.min && value <= row->key.max))
+        return out_of_range(row, sentence);
+    *field = value;
+    return true;
+}
+
+static bool set_boolean(const char *text, bool *field, char sentence[CONFIG_SENTENCE]) {
+    bool yes = strcmp(text, "true") == 0;
+    if (!yes && strcmp(text, "false") != 0)
+        return refuse(sentence, "is neither true nor false");
+    *field = yes;
+    return true;
+}
+
+static bool set_choice(const config_row *row, const char *text, void *field,
+                       char sentence[CONFIG_SENTENCE]) {
+    int value = row->first;
+    for (const char *word = row->key.choices;; value++) {
+        size_t length = strcspn(word, "|");
+        if (strlen(text) == length && memcmp(word, text, length) == 0) {
+            memcpy(field, &value, sizeof value);
+            return true;
+        }
+        if (!word[length])
+            return refuse(sentence, "is none of %s", row->key.choices);
+        word += length + 1;
+    }
+}
+
+/* Well-formed UTF-8 is all that JSON can hold (Unicode 15, table 3-7). */
+static bool is_utf8(const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        int more = *at < 0x80 ? 0 : *at < 0xE0 ? 1 : *at < 0xF0 ? 2 : 3;
+        unsigned char least = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90 : 0x80;
+        unsigned char most = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F : 0xBF;
+        if ((*at >= 0x80 && *at < 0xC2) || *at > 0xF4)
+            return false;
+        for (; more > 0; more--, least = 0x80, most = 0xBF)
+            if (*++at < least || *at > most)
+                return false;
+    }
+    return true;
+}
+
+static bool set_string(const char *text, char *field, char sentence[CONFIG_SENTENCE]) {
+    size_t length = strlen(text);
+    if (length >= SZG_CONFIG_TEXT)
+        return refuse(sentence, "has %zu bytes, %d are the most", length, SZG_CONFIG_TEXT - 1);
+    if (!is_utf8(text))
+        return refuse(sentence, "is not UTF-8");
+    memset(field, 0, SZG_CONFIG_TEXT);
+    memcpy(field, text, length);
+    return true;
+}
+
+/* Reads "a" or "a-b" at *at and moves on. */
+static bool read_span(const char **at, int64_t *first, int64_t *last) {
+    char *end;
+    errno = 0;
+    if (!(**at >= '0' && **at <= '9'))
+        return false;
+    *first = *last = strtoll(*at, &end, 10);
+    if (*end == '-') {
+        if (!(end[1] >= '0' && end[1] <= '9'))
+            return false;
+        *last = strtoll(end + 1, &end, 10);
+    }
+    *at = end;
+    return errno == 0 && *last >= *first;
+}
+
+static bool set_indices(const config_row *row, const char *text, szg_index_list *field,
+                        char sentence[CONFIG_SENTENCE]) {
+    szg_index_list list = {.all = strcmp(text, "all") == 0};
+    bool spans = !list.all && strcmp(text, "none") != 0;
+    for (const char *at = text; spans; at++) {
+        int64_t first, last, before = list.count ? list.index[list.count - 1] : -1;
+        if (!read_span(&at, &first, &last) || (*at && *at != '+') || first <= before)
+            return refuse(sentence, "is not an ascending list such as 0-3 or 0+2+5, all or none");
+        if (last > (int64_t)row->key.max)
+            return out_of_range(row, sentence);
+        if (last - first >= SZG_CONFIG_LIST - list.count)
+            return refuse(sentence, "has more than %d members: write all", SZG_CONFIG_LIST);
+        for (int64_t i = first; i <= last; i++)
+            list.index[list.count++] = i;
+        spans = *at;
+    }
+    *field = list;
+    return true;
+}
+
+bool config_set(const config_row *row, const char *text, szg_train_config *config,
+                char sentence[CONFIG_SENTENCE]) {
+    void *field = (char *)config + row->offset;
+    switch (row->key.type) {
+    case SZG_CONFIG_INTEGER:
+        return set_integer(row, text, field, sentence);
+    case SZG_CONFIG_REAL:
+        return set_real(row, text, field, sentence);
+    case SZG_CONFIG_BOOLEAN:
+        return set_boolean(text, field, sentence);
+    case SZG_CONFIG_CHOICE:
+        return set_choice(row, text, field, sentence);
+    case SZG_CONFIG_STRING:
+        return set_string(text, field, sentence);
+    case SZG_CONFIG_INDICES:
+        return set_indices(row, text, field, sentence);
+    }
+    return refuse(sentence, "has no type");
+}
+
+static void print_indices(const szg_index_list *list, char text[SZG_CONFIG_TEXT]) {
+    size_t used = 0;
+    snprintf(text, SZG_CONFIG_TEXT, "%s", list->all ? "all" : "none");
+    for (int64_t i = 0, end; !list->all && i < list->count; i = end) {
+        for (end = i + 1; end < list->count && list->index[end] == list->index[end - 1] + 1;)
+            end++;
+        int length = snprintf(text + used, SZG_CONFIG_TEXT - used, "%s%" PRId64, i ? "+" : "",
+                              list->index[i]);
+        used += (size_t)length;
+        if (end > i + 1)
+            used += (size_t)snprintf(text + used, SZG_CONFIG_TEXT - used, "-%" PRId64,
+                                     list->index[end - 1]);
+    }
+}
+
+static void print_choice(const config_row *row, const void *field, char text[SZG_CONFIG_TEXT]) {
+    int value;
+    memcpy(&value, field, sizeof value);
+    const char *word = row->key.choices;
+    for (int i = row->first; i < value && strchr(word, '|'); i++)
+        word = strchr(word, '|') + 1;
+    snprintf(text, SZG_CONFIG_TEXT, "%.*s", (int)strcspn(word, "|"), word);
+}
+
+const char *config_text(const config_row *row, const szg_train_config *config,
+                        char text[SZG_CONFIG_TEXT]) {
+    const void *field = config_field(row, config);
+    switch (row->key.type) {
+    case SZG_CONFIG_INTEGER:
+        snprintf(text, SZG_CONFIG_TEXT, "%" PRId64, *(const int64_t *)field);
+        break;
+    case SZG_CONFIG_REAL:
+        szg_real_text(*(const double *)field, text);
+        break;
+    case SZG_CONFIG_BOOLEAN:
+        snprintf(text, SZG_CONFIG_TEXT, "%s", *(const bool *)field ? "true" : "false");
+        break;
+    case SZG_CONFIG_CHOICE:
+        print_choice(row, field, text);
+        break;
+    case SZG_CONFIG_STRING:
+        snprintf(text, SZG_CONFIG_TEXT, "%s", (const char *)field);
+        break;
+    case SZG_CONFIG_INDICES:
+        print_indices(field, text);
+        break;
+    }
+    return text;
+}
+
+/* Letters to insert, delete or replace (Levenshtein 1966), of the first NAME_CUT each. */
+static int edits(const char *a, const char *b) {
+    int row[NAME_CUT + 1], n = (int)strnlen(a, NAME_CUT), m = (int)strnlen(b, NAME_CUT);
+    for (int j = 0; j <= m; j++)
+        row[j] = j;
+    for (int i = 1; i <= n; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            best = best < row[j] + 1 ? best : row[j] + 1;
+            row[j] = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
+        }
+    }
+    return row[m];
+}
+
+void config_unknown(const char *name, char sentence[CONFIG_SENTENCE]) {
+    const char *nearest = "", *own = strrchr(name, '.');
+    int least = INT32_MAX;
+    const config_row *row;
+    for (int64_t i = 0; (row = config_row_at(i)); i++) {
+        const char *dot = strrchr(row->key.name, '.');
+        int whole = 2 * edits(name, row->key.name); /* the section may be wrong or missing */
+        int last = 2 * edits(own ? own + 1 : name, dot ? dot + 1 : row->key.name) + 1;
+        int distance = whole < last ? whole : last;
+        if (distance < least) {
+            least = distance;
+            nearest = row->key.name;
+        }
+    }
+    snprintf(sentence, CONFIG_SENTENCE, "is no key of the configuration: did you mean %s?",
+             nearest);
+}
