@@ -1,0 +1,21 @@
+/* Which variant of the kernels this processor runs. */
+#ifndef SZG_BACKEND_CPU_LEVEL_H
+#define SZG_BACKEND_CPU_LEVEL_H
+
+typedef enum szg_cpu_level {
+    SZG_CPU_BASELINE, /* what the compiler assumes */
+    SZG_CPU_AVX2,     /* and FMA */
+    SZG_CPU_AVX512,   /* F, DQ, BW, VL */
+    SZG_CPU_LEVELS
+} szg_cpu_level;
+
+/* The highest level of the processor, or the lower one that the environment variable SZEGO_SIMD
+ * names (baseline, avx2, avx512). */
+szg_cpu_level szg_cpu_level_best(void);
+
+/* Kernel files name their table SZG_KERNELS(table): the build gives each variant its ending. */
+#define SZG_KERNELS_PASTE(name, ending) name##_##ending
+#define SZG_KERNELS_NAME(name, ending) SZG_KERNELS_PASTE(name, ending)
+#define SZG_KERNELS(name) SZG_KERNELS_NAME(name, SZG_KERNELS_ENDING)
+
+#endif
