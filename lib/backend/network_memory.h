@@ -1,0 +1,18 @@
+/* Memory of the backends that compute in the host's memory: the entries of ops.h. */
+#ifndef SZG_BACKEND_NETWORK_MEMORY_H
+#define SZG_BACKEND_NETWORK_MEMORY_H
+
+#include <szego/ops.h>
+
+szg_status szg_host_alloc(szg_context *context, int64_t bytes, void **out);
+void szg_host_free(szg_context *context, void *memory);
+szg_status szg_host_copy(szg_context *context, void *to, const void *from, int64_t bytes);
+szg_status szg_host_clear(szg_context *context, void *memory, int64_t bytes);
+szg_status szg_host_sync(szg_context *context);
+
+#define SZG_HOST_MEMORY                                                                            \
+    .alloc = szg_host_alloc, .free = szg_host_free, .upload = szg_host_copy,                       \
+    .download = szg_host_copy, .copy = szg_host_copy, .clear = szg_host_clear,                     \
+    .sync = szg_host_sync
+
+#endif
