@@ -33,6 +33,9 @@ SZG_CHECK_RESULT szg_status szg_device_download(szg_context *context, void *to, 
 SZG_CHECK_RESULT szg_status szg_device_copy(szg_context *context, void *to, const void *from,
                                             int64_t bytes);
 SZG_CHECK_RESULT szg_status szg_device_clear(szg_context *context, void *memory, int64_t bytes);
+/* Zeroes the first `bytes` bytes of each of `rows` rows that are `stride` bytes apart. */
+SZG_CHECK_RESULT szg_status szg_device_clear_columns(szg_context *context, void *memory,
+                                                     int64_t rows, int64_t stride, int64_t bytes);
 /* Waits until all work given to the backend is done. */
 SZG_CHECK_RESULT szg_status szg_device_sync(szg_context *context);
 

@@ -18,6 +18,8 @@ typedef struct szg_network_ops {
     szg_status (*download)(szg_context *context, void *to, const void *from, int64_t bytes);
     szg_status (*copy)(szg_context *context, void *to, const void *from, int64_t bytes);
     szg_status (*clear)(szg_context *context, void *memory, int64_t bytes);
+    szg_status (*clear_columns)(szg_context *context, void *memory, int64_t rows, int64_t stride,
+                                int64_t bytes);
     szg_status (*sync)(szg_context *context);
 
     szg_status (*linear)(szg_context *context, const szg_linear *linear);

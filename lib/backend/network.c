@@ -55,6 +55,19 @@ szg_status szg_device_clear(szg_context *context, void *memory, int64_t bytes) {
     SZG_NETWORK_CALL(&check, clear, memory, bytes);
 }
 
+szg_status szg_device_clear_columns(szg_context *context, void *memory, int64_t rows,
+                                    int64_t stride, int64_t bytes) {
+    szg_arguments check = {context, "device clear columns", SZG_OK};
+    szg_argument_size(&check, "rows", rows, 0);
+    szg_argument_size(&check, "bytes", bytes, 0);
+    szg_argument_size(&check, "stride", stride, bytes);
+    szg_argument_extent(&check, rows, stride, 1);
+    if (check.status != SZG_OK || rows == 0 || bytes == 0)
+        return check.status;
+    szg_argument_array(&check, "memory", memory);
+    SZG_NETWORK_CALL(&check, clear_columns, memory, rows, stride, bytes);
+}
+
 szg_status szg_device_sync(szg_context *context) {
     szg_arguments check = {context, "device sync", SZG_OK};
     const szg_network_ops *network = szg_network_of(&check);

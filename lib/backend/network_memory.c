@@ -47,6 +47,28 @@ szg_status szg_host_clear(szg_context *context, void *memory, int64_t bytes) {
     return move(context, memory, NULL, bytes);
 }
 
+typedef struct columns_job {
+    char *memory;
+    int64_t rows, stride, bytes, rows_per_block;
+} columns_job;
+
+static szg_status clear_rows(szg_context *context, void *argument, int64_t block, int worker) {
+    (void)context, (void)worker;
+    const columns_job *job = argument;
+    int64_t first = block * job->rows_per_block, left = job->rows - first;
+    int64_t count = left < job->rows_per_block ? left : job->rows_per_block;
+    for (int64_t row = first; row < first + count; row++)
+        memset(job->memory + row * job->stride, 0, (size_t)job->bytes);
+    return SZG_OK;
+}
+
+szg_status szg_host_clear_columns(szg_context *context, void *memory, int64_t rows, int64_t stride,
+                                  int64_t bytes) {
+    columns_job job = {memory, rows, stride, bytes, 1 + CHUNK / (bytes + 64)};
+    return szg_pool_run(context, (rows + job.rows_per_block - 1) / job.rows_per_block, clear_rows,
+                        &job);
+}
+
 szg_status szg_host_sync(szg_context *context) {
     (void)context;
     return SZG_OK;

@@ -8,11 +8,13 @@ szg_status szg_host_alloc(szg_context *context, int64_t bytes, void **out);
 void szg_host_free(szg_context *context, void *memory);
 szg_status szg_host_copy(szg_context *context, void *to, const void *from, int64_t bytes);
 szg_status szg_host_clear(szg_context *context, void *memory, int64_t bytes);
+szg_status szg_host_clear_columns(szg_context *context, void *memory, int64_t rows, int64_t stride,
+                                  int64_t bytes);
 szg_status szg_host_sync(szg_context *context);
 
 #define SZG_HOST_MEMORY                                                                            \
     .alloc = szg_host_alloc, .free = szg_host_free, .upload = szg_host_copy,                       \
     .download = szg_host_copy, .copy = szg_host_copy, .clear = szg_host_clear,                     \
-    .sync = szg_host_sync
+    .clear_columns = szg_host_clear_columns, .sync = szg_host_sync
 
 #endif
