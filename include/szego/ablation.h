@@ -8,41 +8,95 @@
 
 SZG_BEGIN_DECLS
 
+/* ---- Accuracy without a head ---- */
+
 typedef enum szg_ablation_method {
     SZG_ABLATE_OUTPUT,        /* the head's output is zero */
     SZG_ABLATE_VALUES,        /* its rows of W_V and the bias: the same numbers by another way */
-    SZG_ABLATE_LATENT_COLUMNS /* mla: columns h d_head .. of the up-projections, as released */
+    SZG_ABLATE_LATENT_COLUMNS /* mla: columns h d_head .. (h + 1) d_head - 1 of the up-projections
+                                 W_UQ, W_UK, W_UV, as released: latent dimensions, not heads */
 } szg_ablation_method;
+
+/* "output", "values", "latent_columns". SZG_EINVAL lists them. */
+SZG_CHECK_RESULT szg_status szg_ablation_method_parse(szg_context *context, const char *name,
+                                                      szg_ablation_method *out);
 
 typedef struct szg_ablation_options {
     szg_ablation_method method;
-    int64_t batch; /* sequences a pass; 0: the configuration's */
+    int64_t batch; /* sequences a pass; 0: the configuration's evaluate_batch */
 } szg_ablation_options;
 
 /* Accuracies after ablation: [layers][heads], then [layers] with all heads of a layer at once. */
 typedef struct szg_ablation {
     int64_t layers, heads;
+    int64_t reach; /* heads from this one on are left as they are: with LATENT_COLUMNS their columns
+                      lie beyond the latent dimensions; else = heads */
+    int64_t counted; /* examples that count */
     double accuracy; /* of the whole model */
     double *head;    /* [layers * heads] */
     double *layer;   /* [layers] */
 } szg_ablation;
+
+/* One pass over the examples: what lies below the ablated layer is computed once a batch. The
+ * model's parameters are as before when it returns, on failure too, unless the backend fails.
+ * SZG_EINVAL: no examples, LATENT_COLUMNS of a model without latent projections; SZG_EDATA: a token
+ * or label that the model does not have, no example that counts; SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_ablation_run(szg_context *context, szg_model *model,
                                              const szg_examples *examples,
                                              const szg_ablation_options *options,
                                              szg_ablation *out);
+/* Arrays of zeros for so many layers and heads. */
+SZG_CHECK_RESULT szg_status szg_ablation_open(szg_context *context, int64_t layers, int64_t heads,
+                                              szg_ablation *out);
 void szg_ablation_close(szg_ablation *ablation);
 
-/* Per layer: the share of the total drop that the worst head carries (the deposit index), the Gini
- * coefficient of the drops, with bootstrap intervals over the runs (seeds). Negative drops count as
- * 0; a layer without any drop has neither (NaN). */
+/* ---- Deposit ---- */
+
+enum { SZG_DEPOSIT_RESAMPLES = 10000 };
+
+/* Of one layer. A run's drops are the accuracy of its whole model less those without each head,
+ * negative ones counted as 0; its index is the share of their sum that the worst head carries (1 /
+ * heads .. 1), its Gini coefficient 0 (equal) .. (heads - 1) / heads (one head). Here stand the
+ * means over the runs that have a drop at all: heads of different seeds are different heads, so
+ * their drops are not averaged first. The intervals are 95% percentile intervals of
+ * SZG_DEPOSIT_RESAMPLES bootstrap resamples of those runs (Efron 1979); NaN with fewer than two.
+ * Everything is NaN where no run has a drop. */
 typedef struct szg_deposit {
+    int64_t runs; /* that have a drop */
     double index, index_low, index_high;
     double gini, gini_low, gini_high;
-    int64_t worst_head; /* of the mean drop */
+    double total;       /* sum of a run's drops, mean over all runs */
+    int64_t worst_head; /* of the only run; -1 with several runs or none */
 } szg_deposit;
+
+/* SZG_EINVAL: no runs, or runs of other shapes, or no such layer. */
 SZG_CHECK_RESULT szg_status szg_ablation_deposit(szg_context *context,
                                                  const szg_ablation *const *runs, int64_t count,
                                                  int64_t layer, uint64_t seed, szg_deposit *out);
+
+/* Gini coefficient of numbers >= 0: sum_ij |x_i - x_j| / (2 n sum x); NaN where the sum is not
+ * positive. Sorts `x`. */
+double szg_gini_coefficient(int64_t count, double *x);
+
+/* ---- Tables ---- */
+
+/* What the first columns of a training table say. */
+typedef struct szg_run_key {
+    const char *run, *encoding, *task;
+    int64_t seed;
+} szg_run_key;
+
+/* `ablation`: run, encoding, task, seed, layer, head, accuracy, drop, note; an empty head stands
+ * for all heads of the layer at once. `deposit`: one row a layer and run, and for two runs and more
+ * one with an empty seed, their mean. */
+SZG_CHECK_RESULT szg_status szg_ablation_table_open(szg_context *context, szg_table **out);
+SZG_CHECK_RESULT szg_status szg_ablation_rows(szg_context *context, szg_table *table,
+                                              const szg_run_key *key, const szg_ablation *ablation);
+SZG_CHECK_RESULT szg_status szg_deposit_table_open(szg_context *context, szg_table **out);
+SZG_CHECK_RESULT szg_status szg_deposit_rows(szg_context *context, szg_table *table,
+                                             const szg_run_key *keys,
+                                             const szg_ablation *const *runs, int64_t count,
+                                             uint64_t seed);
 
 SZG_END_DECLS
 
