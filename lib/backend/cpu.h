@@ -23,6 +23,11 @@ SZG_CHECK_RESULT szg_status szg_lapack_status(szg_context *context, const char *
 /* Work space sizes come back as doubles, rounded to nearest: never below the true size here. */
 int64_t szg_lapack_work(double query);
 
+/* c = op(a) op(b) + beta c in single precision, on the calling thread. Sizes are checked. */
+void szg_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
+                   const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
+                   int64_t ldc);
+
 szg_status szg_cpu_gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
                         double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
                         double beta, double *c, int64_t ldc);

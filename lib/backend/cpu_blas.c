@@ -75,6 +75,15 @@ static szg_status check_sizes(szg_context *context, int64_t m, int64_t n, int64_
     return szg_lapack_sizes(context, "product", k, n, ldb);
 }
 
+void szg_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
+                   const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
+                   int64_t ldc) {
+    szg_blas_call call = szg_blas_begin(context, false);
+    cblas_sgemm(CblasRowMajor, transpose_of(op_a), transpose_of(op_b), (blasint)m, (blasint)n,
+                (blasint)k, 1, a, (blasint)lda, b, (blasint)ldb, beta, c, (blasint)ldc);
+    szg_blas_end(call);
+}
+
 typedef struct product {
     bool is_complex, rows; /* rows: slices are of rows of C, else of columns */
     char op_a, op_b;

@@ -1,0 +1,263 @@
+#include <math.h>
+#include <string.h>
+
+#include "cpu_layers.h"
+#include "cpu_level.h"
+#include "cpu_vector.h"
+
+/* Loops without sums over their index are left to the compiler's vectoriser. */
+static inline float total(vfloat x) {
+    float sum = 0;
+    for (int i = 0; i < LANES / 2; i++)
+        sum += x[i] + x[i + LANES / 2];
+    return sum;
+}
+
+/* ---- The normal distribution ---- */
+
+static inline float from_bits(int32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* exp(a) for -87 <= a <= 0, relative error below 2e-7: a = n log 2 + r, |r| <= log(2) / 2, Taylor's
+ * polynomial of degree 7. */
+static inline float exp_negative(float a) {
+    const float round = 0x1.8p23F;
+    float shifted = a * 1.44269504F + round, n = shifted - round;
+    float r = a - n * 0.693359375F + n * 2.12194440e-4F;
+    float p = 1.0F / 5040;
+    p = p * r + 1.0F / 720;
+    p = p * r + 1.0F / 120;
+    p = p * r + 1.0F / 24;
+    p = p * r + 1.0F / 6;
+    p = p * r + 0.5F;
+    p = p * r + 1;
+    p = p * r + 1;
+    return p * from_bits(((int32_t)n + 127) << 23);
+}
+
+/* erfc(t) = exp(-t^2) R(u), u = 1 / (1 + 0.65 t), R the polynomial of degree 9 that is closest
+ * to exp(t^2) erfc(t) in relative error on 0 <= t <= 10 (7e-8 but for rounding). */
+static inline void normal_at(float x, float *distribution, float *density) {
+    float square = 0.5F * x * x;
+    float e = exp_negative(square < 87 ? -square : -87.0F);
+    e = square < 87 ? e : square * 0; /* 0, or NaN */
+    float t = x < 0 ? x * -0.707106781F : x * 0.707106781F;
+    float u = 1 / (1 + 0.65F * t);
+    float p = 0.0899564624F;
+    p = p * u - 0.506129622F;
+    p = p * u + 1.14711773F;
+    p = p * u - 1.22864079F;
+    p = p * u + 0.474665433F;
+    p = p * u - 0.0282753389F;
+    p = p * u + 0.321566463F;
+    p = p * u + 0.36275053F;
+    p = p * u + 0.366997182F;
+    p = p * u - 8.06743719e-6F;
+    float tail = 0.5F * e * p;
+    *distribution = x < 0 ? tail : 1 - tail;
+    *density = 0.39894228F * e;
+}
+
+static void normal(int64_t count, const float *restrict x, float *restrict distribution,
+                   float *restrict density) {
+    for (int64_t i = 0; i < count; i++)
+        normal_at(x[i], &distribution[i], &density[i]);
+}
+
+/* ---- Bias and activation ---- */
+
+static void gelu_row(int64_t columns, const float *z, float *y) {
+    for (int64_t c = 0; c < columns; c++) {
+        float distribution, density;
+        normal_at(z[c], &distribution, &density);
+        y[c] = z[c] * distribution;
+    }
+}
+
+static void activate(int64_t rows, int64_t columns, szg_activation activation, const float *bias,
+                     float *z, int64_t ldz, float *y, int64_t ldy) {
+    for (int64_t r = 0; r < rows; r++, z += ldz, y += ldy) {
+        if (bias)
+            for (int64_t c = 0; c < columns; c++)
+                z[c] += bias[c];
+        if (activation == SZG_ACTIVATION_GELU)
+            gelu_row(columns, z, y);
+        else if (activation == SZG_ACTIVATION_RELU)
+            for (int64_t c = 0; c < columns; c++)
+                y[c] = z[c] < 0 ? 0 : z[c]; /* NaN stays */
+        else if (y != z)
+            memcpy(y, z, (size_t)columns * sizeof *y);
+    }
+}
+
+static void gelu_slope_row(int64_t columns, const float *z, float *dy) {
+    for (int64_t c = 0; c < columns; c++) {
+        float distribution, density;
+        normal_at(z[c], &distribution, &density);
+        dy[c] *= distribution + z[c] * density;
+    }
+}
+
+static void differentiate(int64_t rows, int64_t columns, szg_activation activation, const float *at,
+                          int64_t ldat, float *dy, int64_t lddy, float *restrict sums) {
+    for (int64_t r = 0; r < rows; r++, dy += lddy) {
+        if (activation == SZG_ACTIVATION_GELU)
+            gelu_slope_row(columns, at + r * ldat, dy);
+        else if (activation == SZG_ACTIVATION_RELU)
+            for (int64_t c = 0; c < columns; c++)
+                dy[c] = at[r * ldat + c] <= 0 ? 0 : dy[c];
+        if (sums)
+            for (int64_t c = 0; c < columns; c++)
+                sums[c] += dy[c];
+    }
+}
+
+/* ---- Sums ---- */
+
+static void add_row(int64_t count, const float *restrict from, float *restrict to) {
+    for (int64_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+static void add(int64_t count, int64_t parts, int64_t stride, const float *part, float *to) {
+    for (int64_t g = 0; g < parts; g++)
+        add_row(count, part + g * stride, to);
+}
+
+static void find_not_finite(int64_t count, const float *x, bool *found) {
+    int32_t largest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int32_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bits &= INT32_MAX;
+        largest = bits > largest ? bits : largest;
+    }
+    *found = largest >= 0x7f800000;
+}
+
+/* ---- Layer normalisation ---- */
+
+static float sum_of(int64_t n, const float *x) {
+    vfloat sum[2] = {{0}};
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES)
+        for (int r = 0; r < 2; r++)
+            sum[r] += vector_load(x + i + r * LANES);
+    float result = total(sum[0] + sum[1]);
+    for (; i < n; i++)
+        result += x[i];
+    return result;
+}
+
+static float squares_of(int64_t n, const float *x, float mean) {
+    vfloat sum[2] = {{0}};
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES)
+        for (int r = 0; r < 2; r++) {
+            vfloat d = vector_load(x + i + r * LANES) - mean;
+            sum[r] += d * d;
+        }
+    float result = total(sum[0] + sum[1]);
+    for (; i < n; i++)
+        result += (x[i] - mean) * (x[i] - mean);
+    return result;
+}
+
+static void normalise(int64_t rows, int64_t width, const float *x, const float *gamma,
+                      const float *beta, float eps, float *y, float *mean, float *inverse) {
+    for (int64_t r = 0; r < rows; r++, x += width, y += width) {
+        float m = sum_of(width, x) / (float)width;
+        float s = 1 / sqrtf(squares_of(width, x, m) / (float)width + eps);
+        for (int64_t c = 0; c < width; c++)
+            y[c] = (x[c] - m) * s * gamma[c] + beta[c];
+        if (mean)
+            mean[r] = m;
+        if (inverse)
+            inverse[r] = s;
+    }
+}
+
+/* sums[0] = sum of g, sums[1] = sum of g xhat, with g = dy gamma, xhat = (x - mean) inverse. */
+static void norm_sums(int64_t n, const float *x, const float *gamma, const float *dy, float mean,
+                      float inverse, float sums[2]) {
+    vfloat plain = {0}, weighted = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        vfloat g = vector_load(dy + i) * vector_load(gamma + i);
+        plain += g;
+        weighted += g * ((vector_load(x + i) - mean) * inverse);
+    }
+    sums[0] = total(plain);
+    sums[1] = total(weighted);
+    for (; i < n; i++) {
+        float g = dy[i] * gamma[i];
+        sums[0] += g;
+        sums[1] += g * ((x[i] - mean) * inverse);
+    }
+}
+
+static void norm_row_backward(const szg_layers_norm_rows *job, int64_t r, float *restrict dgamma,
+                              float *restrict dbeta) {
+    int64_t n = job->width;
+    const float *x = job->x + r * n, *dy = job->dy + r * n, *gamma = job->gamma;
+    float *dx = job->dx + r * n, mean = job->mean[r], inverse = job->inverse[r], sums[2];
+    norm_sums(n, x, gamma, dy, mean, inverse, sums);
+    float first = sums[0] / (float)n, second = sums[1] / (float)n;
+    for (int64_t c = 0; c < n; c++) {
+        float hat = (x[c] - mean) * inverse;
+        dgamma[c] += dy[c] * hat;
+        dbeta[c] += dy[c];
+    }
+    if (job->add_dx)
+        for (int64_t c = 0; c < n; c++)
+            dx[c] += inverse * (dy[c] * gamma[c] - first - (x[c] - mean) * inverse * second);
+    else
+        for (int64_t c = 0; c < n; c++)
+            dx[c] = inverse * (dy[c] * gamma[c] - first - (x[c] - mean) * inverse * second);
+}
+
+static void normalise_backward(const szg_layers_norm_rows *job) {
+    for (int64_t r = 0; r < job->rows; r++)
+        norm_row_backward(job, r, job->dgamma, job->dbeta);
+}
+
+/* ---- Dropout, optimiser ---- */
+
+static void drop(int64_t count, const float *factors, const float *x, const float *residual,
+                 float *y) {
+    if (residual)
+        for (int64_t i = 0; i < count; i++)
+            y[i] = residual[i] + factors[i] * x[i];
+    else
+        for (int64_t i = 0; i < count; i++)
+            y[i] = factors[i] * x[i];
+}
+
+static void adamw(int64_t count, const szg_layers_adamw_step *step, const float *restrict gradient,
+                  float *restrict weight, float *restrict moment1, float *restrict moment2) {
+    const szg_layers_adamw_step s = *step;
+    for (int64_t i = 0; i < count; i++) {
+        float g = gradient[i];
+        float m = s.beta1 * moment1[i] + s.rest1 * g;
+        float v = s.beta2 * moment2[i] + s.rest2 * (g * g);
+        moment1[i] = m;
+        moment2[i] = v;
+        weight[i] = s.keep * weight[i] - s.step * m / (sqrtf(v) * s.root_correction + s.eps);
+    }
+}
+
+const szg_layers_kernels SZG_KERNELS(szg_layers_kernels) = {
+    .activate = activate,
+    .differentiate = differentiate,
+    .add = add,
+    .add_row = add_row,
+    .find_not_finite = find_not_finite,
+    .normalise = normalise,
+    .normalise_backward = normalise_backward,
+    .drop = drop,
+    .adamw = adamw,
+    .normal = normal,
+};
