@@ -34,6 +34,12 @@ SZG_CHECK_RESULT szg_status szg_contraction_of_dense(szg_context *context, int64
                                                      const szg_report_options *options,
                                                      szg_contraction *out);
 
+/* Of coupled logits alone: content.matrix is NULL, the ratios are NaN. */
+SZG_CHECK_RESULT szg_status szg_contraction_of_coupled(szg_context *context, int64_t n,
+                                                       const double *coupled, int64_t ldcoupled,
+                                                       const szg_report_options *options,
+                                                       szg_contraction *out);
+
 /* What `content` is, for the column content_kind: "zeroed" where the encoding adds rows to the
  * tokens (the position table set to zero; rope+absolute too), else "same_qk" (the same queries and
  * keys without rotation, bias; nope: nothing to leave out). */
@@ -43,7 +49,7 @@ const char *szg_contraction_content_kind(const szg_encoding *encoding);
 typedef struct szg_contraction_labels {
     const char *source, *probe, *content_kind;
     int64_t step, layer, head;
-    double grad_norm;
+    double grad_norm; /* of the head's rows of W_Q, W_K, W_V and columns of W_O, no biases */
 } szg_contraction_labels;
 
 /* An empty table `contraction`: source, step, layer, head, probe, n, content_kind, width_ratio,
@@ -54,6 +60,41 @@ SZG_CHECK_RESULT szg_status szg_contraction_table(szg_context *context, szg_tabl
 SZG_CHECK_RESULT szg_status szg_contraction_add(szg_context *context, szg_table *table,
                                                 const szg_contraction_labels *labels,
                                                 const szg_contraction *contraction);
+
+/* ---- Many at once ---- */
+
+/* values: one row an eigenvalue of the Hermitian part and one a singular value. symbols: one row a
+ * sample of the Toeplitz part's symbol, options->samples of them. NULL: not wanted. */
+typedef struct szg_contraction_tables {
+    szg_table *contraction, *values, *symbols;
+} szg_contraction_tables;
+
+SZG_CHECK_RESULT szg_status szg_contraction_tables_open(szg_context *context, bool values,
+                                                        bool symbols, szg_contraction_tables *out);
+void szg_contraction_tables_close(szg_contraction_tables *tables);
+
+/* Adds the report to every table that is open. */
+SZG_CHECK_RESULT szg_status szg_contraction_add_to(szg_context *context,
+                                                   szg_contraction_tables *tables,
+                                                   const szg_contraction_labels *labels,
+                                                   const szg_contraction *contraction);
+
+/* Two matrices of one head: n x n without gaps, content NULL where there is none; or both
+ * factored. Borrowed. */
+typedef struct szg_contraction_pair {
+    int64_t n;
+    const double *content, *coupled;
+    const szg_factored *factored_content, *factored_coupled; /* NULL: dense */
+    szg_contraction_labels labels;
+} szg_contraction_pair;
+
+/* Reports of all pairs, one a thread of the pool, larger ones (order above 512) with every thread;
+ * the rows stand in the order of the pairs, and up to that order their numbers do not depend on
+ * the number of threads. The errors' messages begin with layer, head and probe. */
+SZG_CHECK_RESULT szg_status szg_contraction_add_all(szg_context *context, int64_t count,
+                                                    const szg_contraction_pair *pairs,
+                                                    const szg_report_options *options,
+                                                    szg_contraction_tables *tables);
 
 SZG_END_DECLS
 

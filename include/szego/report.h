@@ -23,6 +23,7 @@ typedef struct szg_report_options {
     bool all;            /* every eigenvalue, whatever the order */
     bool dense;          /* the dense oracle in place of structure */
     bool no_symbol;      /* leave the symbol's range out */
+    bool quick_symbol;   /* of logits: |a| enclosed by szg_symbol_modulus_enclosure, not by balls */
     bool hermitian_part; /* of logits: eigenvalues of (L + L^T)/2 in place of those of L */
     int64_t samples;     /* samples of the symbol to take; 0: none */
     szg_symbol_convention convention; /* of the symbol; TRUNCATED is that of the N x N matrix */

@@ -122,9 +122,11 @@ szg_status report_symbol(szg_context *context, const szg_toeplitz *t,
     if (options->convention == SZG_SYMBOL_FEJER)
         return szg_symbol_fejer_range(context, t, szg_toeplitz_size(t), &report->symbol);
     if (report->modulus) {
-        report_note(report, "symbol columns bound |a|, a the symbol of the %s",
+        report_note(report, "symbol columns bound |a|%s, a the symbol of the %s",
+                    options->quick_symbol ? " by a grid" : "",
                     report->toeplitz_part ? "Toeplitz part" : "matrix");
-        return szg_symbol_modulus_range(context, t, &report->symbol);
+        return options->quick_symbol ? szg_symbol_modulus_enclosure(context, t, &report->symbol)
+                                     : szg_symbol_modulus_range(context, t, &report->symbol);
     }
     return szg_symbol_range(context, t, &report->symbol);
 }

@@ -1,0 +1,86 @@
+/* Many contraction reports at once: one a block of the pool, rows in the order of the pairs. */
+#include <inttypes.h>
+
+#include <szego/ball.h>
+#include <szego/contraction.h>
+#include <szego/memory.h>
+#include <szego/pool.h>
+
+enum {
+    GROUP = 64, /* reports held at a time */
+    LARGE = 512 /* above this order a report takes every thread for itself */
+};
+
+typedef struct batch_job {
+    const szg_contraction_pair *pairs;
+    const szg_report_options *options;
+    szg_contraction *reports;
+} batch_job;
+
+static szg_status report_pair(szg_context *context, const szg_contraction_pair *pair,
+                              const szg_report_options *options, szg_contraction *out) {
+    szg_status status;
+    if (pair->factored_coupled)
+        status = szg_contraction_of_factored(context, pair->factored_content,
+                                             pair->factored_coupled, options, out);
+    else if (pair->content)
+        status = szg_contraction_of_dense(context, pair->n, pair->content, pair->n, pair->coupled,
+                                          pair->n, options, out);
+    else
+        status = szg_contraction_of_coupled(context, pair->n, pair->coupled, pair->n, options, out);
+    if (status == SZG_OK || status == SZG_ECANCEL)
+        return status;
+    return szg_fail_prefix(context, status, "layer %" PRId64 ", head %" PRId64 ", probe %s",
+                           pair->labels.layer, pair->labels.head,
+                           pair->labels.probe ? pair->labels.probe : "-");
+}
+
+static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {
+    (void)worker;
+    const batch_job *job = data;
+    szg_status status =
+        report_pair(context, &job->pairs[block], job->options, &job->reports[block]);
+    szg_ball_cleanup();
+    return status;
+}
+
+static int64_t pair_order(const szg_contraction_pair *pair) {
+    return pair->factored_coupled ? pair->factored_coupled->n : pair->n;
+}
+
+/* Reports of the leading pairs: up to GROUP small ones, or one large one. */
+static szg_status run_group(szg_context *context, batch_job *job, int64_t left, int64_t *count) {
+    *count = 0;
+    while (*count < left && *count < GROUP && pair_order(&job->pairs[*count]) <= LARGE)
+        ++*count;
+    if (*count > 0)
+        return szg_pool_run(context, *count, run_block, job);
+    *count = 1;
+    return report_pair(context, job->pairs, job->options, job->reports);
+}
+
+static szg_status add_group(szg_context *context, const batch_job *job, int64_t count,
+                            szg_contraction_tables *tables) {
+    for (int64_t i = 0; i < count; i++)
+        SZG_TRY(szg_contraction_add_to(context, tables, &job->pairs[i].labels, &job->reports[i]));
+    return SZG_OK;
+}
+
+szg_status szg_contraction_add_all(szg_context *context, int64_t count,
+                                   const szg_contraction_pair *pairs,
+                                   const szg_report_options *options,
+                                   szg_contraction_tables *tables) {
+    batch_job job = {.pairs = pairs, .options = options};
+    szg_status status = SZG_OK;
+    SZG_TRY(szg_memory_alloc(context, GROUP, sizeof *job.reports, &job.reports));
+    for (int64_t done = 0, group = 0; done < count && status == SZG_OK; done += group) {
+        job.pairs = pairs + done;
+        status = run_group(context, &job, count - done, &group);
+        if (status == SZG_OK)
+            status = add_group(context, &job, group, tables);
+        for (int64_t i = 0; i < group; i++)
+            szg_contraction_close(&job.reports[i]);
+    }
+    szg_memory_free(job.reports);
+    return status;
+}

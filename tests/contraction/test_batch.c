@@ -1,0 +1,253 @@
+/* Many reports at once: against one at a time, over thread counts, coupled logits alone, the tables
+ * of whole spectra. */
+#include <szego/pool.h>
+
+#include "contraction_support.h"
+
+enum { COUNT = 70, ORDER = 11 }; /* more than one group of reports */
+
+/* Matrices of orders 1 .. ORDER in turn; every third symmetric. */
+static double *new_matrix(uint32_t step, int64_t n) {
+    double *a = new_test_reals(40, step, n * n);
+    for (int64_t i = 0; step % 3 == 0 && i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            a[i * n + j] = a[j * n + i];
+    return a;
+}
+
+typedef struct batch {
+    double *content[COUNT], *coupled[COUNT];
+    szg_contraction_pair pair[COUNT];
+} batch;
+
+static void open_batch(batch *b) {
+    for (int i = 0; i < COUNT; i++) {
+        int64_t n = 1 + i % ORDER;
+        b->content[i] = i % 7 == 6 ? NULL : new_matrix((uint32_t)i, n);
+        b->coupled[i] = new_matrix((uint32_t)i + 3 * COUNT, n);
+        b->pair[i] = (szg_contraction_pair){
+            .n = n,
+            .content = b->content[i],
+            .coupled = b->coupled[i],
+            .labels = {"x", "3", "same_qk", 5, i / 8, i % 8, i % 2 ? NAN : i}};
+    }
+}
+
+static void close_batch(batch *b) {
+    for (int i = 0; i < COUNT; i++) {
+        szg_memory_free(b->content[i]);
+        szg_memory_free(b->coupled[i]);
+    }
+}
+
+static void same_tables(const szg_table *x, const szg_table *y) {
+    ck_assert_int_eq(szg_table_rows(x), szg_table_rows(y));
+    for (int64_t r = 0; r < szg_table_rows(x); r++)
+        for (int64_t c = 0; c < szg_table_columns(x); c++) {
+            ck_assert_int_eq(szg_table_is_empty(x, r, c), szg_table_is_empty(y, r, c));
+            if (szg_table_is_empty(x, r, c))
+                continue;
+            if (szg_table_column(x, c)->type == SZG_TEXT)
+                ck_assert_str_eq(szg_table_get_text(x, r, c), szg_table_get_text(y, r, c));
+            else
+                ck_assert_msg(szg_table_get_real(x, r, c) == szg_table_get_real(y, r, c),
+                              "row %lld, %s", (long long)r, szg_table_column(x, c)->name);
+        }
+}
+
+static szg_status run_all(szg_context *context, const batch *b, szg_contraction_tables *tables) {
+    const szg_report_options options = {.quick_symbol = true, .samples = 3};
+    szg_status status = szg_contraction_tables_open(context, true, true, tables);
+    if (status == SZG_OK)
+        status = szg_contraction_add_all(context, COUNT, b->pair, &options, tables);
+    if (status != SZG_OK)
+        szg_contraction_tables_close(tables);
+    return status;
+}
+
+/* One at a time inside a block of a pool: what a report of the batch is. */
+typedef struct single_job {
+    const szg_contraction_pair *pair;
+    szg_contraction out;
+} single_job;
+
+static szg_status single(szg_context *context, void *data, int64_t block, int worker) {
+    (void)block, (void)worker;
+    single_job *job = data;
+    const szg_contraction_pair *p = job->pair;
+    const szg_report_options options = {.quick_symbol = true, .samples = 3};
+    return p->content
+               ? szg_contraction_of_dense(context, p->n, p->content, p->n, p->coupled, p->n,
+                                          &options, &job->out)
+               : szg_contraction_of_coupled(context, p->n, p->coupled, p->n, &options, &job->out);
+}
+
+START_TEST(batch_against_single) {
+    batch b;
+    szg_contraction_tables all, one;
+    open_batch(&b);
+    ck_szg_ok(run_all(test_context(), &b, &all));
+    ck_szg_ok(szg_contraction_tables_open(test_context(), true, true, &one));
+    int64_t values = 0, samples = 0;
+    for (int i = 0; i < COUNT; i++) {
+        single_job job = {.pair = &b.pair[i]};
+        ck_szg_ok(szg_pool_run(test_context(), 1, single, &job));
+        ck_szg_ok(szg_contraction_add_to(test_context(), &one, &b.pair[i].labels, &job.out));
+        values += (b.content[i] ? 2 : 1) * b.pair[i].n;
+        samples += b.content[i] ? 6 : 3;
+        szg_contraction_close(&job.out);
+    }
+    same_tables(all.contraction, one.contraction);
+    same_tables(all.values, one.values);
+    same_tables(all.symbols, one.symbols);
+    ck_assert_int_eq(szg_table_rows(all.contraction), COUNT);
+    /* Symmetric matrices list eigenvalues only, the others singular values too; the zero matrix has
+     * no symbol. */
+    ck_assert_int_ge(szg_table_rows(all.values), values);
+    ck_assert_int_le(szg_table_rows(all.values), 2 * values);
+    ck_assert_int_le(szg_table_rows(all.symbols), samples);
+    szg_contraction_tables_close(&one);
+    szg_contraction_tables_close(&all);
+    close_batch(&b);
+}
+END_TEST
+
+START_TEST(any_number_of_threads) {
+    batch b;
+    szg_contraction_tables first;
+    open_batch(&b);
+    ck_szg_ok(run_all(test_context(), &b, &first));
+    for (int threads = 1; threads <= 5; threads += 2) {
+        szg_context *context;
+        szg_contraction_tables again;
+        ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = threads}, &context),
+                         SZG_OK);
+        ck_assert_int_eq(run_all(context, &b, &again), SZG_OK);
+        same_tables(first.contraction, again.contraction);
+        same_tables(first.values, again.values);
+        same_tables(first.symbols, again.symbols);
+        szg_contraction_tables_close(&again);
+        szg_context_close(&context);
+    }
+    szg_contraction_tables_close(&first);
+    close_batch(&b);
+}
+END_TEST
+
+static double cell(const szg_table *table, int64_t row, const char *column) {
+    int64_t c = szg_table_find(table, column);
+    ck_assert_int_ge(c, 0);
+    return szg_table_get_real(table, row, c);
+}
+
+static const char *note_of(const szg_table *table, int64_t row) {
+    return szg_table_get_text(table, row, szg_table_find(table, "note"));
+}
+
+/* Coupled logits alone: the Kac-Murdock-Szego matrix in its closed form; nothing of a content. */
+START_TEST(coupled_alone) {
+    enum { N = 30 };
+    double a[N * N];
+    for (int i = 0; i < N * N; i++)
+        a[i] = pow(0.5, abs(i / N - i % N));
+    szg_contraction_tables tables;
+    szg_contraction_pair pair = {
+        .n = N, .coupled = a, .labels = {"kms", NULL, NULL, -1, -1, -1, NAN}};
+    szg_report_options options = {.quick_symbol = true};
+    szg_spectrum closed;
+    ck_szg_ok(szg_spectra_kms(test_context(), N, 0.5, NULL, &closed));
+    ck_szg_ok(szg_contraction_tables_open(test_context(), true, false, &tables));
+    ck_szg_ok(szg_contraction_add_all(test_context(), 1, &pair, &options, &tables));
+    const szg_table *t = tables.contraction;
+    ck_close(cell(t, 0, "lambda_max_coupled"), closed.re[N - 1], 100 * N * EPS);
+    ck_close(cell(t, 0, "lambda_min_coupled"), closed.re[0], 100 * N * EPS);
+    ck_assert(cell(t, 0, "toeplitzness_coupled") == 1);
+    ck_assert(cell(t, 0, "symbol_max_hi_coupled") >= closed.re[N - 1]);
+    ck_assert_int_eq(szg_table_rows(tables.values), N);
+    for (int i = 0; i < N; i++)
+        ck_close(cell(tables.values, i, "value"), closed.re[i], 100 * N * EPS);
+    for (int64_t c = 0; c < szg_table_columns(t); c++) {
+        const char *name = szg_table_column(t, c)->name;
+        size_t length = strlen(name);
+        bool content = length > 8 && strcmp(name + length - 8, "_content") == 0;
+        bool ratio =
+            strstr(name, "_ratio") || strcmp(name, "majorised") == 0 || strcmp(name, "margin") == 0;
+        if (content || ratio)
+            ck_assert_msg(szg_table_is_empty(t, 0, c), "%s is not empty", name);
+    }
+    ck_assert_ptr_nonnull(strstr(note_of(t, 0), "no content to compare with"));
+    szg_spectrum_close(&closed);
+    szg_contraction_tables_close(&tables);
+}
+END_TEST
+
+/* Factored pairs take the same road as dense ones: numbers agree with the dense matrices'. */
+START_TEST(factored_pairs) {
+    enum { N = 25, D = 4 };
+    double *q = new_test_reals(41, 0, N * D), *k = new_test_reals(41, 1, N * D);
+    double *r = new_test_reals(41, 2, N * D), *dense[2] = {new_numbers(N * N), new_numbers(N * N)};
+    szg_factored content = {.n = N, .d = D, .a = q, .lda = D, .b = k, .ldb = D}, coupled = content;
+    coupled.a = r;
+    ck_szg_ok(szg_factored_dense(test_context(), &content, dense[0], N));
+    ck_szg_ok(szg_factored_dense(test_context(), &coupled, dense[1], N));
+    szg_contraction_pair pairs[] = {
+        {.factored_content = &content, .factored_coupled = &coupled, .labels = {.step = 1}},
+        {.n = N, .content = dense[0], .coupled = dense[1], .labels = {.step = 2}}};
+    szg_contraction_tables tables;
+    szg_report_options options = {.quick_symbol = true};
+    ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
+    ck_szg_ok(szg_contraction_add_all(test_context(), 2, pairs, &options, &tables));
+    static const char *const columns[] = {"width_ratio",       "norm_ratio",
+                                          "nuclear_ratio",     "lambda_max_coupled",
+                                          "sigma_max_content", "toeplitzness_coupled"};
+    for (int i = 0; i < 6; i++) {
+        double a = cell(tables.contraction, 0, columns[i]);
+        double b = cell(tables.contraction, 1, columns[i]);
+        ck_close(a, b, 1e-9 * fabs(b));
+    }
+    szg_contraction_tables_close(&tables);
+    double *all[] = {q, k, r, dense[0], dense[1]};
+    for (int i = 0; i < 5; i++)
+        szg_memory_free(all[i]);
+}
+END_TEST
+
+START_TEST(failures_name_the_head) {
+    double good[4] = {1, 2, 3, 4}, bad[4] = {1, NAN, 0, 1};
+    szg_contraction_pair pairs[] = {
+        {.n = 2, .content = good, .coupled = good, .labels = {.layer = 0, .head = 1, .probe = "0"}},
+        {.n = 2, .content = good, .coupled = bad, .labels = {.layer = 3, .head = 7, .probe = "b"}}};
+    szg_contraction_tables tables;
+    ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
+    ck_szg_fails(SZG_EDATA, "layer 3, head 7, probe b",
+                 szg_contraction_add_all(test_context(), 2, pairs, NULL, &tables));
+    szg_contraction_tables_close(&tables);
+}
+END_TEST
+
+static szg_status add_three(const batch *b) {
+    const szg_report_options options = {.quick_symbol = true, .samples = 2};
+    szg_contraction_tables tables;
+    szg_status status = szg_contraction_tables_open(test_context(), true, true, &tables);
+    if (status == SZG_OK)
+        status = szg_contraction_add_all(test_context(), 3, b->pair, &options, &tables);
+    szg_contraction_tables_close(&tables);
+    return status;
+}
+
+START_TEST(allocation_failures) {
+    batch b;
+    open_batch(&b);
+    ck_survives_failed_allocations(20, add_three(&b));
+    close_batch(&b);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "batch_against_single", batch_against_single);
+    test_add(suite, "any_number_of_threads", any_number_of_threads);
+    test_add(suite, "coupled_alone", coupled_alone);
+    test_add(suite, "factored_pairs", factored_pairs);
+    test_add(suite, "failures_name_the_head", failures_name_the_head);
+    test_add(suite, "allocation_failures", allocation_failures);
+}
