@@ -5,7 +5,10 @@
 #include "cpu_level.h"
 #include "cpu_vector.h"
 
-/* Loops without sums over their index are left to the compiler's vectoriser. */
+/* Loops without sums over their index are left to the compiler's vectoriser. This says that arrays
+ * are the same or apart: no number depends on one with another index. */
+#define SAME_INDEX _Pragma("GCC ivdep")
+
 static inline float total(vfloat x) {
     float sum = 0;
     for (int i = 0; i < LANES / 2; i++)
@@ -43,7 +46,7 @@ static inline float exp_negative(float a) {
 static inline void normal_at(float x, float *distribution, float *density) {
     float square = 0.5F * x * x;
     float e = exp_negative(square < 87 ? -square : -87.0F);
-    e = square < 87 ? e : square * 0; /* 0, or NaN */
+    e = square < 87 ? e : square == square ? 0 : square; /* NaN stays */
     float t = x < 0 ? x * -0.707106781F : x * 0.707106781F;
     float u = 1 / (1 + 0.65F * t);
     float p = 0.0899564624F;
@@ -61,15 +64,28 @@ static inline void normal_at(float x, float *distribution, float *density) {
     *density = 0.39894228F * e;
 }
 
-static void normal(int64_t count, const float *restrict x, float *restrict distribution,
-                   float *restrict density) {
+static void normal(int64_t count, const float *x, float *distribution, float *density) {
+    SAME_INDEX
     for (int64_t i = 0; i < count; i++)
         normal_at(x[i], &distribution[i], &density[i]);
 }
 
 /* ---- Bias and activation ---- */
 
+static void add_row(int64_t count, const float *from, float *to) {
+    SAME_INDEX
+    for (int64_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+static void relu_row(int64_t columns, const float *z, float *y) {
+    SAME_INDEX
+    for (int64_t c = 0; c < columns; c++)
+        y[c] = z[c] < 0 ? 0 : z[c]; /* NaN stays */
+}
+
 static void gelu_row(int64_t columns, const float *z, float *y) {
+    SAME_INDEX
     for (int64_t c = 0; c < columns; c++) {
         float distribution, density;
         normal_at(z[c], &distribution, &density);
@@ -81,19 +97,24 @@ static void activate(int64_t rows, int64_t columns, szg_activation activation, c
                      float *z, int64_t ldz, float *y, int64_t ldy) {
     for (int64_t r = 0; r < rows; r++, z += ldz, y += ldy) {
         if (bias)
-            for (int64_t c = 0; c < columns; c++)
-                z[c] += bias[c];
+            add_row(columns, bias, z);
         if (activation == SZG_ACTIVATION_GELU)
             gelu_row(columns, z, y);
         else if (activation == SZG_ACTIVATION_RELU)
-            for (int64_t c = 0; c < columns; c++)
-                y[c] = z[c] < 0 ? 0 : z[c]; /* NaN stays */
+            relu_row(columns, z, y);
         else if (y != z)
             memcpy(y, z, (size_t)columns * sizeof *y);
     }
 }
 
+static void relu_slope_row(int64_t columns, const float *y, float *dy) {
+    SAME_INDEX
+    for (int64_t c = 0; c < columns; c++)
+        dy[c] = y[c] <= 0 ? 0 : dy[c];
+}
+
 static void gelu_slope_row(int64_t columns, const float *z, float *dy) {
+    SAME_INDEX
     for (int64_t c = 0; c < columns; c++) {
         float distribution, density;
         normal_at(z[c], &distribution, &density);
@@ -102,25 +123,18 @@ static void gelu_slope_row(int64_t columns, const float *z, float *dy) {
 }
 
 static void differentiate(int64_t rows, int64_t columns, szg_activation activation, const float *at,
-                          int64_t ldat, float *dy, int64_t lddy, float *restrict sums) {
+                          int64_t ldat, float *dy, int64_t lddy, float *sums) {
     for (int64_t r = 0; r < rows; r++, dy += lddy) {
         if (activation == SZG_ACTIVATION_GELU)
             gelu_slope_row(columns, at + r * ldat, dy);
         else if (activation == SZG_ACTIVATION_RELU)
-            for (int64_t c = 0; c < columns; c++)
-                dy[c] = at[r * ldat + c] <= 0 ? 0 : dy[c];
+            relu_slope_row(columns, at + r * ldat, dy);
         if (sums)
-            for (int64_t c = 0; c < columns; c++)
-                sums[c] += dy[c];
+            add_row(columns, dy, sums);
     }
 }
 
-/* ---- Sums ---- */
-
-static void add_row(int64_t count, const float *restrict from, float *restrict to) {
-    for (int64_t i = 0; i < count; i++)
-        to[i] += from[i];
-}
+/* ---- Sums, searches ---- */
 
 static void add(int64_t count, int64_t parts, int64_t stride, const float *part, float *to) {
     for (int64_t g = 0; g < parts; g++)
@@ -171,6 +185,7 @@ static void normalise(int64_t rows, int64_t width, const float *x, const float *
     for (int64_t r = 0; r < rows; r++, x += width, y += width) {
         float m = sum_of(width, x) / (float)width;
         float s = 1 / sqrtf(squares_of(width, x, m) / (float)width + eps);
+        SAME_INDEX
         for (int64_t c = 0; c < width; c++)
             y[c] = (x[c] - m) * s * gamma[c] + beta[c];
         if (mean)
@@ -199,46 +214,59 @@ static void norm_sums(int64_t n, const float *x, const float *gamma, const float
     }
 }
 
-static void norm_row_backward(const szg_layers_norm_rows *job, int64_t r, float *restrict dgamma,
-                              float *restrict dbeta) {
+static void norm_row_parameters(int64_t n, const float *x, const float *dy, float mean,
+                                float inverse, float *dgamma, float *dbeta) {
+    SAME_INDEX
+    for (int64_t c = 0; c < n; c++) {
+        dgamma[c] += dy[c] * ((x[c] - mean) * inverse);
+        dbeta[c] += dy[c];
+    }
+}
+
+/* dx (+)= inverse (g - mean of g - xhat (mean of g xhat)), g = dy gamma. */
+static void norm_row_backward(const szg_layers_norm_rows *job, int64_t r) {
     int64_t n = job->width;
     const float *x = job->x + r * n, *dy = job->dy + r * n, *gamma = job->gamma;
     float *dx = job->dx + r * n, mean = job->mean[r], inverse = job->inverse[r], sums[2];
     norm_sums(n, x, gamma, dy, mean, inverse, sums);
-    float first = sums[0] / (float)n, second = sums[1] / (float)n;
-    for (int64_t c = 0; c < n; c++) {
-        float hat = (x[c] - mean) * inverse;
-        dgamma[c] += dy[c] * hat;
-        dbeta[c] += dy[c];
+    norm_row_parameters(n, x, dy, mean, inverse, job->dgamma, job->dbeta);
+    float slope = inverse * inverse * sums[1] / (float)n;
+    float shift = inverse * sums[0] / (float)n;
+    if (job->add_dx) {
+        SAME_INDEX
+        for (int64_t c = 0; c < n; c++)
+            dx[c] += inverse * (dy[c] * gamma[c]) - slope * (x[c] - mean) - shift;
+    } else {
+        SAME_INDEX
+        for (int64_t c = 0; c < n; c++)
+            dx[c] = inverse * (dy[c] * gamma[c]) - slope * (x[c] - mean) - shift;
     }
-    if (job->add_dx)
-        for (int64_t c = 0; c < n; c++)
-            dx[c] += inverse * (dy[c] * gamma[c] - first - (x[c] - mean) * inverse * second);
-    else
-        for (int64_t c = 0; c < n; c++)
-            dx[c] = inverse * (dy[c] * gamma[c] - first - (x[c] - mean) * inverse * second);
 }
 
 static void normalise_backward(const szg_layers_norm_rows *job) {
     for (int64_t r = 0; r < job->rows; r++)
-        norm_row_backward(job, r, job->dgamma, job->dbeta);
+        norm_row_backward(job, r);
 }
 
 /* ---- Dropout, optimiser ---- */
 
 static void drop(int64_t count, const float *factors, const float *x, const float *residual,
                  float *y) {
-    if (residual)
+    if (residual) {
+        SAME_INDEX
         for (int64_t i = 0; i < count; i++)
             y[i] = residual[i] + factors[i] * x[i];
-    else
+    } else {
+        SAME_INDEX
         for (int64_t i = 0; i < count; i++)
             y[i] = factors[i] * x[i];
+    }
 }
 
-static void adamw(int64_t count, const szg_layers_adamw_step *step, const float *restrict gradient,
-                  float *restrict weight, float *restrict moment1, float *restrict moment2) {
+static void adamw(int64_t count, const szg_layers_adamw_step *step, const float *gradient,
+                  float *weight, float *moment1, float *moment2) {
     const szg_layers_adamw_step s = *step;
+    SAME_INDEX
     for (int64_t i = 0; i < count; i++) {
         float g = gradient[i];
         float m = s.beta1 * moment1[i] + s.rest1 * g;
