@@ -17,15 +17,22 @@ typedef struct szg_dataset {
 void szg_dataset_close(szg_dataset *dataset);
 
 /* Generates the task, or reads its files, and splits. Depends on config->data and
- * config->model.vocabulary alone, not on threads. Task distance: one pair of distinct triggers for
- * the set; label = words between + 1; each segment without replacement from the whole vocabulary.
- * Task count: `count` uniform on 0 .. count_max of words of a set of triggers (with replacement),
- * the rest no triggers, shuffled; label = count. */
+ * config->model.vocabulary alone, not on threads. Task distance: one ordered pair of distinct
+ * triggers for the set, the first always before the second; label = words between + 1; the segments
+ * before, between and after them each without replacement from the whole vocabulary; cut at
+ * data.longest. Task count: the label, uniform on 0 .. count_max, is the number of words of a fixed
+ * set of triggers (with replacement); the rest are others, with replacement; shuffled. Examples
+ * that equal an earlier one in tokens and label are removed, then a shuffle by data.seed splits.
+ * With a test range of its own (data.test_between_max) each split is made in its own range. Files:
+ * data.test_file, or the part of data.train_file that the same shuffle leaves to test; nothing is
+ * removed. SZG_EINVAL: as szg_train_config_check, or too few distinct examples to split; SZG_EDATA,
+ * SZG_EIO: a file, or one that the model cannot take; SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_dataset_open(szg_context *context, const szg_train_config *config,
                                              szg_dataset *out);
 
 /* The best accuracy that any classifier can have on a task's test split in expectation: fillers may
- * be triggers, so that some labels cannot be told from the text. */
+ * be triggers, so that some labels cannot be told from the text. The classifier knows the ordered
+ * triggers and how texts are made; duplicates are not removed. */
 typedef struct szg_label_ceiling {
     double accuracy;
     double error;       /* standard error of a Monte Carlo estimate; 0: exact */

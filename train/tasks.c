@@ -1,0 +1,188 @@
+/* From a configuration to the examples of both splits. */
+#include <inttypes.h>
+#include <math.h>
+
+#include <szego/memory.h>
+
+#include "tasks_private.h"
+
+enum { A_REPORT = 1024 };
+
+void szg_dataset_close(szg_dataset *dataset) {
+    if (!dataset)
+        return;
+    szg_examples_close(&dataset->train);
+    szg_examples_close(&dataset->test);
+    *dataset = (szg_dataset){0};
+}
+
+/* Examples of the first part; at least one of `count` >= 2 on either side. */
+static int64_t train_count(const szg_data_config *data, int64_t count) {
+    int64_t train = llround(data->train_part * (double)count);
+    return train < 1 ? 1 : train < count ? train : count - 1;
+}
+
+static szg_status add_one(szg_context *context, const szg_examples *from, int64_t e,
+                          szg_examples *to) {
+    return szg_examples_add(context, to, from->start[e + 1] - from->start[e],
+                            from->tokens + from->start[e], from->label[e]);
+}
+
+/* order[0 .. count-1] in a random order (Fisher and Yates). */
+static void shuffle(uint64_t seed, int64_t count, int64_t *order) {
+    szg_stream stream = {.seed = seed, .purpose = TASK_SPLIT};
+    for (int64_t i = count - 1; i > 0; i--) {
+        int64_t j = szg_random_below(&stream, (uint64_t)i, i + 1), kept = order[i];
+        order[i] = order[j];
+        order[j] = kept;
+    }
+}
+
+/* The examples order[..], those below `train` (in the set, not in `order`) or the first `first` of
+ * the order to one split, the others to the other. */
+static szg_status deal(szg_context *context, const szg_examples *all, const int64_t *order,
+                       int64_t count, int64_t first, int64_t train, szg_dataset *out) {
+    for (int64_t i = 0; i < count; i++) {
+        szg_examples *to = i < first || order[i] < train ? &out->train : &out->test;
+        SZG_TRY(add_one(context, all, order[i], to));
+        if (i % A_REPORT == 0)
+            SZG_TRY(szg_context_check_cancel(context));
+    }
+    return SZG_OK;
+}
+
+static szg_status generate(szg_context *context, const szg_train_config *config, int64_t train,
+                           szg_examples *all) {
+    const szg_data_config *data = &config->data;
+    task_generator generator;
+    SZG_TRY(task_open(context, config, TASK_EXAMPLES, &generator));
+    szg_status status = SZG_OK;
+    for (int64_t e = 0; e < data->examples && status == SZG_OK; e++) {
+        task_make(&generator, e, e < train ? task_train_range(data) : task_test_range(data));
+        status = szg_examples_add(context, all, generator.count, generator.tokens, generator.label);
+        if (e % A_REPORT == 0 && status == SZG_OK) {
+            szg_progress(context, "making examples", e, data->examples);
+            status = szg_context_check_cancel(context);
+        }
+    }
+    task_close(&generator);
+    return status;
+}
+
+/* Without duplicates, then split; where the test split has a range of its own, the examples are
+ * dealt as they were made. */
+static szg_status split_task(szg_context *context, const szg_data_config *data,
+                             const szg_examples *all, int64_t train, int64_t *order,
+                             szg_dataset *out) {
+    int64_t count;
+    bool apart = data->test_between_max > 0 && data->task == SZG_TASK_DISTANCE;
+    SZG_TRY(task_unique(context, all, order, &count));
+    out->duplicates = all->count - count;
+    if (!apart && count >= 2) {
+        shuffle(data->seed, count, order);
+        SZG_TRY(deal(context, all, order, count, train_count(data, count), 0, out));
+    } else {
+        SZG_TRY(deal(context, all, order, count, 0, train, out));
+    }
+    if (out->train.count > 0 && out->test.count > 0)
+        return SZG_OK;
+    return szg_fail(context, SZG_EINVAL,
+                    "data.examples=%" PRId64 ": %" PRId64
+                    " distinct ones leave none to train or to test on: raise data.examples, "
+                    "model.vocabulary or the lengths",
+                    data->examples, count);
+}
+
+static szg_status open_task(szg_context *context, const szg_train_config *config,
+                            szg_dataset *out) {
+    const szg_data_config *data = &config->data;
+    int64_t longest = data->task == SZG_TASK_DISTANCE ? data->longest : data->words;
+    int64_t train = train_count(data, data->examples), *order = NULL;
+    szg_examples all = {0};
+    SZG_TRY(szg_memory_require(context, data->examples, longest + 8, 4 * sizeof *all.tokens,
+                               "the task's examples", "lower data.examples"));
+    szg_status status;
+    SZG_TRY_GOTO(status, generate(context, config, train, &all), done);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, all.count, sizeof *order, &order), done);
+    status = split_task(context, data, &all, train, order, out);
+done:
+    szg_memory_free(order);
+    szg_examples_close(&all);
+    return status;
+}
+
+/* What the model cannot take is refused here, with the file's name. */
+static szg_status check_file(szg_context *context, const szg_train_config *config, const char *path,
+                             const szg_examples *examples) {
+    const szg_model_config *model = &config->model;
+    if (examples->largest_token >= model->vocabulary)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: token %" PRId32 " is outside the words 1 .. %" PRId64
+                        ": raise model.vocabulary",
+                        path, examples->largest_token, model->vocabulary - 1);
+    if (examples->longest > model->max_length)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: a sequence of %" PRId64 " tokens exceeds model.max_length=%" PRId64,
+                        path, examples->longest, model->max_length);
+    if (model->classes == SZG_CLASSES_VOCABULARY && examples->largest_label >= model->vocabulary)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: label %" PRId32 " is none of the %" PRId64
+                        " classes of model.classes=vocabulary: set model.classes=labels",
+                        path, examples->largest_label, model->vocabulary);
+    return SZG_OK;
+}
+
+static szg_status read_file(szg_context *context, const szg_train_config *config, const char *path,
+                            szg_examples *out) {
+    SZG_TRY(szg_examples_read(context, path, out));
+    return check_file(context, config, path, out);
+}
+
+/* One file, split by the seed. */
+static szg_status split_file(szg_context *context, const szg_train_config *config,
+                             const szg_examples *all, szg_dataset *out) {
+    const szg_data_config *data = &config->data;
+    int64_t *order;
+    if (all->count < 2)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: one example cannot be split: give data.test_file too",
+                        data->train_file);
+    SZG_TRY(szg_memory_alloc(context, all->count, sizeof *order, &order));
+    for (int64_t i = 0; i < all->count; i++)
+        order[i] = i;
+    shuffle(data->seed, all->count, order);
+    szg_status status =
+        deal(context, all, order, all->count, train_count(data, all->count), 0, out);
+    szg_memory_free(order);
+    return status;
+}
+
+static szg_status open_files(szg_context *context, const szg_train_config *config,
+                             szg_dataset *out) {
+    const szg_data_config *data = &config->data;
+    if (data->test_file[0]) {
+        SZG_TRY(read_file(context, config, data->train_file, &out->train));
+        return read_file(context, config, data->test_file, &out->test);
+    }
+    szg_examples all = {0};
+    szg_status status = read_file(context, config, data->train_file, &all);
+    if (status == SZG_OK)
+        status = split_file(context, config, &all, out);
+    szg_examples_close(&all);
+    return status;
+}
+
+szg_status szg_dataset_open(szg_context *context, const szg_train_config *config,
+                            szg_dataset *out) {
+    *out = (szg_dataset){0};
+    SZG_TRY(szg_train_config_check(context, config));
+    szg_status status = config->data.train_file[0] ? open_files(context, config, out)
+                                                   : open_task(context, config, out);
+    if (status != SZG_OK) {
+        szg_dataset_close(out);
+        return status;
+    }
+    int32_t label = out->train.largest_label;
+    out->classes = 1 + (int64_t)(label > out->test.largest_label ? label : out->test.largest_label);
+    return SZG_OK;
+}

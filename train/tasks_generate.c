@@ -1,0 +1,138 @@
+/* The paper's two tasks, one example at a time. */
+#include <szego/memory.h>
+
+#include "tasks_private.h"
+
+/* Numbers of the set itself: no example has this index. */
+static const uint32_t SET = UINT32_MAX;
+
+typedef struct draw {
+    szg_stream stream;
+    uint64_t at;
+} draw;
+
+static int64_t below(draw *from, int64_t bound) {
+    return szg_random_below(&from->stream, from->at++, bound);
+}
+
+static int64_t between(draw *from, int64_t least, int64_t most) {
+    return least + below(from, most - least + 1);
+}
+
+static void exchange(int32_t *a, int32_t *b) {
+    int32_t kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Draws `count` of the fillers without replacement (Fisher and Yates) and leaves them in order. */
+static int32_t *draw_segment(task_generator *g, draw *from, int64_t count, int32_t *out) {
+    for (int64_t i = 0; i < count; i++) {
+        g->swap[i] = between(from, i, g->fillers - 1);
+        exchange(&g->filler[i], &g->filler[g->swap[i]]);
+        out[i] = g->filler[i];
+    }
+    for (int64_t i = count - 1; i >= 0; i--)
+        exchange(&g->filler[i], &g->filler[g->swap[i]]);
+    return out + count;
+}
+
+static void make_distance(task_generator *g, draw *from, task_range range) {
+    const szg_data_config *data = g->data;
+    int64_t middle = between(from, range.least, range.most);
+    int64_t before = between(from, data->side_min, data->side_max);
+    int64_t after = between(from, data->side_min, data->side_max);
+    int32_t *at = draw_segment(g, from, before, g->tokens);
+    *at++ = g->trigger[0];
+    at = draw_segment(g, from, middle, at);
+    *at++ = g->trigger[1];
+    int64_t left = g->tokens + data->longest - at; /* the cut: the first words are drawn alike */
+    at = draw_segment(g, from, after < left ? after : left, at);
+    g->count = at - g->tokens;
+    g->label = (int32_t)(middle + 1);
+}
+
+static void make_count(task_generator *g, draw *from) {
+    const szg_data_config *data = g->data;
+    int64_t count = between(from, 0, data->count_max);
+    for (int64_t i = 0; i < data->words; i++)
+        g->tokens[i] =
+            i < count ? g->trigger[below(from, g->triggers)] : g->filler[below(from, g->fillers)];
+    for (int64_t i = data->words - 1; i > 0; i--)
+        exchange(&g->tokens[i], &g->tokens[between(from, 0, i)]);
+    g->count = data->words;
+    g->label = (int32_t)count;
+}
+
+void task_make(task_generator *g, int64_t index, task_range range) {
+    draw from = {.stream = {g->data->seed, (uint32_t)index, g->purpose}};
+    if (g->data->task == SZG_TASK_DISTANCE)
+        make_distance(g, &from, range);
+    else
+        make_count(g, &from);
+}
+
+task_range task_train_range(const szg_data_config *data) {
+    return (task_range){data->between_min, data->between_max};
+}
+
+task_range task_test_range(const szg_data_config *data) {
+    return data->test_between_max > 0 ? (task_range){data->test_between_min, data->test_between_max}
+                                      : task_train_range(data);
+}
+
+/* The triggers come to the front of the words; without them among the fillers, the rest serves. */
+static void choose_triggers(task_generator *g) {
+    draw from = {.stream = {g->data->seed, SET, g->purpose}};
+    for (int64_t i = 0; i < g->words; i++)
+        g->filler[i] = (int32_t)(i + 1);
+    for (int64_t i = 0; i < g->triggers; i++) {
+        exchange(&g->filler[i], &g->filler[between(&from, i, g->words - 1)]);
+        g->trigger[i] = g->filler[i];
+    }
+    g->fillers = g->words;
+    if (g->data->task == SZG_TASK_DISTANCE && !g->data->clean_labels)
+        return;
+    g->fillers = g->words - g->triggers;
+    for (int64_t i = 0; i < g->triggers; i++)
+        exchange(&g->filler[i], &g->filler[g->fillers + i]);
+}
+
+static int64_t largest(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+szg_status task_open(szg_context *context, const szg_train_config *config, uint32_t purpose,
+                     task_generator *out) {
+    const szg_data_config *data = &config->data;
+    bool distance = data->task == SZG_TASK_DISTANCE;
+    int64_t segment = largest(data->side_max, largest(data->between_max, data->test_between_max));
+    *out = (task_generator){.data = data,
+                            .purpose = purpose,
+                            .words = config->model.vocabulary - 1,
+                            .triggers = distance ? 2 : data->triggers};
+    szg_status status;
+    SZG_TRY_GOTO(status,
+                 szg_memory_alloc(context, out->triggers, sizeof *out->trigger, &out->trigger),
+                 fail);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, out->words, sizeof *out->filler, &out->filler),
+                 fail);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, segment, sizeof *out->swap, &out->swap), fail);
+    SZG_TRY_GOTO(status,
+                 szg_memory_alloc(context, distance ? data->longest : data->words,
+                                  sizeof *out->tokens, &out->tokens),
+                 fail);
+    choose_triggers(out);
+    return SZG_OK;
+fail:
+    task_close(out);
+    return status;
+}
+
+void task_close(task_generator *generator) {
+    szg_memory_free(generator->trigger);
+    szg_memory_free(generator->filler);
+    szg_memory_free(generator->swap);
+    szg_memory_free(generator->tokens);
+    *generator = (task_generator){0};
+}

@@ -1,0 +1,61 @@
+/* The generator of the tasks' examples, and what the ceiling shares with it. */
+#ifndef SZG_TRAIN_TASKS_PRIVATE_H
+#define SZG_TRAIN_TASKS_PRIVATE_H
+
+#include <szego/random.h>
+#include <szego/tasks.h>
+
+/* What random numbers are for. */
+enum { TASK_EXAMPLES = 0x54524E03, TASK_SPLIT = 0x54524E04, TASK_CEILING = 0x54524E07 };
+
+/* Bounds of the words between the triggers. */
+typedef struct task_range {
+    int64_t least, most;
+} task_range;
+
+typedef struct task_generator {
+    const szg_data_config *data;
+    uint32_t purpose;
+    int64_t words;    /* vocabulary - 1 */
+    int64_t triggers; /* distance: 2, the first one always comes first */
+    int32_t *trigger;
+    int64_t fillers;
+    int32_t *filler; /* the words that are drawn around the triggers */
+    int64_t *swap;   /* [longest segment]: undoes a draw without replacement */
+    int32_t *tokens; /* [longest sequence]: the example made last */
+    int64_t count;
+    int32_t label;
+} task_generator;
+
+/* Draws the triggers of the set. config outlives the generator. */
+SZG_CHECK_RESULT szg_status task_open(szg_context *context, const szg_train_config *config,
+                                      uint32_t purpose, task_generator *out);
+void task_close(task_generator *generator);
+
+/* Makes example `index` of the set: it depends on seed, purpose, index and range alone. */
+void task_make(task_generator *generator, int64_t index, task_range range);
+
+/* The ranges of the training and of the test split. */
+task_range task_train_range(const szg_data_config *data);
+task_range task_test_range(const szg_data_config *data);
+
+/* Keeps the first of equal examples (tokens and label) and counts the others. `kept` has room for
+ * examples->count indices. */
+SZG_CHECK_RESULT szg_status task_unique(szg_context *context, const szg_examples *examples,
+                                        int64_t *kept, int64_t *count);
+
+/* ceiling.c: the largest posterior probability of a label of the distance task, given the text
+ * and the ordered pair of triggers; see there. */
+typedef struct ceiling_scratch {
+    double *log_falling; /* [k]: log of words (words - 1) .. (words - k + 1) */
+    int64_t *seen;       /* [words + 1]: stamp of the segment that held the word last */
+    int64_t stamp;
+    double *label_weight; /* [range.most + 2] */
+} ceiling_scratch;
+SZG_CHECK_RESULT szg_status ceiling_open(szg_context *context, const szg_data_config *data,
+                                         int64_t words, ceiling_scratch *out);
+void ceiling_close(ceiling_scratch *scratch);
+double ceiling_largest(ceiling_scratch *scratch, const szg_data_config *data,
+                       const int32_t trigger[2], int64_t count, const int32_t *tokens);
+
+#endif
