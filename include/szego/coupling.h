@@ -83,6 +83,24 @@ SZG_CHECK_RESULT szg_status szg_logits_open(szg_context *context, const szg_enco
                                             const szg_logits_options *options, szg_logits **out);
 void szg_logits_close(szg_logits **logits);
 
+/* Queries and keys that a model computed, before the encoding acts on them: row i of q at q + i *
+ * ldq, d numbers; `scale` multiplies the dot products. */
+typedef struct szg_captured {
+    int64_t d;
+    const double *q;
+    int64_t ldq;
+    const double *k;
+    int64_t ldk;
+    double scale;
+} szg_captured;
+
+/* Logits from them, rotated and biased by the encoding; they are copied. SZG_EDOMAIN: an encoding
+ * that adds rows to the tokens; SZG_EINVAL: another dimension; else as szg_logits_open. */
+SZG_CHECK_RESULT szg_status szg_logits_open_captured(szg_context *context,
+                                                     const szg_encoding *encoding, int64_t head,
+                                                     const szg_captured *captured, int64_t n,
+                                                     bool causal, szg_logits **out);
+
 /* Dimension d of queries and keys. */
 int64_t szg_logits_dimension(const szg_logits *logits);
 

@@ -165,15 +165,36 @@ static int64_t common_dimension(const szg_encoding *encoding, const szg_content 
     return own ? own : DEFAULT_DIMENSION;
 }
 
+/* Queries and keys as they were captured; there are no positions apart. */
+static szg_status copy_captured(szg_context *context, const szg_captured *captured, szg_logits *l) {
+    SZG_TRY(open_sides(context, l, &l->content));
+    for (int64_t i = 0; i < l->n; i++)
+        for (int64_t j = 0; j < l->d; j++) {
+            l->content.q[i * l->d + j] = captured->scale * captured->q[i * captured->ldq + j];
+            l->content.k[i * l->d + j] = captured->k[i * captured->ldk + j];
+        }
+    return SZG_OK;
+}
+
+/* Where the content of the logits comes from: one of the two. */
+typedef struct origin {
+    const szg_content *content;
+    const szg_captured *captured;
+    bool scaled;
+} origin;
+
 static szg_status build(szg_context *context, const szg_encoding *encoding, int64_t head,
-                        const szg_content *content, bool scaled, szg_logits *l) {
+                        const origin *from, szg_logits *l) {
     int64_t size;
     SZG_TRY(szg_memory_product(context, l->n, l->d, &size));
     SZG_TRY(szg_memory_require(context, size, 4, sizeof(double), "queries and keys",
                                "use a smaller N or dimension"));
     SZG_TRY(open_rotary(context, encoding, head, l));
-    SZG_TRY(fill_content(context, encoding, head, content, l));
-    if (scaled) {
+    if (from->captured)
+        SZG_TRY(copy_captured(context, from->captured, l));
+    else
+        SZG_TRY(fill_content(context, encoding, head, from->content, l));
+    if (from->scaled) {
         scale_queries(l, &l->content);
         scale_queries(l, &l->position);
     }
@@ -184,6 +205,23 @@ static szg_status build(szg_context *context, const szg_encoding *encoding, int6
     return open_bias(context, encoding, head, l);
 }
 
+static szg_status open_built(szg_context *context, const szg_encoding *encoding, int64_t head,
+                             int64_t n, int64_t d, const origin *from, bool causal,
+                             szg_logits **out) {
+    szg_logits *l;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *l, &l));
+    l->n = n;
+    l->d = d;
+    l->causal = causal;
+    szg_status status = build(context, encoding, head, from, l);
+    if (status != SZG_OK) {
+        szg_logits_close(&l);
+        return status;
+    }
+    *out = l;
+    return SZG_OK;
+}
+
 szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, int64_t head,
                            const szg_content *content, int64_t n, const szg_logits_options *options,
                            szg_logits **out) {
@@ -191,18 +229,38 @@ szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, i
     SZG_TRY(check_arguments(context, encoding, head, n));
     SZG_TRY(szg_memory_require(context, n, common_dimension(encoding, content), 2 * sizeof(double),
                                "storing the queries and keys", "use a smaller N (-n)"));
-    szg_logits *l;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *l, &l));
-    l->n = n;
-    l->d = common_dimension(encoding, content);
-    l->causal = options && options->causal;
-    szg_status status = build(context, encoding, head, content, !(options && options->unscaled), l);
-    if (status != SZG_OK) {
-        szg_logits_close(&l);
-        return status;
-    }
-    *out = l;
+    const origin from = {.content = content, .scaled = !(options && options->unscaled)};
+    return open_built(context, encoding, head, n, common_dimension(encoding, content), &from,
+                      options && options->causal, out);
+}
+
+static szg_status check_captured(szg_context *context, const szg_encoding *encoding,
+                                 const szg_captured *captured) {
+    int64_t d = szg_encoding_dimension(encoding);
+    if (szg_encoding_attaches(encoding) & SZG_ATTACH_INPUT)
+        return szg_fail(context, SZG_EDOMAIN,
+                        "%s adds rows to the tokens, so that queries and keys hold them already: "
+                        "capture the logits of two passes, one with the position table zeroed",
+                        szg_encoding_spec(encoding));
+    if (captured->d < 1 || (d > 0 && d != captured->d))
+        return szg_fail(context, SZG_EINVAL,
+                        "queries and keys of dimension %" PRId64 ", %s acts on %" PRId64
+                        ": set dim=%" PRId64 " in the SPEC",
+                        captured->d, szg_encoding_spec(encoding), d, captured->d);
+    if (captured->ldq < captured->d || captured->ldk < captured->d)
+        return szg_fail(context, SZG_EINVAL, "queries or keys: leading dimension below %" PRId64,
+                        captured->d);
     return SZG_OK;
+}
+
+szg_status szg_logits_open_captured(szg_context *context, const szg_encoding *encoding,
+                                    int64_t head, const szg_captured *captured, int64_t n,
+                                    bool causal, szg_logits **out) {
+    *out = NULL;
+    SZG_TRY(check_arguments(context, encoding, head, n));
+    SZG_TRY(check_captured(context, encoding, captured));
+    const origin from = {.captured = captured};
+    return open_built(context, encoding, head, n, captured->d, &from, causal, out);
 }
 
 /* ---- Views ---- */

@@ -14,7 +14,7 @@ static const double EPS = 0x1p-52;
 
 /* ---- Files with known numbers ---- */
 
-static double tokens[N * D], wq[D * D], wk[D * D];
+static double tokens[N * D], plain_keys[N * D], wq[D * D], wk[D * D];
 
 static void draw(double *out, int64_t count, uint32_t purpose) {
     szg_stream stream = {.seed = test_seed(), .purpose = purpose};
@@ -442,6 +442,82 @@ END_TEST
 
 /* ---- Bad input, memory ---- */
 
+/* Captured queries and keys couple as the same numbers from files do, whatever their rows'
+ * distance; the files' way is tested against the formulas above. */
+START_TEST(captured_as_from_files) {
+    static const char *const specs[] = {"rope:dim=8", "rope:dim=8,rotary=4", "alibi:heads=2",
+                                        "mla:content=4,rope=4", "nope"};
+    enum { WIDE = D + 3 };
+    double q[N * WIDE], k[N * WIDE], from_files[N * N], captured[N * N];
+    draw(q, N * WIDE, 21);
+    draw(k, N * WIDE, 22);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < D; j++) {
+            tokens[i * D + j] = q[i * WIDE + j];
+            plain_keys[i * D + j] = k[i * WIDE + j];
+        }
+    write_matrix("q", N, D, tokens);
+    write_matrix("k", N, D, plain_keys);
+    char spec[256];
+    snprintf(spec, sizeof spec, "files:q=%s,k=%s", file_name("q"), file_name("k"));
+    szg_content *content = content_of(spec);
+    remove_files();
+    const szg_captured both = {D, q, WIDE, k, WIDE, 1 / sqrt((double)D)};
+    for (int s = 0; s < 5; s++)
+        for (int causal = 0; causal < 2; causal++) {
+            szg_encoding *encoding = encoding_of(specs[s]);
+            int64_t head = szg_encoding_heads(encoding) - 1;
+            szg_logits_options options = {.causal = causal};
+            szg_logits *a, *b;
+            ck_szg_ok(szg_logits_open(test_context(), encoding, head, content, N, &options, &a));
+            ck_szg_ok(
+                szg_logits_open_captured(test_context(), encoding, head, &both, N, causal, &b));
+            szg_factored pairs[2][2] = {{szg_logits_coupled(a), szg_logits_content(a)},
+                                        {szg_logits_coupled(b), szg_logits_content(b)}};
+            for (int m = 0; m < 2; m++) {
+                ck_szg_ok(szg_factored_dense(test_context(), &pairs[0][m], from_files, N));
+                ck_szg_ok(szg_factored_dense(test_context(), &pairs[1][m], captured, N));
+                for (int i = 0; i < N * N; i++)
+                    ck_assert(from_files[i] == captured[i]);
+            }
+            szg_logits_close(&a);
+            szg_logits_close(&b);
+            szg_encoding_close(&encoding);
+        }
+    szg_content_close(&content);
+}
+END_TEST
+
+static szg_status couple_captured(const szg_encoding *encoding, const szg_captured *captured) {
+    szg_logits *logits;
+    szg_status status =
+        szg_logits_open_captured(test_context(), encoding, 0, captured, N, false, &logits);
+    szg_logits_close(&logits);
+    return status;
+}
+
+START_TEST(captured_refused) {
+    double x[N * D] = {0};
+    szg_logits *logits;
+    szg_captured both = {D, x, D, x, D, 1};
+    szg_encoding *encoding = encoding_of("absolute:dim=8");
+    ck_szg_fails(SZG_EDOMAIN, "position table zeroed",
+                 szg_logits_open_captured(test_context(), encoding, 0, &both, N, false, &logits));
+    szg_encoding_close(&encoding);
+    encoding = encoding_of("rope:dim=6");
+    ck_szg_fails(SZG_EINVAL, "dimension 8",
+                 szg_logits_open_captured(test_context(), encoding, 0, &both, N, false, &logits));
+    szg_encoding_close(&encoding);
+    encoding = encoding_of("rope:dim=8");
+    both.ldk = 7;
+    ck_szg_fails(SZG_EINVAL, "leading dimension",
+                 szg_logits_open_captured(test_context(), encoding, 0, &both, N, false, &logits));
+    both.ldk = D;
+    ck_survives_failed_allocations(5, couple_captured(encoding, &both));
+    szg_encoding_close(&encoding);
+}
+END_TEST
+
 START_TEST(bad_content) {
     static const struct {
         const char *spec, *words;
@@ -523,6 +599,8 @@ void test_register(Suite *suite) {
     test_add(suite, "moments", moments);
     test_add(suite, "low_rank", low_rank);
     test_add(suite, "files_by_head", files_by_head);
+    test_add(suite, "captured_as_from_files", captured_as_from_files);
+    test_add(suite, "captured_refused", captured_refused);
     test_add(suite, "bad_content", bad_content);
     test_add(suite, "bad_arguments", bad_arguments);
     test_add(suite, "allocation_failures", allocation_failures);
