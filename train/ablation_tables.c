@@ -1,0 +1,148 @@
+/* The numbers of an ablation, and the tables `ablation` and `deposit`. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include <szego/ablation.h>
+#include <szego/memory.h>
+
+szg_status szg_ablation_open(szg_context *context, int64_t layers, int64_t heads,
+                             szg_ablation *out) {
+    int64_t count;
+    *out = (szg_ablation){.layers = layers, .heads = heads, .reach = heads};
+    SZG_TRY(szg_memory_product(context, layers, heads + 1, &count));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->head, &out->head));
+    out->layer = out->head + layers * heads;
+    return SZG_OK;
+}
+
+void szg_ablation_close(szg_ablation *ablation) {
+    szg_memory_free(ablation->head);
+    *ablation = (szg_ablation){0};
+}
+
+#define KEY_COLUMNS                                                                                \
+    {"run", SZG_TEXT, "folder or checkpoint of the run"},                                          \
+        {"encoding", SZG_TEXT, "SPEC of the encoding"},                                            \
+        {"task", SZG_TEXT, "distance, count, or file for examples from a file"},                   \
+        {"seed", SZG_INTEGER, "of the run; empty: over all seeds"},
+
+static szg_status set_key(szg_context *context, szg_table *table, const szg_run_key *key,
+                          int64_t layer) {
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "run", key->run));
+    SZG_TRY(szg_table_set_text(context, table, "encoding", key->encoding));
+    SZG_TRY(szg_table_set_text(context, table, "task", key->task));
+    return szg_table_set_integer(context, table, "layer", layer);
+}
+
+/* ---- Ablation ---- */
+
+szg_status szg_ablation_table_open(szg_context *context, szg_table **out) {
+    static const szg_column columns[] = {
+        KEY_COLUMNS{"layer", SZG_INTEGER, "from 0"},
+        {"head", SZG_INTEGER, "from 0; empty: all heads of the layer at once"},
+        {"accuracy", SZG_REAL, "share of right predictions without the head"},
+        {"drop", SZG_REAL, "accuracy of the whole model less that without the head"},
+        {"note", SZG_TEXT, ""},
+    };
+    return szg_table_open(context, "ablation", columns, sizeof columns / sizeof *columns, out);
+}
+
+/* head < 0: all heads. */
+static szg_status ablation_row(szg_context *context, szg_table *table, const szg_run_key *key,
+                               const szg_ablation *ablation, int64_t layer, int64_t head) {
+    double accuracy =
+        head < 0 ? ablation->layer[layer] : ablation->head[layer * ablation->heads + head];
+    SZG_TRY(set_key(context, table, key, layer));
+    SZG_TRY(szg_table_set_integer(context, table, "seed", key->seed));
+    if (head >= 0)
+        SZG_TRY(szg_table_set_integer(context, table, "head", head));
+    SZG_TRY(szg_table_set_real(context, table, "accuracy", accuracy));
+    SZG_TRY(szg_table_set_real(context, table, "drop", ablation->accuracy - accuracy));
+    if (head >= ablation->reach)
+        SZG_TRY(szg_table_note(context, table,
+                               "nothing is ablated: the columns of this head lie beyond the "
+                               "latent dimensions"));
+    return SZG_OK;
+}
+
+szg_status szg_ablation_rows(szg_context *context, szg_table *table, const szg_run_key *key,
+                             const szg_ablation *ablation) {
+    for (int64_t layer = 0; layer < ablation->layers; layer++)
+        for (int64_t place = 0; place <= ablation->heads; place++)
+            SZG_TRY(ablation_row(context, table, key, ablation, layer,
+                                 place < ablation->heads ? place : -1));
+    return SZG_OK;
+}
+
+/* ---- Deposit ---- */
+
+szg_status szg_deposit_table_open(szg_context *context, szg_table **out) {
+    static const szg_column columns[] = {
+        KEY_COLUMNS{"layer", SZG_INTEGER, "from 0"},
+        {"runs", SZG_INTEGER, "runs in which some head's loss costs accuracy in this layer"},
+        {"worst_head", SZG_INTEGER, "the head with the largest drop"},
+        {"total_drop", SZG_REAL, "sum of the positive drops of the layer's heads"},
+        {"index", SZG_REAL, "share of the total drop that the worst head carries"},
+        {"index_low", SZG_REAL, "95% bootstrap interval over seeds"},
+        {"index_high", SZG_REAL, "95% bootstrap interval over seeds"},
+        {"gini", SZG_REAL, "Gini coefficient of the drops"},
+        {"gini_low", SZG_REAL, "95% bootstrap interval over seeds"},
+        {"gini_high", SZG_REAL, "95% bootstrap interval over seeds"},
+        {"note", SZG_TEXT, ""},
+    };
+    return szg_table_open(context, "deposit", columns, sizeof columns / sizeof *columns, out);
+}
+
+static szg_status set_reals(szg_context *context, szg_table *table, const szg_deposit *deposit) {
+    const struct {
+        const char *name;
+        double value;
+    } cells[] = {{"total_drop", deposit->total},    {"index", deposit->index},
+                 {"index_low", deposit->index_low}, {"index_high", deposit->index_high},
+                 {"gini", deposit->gini},           {"gini_low", deposit->gini_low},
+                 {"gini_high", deposit->gini_high}};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        SZG_TRY(szg_table_set_real(context, table, cells[i].name, cells[i].value));
+    return SZG_OK;
+}
+
+static szg_status note_deposit(szg_context *context, szg_table *table, const szg_deposit *deposit,
+                               int64_t count) {
+    if (deposit->runs == 0)
+        return szg_table_note(context, table, "no head's loss costs accuracy in this layer");
+    if (deposit->runs < 2)
+        return szg_table_note(context, table, "%s: no interval",
+                              count > 1 ? "one of the seeds has a drop" : "one seed");
+    return szg_table_note(context, table, "mean over %" PRId64 " seeds; 95%% of %d resamples",
+                          deposit->runs, (int)SZG_DEPOSIT_RESAMPLES);
+}
+
+static szg_status deposit_row(szg_context *context, szg_table *table, const szg_run_key *key,
+                              const szg_ablation *const *runs, int64_t count, int64_t layer,
+                              uint64_t seed) {
+    szg_deposit deposit;
+    SZG_TRY(szg_ablation_deposit(context, runs, count, layer, seed, &deposit));
+    SZG_TRY(set_key(context, table, key, layer));
+    if (count == 1)
+        SZG_TRY(szg_table_set_integer(context, table, "seed", key->seed));
+    SZG_TRY(szg_table_set_integer(context, table, "runs", deposit.runs));
+    if (deposit.worst_head >= 0)
+        SZG_TRY(szg_table_set_integer(context, table, "worst_head", deposit.worst_head));
+    SZG_TRY(set_reals(context, table, &deposit));
+    return note_deposit(context, table, &deposit, count);
+}
+
+szg_status szg_deposit_rows(szg_context *context, szg_table *table, const szg_run_key *keys,
+                            const szg_ablation *const *runs, int64_t count, uint64_t seed) {
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t layer = 0; layer < runs[r]->layers; layer++)
+            SZG_TRY(deposit_row(context, table, &keys[r], &runs[r], 1, layer, seed));
+    if (count < 2)
+        return SZG_OK;
+    szg_run_key all = {.encoding = keys[0].encoding, .task = keys[0].task};
+    for (int64_t layer = 0; layer < runs[0]->layers; layer++)
+        SZG_TRY(deposit_row(context, table, &all, runs, count, layer, seed));
+    return SZG_OK;
+}
