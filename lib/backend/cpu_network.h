@@ -42,4 +42,12 @@ szg_status szg_cpu_finite(szg_context *context, int64_t count, const void *x,
                           szg_step_block *block);
 szg_status szg_cpu_adamw(szg_context *context, const szg_adamw *adamw);
 
+szg_status szg_cpu_attention(szg_context *context, const szg_attention *attention);
+szg_status szg_cpu_attention_backward(szg_context *context, const szg_attention *attention,
+                                      const szg_attention_gradient *gradient);
+szg_status szg_cpu_attention_logits(szg_context *context, const szg_attention *attention,
+                                    bool coupled, void *logits);
+szg_status szg_cpu_diagonal_means(szg_context *context, int64_t count, int64_t n, const void *a,
+                                  void *out);
+
 #endif

@@ -53,6 +53,88 @@ static inline vfloat vector_where(vint mask, vfloat value) {
     return (vfloat)(mask & (vint)value);
 }
 
+static inline vfloat vector_select(vint mask, vfloat yes, vfloat no) {
+    return (vfloat)((mask & (vint)yes) | (~mask & (vint)no));
+}
+
+/* All ones in the first `count` lanes, 0 in the others. */
+static inline vint vector_first(int64_t count) {
+    vint lane;
+    for (int i = 0; i < LANES; i++)
+        lane[i] = i;
+    int32_t bound = count < LANES ? (int32_t)count : LANES;
+    return lane < bound;
+}
+
+/* The greater one; b where one of them is NaN. */
+static inline vfloat vector_max(vfloat a, vfloat b) {
+#if defined(__AVX512F__)
+    return (vfloat)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vfloat)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (vfloat)_mm_max_ps((__m128)a, (__m128)b);
+#else
+    return vector_select(a > b, a, b);
+#endif
+}
+
+/* The lesser one; b where one of them is NaN. */
+static inline vfloat vector_min(vfloat a, vfloat b) {
+#if defined(__AVX512F__)
+    return (vfloat)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vfloat)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (vfloat)_mm_min_ps((__m128)a, (__m128)b);
+#else
+    return vector_select(a < b, a, b);
+#endif
+}
+
+static inline float vector_largest(vfloat a) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_max_ps((__m512)a);
+#else
+    float largest = a[0];
+    for (int i = 1; i < LANES; i++)
+        largest = a[i] > largest ? a[i] : largest;
+    return largest;
+#endif
+}
+
+static inline float vector_sum(vfloat a) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_ps((__m512)a);
+#else
+    float sum = a[0];
+    for (int i = 1; i < LANES; i++)
+        sum += a[i];
+    return sum;
+#endif
+}
+
+/* exp(x) for x <= 88.37, relative error below 2^-22; 0 below log 2^-126 (no subnormal results,
+ * which are slow), infinity above 88.73; NaN stays NaN. x = n log 2 + r with |r| <= log(2)/2,
+ * log 2 in two parts (Cody, Waite 1980), and Cephes's polynomial of degree 7 for exp(r). */
+static inline vfloat vector_exp(vfloat x) {
+    const float least = -87.33654F, shift = 0x1.8p23F;
+    vint kept = ~(vint)(x < least);
+    x = vector_min(vector_splat(89.0F), vector_max(vector_splat(least), x));
+    vfloat shifted = x * 1.44269504F + shift; /* its low bits are n */
+    vfloat n = shifted - shift;
+    vfloat r = x - n * 0.693359375F;
+    r = r + n * 2.12194440e-4F;
+    vfloat p = 1.9875691500e-4F * r + 1.3981999507e-3F;
+    p = p * r + 8.3334519073e-3F;
+    p = p * r + 4.1665795894e-2F;
+    p = p * r + 1.6666665459e-1F;
+    p = p * r + 5.0000001201e-1F;
+    p = p * (r * r) + r + 1.0F;
+    vfloat power = (vfloat)(((vword)shifted << 23) + 0x3F800000U);
+    return vector_where(kept, p * power);
+}
+
 /* Products of the low halves of 64-bit lanes; the high halves are not read. */
 static inline vwide vector_multiply_words(vwide a, vwide b) {
 #if defined(__AVX512F__)

@@ -1,0 +1,170 @@
+#include <szego/memory.h>
+#include <szego/pool.h>
+#include "cpu_attention.h"
+#include "cpu_level.h"
+#include "cpu_network.h"
+
+static const szg_attention_kernels *kernels(void) {
+#ifdef __x86_64__
+    static const szg_attention_kernels *const all[SZG_CPU_LEVELS] = {
+        &szg_attention_kernels_baseline, &szg_attention_kernels_avx2,
+        &szg_attention_kernels_avx512};
+    return all[szg_cpu_level_best()];
+#else
+    return &szg_attention_kernels_baseline;
+#endif
+}
+
+static int64_t widen(int64_t n) {
+    return (n + SZG_ATTENTION_PAD - 1) / SZG_ATTENTION_PAD * SZG_ATTENTION_PAD;
+}
+
+typedef struct attention_job {
+    const szg_attention *attention;
+    const szg_attention_gradient *gradient; /* backward */
+    bool coupled;                           /* logits */
+    float *logits;
+    float *dbias; /* [batch][heads][2 length - 1], lags reversed; or NULL */
+    const szg_attention_kernels *kernels;
+    float *arena; /* a part for every worker */
+    int64_t part;
+} attention_job;
+
+/* Takes rows x columns numbers from the arena; without one, only counts them. */
+static float *take(float *arena, int64_t *used, int64_t rows, int64_t columns) {
+    float *at = arena ? arena + *used : NULL;
+    *used += rows * columns;
+    return at;
+}
+
+/* The parts of a worker's scratch; *used = how many numbers it takes. */
+static szg_attention_scratch lay_out(const szg_attention *a, bool backward, float *arena,
+                                     int64_t *used) {
+    int64_t wide = widen(a->length), qk = widen(a->d_qk), v = widen(a->d_v);
+    int64_t tile = SZG_ATTENTION_TILE, lags = 2 * wide + SZG_ATTENTION_PAD;
+    *used = 0;
+    szg_attention_scratch s = {.wide_length = wide, .wide_qk = qk, .wide_v = v};
+    s.k_rows = take(arena, used, wide, qk);
+    s.k_lanes = take(arena, used, a->d_qk, wide);
+    s.v_rows = take(arena, used, wide, v);
+    s.bias = take(arena, used, 1, lags);
+    s.q = take(arena, used, tile, qk);
+    s.out = take(arena, used, tile, v);
+    s.weights = take(arena, used, tile, wide);
+    /* A row starts inside a block of four words and ends inside a pair of vectors. */
+    s.words = (uint32_t *)take(arena, used, 1, wide + 3 * SZG_ATTENTION_PAD);
+    if (!backward)
+        return s;
+    s.v_lanes = take(arena, used, a->d_v, wide);
+    s.dbias = take(arena, used, 1, lags);
+    s.dk = take(arena, used, wide, qk);
+    s.dv = take(arena, used, wide, v);
+    s.dq = take(arena, used, tile, qk);
+    s.dlogits = take(arena, used, tile, wide);
+    return s;
+}
+
+static szg_status run_head(szg_context *context, void *data, int64_t block, int worker) {
+    (void)context;
+    const attention_job *job = data;
+    const szg_attention *a = job->attention;
+    int64_t used, lags = 2 * a->length - 1;
+    szg_attention_scratch scratch =
+        lay_out(a, job->gradient != NULL, job->arena + worker * job->part, &used);
+    szg_attention_head head = {a, block / a->heads, block % a->heads, &scratch};
+    if (job->gradient)
+        job->kernels->backward(&head, job->gradient, job->dbias ? job->dbias + block * lags : NULL);
+    else if (job->logits)
+        job->kernels->logits(&head, job->coupled, job->logits + block * a->length * a->length);
+    else
+        job->kernels->forward(&head);
+    return SZG_OK;
+}
+
+static szg_status run_heads(szg_context *context, attention_job *job) {
+    const szg_attention *a = job->attention;
+    int64_t numbers;
+    lay_out(a, job->gradient != NULL, NULL, &job->part);
+    SZG_TRY(szg_memory_product(context, job->part, szg_context_threads(context), &numbers));
+    SZG_TRY(szg_memory_alloc(context, numbers, sizeof *job->arena, &job->arena));
+    job->kernels = kernels();
+    szg_status status = szg_pool_run(context, a->batch * a->heads, run_head, job);
+    szg_memory_free(job->arena);
+    return status;
+}
+
+szg_status szg_cpu_attention(szg_context *context, const szg_attention *attention) {
+    attention_job job = {.attention = attention};
+    return run_heads(context, &job);
+}
+
+szg_status szg_cpu_attention_logits(szg_context *context, const szg_attention *attention,
+                                    bool coupled, void *logits) {
+    attention_job job = {.attention = attention, .coupled = coupled, .logits = logits};
+    return run_heads(context, &job);
+}
+
+/* Adds the sequences' parts of head `head` in their order. */
+static void add_lags(const szg_attention *a, const float *parts, int64_t head, float *dbias) {
+    int64_t lags = 2 * a->length - 1;
+    for (int64_t lag = 0; lag < lags; lag++) {
+        double sum = 0;
+        for (int64_t b = 0; b < a->batch; b++)
+            sum += (double)parts[(b * a->heads + head) * lags + lags - 1 - lag];
+        dbias[head * lags + lag] += (float)sum;
+    }
+}
+
+szg_status szg_cpu_attention_backward(szg_context *context, const szg_attention *attention,
+                                      const szg_attention_gradient *gradient) {
+    const szg_attention *a = attention;
+    attention_job job = {.attention = a, .gradient = gradient};
+    if (gradient->dbias) {
+        int64_t heads, numbers;
+        SZG_TRY(szg_memory_product(context, a->batch, a->heads, &heads));
+        SZG_TRY(szg_memory_product(context, heads, 2 * a->length - 1, &numbers));
+        SZG_TRY(szg_memory_alloc(context, numbers, sizeof *job.dbias, &job.dbias));
+    }
+    szg_status status = run_heads(context, &job);
+    for (int64_t h = 0; job.dbias && status == SZG_OK && h < a->heads; h++)
+        add_lags(a, job.dbias, h, gradient->dbias);
+    szg_memory_free(job.dbias);
+    return status;
+}
+
+typedef struct means_job {
+    int64_t n;
+    const float *a;
+    float *out;
+    double *sums; /* [threads][2n - 1] */
+} means_job;
+
+static szg_status diagonal_means_of(szg_context *context, void *data, int64_t block, int worker) {
+    (void)context;
+    const means_job *job = data;
+    int64_t n = job->n, lags = 2 * n - 1;
+    const float *a = job->a + block * n * n;
+    float *out = job->out + block * lags;
+    double *sums = job->sums + worker * lags; /* entry j - i + n - 1 */
+    for (int64_t lag = 0; lag < lags; lag++)
+        sums[lag] = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            sums[n - 1 - i + j] += (double)a[i * n + j];
+    for (int64_t lag = 0; lag < lags; lag++) {
+        int64_t count = lag < n ? lag + 1 : lags - lag;
+        out[lag] = (float)(sums[lags - 1 - lag] / (double)count);
+    }
+    return SZG_OK;
+}
+
+szg_status szg_cpu_diagonal_means(szg_context *context, int64_t count, int64_t n, const void *a,
+                                  void *out) {
+    means_job job = {.n = n, .a = a, .out = out};
+    int64_t numbers;
+    SZG_TRY(szg_memory_product(context, szg_context_threads(context), 2 * n - 1, &numbers));
+    SZG_TRY(szg_memory_alloc(context, numbers, sizeof *job.sums, &job.sums));
+    szg_status status = szg_pool_run(context, count, diagonal_means_of, &job);
+    szg_memory_free(job.sums);
+    return status;
+}

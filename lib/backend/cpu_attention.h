@@ -1,0 +1,49 @@
+/* Attention of the cpu table. A block of work is one head of one sequence: its keys and values are
+ * packed once (rotated, transposed), then tiles of queries pass over them. Work for one head of N
+ * positions: forward 2 N^2 (d_qk + d_v) operations and N^2 exponentials, backward 2 N^2 (3 d_qk +
+ * 2 d_v); N^2 words of Philox in each with dropout. All of it happens in the first two levels of
+ * the cache: arithmetic bounds it, not memory. */
+#ifndef SZG_BACKEND_CPU_ATTENTION_H
+#define SZG_BACKEND_CPU_ATTENTION_H
+
+#include <szego/ops.h>
+
+/* Queries of a tile; sizes are padded to whole vectors of the widest kind. */
+enum { SZG_ATTENTION_TILE = 16, SZG_ATTENTION_PAD = 16 };
+
+/* What one worker computes in. wide_x is x rounded up to SZG_ATTENTION_PAD. */
+typedef struct szg_attention_scratch {
+    int64_t wide_length, wide_qk, wide_v;
+    float *k_rows;  /* [length][wide_qk], rotated */
+    float *k_lanes; /* [d_qk][wide_length], the same transposed */
+    float *v_rows;  /* [length][wide_v] */
+    float *v_lanes; /* [d_v][wide_length]; backward */
+    float *bias;    /* [2 length - 1 and a vector]: entry j - i + length - 1, lags reversed */
+    float *dbias;   /* in the same order; backward */
+    float *dk, *dv; /* [wide_length][wide_qk], [wide_v]; backward */
+    /* Of a tile of queries. */
+    float *q, *dq;            /* [tile][wide_qk] */
+    float *out;               /* [tile][wide_v]: out, or dout */
+    float *weights, *dlogits; /* [tile][wide_length] */
+    uint32_t *words;          /* of a row */
+} szg_attention_scratch;
+
+/* One head of one sequence. */
+typedef struct szg_attention_head {
+    const szg_attention *attention;
+    int64_t sequence, head;
+    const szg_attention_scratch *scratch;
+} szg_attention_head;
+
+typedef struct szg_attention_kernels {
+    void (*forward)(const szg_attention_head *head);
+    /* dbias [2 length - 1] is written, entry j - i + length - 1; NULL: not wanted. */
+    void (*backward)(const szg_attention_head *head, const szg_attention_gradient *gradient,
+                     float *dbias);
+    /* logits [length][length]. */
+    void (*logits)(const szg_attention_head *head, bool coupled, float *logits);
+} szg_attention_kernels;
+extern const szg_attention_kernels szg_attention_kernels_baseline, szg_attention_kernels_avx2,
+    szg_attention_kernels_avx512;
+
+#endif

@@ -1,0 +1,147 @@
+/* Attention of one head, backward. With p = softmax, f the dropout's factors (0 or 1 / (1 - p)), w
+ * = f p, g = dout v^T:  dv = w^T dout, dlogits = p (f g - dout . out) (Dao et al. 2022), dq =
+ * dlogits k, dk = dlogits^T q, and the rotation's adjoint is the conjugate factor. */
+#include "cpu_attention_head.h"
+#include "cpu_attention_kernel.h"
+#include "cpu_product.h"
+
+static inline void add_row(float *to, const float *from, int64_t count) {
+    for (int64_t j = 0; j < count; j += LANES)
+        vector_store(to + j, vector_load(to + j) + vector_load(from + j));
+}
+
+/* What a row needs besides its logits. */
+typedef struct backward_row {
+    int64_t keys, columns;
+    const float *bias;
+    const uint32_t *words;
+    uint32_t threshold;
+    float factor, log_sum, product; /* product: dout . out */
+} backward_row;
+
+/* logits to w, g to dlogits; zeros from the row's keys to its columns. */
+static inline void weights_and_dlogits(const backward_row *row, float *logits, float *g) {
+    for (int64_t j = 0; j < row->keys; j += LANES) {
+        vfloat x = vector_load(logits + j) - row->log_sum, y = vector_load(g + j);
+        if (row->bias)
+            x += vector_load(row->bias + j);
+        vfloat p = vector_exp(x), w = p;
+        if (j + LANES > row->keys) {
+            vint seen = vector_first(row->keys - j);
+            p = w = vector_where(seen, p);
+            y = vector_where(seen, y);
+        }
+        if (row->words)
+            w = vector_where(vector_load_words(row->words + j) >= row->threshold, p * row->factor);
+        vector_store(logits + j, w);
+        vector_store(g + j, w * y - p * row->product);
+    }
+    for (int64_t j = whole_vectors(row->keys); j < row->columns; j += LANES) {
+        vector_store(logits + j, (vfloat){0});
+        vector_store(g + j, (vfloat){0});
+    }
+}
+
+static inline float dot(int64_t count, const float *a, const float *b) {
+    float sum = 0;
+    for (int64_t c = 0; c < count; c++)
+        sum += a[c] * b[c];
+    return sum;
+}
+
+static void backward_rows(const szg_attention_head *h, const head_dropout *dropout, bool dbias,
+                          int64_t first, int64_t rows, int64_t keys, int64_t columns) {
+    const szg_attention *a = h->attention;
+    const szg_attention_scratch *s = h->scratch;
+    const float *log_sum =
+        (const float *)a->log_sum + (h->sequence * a->heads + h->head) * a->length;
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t i = first + r;
+        const float *out = head_row(h, a->out, a->ldout, a->d_v, i);
+        backward_row row = {.keys = keys_of_row(a, keys, i),
+                            .columns = columns,
+                            .bias = bias_of_row(h, i),
+                            .threshold = dropout->threshold,
+                            .factor = dropout->factor,
+                            .log_sum = log_sum[i],
+                            .product = dot(a->d_v, s->out + r * s->wide_v, out)};
+        if (dropout->on)
+            row.words = row_words(h, dropout, i, whole_vectors(row.keys));
+        float *g = s->dlogits + r * s->wide_length;
+        weights_and_dlogits(&row, s->weights + r * s->wide_length, g);
+        if (dbias)
+            add_row(s->dbias + a->length - 1 - i, g, whole_vectors(row.keys));
+    }
+}
+
+/* to = scale times the row `from`, turned back; `from` is destroyed. */
+static inline void write_gradient(const szg_attention *a, const float *factors, float scale,
+                                  float *from, float *to) {
+    if (a->pairs > 0)
+        rotate_row(a, factors, -1, from);
+    for (int64_t c = 0; c < a->d_qk; c++)
+        to[c] = scale * from[c];
+}
+
+static void backward_tile(const szg_attention_head *h, const szg_attention_gradient *gradient,
+                          const head_dropout *dropout, int64_t first, int64_t rows, int64_t keys) {
+    const szg_attention *a = h->attention;
+    const szg_attention_scratch *s = h->scratch;
+    enum { TILE = SZG_ATTENTION_TILE };
+    int64_t seen = keys_of_row(a, keys, first + rows - 1), columns = whole_vectors(seen);
+    int64_t ld = s->wide_length, vectors_qk = whole_vectors(a->d_qk),
+            vectors_v = whole_vectors(a->d_v);
+    pack_queries(h, true, first, rows);
+    for (int64_t r = 0; r < rows; r++)
+        copy_row(a->d_v, s->wide_v, 1,
+                 head_row(h, gradient->dout, gradient->lddout, a->d_v, first + r),
+                 s->out + r * s->wide_v);
+    product(TILE, columns, a->d_qk, s->q, s->wide_qk, s->k_lanes, ld, s->weights, ld);
+    product(TILE, columns, a->d_v, s->out, s->wide_v, s->v_lanes, ld, s->dlogits, ld);
+    backward_rows(h, dropout, gradient->dbias != NULL, first, rows, keys, columns);
+    product_transposed_add(columns, vectors_v, rows, s->weights, ld, s->out, s->wide_v, s->dv,
+                           s->wide_v);
+    product_transposed_add(columns, vectors_qk, rows, s->dlogits, ld, s->q, s->wide_qk, s->dk,
+                           s->wide_qk);
+    product(TILE, vectors_qk, seen, s->dlogits, ld, s->k_rows, s->wide_qk, s->dq, s->wide_qk);
+    for (int64_t r = 0; r < rows; r++)
+        write_gradient(a, factors_of(h, a->q_factors, first + r), (float)a->scale,
+                       s->dq + r * s->wide_qk,
+                       head_row_out(h, gradient->dq, gradient->lddq, a->d_qk, first + r));
+}
+
+static void write_keys_and_values(const szg_attention_head *h,
+                                  const szg_attention_gradient *gradient) {
+    const szg_attention *a = h->attention;
+    const szg_attention_scratch *s = h->scratch;
+    for (int64_t j = 0; j < a->length; j++) {
+        write_gradient(a, factors_of(h, a->k_factors, j), 1, s->dk + j * s->wide_qk,
+                       head_row_out(h, gradient->dk, gradient->lddk, a->d_qk, j));
+        memcpy(head_row_out(h, gradient->dv, gradient->lddv, a->d_v, j), s->dv + j * s->wide_v,
+               (size_t)a->d_v * sizeof(float));
+    }
+}
+
+void SZG_KERNELS(szg_attention_backward)(const szg_attention_head *h,
+                                         const szg_attention_gradient *gradient, float *dbias) {
+    const szg_attention *a = h->attention;
+    const szg_attention_scratch *s = h->scratch;
+    int64_t keys = keys_of_head(h), lags = 2 * a->length - 1;
+    head_dropout dropout = head_dropout_of(a);
+    pack_keys(h, true, keys);
+    pack_values(h, keys);
+    transpose(keys, a->d_v, s->v_rows, s->wide_v, s->v_lanes, s->wide_length);
+    if (a->bias)
+        pack_bias(h);
+    memset(s->dk, 0, (size_t)(s->wide_length * s->wide_qk) * sizeof *s->dk);
+    memset(s->dv, 0, (size_t)(s->wide_length * s->wide_v) * sizeof *s->dv);
+    memset(s->dbias, 0, (size_t)lags * sizeof *s->dbias);
+    for (int64_t first = 0; first < a->length; first += SZG_ATTENTION_TILE) {
+        int64_t left = a->length - first;
+        backward_tile(h, gradient, &dropout, first,
+                      left < SZG_ATTENTION_TILE ? left : SZG_ATTENTION_TILE, keys);
+    }
+    write_keys_and_values(h, gradient);
+    if (dbias)
+        memcpy(dbias, s->dbias, (size_t)lags * sizeof *dbias);
+}

@@ -1,0 +1,11 @@
+/* The two kernel files of attention, of one variant. */
+#ifndef SZG_BACKEND_CPU_ATTENTION_KERNEL_H
+#define SZG_BACKEND_CPU_ATTENTION_KERNEL_H
+
+#include "cpu_attention.h"
+#include "cpu_level.h"
+
+void SZG_KERNELS(szg_attention_backward)(const szg_attention_head *head,
+                                         const szg_attention_gradient *gradient, float *dbias);
+
+#endif
