@@ -1,0 +1,401 @@
+#include <stdlib.h>
+
+#include "network_tests.h"
+
+static const unsigned char GUARD = 0xA5;
+
+/* ---- Contexts ---- */
+
+static szg_context *opened(int threads, const char *backend) {
+    szg_context_options options = {.threads = threads};
+    szg_context *context;
+    if (szg_context_open(&options, &context) != SZG_OK)
+        abort();
+    if (strcmp(backend, "reference64") == 0)
+        szg_context_set_ops(context, szg_ops_reference64());
+    else
+        ck_on(context, szg_backend_select(context, backend));
+    return context;
+}
+
+/* Contexts live as long as the program; opened when first asked for. */
+static szg_context *contexts[5];
+
+static void close_contexts(void) {
+    for (int i = 0; i < 5; i++)
+        szg_context_close(&contexts[i]);
+}
+
+static szg_context *context_at(int at, int threads, const char *backend) {
+    static bool registered;
+    if (!registered)
+        registered = atexit(close_contexts) == 0;
+    if (!contexts[at])
+        contexts[at] = opened(threads, backend);
+    return contexts[at];
+}
+
+szg_context *tested(int which) {
+    static const int threads[] = {1, 2, 5};
+    const char *name = getenv("SZG_TEST_BACKEND");
+    return context_at(which, threads[which], name ? name : "cpu");
+}
+
+szg_context *plain(void) {
+    return context_at(3, 1, "reference");
+}
+
+szg_context *oracle(void) {
+    return context_at(4, 1, "reference64");
+}
+
+/* ---- Random numbers ---- */
+
+static szg_stream next_stream(void) {
+    static uint32_t step;
+    return (szg_stream){.seed = test_seed(), .step = step++, .purpose = 0x4E45};
+}
+
+int64_t draw_below(int64_t bound) {
+    szg_stream stream = next_stream();
+    return szg_random_below(&stream, 0, bound);
+}
+
+int64_t draw_of(const int64_t *sizes, int64_t count) {
+    return sizes[draw_below(count)];
+}
+
+static double moderate(const szg_stream *stream, uint64_t index) {
+    double x = test_real(stream, index);
+    return (double)(float)(fabs(x) > 1000 ? x * 1e-8 : x);
+}
+
+double draw_real(void) {
+    szg_stream stream = next_stream();
+    return moderate(&stream, 0);
+}
+
+/* ---- Slots ---- */
+
+int add_matrix(op_trial *trial, slot_role role, const char *name, int64_t rows, int64_t columns,
+               int64_t ld, bool wanted) {
+    ck_assert_int_lt(trial->slots, SLOTS);
+    op_slot *slot = &trial->slot[trial->slots];
+    *slot = (op_slot){.name = name,
+                      .role = role,
+                      .of = -1,
+                      .count = wanted ? rows * ld : 0,
+                      .columns = columns,
+                      .ld = ld};
+    szg_stream stream = next_stream();
+    slot->values = new_numbers(slot->count);
+    for (int64_t i = 0; i < slot->count; i++)
+        slot->values[i] = i % ld < columns ? moderate(&stream, (uint64_t)i) : (double)NAN;
+    return trial->slots++;
+}
+
+int add_slot(op_trial *trial, slot_role role, const char *name, int64_t count, bool wanted) {
+    return add_matrix(trial, role, name, 1, count, count, wanted);
+}
+
+void blank(op_trial *trial, int at) {
+    for (int64_t i = 0; i < trial->slot[at].count; i++)
+        trial->slot[at].values[i] = NAN;
+}
+
+int add_ints(op_trial *trial, const char *name, int64_t count, int64_t least, int64_t bound) {
+    int at = add_slot(trial, SLOT_INPUT, name, count, true);
+    trial->slot[at].kind = SLOT_INTS;
+    for (int64_t i = 0; i < count; i++)
+        trial->slot[at].values[i] = (double)(least + draw_below(bound - least));
+    return at;
+}
+
+int add_block(op_trial *trial) {
+    int at = add_slot(trial, SLOT_INPUT, "block", 6, true);
+    const double values[] = {
+        (double)draw_below(1 << 30), (double)draw_below(1000), 1, 0.01, .5, .25};
+    trial->slot[at].kind = SLOT_BLOCK;
+    memcpy(trial->slot[at].values, values, sizeof values);
+    return at;
+}
+
+double largest(const op_trial *trial, int at) {
+    double top = 0;
+    for (int64_t i = 0; i < trial->slot[at].count; i++)
+        top = fabs(trial->slot[at].values[i]) > top ? fabs(trial->slot[at].values[i]) : top;
+    return top;
+}
+
+void close_trial(op_trial *trial) {
+    for (int s = 0; s < trial->slots; s++)
+        szg_memory_free(trial->slot[s].values);
+}
+
+/* ---- On a table ---- */
+
+static int64_t element_size(szg_context *context, const op_slot *slot) {
+    return slot->kind == SLOT_REALS   ? szg_network_real_size(context)
+           : slot->kind == SLOT_INTS  ? (int64_t)sizeof(int32_t)
+           : slot->kind == SLOT_BLOCK ? (int64_t)sizeof(szg_step_block)
+                                      : (int64_t)sizeof(szg_tally);
+}
+
+static int64_t elements(const op_slot *slot) {
+    return slot->kind == SLOT_REALS || slot->kind == SLOT_INTS ? slot->count : slot->count > 0;
+}
+
+static void pack(const op_slot *slot, int64_t size, unsigned char *to) {
+    const double *from = slot->values;
+    if (slot->kind == SLOT_BLOCK)
+        *(szg_step_block *)(void *)to = (szg_step_block){
+            (uint64_t)from[0], (uint32_t)from[1], (uint32_t)from[2], from[3], from[4], from[5]};
+    else if (slot->kind == SLOT_TALLY)
+        *(szg_tally *)(void *)to = (szg_tally){from[0], (int64_t)from[1], (int64_t)from[2]};
+    for (int64_t i = 0; slot->kind <= SLOT_INTS && i < slot->count; i++) {
+        float single = (float)from[i];
+        int32_t integer = slot->kind == SLOT_INTS ? (int32_t)from[i] : 0;
+        const void *element = slot->kind == SLOT_INTS ? (const void *)&integer
+                              : size == 4             ? (const void *)&single
+                                                      : &from[i];
+        memcpy(to + i * size, element, (size_t)size);
+    }
+}
+
+static void unpack(const op_slot *slot, int64_t size, const unsigned char *from, double *to) {
+    if (slot->kind == SLOT_BLOCK) {
+        szg_step_block block;
+        memcpy(&block, from, sizeof block);
+        const double values[] = {(double)block.seed,  block.step,        block.finite,
+                                 block.learning_rate, block.correction1, block.correction2};
+        memcpy(to, values, sizeof values);
+    } else if (slot->kind == SLOT_TALLY) {
+        szg_tally tally;
+        memcpy(&tally, from, sizeof tally);
+        const double values[] = {tally.loss, (double)tally.counted, (double)tally.correct};
+        memcpy(to, values, sizeof values);
+    }
+    for (int64_t i = 0; slot->kind <= SLOT_INTS && i < slot->count; i++) {
+        float single = 0;
+        int32_t integer = 0;
+        memcpy(slot->kind == SLOT_INTS ? (void *)&integer
+               : size == 4             ? (void *)&single
+                                       : &to[i],
+               from + i * size, (size_t)size);
+        if (slot->kind == SLOT_INTS || size == 4)
+            to[i] = slot->kind == SLOT_INTS ? integer : (double)single;
+    }
+}
+
+/* Guard bands of an array: 64 bytes, and for every other array one element more, so that arrays
+ * are aligned to their elements alone. */
+static int64_t band_of(const op_trial *trial, int at, int64_t size) {
+    return 64 + (trial->slot[at].kind <= SLOT_INTS && at % 2 ? size : 0);
+}
+
+static unsigned char *new_bytes(int64_t count) {
+    unsigned char *bytes;
+    ck_szg_ok(szg_memory_alloc(test_context(), count, 1, &bytes));
+    return bytes;
+}
+
+static void *put(szg_context *context, const op_trial *trial, int at) {
+    const op_slot *slot = &trial->slot[at];
+    int64_t size = element_size(context, slot), band = band_of(trial, at, size);
+    int64_t bytes = elements(slot) * size;
+    void *memory;
+    unsigned char *host = new_bytes(bytes + 2 * band);
+    memset(host, GUARD, (size_t)(bytes + 2 * band));
+    pack(slot, size, host + band);
+    ck_on(context, szg_device_alloc(context, bytes + 2 * band, &memory));
+    ck_on(context, szg_device_upload(context, memory, host, bytes + 2 * band));
+    szg_memory_free(host);
+    return memory;
+}
+
+/* Downloads a slot into `to`, checks its guard bands, frees it. */
+static void take(szg_context *context, const op_trial *trial, int at, void *memory, double *to) {
+    const op_slot *slot = &trial->slot[at];
+    int64_t size = element_size(context, slot), band = band_of(trial, at, size);
+    int64_t bytes = elements(slot) * size;
+    unsigned char *host = new_bytes(bytes + 2 * band);
+    ck_on(context, szg_device_download(context, host, memory, bytes + 2 * band));
+    for (int64_t i = 0; i < band; i++)
+        ck_assert_msg(host[i] == GUARD && host[bytes + band + i] == GUARD,
+                      "%s: written outside, at byte %lld of a band", slot->name, (long long)i);
+    unpack(slot, size, host + band, to);
+    szg_memory_free(host);
+    szg_device_free(context, memory);
+}
+
+void run_on(szg_context *context, const op_trial *trial, call_fn *call, double **out) {
+    void *memory[SLOTS], *at[SLOTS];
+    for (int s = 0; s < trial->slots; s++) {
+        const op_slot *slot = &trial->slot[s];
+        memory[s] = put(context, trial, s);
+        at[s] = slot->count == 0
+                    ? NULL
+                    : (unsigned char *)memory[s] + band_of(trial, s, element_size(context, slot));
+    }
+    ck_on(context, call(context, trial, at));
+    for (int s = 0; s < trial->slots; s++) {
+        out[s] = new_numbers(trial->slot[s].count);
+        take(context, trial, s, memory[s], out[s]);
+    }
+}
+
+void free_run(const op_trial *trial, double **numbers) {
+    for (int s = 0; s < trial->slots; s++)
+        szg_memory_free(numbers[s]);
+}
+
+/* ---- Comparisons ---- */
+
+static bool is_same(double x, double y) {
+    return x == y || (isnan(x) && isnan(y));
+}
+
+/* A slot may change where the operation that ran writes it. */
+static bool may_change(const op_slot *slot, bool backward) {
+    return slot->destroyed || slot->role == (backward ? SLOT_GRADIENT : SLOT_RESULT);
+}
+
+static void compare(szg_context *context, const op_trial *trial, bool backward, double **want,
+                    double **got) {
+    double eps = szg_network_real_size(context) == 4 ? 0x1p-23 : 0x1p-52;
+    const char *table = szg_ops_name(szg_ops_of(context));
+    for (int s = 0; s < trial->slots; s++) {
+        const op_slot *slot = &trial->slot[s];
+        bool changes = may_change(slot, backward);
+        if (slot->destroyed && slot->role != SLOT_GRADIENT && slot->role != SLOT_RESULT)
+            continue;
+        for (int64_t i = 0; i < slot->count; i++) {
+            double right = changes ? want[s][i] : slot->values[i];
+            double bound = changes ? slot->bound * eps : 0;
+            ck_assert_msg(is_same(got[s][i], right) || fabs(got[s][i] - right) <= bound,
+                          "%s: %s[%lld] = %.9g, want %.9g, error %.3g > %.3g", table, slot->name,
+                          (long long)i, got[s][i], right, got[s][i] - right, bound);
+        }
+    }
+}
+
+static void check_call(op_trial *trial, bool backward, double **want) {
+    call_fn *call = backward ? trial->backward : trial->forward;
+    double *got[SLOTS], *again[SLOTS];
+    run_on(plain(), trial, call, got);
+    compare(plain(), trial, backward, want, got);
+    free_run(trial, got);
+    run_on(tested(0), trial, call, got);
+    compare(tested(0), trial, backward, want, got);
+    for (int which = 1; which < 3; which++) {
+        run_on(tested(which), trial, call, again);
+        for (int s = 0; s < trial->slots; s++)
+            for (int64_t i = 0; i < trial->slot[s].count; i++)
+                ck_assert_msg(is_same(got[s][i], again[s][i]),
+                              "%s[%lld] depends on the threads: %.17g and %.17g",
+                              trial->slot[s].name, (long long)i, got[s][i], again[s][i]);
+        free_run(trial, again);
+    }
+    free_run(trial, got);
+}
+
+/* What the backward operation reads: the oracle's results, rounded. */
+static void keep_results(op_trial *trial, double **results) {
+    for (int s = 0; s < trial->slots; s++)
+        for (int64_t i = 0; trial->slot[s].role == SLOT_RESULT && i < trial->slot[s].count; i++)
+            trial->slot[s].values[i] = (double)(float)results[s][i];
+}
+
+void run_forward(szg_context *context, op_trial *trial) {
+    double *results[SLOTS];
+    run_on(context, trial, trial->forward, results);
+    keep_results(trial, results);
+    free_run(trial, results);
+}
+
+void check_parity(op_trial *trial) {
+    double *want[SLOTS];
+    run_on(oracle(), trial, trial->forward, want);
+    check_call(trial, false, want);
+    keep_results(trial, want);
+    free_run(trial, want);
+    if (!trial->backward)
+        return;
+    run_on(oracle(), trial, trial->backward, want);
+    check_call(trial, true, want);
+    free_run(trial, want);
+}
+
+/* ---- Differences ---- */
+
+/* Where number i of a slot stands in the slot that it belongs to, whose gaps may be others; -1: in
+ * a gap. */
+static int64_t place_in(const op_trial *trial, const op_slot *from, int64_t i) {
+    int64_t row = i / from->ld, column = i % from->ld;
+    return column < from->columns ? row * trial->slot[from->of].ld + column : -1;
+}
+
+/* sum of seed * result over every result that has a seed; *size: the sum of the moduli. */
+static double objective(op_trial *trial, double *size) {
+    double *out[SLOTS], sum = 0;
+    *size = 0;
+    run_on(oracle(), trial, trial->forward, out);
+    for (int s = 0; s < trial->slots; s++) {
+        const op_slot *seed = &trial->slot[s];
+        for (int64_t i = 0; seed->role == SLOT_SEED && i < seed->count; i++) {
+            int64_t place = place_in(trial, seed, i);
+            double term = place < 0 ? 0 : seed->values[i] * out[seed->of][place];
+            sum += term;
+            *size += fabs(term);
+        }
+    }
+    free_run(trial, out);
+    return sum;
+}
+
+static double difference(op_trial *trial, double *at, double step, double *size) {
+    double old = *at;
+    *at = old + step;
+    double above = objective(trial, size);
+    *at = old - step;
+    double below = objective(trial, size);
+    *at = old;
+    return (above - below) / (2 * step);
+}
+
+/* The central difference D(h) errs by c h^2, where D(2h) - D(h) = 3 c h^2 up to h^4, and by the
+ * objective's rounding, at most 2^10 eps of its terms here, over h. */
+static void check_difference(op_trial *trial, int s, int64_t i, double got) {
+    const double step = 1e-4;
+    int64_t place = place_in(trial, &trial->slot[s], i);
+    if (place < 0)
+        return;
+    double *at = &trial->slot[trial->slot[s].of].values[place];
+    double size, once, twice;
+    once = difference(trial, at, step, &size);
+    twice = difference(trial, at, 2 * step, &size);
+    double bound = fabs(twice - once) + 0x1p-42 * (size + 1) / step;
+    ck_assert_msg(fabs(got - once) <= bound,
+                  "%s[%lld] = %.12g, difference %.12g, error %.3g > %.3g", trial->slot[s].name,
+                  (long long)i, got, once, got - once, bound);
+}
+
+void check_differences(op_trial *trial) {
+    enum { SAMPLES = 40 };
+    double *out[SLOTS];
+    run_on(oracle(), trial, trial->forward, out);
+    for (int s = 0; s < trial->slots; s++)
+        if (trial->slot[s].role == SLOT_RESULT)
+            memcpy(trial->slot[s].values, out[s], (size_t)trial->slot[s].count * sizeof(double));
+    free_run(trial, out);
+    run_on(oracle(), trial, trial->backward, out);
+    for (int s = 0; s < trial->slots; s++) {
+        op_slot *slot = &trial->slot[s];
+        if (slot->role != SLOT_GRADIENT || slot->of < 0)
+            continue;
+        int64_t stride = 1 + slot->count / SAMPLES;
+        for (int64_t i = 0; i < slot->count; i += stride)
+            check_difference(trial, s, i, out[s][i] - (slot->adds ? slot->values[i] : 0));
+    }
+    free_run(trial, out);
+}

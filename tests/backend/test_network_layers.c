@@ -1,0 +1,390 @@
+/* Linear layers, layer norm, dropout and the residual path. */
+#include "network_tests.h"
+
+/* ---- Linear ---- */
+
+typedef struct linear_case {
+    szg_linear linear;
+    szg_linear_gradient gradient;
+    int x, weight, bias, y, before, dy, dx, dweight, dbias;
+} linear_case;
+
+static szg_linear linear_at(const linear_case *c, void **at) {
+    szg_linear linear = c->linear;
+    linear.x = at[c->x];
+    linear.weight = at[c->weight];
+    linear.bias = at[c->bias];
+    linear.y = at[c->y];
+    linear.before = at[c->before];
+    return linear;
+}
+
+static szg_status linear_forward(szg_context *context, const op_trial *trial, void **at) {
+    szg_linear linear = linear_at(trial->shape, at);
+    return szg_network_linear(context, &linear);
+}
+
+static szg_status linear_backward(szg_context *context, const op_trial *trial, void **at) {
+    const linear_case *c = trial->shape;
+    szg_linear linear = linear_at(c, at);
+    szg_linear_gradient gradient = c->gradient;
+    gradient.dy = at[c->dy];
+    gradient.dx = at[c->dx];
+    gradient.dweight = at[c->dweight];
+    gradient.dbias = at[c->dbias];
+    return szg_network_linear_backward(context, &linear, &gradient);
+}
+
+/* A product of n terms errs by (n + 2) eps of the sum of the moduli (Higham 2002, 3.1); the
+ * activations have slopes below 1.13, and GELU's own formula a few eps of its argument. */
+static void linear_bounds(const linear_case *c, op_trial *t) {
+    double rows = (double)c->linear.rows, in = (double)c->linear.in, out = (double)c->linear.out;
+    double sum = in * largest(t, c->x) * largest(t, c->weight) + largest(t, c->bias);
+    double dy = 1.2 * largest(t, c->dy);
+    t->slot[c->y].bound = t->slot[c->before].bound = (in + 10) * sum * 1.2;
+    t->slot[c->dx].bound =
+        (out + 10) * (out * dy * largest(t, c->weight) + largest(t, c->dx)) * 1.2;
+    t->slot[c->dweight].bound =
+        (rows + 10) * (rows * dy * largest(t, c->x) + largest(t, c->dweight)) * 1.2;
+    t->slot[c->dbias].bound = (rows + 10) * (rows * dy + largest(t, c->dbias)) * 1.2;
+}
+
+static void open_linear(linear_case *c, op_trial *t, int64_t rows, int64_t in, int64_t out,
+                        szg_activation activation) {
+    bool wants_x = draw_below(4) > 0, wants_weight = draw_below(4) > 0;
+    *t = (op_trial){.shape = c, .forward = linear_forward, .backward = linear_backward};
+    *c = (linear_case){.linear = {.rows = rows, .in = in, .out = out, .activation = activation}};
+    c->linear.ldx = in + DRAW_OF(0, 0, 1, 5);
+    c->linear.ldy = out + DRAW_OF(0, 0, 1, 7);
+    c->gradient = (szg_linear_gradient){
+        .lddy = out + DRAW_OF(0, 0, 3), .lddx = in + DRAW_OF(0, 0, 2), .add_dx = draw_below(2)};
+    c->x = add_matrix(t, SLOT_INPUT, "x", rows, in, c->linear.ldx, true);
+    c->weight = add_slot(t, SLOT_INPUT, "weight", out * in, true);
+    c->bias = add_slot(t, SLOT_INPUT, "bias", out, draw_below(3) > 0);
+    c->y = add_matrix(t, SLOT_RESULT, "y", rows, out, c->linear.ldy, true);
+    c->before = add_slot(t, SLOT_RESULT, "before", rows * out, activation == SZG_ACTIVATION_GELU);
+    c->dy = add_matrix(t, SLOT_SEED, "dy", rows, out, c->gradient.lddy, true);
+    c->dx = add_matrix(t, SLOT_GRADIENT, "dx", rows, in, c->gradient.lddx, wants_x);
+    c->dweight = add_slot(t, SLOT_GRADIENT, "dweight", out * in, wants_weight);
+    c->dbias = add_slot(t, SLOT_GRADIENT, "dbias", out, draw_below(3) > 0);
+    t->slot[c->dy].of = c->y;
+    t->slot[c->dx].of = c->x;
+    t->slot[c->dweight].of = c->weight;
+    t->slot[c->dbias].of = t->slot[c->bias].count > 0 ? c->bias : -1;
+    t->slot[c->dy].destroyed = activation != SZG_ACTIVATION_NONE;
+    t->slot[c->dx].adds = c->gradient.add_dx;
+    t->slot[c->dweight].adds = t->slot[c->dbias].adds = true;
+    linear_bounds(c, t);
+    blank(t, c->y);
+    blank(t, c->before);
+    if (!c->gradient.add_dx)
+        blank(t, c->dx);
+}
+
+START_TEST(linear_layers_agree) {
+    for (int64_t i = 0; i < test_trials(60); i++) {
+        linear_case c;
+        op_trial t;
+        open_linear(&c, &t, DRAW_OF(1, 2, 3, 7, 16, 33, 130), DRAW_OF(1, 2, 5, 16, 31, 64, 100),
+                    DRAW_OF(1, 3, 4, 16, 17, 48, 70), (szg_activation)(i % 3));
+        check_parity(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+/* Several blocks of rows, of columns and of the pool. */
+START_TEST(large_linear_layers_agree) {
+    const int64_t shapes[][3] = {{1030, 33, 40}, {70, 300, 520}, {600, 130, 17}};
+    for (int i = 0; i < 3; i++) {
+        linear_case c;
+        op_trial t;
+        open_linear(&c, &t, shapes[i][0], shapes[i][1], shapes[i][2], (szg_activation)i);
+        check_parity(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+/* RELU has no derivative at 0: biases beyond any sum here keep its arguments away. */
+static void push_from_kink(op_trial *t, const linear_case *c) {
+    for (int64_t i = 0; i < t->slot[c->bias].count; i++)
+        t->slot[c->bias].values[i] = i % 2 ? 1000 : -1000;
+}
+
+START_TEST(linear_gradients_are_differences) {
+    for (int64_t i = 0; i < test_trials(12); i++) {
+        linear_case c;
+        op_trial t;
+        open_linear(&c, &t, 1 + draw_below(4), 1 + draw_below(5), 1 + draw_below(6),
+                    (szg_activation)(i % 3));
+        if (c.linear.activation == SZG_ACTIVATION_RELU)
+            push_from_kink(&t, &c);
+        if (c.linear.activation != SZG_ACTIVATION_RELU || t.slot[c.bias].count > 0)
+            check_differences(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+/* Maxima and comparisons lose NaN. */
+START_TEST(activations_keep_nan) {
+    const double x[] = {NAN, 1, 0, -1, -0.0, INFINITY, 2, NAN, -3};
+    const double relu[] = {NAN, 1, 0, 0, 0, INFINITY, 2, NAN, 0};
+    linear_case c;
+    op_trial t = {0};
+    do {
+        close_trial(&t);
+        open_linear(&c, &t, 9, 1, 1, SZG_ACTIVATION_RELU);
+    } while (t.slot[c.bias].count > 0 || c.linear.ldx > 1 || c.linear.ldy > 1);
+    memcpy(t.slot[c.x].values, x, sizeof x);
+    t.slot[c.weight].values[0] = 1;
+    run_forward(tested(1), &t);
+    for (int i = 0; i < 9; i++)
+        ck_assert(t.slot[c.y].values[i] == relu[i] ||
+                  (isnan(relu[i]) && isnan(t.slot[c.y].values[i])));
+    close_trial(&t);
+}
+END_TEST
+
+/* ---- Layer norm ---- */
+
+typedef struct norm_case {
+    szg_layer_norm norm;
+    bool add_dx;
+    int x, gamma, beta, y, mean, inverse, dy, dx, dgamma, dbeta;
+} norm_case;
+
+static szg_layer_norm norm_at(const norm_case *c, void **at) {
+    szg_layer_norm norm = c->norm;
+    norm.x = at[c->x];
+    norm.gamma = at[c->gamma];
+    norm.beta = at[c->beta];
+    norm.y = at[c->y];
+    norm.mean = at[c->mean];
+    norm.inverse = at[c->inverse];
+    return norm;
+}
+
+static szg_status norm_forward(szg_context *context, const op_trial *trial, void **at) {
+    szg_layer_norm norm = norm_at(trial->shape, at);
+    return szg_network_layer_norm(context, &norm);
+}
+
+static szg_status norm_backward(szg_context *context, const op_trial *trial, void **at) {
+    const norm_case *c = trial->shape;
+    szg_layer_norm norm = norm_at(c, at);
+    szg_layer_norm_gradient gradient = {at[c->dy], at[c->dx], c->add_dx, at[c->dgamma],
+                                        at[c->dbeta]};
+    return szg_network_layer_norm_backward(context, &norm, &gradient);
+}
+
+/* The largest inverse deviation over the rows. */
+static double largest_inverse(const op_trial *t, const norm_case *c) {
+    const double *x = t->slot[c->x].values;
+    int64_t n = c->norm.width;
+    double top = 0;
+    for (int64_t r = 0; r < c->norm.rows; r++) {
+        double mean = 0, squares = 0;
+        for (int64_t i = 0; i < n; i++)
+            mean += x[r * n + i] / (double)n;
+        for (int64_t i = 0; i < n; i++)
+            squares += (x[r * n + i] - mean) * (x[r * n + i] - mean);
+        top = fmax(top, 1 / sqrt(squares / (double)n + c->norm.eps));
+    }
+    return top;
+}
+
+/* With s the inverse deviation and M the largest number: x - mean errs by (n + 4) eps M, n eps of
+ * it again through s; so the normalised numbers, at most sqrt n, err by e = (n + 4) eps s M (1 +
+ * sqrt n) + (n + 8) eps sqrt n. A gradient is s times sums of products of two of these. */
+static void norm_bounds(const norm_case *c, op_trial *t) {
+    double n = (double)c->norm.width, rows = (double)c->norm.rows, root = sqrt(n);
+    double s = largest_inverse(t, c), error = (n + 8) * (s * largest(t, c->x) + 1) * (1 + root);
+    double scale = largest(t, c->gamma), g = scale * largest(t, c->dy);
+    t->slot[c->y].bound = scale * error + 2 * scale * root + 2 * largest(t, c->beta);
+    t->slot[c->mean].bound = (n + 4) * largest(t, c->x);
+    t->slot[c->inverse].bound = s * error;
+    t->slot[c->dx].bound = 4 * s * g * (1 + root) * (error + n + 8) + 2 * largest(t, c->dx);
+    t->slot[c->dgamma].bound =
+        (rows + 4) * (rows * largest(t, c->dy) * (error + root) + largest(t, c->dgamma));
+    t->slot[c->dbeta].bound = (rows + 4) * (rows * largest(t, c->dy) + largest(t, c->dbeta));
+}
+
+static void open_norm(norm_case *c, op_trial *t, int64_t rows, int64_t width, bool backward) {
+    int64_t count = rows * width;
+    bool keeps = backward || draw_below(2);
+    *t = (op_trial){
+        .shape = c, .forward = norm_forward, .backward = backward ? norm_backward : NULL};
+    *c = (norm_case){.norm = {.rows = rows, .width = width, .eps = 1e-5}, .add_dx = draw_below(2)};
+    c->x = add_slot(t, SLOT_INPUT, "x", count, true);
+    c->gamma = add_slot(t, SLOT_INPUT, "gamma", width, true);
+    c->beta = add_slot(t, SLOT_INPUT, "beta", width, true);
+    c->y = add_slot(t, SLOT_RESULT, "y", count, true);
+    c->mean = add_slot(t, SLOT_RESULT, "mean", rows, keeps);
+    c->inverse = add_slot(t, SLOT_RESULT, "inverse", rows, keeps);
+    c->dy = add_slot(t, SLOT_SEED, "dy", count, true);
+    c->dx = add_slot(t, SLOT_GRADIENT, "dx", count, true);
+    c->dgamma = add_slot(t, SLOT_GRADIENT, "dgamma", width, true);
+    c->dbeta = add_slot(t, SLOT_GRADIENT, "dbeta", width, true);
+    t->slot[c->dy].of = c->y;
+    t->slot[c->dx].of = c->x;
+    t->slot[c->dgamma].of = c->gamma;
+    t->slot[c->dbeta].of = c->beta;
+    t->slot[c->dx].adds = c->add_dx;
+    t->slot[c->dgamma].adds = t->slot[c->dbeta].adds = true;
+    norm_bounds(c, t);
+    blank(t, c->y);
+    blank(t, c->mean);
+    blank(t, c->inverse);
+    if (!c->add_dx)
+        blank(t, c->dx);
+}
+
+START_TEST(layer_norms_agree) {
+    for (int64_t i = 0; i < test_trials(60); i++) {
+        norm_case c;
+        op_trial t;
+        open_norm(&c, &t, DRAW_OF(1, 2, 5, 33, 64, 257), DRAW_OF(1, 2, 3, 8, 15, 16, 17, 64, 100),
+                  i % 4 > 0);
+        check_parity(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+START_TEST(layer_norm_gradients_are_differences) {
+    for (int64_t i = 0; i < test_trials(8); i++) {
+        norm_case c;
+        op_trial t;
+        open_norm(&c, &t, 1 + draw_below(4), 2 + draw_below(9), true);
+        for (int64_t k = 0; k < t.slot[c.x].count; k++) /* rows without spread bend too much */
+            t.slot[c.x].values[k] += (double)(k % 3);
+        check_differences(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+/* dx over dy, as the decoder calls it. */
+START_TEST(layer_norm_backward_in_place) {
+    enum { ROWS = 37, WIDTH = 19, COUNT = ROWS * WIDTH };
+    norm_case c;
+    op_trial t = {0};
+    do {
+        close_trial(&t);
+        open_norm(&c, &t, ROWS, WIDTH, true);
+    } while (c.add_dx);
+    double *apart[SLOTS], *together[SLOTS];
+    run_forward(oracle(), &t);
+    run_on(tested(1), &t, t.backward, apart);
+    c.dx = c.dy;
+    t.slot[c.dy].destroyed = true;
+    run_on(tested(1), &t, t.backward, together);
+    for (int i = 0; i < COUNT; i++)
+        ck_assert(together[c.dy][i] == apart[c.dy + 1][i]);
+    free_run(&t, apart), free_run(&t, together);
+    close_trial(&t);
+}
+END_TEST
+
+/* ---- Dropout ---- */
+
+typedef struct dropout_case {
+    int64_t rows, columns;
+    szg_dropout dropout;
+    int x, residual, y, block, dy, dx;
+} dropout_case;
+
+static szg_dropout dropout_at(const dropout_case *c, void **at) {
+    szg_dropout dropout = c->dropout;
+    dropout.block = at[c->block];
+    return dropout;
+}
+
+static szg_status dropout_forward(szg_context *context, const op_trial *trial, void **at) {
+    const dropout_case *c = trial->shape;
+    szg_dropout dropout = dropout_at(c, at);
+    return szg_network_dropout_residual(context, c->rows, c->columns, &dropout, at[c->x],
+                                        at[c->residual], at[c->y]);
+}
+
+static szg_status dropout_backward(szg_context *context, const op_trial *trial, void **at) {
+    const dropout_case *c = trial->shape;
+    szg_dropout dropout = dropout_at(c, at);
+    return szg_network_dropout_backward(context, c->rows, c->columns, &dropout, at[c->dy],
+                                        at[c->dx]);
+}
+
+static void open_dropout(dropout_case *c, op_trial *t, int64_t rows, int64_t columns, double p) {
+    *t = (op_trial){.shape = c, .forward = dropout_forward, .backward = dropout_backward};
+    *c = (dropout_case){rows, columns, .dropout = {p, szg_network_purpose(SZG_PLACE_HIDDEN, 3)}};
+    c->x = add_slot(t, SLOT_INPUT, "x", rows * columns, true);
+    c->residual = add_slot(t, SLOT_INPUT, "residual", rows * columns, draw_below(3) > 0);
+    c->block = add_block(t);
+    c->y = add_slot(t, SLOT_RESULT, "y", rows * columns, true);
+    c->dy = add_slot(t, SLOT_SEED, "dy", rows * columns, true);
+    c->dx = add_slot(t, SLOT_GRADIENT, "dx", rows * columns, true);
+    t->slot[c->dy].of = c->y;
+    t->slot[c->dx].of = c->x;
+    t->slot[c->y].bound = 4 * (largest(t, c->x) / (1 - p) + largest(t, c->residual));
+    t->slot[c->dx].bound = 4 * largest(t, c->dy) / (1 - p);
+    blank(t, c->y);
+    blank(t, c->dx);
+}
+
+START_TEST(dropout_agrees) {
+    const double probabilities[] = {0, 0.1, 0.5, 0.9999, 1e-12};
+    for (int64_t i = 0; i < test_trials(40); i++) {
+        dropout_case c;
+        op_trial t;
+        open_dropout(&c, &t, DRAW_OF(1, 2, 7, 64, 129, 400), DRAW_OF(1, 3, 4, 5, 16, 31, 64, 101),
+                     probabilities[i % 5]);
+        check_parity(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+START_TEST(dropout_gradients_are_differences) {
+    dropout_case c;
+    op_trial t;
+    open_dropout(&c, &t, 3, 5, 0.4);
+    check_differences(&t);
+    close_trial(&t);
+}
+END_TEST
+
+/* The share of dropped elements lies within six deviations of p, whatever step and purpose. */
+START_TEST(dropout_drops_its_share) {
+    enum { COUNT = 40000 };
+    dropout_case c;
+    op_trial t;
+    open_dropout(&c, &t, 200, COUNT / 200, 0.1);
+    for (int i = 0; i < COUNT; i++)
+        t.slot[c.x].values[i] = 1;
+    for (int64_t i = 0; i < t.slot[c.residual].count; i++)
+        t.slot[c.residual].values[i] = 0;
+    run_forward(tested(1), &t);
+    double dropped = 0;
+    for (int i = 0; i < COUNT; i++) {
+        dropped += t.slot[c.y].values[i] == 0;
+        ck_assert(t.slot[c.y].values[i] == 0 || t.slot[c.y].values[i] == (double)(float)(1 / 0.9));
+    }
+    ck_close(dropped / COUNT, 0.1, 6 * sqrt(0.1 * 0.9 / COUNT));
+    close_trial(&t);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "linear_layers_agree", linear_layers_agree);
+    test_add(suite, "large_linear_layers_agree", large_linear_layers_agree);
+    test_add(suite, "linear_gradients_are_differences", linear_gradients_are_differences);
+    test_add(suite, "activations_keep_nan", activations_keep_nan);
+    test_add(suite, "layer_norms_agree", layer_norms_agree);
+    test_add(suite, "layer_norm_gradients_are_differences", layer_norm_gradients_are_differences);
+    test_add(suite, "layer_norm_backward_in_place", layer_norm_backward_in_place);
+    test_add(suite, "dropout_agrees", dropout_agrees);
+    test_add(suite, "dropout_gradients_are_differences", dropout_gradients_are_differences);
+    test_add(suite, "dropout_drops_its_share", dropout_drops_its_share);
+}
