@@ -49,7 +49,11 @@ typedef enum szg_attachment {
 } szg_attachment;
 int szg_encoding_attaches(const szg_encoding *encoding);
 
-/* Writes p_0 .. p_{n-1}, szg_encoding_dimension() wide, row-major with leading dimension ldp.
+/* Columns of the input rows: the dimension, but for rope+absolute with `input=`; 0 where there are
+ * none. */
+int64_t szg_encoding_input_dimension(const szg_encoding *encoding);
+
+/* Writes p_0 .. p_{n-1}, szg_encoding_input_dimension() wide, row-major with leading dimension ldp.
  * SZG_EDOMAIN: the encoding adds no input rows, or its table has fewer than n rows. */
 SZG_CHECK_RESULT szg_status szg_encoding_input(szg_context *context, const szg_encoding *encoding,
                                                int64_t n, double *p, int64_t ldp);
@@ -94,9 +98,10 @@ typedef struct szg_encoding_sizes {
     uint64_t seed;                          /* of tables that are drawn */
 } szg_encoding_sizes;
 
-/* The SPEC with the keys that follow from a model's sizes and are not given set: dim, heads, seed,
- * content and rope (both head_dim), input rows as wide as the model. Free with szg_memory_free.
- * SZG_EINVAL: a given key that contradicts the sizes; errors of szg_encoding_parse. */
+/* The SPEC with the keys that follow from a model's sizes and are not given set: dim, heads, seed
+ * (where there is no table=; its low 53 bits), content and rope (head_dim, but another value may be
+ * given), input rows as wide as the model. Free with szg_memory_free. SZG_EINVAL: a given key, or a
+ * file's size, that contradicts the sizes; errors of szg_encoding_parse. */
 SZG_CHECK_RESULT szg_status szg_encoding_complete(szg_context *context, const char *spec,
                                                   const szg_encoding_sizes *sizes, char **out);
 

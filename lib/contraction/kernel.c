@@ -56,7 +56,7 @@ static szg_status dense_gram(szg_context *context, const szg_factored *f, szg_sp
 }
 
 static szg_status table_gram(szg_context *context, const kernel_job *job, szg_spectrum *out) {
-    int64_t n = job->n, d = szg_encoding_dimension(job->encoding), size;
+    int64_t n = job->n, d = szg_encoding_input_dimension(job->encoding), size;
     double *p;
     SZG_TRY(szg_memory_product(context, n, d, &size));
     SZG_TRY(szg_memory_require(context, n, d, sizeof *p, "the position table", "use a smaller N"));

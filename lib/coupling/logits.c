@@ -151,6 +151,12 @@ static szg_status check_arguments(szg_context *context, const szg_encoding *enco
     SZG_TRY(szg_encoding_facts(context, encoding, head, 0, &facts));
     if (n < 1)
         return szg_fail(context, SZG_EINVAL, "logits of N = %" PRId64 ": N is at least 1", n);
+    int64_t rows = szg_encoding_input_dimension(encoding), d = szg_encoding_dimension(encoding);
+    if (rows && rows != d)
+        return szg_fail(context, SZG_EDOMAIN,
+                        "%s adds rows of %" PRId64 " numbers to vectors of %" PRId64
+                        ": one head's logits need both alike",
+                        szg_encoding_spec(encoding), rows, d);
     if (facts.kind == SZG_TOEPLITZ_HERMITIAN || facts.kind == SZG_TOEPLITZ_COMPLEX)
         return szg_fail(context, SZG_EDOMAIN, "%s: complex coefficients are no bias of real logits",
                         szg_encoding_spec(encoding));

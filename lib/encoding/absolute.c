@@ -45,4 +45,5 @@ const encoding_type encoding_absolute = {
     .open = open_absolute,
     .facts = facts_of,
     .input = cosines_input,
+    .follows = {{"dim", FOLLOWS_WIDTH}},
 };

@@ -80,4 +80,5 @@ const encoding_type encoding_alibi = {
     .open = open_alibi,
     .facts = facts_of,
     .lag = lag_of,
+    .follows = {{"heads", FOLLOWS_HEADS}},
 };

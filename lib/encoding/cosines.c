@@ -105,6 +105,7 @@ szg_status cosines_lags(szg_context *context, const szg_kernel_facts *facts, int
 
 void cosines_input(const szg_encoding *encoding, int64_t i, double *p) {
     const double *theta = encoding->input_theta ? encoding->input_theta : encoding->theta;
-    for (int64_t t = 0; t < encoding->dim / 2; t++)
+    int64_t dim = encoding->input_dim ? encoding->input_dim : encoding->dim;
+    for (int64_t t = 0; t < dim / 2; t++)
         szg_lag_phase(i, theta[t], &p[2 * t + 1], &p[2 * t]);
 }

@@ -19,16 +19,23 @@ const szg_spec_class *szg_encoding_class_at(int64_t index) {
     return &types[index]->class;
 }
 
-szg_status szg_encoding_parse(szg_context *context, const char *spec, szg_encoding **out) {
-    *out = NULL;
+const encoding_type *encoding_type_at(int64_t index) {
+    return types[index];
+}
+
+szg_status encoding_spec_parse(szg_context *context, const char *text, szg_spec **out) {
     const szg_spec_class *classes[TYPES];
     for (int64_t i = 0; i < TYPES; i++)
         classes[i] = &types[i]->class;
+    return szg_spec_parse(context, "encoding", classes, TYPES, text, out);
+}
+
+szg_status szg_encoding_parse(szg_context *context, const char *spec, szg_encoding **out) {
+    *out = NULL;
     szg_encoding *encoding;
     SZG_TRY(szg_memory_alloc(context, 1, sizeof *encoding, &encoding));
     szg_status status;
-    SZG_TRY_GOTO(status, szg_spec_parse(context, "encoding", classes, TYPES, spec, &encoding->spec),
-                 fail);
+    SZG_TRY_GOTO(status, encoding_spec_parse(context, spec, &encoding->spec), fail);
     encoding->type = types[szg_spec_class_index(encoding->spec)];
     encoding->heads = 1;
     encoding->matrices = 1;
@@ -71,6 +78,12 @@ int64_t szg_encoding_heads(const szg_encoding *encoding) {
 
 int64_t szg_encoding_dimension(const szg_encoding *encoding) {
     return encoding->dim;
+}
+
+int64_t szg_encoding_input_dimension(const szg_encoding *encoding) {
+    if (!(encoding->attaches & SZG_ATTACH_INPUT))
+        return 0;
+    return encoding->input_dim ? encoding->input_dim : encoding->dim;
 }
 
 int szg_encoding_attaches(const szg_encoding *encoding) {
@@ -137,10 +150,11 @@ szg_status szg_encoding_input(szg_context *context, const szg_encoding *encoding
     if (!encoding->type->input)
         return lacks(context, encoding, "input rows");
     SZG_TRY(check_length(context, encoding, n));
-    if (ldp < encoding->dim)
+    int64_t columns = szg_encoding_input_dimension(encoding);
+    if (ldp < columns)
         return szg_fail(context, SZG_EINVAL,
                         "a leading dimension of %" PRId64 " is below the %" PRId64 " columns", ldp,
-                        encoding->dim);
+                        columns);
     rows_job job = {encoding, n, ldp, p};
     return szg_pool_run(context, (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, input_block, &job);
 }

@@ -7,6 +7,20 @@
 /* Lag bias and coefficients are addressed by 32-bit random counters and kept as arrays. */
 #define SZG_LAG_LIMIT ((int64_t)1 << 31)
 
+/* A size of a model that a key takes, where it is not given. */
+typedef enum encoding_size {
+    FOLLOWS_WIDTH,
+    FOLLOWS_HEAD_DIM,
+    FOLLOWS_HEADS,
+    FOLLOWS_SEED,           /* only where there is no table= */
+    FOLLOWS_HEAD_DIM_FREELY /* a default: another value may be given */
+} encoding_size;
+
+typedef struct encoding_follow {
+    const char *key; /* NULL: the list ends */
+    encoding_size size;
+} encoding_follow;
+
 /* Behind each name of a SPEC. Functions that an encoding does not need are NULL. Head, matrix and n
  * are checked before the call. */
 typedef struct encoding_type {
@@ -21,6 +35,12 @@ typedef struct encoding_type {
     /* Overrides the way from facts and lags to the operator; n is at most SZG_LAG_LIMIT. */
     szg_status (*kernel)(szg_context *context, const szg_encoding *encoding, int64_t head,
                          int64_t n, szg_toeplitz **out);
+    /* In a decoder that trains: keys that follow from its sizes, the array that it may train, one
+     * of its initial numbers, and the row of a lag. */
+    encoding_follow follows[4];
+    void (*table)(const szg_encoding *encoding, int64_t n, szg_encoding_table *out);
+    double (*table_initial)(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column);
+    int64_t (*row_of_lag)(const szg_encoding *encoding, int64_t n, int64_t k);
     double (*symbol)(const szg_encoding *encoding, double theta);
     void (*symbol_range)(const szg_encoding *encoding, szg_interval *min, szg_interval *max,
                          double *theta_min, double *theta_max);
@@ -31,7 +51,8 @@ struct szg_encoding {
     szg_spec *spec;
     int attaches;
     int64_t heads, dim, matrices;
-    int64_t limit; /* largest n that the encoding is defined for; INT64_MAX: any */
+    int64_t input_dim; /* columns of the input rows; 0: dim */
+    int64_t limit;     /* largest n that the encoding is defined for; INT64_MAX: any */
 
     szg_rotary rotary;   /* of a head that rotates */
     double *theta;       /* owned; rotary.theta points here */
@@ -56,6 +77,13 @@ struct szg_encoding {
 extern const encoding_type encoding_nope, encoding_absolute, encoding_learned, encoding_random,
     encoding_relative, encoding_t5, encoding_alibi, encoding_rope, encoding_rope_absolute,
     encoding_mla, encoding_kms, encoding_file;
+
+/* The SPEC as keys and values, of the registered classes. */
+SZG_CHECK_RESULT szg_status encoding_spec_parse(szg_context *context, const char *text,
+                                                szg_spec **out);
+
+/* The type behind class `index` of szg_encoding_class_at. */
+const encoding_type *encoding_type_at(int64_t index);
 
 /* Keys are listed in static tables, which take no function: macros. */
 #define HEADS_KEY(default_heads, text)                                                             \
@@ -196,5 +224,7 @@ szg_status positions_open(szg_context *context, szg_encoding *encoding);
 void positions_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
                      szg_kernel_facts *facts);
 void positions_input(const szg_encoding *encoding, int64_t i, double *p);
+void positions_table(const szg_encoding *encoding, int64_t n, szg_encoding_table *out);
+double positions_initial(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column);
 
 #endif

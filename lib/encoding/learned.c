@@ -10,4 +10,7 @@ const encoding_type encoding_learned = {
     .open = positions_open,
     .facts = positions_facts,
     .input = positions_input,
+    .follows = {{"dim", FOLLOWS_WIDTH}, {"seed", FOLLOWS_SEED}},
+    .table = positions_table,
+    .table_initial = positions_initial,
 };

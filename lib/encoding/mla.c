@@ -44,4 +44,7 @@ const encoding_type encoding_mla = {
               .keys = sizeof keys / sizeof *keys},
     .open = open_mla,
     .facts = facts_of,
+    .follows = {{"content", FOLLOWS_HEAD_DIM_FREELY},
+                {"rope", FOLLOWS_HEAD_DIM_FREELY},
+                {"heads", FOLLOWS_HEADS}},
 };

@@ -35,6 +35,15 @@ void positions_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
     };
 }
 
+void positions_table(const szg_encoding *encoding, int64_t n, szg_encoding_table *out) {
+    *out = (szg_encoding_table){.array = SZG_ARRAY_INPUT, .rows = n, .columns = encoding->dim};
+}
+
+double positions_initial(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column) {
+    (void)n;
+    return tables_entry(encoding, row, column);
+}
+
 void positions_input(const szg_encoding *encoding, int64_t i, double *p) {
     for (int64_t column = 0; column < encoding->dim; column++)
         p[column] = tables_entry(encoding, i, column);

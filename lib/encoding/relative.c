@@ -78,6 +78,21 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
     };
 }
 
+/* Rows in the order of j - i, as published. */
+static void table_of(const szg_encoding *encoding, int64_t n, szg_encoding_table *out) {
+    *out = (szg_encoding_table){
+        .array = SZG_ARRAY_LAGS, .rows = 2 * n - 1, .columns = encoding->heads};
+}
+
+static int64_t row_of(const szg_encoding *encoding, int64_t n, int64_t k) {
+    (void)encoding;
+    return n - 1 - k;
+}
+
+static double initial_of(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column) {
+    return lag_of(encoding, column, n - 1 - row);
+}
+
 const encoding_type encoding_relative = {
     .class = {.name = "relative",
               .doc = "a table of one bias a lag and head",
@@ -86,4 +101,8 @@ const encoding_type encoding_relative = {
     .open = open_relative,
     .facts = facts_of,
     .lag = lag_of,
+    .follows = {{"heads", FOLLOWS_HEADS}, {"seed", FOLLOWS_SEED}},
+    .table = table_of,
+    .table_initial = initial_of,
+    .row_of_lag = row_of,
 };

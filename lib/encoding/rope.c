@@ -4,26 +4,25 @@
 #include <szego/memory.h>
 #include "encoding_private.h"
 
-static const szg_key keys[] = {
-    {.name = "dim",
-     .type = SZG_KEY_INTEGER,
-     .fallback = "64",
-     .min = 2,
-     .max = 1048576,
-     .doc = "head dimension"},
-    {.name = "rotary",
-     .type = SZG_KEY_INTEGER,
-     .min = 2,
-     .max = 1048576,
-     .doc = "dimensions that rotate, even, the first ones (default: dim)"},
-    HEADS_KEY("1", "number of heads"),
-    {.name = "rotate",
-     .type = SZG_KEY_LIST,
-     .min = 0,
-     .max = 65535,
-     .doc = "heads that rotate, such as 0-3 (default: all)"},
-    ROTARY_KEYS,
-};
+/* Keys of both encodings: a macro, for static tables. */
+#define ROPE_KEYS                                                                                  \
+    {.name = "dim",                                                                                \
+     .type = SZG_KEY_INTEGER,                                                                      \
+     .fallback = "64",                                                                             \
+     .min = 2,                                                                                     \
+     .max = 1048576,                                                                               \
+     .doc = "head dimension"},                                                                     \
+        {.name = "rotary",                                                                         \
+         .type = SZG_KEY_INTEGER,                                                                  \
+         .min = 2,                                                                                 \
+         .max = 1048576,                                                                           \
+         .doc = "dimensions that rotate, even, the first ones (default: dim)"},                    \
+        HEADS_KEY("1", "number of heads"), {                                                       \
+        .name = "rotate", .type = SZG_KEY_LIST, .min = 0, .max = 65535,                            \
+        .doc = "heads that rotate, such as 0-3 (default: all)"                                     \
+    }
+
+static const szg_key keys[] = {ROPE_KEYS, ROTARY_KEYS};
 
 static szg_status open_rotates(szg_context *context, szg_encoding *encoding) {
     int64_t count;
@@ -74,18 +73,31 @@ const encoding_type encoding_rope = {
               .keys = sizeof keys / sizeof *keys},
     .open = open_rope,
     .facts = facts_of,
+    .follows = {{"dim", FOLLOWS_HEAD_DIM}, {"heads", FOLLOWS_HEADS}},
 };
 
-/* The same with sinusoidal rows added to the input, frequencies base^(-2t/dim) there. */
+/* The same with sinusoidal rows added to the input, frequencies base^(-2t/input) there. */
+
+static const szg_key both_keys[] = {
+    ROPE_KEYS,
+    {.name = "input",
+     .type = SZG_KEY_INTEGER,
+     .min = 2,
+     .max = 1048576,
+     .doc = "dimension of the position vectors, even (default: dim)"},
+    ROTARY_KEYS,
+};
 
 static szg_status open_rope_absolute(szg_context *context, szg_encoding *encoding) {
-    SZG_TRY(require_even(context, encoding, "dim", szg_spec_integer(encoding->spec, "dim")));
+    const char *key = szg_spec_given(encoding->spec, "input") ? "input" : "dim";
+    encoding->input_dim = szg_spec_integer(encoding->spec, key);
+    SZG_TRY(require_even(context, encoding, key, encoding->input_dim));
     SZG_TRY(open_rope(context, encoding));
     encoding->attaches |= SZG_ATTACH_INPUT;
     encoding->matrices = 2;
-    int64_t pairs = encoding->dim / 2;
+    int64_t pairs = encoding->input_dim / 2;
     SZG_TRY(szg_memory_alloc(context, pairs, sizeof(double), &encoding->input_theta));
-    cosines_frequencies(pairs, encoding->dim, szg_spec_real(encoding->spec, "base"),
+    cosines_frequencies(pairs, encoding->input_dim, szg_spec_real(encoding->spec, "base"),
                         encoding->input_theta);
     return cosines_atoms(context, pairs, encoding->input_theta, false, &encoding->input_atoms);
 }
@@ -96,17 +108,19 @@ static void both_facts(const szg_encoding *encoding, int64_t head, int64_t matri
         facts_of(encoding, head, matrix, facts);
         return;
     }
-    szg_rotary input = {
-        .dim = encoding->dim, .pairs = encoding->dim / 2, .theta = encoding->input_theta};
+    szg_rotary input = {.dim = encoding->input_dim,
+                        .pairs = encoding->input_dim / 2,
+                        .theta = encoding->input_theta};
     cosines_facts(&input, encoding->input_atoms, "position gram", (double)input.pairs, facts);
 }
 
 const encoding_type encoding_rope_absolute = {
     .class = {.name = "rope+absolute",
               .doc = "rotation plus sinusoidal positions at the input",
-              .key = keys,
-              .keys = sizeof keys / sizeof *keys},
+              .key = both_keys,
+              .keys = sizeof both_keys / sizeof *both_keys},
     .open = open_rope_absolute,
     .facts = both_facts,
     .input = cosines_input,
+    .follows = {{"dim", FOLLOWS_HEAD_DIM}, {"heads", FOLLOWS_HEADS}, {"input", FOLLOWS_WIDTH}},
 };

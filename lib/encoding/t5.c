@@ -151,6 +151,22 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
     };
 }
 
+static void table_of(const szg_encoding *encoding, int64_t n, szg_encoding_table *out) {
+    (void)n;
+    *out = (szg_encoding_table){
+        .array = SZG_ARRAY_LAGS, .rows = encoding->buckets, .columns = encoding->heads};
+}
+
+static int64_t row_of(const szg_encoding *encoding, int64_t n, int64_t k) {
+    (void)n;
+    return bucket_of(encoding, k);
+}
+
+static double initial_of(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column) {
+    (void)n;
+    return tables_entry(encoding, row, column);
+}
+
 const encoding_type encoding_t5 = {
     .class = {.name = "t5",
               .doc = "T5's bucketed relative bias",
@@ -159,4 +175,8 @@ const encoding_type encoding_t5 = {
     .open = open_t5,
     .facts = facts_of,
     .lag = lag_of,
+    .follows = {{"heads", FOLLOWS_HEADS}, {"seed", FOLLOWS_SEED}},
+    .table = table_of,
+    .table_initial = initial_of,
+    .row_of_lag = row_of,
 };
