@@ -1,0 +1,414 @@
+/* Attention, its logits, and what prepares its arguments. */
+#include "network_tests.h"
+
+typedef struct attention_case {
+    szg_attention a;
+    szg_attention_gradient g;
+    bool coupled; /* of the logits */
+    int q, k, v, q_factors, k_factors, bias, lengths, block, out, log_sum;
+    int dout, dq, dk, dv, dbias, logits;
+} attention_case;
+
+static szg_attention attention_at(const attention_case *c, void **at) {
+    szg_attention a = c->a;
+    a.q = at[c->q];
+    a.k = at[c->k];
+    a.v = at[c->v];
+    a.q_factors = at[c->q_factors];
+    a.k_factors = at[c->k_factors];
+    a.bias = at[c->bias];
+    a.lengths = at[c->lengths];
+    a.dropout.block = at[c->block];
+    a.out = at[c->out];
+    a.log_sum = at[c->log_sum];
+    return a;
+}
+
+static szg_status attention_forward(szg_context *context, const op_trial *t, void **at) {
+    szg_attention a = attention_at(t->shape, at);
+    return szg_network_attention(context, &a);
+}
+
+static szg_status attention_backward(szg_context *context, const op_trial *t, void **at) {
+    const attention_case *c = t->shape;
+    szg_attention a = attention_at(c, at);
+    szg_attention_gradient g = c->g;
+    g.dout = at[c->dout];
+    g.dq = at[c->dq];
+    g.dk = at[c->dk];
+    g.dv = at[c->dv];
+    g.dbias = at[c->dbias];
+    return szg_network_attention_backward(context, &a, &g);
+}
+
+static szg_status logits_forward(szg_context *context, const op_trial *t, void **at) {
+    const attention_case *c = t->shape;
+    szg_attention a = attention_at(c, at);
+    a.v = a.out = a.log_sum = NULL;
+    return szg_network_attention_logits(context, &a, c->coupled, at[c->logits]);
+}
+
+/* In units of eps. A rotated vector errs by 3 eps of its pairs' moduli and a logit by (d + 8) eps
+ * of sum |q| |k| (Higham 2002, 3.1), so by `logit`; a weight exp(L - log_sum) relatively by twice
+ * that, the rounding of log_sum and of the exponential, n more for the sum: `weight`. With S the
+ * largest |keep dout . v|, dw_ij errs by (d_v + 4) eps S, the mean of a row by weight S + ..., and
+ * dL_ij = w_ij (dw_ij - mean) by w_ij `slope`; the gradients are sums of n dL_ij times q, k. */
+static void attention_bounds(const attention_case *c, op_trial *t) {
+    const szg_attention *a = &c->a;
+    double n = (double)a->length, d = (double)a->d_qk, e = (double)a->d_v, b = (double)a->batch;
+    double turn = a->pairs > 0 ? largest(t, c->q_factors) * largest(t, c->k_factors) * 2 : 1;
+    turn = turn < 1 ? 1 : turn;
+    double product = fabs(a->scale) * d * turn * largest(t, c->q) * largest(t, c->k);
+    double size = product + largest(t, c->bias), keep = 1 / (1 - a->dropout.probability);
+    double logit = (d + 8) * product + 2 * largest(t, c->bias);
+    double weight = 2 * logit + 4 * (size + log(n)) + n + 16;
+    double v = largest(t, c->v), dout = largest(t, c->dout), s = keep * e * dout * v;
+    double slope = 2 * s * (weight + n + 2 * e + 16), reach = fabs(a->scale) * sqrt(2 * turn);
+    t->slot[c->out].bound = keep * v * (weight + n + 4);
+    t->slot[c->log_sum].bound = logit + 4 * (size + log(n)) + n + 8;
+    t->slot[c->dq].bound = reach * largest(t, c->k) * (slope + 2 * s * (n + 8));
+    t->slot[c->dk].bound = reach * largest(t, c->q) * n * (slope + 2 * s * (n + 8));
+    t->slot[c->dv].bound = keep * dout * n * (weight + n + 4);
+    t->slot[c->dbias].bound =
+        b * n * (slope + 2 * s * (b * n + 8)) + (b * n) * largest(t, c->dbias);
+    if (t->forward == logits_forward)
+        t->slot[c->logits].bound = logit;
+}
+
+typedef struct attention_shape {
+    int64_t batch, heads, length, d_qk, d_v;
+} attention_shape;
+
+/* Rotation, bias and masks of a case: draws of the fields that the decoder uses. */
+static void draw_coupling(attention_case *c) {
+    szg_attention *a = &c->a;
+    int64_t most = a->d_qk / 2;
+    a->pairs = most == 0 || draw_below(3) == 0 ? 0 : draw_below(2) ? most : 1 + draw_below(most);
+    a->rotary_offset = draw_below(a->d_qk - 2 * a->pairs + 1);
+    a->half = draw_below(2);
+    a->factor_stride = a->pairs && draw_below(2) ? 2 * a->pairs * a->length + DRAW_OF(0, 0, 3) : 0;
+    a->causal = draw_below(2);
+    const double probabilities[] = {0, 0, 0.1, 0.5};
+    a->dropout.probability = probabilities[draw_below(4)];
+    a->dropout.purpose = szg_network_purpose(SZG_PLACE_ATTENTION, 2);
+}
+
+static void add_inputs(attention_case *c, op_trial *t) {
+    const szg_attention *a = &c->a;
+    int64_t rows = a->batch * a->length, heads = a->factor_stride ? a->heads : 1;
+    int64_t factors = (heads - 1) * a->factor_stride + 2 * a->pairs * a->length;
+    c->q = add_matrix(t, SLOT_INPUT, "q", rows, a->heads * a->d_qk, a->ldq, true);
+    c->k = add_matrix(t, SLOT_INPUT, "k", rows, a->heads * a->d_qk, a->ldk, true);
+    c->v = add_matrix(t, SLOT_INPUT, "v", rows, a->heads * a->d_v, a->ldv, true);
+    c->q_factors = add_slot(t, SLOT_INPUT, "q_factors", factors, a->pairs > 0);
+    c->k_factors = add_slot(t, SLOT_INPUT, "k_factors", factors, a->pairs > 0);
+    c->bias = add_slot(t, SLOT_INPUT, "bias", a->heads * (2 * a->length - 1), draw_below(2));
+    c->lengths = add_ints(t, "lengths", a->batch, 0, a->length + 1);
+    if (draw_below(2))
+        t->slot[c->lengths].count = 0;
+    c->block = add_block(t);
+}
+
+static void add_gradients(attention_case *c, op_trial *t) {
+    const szg_attention *a = &c->a;
+    int64_t rows = a->batch * a->length;
+    c->out = add_matrix(t, SLOT_RESULT, "out", rows, a->heads * a->d_v, a->ldout, true);
+    c->log_sum = add_slot(t, SLOT_RESULT, "log_sum", rows * a->heads, true);
+    c->dout = add_matrix(t, SLOT_SEED, "dout", rows, a->heads * a->d_v, c->g.lddout, true);
+    c->dq = add_matrix(t, SLOT_GRADIENT, "dq", rows, a->heads * a->d_qk, c->g.lddq, true);
+    c->dk = add_matrix(t, SLOT_GRADIENT, "dk", rows, a->heads * a->d_qk, c->g.lddk, true);
+    c->dv = add_matrix(t, SLOT_GRADIENT, "dv", rows, a->heads * a->d_v, c->g.lddv, true);
+    c->dbias = add_slot(t, SLOT_GRADIENT, "dbias", a->heads * (2 * a->length - 1),
+                        t->slot[c->bias].count > 0);
+    t->slot[c->dout].of = c->out;
+    t->slot[c->dq].of = c->q;
+    t->slot[c->dk].of = c->k;
+    t->slot[c->dv].of = c->v;
+    t->slot[c->dbias].of = c->bias;
+    t->slot[c->dbias].adds = true;
+}
+
+static void open_attention(attention_case *c, op_trial *t, const attention_shape *s) {
+    *t = (op_trial){.shape = c, .forward = attention_forward, .backward = attention_backward};
+    *c = (attention_case){.a = {.batch = s->batch,
+                                .heads = s->heads,
+                                .length = s->length,
+                                .d_qk = s->d_qk,
+                                .d_v = s->d_v,
+                                .scale = DRAW_OF(1, 2, -1) / sqrt((double)s->d_qk)}};
+    int64_t qk = s->heads * s->d_qk, v = s->heads * s->d_v;
+    c->a.ldq = qk + DRAW_OF(0, 0, 5);
+    c->a.ldk = qk + DRAW_OF(0, 0, 3);
+    c->a.ldv = v + DRAW_OF(0, 0, 7);
+    c->a.ldout = v + DRAW_OF(0, 0, 1);
+    c->g = (szg_attention_gradient){.lddout = v + DRAW_OF(0, 0, 2),
+                                    .lddq = qk + DRAW_OF(0, 0, 1),
+                                    .lddk = qk + DRAW_OF(0, 0, 9),
+                                    .lddv = v + DRAW_OF(0, 0, 4)};
+    draw_coupling(c);
+    add_inputs(c, t);
+    add_gradients(c, t);
+    attention_bounds(c, t);
+    blank(t, c->out), blank(t, c->log_sum), blank(t, c->dq), blank(t, c->dk), blank(t, c->dv);
+}
+
+START_TEST(attention_agrees) {
+    for (int64_t i = 0; i < test_trials(80); i++) {
+        attention_case c;
+        op_trial t;
+        attention_shape s = {DRAW_OF(1, 2, 3), DRAW_OF(1, 2, 5), DRAW_OF(1, 2, 3, 5, 8, 17, 33, 47),
+                             DRAW_OF(1, 2, 3, 5, 8, 16, 17, 32, 40), DRAW_OF(1, 2, 3, 7, 16, 24)};
+        if (draw_below(2))
+            s.d_v = s.d_qk;
+        open_attention(&c, &t, &s);
+        check_parity(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+/* The sizes that models have, and lengths around the powers of two. */
+START_TEST(large_attention_agrees) {
+    const attention_shape shapes[] = {
+        {1, 2, 128, 16, 16}, {1, 1, 129, 128, 128}, {2, 1, 127, 32, 16}, {1, 3, 100, 16, 16},
+        {1, 1, 300, 3, 5},   {3, 2, 64, 64, 64},    {1, 1, 257, 16, 16},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        attention_case c;
+        op_trial t;
+        open_attention(&c, &t, &shapes[i]);
+        check_parity(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+START_TEST(attention_gradients_are_differences) {
+    for (int64_t i = 0; i < test_trials(12); i++) {
+        attention_case c;
+        op_trial t;
+        attention_shape s = {1 + draw_below(2), 1 + draw_below(2), 1 + draw_below(5),
+                             1 + draw_below(5), 1 + draw_below(4)};
+        open_attention(&c, &t, &s);
+        check_differences(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+/* lengths[b] = 0: no key at all. */
+START_TEST(rows_without_keys_are_zero) {
+    attention_case c;
+    op_trial t = {0};
+    do {
+        close_trial(&t);
+        open_attention(&c, &t, &(attention_shape){2, 2, 5, 4, 4});
+    } while (t.slot[c.lengths].count == 0 || c.a.ldout > 8);
+    t.slot[c.lengths].values[0] = 0;
+    t.slot[c.lengths].values[1] = 3;
+    check_parity(&t);
+    run_forward(tested(1), &t);
+    for (int i = 0; i < 40; i++)
+        ck_assert(t.slot[c.out].values[i] == 0);
+    for (int i = 0; i < 10; i++)
+        ck_assert(t.slot[c.log_sum].values[i] == -INFINITY);
+    close_trial(&t);
+}
+END_TEST
+
+/* Logits of a few hundred: exponentials must neither overflow nor vanish together. */
+START_TEST(large_logits_stay_finite) {
+    attention_case c;
+    op_trial t;
+    open_attention(&c, &t, &(attention_shape){1, 1, 40, 8, 8});
+    for (int64_t i = 0; i < t.slot[c.q].count; i++)
+        t.slot[c.q].values[i] *= 128;
+    attention_bounds(&c, &t);
+    check_parity(&t);
+    close_trial(&t);
+}
+END_TEST
+
+/* A NaN among the queries reaches its row, one among the keys every row that sees it. */
+static void check_nan(bool in_query) {
+    enum { N = 37, D = 16, PLACE = 20 };
+    attention_case c;
+    op_trial t = {0};
+    do {
+        close_trial(&t);
+        open_attention(&c, &t, &(attention_shape){1, 1, N, D, D});
+    } while (t.slot[c.lengths].count > 0 || c.a.dropout.probability > 0 || c.a.pairs > 0);
+    c.a.causal = true;
+    int64_t ld = in_query ? c.a.ldq : c.a.ldk;
+    t.slot[in_query ? c.q : c.k].values[PLACE * ld + 3] = NAN;
+    run_forward(tested(1), &t);
+    for (int64_t i = 0; i < N; i++) {
+        bool sees = in_query ? i == PLACE : i >= PLACE;
+        ck_assert(!isnan(t.slot[c.out].values[i * c.a.ldout + 1]) == !sees);
+        ck_assert(!isnan(t.slot[c.log_sum].values[i]) == !sees);
+    }
+    close_trial(&t);
+}
+
+START_TEST(nan_reaches_what_sees_it) {
+    check_nan(true);
+    check_nan(false);
+}
+END_TEST
+
+START_TEST(logits_agree) {
+    for (int64_t i = 0; i < test_trials(30); i++) {
+        attention_case c;
+        op_trial t;
+        attention_shape s = {DRAW_OF(1, 2), DRAW_OF(1, 3), DRAW_OF(1, 2, 7, 33, 64),
+                             DRAW_OF(1, 2, 3, 16, 17, 32), 1};
+        open_attention(&c, &t, &s);
+        c.coupled = i % 2;
+        t.forward = logits_forward;
+        t.backward = NULL;
+        t.slot[c.out].role = t.slot[c.log_sum].role = SLOT_INPUT;
+        c.logits =
+            add_slot(&t, SLOT_RESULT, "logits", s.batch * s.heads * s.length * s.length, true);
+        blank(&t, c.logits);
+        attention_bounds(&c, &t);
+        check_parity(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+/* ---- Diagonal means ---- */
+
+typedef struct means_case {
+    int64_t count, n;
+} means_case;
+
+static szg_status means_forward(szg_context *context, const op_trial *t, void **at) {
+    const means_case *c = t->shape;
+    return szg_network_diagonal_means(context, c->count, c->n, at[0], at[1]);
+}
+
+START_TEST(diagonal_means_agree) {
+    for (int64_t i = 0; i < test_trials(30); i++) {
+        means_case c = {DRAW_OF(1, 2, 5), DRAW_OF(1, 2, 3, 16, 31, 65)};
+        op_trial t = {.shape = &c, .forward = means_forward};
+        add_slot(&t, SLOT_INPUT, "a", c.count * c.n * c.n, true);
+        blank(&t, add_slot(&t, SLOT_RESULT, "means", c.count * (2 * c.n - 1), true));
+        t.slot[1].bound = (double)(c.n + 4) * largest(&t, 0);
+        check_parity(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+/* ---- Join ---- */
+
+static szg_status join_forward(szg_context *context, const op_trial *t, void **at) {
+    return szg_network_join(context, t->shape, at[0], at[1], at[2]);
+}
+
+static szg_status join_backward(szg_context *context, const op_trial *t, void **at) {
+    return szg_network_join_backward(context, t->shape, at[3], at[4], at[5]);
+}
+
+static void open_join(szg_join *join, op_trial *t, int64_t rows) {
+    *t = (op_trial){.shape = join, .forward = join_forward, .backward = join_backward};
+    *join = (szg_join){rows,          DRAW_OF(1, 2, 5), DRAW_OF(1, 3, 8, 16), DRAW_OF(1, 2, 7, 16),
+                       draw_below(2), draw_below(2), 0, 0, 0};
+    int64_t a = join->width_a * (join->shared_a ? 1 : join->heads);
+    int64_t b = join->width_b * (join->shared_b ? 1 : join->heads);
+    int64_t both = join->heads * (join->width_a + join->width_b);
+    join->lda = a + DRAW_OF(0, 0, 3);
+    join->ldb = b + DRAW_OF(0, 0, 1);
+    join->ldout = both + DRAW_OF(0, 0, 5);
+    add_matrix(t, SLOT_INPUT, "a", rows, a, join->lda, true);
+    add_matrix(t, SLOT_INPUT, "b", rows, b, join->ldb, true);
+    blank(t, add_matrix(t, SLOT_RESULT, "out", rows, both, join->ldout, true));
+    add_matrix(t, SLOT_SEED, "dout", rows, both, join->ldout, true);
+    blank(t, add_matrix(t, SLOT_GRADIENT, "da", rows, a, join->lda, true));
+    blank(t, add_matrix(t, SLOT_GRADIENT, "db", rows, b, join->ldb, true));
+    t->slot[3].of = 2;
+    t->slot[4].of = 0;
+    t->slot[5].of = 1;
+    double heads = (double)join->heads;
+    t->slot[4].bound = t->slot[5].bound = heads * heads * largest(t, 3);
+}
+
+START_TEST(joins_agree) {
+    for (int64_t i = 0; i < test_trials(40); i++) {
+        szg_join join;
+        op_trial t;
+        open_join(&join, &t, DRAW_OF(1, 2, 17, 128, 300));
+        check_parity(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+START_TEST(join_gradients_are_differences) {
+    for (int64_t i = 0; i < test_trials(4); i++) {
+        szg_join join;
+        op_trial t;
+        open_join(&join, &t, 2);
+        check_differences(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+/* ---- Bias from a table ---- */
+
+static szg_status bias_forward(szg_context *context, const op_trial *t, void **at) {
+    szg_bias_rows rows = *(const szg_bias_rows *)t->shape;
+    rows.row_of_lag = at[0];
+    return szg_network_bias(context, &rows, at[1], at[2]);
+}
+
+static szg_status bias_backward(szg_context *context, const op_trial *t, void **at) {
+    szg_bias_rows rows = *(const szg_bias_rows *)t->shape;
+    rows.row_of_lag = at[0];
+    return szg_network_bias_backward(context, &rows, at[3], at[4]);
+}
+
+static void open_bias(szg_bias_rows *rows, op_trial *t) {
+    *t = (op_trial){.shape = rows, .forward = bias_forward, .backward = bias_backward};
+    *rows = (szg_bias_rows){DRAW_OF(1, 2, 5, 16), DRAW_OF(1, 3, 7, 31, 63, 255),
+                            DRAW_OF(1, 2, 8, 32, 300), NULL};
+    add_ints(t, "row_of_lag", rows->lags, 0, rows->rows);
+    add_slot(t, SLOT_INPUT, "table", rows->rows * rows->heads, true);
+    blank(t, add_slot(t, SLOT_RESULT, "bias", rows->lags * rows->heads, true));
+    add_slot(t, SLOT_SEED, "dbias", rows->lags * rows->heads, true);
+    add_slot(t, SLOT_GRADIENT, "dtable", rows->rows * rows->heads, true);
+    t->slot[3].of = 2;
+    t->slot[4].of = 1;
+    t->slot[4].adds = true;
+    double lags = (double)rows->lags + 1;
+    t->slot[4].bound = lags * (lags * largest(t, 3) + largest(t, 4));
+}
+
+START_TEST(biases_agree) {
+    for (int64_t i = 0; i < test_trials(40); i++) {
+        szg_bias_rows rows;
+        op_trial t;
+        open_bias(&rows, &t);
+        check_parity(&t);
+        if (i < 4)
+            check_differences(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "attention_agrees", attention_agrees);
+    test_add(suite, "large_attention_agrees", large_attention_agrees);
+    test_add(suite, "attention_gradients_are_differences", attention_gradients_are_differences);
+    test_add(suite, "rows_without_keys_are_zero", rows_without_keys_are_zero);
+    test_add(suite, "large_logits_stay_finite", large_logits_stay_finite);
+    test_add(suite, "nan_reaches_what_sees_it", nan_reaches_what_sees_it);
+    test_add(suite, "logits_agree", logits_agree);
+    test_add(suite, "diagonal_means_agree", diagonal_means_agree);
+    test_add(suite, "joins_agree", joins_agree);
+    test_add(suite, "join_gradients_are_differences", join_gradients_are_differences);
+    test_add(suite, "biases_agree", biases_agree);
+}
