@@ -11,7 +11,7 @@ typedef enum szg_dtype {
     SZG_DTYPE_F32,
     SZG_DTYPE_F16,
     SZG_DTYPE_BF16,
-    SZG_DTYPE_INTEGER, /* BOOL, I8 .. I64, U8 .. U64: listed, never converted */
+    SZG_DTYPE_INTEGER, /* BOOL, I8 .. I64, U8 .. U64: never converted to reals */
     SZG_DTYPE_OTHER    /* 8-bit and smaller floats, complex, names unknown to szego */
 } szg_dtype;
 
@@ -62,6 +62,11 @@ const char *szg_safetensors_metadata(const szg_safetensors *set, const char *key
  * infinities pass. */
 SZG_CHECK_RESULT szg_status szg_tensor_read(szg_context *context, const szg_tensor *tensor,
                                             int64_t start, int64_t count, double *out);
+
+/* The same of the integer types but BOOL: token ids, lengths. SZG_EINVAL, SZG_EDATA (another type,
+ * an unsigned number beyond 2^63 - 1). */
+SZG_CHECK_RESULT szg_status szg_tensor_read_integers(szg_context *context, const szg_tensor *tensor,
+                                                     int64_t start, int64_t count, int64_t *out);
 
 /* Index of the first NaN or infinite element, -1 where there is none; for F64, F32, F16, BF16.
  * Other types: SZG_EDATA as szg_tensor_read. Needs no memory; SZG_ECANCEL. */

@@ -14,6 +14,7 @@
 #include <szego/coupling.h>
 #include <szego/csv.h>
 #include <szego/decoder.h>
+#include <szego/dump.h>
 #include <szego/encoding.h>
 #include <szego/examples.h>
 #include <szego/factored.h>

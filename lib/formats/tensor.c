@@ -101,6 +101,40 @@ szg_status szg_tensor_read(szg_context *context, const szg_tensor *tensor, int64
     return SZG_OK;
 }
 
+/* An element of `width` bytes as a signed number. */
+static bool integer_at(const unsigned char *at, int width, bool is_signed, int64_t *out) {
+    uint64_t bits = 0;
+    memcpy(&bits, at, (size_t)width);
+    int unused = 64 - 8 * width;
+    if (is_signed) {
+        *out = (int64_t)(bits << unused) >> unused;
+        return true;
+    }
+    *out = (int64_t)bits;
+    return *out >= 0;
+}
+
+szg_status szg_tensor_read_integers(szg_context *context, const szg_tensor *tensor, int64_t start,
+                                    int64_t count, int64_t *out) {
+    if (tensor->dtype != SZG_DTYPE_INTEGER || strcmp(tensor->dtype_name, "BOOL") == 0)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: tensor %s: type %s: an integer, I8 .. I64 or U8 .. U64, is needed",
+                        tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
+    if (start < 0 || count < 0 || start > tensor->count || count > tensor->count - start)
+        return szg_fail(context, SZG_EINVAL,
+                        "%s: tensor %s: elements %" PRId64 " .. %" PRId64
+                        " are not within its %" PRId64,
+                        tensor->file, SHOWN(tensor->name), start, start + count - 1, tensor->count);
+    int width = szg_dtype_find(tensor->dtype_name)->bits / 8;
+    for (int64_t i = 0; i < count; i++)
+        if (!integer_at(tensor->data + (start + i) * width, width, tensor->dtype_name[0] == 'I',
+                        &out[i]))
+            return szg_fail(context, SZG_EDATA,
+                            "%s: tensor %s: element %" PRId64 " is beyond 2^63 - 1", tensor->file,
+                            SHOWN(tensor->name), start + i);
+    return SZG_OK;
+}
+
 /* NaN and infinities are the values whose exponent is all ones. */
 static int64_t first_bad(const szg_tensor *tensor, int64_t from, int64_t to) {
     static const uint64_t masks[] = {[SZG_DTYPE_F64] = 0x7FF0000000000000u,

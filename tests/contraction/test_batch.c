@@ -153,11 +153,19 @@ START_TEST(coupled_alone) {
     szg_contraction_tables tables;
     szg_contraction_pair pair = {
         .n = N, .coupled = a, .labels = {"kms", NULL, NULL, -1, -1, -1, NAN}};
-    szg_report_options options = {.quick_symbol = true};
+    szg_report_options options = {.quick_symbol = true, .samples = 5};
     szg_spectrum closed;
     ck_szg_ok(szg_spectra_kms(test_context(), N, 0.5, NULL, &closed));
-    ck_szg_ok(szg_contraction_tables_open(test_context(), true, false, &tables));
+    ck_szg_ok(szg_contraction_tables_open(test_context(), true, true, &tables));
     ck_szg_ok(szg_contraction_add_all(test_context(), 1, &pair, &options, &tables));
+    ck_assert_int_eq(szg_table_rows(tables.symbols), 5);
+    for (int j = 0; j < 5; j++) {
+        double theta = cell(tables.symbols, j, "theta"), sum = 1;
+        for (int k = 1; k < N; k++)
+            sum += 2 * pow(0.5, k) * cos(k * theta);
+        ck_close(cell(tables.symbols, j, "re"), sum, 100 * EPS);
+        ck_close(cell(tables.symbols, j, "im"), 0, 100 * EPS);
+    }
     const szg_table *t = tables.contraction;
     ck_close(cell(t, 0, "lambda_max_coupled"), closed.re[N - 1], 100 * N * EPS);
     ck_close(cell(t, 0, "lambda_min_coupled"), closed.re[0], 100 * N * EPS);

@@ -1,0 +1,271 @@
+/* Dump files: which of their arrays are logits, queries or keys, and what their names say. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <szego/memory.h>
+#include "dump_private.h"
+
+/* The last part of a tensor's name; `logits` is coupled too. */
+static const struct {
+    const char *word;
+    int role;
+} words[] = {{"content", SZG_DUMP_CONTENT},
+             {"coupled", SZG_DUMP_COUPLED},
+             {"logits", SZG_DUMP_COUPLED},
+             {"q", SZG_DUMP_QUERIES},
+             {"k", SZG_DUMP_KEYS},
+             {"q_coupled", SZG_DUMP_COUPLED_QUERIES},
+             {"k_coupled", SZG_DUMP_COUPLED_KEYS},
+             {"lengths", DUMP_LENGTHS},
+             {"grad_norm", DUMP_GRAD_NORM}};
+
+static int role_of(const char *word) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i].word) == 0)
+            return words[i].role;
+    return -1;
+}
+
+/* ---- Opening and closing ---- */
+
+szg_status szg_dump_open(szg_context *context, szg_dump **out) {
+    return szg_memory_alloc(context, 1, sizeof **out, out);
+}
+
+static void close_file(dump_file *file) {
+    szg_npy_close(&file->npy);
+    szg_safetensors_close(&file->set);
+    szg_memory_free(file->path);
+}
+
+void szg_dump_close(szg_dump **dump) {
+    if (!dump || !*dump)
+        return;
+    for (int64_t i = 0; i < (*dump)->arrays; i++) {
+        szg_memory_free((*dump)->array[i].prefix);
+        szg_memory_free((*dump)->array[i].rest);
+    }
+    for (int64_t i = 0; i < (*dump)->files; i++)
+        close_file(&(*dump)->file[i]);
+    szg_memory_free((*dump)->array);
+    szg_memory_free((*dump)->file);
+    szg_memory_free(*dump);
+    *dump = NULL;
+}
+
+/* Room for one more element in a growing array of `count`. */
+static szg_status reserve(szg_context *context, void *block, int64_t count, int64_t *room,
+                          size_t size) {
+    if (count < *room)
+        return SZG_OK;
+    SZG_TRY(szg_memory_grow(context, block, *room, 2 * *room + 8, size));
+    *room = 2 * *room + 8;
+    return SZG_OK;
+}
+
+/* ---- Names ---- */
+
+/* A whole number below 2^31; -1: none. */
+static int64_t index_of(const char *text, size_t length) {
+    int64_t value = 0;
+    if (length < 1 || length > 9)
+        return -1;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return -1;
+        value = 10 * value + (text[i] - '0');
+    }
+    return value;
+}
+
+static bool part_is(const char *part, size_t length, const char *word) {
+    return length == strlen(word) && memcmp(part, word, length) == 0;
+}
+
+/* Where the number behind `part` belongs; NULL: it is another word. */
+static int64_t *place_of(dump_place *place, const char *part, size_t length) {
+    if (part_is(part, length, "layers") || part_is(part, length, "layer"))
+        return &place->layer;
+    if (part_is(part, length, "heads") || part_is(part, length, "head"))
+        return &place->head;
+    if (part_is(part, length, "probes") || part_is(part, length, "probe"))
+        return &place->probe;
+    return NULL;
+}
+
+/* Takes layers.L, heads.H and probes.P out of `prefix`; the other parts go to `rest`, as long. */
+static void read_prefix(const char *prefix, char *rest, dump_place *place) {
+    *place = (dump_place){-1, -1, -1};
+    size_t used = 0;
+    while (*prefix) {
+        size_t length = strcspn(prefix, ".");
+        const char *number = prefix + length + (prefix[length] == '.');
+        size_t digits = strcspn(number, ".");
+        int64_t *to = place_of(place, prefix, length), value = index_of(number, digits);
+        if (to && *to < 0 && value >= 0) {
+            *to = value;
+            prefix = number + digits;
+        } else {
+            used += (size_t)sprintf(rest + used, "%s%.*s", used ? "." : "", (int)length, prefix);
+            prefix += length;
+        }
+        prefix += *prefix == '.';
+    }
+    rest[used] = 0;
+}
+
+static szg_status set_prefix(szg_context *context, const char *name, size_t length,
+                             dump_array *array) {
+    SZG_TRY(szg_memory_alloc(context, (int64_t)length + 1, 1, &array->prefix));
+    memcpy(array->prefix, name, length);
+    SZG_TRY(szg_memory_alloc(context, (int64_t)length + 1, 1, &array->rest));
+    read_prefix(array->prefix, array->rest, &array->place);
+    return SZG_OK;
+}
+
+/* ---- Files ---- */
+
+static bool ends_with(const char *path, const char *ending) {
+    size_t length = strlen(path), end = strlen(ending);
+    return length >= end && strcasecmp(path + length - end, ending) == 0;
+}
+
+static szg_status open_set(szg_context *context, dump_file *file) {
+    SZG_TRY(szg_safetensors_open(context, file->path, &file->set));
+    const char *step = szg_safetensors_metadata(file->set, "step");
+    file->step = step ? index_of(step, strlen(step)) : -1;
+    file->source = szg_safetensors_metadata(file->set, "source");
+    file->content_kind = szg_safetensors_metadata(file->set, "content_kind");
+    return SZG_OK;
+}
+
+static szg_status add_file(szg_context *context, szg_dump *dump, const char *path) {
+    SZG_TRY(reserve(context, &dump->file, dump->files, &dump->file_room, sizeof *dump->file));
+    dump_file *file = &dump->file[dump->files];
+    *file = (dump_file){.step = -1};
+    SZG_TRY(szg_memory_copy_text(context, path, &file->path));
+    szg_status status =
+        ends_with(path, ".npy") ? szg_npy_open(context, path, &file->npy) : open_set(context, file);
+    if (status != SZG_OK) {
+        close_file(file);
+        return status;
+    }
+    dump->files++;
+    return SZG_OK;
+}
+
+static szg_status add_array(szg_context *context, szg_dump *dump, int role,
+                            const szg_tensor *tensor, dump_array **out) {
+    SZG_TRY(reserve(context, &dump->array, dump->arrays, &dump->array_room, sizeof *dump->array));
+    *out = &dump->array[dump->arrays++];
+    **out = (dump_array){
+        .role = role, .file = dump->files - 1, .tensor = tensor, .place = {-1, -1, -1}};
+    return SZG_OK;
+}
+
+static szg_status no_array(szg_context *context, const dump_file *file) {
+    int64_t count = szg_safetensors_count(file->set);
+    char names[200] = "";
+    for (int64_t i = 0; i < count && i < 3; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.60s", i ? ", " : "",
+                 szg_safetensors_tensor(file->set, i)->name);
+    return szg_fail(context, SZG_EDATA,
+                    "%s: no tensor's name ends with .content, .coupled, .logits, .q, .k, "
+                    ".q_coupled or .k_coupled; it has %s%s: rename them, or name tensors with "
+                    "--coupled FILE:NAME",
+                    file->path, count ? names : "none", count > 3 ? ", ..." : "");
+}
+
+static szg_status add_tensors(szg_context *context, szg_dump *dump) {
+    const dump_file *file = &dump->file[dump->files - 1];
+    bool found = false;
+    for (int64_t i = 0; i < szg_safetensors_count(file->set); i++) {
+        const szg_tensor *tensor = szg_safetensors_tensor(file->set, i);
+        const char *dot = strrchr(tensor->name, '.'), *word = dot ? dot + 1 : tensor->name;
+        int role = role_of(word);
+        if (role < 0)
+            continue;
+        dump_array *array;
+        SZG_TRY(add_array(context, dump, role, tensor, &array));
+        SZG_TRY(set_prefix(context, tensor->name, dot ? (size_t)(dot - tensor->name) : 0, array));
+        found = found || role < SZG_DUMP_ROLES;
+    }
+    return found ? SZG_OK : no_array(context, file);
+}
+
+szg_status szg_dump_add(szg_context *context, szg_dump *dump, const char *path) {
+    dump_array *array;
+    SZG_TRY(add_file(context, dump, path));
+    if (dump->file[dump->files - 1].set)
+        return add_tensors(context, dump);
+    SZG_TRY(add_array(context, dump, SZG_DUMP_COUPLED, NULL, &array));
+    return set_prefix(context, "", 0, array);
+}
+
+static szg_status add_named(szg_context *context, szg_dump *dump, szg_dump_role role,
+                            const char *path) {
+    char *file;
+    const char *colon = strrchr(path, ':');
+    SZG_TRY(szg_memory_copy_text(context, path, &file));
+    if (colon)
+        file[colon - path] = 0;
+    const szg_tensor *tensor = NULL;
+    dump_array *array;
+    szg_status status =
+        colon ? add_file(context, dump, file)
+              : szg_fail(context, SZG_EINVAL, "%s: which tensor? give FILE.safetensors:NAME", path);
+    if (status == SZG_OK)
+        tensor = szg_safetensors_find(dump->file[dump->files - 1].set, colon + 1);
+    if (status == SZG_OK && !tensor)
+        status = szg_fail(context, SZG_EDATA, "%s: has no tensor %.120s", file, colon + 1);
+    if (status == SZG_OK)
+        status = add_array(context, dump, (int)role, tensor, &array);
+    szg_memory_free(file);
+    return status;
+}
+
+szg_status szg_dump_add_as(szg_context *context, szg_dump *dump, szg_dump_role role,
+                           const char *path) {
+    dump_array *array;
+    if ((unsigned)role >= SZG_DUMP_ROLES || dump->given >> role & 1)
+        return szg_fail(context, SZG_EINVAL, "%s: an array of this role was given before", path);
+    dump->given |= 1u << role;
+    if (!ends_with(path, ".npy"))
+        return add_named(context, dump, role, path);
+    SZG_TRY(add_file(context, dump, path));
+    return add_array(context, dump, (int)role, NULL, &array);
+}
+
+/* ---- Arrays ---- */
+
+int dump_array_dims(const szg_dump *dump, const dump_array *array) {
+    return array->tensor ? array->tensor->dims : szg_npy_dims(dump->file[array->file].npy);
+}
+
+const int64_t *dump_array_shape(const szg_dump *dump, const dump_array *array) {
+    return array->tensor ? array->tensor->shape : szg_npy_shape(dump->file[array->file].npy);
+}
+
+const char *dump_array_text(const szg_dump *dump, const dump_array *array, char text[DUMP_TEXT]) {
+    const char *path = dump->file[array->file].path;
+    if (array->tensor)
+        snprintf(text, DUMP_TEXT, "%.110s: tensor %.110s", path, array->tensor->name);
+    else
+        snprintf(text, DUMP_TEXT, "%.200s", path);
+    return text;
+}
+
+szg_status dump_array_read(szg_context *context, const szg_dump *dump, const dump_array *array,
+                           int64_t start, int64_t count, double *out) {
+    const dump_file *file = &dump->file[array->file];
+    if (array->tensor)
+        return szg_tensor_read(context, array->tensor, start, count, out);
+    if (szg_npy_is_complex(file->npy))
+        return szg_fail(context, SZG_EDATA, "%s: holds complex numbers: logits are real",
+                        file->path);
+    szg_status status = szg_npy_read_real(context, file->npy, start, count, out);
+    return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "%s", file->path);
+}

@@ -1,0 +1,283 @@
+/* Arrays that belong together, their axes, and whether their shapes agree. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "dump_private.h"
+
+/* ---- Grouping ---- */
+
+static int compare_integers(int64_t a, int64_t b) {
+    return (a > b) - (a < b);
+}
+
+/* File, layer, head, probe, then the name; arrays of szg_dump_add_as first. */
+static int compare_arrays(const void *left, const void *right) {
+    const dump_array *a = *(const dump_array *const *)left, *b = *(const dump_array *const *)right;
+    if (!a->prefix || !b->prefix)
+        return (a->prefix != NULL) - (b->prefix != NULL);
+    int order = compare_integers(a->file, b->file);
+    order = order ? order : compare_integers(a->place.layer, b->place.layer);
+    order = order ? order : compare_integers(a->place.head, b->place.head);
+    order = order ? order : compare_integers(a->place.probe, b->place.probe);
+    return order ? order : strcmp(a->prefix, b->prefix);
+}
+
+static szg_status add_to_group(szg_context *context, const szg_dump *dump, const dump_array *array,
+                               dump_group *group) {
+    char text[DUMP_TEXT], other[DUMP_TEXT];
+    if (group->array[array->role])
+        return szg_fail(context, SZG_EDATA, "%s: %s says the same: leave one out",
+                        dump_array_text(dump, array, text),
+                        dump_array_text(dump, group->array[array->role], other));
+    group->array[array->role] = array;
+    if (!group->first || group->first->role > array->role)
+        group->first = array;
+    return SZG_OK;
+}
+
+static szg_status fill_groups(szg_context *context, const szg_dump *dump, const dump_array **sorted,
+                              dump_group *groups, int64_t *count) {
+    for (int64_t i = 0; i < dump->arrays; i++) {
+        if (i == 0 || compare_arrays(&sorted[i - 1], &sorted[i]) != 0)
+            groups[(*count)++] = (dump_group){0};
+        SZG_TRY(add_to_group(context, dump, sorted[i], &groups[*count - 1]));
+    }
+    return SZG_OK;
+}
+
+/* Groups that hold lengths or gradient norms alone say nothing. */
+static void drop_empty(dump_group *groups, int64_t *count) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < *count; i++)
+        if (groups[i].first->role < SZG_DUMP_ROLES)
+            groups[kept++] = groups[i];
+    *count = kept;
+}
+
+szg_status dump_groups(szg_context *context, const szg_dump *dump, dump_group **out,
+                       int64_t *count) {
+    const dump_array **sorted;
+    *out = NULL;
+    *count = 0;
+    SZG_TRY(szg_memory_alloc(context, dump->arrays, sizeof(const dump_array *), &sorted));
+    for (int64_t i = 0; i < dump->arrays; i++)
+        sorted[i] = &dump->array[i];
+    qsort(sorted, (size_t)dump->arrays, sizeof *sorted, compare_arrays);
+    szg_status status = szg_memory_alloc(context, dump->arrays, sizeof **out, out);
+    if (status == SZG_OK)
+        status = fill_groups(context, dump, sorted, *out, count);
+    szg_memory_free(sorted);
+    if (status == SZG_OK) {
+        drop_empty(*out, count);
+        return SZG_OK;
+    }
+    szg_memory_free(*out);
+    *out = NULL;
+    return status;
+}
+
+/* ---- Axes ---- */
+
+static szg_status fail(szg_context *context, const szg_dump *dump, const dump_array *array,
+                       szg_status status, const char *what) {
+    char text[DUMP_TEXT], shape[128] = "[";
+    int dims = dump_array_dims(dump, array);
+    const int64_t *size = dump_array_shape(dump, array);
+    for (int i = 0; i < dims && i < 5; i++)
+        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%" PRId64, i ? ", " : "",
+                 size[i]);
+    return szg_fail(context, status, "%s: shape %s%s]: %s", dump_array_text(dump, array, text),
+                    shape, dims > 5 ? ", ..." : "", what);
+}
+
+/* The axes by their number, without those that the name gives. */
+static void default_axes(const dump_place *place, int count, dump_group *group) {
+    static const char *const usual[] = {"", "h", "lh", "blh"};
+    const char *axes = usual[count];
+    if (place->layer >= 0 && place->head >= 0)
+        axes = "b";
+    else if (place->layer >= 0)
+        axes = count == 2 ? "bh" : "h";
+    else if (place->head >= 0)
+        axes = count == 2 ? "bl" : "l";
+    group->axes = (int)strlen(axes);
+    memcpy(group->axis, axes, (size_t)group->axes);
+    group->axes = count == 0 ? 0 : group->axes;
+}
+
+static szg_status given_axes(szg_context *context, const char *text, dump_group *group) {
+    static const char *const names[] = {"batch", "layer", "head"};
+    group->axes = 0;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ",");
+        int which = 0;
+        while (which < 3 &&
+               !(length == strlen(names[which]) && memcmp(at, names[which], length) == 0))
+            which++;
+        bool repeated = false;
+        for (int i = 0; i < group->axes && which < 3; i++)
+            repeated = repeated || group->axis[i] == names[which][0];
+        if (which == 3 || repeated)
+            return szg_fail(context, SZG_EINVAL,
+                            "axes '%s': a list of batch, layer, head, each once at most, is "
+                            "expected",
+                            text);
+        group->axis[group->axes++] = names[which][0];
+        at += length + (at[length] == ',');
+    }
+    return SZG_OK;
+}
+
+static szg_status find_axes(szg_context *context, const szg_dump *dump,
+                            const szg_dump_options *options, dump_group *group) {
+    int count = dump_array_dims(dump, group->first) - 2;
+    const dump_place *place = &group->first->place;
+    if (count < 0)
+        return fail(context, dump, group->first, SZG_EDATA,
+                    "at least the two axes of a matrix are needed");
+    if (count > DUMP_AXES)
+        return fail(context, dump, group->first, SZG_EDATA,
+                    "at most batch, layer and head may stand before the last two axes");
+    if (options->axes)
+        SZG_TRY(given_axes(context, options->axes, group));
+    else
+        default_axes(place, count, group);
+    if (group->axes != count)
+        return fail(context, dump, group->first, SZG_EDATA,
+                    options->axes ? "another number of axes before the last two than --axes names"
+                                  : "more axes than the name leaves open: say which with --axes");
+    for (int i = 0; i < count; i++) {
+        bool named = (group->axis[i] == 'l' && place->layer >= 0) ||
+                     (group->axis[i] == 'h' && place->head >= 0);
+        if (named)
+            return fail(context, dump, group->first, SZG_EDATA,
+                        "an axis counts what the name gives already: say which with --axes");
+        group->size[i] = dump_array_shape(dump, group->first)[i];
+    }
+    return SZG_OK;
+}
+
+/* ---- Shapes ---- */
+
+static bool is_sides(int role) {
+    return role >= SZG_DUMP_QUERIES && role <= SZG_DUMP_COUPLED_KEYS;
+}
+
+/* The axes before the last two are the group's; keys may have fewer heads, each for as many
+ * queries.
+ */
+static szg_status check_leading(szg_context *context, const szg_dump *dump, const dump_group *group,
+                                const dump_array *array) {
+    const int64_t *shape = dump_array_shape(dump, array);
+    bool keys = array->role == SZG_DUMP_KEYS || array->role == SZG_DUMP_COUPLED_KEYS;
+    for (int i = 0; i < group->axes; i++) {
+        bool grouped =
+            keys && group->axis[i] == 'h' && shape[i] > 0 && group->size[i] % shape[i] == 0;
+        if (shape[i] != group->size[i] && !grouped)
+            return fail(context, dump, array, SZG_EDATA,
+                        "its leading axes are not those of the arrays that it belongs to");
+    }
+    return SZG_OK;
+}
+
+static szg_status check_array(szg_context *context, const szg_dump *dump, dump_group *group,
+                              const dump_array *array) {
+    if (dump_array_dims(dump, array) != group->axes + 2)
+        return fail(context, dump, array, SZG_EDATA,
+                    "another number of axes than the arrays that it belongs to");
+    const int64_t *shape = dump_array_shape(dump, array);
+    SZG_TRY(check_leading(context, dump, group, array));
+    if (shape[group->axes] < 1 || shape[group->axes + 1] < 1)
+        return fail(context, dump, array, SZG_EDATA, "there are no matrices in it");
+    if (!is_sides(array->role) && shape[group->axes] != shape[group->axes + 1])
+        return fail(context, dump, array, SZG_EDATA,
+                    "the last two axes differ: logits are square, [N, N]");
+    if (group->n == 0)
+        group->n = shape[group->axes];
+    if (shape[group->axes] != group->n)
+        return fail(context, dump, array, SZG_EDATA,
+                    "another number of positions than the arrays that it belongs to");
+    return SZG_OK;
+}
+
+/* Queries and keys come in pairs of one dimension. */
+static szg_status check_pair(szg_context *context, const szg_dump *dump, const dump_group *group,
+                             int queries, int keys) {
+    const dump_array *q = group->array[queries], *k = group->array[keys];
+    if (!q && !k)
+        return SZG_OK;
+    if (!q || !k)
+        return fail(context, dump, q ? q : k, SZG_EDATA,
+                    q ? "queries without their keys" : "keys without their queries");
+    if (dump_array_shape(dump, q)[group->axes + 1] != dump_array_shape(dump, k)[group->axes + 1])
+        return fail(context, dump, k, SZG_EDATA, "keys of another dimension than the queries");
+    return SZG_OK;
+}
+
+/* What is coupled must be known, and from one source only. */
+static szg_status check_roles(szg_context *context, const szg_dump *dump,
+                              const szg_dump_options *options, const dump_group *group) {
+    bool sides = group->array[SZG_DUMP_QUERIES] != NULL;
+    bool coupled = group->array[SZG_DUMP_COUPLED] || group->array[SZG_DUMP_COUPLED_QUERIES];
+    if (group->array[SZG_DUMP_COUPLED] && group->array[SZG_DUMP_COUPLED_QUERIES])
+        return fail(context, dump, group->array[SZG_DUMP_COUPLED_QUERIES], SZG_EDATA,
+                    "coupled logits are there beside it: leave one out");
+    if (group->array[SZG_DUMP_CONTENT] && sides)
+        return fail(context, dump, group->array[SZG_DUMP_CONTENT], SZG_EDATA,
+                    "queries and keys are there beside it: leave one out");
+    if (coupled || (sides && options->encoding))
+        return SZG_OK;
+    return fail(context, dump, group->first, SZG_EINVAL,
+                sides ? "queries and keys without what couples them: give --pe SPEC (nope where "
+                        "nothing does)"
+                      : "content without coupled logits");
+}
+
+static szg_status check_grad_norm(szg_context *context, const szg_dump *dump,
+                                  const dump_group *group) {
+    const dump_array *array = group->array[DUMP_GRAD_NORM];
+    if (!array)
+        return SZG_OK;
+    bool same = dump_array_dims(dump, array) == group->axes;
+    for (int i = 0; i < group->axes && same; i++)
+        same = dump_array_shape(dump, array)[i] == group->size[i];
+    return same ? SZG_OK : fail(context, dump, array, SZG_EDATA, "one number a matrix is expected");
+}
+
+static szg_status check_lengths(szg_context *context, const szg_dump *dump,
+                                const szg_dump_options *options, const dump_group *group) {
+    const dump_array *array = group->array[DUMP_LENGTHS];
+    int64_t batch = 1;
+    for (int i = 0; i < group->axes; i++)
+        if (group->axis[i] == 'b')
+            batch = group->size[i];
+    if (array && (dump_array_dims(dump, array) > 1 || array->tensor->count != batch))
+        return fail(context, dump, array, SZG_EDATA, "one length a batch entry is expected");
+    if (options->lengths > 1 && options->lengths != batch) {
+        char text[DUMP_TEXT];
+        return szg_fail(context, SZG_EINVAL,
+                        "%s: %" PRId64 " lengths for %" PRId64 " batch entries",
+                        dump_array_text(dump, group->first, text), options->lengths, batch);
+    }
+    return SZG_OK;
+}
+
+szg_status dump_group_check(szg_context *context, const szg_dump *dump,
+                            const szg_dump_options *options, dump_group *group) {
+    SZG_TRY(find_axes(context, dump, options, group));
+    for (int role = 0; role < SZG_DUMP_ROLES; role++)
+        if (group->array[role])
+            SZG_TRY(check_array(context, dump, group, group->array[role]));
+    SZG_TRY(check_pair(context, dump, group, SZG_DUMP_QUERIES, SZG_DUMP_KEYS));
+    SZG_TRY(check_pair(context, dump, group, SZG_DUMP_COUPLED_QUERIES, SZG_DUMP_COUPLED_KEYS));
+    SZG_TRY(check_roles(context, dump, options, group));
+    SZG_TRY(check_grad_norm(context, dump, group));
+    SZG_TRY(check_lengths(context, dump, options, group));
+    group->matrices = 1;
+    for (int i = 0; i < group->axes; i++)
+        SZG_TRY(szg_memory_product(context, group->matrices, group->size[i], &group->matrices));
+    return SZG_OK;
+}

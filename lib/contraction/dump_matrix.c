@@ -1,0 +1,265 @@
+/* One matrix of a dump in memory, cut to its real tokens, with its labels. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "dump_private.h"
+
+/* Where a matrix stands: the indices along the group's axes, and the tokens that are real. */
+typedef struct cut {
+    szg_context *context;
+    const szg_dump *dump;
+    const szg_dump_options *options;
+    const dump_group *group;
+    int64_t at[DUMP_AXES], n;
+} cut;
+
+/* Index along the axis `name`; -1: there is none. */
+static int64_t index_along(const cut *c, char name) {
+    for (int i = 0; i < c->group->axes; i++)
+        if (c->group->axis[i] == name)
+            return c->at[i];
+    return -1;
+}
+
+/* First element of the matrix; grouped queries share a head of the keys. */
+static int64_t first_element(const cut *c, const dump_array *array) {
+    const int64_t *shape = dump_array_shape(c->dump, array);
+    int64_t at = 0;
+    for (int i = 0; i < c->group->axes; i++)
+        at = at * shape[i] + c->at[i] / (c->group->size[i] / shape[i]);
+    return at * shape[c->group->axes] * shape[c->group->axes + 1];
+}
+
+/* ---- Length ---- */
+
+static szg_status find_length(cut *c) {
+    const dump_array *array = c->group->array[DUMP_LENGTHS];
+    int64_t batch = index_along(c, 'b'), n = c->group->n;
+    if (batch < 0)
+        batch = 0;
+    if (c->options->lengths > 0)
+        n = c->options->length[c->options->lengths > 1 ? batch : 0];
+    else if (array)
+        SZG_TRY(szg_tensor_read_integers(c->context, array->tensor, batch, 1, &n));
+    if (n < 1 || n > c->group->n) {
+        char text[DUMP_TEXT];
+        return szg_fail(c->context, SZG_EDATA,
+                        "%s: a length of %" PRId64 " is outside its 1 .. %" PRId64 " positions",
+                        dump_array_text(c->dump, c->group->first, text), n, c->group->n);
+    }
+    c->n = n;
+    return SZG_OK;
+}
+
+/* ---- Numbers ---- */
+
+static szg_status not_finite(const cut *c, const dump_array *array, int64_t row, int64_t column,
+                             double value) {
+    char text[DUMP_TEXT], place[96] = "";
+    static const char *const names[] = {"batch", "layer", "head"};
+    for (int i = 0; i < c->group->axes; i++)
+        for (int a = 0; a < 3; a++)
+            if (c->group->axis[i] == names[a][0])
+                snprintf(place + strlen(place), sizeof place - strlen(place), "%s %" PRId64 ", ",
+                         names[a], c->at[i]);
+    return szg_fail(c->context, SZG_EDATA,
+                    "%s: %srow %" PRId64 ", column %" PRId64
+                    " is %g: logits are taken before mask and softmax; leave what a mask hides out "
+                    "with --mask causal, padding with --lengths",
+                    dump_array_text(c->dump, array, text), place, row, column, value);
+}
+
+/* The leading n rows and `columns` columns, of `width` in the file. */
+static szg_status read_block(const cut *c, const dump_array *array, int64_t width, int64_t columns,
+                             bool causal, double *out) {
+    int64_t first = first_element(c, array);
+    for (int64_t i = 0; i < c->n; i++) {
+        int64_t used = causal ? i + 1 : columns;
+        double *row = out + i * columns;
+        SZG_TRY(dump_array_read(c->context, c->dump, array, first + i * width, used, row));
+        for (int64_t j = 0; j < used; j++)
+            if (!isfinite(row[j]))
+                return not_finite(c, array, i, j, row[j]);
+    }
+    return SZG_OK;
+}
+
+/* A new n x n array. */
+static szg_status open_square(const cut *c, int64_t *bytes, double **out) {
+    int64_t size;
+    SZG_TRY(szg_memory_product(c->context, c->n, c->n, &size));
+    SZG_TRY(szg_memory_require(c->context, c->n, c->n, sizeof **out, "one matrix of the dump",
+                               "cut it with --lengths"));
+    *bytes += size * (int64_t)sizeof **out;
+    return szg_memory_alloc(c->context, size, sizeof **out, out);
+}
+
+static szg_status read_dense(const cut *c, int role, int64_t *bytes, double **out) {
+    SZG_TRY(open_square(c, bytes, out));
+    return read_block(c, c->group->array[role], c->group->n, c->n, c->options->causal, *out);
+}
+
+/* Queries (the scale on them) and keys of a pair of roles, as a product. */
+static szg_status read_sides(const cut *c, int queries, dump_matrix *m, int64_t *bytes,
+                             szg_factored *out) {
+    int64_t d = dump_array_shape(c->dump, c->group->array[queries])[c->group->axes + 1], size;
+    SZG_TRY(szg_memory_product(c->context, c->n, d, &size));
+    SZG_TRY(szg_memory_require(c->context, size, 2, sizeof(double), "queries and keys of a head",
+                               "cut them with --lengths"));
+    for (int role = queries; role <= queries + 1; role++) {
+        SZG_TRY(szg_memory_alloc(c->context, size, sizeof(double), &m->side[role]));
+        SZG_TRY(read_block(c, c->group->array[role], d, d, false, m->side[role]));
+    }
+    double scale = c->options->scale > 0 ? c->options->scale : 1 / sqrt((double)d);
+    for (int64_t i = 0; i < size; i++)
+        m->side[queries][i] *= scale;
+    *bytes += 2 * size * (int64_t)sizeof(double);
+    *out = (szg_factored){.n = c->n,
+                          .d = d,
+                          .a = m->side[queries],
+                          .lda = d,
+                          .b = m->side[queries + 1],
+                          .ldb = d,
+                          .causal = c->options->causal};
+    return SZG_OK;
+}
+
+static szg_status densify(const cut *c, const szg_factored *factored, int64_t *bytes,
+                          double **out) {
+    SZG_TRY(open_square(c, bytes, out));
+    return szg_factored_dense(c->context, factored, *out, c->n);
+}
+
+/* ---- Coupling ---- */
+
+static szg_status encoding_head(const cut *c, int64_t head, int64_t *out) {
+    int64_t heads = szg_encoding_heads(c->options->encoding);
+    bool axis = index_along(c, 'h') >= 0;
+    int64_t there = 0;
+    for (int i = 0; i < c->group->axes && axis; i++)
+        if (c->group->axis[i] == 'h')
+            there = c->group->size[i];
+    *out = heads == 1 ? 0 : head;
+    if (heads == 1 || (axis ? heads == there : head >= 0 && head < heads))
+        return SZG_OK;
+    char text[DUMP_TEXT];
+    return szg_fail(c->context, SZG_EINVAL,
+                    "%s: %s is of %" PRId64 " heads: give heads= in the SPEC as the file has them",
+                    dump_array_text(c->dump, c->group->first, text),
+                    szg_encoding_spec(c->options->encoding), heads);
+}
+
+static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *bytes) {
+    const szg_factored *f = &m->factored_content;
+    const szg_captured captured = {f->d, f->a, f->lda, f->b, f->ldb, 1};
+    SZG_TRY(encoding_head(c, head, &head));
+    *bytes += 4 * f->n * f->d * (int64_t)sizeof(double);
+    SZG_TRY(szg_logits_open_captured(c->context, c->options->encoding, head, &captured, c->n,
+                                     c->options->causal, &m->logits));
+    m->factored_content = szg_logits_content(m->logits);
+    m->factored_coupled = szg_logits_coupled(m->logits);
+    return SZG_OK;
+}
+
+static szg_status read_matrices(const cut *c, dump_matrix *m, int64_t *bytes) {
+    const dump_array *const *array = c->group->array;
+    bool content = array[SZG_DUMP_QUERIES], coupled = array[SZG_DUMP_COUPLED_QUERIES];
+    if (content)
+        SZG_TRY(read_sides(c, SZG_DUMP_QUERIES, m, bytes, &m->factored_content));
+    if (coupled)
+        SZG_TRY(read_sides(c, SZG_DUMP_COUPLED_QUERIES, m, bytes, &m->factored_coupled));
+    if (array[SZG_DUMP_CONTENT])
+        SZG_TRY(read_dense(c, SZG_DUMP_CONTENT, bytes, &m->content));
+    if (array[SZG_DUMP_COUPLED])
+        SZG_TRY(read_dense(c, SZG_DUMP_COUPLED, bytes, &m->coupled));
+    if (content && !coupled && !m->coupled) {
+        SZG_TRY(couple(c, m->pair.labels.head, m, bytes));
+        coupled = true;
+    }
+    if (content && coupled) {
+        m->pair.factored_content = &m->factored_content;
+        m->pair.factored_coupled = &m->factored_coupled;
+        return SZG_OK;
+    }
+    if (content)
+        return densify(c, &m->factored_content, bytes, &m->content);
+    return coupled ? densify(c, &m->factored_coupled, bytes, &m->coupled) : SZG_OK;
+}
+
+/* ---- Labels ---- */
+
+static void set_probe(const cut *c, dump_matrix *m) {
+    int64_t batch = index_along(c, 'b'), probe = c->group->first->place.probe;
+    if (probe >= 0 && batch >= 0)
+        snprintf(m->probe, sizeof m->probe, "%" PRId64 "/%" PRId64, probe, batch);
+    else if (probe >= 0 || batch >= 0)
+        snprintf(m->probe, sizeof m->probe, "%" PRId64, probe >= 0 ? probe : batch);
+    m->pair.labels.probe = m->probe[0] ? m->probe : NULL;
+}
+
+/* The SPEC that the metadata names, or the file, with what of the name is left. */
+static szg_status set_source(const cut *c, const dump_file *file, dump_matrix *m) {
+    const char *rest = c->group->first->rest, *from = file->source ? file->source : file->path;
+    size_t size = strlen(from) + (rest ? strlen(rest) : 0) + 2;
+    SZG_TRY(szg_memory_alloc(c->context, (int64_t)size, 1, &m->source));
+    snprintf(m->source, size, "%s%s%s", from, rest && *rest ? ":" : "", rest ? rest : "");
+    m->pair.labels.source = m->source;
+    return SZG_OK;
+}
+
+static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
+    const dump_place *place = &c->group->first->place;
+    const dump_array *gradient = c->group->array[DUMP_GRAD_NORM];
+    const dump_file *file = &c->dump->file[c->group->first->file];
+    szg_contraction_labels *labels = &m->pair.labels;
+    int64_t layer = index_along(c, 'l'), head = index_along(c, 'h');
+    labels->layer = layer >= 0 ? layer : place->layer;
+    labels->head = head >= 0 ? head : place->head;
+    labels->step = file->step;
+    labels->content_kind = file->content_kind;
+    if (!labels->content_kind && c->group->array[SZG_DUMP_QUERIES])
+        labels->content_kind = "same_qk";
+    labels->grad_norm = NAN;
+    set_probe(c, m);
+    SZG_TRY(set_source(c, file, m));
+    if (!gradient)
+        return SZG_OK;
+    return dump_array_read(c->context, c->dump, gradient, index, 1, &labels->grad_norm);
+}
+
+szg_status dump_matrix_open(szg_context *context, const szg_dump *dump,
+                            const szg_dump_options *options, const dump_group *group, int64_t index,
+                            dump_matrix *out, int64_t *bytes) {
+    cut c = {.context = context, .dump = dump, .options = options, .group = group};
+    *out = (dump_matrix){0};
+    *bytes = 0;
+    int64_t left = index;
+    for (int i = group->axes - 1; i >= 0; i--) {
+        c.at[i] = left % group->size[i];
+        left /= group->size[i];
+    }
+    szg_status status = find_length(&c);
+    if (status == SZG_OK)
+        status = set_labels(&c, index, out);
+    if (status == SZG_OK)
+        status = read_matrices(&c, out, bytes);
+    out->pair.n = c.n;
+    out->pair.content = out->content;
+    out->pair.coupled = out->coupled;
+    if (status != SZG_OK)
+        dump_matrix_close(out);
+    return status;
+}
+
+void dump_matrix_close(dump_matrix *matrix) {
+    szg_logits_close(&matrix->logits);
+    szg_memory_free(matrix->content);
+    szg_memory_free(matrix->coupled);
+    for (int i = 0; i < SZG_DUMP_ROLES; i++)
+        szg_memory_free(matrix->side[i]);
+    szg_memory_free(matrix->source);
+    *matrix = (dump_matrix){0};
+}
