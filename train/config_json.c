@@ -12,6 +12,7 @@ enum { KEY_TEXT = 160 };
 /* Where values come from, besides the profile. */
 typedef struct sources {
     const szg_json *json; /* NULL: none */
+    const char *name;     /* of the document */
     const char *const *overrides;
     int64_t count;
 } sources;
@@ -110,34 +111,31 @@ static szg_status take(szg_context *context, const sources *from, bool settled,
     return SZG_OK;
 }
 
+/* Values of a document that do not go together make it malformed. */
+static szg_status blame(szg_context *context, const sources *from, szg_status status) {
+    if (status != SZG_EINVAL || !from->json)
+        return status;
+    return szg_fail_prefix(context, SZG_EDATA, "%s", from->name);
+}
+
 static szg_status settle(szg_context *context, const sources *from, szg_train_config *out) {
     szg_train_config first;
     SZG_TRY(szg_train_config_profile(context, SZG_PROFILE_TEXT, "rope", &first));
     SZG_TRY(take(context, from, false, &first));
-    SZG_TRY(szg_train_config_profile(context, first.profile, first.model.encoding, out));
-    return take(context, from, true, out);
-}
-
-/* Values of a document that do not go together make it malformed. */
-static szg_status check_document(szg_context *context, const char *name,
-                                 const szg_train_config *config) {
-    szg_status status = szg_train_config_check(context, config);
-    return status == SZG_OK
-               ? SZG_OK
-               : szg_fail_prefix(context, status == SZG_EINVAL ? SZG_EDATA : status, "%s", name);
+    SZG_TRY(blame(context, from,
+                  szg_train_config_profile(context, first.profile, first.model.encoding, out)));
+    SZG_TRY(take(context, from, true, out));
+    return blame(context, from, szg_train_config_check(context, out));
 }
 
 szg_status szg_train_config_read(szg_context *context, const char *path,
                                  const char *const *overrides, int64_t count,
                                  szg_train_config *out) {
-    sources from = {.overrides = overrides, .count = count};
     szg_json *json = NULL;
     if (path)
         SZG_TRY(szg_json_read(context, path, &json));
-    from.json = json;
+    sources from = {.json = json, .name = path, .overrides = overrides, .count = count};
     szg_status status = settle(context, &from, out);
-    if (status == SZG_OK)
-        status = path ? check_document(context, path, out) : szg_train_config_check(context, out);
     szg_json_close(&json);
     return status;
 }
@@ -146,9 +144,7 @@ szg_status szg_train_config_parse(szg_context *context, const char *name, const 
                                   szg_train_config *out) {
     szg_json *json;
     SZG_TRY(szg_json_parse(context, name, text, (int64_t)strlen(text), &json));
-    szg_status status = settle(context, &(sources){.json = json}, out);
-    if (status == SZG_OK)
-        status = check_document(context, name, out);
+    szg_status status = settle(context, &(sources){.json = json, .name = name}, out);
     szg_json_close(&json);
     return status;
 }
