@@ -3,6 +3,7 @@
 #define SZEGO_TRAIN_H
 
 #include <szego/decoder.h>
+#include <szego/table.h>
 #include <szego/tasks.h>
 
 SZG_BEGIN_DECLS
@@ -33,6 +34,7 @@ typedef struct szg_train_options {
 
 typedef struct szg_train_result {
     int64_t steps, epochs;
+    int64_t parameters;                /* numbers that are trained */
     double train_loss, train_accuracy; /* of the last epoch */
     double test_loss, test_accuracy;   /* of the last evaluation */
     double best_accuracy;
@@ -45,6 +47,31 @@ typedef struct szg_train_result {
  * and saved. */
 SZG_CHECK_RESULT szg_status szg_train_run(szg_context *context, const szg_train_options *options,
                                           szg_train_result *out);
+
+/* The table `runs`: a row a run, and, where there are two runs or more, rows of mean, standard
+ * deviation (of the sample), minimum and maximum. ceiling: NULL, or what szg_task_label_ceiling
+ * says. */
+SZG_CHECK_RESULT szg_status szg_train_runs_open(szg_context *context, szg_table **out);
+SZG_CHECK_RESULT szg_status szg_train_runs_add(szg_context *context, szg_table *table,
+                                               const szg_train_options *options,
+                                               const szg_train_result *result,
+                                               const szg_label_ceiling *ceiling);
+SZG_CHECK_RESULT szg_status szg_train_runs_spread(szg_context *context, szg_table *table);
+
+/* Steps of an epoch, and the learning rate of step 0 .. total - 1: rate step / warmup below warmup
+ * = floor(loop->warmup * total), rate (1 + cos(pi (step - warmup) / (total - warmup))) / 2 from
+ * there.
+ */
+int64_t szg_train_epoch_steps(const szg_loop_config *loop, int64_t examples);
+double szg_train_learning_rate(const szg_loop_config *loop, int64_t step, int64_t total);
+
+/* The logs of a run's folder; NULL where there is none. */
+typedef struct szg_train_tables {
+    szg_table *metrics, *timing, *contraction;
+} szg_train_tables;
+SZG_CHECK_RESULT szg_status szg_train_tables_read(szg_context *context, const char *folder,
+                                                  szg_train_tables *out);
+void szg_train_tables_close(szg_train_tables *tables);
 
 /* Loss, counted and correct examples of a set, by an evaluation decoder of its own. logits: NULL or
  * [count][classes]. */

@@ -1,0 +1,162 @@
+/* Arenas in safetensors files: each tensor under its name, with a prefix where several arenas share
+ * a file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "arena_file.h"
+
+enum { CHUNK = 1 << 16 };
+
+/* The tensors of one arena on the host, in front of those of the next. */
+typedef struct file_tensors {
+    szg_tensor *tensor;
+    char (*name)[ARENA_NAME];
+    unsigned char **bytes; /* one block an arena */
+    int64_t arenas;
+} file_tensors;
+
+static void close_tensors(file_tensors *self) {
+    for (int64_t i = 0; self->bytes && i < self->arenas; i++)
+        szg_memory_free(self->bytes[i]);
+    szg_memory_free(self->bytes);
+    szg_memory_free(self->name);
+    szg_memory_free(self->tensor);
+}
+
+static szg_status fetch_arena(szg_context *context, const szg_model *model, const void *arena,
+                              unsigned char **out) {
+    int64_t bytes;
+    SZG_TRY(szg_memory_product(context, szg_model_count(model), szg_network_real_size(context),
+                               &bytes));
+    SZG_TRY(szg_memory_alloc(context, bytes, 1, out));
+    return szg_device_download(context, *out, arena, bytes);
+}
+
+static void describe_arena(const szg_model *model, const arena_part *part, int64_t real_size,
+                           const unsigned char *bytes, szg_tensor *tensor,
+                           char (*name)[ARENA_NAME]) {
+    for (int64_t i = 0; i < szg_model_parameters(model); i++) {
+        const szg_parameter *parameter = szg_model_parameter(model, i);
+        snprintf(name[i], ARENA_NAME, "%s%s", part->prefix, parameter->name);
+        tensor[i] = (szg_tensor){.name = name[i],
+                                 .dtype = real_size == 8 ? SZG_DTYPE_F64 : SZG_DTYPE_F32,
+                                 .dims = parameter->dims,
+                                 .shape = parameter->shape,
+                                 .data = bytes + parameter->offset * real_size};
+    }
+}
+
+static szg_status collect(szg_context *context, const szg_model *model, const arena_part *parts,
+                          int64_t count, file_tensors *out) {
+    int64_t parameters = szg_model_parameters(model);
+    out->arenas = count;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->bytes, &out->bytes));
+    SZG_TRY(szg_memory_alloc(context, count * parameters, sizeof *out->tensor, &out->tensor));
+    SZG_TRY(szg_memory_alloc(context, count * parameters, sizeof *out->name, &out->name));
+    for (int64_t a = 0; a < count; a++) {
+        SZG_TRY(fetch_arena(context, model, parts[a].arena, &out->bytes[a]));
+        describe_arena(model, &parts[a], szg_network_real_size(context), out->bytes[a],
+                       out->tensor + a * parameters, out->name + a * parameters);
+    }
+    return SZG_OK;
+}
+
+szg_status szg_arena_write(szg_context *context, const szg_model *model, const char *path,
+                           const arena_part *parts, int64_t count, const char *const *metadata,
+                           int64_t pairs) {
+    file_tensors tensors = {0};
+    szg_status status = collect(context, model, parts, count, &tensors);
+    if (status == SZG_OK)
+        status = szg_safetensors_write(context, path, tensors.tensor,
+                                       count * szg_model_parameters(model), metadata, pairs);
+    close_tensors(&tensors);
+    return status;
+}
+
+static bool same_shape(const szg_tensor *tensor, const szg_parameter *parameter) {
+    if (tensor->dims != parameter->dims)
+        return false;
+    for (int i = 0; i < parameter->dims; i++)
+        if (tensor->shape[i] != parameter->shape[i])
+            return false;
+    return true;
+}
+
+static szg_status find_tensor(szg_context *context, const szg_safetensors *file, const char *prefix,
+                              const szg_parameter *parameter, const szg_tensor **out) {
+    char name[ARENA_NAME], text[64];
+    snprintf(name, sizeof name, "%s%s", prefix, parameter->name);
+    const szg_tensor *tensor = *out = szg_safetensors_find(file, name);
+    if (!tensor)
+        return szg_fail(context, SZG_EDATA,
+                        "tensor %s is missing: the configuration describes another model than the "
+                        "one that was saved",
+                        name);
+    if (same_shape(tensor, parameter))
+        return SZG_OK;
+    szg_tensor wanted = {.dims = parameter->dims, .shape = parameter->shape};
+    char other[64];
+    return szg_fail(context, SZG_EDATA,
+                    "tensor %s has shape %s, the model that the configuration describes needs %s",
+                    name, szg_tensor_shape_text(tensor, text, sizeof text),
+                    szg_tensor_shape_text(&wanted, other, sizeof other));
+}
+
+static szg_status read_tensor(szg_context *context, szg_model *model, const szg_tensor *tensor,
+                              int64_t offset, void *arena, double *values) {
+    SZG_TRY(szg_tensor_check(context, tensor));
+    for (int64_t start = 0; start < tensor->count; start += CHUNK) {
+        int64_t count = tensor->count - start < CHUNK ? tensor->count - start : CHUNK;
+        SZG_TRY(szg_tensor_read(context, tensor, start, count, values));
+        SZG_TRY(szg_model_write(context, model, arena, offset + start, count, values));
+    }
+    return SZG_OK;
+}
+
+static szg_status read_arena(szg_context *context, szg_model *model, const szg_safetensors *file,
+                             const arena_part *part, double *values) {
+    for (int64_t i = 0; i < szg_model_parameters(model); i++) {
+        const szg_parameter *parameter = szg_model_parameter(model, i);
+        const szg_tensor *tensor;
+        SZG_TRY(find_tensor(context, file, part->prefix, parameter, &tensor));
+        SZG_TRY(read_tensor(context, model, tensor, parameter->offset, part->arena, values));
+    }
+    return SZG_OK;
+}
+
+static bool belongs(const szg_model *model, const char *name, const arena_part *parts,
+                    int64_t count) {
+    for (int64_t a = 0; a < count; a++) {
+        size_t length = strlen(parts[a].prefix);
+        if (strncmp(name, parts[a].prefix, length) == 0 && szg_model_find(model, name + length))
+            return true;
+    }
+    return false;
+}
+
+static szg_status check_extra(szg_context *context, const szg_model *model,
+                              const szg_safetensors *file, const arena_part *parts, int64_t count) {
+    for (int64_t i = 0; i < szg_safetensors_count(file); i++) {
+        const char *name = szg_safetensors_tensor(file, i)->name;
+        if (!belongs(model, name, parts, count))
+            return szg_fail(context, SZG_EDATA,
+                            "tensor %.100s has no place in the model that the configuration "
+                            "describes: check encoding, layers and the other switches of `model`",
+                            name);
+    }
+    return SZG_OK;
+}
+
+szg_status szg_arena_read(szg_context *context, szg_model *model, const szg_safetensors *file,
+                          const arena_part *parts, int64_t count) {
+    double *values;
+    SZG_TRY(szg_memory_alloc(context, CHUNK, sizeof *values, &values));
+    szg_status status = SZG_OK;
+    for (int64_t a = 0; a < count && status == SZG_OK; a++)
+        status = read_arena(context, model, file, &parts[a], values);
+    szg_memory_free(values);
+    SZG_TRY(status);
+    return check_extra(context, model, file, parts, count);
+}

@@ -1,0 +1,28 @@
+/* Arenas (parameters, moments) in safetensors files. */
+#ifndef SZG_TRAIN_ARENA_FILE_H
+#define SZG_TRAIN_ARENA_FILE_H
+
+#include <szego/decoder.h>
+#include <szego/safetensors.h>
+
+enum { ARENA_NAME = 80 };
+
+/* An arena like the model's, in the backend's memory; its tensors are called PREFIX NAME. */
+typedef struct arena_part {
+    const char *prefix; /* at most 15 bytes */
+    void *arena;
+} arena_part;
+
+/* Writes `count` arenas to one file, atomically, as F32 or F64 as the backend has them. */
+SZG_CHECK_RESULT szg_status szg_arena_write(szg_context *context, const szg_model *model,
+                                            const char *path, const arena_part *parts,
+                                            int64_t count, const char *const *metadata,
+                                            int64_t pairs);
+
+/* Reads them back, bit for bit on the same backend. SZG_EDATA: a tensor that is missing, has
+ * another shape or type, belongs to no arena, or holds NaN or infinities; the message names it. */
+SZG_CHECK_RESULT szg_status szg_arena_read(szg_context *context, szg_model *model,
+                                           const szg_safetensors *file, const arena_part *parts,
+                                           int64_t count);
+
+#endif

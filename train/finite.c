@@ -1,0 +1,111 @@
+/* Where numbers stopped being finite: parameters, then activations from the input upwards, then
+ * gradients from the loss downwards. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <szego/memory.h>
+#include "run_private.h"
+
+enum { PLACE_TEXT = 160 };
+
+typedef struct search {
+    szg_context *context;
+    szg_model *model;
+    szg_step_block *block; /* the backend's memory: szg_network_finite's flag */
+    char place[PLACE_TEXT];
+} search;
+
+static szg_status is_finite(search *self, int64_t count, const void *x, bool *out) {
+    szg_step_block block = {.finite = 1};
+    SZG_TRY(szg_device_upload(self->context, self->block, &block, (int64_t)sizeof block));
+    SZG_TRY(szg_network_finite(self->context, count, x, self->block));
+    SZG_TRY(szg_device_download(self->context, &block, self->block, (int64_t)sizeof block));
+    *out = block.finite != 0;
+    return SZG_OK;
+}
+
+/* The last tensor of an arena that is not finite (the one nearest to the loss); NULL: none. */
+static szg_status last_bad(search *self, const void *arena, const szg_parameter **out) {
+    int64_t size = szg_network_real_size(self->context);
+    *out = NULL;
+    for (int64_t i = szg_model_parameters(self->model) - 1; i >= 0 && !*out; i--) {
+        const szg_parameter *parameter = szg_model_parameter(self->model, i);
+        bool finite;
+        SZG_TRY(is_finite(self, parameter->count, (const char *)arena + parameter->offset * size,
+                          &finite));
+        if (!finite)
+            *out = parameter;
+    }
+    return SZG_OK;
+}
+
+static szg_status check_stream(search *self, szg_decoder *decoder, const szg_batch *batch,
+                               int64_t layer, bool *finite) {
+    int64_t count = batch->count * batch->length * szg_model_settings(self->model)->model.width;
+    SZG_TRY(szg_decoder_attend(self->context, decoder, layer));
+    SZG_TRY(is_finite(self, count, szg_decoder_stream(decoder), finite));
+    if (!*finite && layer == 0)
+        snprintf(self->place, PLACE_TEXT, "the embeddings of the input");
+    else if (!*finite)
+        snprintf(self->place, PLACE_TEXT, "the activations that leave layer %" PRId64, layer - 1);
+    return *finite ? szg_decoder_finish(self->context, decoder, layer) : SZG_OK;
+}
+
+/* A forward pass without dropout, layer by layer. */
+static szg_status search_forward(search *self, szg_decoder *decoder, const szg_batch *batch) {
+    bool finite = true;
+    int64_t layers = szg_model_settings(self->model)->model.layers;
+    SZG_TRY(szg_decoder_embed(self->context, decoder, batch, false));
+    for (int64_t layer = 0; layer < layers && finite; layer++)
+        SZG_TRY(check_stream(self, decoder, batch, layer, &finite));
+    if (!finite)
+        return SZG_OK;
+    SZG_TRY(szg_decoder_classify(self->context, decoder));
+    SZG_TRY(is_finite(self, batch->count * szg_model_classes(self->model),
+                      szg_decoder_logits(decoder), &finite));
+    if (!finite)
+        snprintf(self->place, PLACE_TEXT,
+                 "the activations of layer %" PRId64 " or of the classifier", layers - 1);
+    return SZG_OK;
+}
+
+static szg_status search_activations(search *self, const szg_batch *batch) {
+    szg_decoder *decoder;
+    SZG_TRY(
+        szg_decoder_open(self->context, self->model, batch->count, batch->length, false, &decoder));
+    szg_status status = search_forward(self, decoder, batch);
+    szg_decoder_close(self->context, &decoder);
+    return status;
+}
+
+static szg_status find_place(search *self, const szg_batch *batch, const void *gradient) {
+    const szg_parameter *parameter;
+    SZG_TRY(last_bad(self, szg_model_arena(self->model), &parameter));
+    if (parameter) {
+        snprintf(self->place, PLACE_TEXT, "the parameter %s", parameter->name);
+        return SZG_OK;
+    }
+    SZG_TRY(search_activations(self, batch));
+    if (*self->place)
+        return SZG_OK;
+    SZG_TRY(last_bad(self, gradient, &parameter));
+    if (parameter)
+        snprintf(self->place, PLACE_TEXT, "the gradient of %s", parameter->name);
+    else
+        snprintf(self->place, PLACE_TEXT, "the loss");
+    return SZG_OK;
+}
+
+szg_status szg_train_explain(szg_context *context, szg_model *model, const szg_batch *batch,
+                             const void *gradient, int64_t step) {
+    search self = {.context = context, .model = model};
+    SZG_TRY(szg_device_alloc(context, (int64_t)sizeof *self.block, &self.block));
+    szg_status status = find_place(&self, batch, gradient);
+    szg_device_free(context, self.block);
+    SZG_TRY(status);
+    return szg_fail(context, SZG_EDATA,
+                    "step %" PRId64
+                    ": not finite: %s; the checkpoint before it stays: lower loop.learning_rate or "
+                    "lengthen loop.warmup",
+                    step, self.place);
+}

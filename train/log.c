@@ -1,0 +1,102 @@
+/* Logs: CSV files that grow while a run goes on, and that a resumed run cuts to what its checkpoint
+ * knows. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <szego/csv.h>
+#include <szego/memory.h>
+#include "run_private.h"
+
+szg_status szg_path_join(szg_context *context, const char *folder, const char *name, char **out) {
+    size_t length = strlen(folder), size = length + strlen(name) + 2;
+    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, out));
+    snprintf(*out, size, "%s%s%s", folder, length > 0 && folder[length - 1] != '/' ? "/" : "",
+             name);
+    return SZG_OK;
+}
+
+static szg_status fail_errno(szg_context *context, const run_log *log, const char *what) {
+    return szg_fail(context, SZG_EIO, "%s: %s: %s", log->path, what, strerror(errno));
+}
+
+/* A lock that dies with its process: two runs in one folder would mix their logs. */
+static szg_status open_stream(szg_context *context, run_log *log) {
+    int descriptor = open(log->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        return fail_errno(context, log, "cannot be written");
+    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        close(descriptor);
+        return szg_fail(context, SZG_EIO, "%s: another process trains in this folder", log->path);
+    }
+    log->stream = fdopen(descriptor, "r+b");
+    if (log->stream)
+        return SZG_OK;
+    close(descriptor);
+    return fail_errno(context, log, "cannot be written");
+}
+
+static szg_status cut(szg_context *context, run_log *log, int64_t keep) {
+    struct stat info;
+    if (fstat(fileno(log->stream), &info) != 0)
+        return fail_errno(context, log, "cannot be read");
+    if (info.st_size < keep)
+        return szg_fail(context, SZG_EDATA,
+                        "%s has %" PRId64 " bytes, the checkpoint knows of %" PRId64
+                        ": the log was changed; train anew in another folder",
+                        log->path, (int64_t)info.st_size, keep);
+    if (ftruncate(fileno(log->stream), keep) != 0 || fseeko(log->stream, keep, SEEK_SET) != 0)
+        return fail_errno(context, log, "cannot be cut");
+    log->bytes = keep;
+    return SZG_OK;
+}
+
+szg_status szg_log_open(szg_context *context, const char *folder, const char *name, int64_t keep,
+                        run_log *out) {
+    *out = (run_log){0};
+    SZG_TRY(szg_path_join(context, folder, name, &out->path));
+    szg_status status = open_stream(context, out);
+    if (status == SZG_OK)
+        status = cut(context, out, keep);
+    if (status != SZG_OK)
+        szg_log_close(out);
+    return status;
+}
+
+void szg_log_close(run_log *log) {
+    if (log->stream)
+        fclose(log->stream);
+    szg_memory_free(log->path);
+    *log = (run_log){0};
+}
+
+szg_status szg_log_append(szg_context *context, run_log *log, const szg_table *table) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return szg_fail(context, SZG_ENOMEM, "%s: out of memory for its rows", log->path);
+    szg_status status = szg_csv_print(context, table, memory);
+    if (fclose(memory) != 0 && status == SZG_OK)
+        status = szg_fail(context, SZG_ENOMEM, "%s: out of memory for its rows", log->path);
+    if (status == SZG_OK) {
+        const char *rows = log->bytes > 0 ? strchr(text, '\n') + 1 : text;
+        size -= (size_t)(rows - text);
+        if (fwrite(rows, 1, size, log->stream) != size)
+            status = fail_errno(context, log, "writing failed");
+        log->bytes += (int64_t)size;
+    }
+    free(text);
+    return status;
+}
+
+szg_status szg_log_sync(szg_context *context, run_log *log) {
+    if (fflush(log->stream) != 0 || fsync(fileno(log->stream)) != 0)
+        return fail_errno(context, log, "writing failed");
+    return SZG_OK;
+}

@@ -1,0 +1,287 @@
+/* A run: steps, epochs, logs, checkpoints, and going on after a kill.
+ *
+ * Order of writing: log rows are appended and flushed, then the state file is renamed into place,
+ * then the weights. The state's renaming is the commit: it holds parameters, moments, progress and
+ * the lengths of the logs. A kill before it leaves the former state, and the logs are cut back to
+ * the lengths that it knows; a kill after it leaves at most weights that are older, which are
+ * written again from the state. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <szego/file.h>
+#include <szego/memory.h>
+#include "run_folder.h"
+#include "trainer.h"
+
+typedef struct run {
+    szg_context *context;
+    const szg_train_options *options;
+    trainer trainer;
+    run_folder folder;
+    run_identity identity;
+    run_labels labels;
+    run_progress progress;
+    int64_t limit;   /* steps to do in all */
+    int64_t saved;   /* the step of the latest checkpoint; -1: none */
+    timing_row time; /* since the latest row of timing */
+    double seconds, capture_seconds;
+    int64_t tokens;
+} run;
+
+/* ---- Saving ---- */
+
+static szg_status write_checkpoint(run *self) {
+    const trainer *parts = &self->trainer;
+    const run_folder *folder = &self->folder;
+    SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log_bytes));
+    SZG_TRY(szg_state_save(self->context, folder->state, parts->model, parts->moment1,
+                           parts->moment2, &self->identity, &self->progress));
+    return szg_model_save(self->context, parts->model, folder->weights, self->options->seed,
+                          self->progress.step);
+}
+
+/* A cancellation waits until both files are there. */
+static szg_status save(run *self) {
+    szg_context_defer_cancel(self->context, true);
+    szg_status status = write_checkpoint(self);
+    szg_context_defer_cancel(self->context, false);
+    if (status == SZG_OK)
+        self->saved = self->progress.step;
+    return status;
+}
+
+/* ---- Logs ---- */
+
+static szg_status append(run *self, int which, const szg_table *rows) {
+    szg_table *labelled;
+    SZG_TRY(szg_table_labelled(self->context, rows, &self->labels, &labelled));
+    szg_status status = szg_log_append(self->context, &self->folder.log[which], labelled);
+    szg_table_close(&labelled);
+    return status;
+}
+
+static szg_status fill_metrics(run *self, const szg_tally *test, szg_table *table) {
+    const run_progress *progress = &self->progress;
+    metrics_row row = {.epoch = (progress->step - 1) / self->trainer.epoch_steps + 1,
+                       .step = progress->step,
+                       .split = "train",
+                       .tally = progress->tally,
+                       .learning_rate = szg_train_learning_rate(
+                           &self->options->config->loop, progress->step - 1, self->trainer.total)};
+    SZG_TRY(szg_metrics_add(self->context, table, &row));
+    if (self->options->data->test.count == 0)
+        return SZG_OK;
+    row.split = "test";
+    row.tally = *test;
+    return szg_metrics_add(self->context, table, &row);
+}
+
+static szg_status log_metrics(run *self, const szg_tally *test) {
+    szg_table *table;
+    SZG_TRY(szg_metrics_table(self->context, &table));
+    szg_status status = fill_metrics(self, test, table);
+    if (status == SZG_OK)
+        status = append(self, LOG_METRICS, table);
+    szg_table_close(&table);
+    return status;
+}
+
+static szg_status log_timing(run *self) {
+    self->time.epoch = (self->progress.step - 1) / self->trainer.epoch_steps + 1;
+    self->time.step = self->progress.step;
+    szg_table *table;
+    SZG_TRY(szg_timing_table(self->context, &table));
+    szg_status status = szg_timing_add(self->context, table, &self->time);
+    if (status == SZG_OK)
+        status = append(self, LOG_TIMING, table);
+    szg_table_close(&table);
+    self->time = (timing_row){0};
+    return status;
+}
+
+/* Evaluates and logs where the run stands. */
+static szg_status report(run *self) {
+    szg_tally test;
+    double begin = szg_train_seconds();
+    SZG_TRY(szg_train_evaluate(self->context, self->trainer.model, &self->options->data->test,
+                               &test, NULL));
+    self->time.evaluate = szg_train_seconds() - begin;
+    SZG_TRY(log_metrics(self, &test));
+    return log_timing(self);
+}
+
+static szg_status end_epoch(run *self) {
+    SZG_TRY(report(self));
+    self->progress.epochs++;
+    self->progress.tally = (szg_tally){0};
+    SZG_TRY(trainer_set_tally(self->context, &self->trainer, &self->progress.tally));
+    return save(self);
+}
+
+/* ---- Steps ---- */
+
+static void show_progress(const run *self) {
+    const run_progress *progress = &self->progress;
+    const szg_tally *tally = &progress->tally;
+    double rate = self->seconds > 0 ? (double)self->tokens / self->seconds : 0;
+    double each = self->seconds / (double)(self->time.steps > 0 ? self->time.steps : 1);
+    double left = each * (double)(self->limit - progress->step);
+    char text[160];
+    snprintf(text, sizeof text,
+             "epoch %" PRId64 "/%" PRId64 ", accuracy %.4f, %.0f tokens/s, %.0f %s left",
+             progress->step / self->trainer.epoch_steps + 1, self->options->config->loop.epochs,
+             tally->counted > 0 ? (double)tally->correct / (double)tally->counted : 0, rate,
+             left < 120 ? left : left / 60, left < 120 ? "s" : "min");
+    szg_progress(self->context, text, progress->step, self->limit);
+}
+
+static bool captures(const run *self, int64_t step) {
+    return self->trainer.capture && step % self->options->config->capture.every == 0;
+}
+
+static szg_status take_step(run *self, szg_table *captured) {
+    double begin = szg_train_seconds(), capture = 0;
+    SZG_TRY(trainer_step(self->context, &self->trainer, self->progress.step, captured, &capture,
+                         &self->progress.tally));
+    if (captured)
+        SZG_TRY(append(self, LOG_CONTRACTION, captured));
+    double spent = szg_train_seconds() - begin - capture;
+    int64_t tokens = trainer_batch_tokens(&self->trainer);
+    self->progress.step++;
+    self->time.steps++;
+    self->time.tokens += tokens;
+    self->time.train += spent;
+    self->time.capture += capture;
+    self->tokens += tokens;
+    self->seconds += spent;
+    self->capture_seconds += capture;
+    return SZG_OK;
+}
+
+/* One step, whole, whatever is cancelled meanwhile. */
+static szg_status step(run *self) {
+    szg_table *captured = NULL;
+    if (captures(self, self->progress.step))
+        SZG_TRY(szg_contraction_table(self->context, &captured));
+    szg_context_defer_cancel(self->context, true);
+    szg_status status = take_step(self, captured);
+    szg_context_defer_cancel(self->context, false);
+    szg_table_close(&captured);
+    if (status == SZG_OK)
+        show_progress(self);
+    return status;
+}
+
+static bool checkpoint_is_due(const run *self) {
+    int64_t every = self->options->config->loop.checkpoint_every;
+    return every > 0 && self->progress.step % every == 0 && self->saved != self->progress.step;
+}
+
+static szg_status advance(run *self) {
+    SZG_TRY(szg_context_check_cancel(self->context));
+    if (self->progress.step == (self->progress.epochs + 1) * self->trainer.epoch_steps)
+        return end_epoch(self);
+    if (checkpoint_is_due(self))
+        SZG_TRY(save(self));
+    return step(self);
+}
+
+static bool is_done(const run *self) {
+    const run_progress *progress = &self->progress;
+    return progress->step >= self->limit &&
+           progress->step < (progress->epochs + 1) * self->trainer.epoch_steps;
+}
+
+/* Steps until the limit. Where that is within an epoch, the rows of the part come after the
+ * checkpoint, which does not know of them: a run that goes on further drops them. */
+static szg_status train(run *self) {
+    szg_status status = SZG_OK;
+    while (status == SZG_OK && !is_done(self))
+        status = advance(self);
+    if (status == SZG_OK && self->progress.step % self->trainer.epoch_steps != 0) {
+        if (self->saved != self->progress.step)
+            SZG_TRY(save(self));
+        status = report(self);
+    }
+    if (status != SZG_ECANCEL)
+        return status;
+    SZG_TRY(save(self));
+    return szg_fail(self->context, SZG_ECANCEL,
+                    "stopped after step %" PRId64 " of %" PRId64
+                    "; saved in %s: the same command with --resume goes on",
+                    self->progress.step, self->limit, self->options->folder);
+}
+
+/* ---- Beginning ---- */
+
+static szg_status begin(run *self) {
+    trainer *parts = &self->trainer;
+    self->saved = -1;
+    if (!self->folder.resumes)
+        return szg_model_initialise(self->context, parts->model, self->options->seed);
+    SZG_TRY(szg_state_load(self->context, self->folder.state, parts->model, parts->moment1,
+                           parts->moment2, &self->identity, &self->progress));
+    SZG_TRY(trainer_set_tally(self->context, parts, &self->progress.tally));
+    self->saved = self->progress.step;
+    return run_folder_repair(self->context, &self->folder, parts->model, self->options->seed,
+                             self->progress.step);
+}
+
+static szg_status open_capture(run *self) {
+    const szg_capture_config *capture = &self->options->config->capture;
+    if (capture->every == 0)
+        return SZG_OK;
+    return szg_capture_open(self->context, self->trainer.model, &self->options->data->test, NULL,
+                            capture->dump ? self->folder.dump : NULL, &self->trainer.capture);
+}
+
+static int64_t count_parameters(const szg_model *model) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < szg_model_parameters(model); i++)
+        sum += szg_model_parameter(model, i)->count;
+    return sum;
+}
+
+static szg_status perform(run *self, szg_train_result *out) {
+    const szg_train_options *options = self->options;
+    SZG_TRY(run_folder_open(self->context, options, &self->folder));
+    SZG_TRY(trainer_open(self->context, options, &self->trainer));
+    int64_t limit = options->config->loop.limit_steps;
+    self->limit = limit > 0 && limit < self->trainer.total ? limit : self->trainer.total;
+    SZG_TRY(begin(self));
+    SZG_TRY(run_folder_start(self->context, &self->folder, options->folder, options->config,
+                             self->progress.log_bytes));
+    SZG_TRY(open_capture(self));
+    SZG_TRY(train(self));
+    SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log_bytes));
+    *out = (szg_train_result){.steps = self->progress.step,
+                              .epochs = self->progress.epochs,
+                              .parameters = count_parameters(self->trainer.model),
+                              .seconds = self->seconds,
+                              .tokens_per_second =
+                                  self->seconds > 0 ? (double)self->tokens / self->seconds : 0,
+                              .capture_seconds = self->capture_seconds};
+    return szg_metrics_summarise(self->context, options->folder, out);
+}
+
+szg_status szg_train_run(szg_context *context, const szg_train_options *options,
+                         szg_train_result *out) {
+    *out = (szg_train_result){0};
+    run *self;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *self, &self));
+    self->context = context;
+    self->options = options;
+    self->labels = szg_run_labels(options);
+    self->identity = (run_identity){.config = options->config,
+                                    .backend = szg_ops_name(szg_ops_of(context)),
+                                    .seed = options->seed,
+                                    .data = szg_dataset_digest(options->data),
+                                    .classes = options->data->classes};
+    szg_status status = perform(self, out);
+    trainer_close(context, &self->trainer);
+    run_folder_close(&self->folder);
+    szg_memory_free(self);
+    return status;
+}

@@ -1,0 +1,143 @@
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <szego/file.h>
+#include <szego/memory.h>
+#include <szego/safetensors.h>
+#include "run_folder.h"
+
+static const char *const log_names[LOGS] = {"metrics.csv", "timing.csv", "contraction.csv"};
+
+static szg_status name_files(szg_context *context, const char *folder, run_folder *out) {
+    SZG_TRY(szg_path_join(context, folder, "config.json", &out->config));
+    SZG_TRY(szg_path_join(context, folder, "checkpoint.safetensors", &out->weights));
+    SZG_TRY(szg_path_join(context, folder, "checkpoint.state.safetensors", &out->state));
+    SZG_TRY(szg_path_join(context, folder, "manifest.json", &out->manifest));
+    return szg_path_join(context, folder, "logits", &out->dump);
+}
+
+static szg_status look(szg_context *context, const szg_train_options *options, run_folder *out) {
+    bool state = access(out->state, F_OK) == 0, weights = access(out->weights, F_OK) == 0;
+    out->resumes = state && options->resume;
+    if (out->resumes || (!state && !weights))
+        return SZG_OK;
+    if (!state)
+        return szg_fail(context, SZG_EDATA,
+                        "%s stands there without its state: a run cannot go on from it; train in "
+                        "another folder",
+                        out->weights);
+    return szg_fail(context, SZG_EINVAL,
+                    "%s holds a run already: add --resume to go on with it, or train in another "
+                    "folder",
+                    options->folder);
+}
+
+szg_status run_folder_open(szg_context *context, const szg_train_options *options,
+                           run_folder *out) {
+    SZG_TRY(szg_folder_create(context, options->folder));
+    szg_status status = name_files(context, options->folder, out);
+    if (status == SZG_OK)
+        status = look(context, options, out);
+    if (status != SZG_OK)
+        run_folder_close(out);
+    return status;
+}
+
+void run_folder_close(run_folder *folder) {
+    char *const paths[] = {folder->config, folder->weights, folder->state, folder->manifest,
+                           folder->dump};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        szg_memory_free(paths[i]);
+    for (int i = 0; i < LOGS; i++)
+        szg_log_close(&folder->log[i]);
+    *folder = (run_folder){0};
+}
+
+/* Whether `name` is one of ours with the six characters that szg_writer_open adds. */
+static bool is_leftover(const char *name) {
+    static const char *const own[] = {"config.json",
+                                      "checkpoint.safetensors",
+                                      "checkpoint.state.safetensors",
+                                      "manifest.json",
+                                      "metrics.csv",
+                                      "timing.csv",
+                                      "contraction.csv"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        size_t length = strlen(own[i]);
+        if (strncmp(name, own[i], length) != 0 || name[length] != '.' || strlen(name) != length + 7)
+            continue;
+        const char *at = name + length + 1;
+        while (isalnum((unsigned char)*at))
+            at++;
+        if (!*at)
+            return true;
+    }
+    return false;
+}
+
+/* The temporary files of a process that was killed while it wrote. */
+static void remove_leftovers(const char *folder) {
+    DIR *entries = opendir(folder);
+    if (!entries)
+        return;
+    struct dirent *entry;
+    while ((entry = readdir(entries)))
+        if (is_leftover(entry->d_name))
+            (void)!unlinkat(dirfd(entries), entry->d_name, 0);
+    closedir(entries);
+}
+
+static szg_status write_config(szg_context *context, const char *path,
+                               const szg_train_config *config) {
+    szg_json *json;
+    SZG_TRY(szg_train_config_json(context, config, &json));
+    szg_status status = szg_json_write(context, json, path);
+    szg_json_close(&json);
+    return status;
+}
+
+szg_status run_folder_start(szg_context *context, run_folder *folder, const char *path,
+                            const szg_train_config *config, const int64_t *log_bytes) {
+    int logs = config->capture.every > 0 ? LOGS : LOG_CONTRACTION;
+    for (int i = 0; i < logs; i++)
+        SZG_TRY(szg_log_open(context, path, log_names[i], log_bytes[i], &folder->log[i]));
+    remove_leftovers(path);
+    if (unlink(folder->manifest) != 0 && access(folder->manifest, F_OK) == 0)
+        return szg_fail(context, SZG_EIO, "%s: cannot be removed", folder->manifest);
+    return write_config(context, folder->config, config);
+}
+
+szg_status run_folder_sync(szg_context *context, run_folder *folder, int64_t *log_bytes) {
+    for (int i = 0; i < LOGS; i++) {
+        if (!folder->log[i].stream)
+            continue;
+        SZG_TRY(szg_log_sync(context, &folder->log[i]));
+        log_bytes[i] = folder->log[i].bytes;
+    }
+    return SZG_OK;
+}
+
+/* Whether the file holds the weights of `step`. One that is missing or malformed does not. */
+static szg_status holds_step(szg_context *context, const char *path, int64_t step, bool *out) {
+    szg_safetensors *file;
+    szg_status status = szg_safetensors_open(context, path, &file);
+    *out = false;
+    if (status != SZG_OK)
+        return status == SZG_ENOMEM ? status : SZG_OK;
+    const char *text = szg_safetensors_metadata(file, "step");
+    *out = text && strtoll(text, NULL, 10) == step;
+    szg_safetensors_close(&file);
+    return SZG_OK;
+}
+
+szg_status run_folder_repair(szg_context *context, const run_folder *folder, const szg_model *model,
+                             uint64_t seed, int64_t step) {
+    bool current;
+    SZG_TRY(holds_step(context, folder->weights, step, &current));
+    return current ? SZG_OK : szg_model_save(context, model, folder->weights, seed, step);
+}

@@ -1,0 +1,34 @@
+/* The folder of a run: its files, and what stands in it from before. */
+#ifndef SZG_TRAIN_RUN_FOLDER_H
+#define SZG_TRAIN_RUN_FOLDER_H
+
+#include "run_private.h"
+
+typedef struct run_folder {
+    char *config, *weights, *state, *manifest, *dump; /* paths */
+    bool resumes;                                     /* there is a state to go on from */
+    run_log log[LOGS];
+} run_folder;
+
+/* Makes the folder and finds out what it holds. SZG_EINVAL: a run, and options->resume is not set.
+ */
+SZG_CHECK_RESULT szg_status run_folder_open(szg_context *context, const szg_train_options *options,
+                                            run_folder *out);
+void run_folder_close(run_folder *folder);
+
+/* Before the first step in the folder `path`: opens the logs, cut to `log_bytes`; removes what an
+ * earlier process left unfinished, and the manifest, which describes the finished run; writes the
+ * configuration. */
+SZG_CHECK_RESULT szg_status run_folder_start(szg_context *context, run_folder *folder,
+                                             const char *path, const szg_train_config *config,
+                                             const int64_t *log_bytes);
+
+/* Flushes the logs to the disk and stores their lengths. */
+SZG_CHECK_RESULT szg_status run_folder_sync(szg_context *context, run_folder *folder,
+                                            int64_t *log_bytes);
+
+/* Writes the weights again where they are not those of `step`. */
+SZG_CHECK_RESULT szg_status run_folder_repair(szg_context *context, const run_folder *folder,
+                                              const szg_model *model, uint64_t seed, int64_t step);
+
+#endif

@@ -1,0 +1,157 @@
+/* The parts of a run that its files share. */
+#ifndef SZG_TRAIN_RUN_PRIVATE_H
+#define SZG_TRAIN_RUN_PRIVATE_H
+
+#include <stdio.h>
+#include <time.h>
+#include <szego/capture.h>
+#include <szego/random.h>
+#include <szego/train.h>
+
+/* Purposes of the host's random streams. */
+enum { PURPOSE_ORDER = 0x54524E02 };
+
+/* Seconds of a clock that only goes forward. */
+static inline double szg_train_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* ---- schedule.c ---- */
+
+/* Order of an epoch's examples: a permutation of 0 .. count - 1. */
+void szg_train_order(uint64_t seed, int64_t epoch, int64_t count, int64_t *order);
+szg_step_block szg_train_block(const szg_loop_config *loop, uint64_t seed, int64_t step,
+                               int64_t total);
+
+/* ---- checkpoint.c ---- */
+
+/* The configuration as JSON; free with szg_memory_free. */
+SZG_CHECK_RESULT szg_status szg_train_config_text(szg_context *context,
+                                                  const szg_train_config *config, int indent,
+                                                  char **out);
+
+/* ---- log.c ---- */
+
+/* A table on disk that grows by rows. */
+typedef struct run_log {
+    FILE *stream;
+    char *path;
+    int64_t bytes;
+} run_log;
+
+/* Opens FOLDER/NAME and cuts it to `keep` bytes. SZG_EDATA: it is shorter; SZG_EIO; another process
+ * has it open. */
+SZG_CHECK_RESULT szg_status szg_log_open(szg_context *context, const char *folder, const char *name,
+                                         int64_t keep, run_log *out);
+void szg_log_close(run_log *log);
+/* Appends the rows, with the header where the file is empty. */
+SZG_CHECK_RESULT szg_status szg_log_append(szg_context *context, run_log *log,
+                                           const szg_table *table);
+/* Flushes to the disk. */
+SZG_CHECK_RESULT szg_status szg_log_sync(szg_context *context, run_log *log);
+
+/* FOLDER/NAME; free with szg_memory_free. */
+SZG_CHECK_RESULT szg_status szg_path_join(szg_context *context, const char *folder,
+                                          const char *name, char **out);
+
+/* ---- state.c ---- */
+
+enum { LOG_METRICS, LOG_TIMING, LOG_CONTRACTION, LOGS };
+
+/* Where a run stands. What is logged is in the logs' first `log_bytes` bytes. */
+typedef struct run_progress {
+    int64_t step;    /* steps done */
+    int64_t epochs;  /* epochs that were evaluated and logged */
+    szg_tally tally; /* of the training steps since then */
+    int64_t log_bytes[LOGS];
+} run_progress;
+
+/* What a state file belongs to; on resume all of it must agree. */
+typedef struct run_identity {
+    const szg_train_config *config;
+    const char *backend;
+    uint64_t seed, data; /* data: szg_examples_digest */
+    int64_t classes;
+} run_identity;
+
+/* A number that changes with any token, label or boundary of the two sets. */
+uint64_t szg_dataset_digest(const szg_dataset *data);
+
+/* Parameters, both moments and progress in one file: its renaming is the instant at which a
+ * checkpoint comes to be. */
+SZG_CHECK_RESULT szg_status szg_state_save(szg_context *context, const char *path,
+                                           const szg_model *model, void *moment1, void *moment2,
+                                           const run_identity *identity,
+                                           const run_progress *progress);
+/* SZG_EDATA: malformed, or of another run; the message names what differs. */
+SZG_CHECK_RESULT szg_status szg_state_load(szg_context *context, const char *path, szg_model *model,
+                                           void *moment1, void *moment2,
+                                           const run_identity *identity, run_progress *out);
+
+/* ---- metrics.c ---- */
+
+/* The first columns of every table of training. */
+typedef struct run_labels {
+    char run[256];
+    const char *encoding, *task;
+    uint64_t seed;
+} run_labels;
+run_labels szg_run_labels(const szg_train_options *options);
+
+/* Sets the labels of the latest row of a table that has their columns. */
+SZG_CHECK_RESULT szg_status szg_labels_set(szg_context *context, szg_table *table,
+                                           const run_labels *labels);
+
+typedef struct metrics_row {
+    int64_t epoch, step;
+    const char *split;
+    szg_tally tally;
+    double learning_rate;
+} metrics_row;
+
+typedef struct timing_row {
+    int64_t epoch, step, steps, tokens;
+    double train, capture, evaluate; /* seconds */
+} timing_row;
+
+/* Empty tables without the labels, and their rows. */
+SZG_CHECK_RESULT szg_status szg_metrics_table(szg_context *context, szg_table **out);
+SZG_CHECK_RESULT szg_status szg_metrics_add(szg_context *context, szg_table *table,
+                                            const metrics_row *row);
+SZG_CHECK_RESULT szg_status szg_timing_table(szg_context *context, szg_table **out);
+SZG_CHECK_RESULT szg_status szg_timing_add(szg_context *context, szg_table *table,
+                                           const timing_row *row);
+
+/* Losses and accuracies of a run's folder. */
+SZG_CHECK_RESULT szg_status szg_metrics_summarise(szg_context *context, const char *folder,
+                                                  szg_train_result *out);
+
+/* A table like `table` with the labels' columns in front. */
+SZG_CHECK_RESULT szg_status szg_table_labelled(szg_context *context, const szg_table *table,
+                                               const run_labels *labels, szg_table **out);
+
+/* ---- evaluate.c ---- */
+
+/* Positions of a batch: sequences are padded to this. Where padding changes nothing, the longest
+ * example decides, else the model's length. */
+int64_t szg_padded_length(const szg_train_config *config, const szg_examples *examples);
+
+/* A batch on the host; arrays of its own. */
+typedef struct batch_arrays {
+    int32_t *tokens, *lengths, *labels;
+} batch_arrays;
+SZG_CHECK_RESULT szg_status szg_batch_open(szg_context *context, int64_t batch, int64_t length,
+                                           batch_arrays *out);
+void szg_batch_close(batch_arrays *arrays);
+
+/* ---- finite.c ---- */
+
+/* Fails with SZG_EDATA and the step and the place where numbers first were not finite, after a
+ * step whose gradients are in `gradient`. */
+SZG_CHECK_RESULT szg_status szg_train_explain(szg_context *context, szg_model *model,
+                                              const szg_batch *batch, const void *gradient,
+                                              int64_t step);
+
+#endif
