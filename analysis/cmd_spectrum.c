@@ -33,17 +33,6 @@ static const struct argp_option options[] = {
     {"dense", KEY_DENSE, NULL, 0, "form the dense matrix and use LAPACK: the oracle", 1},
     {0}};
 
-static int parse_word(struct argp_state *state, const char *option, const char *text,
-                      const char *const *words, int count) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(text, words[i]) == 0)
-            return i;
-    argp_error(state, "%s: '%s' is unknown: %s, %s%s%s%s%s", option, text, words[0], words[1],
-               count > 2 ? ", " : "", count > 2 ? words[2] : "", count > 3 ? ", " : "",
-               count > 3 ? words[3] : "");
-    return 0;
-}
-
 static void check_options(const spectrum_options *own, struct argp_state *state) {
     if (own->part == KERNEL && own->content)
         argp_error(state, "--content has no meaning with --part kernel: choose content, logits or "
@@ -58,13 +47,13 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     spectrum_options *own = call->own;
     switch (key) {
     case KEY_PART:
-        own->part = (enum part)parse_word(state, "--part", argument, part_names, PARTS);
+        own->part = (enum part)specs_parse_word(state, "--part", argument, part_names, PARTS);
         return 0;
     case KEY_CONTENT:
         own->content = argument;
         return 0;
     case KEY_MASK:
-        own->causal = parse_word(state, "--mask", argument, masks, 2) == 1;
+        own->causal = specs_parse_word(state, "--mask", argument, masks, 2) == 1;
         return 0;
     case KEY_ALL:
         own->all = true;

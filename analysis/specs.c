@@ -125,6 +125,17 @@ szg_status specs_run(szg_context *context, const specs_options *options, specs_v
     return SZG_OK;
 }
 
+int specs_parse_word(struct argp_state *state, const char *option, const char *text,
+                     const char *const *words, int count) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0)
+            return i;
+    argp_error(state, "%s: '%s' is unknown: %s, %s%s%s%s%s", option, text, words[0], words[1],
+               count > 2 ? ", " : "", count > 2 ? words[2] : "", count > 3 ? ", " : "",
+               count > 3 ? words[3] : "");
+    return 0;
+}
+
 bool specs_output_folder(const command_call *call) {
     static const char *const files[] = {".csv", ".json", ".npy"};
     const char *path = call->shared.output;

@@ -1,4 +1,5 @@
-/* What `spectrum` and `symbol` share: SPECs from the command line, and the help on their keys. */
+/* What `spectrum`, `symbol` and `logits` share: SPECs from the command line, and the help on their
+ * keys. */
 #ifndef SZG_ANALYSIS_SPECS_H
 #define SZG_ANALYSIS_SPECS_H
 
@@ -29,6 +30,10 @@ void specs_free(specs_options *options);
 typedef szg_status specs_visit(void *user, const szg_encoding *encoding, int64_t n, int64_t head);
 SZG_CHECK_RESULT szg_status specs_run(szg_context *context, const specs_options *options,
                                       specs_visit *visit, void *user);
+
+/* Index of `text` among 2 to 4 words; argp_error lists them. */
+int specs_parse_word(struct argp_state *state, const char *option, const char *text,
+                     const char *const *words, int count);
 
 /* True where -o names a folder: not a file by its ending. */
 bool specs_output_folder(const command_call *call);

@@ -1,0 +1,186 @@
+/* `szego logits`: contraction report of logits, or queries and keys, that other programs dumped. */
+#include <szego/dump.h>
+#include <szego/memory.h>
+
+#include "command.h"
+#include "specs.h"
+
+enum {
+    KEY_PE = 0x300,
+    KEY_CONTENT,
+    KEY_COUPLED,
+    KEY_Q,
+    KEY_K,
+    KEY_Q_COUPLED,
+    KEY_K_COUPLED,
+    KEY_AXES,
+    KEY_SCALE,
+    KEY_LENGTHS,
+    KEY_MASK,
+    KEY_CERTIFIED,
+    KEY_ALL
+};
+enum { SAMPLES = 256 };
+
+typedef struct logits_options {
+    text_list files;
+    const char *array[SZG_DUMP_ROLES], *encoding;
+    szg_dump_options dump;
+    integer_list lengths;
+    bool certified, all;
+} logits_options;
+
+static const struct argp_option options[] = {
+    {"coupled", KEY_COUPLED, "FILE", 0,
+     "coupled logits: FILE.npy, or FILE.safetensors:TENSOR, here and below", 1},
+    {"content", KEY_CONTENT, "FILE", 0, "content logits that go with them", 1},
+    {"q", KEY_Q, "FILE", 0, "queries before the encoding acts", 1},
+    {"k", KEY_K, "FILE", 0, "keys before the encoding acts", 1},
+    {"q-coupled", KEY_Q_COUPLED, "FILE", 0, "queries after it", 1},
+    {"k-coupled", KEY_K_COUPLED, "FILE", 0, "keys after it", 1},
+    {"pe", KEY_PE, "SPEC", 0, "positional encoding that couples q and k", 2},
+    {"scale", KEY_SCALE, "S", 0, "factor on q . k (default 1/sqrt(d)); logits stay as they are", 2},
+    {"axes", KEY_AXES, "LIST", 0,
+     "what the axes before the last two count, of batch,layer,head (default: head; layer,head; "
+     "batch,layer,head)",
+     2},
+    {"lengths", KEY_LENGTHS, "N[,N...]", 0, "real tokens of each batch entry: cut to them", 2},
+    {"mask", KEY_MASK, "MASK", 0,
+     "none (default) or causal: entries above the diagonal are not read and count as zeros", 2},
+    {"certified", KEY_CERTIFIED, NULL, 0, "symbol ranges by ball arithmetic, not by a grid", 2},
+    {"all", KEY_ALL, NULL, 0, "tables of every eigenvalue, singular value and symbol sample too",
+     2},
+    {0}};
+
+static int role_of(int key) {
+    static const struct {
+        int key, role;
+    } roles[] = {{KEY_CONTENT, SZG_DUMP_CONTENT},
+                 {KEY_COUPLED, SZG_DUMP_COUPLED},
+                 {KEY_Q, SZG_DUMP_QUERIES},
+                 {KEY_K, SZG_DUMP_KEYS},
+                 {KEY_Q_COUPLED, SZG_DUMP_COUPLED_QUERIES},
+                 {KEY_K_COUPLED, SZG_DUMP_COUPLED_KEYS}};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (roles[i].key == key)
+            return roles[i].role;
+    return -1;
+}
+
+static void check_options(const logits_options *own, struct argp_state *state) {
+    bool any = own->files.count > 0;
+    for (int i = 0; i < SZG_DUMP_ROLES; i++)
+        any = any || own->array[i];
+    if (!any)
+        argp_error(state, "nothing to read: give FILE.safetensors, FILE.npy of coupled logits, or "
+                          "--coupled, --q and their like");
+}
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    static const char *const masks[] = {"none", "causal"};
+    logits_options *own = call->own;
+    if (role_of(key) >= 0) {
+        own->array[role_of(key)] = argument;
+        return 0;
+    }
+    switch (key) {
+    case KEY_PE:
+        own->encoding = argument;
+        return 0;
+    case KEY_SCALE:
+        own->dump.scale = parse_real(state, "--scale", argument, 1e-300, 1e300);
+        return 0;
+    case KEY_AXES:
+        own->dump.axes = argument;
+        return 0;
+    case KEY_LENGTHS:
+        parse_integer_list(state, "--lengths", argument, 1, (int64_t)1 << 40, &own->lengths);
+        return 0;
+    case KEY_MASK:
+        own->dump.causal = specs_parse_word(state, "--mask", argument, masks, 2) == 1;
+        return 0;
+    case KEY_CERTIFIED:
+        own->certified = true;
+        return 0;
+    case KEY_ALL:
+        own->all = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        parse_text(state, argument, &own->files);
+        return 0;
+    case ARGP_KEY_END:
+        check_options(own, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void release(command_call *call) {
+    logits_options *own = call->own;
+    szg_memory_free((void *)own->files.value);
+    szg_memory_free(own->lengths.value);
+}
+
+static szg_status add_files(szg_context *context, const logits_options *own, szg_dump *dump) {
+    for (int i = 0; i < SZG_DUMP_ROLES; i++)
+        if (own->array[i])
+            SZG_TRY(szg_dump_add_as(context, dump, (szg_dump_role)i, own->array[i]));
+    for (int64_t i = 0; i < own->files.count; i++)
+        SZG_TRY(szg_dump_add(context, dump, own->files.value[i]));
+    return SZG_OK;
+}
+
+static szg_status report(command_call *call, const szg_dump *dump, const szg_dump_options *wanted) {
+    const logits_options *own = call->own;
+    bool more = own->all || specs_output_folder(call);
+    const szg_report_options how = {
+        .all = own->all, .quick_symbol = !own->certified, .samples = more ? SAMPLES : 0};
+    szg_contraction_tables tables;
+    SZG_TRY(szg_contraction_tables_open(call->context, more, more, &tables));
+    szg_status status = szg_dump_report(call->context, dump, wanted, &how, &tables);
+    szg_table **const table[] = {&tables.contraction, &tables.values, &tables.symbols};
+    if (status == SZG_OK)
+        status = output_tables(call, sizeof table / sizeof *table, table,
+                               own->all ? "contraction_values" : NULL);
+    szg_contraction_tables_close(&tables);
+    return status;
+}
+
+static szg_status run(command_call *call) {
+    const logits_options *own = call->own;
+    szg_dump_options wanted = own->dump;
+    szg_encoding *encoding = NULL;
+    szg_dump *dump = NULL;
+    wanted.lengths = own->lengths.count;
+    wanted.length = own->lengths.value;
+    szg_status status = szg_dump_open(call->context, &dump);
+    if (status == SZG_OK && own->encoding)
+        status = szg_encoding_parse(call->context, own->encoding, &encoding);
+    wanted.encoding = encoding;
+    if (status == SZG_OK)
+        status = add_files(call->context, own, dump);
+    if (status == SZG_OK)
+        status = report(call, dump, &wanted);
+    szg_dump_close(&dump);
+    szg_encoding_close(&encoding);
+    return status;
+}
+
+const command command_logits = {
+    .name = "logits",
+    .summary = "contraction report of captured logits, or of queries and keys",
+    .arguments = "[FILE...]",
+    .doc = "Coupled against content logits, matrix by matrix: eigenvalue width of the Hermitian "
+           "part, spectral and nuclear norm, majorisation, ranks, toeplitzness, symbol. FILE.npy "
+           "holds coupled logits; FILE.safetensors tensors whose names end in .content, .coupled "
+           "(or .logits), .q, .k, .q_coupled, .k_coupled, with layers.L, heads.H, probes.P before. "
+           "Shapes are [N, N] or [N, d] with batch, layer, head before them. -o DIR/ also writes "
+           "every eigenvalue, singular value and symbol sample. docs/capture.md has the layout.",
+    .options = options,
+    .own_size = sizeof(logits_options),
+    .parse = parse,
+    .run = run,
+    .release = release,
+    .describe = specs_describe,
+};
