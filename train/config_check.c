@@ -1,6 +1,9 @@
 /* Whether the values of a configuration go together. */
 #include <inttypes.h>
 
+#include <szego/encoding.h>
+#include <szego/memory.h>
+
 #include "config_private.h"
 
 #define REFUSE(context, ...) szg_fail((context), SZG_EINVAL, __VA_ARGS__)
@@ -41,6 +44,37 @@ static szg_status check_sizes(szg_context *context, const szg_model_config *mode
                       model->dropout);
     return check_list(context, "model.rotated_layers", &model->rotated_layers, "model.layers",
                       model->layers);
+}
+
+/* The encoding for this model; tables that are drawn do not hang on the seed in their sizes. */
+static szg_status open_encoding(szg_context *context, const szg_model_config *model,
+                                szg_encoding **out) {
+    const szg_encoding_sizes sizes = {.width = model->width,
+                                      .head_dim = model->width / model->heads,
+                                      .heads = model->heads,
+                                      .length = model->max_length};
+    char *spec;
+    SZG_TRY(szg_encoding_complete(context, model->encoding, &sizes, &spec));
+    szg_status status = szg_encoding_parse(context, spec, out);
+    szg_memory_free(spec);
+    return status;
+}
+
+static szg_status check_encoding(szg_context *context, const szg_model_config *model) {
+    szg_encoding *encoding;
+    szg_status status = open_encoding(context, model, &encoding);
+    if (status != SZG_OK)
+        return szg_fail_prefix(context, status,
+                               "model.encoding (model.width=%" PRId64 ", a head of %" PRId64 ")",
+                               model->width, model->width / model->heads);
+    bool rotates = szg_encoding_attaches(encoding) & SZG_ATTACH_ROTARY;
+    szg_encoding_close(&encoding);
+    if (rotates || model->rotated_layers.all)
+        return SZG_OK;
+    return REFUSE(context,
+                  "model.rotated_layers chooses among layers that rotate, but model.encoding=%.80s "
+                  "does not rotate: set it to all",
+                  model->encoding);
 }
 
 /* The longest that a task makes, and its largest label. */
@@ -163,6 +197,7 @@ static szg_status check_capture(szg_context *context, const szg_train_config *co
 szg_status szg_train_config_check(szg_context *context, const szg_train_config *config) {
     SZG_TRY(check_ranges(context, config));
     SZG_TRY(check_sizes(context, &config->model));
+    SZG_TRY(check_encoding(context, &config->model));
     SZG_TRY(check_data(context, config));
     SZG_TRY(check_loop(context, &config->loop));
     return check_capture(context, config);

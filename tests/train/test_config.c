@@ -279,6 +279,13 @@ static const struct {
     {"{\"model\": {\"rotated_layers\": \"6\"}}",
      "model.rotated_layers names 6, but model.layers=6"},
     {"{\"model\": {\"heads\": 7}}", "model.heads=7 does not divide model.width=256"},
+    {"{\"model\": {\"encoding\": \"ropes\"}}", "model.encoding (model.width=256, a head of 16): "},
+    {"{\"model\": {\"encoding\": \"ropes\"}}", "\"ropes\" is unknown"},
+    {"{\"model\": {\"width\": 112}}", "dim=7 is odd"},
+    {"{\"model\": {\"encoding\": \"alibi:heads=8\"}}", "heads=8 contradicts the model"},
+    {"{\"model\": {\"encoding\": \"rope:rotate=16\"}}", "names head 16"},
+    {"{\"model\": {\"encoding\": \"alibi\", \"rotated_layers\": \"0\"}}",
+     "model.encoding=alibi does not rotate"},
     {"{\"model\": {\"width\": 15, \"heads\": 3, \"encoding\": \"nope\", "
      "\"added_sinusoid\": \"halves\"}}",
      "model.width=15 is odd"},
@@ -358,6 +365,8 @@ START_TEST(bad_overrides_are_refused) {
                  szg_train_config_set(test_context(), &c, "model.with", "5"));
     ck_szg_fails(SZG_EINVAL, "a profile sets every other key",
                  szg_train_config_set(test_context(), &c, "profile", "released"));
+    ck_szg_fails(SZG_EINVAL, "model.encoding", READ(&c, "model.encoding=ropes"));
+    ck_szg_fails(SZG_EIO, "no-such-table", READ(&c, "model.encoding=relative:table=no-such-table"));
     char longest[SZG_CONFIG_TEXT + 32] = "data.train_file=";
     memset(longest + 16, 'a', SZG_CONFIG_TEXT);
     ck_szg_fails(SZG_EINVAL, "1024 bytes, 1023 are the most", READ(&c, longest));
