@@ -45,7 +45,7 @@ static szg_attention_scratch lay_out(const szg_attention *a, bool backward, floa
     *used = 0;
     szg_attention_scratch s = {.wide_length = wide, .wide_qk = qk, .wide_v = v};
     s.k_rows = take(arena, used, wide, qk);
-    s.k_lanes = take(arena, used, a->d_qk, wide);
+    s.k_lanes = take(arena, used, qk, wide);
     s.v_rows = take(arena, used, wide, v);
     s.bias = take(arena, used, 1, lags);
     s.q = take(arena, used, tile, qk);
@@ -55,7 +55,7 @@ static szg_attention_scratch lay_out(const szg_attention *a, bool backward, floa
     s.words = (uint32_t *)take(arena, used, 1, wide + 3 * SZG_ATTENTION_PAD);
     if (!backward)
         return s;
-    s.v_lanes = take(arena, used, a->d_v, wide);
+    s.v_lanes = take(arena, used, v, wide);
     s.dbias = take(arena, used, 1, lags);
     s.dk = take(arena, used, wide, qk);
     s.dv = take(arena, used, wide, v);
@@ -64,20 +64,38 @@ static szg_attention_scratch lay_out(const szg_attention *a, bool backward, floa
     return s;
 }
 
-static szg_status run_head(szg_context *context, void *data, int64_t block, int worker) {
+static void run_head(const attention_job *job, const szg_attention_head *head,
+                     const szg_attention_head *next) {
+    const szg_attention *a = job->attention;
+    int64_t matrix = head->sequence * a->heads + head->head, lags = 2 * a->length - 1;
+    if (job->gradient)
+        job->kernels->backward(head, next, job->gradient,
+                               job->dbias ? job->dbias + matrix * lags : NULL);
+    else if (job->logits)
+        job->kernels->logits(head, job->coupled, job->logits + matrix * a->length * a->length);
+    else
+        job->kernels->forward(head, next);
+}
+
+/* Neighbouring heads share pages and lines: one worker does those of a block one after the other.
+ * Heads do not depend on each other, so blocks of any size give the same bits. */
+static int64_t heads_of_block(const szg_attention *a) {
+    enum { ENOUGH_BLOCKS = 32 };
+    return a->batch >= ENOUGH_BLOCKS ? a->heads : 1;
+}
+
+static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)context;
     const attention_job *job = data;
     const szg_attention *a = job->attention;
-    int64_t used, lags = 2 * a->length - 1;
+    int64_t used, count = heads_of_block(a);
     szg_attention_scratch scratch =
         lay_out(a, job->gradient != NULL, job->arena + worker * job->part, &used);
-    szg_attention_head head = {a, block / a->heads, block % a->heads, &scratch};
-    if (job->gradient)
-        job->kernels->backward(&head, job->gradient, job->dbias ? job->dbias + block * lags : NULL);
-    else if (job->logits)
-        job->kernels->logits(&head, job->coupled, job->logits + block * a->length * a->length);
-    else
-        job->kernels->forward(&head);
+    for (int64_t i = block * count; i < (block + 1) * count; i++) {
+        szg_attention_head head = {a, i / a->heads, i % a->heads, &scratch}, next = head;
+        next.head++;
+        run_head(job, &head, i + 1 < (block + 1) * count ? &next : NULL);
+    }
     return SZG_OK;
 }
 
@@ -88,7 +106,8 @@ static szg_status run_heads(szg_context *context, attention_job *job) {
     SZG_TRY(szg_memory_product(context, job->part, szg_context_threads(context), &numbers));
     SZG_TRY(szg_memory_alloc(context, numbers, sizeof *job->arena, &job->arena));
     job->kernels = kernels();
-    szg_status status = szg_pool_run(context, a->batch * a->heads, run_head, job);
+    szg_status status =
+        szg_pool_run(context, a->batch * a->heads / heads_of_block(a), run_block, job);
     szg_memory_free(job->arena);
     return status;
 }

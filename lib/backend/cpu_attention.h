@@ -1,4 +1,4 @@
-/* Attention of the cpu table. A block of work is one head of one sequence: its keys and values are
+/* Attention of the cpu table. Work on one head of one sequence: its keys and values are
  * packed once (rotated, transposed), then tiles of queries pass over them. Work for one head of N
  * positions: forward 2 N^2 (d_qk + d_v) operations and N^2 exponentials, backward 2 N^2 (3 d_qk +
  * 2 d_v); N^2 words of Philox in each with dropout. All of it happens in the first two levels of
@@ -14,10 +14,10 @@ enum { SZG_ATTENTION_TILE = 16, SZG_ATTENTION_PAD = 16 };
 /* What one worker computes in. wide_x is x rounded up to SZG_ATTENTION_PAD. */
 typedef struct szg_attention_scratch {
     int64_t wide_length, wide_qk, wide_v;
-    float *k_rows;  /* [length][wide_qk], rotated */
-    float *k_lanes; /* [d_qk][wide_length], the same transposed */
-    float *v_rows;  /* [length][wide_v] */
-    float *v_lanes; /* [d_v][wide_length]; backward */
+    float *k_rows;  /* [wide_length][wide_qk], rotated */
+    float *k_lanes; /* [wide_qk][wide_length], the same transposed */
+    float *v_rows;  /* [wide_length][wide_v] */
+    float *v_lanes; /* [wide_v][wide_length]; backward */
     float *bias;    /* [2 length - 1 and a vector]: entry j - i + length - 1, lags reversed */
     float *dbias;   /* in the same order; backward */
     float *dk, *dv; /* [wide_length][wide_qk], [wide_v]; backward */
@@ -36,10 +36,11 @@ typedef struct szg_attention_head {
 } szg_attention_head;
 
 typedef struct szg_attention_kernels {
-    void (*forward)(const szg_attention_head *head);
+    /* next: the head that this worker does next, whose rows are fetched meanwhile; NULL: none. */
+    void (*forward)(const szg_attention_head *head, const szg_attention_head *next);
     /* dbias [2 length - 1] is written, entry j - i + length - 1; NULL: not wanted. */
-    void (*backward)(const szg_attention_head *head, const szg_attention_gradient *gradient,
-                     float *dbias);
+    void (*backward)(const szg_attention_head *head, const szg_attention_head *next,
+                     const szg_attention_gradient *gradient, float *dbias);
     /* logits [length][length]. */
     void (*logits)(const szg_attention_head *head, bool coupled, float *logits);
 } szg_attention_kernels;

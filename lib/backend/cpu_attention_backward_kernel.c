@@ -43,8 +43,12 @@ static inline void weights_and_dlogits(const backward_row *row, float *logits, f
 }
 
 static inline float dot(int64_t count, const float *a, const float *b) {
-    float sum = 0;
-    for (int64_t c = 0; c < count; c++)
+    vfloat sums = {0};
+    int64_t c = 0;
+    for (; c + LANES <= count; c += LANES)
+        sums += vector_load(a + c) * vector_load(b + c);
+    float sum = vector_sum(sums);
+    for (; c < count; c++)
         sum += a[c] * b[c];
     return sum;
 }
@@ -79,8 +83,7 @@ static inline void write_gradient(const szg_attention *a, const float *factors, 
                                   float *from, float *to) {
     if (a->pairs > 0)
         rotate_row(a, factors, -1, from);
-    for (int64_t c = 0; c < a->d_qk; c++)
-        to[c] = scale * from[c];
+    copy_row(a->d_qk, a->d_qk, scale, from, to);
 }
 
 static void backward_tile(const szg_attention_head *h, const szg_attention_gradient *gradient,
@@ -117,12 +120,27 @@ static void write_keys_and_values(const szg_attention_head *h,
     for (int64_t j = 0; j < a->length; j++) {
         write_gradient(a, factors_of(h, a->k_factors, j), 1, s->dk + j * s->wide_qk,
                        head_row_out(h, gradient->dk, gradient->lddk, a->d_qk, j));
-        memcpy(head_row_out(h, gradient->dv, gradient->lddv, a->d_v, j), s->dv + j * s->wide_v,
-               (size_t)a->d_v * sizeof(float));
+        copy_row(a->d_v, a->d_v, 1, s->dv + j * s->wide_v,
+                 head_row_out(h, gradient->dv, gradient->lddv, a->d_v, j));
     }
 }
 
+static void fetch_tile(const szg_attention_head *h, const szg_attention_gradient *gradient,
+                       int64_t first) {
+    const szg_attention *a = h->attention;
+    int64_t rows = rows_of_tile(a, first);
+    fetch_rows(h, a->q, a->ldq, a->d_qk, first, rows);
+    fetch_rows(h, a->k, a->ldk, a->d_qk, first, rows);
+    fetch_rows(h, a->v, a->ldv, a->d_v, first, rows);
+    fetch_rows(h, a->out, a->ldout, a->d_v, first, rows);
+    fetch_rows(h, gradient->dout, gradient->lddout, a->d_v, first, rows);
+    fetch_rows(h, gradient->dq, gradient->lddq, a->d_qk, first, rows);
+    fetch_rows(h, gradient->dk, gradient->lddk, a->d_qk, first, rows);
+    fetch_rows(h, gradient->dv, gradient->lddv, a->d_v, first, rows);
+}
+
 void SZG_KERNELS(szg_attention_backward)(const szg_attention_head *h,
+                                         const szg_attention_head *next,
                                          const szg_attention_gradient *gradient, float *dbias) {
     const szg_attention *a = h->attention;
     const szg_attention_scratch *s = h->scratch;
@@ -137,9 +155,9 @@ void SZG_KERNELS(szg_attention_backward)(const szg_attention_head *h,
     memset(s->dv, 0, (size_t)(s->wide_length * s->wide_v) * sizeof *s->dv);
     memset(s->dbias, 0, (size_t)lags * sizeof *s->dbias);
     for (int64_t first = 0; first < a->length; first += SZG_ATTENTION_TILE) {
-        int64_t left = a->length - first;
-        backward_tile(h, gradient, &dropout, first,
-                      left < SZG_ATTENTION_TILE ? left : SZG_ATTENTION_TILE, keys);
+        if (next)
+            fetch_tile(next, gradient, first);
+        backward_tile(h, gradient, &dropout, first, rows_of_tile(a, first), keys);
     }
     write_keys_and_values(h, gradient);
     if (dbias)

@@ -32,6 +32,24 @@ static inline int64_t keys_of_head(const szg_attention_head *h) {
     return keys < 0 ? 0 : keys < a->length ? keys : a->length;
 }
 
+/* A row of one head lies far from the next, where no hardware fetches ahead: asks for rows first ..
+ * first + rows - 1 of a head's array to be brought near. */
+static inline void fetch_rows(const szg_attention_head *h, const void *array, int64_t ld, int64_t d,
+                              int64_t first, int64_t rows) {
+    enum { LINE = 16 };
+    for (int64_t i = first; i < first + rows; i++) {
+        const float *row = head_row(h, array, ld, d, i);
+        for (int64_t c = 0; c < d; c += LINE)
+            __builtin_prefetch(row + c, 0, 2);
+        __builtin_prefetch(row + d - 1, 0, 2);
+    }
+}
+
+static inline int64_t rows_of_tile(const szg_attention *a, int64_t first) {
+    int64_t left = a->length - first;
+    return left < SZG_ATTENTION_TILE ? left : SZG_ATTENTION_TILE;
+}
+
 static inline int64_t whole_vectors(int64_t n) {
     return (n + LANES - 1) / LANES * LANES;
 }
@@ -118,15 +136,42 @@ static inline void pack_queries(const szg_attention_head *h, bool coupled, int64
     memset(q + rows * wide, 0, (size_t)((SZG_ATTENTION_TILE - rows) * wide) * sizeof *q);
 }
 
-/* to[c][j] = from[j][c] for j < rows, c < d; zeros up to whole vectors of j. */
+/* Lane l of the result: of a where l lacks the bit `bit`, else of b one bit lower; `high`: of a one
+ * bit higher, else of b. */
+static inline __attribute__((always_inline)) vfloat exchange(vfloat a, vfloat b, int bit,
+                                                             bool high) {
+    vint order;
+    for (int l = 0; l < LANES; l++)
+        order[l] = (l & bit) ? LANES + l - (high ? 0 : bit) : l + (high ? bit : 0);
+    return __builtin_shuffle(a, b, order);
+}
+
+/* Transposes LANES x LANES numbers in registers, bit by bit of the index (Eklundh 1972). */
+static inline void transpose_square(const float *from, int64_t ld, float *to, int64_t ldto) {
+    vfloat x[LANES];
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++)
+        x[i] = vector_load(from + i * ld);
+#pragma GCC unroll 4
+    for (int bit = 1; bit < LANES; bit *= 2)
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; i++)
+            if (!(i & bit)) {
+                vfloat low = exchange(x[i], x[i + bit], bit, false);
+                x[i + bit] = exchange(x[i], x[i + bit], bit, true);
+                x[i] = low;
+            }
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++)
+        vector_store(to + i * ldto, x[i]);
+}
+
+/* to[c][j] = from[j][c] for j < rows, c < d, both rounded up to whole vectors. */
 static inline void transpose(int64_t rows, int64_t d, const float *from, int64_t ld, float *to,
                              int64_t ldto) {
-    for (int64_t j = 0; j < rows; j++)
-        for (int64_t c = 0; c < d; c++)
-            to[c * ldto + j] = from[j * ld + c];
-    for (int64_t c = 0; c < d; c++)
-        for (int64_t j = rows; j < whole_vectors(rows); j++)
-            to[c * ldto + j] = 0;
+    for (int64_t j = 0; j < rows; j += LANES)
+        for (int64_t c = 0; c < d; c += LANES)
+            transpose_square(from + j * ld + c, ld, to + c * ldto + j, ldto);
 }
 
 static inline void pack_keys(const szg_attention_head *h, bool coupled, int64_t keys) {

@@ -54,9 +54,7 @@ static inline float softmax_row(const szg_attention_head *h, const head_dropout 
 
 static void write_out(const szg_attention_head *h, int64_t row, float factor, const float *from) {
     const szg_attention *a = h->attention;
-    float *out = head_row_out(h, a->out, a->ldout, a->d_v, row);
-    for (int64_t c = 0; c < a->d_v; c++)
-        out[c] = factor * from[c];
+    copy_row(a->d_v, a->d_v, factor, from, head_row_out(h, a->out, a->ldout, a->d_v, row));
 }
 
 /* Rows first .. first + rows - 1, which see no more than `keys` keys. */
@@ -81,7 +79,16 @@ static void forward_tile(const szg_attention_head *h, const head_dropout *dropou
                log_sum, (size_t)rows * sizeof *log_sum);
 }
 
-static void forward(const szg_attention_head *h) {
+static void fetch_tile(const szg_attention_head *h, int64_t first) {
+    const szg_attention *a = h->attention;
+    int64_t rows = rows_of_tile(a, first);
+    fetch_rows(h, a->q, a->ldq, a->d_qk, first, rows);
+    fetch_rows(h, a->k, a->ldk, a->d_qk, first, rows);
+    fetch_rows(h, a->v, a->ldv, a->d_v, first, rows);
+    fetch_rows(h, a->out, a->ldout, a->d_v, first, rows);
+}
+
+static void forward(const szg_attention_head *h, const szg_attention_head *next) {
     const szg_attention *a = h->attention;
     int64_t keys = keys_of_head(h);
     head_dropout dropout = head_dropout_of(a);
@@ -90,9 +97,9 @@ static void forward(const szg_attention_head *h) {
     if (a->bias)
         pack_bias(h);
     for (int64_t first = 0; first < a->length; first += SZG_ATTENTION_TILE) {
-        int64_t left = a->length - first;
-        forward_tile(h, &dropout, first, left < SZG_ATTENTION_TILE ? left : SZG_ATTENTION_TILE,
-                     keys);
+        if (next)
+            fetch_tile(next, first);
+        forward_tile(h, &dropout, first, rows_of_tile(a, first), keys);
     }
 }
 
@@ -105,7 +112,7 @@ static void logits(const szg_attention_head *h, bool coupled, float *out) {
     if (biased)
         pack_bias(h);
     for (int64_t first = 0; first < n; first += SZG_ATTENTION_TILE) {
-        int64_t rows = n - first < SZG_ATTENTION_TILE ? n - first : SZG_ATTENTION_TILE;
+        int64_t rows = rows_of_tile(a, first);
         pack_queries(h, coupled, first, rows);
         product(SZG_ATTENTION_TILE, whole_vectors(n), a->d_qk, s->q, s->wide_qk, s->k_lanes,
                 s->wide_length, s->weights, s->wide_length);
