@@ -72,6 +72,9 @@ static szg_status check_sizes(szg_context *context, const szg_encoding *encoding
     if (encoding->heads != 1 && encoding->heads != sizes->heads)
         return szg_fail(context, SZG_EINVAL, "%s has %" PRId64 " heads, but the model has %" PRId64,
                         spec, encoding->heads, sizes->heads);
+    if (encoding->coefficient)
+        return szg_fail(context, SZG_EINVAL, "%s: complex coefficients are no bias of real logits",
+                        spec);
     int64_t input = szg_encoding_input_dimension(encoding);
     if (input && input != sizes->width)
         return szg_fail(context, SZG_EINVAL,

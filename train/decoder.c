@@ -1,0 +1,240 @@
+/* The decoder's handle, both ends of the forward pass, and the pass as a whole. */
+#include <inttypes.h>
+
+#include <szego/memory.h>
+#include "decoder_private.h"
+
+/* ---- The handle ---- */
+
+static szg_status open_parts(szg_context *context, szg_decoder *decoder) {
+    const szg_model_config *c = decoder_config(decoder);
+    if (decoder->batch < 1 || decoder->length < 1 || decoder->length > c->max_length)
+        return szg_fail(context, SZG_EINVAL,
+                        "decoder: batches of %" PRId64 " sequences of %" PRId64
+                        " positions: at least 1 of 1 .. max_length=%" PRId64,
+                        decoder->batch, decoder->length, c->max_length);
+    decoder->real = szg_network_real_size(context);
+    SZG_TRY(szg_memory_alloc(context, c->layers + 1, sizeof *decoder->layer, &decoder->layer));
+    return decoder_open_memory(context, decoder);
+}
+
+szg_status szg_decoder_open(szg_context *context, szg_model *model, int64_t batch, int64_t length,
+                            bool training, szg_decoder **out) {
+    *out = NULL;
+    szg_decoder *decoder;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *decoder, &decoder));
+    decoder->model = model;
+    decoder->batch = batch;
+    decoder->length = length;
+    decoder->training = training;
+    szg_status status = open_parts(context, decoder);
+    if (status == SZG_OK)
+        *out = decoder;
+    else
+        szg_decoder_close(context, &decoder);
+    return status;
+}
+
+void szg_decoder_close(szg_context *context, szg_decoder **decoder) {
+    if (!decoder || !*decoder)
+        return;
+    szg_device_free(context, (*decoder)->memory);
+    szg_memory_free((*decoder)->layer);
+    szg_memory_free(*decoder);
+    *decoder = NULL;
+}
+
+void szg_decoder_set_block(szg_decoder *decoder, const szg_step_block *block) {
+    decoder->block = block;
+}
+
+const szg_attention *szg_decoder_attention(const szg_decoder *decoder) {
+    return &decoder->attention;
+}
+
+void *szg_decoder_heads(const szg_decoder *decoder) {
+    return decoder->layer[decoder->latest].heads;
+}
+
+void *szg_decoder_stream(const szg_decoder *decoder) {
+    return decoder->layer[decoder->latest].stream;
+}
+
+const void *szg_decoder_logits(const szg_decoder *decoder) {
+    return decoder->logits;
+}
+
+szg_status decoder_check_layer(szg_context *context, szg_decoder *decoder, int64_t layer) {
+    if (layer < 0 || layer >= decoder_config(decoder)->layers || decoder->count == 0)
+        return szg_fail(context, SZG_EINVAL,
+                        "decoder: layer %" PRId64 " of %" PRId64 " with %" PRId64
+                        " sequences embedded",
+                        layer, decoder_config(decoder)->layers, decoder->count);
+    decoder->latest = layer;
+    return szg_context_check_cancel(context);
+}
+
+/* ---- The batch ---- */
+
+static szg_status check_tokens(szg_context *context, const szg_decoder *decoder,
+                               const szg_batch *batch) {
+    int64_t vocabulary = decoder_config(decoder)->vocabulary;
+    for (int64_t at = 0; at < batch->count * batch->length; at++)
+        if (batch->tokens[at] < 0 || batch->tokens[at] >= vocabulary)
+            return szg_fail(context, SZG_EINVAL,
+                            "decoder: token %d of sequence %" PRId64 ", position %" PRId64
+                            ", is outside the vocabulary 0 .. %" PRId64,
+                            (int)batch->tokens[at], at / batch->length, at % batch->length,
+                            vocabulary - 1);
+    return SZG_OK;
+}
+
+static szg_status check_batch(szg_context *context, const szg_decoder *decoder,
+                              const szg_batch *batch) {
+    if (batch->count < 1 || batch->count > decoder->batch || batch->length < 1 ||
+        batch->length > decoder->length)
+        return szg_fail(context, SZG_EINVAL,
+                        "decoder: a batch of %" PRId64 " sequences of %" PRId64
+                        " positions, opened for 1 .. %" PRId64 " of 1 .. %" PRId64,
+                        batch->count, batch->length, decoder->batch, decoder->length);
+    for (int64_t b = 0; b < batch->count; b++) {
+        if (batch->lengths[b] < 1 || batch->lengths[b] > batch->length)
+            return szg_fail(context, SZG_EINVAL,
+                            "decoder: sequence %" PRId64 " has length %d, outside 1 .. %" PRId64, b,
+                            (int)batch->lengths[b], batch->length);
+        if (batch->labels && (batch->labels[b] < 0 || batch->labels[b] >= decoder->model->classes))
+            return szg_fail(context, SZG_EINVAL,
+                            "decoder: label %d of sequence %" PRId64
+                            " is outside the classes 0 .. %" PRId64,
+                            (int)batch->labels[b], b, decoder->model->classes - 1);
+    }
+    return check_tokens(context, decoder, batch);
+}
+
+static szg_status upload_batch(szg_context *context, szg_decoder *decoder, const szg_batch *batch) {
+    const int64_t size = sizeof(int32_t);
+    decoder->count = batch->count;
+    decoder->n = batch->length;
+    decoder->rows = batch->count * batch->length;
+    decoder->labelled = batch->labels != NULL;
+    SZG_TRY(szg_device_upload(context, decoder->tokens, batch->tokens, decoder->rows * size));
+    SZG_TRY(szg_device_upload(context, decoder->lengths, batch->lengths, batch->count * size));
+    if (!batch->labels)
+        return SZG_OK;
+    return szg_device_upload(context, decoder->labels, batch->labels, batch->count * size);
+}
+
+/* ---- Embedding ---- */
+
+/* The trained rows: one table, or the sum of two. */
+static szg_status trained_rows(szg_context *context, const szg_decoder *decoder,
+                               const void **rows) {
+    const szg_model *model = decoder->model;
+    const szg_dropout none = {0};
+    const void *own = decoder_weight(decoder, model->position_rows);
+    const void *extra = decoder_weight(decoder, model->extra_rows);
+    *rows = own ? own : extra;
+    if (!own || !extra)
+        return SZG_OK;
+    *rows = decoder->position_sum;
+    return szg_network_dropout_residual(context, decoder->n, decoder_config(decoder)->width, &none,
+                                        own, extra, decoder->position_sum);
+}
+
+szg_embedding decoder_embedding(const szg_decoder *decoder) {
+    const szg_model_config *c = decoder_config(decoder);
+    return (szg_embedding){.batch = decoder->count,
+                           .length = decoder->n,
+                           .vocabulary = c->vocabulary,
+                           .width = c->width,
+                           .tokens = decoder->tokens,
+                           .table = decoder_weight(decoder, decoder->model->embedding),
+                           .fixed = decoder->zeroed ? NULL : decoder->model->positions.fixed,
+                           .out = decoder->layer[0].stream};
+}
+
+szg_status szg_decoder_embed(szg_context *context, szg_decoder *decoder, const szg_batch *batch,
+                             bool zero_positions) {
+    decoder->count = 0;
+    decoder->classified = false;
+    decoder->zeroed = zero_positions;
+    SZG_TRY(check_batch(context, decoder, batch));
+    SZG_TRY(upload_batch(context, decoder, batch));
+    szg_embedding embedding = decoder_embedding(decoder);
+    if (!zero_positions)
+        SZG_TRY(trained_rows(context, decoder, &embedding.trained));
+    return szg_network_embedding(context, &embedding);
+}
+
+/* ---- Classes ---- */
+
+szg_pooling decoder_pooling(const szg_decoder *decoder) {
+    const szg_model_config *c = decoder_config(decoder);
+    return (szg_pooling){.batch = decoder->count,
+                         .length = decoder->n,
+                         .width = c->width,
+                         .lengths = c->pooling == SZG_POOL_REAL ? decoder->lengths : NULL};
+}
+
+/* logits = pooled W^T + bias, [batch][classes]. */
+szg_linear decoder_classifier(const szg_decoder *decoder) {
+    const szg_model *model = decoder->model;
+    int64_t width = decoder_config(decoder)->width;
+    return (szg_linear){.rows = decoder->count,
+                        .in = width,
+                        .out = model->classes,
+                        .x = decoder->pooled,
+                        .ldx = width,
+                        .weight = decoder_weight(decoder, model->classifier.weight),
+                        .bias = decoder_weight(decoder, model->classifier.bias),
+                        .y = decoder->logits,
+                        .ldy = model->classes};
+}
+
+szg_status szg_decoder_classify(szg_context *context, szg_decoder *decoder) {
+    const szg_model_config *c = decoder_config(decoder);
+    SZG_TRY(decoder_check_layer(context, decoder, c->layers - 1));
+    const void *stream = decoder->layer[c->layers].stream;
+    if (c->final_norm) {
+        SZG_TRY(decoder_norm(context, decoder, decoder->model->final_norm, stream,
+                             decoder->final_mean, decoder->final_inverse));
+        stream = decoder->normed;
+    }
+    szg_pooling pooling = decoder_pooling(decoder);
+    SZG_TRY(szg_network_pooling(context, &pooling, stream, decoder->pooled));
+    szg_linear classifier = decoder_classifier(decoder);
+    SZG_TRY(szg_network_linear(context, &classifier));
+    decoder->classified = true;
+    return SZG_OK;
+}
+
+/* ---- All of it ---- */
+
+szg_status szg_decoder_forward(szg_context *context, szg_decoder *decoder, const szg_batch *batch) {
+    SZG_TRY(szg_decoder_embed(context, decoder, batch, false));
+    for (int64_t l = 0; l < decoder_config(decoder)->layers; l++) {
+        SZG_TRY(szg_decoder_attend(context, decoder, l));
+        SZG_TRY(szg_decoder_finish(context, decoder, l));
+    }
+    return szg_decoder_classify(context, decoder);
+}
+
+szg_status decoder_cross_entropy(szg_context *context, szg_decoder *decoder, void *dlogits,
+                                 szg_tally *tally) {
+    if (!decoder->classified || !decoder->labelled)
+        return szg_fail(context, SZG_EINVAL, "decoder: no loss: %s",
+                        decoder->classified ? "the batch has no labels"
+                                            : "the forward pass comes first");
+    szg_cross_entropy entropy = {.batch = decoder->count,
+                                 .classes = decoder->model->classes,
+                                 .ignored = (int32_t)decoder_config(decoder)->ignored_label,
+                                 .logits = decoder->logits,
+                                 .labels = decoder->labels,
+                                 .dlogits = dlogits,
+                                 .tally = tally};
+    return szg_network_cross_entropy(context, &entropy);
+}
+
+szg_status szg_decoder_score(szg_context *context, szg_decoder *decoder, szg_tally *tally) {
+    return decoder_cross_entropy(context, decoder, NULL, tally);
+}

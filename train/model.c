@@ -1,0 +1,170 @@
+/* The model's handle: configuration, encoding, parameters. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "model_private.h"
+
+/* ---- Sizes ---- */
+
+szg_status model_parse_encoding(szg_context *context, const szg_train_config *config, uint64_t seed,
+                                szg_encoding **out) {
+    const szg_model_config *c = &config->model;
+    const szg_encoding_sizes sizes = {.width = c->width,
+                                      .head_dim = c->width / c->heads,
+                                      .heads = c->heads,
+                                      .length = c->max_length,
+                                      .seed = seed};
+    char *spec;
+    *out = NULL;
+    SZG_TRY(szg_encoding_complete(context, c->encoding, &sizes, &spec));
+    szg_status status = szg_encoding_parse(context, spec, out);
+    szg_memory_free(spec);
+    return status;
+}
+
+/* Sizes that every count of this file stays below 2^62 with. */
+static szg_status check_sizes(szg_context *context, const szg_model_config *c, int64_t classes) {
+    const int64_t limit = (int64_t)1 << 24;
+    const struct {
+        const char *name;
+        int64_t value;
+    } sizes[] = {{"vocabulary", c->vocabulary}, {"width", c->width}, {"hidden", c->hidden},
+                 {"layers", c->layers},         {"heads", c->heads}, {"max_length", c->max_length},
+                 {"latent", c->latent},         {"classes", classes}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i].value < 1 || sizes[i].value > limit)
+            return szg_fail(context, SZG_EINVAL, "model: %s=%" PRId64 " is outside 1 .. %" PRId64,
+                            sizes[i].name, sizes[i].value, limit);
+    if (c->width % c->heads)
+        return szg_fail(context, SZG_EINVAL,
+                        "model: width=%" PRId64 " is not a multiple of heads=%" PRId64, c->width,
+                        c->heads);
+    return SZG_OK;
+}
+
+/* mla: the rotary dimensions have queries and keys of their own, behind the content's. */
+static szg_status set_dimensions(szg_context *context, szg_model *model) {
+    const szg_model_config *c = &model->config.model;
+    int attaches = szg_encoding_attaches(model->encoding);
+    model->d_v = model->d_qk = model->d_content = c->width / c->heads;
+    model->decoupled = attaches & SZG_ATTACH_DECOUPLED;
+    if (!model->decoupled)
+        return SZG_OK;
+    szg_rotary rotary;
+    SZG_TRY(szg_encoding_rotary(context, model->encoding, 0, &rotary));
+    model->d_content = rotary.offset;
+    model->d_rotary = 2 * rotary.pairs;
+    model->d_qk = model->d_content + model->d_rotary;
+    model->rotary_queries =
+        model->d_rotary * (c->rotary_queries == SZG_QUERIES_SHARED ? 1 : c->heads);
+    return SZG_OK;
+}
+
+/* ---- The handle ---- */
+
+static szg_status open_parts(szg_context *context, szg_model *model) {
+    const szg_model_config *c = &model->config.model;
+    SZG_TRY(check_sizes(context, c, model->classes));
+    SZG_TRY(
+        model_parse_encoding(context, &model->config, model->config.data.seed, &model->encoding));
+    SZG_TRY(set_dimensions(context, model));
+    SZG_TRY(szg_encoding_table_of(context, model->encoding, c->max_length, &model->table));
+    model->table_trained = model->table.array != SZG_ARRAY_NONE &&
+                           (!model->table.optional || c->position_table == SZG_TABLE_TRAINED);
+    SZG_TRY(model_list_parameters(context, model));
+    SZG_TRY(model_open_positions(context, model));
+    int64_t bytes;
+    SZG_TRY(szg_memory_product(context, model->count, szg_network_real_size(context), &bytes));
+    return szg_device_alloc(context, bytes, &model->arena);
+}
+
+szg_status szg_model_open(szg_context *context, const szg_train_config *config, int64_t classes,
+                          szg_model **out) {
+    *out = NULL;
+    szg_model *model;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *model, &model));
+    model->config = *config;
+    model->classes =
+        config->model.classes == SZG_CLASSES_VOCABULARY ? config->model.vocabulary : classes;
+    szg_status status = open_parts(context, model);
+    if (status == SZG_OK)
+        *out = model;
+    else
+        szg_model_close(context, &model);
+    return status;
+}
+
+void szg_model_close(szg_context *context, szg_model **model) {
+    if (!model || !*model)
+        return;
+    szg_model *m = *model;
+    szg_device_free(context, m->arena);
+    model_close_positions(context, m);
+    szg_encoding_close(&m->encoding);
+    szg_memory_free(m->parameter);
+    szg_memory_free(m->start);
+    szg_memory_free(m->layer);
+    szg_memory_free(m);
+    *model = NULL;
+}
+
+const szg_train_config *szg_model_settings(const szg_model *model) {
+    return &model->config;
+}
+
+const szg_encoding *szg_model_encoding(const szg_model *model) {
+    return model->encoding;
+}
+
+int64_t szg_model_classes(const szg_model *model) {
+    return model->classes;
+}
+
+int64_t szg_model_parameters(const szg_model *model) {
+    return model->parameters;
+}
+
+const szg_parameter *szg_model_parameter(const szg_model *model, int64_t index) {
+    return index >= 0 && index < model->parameters ? &model->parameter[index] : NULL;
+}
+
+const szg_parameter *szg_model_find(const szg_model *model, const char *name) {
+    for (int64_t i = 0; i < model->parameters; i++)
+        if (strcmp(model->parameter[i].name, name) == 0)
+            return &model->parameter[i];
+    return NULL;
+}
+
+int64_t szg_model_count(const szg_model *model) {
+    return model->count;
+}
+
+void *szg_model_arena(const szg_model *model) {
+    return model->arena;
+}
+
+/* ---- Operations ---- */
+
+/* Numbers of the weights that every token meets; attention's products besides. */
+static double weights_per_layer(const szg_model *model) {
+    const szg_model_config *c = &model->config.model;
+    double width = (double)c->width, latent = (double)c->latent;
+    double heads_v = (double)(c->heads * model->d_v),
+           heads_c = (double)(c->heads * model->d_content);
+    double feed_forward = 2 * width * (double)c->hidden, out = width * heads_v;
+    if (!model->decoupled)
+        return 3 * width * width + out + feed_forward;
+    double down = width * (2 * latent + (double)model->d_rotary);
+    double up = latent * (2 * heads_c + heads_v + (double)model->rotary_queries);
+    return down + up + out + feed_forward;
+}
+
+szg_model_operations szg_model_operations_per_token(const szg_model *model) {
+    const szg_model_config *c = &model->config.model;
+    double length = (double)c->max_length;
+    double attention = length * (double)(c->heads * (model->d_qk + model->d_v));
+    double classify = (double)c->width * (double)model->classes / length;
+    double forward = 2 * ((double)c->layers * (weights_per_layer(model) + attention) + classify);
+    return (szg_model_operations){.forward = forward, .training = 3 * forward};
+}

@@ -1,0 +1,213 @@
+/* What the encoding adds to the decoder and is not trained, as arrays of the backend: rows for the
+ * tokens, a table of lags, complex factors for queries and keys. */
+#include <math.h>
+
+#include <szego/memory.h>
+#include "model_private.h"
+
+#define SINUSOID_BASE 10000.0
+
+/* `count` zeros on the host, turned to the backend's numbers by `take_array`. */
+static szg_status take_array(szg_context *context, const double *values, int64_t count,
+                             void **out) {
+    SZG_TRY(szg_device_alloc(context, count * szg_network_real_size(context), out));
+    return model_upload(context, *out, values, count);
+}
+
+/* ---- Rows added to the tokens ---- */
+
+static void add_sinusoid(const szg_model_config *c, double *rows) {
+    int64_t half = c->width / 2;
+    bool halves = c->added_sinusoid == SZG_SINUSOID_HALVES;
+    for (int64_t t = 0; t < half; t++) {
+        double theta = pow(SINUSOID_BASE, -2.0 * (double)t / (double)c->width);
+        for (int64_t i = 0; i < c->max_length; i++) {
+            double cosine, sine, *row = rows + i * c->width;
+            szg_lag_phase(i, theta, &cosine, &sine);
+            row[halves ? t : 2 * t] += sine;
+            row[halves ? half + t : 2 * t + 1] += cosine;
+        }
+    }
+}
+
+static szg_status open_rows(szg_context *context, szg_model *model) {
+    const szg_model_config *c = &model->config.model;
+    bool own = szg_encoding_attaches(model->encoding) & SZG_ATTACH_INPUT;
+    bool trained = model->table_trained && model->table.array == SZG_ARRAY_INPUT;
+    bool sinusoid = c->added_sinusoid != SZG_SINUSOID_NONE;
+    if ((!own || trained) && !sinusoid)
+        return SZG_OK;
+    if (sinusoid && c->width % 2)
+        return szg_fail(context, SZG_EINVAL, "model: added_sinusoid needs an even width, not %lld",
+                        (long long)c->width);
+    int64_t count = c->max_length * c->width;
+    double *rows;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *rows, &rows));
+    szg_status status = SZG_OK;
+    if (own && !trained)
+        status = szg_encoding_input(context, model->encoding, c->max_length, rows, c->width);
+    if (sinusoid)
+        add_sinusoid(c, rows);
+    if (status == SZG_OK)
+        status = take_array(context, rows, count, &model->positions.fixed);
+    szg_memory_free(rows);
+    return status;
+}
+
+/* ---- Lag bias ---- */
+
+static szg_status upload_rows_of_lags(szg_context *context, szg_model *model, const int32_t *rows,
+                                      int64_t lags) {
+    int64_t bytes = lags * (int64_t)sizeof *rows;
+    SZG_TRY(szg_device_alloc(context, bytes, &model->positions.row_of_lag));
+    return szg_device_upload(context, model->positions.row_of_lag, rows, bytes);
+}
+
+/* A fixed bias is a table with one row a lag, from -(max_length-1) on. An encoding with one kernel
+ * gives it to every head. */
+static szg_status fill_fixed_bias(szg_context *context, const szg_model *model, int64_t lags,
+                                  double *bias, double *table) {
+    const szg_model_config *c = &model->config.model;
+    bool one = szg_encoding_heads(model->encoding) == 1;
+    for (int64_t h = 0; h < c->heads; h++) {
+        SZG_TRY(szg_encoding_bias(context, model->encoding, one ? 0 : h, c->max_length, bias));
+        for (int64_t at = 0; at < lags; at++)
+            table[at * c->heads + h] = bias[at];
+    }
+    return SZG_OK;
+}
+
+static szg_status open_fixed_bias(szg_context *context, szg_model *model, int32_t *rows) {
+    int64_t lags = 2 * model->config.model.max_length - 1, heads = model->config.model.heads;
+    double *bias = NULL, *table = NULL;
+    szg_status status = szg_memory_alloc(context, lags, sizeof *bias, &bias);
+    if (status == SZG_OK)
+        status = szg_memory_alloc(context, lags * heads, sizeof *table, &table);
+    if (status == SZG_OK)
+        status = fill_fixed_bias(context, model, lags, bias, table);
+    if (status == SZG_OK)
+        status = take_array(context, table, lags * heads, &model->positions.lags);
+    szg_memory_free(table);
+    szg_memory_free(bias);
+    for (int64_t at = 0; at < lags; at++)
+        rows[at] = (int32_t)at;
+    model->positions.rows = lags;
+    return status;
+}
+
+static szg_status open_bias(szg_context *context, szg_model *model) {
+    int64_t length = model->config.model.max_length, lags = 2 * length - 1;
+    if (!(szg_encoding_attaches(model->encoding) & SZG_ATTACH_BIAS))
+        return SZG_OK;
+    int32_t *rows;
+    SZG_TRY(szg_memory_alloc(context, lags, sizeof *rows, &rows));
+    szg_status status;
+    if (model->table.array == SZG_ARRAY_LAGS) {
+        model->positions.rows = model->table.rows;
+        status = szg_encoding_row_of_lag(context, model->encoding, length, rows);
+    } else {
+        status = open_fixed_bias(context, model, rows);
+    }
+    if (status == SZG_OK)
+        status = upload_rows_of_lags(context, model, rows, lags);
+    szg_memory_free(rows);
+    return status;
+}
+
+/* ---- Rotation ---- */
+
+/* Factors [length][pairs] of one head; 1 where it does not rotate. */
+static szg_status fill_factors(szg_context *context, const szg_model *model, int64_t head,
+                               szg_c64 *factors) {
+    int64_t length = model->config.model.max_length, pairs = model->positions.pairs;
+    szg_rotary rotary;
+    SZG_TRY(szg_encoding_rotary(context, model->encoding, head, &rotary));
+    if (rotary.pairs)
+        return szg_encoding_factors(context, model->encoding, head, length, factors);
+    for (int64_t i = 0; i < length * pairs; i++)
+        factors[i] = (szg_c64){1, 0};
+    return SZG_OK;
+}
+
+/* Cosines and sines from the halves of the interleaved table P[i] = (sin i th_0, cos i th_0, sin i
+ * th_1, ...): factor t is P[i][pairs + t] + i P[i][t], not of modulus 1. */
+static szg_status fill_table_halves(szg_context *context, const szg_model *model,
+                                    szg_c64 *factors) {
+    szg_rotary rotary;
+    SZG_TRY(szg_encoding_rotary(context, model->encoding, 0, &rotary));
+    int64_t length = model->config.model.max_length, pairs = rotary.pairs;
+    for (int64_t i = 0; i < length; i++)
+        for (int64_t place = 0; place < 2 * pairs; place++) {
+            double cosine, sine;
+            szg_lag_phase(i, rotary.theta[place / 2], &cosine, &sine);
+            double value = rotary.amplitude * (place % 2 ? cosine : sine);
+            szg_c64 *factor = &factors[i * pairs + place % pairs];
+            if (place < pairs)
+                factor->im = value;
+            else
+                factor->re = value;
+        }
+    return SZG_OK;
+}
+
+/* Pairs and place from the first head that rotates; whether all heads do alike. */
+static szg_status find_rotation(szg_context *context, szg_model *model, bool *alike) {
+    model_positions *p = &model->positions;
+    *alike = true;
+    int64_t heads = szg_encoding_heads(model->encoding);
+    for (int64_t h = 0; h < heads; h++) {
+        szg_rotary rotary;
+        SZG_TRY(szg_encoding_rotary(context, model->encoding, h, &rotary));
+        *alike = *alike && (h == 0 || (rotary.pairs > 0) == (p->pairs > 0));
+        if (rotary.pairs == 0)
+            continue;
+        p->pairs = rotary.pairs;
+        p->offset = rotary.offset;
+        p->half = rotary.pairing == SZG_PAIRING_HALF;
+    }
+    return SZG_OK;
+}
+
+static szg_status fill_rotation(szg_context *context, szg_model *model, int64_t heads,
+                                szg_c64 *factors) {
+    const szg_model_config *c = &model->config.model;
+    if (model->decoupled && c->latent_rotation == SZG_ROTATION_TABLE_HALVES)
+        return fill_table_halves(context, model, factors);
+    for (int64_t h = 0; h < heads; h++)
+        SZG_TRY(
+            fill_factors(context, model, h, factors + h * c->max_length * model->positions.pairs));
+    return SZG_OK;
+}
+
+static szg_status open_rotation(szg_context *context, szg_model *model) {
+    const szg_model_config *c = &model->config.model;
+    model_positions *p = &model->positions;
+    if (!(szg_encoding_attaches(model->encoding) & SZG_ATTACH_ROTARY))
+        return SZG_OK;
+    bool alike;
+    SZG_TRY(find_rotation(context, model, &alike));
+    int64_t heads = alike ? 1 : c->heads, count = heads * c->max_length * p->pairs;
+    p->factor_stride = alike ? 0 : 2 * c->max_length * p->pairs;
+    szg_c64 *factors;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *factors, &factors));
+    szg_status status = fill_rotation(context, model, heads, factors);
+    if (status == SZG_OK)
+        status = take_array(context, (const double *)factors, 2 * count, &p->factors);
+    szg_memory_free(factors);
+    return status;
+}
+
+/* ---- Together ---- */
+
+szg_status model_open_positions(szg_context *context, szg_model *model) {
+    SZG_TRY(open_rows(context, model));
+    SZG_TRY(open_bias(context, model));
+    return open_rotation(context, model);
+}
+
+void model_close_positions(szg_context *context, szg_model *model) {
+    szg_device_free(context, model->positions.fixed);
+    szg_device_free(context, model->positions.row_of_lag);
+    szg_device_free(context, model->positions.lags);
+    szg_device_free(context, model->positions.factors);
+}
