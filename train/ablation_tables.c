@@ -1,7 +1,7 @@
 /* The numbers of an ablation, and the tables `ablation` and `deposit`. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 #include <szego/ablation.h>
 #include <szego/memory.h>
@@ -55,7 +55,8 @@ static szg_status ablation_row(szg_context *context, szg_table *table, const szg
     double accuracy =
         head < 0 ? ablation->layer[layer] : ablation->head[layer * ablation->heads + head];
     SZG_TRY(set_key(context, table, key, layer));
-    SZG_TRY(szg_table_set_integer(context, table, "seed", key->seed));
+    if (key->seed >= 0)
+        SZG_TRY(szg_table_set_integer(context, table, "seed", key->seed));
     if (head >= 0)
         SZG_TRY(szg_table_set_integer(context, table, "head", head));
     SZG_TRY(szg_table_set_real(context, table, "accuracy", accuracy));
@@ -125,7 +126,7 @@ static szg_status deposit_row(szg_context *context, szg_table *table, const szg_
     szg_deposit deposit;
     SZG_TRY(szg_ablation_deposit(context, runs, count, layer, seed, &deposit));
     SZG_TRY(set_key(context, table, key, layer));
-    if (count == 1)
+    if (count == 1 && key->seed >= 0)
         SZG_TRY(szg_table_set_integer(context, table, "seed", key->seed));
     SZG_TRY(szg_table_set_integer(context, table, "runs", deposit.runs));
     if (deposit.worst_head >= 0)
@@ -134,15 +135,42 @@ static szg_status deposit_row(szg_context *context, szg_table *table, const szg_
     return note_deposit(context, table, &deposit, count);
 }
 
+static bool same_kind(const szg_run_key *keys, const szg_ablation *const *runs, int64_t a,
+                      int64_t b) {
+    return strcmp(keys[a].encoding, keys[b].encoding) == 0 &&
+           strcmp(keys[a].task, keys[b].task) == 0 && runs[a]->layers == runs[b]->layers &&
+           runs[a]->heads == runs[b]->heads;
+}
+
+/* Rows of the mean over the runs like run `first`, if that is the first of them. */
+static szg_status mean_rows(szg_context *context, szg_table *table, const szg_run_key *keys,
+                            const szg_ablation *const *runs, int64_t count, int64_t first,
+                            const char *together, uint64_t seed, const szg_ablation **members) {
+    int64_t found = 0;
+    for (int64_t r = 0; r < count; r++) {
+        if (!same_kind(keys, runs, first, r))
+            continue;
+        if (r < first)
+            return SZG_OK;
+        members[found++] = runs[r];
+    }
+    szg_run_key all = {.run = together, .encoding = keys[first].encoding, .task = keys[first].task};
+    for (int64_t layer = 0; found > 1 && layer < runs[first]->layers; layer++)
+        SZG_TRY(deposit_row(context, table, &all, members, found, layer, seed));
+    return SZG_OK;
+}
+
 szg_status szg_deposit_rows(szg_context *context, szg_table *table, const szg_run_key *keys,
-                            const szg_ablation *const *runs, int64_t count, uint64_t seed) {
+                            const szg_ablation *const *runs, int64_t count, const char *together,
+                            uint64_t seed) {
+    const szg_ablation **members;
     for (int64_t r = 0; r < count; r++)
         for (int64_t layer = 0; layer < runs[r]->layers; layer++)
             SZG_TRY(deposit_row(context, table, &keys[r], &runs[r], 1, layer, seed));
-    if (count < 2)
-        return SZG_OK;
-    szg_run_key all = {.encoding = keys[0].encoding, .task = keys[0].task};
-    for (int64_t layer = 0; layer < runs[0]->layers; layer++)
-        SZG_TRY(deposit_row(context, table, &all, runs, count, layer, seed));
-    return SZG_OK;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *members, &members));
+    szg_status status = SZG_OK;
+    for (int64_t r = 0; r < count && status == SZG_OK; r++)
+        status = mean_rows(context, table, keys, runs, count, r, together, seed, members);
+    szg_memory_free(members);
+    return status;
 }

@@ -78,17 +78,42 @@ SZG_CHECK_RESULT szg_status szg_ablation_deposit(szg_context *context,
  * positive. Sorts `x`. */
 double szg_gini_coefficient(int64_t count, double *x);
 
+/* ---- What is ablated ---- */
+
+typedef struct szg_ablation_source {
+    const char *checkpoint;         /* a file, or the folder of a run */
+    const szg_train_config *config; /* NULL: the checkpoint's own */
+    const char *data;               /* a JSONL file; NULL: the data of the configuration */
+    bool whole;                     /* the training split too, as released; not with a file */
+} szg_ablation_source;
+
+/* A model with the examples to judge it by, and what tables call it. */
+typedef struct szg_ablation_subject {
+    szg_model *model;
+    szg_examples examples;
+    char run[256], encoding[SZG_CONFIG_TEXT];
+    const char *task; /* distance, count, file */
+    int64_t seed;     /* -1: the checkpoint does not say */
+} szg_ablation_subject;
+
+/* Errors of szg_model_load, szg_dataset_open, szg_examples_read. */
+SZG_CHECK_RESULT szg_status szg_ablation_subject_open(szg_context *context,
+                                                      const szg_ablation_source *source,
+                                                      szg_ablation_subject *out);
+void szg_ablation_subject_close(szg_context *context, szg_ablation_subject *subject);
+
 /* ---- Tables ---- */
 
 /* What the first columns of a training table say. */
 typedef struct szg_run_key {
     const char *run, *encoding, *task;
-    int64_t seed;
+    int64_t seed; /* -1: not known */
 } szg_run_key;
 
 /* `ablation`: run, encoding, task, seed, layer, head, accuracy, drop, note; an empty head stands
- * for all heads of the layer at once. `deposit`: one row a layer and run, and for two runs and more
- * one with an empty seed, their mean. */
+ * for all heads of the layer at once. `deposit`: one row a layer and run, and, for two runs and
+ * more of one encoding, task and shape, rows with an empty seed: the mean over them, under the run
+ * name `together` (NULL: none). */
 SZG_CHECK_RESULT szg_status szg_ablation_table_open(szg_context *context, szg_table **out);
 SZG_CHECK_RESULT szg_status szg_ablation_rows(szg_context *context, szg_table *table,
                                               const szg_run_key *key, const szg_ablation *ablation);
@@ -96,7 +121,7 @@ SZG_CHECK_RESULT szg_status szg_deposit_table_open(szg_context *context, szg_tab
 SZG_CHECK_RESULT szg_status szg_deposit_rows(szg_context *context, szg_table *table,
                                              const szg_run_key *keys,
                                              const szg_ablation *const *runs, int64_t count,
-                                             uint64_t seed);
+                                             const char *together, uint64_t seed);
 
 SZG_END_DECLS
 

@@ -27,6 +27,7 @@
 #include <szego/pool.h>
 #include <szego/random.h>
 #include <szego/report.h>
+#include <szego/reproduce.h>
 #include <szego/result.h>
 #include <szego/safetensors.h>
 #include <szego/spec.h>

@@ -239,13 +239,14 @@ START_TEST(deposit_tables_end_with_the_mean) {
     szg_run_key keys[] = {{"a", "rope", "distance", 1}, {"b", "rope", "distance", 2}};
     szg_table *table;
     ck_szg_ok(szg_deposit_table_open(test_context(), &table));
-    ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, 0));
+    ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both", 0));
     ck_assert_int_eq(szg_table_rows(table), 6); /* two runs and their mean, two layers */
     ck_close(cell(table, 1, "index"), .8, 1e-14);
     ck_assert(cell(table, 1, "worst_head") == 0 && cell(table, 3, "seed") == 2);
     ck_assert(isnan(cell(table, 1, "index_low")));
     ck_assert_ptr_nonnull(strstr(note(table, 1), "no interval"));
     ck_assert_ptr_nonnull(strstr(note(table, 0), "no head's loss"));
+    ck_assert_str_eq(szg_table_get_text(table, 5, 0), "both");
     ck_assert(empty(table, 5, "seed") && empty(table, 5, "worst_head"));
     ck_close(cell(table, 5, "index"), .65, 1e-14);
     ck_close(cell(table, 5, "index_low"), .5, 1e-14);

@@ -1,0 +1,75 @@
+/* The paper's tables and figures from one preset file: which encodings, tasks and seeds to train,
+ * at which sizes. Each run has its own folder, and finished runs are not repeated. */
+#ifndef SZEGO_REPRODUCE_H
+#define SZEGO_REPRODUCE_H
+
+#include <szego/ablation.h>
+#include <szego/train.h>
+
+SZG_BEGIN_DECLS
+
+typedef struct szg_reproduction szg_reproduction;
+
+typedef struct szg_reproduction_options {
+    const char *preset; /* path of a preset file; its form stands in docs/reproduction.md */
+    const char *const *overrides; /* "loop.epochs=2": the last word on every run's configuration */
+    int64_t override_count;
+    const char *folder; /* receives runs/EXPERIMENT/TASK/ENCODING/run-SEED; NULL: none, nothing can
+                           be trained and nothing counts as finished */
+} szg_reproduction_options;
+
+/* Reads the preset, works out every run and looks which are finished. SZG_EDATA: a malformed preset
+ * (the message names file and path in it, or the run whose configuration does not hold together),
+ * or a finished run in the folder with another configuration; SZG_EINVAL: an override. */
+SZG_CHECK_RESULT szg_status szg_reproduction_open(szg_context *context,
+                                                  const szg_reproduction_options *options,
+                                                  szg_reproduction **out);
+void szg_reproduction_close(szg_reproduction **reproduction);
+
+typedef struct szg_reproduction_run {
+    const char *name; /* EXPERIMENT/TASK/ENCODING/run-SEED */
+    const char *experiment, *encoding, *task;
+    uint64_t seed;
+    int64_t rotated_heads; /* of a sweep over partial RoPE; -1: none */
+    bool ablation;         /* heads are ablated after training */
+    bool finished;
+    const szg_train_config *config;
+} szg_reproduction_run;
+
+/* The preset's name and what it says about itself. */
+const char *szg_reproduction_name(const szg_reproduction *reproduction);
+const char *szg_reproduction_about(const szg_reproduction *reproduction);
+int64_t szg_reproduction_count(const szg_reproduction *reproduction);
+/* In the order in which they are trained: every experiment, task and encoding with the first seed,
+ * then with the next. */
+szg_reproduction_run szg_reproduction_run_at(const szg_reproduction *reproduction, int64_t index);
+
+/* Trains (and ablates) what is not finished, in order; goes on where a killed process stopped.
+ * Errors of szg_train_run, with the run's name; SZG_ECANCEL says how to go on. */
+SZG_CHECK_RESULT szg_status szg_reproduction_train(szg_context *context,
+                                                   szg_reproduction *reproduction);
+
+/* What the finished runs say. The tables do not depend on how often the work was interrupted, but
+ * for `needs`, which holds timings. */
+typedef struct szg_reproduction_tables {
+    szg_table *table1;   /* Table 1: accuracies by encoding, the paper's beside them */
+    szg_table *sweep;    /* Figure 5: accuracy by number of rotated heads; NULL: no sweep */
+    szg_table *needs;    /* operations of this preset and of another one, hours at the rate measured
+                            here */
+    szg_table *missing;  /* what has not run */
+    szg_table *runs;     /* a row a finished run */
+    szg_table *curves;   /* Figures 2 and 3: accuracy by epoch */
+    szg_table *ablation; /* Figure 4 */
+    szg_table *deposit;
+} szg_reproduction_tables;
+
+/* other: NULL, or the preset that `needs` is told of as well. */
+SZG_CHECK_RESULT szg_status szg_reproduction_report(szg_context *context,
+                                                    const szg_reproduction *reproduction,
+                                                    const szg_reproduction *other,
+                                                    szg_reproduction_tables *out);
+void szg_reproduction_tables_close(szg_reproduction_tables *tables);
+
+SZG_END_DECLS
+
+#endif

@@ -1,0 +1,296 @@
+/* Ablation against the naive way: the matrices edited, and the whole model evaluated again. */
+#include <string.h>
+
+#include "suite.h"
+
+enum { EXAMPLES = 90, CLASSES = 9, LAYERS = 3, HEADS = 4, WIDTH = 16, PURPOSE = 0x4142 };
+
+static const char *const specs[] = {"rope", "nope", "absolute", "alibi", "relative", "mla"};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+static szg_train_config config_of(const char *spec, const char *profile) {
+    char encoding[64], wanted[32];
+    snprintf(encoding, sizeof encoding, "model.encoding=%s", spec);
+    snprintf(wanted, sizeof wanted, "profile=%s", profile);
+    const char *overrides[] = {encoding,
+                               wanted,
+                               "model.width=16",
+                               "model.hidden=24",
+                               "model.layers=3",
+                               "model.heads=4",
+                               "model.latent=6",
+                               "model.vocabulary=23",
+                               "model.max_length=12",
+                               "model.ignored_label=-1",
+                               "data.longest=12",
+                               "data.between_max=6",
+                               "data.side_max=2",
+                               "loop.evaluate_batch=32"};
+    szg_train_config config;
+    ck_szg_ok(szg_train_config_read(test_context(), NULL, overrides,
+                                    sizeof overrides / sizeof *overrides, &config));
+    config.model.classes = SZG_CLASSES_LABELS;
+    return config;
+}
+
+/* Examples whose labels are what the model predicts, so that every change of a prediction counts.
+ */
+static szg_examples examples_for(szg_model *model) {
+    szg_stream stream = {.seed = test_seed(), .purpose = PURPOSE};
+    szg_examples examples = {0};
+    double logits[EXAMPLES * CLASSES];
+    szg_tally tally;
+    for (int64_t e = 0; e < EXAMPLES; e++) {
+        int32_t tokens[12];
+        int64_t length = 3 + szg_random_below(&stream, (uint64_t)e * 16, 10);
+        for (int64_t i = 0; i < length; i++)
+            tokens[i] = (int32_t)(1 + szg_random_below(&stream, (uint64_t)(e * 16 + i + 1), 22));
+        ck_szg_ok(szg_examples_add(test_context(), &examples, length, tokens, 0));
+    }
+    ck_szg_ok(szg_train_evaluate(test_context(), model, &examples, &tally, logits));
+    for (int64_t e = 0; e < EXAMPLES; e++)
+        for (int32_t c = 1; c < CLASSES; c++)
+            if (logits[e * CLASSES + c] > logits[e * CLASSES + examples.label[e]])
+                examples.label[e] = c;
+    return examples;
+}
+
+/* Attention's parts made larger, so that heads matter in a model that was never trained. */
+static szg_model *model_of(const char *spec, const char *profile) {
+    szg_train_config config = config_of(spec, profile);
+    szg_model *model;
+    ck_szg_ok(szg_model_open(test_context(), &config, CLASSES, &model));
+    ck_szg_ok(szg_model_initialise(test_context(), model, test_seed()));
+    for (int64_t i = 0; i < szg_model_parameters(model); i++) {
+        const szg_parameter *part = szg_model_parameter(model, i);
+        if (!strstr(part->name, "out_") && !strstr(part->name, "v_linear"))
+            continue;
+        double *values = new_numbers(part->count);
+        ck_szg_ok(szg_model_read(test_context(), model, szg_model_arena(model), part->offset,
+                                 part->count, values));
+        for (int64_t j = 0; j < part->count; j++)
+            values[j] *= 3;
+        ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), part->offset,
+                                  part->count, values));
+        szg_memory_free(values);
+    }
+    return model;
+}
+
+static double *all_numbers(szg_model *model) {
+    double *values = new_numbers(szg_model_count(model));
+    ck_szg_ok(szg_model_read(test_context(), model, szg_model_arena(model), 0,
+                             szg_model_count(model), values));
+    return values;
+}
+
+static double accuracy_of(szg_model *model, const szg_examples *examples) {
+    szg_tally tally;
+    ck_szg_ok(szg_train_evaluate(test_context(), model, examples, &tally, NULL));
+    ck_assert_int_eq(tally.counted, EXAMPLES);
+    return (double)tally.correct / EXAMPLES;
+}
+
+/* The accuracy with columns first .. last - 1 of the named matrices of a layer zeroed. */
+static double without_columns(szg_model *model, const szg_examples *examples, int64_t layer,
+                              const char *const *names, int64_t count, int64_t first,
+                              int64_t last) {
+    double *whole = all_numbers(model), *edited = all_numbers(model);
+    int64_t found = 0;
+    for (int64_t n = 0; n < count; n++) {
+        char name[64];
+        snprintf(name, sizeof name, "layers.%d.%s", (int)layer, names[n]);
+        const szg_parameter *part = szg_model_find(model, name);
+        if (!part)
+            continue;
+        found++;
+        for (int64_t row = 0; row < part->shape[0]; row++)
+            for (int64_t column = first; column < last && column < part->shape[1]; column++)
+                edited[part->offset + row * part->shape[1] + column] = 0;
+    }
+    ck_assert_int_gt(found, 0);
+    ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), 0,
+                              szg_model_count(model), edited));
+    double accuracy = accuracy_of(model, examples);
+    ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), 0,
+                              szg_model_count(model), whole));
+    szg_memory_free(whole);
+    szg_memory_free(edited);
+    return accuracy;
+}
+
+/* A zero product is a zero summand, whether the row or the column is zero: equal, not close. */
+static void check_against(szg_model *model, const szg_examples *examples,
+                          const szg_ablation *ablation, const char *const *names, int64_t count) {
+    int64_t width = WIDTH / HEADS, changed = 0;
+    ck_assert(ablation->accuracy == accuracy_of(model, examples));
+    ck_assert(ablation->accuracy == 1);
+    ck_assert_int_eq(ablation->counted, EXAMPLES);
+    for (int64_t layer = 0; layer < LAYERS; layer++) {
+        for (int64_t head = 0; head < HEADS; head++) {
+            double want = without_columns(model, examples, layer, names, count, head * width,
+                                          (head + 1) * width);
+            ck_assert_msg(ablation->head[layer * HEADS + head] == want,
+                          "layer %d head %d: %g, not %g", (int)layer, (int)head,
+                          ablation->head[layer * HEADS + head], want);
+            changed += want < 1;
+        }
+        double want = without_columns(model, examples, layer, names, count, 0, WIDTH);
+        ck_assert_msg(ablation->layer[layer] == want, "layer %d: %g, not %g", (int)layer,
+                      ablation->layer[layer], want);
+        changed += want < 1;
+    }
+    ck_assert_int_ge(changed, LAYERS); /* else nothing was compared */
+}
+
+static void run_ablation(szg_model *model, const szg_examples *examples, szg_ablation_method method,
+                         int64_t batch, szg_ablation *out) {
+    szg_ablation_options options = {.method = method, .batch = batch};
+    ck_szg_ok(szg_ablation_run(test_context(), model, examples, &options, out));
+    ck_assert_int_eq(out->layers, LAYERS);
+    ck_assert_int_eq(out->heads, HEADS);
+}
+
+static void same_ablation(const szg_ablation *a, const szg_ablation *b) {
+    ck_assert(a->accuracy == b->accuracy);
+    ck_assert(memcmp(a->head, b->head, sizeof *a->head * LAYERS * HEADS) == 0);
+    ck_assert(memcmp(a->layer, b->layer, sizeof *a->layer * LAYERS) == 0);
+}
+
+static void check_model(const char *spec, const char *profile) {
+    static const char *const outputs[] = {"out_linear.weight", "attn.out_proj.weight"};
+    szg_model *model = model_of(spec, profile);
+    szg_examples examples = examples_for(model);
+    szg_ablation output, values;
+    double *before = all_numbers(model);
+    run_ablation(model, &examples, SZG_ABLATE_OUTPUT, 0, &output);
+    check_against(model, &examples, &output, outputs, 2);
+    run_ablation(model, &examples, SZG_ABLATE_VALUES, 13, &values);
+    same_ablation(&output, &values); /* and so for batches of 32 and of 13 */
+    double *after = all_numbers(model);
+    ck_assert(memcmp(before, after, (size_t)szg_model_count(model) * sizeof *before) == 0);
+    szg_memory_free(before);
+    szg_memory_free(after);
+    szg_ablation_close(&output);
+    szg_ablation_close(&values);
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
+}
+
+START_TEST(output_is_the_naive_way) {
+    check_model(specs[_i / 2], _i % 2 ? "released" : "text");
+}
+END_TEST
+
+START_TEST(latent_columns_reach_as_far_as_they_go) {
+    static const char *const up[] = {"attn.W_UQ.weight", "attn.W_UK.weight", "attn.W_UV.weight"};
+    szg_model *model = model_of("mla", "released");
+    szg_examples examples = examples_for(model);
+    szg_ablation ablation;
+    double *before = all_numbers(model);
+    run_ablation(model, &examples, SZG_ABLATE_LATENT_COLUMNS, 0, &ablation);
+    ck_assert_int_eq(ablation.reach, 2); /* 6 latent dimensions, 4 a head */
+    check_against(model, &examples, &ablation, up, 3);
+    ck_assert(ablation.head[2] == 1 && ablation.head[3] == 1);
+    double *after = all_numbers(model);
+    ck_assert(memcmp(before, after, (size_t)szg_model_count(model) * sizeof *before) == 0);
+    szg_memory_free(before);
+    szg_memory_free(after);
+    szg_ablation_close(&ablation);
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
+}
+END_TEST
+
+START_TEST(what_cannot_be_ablated_is_refused) {
+    szg_model *model = model_of("rope", "text");
+    szg_examples examples = examples_for(model), none = {0};
+    szg_ablation_options options = {.method = SZG_ABLATE_LATENT_COLUMNS};
+    szg_ablation ablation;
+    ck_szg_fails(SZG_EINVAL, "is for mla",
+                 szg_ablation_run(test_context(), model, &examples, &options, &ablation));
+    options.method = SZG_ABLATE_OUTPUT;
+    ck_szg_fails(SZG_EINVAL, "no examples",
+                 szg_ablation_run(test_context(), model, &none, &options, &ablation));
+    examples.tokens[5] = 23;
+    ck_szg_fails(SZG_EDATA, "token",
+                 szg_ablation_run(test_context(), model, &examples, &options, &ablation));
+    ck_assert_ptr_null(ablation.head);
+    ck_szg_fails(SZG_EINVAL, "none of output, values, latent_columns",
+                 szg_ablation_method_parse(test_context(), "value", &options.method));
+    ck_szg_ok(szg_ablation_method_parse(test_context(), "values", &options.method));
+    ck_assert_int_eq(options.method, SZG_ABLATE_VALUES);
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
+}
+END_TEST
+
+START_TEST(ignored_labels_do_not_count) {
+    szg_train_config config = config_of("rope", "text");
+    config.model.ignored_label = 2;
+    szg_model *model;
+    ck_szg_ok(szg_model_open(test_context(), &config, CLASSES, &model));
+    ck_szg_ok(szg_model_initialise(test_context(), model, 1));
+    szg_examples examples = examples_for(model);
+    for (int64_t e = 0; e < EXAMPLES; e++)
+        examples.label[e] = e % 3 ? 2 : 1;
+    szg_ablation ablation;
+    run_ablation(model, &examples, SZG_ABLATE_OUTPUT, 0, &ablation);
+    ck_assert_int_eq(ablation.counted, (EXAMPLES + 2) / 3);
+    szg_ablation_close(&ablation);
+    for (int64_t e = 0; e < EXAMPLES; e++)
+        examples.label[e] = 2;
+    szg_ablation_options options = {.batch = 32};
+    ck_szg_fails(SZG_EDATA, "ignored_label=2",
+                 szg_ablation_run(test_context(), model, &examples, &options, &ablation));
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
+}
+END_TEST
+
+START_TEST(failures_leave_the_model_as_it_was) {
+    szg_model *model = model_of("mla", "text");
+    szg_examples examples = examples_for(model);
+    szg_ablation_options options = {.method = SZG_ABLATE_VALUES, .batch = 50};
+    szg_ablation ablation;
+    double *before = all_numbers(model);
+    ck_survives_failed_allocations(
+        8, szg_ablation_run(test_context(), model, &examples, &options, &ablation));
+    double *after = all_numbers(model);
+    ck_assert(memcmp(before, after, (size_t)szg_model_count(model) * sizeof *before) == 0);
+    szg_memory_free(before);
+    szg_memory_free(after);
+    szg_ablation_close(&ablation);
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
+}
+END_TEST
+
+START_TEST(columns_are_cleared_and_nothing_else) {
+    enum { ROWS = 5, STRIDE = 12 };
+    char bytes[ROWS * STRIDE], *device;
+    memset(bytes, 7, sizeof bytes);
+    ck_szg_ok(szg_device_alloc(test_context(), sizeof bytes, &device));
+    ck_szg_ok(szg_device_upload(test_context(), device, bytes, sizeof bytes));
+    ck_szg_ok(szg_device_clear_columns(test_context(), device + 4, ROWS - 1, STRIDE, 3));
+    ck_szg_ok(szg_device_clear_columns(test_context(), NULL, 0, STRIDE, 3));
+    ck_szg_ok(szg_device_download(test_context(), bytes, device, sizeof bytes));
+    for (int i = 0; i < ROWS * STRIDE; i++) {
+        bool cleared = i / STRIDE < ROWS - 1 && i % STRIDE >= 4 && i % STRIDE < 7;
+        ck_assert_int_eq(bytes[i], cleared ? 0 : 7);
+    }
+    ck_szg_fails(SZG_EINVAL, "stride", szg_device_clear_columns(test_context(), device, 2, 4, 5));
+    szg_device_free(test_context(), device);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    TCase *models = tcase_create("naive way");
+    tcase_add_loop_test(models, output_is_the_naive_way, 0, 2 * SPECS);
+    suite_add_tcase(suite, models);
+    test_add(suite, "latent columns", latent_columns_reach_as_far_as_they_go);
+    test_add(suite, "refusals", what_cannot_be_ablated_is_refused);
+    test_add(suite, "ignored labels", ignored_labels_do_not_count);
+    test_add(suite, "failures", failures_leave_the_model_as_it_was);
+    test_add(suite, "columns", columns_are_cleared_and_nothing_else);
+}

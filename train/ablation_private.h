@@ -1,0 +1,25 @@
+/* Parameters cut out of a model for a moment: ablation by weights. */
+#ifndef SZG_TRAIN_ABLATION_PRIVATE_H
+#define SZG_TRAIN_ABLATION_PRIVATE_H
+
+#include <szego/ablation.h>
+
+#include "run_private.h"
+
+typedef struct weight_cut weight_cut;
+
+/* SZG_EINVAL: the model has no parameters that the method cuts. */
+SZG_CHECK_RESULT szg_status weight_cut_open(szg_context *context, szg_model *model,
+                                            szg_ablation_method method, weight_cut **out);
+void weight_cut_close(szg_context *context, weight_cut **cut);
+
+/* Heads 0 .. reach - 1 have something to cut. */
+int64_t weight_cut_reach(const weight_cut *cut);
+
+/* Zeroes what belongs to a head of a layer (place = heads: to all of them); restore puts it back.
+ */
+SZG_CHECK_RESULT szg_status weight_cut_apply(szg_context *context, weight_cut *cut, int64_t layer,
+                                             int64_t place);
+SZG_CHECK_RESULT szg_status weight_cut_restore(szg_context *context, weight_cut *cut);
+
+#endif

@@ -1,0 +1,83 @@
+/* From a checkpoint's path to the model, its name in tables, and the examples to judge it by. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <szego/memory.h>
+#include <szego/safetensors.h>
+
+#include "ablation_private.h"
+
+/* The checkpoint file that `path` stands for; free with szg_memory_free. */
+static szg_status checkpoint_path(szg_context *context, const char *path, char **out) {
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return szg_path_join(context, path, "checkpoint.safetensors", out);
+    return szg_memory_copy_text(context, path, out);
+}
+
+/* The seed that szg_model_save wrote; -1: none. */
+static szg_status read_seed(szg_context *context, const char *path, int64_t *out) {
+    szg_safetensors *file;
+    SZG_TRY(szg_safetensors_open(context, path, &file));
+    const char *text = szg_safetensors_metadata(file, "seed");
+    char *end = NULL;
+    errno = 0;
+    long long seed = text ? strtoll(text, &end, 10) : -1;
+    *out = text && *text && !*end && errno == 0 && seed >= 0 ? seed : -1;
+    szg_safetensors_close(&file);
+    return SZG_OK;
+}
+
+static szg_status append_all(szg_context *context, const szg_examples *from, szg_examples *to) {
+    for (int64_t e = 0; e < from->count; e++)
+        SZG_TRY(szg_examples_add(context, to, from->start[e + 1] - from->start[e],
+                                 from->tokens + from->start[e], from->label[e]));
+    return SZG_OK;
+}
+
+static szg_status open_examples(szg_context *context, const szg_ablation_source *source,
+                                szg_ablation_subject *out) {
+    static const char *const tasks[] = {"distance", "count"};
+    const szg_train_config *config = szg_model_settings(out->model);
+    bool file = source->data || *config->data.train_file;
+    out->task = file ? "file" : tasks[config->data.task];
+    if (source->data)
+        return szg_examples_read(context, source->data, &out->examples);
+    szg_dataset data;
+    SZG_TRY(szg_dataset_open(context, config, &data));
+    out->examples = data.test;
+    data.test = (szg_examples){0};
+    szg_status status = source->whole ? append_all(context, &data.train, &out->examples) : SZG_OK;
+    szg_dataset_close(&data);
+    return status;
+}
+
+static szg_status open_subject(szg_context *context, const szg_ablation_source *source,
+                               const char *path, szg_ablation_subject *out) {
+    SZG_TRY(szg_model_load(context, path, source->config, &out->model));
+    SZG_TRY(read_seed(context, path, &out->seed));
+    strcpy(out->encoding, szg_model_settings(out->model)->model.encoding);
+    szg_train_options named = {.config = szg_model_settings(out->model),
+                               .folder = source->checkpoint};
+    strcpy(out->run, szg_run_labels(&named).run);
+    return open_examples(context, source, out);
+}
+
+szg_status szg_ablation_subject_open(szg_context *context, const szg_ablation_source *source,
+                                     szg_ablation_subject *out) {
+    char *path;
+    *out = (szg_ablation_subject){.seed = -1};
+    SZG_TRY(checkpoint_path(context, source->checkpoint, &path));
+    szg_status status = open_subject(context, source, path, out);
+    szg_memory_free(path);
+    if (status != SZG_OK)
+        szg_ablation_subject_close(context, out);
+    return status;
+}
+
+void szg_ablation_subject_close(szg_context *context, szg_ablation_subject *subject) {
+    szg_model_close(context, &subject->model);
+    szg_examples_close(&subject->examples);
+}

@@ -1,0 +1,147 @@
+/* A head's rows of W_V, or its columns of the latent up-projections, set to zero and put back. */
+#include <stdio.h>
+
+#include <szego/memory.h>
+
+#include "ablation_private.h"
+
+/* Which parameters of a layer a method cuts; those that the model does not have are passed over. */
+typedef struct cut_name {
+    szg_ablation_method method;
+    const char *name; /* after "layers.L." */
+} cut_name;
+
+static const cut_name names[] = {
+    {SZG_ABLATE_VALUES, "v_linear.weight"},
+    {SZG_ABLATE_VALUES, "v_linear.bias"},
+    {SZG_ABLATE_VALUES, "attn.W_UV.weight"},
+    {SZG_ABLATE_LATENT_COLUMNS, "attn.W_UQ.weight"},
+    {SZG_ABLATE_LATENT_COLUMNS, "attn.W_UK.weight"},
+    {SZG_ABLATE_LATENT_COLUMNS, "attn.W_UV.weight"},
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+struct weight_cut {
+    szg_model *model;
+    szg_ablation_method method;
+    int64_t heads;
+    int64_t head_columns, columns;     /* LATENT_COLUMNS: of a head, of the matrices */
+    const szg_parameter *parts[NAMES]; /* those that are cut now */
+    int64_t count;
+    char *kept; /* their numbers, one after the other; the backend's memory */
+};
+
+/* The parameters of a layer that the method cuts, into cut->parts. */
+static int64_t find_parts(weight_cut *cut, int64_t layer) {
+    int64_t numbers = 0;
+    cut->count = 0;
+    for (int i = 0; i < NAMES; i++) {
+        char name[96];
+        if (names[i].method != cut->method)
+            continue;
+        snprintf(name, sizeof name, "layers.%lld.%s", (long long)layer, names[i].name);
+        const szg_parameter *part = szg_model_find(cut->model, name);
+        if (!part)
+            continue;
+        cut->parts[cut->count++] = part;
+        numbers += part->count;
+    }
+    return numbers;
+}
+
+static szg_status check_parts(szg_context *context, const weight_cut *cut) {
+    if (cut->count > 0)
+        return SZG_OK;
+    return szg_fail(context, SZG_EINVAL,
+                    cut->method == SZG_ABLATE_LATENT_COLUMNS
+                        ? "ablation: the model has no latent up-projections (W_UQ, W_UK, W_UV): "
+                          "latent_columns is for mla, take output or values"
+                        : "ablation: the model has no value projection: take output");
+}
+
+szg_status weight_cut_open(szg_context *context, szg_model *model, szg_ablation_method method,
+                           weight_cut **out) {
+    const szg_model_config *settings = &szg_model_settings(model)->model;
+    weight_cut *cut;
+    *out = NULL;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *cut, &cut));
+    cut->model = model;
+    cut->method = method;
+    cut->heads = settings->heads;
+    int64_t numbers = find_parts(cut, 0); /* layers have the same shapes */
+    szg_status status = check_parts(context, cut);
+    if (status == SZG_OK && method == SZG_ABLATE_LATENT_COLUMNS) {
+        cut->head_columns = settings->width / settings->heads;
+        cut->columns = cut->parts[0]->shape[1];
+    }
+    cut->count = 0;
+    if (status == SZG_OK)
+        status = szg_device_alloc(context, numbers * szg_network_real_size(context), &cut->kept);
+    *out = cut;
+    if (status != SZG_OK)
+        weight_cut_close(context, out);
+    return status;
+}
+
+void weight_cut_close(szg_context *context, weight_cut **cut) {
+    if (!*cut)
+        return;
+    szg_device_free(context, (*cut)->kept);
+    szg_memory_free(*cut);
+    *cut = NULL;
+}
+
+int64_t weight_cut_reach(const weight_cut *cut) {
+    if (cut->method != SZG_ABLATE_LATENT_COLUMNS)
+        return cut->heads;
+    int64_t reach = (cut->columns + cut->head_columns - 1) / cut->head_columns;
+    return reach < cut->heads ? reach : cut->heads;
+}
+
+static char *numbers_of(szg_context *context, const weight_cut *cut, const szg_parameter *part) {
+    return (char *)szg_model_arena(cut->model) + part->offset * szg_network_real_size(context);
+}
+
+/* Copies the parts to where they are kept, or back. */
+static szg_status copy_parts(szg_context *context, weight_cut *cut, bool keep) {
+    int64_t real = szg_network_real_size(context), at = 0;
+    for (int64_t i = 0; i < cut->count; i++) {
+        char *own = numbers_of(context, cut, cut->parts[i]), *kept = cut->kept + at;
+        int64_t bytes = cut->parts[i]->count * real;
+        SZG_TRY(szg_device_copy(context, keep ? kept : own, keep ? own : kept, bytes));
+        at += bytes;
+    }
+    return SZG_OK;
+}
+
+static szg_status clear_part(szg_context *context, const weight_cut *cut, const szg_parameter *part,
+                             int64_t place) {
+    int64_t real = szg_network_real_size(context);
+    char *own = numbers_of(context, cut, part);
+    bool all = place >= cut->heads;
+    if (cut->method == SZG_ABLATE_VALUES) { /* rows, so adjacent */
+        int64_t bytes = part->count / cut->heads * real;
+        return all ? szg_device_clear(context, own, part->count * real)
+                   : szg_device_clear(context, own + place * bytes, bytes);
+    }
+    int64_t first = all ? 0 : place * cut->head_columns;
+    int64_t last = all ? cut->heads * cut->head_columns : first + cut->head_columns;
+    last = last < cut->columns ? last : cut->columns;
+    return szg_device_clear_columns(context, own + first * real, part->shape[0],
+                                    cut->columns * real, (last - first) * real);
+}
+
+szg_status weight_cut_apply(szg_context *context, weight_cut *cut, int64_t layer, int64_t place) {
+    find_parts(cut, layer);
+    SZG_TRY(copy_parts(context, cut, true));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < cut->count && status == SZG_OK; i++)
+        status = clear_part(context, cut, cut->parts[i], place);
+    if (status != SZG_OK && weight_cut_restore(context, cut) != SZG_OK)
+        return szg_fail_prefix(context, status, "ablation: the model's parameters are lost");
+    return status;
+}
+
+szg_status weight_cut_restore(szg_context *context, weight_cut *cut) {
+    return copy_parts(context, cut, false);
+}

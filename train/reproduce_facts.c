@@ -1,0 +1,194 @@
+/* What stands in a finished run's folder, and what is known of its data. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <szego/json.h>
+#include <szego/memory.h>
+
+#include "reproduce_private.h"
+
+/* ---- Data ---- */
+
+/* Examples by length and label, [lengths][classes]; the last row counts all lengths. */
+typedef struct label_counts {
+    int64_t lengths, classes;
+    int64_t *count;
+} label_counts;
+
+static szg_status count_labels(szg_context *context, const szg_dataset *data, label_counts *out) {
+    const szg_examples *train = &data->train;
+    int64_t numbers;
+    out->lengths = 1 + (train->longest > data->test.longest ? train->longest : data->test.longest);
+    out->classes = data->classes;
+    SZG_TRY(szg_memory_product(context, out->lengths + 1, out->classes, &numbers));
+    SZG_TRY(szg_memory_alloc(context, numbers, sizeof *out->count, &out->count));
+    for (int64_t e = 0; e < train->count; e++) {
+        int64_t length = train->start[e + 1] - train->start[e];
+        out->count[length * out->classes + train->label[e]]++;
+        out->count[out->lengths * out->classes + train->label[e]]++;
+    }
+    return SZG_OK;
+}
+
+/* The commonest label of a row, the first of equals; -1: the row is empty. */
+static int32_t commonest(const label_counts *counts, int64_t row) {
+    int32_t best = -1;
+    int64_t most = 0;
+    for (int64_t label = 0; label < counts->classes; label++)
+        if (counts->count[row * counts->classes + label] > most) {
+            most = counts->count[row * counts->classes + label];
+            best = (int32_t)label;
+        }
+    return best;
+}
+
+static szg_status guess(szg_context *context, const szg_dataset *data, run_facts *out) {
+    label_counts counts;
+    SZG_TRY(count_labels(context, data, &counts));
+    const szg_examples *test = &data->test;
+    int64_t right = 0, right_by_length = 0;
+    int32_t always = commonest(&counts, counts.lengths);
+    for (int64_t e = 0; e < test->count; e++) {
+        int32_t own = commonest(&counts, test->start[e + 1] - test->start[e]);
+        right += test->label[e] == always;
+        right_by_length += test->label[e] == (own < 0 ? always : own);
+    }
+    out->majority = (double)right / (double)test->count;
+    out->by_length = (double)right_by_length / (double)test->count;
+    szg_memory_free(counts.count);
+    return SZG_OK;
+}
+
+szg_status facts_of_data(szg_context *context, const szg_train_config *config,
+                         const szg_dataset *data, run_facts *out) {
+    szg_label_ceiling ceiling;
+    out->train_examples = data->train.count;
+    out->test_examples = data->test.count;
+    out->train_tokens = data->train.count ? data->train.start[data->train.count] : 0;
+    out->test_tokens = data->test.count ? data->test.start[data->test.count] : 0;
+    out->ceiling = out->ceiling_error = NAN;
+    szg_status status = szg_task_label_ceiling(context, config, &ceiling);
+    if (status != SZG_OK && status != SZG_EDOMAIN)
+        return status;
+    if (status == SZG_OK) {
+        out->ceiling = ceiling.accuracy;
+        out->ceiling_error = ceiling.error;
+    }
+    return guess(context, data, out);
+}
+
+/* ---- finished.json ---- */
+
+typedef struct fact {
+    const char *name;
+    size_t offset;
+    bool real;
+} fact;
+
+#define INTEGER_FACT(field)                                                                        \
+    { #field, offsetof(run_facts, field), false }
+#define REAL_FACT(field)                                                                           \
+    { #field, offsetof(run_facts, field), true }
+
+static const fact facts[] = {
+    INTEGER_FACT(parameters),
+    INTEGER_FACT(steps),
+    INTEGER_FACT(epochs),
+    INTEGER_FACT(train_tokens),
+    INTEGER_FACT(test_tokens),
+    INTEGER_FACT(train_examples),
+    INTEGER_FACT(test_examples),
+    REAL_FACT(forward),
+    REAL_FACT(training),
+    REAL_FACT(train_accuracy),
+    REAL_FACT(test_accuracy),
+    REAL_FACT(best_accuracy),
+    REAL_FACT(train_loss),
+    REAL_FACT(test_loss),
+    REAL_FACT(ceiling),
+    REAL_FACT(ceiling_error),
+    REAL_FACT(majority),
+    REAL_FACT(by_length),
+    REAL_FACT(whole),
+};
+enum { FACTS = sizeof facts / sizeof *facts };
+
+static szg_status add_facts(szg_context *context, const reproduction_run *run, szg_json *json) {
+    szg_json *config;
+    SZG_TRY(szg_json_add_integer(context, json, "seed", (int64_t)run->shown.seed));
+    for (int i = 0; i < FACTS; i++) {
+        const void *field = (const char *)&run->facts + facts[i].offset;
+        SZG_TRY(facts[i].real
+                    ? szg_json_add_real(context, json, facts[i].name, *(const double *)field)
+                    : szg_json_add_integer(context, json, facts[i].name, *(const int64_t *)field));
+    }
+    SZG_TRY(szg_train_config_json(context, run->config, &config));
+    return szg_json_add(context, json, "config", &config);
+}
+
+szg_status facts_write(szg_context *context, const reproduction_run *run) {
+    szg_json *json = NULL;
+    char *path;
+    SZG_TRY(szg_path_join(context, run->folder, "finished.json", &path));
+    szg_status status = szg_json_open_object(context, &json);
+    if (status == SZG_OK)
+        status = add_facts(context, run, json);
+    if (status == SZG_OK)
+        status = szg_json_write(context, json, path);
+    szg_json_close(&json);
+    szg_memory_free(path);
+    return status;
+}
+
+/* SZG_EDATA where the folder's configuration is another one. */
+static szg_status compare_config(szg_context *context, const reproduction_run *run,
+                                 szg_json_value config) {
+    char *wanted = NULL, *found = NULL;
+    szg_status status = szg_train_config_text(context, run->config, 0, &wanted);
+    if (status == SZG_OK)
+        status = szg_json_text(context, config, 0, &found);
+    if (status == SZG_OK && strcmp(wanted, found) != 0)
+        status = szg_json_fail(context, config,
+                               "the run was finished with another configuration: choose another "
+                               "folder, or remove this run's");
+    szg_memory_free(wanted);
+    szg_memory_free(found);
+    return status;
+}
+
+static szg_status take_facts(szg_context *context, szg_json_value root, reproduction_run *run) {
+    int64_t seed;
+    SZG_TRY(compare_config(context, run, szg_json_member(root, "config")));
+    SZG_TRY(szg_json_as_integer(context, szg_json_member(root, "seed"), &seed));
+    for (int i = 0; i < FACTS; i++) {
+        void *field = (char *)&run->facts + facts[i].offset;
+        szg_json_value value = szg_json_member(root, facts[i].name);
+        if (!facts[i].real)
+            SZG_TRY(szg_json_as_integer(context, value, field));
+        else if (szg_json_kind_of(value) == SZG_JSON_NULL)
+            *(double *)field = NAN;
+        else
+            SZG_TRY(szg_json_as_real(context, value, field));
+    }
+    run->shown.finished = true;
+    return SZG_OK;
+}
+
+szg_status facts_read(szg_context *context, reproduction_run *run) {
+    szg_json *json;
+    char *path;
+    run->shown.finished = false;
+    SZG_TRY(szg_path_join(context, run->folder, "finished.json", &path));
+    szg_status status = SZG_OK;
+    if (access(path, F_OK) == 0) {
+        status = szg_json_read(context, path, &json);
+        if (status == SZG_OK) {
+            status = take_facts(context, szg_json_root(json), run);
+            szg_json_close(&json);
+        }
+    }
+    szg_memory_free(path);
+    return status;
+}

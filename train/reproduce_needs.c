@@ -1,0 +1,154 @@
+/* What presets need: operations from shapes and tokens, hours at the rate measured here. */
+#include <math.h>
+#include <string.h>
+
+#include "reproduce_private.h"
+
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+/* Tokens of an epoch, expected from the configuration; NaN where the data are a file. */
+static void expect_tokens(const szg_train_config *config, double *train, double *test) {
+    const szg_data_config *data = &config->data;
+    double words = (double)data->words, part = data->train_part;
+    if (data->task == SZG_TASK_DISTANCE)
+        words = 2 + (double)(data->between_min + data->between_max) / 2 +
+                (double)(data->side_min + data->side_max);
+    if (*data->train_file)
+        words = NAN;
+    *train = part * (double)data->examples * words;
+    *test = (1 - part) * (double)data->examples * words;
+}
+
+static int64_t classes_of(const szg_train_config *config) {
+    const szg_data_config *data = &config->data;
+    return data->task == SZG_TASK_DISTANCE ? data->between_max + 2 : data->count_max + 1;
+}
+
+/* Operations of a run: training of every epoch and the evaluation after it. */
+static szg_status operations_of(szg_context *context, const reproduction_run *run, double *out) {
+    const run_facts *facts = &run->facts;
+    double train = (double)facts->train_tokens, test = (double)facts->test_tokens;
+    szg_model_operations operations = {facts->forward, facts->training};
+    if (!run->shown.finished) {
+        szg_model *model;
+        expect_tokens(run->config, &train, &test);
+        SZG_TRY(szg_model_open(context, run->config, classes_of(run->config), &model));
+        operations = szg_model_operations_per_token(model);
+        szg_model_close(context, &model);
+    }
+    *out = (double)run->config->loop.epochs *
+           (train * operations.training + test * operations.forward);
+    return SZG_OK;
+}
+
+/* Operations and seconds of training that the logs of finished runs know. */
+static szg_status measure(szg_context *context, const szg_reproduction *self, double *operations,
+                          double *seconds, int64_t *runs) {
+    *operations = *seconds = 0;
+    *runs = 0;
+    for (int64_t i = 0; i < self->count; i++) {
+        const reproduction_run *run = &self->run[i];
+        szg_train_tables logs;
+        if (!run->shown.finished)
+            continue;
+        SZG_TRY(szg_train_tables_read(context, run->folder, &logs));
+        const szg_table *timing = logs.timing;
+        for (int64_t row = 0; timing && row < szg_table_rows(timing); row++) {
+            *seconds += szg_table_get_real(timing, row, szg_table_find(timing, "train_seconds"));
+            *operations += run->facts.training *
+                           szg_table_get_real(timing, row, szg_table_find(timing, "tokens"));
+        }
+        ++*runs;
+        szg_train_tables_close(&logs);
+    }
+    return SZG_OK;
+}
+
+static const szg_column needs_columns[] = {
+    {"preset", SZG_TEXT, "name of the preset"},
+    {"experiment", SZG_TEXT, "part of it; empty: all"},
+    {"task", SZG_TEXT, "distance or count; empty: both"},
+    {"runs", SZG_INTEGER, "runs, one an encoding and seed"},
+    {"finished", SZG_INTEGER, "runs that are finished here"},
+    {"operations", SZG_REAL,
+     "floating-point operations of training and evaluation, from shapes "
+     "and tokens"},
+    {"hours", SZG_REAL, "at the measured rate"},
+    {"rate", SZG_REAL, "operations a second, measured while the finished runs trained"},
+    {"note", SZG_TEXT, ""},
+};
+
+/* The sum over runs of an experiment and task, or of all (NULL). */
+typedef struct need {
+    const char *experiment, *task;
+    int64_t runs, finished;
+    double operations;
+} need;
+
+static szg_status sum_up(szg_context *context, const szg_reproduction *self, need *out) {
+    for (int64_t i = 0; i < self->count; i++) {
+        const reproduction_run *run = &self->run[i];
+        double operations;
+        if (out->experiment && (strcmp(run->experiment, out->experiment) != 0 ||
+                                strcmp(run->shown.task, out->task) != 0))
+            continue;
+        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(operations_of(context, run, &operations));
+        out->operations += operations;
+        out->runs++;
+        out->finished += run->shown.finished;
+    }
+    return SZG_OK;
+}
+
+static szg_status need_row(szg_context *context, szg_table *table, const szg_reproduction *self,
+                           need sum, double rate) {
+    SZG_TRY(sum_up(context, self, &sum));
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "preset", self->name));
+    SZG_TRY(szg_table_set_text(context, table, "experiment", sum.experiment));
+    SZG_TRY(szg_table_set_text(context, table, "task", sum.task));
+    SZG_TRY(szg_table_set_integer(context, table, "runs", sum.runs));
+    SZG_TRY(szg_table_set_integer(context, table, "finished", sum.finished));
+    if (!isfinite(sum.operations))
+        return szg_table_note(context, table, "the examples of a file are not counted in advance");
+    SZG_TRY(szg_table_set_real(context, table, "operations", sum.operations));
+    if (!(rate > 0))
+        return szg_table_note(context, table, "no run is finished: no rate is measured");
+    SZG_TRY(szg_table_set_real(context, table, "rate", rate));
+    return szg_table_set_real(context, table, "hours", sum.operations / rate / 3600);
+}
+
+static bool is_repeated(const szg_reproduction *self, int64_t index) {
+    for (int64_t i = 0; i < index; i++)
+        if (strcmp(self->run[i].experiment, self->run[index].experiment) == 0 &&
+            strcmp(self->run[i].shown.task, self->run[index].shown.task) == 0)
+            return true;
+    return false;
+}
+
+static szg_status need_rows(szg_context *context, szg_table *table, const szg_reproduction *self,
+                            double rate, const char *note) {
+    for (int64_t i = 0; i < self->count; i++) {
+        need part = {.experiment = self->run[i].experiment, .task = self->run[i].shown.task};
+        if (!is_repeated(self, i))
+            SZG_TRY(need_row(context, table, self, part, rate));
+    }
+    SZG_TRY(need_row(context, table, self, (need){0}, rate));
+    return note && rate > 0 ? szg_table_note(context, table, "%s", note) : SZG_OK;
+}
+
+szg_status reproduction_needs(szg_context *context, const szg_reproduction *self,
+                              const szg_reproduction *other, szg_table **out) {
+    double operations, seconds;
+    int64_t runs;
+    SZG_TRY(szg_table_open(context, "needs", needs_columns, COUNT(needs_columns), out));
+    SZG_TRY(measure(context, self, &operations, &seconds, &runs));
+    double rate = seconds > 0 ? operations / seconds : 0;
+    SZG_TRY(need_rows(context, *out, self, rate, NULL));
+    if (!other)
+        return SZG_OK;
+    return need_rows(context, *out, other, rate,
+                     "at the rate of the smaller models trained here: larger products run at a "
+                     "higher one, so this is an upper estimate");
+}

@@ -1,0 +1,72 @@
+/* A reproduction's runs, and what the finished ones left in their folders. */
+#ifndef SZG_TRAIN_REPRODUCE_PRIVATE_H
+#define SZG_TRAIN_REPRODUCE_PRIVATE_H
+
+#include <szego/reproduce.h>
+
+#include "run_private.h"
+
+/* What finished.json says of a run; NaN where it does not apply. */
+typedef struct run_facts {
+    int64_t parameters, steps, epochs;
+    int64_t train_examples, test_examples, train_tokens, test_tokens; /* of an epoch */
+    double forward, training;                                         /* operations a token */
+    double train_accuracy, test_accuracy, best_accuracy, train_loss, test_loss;
+    double ceiling, ceiling_error; /* szg_label_ceiling */
+    double majority;               /* test accuracy of always saying the commonest label */
+    double by_length;              /* of saying the commonest label of that length */
+    double whole;                  /* accuracy that the ablation starts from */
+} run_facts;
+
+typedef struct reproduction_run {
+    szg_reproduction_run shown; /* its texts are owned by the members below */
+    char *name, *experiment, *encoding, *folder;
+    szg_train_config *config;
+    run_facts facts; /* where it is finished */
+} reproduction_run;
+
+struct szg_reproduction {
+    char *name, *about, *folder; /* folder NULL: none */
+    reproduction_run *run;
+    int64_t count;
+};
+
+/* ---- reproduce_preset.c ---- */
+
+/* Fills name, about and runs from a preset file. */
+SZG_CHECK_RESULT szg_status preset_read(szg_context *context,
+                                        const szg_reproduction_options *options,
+                                        szg_reproduction *out);
+
+/* ---- reproduce_facts.c ---- */
+
+/* What is known of a run's data before it is trained: examples, tokens, ceiling, what the commonest
+ * labels reach. Operations and parameters are those of the model that was trained. */
+SZG_CHECK_RESULT szg_status facts_of_data(szg_context *context, const szg_train_config *config,
+                                          const szg_dataset *data, run_facts *out);
+
+/* finished.json in the run's folder. Reading sets run->shown.finished; SZG_EDATA: malformed, or of
+ * another configuration. */
+SZG_CHECK_RESULT szg_status facts_write(szg_context *context, const reproduction_run *run);
+SZG_CHECK_RESULT szg_status facts_read(szg_context *context, reproduction_run *run);
+
+/* ---- The tables of szg_reproduction_tables, a function each; *out is NULL before ---- */
+
+SZG_CHECK_RESULT szg_status reproduction_table1(szg_context *context, const szg_reproduction *self,
+                                                szg_table **out);
+/* Leaves *out NULL where there is no sweep. */
+SZG_CHECK_RESULT szg_status reproduction_sweep(szg_context *context, const szg_reproduction *self,
+                                               szg_table **out);
+SZG_CHECK_RESULT szg_status reproduction_missing(szg_context *context, const szg_reproduction *self,
+                                                 szg_table **out);
+SZG_CHECK_RESULT szg_status reproduction_runs(szg_context *context, const szg_reproduction *self,
+                                              szg_table **out);
+SZG_CHECK_RESULT szg_status reproduction_curves(szg_context *context, const szg_reproduction *self,
+                                                szg_table **out);
+SZG_CHECK_RESULT szg_status reproduction_ablation(szg_context *context,
+                                                  const szg_reproduction *self,
+                                                  szg_table **ablation, szg_table **deposit);
+SZG_CHECK_RESULT szg_status reproduction_needs(szg_context *context, const szg_reproduction *self,
+                                               const szg_reproduction *other, szg_table **out);
+
+#endif

@@ -1,0 +1,253 @@
+/* Table 1, the sweep over rotated heads, and what has not run. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <szego/memory.h>
+
+#include "reproduce_private.h"
+
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+/* Mean and standard deviation of a fact over runs. */
+typedef struct fact_mean {
+    int64_t count;
+    double sum, squares; /* of the distances from the first value */
+    double first;
+} fact_mean;
+
+static void take(fact_mean *mean, double value) {
+    if (mean->count++ == 0)
+        mean->first = value;
+    mean->sum += value - mean->first;
+    mean->squares += (value - mean->first) * (value - mean->first);
+}
+
+static double mean_of(const fact_mean *mean) {
+    return mean->count ? mean->first + mean->sum / (double)mean->count : NAN;
+}
+
+static double spread_of(const fact_mean *mean) {
+    double n = (double)mean->count, left = mean->squares - mean->sum * mean->sum / n;
+    return mean->count > 1 ? sqrt(left > 0 ? left / (n - 1) : 0) : NAN;
+}
+
+/* Which finished runs are averaged. */
+typedef struct run_kind {
+    const char *experiment, *encoding, *task;
+} run_kind;
+
+static bool is_kind(const reproduction_run *run, const run_kind *kind) {
+    return strcmp(run->experiment, kind->experiment) == 0 &&
+           strcmp(run->encoding, kind->encoding) == 0 && strcmp(run->shown.task, kind->task) == 0;
+}
+
+/* The runs of a kind: test accuracy, and the last one's facts (NULL: none is finished). */
+static const run_facts *average(const szg_reproduction *self, const run_kind *kind,
+                                fact_mean *accuracy) {
+    const run_facts *facts = NULL;
+    *accuracy = (fact_mean){0};
+    for (int64_t i = 0; i < self->count; i++) {
+        const reproduction_run *run = &self->run[i];
+        if (!run->shown.finished || !is_kind(run, kind))
+            continue;
+        take(accuracy, run->facts.test_accuracy);
+        facts = &run->facts;
+    }
+    return facts;
+}
+
+/* Leaves the cell empty where there is no number. */
+static szg_status set_known(szg_context *context, szg_table *table, const char *column,
+                            double value) {
+    return isnan(value) ? SZG_OK : szg_table_set_real(context, table, column, value);
+}
+
+/* Whether an earlier run has the same experiment and encoding. */
+static bool is_repeated(const szg_reproduction *self, int64_t index, bool task_too) {
+    for (int64_t i = 0; i < index; i++)
+        if (strcmp(self->run[i].experiment, self->run[index].experiment) == 0 &&
+            strcmp(self->run[i].encoding, self->run[index].encoding) == 0 &&
+            (!task_too || strcmp(self->run[i].shown.task, self->run[index].shown.task) == 0))
+            return true;
+    return false;
+}
+
+/* ---- Table 1 ---- */
+
+static const struct {
+    const char *encoding;
+    double task1, task2; /* test accuracy in percent */
+} paper[] = {{"mla", 88.34, 97.41}, {"rope", 92.64, 69.43}, {"nope", 3.51, 77.69}};
+
+static const szg_column table1_columns[] = {
+    {"experiment", SZG_TEXT, "part of the preset"},
+    {"encoding", SZG_TEXT, "SPEC of the encoding"},
+    {"task1", SZG_REAL, "test accuracy of trigger distance in percent, mean over seeds"},
+    {"task2", SZG_REAL, "test accuracy of trigger count in percent, mean over seeds"},
+    {"spread1", SZG_REAL, "standard deviation of task1 over seeds"},
+    {"spread2", SZG_REAL, "standard deviation of task2 over seeds"},
+    {"seeds1", SZG_INTEGER, "finished runs of task 1"},
+    {"seeds2", SZG_INTEGER, "finished runs of task 2"},
+    {"paper1", SZG_REAL, "Table 1 of the paper, task 1, in percent"},
+    {"paper2", SZG_REAL, "Table 1 of the paper, task 2, in percent"},
+    {"length1", SZG_REAL, "task 1 by the sequence's length alone, in percent"},
+    {"length2", SZG_REAL, "task 2 by the sequence's length alone, in percent"},
+    {"ceiling1", SZG_REAL, "best accuracy that any classifier can have in task 1, in percent"},
+    {"ceiling2", SZG_REAL, "best accuracy that any classifier can have in task 2, in percent"},
+    {"note", SZG_TEXT, ""},
+};
+
+static szg_status set_task(szg_context *context, szg_table *table, const szg_reproduction *self,
+                           const run_kind *kind, int number) {
+    static const char *const names[][5] = {{"task1", "spread1", "seeds1", "length1", "ceiling1"},
+                                           {"task2", "spread2", "seeds2", "length2", "ceiling2"}};
+    fact_mean accuracy;
+    const run_facts *facts = average(self, kind, &accuracy);
+    if (!facts)
+        return SZG_OK;
+    SZG_TRY(set_known(context, table, names[number][0], 100 * mean_of(&accuracy)));
+    SZG_TRY(set_known(context, table, names[number][1], 100 * spread_of(&accuracy)));
+    SZG_TRY(szg_table_set_integer(context, table, names[number][2], accuracy.count));
+    SZG_TRY(set_known(context, table, names[number][3], 100 * facts->by_length));
+    return set_known(context, table, names[number][4], 100 * facts->ceiling);
+}
+
+static szg_status table1_row(szg_context *context, szg_table *table, const szg_reproduction *self,
+                             const reproduction_run *run) {
+    run_kind kind = {run->experiment, run->encoding, "distance"};
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));
+    SZG_TRY(szg_table_set_text(context, table, "encoding", run->encoding));
+    SZG_TRY(set_task(context, table, self, &kind, 0));
+    kind.task = "count";
+    SZG_TRY(set_task(context, table, self, &kind, 1));
+    for (int64_t i = 0; i < COUNT(paper); i++) {
+        if (strcmp(paper[i].encoding, run->encoding) != 0)
+            continue;
+        SZG_TRY(szg_table_set_real(context, table, "paper1", paper[i].task1));
+        SZG_TRY(szg_table_set_real(context, table, "paper2", paper[i].task2));
+    }
+    return SZG_OK;
+}
+
+szg_status reproduction_table1(szg_context *context, const szg_reproduction *self,
+                               szg_table **out) {
+    SZG_TRY(szg_table_open(context, "table1", table1_columns, COUNT(table1_columns), out));
+    for (int64_t i = 0; i < self->count; i++)
+        if (self->run[i].shown.rotated_heads < 0 && !is_repeated(self, i, false))
+            SZG_TRY(table1_row(context, *out, self, &self->run[i]));
+    return SZG_OK;
+}
+
+/* ---- The sweep ---- */
+
+static const szg_column sweep_columns[] = {
+    {"experiment", SZG_TEXT, "part of the preset"},
+    {"task", SZG_TEXT, "distance or count"},
+    {"rotated_heads", SZG_INTEGER, "RoPE in the first so many heads, NoPE in the others"},
+    {"encoding", SZG_TEXT, "SPEC of the encoding"},
+    {"accuracy", SZG_REAL, "test accuracy, mean over seeds"},
+    {"spread", SZG_REAL, "its standard deviation over seeds"},
+    {"seeds", SZG_INTEGER, "finished runs"},
+    {"note", SZG_TEXT, ""},
+};
+
+/* Heads that rotate in a run that belongs to the experiment's sweep; -1: it does not. */
+static int64_t rotated_heads(const szg_reproduction *self, const reproduction_run *run) {
+    bool sweep = false;
+    for (int64_t i = 0; i < self->count; i++)
+        sweep |= self->run[i].shown.rotated_heads >= 0 &&
+                 strcmp(self->run[i].experiment, run->experiment) == 0 &&
+                 strcmp(self->run[i].shown.task, run->shown.task) == 0;
+    if (!sweep || run->shown.rotated_heads >= 0)
+        return run->shown.rotated_heads;
+    return strcmp(run->encoding, "nope") == 0   ? 0
+           : strcmp(run->encoding, "rope") == 0 ? run->config->model.heads
+                                                : -1;
+}
+
+static szg_status sweep_row(szg_context *context, szg_table *table, const szg_reproduction *self,
+                            const reproduction_run *run) {
+    run_kind kind = {run->experiment, run->encoding, run->shown.task};
+    fact_mean accuracy;
+    average(self, &kind, &accuracy);
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));
+    SZG_TRY(szg_table_set_text(context, table, "task", run->shown.task));
+    SZG_TRY(szg_table_set_integer(context, table, "rotated_heads", rotated_heads(self, run)));
+    SZG_TRY(szg_table_set_text(context, table, "encoding", run->encoding));
+    SZG_TRY(szg_table_set_integer(context, table, "seeds", accuracy.count));
+    SZG_TRY(set_known(context, table, "accuracy", mean_of(&accuracy)));
+    return set_known(context, table, "spread", spread_of(&accuracy));
+}
+
+/* Rows in the order of rotated heads, for each experiment and task in the order of the runs. */
+static szg_status sweep_rows(szg_context *context, szg_table *table, const szg_reproduction *self,
+                             const reproduction_run *like) {
+    for (int64_t heads = 0; heads <= like->config->model.heads; heads++)
+        for (int64_t i = 0; i < self->count; i++) {
+            const reproduction_run *run = &self->run[i];
+            if (strcmp(run->experiment, like->experiment) == 0 &&
+                strcmp(run->shown.task, like->shown.task) == 0 &&
+                rotated_heads(self, run) == heads && !is_repeated(self, i, true))
+                SZG_TRY(sweep_row(context, table, self, run));
+        }
+    return SZG_OK;
+}
+
+static bool begins_sweep(const szg_reproduction *self, int64_t index) {
+    for (int64_t i = 0; i < index; i++)
+        if (self->run[i].shown.rotated_heads >= 0 &&
+            strcmp(self->run[i].experiment, self->run[index].experiment) == 0 &&
+            strcmp(self->run[i].shown.task, self->run[index].shown.task) == 0)
+            return false;
+    return self->run[index].shown.rotated_heads >= 0;
+}
+
+szg_status reproduction_sweep(szg_context *context, const szg_reproduction *self, szg_table **out) {
+    for (int64_t i = 0; i < self->count; i++) {
+        if (!begins_sweep(self, i))
+            continue;
+        if (!*out)
+            SZG_TRY(szg_table_open(context, "sweep", sweep_columns, COUNT(sweep_columns), out));
+        SZG_TRY(sweep_rows(context, *out, self, &self->run[i]));
+    }
+    return SZG_OK;
+}
+
+/* ---- What has not run ---- */
+
+static const szg_column missing_columns[] = {
+    {"run", SZG_TEXT, "folder of the run, below runs/"},
+    {"encoding", SZG_TEXT, "SPEC of the encoding"},
+    {"task", SZG_TEXT, "distance or count"},
+    {"seed", SZG_INTEGER, "of the run"},
+    {"note", SZG_TEXT, ""},
+};
+
+static szg_status missing_row(szg_context *context, szg_table *table, const reproduction_run *run) {
+    bool begun = false;
+    if (run->folder) {
+        char *state;
+        SZG_TRY(szg_path_join(context, run->folder, "checkpoint.state.safetensors", &state));
+        begun = access(state, F_OK) == 0;
+        szg_memory_free(state);
+    }
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "run", run->name));
+    SZG_TRY(szg_table_set_text(context, table, "encoding", run->encoding));
+    SZG_TRY(szg_table_set_text(context, table, "task", run->shown.task));
+    SZG_TRY(szg_table_set_integer(context, table, "seed", (int64_t)run->shown.seed));
+    return szg_table_note(context, table, begun ? "begun, not finished" : "not begun");
+}
+
+szg_status reproduction_missing(szg_context *context, const szg_reproduction *self,
+                                szg_table **out) {
+    SZG_TRY(szg_table_open(context, "missing", missing_columns, COUNT(missing_columns), out));
+    for (int64_t i = 0; i < self->count; i++)
+        if (!self->run[i].shown.finished)
+            SZG_TRY(missing_row(context, *out, &self->run[i]));
+    return SZG_OK;
+}
