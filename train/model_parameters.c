@@ -37,7 +37,7 @@ typedef struct linear_entry {
 
 static void add_linears(szg_model *model, int64_t layer, bool biases, int64_t count,
                         const linear_entry *entries) {
-    char name[48];
+    char name[32];
     for (int64_t i = 0; i < count; i++) {
         snprintf(name, sizeof name, "%s.weight", entries[i].name);
         entries[i].at->weight =
@@ -52,7 +52,7 @@ static void add_linears(szg_model *model, int64_t layer, bool biases, int64_t co
 }
 
 static void add_norm(szg_model *model, int64_t layer, const char *name, model_linear *at) {
-    char text[48];
+    char text[32];
     snprintf(text, sizeof text, "%s.weight", name);
     at->weight = add(model, layer, text, model->config.model.width, 0, START_ONES, 0);
     snprintf(text, sizeof text, "%s.bias", name);

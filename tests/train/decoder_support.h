@@ -1,0 +1,204 @@
+/* A small decoder with random parameters, a batch for it, and what passes over it yield. */
+#ifndef SZG_TESTS_DECODER_SUPPORT_H
+#define SZG_TESTS_DECODER_SUPPORT_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+#include <szego/backend.h>
+#include <szego/decoder.h>
+#include <szego/memory.h>
+
+enum { SEQUENCES = 3, POSITIONS = 7, CLASSES = 5, WORDS = 11 };
+
+/* A profile at a small size, with `overrides` ("mask=none", without the section), NULL at the end.
+ */
+static inline szg_train_config small_config(szg_profile profile, const char *encoding,
+                                            const char *const *overrides) {
+    static const char *const sizes[][2] = {{"model.vocabulary", "11"}, {"model.width", "8"},
+                                           {"model.hidden", "12"},     {"model.layers", "2"},
+                                           {"model.heads", "2"},       {"model.max_length", "7"},
+                                           {"model.latent", "6"},      {"data.longest", "7"}};
+    szg_train_config config;
+    char key[64], value[64];
+    ck_szg_ok(szg_train_config_profile(test_context(), profile, encoding, &config));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        ck_szg_ok(szg_train_config_set(test_context(), &config, sizes[i][0], sizes[i][1]));
+    for (; overrides && *overrides; overrides++) {
+        ck_assert_int_eq(sscanf(*overrides, "%40[^=]=%60s", key, value), 2);
+        char full[80];
+        snprintf(full, sizeof full, "model.%s", key);
+        ck_szg_ok(szg_train_config_set(test_context(), &config, full, value));
+    }
+    return config;
+}
+
+/* Tokens 1 .. WORDS - 1, 0 beyond the lengths 7, 4, 1; labels 1 .. CLASSES - 1 and one 0. */
+typedef struct small_batch {
+    int32_t tokens[SEQUENCES * POSITIONS], lengths[SEQUENCES], labels[SEQUENCES];
+    szg_batch batch;
+} small_batch;
+
+static inline void fill_small_batch(small_batch *b) {
+    szg_stream stream = {.seed = test_seed(), .purpose = 77};
+    *b = (small_batch){.lengths = {7, 4, 1}, .labels = {3, 0, 1}};
+    for (int64_t at = 0; at < SEQUENCES * POSITIONS; at++)
+        b->tokens[at] = at % POSITIONS < b->lengths[at / POSITIONS]
+                            ? 1 + (int32_t)szg_random_below(&stream, (uint64_t)at, WORDS - 1)
+                            : 0;
+    b->batch = (szg_batch){.count = SEQUENCES,
+                           .length = POSITIONS,
+                           .tokens = b->tokens,
+                           .lengths = b->lengths,
+                           .labels = b->labels};
+}
+
+/* What a step keeps in the backend's memory. */
+typedef struct step_memory {
+    szg_step_block block;
+    szg_tally tally;
+} step_memory;
+
+/* A model with its training decoder, in the memory of the context's backend. */
+typedef struct subject {
+    szg_model *model;
+    szg_decoder *decoder;
+    step_memory *memory;
+    void *gradient;
+} subject;
+
+/* Every number drawn, so that nothing is 0 or 1 by accident: norms around 1, others 0.4 normal. */
+static inline void randomise(szg_model *model) {
+    for (int64_t i = 0; i < szg_model_parameters(model); i++) {
+        const szg_parameter *p = szg_model_parameter(model, i);
+        szg_stream stream = {.seed = test_seed(), .step = (uint32_t)i, .purpose = 78};
+        double *values = new_numbers(p->count);
+        bool gain = strstr(p->name, "norm") && strstr(p->name, "weight");
+        szg_random_fill_normal(&stream, 0, p->count, values);
+        for (int64_t at = 0; at < p->count; at++)
+            values[at] = (gain ? 1 : 0) + 0.4 * values[at];
+        ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), p->offset,
+                                  p->count, values));
+        szg_memory_free(values);
+    }
+}
+
+static inline subject open_subject(const szg_train_config *config, bool training) {
+    szg_context *context = test_context();
+    subject s = {0};
+    const szg_step_block block = {.seed = test_seed(), .step = 5, .finite = 1};
+    ck_szg_ok(szg_model_open(context, config, CLASSES, &s.model));
+    randomise(s.model);
+    ck_szg_ok(szg_decoder_open(context, s.model, SEQUENCES, POSITIONS, training, &s.decoder));
+    ck_szg_ok(szg_device_alloc(context, sizeof *s.memory, &s.memory));
+    ck_szg_ok(szg_device_upload(context, &s.memory->block, &block, sizeof block));
+    ck_szg_ok(szg_device_alloc(context, szg_model_count(s.model) * szg_network_real_size(context),
+                               &s.gradient));
+    szg_decoder_set_block(s.decoder, &s.memory->block);
+    return s;
+}
+
+static inline void close_subject(subject *s) {
+    szg_context *context = test_context();
+    szg_device_free(context, s->gradient);
+    szg_device_free(context, s->memory);
+    szg_decoder_close(context, &s->decoder);
+    szg_model_close(context, &s->model);
+}
+
+static inline szg_tally tally_of(const subject *s) {
+    szg_tally tally;
+    ck_szg_ok(szg_device_download(test_context(), &tally, &s->memory->tally, sizeof tally));
+    return tally;
+}
+
+/* Mean loss of a forward pass. */
+static inline double loss_of(subject *s, const szg_batch *batch) {
+    ck_szg_ok(szg_device_clear(test_context(), &s->memory->tally, sizeof s->memory->tally));
+    ck_szg_ok(szg_decoder_forward(test_context(), s->decoder, batch));
+    ck_szg_ok(szg_decoder_score(test_context(), s->decoder, &s->memory->tally));
+    szg_tally tally = tally_of(s);
+    return tally.loss / (double)tally.counted;
+}
+
+/* `count` of the backend's real numbers as doubles; free with szg_memory_free. */
+static inline double *download(const void *array, int64_t count) {
+    int64_t size = szg_network_real_size(test_context());
+    double *out = new_numbers(count), *wide = new_numbers(count);
+    ck_szg_ok(szg_device_download(test_context(), out, array, count * size));
+    for (int64_t i = 0; i < count; i++)
+        wide[i] = size == 8 ? out[i] : (double)((const float *)(const void *)out)[i];
+    szg_memory_free(out);
+    return wide;
+}
+
+/* Logits [SEQUENCES][classes] of the latest pass. */
+static inline double *logits_of(const subject *s) {
+    return download(szg_decoder_logits(s->decoder), SEQUENCES * szg_model_classes(s->model));
+}
+
+/* Gradients of a forward and a backward pass, in the arena's order. */
+static inline double *gradients_of(subject *s, const szg_batch *batch) {
+    int64_t count = szg_model_count(s->model);
+    ck_szg_ok(szg_device_clear(test_context(), &s->memory->tally, sizeof s->memory->tally));
+    ck_szg_ok(szg_decoder_forward(test_context(), s->decoder, batch));
+    ck_szg_ok(szg_decoder_backward(test_context(), s->decoder, s->gradient, &s->memory->tally));
+    double *out = new_numbers(count);
+    ck_szg_ok(szg_model_read(test_context(), s->model, s->gradient, 0, count, out));
+    return out;
+}
+
+/* What the tests run through: both profiles with every encoding, then single switches. */
+typedef struct variant {
+    szg_profile profile;
+    const char *encoding;
+    const char *overrides[8];
+} variant;
+
+#define BOTH_PROFILES(encoding)                                                                    \
+    {SZG_PROFILE_TEXT, encoding, {NULL}}, {                                                        \
+        SZG_PROFILE_RELEASED, encoding, {                                                          \
+            NULL                                                                                   \
+        }                                                                                          \
+    }
+
+static const variant variants[] = {
+    BOTH_PROFILES("nope"),
+    BOTH_PROFILES("absolute"),
+    BOTH_PROFILES("learned"),
+    BOTH_PROFILES("random"),
+    BOTH_PROFILES("relative"),
+    BOTH_PROFILES("t5:buckets=8,max_distance=6"),
+    BOTH_PROFILES("alibi"),
+    BOTH_PROFILES("rope"),
+    BOTH_PROFILES("rope:rotate=1"),
+    BOTH_PROFILES("rope+absolute"),
+    BOTH_PROFILES("mla"),
+    BOTH_PROFILES("kms:rho=0.5"),
+    {SZG_PROFILE_TEXT, "random", {"position_table=trained", "extra_position_table=true"}},
+    {SZG_PROFILE_TEXT, "rope:rotary=2,pairing=half", {"activation=gelu"}},
+    {SZG_PROFILE_TEXT, "rope", {"rotated_layers=1", "final_norm=true"}},
+    {SZG_PROFILE_TEXT, "rope", {"mask=none", "mask_padding=false", "pooling=all"}},
+    {SZG_PROFILE_TEXT, "rope", {"biases=none", "dropout_hidden=true"}},
+    {SZG_PROFILE_TEXT, "t5:buckets=4", {"biases=not_attention", "keys_values=embedding"}},
+    {SZG_PROFILE_TEXT, "nope", {"added_sinusoid=interleaved", "ignored_label=0"}},
+    {SZG_PROFILE_TEXT, "mla", {"biases=all", "keys_values=embedding", "rotated_layers=0"}},
+    {SZG_PROFILE_TEXT, "mla:rope=2,pairing=half", {"rotary_queries=shared"}},
+    {SZG_PROFILE_TEXT, "mla:content=6", {"latent_rotation=table_halves", "dropout_hidden=true"}},
+    {SZG_PROFILE_RELEASED, "mla", {"rotary_queries=per_head", "classes=labels"}},
+};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+/* For messages. */
+static inline const char *name_of(const variant *v) {
+    static char name[256];
+    int used = snprintf(name, sizeof name, "%s %s",
+                        v->profile == SZG_PROFILE_TEXT ? "text" : "released", v->encoding);
+    for (int i = 0; v->overrides[i]; i++)
+        used += snprintf(name + used, sizeof name - (size_t)used, " %s", v->overrides[i]);
+    return name;
+}
+
+#endif
