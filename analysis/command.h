@@ -34,7 +34,8 @@ typedef struct command_call {
     shared_options shared;
     void *own; /* the command's own options: own_size zeroed bytes */
     szg_context *context;
-    int argc; /* the whole command line, for provenance */
+    const szg_train_config *config; /* of a training: goes into the provenance; NULL: none */
+    int argc;                       /* the whole command line, for provenance */
     char **argv;
 } command_call;
 
@@ -61,6 +62,10 @@ typedef struct command {
  * NULL: the first. */
 SZG_CHECK_RESULT szg_status output_tables(command_call *call, size_t count,
                                           szg_table **const *tables, const char *table);
+
+/* The same into the folder or file `path`, whatever -o says, without a word. */
+SZG_CHECK_RESULT szg_status output_tables_to(command_call *call, const char *path, size_t count,
+                                             szg_table **const *tables);
 
 /* Every command, NULL at the end; one file each. */
 extern const command *const command_table[];

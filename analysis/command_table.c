@@ -5,12 +5,22 @@ extern const command command_checkpoint;
 extern const command command_completion;
 extern const command command_info;
 extern const command command_logits;
+extern const command command_predict;
 extern const command command_spectrum;
 extern const command command_symbol;
+extern const command command_train;
 extern const command command_verify;
 
 const command *const command_table[] = {
-    &command_spectrum,   &command_symbol,     &command_verify,
-    &command_checkpoint, &command_logits,     &command_bench,
-    &command_info,       &command_completion, NULL,
+    &command_spectrum,
+    &command_symbol,
+    &command_verify,
+    &command_checkpoint,
+    &command_logits,
+    &command_train,
+    &command_predict,
+    &command_bench,
+    &command_info,
+    &command_completion,
+    NULL,
 };

@@ -6,6 +6,14 @@
 /* Rows of a table that a person wants on a screen; csv, json and -o have them all. */
 enum { ROWS_SHOWN = 100 };
 
+static szg_status add_config(command_call *call, szg_json *provenance) {
+    szg_json *config;
+    if (!call->config)
+        return SZG_OK;
+    SZG_TRY(szg_train_config_json(call->context, call->config, &config));
+    return szg_json_add(call->context, provenance, "config", &config);
+}
+
 static szg_status open_result(command_call *call, szg_result **out) {
     szg_context *context = call->context;
     SZG_TRY(szg_result_open(context, call->command->name, out));
@@ -21,6 +29,7 @@ static szg_status open_result(command_call *call, szg_result **out) {
     SZG_TRY_GOTO(status,
                  szg_json_add_integer(context, provenance, "seed", (int64_t)call->shared.seed),
                  fail);
+    SZG_TRY_GOTO(status, add_config(call, provenance), fail);
     SZG_TRY_GOTO(status, szg_json_open_array(context, &arguments), fail);
     for (int i = 1; i < call->argc; i++)
         SZG_TRY_GOTO(status, szg_json_add_text(context, arguments, NULL, call->argv[i]), fail);
@@ -45,16 +54,33 @@ static szg_status write_file(command_call *call, const szg_result *result, const
     return SZG_OK;
 }
 
-szg_status output_tables(command_call *call, size_t count, szg_table **const *tables,
-                         const char *table) {
-    szg_result *result;
-    SZG_TRY(open_result(call, &result));
+static szg_status collect(command_call *call, size_t count, szg_table **const *tables,
+                          szg_result **out) {
+    SZG_TRY(open_result(call, out));
     szg_status status = SZG_OK;
     for (size_t i = 0; i < count && status == SZG_OK; i++)
         if (*tables[i])
-            status = szg_result_add(call->context, result, tables[i]);
-    if (status == SZG_OK)
-        status = call->shared.output ? write_file(call, result, table) : print(call, result, table);
+            status = szg_result_add(call->context, *out, tables[i]);
+    if (status != SZG_OK)
+        szg_result_close(out);
+    return status;
+}
+
+szg_status output_tables(command_call *call, size_t count, szg_table **const *tables,
+                         const char *table) {
+    szg_result *result;
+    SZG_TRY(collect(call, count, tables, &result));
+    szg_status status =
+        call->shared.output ? write_file(call, result, table) : print(call, result, table);
+    szg_result_close(&result);
+    return status;
+}
+
+szg_status output_tables_to(command_call *call, const char *path, size_t count,
+                            szg_table **const *tables) {
+    szg_result *result;
+    SZG_TRY(collect(call, count, tables, &result));
+    szg_status status = szg_result_write(call->context, result, path, NULL);
     szg_result_close(&result);
     return status;
 }

@@ -48,7 +48,7 @@ static szg_status set_encoding(szg_context *context, szg_train_config *config,
                           !slopes                 ? ""
                           : strchr(encoding, ':') ? ",slopes=exp"
                                                   : ":slopes=exp");
-    const config_row *row = config_find("model.encoding");
+    const config_row *row = config_row_find("model.encoding");
     return set_row(context, row, length < (int)sizeof spec ? spec : encoding, config);
 }
 
@@ -64,7 +64,7 @@ szg_status szg_train_config_profile(szg_context *context, szg_profile profile, c
 szg_status szg_train_config_set(szg_context *context, szg_train_config *config, const char *key,
                                 const char *value) {
     char sentence[CONFIG_SENTENCE];
-    const config_row *row = config_find(key);
+    const config_row *row = config_row_find(key);
     if (!row) {
         config_unknown(key, sentence);
         return szg_fail(context, SZG_EINVAL, "%.80s %s", key, sentence);

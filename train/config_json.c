@@ -51,7 +51,7 @@ static szg_status take_member(szg_context *context, const char *key, szg_json_va
                               bool settled, szg_train_config *config) {
     char sentence[CONFIG_SENTENCE], number[SZG_REAL_TEXT];
     const char *text;
-    const config_row *row = config_find(key);
+    const config_row *row = config_row_find(key);
     if (!row) {
         config_unknown(key, sentence);
         return szg_json_fail(context, value, "%s", sentence);
@@ -89,7 +89,7 @@ static szg_status take_override(szg_context *context, const char *text, bool set
     char key[KEY_TEXT], sentence[CONFIG_SENTENCE];
     size_t length = strcspn(text, "=");
     snprintf(key, sizeof key, "%.*s", (int)(length < KEY_TEXT ? length : KEY_TEXT), text);
-    const config_row *row = config_find(key);
+    const config_row *row = config_row_find(key);
     if (!text[length])
         return szg_fail(context, SZG_EINVAL, "\"%.80s\" is not key=value, such as model.width=64",
                         text);

@@ -101,7 +101,7 @@ const szg_config_key *szg_train_config_key(int64_t index) {
     return row ? &row->key : NULL;
 }
 
-const config_row *config_find(const char *name) {
+const config_row *config_row_find(const char *name) {
     for (int64_t i = 0; i < ROWS; i++)
         if (strcmp(rows[i].key.name, name) == 0)
             return &rows[i];

@@ -13,7 +13,7 @@ typedef struct config_row {
 } config_row;
 
 /* NULL where there is no such key. */
-const config_row *config_find(const char *name);
+const config_row *config_row_find(const char *name);
 const config_row *config_row_at(int64_t index);
 
 /* Whether some key begins with "section.". */

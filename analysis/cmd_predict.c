@@ -1,0 +1,148 @@
+/* `szego predict`: class logits of a checkpoint on a file of examples. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "command.h"
+
+enum { KEY_CHECKPOINT = 0x700, KEY_CONFIG, KEY_DATA };
+
+typedef struct predict_options {
+    const char *checkpoint, *config, *data;
+} predict_options;
+
+static const struct argp_option options[] = {
+    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "weights in safetensors, by `szego train` or PyTorch",
+     0},
+    {"config", KEY_CONFIG, "FILE", 0,
+     "the model's configuration (default: the one in the checkpoint)", 0},
+    {"data", KEY_DATA, "FILE", 0, "examples in JSONL, one {\"tokens\": [ids], \"label\": n} a line",
+     0},
+    {0}};
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    predict_options *own = call->own;
+    switch (key) {
+    case KEY_CHECKPOINT:
+        own->checkpoint = argument;
+        return 0;
+    case KEY_CONFIG:
+        own->config = argument;
+        return 0;
+    case KEY_DATA:
+        own->data = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (!own->checkpoint || !own->data)
+            argp_error(state, "%s is missing", own->checkpoint ? "--data" : "--checkpoint");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const szg_column columns[] = {
+    {"checkpoint", SZG_TEXT, "file of the weights"},
+    {"data", SZG_TEXT, "file of the examples"},
+    {"examples", SZG_INTEGER, "examples of the file"},
+    {"counted", SZG_INTEGER, "examples whose label is not ignored"},
+    {"classes", SZG_INTEGER, "width of the output"},
+    {"loss", SZG_REAL, "mean cross-entropy, nats"},
+    {"accuracy", SZG_REAL, "share of right predictions"},
+    {"note", SZG_TEXT, "what a reader must know"},
+};
+
+static szg_status fill(command_call *call, const szg_model *model, const szg_examples *examples,
+                       const szg_tally *tally, szg_table *table) {
+    szg_context *context = call->context;
+    const predict_options *own = call->own;
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "checkpoint", own->checkpoint));
+    SZG_TRY(szg_table_set_text(context, table, "data", own->data));
+    SZG_TRY(szg_table_set_integer(context, table, "examples", examples->count));
+    SZG_TRY(szg_table_set_integer(context, table, "counted", tally->counted));
+    SZG_TRY(szg_table_set_integer(context, table, "classes", szg_model_classes(model)));
+    if (tally->counted == 0)
+        return szg_table_note(context, table, "every label is ignored (model.ignored_label)");
+    double counted = (double)tally->counted;
+    SZG_TRY(szg_table_set_real(context, table, "loss", tally->loss / counted));
+    return szg_table_set_real(context, table, "accuracy", (double)tally->correct / counted);
+}
+
+static bool wants_logits(const command_call *call) {
+    const char *path = call->shared.output;
+    size_t length = path ? strlen(path) : 0;
+    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
+}
+
+static szg_status write_logits(command_call *call, int64_t examples, int64_t classes,
+                               const double *logits) {
+    const int64_t shape[] = {examples, classes};
+    SZG_TRY(szg_npy_write_real(call->context, call->shared.output, 2, shape, logits));
+    szg_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+    call->shared.output = NULL; /* the table goes to standard output */
+    return SZG_OK;
+}
+
+static szg_status evaluate(command_call *call, szg_model *model, const szg_examples *examples,
+                           double *logits, szg_table **out) {
+    szg_tally tally;
+    szg_table *table;
+    SZG_TRY(szg_train_evaluate(call->context, model, examples, &tally, logits));
+    SZG_TRY(szg_table_open(call->context, "predict", columns,
+                           (int64_t)(sizeof columns / sizeof *columns), &table));
+    szg_status status = fill(call, model, examples, &tally, table);
+    if (status == SZG_OK && logits)
+        status = write_logits(call, examples->count, szg_model_classes(model), logits);
+    *out = table;
+    if (status != SZG_OK)
+        szg_table_close(out);
+    return status;
+}
+
+static szg_status predict(command_call *call, szg_model *model, const szg_examples *examples) {
+    double *logits = NULL;
+    szg_table *table;
+    int64_t count;
+    SZG_TRY(szg_memory_product(call->context, examples->count, szg_model_classes(model), &count));
+    if (wants_logits(call))
+        SZG_TRY(szg_memory_alloc(call->context, count, sizeof *logits, &logits));
+    szg_status status = evaluate(call, model, examples, logits, &table);
+    szg_memory_free(logits);
+    SZG_TRY(status);
+    szg_table **const list[] = {&table};
+    status = output_tables(call, 1, list, NULL);
+    szg_table_close(&table);
+    return status;
+}
+
+static szg_status run(command_call *call) {
+    const predict_options *own = call->own;
+    szg_train_config config;
+    szg_model *model;
+    szg_examples examples;
+    if (own->config)
+        SZG_TRY(szg_train_config_read(call->context, own->config, NULL, 0, &config));
+    SZG_TRY(szg_model_load(call->context, own->checkpoint, own->config ? &config : NULL, &model));
+    call->config = szg_model_settings(model);
+    szg_status status = szg_examples_read(call->context, own->data, &examples);
+    if (status == SZG_OK) {
+        status = predict(call, model, &examples);
+        szg_examples_close(&examples);
+    }
+    call->config = NULL;
+    szg_model_close(call->context, &model);
+    return status;
+}
+
+const command command_predict = {
+    .name = "predict",
+    .summary = "class logits, loss and accuracy of a trained checkpoint",
+    .doc = "Runs a checkpoint on examples and prints loss and accuracy. -o FILE.npy writes the "
+           "class logits [examples, classes]. Checkpoints that PyTorch saved under the names of "
+           "docs/training.md need --config.",
+    .options = options,
+    .own_size = sizeof(predict_options),
+    .parse = parse,
+    .run = run,
+};

@@ -1,0 +1,334 @@
+/* `szego train`: a decoder on one of the paper's tasks, one run a seed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+
+enum {
+    KEY_PROFILE = 0x600,
+    KEY_ENCODING,
+    KEY_TASK,
+    KEY_SET,
+    KEY_EPOCHS,
+    KEY_BATCH,
+    KEY_LIMIT,
+    KEY_RATE,
+    KEY_SEEDS,
+    KEY_DATA,
+    KEY_TEST_DATA,
+    KEY_EXPORT,
+    KEY_CAPTURE,
+    KEY_DUMP,
+    KEY_RESUME
+};
+
+typedef struct train_options {
+    const char *config, *export_path;
+    text_list overrides; /* of szg_memory_alloc */
+    integer_list seeds;
+    bool dump, resume;
+    szg_train_config settings;
+} train_options;
+
+static const struct argp_option options[] = {
+    {"profile", KEY_PROFILE, "P", 0, "text (the paper as written, default) or released (its code)",
+     0},
+    {"encoding", KEY_ENCODING, "SPEC", 0, "positional encoding (model.encoding)", 0},
+    {"task", KEY_TASK, "TASK", 0, "distance (default) or count (data.task)", 0},
+    {"set", KEY_SET, "KEY=VALUE", 0,
+     "set one key of the configuration, model.width=64 say; may be given several times", 0},
+    {"epochs", KEY_EPOCHS, "N", 0, "loop.epochs", 0},
+    {"batch", KEY_BATCH, "N", 0, "loop.batch", 0},
+    {"limit-steps", KEY_LIMIT, "N", 0,
+     "stop after N steps; the schedule stays that of all epochs (loop.limit_steps)", 0},
+    {"learning-rate", KEY_RATE, "X", 0, "loop.learning_rate", 0},
+    {"seeds", KEY_SEEDS, "S,...", 0, "one run a seed (default: --seed), then mean and spread", 0},
+    {"data", KEY_DATA, "FILE", 0, "JSONL file of examples in place of the task (data.train_file)",
+     1},
+    {"test-data", KEY_TEST_DATA, "FILE", 0,
+     "JSONL file of the test split (data.test_file; default: a part of --data)", 1},
+    {"export-data", KEY_EXPORT, "PATH", 0,
+     "write the examples as JSONL: DIR/ gets train.jsonl and test.jsonl, a file gets both; without "
+     "-o that is all",
+     1},
+    {"capture", KEY_CAPTURE, "KEY=VALUE,...", 0,
+     "report the attention logits while training: every=K (steps), layers=LIST, heads=LIST, "
+     "probes=P (sequences); lists as 0-3+5 or all",
+     2},
+    {"dump", KEY_DUMP, NULL, 0, "keep the captured logits too, in RUN/logits/", 2},
+    {"resume", KEY_RESUME, NULL, 0, "go on with the runs that -o DIR/ holds", 2},
+    {0}};
+
+/* The key that an option with a value of its own sets; NULL: another option. */
+static const char *key_of(int option) {
+    switch (option) {
+    case KEY_PROFILE:
+        return "profile";
+    case KEY_ENCODING:
+        return "model.encoding";
+    case KEY_TASK:
+        return "data.task";
+    case KEY_EPOCHS:
+        return "loop.epochs";
+    case KEY_BATCH:
+        return "loop.batch";
+    case KEY_LIMIT:
+        return "loop.limit_steps";
+    case KEY_RATE:
+        return "loop.learning_rate";
+    case KEY_DATA:
+        return "data.train_file";
+    case KEY_TEST_DATA:
+        return "data.test_file";
+    default:
+        return NULL;
+    }
+}
+
+static void add_override(train_options *own, struct argp_state *state, const char *key,
+                         const char *value, size_t length) {
+    size_t size = strlen(key) + length + 2;
+    char *text;
+    if (szg_memory_alloc(NULL, (int64_t)size, 1, &text) != SZG_OK)
+        argp_failure(state, EXIT_INTERNAL, 0, "out of memory");
+    snprintf(text, size, "%s%s%.*s", key, *key ? "=" : "", (int)length, value);
+    parse_text(state, text, &own->overrides);
+}
+
+/* every=50,layers=0+1: one key of the section `capture` a comma. */
+static void parse_capture(train_options *own, struct argp_state *state, const char *text) {
+    char key[64];
+    bool every = false;
+    for (const char *at = text; *at; at += strspn(at, ",")) {
+        size_t length = strcspn(at, ","), name = strcspn(at, "=");
+        if (name == 0 || name >= length || name > 32)
+            argp_error(state, "--capture: '%s' is not KEY=VALUE,...", text);
+        every = every || strncmp(at, "every=", 6) == 0;
+        snprintf(key, sizeof key, "capture.%.*s", (int)name, at);
+        add_override(own, state, key, at + name + 1, length - name - 1);
+        at += length;
+    }
+    if (!every)
+        argp_error(state, "--capture: every=K is missing: the steps between captures");
+}
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    train_options *own = call->own;
+    if (key_of(key)) {
+        add_override(own, state, key_of(key), argument, strlen(argument));
+        return 0;
+    }
+    switch (key) {
+    case KEY_SET:
+        if (!strchr(argument, '='))
+            argp_error(state, "--set: '%s' is not KEY=VALUE", argument);
+        add_override(own, state, "", argument, strlen(argument));
+        return 0;
+    case KEY_SEEDS:
+        parse_integer_list(state, "--seeds", argument, 0, INT64_MAX, &own->seeds);
+        return 0;
+    case KEY_EXPORT:
+        own->export_path = argument;
+        return 0;
+    case KEY_CAPTURE:
+        parse_capture(own, state, argument);
+        return 0;
+    case KEY_DUMP:
+        add_override(own, state, "capture.dump", "true", 4);
+        own->dump = true;
+        return 0;
+    case KEY_RESUME:
+        own->resume = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (own->config)
+            argp_error(state, "one CONFIG.json is read, '%s' is a second one", argument);
+        own->config = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (!call->shared.output && !own->export_path)
+            argp_error(state, "-o DIR/ is missing: a training needs a folder for its runs");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void release(command_call *call) {
+    train_options *own = call->own;
+    for (int64_t i = 0; i < own->overrides.count; i++)
+        szg_memory_free((void *)own->overrides.value[i]);
+    szg_memory_free(own->overrides.value);
+    szg_memory_free(own->seeds.value);
+}
+
+/* ---- --export-data ---- */
+
+static bool is_folder(const char *path) {
+    struct stat info;
+    size_t length = strlen(path);
+    return (length > 0 && path[length - 1] == '/') ||
+           (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
+static szg_status add_all(command_call *call, const szg_examples *from, szg_examples *to) {
+    for (int64_t i = 0; i < from->count; i++)
+        SZG_TRY(szg_examples_add(call->context, to, from->start[i + 1] - from->start[i],
+                                 from->tokens + from->start[i], from->label[i]));
+    return SZG_OK;
+}
+
+static szg_status export_file(command_call *call, const szg_dataset *data, const char *path) {
+    szg_examples both = {0};
+    szg_status status = add_all(call, &data->train, &both);
+    if (status == SZG_OK)
+        status = add_all(call, &data->test, &both);
+    if (status == SZG_OK)
+        status = szg_examples_write(call->context, &both, NULL, both.count, path);
+    szg_examples_close(&both);
+    return status;
+}
+
+static szg_status export_folder(command_call *call, const szg_dataset *data, const char *folder) {
+    char path[4096];
+    SZG_TRY(szg_folder_create(call->context, folder));
+    if (snprintf(path, sizeof path, "%s/train.jsonl", folder) >= (int)sizeof path)
+        return szg_fail(call->context, SZG_EINVAL, "--export-data: the path is too long");
+    SZG_TRY(szg_examples_write(call->context, &data->train, NULL, data->train.count, path));
+    snprintf(path, sizeof path, "%s/test.jsonl", folder);
+    return szg_examples_write(call->context, &data->test, NULL, data->test.count, path);
+}
+
+static szg_status export_data(command_call *call, const szg_dataset *data) {
+    const char *path = ((const train_options *)call->own)->export_path;
+    if (!path)
+        return SZG_OK;
+    SZG_TRY(is_folder(path) ? export_folder(call, data, path) : export_file(call, data, path));
+    szg_say(call->context, SZG_NOTE, "wrote %" PRId64 " and %" PRId64 " examples to %s",
+            data->train.count, data->test.count, path);
+    return SZG_OK;
+}
+
+/* ---- Runs ---- */
+
+static void say_result(command_call *call, const szg_train_options *run,
+                       const szg_train_result *result, const szg_label_ceiling *ceiling) {
+    char limit[64] = "";
+    if (ceiling)
+        snprintf(limit, sizeof limit, " (label ceiling %.4f)", ceiling->accuracy);
+    szg_say(call->context, SZG_NOTE,
+            "%s: %" PRId64 " steps, test accuracy %.4f%s, loss %.4f; %.0f tokens/s", run->folder,
+            result->steps, result->test_accuracy, limit, result->test_loss,
+            result->tokens_per_second);
+    if (result->capture_seconds > 0)
+        szg_say(call->context, SZG_NOTE, "%s: capture took %.2f s, %.1f%% of the training time",
+                run->folder, result->capture_seconds,
+                100 * result->capture_seconds / result->seconds);
+}
+
+/* The run's own folder gets a manifest: its logs as tables. */
+static szg_status write_manifest(command_call *call, const char *folder) {
+    szg_train_tables tables;
+    SZG_TRY(szg_train_tables_read(call->context, folder, &tables));
+    szg_table **const list[] = {&tables.metrics, &tables.timing, &tables.contraction};
+    szg_status status = output_tables_to(call, folder, sizeof list / sizeof *list, list);
+    szg_train_tables_close(&tables);
+    return status;
+}
+
+static szg_status run_seed(command_call *call, const szg_dataset *data,
+                           const szg_label_ceiling *ceiling, uint64_t seed, szg_table *table) {
+    const train_options *own = call->own;
+    char folder[4096];
+    if (snprintf(folder, sizeof folder, "%s/run-%" PRIu64 "/", call->shared.output, seed) >=
+        (int)sizeof folder)
+        return szg_fail(call->context, SZG_EINVAL, "-o: the path is too long");
+    szg_train_options run = {.config = call->config,
+                             .data = data,
+                             .seed = seed,
+                             .folder = folder,
+                             .resume = own->resume};
+    szg_train_result result;
+    SZG_TRY(szg_train_run(call->context, &run, &result));
+    SZG_TRY(write_manifest(call, folder));
+    say_result(call, &run, &result, ceiling);
+    return szg_train_runs_add(call->context, table, &run, &result, ceiling);
+}
+
+static szg_status run_seeds(command_call *call, const szg_dataset *data,
+                            const szg_label_ceiling *ceiling, szg_table *table) {
+    const train_options *own = call->own;
+    if (own->seeds.count == 0)
+        return run_seed(call, data, ceiling, call->shared.seed, table);
+    for (int64_t i = 0; i < own->seeds.count; i++)
+        SZG_TRY(run_seed(call, data, ceiling, (uint64_t)own->seeds.value[i], table));
+    return szg_train_runs_spread(call->context, table);
+}
+
+/* Files have no ceiling that is known. */
+static szg_status find_ceiling(command_call *call, szg_label_ceiling *out, bool *known) {
+    *known = !*call->config->data.train_file;
+    return *known ? szg_task_label_ceiling(call->context, call->config, out) : SZG_OK;
+}
+
+static szg_status train(command_call *call, const szg_dataset *data) {
+    szg_label_ceiling ceiling;
+    bool known;
+    szg_table *table;
+    SZG_TRY(export_data(call, data));
+    if (!call->shared.output)
+        return SZG_OK;
+    SZG_TRY(find_ceiling(call, &ceiling, &known));
+    SZG_TRY(szg_train_runs_open(call->context, &table));
+    szg_status status = run_seeds(call, data, known ? &ceiling : NULL, table);
+    if (status == SZG_OK) {
+        szg_table **const list[] = {&table};
+        status = output_tables_to(call, call->shared.output, 1, list);
+    }
+    if (status == SZG_OK)
+        szg_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+    szg_table_close(&table);
+    return status;
+}
+
+static szg_status check_options(command_call *call) {
+    const train_options *own = call->own;
+    if (own->dump && call->config->capture.every == 0)
+        return szg_fail(call->context, SZG_EINVAL, "--dump keeps captured logits: add --capture");
+    for (int64_t i = 0; i < own->seeds.count; i++)
+        for (int64_t j = 0; j < i; j++)
+            if (own->seeds.value[i] == own->seeds.value[j])
+                return szg_fail(call->context, SZG_EINVAL, "--seeds: %" PRId64 " is there twice",
+                                own->seeds.value[i]);
+    return call->shared.output ? szg_folder_create(call->context, call->shared.output) : SZG_OK;
+}
+
+static szg_status run(command_call *call) {
+    train_options *own = call->own;
+    szg_dataset data;
+    SZG_TRY(szg_train_config_read(call->context, own->config, own->overrides.value,
+                                  own->overrides.count, &own->settings));
+    call->config = &own->settings;
+    SZG_TRY(check_options(call));
+    SZG_TRY(szg_dataset_open(call->context, call->config, &data));
+    szg_status status = train(call, &data);
+    szg_dataset_close(&data);
+    return status;
+}
+
+const command command_train = {
+    .name = "train",
+    .summary = "a decoder on the paper's tasks, with checkpoints and logs",
+    .arguments = "[CONFIG.json]",
+    .doc = "Trains the paper's decoder with a positional encoding on trigger distance or trigger "
+           "count (or on examples of a file). Each seed is a run in DIR/run-SEED/: metrics.csv, "
+           "timing.csv, config.json, checkpoint.safetensors. Ctrl-C saves; --resume goes on, also "
+           "after a kill, with the same numbers.",
+    .options = options,
+    .own_size = sizeof(train_options),
+    .parse = parse,
+    .run = run,
+    .release = release,
+};
