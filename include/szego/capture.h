@@ -1,5 +1,11 @@
 /* Attention logits captured while a decoder trains, or from a saved one, and given to the
- * contraction report in memory. */
+ * contraction report in memory.
+ *
+ * Content is what the logits are without the encoding: of the same pass, without rotation and bias
+ * (content_kind same_qk; mla: neither part rotated; nope: equal to coupled); or, where rows of
+ * positions are added to the tokens (by the encoding, by added_sinusoid or extra_position_table),
+ * of a second pass with these rows zeroed, also without rotation and bias (zeroed). Both are taken
+ * before mask and softmax, the scale included, and cut to the real tokens. */
 #ifndef SZEGO_CAPTURE_H
 #define SZEGO_CAPTURE_H
 
@@ -12,16 +18,38 @@ SZG_BEGIN_DECLS
 typedef struct szg_capture szg_capture;
 
 /* Captures the layers and heads of config->capture for the probe sequences `order`[0 .. probes-1]
- * of `examples`. dump: NULL, or a folder that receives step-S.safetensors with the raw logits. */
+ * of `examples` (order NULL: the first ones), which are copied. dump: NULL, or a folder that
+ * receives step-S.safetensors with the raw logits, as docs/capture.md describes it. The model stays
+ * the caller's; nothing of it changes. SZG_EINVAL (fewer examples than probes, layers or heads that
+ * the model has not), errors of szg_batch_fill and szg_decoder_open. */
 SZG_CHECK_RESULT szg_status szg_capture_open(szg_context *context, szg_model *model,
                                              const szg_examples *examples, const int64_t *order,
                                              const char *dump, szg_capture **out);
+/* The same for layers, heads and probes of `what`, whatever the configuration says. */
+SZG_CHECK_RESULT szg_status szg_capture_open_as(szg_context *context, szg_model *model,
+                                                const szg_capture_config *what,
+                                                const szg_examples *examples, const int64_t *order,
+                                                const char *dump, szg_capture **out);
 void szg_capture_close(szg_context *context, szg_capture **capture);
 
-/* Adds one row a layer, head and probe to `table` (szg_contraction_table). `gradient`: the arena of
- * this step's gradients, for grad_norm; NULL leaves the column empty. */
+/* Adds one row a probe, layer and head to `table` (szg_contraction_table), by szg_capture_report
+ * with quick_symbol. `gradient`: the arena of this step's gradients, for grad_norm; NULL leaves the
+ * column empty. Costs about as much as docs/capture.md says. */
 SZG_CHECK_RESULT szg_status szg_capture_step(szg_context *context, szg_capture *capture,
                                              int64_t step, const void *gradient, szg_table *table);
+
+/* The same into every table that is open; a negative step leaves its cell empty. */
+SZG_CHECK_RESULT szg_status szg_capture_report(szg_context *context, szg_capture *capture,
+                                               int64_t step, const void *gradient,
+                                               const szg_report_options *options,
+                                               szg_contraction_tables *tables);
+
+/* Euclidean norms [heads] of the gradient of each head of a layer: its rows of W_Q, W_K, W_V and
+ * its columns of W_O; mla: its rows of W_UQ, W_UK, W_UV, of W_QR where heads have rotary queries of
+ * their own, and its columns of W_O. Biases and what all heads share are left out. */
+SZG_CHECK_RESULT szg_status szg_capture_gradient_norms(szg_context *context, const szg_model *model,
+                                                       const void *gradient, int64_t layer,
+                                                       double *norms);
 
 SZG_END_DECLS
 

@@ -49,7 +49,7 @@ typedef struct szg_dump_options {
 } szg_dump_options;
 
 /* Adds the report of every matrix to `tables`: files in the order in which they were added, in each
- * by layer, head, probe of the names, then along the axes. Matrices are read a few at a time. Where
+ * by probe, layer, head of the names, then along the axes. Matrices are read a few at a time. Where
  * there is no content the ratios stay empty. SZG_EDATA, with file, tensor and remedy: shapes that
  * do not go together, NaN or infinity (with its place), a type that is no real number; SZG_EINVAL:
  * q and k without encoding, options that do not fit; SZG_ENOMEM. */

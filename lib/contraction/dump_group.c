@@ -13,15 +13,15 @@ static int compare_integers(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
 
-/* File, layer, head, probe, then the name; arrays of szg_dump_add_as first. */
+/* File, probe, layer, head, then the name; arrays of szg_dump_add_as first. */
 static int compare_arrays(const void *left, const void *right) {
     const dump_array *a = *(const dump_array *const *)left, *b = *(const dump_array *const *)right;
     if (!a->prefix || !b->prefix)
         return (a->prefix != NULL) - (b->prefix != NULL);
     int order = compare_integers(a->file, b->file);
+    order = order ? order : compare_integers(a->place.probe, b->place.probe);
     order = order ? order : compare_integers(a->place.layer, b->place.layer);
     order = order ? order : compare_integers(a->place.head, b->place.head);
-    order = order ? order : compare_integers(a->place.probe, b->place.probe);
     return order ? order : strcmp(a->prefix, b->prefix);
 }
 

@@ -1,0 +1,333 @@
+/* Capture of attention logits: evaluation passes over the probe sequences, layer by layer, with
+ * decoders of their own. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include <szego/train.h>
+#include "capture_private.h"
+
+/* Logits wait here for the report, so that all threads have work: as many layers as fit. */
+static const int64_t WAITING = (int64_t)64 << 20;
+
+struct szg_capture {
+    szg_model *model;
+    szg_capture_config what;
+    int64_t probes, length; /* positions that a pass has: of the longest probe, or the model's */
+    int64_t heads;          /* captured ones of a layer */
+    int64_t last;           /* layer */
+    const char *content_kind;
+    int32_t *tokens, *lengths, *labels; /* [probes][length], [probes], [probes] */
+    szg_decoder *coupled, *zeroed;      /* the second: NULL where one pass does */
+    void *device;                       /* [all heads][length][length] */
+    void *host;
+    double *norms; /* [all heads] */
+    char *folder;  /* of the dump; NULL: none */
+    capture_dump dump;
+    /* Pairs that wait; their matrices stand in `matrix`, two a pair. */
+    int64_t waiting, capacity;
+    szg_contraction_pair *pair;
+    char (*probe)[24];
+    double *matrix;
+};
+
+/* ---- Opening ---- */
+
+static bool listed(const szg_index_list *list, int64_t index) {
+    bool found = list->all;
+    for (int64_t i = 0; i < list->count && !found; i++)
+        found = list->index[i] == index;
+    return found;
+}
+
+/* How many of 0 .. count - 1 are listed, and the last one. */
+static int64_t count_listed(const szg_index_list *list, int64_t count, int64_t *last) {
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (listed(list, i)) {
+            found++;
+            *last = i;
+        }
+    return found;
+}
+
+/* Whether rows of positions are added to the tokens: then content is a pass without them. */
+static bool adds_positions(const szg_model *model) {
+    const szg_model_config *config = &szg_model_settings(model)->model;
+    return szg_encoding_attaches(szg_model_encoding(model)) & SZG_ATTACH_INPUT ||
+           config->added_sinusoid != SZG_SINUSOID_NONE || config->extra_position_table;
+}
+
+/* Without any mask real tokens see the padding, and there must be as much of it as in training. */
+static bool sees_padding(const szg_model *model) {
+    const szg_model_config *config = &szg_model_settings(model)->model;
+    return config->mask == SZG_MASK_NONE && !config->mask_padding;
+}
+
+static szg_status choose(szg_context *context, const szg_examples *examples, const int64_t *order,
+                         szg_capture *self) {
+    const szg_model_config *config = &szg_model_settings(self->model)->model;
+    int64_t last_head = 0;
+    self->heads = count_listed(&self->what.heads, config->heads, &last_head);
+    int64_t layers = count_listed(&self->what.layers, config->layers, &self->last);
+    if (self->heads == 0 || layers == 0)
+        return szg_fail(context, SZG_EINVAL,
+                        "capture: no layer or no head of the model's %" PRId64 " layers and "
+                        "%" PRId64 " heads is named",
+                        config->layers, config->heads);
+    if (self->probes < 1 || self->probes > examples->count)
+        return szg_fail(context, SZG_EINVAL,
+                        "capture: %" PRId64 " probes of %" PRId64
+                        " test sequences: set capture.probes to 1 or more that there are",
+                        self->probes, examples->count);
+    for (int64_t p = 0; p < self->probes; p++) {
+        int64_t e = order ? order[p] : p, n = examples->start[e + 1] - examples->start[e];
+        self->length = n > self->length ? n : self->length;
+    }
+    if (sees_padding(self->model))
+        self->length = config->max_length;
+    self->content_kind = adds_positions(self->model) ? "zeroed" : "same_qk";
+    return SZG_OK;
+}
+
+static szg_status open_batch(szg_context *context, const szg_examples *examples,
+                             const int64_t *order, szg_capture *self) {
+    int64_t size;
+    SZG_TRY(szg_memory_product(context, self->probes, self->length, &size));
+    SZG_TRY(szg_memory_alloc(context, size, sizeof *self->tokens, &self->tokens));
+    SZG_TRY(szg_memory_alloc(context, self->probes, sizeof *self->lengths, &self->lengths));
+    SZG_TRY(szg_memory_alloc(context, self->probes, sizeof *self->labels, &self->labels));
+    return szg_batch_fill(context, examples, order, self->probes, self->length,
+                          szg_model_settings(self->model)->model.vocabulary,
+                          szg_model_classes(self->model), self->tokens, self->lengths,
+                          self->labels);
+}
+
+/* Pairs that may wait: all of a pass, or what the memory holds, but those of a layer in any case.
+ */
+static szg_status open_waiting(szg_context *context, szg_capture *self) {
+    int64_t square, size, layers = self->last + 1;
+    SZG_TRY(szg_memory_product(context, self->length, self->length, &square));
+    int64_t fit = WAITING / (2 * square * (int64_t)sizeof(double)) / self->heads;
+    self->capacity = self->heads * (fit < 1 ? 1 : fit < layers ? fit : layers);
+    SZG_TRY(szg_memory_product(context, 2 * self->capacity, square, &size));
+    SZG_TRY(szg_memory_require(context, size, 1, sizeof(double), "captured logits",
+                               "capture fewer heads"));
+    SZG_TRY(szg_memory_alloc(context, self->capacity, sizeof *self->pair, &self->pair));
+    SZG_TRY(szg_memory_alloc(context, self->capacity, sizeof *self->probe, &self->probe));
+    return szg_memory_alloc(context, size, sizeof *self->matrix, &self->matrix);
+}
+
+static szg_status open_memory(szg_context *context, szg_capture *self) {
+    int64_t heads = szg_model_settings(self->model)->model.heads, size;
+    SZG_TRY(szg_memory_product(context, self->length, self->length, &size));
+    SZG_TRY(szg_memory_product(context, size, heads, &size));
+    size *= szg_network_real_size(context);
+    SZG_TRY(szg_device_alloc(context, size, &self->device));
+    SZG_TRY(szg_memory_alloc(context, size, 1, &self->host));
+    SZG_TRY(szg_memory_alloc(context, heads, sizeof *self->norms, &self->norms));
+    return open_waiting(context, self);
+}
+
+static szg_status open_dump(szg_context *context, const char *folder, szg_capture *self) {
+    int64_t count;
+    if (!folder)
+        return SZG_OK;
+    SZG_TRY(szg_memory_copy_text(context, folder, &self->folder));
+    SZG_TRY(szg_memory_product(context, 3 * (self->last + 1) * self->heads, self->probes, &count));
+    return capture_dump_open(context, count, &self->dump);
+}
+
+static szg_status open_parts(szg_context *context, const szg_examples *examples,
+                             const int64_t *order, const char *dump, szg_capture *self) {
+    SZG_TRY(choose(context, examples, order, self));
+    SZG_TRY(open_batch(context, examples, order, self));
+    SZG_TRY(szg_decoder_open(context, self->model, 1, self->length, false, &self->coupled));
+    if (adds_positions(self->model))
+        SZG_TRY(szg_decoder_open(context, self->model, 1, self->length, false, &self->zeroed));
+    SZG_TRY(open_memory(context, self));
+    return open_dump(context, dump, self);
+}
+
+szg_status szg_capture_open_as(szg_context *context, szg_model *model,
+                               const szg_capture_config *what, const szg_examples *examples,
+                               const int64_t *order, const char *dump, szg_capture **out) {
+    *out = NULL;
+    szg_capture *self;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *self, &self));
+    self->model = model;
+    self->what = *what;
+    self->probes = self->what.probes;
+    szg_status status = open_parts(context, examples, order, dump, self);
+    if (status == SZG_OK)
+        *out = self;
+    else
+        szg_capture_close(context, &self);
+    return status;
+}
+
+szg_status szg_capture_open(szg_context *context, szg_model *model, const szg_examples *examples,
+                            const int64_t *order, const char *dump, szg_capture **out) {
+    return szg_capture_open_as(context, model, &szg_model_settings(model)->capture, examples, order,
+                               dump, out);
+}
+
+void szg_capture_close(szg_context *context, szg_capture **capture) {
+    if (!capture || !*capture)
+        return;
+    szg_capture *self = *capture;
+    capture_dump_close(&self->dump);
+    szg_memory_free(self->matrix);
+    szg_memory_free(self->probe);
+    szg_memory_free(self->pair);
+    szg_memory_free(self->norms);
+    szg_memory_free(self->host);
+    szg_device_free(context, self->device);
+    szg_decoder_close(context, &self->zeroed);
+    szg_decoder_close(context, &self->coupled);
+    szg_memory_free(self->labels);
+    szg_memory_free(self->lengths);
+    szg_memory_free(self->tokens);
+    szg_memory_free(self->folder);
+    szg_memory_free(self);
+    *capture = NULL;
+}
+
+/* ---- A step ---- */
+
+typedef struct step_job {
+    szg_context *context;
+    szg_capture *self;
+    int64_t step;
+    const void *gradient;
+    const szg_report_options *options;
+    szg_contraction_tables *tables;
+} step_job;
+
+static szg_status flush(const step_job *job) {
+    szg_capture *self = job->self;
+    SZG_TRY(szg_contraction_add_all(job->context, self->waiting, self->pair, job->options,
+                                    job->tables));
+    for (int64_t i = 0; i < self->waiting && self->folder; i++)
+        SZG_TRY(capture_dump_add(job->context, &self->dump, &self->pair[i],
+                                 szg_network_real_size(job->context)));
+    self->waiting = 0;
+    return SZG_OK;
+}
+
+/* The n x n corner of a head's logits on the host. */
+static void cut(const szg_capture *self, int64_t real, int64_t head, int64_t length, int64_t n,
+                double *out) {
+    const float *single = self->host;
+    const double *both = self->host;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            int64_t at = (head * length + i) * length + j;
+            out[i * n + j] = real == 4 ? (double)single[at] : both[at];
+        }
+}
+
+/* Matrix `which` (0 content, 1 coupled) of the pairs that follow those that wait. */
+static szg_status take(const step_job *job, const szg_decoder *decoder, int which, int64_t n) {
+    szg_capture *self = job->self;
+    const szg_attention *attention = szg_decoder_attention(decoder);
+    int64_t length = attention->length, real = szg_network_real_size(job->context);
+    int64_t at = self->waiting, square = self->length * self->length;
+    SZG_TRY(szg_network_attention_logits(job->context, attention, which == 1, self->device));
+    SZG_TRY(szg_device_download(job->context, self->host, self->device,
+                                attention->heads * length * length * real));
+    for (int64_t h = 0; h < attention->heads; h++)
+        if (listed(&self->what.heads, h))
+            cut(self, real, h, length, n, self->matrix + (2 * at++ + which) * square);
+    return SZG_OK;
+}
+
+static szg_status take_layer(const step_job *job, int64_t probe, int64_t layer) {
+    szg_capture *self = job->self;
+    int64_t heads = szg_model_settings(self->model)->model.heads, n = self->lengths[probe];
+    int64_t square = self->length * self->length;
+    if (self->waiting + self->heads > self->capacity)
+        SZG_TRY(flush(job));
+    SZG_TRY(take(job, self->zeroed ? self->zeroed : self->coupled, 0, n));
+    SZG_TRY(take(job, self->coupled, 1, n));
+    if (job->gradient)
+        SZG_TRY(szg_capture_gradient_norms(job->context, self->model, job->gradient, layer,
+                                           self->norms));
+    for (int64_t h = 0; h < heads; h++) {
+        if (!listed(&self->what.heads, h))
+            continue;
+        int64_t at = self->waiting++;
+        snprintf(self->probe[at], sizeof self->probe[at], "%" PRId64, probe);
+        self->pair[at] =
+            (szg_contraction_pair){.n = n,
+                                   .content = self->matrix + 2 * at * square,
+                                   .coupled = self->matrix + (2 * at + 1) * square,
+                                   .labels = {szg_encoding_spec(szg_model_encoding(self->model)),
+                                              self->probe[at], self->content_kind, job->step, layer,
+                                              h, job->gradient ? self->norms[h] : NAN}};
+    }
+    return SZG_OK;
+}
+
+static szg_status embed(const step_job *job, int64_t probe) {
+    szg_capture *self = job->self;
+    int64_t n = sees_padding(self->model) ? self->length : self->lengths[probe];
+    const szg_batch batch = {.count = 1,
+                             .length = n,
+                             .tokens = self->tokens + probe * self->length,
+                             .lengths = self->lengths + probe};
+    SZG_TRY(szg_decoder_embed(job->context, self->coupled, &batch, false));
+    if (self->zeroed)
+        SZG_TRY(szg_decoder_embed(job->context, self->zeroed, &batch, true));
+    return SZG_OK;
+}
+
+static szg_status run_probe(const step_job *job, int64_t probe) {
+    szg_capture *self = job->self;
+    szg_decoder *const decoders[] = {self->coupled, self->zeroed};
+    int count = self->zeroed ? 2 : 1;
+    SZG_TRY(embed(job, probe));
+    for (int64_t layer = 0; layer <= self->last; layer++) {
+        for (int i = 0; i < count; i++)
+            SZG_TRY(szg_decoder_attend(job->context, decoders[i], layer));
+        if (listed(&self->what.layers, layer))
+            SZG_TRY(take_layer(job, probe, layer));
+        for (int i = 0; i < count && layer < self->last; i++)
+            SZG_TRY(szg_decoder_finish(job->context, decoders[i], layer));
+    }
+    return SZG_OK;
+}
+
+static szg_status run_step(const step_job *job) {
+    szg_capture *self = job->self;
+    for (int64_t p = 0; p < self->probes; p++)
+        SZG_TRY(run_probe(job, p));
+    SZG_TRY(flush(job));
+    if (!self->folder)
+        return SZG_OK;
+    return capture_dump_write(job->context, &self->dump, self->folder, job->step,
+                              szg_encoding_spec(szg_model_encoding(self->model)),
+                              self->content_kind);
+}
+
+szg_status szg_capture_report(szg_context *context, szg_capture *capture, int64_t step,
+                              const void *gradient, const szg_report_options *options,
+                              szg_contraction_tables *tables) {
+    const step_job job = {context, capture, step, gradient, options, tables};
+    capture->waiting = 0;
+    szg_status status = run_step(&job);
+    if (capture->folder)
+        capture_dump_clear(&capture->dump);
+    if (status == SZG_OK || status == SZG_ECANCEL)
+        return status;
+    return szg_fail_prefix(context, status, "capture at step %" PRId64, step);
+}
+
+szg_status szg_capture_step(szg_context *context, szg_capture *capture, int64_t step,
+                            const void *gradient, szg_table *table) {
+    const szg_report_options options = {.quick_symbol = true};
+    szg_contraction_tables tables = {.contraction = table};
+    return szg_capture_report(context, capture, step, gradient, &options, &tables);
+}

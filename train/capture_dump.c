@@ -1,0 +1,94 @@
+/* The raw logits of a capture as a safetensors file that `szego logits` reads back. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/file.h>
+#include <szego/memory.h>
+#include "capture_private.h"
+
+szg_status capture_dump_open(szg_context *context, int64_t capacity, capture_dump *out) {
+    *out = (capture_dump){.capacity = capacity};
+    SZG_TRY(szg_memory_alloc(context, capacity, sizeof *out->tensor, &out->tensor));
+    SZG_TRY(szg_memory_alloc(context, capacity, sizeof *out->name, &out->name));
+    SZG_TRY(szg_memory_alloc(context, capacity, sizeof *out->shape, &out->shape));
+    return szg_memory_alloc(context, capacity, sizeof *out->data, &out->data);
+}
+
+void capture_dump_clear(capture_dump *dump) {
+    for (int64_t i = 0; i < dump->count; i++)
+        szg_memory_free(dump->data[i]);
+    dump->count = 0;
+}
+
+void capture_dump_close(capture_dump *dump) {
+    capture_dump_clear(dump);
+    szg_memory_free(dump->tensor);
+    szg_memory_free(dump->name);
+    szg_memory_free(dump->shape);
+    szg_memory_free(dump->data);
+    *dump = (capture_dump){0};
+}
+
+/* Room for `count` numbers of a new tensor; they are the next one's once `count` below grows. */
+static szg_status open_tensor(szg_context *context, capture_dump *dump,
+                              const szg_contraction_labels *labels, const char *word, int64_t count,
+                              int64_t real) {
+    int64_t at = dump->count;
+    if (at == dump->capacity)
+        return szg_fail(context, SZG_EINTERNAL, "a dump of more than %" PRId64 " tensors", at);
+    SZG_TRY(szg_memory_alloc(context, count, (size_t)real, &dump->data[at]));
+    snprintf(dump->name[at], sizeof dump->name[at],
+             "layers.%" PRId64 ".heads.%" PRId64 ".probes.%s.%s", labels->layer, labels->head,
+             labels->probe, word);
+    dump->tensor[at] = (szg_tensor){.name = dump->name[at],
+                                    .dtype = real == 4 ? SZG_DTYPE_F32 : SZG_DTYPE_F64,
+                                    .shape = dump->shape[at],
+                                    .data = dump->data[at]};
+    dump->count++;
+    return SZG_OK;
+}
+
+static szg_status add_matrix(szg_context *context, capture_dump *dump,
+                             const szg_contraction_pair *pair, const char *word, const double *from,
+                             int64_t real) {
+    int64_t n = pair->n, at = dump->count;
+    SZG_TRY(open_tensor(context, dump, &pair->labels, word, n * n, real));
+    dump->tensor[at].dims = 2;
+    dump->shape[at][0] = dump->shape[at][1] = n;
+    float *single = dump->data[at];
+    if (real == 8)
+        memcpy(dump->data[at], from, (size_t)(n * n) * sizeof *from);
+    else
+        for (int64_t i = 0; i < n * n; i++)
+            single[i] = (float)from[i];
+    return SZG_OK;
+}
+
+szg_status capture_dump_add(szg_context *context, capture_dump *dump,
+                            const szg_contraction_pair *pair, int64_t real) {
+    SZG_TRY(add_matrix(context, dump, pair, "content", pair->content, real));
+    SZG_TRY(add_matrix(context, dump, pair, "coupled", pair->coupled, real));
+    if (isnan(pair->labels.grad_norm))
+        return SZG_OK;
+    SZG_TRY(open_tensor(context, dump, &pair->labels, "grad_norm", 1, 8));
+    *(double *)dump->data[dump->count - 1] = pair->labels.grad_norm;
+    return SZG_OK;
+}
+
+szg_status capture_dump_write(szg_context *context, const capture_dump *dump, const char *folder,
+                              int64_t step, const char *source, const char *content_kind) {
+    char number[24], *path;
+    const char *metadata[] = {"source", source, "content_kind", content_kind, "step", number};
+    size_t size = strlen(folder) + 48;
+    SZG_TRY(szg_folder_create(context, folder));
+    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, &path));
+    snprintf(number, sizeof number, "%" PRId64, step);
+    snprintf(path, size, step >= 0 ? "%s/step-%s.safetensors" : "%s/logits.safetensors", folder,
+             number);
+    szg_status status = szg_safetensors_write(context, path, dump->tensor, dump->count, metadata,
+                                              step >= 0 ? 3 : 2);
+    szg_memory_free(path);
+    return status;
+}

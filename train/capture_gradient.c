@@ -1,0 +1,71 @@
+/* Gradient norms by head. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include <szego/capture.h>
+#include <szego/memory.h>
+
+/* A weight whose rows, or columns, are shared out evenly to the heads. */
+typedef struct head_weight {
+    const char *name;
+    bool columns;
+} head_weight;
+
+static const head_weight plain[] = {{"q_linear.weight", false},
+                                    {"k_linear.weight", false},
+                                    {"v_linear.weight", false},
+                                    {"out_linear.weight", true}};
+static const head_weight latent[] = {{"attn.W_UQ.weight", false},
+                                     {"attn.W_UK.weight", false},
+                                     {"attn.W_UV.weight", false},
+                                     {"attn.W_QR.weight", false},
+                                     {"attn.out_proj.weight", true}};
+
+/* Adds the squares of each head's part of a [rows, columns] matrix. */
+static void add_squares(const szg_parameter *weight, bool by_columns, int64_t heads,
+                        const double *g, double *sums) {
+    int64_t rows = weight->shape[0], columns = weight->shape[1];
+    int64_t each = (by_columns ? columns : rows) / heads;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            double x = g[i * columns + j];
+            sums[(by_columns ? j : i) / each] += x * x;
+        }
+}
+
+static szg_status add_weight(szg_context *context, const szg_model *model, const void *gradient,
+                             int64_t layer, const head_weight *weight, double *sums) {
+    char name[64];
+    snprintf(name, sizeof name, "layers.%" PRId64 ".%s", layer, weight->name);
+    const szg_parameter *parameter = szg_model_find(model, name);
+    if (!parameter)
+        return szg_fail(context, SZG_EINVAL, "the model has no parameter %s", name);
+    double *g;
+    SZG_TRY(szg_memory_alloc(context, parameter->count, sizeof *g, &g));
+    szg_status status =
+        szg_model_read(context, model, gradient, parameter->offset, parameter->count, g);
+    if (status == SZG_OK)
+        add_squares(parameter, weight->columns, szg_model_settings(model)->model.heads, g, sums);
+    szg_memory_free(g);
+    return status;
+}
+
+szg_status szg_capture_gradient_norms(szg_context *context, const szg_model *model,
+                                      const void *gradient, int64_t layer, double *norms) {
+    const szg_model_config *config = &szg_model_settings(model)->model;
+    bool decoupled = szg_encoding_attaches(szg_model_encoding(model)) & SZG_ATTACH_DECOUPLED;
+    const head_weight *weights = decoupled ? latent : plain;
+    int count =
+        decoupled ? (int)(sizeof latent / sizeof *latent) : (int)(sizeof plain / sizeof *plain);
+    for (int64_t h = 0; h < config->heads; h++)
+        norms[h] = 0;
+    for (int i = 0; i < count; i++) {
+        bool shared = decoupled && i == 3 && config->rotary_queries == SZG_QUERIES_SHARED;
+        if (!shared)
+            SZG_TRY(add_weight(context, model, gradient, layer, &weights[i], norms));
+    }
+    for (int64_t h = 0; h < config->heads; h++)
+        norms[h] = sqrt(norms[h]);
+    return SZG_OK;
+}
