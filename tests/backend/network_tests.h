@@ -31,6 +31,7 @@ typedef struct op_slot {
     int of;                     /* SEED, GRADIENT: the slot that it belongs to */
     int64_t count, columns, ld; /* rows of `columns` numbers, ld apart */
     double *values;             /* before the call; NaN where nothing may be read */
+    double narrow, floor;       /* narrow_bounds */
     double bound;               /* of the error, in units of the table's eps */
 } op_slot;
 

@@ -71,6 +71,12 @@ static void attention_bounds(const attention_case *c, op_trial *t) {
     t->slot[c->dv].bound = keep * dout * n * (weight + n + 4);
     t->slot[c->dbias].bound =
         b * n * (slope + 2 * s * (b * n + 8)) + (b * n) * largest(t, c->dbias);
+    /* A row of dL sums to 0; logits and log_sum are rounded before their difference is taken. */
+    t->slot[c->out].floor = 4 * keep * v * size;
+    t->slot[c->dv].floor = 4 * keep * dout * size;
+    t->slot[c->dq].floor = 4 * reach * largest(t, c->k) * s * (1 + size);
+    t->slot[c->dk].floor = 4 * reach * largest(t, c->q) * s * (1 + size);
+    t->slot[c->dbias].floor = 4 * s * (1 + size);
     if (t->forward == logits_forward)
         t->slot[c->logits].bound = logit;
 }
@@ -313,8 +319,15 @@ static szg_status join_backward(szg_context *context, const op_trial *t, void **
 
 static void open_join(szg_join *join, op_trial *t, int64_t rows) {
     *t = (op_trial){.shape = join, .forward = join_forward, .backward = join_backward};
-    *join = (szg_join){rows,          DRAW_OF(1, 2, 5), DRAW_OF(1, 3, 8, 16), DRAW_OF(1, 2, 7, 16),
-                       draw_below(2), draw_below(2), 0, 0, 0};
+    *join = (szg_join){rows,
+                       DRAW_OF(1, 2, 5),
+                       DRAW_OF(1, 3, 8, 16),
+                       DRAW_OF(1, 2, 7, 16),
+                       draw_below(2),
+                       draw_below(2),
+                       0,
+                       0,
+                       0};
     int64_t a = join->width_a * (join->shared_a ? 1 : join->heads);
     int64_t b = join->width_b * (join->shared_b ? 1 : join->heads);
     int64_t both = join->heads * (join->width_a + join->width_b);

@@ -35,6 +35,16 @@ static szg_status linear_backward(szg_context *context, const op_trial *trial, v
     return szg_network_linear_backward(context, &linear, &gradient);
 }
 
+/* GELU's tails are differences of numbers near 1: a few eps of the argument. */
+static void gelu_floors(const linear_case *c, op_trial *t, double sum, double dy) {
+    if (c->linear.activation != SZG_ACTIVATION_GELU)
+        return;
+    t->slot[c->y].floor = 4 * sum;
+    t->slot[c->dx].floor = 4 * dy * largest(t, c->weight) * (1 + sum);
+    t->slot[c->dweight].floor = 4 * dy * largest(t, c->x) * (1 + sum);
+    t->slot[c->dbias].floor = 4 * dy * (1 + sum);
+}
+
 /* A product of n terms errs by (n + 2) eps of the sum of the moduli (Higham 2002, 3.1); the
  * activations have slopes below 1.13, and GELU's own formula a few eps of its argument. */
 static void linear_bounds(const linear_case *c, op_trial *t) {
@@ -47,6 +57,7 @@ static void linear_bounds(const linear_case *c, op_trial *t) {
     t->slot[c->dweight].bound =
         (rows + 10) * (rows * dy * largest(t, c->x) + largest(t, c->dweight)) * 1.2;
     t->slot[c->dbias].bound = (rows + 10) * (rows * dy + largest(t, c->dbias)) * 1.2;
+    gelu_floors(c, t, sum, dy);
 }
 
 static void open_linear(linear_case *c, op_trial *t, int64_t rows, int64_t in, int64_t out,
@@ -206,6 +217,9 @@ static void norm_bounds(const norm_case *c, op_trial *t) {
     t->slot[c->mean].bound = (n + 4) * largest(t, c->x);
     t->slot[c->inverse].bound = s * error;
     t->slot[c->dx].bound = 4 * s * g * (1 + root) * (error + n + 8) + 2 * largest(t, c->dx);
+    t->slot[c->dx].floor = 4 * s * g * (1 + s * largest(t, c->x)); /* a row of dx sums to 0 */
+    t->slot[c->y].floor = 4 * scale * s * largest(t, c->x);        /* so does one of x - mean */
+    t->slot[c->dgamma].floor = 4 * s * largest(t, c->x) * largest(t, c->dy);
     t->slot[c->dgamma].bound =
         (rows + 4) * (rows * largest(t, c->dy) * (error + root) + largest(t, c->dgamma));
     t->slot[c->dbeta].bound = (rows + 4) * (rows * largest(t, c->dy) + largest(t, c->dbeta));

@@ -1,0 +1,293 @@
+/* The checked functions: memory, refusals, sizes of 0, allocation failures, a complete table. */
+#include "network_tests.h"
+
+START_TEST(memory_moves) {
+    enum { COUNT = 3000000 };
+    szg_context *context = tested(1);
+    unsigned char *host = NULL, *back = NULL, *first, *second;
+    ck_on(context, szg_memory_alloc(context, COUNT, 1, &host));
+    ck_on(context, szg_memory_alloc(context, COUNT, 1, &back));
+    for (int64_t i = 0; i < COUNT; i++)
+        host[i] = (unsigned char)(i % 251);
+    ck_on(context, szg_device_alloc(context, COUNT, &first));
+    ck_on(context, szg_device_alloc(context, COUNT, &second));
+    ck_on(context, szg_device_download(context, back, first, COUNT));
+    for (int64_t i = 0; i < COUNT; i++)
+        if (back[i] != 0)
+            ck_abort_msg("fresh memory holds %d at %lld", back[i], (long long)i);
+    ck_on(context, szg_device_upload(context, first, host, COUNT));
+    ck_on(context, szg_device_copy(context, second, first, COUNT));
+    ck_on(context, szg_device_clear(context, first, COUNT - 1));
+    ck_on(context, szg_device_clear_columns(context, second, 100, 1000, 7));
+    ck_on(context, szg_device_sync(context));
+    ck_on(context, szg_device_download(context, back, second, COUNT));
+    for (int64_t i = 0; i < COUNT; i++)
+        if (back[i] != (i < 100000 && i % 1000 < 7 ? 0 : host[i]))
+            ck_abort_msg("byte %lld is %d", (long long)i, back[i]);
+    ck_on(context, szg_device_download(context, back, first, COUNT));
+    ck_assert(back[0] == 0 && back[COUNT - 2] == 0 && back[COUNT - 1] == host[COUNT - 1]);
+    szg_device_free(context, first), szg_device_free(context, second);
+    szg_device_free(context, NULL);
+    szg_memory_free(host), szg_memory_free(back);
+}
+END_TEST
+
+#define REFUSED(words, call) ck_szg_fails(SZG_EINVAL, words, call)
+
+START_TEST(bad_memory_calls_are_refused) {
+    szg_context *context = test_context();
+    char bytes[8];
+    void *memory;
+    REFUSED("bytes = -1", szg_device_alloc(context, -1, &memory));
+    REFUSED("source is NULL", szg_device_upload(context, bytes, NULL, 8));
+    REFUSED("target is NULL", szg_device_download(context, NULL, bytes, 8));
+    REFUSED("device copy: bytes = -3", szg_device_copy(context, bytes, bytes, -3));
+    REFUSED("target is NULL", szg_device_clear(context, NULL, 1));
+    REFUSED("stride = 3 is below 4", szg_device_clear_columns(context, bytes, 2, 3, 4));
+    ck_szg_ok(szg_device_upload(context, NULL, NULL, 0));
+    ck_szg_ok(szg_device_clear(context, NULL, 0));
+}
+END_TEST
+
+START_TEST(bad_layers_are_refused) {
+    szg_context *context = test_context();
+    float x[16] = {0};
+    szg_linear l = {.rows = 2, .in = 2, .out = 3, .x = x, .ldx = 2, .weight = x, .y = x, .ldy = 3};
+    szg_linear_gradient g = {.dy = x, .lddy = 3};
+    szg_linear bad = l;
+    bad.ldy = 2;
+    REFUSED("linear: leading dimension 2 of y is below its 3 columns",
+            szg_network_linear(context, &bad));
+    bad = l, bad.rows = -2;
+    REFUSED("rows = -2", szg_network_linear(context, &bad));
+    bad = l, bad.weight = NULL;
+    REFUSED("weight is NULL", szg_network_linear(context, &bad));
+    bad = l, bad.activation = (szg_activation)9;
+    REFUSED("activation = 9", szg_network_linear(context, &bad));
+    bad = l, bad.activation = SZG_ACTIVATION_GELU;
+    REFUSED("before is NULL", szg_network_linear_backward(context, &bad, &g));
+    g.lddy = 1;
+    REFUSED("of dy", szg_network_linear_backward(context, &l, &g));
+    bad = l, bad.out = bad.in = INT64_C(1) << 40;
+    ck_szg_fails(SZG_ENOMEM, "linear", szg_network_linear(context, &bad));
+    szg_layer_norm n = {.rows = 2, .width = 2, .x = x, .gamma = x, .beta = x, .eps = NAN, .y = x};
+    REFUSED("eps = nan", szg_network_layer_norm(context, &n));
+    n.eps = 1e-5;
+    szg_layer_norm_gradient ng = {x, x, false, x, x};
+    REFUSED("mean is NULL", szg_network_layer_norm_backward(context, &n, &ng));
+    n.mean = n.inverse = x;
+    ng.add_dx = true;
+    REFUSED("dx is dy", szg_network_layer_norm_backward(context, &n, &ng));
+    szg_dropout dropout = {1, 0, NULL};
+    REFUSED("probability = 1", szg_network_dropout_residual(context, 2, 2, &dropout, x, x, x));
+    dropout.probability = NAN;
+    REFUSED("probability = nan", szg_network_dropout_backward(context, 2, 2, &dropout, x, x));
+    dropout.probability = 0.5;
+    REFUSED("block is NULL", szg_network_dropout_residual(context, 2, 2, &dropout, x, x, x));
+    szg_step_block block = {0};
+    dropout.block = &block;
+    REFUSED("smaller batches",
+            szg_network_dropout_residual(context, 1 << 18, 1 << 18, &dropout, x, x, x));
+}
+END_TEST
+
+START_TEST(bad_attention_is_refused) {
+    szg_context *context = test_context();
+    float x[64] = {0};
+    const szg_attention good = {.batch = 1,
+                                .heads = 2,
+                                .length = 2,
+                                .d_qk = 4,
+                                .d_v = 3,
+                                .q = x,
+                                .k = x,
+                                .v = x,
+                                .ldq = 8,
+                                .ldk = 8,
+                                .ldv = 6,
+                                .scale = 1,
+                                .out = x,
+                                .ldout = 6,
+                                .log_sum = x};
+    szg_attention a = good;
+    a.ldk = 7;
+    REFUSED("of k is below its 8", szg_network_attention(context, &a));
+    a = good, a.scale = INFINITY;
+    REFUSED("scale = inf", szg_network_attention(context, &a));
+    a = good, a.pairs = 2, a.rotary_offset = 1, a.q_factors = a.k_factors = x;
+    REFUSED("2 pairs from dimension 1 do not fit d_qk = 4", szg_network_attention(context, &a));
+    a.rotary_offset = 0, a.factor_stride = 7;
+    REFUSED("factor_stride = 7 is below 8", szg_network_attention(context, &a));
+    a.factor_stride = 8, a.k_factors = NULL;
+    REFUSED("k_factors is NULL", szg_network_attention_logits(context, &a, true, x));
+    a = good, a.d_v = 0;
+    REFUSED("d_v = 0", szg_network_attention(context, &a));
+    a = good, a.log_sum = NULL;
+    szg_attention_gradient g = {
+        .dout = x, .lddout = 6, .dq = x, .dk = x, .dv = x, .lddq = 8, .lddk = 8, .lddv = 6};
+    REFUSED("log_sum is NULL", szg_network_attention_backward(context, &a, &g));
+    g.lddv = 5;
+    REFUSED("of dv", szg_network_attention_backward(context, &good, &g));
+    REFUSED("logits is NULL", szg_network_attention_logits(context, &good, true, NULL));
+    REFUSED("n = -1", szg_network_diagonal_means(context, 1, -1, x, x));
+    szg_join join = {2, 2, 3, 1, false, true, 5, 1, 8};
+    REFUSED("of a is below its 6", szg_network_join(context, &join, x, x, x));
+    szg_bias_rows rows = {2, 3, 0, NULL};
+    REFUSED("rows = 0", szg_network_bias(context, &rows, x, x));
+    rows.rows = 1;
+    REFUSED("row_of_lag is NULL", szg_network_bias_backward(context, &rows, x, x));
+}
+END_TEST
+
+START_TEST(bad_ends_are_refused) {
+    szg_context *context = test_context();
+    float x[16] = {0};
+    int32_t ints[4] = {0};
+    szg_embedding e = {2, 2, 0, 2, ints, x, NULL, NULL, x};
+    REFUSED("vocabulary = 0", szg_network_embedding(context, &e));
+    e.vocabulary = 3;
+    REFUSED("dout is NULL", szg_network_embedding_backward(context, &e, NULL, x, x));
+    szg_pooling p = {2, 0, 2, NULL};
+    REFUSED("length = 0", szg_network_pooling(context, &p, x, x));
+    p.length = 1;
+    REFUSED("target is NULL", szg_network_pooling_backward(context, &p, x, NULL));
+    szg_cross_entropy c = {.batch = 1, .classes = 3, .logits = x, .labels = ints};
+    REFUSED("tally is NULL", szg_network_cross_entropy(context, &c));
+    szg_adamw a = {.count = 2, .beta1 = 1, .beta2 = 0.9};
+    REFUSED("beta1 = 1", szg_network_adamw(context, &a));
+    a.beta1 = 0.9;
+    REFUSED("block is NULL", szg_network_adamw(context, &a));
+    REFUSED("count = -1", szg_network_finite(context, -1, x, NULL));
+}
+END_TEST
+
+START_TEST(sizes_of_zero_do_nothing) {
+    szg_context *context = test_context();
+    ck_szg_ok(szg_network_linear(context, &(szg_linear){.in = 1, .out = 3}));
+    ck_szg_ok(szg_network_attention(context, &(szg_attention){.d_qk = 2, .d_v = 2}));
+    ck_szg_ok(szg_network_layer_norm(context, &(szg_layer_norm){.width = 4}));
+    ck_szg_ok(szg_network_embedding(context, &(szg_embedding){.vocabulary = 1}));
+    ck_szg_ok(szg_network_pooling(context, &(szg_pooling){.length = 1}, NULL, NULL));
+    ck_szg_ok(szg_network_cross_entropy(context, &(szg_cross_entropy){.classes = 2}));
+    ck_szg_ok(szg_network_adamw(context, &(szg_adamw){0}));
+    ck_szg_ok(szg_network_finite(context, 0, NULL, NULL));
+    ck_szg_ok(szg_network_diagonal_means(context, 0, 3, NULL, NULL));
+    ck_szg_ok(szg_network_join(context, &(szg_join){0}, NULL, NULL, NULL));
+    ck_szg_ok(szg_network_dropout_backward(context, 0, 4, NULL, NULL, NULL));
+}
+END_TEST
+
+/* Scratch memory is refused at every place; the results of the call that succeeds are not looked
+ * at here, and arrays are large enough for several blocks. */
+START_TEST(refused_memory_is_survived) {
+    enum { ROWS = 96, WIDTH = 32 };
+    szg_context *context = test_context();
+    float *x = NULL;
+    int32_t ints[ROWS] = {0};
+    ck_szg_ok(szg_memory_alloc(context, (int64_t)ROWS * WIDTH, sizeof *x, &x));
+    szg_linear l = {.rows = ROWS,
+                    .in = WIDTH,
+                    .out = WIDTH,
+                    .x = x,
+                    .ldx = WIDTH,
+                    .weight = x,
+                    .y = x,
+                    .ldy = WIDTH};
+    szg_linear_gradient lg = {
+        .dy = x, .lddy = WIDTH, .dx = x, .lddx = WIDTH, .dweight = x, .dbias = x};
+    szg_attention a = {.batch = 2,
+                       .heads = 2,
+                       .length = 48,
+                       .d_qk = 16,
+                       .d_v = 16,
+                       .q = x,
+                       .k = x,
+                       .v = x,
+                       .ldq = WIDTH,
+                       .ldk = WIDTH,
+                       .ldv = WIDTH,
+                       .scale = 1,
+                       .out = x,
+                       .ldout = WIDTH,
+                       .log_sum = x};
+    szg_attention_gradient ag = {.dout = x,
+                                 .lddout = WIDTH,
+                                 .dq = x,
+                                 .dk = x,
+                                 .dv = x,
+                                 .lddq = WIDTH,
+                                 .lddk = WIDTH,
+                                 .lddv = WIDTH};
+    szg_layer_norm n = {.rows = ROWS,
+                        .width = WIDTH,
+                        .x = x,
+                        .gamma = x,
+                        .beta = x,
+                        .eps = 1,
+                        .y = x,
+                        .mean = x,
+                        .inverse = x};
+    szg_layer_norm_gradient ng = {x, x, false, x, x};
+    szg_embedding e = {2, ROWS / 2, 1, WIDTH, ints, x, NULL, NULL, x};
+    szg_tally tally = {0};
+    szg_cross_entropy c = {.batch = ROWS,
+                           .classes = WIDTH,
+                           .ignored = -1,
+                           .logits = x,
+                           .labels = ints,
+                           .dlogits = x,
+                           .tally = &tally};
+    ck_survives_failed_allocations(-1, szg_network_linear(context, &l));
+    ck_survives_failed_allocations(-1, szg_network_linear_backward(context, &l, &lg));
+    ck_survives_failed_allocations(-1, szg_network_attention(context, &a));
+    ck_survives_failed_allocations(-1, szg_network_attention_backward(context, &a, &ag));
+    ck_survives_failed_allocations(-1, szg_network_layer_norm_backward(context, &n, &ng));
+    ck_survives_failed_allocations(-1, szg_network_embedding_backward(context, &e, x, x, x));
+    ck_survives_failed_allocations(-1, szg_network_cross_entropy(context, &c));
+    szg_memory_free(x);
+}
+END_TEST
+
+/* No entry of the table is missing: the pointers stand one after the other behind the size. */
+START_TEST(tables_are_complete) {
+    szg_context *contexts[] = {tested(0), plain(), oracle()};
+    for (int i = 0; i < 3; i++) {
+        const szg_network_ops *network = szg_ops_of(contexts[i])->network;
+        size_t first = offsetof(szg_network_ops, alloc), size = sizeof(void *);
+        for (size_t at = first; at + size <= sizeof *network; at += size) {
+            void *entry;
+            memcpy(&entry, (const char *)network + at, size);
+            ck_assert_msg(entry != NULL, "%s lacks entry %zu",
+                          szg_ops_name(szg_ops_of(contexts[i])), (at - first) / size);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_missing_operation_is_named) {
+    szg_context *context = test_context();
+    szg_network_ops empty = {.real_size = 4};
+    szg_ops none = *szg_ops_reference();
+    float x = 0;
+    szg_step_block block = {0};
+    none.network = &empty;
+    szg_context_set_ops(context, &none);
+    ck_szg_fails(SZG_EBACKEND, "has no finite", szg_network_finite(context, 1, &x, &block));
+    ck_szg_fails(SZG_EBACKEND, "has no device sync", szg_device_sync(context));
+    none.network = NULL;
+    ck_szg_fails(SZG_EBACKEND, "has no finite", szg_network_finite(context, 1, &x, &block));
+    szg_context_set_ops(context, szg_ops_cpu());
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "memory_moves", memory_moves);
+    test_add(suite, "bad_memory_calls_are_refused", bad_memory_calls_are_refused);
+    test_add(suite, "bad_layers_are_refused", bad_layers_are_refused);
+    test_add(suite, "bad_attention_is_refused", bad_attention_is_refused);
+    test_add(suite, "bad_ends_are_refused", bad_ends_are_refused);
+    test_add(suite, "sizes_of_zero_do_nothing", sizes_of_zero_do_nothing);
+    test_add(suite, "refused_memory_is_survived", refused_memory_is_survived);
+    test_add(suite, "tables_are_complete", tables_are_complete);
+    test_add(suite, "a_missing_operation_is_named", a_missing_operation_is_named);
+}
