@@ -1,11 +1,13 @@
 #include "command.h"
 
+extern const command command_ablate;
 extern const command command_bench;
 extern const command command_checkpoint;
 extern const command command_completion;
 extern const command command_info;
 extern const command command_logits;
 extern const command command_predict;
+extern const command command_reproduce;
 extern const command command_spectrum;
 extern const command command_symbol;
 extern const command command_train;
@@ -19,6 +21,8 @@ const command *const command_table[] = {
     &command_logits,
     &command_train,
     &command_predict,
+    &command_ablate,
+    &command_reproduce,
     &command_bench,
     &command_info,
     &command_completion,

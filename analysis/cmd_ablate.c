@@ -1,0 +1,167 @@
+/* `szego ablate`: accuracy of trained decoders without each head, and where the loss deposits. */
+#include <string.h>
+
+#include <szego/ablation.h>
+#include <szego/memory.h>
+
+#include "command.h"
+
+enum { KEY_CHECKPOINT = 0x300, KEY_CONFIG, KEY_DATA, KEY_SPLIT, KEY_METHOD, KEY_BATCH };
+
+typedef struct ablate_options {
+    text_list checkpoints;
+    const char *config, *data, *split, *method;
+    int64_t batch;
+} ablate_options;
+
+static const struct argp_option options[] = {
+    {"checkpoint", KEY_CHECKPOINT, "PATH", 0,
+     "a checkpoint or a run's folder; several (arguments too) are ablated in turn, and runs of one "
+     "encoding and task count as seeds of one experiment",
+     0},
+    {"config", KEY_CONFIG, "FILE", 0,
+     "the models' configuration (default: the one in each checkpoint)", 0},
+    {"data", KEY_DATA, "FILE", 0,
+     "judge by the examples of a JSONL file (default: the data of the configuration, made again "
+     "from data.seed)",
+     0},
+    {"split", KEY_SPLIT, "SPLIT", 0,
+     "test (default), or all: the training split too, as the released code does", 0},
+    {"method", KEY_METHOD, "METHOD", 0,
+     "output (default): the head's output is zero; values: its rows of W_V and the bias, which "
+     "gives the same; latent_columns (mla): columns h d_head .. (h+1) d_head - 1 of W_UQ, W_UK and "
+     "W_UV, as released: latent dimensions, not heads",
+     0},
+    {"batch", KEY_BATCH, "B", 0, "sequences a pass (default: loop.evaluate_batch)", 0},
+    {0}};
+
+static error_t finish_parse(const ablate_options *own, struct argp_state *state) {
+    if (own->checkpoints.count == 0)
+        argp_error(state, "--checkpoint is missing: a checkpoint or the folder of a run");
+    if (own->split && strcmp(own->split, "test") && strcmp(own->split, "all"))
+        argp_error(state, "--split: '%s' is none of test, all", own->split);
+    if (own->split && own->data)
+        argp_error(state, "--split divides a configuration's data: --data takes the whole file");
+    return 0;
+}
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    ablate_options *own = call->own;
+    switch (key) {
+    case KEY_CHECKPOINT:
+    case ARGP_KEY_ARG:
+        parse_text(state, argument, &own->checkpoints);
+        return 0;
+    case KEY_CONFIG:
+        own->config = argument;
+        return 0;
+    case KEY_DATA:
+        own->data = argument;
+        return 0;
+    case KEY_SPLIT:
+        own->split = argument;
+        return 0;
+    case KEY_METHOD:
+        own->method = argument;
+        return 0;
+    case KEY_BATCH:
+        own->batch = parse_integer(state, "--batch", argument, 1, 1 << 20);
+        return 0;
+    case ARGP_KEY_END:
+        return finish_parse(own, state);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void release(command_call *call) {
+    ablate_options *own = call->own;
+    szg_memory_free(own->checkpoints.value);
+}
+
+/* What all checkpoints have in common, and what each gave. */
+typedef struct ablate_job {
+    szg_ablation_source source;
+    szg_ablation_options options;
+    szg_train_config config;
+    szg_ablation_subject *subject; /* [count]; their names outlive their models */
+    szg_ablation *result;          /* [count] */
+    const szg_ablation **results;
+    szg_run_key *key;
+    szg_table *ablation, *deposit;
+} ablate_job;
+
+static szg_status ablate_one(command_call *call, ablate_job *job, int64_t index) {
+    const ablate_options *own = call->own;
+    szg_ablation_subject *subject = &job->subject[index];
+    job->source.checkpoint = own->checkpoints.value[index];
+    SZG_TRY(szg_ablation_subject_open(call->context, &job->source, subject));
+    szg_status status = szg_ablation_run(call->context, subject->model, &subject->examples,
+                                         &job->options, &job->result[index]);
+    szg_ablation_subject_close(call->context, subject);
+    if (status != SZG_OK)
+        return szg_fail_prefix(call->context, status, "%s", job->source.checkpoint);
+    job->key[index] = (szg_run_key){subject->run, subject->encoding, subject->task, subject->seed};
+    job->results[index] = &job->result[index];
+    return szg_ablation_rows(call->context, job->ablation, &job->key[index], &job->result[index]);
+}
+
+static szg_status run_job(command_call *call, ablate_job *job) {
+    const ablate_options *own = call->own;
+    szg_context *context = call->context;
+    int64_t count = own->checkpoints.count;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->subject, &job->subject));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->result, &job->result));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->results, &job->results));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->key, &job->key));
+    SZG_TRY(szg_ablation_table_open(context, &job->ablation));
+    SZG_TRY(szg_deposit_table_open(context, &job->deposit));
+    for (int64_t i = 0; i < count; i++)
+        SZG_TRY(ablate_one(call, job, i));
+    SZG_TRY(szg_deposit_rows(context, job->deposit, job->key, job->results, count, NULL,
+                             call->shared.seed));
+    szg_table **const tables[] = {&job->ablation, &job->deposit};
+    return output_tables(call, 2, tables, NULL);
+}
+
+static void close_job(const ablate_options *own, ablate_job *job) {
+    for (int64_t i = 0; job->result && i < own->checkpoints.count; i++)
+        szg_ablation_close(&job->result[i]);
+    szg_memory_free(job->subject);
+    szg_memory_free(job->result);
+    szg_memory_free(job->results);
+    szg_memory_free(job->key);
+    szg_table_close(&job->ablation);
+    szg_table_close(&job->deposit);
+}
+
+static szg_status run(command_call *call) {
+    const ablate_options *own = call->own;
+    ablate_job job = {.options.batch = own->batch};
+    if (own->method)
+        SZG_TRY(szg_ablation_method_parse(call->context, own->method, &job.options.method));
+    if (own->config) {
+        SZG_TRY(szg_train_config_read(call->context, own->config, NULL, 0, &job.config));
+        job.source.config = &job.config;
+    }
+    job.source.data = own->data;
+    job.source.whole = own->split && strcmp(own->split, "all") == 0;
+    szg_status status = run_job(call, &job);
+    close_job(own, &job);
+    return status;
+}
+
+const command command_ablate = {
+    .name = "ablate",
+    .summary = "accuracy of a trained decoder without each head, and the deposit index",
+    .arguments = "[PATH...]",
+    .doc = "Sets each head's output to zero in turn, then those of a whole layer, and writes the "
+           "accuracies (table `ablation`) and, per layer, the share of the total drop that the "
+           "worst head carries and the Gini coefficient of the drops (table `deposit`), with "
+           "bootstrap intervals where several seeds are given.",
+    .options = options,
+    .own_size = sizeof(ablate_options),
+    .parse = parse,
+    .run = run,
+    .release = release,
+};

@@ -1,0 +1,188 @@
+/* `szego reproduce`: the paper's tables and figures from a preset. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <szego/memory.h>
+#include <szego/reproduce.h>
+
+#include "command.h"
+
+enum { KEY_PRESET = 0x700, KEY_SET, KEY_LIST, KEY_ALL };
+
+typedef struct reproduce_options {
+    const char *preset;
+    text_list overrides;
+    bool list, all;
+} reproduce_options;
+
+static const struct argp_option options[] = {
+    {"preset", KEY_PRESET, "NAME", 0,
+     "quick (default), small, full, or the path of a preset file (FILE.json)", 0},
+    {"set", KEY_SET, "KEY=VALUE", 0,
+     "set one key of every run's configuration, loop.epochs=2 say; may be given several times", 0},
+    {"list", KEY_LIST, NULL, 0,
+     "train nothing: what has run in -o DIR/, what is missing, and what it needs", 0},
+    {"all", KEY_ALL, NULL, 0, "print every table on standard output", 0},
+    {0}};
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    reproduce_options *own = call->own;
+    switch (key) {
+    case KEY_PRESET:
+        own->preset = argument;
+        return 0;
+    case KEY_SET:
+        parse_text(state, argument, &own->overrides);
+        return 0;
+    case KEY_LIST:
+        own->list = true;
+        return 0;
+    case KEY_ALL:
+        own->all = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (!call->shared.output && !own->list)
+            argp_error(state, "-o DIR/ is missing: the folder that receives runs and tables");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void release(command_call *call) {
+    reproduce_options *own = call->own;
+    szg_memory_free(own->overrides.value);
+}
+
+/* ---- Where presets are ---- */
+
+/* Beside the program in a build, in the data folder of an installation that may have been moved, or
+ * where it was installed. False: nowhere. */
+static bool find_preset(const char *name, char path[PATH_MAX]) {
+    static const char *const places[] = {"%s/../presets/%s.json",
+                                         "%s/../share/szego/presets/%s.json"};
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(program, '/');
+    if (slash)
+        *slash = 0;
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        int size = snprintf(path, PATH_MAX, places[i], program, name);
+        if (size < PATH_MAX && access(path, R_OK) == 0)
+            return true;
+    }
+    int size = snprintf(path, PATH_MAX, "%s/%s.json", SZEGO_PRESETS, name);
+    return size < PATH_MAX && access(path, R_OK) == 0;
+}
+
+static szg_status preset_path(command_call *call, const char *name, char path[PATH_MAX]) {
+    size_t length = strlen(name);
+    bool file = strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".json") == 0);
+    if (file && snprintf(path, PATH_MAX, "%s", name) < PATH_MAX)
+        return SZG_OK;
+    if (!file && find_preset(name, path))
+        return SZG_OK;
+    return szg_fail(call->context, SZG_EINVAL,
+                    "there is no preset '%.80s': quick, small and full are there, or name a file "
+                    "(./%.80s.json)",
+                    name, name);
+}
+
+/* ---- Running ---- */
+
+static szg_status open_preset(command_call *call, const char *name, bool own_folder,
+                              szg_reproduction **out) {
+    const reproduce_options *own = call->own;
+    char path[PATH_MAX];
+    *out = NULL;
+    SZG_TRY(preset_path(call, name, path));
+    szg_reproduction_options wanted = {.preset = path};
+    if (own_folder) {
+        wanted.overrides = own->overrides.value;
+        wanted.override_count = own->overrides.count;
+        wanted.folder = call->shared.output;
+    }
+    return szg_reproduction_open(call->context, &wanted, out);
+}
+
+/* The tables into the folder, and those that a person wants to see on standard output. */
+static szg_status write_tables(command_call *call, szg_reproduction_tables *tables) {
+    szg_table **const table[] = {&tables->table1, &tables->sweep,   &tables->deposit,
+                                 &tables->needs,  &tables->missing, &tables->runs,
+                                 &tables->curves, &tables->ablation};
+    return output_tables_to(call, call->shared.output, sizeof table / sizeof *table, table);
+}
+
+static szg_status print_tables(command_call *call, szg_reproduction_tables *tables) {
+    const reproduce_options *own = call->own;
+    szg_table *none = NULL;
+    bool missing = szg_table_rows(tables->missing) > 0;
+    szg_table **const table[] = {&tables->table1,   &tables->sweep,
+                                 &tables->needs,    missing || own->all ? &tables->missing : &none,
+                                 &tables->runs,     &tables->curves,
+                                 &tables->ablation, &tables->deposit};
+    const char *folder = call->shared.output;
+    call->shared.output = NULL;
+    szg_status status =
+        output_tables(call, own->all ? sizeof table / sizeof *table : 4, table, NULL);
+    call->shared.output = folder;
+    return status;
+}
+
+static szg_status report(command_call *call, const szg_reproduction *reproduction,
+                         const szg_reproduction *full) {
+    szg_reproduction_tables tables;
+    if (call->shared.output) {
+        SZG_TRY(szg_reproduction_report(call->context, reproduction, full, &tables));
+        szg_status status = write_tables(call, &tables);
+        szg_reproduction_tables_close(&tables);
+        SZG_TRY(status);
+        szg_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+    }
+    SZG_TRY(szg_reproduction_report(call->context, reproduction, full, &tables));
+    szg_status status = print_tables(call, &tables);
+    szg_reproduction_tables_close(&tables);
+    return status;
+}
+
+static szg_status run_preset(command_call *call, szg_reproduction *reproduction) {
+    const reproduce_options *own = call->own;
+    szg_reproduction *full = NULL;
+    szg_say(call->context, SZG_NOTE, "preset %s: %s", szg_reproduction_name(reproduction),
+            szg_reproduction_about(reproduction));
+    if (!own->list)
+        SZG_TRY(szg_reproduction_train(call->context, reproduction));
+    if (strcmp(szg_reproduction_name(reproduction), "full") != 0)
+        SZG_TRY(open_preset(call, "full", false, &full));
+    szg_status status = report(call, reproduction, full);
+    szg_reproduction_close(&full);
+    return status;
+}
+
+static szg_status run(command_call *call) {
+    const reproduce_options *own = call->own;
+    szg_reproduction *reproduction;
+    SZG_TRY(open_preset(call, own->preset ? own->preset : "quick", true, &reproduction));
+    szg_status status = run_preset(call, reproduction);
+    szg_reproduction_close(&reproduction);
+    return status;
+}
+
+const command command_reproduce = {
+    .name = "reproduce",
+    .summary = "the paper's tables and figures: train, ablate and tabulate a preset",
+    .doc = "Trains every run of a preset (encodings, tasks, seeds), ablates heads where it says "
+           "so, and writes Table 1's shape with the paper's numbers beside it, accuracy by epoch, "
+           "ablation, deposit, the sweep over rotated heads, and what the full preset would need. "
+           "Each run has a folder of its own under DIR/runs/; finished ones are not repeated, and "
+           "after an interruption the same command goes on.",
+    .options = options,
+    .own_size = sizeof(reproduce_options),
+    .parse = parse,
+    .run = run,
+    .release = release,
+};
