@@ -150,6 +150,8 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     case ARGP_KEY_END:
         if (!call->shared.output && !own->export_path)
             argp_error(state, "-o DIR/ is missing: a training needs a folder for its runs");
+        if (call->shared.output && !*call->shared.output)
+            argp_error(state, "-o: the folder has no name");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -242,7 +244,9 @@ static szg_status run_seed(command_call *call, const szg_dataset *data,
                            const szg_label_ceiling *ceiling, uint64_t seed, szg_table *table) {
     const train_options *own = call->own;
     char folder[4096];
-    if (snprintf(folder, sizeof folder, "%s/run-%" PRIu64 "/", call->shared.output, seed) >=
+    const char *output = call->shared.output;
+    const char *slash = output[strlen(output) - 1] == '/' ? "" : "/";
+    if (snprintf(folder, sizeof folder, "%s%srun-%" PRIu64 "/", output, slash, seed) >=
         (int)sizeof folder)
         return szg_fail(call->context, SZG_EINVAL, "-o: the path is too long");
     szg_train_options run = {.config = call->config,
@@ -293,8 +297,22 @@ static szg_status train(command_call *call, const szg_dataset *data) {
     return status;
 }
 
+static bool is_one_file(const char *path) {
+    static const char *const endings[] = {".csv", ".json", ".npy"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t length = strlen(path), ending = strlen(endings[i]);
+        if (length > ending && strcmp(path + length - ending, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static szg_status check_options(command_call *call) {
     const train_options *own = call->own;
+    const char *output = call->shared.output;
+    if (output && is_one_file(output))
+        return szg_fail(call->context, SZG_EINVAL, "-o %s: a training writes a folder: end it in /",
+                        output);
     if (own->dump && call->config->capture.every == 0)
         return szg_fail(call->context, SZG_EINVAL, "--dump keeps captured logits: add --capture");
     for (int64_t i = 0; i < own->seeds.count; i++)
@@ -302,7 +320,7 @@ static szg_status check_options(command_call *call) {
             if (own->seeds.value[i] == own->seeds.value[j])
                 return szg_fail(call->context, SZG_EINVAL, "--seeds: %" PRId64 " is there twice",
                                 own->seeds.value[i]);
-    return call->shared.output ? szg_folder_create(call->context, call->shared.output) : SZG_OK;
+    return output ? szg_folder_create(call->context, output) : SZG_OK;
 }
 
 static szg_status run(command_call *call) {

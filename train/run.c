@@ -233,7 +233,10 @@ static szg_status open_capture(run *self) {
     const szg_capture_config *capture = &self->options->config->capture;
     if (capture->every == 0)
         return SZG_OK;
-    return szg_fail(self->context, SZG_EBACKEND, "capture.every: nothing captures yet");
+    if (capture->dump)
+        SZG_TRY(szg_folder_create(self->context, self->folder.dump));
+    return szg_capture_open(self->context, self->trainer.model, &self->options->data->test, NULL,
+                            capture->dump ? self->folder.dump : NULL, &self->trainer.capture);
 }
 
 static int64_t count_parameters(const szg_model *model) {

@@ -55,6 +55,7 @@ szg_status trainer_open(szg_context *context, const szg_train_options *options, 
 }
 
 void trainer_close(szg_context *context, trainer *self) {
+    szg_capture_close(context, &self->capture);
     szg_memory_free(self->order);
     szg_batch_close(&self->arrays);
     szg_device_free(context, self->record);
@@ -137,6 +138,7 @@ szg_status trainer_step(szg_context *context, trainer *self, int64_t step, szg_t
     if (captured) {
         SZG_TRY(check(context, self, step, tally));
         double begin = szg_train_seconds();
+        SZG_TRY(szg_capture_step(context, self->capture, step, self->gradient, captured));
         *capture_seconds += szg_train_seconds() - begin;
     }
     SZG_TRY(update(context, self));

@@ -16,15 +16,13 @@
 
 /* ---- The operations ---- */
 
-static enum { COUNT, KILL, REFUSE } action;
-static int64_t *operations; /* shared with the processes that count */
-static int64_t stop_at;     /* the operation, counted from 1, that does not happen */
+static enum { IGNORE, COUNT, KILL, REFUSE } action; /* IGNORE: not in a child */
+static int64_t *operations;                         /* shared with the processes that count */
+static int64_t stop_at; /* the operation, counted from 1, that does not happen */
 
 /* Whether this operation is refused; a killed process does not come back. */
 static bool refused(void) {
-    if (!operations)
-        return false;
-    if (++*operations != stop_at || action == COUNT)
+    if (action == IGNORE || ++*operations != stop_at || action == COUNT)
         return false;
     if (action == KILL)
         kill(getpid(), SIGKILL);
