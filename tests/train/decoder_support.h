@@ -35,24 +35,37 @@ static inline szg_train_config small_config(szg_profile profile, const char *enc
     return config;
 }
 
-/* Tokens 1 .. WORDS - 1, 0 beyond the lengths 7, 4, 1; labels 1 .. CLASSES - 1 and one 0. */
-typedef struct small_batch {
-    int32_t tokens[SEQUENCES * POSITIONS], lengths[SEQUENCES], labels[SEQUENCES];
+/* Tokens 1 .. WORDS - 1, 0 beyond the lengths: the first sequence is full, the last has one token.
+ * Labels 0 .. CLASSES - 1, the second 0. */
+typedef struct drawn_batch {
     szg_batch batch;
-} small_batch;
+    int32_t *tokens, *lengths, *labels;
+} drawn_batch;
 
-static inline void fill_small_batch(small_batch *b) {
+static inline drawn_batch draw_batch(int64_t count, int64_t length) {
     szg_stream stream = {.seed = test_seed(), .purpose = 77};
-    *b = (small_batch){.lengths = {7, 4, 1}, .labels = {3, 0, 1}};
-    for (int64_t at = 0; at < SEQUENCES * POSITIONS; at++)
-        b->tokens[at] = at % POSITIONS < b->lengths[at / POSITIONS]
-                            ? 1 + (int32_t)szg_random_below(&stream, (uint64_t)at, WORDS - 1)
-                            : 0;
-    b->batch = (szg_batch){.count = SEQUENCES,
-                           .length = POSITIONS,
-                           .tokens = b->tokens,
-                           .lengths = b->lengths,
-                           .labels = b->labels};
+    drawn_batch b = {0};
+    ck_szg_ok(szg_memory_alloc(test_context(), count * length, sizeof(int32_t), &b.tokens));
+    ck_szg_ok(szg_memory_alloc(test_context(), count, sizeof(int32_t), &b.lengths));
+    ck_szg_ok(szg_memory_alloc(test_context(), count, sizeof(int32_t), &b.labels));
+    for (int64_t e = 0; e < count; e++) {
+        uint64_t at = (uint64_t)(e * (length + 2));
+        b.lengths[e] = e == 0           ? (int32_t)length
+                       : e == count - 1 ? 1
+                                        : 1 + (int32_t)szg_random_below(&stream, at, length);
+        b.labels[e] = e == 1 ? 0 : (int32_t)szg_random_below(&stream, at + 1, CLASSES);
+        for (int64_t i = 0; i < b.lengths[e]; i++)
+            b.tokens[e * length + i] =
+                1 + (int32_t)szg_random_below(&stream, at + 2 + (uint64_t)i, WORDS - 1);
+    }
+    b.batch = (szg_batch){count, length, b.tokens, b.lengths, b.labels};
+    return b;
+}
+
+static inline void free_batch(drawn_batch *b) {
+    szg_memory_free(b->tokens);
+    szg_memory_free(b->lengths);
+    szg_memory_free(b->labels);
 }
 
 /* What a step keeps in the backend's memory. */
@@ -60,6 +73,12 @@ typedef struct step_memory {
     szg_step_block block;
     szg_tally tally;
 } step_memory;
+
+/* The context that subjects live in: the test's, or another that a test puts here. */
+static szg_context *other_context;
+static inline szg_context *subject_context(void) {
+    return other_context ? other_context : test_context();
+}
 
 /* A model with its training decoder, in the memory of the context's backend. */
 typedef struct subject {
@@ -79,19 +98,20 @@ static inline void randomise(szg_model *model) {
         szg_random_fill_normal(&stream, 0, p->count, values);
         for (int64_t at = 0; at < p->count; at++)
             values[at] = (gain ? 1 : 0) + 0.4 * values[at];
-        ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), p->offset,
+        ck_szg_ok(szg_model_write(subject_context(), model, szg_model_arena(model), p->offset,
                                   p->count, values));
         szg_memory_free(values);
     }
 }
 
-static inline subject open_subject(const szg_train_config *config, bool training) {
-    szg_context *context = test_context();
+static inline subject open_sized(const szg_train_config *config, bool training, int64_t count,
+                                 int64_t length) {
+    szg_context *context = subject_context();
     subject s = {0};
     const szg_step_block block = {.seed = test_seed(), .step = 5, .finite = 1};
     ck_szg_ok(szg_model_open(context, config, CLASSES, &s.model));
     randomise(s.model);
-    ck_szg_ok(szg_decoder_open(context, s.model, SEQUENCES, POSITIONS, training, &s.decoder));
+    ck_szg_ok(szg_decoder_open(context, s.model, count, length, training, &s.decoder));
     ck_szg_ok(szg_device_alloc(context, sizeof *s.memory, &s.memory));
     ck_szg_ok(szg_device_upload(context, &s.memory->block, &block, sizeof block));
     ck_szg_ok(szg_device_alloc(context, szg_model_count(s.model) * szg_network_real_size(context),
@@ -100,8 +120,12 @@ static inline subject open_subject(const szg_train_config *config, bool training
     return s;
 }
 
+static inline subject open_subject(const szg_train_config *config, bool training) {
+    return open_sized(config, training, SEQUENCES, POSITIONS);
+}
+
 static inline void close_subject(subject *s) {
-    szg_context *context = test_context();
+    szg_context *context = subject_context();
     szg_device_free(context, s->gradient);
     szg_device_free(context, s->memory);
     szg_decoder_close(context, &s->decoder);
@@ -110,43 +134,43 @@ static inline void close_subject(subject *s) {
 
 static inline szg_tally tally_of(const subject *s) {
     szg_tally tally;
-    ck_szg_ok(szg_device_download(test_context(), &tally, &s->memory->tally, sizeof tally));
+    ck_szg_ok(szg_device_download(subject_context(), &tally, &s->memory->tally, sizeof tally));
     return tally;
 }
 
 /* Mean loss of a forward pass. */
 static inline double loss_of(subject *s, const szg_batch *batch) {
-    ck_szg_ok(szg_device_clear(test_context(), &s->memory->tally, sizeof s->memory->tally));
-    ck_szg_ok(szg_decoder_forward(test_context(), s->decoder, batch));
-    ck_szg_ok(szg_decoder_score(test_context(), s->decoder, &s->memory->tally));
+    ck_szg_ok(szg_device_clear(subject_context(), &s->memory->tally, sizeof s->memory->tally));
+    ck_szg_ok(szg_decoder_forward(subject_context(), s->decoder, batch));
+    ck_szg_ok(szg_decoder_score(subject_context(), s->decoder, &s->memory->tally));
     szg_tally tally = tally_of(s);
     return tally.loss / (double)tally.counted;
 }
 
 /* `count` of the backend's real numbers as doubles; free with szg_memory_free. */
 static inline double *download(const void *array, int64_t count) {
-    int64_t size = szg_network_real_size(test_context());
+    int64_t size = szg_network_real_size(subject_context());
     double *out = new_numbers(count), *wide = new_numbers(count);
-    ck_szg_ok(szg_device_download(test_context(), out, array, count * size));
+    ck_szg_ok(szg_device_download(subject_context(), out, array, count * size));
     for (int64_t i = 0; i < count; i++)
         wide[i] = size == 8 ? out[i] : (double)((const float *)(const void *)out)[i];
     szg_memory_free(out);
     return wide;
 }
 
-/* Logits [SEQUENCES][classes] of the latest pass. */
-static inline double *logits_of(const subject *s) {
-    return download(szg_decoder_logits(s->decoder), SEQUENCES * szg_model_classes(s->model));
+/* Logits [count][classes] of the latest pass. */
+static inline double *logits_of(const subject *s, int64_t count) {
+    return download(szg_decoder_logits(s->decoder), count * szg_model_classes(s->model));
 }
 
 /* Gradients of a forward and a backward pass, in the arena's order. */
 static inline double *gradients_of(subject *s, const szg_batch *batch) {
     int64_t count = szg_model_count(s->model);
-    ck_szg_ok(szg_device_clear(test_context(), &s->memory->tally, sizeof s->memory->tally));
-    ck_szg_ok(szg_decoder_forward(test_context(), s->decoder, batch));
-    ck_szg_ok(szg_decoder_backward(test_context(), s->decoder, s->gradient, &s->memory->tally));
+    ck_szg_ok(szg_device_clear(subject_context(), &s->memory->tally, sizeof s->memory->tally));
+    ck_szg_ok(szg_decoder_forward(subject_context(), s->decoder, batch));
+    ck_szg_ok(szg_decoder_backward(subject_context(), s->decoder, s->gradient, &s->memory->tally));
     double *out = new_numbers(count);
-    ck_szg_ok(szg_model_read(test_context(), s->model, s->gradient, 0, count, out));
+    ck_szg_ok(szg_model_read(subject_context(), s->model, s->gradient, 0, count, out));
     return out;
 }
 

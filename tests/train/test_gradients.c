@@ -56,8 +56,7 @@ static bool may_vanish(const szg_parameter *p) {
 }
 
 static void check_variant(const variant *v) {
-    small_batch batch;
-    fill_small_batch(&batch);
+    drawn_batch batch = draw_batch(SEQUENCES, POSITIONS);
     szg_context_set_ops(test_context(), szg_ops_reference64());
     szg_train_config config = small_config(v->profile, v->encoding, v->overrides);
     subject s = open_subject(&config, true);
@@ -70,6 +69,7 @@ static void check_variant(const variant *v) {
     }
     szg_memory_free(gradient);
     close_subject(&s);
+    free_batch(&batch);
     szg_context_set_ops(test_context(), NULL);
 }
 
