@@ -16,6 +16,8 @@ const bench_item bench_items[] = {
     {"rotary-logits", "factored rotary logits, N = 131,072, d = 128: eigen- and singular values",
      bench_rotary_logits},
     {"symbol-range", "certified range of symbols of degree 4095", bench_symbol_range},
+    {"train", "training and evaluation at the paper's size, attention alone, against PyTorch",
+     bench_train},
     {NULL, NULL, NULL},
 };
 

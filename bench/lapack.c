@@ -68,3 +68,10 @@ void bench_gemm(int threads, int64_t n, const double *a, const double *b, double
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, a, m, b, m, 0, c, m);
     openblas_set_num_threads(1);
 }
+
+void bench_gemm_single(int threads, int64_t n, const float *a, const float *b, float *c) {
+    openblas_set_num_threads(threads);
+    int m = (int)n;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, a, m, b, m, 0, c, m);
+    openblas_set_num_threads(1);
+}

@@ -43,6 +43,7 @@ SZG_CHECK_RESULT szg_status bench_lapack_general(szg_context *context, int threa
 SZG_CHECK_RESULT szg_status bench_lapack_singular(szg_context *context, int threads, int64_t count,
                                                   int64_t n, double *a, double *s);
 void bench_gemm(int threads, int64_t n, const double *a, const double *b, double *c);
+void bench_gemm_single(int threads, int64_t n, const float *a, const float *b, float *c);
 
 /* The items, one file each. */
 szg_status bench_machine(szg_context *context, const bench_options *options, szg_table *table);
@@ -54,5 +55,6 @@ szg_status bench_batch_general(szg_context *context, const bench_options *o, szg
 szg_status bench_rotary_kernel(szg_context *context, const bench_options *o, szg_table *table);
 szg_status bench_rotary_logits(szg_context *context, const bench_options *o, szg_table *table);
 szg_status bench_symbol_range(szg_context *context, const bench_options *o, szg_table *table);
+szg_status bench_train(szg_context *context, const bench_options *options, szg_table *table);
 
 #endif

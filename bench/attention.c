@@ -1,0 +1,97 @@
+/* Attention alone, forward: one layer at the paper's size, without and with dropout. */
+#include <stdio.h>
+
+#include <szego/memory.h>
+#include <szego/network.h>
+#include <szego/random.h>
+#include "train.h"
+
+typedef struct attention_job {
+    szg_attention attention;
+    bench_peer *peer;
+} attention_job;
+
+static szg_status run_attention(szg_context *context, void *argument) {
+    const attention_job *job = argument;
+    SZG_TRY(szg_network_attention(context, &job->attention));
+    return szg_device_sync(context);
+}
+
+static szg_status peer_attention(szg_context *context, void *argument) {
+    const attention_job *job = argument;
+    char request[64];
+    snprintf(request, sizeof request, "attention %g", job->attention.dropout.probability);
+    return bench_peer_run(context, job->peer, request);
+}
+
+static szg_status measure(szg_context *context, const bench_options *o, attention_job *job,
+                          double dropout, double target, szg_table *table) {
+    job->attention.dropout.probability = dropout;
+    bool peer = job->peer->process != 0;
+    bench_case what = {.item = "train",
+                       .input = dropout > 0 ? "attention, dropout" : "attention",
+                       .n = job->attention.length,
+                       .ours_name = "fused, forward, one layer",
+                       .rival_name = bench_peer_name(job->peer),
+                       .ours = run_attention,
+                       .rival = peer ? peer_attention : NULL,
+                       .job = job,
+                       .pairs = o->quick ? 3 : 31,
+                       .target_ratio = peer ? target : 0};
+    return bench_measure(context, &what, table);
+}
+
+/* Queries, keys and values of a row side by side, as a decoder has them. */
+static szg_status fill(szg_context *context, int64_t count, uint64_t seed, void *device) {
+    float *values;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *values, &values));
+    szg_stream stream = {.seed = seed, .purpose = 0xA7};
+    for (int64_t i = 0; i < count; i++)
+        values[i] = (float)szg_random_normal(&stream, (uint64_t)i);
+    szg_status status = szg_device_upload(context, device, values, count * (int64_t)sizeof *values);
+    szg_memory_free(values);
+    return status;
+}
+
+static szg_status measure_both(szg_context *context, const bench_options *o, attention_job *job,
+                               szg_table *table) {
+    SZG_TRY(measure(context, o, job, 0, 3.5, table));
+    return measure(context, o, job, 0.1, 12, table);
+}
+
+szg_status bench_attention(szg_context *context, const bench_options *o, const bench_size *size,
+                           bench_peer *peer, szg_table *table) {
+    int64_t rows = size->batch * size->length, head = size->width / size->heads;
+    szg_step_block block = {.seed = o->seed, .finite = 1};
+    float *qkv = NULL, *out = NULL;
+    void *device_block = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_device_alloc(context, 12 * rows * size->width, &qkv), end);
+    SZG_TRY_GOTO(status, szg_device_alloc(context, 4 * rows * size->width, &out), end);
+    SZG_TRY_GOTO(status, szg_device_alloc(context, sizeof block, &device_block), end);
+    SZG_TRY_GOTO(status, szg_device_upload(context, device_block, &block, sizeof block), end);
+    SZG_TRY_GOTO(status, fill(context, 3 * rows * size->width, o->seed, qkv), end);
+    szg_attention attention = {
+        .batch = size->batch,
+        .heads = size->heads,
+        .length = size->length,
+        .d_qk = head,
+        .d_v = head,
+        .q = qkv,
+        .k = qkv + size->width,
+        .v = qkv + 2 * size->width,
+        .ldq = 3 * size->width,
+        .ldk = 3 * size->width,
+        .ldv = 3 * size->width,
+        .scale = 0.25,
+        .causal = true,
+        .dropout = {.purpose = szg_network_purpose(SZG_PLACE_ATTENTION, 0), .block = device_block},
+        .out = out,
+        .ldout = size->width};
+    status = measure_both(context, o, &(attention_job){attention, peer}, table);
+end:
+    szg_device_free(context, qkv);
+    szg_device_free(context, out);
+    szg_device_free(context, device_block);
+    return status;
+}

@@ -1,0 +1,137 @@
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "peer.h"
+
+static const char script[] =
+#include "peer_torch.inc"
+    ;
+
+extern char **environ;
+
+static const char *const openmp_folders[] = {"/usr/lib/x86_64-linux-gnu/openblas-openmp",
+                                             "/usr/lib/aarch64-linux-gnu/openblas-openmp"};
+
+static const char *library_path(void) {
+    for (size_t i = 0; i < sizeof openmp_folders / sizeof *openmp_folders; i++)
+        if (access(openmp_folders[i], R_OK | X_OK) == 0)
+            return openmp_folders[i];
+    return "";
+}
+
+/* Its environment is set by env(1): a threaded program must not set its own. */
+static int spawn(const char *python, int threads, int socket, pid_t *process) {
+    char omp[64], path[256];
+    snprintf(omp, sizeof omp, "OMP_NUM_THREADS=%d", threads);
+    snprintf(path, sizeof path, "LD_LIBRARY_PATH=%s", library_path());
+    const char *arguments[] = {"env",
+                               omp,
+                               path,
+                               "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:"
+                               "glibc.malloc.trim_threshold=4294967296:"
+                               "glibc.malloc.mmap_threshold=4294967296",
+                               python,
+                               "-u",
+                               "-c",
+                               script,
+                               NULL};
+    posix_spawn_file_actions_t files;
+    int error = posix_spawn_file_actions_init(&files);
+    if (error)
+        return error;
+    error = posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(&files, socket, STDOUT_FILENO);
+    if (!error)
+        error = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", 1, 0);
+    char *argv[sizeof arguments / sizeof *arguments];
+    memcpy(argv, arguments, sizeof argv);
+    if (!error)
+        error = posix_spawnp(process, "env", &files, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+static szg_status start(szg_context *context, const char *python, int threads, bench_peer *peer) {
+    int sockets[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+        return szg_fail(context, SZG_EBACKEND, "PyTorch: no socket: %s", strerror(errno));
+    *peer = (bench_peer){.socket = sockets[0]};
+    int error = spawn(python, threads, sockets[1], &peer->process);
+    close(sockets[1]);
+    if (error) {
+        peer->process = 0;
+        close(sockets[0]);
+        return szg_fail(context, SZG_EBACKEND, "PyTorch: %s: %s", python, strerror(error));
+    }
+    szg_status status =
+        bench_peer_ask(context, peer, "version", peer->version, sizeof peer->version);
+    if (status != SZG_OK)
+        bench_peer_close(peer);
+    return status;
+}
+
+szg_status bench_peer_open(szg_context *context, int threads, bench_peer *peer) {
+    const char *pythons[] = {getenv("SZEGO_PYTHON"), "python3", "/usr/bin/python3"};
+    *peer = (bench_peer){0};
+    for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
+        if (pythons[i] && start(context, pythons[i], threads, peer) == SZG_OK)
+            return SZG_OK;
+    SZG_TRY(szg_context_check_cancel(context));
+    return szg_fail(context, SZG_EBACKEND,
+                    "no python3 with torch: install python3-torch, or name one in SZEGO_PYTHON");
+}
+
+static bool send_line(int socket, const char *line) {
+    size_t length = strlen(line);
+    for (size_t sent = 0; sent <= length;) {
+        const char *from = sent < length ? line + sent : "\n";
+        size_t count = sent < length ? length - sent : 1;
+        ssize_t done = send(socket, from, count, MSG_NOSIGNAL);
+        if (done < 0 && errno != EINTR)
+            return false;
+        sent += done < 0 ? 0 : (size_t)done;
+    }
+    return true;
+}
+
+static bool receive_line(int socket, char *line, size_t size) {
+    size_t length = 0;
+    for (;;) {
+        char letter;
+        ssize_t done = recv(socket, &letter, 1, 0);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        if (letter == '\n')
+            break;
+        if (length + 1 < size)
+            line[length++] = letter;
+    }
+    line[length] = 0;
+    return true;
+}
+
+szg_status bench_peer_ask(szg_context *context, bench_peer *peer, const char *request, char *answer,
+                          size_t size) {
+    if (send_line(peer->socket, request) && receive_line(peer->socket, answer, size))
+        return SZG_OK;
+    SZG_TRY(szg_context_check_cancel(context));
+    return szg_fail(context, SZG_EBACKEND, "PyTorch ended before it answered `%s`", request);
+}
+
+void bench_peer_close(bench_peer *peer) {
+    if (peer->process == 0)
+        return;
+    close(peer->socket);
+    while (waitpid(peer->process, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    *peer = (bench_peer){0};
+}
