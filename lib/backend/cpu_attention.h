@@ -43,6 +43,9 @@ typedef struct szg_attention_kernels {
                      const szg_attention_gradient *gradient, float *dbias);
     /* logits [length][length]. */
     void (*logits)(const szg_attention_head *head, bool coupled, float *logits);
+    /* The softmax's functions for their tests; count is a multiple of SZG_ATTENTION_PAD. */
+    void (*exponential)(int64_t count, const float *x, float *y);
+    void (*logarithm)(int64_t count, const float *x, float *y);
 } szg_attention_kernels;
 extern const szg_attention_kernels szg_attention_kernels_baseline, szg_attention_kernels_avx2,
     szg_attention_kernels_avx512;

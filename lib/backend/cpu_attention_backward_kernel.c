@@ -78,12 +78,16 @@ static void backward_rows(const szg_attention_head *h, const head_dropout *dropo
     }
 }
 
-/* to = scale times the row `from`, turned back; `from` is destroyed. */
-static inline void write_gradient(const szg_attention *a, const float *factors, float scale,
-                                  float *from, float *to) {
+/* Rows first .. first + rows - 1 of dq or dk: scale times `from`, which is turned back in place. */
+static inline void write_gradient(const szg_attention_head *h, const void *factors, float scale,
+                                  int64_t first, int64_t rows, float *from, void *to,
+                                  int64_t ldto) {
+    const szg_attention *a = h->attention;
+    int64_t ld = h->scratch->wide_qk;
     if (a->pairs > 0)
-        rotate_row(a, factors, -1, from);
-    copy_row(a->d_qk, a->d_qk, scale, from, to);
+        rotate_rows(a, rows, factors_of(h, factors, first), -1, from, ld);
+    copy_rows(rows, a->d_qk, a->d_qk, scale, from, ld, head_row_out(h, to, ldto, a->d_qk, first),
+              ldto);
 }
 
 static void backward_tile(const szg_attention_head *h, const szg_attention_gradient *gradient,
@@ -95,10 +99,9 @@ static void backward_tile(const szg_attention_head *h, const szg_attention_gradi
     int64_t ld = s->wide_length, vectors_qk = whole_vectors(a->d_qk),
             vectors_v = whole_vectors(a->d_v);
     pack_queries(h, true, first, rows);
-    for (int64_t r = 0; r < rows; r++)
-        copy_row(a->d_v, s->wide_v, 1,
-                 head_row(h, gradient->dout, gradient->lddout, a->d_v, first + r),
-                 s->out + r * s->wide_v);
+    copy_rows(rows, a->d_v, s->wide_v, 1,
+              head_row(h, gradient->dout, gradient->lddout, a->d_v, first), gradient->lddout,
+              s->out, s->wide_v);
     product(TILE, columns, a->d_qk, s->q, s->wide_qk, s->k_lanes, ld, s->weights, ld);
     product(TILE, columns, a->d_v, s->out, s->wide_v, s->v_lanes, ld, s->dlogits, ld);
     backward_rows(h, dropout, gradient->dbias != NULL, first, rows, keys, columns);
@@ -107,22 +110,17 @@ static void backward_tile(const szg_attention_head *h, const szg_attention_gradi
     product_transposed_add(columns, vectors_qk, rows, s->dlogits, ld, s->q, s->wide_qk, s->dk,
                            s->wide_qk);
     product(TILE, vectors_qk, seen, s->dlogits, ld, s->k_rows, s->wide_qk, s->dq, s->wide_qk);
-    for (int64_t r = 0; r < rows; r++)
-        write_gradient(a, factors_of(h, a->q_factors, first + r), (float)a->scale,
-                       s->dq + r * s->wide_qk,
-                       head_row_out(h, gradient->dq, gradient->lddq, a->d_qk, first + r));
+    write_gradient(h, a->q_factors, (float)a->scale, first, rows, s->dq, gradient->dq,
+                   gradient->lddq);
 }
 
 static void write_keys_and_values(const szg_attention_head *h,
                                   const szg_attention_gradient *gradient) {
     const szg_attention *a = h->attention;
     const szg_attention_scratch *s = h->scratch;
-    for (int64_t j = 0; j < a->length; j++) {
-        write_gradient(a, factors_of(h, a->k_factors, j), 1, s->dk + j * s->wide_qk,
-                       head_row_out(h, gradient->dk, gradient->lddk, a->d_qk, j));
-        copy_row(a->d_v, a->d_v, 1, s->dv + j * s->wide_v,
-                 head_row_out(h, gradient->dv, gradient->lddv, a->d_v, j));
-    }
+    write_gradient(h, a->k_factors, 1, 0, a->length, s->dk, gradient->dk, gradient->lddk);
+    copy_rows(a->length, a->d_v, a->d_v, 1, s->dv, s->wide_v,
+              head_row_out(h, gradient->dv, gradient->lddv, a->d_v, 0), gradient->lddv);
 }
 
 static void fetch_tile(const szg_attention_head *h, const szg_attention_gradient *gradient,

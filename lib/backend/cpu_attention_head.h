@@ -54,15 +54,18 @@ static inline int64_t whole_vectors(int64_t n) {
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* to[0 .. d) = scale from, zeros up to `wide`. */
-static inline void copy_row(int64_t d, int64_t wide, float scale, const float *from, float *to) {
-    int64_t c = 0;
-    for (; c + LANES <= d; c += LANES)
-        vector_store(to + c, vector_load(from + c) * scale);
-    for (; c < d; c++)
-        to[c] = from[c] * scale;
-    for (; c < wide; c++)
-        to[c] = 0;
+/* to[r][0 .. d) = scale from[r][..], zeros up to `wide` (>= d). */
+static inline void copy_rows(int64_t rows, int64_t d, int64_t wide, float scale, const float *from,
+                             int64_t ldfrom, float *to, int64_t ldto) {
+    for (int64_t r = 0; r < rows; r++, from += ldfrom, to += ldto) {
+        int64_t c = 0;
+        for (; c + LANES <= d; c += LANES)
+            vector_store(to + c, vector_load(from + c) * scale);
+        for (; c < d; c++)
+            to[c] = from[c] * scale;
+        for (; c < wide; c++)
+            to[c] = 0;
+    }
 }
 
 /* The row's factors among `factors`, or NULL. */
@@ -114,11 +117,17 @@ static inline void rotate_halves(int64_t pairs, const float *factors, float sign
         rotate_pair(x + t, x + pairs + t, factors[2 * t], sign * factors[2 * t + 1]);
 }
 
-static inline void rotate_row(const szg_attention *a, const float *factors, float sign, float *x) {
-    if (a->half)
-        rotate_halves(a->pairs, factors, sign, x + a->rotary_offset);
-    else
-        rotate_adjacent(a->pairs, factors, sign, x + a->rotary_offset);
+/* Rows of x with the factors of consecutive positions. */
+static inline void rotate_rows(const szg_attention *a, int64_t rows, const float *factors,
+                               float sign, float *x, int64_t ld) {
+    int64_t pairs = a->pairs;
+    x += a->rotary_offset;
+    for (int64_t r = 0; r < rows; r++, factors += 2 * pairs, x += ld) {
+        if (a->half)
+            rotate_halves(pairs, factors, sign, x);
+        else
+            rotate_adjacent(pairs, factors, sign, x);
+    }
 }
 
 /* Rows first .. first + rows - 1 of q, scaled and (coupled) rotated; zeros up to the whole tile. */
@@ -127,12 +136,10 @@ static inline void pack_queries(const szg_attention_head *h, bool coupled, int64
     const szg_attention *a = h->attention;
     int64_t wide = h->scratch->wide_qk;
     float *q = h->scratch->q;
-    for (int64_t r = 0; r < rows; r++) {
-        const float *from = head_row(h, a->q, a->ldq, a->d_qk, first + r);
-        copy_row(a->d_qk, wide, (float)a->scale, from, q + r * wide);
-        if (coupled && a->pairs > 0)
-            rotate_row(a, factors_of(h, a->q_factors, first + r), 1, q + r * wide);
-    }
+    copy_rows(rows, a->d_qk, wide, (float)a->scale, head_row(h, a->q, a->ldq, a->d_qk, first),
+              a->ldq, q, wide);
+    if (coupled && a->pairs > 0)
+        rotate_rows(a, rows, factors_of(h, a->q_factors, first), 1, q, wide);
     memset(q + rows * wide, 0, (size_t)((SZG_ATTENTION_TILE - rows) * wide) * sizeof *q);
 }
 
@@ -177,21 +184,18 @@ static inline void transpose(int64_t rows, int64_t d, const float *from, int64_t
 static inline void pack_keys(const szg_attention_head *h, bool coupled, int64_t keys) {
     const szg_attention *a = h->attention;
     const szg_attention_scratch *s = h->scratch;
-    for (int64_t j = 0; j < keys; j++) {
-        float *to = s->k_rows + j * s->wide_qk;
-        copy_row(a->d_qk, s->wide_qk, 1, head_row(h, a->k, a->ldk, a->d_qk, j), to);
-        if (coupled && a->pairs > 0)
-            rotate_row(a, factors_of(h, a->k_factors, j), 1, to);
-    }
+    copy_rows(keys, a->d_qk, s->wide_qk, 1, head_row(h, a->k, a->ldk, a->d_qk, 0), a->ldk,
+              s->k_rows, s->wide_qk);
+    if (coupled && a->pairs > 0)
+        rotate_rows(a, keys, factors_of(h, a->k_factors, 0), 1, s->k_rows, s->wide_qk);
     transpose(keys, a->d_qk, s->k_rows, s->wide_qk, s->k_lanes, s->wide_length);
 }
 
 static inline void pack_values(const szg_attention_head *h, int64_t keys) {
     const szg_attention *a = h->attention;
     const szg_attention_scratch *s = h->scratch;
-    for (int64_t j = 0; j < keys; j++)
-        copy_row(a->d_v, s->wide_v, 1, head_row(h, a->v, a->ldv, a->d_v, j),
-                 s->v_rows + j * s->wide_v);
+    copy_rows(keys, a->d_v, s->wide_v, 1, head_row(h, a->v, a->ldv, a->d_v, 0), a->ldv, s->v_rows,
+              s->wide_v);
 }
 
 /* Lags in the order of keys: entry j - i + length - 1, so that a row of logits reads forwards. */

@@ -36,25 +36,44 @@ static inline float exponentials(float *x, int64_t keys, float largest, const ui
     return vector_sum(sum);
 }
 
-/* Row i: logits to weights before normalisation; zeros from its keys to `columns`. Returns the
- * factor that normalises, and writes the row's log sum. */
-static inline float softmax_row(const szg_attention_head *h, const head_dropout *dropout, int64_t i,
-                                int64_t keys, int64_t columns, float *x, float *log_sum) {
+/* Of the rows of a tile: largest logit and sum of exponentials. */
+typedef struct tile_sums {
+    float largest[SZG_ATTENTION_TILE], sum[SZG_ATTENTION_TILE];
+} tile_sums;
+
+/* Row first + r: logits to weights times the row's sum; zeros from its keys to `columns`. */
+static inline void softmax_row(const szg_attention_head *h, const head_dropout *dropout,
+                               int64_t first, int64_t r, int64_t keys, int64_t columns,
+                               tile_sums *sums) {
+    float *x = h->scratch->weights + r * h->scratch->wide_length;
     for (int64_t j = whole_vectors(keys); j < columns; j += LANES)
         vector_store(x + j, (vfloat){0});
-    *log_sum = -INFINITY;
+    sums->largest[r] = -INFINITY, sums->sum[r] = 1; /* without keys */
     if (keys == 0)
-        return 0;
-    float largest = bias_and_mask(x, keys, bias_of_row(h, i));
-    const uint32_t *words = dropout->on ? row_words(h, dropout, i, whole_vectors(keys)) : NULL;
-    float sum = exponentials(x, keys, largest, words, dropout->threshold);
-    *log_sum = largest + logf(sum);
-    return dropout->factor / sum;
+        return;
+    float largest = bias_and_mask(x, keys, bias_of_row(h, first + r));
+    const uint32_t *words =
+        dropout->on ? row_words(h, dropout, first + r, whole_vectors(keys)) : NULL;
+    sums->largest[r] = largest;
+    sums->sum[r] = exponentials(x, keys, largest, words, dropout->threshold);
 }
 
-static void write_out(const szg_attention_head *h, int64_t row, float factor, const float *from) {
+static void write_log_sums(const szg_attention_head *h, int64_t first, int64_t rows,
+                           const tile_sums *sums) {
     const szg_attention *a = h->attention;
-    copy_row(a->d_v, a->d_v, factor, from, head_row_out(h, a->out, a->ldout, a->d_v, row));
+    float log_sum[SZG_ATTENTION_TILE];
+    for (int64_t r = 0; r < rows; r += LANES)
+        vector_store(log_sum + r,
+                     vector_load(sums->largest + r) + vector_log(vector_load(sums->sum + r)));
+    memcpy((float *)a->log_sum + (h->sequence * a->heads + h->head) * a->length + first, log_sum,
+           (size_t)rows * sizeof *log_sum);
+}
+
+static inline void write_out(const szg_attention_head *h, int64_t row, float factor,
+                             const float *from) {
+    const szg_attention *a = h->attention;
+    copy_rows(1, a->d_v, a->d_v, factor, from, 0, head_row_out(h, a->out, a->ldout, a->d_v, row),
+              0);
 }
 
 /* Rows first .. first + rows - 1, which see no more than `keys` keys. */
@@ -63,20 +82,18 @@ static void forward_tile(const szg_attention_head *h, const head_dropout *dropou
     const szg_attention *a = h->attention;
     const szg_attention_scratch *s = h->scratch;
     int64_t seen = keys_of_row(a, keys, first + rows - 1), columns = whole_vectors(seen);
-    float factor[SZG_ATTENTION_TILE], log_sum[SZG_ATTENTION_TILE];
+    tile_sums sums = {{0}, {0}};
     pack_queries(h, true, first, rows);
     product(SZG_ATTENTION_TILE, columns, a->d_qk, s->q, s->wide_qk, s->k_lanes, s->wide_length,
             s->weights, s->wide_length);
     for (int64_t r = 0; r < rows; r++)
-        factor[r] = softmax_row(h, dropout, first + r, keys_of_row(a, keys, first + r), columns,
-                                s->weights + r * s->wide_length, &log_sum[r]);
+        softmax_row(h, dropout, first, r, keys_of_row(a, keys, first + r), columns, &sums);
     product(SZG_ATTENTION_TILE, whole_vectors(a->d_v), seen, s->weights, s->wide_length, s->v_rows,
             s->wide_v, s->out, s->wide_v);
     for (int64_t r = 0; r < rows; r++)
-        write_out(h, first + r, factor[r], s->out + r * s->wide_v);
+        write_out(h, first + r, dropout->factor / sums.sum[r], s->out + r * s->wide_v);
     if (a->log_sum)
-        memcpy((float *)a->log_sum + (h->sequence * a->heads + h->head) * a->length + first,
-               log_sum, (size_t)rows * sizeof *log_sum);
+        write_log_sums(h, first, rows, &sums);
 }
 
 static void fetch_tile(const szg_attention_head *h, int64_t first) {
@@ -123,5 +140,19 @@ static void logits(const szg_attention_head *h, bool coupled, float *out) {
     }
 }
 
+static void exponential(int64_t count, const float *x, float *y) {
+    for (int64_t i = 0; i < count; i += LANES)
+        vector_store(y + i, vector_exp(vector_load(x + i)));
+}
+
+static void logarithm(int64_t count, const float *x, float *y) {
+    for (int64_t i = 0; i < count; i += LANES)
+        vector_store(y + i, vector_log(vector_load(x + i)));
+}
+
 const szg_attention_kernels SZG_KERNELS(szg_attention_kernels) = {
-    .forward = forward, .backward = SZG_KERNELS(szg_attention_backward), .logits = logits};
+    .forward = forward,
+    .backward = SZG_KERNELS(szg_attention_backward),
+    .logits = logits,
+    .exponential = exponential,
+    .logarithm = logarithm};

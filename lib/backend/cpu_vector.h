@@ -114,25 +114,48 @@ static inline float vector_sum(vfloat a) {
 #endif
 }
 
-/* exp(x) for x <= 88.37, relative error below 2^-22; 0 below log 2^-126 (no subnormal results,
- * which are slow), infinity above 88.73; NaN stays NaN. x = n log 2 + r with |r| <= log(2)/2,
- * log 2 in two parts (Cody, Waite 1980), and Cephes's polynomial of degree 7 for exp(r). */
+/* p 2^n for whole n; infinity where it is above the range. */
+static inline vfloat vector_scale(vfloat p, vfloat n) {
+#if defined(__AVX512F__)
+    return (vfloat)_mm512_scalef_ps((__m512)p, (__m512)n);
+#else
+    vfloat bounded = vector_min(vector_splat(128.0F), vector_max(vector_splat(-127.0F), n));
+    vint power = __builtin_convertvector(bounded, vint) + 127;
+    return p * (vfloat)(power << 23);
+#endif
+}
+
+/* exp(x) for x < 88.37, relative error below 2^-22; 0 below log 2^-126 (no subnormal results, which
+ * are slow), infinity from 88.73 on (between the two: either); NaN stays NaN. x = n log 2 + r with
+ * |r| <= log(2)/2, log 2 in two parts (Cody, Waite 1980); exp(r) = 1 + r q(r), q interpolated at
+ * Chebyshev's nodes, error 2^-26. */
 static inline vfloat vector_exp(vfloat x) {
     const float least = -87.33654F, shift = 0x1.8p23F;
     vint kept = ~(vint)(x < least);
-    x = vector_min(vector_splat(89.0F), vector_max(vector_splat(least), x));
-    vfloat shifted = x * 1.44269504F + shift; /* its low bits are n */
-    vfloat n = shifted - shift;
+    x = vector_min(vector_splat(100.0F), x);
+    vfloat n = x * 1.44269504F + shift - shift;
     vfloat r = x - n * 0.693359375F;
     r = r + n * 2.12194440e-4F;
-    vfloat p = 1.9875691500e-4F * r + 1.3981999507e-3F;
-    p = p * r + 8.3334519073e-3F;
-    p = p * r + 4.1665795894e-2F;
-    p = p * r + 1.6666665459e-1F;
-    p = p * r + 5.0000001201e-1F;
-    p = p * (r * r) + r + 1.0F;
-    vfloat power = (vfloat)(((vword)shifted << 23) + 0x3F800000U);
-    return vector_where(kept, p * power);
+    vfloat p = 1.39336859e-3F * r + 8.36918438e-3F;
+    p = p * r + 4.16664646e-2F;
+    p = p * r + 1.66665049e-1F;
+    p = p * r + 5.00000001e-1F;
+    p = p * r + 1.0F;
+    p = p * r + 1.0F;
+    return vector_where(kept, vector_scale(p, n));
+}
+
+/* log(x) for normal x > 0, error below 2^-22 max(1, |log x|); NaN for NaN and infinity. x = 2^e m
+ * with m in [sqrt(1/2), sqrt 2), log m = 2 artanh(s), s = (m - 1) / (m + 1), s^2 < 0.03. */
+static inline vfloat vector_log(vfloat x) {
+    vint bits = (vint)x, e = (bits - 0x3F3504F3) >> 23;
+    vfloat f = (vfloat)(bits - (e << 23)) - 1.0F;
+    vfloat s = f / (f + 2.0F), square = s * s;
+    vfloat p = 2.0F / 9.0F * square + 2.0F / 7.0F;
+    p = p * square + 2.0F / 5.0F;
+    p = p * square + 2.0F / 3.0F;
+    p = p * square * s + 2.0F * s;
+    return __builtin_convertvector(e, vfloat) * 0.693147181F + p + (x - x);
 }
 
 /* Products of the low halves of 64-bit lanes; the high halves are not read. */
