@@ -26,8 +26,9 @@ typedef struct run {
     int64_t limit;   /* steps to do in all */
     int64_t saved;   /* the step of the latest checkpoint; -1: none */
     timing_row time; /* since the latest row of timing */
-    double seconds, capture_seconds;
-    int64_t tokens;
+    /* Of this process: when it began to train, and what it did since. */
+    double began, seconds, capture_seconds;
+    int64_t tokens, steps;
 } run;
 
 /* ---- Saving ---- */
@@ -126,7 +127,7 @@ static void show_progress(const run *self) {
     const run_progress *progress = &self->progress;
     const szg_tally *tally = &progress->tally;
     double rate = self->seconds > 0 ? (double)self->tokens / self->seconds : 0;
-    double each = self->seconds / (double)(self->time.steps > 0 ? self->time.steps : 1);
+    double each = (szg_train_seconds() - self->began) / (double)self->steps;
     double left = each * (double)(self->limit - progress->step);
     char text[160];
     snprintf(text, sizeof text,
@@ -155,6 +156,7 @@ static szg_status take_step(run *self, szg_table *captured) {
     self->time.train += spent;
     self->time.capture += capture;
     self->tokens += tokens;
+    self->steps++;
     self->seconds += spent;
     self->capture_seconds += capture;
     return SZG_OK;
@@ -256,6 +258,7 @@ static szg_status perform(run *self, szg_train_result *out) {
     SZG_TRY(run_folder_start(self->context, &self->folder, options->folder, options->config,
                              self->progress.log_bytes));
     SZG_TRY(open_capture(self));
+    self->began = szg_train_seconds();
     SZG_TRY(train(self));
     SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log_bytes));
     *out = (szg_train_result){.steps = self->progress.step,

@@ -264,6 +264,11 @@ START_TEST(a_run_goes_on_from_every_step) {
     for (int64_t at = 1; at < TINY_STEPS; at++)
         stop_at_and_go_on(config, at, folder);
     remove_run_folder(folder);
+    config->capture.every = 2;
+    folder = whole_run(config);
+    stop_at_and_go_on(config, 3, folder);
+    stop_at_and_go_on(config, 4, folder);
+    remove_run_folder(folder);
     szg_memory_free(config);
 }
 END_TEST

@@ -115,6 +115,9 @@ static inline void ck_same_run(const char *folder, const char *other) {
     ck_same_file(folder, other, "checkpoint.safetensors");
     ck_same_file(folder, other, "metrics.csv");
     ck_same_state(folder, other);
+    char path[256];
+    if (access(path_in(folder, "contraction.csv", path), F_OK) == 0)
+        ck_same_file(folder, other, "contraction.csv");
 }
 
 #endif
