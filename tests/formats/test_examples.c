@@ -36,9 +36,24 @@ static void check_equal(const szg_examples *a, const szg_examples *b) {
     ck_assert_mem_eq(a->tokens, b->tokens, (size_t)a->start[count] * sizeof *a->tokens);
 }
 
+static void check_summary(const szg_examples *set) {
+    int64_t longest = 0;
+    int32_t token = 0, label = 0;
+    for (int64_t e = 0; e < set->count; e++) {
+        int64_t count = set->start[e + 1] - set->start[e];
+        longest = count > longest ? count : longest;
+        label = set->label[e] > label ? set->label[e] : label;
+    }
+    for (int64_t i = 0; i < set->start[set->count]; i++)
+        token = set->tokens[i] > token ? set->tokens[i] : token;
+    ck_assert(set->longest == longest && set->largest_token == token);
+    ck_assert_int_eq(set->largest_label, label);
+}
+
 START_TEST(sets_come_back_equal) {
     szg_examples set = {0}, again;
     fill(&set, 601, test_trials(2000));
+    check_summary(&set);
     const char *path = scratch_path("set.jsonl");
     ck_szg_ok(szg_examples_write(test_context(), &set, NULL, set.count, path));
     ck_szg_ok(szg_examples_read(test_context(), path, &again));
@@ -212,6 +227,7 @@ START_TEST(sets_survive_failed_allocations) {
         ck_survives_failed_allocations(
             -1, szg_examples_add(test_context(), &set, 1 + e % 50, tokens, (int32_t)e));
         ck_assert_int_eq(set.count, e + 1);
+        check_summary(&set);
     }
     for (int64_t e = 0; e < 300; e++) {
         ck_assert_int_eq(set.label[e], e);

@@ -351,7 +351,9 @@ static const struct {
     {"data.train_file=\xFF", "is not UTF-8"},
     {"data.train_file=\xC0\x80", "is not UTF-8"},
     {"data.train_file=\xE2\x82", "is not UTF-8"},
+    {"data.train_file=\xE0\x9F\xBF", "is not UTF-8"},
     {"data.train_file=\xED\xA0\x80", "is not UTF-8"},
+    {"data.train_file=\xF0\x8F\xBF\xBF", "is not UTF-8"},
     {"data.train_file=\xF4\x90\x80\x80", "is not UTF-8"},
 };
 
