@@ -129,6 +129,8 @@ START_TEST(explicit_keys_win) {
     ck_assert_int_eq(c.model.biases, SZG_BIASES_ALL);
     ck_szg_ok(READ(&c, "profile=released", "model.encoding=alibi:slopes=published"));
     ck_assert_str_eq(c.model.encoding, "alibi:slopes=published");
+    ck_szg_ok(parse("{\"profile\": \"released\", \"model\": {\"encoding\": \"alibi\"}}", &c));
+    ck_assert_str_eq(c.model.encoding, "alibi:slopes=exp");
 }
 END_TEST
 
