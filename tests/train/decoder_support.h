@@ -36,7 +36,7 @@ static inline szg_train_config small_config(szg_profile profile, const char *enc
 }
 
 /* Tokens 1 .. WORDS - 1, 0 beyond the lengths: the first sequence is full, the last has one token.
- * Labels 0 .. CLASSES - 1, the second 0. */
+ * Labels 1 .. CLASSES - 1, but the second is 0. */
 typedef struct drawn_batch {
     szg_batch batch;
     int32_t *tokens, *lengths, *labels;
@@ -53,7 +53,7 @@ static inline drawn_batch draw_batch(int64_t count, int64_t length) {
         b.lengths[e] = e == 0           ? (int32_t)length
                        : e == count - 1 ? 1
                                         : 1 + (int32_t)szg_random_below(&stream, at, length);
-        b.labels[e] = e == 1 ? 0 : (int32_t)szg_random_below(&stream, at + 1, CLASSES);
+        b.labels[e] = e == 1 ? 0 : 1 + (int32_t)szg_random_below(&stream, at + 1, CLASSES - 1);
         for (int64_t i = 0; i < b.lengths[e]; i++)
             b.tokens[e * length + i] =
                 1 + (int32_t)szg_random_below(&stream, at + 2 + (uint64_t)i, WORDS - 1);
@@ -88,16 +88,18 @@ typedef struct subject {
     void *gradient;
 } subject;
 
-/* Every number drawn, so that nothing is 0 or 1 by accident: norms around 1, others 0.4 normal. */
+/* Every number drawn, so that nothing is 0 or 1 by accident: norms around 1, matrices such that
+ * their products stay near 1. */
 static inline void randomise(szg_model *model) {
     for (int64_t i = 0; i < szg_model_parameters(model); i++) {
         const szg_parameter *p = szg_model_parameter(model, i);
         szg_stream stream = {.seed = test_seed(), .step = (uint32_t)i, .purpose = 78};
         double *values = new_numbers(p->count);
+        double deviation = p->dims == 2 ? 1.2 / sqrt((double)p->shape[1]) : 0.4;
         bool gain = strstr(p->name, "norm") && strstr(p->name, "weight");
         szg_random_fill_normal(&stream, 0, p->count, values);
         for (int64_t at = 0; at < p->count; at++)
-            values[at] = (gain ? 1 : 0) + 0.4 * values[at];
+            values[at] = (gain ? 1 : 0) + deviation * values[at];
         ck_szg_ok(szg_model_write(subject_context(), model, szg_model_arena(model), p->offset,
                                   p->count, values));
         szg_memory_free(values);
