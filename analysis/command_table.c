@@ -2,6 +2,7 @@
 
 extern const command command_ablate;
 extern const command command_bench;
+extern const command command_capture;
 extern const command command_checkpoint;
 extern const command command_completion;
 extern const command command_info;
@@ -22,6 +23,7 @@ const command *const command_table[] = {
     &command_train,
     &command_predict,
     &command_ablate,
+    &command_capture,
     &command_reproduce,
     &command_bench,
     &command_info,

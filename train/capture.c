@@ -260,13 +260,14 @@ static szg_status take_layer(const step_job *job, int64_t probe, int64_t layer) 
             continue;
         int64_t at = self->waiting++;
         snprintf(self->probe[at], sizeof self->probe[at], "%" PRId64, probe);
-        self->pair[at] =
-            (szg_contraction_pair){.n = n,
-                                   .content = self->matrix + 2 * at * square,
-                                   .coupled = self->matrix + (2 * at + 1) * square,
-                                   .labels = {szg_encoding_spec(szg_model_encoding(self->model)),
-                                              self->probe[at], self->content_kind, job->step, layer,
-                                              h, job->gradient ? self->norms[h] : NAN}};
+        self->pair[at] = (szg_contraction_pair){
+            .n = n,
+            .content = self->matrix + 2 * at * square,
+            .coupled = self->matrix + (2 * at + 1) * square,
+            .precision = szg_network_real_size(job->context) == 4 ? 0x1p-24 : 0,
+            .labels = {szg_encoding_spec(szg_model_encoding(self->model)), self->probe[at],
+                       self->content_kind, job->step, layer, h,
+                       job->gradient ? self->norms[h] : NAN}};
     }
     return SZG_OK;
 }

@@ -44,6 +44,10 @@ SZG_CHECK_RESULT szg_status szg_capture_report(szg_context *context, szg_capture
                                                const szg_report_options *options,
                                                szg_contraction_tables *tables);
 
+/* The step that a checkpoint's metadata name; -1: none. Errors of szg_safetensors_open. */
+SZG_CHECK_RESULT szg_status szg_capture_step_of(szg_context *context, const char *checkpoint,
+                                                int64_t *step);
+
 /* Euclidean norms [heads] of the gradient of each head of a layer: its rows of W_Q, W_K, W_V and
  * its columns of W_O; mla: its rows of W_UQ, W_UK, W_UV, of W_QR where heads have rotary queries of
  * their own, and its columns of W_O. Biases and what all heads share are left out. */

@@ -85,6 +85,7 @@ typedef struct szg_contraction_pair {
     int64_t n;
     const double *content, *coupled;
     const szg_factored *factored_content, *factored_coupled; /* NULL: dense */
+    double precision; /* of the entries, in place of options->precision where it is larger */
     szg_contraction_labels labels;
 } szg_contraction_pair;
 

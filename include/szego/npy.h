@@ -27,6 +27,8 @@ int szg_npy_dims(const szg_npy *npy);             /* 0: a single number */
 const int64_t *szg_npy_shape(const szg_npy *npy); /* [dims] */
 int64_t szg_npy_count(const szg_npy *npy);        /* product of the shape */
 bool szg_npy_is_complex(const szg_npy *npy);
+/* Unit roundoff of the element type: 2^-11, 2^-24, 2^-53; 0 for integers. */
+double szg_npy_roundoff(const szg_npy *npy);
 
 /* Elements start .. start + count - 1, counted in row-major order whatever the file's order is, as
  * doubles. SZG_EINVAL (outside the array; read_real of a complex array), SZG_EDATA (an integer that

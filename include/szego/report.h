@@ -25,7 +25,9 @@ typedef struct szg_report_options {
     bool no_symbol;      /* leave the symbol's range out */
     bool quick_symbol;   /* of logits: |a| enclosed by szg_symbol_modulus_enclosure, not by balls */
     bool hermitian_part; /* of logits: eigenvalues of (L + L^T)/2 in place of those of L */
-    int64_t samples;     /* samples of the symbol to take; 0: none */
+    double precision; /* of contraction reports: relative error of the entries, 0: that of doubles;
+                         the majorisation test takes it for rounding */
+    int64_t samples;  /* samples of the symbol to take; 0: none */
     szg_symbol_convention convention; /* of the symbol; TRUNCATED is that of the N x N matrix */
 } szg_report_options;
 

@@ -80,6 +80,9 @@ SZG_CHECK_RESULT szg_status szg_tensor_check(szg_context *context, const szg_ten
 /* "[384, 384]" in `text`, cut with "..." where it does not fit; returns `text`. */
 const char *szg_tensor_shape_text(const szg_tensor *tensor, char *text, size_t size);
 
+/* Unit roundoff of the tensor's type: 2^-53, 2^-24, 2^-11, 2^-8 of BF16; 0 for others. */
+double szg_tensor_roundoff(const szg_tensor *tensor);
+
 /* IEEE binary16 and bfloat16 to double, exactly (subnormals, infinities and NaN too). */
 double szg_real_from_half(uint16_t bits);
 double szg_real_from_bfloat(uint16_t bits);

@@ -1,5 +1,6 @@
 /* Many contraction reports at once: one a block of the pool, rows in the order of the pairs. */
 #include <inttypes.h>
+#include <math.h>
 
 #include <szego/ball.h>
 #include <szego/contraction.h>
@@ -19,15 +20,17 @@ typedef struct batch_job {
 
 static szg_status report_pair(szg_context *context, const szg_contraction_pair *pair,
                               const szg_report_options *options, szg_contraction *out) {
+    szg_report_options own = options ? *options : (szg_report_options){0};
     szg_status status;
+    own.precision = fmax(own.precision, pair->precision);
     if (pair->factored_coupled)
         status = szg_contraction_of_factored(context, pair->factored_content,
-                                             pair->factored_coupled, options, out);
+                                             pair->factored_coupled, &own, out);
     else if (pair->content)
         status = szg_contraction_of_dense(context, pair->n, pair->content, pair->n, pair->coupled,
-                                          pair->n, options, out);
+                                          pair->n, &own, out);
     else
-        status = szg_contraction_of_coupled(context, pair->n, pair->coupled, pair->n, options, out);
+        status = szg_contraction_of_coupled(context, pair->n, pair->coupled, pair->n, &own, out);
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
     return szg_fail_prefix(context, status, "layer %" PRId64 ", head %" PRId64 ", probe %s",

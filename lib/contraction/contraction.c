@@ -50,13 +50,13 @@ static szg_report_options compared(const szg_report_options *options) {
 }
 
 /* Backward stable solvers: an eigenvalue of a symmetric matrix is off by n eps ||A||_2 at most (in
- * practice far less). */
-static double value_error(const szg_contraction *c) {
-    return (double)c->n * 0x1p-52 *
+ * practice far less); by as much again where the entries are off by eps themselves. */
+static double value_error(const szg_contraction *c, double precision) {
+    return (double)c->n * fmax(precision, 0x1p-52) *
            fmax(c->content.summary.sigma_max, c->coupled.summary.sigma_max);
 }
 
-static szg_status fill_ratios(szg_context *context, szg_contraction *c) {
+static szg_status fill_ratios(szg_context *context, double precision, szg_contraction *c) {
     enum { CONTENT_VALUES, COUPLED_VALUES, CONTENT_SINGULAR, COUPLED_SINGULAR, ARRAYS };
     double *array[ARRAYS] = {0};
     szg_status status;
@@ -73,7 +73,7 @@ static szg_status fill_ratios(szg_context *context, szg_contraction *c) {
         .coupled_values = array[COUPLED_SINGULAR] ? c->n : 0,
         .content_singular = array[CONTENT_SINGULAR],
         .coupled_singular = array[COUPLED_SINGULAR],
-        .error = value_error(c),
+        .error = value_error(c, precision),
     };
     if (!(input.error >= 0))
         input.error = 0;
@@ -89,10 +89,11 @@ done:
     return status;
 }
 
-static szg_status finish(szg_context *context, szg_status status, int64_t n, szg_contraction *out) {
+static szg_status finish(szg_context *context, szg_status status, int64_t n, double precision,
+                         szg_contraction *out) {
     out->n = n;
     if (status == SZG_OK)
-        status = fill_ratios(context, out);
+        status = fill_ratios(context, precision, out);
     if (status != SZG_OK)
         szg_contraction_close(out);
     return status;
@@ -110,7 +111,7 @@ szg_status szg_contraction_of_factored(szg_context *context, const szg_factored 
     szg_status status = szg_report_factored(context, content, "content", &own, &out->content);
     if (status == SZG_OK)
         status = szg_report_factored(context, coupled, "logits", &own, &out->coupled);
-    return finish(context, status, content->n, out);
+    return finish(context, status, content->n, own.precision, out);
 }
 
 szg_status szg_contraction_of_dense(szg_context *context, int64_t n, const double *content,
@@ -122,7 +123,7 @@ szg_status szg_contraction_of_dense(szg_context *context, int64_t n, const doubl
         szg_report_dense(context, n, content, ldcontent, "content", &own, &out->content);
     if (status == SZG_OK)
         status = szg_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled);
-    return finish(context, status, n, out);
+    return finish(context, status, n, own.precision, out);
 }
 
 szg_status szg_contraction_of_coupled(szg_context *context, int64_t n, const double *coupled,

@@ -189,6 +189,18 @@ static szg_status read_matrices(const cut *c, dump_matrix *m, int64_t *bytes) {
     return coupled ? densify(c, &m->factored_coupled, bytes, &m->coupled) : SZG_OK;
 }
 
+/* Of what was computed elsewhere; q and k that are coupled here are taken as they are. */
+static double precision_of(const cut *c) {
+    double worst = 0;
+    for (int role = 0; role < SZG_DUMP_ROLES; role++) {
+        const dump_array *array = c->group->array[role];
+        if (array && role != SZG_DUMP_QUERIES && role != SZG_DUMP_KEYS)
+            worst = fmax(worst, array->tensor ? szg_tensor_roundoff(array->tensor)
+                                              : szg_npy_roundoff(c->dump->file[array->file].npy));
+    }
+    return worst;
+}
+
 /* ---- Labels ---- */
 
 static void set_probe(const cut *c, dump_matrix *m) {
@@ -247,6 +259,7 @@ szg_status dump_matrix_open(szg_context *context, const szg_dump *dump,
     if (status == SZG_OK)
         status = read_matrices(&c, out, bytes);
     out->pair.n = c.n;
+    out->pair.precision = precision_of(&c);
     out->pair.content = out->content;
     out->pair.coupled = out->coupled;
     if (status != SZG_OK)

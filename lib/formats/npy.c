@@ -266,6 +266,13 @@ bool szg_npy_is_complex(const szg_npy *npy) {
     return npy->kind == 'c';
 }
 
+double szg_npy_roundoff(const szg_npy *npy) {
+    int width = npy->kind == 'c' ? npy->width / 2 : npy->width;
+    if (npy->kind != 'f' && npy->kind != 'c')
+        return 0;
+    return width == 2 ? 0x1p-11 : width == 4 ? 0x1p-24 : 0x1p-53;
+}
+
 /* Place in the file of the element that is number `index` in row-major order. */
 static int64_t file_index(const szg_npy *npy, int64_t index) {
     if (!npy->column)

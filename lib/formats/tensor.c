@@ -55,6 +55,14 @@ double szg_real_from_bfloat(uint16_t bits) {
     return (double)value;
 }
 
+double szg_tensor_roundoff(const szg_tensor *tensor) {
+    static const double roundoff[] = {[SZG_DTYPE_F64] = 0x1p-53,
+                                      [SZG_DTYPE_F32] = 0x1p-24,
+                                      [SZG_DTYPE_F16] = 0x1p-11,
+                                      [SZG_DTYPE_BF16] = 0x1p-8};
+    return (unsigned)tensor->dtype <= SZG_DTYPE_BF16 ? roundoff[tensor->dtype] : 0;
+}
+
 static szg_status check_readable(szg_context *context, const szg_tensor *tensor) {
     if (szg_dtype_info_of(tensor->dtype))
         return SZG_OK;

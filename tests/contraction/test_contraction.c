@@ -297,6 +297,28 @@ START_TEST(no_correlation_matrix) {
 }
 END_TEST
 
+/* Rotated in single precision the diagonal, and so the trace, moves by its rounding: that is no
+ * violation where the entries are known to be rounded so. */
+START_TEST(rounded_entries) {
+    enum { N = 12 };
+    double content[N * N], coupled[N * N];
+    for (int i = 0; i < N * N; i++) {
+        content[i] = 1 / (1.0 + i / N + i % N);
+        coupled[i] = content[i] * cos(0.3 * (i / N - i % N)) * (1 + 0x1p-24 * (i % N == i / N));
+    }
+    szg_contraction c;
+    szg_report_options options = {.no_symbol = true};
+    ck_szg_ok(szg_contraction_of_dense(test_context(), N, content, N, coupled, N, &options, &c));
+    ck_assert_int_eq(c.ratios.eigenvalues.order, SZG_ORDER_VIOLATED);
+    szg_contraction_close(&c);
+    options.precision = 0x1p-24;
+    ck_szg_ok(szg_contraction_of_dense(test_context(), N, content, N, coupled, N, &options, &c));
+    ck_assert_int_eq(c.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
+    ck_assert(c.ratios.eigenvalues.margin < 0);
+    szg_contraction_close(&c);
+}
+END_TEST
+
 START_TEST(content_kinds) {
     static const char *const kinds[][2] = {
         {"rope", "same_qk"},          {"alibi", "same_qk"},        {"t5:seed=1", "same_qk"},
@@ -479,6 +501,7 @@ void test_register(Suite *suite) {
     test_add(suite, "any_shared_content", any_shared_content);
     test_add(suite, "nilpotent_content", nilpotent_content);
     test_add(suite, "no_correlation_matrix", no_correlation_matrix);
+    test_add(suite, "rounded_entries", rounded_entries);
     test_add(suite, "content_kinds", content_kinds);
     test_add(suite, "ends_of_large_logits", ends_of_large_logits);
     test_add(suite, "columns", columns);

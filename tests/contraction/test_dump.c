@@ -100,6 +100,7 @@ START_TEST(layout_of_a_capture) {
             .n = N,
             .content = numbers + 2 * i * N * N,
             .coupled = numbers + (2 * i + 1) * N * N,
+            .precision = 0x1p-24,
             .labels = {"rope:dim=4", "1", "zeroed", 50, layers[i], 3, norm[i]}};
     }
     write_set(tensors, 3 * LAYERS, metadata, 3);

@@ -30,12 +30,12 @@ static szg_capture_config everything(int64_t probes) {
 
 /* The table of one step. */
 static szg_status capture_into(szg_context *context, subject *s, const szg_capture_config *what,
-                               const szg_examples *examples, const void *gradient,
-                               const char *folder, szg_table **table) {
+                               const szg_examples *examples, const int64_t *order,
+                               const void *gradient, const char *folder, szg_table **table) {
     szg_capture *capture = NULL;
     *table = NULL;
     szg_status status =
-        szg_capture_open_as(context, s->model, what, examples, NULL, folder, &capture);
+        szg_capture_open_as(context, s->model, what, examples, order, folder, &capture);
     if (status == SZG_OK)
         status = szg_contraction_table(context, table);
     if (status == SZG_OK)
@@ -211,7 +211,7 @@ static void check_first_layer(const char *encoding, bool zeroed, double toleranc
     szg_table *table;
     char *folder = new_folder();
     fill_examples(&examples);
-    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, folder, &table));
+    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, folder, &table));
     szg_safetensors *set = open_dump(folder);
     for (int64_t probe = 0; probe < 2; probe++) {
         const int32_t *tokens = examples.tokens + examples.start[probe];
@@ -272,12 +272,13 @@ static void check_variant(const variant *v) {
     szg_train_config config = small_config(v->profile, v->encoding, v->overrides);
     subject s = open_subject(&config, false);
     szg_examples examples;
-    szg_capture_config what = everything(SEQUENCES);
+    szg_capture_config what = everything(2);
+    const int64_t order[2] = {2, 1}; /* none of them is as long as the batch */
     szg_table *table;
     drawn_batch b = draw_batch(SEQUENCES, POSITIONS);
     char *folder = new_folder();
     fill_examples(&examples);
-    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, folder, &table));
+    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, order, NULL, folder, &table));
     bool zeroed = strcmp(text(table, 0, "content_kind"), "zeroed") == 0;
     int64_t size = SEQUENCES * 2 * POSITIONS * POSITIONS;
     szg_safetensors *set = open_dump(folder);
@@ -291,9 +292,10 @@ static void check_variant(const variant *v) {
             ck_szg_ok(szg_network_attention_logits(test_context(), szg_decoder_attention(s.decoder),
                                                    which == 1, device));
             double *want = download(device, size);
-            for (int64_t at = 0; at < SEQUENCES * 2; at++) {
+            for (int64_t at = 2; at < SEQUENCES * 2; at++) {
                 int64_t n = b.lengths[at / 2];
-                double *got = dumped(set, layer, at % 2, at / 2, which ? "coupled" : "content", n);
+                double *got =
+                    dumped(set, layer, at % 2, 2 - at / 2, which ? "coupled" : "content", n);
                 for (int64_t i = 0; i < n * n; i++)
                     ck_assert_msg(
                         fabs(got[i] - want[(at * POSITIONS + i / n) * POSITIONS + i % n]) <=
@@ -354,7 +356,8 @@ START_TEST(dump_reads_back) {
         char *folder = new_folder(), path[256];
         fill_examples(&examples);
         szg_memory_free(gradients_of(&s, &b.batch));
-        ck_szg_ok(capture_into(test_context(), &s, &what, &examples, s.gradient, folder, &table));
+        ck_szg_ok(
+            capture_into(test_context(), &s, &what, &examples, NULL, s.gradient, folder, &table));
         ck_assert_int_eq(szg_table_rows(table), 2 * SEQUENCES);
         ck_assert(cell(table, 3, "layer") == 1 && cell(table, 3, "head") == 1);
         ck_assert_str_eq(text(table, 3, "probe"), "1");
@@ -387,7 +390,7 @@ START_TEST(constant_tokens) {
     szg_capture_config what = everything(1);
     szg_table *table;
     ck_szg_ok(szg_examples_add(test_context(), &examples, POSITIONS, tokens, 1));
-    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, &table));
+    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
     ck_assert_int_eq(szg_table_rows(table), 4);
     for (int head = 0; head < 2; head++) {
         ck_close(cell(table, head, "toeplitzness_coupled"), 1, 1e-9);
@@ -420,7 +423,7 @@ START_TEST(content_kinds) {
         szg_capture_config what = everything(1);
         szg_table *table;
         fill_examples(&examples);
-        ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, &table));
+        ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
         ck_assert_str_eq(text(table, 0, "content_kind"), cases[i].kind);
         if (strcmp(cases[i].encoding, "nope") == 0)
             ck_assert(cell(table, 0, "width_ratio") == 1 && cell(table, 3, "norm_ratio") == 1);
@@ -438,12 +441,13 @@ START_TEST(any_number_of_threads) {
     szg_capture_config what = everything(SEQUENCES);
     szg_table *first, *again;
     fill_examples(&examples);
-    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, &first));
+    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &first));
     for (int threads = 1; threads <= 3; threads += 2) {
         szg_context *context;
         ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = threads}, &context),
                          SZG_OK);
-        ck_assert_int_eq(capture_into(context, &s, &what, &examples, NULL, NULL, &again), SZG_OK);
+        ck_assert_int_eq(capture_into(context, &s, &what, &examples, NULL, NULL, NULL, &again),
+                         SZG_OK);
         same_tables(first, again);
         szg_table_close(&again);
         szg_context_close(&context);
@@ -549,7 +553,7 @@ START_TEST(training_is_left_alone) {
     double *plain = gradients_of(&s, &b.batch), *captured = new_numbers(count);
     ck_szg_ok(szg_device_clear(test_context(), &s.memory->tally, sizeof s.memory->tally));
     ck_szg_ok(szg_decoder_forward(test_context(), s.decoder, &b.batch));
-    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, s.gradient, NULL, &table));
+    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, s.gradient, NULL, &table));
     ck_szg_ok(szg_decoder_backward(test_context(), s.decoder, s.gradient, &s.memory->tally));
     ck_szg_ok(szg_model_read(test_context(), s.model, s.gradient, 0, count, captured));
     double *after = download(szg_model_arena(s.model), count);
@@ -573,24 +577,24 @@ START_TEST(refused) {
     fill_examples(&examples);
     szg_capture_config what = everything(SEQUENCES + 1);
     ck_szg_fails(SZG_EINVAL, "4 probes of 3 test sequences",
-                 capture_into(test_context(), &s, &what, &examples, NULL, NULL, &table));
+                 capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
     what.probes = 1;
     ck_szg_fails(SZG_EINVAL, "1 probes of 0",
-                 capture_into(test_context(), &s, &what, &empty, NULL, NULL, &table));
+                 capture_into(test_context(), &s, &what, &empty, NULL, NULL, NULL, &table));
     what.layers = (szg_index_list){.count = 1, .index = {2}};
     ck_szg_fails(SZG_EINVAL, "2 layers and 2 heads",
-                 capture_into(test_context(), &s, &what, &examples, NULL, NULL, &table));
+                 capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
     what.layers.all = true;
     examples.tokens[0] = WORDS;
     ck_szg_fails(SZG_EDATA, "outside the words",
-                 capture_into(test_context(), &s, &what, &examples, NULL, NULL, &table));
+                 capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
     /* A model that has diverged: the message says when and where. */
     const double huge = INFINITY;
     examples.tokens[0] = 1;
     ck_szg_ok(szg_model_write(test_context(), s.model, szg_model_arena(s.model),
                               szg_model_find(s.model, "layers.1.k_linear.bias")->offset, 1, &huge));
     ck_szg_fails(SZG_EDATA, "capture at step 12: layer 1, head 0, probe 0",
-                 capture_into(test_context(), &s, &what, &examples, NULL, NULL, &table));
+                 capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
     szg_examples_close(&examples);
     close_subject(&s);
 }
@@ -600,7 +604,7 @@ static szg_status capture_and_close(subject *s, const szg_examples *examples, co
     szg_capture_config what = everything(1);
     szg_table *table;
     szg_status status =
-        capture_into(test_context(), s, &what, examples, s->gradient, folder, &table);
+        capture_into(test_context(), s, &what, examples, NULL, s->gradient, folder, &table);
     szg_table_close(&table);
     return status;
 }

@@ -1,0 +1,150 @@
+/* `szego capture`: attention logits of a saved model on given sequences, and their contraction. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <szego/capture.h>
+#include <szego/train.h>
+
+#include "command.h"
+#include "specs.h"
+
+enum {
+    KEY_CHECKPOINT = 0x900,
+    KEY_CONFIG,
+    KEY_DATA,
+    KEY_LAYERS,
+    KEY_HEADS,
+    KEY_PROBES,
+    KEY_DUMP,
+    KEY_CERTIFIED,
+    KEY_ALL
+};
+enum { SAMPLES = 256 };
+
+typedef struct capture_options {
+    const char *checkpoint, *config, *data, *layers, *heads, *probes;
+    bool dump, certified, all;
+} capture_options;
+
+static const struct argp_option options[] = {
+    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "weights in safetensors, by `szego train` or PyTorch",
+     0},
+    {"config", KEY_CONFIG, "FILE", 0,
+     "the model's configuration (default: the one in the checkpoint)", 0},
+    {"data", KEY_DATA, "FILE", 0, "examples in JSONL, one {\"tokens\": [ids], \"label\": n} a line",
+     0},
+    {"layers", KEY_LAYERS, "LIST", 0, "layers to capture, 0-2+5 (default: all)", 0},
+    {"heads", KEY_HEADS, "LIST", 0, "heads to capture (default: all)", 0},
+    {"probes", KEY_PROBES, "P", 0, "the first P examples are captured (default 1)", 0},
+    {"dump", KEY_DUMP, NULL, 0, "write the raw logits too, to DIR/logits/; needs -o DIR/", 0},
+    {"certified", KEY_CERTIFIED, NULL, 0, "symbol ranges by ball arithmetic, not by a grid", 0},
+    {"all", KEY_ALL, NULL, 0, "tables of every eigenvalue, singular value and symbol sample too",
+     0},
+    {0}};
+
+static void check_options(const command_call *call, struct argp_state *state) {
+    const capture_options *own = call->own;
+    if (!own->checkpoint || !own->data)
+        argp_error(state, "%s is missing", own->checkpoint ? "--data" : "--checkpoint");
+    if (own->dump && !specs_output_folder(call))
+        argp_error(state, "--dump writes into a folder: give -o DIR/");
+}
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    capture_options *own = call->own;
+    const char **const texts[] = {&own->checkpoint, &own->config, &own->data,
+                                  &own->layers,     &own->heads,  &own->probes};
+    bool *const flags[] = {&own->dump, &own->certified, &own->all};
+    if (key >= KEY_CHECKPOINT && key <= KEY_PROBES)
+        *texts[key - KEY_CHECKPOINT] = argument;
+    else if (key >= KEY_DUMP && key <= KEY_ALL)
+        *flags[key - KEY_DUMP] = true;
+    else if (key == ARGP_KEY_END)
+        check_options(call, state);
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+/* The model's configuration with the lists of the command line. */
+static szg_status choose(command_call *call, const szg_model *model, szg_train_config *out) {
+    const capture_options *own = call->own;
+    *out = *szg_model_settings(model);
+    SZG_TRY(szg_train_config_set(call->context, out, "capture.layers",
+                                 own->layers ? own->layers : "all"));
+    SZG_TRY(
+        szg_train_config_set(call->context, out, "capture.heads", own->heads ? own->heads : "all"));
+    SZG_TRY(szg_train_config_set(call->context, out, "capture.probes",
+                                 own->probes ? own->probes : "1"));
+    return szg_train_config_check(call->context, out);
+}
+
+static szg_status report(command_call *call, szg_capture *capture, int64_t step) {
+    const capture_options *own = call->own;
+    bool more = own->all || specs_output_folder(call);
+    const szg_report_options how = {
+        .all = own->all, .quick_symbol = !own->certified, .samples = more ? SAMPLES : 0};
+    szg_contraction_tables tables;
+    SZG_TRY(szg_contraction_tables_open(call->context, more, more, &tables));
+    szg_status status = szg_capture_report(call->context, capture, step, NULL, &how, &tables);
+    szg_table **const table[] = {&tables.contraction, &tables.values, &tables.symbols};
+    if (status == SZG_OK)
+        status = output_tables(call, sizeof table / sizeof *table, table,
+                               own->all ? "contraction_values" : NULL);
+    szg_contraction_tables_close(&tables);
+    return status;
+}
+
+static szg_status capture(command_call *call, szg_model *model, int64_t step,
+                          const szg_examples *examples) {
+    const capture_options *own = call->own;
+    szg_train_config config;
+    char *folder = NULL;
+    szg_capture *self = NULL;
+    SZG_TRY(choose(call, model, &config));
+    if (own->dump && asprintf(&folder, "%s/logits", call->shared.output) < 0)
+        return szg_fail(call->context, SZG_ENOMEM, "out of memory");
+    szg_status status =
+        szg_capture_open_as(call->context, model, &config.capture, examples, NULL, folder, &self);
+    if (status == SZG_OK)
+        status = report(call, self, step);
+    szg_capture_close(call->context, &self);
+    free(folder);
+    return status;
+}
+
+static szg_status run(command_call *call) {
+    const capture_options *own = call->own;
+    szg_train_config config;
+    szg_model *model;
+    szg_examples examples;
+    int64_t step;
+    if (own->config)
+        SZG_TRY(szg_train_config_read(call->context, own->config, NULL, 0, &config));
+    SZG_TRY(szg_model_load(call->context, own->checkpoint, own->config ? &config : NULL, &model));
+    call->config = szg_model_settings(model);
+    szg_status status = szg_capture_step_of(call->context, own->checkpoint, &step);
+    if (status == SZG_OK)
+        status = szg_examples_read(call->context, own->data, &examples);
+    if (status == SZG_OK) {
+        status = capture(call, model, step, &examples);
+        szg_examples_close(&examples);
+    }
+    call->config = NULL;
+    szg_model_close(call->context, &model);
+    return status;
+}
+
+const command command_capture = {
+    .name = "capture",
+    .summary = "attention logits of a saved model on given sequences, and their contraction",
+    .doc = "Logits of every layer and head before mask and softmax, cut to the real tokens: the "
+           "coupled ones against the content's, which are those without rotation and bias, or of a "
+           "second pass without the rows of positions that are added to the tokens. The report is "
+           "that of `szego logits`; `szego train ----capture every=K` makes it while a model "
+           "trains. docs/capture.md says more.",
+    .options = options,
+    .own_size = sizeof(capture_options),
+    .parse = parse,
+    .run = run,
+};
