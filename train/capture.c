@@ -80,8 +80,8 @@ static szg_status choose(szg_context *context, const szg_examples *examples, con
     if (self->probes < 1 || self->probes > examples->count)
         return szg_fail(context, SZG_EINVAL,
                         "capture: %" PRId64 " probes of %" PRId64
-                        " test sequences: set capture.probes to 1 or more that there are",
-                        self->probes, examples->count);
+                        " test sequences: capture.probes is 1 .. %" PRId64 " here",
+                        self->probes, examples->count, examples->count);
     for (int64_t p = 0; p < self->probes; p++) {
         int64_t e = order ? order[p] : p, n = examples->start[e + 1] - examples->start[e];
         self->length = n > self->length ? n : self->length;
