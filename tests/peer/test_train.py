@@ -1,0 +1,335 @@
+#!/usr/bin/python3
+"""The decoder against an independent one in PyTorch, in double precision: logits, loss, every
+parameter's gradient, the weights after three steps of AdamW; checkpoints both ways.
+usage: test_train.py TRAIN_STEP SZEGO"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+from peer import Tap, skip
+
+try:
+    import numpy as np
+    import torch
+    from torch_decoder import Decoder, switches
+except ImportError as error:
+    skip(f"{error}: Debian's python3-numpy and python3-torch are needed")
+
+TRAIN_STEP, SZEGO = sys.argv[1:3]
+SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
+# max |a - b| / max |b| of a tensor; in double precision the two differ by rounding alone.
+BOUNDS = {"cpu": 1e-5, "reference64": 1e-9}
+STEPS = 3
+SIZES = {"vocabulary": 20, "width": 16, "hidden": 24, "layers": 2, "heads": 4, "max_length": 12,
+         "latent": 8}
+DATA = {"task": "count", "words": 8, "count_max": 5, "triggers": 3}  # fits the small sizes
+LOOP = {"learning_rate": 1e-4, "beta1": 0.98, "beta2": 0.9, "eps": 1e-8, "decay": 0.5}
+tap = Tap()
+rng = np.random.default_rng(SEED)
+torch.set_num_threads(1)
+
+
+# ---- Files, by hand: no package is needed to read or write safetensors ----
+
+def save(path, tensors, metadata=None):
+    header, data = {}, b""
+    if metadata:
+        header["__metadata__"] = metadata
+    for name, value in tensors.items():
+        code = {"float32": "F32", "float64": "F64"}[str(value.dtype)]
+        content = np.ascontiguousarray(value).tobytes()
+        header[name] = {"dtype": code, "shape": list(value.shape),
+                        "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def load(path):
+    with open(path, "rb") as file:
+        content = file.read()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])
+    metadata = header.pop("__metadata__", {})
+    types = {"F32": "<f4", "F64": "<f8"}
+    found = {}
+    for name, entry in header.items():
+        first, last = (8 + length + offset for offset in entry["data_offsets"])
+        found[name] = np.frombuffer(content[first:last],
+                                    types[entry["dtype"]]).reshape(entry["shape"])
+    return found, metadata
+
+
+# ---- A case ----
+
+def spec_of(encoding):
+    name, keys = encoding
+    return name + "".join((":" if i == 0 else ",") + f"{key}={value}"
+                          for i, (key, value) in enumerate(keys.items()))
+
+
+def draw_batch(sizes, count, classes):
+    """Sequences of every length from 1 to the longest, the last label the largest."""
+    lengths = [1, sizes["max_length"], *rng.integers(1, sizes["max_length"] + 1, count - 2)]
+    labels = [*rng.integers(0, classes, count - 1), classes - 1]
+    return [{"tokens": [int(t) for t in rng.integers(1, sizes["vocabulary"], n)], "label": int(l)}
+            for n, l in zip(lengths, labels)]
+
+
+def tensors_of(batch, sizes):
+    tokens = torch.zeros(len(batch), sizes["max_length"], dtype=torch.long)
+    for row, example in zip(tokens, batch):
+        row[: len(example["tokens"])] = torch.tensor(example["tokens"])
+    lengths = torch.tensor([len(example["tokens"]) for example in batch])
+    return tokens, lengths, torch.tensor([example["label"] for example in batch])
+
+
+def draw_weights(shapes):
+    """Far from the initial values, so that every path matters: norms and tables too."""
+    weights = {}
+    for name, shape in shapes.items():
+        scale = 1.0 if "embed" in name or "table" in name else shape[-1] ** -0.5
+        shift = 1.0 if "norm" in name and name.endswith("weight") else 0.0
+        weights[name] = (shift + scale * rng.standard_normal(shape)).astype(np.float32)
+    return weights
+
+
+class Case:
+    def __init__(self, label, folder, profile, encoding, options=None, sizes=None, examples=7):
+        self.label, self.folder = label, folder
+        self.sizes = {**SIZES, **(sizes or {})}
+        name, keys = encoding
+        table = None
+        if name == "random":
+            table = rng.standard_normal((self.sizes["max_length"], self.sizes["width"]))
+            path = os.path.join(folder, "rows.npy")
+            np.save(path, table.astype(np.float32).astype(np.float64))
+            keys = {**keys, "table": path}
+            table = table.astype(np.float32)
+        chosen = {**switches(profile, encoding, options or {}), "profile": profile}
+        self.model = Decoder(self.sizes, (name, keys), chosen, 6, table)
+        self.batch = draw_batch(self.sizes, examples, 6)
+        self.weights = draw_weights(self.model.shapes())
+        self.config = {"profile": profile, "loop": LOOP, "data": DATA, "model": {
+            "encoding": spec_of((name, keys)), "dropout": 0.0, **self.sizes, **(options or {})}}
+        self.write()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self):
+        with open(self.path("config.json"), "w", encoding="utf-8") as file:
+            json.dump(self.config, file)
+        with open(self.path("batch.jsonl"), "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(example) + "\n" for example in self.batch)
+        save(self.path("weights.safetensors"), self.weights, {"format": "pt"})
+
+    def ours(self, backend):
+        subprocess.run([TRAIN_STEP, backend, self.path("config.json"),
+                        self.path("weights.safetensors"), self.path("batch.jsonl"), str(STEPS),
+                        self.path("out.safetensors")], check=True)
+        return load(self.path("out.safetensors"))[0]
+
+    def theirs(self):
+        parameters = {name: torch.tensor(value.astype(np.float64), requires_grad=True)
+                      for name, value in self.weights.items()}
+        self.model.p = parameters
+        tokens, lengths, labels = tensors_of(self.batch, self.sizes)
+        optimizer = torch.optim.AdamW(parameters.values(), lr=LOOP["learning_rate"],
+                                      betas=(LOOP["beta1"], LOOP["beta2"]), eps=LOOP["eps"],
+                                      weight_decay=LOOP["decay"])
+        found, self.least = {}, {}
+        for step in range(STEPS):
+            optimizer.zero_grad()
+            logits = self.model.logits(tokens, lengths)
+            loss = self.model.loss(logits, labels)
+            loss.backward()
+            if step == 0:
+                found = {"logits": logits.detach().numpy(), "loss": loss.detach().numpy()[None]}
+                for name, value in parameters.items():
+                    gradient = torch.zeros_like(value) if value.grad is None else value.grad
+                    found["gradient." + name] = gradient.numpy().copy()
+            for name, value in parameters.items():
+                size = torch.zeros_like(value) if value.grad is None else value.grad.abs()
+                self.least[name] = np.minimum(self.least.get(name, np.inf), size.numpy())
+            optimizer.step()
+        for name, value in parameters.items():
+            found["stepped." + name] = value.detach().numpy().copy()
+        return found
+
+    def compare(self, backends):
+        want = self.theirs()
+        for backend in backends:
+            try:
+                got = self.ours(backend)
+            except subprocess.CalledProcessError as error:
+                tap.ok(f"{self.label}, {backend}", False, str(error))
+                continue
+            missing = sorted(set(want) ^ set(got))
+            tap.ok(f"{self.label}, {backend}: the same tensors", not missing, " ".join(missing))
+            for kind in ("logits", "loss", "gradient.", "stepped."):
+                self.compare_kind(backend, kind, want, got)
+
+    def compare_kind(self, backend, kind, want, got):
+        worst, at = 0.0, ""
+        noise = self.noise(want, got)
+        for name in want:
+            if not name.startswith(kind) or name not in got:
+                continue
+            here, there = want[name].copy(), got[name].copy()
+            parameter = name.partition(".")[2]
+            if parameter in noise:
+                here[noise[parameter]] = there[noise[parameter]] = 0
+            slack = self.slack(backend, parameter, want) if kind == "stepped." else 0.0
+            error = relative(here, there, slack)
+            if not error <= worst:
+                worst, at = error, name
+        tap.ok(f"{self.label}, {backend}: {kind.strip('.')}", worst <= BOUNDS[backend],
+               f"# {worst:.1e} at {at}")
+
+    def slack(self, backend, name, want):
+        """AdamW divides gradients by their own size: where one is known to a bound's share of the
+        tensor's largest, the step is known to that share of the rate."""
+        bound = BOUNDS[backend] * np.abs(want["gradient." + name]).max()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            unknown = np.where(self.least[name] > 0, bound / self.least[name], 0.0)
+        return STEPS * LOOP["learning_rate"] * np.minimum(4.0, unknown)
+
+    def noise(self, want, got):
+        """Elements without influence on the loss, where rounding is all there is of a gradient and
+        AdamW makes steps of it: a key's bias moves all logits of a row alike where it does not
+        rotate. Found where PyTorch's gradient is below 1e-12 of the largest one; szego's must be
+        below 1e-6 of it, and no weight moves by more than the sum of the rates, twice over."""
+        gradients = {name[9:]: value for name, value in want.items() if name.startswith("gradient.")}
+        largest = max(np.abs(value).max() for value in gradients.values())
+        found, good = {}, True
+        for name, value in gradients.items():
+            other = got.get("gradient." + name, np.full_like(value, np.nan))
+            which = (np.abs(value) < 1e-12 * largest) & ((value != 0) | (other != 0))
+            if not which.any():
+                continue
+            found[name] = which
+            moved = np.abs(got["stepped." + name] - want["stepped." + name])[which]
+            good &= bool((np.abs(other[which]) < 1e-6 * largest).all()
+                         and (moved < 4 * STEPS * LOOP["learning_rate"]).all())
+        if not good:
+            tap.ok(f"{self.label}: parameters without influence", False)
+        return found
+
+
+def relative(want, got, slack=0.0):
+    top, error = np.abs(want).max(), np.maximum(np.abs(want - got) - slack, 0).max()
+    return 0.0 if error == 0 else float(error / top) if top > 0 else float("inf")
+
+
+ENCODINGS = {
+    "nope": ("nope", {}), "absolute": ("absolute", {}), "learned": ("learned", {}),
+    "random": ("random", {}), "relative": ("relative", {}),
+    "t5": ("t5", {"buckets": 8, "max_distance": 10}),
+    "t5 causal": ("t5", {"buckets": 6, "max_distance": 9, "direction": "causal"}),
+    "alibi": ("alibi", {}), "alibi published": ("alibi", {"slopes": "published"}),
+    "alibi exp": ("alibi", {"slopes": "exp"}),
+    "rope": ("rope", {}), "rope base": ("rope", {"base": 50}),
+    "rope half": ("rope", {"pairing": "half"}), "rope dims": ("rope", {"rotary": 2}),
+    "rope heads": ("rope", {"rotate": "0-1"}), "rope named heads": ("rope", {"rotate": "0+2-3"}),
+    "rope+absolute": ("rope+absolute", {}), "mla": ("mla", {}),
+}
+# Single switches, each away from its profile.
+SWITCHES = [
+    ("text", "rope", {"mask": "none"}), ("text", "rope", {"mask_padding": False}),
+    ("text", "rope", {"keys_values": "embedding"}), ("text", "rope", {"pooling": "all"}),
+    ("text", "rope", {"final_norm": True}), ("text", "rope", {"activation": "gelu"}),
+    ("text", "rope", {"added_sinusoid": "halves"}),
+    ("text", "rope", {"added_sinusoid": "interleaved"}),
+    ("text", "random", {"position_table": "trained"}),
+    ("released", "random", {"position_table": "fixed"}),
+    ("text", "nope", {"extra_position_table": True}),
+    ("text", "random", {"position_table": "trained", "extra_position_table": True}),
+    ("text", "rope", {"biases": "not_attention"}), ("text", "rope", {"biases": "none"}),
+    ("text", "rope", {"classes": "vocabulary"}), ("text", "rope", {"ignored_label": 2}),
+    ("text", "rope", {"rotated_layers": "1"}), ("text", "rope+absolute", {"mask": "none"}),
+    ("text", "mla", {"rotary_queries": "shared"}),
+    ("text", "mla", {"latent_rotation": "table_halves"}), ("text", "mla", {"biases": "all"}),
+    ("released", "mla", {"rotary_queries": "per_head"}),
+    ("released", "mla", {"latent_rotation": "true"}),
+    ("text", "mla", {"keys_values": "embedding"}), ("text", "t5", {"keys_values": "embedding"}),
+]
+LARGER = {"vocabulary": 60, "width": 64, "hidden": 96, "layers": 2, "heads": 4, "max_length": 40,
+          "latent": 32}
+
+
+def compare_all(folder):
+    both = ("reference64", "cpu")
+    for profile in ("text", "released"):
+        for label, encoding in ENCODINGS.items():
+            Case(f"{profile} {label}", folder, profile, encoding).compare(both)
+    for profile, name, options in SWITCHES:
+        label = " ".join(f"{key}={value}" for key, value in options.items())
+        Case(f"{profile} {name} {label}", folder, profile, ENCODINGS[name], options).compare(both)
+    for profile in ("text", "released"):
+        for name in ("rope", "mla", "relative"):
+            Case(f"{profile} {name} larger", folder, profile, ENCODINGS[name], sizes=LARGER,
+                 examples=9).compare(("cpu",))
+
+
+# ---- Checkpoints of one program in the other ----
+
+def predict(folder, *arguments):
+    """Class logits as szego predicts them."""
+    out = os.path.join(folder, "logits.npy")
+    done = subprocess.run([SZEGO, "predict", "--data", os.path.join(folder, "batch.jsonl"),
+                           *arguments, "-o", out, "--quiet"], capture_output=True, text=True,
+                          check=False)
+    if done.returncode:
+        print("# " + done.stderr.strip().replace("\n", "\n# "))
+        return None
+    return np.load(out)
+
+
+def check_close(label, want, got):
+    error = float("inf") if got is None or got.shape != want.shape else relative(want, got)
+    tap.ok(label, error <= BOUNDS["cpu"], f"# {error:.1e}")
+
+
+def torch_logits(model, weights, batch, sizes):
+    model.p = {name: torch.tensor(value.astype(np.float64)) for name, value in weights.items()}
+    tokens, lengths, _ = tensors_of(batch, sizes)
+    return model.logits(tokens, lengths).numpy()
+
+
+def compare_checkpoints(folder):
+    """PyTorch's file in szego, with --config; szego's in PyTorch."""
+    for profile, name in (("text", "rope"), ("released", "rope"), ("released", "mla"),
+                          ("released", "relative"), ("text", "learned")):
+        case = Case("", folder, profile, ENCODINGS[name])
+        want = torch_logits(case.model, case.weights, case.batch, case.sizes)
+        got = predict(folder, "--checkpoint", case.path("weights.safetensors"), "--config",
+                      case.path("config.json"))
+        check_close(f"{profile} {name}: a checkpoint of PyTorch predicts", want, got)
+        run = os.path.join(folder, f"run-{profile}-{name}")
+        subprocess.run([SZEGO, "train", case.path("config.json"), "--set",
+                        "loop.limit_steps=3", "--set", "loop.batch=20", "--set",
+                        "data.examples=100", "-o", run + "/", "--quiet"],
+                       check=True, capture_output=True)
+        (path,) = [os.path.join(place, "checkpoint.safetensors")
+                   for place, _, names in os.walk(run) if "checkpoint.safetensors" in names]
+        weights, metadata = load(path)
+        tap.ok(f"{profile} {name}: names and shapes of a checkpoint of szego",
+               {key: tuple(value.shape) for key, value in weights.items()} == case.model.shapes()
+               and all(value.dtype == np.float32 for value in weights.values()))
+        kept = json.loads(metadata["config"])["model"]["encoding"]
+        tap.ok(f"{profile} {name}: metadata", kept.startswith(name) and metadata["step"] == "3",
+               f"# {kept}, step {metadata['step']}")
+        want = torch_logits(case.model, weights, case.batch, case.sizes)
+        check_close(f"{profile} {name}: a checkpoint of szego in PyTorch", want,
+                    predict(folder, "--checkpoint", path))
+
+
+with tempfile.TemporaryDirectory() as place:
+    compare_all(place)
+    compare_checkpoints(place)
+tap.finish()

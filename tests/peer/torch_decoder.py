@@ -1,0 +1,289 @@
+"""The decoder of the paper in PyTorch, in both readings, written from the table of facts about the
+released code, not from szego: the independent half of test_train.py."""
+import math
+
+import torch
+from torch.nn import functional
+
+TEXT = {"mask": "causal", "mask_padding": True, "keys_values": "self", "pooling": "real",
+        "final_norm": False, "activation": "relu", "added_sinusoid": "none",
+        "position_table": "fixed", "extra_position_table": False, "biases": "all",
+        "classes": "labels", "ignored_label": -1, "rotated_layers": "all",
+        "rotary_queries": "per_head", "latent_rotation": "true"}
+RELEASED = {**TEXT, "mask": "none", "mask_padding": False, "keys_values": "embedding",
+            "pooling": "all", "position_table": "trained", "classes": "vocabulary",
+            "ignored_label": 0, "rotary_queries": "shared", "latent_rotation": "table_halves"}
+RELEASED_MLA = {**RELEASED, "mask_padding": True, "keys_values": "self", "pooling": "real",
+                "final_norm": True, "activation": "gelu", "extra_position_table": True,
+                "biases": "not_attention", "ignored_label": -1}
+
+
+def switches(profile, encoding, options):
+    """Every switch of a model; encoding is (name, {key: value})."""
+    name, keys = encoding
+    if profile == "text":
+        chosen = dict(TEXT)
+        if name == "mla":
+            chosen["biases"] = "not_attention"
+    elif name == "mla":
+        chosen = dict(RELEASED_MLA)
+    else:
+        chosen = dict(RELEASED)
+        if name == "rope" and "rotate" not in keys:
+            chosen["added_sinusoid"] = "halves"
+    chosen.update(options)
+    return chosen
+
+
+def sinusoid(length, width, interleaved):
+    angle = torch.arange(length, dtype=torch.float64)[:, None] * 10000.0 ** (
+        -torch.arange(0, width, 2, dtype=torch.float64) / width)
+    if interleaved:
+        return torch.stack([angle.sin(), angle.cos()], 2).reshape(length, width)
+    return torch.cat([angle.sin(), angle.cos()], 1)
+
+
+def parse_list(text, count):
+    if text is None or text == "all":
+        return set(range(count))
+    found = set()
+    for part in text.split("+"):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def rotate(x, positions, rotary, base, half):
+    """Su et al. 2021 on the first `rotary` of the last dimension: x [..., length, dim]."""
+    theta = base ** (-torch.arange(0, rotary, 2, dtype=torch.float64) / rotary)
+    cos, sin = torch.cos(positions[:, None] * theta), torch.sin(positions[:, None] * theta)
+    turned, rest = x[..., :rotary], x[..., rotary:]
+    if half:
+        first, second = turned[..., : rotary // 2], turned[..., rotary // 2 :]
+        turned = torch.cat([first * cos - second * sin, first * sin + second * cos], -1)
+    else:
+        first, second = turned[..., 0::2], turned[..., 1::2]
+        turned = torch.stack([first * cos - second * sin, first * sin + second * cos], -1).flatten(-2)
+    return torch.cat([turned, rest], -1)
+
+
+def rotate_table_halves(x, length):
+    """The released MLA: cosines and sines from the halves of an interleaved table, outputs
+    concatenated."""
+    size = x.shape[-1]
+    table = sinusoid(length, size, True)
+    sin, cos = table[:, : size // 2], table[:, size // 2 :]
+    first, second = x[..., 0::2], x[..., 1::2]
+    return torch.cat([first * cos - second * sin, first * sin + second * cos], -1)
+
+
+def t5_bucket(relative, buckets, most, bidirectional):
+    """Raffel et al. 2020, relative = j - i."""
+    result = 0
+    if bidirectional:
+        buckets //= 2
+        result = buckets if relative > 0 else 0
+        distance = abs(relative)
+    else:
+        distance = max(-relative, 0)
+    exact = buckets // 2
+    if distance < exact:
+        return result + distance
+    large = exact + int(math.log(distance / exact) / math.log(most / exact) * (buckets - exact))
+    return result + min(large, buckets - 1)
+
+
+def alibi_slopes(heads, rule):
+    if rule == "exp":
+        return [math.exp(-h / heads) for h in range(heads)]
+    assert heads & (heads - 1) == 0
+    return [2.0 ** (-8 * (h + 1) / heads) for h in range(heads)]
+
+
+class Decoder:
+    def __init__(self, sizes, encoding, chosen, classes, table=None):
+        self.s, self.o = sizes, chosen
+        self.name, self.keys = encoding
+        self.classes = sizes["vocabulary"] if chosen["classes"] == "vocabulary" else classes
+        self.head = sizes["width"] // sizes["heads"]
+        self.table = None if table is None else torch.tensor(table, dtype=torch.float64)
+        self.p = {}
+
+    # ---- Parameters: names as PyTorch would have them, shapes [out, in] ----
+
+    def shapes(self):
+        s, width = self.s, self.s["width"]
+        attention_bias = self.o["biases"] == "all"
+        bias = self.o["biases"] != "none"
+        found = {"embedding.weight": (s["vocabulary"], width)}
+
+        def linear(name, out, into, with_bias):
+            found[name + ".weight"] = (out, into)
+            if with_bias:
+                found[name + ".bias"] = (out,)
+
+        def norm(name):
+            found[name + ".weight"] = found[name + ".bias"] = (width,)
+
+        if self.name == "learned" or (self.name == "random" and
+                                      self.o["position_table"] == "trained"):
+            found["position_encoding.position_embeddings.weight"] = (s["max_length"], width)
+        if self.o["extra_position_table"]:
+            found["pos_embed"] = (s["max_length"], width)
+        for layer in range(s["layers"]):
+            at = f"layers.{layer}."
+            norm(at + "norm1"), norm(at + "norm2")
+            if self.name == "mla":
+                latent, queries = s["latent"], 1 if self.o["rotary_queries"] == "shared" else s["heads"]
+                linear(at + "attn.W_DQ", latent, width, attention_bias)
+                linear(at + "attn.W_DKV", latent, width, attention_bias)
+                linear(at + "attn.W_UQ", width, latent, attention_bias)
+                linear(at + "attn.W_UK", width, latent, attention_bias)
+                linear(at + "attn.W_UV", width, latent, attention_bias)
+                linear(at + "attn.W_QR", queries * self.head, latent, attention_bias)
+                linear(at + "attn.W_KR", self.head, width, attention_bias)
+                linear(at + "attn.out_proj", width, width, attention_bias)
+            else:
+                for part in "qkv":
+                    linear(at + part + "_linear", width, width, attention_bias)
+                linear(at + "out_linear", width, width, attention_bias)
+            linear(at + "ffn.0", s["hidden"], width, bias)
+            linear(at + ("ffn.3" if self.name == "mla" else "ffn.2"), width, s["hidden"], bias)
+            if self.name == "relative":
+                found[at + "relative_bias_table"] = (2 * s["max_length"] - 1, s["heads"])
+            if self.name == "t5":
+                found[at + "relative_bias_table"] = (self.keys["buckets"], s["heads"])
+        if self.o["final_norm"]:
+            norm("ln_f")
+        linear("fc_out", self.classes, width, bias)
+        return found
+
+    def linear(self, name, x):
+        return functional.linear(x, self.p[name + ".weight"], self.p.get(name + ".bias"))
+
+    def norm(self, name, x):
+        return functional.layer_norm(x, (self.s["width"],), self.p[name + ".weight"],
+                                     self.p[name + ".bias"], 1e-5)
+
+    # ---- Positions ----
+
+    def embed(self, tokens):
+        length, width = tokens.shape[1], self.s["width"]
+        x = functional.embedding(tokens, self.p["embedding.weight"])
+        if self.name in ("absolute", "rope+absolute"):
+            x = x + sinusoid(length, width, True)
+        rows = self.p.get("position_encoding.position_embeddings.weight")
+        if rows is None and self.name == "random":
+            rows = self.table
+        if rows is not None:
+            x = x + rows[:length]
+        if self.o["added_sinusoid"] != "none":
+            x = x + sinusoid(length, width, self.o["added_sinusoid"] == "interleaved")
+        if "pos_embed" in self.p:
+            x = x + self.p["pos_embed"][:length]
+        return x
+
+    def bias(self, layer, length):
+        """[heads, length, length], added to the scaled products."""
+        heads = self.s["heads"]
+        i, j = torch.arange(length)[:, None], torch.arange(length)[None, :]
+        if self.name == "alibi":
+            default = "published" if self.o["profile"] == "text" else "exp"
+            slopes = torch.tensor(alibi_slopes(heads, self.keys.get("slopes", default)),
+                                  dtype=torch.float64)
+            return -slopes[:, None, None] * (i - j).abs()
+        if self.name == "relative":
+            table = self.p[f"layers.{layer}.relative_bias_table"]
+            return table[j - i + self.s["max_length"] - 1].permute(2, 0, 1)
+        if self.name == "t5":
+            table = self.p[f"layers.{layer}.relative_bias_table"]
+            buckets = torch.tensor([[t5_bucket(b - a, self.keys["buckets"],
+                                               self.keys["max_distance"],
+                                               self.keys.get("direction") != "causal")
+                                     for b in range(length)] for a in range(length)])
+            return table[buckets].permute(2, 0, 1)
+        return 0.0
+
+    def turn(self, layer, x):
+        """Queries or keys [batch, heads, length, head] of one layer."""
+        if not self.name.startswith("rope") or layer not in parse_list(
+                self.o["rotated_layers"], self.s["layers"]):
+            return x
+        rotary = self.keys.get("rotary", self.head)
+        turned = rotate(x, torch.arange(x.shape[2], dtype=torch.float64), rotary,
+                        float(self.keys.get("base", 10000)), self.keys.get("pairing") == "half")
+        heads = parse_list(self.keys.get("rotate"), self.s["heads"])
+        which = torch.tensor([h in heads for h in range(self.s["heads"])])
+        return torch.where(which[None, :, None, None], turned, x)
+
+    # ---- Layers ----
+
+    def split(self, x):
+        """[batch, length, heads * d] to [batch, heads, length, d]."""
+        return x.unflatten(-1, (-1, self.head)).transpose(1, 2)
+
+    def masked(self, logits, lengths):
+        length = logits.shape[-1]
+        if self.o["mask"] == "causal":
+            later = torch.ones(length, length, dtype=torch.bool).triu(1)
+            logits = logits.masked_fill(later, -math.inf)
+        if self.o["mask_padding"]:
+            padding = torch.arange(length)[None, :] >= lengths[:, None]
+            logits = logits.masked_fill(padding[:, None, None, :], -math.inf)
+        return logits
+
+    def mix(self, q, k, v, scale, bias, lengths):
+        logits = self.masked(q @ k.transpose(-1, -2) * scale + bias, lengths)
+        return (logits.softmax(-1) @ v).transpose(1, 2).flatten(2)
+
+    def attend(self, layer, x, source, lengths):
+        at = f"layers.{layer}."
+        q = self.turn(layer, self.split(self.linear(at + "q_linear", x)))
+        k = self.turn(layer, self.split(self.linear(at + "k_linear", source)))
+        v = self.split(self.linear(at + "v_linear", source))
+        out = self.mix(q, k, v, self.head ** -0.5, self.bias(layer, x.shape[1]), lengths)
+        return self.linear(at + "out_linear", out)
+
+    def turn_latent(self, x):
+        if self.o["latent_rotation"] == "table_halves":
+            return rotate_table_halves(x, x.shape[-2])
+        return rotate(x, torch.arange(x.shape[-2], dtype=torch.float64), self.head,
+                      float(self.keys.get("base", 10000)), self.keys.get("pairing") == "half")
+
+    def attend_latent(self, layer, x, source, lengths):
+        at, heads = f"layers.{layer}.attn.", self.s["heads"]
+        queries, both = self.linear(at + "W_DQ", x), self.linear(at + "W_DKV", source)
+        rotary_q = self.split(self.linear(at + "W_QR", queries))
+        rotary_k = self.split(self.linear(at + "W_KR", source))
+        if self.o["rotated_layers"] == "all":
+            rotary_q, rotary_k = self.turn_latent(rotary_q), self.turn_latent(rotary_k)
+        q = torch.cat([self.split(self.linear(at + "W_UQ", queries)),
+                       rotary_q.expand(-1, heads, -1, -1)], -1)
+        k = torch.cat([self.split(self.linear(at + "W_UK", both)),
+                       rotary_k.expand(-1, heads, -1, -1)], -1)
+        v = self.split(self.linear(at + "W_UV", both))
+        out = self.mix(q, k, v, (2 * self.head) ** -0.5, 0.0, lengths)
+        return self.linear(at + "out_proj", out)
+
+    def logits(self, tokens, lengths):
+        x = embedded = self.embed(tokens)
+        act = functional.gelu if self.o["activation"] == "gelu" else functional.relu
+        attend = self.attend_latent if self.name == "mla" else self.attend
+        for layer in range(self.s["layers"]):
+            at = f"layers.{layer}."
+            normed = self.norm(at + "norm1", x)
+            source = embedded if self.o["keys_values"] == "embedding" else normed
+            x = x + attend(layer, normed, source, lengths)
+            inner = act(self.linear(at + "ffn.0", self.norm(at + "norm2", x)))
+            x = x + self.linear(at + ("ffn.3" if self.name == "mla" else "ffn.2"), inner)
+        if self.o["final_norm"]:
+            x = self.norm("ln_f", x)
+        if self.o["pooling"] == "all":
+            pooled = x.mean(1)
+        else:
+            real = torch.arange(tokens.shape[1])[None, :] < lengths[:, None]
+            pooled = (x * real[..., None]).sum(1) / lengths[:, None]
+        return self.linear("fc_out", pooled)
+
+    def loss(self, logits, labels):
+        return functional.cross_entropy(logits, labels, ignore_index=self.o["ignored_label"])
