@@ -322,6 +322,39 @@ START_TEST(an_interrupted_run_is_saved) {
 }
 END_TEST
 
+/* The cpu table, and a cancellation in the midst of a step. */
+static szg_context *cancelled;
+static int64_t losses_before_cancel; /* one a step, before the backward pass */
+
+static szg_status cancelling_loss(szg_context *context, const szg_cross_entropy *entropy) {
+    if (--losses_before_cancel == 0)
+        szg_context_cancel(cancelled);
+    return szg_ops_cpu()->network->cross_entropy(context, entropy);
+}
+
+START_TEST(a_step_is_finished_before_the_run_stops) {
+    szg_train_config *config = new_tiny(NULL);
+    szg_network_ops network = *szg_ops_cpu()->network;
+    struct szg_ops ops = *szg_ops_cpu();
+    szg_train_result result;
+    char *whole = whole_run(config), *folder = new_run_folder();
+    network.cross_entropy = cancelling_loss;
+    ops.network = &network;
+    ck_assert_int_eq(szg_context_open(NULL, &cancelled), SZG_OK);
+    szg_context_set_ops(cancelled, &ops);
+    losses_before_cancel = 2;
+    ck_assert_int_eq(run_in(cancelled, config, 5, folder, false, &result), SZG_ECANCEL);
+    ck_assert_msg(strstr(szg_context_message(cancelled), "stopped after step 2 of 9"), "%s",
+                  szg_context_message(cancelled));
+    szg_context_close(&cancelled);
+    ck_szg_ok(run_in(test_context(), config, 5, folder, true, &result));
+    ck_same_run(whole, folder);
+    remove_run_folder(folder);
+    remove_run_folder(whole);
+    szg_memory_free(config);
+}
+END_TEST
+
 static void refuses(const char *folder, const char *key, uint64_t seed, const char *words) {
     szg_train_config *config = new_tiny(key);
     szg_train_result result;
@@ -508,6 +541,8 @@ void test_register(Suite *suite) {
     test_add(suite, "a_run_goes_on_from_every_step", a_run_goes_on_from_every_step);
     test_add(suite, "a_finished_run_stays", a_finished_run_stays);
     test_add(suite, "an_interrupted_run_is_saved", an_interrupted_run_is_saved);
+    test_add(suite, "a_step_is_finished_before_the_run_stops",
+             a_step_is_finished_before_the_run_stops);
     test_add(suite, "another_run_is_refused", another_run_is_refused);
     test_add(suite, "two_runs_in_one_folder_are_refused", two_runs_in_one_folder_are_refused);
     test_add(suite, "numbers_that_are_not_finite_stop_the_run",

@@ -109,12 +109,22 @@ static inline void ck_same_state(const char *folder, const char *other) {
     free(data[1]);
 }
 
-/* Weights, moments and metrics are bit-equal. The run's name is in the tables, so the folders have
- * the same last part. */
+static inline int64_t files_in(const char *folder) {
+    DIR *entries = opendir(folder);
+    int64_t count = 0;
+    while (entries && readdir(entries))
+        count++;
+    closedir(entries);
+    return count;
+}
+
+/* Weights, moments and metrics are bit-equal, and nothing unfinished is left. The run's name is in
+ * the tables, so the folders have the same last part. */
 static inline void ck_same_run(const char *folder, const char *other) {
     ck_same_file(folder, other, "checkpoint.safetensors");
     ck_same_file(folder, other, "metrics.csv");
     ck_same_state(folder, other);
+    ck_assert_int_eq(files_in(folder), files_in(other));
     char path[256];
     if (access(path_in(folder, "contraction.csv", path), F_OK) == 0)
         ck_same_file(folder, other, "contraction.csv");
