@@ -1,11 +1,9 @@
 /* Two vectors a head to one, and lag biases from their table. */
-#include <string.h>
-
 #include "cpu_layers.h"
 #include "cpu_network.h"
 #include "cpu_work.h"
 
-enum { SLICE = 128 };
+enum { SLICE = 64 };
 static const double NANOSECONDS_A_NUMBER = 0.5;
 
 typedef struct join_job {
@@ -16,49 +14,26 @@ typedef struct join_job {
     float *out, *da, *db;
 } join_job;
 
-/* One of the two parts: its numbers begin at `offset` of a head's. */
-typedef struct join_part {
-    int64_t width, offset;
-    bool shared;
-} join_part;
-
-static join_part part_a(const szg_join *j) {
-    return (join_part){j->width_a, 0, j->shared_a};
+static szg_layers_part part_a(const szg_join *j) {
+    return (szg_layers_part){j->heads, j->width_a, j->lda, j->shared_a, j->width_a + j->width_b,
+                             j->ldout};
 }
 
-static join_part part_b(const szg_join *j) {
-    return (join_part){j->width_b, j->width_a, j->shared_b};
-}
-
-static void place(const szg_join *j, join_part part, const float *from, float *out) {
-    int64_t whole = j->width_a + j->width_b;
-    for (int64_t h = 0; h < j->heads; h++)
-        memcpy(out + h * whole + part.offset, from + (part.shared ? 0 : h * part.width),
-               (size_t)part.width * sizeof *out);
-}
-
-static void take(const join_job *job, join_part part, const float *dout, float *to) {
-    const szg_join *j = job->join;
-    int64_t whole = j->width_a + j->width_b;
-    for (int64_t h = 0; h < j->heads; h++) {
-        const float *from = dout + h * whole + part.offset;
-        if (part.shared && h > 0)
-            job->kernels->add_row(part.width, from, to);
-        else
-            memcpy(to + h * part.width, from, (size_t)part.width * sizeof *to);
-    }
+static szg_layers_part part_b(const szg_join *j) {
+    return (szg_layers_part){j->heads, j->width_b, j->ldb, j->shared_b, j->width_a + j->width_b,
+                             j->ldout};
 }
 
 static szg_status join_slice(szg_context *context, void *argument, int64_t block, int worker) {
     (void)context, (void)worker;
     const join_job *job = argument;
     const szg_join *j = job->join;
+    szg_layers_part a = part_a(j), b = part_b(j);
     int64_t first = szg_cpu_split_first(&job->split, block);
-    int64_t end = first + szg_cpu_split_count(&job->split, block);
-    for (int64_t row = first; row < end; row++) {
-        place(j, part_a(j), job->a + row * j->lda, job->out + row * j->ldout);
-        place(j, part_b(j), job->b + row * j->ldb, job->out + row * j->ldout);
-    }
+    int64_t count = szg_cpu_split_count(&job->split, block);
+    float *out = job->out + first * j->ldout;
+    job->kernels->place(count, &a, job->a + first * j->lda, out);
+    job->kernels->place(count, &b, job->b + first * j->ldb, out + j->width_a);
     return SZG_OK;
 }
 
@@ -66,12 +41,12 @@ static szg_status part_slice(szg_context *context, void *argument, int64_t block
     (void)context, (void)worker;
     const join_job *job = argument;
     const szg_join *j = job->join;
+    szg_layers_part a = part_a(j), b = part_b(j);
     int64_t first = szg_cpu_split_first(&job->split, block);
-    int64_t end = first + szg_cpu_split_count(&job->split, block);
-    for (int64_t row = first; row < end; row++) {
-        take(job, part_a(j), job->dout + row * j->ldout, job->da + row * j->lda);
-        take(job, part_b(j), job->dout + row * j->ldout, job->db + row * j->ldb);
-    }
+    int64_t count = szg_cpu_split_count(&job->split, block);
+    const float *dout = job->dout + first * j->ldout;
+    job->kernels->take(count, &a, dout, job->da + first * j->lda);
+    job->kernels->take(count, &b, dout + j->width_a, job->db + first * j->ldb);
     return SZG_OK;
 }
 

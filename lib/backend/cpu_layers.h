@@ -21,6 +21,13 @@ typedef struct szg_layers_adamw_step {
     float rest1, rest2; /* 1 - beta */
 } szg_layers_adamw_step;
 
+/* One of the two parts that a join makes a head of. */
+typedef struct szg_layers_part {
+    int64_t heads, width, ld; /* of the part's rows: [heads][width], or [width] for all heads */
+    bool shared;
+    int64_t whole, ldwhole; /* numbers of a joined head, leading dimension of joined rows */
+} szg_layers_part;
+
 typedef struct szg_layers_kernels {
     /* z += bias (NULL: nothing to add), y = act(z). y may be z, or has the same shape without
      * overlap; where y is not z, both are kept. */
@@ -41,6 +48,11 @@ typedef struct szg_layers_kernels {
 
     /* dx (+)= the gradient; dgamma, dbeta [width] are added to. */
     void (*normalise_backward)(const szg_layers_norm_rows *job);
+
+    /* Copies a part into joined rows; `out` is where it begins in the first head of the first row.
+     * The way back: heads that share a part are summed in their order. */
+    void (*place)(int64_t rows, const szg_layers_part *part, const float *from, float *out);
+    void (*take)(int64_t rows, const szg_layers_part *part, const float *dout, float *to);
 
     /* y = residual + factors x; residual NULL: 0. y may be x or residual. */
     void (*drop)(int64_t count, const float *factors, const float *x, const float *residual,

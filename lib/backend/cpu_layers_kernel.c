@@ -248,6 +248,38 @@ static void normalise_backward(const szg_layers_norm_rows *job) {
         norm_row_backward(job, r);
 }
 
+/* ---- Parts of heads ---- */
+
+/* Some numbers: a loop of vectors, where a call of memcpy costs more than it copies. */
+static inline void copy_row(int64_t count, const float *from, float *to) {
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        vector_store(to + i, vector_load(from + i));
+    for (; i < count; i++)
+        to[i] = from[i];
+}
+
+static void place(int64_t rows, const szg_layers_part *part, const float *from, float *out) {
+    int64_t step = part->shared ? 0 : part->width;
+    for (int64_t r = 0; r < rows; r++, from += part->ld, out += part->ldwhole)
+        for (int64_t h = 0; h < part->heads; h++)
+            copy_row(part->width, from + h * step, out + h * part->whole);
+}
+
+static void take(int64_t rows, const szg_layers_part *part, const float *dout, float *to) {
+    int64_t step = part->shared ? 0 : part->width;
+    for (int64_t r = 0; r < rows; r++, to += part->ld, dout += part->ldwhole) {
+        copy_row(part->width, dout, to);
+        for (int64_t h = 1; h < part->heads; h++) {
+            const float *source = dout + h * part->whole;
+            if (part->shared)
+                add_row(part->width, source, to);
+            else
+                copy_row(part->width, source, to + h * step);
+        }
+    }
+}
+
 /* ---- Dropout, optimiser ---- */
 
 static void drop(int64_t count, const float *factors, const float *x, const float *residual,
@@ -285,6 +317,8 @@ const szg_layers_kernels SZG_KERNELS(szg_layers_kernels) = {
     .find_not_finite = find_not_finite,
     .normalise = normalise,
     .normalise_backward = normalise_backward,
+    .place = place,
+    .take = take,
     .drop = drop,
     .adamw = adamw,
     .normal = normal,
