@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,6 +65,15 @@ void terminal_message(void *user, szg_severity severity, const char *text) {
     terminal_line(severity == SZG_WARNING ? "warning: " : "", text);
 }
 
+/* What fits beside `what` on one line: a line that wraps cannot be erased. */
+static int bar_width(const char *what) {
+    struct winsize size;
+    int columns =
+        ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    int left = columns - (int)strlen(what) - (int)sizeof " [] 100%";
+    return left > BAR_WIDTH ? BAR_WIDTH : left > 0 ? left : 0;
+}
+
 void terminal_progress(void *user, const char *what, int64_t done, int64_t total) {
     terminal *self = user;
     if (!self->bar || total <= 0)
@@ -73,11 +83,11 @@ void terminal_progress(void *user, const char *what, int64_t done, int64_t total
         return;
     self->last_draw = now;
     double share = done >= total ? 1 : (double)done / (double)total;
-    int filled = (int)(share * BAR_WIDTH);
+    int width = bar_width(what), filled = (int)(share * width);
     char bar[BAR_WIDTH + 1];
-    memset(bar, '.', BAR_WIDTH);
+    memset(bar, '.', (size_t)width);
     memset(bar, '#', (size_t)filled);
-    bar[BAR_WIDTH] = 0;
+    bar[width] = 0;
     fprintf(stderr, "\r\033[K%s [%s] %3.0f%%", what, bar, 100 * share);
     fflush(stderr);
     self->drawn = true;
