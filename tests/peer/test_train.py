@@ -142,7 +142,7 @@ class Case:
         optimizer = torch.optim.AdamW(parameters.values(), lr=LOOP["learning_rate"],
                                       betas=(LOOP["beta1"], LOOP["beta2"]), eps=LOOP["eps"],
                                       weight_decay=LOOP["decay"])
-        found, self.least = {}, {}
+        found, self.least, self.most = {}, {}, {}
         for step in range(STEPS):
             optimizer.zero_grad()
             logits = self.model.logits(tokens, lengths)
@@ -156,6 +156,7 @@ class Case:
             for name, value in parameters.items():
                 size = torch.zeros_like(value) if value.grad is None else value.grad.abs()
                 self.least[name] = np.minimum(self.least.get(name, np.inf), size.numpy())
+                self.most[name] = np.maximum(self.most.get(name, 0.0), size.numpy())
             optimizer.step()
         for name, value in parameters.items():
             found["stepped." + name] = value.detach().numpy().copy()
@@ -209,7 +210,7 @@ class Case:
         found, good = {}, True
         for name, value in gradients.items():
             other = got.get("gradient." + name, np.full_like(value, np.nan))
-            which = (np.abs(value) < 1e-12 * largest) & ((value != 0) | (other != 0))
+            which = (np.abs(value) < 1e-12 * largest) & ((self.most[name] > 0) | (other != 0))
             if not which.any():
                 continue
             found[name] = which
