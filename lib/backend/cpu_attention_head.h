@@ -80,14 +80,14 @@ static inline vfloat swap_pairs(vfloat x) {
     vint order;
     for (int i = 0; i < LANES; i++)
         order[i] = i ^ 1;
-    return __builtin_shuffle(x, order);
+    return vector_shuffle(x, x, order);
 }
 
 static inline vfloat double_pairs(vfloat x, int which) {
     vint order;
     for (int i = 0; i < LANES; i++)
         order[i] = (i & ~1) | which;
-    return __builtin_shuffle(x, order);
+    return vector_shuffle(x, x, order);
 }
 
 static inline void rotate_pair(float *re, float *im, float factor_re, float factor_im) {
@@ -150,7 +150,7 @@ static inline __attribute__((always_inline)) vfloat exchange(vfloat a, vfloat b,
     vint order;
     for (int l = 0; l < LANES; l++)
         order[l] = (l & bit) ? LANES + l - (high ? 0 : bit) : l + (high ? bit : 0);
-    return __builtin_shuffle(a, b, order);
+    return vector_shuffle(a, b, order);
 }
 
 /* Transposes LANES x LANES numbers in registers, bit by bit of the index (Eklundh 1972). */

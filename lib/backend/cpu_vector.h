@@ -48,6 +48,18 @@ static inline vfloat vector_splat(float value) {
     return value - (vfloat){0};
 }
 
+/* Lane i of the result is lane order[i] of a and b, counted through both. */
+static inline __attribute__((always_inline)) vfloat vector_shuffle(vfloat a, vfloat b, vint order) {
+#ifdef __clang__ /* has no shuffle by a vector; its optimiser sees through the loop */
+    vfloat out;
+    for (int i = 0; i < LANES; i++)
+        out[i] = order[i] < LANES ? a[order[i]] : b[order[i] - LANES];
+    return out;
+#else
+    return __builtin_shuffle(a, b, order);
+#endif
+}
+
 /* value where the lane of `mask` is all ones, 0 where it is 0. */
 static inline vfloat vector_where(vint mask, vfloat value) {
     return (vfloat)(mask & (vint)value);
