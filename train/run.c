@@ -227,8 +227,7 @@ static szg_status begin(run *self) {
                            parts->moment2, &self->identity, &self->progress));
     SZG_TRY(trainer_set_tally(self->context, parts, &self->progress.tally));
     self->saved = self->progress.step;
-    return run_folder_repair(self->context, &self->folder, parts->model, self->options->seed,
-                             self->progress.step);
+    return SZG_OK;
 }
 
 static szg_status open_capture(run *self) {
@@ -257,6 +256,9 @@ static szg_status perform(run *self, szg_train_result *out) {
     SZG_TRY(begin(self));
     SZG_TRY(run_folder_start(self->context, &self->folder, options->folder, options->config,
                              self->progress.log_bytes));
+    if (self->folder.resumes) /* now that no other process is at work here */
+        SZG_TRY(run_folder_repair(self->context, &self->folder, self->trainer.model, options->seed,
+                                  self->progress.step));
     SZG_TRY(open_capture(self));
     self->began = szg_train_seconds();
     SZG_TRY(train(self));
