@@ -299,6 +299,94 @@ START_TEST(causal) {
 }
 END_TEST
 
+/* The axes that the name leaves open: heads of a layer, layers of a head, batches of both. */
+START_TEST(axes_by_name) {
+    enum { A = 2, B = 3, N = 2 };
+    static const int64_t shape[4] = {A, B, N, N};
+    double *l = new_test_reals(59, 0, A * B * N * N);
+    static const struct {
+        const char *name, *columns[2]; /* what the axes fill, the last one last */
+        int dims;
+    } cases[] = {{"layers.5.coupled", {NULL, "head"}, 3},
+                 {"heads.5.coupled", {NULL, "layer"}, 3},
+                 {"layers.5.heads.5.coupled", {NULL, "probe"}, 3},
+                 {"layers.5.coupled", {"probe", "head"}, 4},
+                 {"heads.5.coupled", {"probe", "layer"}, 4},
+                 {"coupled", {"layer", "head"}, 4},
+                 {"coupled", {NULL, "head"}, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        szg_tensor t = tensor(cases[i].name, cases[i].dims, shape + 4 - cases[i].dims, l);
+        szg_contraction_tables tables;
+        write_set(&t, 1, NULL, 0);
+        ck_szg_ok(report_file(path_of(".safetensors"), NULL, &tables));
+        int64_t rows = cases[i].dims == 3 ? B : A * B;
+        ck_assert_int_eq(szg_table_rows(tables.contraction), rows);
+        for (int64_t r = 0; r < rows; r++)
+            for (int c = 0; c < 2; c++) {
+                const char *column = cases[i].columns[c];
+                int64_t want = c ? r % B : r / B;
+                if (column && strcmp(column, "probe") == 0)
+                    ck_assert_int_eq(
+                        atoi(szg_table_get_text(tables.contraction, r,
+                                                szg_table_find(tables.contraction, column))),
+                        want);
+                else if (column)
+                    ck_assert(cell(tables.contraction, r, column) == (double)want);
+            }
+        szg_contraction_tables_close(&tables);
+    }
+    unlink(path_of(".safetensors"));
+    szg_memory_free(l);
+}
+END_TEST
+
+/* Names and shapes put together at random, roles and axes among them: a report or a refusal. */
+START_TEST(random_files) {
+    static const char *const parts[] = {
+        "",      "layers", "heads", "3",       "probes", "99999999999", "a b.c", ".",
+        "layer", "-1",     "q",     "coupled", "0",      "probe",       "..",    "\xC3\xA9"};
+    static const char *const last[] = {"content",   "coupled",   "logits",  "q",        "k",
+                                       "q_coupled", "k_coupled", "lengths", "grad_norm"};
+    static const double numbers[81] = {1, 2, 3};
+    szg_stream stream = {.seed = test_seed(), .purpose = 60};
+    uint64_t at = 0;
+    int64_t done = 0;
+    for (int64_t trial = 0; trial < test_trials(300); trial++) {
+        char name[4][128];
+        int64_t shape[4][5];
+        szg_tensor tensors[4];
+        int64_t count = 1 + (int64_t)szg_random_below(&stream, at++, 4);
+        uint64_t seed = szg_random_below(&stream, at++, 8);
+        int dims = (int)szg_random_below(&stream, at++, 5),
+            same = (int)szg_random_below(&stream, at++, 2);
+        for (int64_t i = 0; i < count; i++) {
+            name[i][0] = 0;
+            for (uint64_t p = 0; p < seed % 4; p++)
+                snprintf(name[i] + strlen(name[i]), 100 - strlen(name[i]), "%s.",
+                         parts[szg_random_below(&stream, same ? p : at++, 16)]);
+            snprintf(name[i] + strlen(name[i]), 28, "%s", last[szg_random_below(&stream, at++, 9)]);
+            for (int64_t j = 0; j < i; j++)
+                if (strcmp(name[i], name[j]) == 0)
+                    snprintf(name[i] + strlen(name[i]), 8, "%d", (int)i);
+            for (int a = 0; a < 5; a++)
+                shape[i][a] =
+                    same && seed ? (a == 0 ? 1 : 3) : (int64_t)szg_random_below(&stream, at++, 4);
+            tensors[i] = tensor(name[i], dims, shape[i], numbers);
+        }
+        write_set(tensors, count, NULL, 0);
+        szg_contraction_tables tables;
+        szg_status status = report_file(path_of(".safetensors"), NULL, &tables);
+        ck_assert_msg(status == SZG_OK || status == SZG_EDATA || status == SZG_EINVAL, "%s",
+                      szg_context_message(test_context()));
+        done += status == SZG_OK;
+        if (status == SZG_OK)
+            szg_contraction_tables_close(&tables);
+    }
+    ck_assert_int_gt(done, 0);
+    unlink(path_of(".safetensors"));
+}
+END_TEST
+
 /* Lengths as a tensor of integers beside the logits. */
 START_TEST(lengths_in_the_file) {
     enum { B = 2, N = 4 };
@@ -492,6 +580,8 @@ void test_register(Suite *suite) {
     test_add(suite, "queries_and_keys", queries_and_keys);
     test_add(suite, "both_given", both_given);
     test_add(suite, "causal", causal);
+    test_add(suite, "axes_by_name", axes_by_name);
+    test_add(suite, "random_files", random_files);
     test_add(suite, "lengths_in_the_file", lengths_in_the_file);
     test_add(suite, "refused_shapes", refused_shapes);
     test_add(suite, "refused_encodings", refused_encodings);

@@ -69,6 +69,24 @@ START_TEST(element_types_are_read) {
 }
 END_TEST
 
+START_TEST(roundoff_of_types) {
+    static const struct {
+        const char *dictionary;
+        double roundoff;
+    } cases[] = {{DICTIONARY("<f8", "False", "(0,)"), 0x1p-53},
+                 {DICTIONARY(">f4", "False", "(0,)"), 0x1p-24},
+                 {DICTIONARY("<f2", "False", "(0,)"), 0x1p-11},
+                 {DICTIONARY("<c8", "False", "(0,)"), 0x1p-24},
+                 {DICTIONARY("<i4", "False", "(0,)"), 0}};
+    for (int i = 0; i < 5; i++) {
+        szg_npy *npy;
+        ck_szg_ok(open_image(1, cases[i].dictionary, "", 0, &npy));
+        ck_assert(szg_npy_roundoff(npy) == cases[i].roundoff);
+        szg_npy_close(&npy);
+    }
+}
+END_TEST
+
 START_TEST(fortran_order_is_turned) {
     static const double stored[12] = {0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11};
     static const double want[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
@@ -238,6 +256,7 @@ END_TEST
 
 void test_register(Suite *suite) {
     test_add(suite, "element_types_are_read", element_types_are_read);
+    test_add(suite, "roundoff_of_types", roundoff_of_types);
     test_add(suite, "fortran_order_is_turned", fortran_order_is_turned);
     test_add(suite, "complex_arrays_are_read", complex_arrays_are_read);
     test_add(suite, "inexact_integers_are_refused", inexact_integers_are_refused);

@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +218,55 @@ START_TEST(short_floats_convert_exactly) {
         else
             ck_assert(!isfinite(szg_real_from_bfloat((uint16_t)bits)));
     }
+}
+END_TEST
+
+/* Every width, signs, the largest that fits; the roundoff of each type is half the gap above 1. */
+START_TEST(integers_and_roundoff) {
+    static const char header[] =
+        "{\"a\":{\"dtype\":\"I8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+        "\"b\":{\"dtype\":\"U16\",\"shape\":[1],\"data_offsets\":[2,4]},"
+        "\"c\":{\"dtype\":\"I32\",\"shape\":[1],\"data_offsets\":[4,8]},"
+        "\"d\":{\"dtype\":\"U64\",\"shape\":[2],\"data_offsets\":[8,24]},"
+        "\"e\":{\"dtype\":\"BOOL\",\"shape\":[1],\"data_offsets\":[24,25]},"
+        "\"f\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[25,29]},"
+        "\"g\":{\"dtype\":\"BF16\",\"shape\":[1],\"data_offsets\":[29,31]}}";
+    unsigned char bytes[8 + sizeof header - 1 + 31] = {(sizeof header - 1) % 256,
+                                                       (sizeof header - 1) / 256};
+    const unsigned char data[31] = {0xFF, 0x7F, 0xFF, 0xFF, 0xFE, 0xFF, 0xFF, 0xFF,
+                                    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F,
+                                    0,    0,    0,    0,    0,    0,    0,    0x80};
+    memcpy(bytes + 8, header, sizeof header - 1);
+    memcpy(bytes + 8 + sizeof header - 1, data, sizeof data);
+    szg_safetensors *set;
+    int64_t got[2] = {0, 0};
+    ck_szg_ok(open_bytes(bytes, sizeof bytes, &set));
+    static const struct {
+        const char *name;
+        int64_t count, value;
+    } cases[] = {{"a", 1, -1}, {"b", 1, 65535}, {"c", 1, -2}, {"d", 1, INT64_MAX}};
+    for (int i = 0; i < 4; i++) {
+        ck_szg_ok(szg_tensor_read_integers(test_context(), szg_safetensors_find(set, cases[i].name),
+                                           0, 1, got));
+        ck_assert_int_eq(got[0], cases[i].value);
+    }
+    const szg_tensor *a = szg_safetensors_find(set, "a");
+    ck_szg_ok(szg_tensor_read_integers(test_context(), a, 0, 2, got));
+    ck_assert_int_eq(got[1], 127);
+    ck_szg_fails(SZG_EINVAL, "not within its 2",
+                 szg_tensor_read_integers(test_context(), a, 1, 2, got));
+    ck_szg_fails(
+        SZG_EDATA, "element 1 is beyond 2^63 - 1",
+        szg_tensor_read_integers(test_context(), szg_safetensors_find(set, "d"), 0, 2, got));
+    for (int i = 0; i < 2; i++)
+        ck_szg_fails(SZG_EDATA, "an integer",
+                     szg_tensor_read_integers(test_context(),
+                                              szg_safetensors_find(set, i ? "f" : "e"), 0, 1, got));
+    ck_assert(szg_tensor_roundoff(a) == 0);
+    ck_assert(szg_tensor_roundoff(szg_safetensors_find(set, "f")) == (double)FLT_EPSILON / 2);
+    ck_assert(szg_tensor_roundoff(szg_safetensors_find(set, "g")) ==
+              (szg_real_from_bfloat(0x3F81) - 1) / 2);
+    szg_safetensors_close(&set);
 }
 END_TEST
 
@@ -493,6 +543,7 @@ void test_register(Suite *suite) {
     test_add(suite, "bad_lengths_and_other_formats_are_refused",
              bad_lengths_and_other_formats_are_refused);
     test_add(suite, "short_floats_convert_exactly", short_floats_convert_exactly);
+    test_add(suite, "integers_and_roundoff", integers_and_roundoff);
     test_add(suite, "written_files_read_back", written_files_read_back);
     test_add(suite, "impossible_tensors_are_not_written", impossible_tensors_are_not_written);
     test_add(suite, "unfinite_weights_are_found", unfinite_weights_are_found);
