@@ -140,21 +140,24 @@ END_TEST
 
 /* Maxima and comparisons lose NaN. */
 START_TEST(activations_keep_nan) {
-    const double x[] = {NAN, 1, 0, -1, -0.0, INFINITY, 2, NAN, -3};
-    const double relu[] = {NAN, 1, 0, 0, 0, INFINITY, 2, NAN, 0};
-    linear_case c;
-    op_trial t = {0};
-    do {
+    enum { ROWS = 9 };
+    const double x[ROWS] = {NAN, 1, 0, -1, -0.0, INFINITY, 2, NAN, -3};
+    for (int kind = SZG_ACTIVATION_NONE; kind <= SZG_ACTIVATION_GELU; kind++) {
+        linear_case c;
+        op_trial t = {0};
+        do {
+            close_trial(&t);
+            open_linear(&c, &t, ROWS, 1, 1, (szg_activation)kind);
+        } while (t.slot[c.bias].count > 0 || c.linear.ldx > 1 || c.linear.ldy > 1);
+        memcpy(t.slot[c.x].values, x, sizeof x);
+        t.slot[c.weight].values[0] = 1;
+        run_forward(tested(1), &t);
+        const double *y = t.slot[c.y].values;
+        for (int i = 0; i < ROWS; i++)
+            ck_assert(!isnan(y[i]) == !isnan(x[i]) && isinf(y[i]) == isinf(x[i]));
+        ck_assert(kind == SZG_ACTIVATION_NONE || (y[8] <= 0 && y[8] > -0.01 && y[2] == 0));
         close_trial(&t);
-        open_linear(&c, &t, 9, 1, 1, SZG_ACTIVATION_RELU);
-    } while (t.slot[c.bias].count > 0 || c.linear.ldx > 1 || c.linear.ldy > 1);
-    memcpy(t.slot[c.x].values, x, sizeof x);
-    t.slot[c.weight].values[0] = 1;
-    run_forward(tested(1), &t);
-    for (int i = 0; i < 9; i++)
-        ck_assert(t.slot[c.y].values[i] == relu[i] ||
-                  (isnan(relu[i]) && isnan(t.slot[c.y].values[i])));
-    close_trial(&t);
+    }
 }
 END_TEST
 
@@ -302,6 +305,19 @@ START_TEST(layer_norm_backward_in_place) {
 }
 END_TEST
 
+START_TEST(layer_norms_keep_nan) {
+    enum { ROWS = 70, WIDTH = 33, PLACE = 41 };
+    norm_case c;
+    op_trial t;
+    open_norm(&c, &t, ROWS, WIDTH, true);
+    t.slot[c.x].values[PLACE * WIDTH + 32] = NAN;
+    run_forward(tested(1), &t);
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        ck_assert(!isnan(t.slot[c.y].values[i]) == (i / WIDTH != PLACE));
+    close_trial(&t);
+}
+END_TEST
+
 /* ---- Dropout ---- */
 
 typedef struct dropout_case {
@@ -398,6 +414,7 @@ void test_register(Suite *suite) {
     test_add(suite, "layer_norms_agree", layer_norms_agree);
     test_add(suite, "layer_norm_gradients_are_differences", layer_norm_gradients_are_differences);
     test_add(suite, "layer_norm_backward_in_place", layer_norm_backward_in_place);
+    test_add(suite, "layer_norms_keep_nan", layer_norms_keep_nan);
     test_add(suite, "dropout_agrees", dropout_agrees);
     test_add(suite, "dropout_gradients_are_differences", dropout_gradients_are_differences);
     test_add(suite, "dropout_drops_its_share", dropout_drops_its_share);
