@@ -142,6 +142,10 @@ szg_status weight_cut_apply(szg_context *context, weight_cut *cut, int64_t layer
     return status;
 }
 
+/* A cancellation waits: the model's parameters come back first. */
 szg_status weight_cut_restore(szg_context *context, weight_cut *cut) {
-    return copy_parts(context, cut, false);
+    szg_context_defer_cancel(context, true);
+    szg_status status = copy_parts(context, cut, false);
+    szg_context_defer_cancel(context, false);
+    return status;
 }

@@ -266,6 +266,41 @@ START_TEST(failures_leave_the_model_as_it_was) {
 }
 END_TEST
 
+/* The cpu table, and a cancellation while a head's values are zero. */
+static szg_context *cancelled;
+static int64_t attentions_before_cancel; /* the first one is the whole layer's */
+
+static szg_status cancelling_attention(szg_context *context, const szg_attention *attention) {
+    if (--attentions_before_cancel == 0)
+        szg_context_cancel(cancelled);
+    return szg_ops_cpu()->network->attention(context, attention);
+}
+
+START_TEST(a_cancellation_leaves_the_model_as_it_was) {
+    szg_model *model = model_of("rope", "text");
+    szg_examples examples = examples_for(model);
+    szg_ablation_options options = {.method = SZG_ABLATE_VALUES};
+    szg_ablation ablation;
+    szg_network_ops network = *szg_ops_cpu()->network;
+    struct szg_ops ops = *szg_ops_cpu();
+    double *before = all_numbers(model);
+    network.attention = cancelling_attention;
+    ops.network = &network;
+    ck_assert_int_eq(szg_context_open(NULL, &cancelled), SZG_OK);
+    szg_context_set_ops(cancelled, &ops);
+    attentions_before_cancel = 2;
+    ck_assert_int_eq(szg_ablation_run(cancelled, model, &examples, &options, &ablation),
+                     SZG_ECANCEL);
+    szg_context_close(&cancelled);
+    double *after = all_numbers(model);
+    ck_assert(memcmp(before, after, (size_t)szg_model_count(model) * sizeof *before) == 0);
+    szg_memory_free(before);
+    szg_memory_free(after);
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
+}
+END_TEST
+
 START_TEST(columns_are_cleared_and_nothing_else) {
     enum { ROWS = 5, STRIDE = 12 };
     char bytes[ROWS * STRIDE], *device;
@@ -292,5 +327,6 @@ void test_register(Suite *suite) {
     test_add(suite, "refusals", what_cannot_be_ablated_is_refused);
     test_add(suite, "ignored labels", ignored_labels_do_not_count);
     test_add(suite, "failures", failures_leave_the_model_as_it_was);
+    test_add(suite, "cancellation", a_cancellation_leaves_the_model_as_it_was);
     test_add(suite, "columns", columns_are_cleared_and_nothing_else);
 }
