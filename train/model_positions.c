@@ -7,7 +7,7 @@
 
 #define SINUSOID_BASE 10000.0
 
-/* `count` zeros on the host, turned to the backend's numbers by `take_array`. */
+/* A new array of the backend with `count` numbers of the host. */
 static szg_status take_array(szg_context *context, const double *values, int64_t count,
                              void **out) {
     SZG_TRY(szg_device_alloc(context, count * szg_network_real_size(context), out));

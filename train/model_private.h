@@ -23,8 +23,8 @@ typedef struct model_linear {
     int64_t weight, bias;
 } model_linear;
 
-/* Products of the same input stand next to each other: one product serves q, k and v, another
- * down, keys_down and rotary_key, another content_query and rotary_query. */
+/* Layers of the same input stand next to each other: one product serves query, key and value;
+ * query_down, kv_down and rotary_key; query_up and rotary_query; key_up and value_up. */
 typedef struct model_layer {
     model_linear norm1, norm2;        /* [width] each */
     model_linear query, key, value;   /* [width, width] */

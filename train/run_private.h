@@ -72,7 +72,7 @@ typedef struct run_progress {
 typedef struct run_identity {
     const szg_train_config *config;
     const char *backend;
-    uint64_t seed, data; /* data: szg_examples_digest */
+    uint64_t seed, data; /* data: szg_dataset_digest */
     int64_t classes;
 } run_identity;
 

@@ -25,6 +25,7 @@ SZG_BEGIN_DECLS
 /* Zeroed memory of the context's backend. Free with szg_device_free, of the same backend. */
 SZG_CHECK_RESULT szg_status szg_device_alloc(szg_context *context, int64_t bytes, void *out);
 void szg_device_free(szg_context *context, void *memory); /* NULL is allowed */
+/* `from` may be changed once it returns. */
 SZG_CHECK_RESULT szg_status szg_device_upload(szg_context *context, void *to, const void *from,
                                               int64_t bytes);
 /* Waits for the work that writes `from`. */
