@@ -136,7 +136,6 @@ static void stop_everywhere(int what, const char *key) {
 }
 
 START_TEST(a_kill_at_any_file_operation_changes_nothing) {
-    stop_everywhere(KILL, NULL);
     stop_everywhere(KILL, "loop.checkpoint_every=2");
     stop_everywhere(KILL, "capture.every=2");
 }
