@@ -7,6 +7,7 @@
 #include <szego/coupling.h>
 #include <szego/dump.h>
 #include <szego/safetensors.h>
+#include <szego/train.h>
 
 #include "decoder_support.h"
 #include "tiny.h"
@@ -569,6 +570,64 @@ START_TEST(training_is_left_alone) {
 }
 END_TEST
 
+static void run_in(const szg_train_config *config, const char *folder) {
+    szg_dataset data;
+    szg_train_result result;
+    ck_szg_ok(szg_dataset_open(test_context(), config, &data));
+    const szg_train_options options = {
+        .config = config, .data = &data, .seed = 4, .folder = folder};
+    ck_szg_ok(szg_train_run(test_context(), &options, &result));
+    ck_assert_int_eq(result.steps, TINY_STEPS);
+    ck_assert_int_eq(result.capture_seconds > 0, config->capture.every > 0);
+    szg_dataset_close(&data);
+}
+
+static int64_t lines_of(const char *folder, const char *name) {
+    size_t size;
+    char *text = file_bytes(folder, name, &size);
+    int64_t lines = 0;
+    for (size_t i = 0; text && i < size; i++)
+        lines += text[i] == '\n';
+    free(text);
+    return lines;
+}
+
+/* A whole run has the same weights, bit for bit, with captures and dumps as without. */
+START_TEST(a_run_with_captures) {
+    char *folder[2] = {new_folder(), new_folder()}, path[256], dumps[256], name[64];
+    szg_safetensors *set[2];
+    for (int i = 0; i < 2; i++) {
+        szg_train_config *config = new_tiny("capture.probes=2");
+        config->capture.every = i ? 2 : 0;
+        config->capture.dump = i;
+        run_in(config, folder[i]);
+        ck_szg_ok(szg_safetensors_open(
+            test_context(), path_in(folder[i], "checkpoint.safetensors", path), &set[i]));
+        szg_memory_free(config);
+    }
+    ck_assert_int_eq(szg_safetensors_count(set[0]), szg_safetensors_count(set[1]));
+    for (int64_t t = 0; t < szg_safetensors_count(set[0]); t++) {
+        const szg_tensor *a = szg_safetensors_tensor(set[0], t);
+        const szg_tensor *b = szg_safetensors_tensor(set[1], t);
+        ck_assert_str_eq(a->name, b->name);
+        ck_assert(a->bytes == b->bytes && memcmp(a->data, b->data, (size_t)a->bytes) == 0);
+    }
+    /* Steps 0, 2, 4, 6, 8; two layers, heads and probes. */
+    ck_assert_int_eq(lines_of(folder[1], "contraction.csv"), 1 + 5 * 8);
+    path_in(folder[1], "logits", dumps);
+    for (int step = 0; step < TINY_STEPS; step += 2) {
+        snprintf(name, sizeof name, "step-%d.safetensors", step);
+        ck_assert_int_eq(access(path_in(dumps, name, path), R_OK), 0);
+    }
+    empty_folder(dumps);
+    rmdir(dumps);
+    for (int i = 0; i < 2; i++) {
+        szg_safetensors_close(&set[i]);
+        remove_folder(folder[i]);
+    }
+}
+END_TEST
+
 START_TEST(refused) {
     szg_train_config config = small_config(SZG_PROFILE_TEXT, "rope", NULL);
     subject s = open_subject(&config, false);
@@ -632,6 +691,7 @@ void test_register(Suite *suite) {
     test_add(suite, "gradient_norms_by_place", gradient_norms_by_place);
     test_add(suite, "gradient_norms_add_up", gradient_norms_add_up);
     test_add(suite, "training_is_left_alone", training_is_left_alone);
+    test_add(suite, "a_run_with_captures", a_run_with_captures);
     test_add(suite, "refused", refused);
     test_add(suite, "allocation_failures", allocation_failures);
 }
