@@ -1,6 +1,6 @@
 /* A reproduction: opening, and training what is not finished. */
 #include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <szego/csv.h>
@@ -132,13 +132,31 @@ static szg_status train(szg_context *context, reproduction_run *run, const szg_d
     return SZG_OK;
 }
 
-static szg_status finish_run(szg_context *context, reproduction_run *run) {
+/* Whether two runs have the same examples. */
+static bool same_data(const szg_train_config *a, const szg_train_config *b) {
+    return a->model.vocabulary == b->model.vocabulary &&
+           memcmp(&a->data, &b->data, sizeof a->data) == 0;
+}
+
+/* Those of a finished run with the same examples, or computed. */
+static szg_status take_data_facts(szg_context *context, const szg_reproduction *self,
+                                  const szg_dataset *data, reproduction_run *run) {
+    for (int64_t i = 0; i < self->count; i++)
+        if (self->run[i].shown.finished && same_data(self->run[i].config, run->config)) {
+            run->facts.data = self->run[i].facts.data;
+            return SZG_OK;
+        }
+    return facts_of_data(context, run->config, data, &run->facts.data);
+}
+
+static szg_status finish_run(szg_context *context, const szg_reproduction *self,
+                             reproduction_run *run) {
     szg_dataset data;
     SZG_TRY(szg_folder_create(context, run->folder));
     SZG_TRY(szg_dataset_open(context, run->config, &data));
-    szg_status status = facts_of_data(context, run->config, &data, &run->facts);
+    szg_status status = train(context, run, &data);
     if (status == SZG_OK)
-        status = train(context, run, &data);
+        status = take_data_facts(context, self, &data, run);
     if (status == SZG_OK)
         status = examine(context, run, &data);
     if (status == SZG_OK)
@@ -172,7 +190,7 @@ szg_status szg_reproduction_train(szg_context *context, szg_reproduction *reprod
             continue;
         szg_say(context, SZG_NOTE, "run %" PRId64 " of %" PRId64 ": %s", done + 1,
                 reproduction->count, run->name);
-        szg_status status = finish_run(context, run);
+        szg_status status = finish_run(context, reproduction, run);
         if (status != SZG_OK)
             return explain(context, status, reproduction, done, run);
         done++;

@@ -44,7 +44,7 @@ static int32_t commonest(const label_counts *counts, int64_t row) {
     return best;
 }
 
-static szg_status guess(szg_context *context, const szg_dataset *data, run_facts *out) {
+static szg_status guess(szg_context *context, const szg_dataset *data, data_facts *out) {
     label_counts counts;
     SZG_TRY(count_labels(context, data, &counts));
     const szg_examples *test = &data->test;
@@ -62,7 +62,7 @@ static szg_status guess(szg_context *context, const szg_dataset *data, run_facts
 }
 
 szg_status facts_of_data(szg_context *context, const szg_train_config *config,
-                         const szg_dataset *data, run_facts *out) {
+                         const szg_dataset *data, data_facts *out) {
     szg_label_ceiling ceiling;
     out->train_examples = data->train.count;
     out->test_examples = data->test.count;
@@ -87,31 +87,31 @@ typedef struct fact {
     bool real;
 } fact;
 
-#define INTEGER_FACT(field)                                                                        \
-    { #field, offsetof(run_facts, field), false }
-#define REAL_FACT(field)                                                                           \
-    { #field, offsetof(run_facts, field), true }
+#define INTEGER_FACT(name, field)                                                                  \
+    { name, offsetof(run_facts, field), false }
+#define REAL_FACT(name, field)                                                                     \
+    { name, offsetof(run_facts, field), true }
 
 static const fact facts[] = {
-    INTEGER_FACT(parameters),
-    INTEGER_FACT(steps),
-    INTEGER_FACT(epochs),
-    INTEGER_FACT(train_tokens),
-    INTEGER_FACT(test_tokens),
-    INTEGER_FACT(train_examples),
-    INTEGER_FACT(test_examples),
-    REAL_FACT(forward),
-    REAL_FACT(training),
-    REAL_FACT(train_accuracy),
-    REAL_FACT(test_accuracy),
-    REAL_FACT(best_accuracy),
-    REAL_FACT(train_loss),
-    REAL_FACT(test_loss),
-    REAL_FACT(ceiling),
-    REAL_FACT(ceiling_error),
-    REAL_FACT(majority),
-    REAL_FACT(by_length),
-    REAL_FACT(whole),
+    INTEGER_FACT("parameters", parameters),
+    INTEGER_FACT("steps", steps),
+    INTEGER_FACT("epochs", epochs),
+    INTEGER_FACT("train_examples", data.train_examples),
+    INTEGER_FACT("test_examples", data.test_examples),
+    INTEGER_FACT("train_tokens", data.train_tokens),
+    INTEGER_FACT("test_tokens", data.test_tokens),
+    REAL_FACT("forward", forward),
+    REAL_FACT("training", training),
+    REAL_FACT("train_loss", train_loss),
+    REAL_FACT("train_accuracy", train_accuracy),
+    REAL_FACT("test_loss", test_loss),
+    REAL_FACT("test_accuracy", test_accuracy),
+    REAL_FACT("best_accuracy", best_accuracy),
+    REAL_FACT("whole", whole),
+    REAL_FACT("ceiling", data.ceiling),
+    REAL_FACT("ceiling_error", data.ceiling_error),
+    REAL_FACT("majority", data.majority),
+    REAL_FACT("by_length", data.by_length),
 };
 enum { FACTS = sizeof facts / sizeof *facts };
 

@@ -27,7 +27,7 @@ static int64_t classes_of(const szg_train_config *config) {
 /* Operations of a run: training of every epoch and the evaluation after it. */
 static szg_status operations_of(szg_context *context, const reproduction_run *run, double *out) {
     const run_facts *facts = &run->facts;
-    double train = (double)facts->train_tokens, test = (double)facts->test_tokens;
+    double train = (double)facts->data.train_tokens, test = (double)facts->data.test_tokens;
     szg_model_operations operations = {facts->forward, facts->training};
     if (!run->shown.finished) {
         szg_model *model;

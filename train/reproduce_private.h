@@ -6,16 +6,21 @@
 
 #include "run_private.h"
 
-/* What finished.json says of a run; NaN where it does not apply. */
-typedef struct run_facts {
-    int64_t parameters, steps, epochs;
+/* What is known of a run's examples; NaN where it does not apply. */
+typedef struct data_facts {
     int64_t train_examples, test_examples, train_tokens, test_tokens; /* of an epoch */
-    double forward, training;                                         /* operations a token */
+    double ceiling, ceiling_error;                                    /* szg_label_ceiling */
+    double majority;  /* test accuracy of always saying the commonest label */
+    double by_length; /* of saying the commonest label of that length */
+} data_facts;
+
+/* What finished.json says of a run. */
+typedef struct run_facts {
+    data_facts data;
+    int64_t parameters, steps, epochs;
+    double forward, training; /* operations a token */
     double train_accuracy, test_accuracy, best_accuracy, train_loss, test_loss;
-    double ceiling, ceiling_error; /* szg_label_ceiling */
-    double majority;               /* test accuracy of always saying the commonest label */
-    double by_length;              /* of saying the commonest label of that length */
-    double whole;                  /* accuracy that the ablation starts from */
+    double whole; /* accuracy that the ablation starts from */
 } run_facts;
 
 typedef struct reproduction_run {
@@ -40,10 +45,8 @@ SZG_CHECK_RESULT szg_status preset_read(szg_context *context,
 
 /* ---- reproduce_facts.c ---- */
 
-/* What is known of a run's data before it is trained: examples, tokens, ceiling, what the commonest
- * labels reach. Operations and parameters are those of the model that was trained. */
 SZG_CHECK_RESULT szg_status facts_of_data(szg_context *context, const szg_train_config *config,
-                                          const szg_dataset *data, run_facts *out);
+                                          const szg_dataset *data, data_facts *out);
 
 /* finished.json in the run's folder. Reading sets run->shown.finished; SZG_EDATA: malformed, or of
  * another configuration. */

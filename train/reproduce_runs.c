@@ -51,16 +51,20 @@ static szg_status runs_row(szg_context *context, szg_table *table, const reprodu
     } integers[] = {{"parameters", facts->parameters},
                     {"steps", facts->steps},
                     {"epochs", facts->epochs},
-                    {"train_examples", facts->train_examples},
-                    {"test_examples", facts->test_examples}};
+                    {"train_examples", facts->data.train_examples},
+                    {"test_examples", facts->data.test_examples}};
     const struct {
         const char *name;
         double value;
-    } reals[] = {{"train_loss", facts->train_loss},       {"train_accuracy", facts->train_accuracy},
-                 {"test_loss", facts->test_loss},         {"test_accuracy", facts->test_accuracy},
-                 {"best_accuracy", facts->best_accuracy}, {"majority", facts->majority},
-                 {"by_length", facts->by_length},         {"ceiling", facts->ceiling},
-                 {"ceiling_error", facts->ceiling_error}};
+    } reals[] = {{"train_loss", facts->train_loss},
+                 {"train_accuracy", facts->train_accuracy},
+                 {"test_loss", facts->test_loss},
+                 {"test_accuracy", facts->test_accuracy},
+                 {"best_accuracy", facts->best_accuracy},
+                 {"majority", facts->data.majority},
+                 {"by_length", facts->data.by_length},
+                 {"ceiling", facts->data.ceiling},
+                 {"ceiling_error", facts->data.ceiling_error}};
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(set_texts(context, table, run));
     SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));

@@ -110,8 +110,8 @@ static szg_status set_task(szg_context *context, szg_table *table, const szg_rep
     SZG_TRY(set_known(context, table, names[number][0], 100 * mean_of(&accuracy)));
     SZG_TRY(set_known(context, table, names[number][1], 100 * spread_of(&accuracy)));
     SZG_TRY(szg_table_set_integer(context, table, names[number][2], accuracy.count));
-    SZG_TRY(set_known(context, table, names[number][3], 100 * facts->by_length));
-    return set_known(context, table, names[number][4], 100 * facts->ceiling);
+    SZG_TRY(set_known(context, table, names[number][3], 100 * facts->data.by_length));
+    return set_known(context, table, names[number][4], 100 * facts->data.ceiling);
 }
 
 static szg_status table1_row(szg_context *context, szg_table *table, const szg_reproduction *self,

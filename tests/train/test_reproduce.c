@@ -1,0 +1,471 @@
+/* A toy preset: its runs, what interrupting it changes (nothing), what a hostile one is told. */
+#include <ftw.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "tiny.h"
+
+static const char toy[] =
+    "{\"name\": \"toy\", \"about\": \"for a test\", \"seeds\": [3, 4],\n"
+    " \"config\": {\"model\": {\"vocabulary\": 20, \"width\": 8, \"hidden\": 8, \"layers\": 2,"
+    " \"heads\": 2, \"max_length\": 16}, \"loop\": {\"batch\": 16, \"epochs\": 2,"
+    " \"learning_rate\": 0.01}},\n"
+    " \"tasks\": {\"distance\": {\"data\": {\"examples\": 60, \"between_max\": 4, \"side_max\": 2,"
+    " \"longest\": 10}}, \"count\": {\"data\": {\"examples\": 50, \"words\": 8, \"count_max\": 5,"
+    " \"triggers\": 3}, \"loop\": {\"epochs\": 1}}},\n"
+    " \"experiments\": [{\"name\": \"text\", \"profile\": \"text\", \"encodings\": [\"nope\","
+    " \"rope\"], \"rotated_heads\": [1], \"ablation\": true},\n"
+    "  {\"name\": \"open\", \"profile\": \"released\", \"tasks\": [\"distance\"],"
+    " \"encodings\": [\"alibi\"], \"config\": {\"model\": {\"mask\": \"causal\"}}}]}\n";
+enum { TOY_RUNS = 2 * (2 * 3 + 1) };
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk) {
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
+
+static void remove_tree(char *folder) {
+    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    free(folder);
+}
+
+static void write_preset(const char *folder, const char *text, char path[256]) {
+    FILE *file = fopen(path_in(folder, "preset.json", path), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static szg_status open_toy(szg_context *context, const char *folder, const char *const *overrides,
+                           int64_t count, szg_reproduction **out) {
+    char path[256];
+    write_preset(folder, toy, path);
+    szg_reproduction_options options = {
+        .preset = path, .overrides = overrides, .override_count = count, .folder = folder};
+    return szg_reproduction_open(context, &options, out);
+}
+
+/* ---- Runs ---- */
+
+START_TEST(runs_follow_from_the_preset) {
+    static const char *const names[] = {"text/distance/nope/run-3",
+                                        "text/distance/rope/run-3",
+                                        "text/distance/rope-rotate-0-0/run-3",
+                                        "text/count/nope/run-3",
+                                        "text/count/rope/run-3",
+                                        "text/count/rope-rotate-0-0/run-3",
+                                        "open/distance/alibi/run-3",
+                                        "text/distance/nope/run-4"};
+    char *folder = new_folder();
+    szg_reproduction *toys;
+    const char *overrides[] = {"loop.epochs=7", "model.width=12"};
+    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
+    ck_assert_int_eq(szg_reproduction_count(toys), TOY_RUNS);
+    for (int64_t i = 0; i < (int64_t)(sizeof names / sizeof *names); i++)
+        ck_assert_str_eq(szg_reproduction_run_at(toys, i).name, names[i]);
+    szg_reproduction_run count = szg_reproduction_run_at(toys, 3);
+    ck_assert_int_eq(count.config->data.task, SZG_TASK_COUNT);
+    ck_assert_int_eq(count.config->loop.epochs, 1); /* the task's word after the preset's */
+    ck_assert_int_eq(count.config->loop.batch, 16);
+    ck_assert_int_eq(count.rotated_heads, -1);
+    ck_assert(count.ablation && !count.finished && count.seed == 3);
+    szg_reproduction_run partial = szg_reproduction_run_at(toys, 2);
+    ck_assert_str_eq(partial.encoding, "rope:rotate=0-0");
+    ck_assert_int_eq(partial.rotated_heads, 1);
+    szg_reproduction_run open = szg_reproduction_run_at(toys, 6);
+    ck_assert_int_eq(open.config->profile, SZG_PROFILE_RELEASED);
+    ck_assert_int_eq(open.config->model.mask, SZG_MASK_CAUSAL); /* over the profile's none */
+    ck_assert_str_eq(open.encoding, "alibi:slopes=exp");
+    ck_assert(!open.ablation);
+    szg_reproduction_close(&toys);
+    ck_szg_ok(open_toy(test_context(), folder, overrides, 2, &toys));
+    ck_assert_int_eq(szg_reproduction_run_at(toys, 3).config->loop.epochs, 7); /* the last word */
+    ck_assert_int_eq(szg_reproduction_run_at(toys, 0).config->model.width, 12);
+    szg_reproduction_close(&toys);
+    remove_tree(folder);
+}
+END_TEST
+
+/* ---- Tables ---- */
+
+/* Every table that does not hold timings, as text. */
+static char *tables_text(const char *folder) {
+    szg_reproduction *toys;
+    szg_reproduction_tables tables;
+    char *text;
+    size_t size;
+    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
+    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, &tables));
+    const szg_table *all[] = {tables.table1, tables.sweep,    tables.missing, tables.runs,
+                              tables.curves, tables.ablation, tables.deposit};
+    FILE *stream = open_memstream(&text, &size);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ck_szg_ok(szg_csv_print(test_context(), all[i], stream));
+    fclose(stream);
+    szg_reproduction_tables_close(&tables);
+    szg_reproduction_close(&toys);
+    return text;
+}
+
+static void train_toy(const char *folder) {
+    szg_reproduction *toys;
+    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
+    ck_szg_ok(szg_reproduction_train(test_context(), toys));
+    szg_reproduction_close(&toys);
+}
+
+static int64_t column(const szg_table *table, const char *name) {
+    int64_t index = szg_table_find(table, name);
+    ck_assert_int_ge(index, 0);
+    return index;
+}
+
+static double real_at(const szg_table *table, int64_t row, const char *name) {
+    return szg_table_get_real(table, row, column(table, name));
+}
+
+/* Of two plain loops: the commonest label of the training examples of a test example's length. */
+static double by_length(const szg_dataset *data) {
+    int64_t right = 0;
+    for (int64_t e = 0; e < data->test.count; e++) {
+        int64_t length = data->test.start[e + 1] - data->test.start[e], votes[64] = {0}, best = 0;
+        bool seen = false;
+        for (int64_t t = 0; t < data->train.count; t++)
+            if (data->train.start[t + 1] - data->train.start[t] == length) {
+                votes[data->train.label[t]]++;
+                seen = true;
+            }
+        for (int64_t t = 0; !seen && t < data->train.count; t++)
+            votes[data->train.label[t]]++;
+        for (int64_t label = 1; label < 64; label++)
+            best = votes[label] > votes[best] ? label : best;
+        right += data->test.label[e] == best;
+    }
+    return (double)right / (double)data->test.count;
+}
+
+/* A run's row against the checkpoint in its folder and the data made anew. */
+static void check_run(const char *folder, const szg_table *runs, int64_t row,
+                      const szg_reproduction_run *run) {
+    char path[256];
+    szg_dataset data;
+    szg_model *model;
+    szg_tally tally;
+    snprintf(path, sizeof path, "%s/runs/%s/checkpoint.safetensors", folder, run->name);
+    ck_szg_ok(szg_dataset_open(test_context(), run->config, &data));
+    ck_szg_ok(szg_model_load(test_context(), path, NULL, &model));
+    ck_szg_ok(szg_train_evaluate(test_context(), model, &data.test, &tally, NULL));
+    ck_assert_str_eq(szg_table_get_text(runs, row, column(runs, "run")), run->name);
+    ck_assert(real_at(runs, row, "test_accuracy") == (double)tally.correct / (double)tally.counted);
+    ck_assert(real_at(runs, row, "parameters") == (double)szg_model_count(model));
+    ck_close(real_at(runs, row, "by_length"), by_length(&data), 1e-15);
+    szg_model_close(test_context(), &model);
+    szg_dataset_close(&data);
+}
+
+START_TEST(tables_say_what_the_folders_hold) {
+    char *folder = new_folder();
+    szg_reproduction *toys;
+    szg_reproduction_tables tables;
+    train_toy(folder);
+    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
+    ck_szg_ok(szg_reproduction_report(test_context(), toys, toys, &tables));
+    ck_assert_int_eq(szg_table_rows(tables.missing), 0);
+    ck_assert_int_eq(szg_table_rows(tables.runs), TOY_RUNS);
+    for (int64_t i = 0; i < TOY_RUNS; i++) {
+        szg_reproduction_run run = szg_reproduction_run_at(toys, i);
+        ck_assert(run.finished);
+        check_run(folder, tables.runs, i, &run);
+    }
+    /* Rows of table 1: nope, rope, alibi; means of runs 0 and 7, 3 and 10. */
+    ck_assert_int_eq(szg_table_rows(tables.table1), 3);
+    double first = real_at(tables.runs, 0, "test_accuracy");
+    double second = real_at(tables.runs, 7, "test_accuracy");
+    ck_close(real_at(tables.table1, 0, "task1"), 50 * (first + second), 1e-12);
+    ck_close(real_at(tables.table1, 0, "spread1"), 100 * fabs(first - second) / sqrt(2), 1e-12);
+    ck_close(real_at(tables.table1, 0, "paper1"), 3.51, 0);
+    ck_assert(szg_table_is_empty(tables.table1, 2, column(tables.table1, "task2")));
+    /* The sweep: 0, 1 and 2 heads, for either task. */
+    ck_assert_int_eq(szg_table_rows(tables.sweep), 6);
+    for (int64_t row = 0; row < 6; row++) {
+        ck_assert(real_at(tables.sweep, row, "rotated_heads") == (double)(row % 3));
+        ck_assert(real_at(tables.sweep, row, "seeds") == 2);
+    }
+    ck_close(real_at(tables.sweep, 0, "accuracy"), (first + second) / 2, 1e-15);
+    /* 12 ablated runs of 2 layers, each 2 heads and all; deposit adds the means of 6 kinds. */
+    ck_assert_int_eq(szg_table_rows(tables.ablation), 12 * 2 * 3);
+    ck_assert_int_eq(szg_table_rows(tables.deposit), 12 * 2 + 6 * 2);
+    /* Two epochs (one for count), two splits. */
+    ck_assert_int_eq(szg_table_rows(tables.curves), 2 * (3 * 4 + 3 * 2 + 4));
+    szg_reproduction_tables_close(&tables);
+    szg_reproduction_close(&toys);
+    remove_tree(folder);
+}
+END_TEST
+
+/* A preset of one run, and none of its tables empty but `missing`. */
+static const char single[] =
+    "{\"name\": \"one\", \"about\": \"\", \"seeds\": [1], \"tasks\": {\"distance\": {}},"
+    " \"config\": {\"model\": {\"vocabulary\": 20, \"width\": 4, \"hidden\": 4, \"layers\": 1,"
+    " \"heads\": 2, \"max_length\": 16}, \"data\": {\"examples\": 30, \"between_max\": 4,"
+    " \"side_max\": 2, \"longest\": 10}, \"loop\": {\"epochs\": 1}},"
+    " \"experiments\": [{\"name\": \"e\", \"profile\": \"text\", \"encodings\": [],"
+    " \"rotated_heads\": [1], \"ablation\": true}]}";
+
+static szg_status open_single(const char *path, const char *folder, szg_reproduction **out) {
+    const char *override = "loop.batch=16";
+    szg_reproduction_options options = {
+        .preset = path, .overrides = &override, .override_count = 1, .folder = folder};
+    return szg_reproduction_open(test_context(), &options, out);
+}
+
+START_TEST(failed_allocations_are_survived) {
+    char *folder = new_folder(), path[256];
+    szg_reproduction *one = NULL;
+    szg_reproduction_tables tables;
+    write_preset(folder, single, path);
+    ck_survives_failed_allocations(20, open_single(path, folder, &one));
+    ck_survives_failed_allocations(50, szg_reproduction_train(test_context(), one));
+    ck_survives_failed_allocations(50, szg_reproduction_report(test_context(), one, one, &tables));
+    ck_assert_int_eq(szg_table_rows(tables.runs), 1);
+    ck_assert_int_eq(szg_table_rows(tables.deposit), 1);
+    szg_reproduction_tables_close(&tables);
+    szg_reproduction_close(&one);
+    remove_tree(folder);
+}
+END_TEST
+
+START_TEST(needs_are_operations_times_tokens) {
+    char *folder = new_folder();
+    szg_reproduction *toys;
+    szg_reproduction_tables tables;
+    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
+    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, &tables));
+    double sum = 0;
+    for (int64_t i = 0; i < TOY_RUNS; i++) {
+        const szg_train_config *config = szg_reproduction_run_at(toys, i).config;
+        bool count = config->data.task == SZG_TASK_COUNT;
+        /* Words an example, expected: 2 triggers, 1..4 between (2.5), 1..2 on each side (3). */
+        double words = count ? 8 : (double)(2 + config->data.between_min + 4) / 2 + 1 + 3;
+        szg_model *model;
+        ck_szg_ok(szg_model_open(test_context(), config, 6, &model));
+        szg_model_operations each = szg_model_operations_per_token(model);
+        sum += (double)config->loop.epochs * words * (double)config->data.examples *
+               (.7 * each.training + .3 * each.forward);
+        szg_model_close(test_context(), &model);
+    }
+    int64_t last = szg_table_rows(tables.needs) - 1;
+    ck_close(real_at(tables.needs, last, "operations") / sum, 1, 1e-12);
+    ck_assert(real_at(tables.needs, last, "runs") == TOY_RUNS);
+    ck_assert(szg_table_is_empty(tables.needs, last, column(tables.needs, "hours")));
+    ck_assert_int_eq(szg_table_rows(tables.missing), TOY_RUNS);
+    szg_reproduction_tables_close(&tables);
+    szg_reproduction_close(&toys);
+    remove_tree(folder);
+}
+END_TEST
+
+/* ---- Interruption ---- */
+
+typedef struct interruption {
+    szg_context *context;
+    int64_t left; /* calls until it strikes */
+} interruption;
+
+static void interrupt(void *user, const char *what, int64_t done, int64_t total) {
+    interruption *own = user;
+    (void)what, (void)done, (void)total;
+    if (--own->left == 0)
+        szg_context_cancel(own->context);
+}
+
+/* Whether the work was finished before `calls` reports of progress. */
+static bool train_interrupted(const char *folder, int64_t calls) {
+    interruption own = {.left = calls};
+    szg_context_options options = {.threads = 1, .progress = interrupt, .user = &own};
+    szg_reproduction *toys = NULL;
+    ck_szg_ok(szg_context_open(&options, &own.context));
+    szg_status status = open_toy(own.context, folder, NULL, 0, &toys);
+    if (status == SZG_OK)
+        status = szg_reproduction_train(own.context, toys);
+    if (status == SZG_ECANCEL && toys)
+        ck_assert_ptr_nonnull(strstr(szg_context_message(own.context), "the same command goes on"));
+    else
+        ck_assert_msg(status == SZG_OK || status == SZG_ECANCEL, "%s",
+                      szg_context_message(own.context));
+    szg_reproduction_close(&toys);
+    szg_context_close(&own.context);
+    return status == SZG_OK;
+}
+
+START_TEST(cancelling_changes_nothing) {
+    char *whole = new_folder(), *pieces = new_folder();
+    int64_t interruptions = 0;
+    train_toy(whole);
+    while (!train_interrupted(pieces, 37 + 5 * interruptions))
+        ck_assert_int_lt(++interruptions, 500);
+    ck_assert_int_ge(interruptions, 3);
+    char *want = tables_text(whole), *got = tables_text(pieces);
+    ck_assert_str_eq(got, want);
+    free(want);
+    free(got);
+    remove_tree(whole);
+    remove_tree(pieces);
+}
+END_TEST
+
+/* A process that trains, killed after `milliseconds`; whether it had finished. */
+static bool train_killed(const char *folder, int64_t milliseconds) {
+    fflush(stdout);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        szg_context_options options = {.threads = 1};
+        szg_context *context;
+        szg_reproduction *toys;
+        bool done = szg_context_open(&options, &context) == SZG_OK &&
+                    open_toy(context, folder, NULL, 0, &toys) == SZG_OK &&
+                    szg_reproduction_train(context, toys) == SZG_OK;
+        _exit(done ? 0 : 1);
+    }
+    struct timespec pause = {.tv_sec = milliseconds / 1000,
+                             .tv_nsec = milliseconds % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+    kill(child, SIGKILL);
+    int state;
+    ck_assert_int_eq(waitpid(child, &state, 0), child);
+    ck_assert_msg(WIFSIGNALED(state) || WEXITSTATUS(state) == 0, "the child failed");
+    return !WIFSIGNALED(state);
+}
+
+START_TEST(killing_changes_nothing) {
+    char *whole = new_folder(), *pieces = new_folder();
+    train_toy(whole);
+    int64_t milliseconds = 20;
+    for (int64_t kills = 0; !train_killed(pieces, milliseconds);
+         milliseconds += 7 + milliseconds / 8)
+        ck_assert_int_lt(++kills, 500);
+    char *want = tables_text(whole), *got = tables_text(pieces);
+    ck_assert_str_eq(got, want);
+    free(want);
+    free(got);
+    remove_tree(whole);
+    remove_tree(pieces);
+}
+END_TEST
+
+START_TEST(missing_runs_are_listed) {
+    char *folder = new_folder();
+    szg_reproduction *toys;
+    szg_reproduction_tables tables;
+    ck_assert(!train_interrupted(folder, 150));
+    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
+    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, &tables));
+    int64_t finished = szg_table_rows(tables.runs), row = 0, begun = 0;
+    ck_assert_int_gt(finished, 0);
+    ck_assert_int_eq(szg_table_rows(tables.missing), TOY_RUNS - finished);
+    for (int64_t i = 0; i < TOY_RUNS; i++) {
+        szg_reproduction_run run = szg_reproduction_run_at(toys, i);
+        if (run.finished)
+            continue;
+        ck_assert_str_eq(szg_table_get_text(tables.missing, row, 0), run.name);
+        begun += strstr(szg_table_get_text(tables.missing, row, column(tables.missing, "note")),
+                        "begun, not finished") != NULL;
+        row++;
+    }
+    ck_assert_int_le(begun, 1);
+    szg_reproduction_tables_close(&tables);
+    szg_reproduction_close(&toys);
+    /* What is finished stands for the configuration that it was trained with. */
+    const char *overrides[] = {"loop.learning_rate=0.02"};
+    ck_szg_fails(SZG_EDATA, "another configuration",
+                 open_toy(test_context(), folder, overrides, 1, &toys));
+    remove_tree(folder);
+}
+END_TEST
+
+/* ---- Hostile presets ---- */
+
+static void refuse(const char *folder, const char *text, const char *words) {
+    char path[256];
+    szg_reproduction *toys;
+    write_preset(folder, text, path);
+    szg_reproduction_options options = {.preset = path};
+    ck_szg_fails(SZG_EDATA, words, szg_reproduction_open(test_context(), &options, &toys));
+    ck_assert_ptr_null(toys);
+}
+
+#define HEAD "{\"name\": \"x\", \"about\": \"y\", \"seeds\": [1], "
+#define TASKS "\"tasks\": {\"distance\": {}}, "
+
+START_TEST(hostile_presets_are_refused) {
+    static const char *const presets[][2] = {
+        {"", "preset.json"},
+        {"[]", "preset.json"},
+        {"{}", "name"},
+        {"{\"name\": \"../x\"}", "names a folder"},
+        {"{\"name\": \"x\", \"runs\": 3}", "is none of name|about"},
+        {"{\"name\": \"x\", \"name\": \"y\"}", "preset.json"},
+        {"{\"name\": \"x\", \"about\": 3}", "about"},
+        {HEAD "\"experiments\": 3}", "experiments"},
+        {HEAD "\"experiments\": []}", "tasks"},
+        {HEAD TASKS "\"experiments\": []}", "names no run"},
+        {HEAD TASKS "\"experiments\": [3]}", "experiments[0]"},
+        {HEAD TASKS "\"experiments\": [{\"name\": \"A/B\", \"profile\": \"text\"}]}",
+         "names a folder"},
+        {HEAD TASKS "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\"}]}", "encodings"},
+        {HEAD TASKS "\"experiments\": [{\"name\": \"a\", \"profile\": \"best\", \"encodings\": "
+                    "[\"rope\"]}]}",
+         "profile=best"},
+        {HEAD TASKS "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"encodings\": "
+                    "[\"roap\"]}]}",
+         "experiment a, distance, roap"},
+        {HEAD TASKS "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"encodings\": "
+                    "[\"rope\", \"rope\"]}]}",
+         "two runs would have the folder"},
+        {HEAD TASKS "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"tasks\": "
+                    "[\"count\"], \"encodings\": [\"rope\"]}]}",
+         "is no task that"},
+        {HEAD TASKS "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"encodings\": [], "
+                    "\"rotated_heads\": [0]}]}",
+         "must be at least 1"},
+        {HEAD TASKS "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"encodings\": [], "
+                    "\"rotated_heads\": [16]}]}",
+         "is not below model.heads=16"},
+        {HEAD TASKS "\"config\": {\"model\": {\"widht\": 3}}, \"experiments\": [{\"name\": \"a\", "
+                    "\"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
+         "did you mean model.width"},
+        {HEAD TASKS "\"config\": {\"modle\": {}}, \"experiments\": [{\"name\": \"a\", "
+                    "\"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
+         "is none of model|data|loop|capture"},
+        {HEAD TASKS "\"config\": {\"model\": {\"width\": [1]}}, \"experiments\": [{\"name\": "
+                    "\"a\", \"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
+         "config.model.width"},
+        {HEAD "\"tasks\": {\"sort\": {}}, \"experiments\": []}", "is none of distance|count"},
+        {"{\"name\": \"x\", \"about\": \"y\", \"seeds\": [-1], " TASKS
+         "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
+         "is negative"},
+    };
+    char *folder = new_folder();
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
+        refuse(folder, presets[i][0], presets[i][1]);
+    szg_reproduction *toys;
+    const char *bad[] = {"loop.epochs"}, *unknown[] = {"loop.epoch=3"};
+    ck_szg_fails(SZG_EINVAL, "key=value", open_toy(test_context(), folder, bad, 1, &toys));
+    ck_szg_fails(SZG_EINVAL, "did you mean", open_toy(test_context(), folder, unknown, 1, &toys));
+    remove_tree(folder);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "runs", runs_follow_from_the_preset);
+    test_add(suite, "needs", needs_are_operations_times_tokens);
+    test_add(suite, "hostile presets", hostile_presets_are_refused);
+    test_add(suite, "allocations", failed_allocations_are_survived);
+    test_add(suite, "missing", missing_runs_are_listed);
+    test_add(suite, "killing", killing_changes_nothing);
+    test_add(suite, "tables", tables_say_what_the_folders_hold);
+    test_add(suite, "cancelling", cancelling_changes_nothing);
+}
