@@ -18,18 +18,21 @@ extern char **environ;
 static const char *const openmp_folders[] = {"/usr/lib/x86_64-linux-gnu/openblas-openmp",
                                              "/usr/lib/aarch64-linux-gnu/openblas-openmp"};
 
-static const char *library_path(void) {
+/* LD_LIBRARY_PATH with the OpenMP build of OpenBLAS first, where there is one. */
+static void library_path(size_t size, char *out) {
+    const char *own = getenv("LD_LIBRARY_PATH"), *folder = "";
     for (size_t i = 0; i < sizeof openmp_folders / sizeof *openmp_folders; i++)
         if (access(openmp_folders[i], R_OK | X_OK) == 0)
-            return openmp_folders[i];
-    return "";
+            folder = openmp_folders[i];
+    bool both = own && *own && *folder;
+    snprintf(out, size, "LD_LIBRARY_PATH=%s%s%s", folder, both ? ":" : "", own ? own : "");
 }
 
 /* Its environment is set by env(1): a threaded program must not set its own. */
 static int spawn(const char *python, int threads, int socket, pid_t *process) {
-    char omp[64], path[256];
+    char omp[64], path[4096];
     snprintf(omp, sizeof omp, "OMP_NUM_THREADS=%d", threads);
-    snprintf(path, sizeof path, "LD_LIBRARY_PATH=%s", library_path());
+    library_path(sizeof path, path);
     const char *arguments[] = {"env",
                                omp,
                                path,
