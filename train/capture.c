@@ -77,6 +77,10 @@ static szg_status choose(szg_context *context, const szg_examples *examples, con
                         "capture: no layer or no head of the model's %" PRId64 " layers and "
                         "%" PRId64 " heads is named",
                         config->layers, config->heads);
+    if (examples->count < 1)
+        return szg_fail(context, SZG_EINVAL,
+                        "capture: there are no test sequences to capture: lower data.train_part, "
+                        "or set capture.every=0");
     if (self->probes < 1 || self->probes > examples->count)
         return szg_fail(context, SZG_EINVAL,
                         "capture: %" PRId64 " probes of %" PRId64

@@ -638,7 +638,7 @@ START_TEST(refused) {
     ck_szg_fails(SZG_EINVAL, "4 probes of 3 test sequences",
                  capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
     what.probes = 1;
-    ck_szg_fails(SZG_EINVAL, "1 probes of 0",
+    ck_szg_fails(SZG_EINVAL, "no test sequences",
                  capture_into(test_context(), &s, &what, &empty, NULL, NULL, NULL, &table));
     what.layers = (szg_index_list){.count = 1, .index = {2}};
     ck_szg_fails(SZG_EINVAL, "2 layers and 2 heads",
