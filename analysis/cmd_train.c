@@ -175,18 +175,11 @@ static bool is_folder(const char *path) {
            (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
 }
 
-static szg_status add_all(command_call *call, const szg_examples *from, szg_examples *to) {
-    for (int64_t i = 0; i < from->count; i++)
-        SZG_TRY(szg_examples_add(call->context, to, from->start[i + 1] - from->start[i],
-                                 from->tokens + from->start[i], from->label[i]));
-    return SZG_OK;
-}
-
 static szg_status export_file(command_call *call, const szg_dataset *data, const char *path) {
     szg_examples both = {0};
-    szg_status status = add_all(call, &data->train, &both);
+    szg_status status = szg_examples_append(call->context, &both, &data->train);
     if (status == SZG_OK)
-        status = add_all(call, &data->test, &both);
+        status = szg_examples_append(call->context, &both, &data->test);
     if (status == SZG_OK)
         status = szg_examples_write(call->context, &both, NULL, both.count, path);
     szg_examples_close(&both);

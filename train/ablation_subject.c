@@ -30,13 +30,6 @@ static szg_status read_seed(szg_context *context, const char *path, int64_t *out
     return SZG_OK;
 }
 
-static szg_status append_all(szg_context *context, const szg_examples *from, szg_examples *to) {
-    for (int64_t e = 0; e < from->count; e++)
-        SZG_TRY(szg_examples_add(context, to, from->start[e + 1] - from->start[e],
-                                 from->tokens + from->start[e], from->label[e]));
-    return SZG_OK;
-}
-
 static szg_status open_examples(szg_context *context, const szg_ablation_source *source,
                                 szg_ablation_subject *out) {
     static const char *const tasks[] = {"distance", "count"};
@@ -49,7 +42,9 @@ static szg_status open_examples(szg_context *context, const szg_ablation_source 
     SZG_TRY(szg_dataset_open(context, config, &data));
     out->examples = data.test;
     data.test = (szg_examples){0};
-    szg_status status = source->whole ? append_all(context, &data.train, &out->examples) : SZG_OK;
+    szg_status status = SZG_OK;
+    if (source->whole)
+        status = szg_examples_append(context, &out->examples, &data.train);
     szg_dataset_close(&data);
     return status;
 }

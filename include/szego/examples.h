@@ -23,6 +23,10 @@ void szg_examples_close(szg_examples *examples);
 SZG_CHECK_RESULT szg_status szg_examples_add(szg_context *context, szg_examples *examples,
                                              int64_t count, const int32_t *tokens, int32_t label);
 
+/* Appends every example of another set. */
+SZG_CHECK_RESULT szg_status szg_examples_append(szg_context *context, szg_examples *examples,
+                                                const szg_examples *from);
+
 /* Reads a JSONL file. SZG_EDATA, with file and line: not JSON, a repeated, missing or unknown
  * field, no tokens, a token that is no integer in 1 .. 2^31 - 1 (0 is padding: leave it out), a
  * negative label, no examples at all. Blank lines are passed over. */

@@ -68,6 +68,14 @@ szg_status szg_examples_add(szg_context *context, szg_examples *examples, int64_
     return SZG_OK;
 }
 
+szg_status szg_examples_append(szg_context *context, szg_examples *examples,
+                               const szg_examples *from) {
+    for (int64_t e = 0; e < from->count; e++)
+        SZG_TRY(szg_examples_add(context, examples, from->start[e + 1] - from->start[e],
+                                 from->tokens + from->start[e], from->label[e]));
+    return SZG_OK;
+}
+
 /* Writes at `at` and returns where to go on. */
 static char *put_number(char *at, int32_t value) {
     char digits[DIGITS];

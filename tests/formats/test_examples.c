@@ -51,9 +51,12 @@ static void check_summary(const szg_examples *set) {
 }
 
 START_TEST(sets_come_back_equal) {
-    szg_examples set = {0}, again;
+    szg_examples set = {0}, copy = {0}, again;
     fill(&set, 601, test_trials(2000));
     check_summary(&set);
+    ck_szg_ok(szg_examples_append(test_context(), &copy, &set));
+    check_equal(&set, &copy);
+    szg_examples_close(&copy);
     const char *path = scratch_path("set.jsonl");
     ck_szg_ok(szg_examples_write(test_context(), &set, NULL, set.count, path));
     ck_szg_ok(szg_examples_read(test_context(), path, &again));
