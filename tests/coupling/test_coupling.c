@@ -548,6 +548,10 @@ START_TEST(bad_arguments) {
     ck_szg_fails(SZG_EINVAL, "has dimension 8, the encoding 16",
                  szg_logits_open(context, encoding, 0, content, N, NULL, &logits));
     szg_encoding_close(&encoding);
+    encoding = encoding_of("rope+absolute:dim=8,input=16");
+    ck_szg_fails(SZG_EDOMAIN, "rows of 16 numbers to vectors of 8",
+                 szg_logits_open(context, encoding, 0, content, N, NULL, &logits));
+    szg_encoding_close(&encoding);
     encoding = encoding_of("rope:dim=8");
     ck_szg_fails(SZG_EDOMAIN, "13 rows, 14 are needed",
                  szg_logits_open(context, encoding, 0, content, N + 1, NULL, &logits));

@@ -85,6 +85,8 @@ static const struct {
     {"kms:rho=2", "outside its range"},
     {"absolute:dim=3", "dim=3 is odd"},
     {"mla:rope=3", "rope=3 is odd"},
+    {"rope+absolute:input=3", "input=3 is odd"},
+    {"rope:input=4", "key \"input\" is unknown"},
     {"learned", "table=FILE (trained numbers) or seed=S"},
     {"learned:table=x,seed=1", "not both"},
     {"learned:table=x,std=1", "std= belongs to seed="},
