@@ -255,8 +255,8 @@ static inline void copy_row(int64_t count, const float *from, float *to) {
     int64_t i = 0;
     for (; i + LANES <= count; i += LANES)
         vector_store(to + i, vector_load(from + i));
-    for (; i < count; i++)
-        to[i] = from[i];
+    if (i < count)
+        memcpy(to + i, from + i, (size_t)(count - i) * sizeof *to);
 }
 
 static void place(int64_t rows, const szg_layers_part *part, const float *from, float *out) {
