@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <szego/szego.h>
+
 #include "suite.h"
 
 /* Nine steps of three epochs; the last batch of an epoch is a partial one. */
@@ -128,6 +130,47 @@ static inline void ck_same_run(const char *folder, const char *other) {
     char path[256];
     if (access(path_in(folder, "contraction.csv", path), F_OK) == 0)
         ck_same_file(folder, other, "contraction.csv");
+}
+
+/* ---- Runs ---- */
+
+static inline szg_status run_in(szg_context *context, const szg_train_config *config, uint64_t seed,
+                                const char *folder, bool resume, szg_train_result *out) {
+    szg_dataset data;
+    szg_status status = szg_dataset_open(context, config, &data);
+    if (status != SZG_OK)
+        return status;
+    szg_train_options options = {
+        .config = config, .data = &data, .seed = seed, .folder = folder, .resume = resume};
+    status = szg_train_run(context, &options, out);
+    szg_dataset_close(&data);
+    return status;
+}
+
+/* PARENT/run of a new parent: all runs have the same name. */
+static inline char *new_run_folder(void) {
+    char *parent = new_folder(), *folder = malloc(strlen(parent) + 5);
+    sprintf(folder, "%s/run", parent);
+    free(parent);
+    return folder;
+}
+
+static inline void remove_run_folder(char *folder) {
+    empty_folder(folder);
+    rmdir(folder);
+    *strrchr(folder, '/') = 0;
+    rmdir(folder);
+    free(folder);
+}
+
+/* A run that nothing disturbs. */
+static inline char *whole_run(const szg_train_config *config) {
+    szg_train_result result;
+    char *folder = new_run_folder();
+    ck_szg_ok(run_in(test_context(), config, 5, folder, false, &result));
+    ck_assert_int_eq(result.steps, TINY_STEPS);
+    ck_assert_int_eq(result.epochs, 3);
+    return folder;
 }
 
 #endif
