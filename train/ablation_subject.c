@@ -1,5 +1,6 @@
 /* From a checkpoint's path to the model, its name in tables, and the examples to judge it by. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,14 +50,25 @@ static szg_status open_examples(szg_context *context, const szg_ablation_source 
     return status;
 }
 
+/* The name of the run's folder, also where its checkpoint was named; else the file's. */
+static void name_run(const char *checkpoint, const szg_train_config *config, char out[256]) {
+    static const char usual[] = "/checkpoint.safetensors";
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s", checkpoint);
+    size_t ending = sizeof usual - 1;
+    if (length < (int)sizeof path && length > (int)ending &&
+        strcmp(path + length - ending, usual) == 0)
+        path[(size_t)length - ending] = 0;
+    szg_train_options named = {.config = config, .folder = path};
+    strcpy(out, szg_run_labels(&named).run);
+}
+
 static szg_status open_subject(szg_context *context, const szg_ablation_source *source,
                                const char *path, szg_ablation_subject *out) {
     SZG_TRY(szg_model_load(context, path, source->config, &out->model));
     SZG_TRY(read_seed(context, path, &out->seed));
     strcpy(out->encoding, szg_model_settings(out->model)->model.encoding);
-    szg_train_options named = {.config = szg_model_settings(out->model),
-                               .folder = source->checkpoint};
-    strcpy(out->run, szg_run_labels(&named).run);
+    name_run(source->checkpoint, szg_model_settings(out->model), out->run);
     return open_examples(context, source, out);
 }
 
