@@ -15,18 +15,11 @@ extern const command command_train;
 extern const command command_verify;
 
 const command *const command_table[] = {
-    &command_spectrum,
-    &command_symbol,
-    &command_verify,
-    &command_checkpoint,
-    &command_logits,
-    &command_train,
-    &command_predict,
-    &command_ablate,
-    &command_capture,
-    &command_reproduce,
-    &command_bench,
-    &command_info,
-    &command_completion,
-    NULL,
+    &command_spectrum,   &command_symbol,
+    &command_verify,     &command_checkpoint,
+    &command_logits,     &command_train,
+    &command_predict,    &command_ablate,
+    &command_capture,    &command_reproduce,
+    &command_bench,      &command_info,
+    &command_completion, NULL,
 };
