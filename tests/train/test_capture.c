@@ -570,16 +570,11 @@ START_TEST(training_is_left_alone) {
 }
 END_TEST
 
-static void run_in(const szg_train_config *config, const char *folder) {
-    szg_dataset data;
+static void run_whole(const szg_train_config *config, const char *folder) {
     szg_train_result result;
-    ck_szg_ok(szg_dataset_open(test_context(), config, &data));
-    const szg_train_options options = {
-        .config = config, .data = &data, .seed = 4, .folder = folder};
-    ck_szg_ok(szg_train_run(test_context(), &options, &result));
+    ck_szg_ok(run_in(test_context(), config, 4, folder, false, &result));
     ck_assert_int_eq(result.steps, TINY_STEPS);
     ck_assert_int_eq(result.capture_seconds > 0, config->capture.every > 0);
-    szg_dataset_close(&data);
 }
 
 static int64_t lines_of(const char *folder, const char *name) {
@@ -600,7 +595,7 @@ START_TEST(a_run_with_captures) {
         szg_train_config *config = new_tiny("capture.probes=2");
         config->capture.every = i ? 2 : 0;
         config->capture.dump = i;
-        run_in(config, folder[i]);
+        run_whole(config, folder[i]);
         ck_szg_ok(szg_safetensors_open(
             test_context(), path_in(folder[i], "checkpoint.safetensors", path), &set[i]));
         szg_memory_free(config);
