@@ -28,8 +28,8 @@ SZG_CHECK_RESULT szg_status szg_backend_select(szg_context *context, const char 
 const szg_ops *szg_ops_of(szg_context *context);
 const szg_ops *szg_ops_cpu(void);
 const szg_ops *szg_ops_reference(void);
-/* The reference whose network arrays (<szego/network.h>) hold doubles: for finite differences. Taken
- * with szg_context_set_ops. */
+/* The reference whose network arrays (<szego/network.h>) hold doubles: for finite differences.
+ * Taken with szg_context_set_ops. */
 const szg_ops *szg_ops_reference64(void);
 
 /* "cpu", "reference" or "reference64". */
