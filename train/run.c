@@ -102,6 +102,17 @@ static szg_status log_timing(run *self) {
     return status;
 }
 
+/* Both logs get their rows or neither does: after a cancellation between the two they would come
+ * again. */
+static szg_status log_both(run *self, const szg_tally *test) {
+    szg_context_defer_cancel(self->context, true);
+    szg_status status = log_metrics(self, test);
+    if (status == SZG_OK)
+        status = log_timing(self);
+    szg_context_defer_cancel(self->context, false);
+    return status;
+}
+
 /* Evaluates and logs where the run stands. */
 static szg_status report(run *self) {
     szg_tally test;
@@ -109,8 +120,7 @@ static szg_status report(run *self) {
     SZG_TRY(szg_train_evaluate(self->context, self->trainer.model, &self->options->data->test,
                                &test, NULL));
     self->time.evaluate = szg_train_seconds() - begin;
-    SZG_TRY(log_metrics(self, &test));
-    return log_timing(self);
+    return log_both(self, &test);
 }
 
 static szg_status end_epoch(run *self) {
