@@ -122,7 +122,7 @@ static szg_status run(command_call *call) {
     szg_model *model;
     szg_examples examples;
     if (own->config)
-        SZG_TRY(szg_train_config_read(call->context, own->config, NULL, 0, &config));
+        SZG_TRY(read_config_for_data(call->context, own->config, own->data, &config));
     SZG_TRY(szg_model_load(call->context, own->checkpoint, own->config ? &config : NULL, &model));
     call->config = szg_model_settings(model);
     szg_status status = szg_examples_read(call->context, own->data, &examples);

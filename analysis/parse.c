@@ -59,3 +59,15 @@ void parse_text(struct argp_state *state, const char *text, text_list *list) {
     grow(state, &list->value, list->count, sizeof *list->value);
     list->value[list->count++] = text;
 }
+
+szg_status read_config_for_data(szg_context *context, const char *path, const char *data,
+                                szg_train_config *out) {
+    static const char key[] = "data.train_file=";
+    char *text;
+    SZG_TRY(szg_memory_alloc(context, (int64_t)(sizeof key + strlen(data)), 1, &text));
+    stpcpy(stpcpy(text, key), data);
+    const char *overrides[] = {text};
+    szg_status status = szg_train_config_read(context, path, overrides, 1, out);
+    szg_memory_free(text);
+    return status;
+}

@@ -124,6 +124,8 @@ class Case:
     def write(self):
         with open(self.path("config.json"), "w", encoding="utf-8") as file:
             json.dump(self.config, file)
+        with open(self.path("model.json"), "w", encoding="utf-8") as file:
+            json.dump({key: value for key, value in self.config.items() if key != "data"}, file)
         with open(self.path("batch.jsonl"), "w", encoding="utf-8") as file:
             file.writelines(json.dumps(example) + "\n" for example in self.batch)
         save(self.path("weights.safetensors"), self.weights, {"format": "pt"})
@@ -309,7 +311,7 @@ def compare_checkpoints(folder):
         case = Case("", folder, profile, ENCODINGS[name])
         want = torch_logits(case.model, case.weights, case.batch, case.sizes)
         got = predict(folder, "--checkpoint", case.path("weights.safetensors"), "--config",
-                      case.path("config.json"))
+                      case.path("model.json"))
         check_close(f"{profile} {name}: a checkpoint of PyTorch predicts", want, got)
         run = os.path.join(folder, f"run-{profile}-{name}")
         subprocess.run([SZEGO, "train", case.path("config.json"), "--set",
