@@ -88,6 +88,8 @@ typedef struct ablate_job {
     szg_ablation *result;          /* [count] */
     const szg_ablation **results;
     szg_run_key *key;
+    szg_train_config *settings; /* [count], of the models */
+    configured_run *run;        /* [count] */
     szg_table *ablation, *deposit;
 } ablate_job;
 
@@ -96,11 +98,14 @@ static szg_status ablate_one(command_call *call, ablate_job *job, int64_t index)
     szg_ablation_subject *subject = &job->subject[index];
     job->source.checkpoint = own->checkpoints.value[index];
     SZG_TRY(szg_ablation_subject_open(call->context, &job->source, subject));
+    job->settings[index] = *szg_model_settings(subject->model);
+    job->run[index] = (configured_run){subject->run, &job->settings[index]};
     szg_status status = szg_ablation_run(call->context, subject->model, &subject->examples,
                                          &job->options, &job->result[index]);
     szg_ablation_subject_close(call->context, subject);
     if (status != SZG_OK)
         return szg_fail_prefix(call->context, status, "%s", job->source.checkpoint);
+    job->result[index].ceiling = subject->ceiling;
     job->key[index] = (szg_run_key){subject->run, subject->encoding, subject->task, subject->seed};
     job->results[index] = &job->result[index];
     return szg_ablation_rows(call->context, job->ablation, &job->key[index], &job->result[index]);
@@ -114,6 +119,8 @@ static szg_status run_job(command_call *call, ablate_job *job) {
     SZG_TRY(szg_memory_alloc(context, count, sizeof *job->result, &job->result));
     SZG_TRY(szg_memory_alloc(context, count, sizeof *job->results, &job->results));
     SZG_TRY(szg_memory_alloc(context, count, sizeof *job->key, &job->key));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->settings, &job->settings));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->run, &job->run));
     SZG_TRY(szg_ablation_table_open(context, &job->ablation));
     SZG_TRY(szg_deposit_table_open(context, &job->deposit));
     for (int64_t i = 0; i < count; i++)
@@ -121,7 +128,11 @@ static szg_status run_job(command_call *call, ablate_job *job) {
     SZG_TRY(szg_deposit_rows(context, job->deposit, job->key, job->results, count, NULL,
                              call->shared.seed));
     szg_table **const tables[] = {&job->ablation, &job->deposit};
-    return output_tables(call, 2, tables, NULL);
+    call->runs = job->run;
+    call->run_count = count;
+    szg_status status = output_tables(call, 2, tables, NULL);
+    call->runs = NULL; /* they end with the job */
+    return status;
 }
 
 static void close_job(const ablate_options *own, ablate_job *job) {
@@ -131,6 +142,8 @@ static void close_job(const ablate_options *own, ablate_job *job) {
     szg_memory_free(job->result);
     szg_memory_free(job->results);
     szg_memory_free(job->key);
+    szg_memory_free(job->run);
+    szg_memory_free(job->settings);
     szg_table_close(&job->ablation);
     szg_table_close(&job->deposit);
 }

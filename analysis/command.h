@@ -29,13 +29,21 @@ typedef struct shared_options {
     bool quiet;          /* --quiet: no notes, no progress bar */
 } shared_options;
 
+/* A training by its name in the tables, and its configuration. */
+typedef struct configured_run {
+    const char *name;
+    const szg_train_config *config;
+} configured_run;
+
 typedef struct command_call {
     const struct command *command;
     shared_options shared;
     void *own; /* the command's own options: own_size zeroed bytes */
     szg_context *context;
     const szg_train_config *config; /* of a training: goes into the provenance; NULL: none */
-    int argc;                       /* the whole command line, for provenance */
+    const configured_run *runs;     /* in its place, where the result is of several trainings */
+    int64_t run_count;
+    int argc; /* the whole command line, for provenance */
     char **argv;
 } command_call;
 
@@ -55,6 +63,10 @@ typedef struct command {
     void (*release)(command_call *call); /* frees what parse allocated; NULL: nothing */
     void (*describe)(FILE *stream);      /* what --help says after the options; NULL: nothing */
 } command;
+
+/* Adds the configurations of the call to the provenance: `config` where all trainings agree in it,
+ * else `configs`, a list of {"runs": [NAME, ...], "config": {...}}. */
+SZG_CHECK_RESULT szg_status echo_configurations(const command_call *call, szg_json *provenance);
 
 /* A result of `count` tables, which it takes over (places that hold NULL are passed over), with a
  * provenance that says what ran: backend, BLAS, threads, seed, arguments. Written where -o says, or

@@ -6,14 +6,6 @@
 /* Rows of a table that a person wants on a screen; csv, json and -o have them all. */
 enum { ROWS_SHOWN = 100 };
 
-static szg_status add_config(command_call *call, szg_json *provenance) {
-    szg_json *config;
-    if (!call->config)
-        return SZG_OK;
-    SZG_TRY(szg_train_config_json(call->context, call->config, &config));
-    return szg_json_add(call->context, provenance, "config", &config);
-}
-
 static szg_status open_result(command_call *call, szg_result **out) {
     szg_context *context = call->context;
     SZG_TRY(szg_result_open(context, call->command->name, out));
@@ -29,7 +21,7 @@ static szg_status open_result(command_call *call, szg_result **out) {
     SZG_TRY_GOTO(status,
                  szg_json_add_integer(context, provenance, "seed", (int64_t)call->shared.seed),
                  fail);
-    SZG_TRY_GOTO(status, add_config(call, provenance), fail);
+    SZG_TRY_GOTO(status, echo_configurations(call, provenance), fail);
     SZG_TRY_GOTO(status, szg_json_open_array(context, &arguments), fail);
     for (int i = 1; i < call->argc; i++)
         SZG_TRY_GOTO(status, szg_json_add_text(context, arguments, NULL, call->argv[i]), fail);

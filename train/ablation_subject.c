@@ -1,5 +1,6 @@
 /* From a checkpoint's path to the model, its name in tables, and the examples to judge it by. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,27 @@ static szg_status read_seed(szg_context *context, const char *path, int64_t *out
     return SZG_OK;
 }
 
+/* The ceiling is that of texts of the test split: known of them, and of the whole set where both
+ * splits are drawn alike. */
+static szg_status find_ceiling(szg_context *context, const szg_ablation_source *source,
+                               const szg_train_config *config, double *out) {
+    szg_label_ceiling ceiling;
+    *out = NAN;
+    if (source->data || *config->data.train_file ||
+        (source->whole && config->data.test_between_max > 0))
+        return SZG_OK;
+    SZG_TRY(szg_task_label_ceiling(context, config, &ceiling));
+    *out = ceiling.accuracy;
+    return SZG_OK;
+}
+
 static szg_status open_examples(szg_context *context, const szg_ablation_source *source,
                                 szg_ablation_subject *out) {
     static const char *const tasks[] = {"distance", "count"};
     const szg_train_config *config = szg_model_settings(out->model);
     bool file = source->data || *config->data.train_file;
     out->task = file ? "file" : tasks[config->data.task];
+    SZG_TRY(find_ceiling(context, source, config, &out->ceiling));
     if (source->data)
         return szg_examples_read(context, source->data, &out->examples);
     szg_dataset data;

@@ -9,7 +9,7 @@
 szg_status szg_ablation_open(szg_context *context, int64_t layers, int64_t heads,
                              szg_ablation *out) {
     int64_t count;
-    *out = (szg_ablation){.layers = layers, .heads = heads, .reach = heads};
+    *out = (szg_ablation){.layers = layers, .heads = heads, .reach = heads, .ceiling = NAN};
     SZG_TRY(szg_memory_product(context, layers, heads + 1, &count));
     SZG_TRY(szg_memory_alloc(context, count, sizeof *out->head, &out->head));
     out->layer = out->head + layers * heads;
@@ -36,6 +36,12 @@ static szg_status set_key(szg_context *context, szg_table *table, const szg_run_
     return szg_table_set_integer(context, table, "layer", layer);
 }
 
+/* Leaves the cell empty where there is no number. */
+static szg_status set_known(szg_context *context, szg_table *table, const char *column,
+                            double value) {
+    return isnan(value) ? SZG_OK : szg_table_set_real(context, table, column, value);
+}
+
 /* ---- Ablation ---- */
 
 szg_status szg_ablation_table_open(szg_context *context, szg_table **out) {
@@ -44,6 +50,7 @@ szg_status szg_ablation_table_open(szg_context *context, szg_table **out) {
         {"head", SZG_INTEGER, "from 0; empty: all heads of the layer at once"},
         {"accuracy", SZG_REAL, "share of right predictions without the head"},
         {"drop", SZG_REAL, "accuracy of the whole model less that without the head"},
+        {"label_ceiling", SZG_REAL, "best accuracy that any classifier can have; empty: not known"},
         {"note", SZG_TEXT, ""},
     };
     return szg_table_open(context, "ablation", columns, sizeof columns / sizeof *columns, out);
@@ -61,6 +68,7 @@ static szg_status ablation_row(szg_context *context, szg_table *table, const szg
         SZG_TRY(szg_table_set_integer(context, table, "head", head));
     SZG_TRY(szg_table_set_real(context, table, "accuracy", accuracy));
     SZG_TRY(szg_table_set_real(context, table, "drop", ablation->accuracy - accuracy));
+    SZG_TRY(set_known(context, table, "label_ceiling", ablation->ceiling));
     if (head >= ablation->reach)
         SZG_TRY(szg_table_note(context, table,
                                "nothing is ablated: the columns of this head lie beyond the "
@@ -105,7 +113,7 @@ static szg_status set_reals(szg_context *context, szg_table *table, const szg_de
                  {"gini", deposit->gini},           {"gini_low", deposit->gini_low},
                  {"gini_high", deposit->gini_high}};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        SZG_TRY(szg_table_set_real(context, table, cells[i].name, cells[i].value));
+        SZG_TRY(set_known(context, table, cells[i].name, cells[i].value));
     return SZG_OK;
 }
 

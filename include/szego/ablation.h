@@ -33,6 +33,8 @@ typedef struct szg_ablation {
                       lie beyond the latent dimensions; else = heads */
     int64_t counted; /* examples that count */
     double accuracy; /* of the whole model */
+    double ceiling;  /* best accuracy that any classifier can have (szg_task_label_ceiling); for the
+                        tables; NaN: not known, as szg_ablation_open and _run leave it */
     double *head;    /* [layers * heads] */
     double *layer;   /* [layers] */
 } szg_ablation;
@@ -93,6 +95,7 @@ typedef struct szg_ablation_subject {
     szg_examples examples;
     char run[256], encoding[SZG_CONFIG_TEXT];
     const char *task; /* distance, count, file */
+    double ceiling;   /* label ceiling of the examples; NaN: not known */
     int64_t seed;     /* -1: the checkpoint does not say */
 } szg_ablation_subject;
 
@@ -110,10 +113,10 @@ typedef struct szg_run_key {
     int64_t seed; /* -1: not known */
 } szg_run_key;
 
-/* `ablation`: run, encoding, task, seed, layer, head, accuracy, drop, note; an empty head stands
- * for all heads of the layer at once. `deposit`: one row a layer and run, and, for two runs and
- * more of one encoding, task and shape, rows with an empty seed: the mean over them, under the run
- * name `together` (NULL: none). */
+/* `ablation`: run, encoding, task, seed, layer, head, accuracy, drop, label_ceiling, note; an empty
+ * head stands for all heads of the layer at once. `deposit`: one row a layer and run, and, for two
+ * runs and more of one encoding, task and shape, rows with an empty seed: the mean over them, under
+ * the run name `together` (NULL: none). */
 SZG_CHECK_RESULT szg_status szg_ablation_table_open(szg_context *context, szg_table **out);
 SZG_CHECK_RESULT szg_status szg_ablation_rows(szg_context *context, szg_table *table,
                                               const szg_run_key *key, const szg_ablation *ablation);
