@@ -20,7 +20,9 @@ static bool gives(const char *spec, const char *key) {
 }
 
 static const char *profile_value(const szg_config_key *key, szg_profile profile,
-                                 const char *encoding) {
+                                 const char *encoding, szg_task task) {
+    if (task == SZG_TASK_COUNT && key->count)
+        return key->count;
     if (names(encoding, "mla"))
         return profile == SZG_PROFILE_TEXT ? key->text_mla : key->released_mla;
     if (profile == SZG_PROFILE_TEXT)
@@ -52,13 +54,18 @@ static szg_status set_encoding(szg_context *context, szg_train_config *config,
     return set_row(context, row, length < (int)sizeof spec ? spec : encoding, config);
 }
 
-szg_status szg_train_config_profile(szg_context *context, szg_profile profile, const char *encoding,
-                                    szg_train_config *out) {
+szg_status config_profile(szg_context *context, szg_profile profile, const char *encoding,
+                          szg_task task, szg_train_config *out) {
     memset(out, 0, sizeof *out);
     const config_row *row;
     for (int64_t i = 0; (row = config_row_at(i)); i++)
-        SZG_TRY(set_row(context, row, profile_value(&row->key, profile, encoding), out));
+        SZG_TRY(set_row(context, row, profile_value(&row->key, profile, encoding, task), out));
     return set_encoding(context, out, encoding);
+}
+
+szg_status szg_train_config_profile(szg_context *context, szg_profile profile, const char *encoding,
+                                    szg_train_config *out) {
+    return config_profile(context, profile, encoding, SZG_TASK_DISTANCE, out);
 }
 
 szg_status szg_train_config_set(szg_context *context, szg_train_config *config, const char *key,

@@ -19,7 +19,8 @@ typedef struct sources {
 
 /* They are settled before the others are set. */
 static bool comes_first(const char *key) {
-    return strcmp(key, "profile") == 0 || strcmp(key, "model.encoding") == 0;
+    return strcmp(key, "profile") == 0 || strcmp(key, "model.encoding") == 0 ||
+           strcmp(key, "data.task") == 0;
 }
 
 /* The JSON value as the text of a key of that type. */
@@ -122,8 +123,9 @@ static szg_status settle(szg_context *context, const sources *from, szg_train_co
     szg_train_config first;
     SZG_TRY(szg_train_config_profile(context, SZG_PROFILE_TEXT, "rope", &first));
     SZG_TRY(take(context, from, false, &first));
-    SZG_TRY(blame(context, from,
-                  szg_train_config_profile(context, first.profile, first.model.encoding, out)));
+    SZG_TRY(
+        blame(context, from,
+              config_profile(context, first.profile, first.model.encoding, first.data.task, out)));
     SZG_TRY(take(context, from, true, out));
     return blame(context, from, szg_train_config_check(context, out));
 }

@@ -19,6 +19,11 @@ const config_row *config_row_at(int64_t index);
 /* Whether some key begins with "section.". */
 bool config_is_section(const char *section);
 
+/* szg_train_config_profile, for a task. */
+SZG_CHECK_RESULT szg_status config_profile(szg_context *context, szg_profile profile,
+                                           const char *encoding, szg_task task,
+                                           szg_train_config *out);
+
 /* Sets a field from a key's text. False: it is none, and `sentence` says what is ("is not ..."). */
 bool config_set(const config_row *row, const char *text, szg_train_config *config,
                 char sentence[CONFIG_SENTENCE]);

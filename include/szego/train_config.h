@@ -120,21 +120,22 @@ typedef struct szg_config_key {
     /* The values that the profiles set, by kind of encoding: mla, rope that rotates every head (a
      * SPEC without rotate=), any other. */
     const char *text, *text_mla, *released, *released_rope, *released_mla;
+    const char *count; /* the value in either profile where data.task is count; NULL: those above */
 } szg_config_key;
 
 /* NULL where index >= the number of keys. */
 const szg_config_key *szg_train_config_key(int64_t index);
 
-/* The values of a profile, for an encoding SPEC ("rope") of which the released profile depends:
- * see szg_config_key; alibi gets slopes=exp where the SPEC does not say. SZG_EINVAL: the SPEC's
- * text is too long. */
+/* The values of a profile for Task 1, and for an encoding SPEC ("rope") of which the released
+ * profile depends: see szg_config_key; alibi gets slopes=exp where the SPEC does not say.
+ * SZG_EINVAL: the SPEC's text is too long. */
 SZG_CHECK_RESULT szg_status szg_train_config_profile(szg_context *context, szg_profile profile,
                                                      const char *encoding, szg_train_config *out);
 
 /* Reads a configuration: a JSON object with a section each for model, data, loop, capture, and
  * `profile` (default text), then `overrides` ("model.width=64", the last of a key wins). Whatever
- * their order, `profile` and `model.encoding` are settled first, then the profile's values are set,
- * then the file's, then the overrides. path NULL: overrides alone. SZG_EDATA (file and path inside
+ * their order, `profile`, `model.encoding` and `data.task` are settled first, then the profile's
+ * values are set, then the file's, then the overrides. path NULL: overrides alone. SZG_EDATA (file and path inside
  * it), SZG_EINVAL (an override): an unknown key (the nearest known one is named), a wrong type, a
  * value out of its range; errors of szg_train_config_check. */
 SZG_CHECK_RESULT szg_status szg_train_config_read(szg_context *context, const char *path,
