@@ -7,7 +7,7 @@
 
 #include "config_private.h"
 
-enum { KEY_TEXT = 160 };
+enum { KEY_TEXT = 160, MESSAGE_TEXT = 2048 };
 
 /* Where values come from, besides the profile. */
 typedef struct sources {
@@ -112,11 +112,25 @@ static szg_status take(szg_context *context, const sources *from, bool settled,
     return SZG_OK;
 }
 
-/* Values of a document that do not go together make it malformed. */
+static szg_status settle(szg_context *context, const sources *from, szg_train_config *out);
+
+/* Values of a document that do not go together make it malformed, unless it takes the overrides to
+ * say so: then the document alone is sound, or wrong in another way. */
 static szg_status blame(szg_context *context, const sources *from, szg_status status) {
     if (status != SZG_EINVAL || !from->json)
         return status;
-    return szg_fail_prefix(context, SZG_EDATA, "%s", from->name);
+    if (from->count == 0)
+        return szg_fail_prefix(context, SZG_EDATA, "%s", from->name);
+    char message[MESSAGE_TEXT], prefixed[2 * MESSAGE_TEXT];
+    snprintf(message, sizeof message, "%s", szg_context_message(context));
+    snprintf(prefixed, sizeof prefixed, "%s: %s", from->name, message);
+    szg_train_config alone;
+    const sources document = {.json = from->json, .name = from->name};
+    status = settle(context, &document, &alone);
+    if (status == SZG_ENOMEM ||
+        (status == SZG_EDATA && strcmp(szg_context_message(context), prefixed) == 0))
+        return status;
+    return szg_fail(context, SZG_EINVAL, "%s (an override, on top of %.200s)", message, from->name);
 }
 
 static szg_status settle(szg_context *context, const sources *from, szg_train_config *out) {

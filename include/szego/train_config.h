@@ -137,7 +137,8 @@ SZG_CHECK_RESULT szg_status szg_train_config_profile(szg_context *context, szg_p
  * their order, `profile`, `model.encoding` and `data.task` are settled first, then the profile's
  * values are set, then the file's, then the overrides. path NULL: overrides alone. SZG_EDATA (file and path inside
  * it), SZG_EINVAL (an override): an unknown key (the nearest known one is named), a wrong type, a
- * value out of its range; errors of szg_train_config_check. */
+ * value out of its range; errors of szg_train_config_check, SZG_EINVAL where it takes the overrides to
+ * make them. */
 SZG_CHECK_RESULT szg_status szg_train_config_read(szg_context *context, const char *path,
                                                   const char *const *overrides, int64_t count,
                                                   szg_train_config *out);

@@ -169,12 +169,33 @@ START_TEST(files_and_overrides) {
     ck_assert_int_eq(c.model.mask, SZG_MASK_NONE);
     check_echo(&c);
     const char *const wrong[] = {"model.heads=7"};
-    ck_szg_fails(SZG_EDATA, "model.heads=7 does not divide",
+    ck_szg_fails(SZG_EINVAL, "model.heads=7 does not divide",
+                 szg_train_config_read(test_context(), path, wrong, 1, &c));
+    ck_szg_fails(SZG_EINVAL, "an override, on top of /tmp/szego-config.",
                  szg_train_config_read(test_context(), path, wrong, 1, &c));
     ck_survives_failed_allocations(1,
                                    szg_train_config_read(test_context(), path, overrides, 2, &c));
     remove(path);
     ck_szg_fails(SZG_EIO, path, szg_train_config_read(test_context(), path, NULL, 0, &c));
+}
+END_TEST
+
+/* A file that is wrong by itself is blamed, whatever stands beside it; one that an override makes
+ * right is not, and what another override then breaks is no fault of the file. */
+START_TEST(who_is_blamed) {
+    char path[] = "/tmp/szego-config.XXXXXX";
+    write_document(path, "{\"model\": {\"heads\": 7}}");
+    szg_train_config c;
+    const char *const beside[] = {"loop.batch=32", "model.heads=8", "data.side_min=26"};
+    ck_szg_fails(SZG_EDATA, "model.heads=7 does not divide",
+                 szg_train_config_read(test_context(), path, beside, 1, &c));
+    ck_assert_ptr_eq(strstr(szg_context_message(test_context()), path),
+                     szg_context_message(test_context()));
+    ck_szg_ok(szg_train_config_read(test_context(), path, beside, 2, &c));
+    ck_szg_fails(SZG_EINVAL, "data.side_min=26 exceeds",
+                 szg_train_config_read(test_context(), path, beside, 3, &c));
+    ck_survives_failed_allocations(1, szg_train_config_read(test_context(), path, beside, 2, &c));
+    remove(path);
 }
 END_TEST
 
@@ -504,6 +525,7 @@ void test_register(Suite *suite) {
     test_add(suite, "released_slopes_stand_in_the_spec", released_slopes_stand_in_the_spec);
     test_add(suite, "explicit_keys_win", explicit_keys_win);
     test_add(suite, "files_and_overrides", files_and_overrides);
+    test_add(suite, "who_is_blamed", who_is_blamed);
     test_add(suite, "echoes_read_back_exactly", echoes_read_back_exactly);
     test_add(suite, "every_key_is_read_alone", every_key_is_read_alone);
     test_add(suite, "bad_documents_are_refused", bad_documents_are_refused);
