@@ -25,7 +25,7 @@ static szg_status fill_one(szg_context *context, const szg_examples *examples, i
                         " positions of the model (model.max_length)",
                         example, count, length);
     SZG_TRY(check_tokens(context, example, count, examples->tokens + start, vocabulary));
-    if (examples->label[example] < 0 || examples->label[example] >= classes)
+    if (label && (examples->label[example] < 0 || examples->label[example] >= classes))
         return szg_fail(context, SZG_EDATA,
                         "example %" PRId64 ": label %" PRId32
                         " is outside the classes 0 .. %" PRId64,
@@ -33,7 +33,8 @@ static szg_status fill_one(szg_context *context, const szg_examples *examples, i
     memcpy(tokens, examples->tokens + start, (size_t)count * sizeof *tokens);
     memset(tokens + count, 0, (size_t)(length - count) * sizeof *tokens);
     *own_length = (int32_t)count;
-    *label = examples->label[example];
+    if (label)
+        *label = examples->label[example];
     return SZG_OK;
 }
 
@@ -42,6 +43,6 @@ szg_status szg_batch_fill(szg_context *context, const szg_examples *examples, co
                           int32_t *tokens, int32_t *lengths, int32_t *labels) {
     for (int64_t b = 0; b < count; b++)
         SZG_TRY(fill_one(context, examples, order ? order[b] : b, length, vocabulary, classes,
-                         tokens + b * length, &lengths[b], &labels[b]));
+                         tokens + b * length, &lengths[b], labels ? &labels[b] : NULL));
     return SZG_OK;
 }

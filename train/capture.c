@@ -19,11 +19,11 @@ struct szg_capture {
     int64_t heads;          /* captured ones of a layer */
     int64_t last;           /* layer */
     const char *content_kind;
-    int32_t *tokens, *lengths, *labels; /* [probes][length], [probes], [probes] */
-    szg_decoder *coupled, *zeroed;      /* the second: NULL where one pass does */
-    void *device;                       /* [all heads][length][length] */
+    int32_t *tokens, *lengths;     /* [probes][length], [probes] */
+    szg_decoder *coupled, *zeroed; /* the second: NULL where one pass does */
+    void *device;                  /* [all heads][length][length] */
     void *host;
-    double *norms; /* [all heads] */
+    double *norms; /* [0 .. last][all heads], of the gradient of the step */
     char *folder;  /* of the dump; NULL: none */
     capture_dump dump;
     /* Pairs that wait; their matrices stand in `matrix`, two a pair. */
@@ -102,11 +102,9 @@ static szg_status open_batch(szg_context *context, const szg_examples *examples,
     SZG_TRY(szg_memory_product(context, self->probes, self->length, &size));
     SZG_TRY(szg_memory_alloc(context, size, sizeof *self->tokens, &self->tokens));
     SZG_TRY(szg_memory_alloc(context, self->probes, sizeof *self->lengths, &self->lengths));
-    SZG_TRY(szg_memory_alloc(context, self->probes, sizeof *self->labels, &self->labels));
     return szg_batch_fill(context, examples, order, self->probes, self->length,
                           szg_model_settings(self->model)->model.vocabulary,
-                          szg_model_classes(self->model), self->tokens, self->lengths,
-                          self->labels);
+                          szg_model_classes(self->model), self->tokens, self->lengths, NULL);
 }
 
 /* Pairs that may wait: all of a pass, or what the memory holds, but those of a layer in any case.
@@ -125,13 +123,13 @@ static szg_status open_waiting(szg_context *context, szg_capture *self) {
 }
 
 static szg_status open_memory(szg_context *context, szg_capture *self) {
-    int64_t heads = szg_model_settings(self->model)->model.heads, size;
+    int64_t heads = szg_model_settings(self->model)->model.heads, layers = self->last + 1, size;
     SZG_TRY(szg_memory_product(context, self->length, self->length, &size));
     SZG_TRY(szg_memory_product(context, size, heads, &size));
     size *= szg_network_real_size(context);
     SZG_TRY(szg_device_alloc(context, size, &self->device));
     SZG_TRY(szg_memory_alloc(context, size, 1, &self->host));
-    SZG_TRY(szg_memory_alloc(context, heads, sizeof *self->norms, &self->norms));
+    SZG_TRY(szg_memory_alloc(context, layers * heads, sizeof *self->norms, &self->norms));
     return open_waiting(context, self);
 }
 
@@ -191,7 +189,6 @@ void szg_capture_close(szg_context *context, szg_capture **capture) {
     szg_device_free(context, self->device);
     szg_decoder_close(context, &self->zeroed);
     szg_decoder_close(context, &self->coupled);
-    szg_memory_free(self->labels);
     szg_memory_free(self->lengths);
     szg_memory_free(self->tokens);
     szg_memory_free(self->folder);
@@ -256,9 +253,6 @@ static szg_status take_layer(const step_job *job, int64_t probe, int64_t layer) 
         SZG_TRY(flush(job));
     SZG_TRY(take(job, self->zeroed ? self->zeroed : self->coupled, 0, n));
     SZG_TRY(take(job, self->coupled, 1, n));
-    if (job->gradient)
-        SZG_TRY(szg_capture_gradient_norms(job->context, self->model, job->gradient, layer,
-                                           self->norms));
     for (int64_t h = 0; h < heads; h++) {
         if (!listed(&self->what.heads, h))
             continue;
@@ -271,7 +265,7 @@ static szg_status take_layer(const step_job *job, int64_t probe, int64_t layer) 
             .precision = szg_network_real_size(job->context) == 4 ? 0x1p-24 : 0,
             .labels = {szg_encoding_spec(szg_model_encoding(self->model)), self->probe[at],
                        self->content_kind, job->step, layer, h,
-                       job->gradient ? self->norms[h] : NAN}};
+                       job->gradient ? self->norms[layer * heads + h] : NAN}};
     }
     return SZG_OK;
 }
@@ -305,8 +299,20 @@ static szg_status run_probe(const step_job *job, int64_t probe) {
     return SZG_OK;
 }
 
+/* Once a step: every probe has the same gradient. */
+static szg_status find_norms(const step_job *job) {
+    szg_capture *self = job->self;
+    int64_t heads = szg_model_settings(self->model)->model.heads;
+    for (int64_t layer = 0; job->gradient && layer <= self->last; layer++)
+        if (listed(&self->what.layers, layer))
+            SZG_TRY(szg_capture_gradient_norms(job->context, self->model, job->gradient, layer,
+                                               self->norms + layer * heads));
+    return SZG_OK;
+}
+
 static szg_status run_step(const step_job *job) {
     szg_capture *self = job->self;
+    SZG_TRY(find_norms(job));
     for (int64_t p = 0; p < self->probes; p++)
         SZG_TRY(run_probe(job, p));
     SZG_TRY(flush(job));

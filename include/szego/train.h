@@ -81,7 +81,8 @@ SZG_CHECK_RESULT szg_status szg_train_evaluate(szg_context *context, szg_model *
 
 /* Batch of examples order[0 .. count-1] (NULL: 0 ..) on the host, padded to `length`; SZG_EDATA: a
  * token beyond the vocabulary, a label beyond the classes, a sequence longer than `length`. tokens
- * [count * length], lengths, labels [count] are the caller's. */
+ * [count * length], lengths, labels [count] are the caller's; labels NULL: they are neither wanted
+ * nor looked at. */
 SZG_CHECK_RESULT szg_status szg_batch_fill(szg_context *context, const szg_examples *examples,
                                            const int64_t *order, int64_t count, int64_t length,
                                            int64_t vocabulary, int64_t classes, int32_t *tokens,

@@ -537,6 +537,45 @@ START_TEST(gradient_norms_add_up) {
 }
 END_TEST
 
+/* Downloads of a context whose backend is the reference that counts them. */
+static int64_t downloads;
+
+static szg_status counting_download(szg_context *context, void *to, const void *from,
+                                    int64_t bytes) {
+    downloads++;
+    return szg_ops_reference()->network->download(context, to, from, bytes);
+}
+
+static int64_t downloads_with(subject *s, const szg_examples *examples, int64_t probes) {
+    szg_capture_config what = everything(probes);
+    szg_table *table;
+    downloads = 0;
+    ck_szg_ok(capture_into(test_context(), s, &what, examples, NULL, s->gradient, NULL, &table));
+    szg_table_close(&table);
+    return downloads;
+}
+
+/* One more probe costs the content's and the coupled logits of two layers, no further look at the
+ * gradient. */
+START_TEST(gradient_norms_once_a_step) {
+    const szg_ops *before = szg_context_ops(test_context());
+    szg_network_ops network = *szg_ops_reference()->network;
+    struct szg_ops ops = *szg_ops_reference();
+    network.download = counting_download;
+    ops.network = &network;
+    szg_context_set_ops(test_context(), &ops);
+    szg_train_config config = small_config(SZG_PROFILE_TEXT, "rope", NULL);
+    subject s = open_subject(&config, false);
+    szg_examples examples;
+    fill_examples(&examples);
+    int64_t one = downloads_with(&s, &examples, 1);
+    ck_assert_int_eq(downloads_with(&s, &examples, 2) - one, 2 * 2);
+    szg_examples_close(&examples);
+    close_subject(&s);
+    szg_context_set_ops(test_context(), before);
+}
+END_TEST
+
 /* ---- Nothing changes, nothing is taken that is not there ---- */
 
 /* Parameters and gradients of a training decoder are bit-equal with a capture between its passes.
@@ -623,6 +662,24 @@ START_TEST(a_run_with_captures) {
 }
 END_TEST
 
+START_TEST(labels_are_not_looked_at) {
+    szg_train_config config = small_config(SZG_PROFILE_TEXT, "rope", NULL);
+    subject s = open_subject(&config, false);
+    szg_examples examples;
+    szg_capture_config what = everything(1);
+    szg_table *table, *again;
+    fill_examples(&examples);
+    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
+    examples.label[0] = (int32_t)szg_model_classes(s.model);
+    ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &again));
+    same_tables(table, again);
+    szg_table_close(&again);
+    szg_table_close(&table);
+    szg_examples_close(&examples);
+    close_subject(&s);
+}
+END_TEST
+
 START_TEST(refused) {
     szg_train_config config = small_config(SZG_PROFILE_TEXT, "rope", NULL);
     subject s = open_subject(&config, false);
@@ -685,6 +742,8 @@ void test_register(Suite *suite) {
     test_add(suite, "any_number_of_threads", any_number_of_threads);
     test_add(suite, "gradient_norms_by_place", gradient_norms_by_place);
     test_add(suite, "gradient_norms_add_up", gradient_norms_add_up);
+    test_add(suite, "gradient_norms_once_a_step", gradient_norms_once_a_step);
+    test_add(suite, "labels_are_not_looked_at", labels_are_not_looked_at);
     test_add(suite, "training_is_left_alone", training_is_left_alone);
     test_add(suite, "a_run_with_captures", a_run_with_captures);
     test_add(suite, "refused", refused);
