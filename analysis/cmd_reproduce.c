@@ -134,16 +134,16 @@ static szg_status print_tables(command_call *call, szg_reproduction_tables *tabl
 }
 
 static szg_status report(command_call *call, const szg_reproduction *reproduction,
-                         const szg_reproduction *full) {
+                         const szg_reproduction *full, double rate) {
     szg_reproduction_tables tables;
     if (call->shared.output) {
-        SZG_TRY(szg_reproduction_report(call->context, reproduction, full, &tables));
+        SZG_TRY(szg_reproduction_report(call->context, reproduction, full, rate, &tables));
         szg_status status = write_tables(call, &tables);
         szg_reproduction_tables_close(&tables);
         SZG_TRY(status);
         szg_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
     }
-    SZG_TRY(szg_reproduction_report(call->context, reproduction, full, &tables));
+    SZG_TRY(szg_reproduction_report(call->context, reproduction, full, rate, &tables));
     szg_status status = print_tables(call, &tables);
     szg_reproduction_tables_close(&tables);
     return status;
@@ -158,7 +158,12 @@ static szg_status run_preset(command_call *call, szg_reproduction *reproduction)
         SZG_TRY(szg_reproduction_train(call->context, reproduction));
     if (strcmp(szg_reproduction_name(reproduction), "full") != 0)
         SZG_TRY(open_preset(call, "full", false, &full));
-    szg_status status = report(call, reproduction, full);
+    double rate = 0;
+    szg_status status = SZG_OK;
+    if (full && !own->list)
+        status = szg_reproduction_rate(call->context, full, &rate);
+    if (status == SZG_OK)
+        status = report(call, reproduction, full, rate);
     szg_reproduction_close(&full);
     return status;
 }

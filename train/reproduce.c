@@ -202,10 +202,10 @@ szg_status szg_reproduction_train(szg_context *context, szg_reproduction *reprod
 /* ---- Tables ---- */
 
 static szg_status report(szg_context *context, const szg_reproduction *self,
-                         const szg_reproduction *other, szg_reproduction_tables *out) {
+                         const szg_reproduction *other, double rate, szg_reproduction_tables *out) {
     SZG_TRY(reproduction_table1(context, self, &out->table1));
     SZG_TRY(reproduction_sweep(context, self, &out->sweep));
-    SZG_TRY(reproduction_needs(context, self, other, &out->needs));
+    SZG_TRY(reproduction_needs(context, self, other, rate, &out->needs));
     SZG_TRY(reproduction_missing(context, self, &out->missing));
     SZG_TRY(reproduction_runs(context, self, &out->runs));
     SZG_TRY(reproduction_curves(context, self, &out->curves));
@@ -213,9 +213,10 @@ static szg_status report(szg_context *context, const szg_reproduction *self,
 }
 
 szg_status szg_reproduction_report(szg_context *context, const szg_reproduction *reproduction,
-                                   const szg_reproduction *other, szg_reproduction_tables *out) {
+                                   const szg_reproduction *other, double rate,
+                                   szg_reproduction_tables *out) {
     *out = (szg_reproduction_tables){0};
-    szg_status status = report(context, reproduction, other, out);
+    szg_status status = report(context, reproduction, other, rate, out);
     if (status != SZG_OK)
         szg_reproduction_tables_close(out);
     return status;

@@ -43,9 +43,8 @@ static szg_status operations_of(szg_context *context, const reproduction_run *ru
 
 /* Operations and seconds of training that the logs of finished runs know. */
 static szg_status measure(szg_context *context, const szg_reproduction *self, double *operations,
-                          double *seconds, int64_t *runs) {
+                          double *seconds) {
     *operations = *seconds = 0;
-    *runs = 0;
     for (int64_t i = 0; i < self->count; i++) {
         const reproduction_run *run = &self->run[i];
         szg_train_tables logs;
@@ -58,7 +57,6 @@ static szg_status measure(szg_context *context, const szg_reproduction *self, do
             *operations += run->facts.training *
                            szg_table_get_real(timing, row, szg_table_find(timing, "tokens"));
         }
-        ++*runs;
         szg_train_tables_close(&logs);
     }
     return SZG_OK;
@@ -74,7 +72,8 @@ static const szg_column needs_columns[] = {
      "floating-point operations of training and evaluation, from shapes "
      "and tokens"},
     {"hours", SZG_REAL, "at the measured rate"},
-    {"rate", SZG_REAL, "operations a second, measured while the finished runs trained"},
+    {"rate", SZG_REAL,
+     "operations a second of training: while the finished runs trained, or as the note says"},
     {"note", SZG_TEXT, ""},
 };
 
@@ -139,16 +138,16 @@ static szg_status need_rows(szg_context *context, szg_table *table, const szg_re
 }
 
 szg_status reproduction_needs(szg_context *context, const szg_reproduction *self,
-                              const szg_reproduction *other, szg_table **out) {
+                              const szg_reproduction *other, double other_rate, szg_table **out) {
     double operations, seconds;
-    int64_t runs;
     SZG_TRY(szg_table_open(context, "needs", needs_columns, COUNT(needs_columns), out));
-    SZG_TRY(measure(context, self, &operations, &seconds, &runs));
+    SZG_TRY(measure(context, self, &operations, &seconds));
     double rate = seconds > 0 ? operations / seconds : 0;
     SZG_TRY(need_rows(context, *out, self, rate, NULL));
     if (!other)
         return SZG_OK;
-    return need_rows(context, *out, other, rate,
-                     "at the rate of the smaller models trained here: larger products run at a "
-                     "higher one, so this is an upper estimate");
+    return need_rows(context, *out, other, other_rate > 0 ? other_rate : rate,
+                     other_rate > 0
+                         ? "rate of a few steps of its first run's model, timed now"
+                         : "at the rate of the finished runs: larger products run at a higher one");
 }

@@ -70,6 +70,7 @@ SZG_CHECK_RESULT szg_status reproduction_ablation(szg_context *context,
                                                   const szg_reproduction *self,
                                                   szg_table **ablation, szg_table **deposit);
 SZG_CHECK_RESULT szg_status reproduction_needs(szg_context *context, const szg_reproduction *self,
-                                               const szg_reproduction *other, szg_table **out);
+                                               const szg_reproduction *other, double other_rate,
+                                               szg_table **out);
 
 #endif

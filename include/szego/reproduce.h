@@ -63,10 +63,17 @@ typedef struct szg_reproduction_tables {
     szg_table *deposit;
 } szg_reproduction_tables;
 
-/* other: NULL, or the preset that `needs` is told of as well. */
+/* Floating-point operations a second of a few training steps at the sizes of the preset's first
+ * run, 16 sequences each, timed now. */
+SZG_CHECK_RESULT szg_status szg_reproduction_rate(szg_context *context,
+                                                  const szg_reproduction *reproduction,
+                                                  double *out);
+
+/* other: NULL, or the preset that `needs` is told of as well, with szg_reproduction_rate of it (0:
+ * not measured, the rate of the finished runs counts). */
 SZG_CHECK_RESULT szg_status szg_reproduction_report(szg_context *context,
                                                     const szg_reproduction *reproduction,
-                                                    const szg_reproduction *other,
+                                                    const szg_reproduction *other, double rate,
                                                     szg_reproduction_tables *out);
 void szg_reproduction_tables_close(szg_reproduction_tables *tables);
 

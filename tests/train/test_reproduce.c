@@ -97,7 +97,7 @@ static char *tables_text(const char *folder) {
     char *text;
     size_t size;
     ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
-    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, &tables));
+    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, 0, &tables));
     const szg_table *all[] = {tables.table1, tables.sweep,    tables.missing, tables.runs,
                               tables.curves, tables.ablation, tables.deposit};
     FILE *stream = open_memstream(&text, &size);
@@ -171,7 +171,7 @@ START_TEST(tables_say_what_the_folders_hold) {
     szg_reproduction_tables tables;
     train_toy(folder);
     ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
-    ck_szg_ok(szg_reproduction_report(test_context(), toys, toys, &tables));
+    ck_szg_ok(szg_reproduction_report(test_context(), toys, toys, 0, &tables));
     ck_assert_int_eq(szg_table_rows(tables.missing), 0);
     ck_assert_int_eq(szg_table_rows(tables.runs), TOY_RUNS);
     for (int64_t i = 0; i < TOY_RUNS; i++) {
@@ -228,7 +228,8 @@ START_TEST(failed_allocations_are_survived) {
     write_preset(folder, single, path);
     ck_survives_failed_allocations(20, open_single(path, folder, &one));
     ck_survives_failed_allocations(50, szg_reproduction_train(test_context(), one));
-    ck_survives_failed_allocations(50, szg_reproduction_report(test_context(), one, one, &tables));
+    ck_survives_failed_allocations(50,
+                                   szg_reproduction_report(test_context(), one, one, 0, &tables));
     ck_assert_int_eq(szg_table_rows(tables.runs), 1);
     ck_assert_int_eq(szg_table_rows(tables.deposit), 1);
     szg_reproduction_tables_close(&tables);
@@ -242,7 +243,7 @@ START_TEST(needs_are_operations_times_tokens) {
     szg_reproduction *toys;
     szg_reproduction_tables tables;
     ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
-    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, &tables));
+    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, 0, &tables));
     double sum = 0;
     for (int64_t i = 0; i < TOY_RUNS; i++) {
         const szg_train_config *config = szg_reproduction_run_at(toys, i).config;
@@ -261,6 +262,15 @@ START_TEST(needs_are_operations_times_tokens) {
     ck_assert(real_at(tables.needs, last, "runs") == TOY_RUNS);
     ck_assert(szg_table_is_empty(tables.needs, last, column(tables.needs, "hours")));
     ck_assert_int_eq(szg_table_rows(tables.missing), TOY_RUNS);
+    szg_reproduction_tables_close(&tables);
+    /* With a rate, hours follow; one is measured without any run. */
+    double rate = 0;
+    ck_szg_ok(szg_reproduction_rate(test_context(), toys, &rate));
+    ck_assert(rate > 0 && isfinite(rate));
+    ck_szg_ok(szg_reproduction_report(test_context(), toys, toys, 1e6, &tables));
+    last = szg_table_rows(tables.needs) - 1;
+    ck_close(real_at(tables.needs, last, "hours") / (sum / 3.6e9), 1, 1e-12);
+    ck_assert(szg_table_is_empty(tables.needs, 0, column(tables.needs, "hours")));
     szg_reproduction_tables_close(&tables);
     szg_reproduction_close(&toys);
     remove_tree(folder);
@@ -304,7 +314,7 @@ START_TEST(cancelling_changes_nothing) {
     char *whole = new_folder(), *pieces = new_folder();
     int64_t interruptions = 0;
     train_toy(whole);
-    while (!train_interrupted(pieces, 37 + 5 * interruptions))
+    while (!train_interrupted(pieces, 37 + 8 * interruptions))
         ck_assert_int_lt(++interruptions, 500);
     ck_assert_int_ge(interruptions, 3);
     char *want = tables_text(whole), *got = tables_text(pieces);
@@ -362,7 +372,7 @@ START_TEST(missing_runs_are_listed) {
     szg_reproduction_tables tables;
     ck_assert(!train_interrupted(folder, 150));
     ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
-    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, &tables));
+    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, 0, &tables));
     int64_t finished = szg_table_rows(tables.runs), row = 0, begun = 0;
     ck_assert_int_gt(finished, 0);
     ck_assert_int_eq(szg_table_rows(tables.missing), TOY_RUNS - finished);
