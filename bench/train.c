@@ -126,7 +126,7 @@ static szg_status configure(szg_context *context, const train_job *job, szg_trai
     config->model.hidden = size->hidden;
     config->model.layers = size->layers;
     config->model.heads = size->heads;
-    config->model.latent = size->latent;
+    config->model.latent_query = config->model.latent_kv = size->latent;
     config->model.max_length = size->length;
     config->model.dropout = size->dropout;
     return SZG_OK;

@@ -72,7 +72,9 @@ szg_status weight_cut_open(szg_context *context, szg_model *model, szg_ablation_
     szg_status status = check_parts(context, cut);
     if (status == SZG_OK && method == SZG_ABLATE_LATENT_COLUMNS) {
         cut->head_columns = settings->width / settings->heads;
-        cut->columns = cut->parts[0]->shape[1];
+        for (int64_t i = 0; i < cut->count; i++)
+            if (cut->parts[i]->shape[1] > cut->columns)
+                cut->columns = cut->parts[i]->shape[1];
     }
     cut->count = 0;
     if (status == SZG_OK)
@@ -126,9 +128,12 @@ static szg_status clear_part(szg_context *context, const weight_cut *cut, const 
     }
     int64_t first = all ? 0 : place * cut->head_columns;
     int64_t last = all ? cut->heads * cut->head_columns : first + cut->head_columns;
-    last = last < cut->columns ? last : cut->columns;
-    return szg_device_clear_columns(context, own + first * real, part->shape[0],
-                                    cut->columns * real, (last - first) * real);
+    int64_t columns = part->shape[1];
+    last = last < columns ? last : columns;
+    if (first >= last)
+        return SZG_OK;
+    return szg_device_clear_columns(context, own + first * real, part->shape[0], columns * real,
+                                    (last - first) * real);
 }
 
 szg_status weight_cut_apply(szg_context *context, weight_cut *cut, int64_t layer, int64_t place) {

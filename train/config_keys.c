@@ -49,7 +49,8 @@ static const config_row rows[] = {
     ROW(model.classes, CHOICE, WORDS("labels|vocabulary"), EACH("labels", "vocabulary", "vocabulary", "vocabulary"), DOC("output classes: largest label + 1, or the vocabulary's size")),
     ROW(model.ignored_label, INTEGER, RANGE(-1, 2147483647), EACH("-1", "0", "0", "-1"), DOC("label that counts in neither loss nor accuracy; -1: none")),
     ROW(model.rotated_layers, INDICES, RANGE(0, 1023), SAME("all"), DOC("layers in which a rotary encoding rotates")),
-    ROW(model.latent, INTEGER, RANGE(1, 65536), SAME("128"), DOC("mla: size of the compressed queries, and of the compressed keys and values")),
+    ROW(model.latent_query, INTEGER, RANGE(1, 65536), SAME("128"), DOC("mla: size of the compressed queries")),
+    ROW(model.latent_kv, INTEGER, RANGE(1, 65536), SAME("128"), DOC("mla: size of the compressed keys and values")),
     ROW(model.rotary_queries, CHOICE, WORDS("per_head|shared"), EACH("per_head", "shared", "shared", "shared"), DOC("mla: a rotary query of each head, or one for all (the rotary key is always one for all)")),
     ROW(model.latent_rotation, CHOICE, WORDS("true|table_halves"), EACH("true", "table_halves", "table_halves", "table_halves"), DOC("mla: a rotation, or cosines and sines from the halves of an interleaved table, which is none")),
 
@@ -87,6 +88,7 @@ static const config_row rows[] = {
     ROW(capture.layers, INDICES, RANGE(0, 1023), SAME("all"), DOC("layers to capture")),
     ROW(capture.heads, INDICES, RANGE(0, 1023), SAME("all"), DOC("heads to capture")),
     ROW(capture.probes, INTEGER, RANGE(1, 65536), SAME("1"), DOC("test sequences whose logits are captured")),
+    ROW(capture.spectra, BOOLEAN, SAME("false"), DOC("write every eigenvalue and singular value, and samples of the symbols, too")),
     ROW(capture.dump, BOOLEAN, SAME("false"), DOC("write the raw logits too")),
 };
 /* clang-format on */

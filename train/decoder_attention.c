@@ -3,11 +3,11 @@
 
 int64_t decoder_projected(const szg_model *model) {
     const szg_model_config *c = &model->config.model;
-    return model->decoupled ? 2 * c->latent + model->d_rotary : 3 * c->width;
+    return model->decoupled ? c->latent_query + c->latent_kv + model->d_rotary : 3 * c->width;
 }
 
 int64_t decoder_own(const szg_model *model) {
-    return model->decoupled ? model->config.model.latent : model->config.model.width;
+    return model->decoupled ? model->config.model.latent_query : model->config.model.width;
 }
 
 /* ---- Queries, keys, values ---- */

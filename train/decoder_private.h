@@ -12,12 +12,12 @@
 typedef struct decoder_layer {
     void *stream;           /* [rows][width]: what the layer is entered with */
     void *mean1, *inverse1; /* [rows], of norm1; NULL in evaluation, as below */
-    void *projected;        /* [rows][3 width]: q, k, v; mla: [rows][2 latent + d_r] */
-    void *up_query;         /* mla: [rows][heads d_c + rotary queries] */
-    void *up_kv;            /* mla: [rows][heads d_c + heads d_v] */
-    void *log_sum;          /* [batch][heads][length] */
-    void *heads;            /* [rows][heads d_v]: attention's output */
-    void *middle;           /* [rows][width]: the stream after attention */
+    void *projected; /* [rows][3 width]: q, k, v; mla: [rows][latent_query + latent_kv + d_r] */
+    void *up_query;  /* mla: [rows][heads d_c + rotary queries] */
+    void *up_kv;     /* mla: [rows][heads d_c + heads d_v] */
+    void *log_sum;   /* [batch][heads][length] */
+    void *heads;     /* [rows][heads d_v]: attention's output */
+    void *middle;    /* [rows][width]: the stream after attention */
     void *mean2, *inverse2; /* [rows] */
     void *hidden, *before;  /* [rows][hidden], after and (GELU) before the activation */
 } decoder_layer;

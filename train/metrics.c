@@ -179,8 +179,10 @@ static szg_status read_log(szg_context *context, const char *folder, const szg_t
 
 szg_status szg_train_tables_read(szg_context *context, const char *folder, szg_train_tables *out) {
     typedef szg_status open_fn(szg_context *, szg_table **);
-    static open_fn *const opens[] = {szg_metrics_table, szg_timing_table, szg_contraction_table};
-    szg_table **const tables[] = {&out->metrics, &out->timing, &out->contraction};
+    static open_fn *const opens[] = {szg_metrics_table, szg_timing_table, szg_contraction_table,
+                                     szg_contraction_values_table, szg_contraction_symbols_table};
+    szg_table **const tables[] = {&out->metrics, &out->timing, &out->contraction, &out->values,
+                                  &out->symbols};
     *out = (szg_train_tables){0};
     szg_status status = SZG_OK;
     for (int i = 0; i < LOGS && status == SZG_OK; i++) {
@@ -199,6 +201,8 @@ void szg_train_tables_close(szg_train_tables *tables) {
     szg_table_close(&tables->metrics);
     szg_table_close(&tables->timing);
     szg_table_close(&tables->contraction);
+    szg_table_close(&tables->values);
+    szg_table_close(&tables->symbols);
 }
 
 szg_status szg_metrics_summarise(szg_context *context, const char *folder, szg_train_result *out) {

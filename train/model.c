@@ -29,9 +29,15 @@ static szg_status check_sizes(szg_context *context, const szg_model_config *c, i
     const struct {
         const char *name;
         int64_t value;
-    } sizes[] = {{"vocabulary", c->vocabulary}, {"width", c->width}, {"hidden", c->hidden},
-                 {"layers", c->layers},         {"heads", c->heads}, {"max_length", c->max_length},
-                 {"latent", c->latent},         {"classes", classes}};
+    } sizes[] = {{"vocabulary", c->vocabulary},
+                 {"width", c->width},
+                 {"hidden", c->hidden},
+                 {"layers", c->layers},
+                 {"heads", c->heads},
+                 {"max_length", c->max_length},
+                 {"latent_query", c->latent_query},
+                 {"latent_kv", c->latent_kv},
+                 {"classes", classes}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i].value < 1 || sizes[i].value > limit)
             return szg_fail(context, SZG_EINVAL, "model: %s=%" PRId64 " is outside 1 .. %" PRId64,
@@ -149,14 +155,14 @@ void *szg_model_arena(const szg_model *model) {
 /* Numbers of the weights that every token meets; attention's products besides. */
 static double weights_per_layer(const szg_model *model) {
     const szg_model_config *c = &model->config.model;
-    double width = (double)c->width, latent = (double)c->latent;
+    double width = (double)c->width, query = (double)c->latent_query, kv = (double)c->latent_kv;
     double heads_v = (double)(c->heads * model->d_v),
            heads_c = (double)(c->heads * model->d_content);
     double feed_forward = 2 * width * (double)c->hidden, out = width * heads_v;
     if (!model->decoupled)
         return 3 * width * width + out + feed_forward;
-    double down = width * (2 * latent + (double)model->d_rotary);
-    double up = latent * (2 * heads_c + heads_v + (double)model->rotary_queries);
+    double down = width * (query + kv + (double)model->d_rotary);
+    double up = query * (heads_c + (double)model->rotary_queries) + kv * (heads_c + heads_v);
     return down + up + out + feed_forward;
 }
 

@@ -84,13 +84,13 @@ static void add_latent_attention(szg_model *model, int64_t index, model_layer *l
     const szg_model_config *c = &model->config.model;
     bool biases = c->biases == SZG_BIASES_ALL;
     int64_t content = c->heads * model->d_content, values = c->heads * model->d_v;
-    ADD_LINEARS(model, index, biases, {"attn.W_DQ", c->latent, c->width, &layer->query_down},
-                {"attn.W_DKV", c->latent, c->width, &layer->kv_down},
+    ADD_LINEARS(model, index, biases, {"attn.W_DQ", c->latent_query, c->width, &layer->query_down},
+                {"attn.W_DKV", c->latent_kv, c->width, &layer->kv_down},
                 {"attn.W_KR", model->d_rotary, c->width, &layer->rotary_key});
-    ADD_LINEARS(model, index, biases, {"attn.W_UQ", content, c->latent, &layer->query_up},
-                {"attn.W_QR", model->rotary_queries, c->latent, &layer->rotary_query});
-    ADD_LINEARS(model, index, biases, {"attn.W_UK", content, c->latent, &layer->key_up},
-                {"attn.W_UV", values, c->latent, &layer->value_up});
+    ADD_LINEARS(model, index, biases, {"attn.W_UQ", content, c->latent_query, &layer->query_up},
+                {"attn.W_QR", model->rotary_queries, c->latent_query, &layer->rotary_query});
+    ADD_LINEARS(model, index, biases, {"attn.W_UK", content, c->latent_kv, &layer->key_up},
+                {"attn.W_UV", values, c->latent_kv, &layer->value_up});
     ADD_LINEARS(model, index, biases, {"attn.out_proj", c->width, values, &layer->out});
 }
 

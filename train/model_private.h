@@ -28,11 +28,11 @@ typedef struct model_linear {
 typedef struct model_layer {
     model_linear norm1, norm2;        /* [width] each */
     model_linear query, key, value;   /* [width, width] */
-    model_linear query_down, kv_down; /* mla: [latent, width] */
+    model_linear query_down, kv_down; /* mla: [latent_query, width], [latent_kv, width] */
     model_linear rotary_key;          /* mla: [d_r, width] */
-    model_linear query_up;            /* mla: [heads d_c, latent] */
-    model_linear rotary_query;        /* mla: [heads d_r or d_r, latent] */
-    model_linear key_up, value_up;    /* mla: [heads d_c, latent], [heads d_v, latent] */
+    model_linear query_up;            /* mla: [heads d_c, latent_query] */
+    model_linear rotary_query;        /* mla: [heads d_r or d_r, latent_query] */
+    model_linear key_up, value_up;    /* mla: [heads d_c, latent_kv], [heads d_v, latent_kv] */
     int64_t lags;                     /* [table rows, heads] of the encoding; -1: none */
     model_linear out;                 /* [width, heads d_v] */
     model_linear inner, outer;        /* [hidden, width], [width, hidden] */

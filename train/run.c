@@ -152,12 +152,21 @@ static bool captures(const run *self, int64_t step) {
     return self->trainer.capture && step % self->options->config->capture.every == 0;
 }
 
-static szg_status take_step(run *self, szg_table *captured) {
+/* The rows of each table that is open. */
+static szg_status log_captured(run *self, const szg_contraction_tables *captured) {
+    const szg_table *const tables[] = {captured->contraction, captured->values, captured->symbols};
+    for (int i = 0; i < LOGS - LOG_CONTRACTION; i++)
+        if (tables[i])
+            SZG_TRY(append(self, LOG_CONTRACTION + i, tables[i]));
+    return SZG_OK;
+}
+
+static szg_status take_step(run *self, szg_contraction_tables *captured) {
     double begin = szg_train_seconds(), capture = 0;
     SZG_TRY(trainer_step(self->context, &self->trainer, self->progress.step, captured, &capture,
                          &self->progress.tally));
     if (captured)
-        SZG_TRY(append(self, LOG_CONTRACTION, captured));
+        SZG_TRY(log_captured(self, captured));
     double spent = szg_train_seconds() - begin - capture;
     int64_t tokens = trainer_batch_tokens(&self->trainer);
     self->progress.step++;
@@ -174,13 +183,15 @@ static szg_status take_step(run *self, szg_table *captured) {
 
 /* One step, whole, whatever is cancelled meanwhile. */
 static szg_status step(run *self) {
-    szg_table *captured = NULL;
-    if (captures(self, self->progress.step))
-        SZG_TRY(szg_contraction_table(self->context, &captured));
+    bool due = captures(self, self->progress.step);
+    bool spectra = self->options->config->capture.spectra;
+    szg_contraction_tables captured = {0};
+    if (due)
+        SZG_TRY(szg_contraction_tables_open(self->context, spectra, spectra, &captured));
     szg_context_defer_cancel(self->context, true);
-    szg_status status = take_step(self, captured);
+    szg_status status = take_step(self, due ? &captured : NULL);
     szg_context_defer_cancel(self->context, false);
-    szg_table_close(&captured);
+    szg_contraction_tables_close(&captured);
     if (status == SZG_OK)
         show_progress(self);
     return status;

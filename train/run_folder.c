@@ -11,7 +11,8 @@
 #include <szego/safetensors.h>
 #include "run_folder.h"
 
-static const char *const log_names[LOGS] = {"metrics.csv", "timing.csv", "contraction.csv"};
+static const char *const log_names[LOGS] = {"metrics.csv", "timing.csv", "contraction.csv",
+                                            "contraction_values.csv", "contraction_symbols.csv"};
 
 static szg_status name_files(szg_context *context, const char *folder, run_folder *out) {
     SZG_TRY(szg_path_join(context, folder, "config.json", &out->config));
@@ -66,7 +67,9 @@ static bool is_leftover(const char *name) {
                                       "manifest.json",
                                       "metrics.csv",
                                       "timing.csv",
-                                      "contraction.csv"};
+                                      "contraction.csv",
+                                      "contraction_values.csv",
+                                      "contraction_symbols.csv"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         size_t length = strlen(own[i]);
         if (strncmp(name, own[i], length) != 0 || name[length] != '.' || strlen(name) != length + 7)
@@ -103,7 +106,8 @@ static szg_status write_config(szg_context *context, const char *path,
 
 szg_status run_folder_start(szg_context *context, run_folder *folder, const char *path,
                             const szg_train_config *config, const int64_t *log_bytes) {
-    int logs = config->capture.every > 0 ? LOGS : LOG_CONTRACTION;
+    const szg_capture_config *capture = &config->capture;
+    int logs = capture->every == 0 ? LOG_CONTRACTION : capture->spectra ? LOGS : LOG_VALUES;
     for (int i = 0; i < logs; i++)
         SZG_TRY(szg_log_open(context, path, log_names[i], log_bytes[i], &folder->log[i]));
     remove_leftovers(path);

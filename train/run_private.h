@@ -58,7 +58,7 @@ SZG_CHECK_RESULT szg_status szg_path_join(szg_context *context, const char *fold
 
 /* ---- state.c ---- */
 
-enum { LOG_METRICS, LOG_TIMING, LOG_CONTRACTION, LOGS };
+enum { LOG_METRICS, LOG_TIMING, LOG_CONTRACTION, LOG_VALUES, LOG_SYMBOLS, LOGS };
 
 /* Where a run stands. What is logged is in the logs' first `log_bytes` bytes. */
 typedef struct run_progress {

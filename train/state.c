@@ -9,7 +9,8 @@
 #include "config_private.h"
 #include "run_private.h"
 
-static const char *const log_keys[LOGS] = {"metrics_bytes", "timing_bytes", "contraction_bytes"};
+static const char *const log_keys[LOGS] = {"metrics_bytes", "timing_bytes", "contraction_bytes",
+                                           "contraction_values_bytes", "contraction_symbols_bytes"};
 
 /* FNV-1a (Fowler, Noll, Vo), 64 bits, over the bytes of integers. */
 static uint64_t add_bytes(uint64_t digest, const void *data, int64_t bytes) {

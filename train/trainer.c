@@ -132,8 +132,9 @@ static szg_status update(szg_context *context, trainer *self) {
     return szg_network_adamw(context, &adamw);
 }
 
-szg_status trainer_step(szg_context *context, trainer *self, int64_t step, szg_table *captured,
-                        double *capture_seconds, szg_tally *tally) {
+szg_status trainer_step(szg_context *context, trainer *self, int64_t step,
+                        szg_contraction_tables *captured, double *capture_seconds,
+                        szg_tally *tally) {
     SZG_TRY(gradients(context, self, step));
     if (captured) {
         SZG_TRY(check(context, self, step, tally));

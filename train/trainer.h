@@ -38,7 +38,7 @@ SZG_CHECK_RESULT szg_status trainer_set_tally(szg_context *context, trainer *sel
  * time is added to *capture_seconds. *tally: the epoch's so far. SZG_EDATA: loss or gradients not
  * finite; parameters are then those before the step. */
 SZG_CHECK_RESULT szg_status trainer_step(szg_context *context, trainer *self, int64_t step,
-                                         szg_table *captured, double *capture_seconds,
+                                         szg_contraction_tables *captured, double *capture_seconds,
                                          szg_tally *tally);
 
 /* Tokens of the latest batch, padding not counted. */

@@ -63,11 +63,18 @@ SZG_CHECK_RESULT szg_status szg_contraction_add(szg_context *context, szg_table 
 
 /* ---- Many at once ---- */
 
+/* Samples of a symbol in the tables of captured logits. */
+enum { SZG_CONTRACTION_SAMPLES = 256 };
+
 /* values: one row an eigenvalue of the Hermitian part and one a singular value. symbols: one row a
  * sample of the Toeplitz part's symbol, options->samples of them. NULL: not wanted. */
 typedef struct szg_contraction_tables {
     szg_table *contraction, *values, *symbols;
 } szg_contraction_tables;
+
+/* Empty tables `contraction_values` and `contraction_symbols`. */
+SZG_CHECK_RESULT szg_status szg_contraction_values_table(szg_context *context, szg_table **out);
+SZG_CHECK_RESULT szg_status szg_contraction_symbols_table(szg_context *context, szg_table **out);
 
 SZG_CHECK_RESULT szg_status szg_contraction_tables_open(szg_context *context, bool values,
                                                         bool symbols, szg_contraction_tables *out);

@@ -67,7 +67,7 @@ double szg_train_learning_rate(const szg_loop_config *loop, int64_t step, int64_
 
 /* The logs of a run's folder; NULL where there is none. */
 typedef struct szg_train_tables {
-    szg_table *metrics, *timing, *contraction;
+    szg_table *metrics, *timing, *contraction, *values, *symbols;
 } szg_train_tables;
 SZG_CHECK_RESULT szg_status szg_train_tables_read(szg_context *context, const char *folder,
                                                   szg_train_tables *out);

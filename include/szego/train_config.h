@@ -55,7 +55,8 @@ typedef struct szg_model_config {
     szg_classes classes;
     int64_t ignored_label;               /* counts in neither loss nor accuracy; -1: none */
     szg_index_list rotated_layers;       /* layers in which a rotary encoding rotates */
-    int64_t latent;                      /* mla: size of the compressed queries, keys and values */
+    int64_t latent_query;                /* mla: size of the compressed queries */
+    int64_t latent_kv;                   /* mla: size of the compressed keys and values */
     szg_rotary_queries rotary_queries;   /* mla */
     szg_latent_rotation latent_rotation; /* mla */
 } szg_model_config;
@@ -89,7 +90,8 @@ typedef struct szg_capture_config {
     int64_t every; /* 0: no capture */
     szg_index_list layers, heads;
     int64_t probes;
-    bool dump; /* raw logits too */
+    bool spectra; /* every eigenvalue, singular value and sample of a symbol too */
+    bool dump;    /* raw logits too */
 } szg_capture_config;
 
 typedef struct szg_train_config {
@@ -135,10 +137,10 @@ SZG_CHECK_RESULT szg_status szg_train_config_profile(szg_context *context, szg_p
 /* Reads a configuration: a JSON object with a section each for model, data, loop, capture, and
  * `profile` (default text), then `overrides` ("model.width=64", the last of a key wins). Whatever
  * their order, `profile`, `model.encoding` and `data.task` are settled first, then the profile's
- * values are set, then the file's, then the overrides. path NULL: overrides alone. SZG_EDATA (file and path inside
- * it), SZG_EINVAL (an override): an unknown key (the nearest known one is named), a wrong type, a
- * value out of its range; errors of szg_train_config_check, SZG_EINVAL where it takes the overrides to
- * make them. */
+ * values are set, then the file's, then the overrides. path NULL: overrides alone. SZG_EDATA (file
+ * and path inside it), SZG_EINVAL (an override): an unknown key (the nearest known one is named), a
+ * wrong type, a value out of its range; errors of szg_train_config_check, SZG_EINVAL where it takes
+ * the overrides to make them. */
 SZG_CHECK_RESULT szg_status szg_train_config_read(szg_context *context, const char *path,
                                                   const char *const *overrides, int64_t count,
                                                   szg_train_config *out);

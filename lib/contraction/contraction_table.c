@@ -161,16 +161,23 @@ static const szg_column symbol_columns[] = {
 
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
 
+szg_status szg_contraction_values_table(szg_context *context, szg_table **out) {
+    return szg_table_open(context, "contraction_values", value_columns, COUNT(value_columns), out);
+}
+
+szg_status szg_contraction_symbols_table(szg_context *context, szg_table **out) {
+    return szg_table_open(context, "contraction_symbols", symbol_columns, COUNT(symbol_columns),
+                          out);
+}
+
 szg_status szg_contraction_tables_open(szg_context *context, bool values, bool symbols,
                                        szg_contraction_tables *out) {
     *out = (szg_contraction_tables){0};
     szg_status status = szg_contraction_table(context, &out->contraction);
     if (status == SZG_OK && values)
-        status = szg_table_open(context, "contraction_values", value_columns, COUNT(value_columns),
-                                &out->values);
+        status = szg_contraction_values_table(context, &out->values);
     if (status == SZG_OK && symbols)
-        status = szg_table_open(context, "contraction_symbols", symbol_columns,
-                                COUNT(symbol_columns), &out->symbols);
+        status = szg_contraction_symbols_table(context, &out->symbols);
     if (status != SZG_OK)
         szg_contraction_tables_close(out);
     return status;

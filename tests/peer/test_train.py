@@ -24,7 +24,7 @@ SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 BOUNDS = {"cpu": 1e-5, "reference64": 1e-9}
 STEPS = 3
 SIZES = {"vocabulary": 20, "width": 16, "hidden": 24, "layers": 2, "heads": 4, "max_length": 12,
-         "latent": 8}
+         "latent_query": 8, "latent_kv": 6}
 DATA = {"task": "count", "words": 8, "count_max": 5, "triggers": 3}  # fits the small sizes
 LOOP = {"learning_rate": 1e-4, "beta1": 0.98, "beta2": 0.9, "eps": 1e-8, "decay": 0.5}
 tap = Tap()
@@ -262,7 +262,7 @@ SWITCHES = [
     ("text", "mla", {"keys_values": "embedding"}), ("text", "t5", {"keys_values": "embedding"}),
 ]
 LARGER = {"vocabulary": 60, "width": 64, "hidden": 96, "layers": 2, "heads": 4, "max_length": 40,
-          "latent": 32}
+          "latent_query": 32, "latent_kv": 24}
 
 
 def compare_all(folder):

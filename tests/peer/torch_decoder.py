@@ -134,12 +134,13 @@ class Decoder:
             at = f"layers.{layer}."
             norm(at + "norm1"), norm(at + "norm2")
             if self.name == "mla":
-                latent, queries = s["latent"], 1 if self.o["rotary_queries"] == "shared" else s["heads"]
+                queries = 1 if self.o["rotary_queries"] == "shared" else s["heads"]
+                latent, latent_kv = s["latent_query"], s["latent_kv"]
                 linear(at + "attn.W_DQ", latent, width, attention_bias)
-                linear(at + "attn.W_DKV", latent, width, attention_bias)
+                linear(at + "attn.W_DKV", latent_kv, width, attention_bias)
                 linear(at + "attn.W_UQ", width, latent, attention_bias)
-                linear(at + "attn.W_UK", width, latent, attention_bias)
-                linear(at + "attn.W_UV", width, latent, attention_bias)
+                linear(at + "attn.W_UK", width, latent_kv, attention_bias)
+                linear(at + "attn.W_UV", width, latent_kv, attention_bias)
                 linear(at + "attn.W_QR", queries * self.head, latent, attention_bias)
                 linear(at + "attn.W_KR", self.head, width, attention_bias)
                 linear(at + "attn.out_proj", width, width, attention_bias)

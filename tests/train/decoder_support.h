@@ -17,10 +17,10 @@ enum { SEQUENCES = 3, POSITIONS = 7, CLASSES = 5, WORDS = 11 };
  */
 static inline szg_train_config small_config(szg_profile profile, const char *encoding,
                                             const char *const *overrides) {
-    static const char *const sizes[][2] = {{"model.vocabulary", "11"}, {"model.width", "8"},
-                                           {"model.hidden", "12"},     {"model.layers", "2"},
-                                           {"model.heads", "2"},       {"model.max_length", "7"},
-                                           {"model.latent", "6"},      {"data.longest", "7"}};
+    static const char *const sizes[][2] = {
+        {"model.vocabulary", "11"},  {"model.width", "8"},     {"model.hidden", "12"},
+        {"model.layers", "2"},       {"model.heads", "2"},     {"model.max_length", "7"},
+        {"model.latent_query", "6"}, {"model.latent_kv", "5"}, {"data.longest", "7"}};
     szg_train_config config;
     char key[64], value[64];
     ck_szg_ok(szg_train_config_profile(test_context(), profile, encoding, &config));

@@ -45,7 +45,8 @@ START_TEST(text_profile_is_the_paper) {
     ck_assert(!m->dropout_hidden && m->added_sinusoid == SZG_SINUSOID_NONE);
     ck_assert(m->position_table == SZG_TABLE_FIXED && !m->extra_position_table);
     ck_assert(m->biases == SZG_BIASES_ALL && m->classes == SZG_CLASSES_LABELS);
-    ck_assert(m->ignored_label == -1 && m->rotated_layers.all && m->latent == 128);
+    ck_assert(m->ignored_label == -1 && m->rotated_layers.all && m->latent_query == 128 &&
+              m->latent_kv == 128);
     ck_assert(m->rotary_queries == SZG_QUERIES_PER_HEAD && m->latent_rotation == SZG_ROTATION_TRUE);
     ck_assert(c.loop.batch == 512 && c.loop.epochs == 100 && c.loop.learning_rate == 1e-4);
     ck_assert(c.loop.beta1 == .98 && c.loop.beta2 == .9 && c.loop.decay == 1e-5);

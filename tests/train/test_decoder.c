@@ -6,9 +6,10 @@ enum { MANY = 6, LONG = 37 };
 
 /* Large enough for the vector kernels' main loops and their remainders. */
 static szg_train_config medium_config(const variant *v) {
-    static const char *const sizes[][2] = {{"model.width", "40"},      {"model.hidden", "52"},
-                                           {"model.heads", "4"},       {"model.latent", "20"},
-                                           {"model.max_length", "40"}, {"data.longest", "40"}};
+    static const char *const sizes[][2] = {{"model.width", "40"},     {"model.hidden", "52"},
+                                           {"model.heads", "4"},      {"model.latent_query", "20"},
+                                           {"model.latent_kv", "24"}, {"model.max_length", "40"},
+                                           {"data.longest", "40"}};
     szg_train_config config = small_config(v->profile, v->encoding, v->overrides);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         ck_szg_ok(szg_train_config_set(test_context(), &config, sizes[i][0], sizes[i][1]));

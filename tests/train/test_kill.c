@@ -115,6 +115,7 @@ static void close_folders(folders *self) {
 /* `what` at each operation of a run; then it goes on. */
 static void stop_everywhere(int what, const char *key) {
     szg_train_config *config = new_tiny(key);
+    config->capture.spectra = config->capture.every > 0;
     folders at = open_folders(config);
     ck_assert_ptr_nonnull(operations);
     ck_assert_int_eq(train_in_child(config, at.folder, false, COUNT, 0), 0);

@@ -50,10 +50,10 @@ static void check_listing(szg_profile profile, const char *encoding, const char 
     "layers.0.q_linear.bias 8\nlayers.0.k_linear.bias 8\nlayers.0.v_linear.bias 8\n"
 #define OUT "layers.0.out_linear.weight 8x8\nlayers.0.out_linear.bias 8\n"
 #define LATENT(queries)                                                                            \
-    "layers.0.attn.W_DQ.weight 6x8\nlayers.0.attn.W_DKV.weight 6x8\n"                              \
+    "layers.0.attn.W_DQ.weight 6x8\nlayers.0.attn.W_DKV.weight 5x8\n"                              \
     "layers.0.attn.W_KR.weight 4x8\nlayers.0.attn.W_UQ.weight 8x6\n"                               \
-    "layers.0.attn.W_QR.weight " queries "x6\nlayers.0.attn.W_UK.weight 8x6\n"                     \
-    "layers.0.attn.W_UV.weight 8x6\nlayers.0.attn.out_proj.weight 8x8\n"
+    "layers.0.attn.W_QR.weight " queries "x6\nlayers.0.attn.W_UK.weight 8x5\n"                     \
+    "layers.0.attn.W_UV.weight 8x5\nlayers.0.attn.out_proj.weight 8x8\n"
 
 /* The names are those of the released checkpoints, shapes PyTorch's. */
 START_TEST(names_and_shapes) {

@@ -33,6 +33,7 @@ START_TEST(a_run_goes_on_from_every_step) {
         stop_at_and_go_on(config, at, folder);
     remove_run_folder(folder);
     config->capture.every = 2;
+    config->capture.spectra = true;
     folder = whole_run(config);
     stop_at_and_go_on(config, 3, folder);
     stop_at_and_go_on(config, 4, folder);

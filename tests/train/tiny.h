@@ -127,9 +127,12 @@ static inline void ck_same_run(const char *folder, const char *other) {
     ck_same_file(folder, other, "metrics.csv");
     ck_same_state(folder, other);
     ck_assert_int_eq(files_in(folder), files_in(other));
+    static const char *const captured[] = {"contraction.csv", "contraction_values.csv",
+                                           "contraction_symbols.csv"};
     char path[256];
-    if (access(path_in(folder, "contraction.csv", path), F_OK) == 0)
-        ck_same_file(folder, other, "contraction.csv");
+    for (int i = 0; i < 3; i++)
+        if (access(path_in(folder, captured[i], path), F_OK) == 0)
+            ck_same_file(folder, other, captured[i]);
 }
 
 /* ---- Runs ---- */
