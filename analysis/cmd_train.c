@@ -55,7 +55,7 @@ static const struct argp_option options[] = {
      1},
     {"capture", KEY_CAPTURE, "KEY=VALUE,...", 0,
      "report the attention logits while training: every=K (steps), layers=LIST, heads=LIST, "
-     "probes=P (sequences); lists as 0-3+5 or all",
+     "probes=P (sequences), spectra=true (whole spectra and symbols too); lists as 0-3+5 or all",
      2},
     {"dump", KEY_DUMP, NULL, 0, "keep the captured logits too, in RUN/logits/", 2},
     {"resume", KEY_RESUME, NULL, 0, "go on with the runs that -o DIR/ holds", 2},
@@ -227,7 +227,8 @@ static void say_result(command_call *call, const szg_train_options *run,
 static szg_status write_manifest(command_call *call, const char *folder) {
     szg_train_tables tables;
     SZG_TRY(szg_train_tables_read(call->context, folder, &tables));
-    szg_table **const list[] = {&tables.metrics, &tables.timing, &tables.contraction};
+    szg_table **const list[] = {&tables.metrics, &tables.timing, &tables.contraction,
+                                &tables.values, &tables.symbols};
     szg_status status = output_tables_to(call, folder, sizeof list / sizeof *list, list);
     szg_train_tables_close(&tables);
     return status;

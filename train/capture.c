@@ -337,8 +337,9 @@ szg_status szg_capture_report(szg_context *context, szg_capture *capture, int64_
 }
 
 szg_status szg_capture_step(szg_context *context, szg_capture *capture, int64_t step,
-                            const void *gradient, szg_table *table) {
-    const szg_report_options options = {.quick_symbol = true};
-    szg_contraction_tables tables = {.contraction = table};
-    return szg_capture_report(context, capture, step, gradient, &options, &tables);
+                            const void *gradient, szg_contraction_tables *tables) {
+    const szg_report_options options = {.all = tables->values,
+                                        .quick_symbol = true,
+                                        .samples = tables->symbols ? SZG_CONTRACTION_SAMPLES : 0};
+    return szg_capture_report(context, capture, step, gradient, &options, tables);
 }

@@ -177,21 +177,28 @@ static szg_status read_log(szg_context *context, const char *folder, const szg_t
     return status;
 }
 
+typedef szg_status open_table(szg_context *context, szg_table **out);
+
+/* The log that `open` makes an empty table of. */
+static szg_status read_table(szg_context *context, const char *folder, open_table *open,
+                             szg_table **out) {
+    szg_table *like;
+    SZG_TRY(open(context, &like));
+    szg_status status = read_log(context, folder, like, out);
+    szg_table_close(&like);
+    return status;
+}
+
 szg_status szg_train_tables_read(szg_context *context, const char *folder, szg_train_tables *out) {
-    typedef szg_status open_fn(szg_context *, szg_table **);
-    static open_fn *const opens[] = {szg_metrics_table, szg_timing_table, szg_contraction_table,
-                                     szg_contraction_values_table, szg_contraction_symbols_table};
+    static open_table *const opens[] = {szg_metrics_table, szg_timing_table, szg_contraction_table,
+                                        szg_contraction_values_table,
+                                        szg_contraction_symbols_table};
     szg_table **const tables[] = {&out->metrics, &out->timing, &out->contraction, &out->values,
                                   &out->symbols};
     *out = (szg_train_tables){0};
     szg_status status = SZG_OK;
-    for (int i = 0; i < LOGS && status == SZG_OK; i++) {
-        szg_table *like;
-        status = opens[i](context, &like);
-        if (status == SZG_OK)
-            status = read_log(context, folder, like, tables[i]);
-        szg_table_close(&like);
-    }
+    for (int i = 0; i < LOGS && status == SZG_OK; i++)
+        status = read_table(context, folder, opens[i], tables[i]);
     if (status != SZG_OK)
         szg_train_tables_close(out);
     return status;
@@ -206,9 +213,8 @@ void szg_train_tables_close(szg_train_tables *tables) {
 }
 
 szg_status szg_metrics_summarise(szg_context *context, const char *folder, szg_train_result *out) {
-    szg_train_tables tables;
-    SZG_TRY(szg_train_tables_read(context, folder, &tables));
-    const szg_table *table = tables.metrics;
+    szg_table *table = NULL;
+    SZG_TRY(read_table(context, folder, szg_metrics_table, &table));
     out->train_loss = out->train_accuracy = NAN;
     out->test_loss = out->test_accuracy = out->best_accuracy = NAN;
     for (int64_t row = 0; table && row < szg_table_rows(table); row++) {
@@ -221,6 +227,6 @@ szg_status szg_metrics_summarise(szg_context *context, const char *folder, szg_t
         if (test && !(accuracy <= out->best_accuracy))
             out->best_accuracy = accuracy;
     }
-    szg_train_tables_close(&tables);
+    szg_table_close(&table);
     return SZG_OK;
 }

@@ -32,13 +32,16 @@ SZG_CHECK_RESULT szg_status szg_capture_open_as(szg_context *context, szg_model 
                                                 const char *dump, szg_capture **out);
 void szg_capture_close(szg_context *context, szg_capture **capture);
 
-/* Adds one row a probe, layer and head to `table` (szg_contraction_table), by szg_capture_report
- * with quick_symbol. `gradient`: the arena of this step's gradients, for grad_norm; NULL leaves the
- * column empty. Costs about as much as docs/capture.md says. */
+/* A training's step: szg_capture_report with quick_symbol, SZG_CONTRACTION_SAMPLES where the table
+ * of symbols is open, and all values where theirs is. Costs about as much as docs/capture.md says.
+ */
 SZG_CHECK_RESULT szg_status szg_capture_step(szg_context *context, szg_capture *capture,
-                                             int64_t step, const void *gradient, szg_table *table);
+                                             int64_t step, const void *gradient,
+                                             szg_contraction_tables *tables);
 
-/* The same into every table that is open; a negative step leaves its cell empty. */
+/* Adds one row a probe, layer and head to tables->contraction, and the rows of the other tables
+ * that are open. `gradient`: the arena of the step's gradients, for grad_norm; NULL leaves the
+ * column empty, as a negative step leaves its own. */
 SZG_CHECK_RESULT szg_status szg_capture_report(szg_context *context, szg_capture *capture,
                                                int64_t step, const void *gradient,
                                                const szg_report_options *options,

@@ -40,7 +40,8 @@ static szg_status capture_into(szg_context *context, subject *s, const szg_captu
     if (status == SZG_OK)
         status = szg_contraction_table(context, table);
     if (status == SZG_OK)
-        status = szg_capture_step(context, capture, 12, gradient, *table);
+        status = szg_capture_step(context, capture, 12, gradient,
+                                  &(szg_contraction_tables){.contraction = *table});
     szg_capture_close(context, &capture);
     if (status != SZG_OK)
         szg_table_close(table);
@@ -662,6 +663,41 @@ START_TEST(a_run_with_captures) {
 }
 END_TEST
 
+/* A run's values and symbols: every one is there, and the largest singular values are those of
+ * `contraction`. */
+START_TEST(a_run_with_spectra) {
+    szg_train_config *config = new_tiny("capture.probes=2");
+    szg_train_tables tables;
+    char *folder = new_folder();
+    config->capture.every = 4;
+    config->capture.spectra = true;
+    run_whole(config, folder);
+    ck_szg_ok(szg_train_tables_read(test_context(), folder, &tables));
+    int64_t pairs = szg_table_rows(tables.contraction), row = 0;
+    ck_assert_int_eq(pairs, 3 * 8); /* steps 0, 4, 8; two layers, heads and probes */
+    for (int64_t pair = 0; pair < pairs; pair++)
+        for (int which = 0; which < 2; which++) { /* n eigenvalues, then n singular values */
+            int64_t n = (int64_t)cell(tables.contraction, pair, "n");
+            const char *most = which ? "sigma_max_coupled" : "sigma_max_content";
+            const char *range = which ? "lambda_max_coupled" : "lambda_max_content";
+            ck_assert(cell(tables.values, row + n - 1, "value") ==
+                      cell(tables.contraction, pair, range));
+            ck_assert_str_eq(text(tables.values, row + n, "kind"), "singular");
+            ck_assert(cell(tables.values, row + n, "value") ==
+                      cell(tables.contraction, pair, most));
+            ck_assert(cell(tables.values, row + n, "step") ==
+                      cell(tables.contraction, pair, "step"));
+            ck_assert_str_eq(text(tables.values, row + n, "encoding"), config->model.encoding);
+            row += 2 * n;
+        }
+    ck_assert_int_eq(szg_table_rows(tables.values), row);
+    ck_assert_int_eq(szg_table_rows(tables.symbols), pairs * 2 * SZG_CONTRACTION_SAMPLES);
+    szg_train_tables_close(&tables);
+    remove_folder(folder);
+    szg_memory_free(config);
+}
+END_TEST
+
 START_TEST(labels_are_not_looked_at) {
     szg_train_config config = small_config(SZG_PROFILE_TEXT, "rope", NULL);
     subject s = open_subject(&config, false);
@@ -746,6 +782,7 @@ void test_register(Suite *suite) {
     test_add(suite, "labels_are_not_looked_at", labels_are_not_looked_at);
     test_add(suite, "training_is_left_alone", training_is_left_alone);
     test_add(suite, "a_run_with_captures", a_run_with_captures);
+    test_add(suite, "a_run_with_spectra", a_run_with_spectra);
     test_add(suite, "refused", refused);
     test_add(suite, "allocation_failures", allocation_failures);
 }
