@@ -149,10 +149,10 @@ static void sides_of(const subject *s, int64_t n, const int32_t *tokens, bool po
         *d = 4;
     } else { /* content and rotary parts of 4 numbers each, one rotary key for both heads */
         double *down[2] = {linear(s, "attn.W_DQ", n, 8, 6, x, false),
-                           linear(s, "attn.W_DKV", n, 8, 6, x, false)};
+                           linear(s, "attn.W_DKV", n, 8, 5, x, false)};
         double *part[4] = {linear(s, "attn.W_UQ", n, 6, 8, down[0], false),
                            linear(s, "attn.W_QR", n, 6, 8, down[0], false),
-                           linear(s, "attn.W_UK", n, 6, 8, down[1], false),
+                           linear(s, "attn.W_UK", n, 5, 8, down[1], false),
                            linear(s, "attn.W_KR", n, 8, 4, x, false)};
         *d = 8;
         *q = new_numbers(n * 16);
