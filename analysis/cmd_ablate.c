@@ -131,7 +131,7 @@ static szg_status run_job(command_call *call, ablate_job *job) {
     call->runs = job->run;
     call->run_count = count;
     szg_status status = output_tables(call, 2, tables, NULL);
-    call->runs = NULL; /* they end with the job */
+    call->run_count = 0; /* they end with the job */
     return status;
 }
 

@@ -168,11 +168,32 @@ static szg_status run_preset(command_call *call, szg_reproduction *reproduction)
     return status;
 }
 
+/* What every result says of the preset and of its runs' configurations; free `runs`. */
+static szg_status list_runs(command_call *call, const szg_reproduction *reproduction,
+                            configured_run **runs) {
+    int64_t count = szg_reproduction_count(reproduction);
+    SZG_TRY(szg_memory_alloc(call->context, count, sizeof **runs, runs));
+    for (int64_t i = 0; i < count; i++) {
+        szg_reproduction_run run = szg_reproduction_run_at(reproduction, i);
+        (*runs)[i] = (configured_run){run.name, run.config};
+    }
+    call->preset = szg_reproduction_preset(reproduction);
+    call->runs = *runs;
+    call->run_count = count;
+    return SZG_OK;
+}
+
 static szg_status run(command_call *call) {
     const reproduce_options *own = call->own;
     szg_reproduction *reproduction;
+    configured_run *runs;
     SZG_TRY(open_preset(call, own->preset ? own->preset : "quick", true, &reproduction));
-    szg_status status = run_preset(call, reproduction);
+    szg_status status = list_runs(call, reproduction, &runs);
+    if (status == SZG_OK)
+        status = run_preset(call, reproduction);
+    call->preset = NULL; /* they end here */
+    call->run_count = 0;
+    szg_memory_free(runs);
     szg_reproduction_close(&reproduction);
     return status;
 }

@@ -43,7 +43,8 @@ typedef struct command_call {
     const szg_train_config *config; /* of a training: goes into the provenance; NULL: none */
     const configured_run *runs;     /* in its place, where the result is of several trainings */
     int64_t run_count;
-    int argc; /* the whole command line, for provenance */
+    const char *preset; /* JSON that the trainings came from, for the provenance; NULL: none */
+    int argc;           /* the whole command line, for provenance */
     char **argv;
 } command_call;
 
@@ -64,8 +65,8 @@ typedef struct command {
     void (*describe)(FILE *stream);      /* what --help says after the options; NULL: nothing */
 } command;
 
-/* Adds the configurations of the call to the provenance: `config` where all trainings agree in it,
- * else `configs`, a list of {"runs": [NAME, ...], "config": {...}}. */
+/* Adds preset and configurations of the call to the provenance: `config` where all trainings agree
+ * in it, else `configs`, a list of {"runs": [NAME, ...], "config": {...}}. */
 SZG_CHECK_RESULT szg_status echo_configurations(const command_call *call, szg_json *provenance);
 
 /* A result of `count` tables, which it takes over (places that hold NULL are passed over), with a

@@ -84,7 +84,17 @@ static szg_status add_groups(const echo *self, szg_json *provenance) {
     return status;
 }
 
+static szg_status add_preset(const command_call *call, szg_json *provenance) {
+    szg_json *json;
+    if (!call->preset)
+        return SZG_OK;
+    SZG_TRY(szg_json_parse(call->context, "preset", call->preset, (int64_t)strlen(call->preset),
+                           &json));
+    return szg_json_add(call->context, provenance, "preset", &json);
+}
+
 szg_status echo_configurations(const command_call *call, szg_json *provenance) {
+    SZG_TRY(add_preset(call, provenance));
     if (call->config)
         return add_configuration(call->context, provenance, call->config);
     if (call->run_count == 0)

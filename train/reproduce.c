@@ -47,6 +47,7 @@ void szg_reproduction_close(szg_reproduction **reproduction) {
     }
     szg_memory_free(self->run);
     szg_memory_free(self->folder);
+    szg_memory_free(self->preset);
     szg_memory_free(self->about);
     szg_memory_free(self->name);
     szg_memory_free(self);
@@ -59,6 +60,10 @@ const char *szg_reproduction_name(const szg_reproduction *reproduction) {
 
 const char *szg_reproduction_about(const szg_reproduction *reproduction) {
     return reproduction->about;
+}
+
+const char *szg_reproduction_preset(const szg_reproduction *reproduction) {
+    return reproduction->preset;
 }
 
 int64_t szg_reproduction_count(const szg_reproduction *reproduction) {
@@ -105,6 +110,7 @@ static szg_status examine(szg_context *context, reproduction_run *run, const szg
         szg_ablation ablation;
         szg_ablation_options options = {.method = SZG_ABLATE_OUTPUT};
         status = szg_ablation_run(context, model, &data->test, &options, &ablation);
+        ablation.ceiling = run->facts.data.ceiling;
         run->facts.whole = ablation.accuracy;
         if (status == SZG_OK)
             status = write_ablation(context, run, &ablation);

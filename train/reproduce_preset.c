@@ -314,6 +314,8 @@ szg_status preset_read(szg_context *context, const szg_reproduction_options *opt
     szg_json *json;
     SZG_TRY(szg_json_read(context, options->preset, &json));
     szg_status status = read_root(context, options, szg_json_root(json), out);
+    if (status == SZG_OK)
+        status = szg_json_text(context, szg_json_root(json), 0, &out->preset);
     szg_json_close(&json);
     return status;
 }

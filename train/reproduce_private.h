@@ -31,7 +31,7 @@ typedef struct reproduction_run {
 } reproduction_run;
 
 struct szg_reproduction {
-    char *name, *about, *folder; /* folder NULL: none */
+    char *name, *about, *preset, *folder; /* folder NULL: none */
     reproduction_run *run;
     int64_t count;
 };

@@ -39,6 +39,8 @@ typedef struct szg_reproduction_run {
 /* The preset's name and what it says about itself. */
 const char *szg_reproduction_name(const szg_reproduction *reproduction);
 const char *szg_reproduction_about(const szg_reproduction *reproduction);
+/* The preset file, as JSON. */
+const char *szg_reproduction_preset(const szg_reproduction *reproduction);
 int64_t szg_reproduction_count(const szg_reproduction *reproduction);
 /* In the order in which they are trained: every experiment, task and encoding with the first seed,
  * then with the next. */
