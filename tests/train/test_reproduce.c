@@ -197,6 +197,12 @@ START_TEST(tables_say_what_the_folders_hold) {
     /* 12 ablated runs of 2 layers, each 2 heads and all; deposit adds the means of 6 kinds. */
     ck_assert_int_eq(szg_table_rows(tables.ablation), 12 * 2 * 3);
     ck_assert_int_eq(szg_table_rows(tables.deposit), 12 * 2 + 6 * 2);
+    for (int64_t row = 0; row < 12 * 2; row++) { /* a run and layer each */
+        double total = 0;
+        for (int64_t head = 0; head < 2; head++)
+            total += fmax(0, real_at(tables.ablation, 3 * row + head, "drop"));
+        ck_close(real_at(tables.deposit, row, "total_drop"), total, 1e-14);
+    }
     /* Two epochs (one for count), two splits. */
     ck_assert_int_eq(szg_table_rows(tables.curves), 2 * (3 * 4 + 3 * 2 + 4));
     szg_reproduction_tables_close(&tables);
