@@ -24,6 +24,7 @@ static szg_status fill(command_call *call, szg_table *table) {
     SZG_TRY(add(context, table, "compiler", __VERSION__));
     SZG_TRY(add(context, table, "backend", szg_ops_name(szg_ops_of(context))));
     SZG_TRY(add(context, table, "blas", szg_backend_blas()));
+    SZG_TRY(add(context, table, "simd", szg_backend_simd()));
     SZG_TRY(add(context, table, "fft", szg_backend_fft()));
     SZG_TRY(add(context, table, "balls", szg_ball_library()));
     snprintf(text, sizeof text, "%ld", sysconf(_SC_NPROCESSORS_ONLN));

@@ -39,6 +39,10 @@ const char *szg_ops_name(const szg_ops *ops);
 const char *szg_backend_blas(void);
 const char *szg_backend_fft(void);
 
+/* The instructions that the cpu table's network layers use here: baseline, avx2 or avx512; the best
+ * of the processor, or the lower ones that the environment variable SZEGO_SIMD names. */
+const char *szg_backend_simd(void);
+
 /* NULL, or the value of the environment variable OPENBLAS_CORETYPE that would let OpenBLAS use this
  * processor's vector instructions, where it did not recognise the processor. The variable is read
  * while the library is loaded: a program sets it and executes itself anew. */

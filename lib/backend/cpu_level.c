@@ -1,6 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <szego/backend.h>
+
 #include "cpu_level.h"
 
 static const char *const NAMES[SZG_CPU_LEVELS] = {"baseline", "avx2", "avx512"};
@@ -23,4 +25,8 @@ szg_cpu_level szg_cpu_level_best(void) {
         if (strcmp(wanted, NAMES[level]) == 0)
             return (szg_cpu_level)level;
     return best;
+}
+
+const char *szg_backend_simd(void) {
+    return NAMES[szg_cpu_level_best()];
 }
