@@ -5,7 +5,7 @@
 #include <szego/capture.h>
 #include <szego/train.h>
 
-#include "command.h"
+#include "captured.h"
 #include "specs.h"
 
 enum {
@@ -19,7 +19,6 @@ enum {
     KEY_CERTIFIED,
     KEY_ALL
 };
-enum { SAMPLES = 256 };
 
 typedef struct capture_options {
     const char *checkpoint, *config, *data, *layers, *heads, *probes;
@@ -79,20 +78,15 @@ static szg_status choose(command_call *call, const szg_model *model, szg_train_c
     return szg_train_config_check(call->context, out);
 }
 
-static szg_status report(command_call *call, szg_capture *capture, int64_t step) {
-    const capture_options *own = call->own;
-    bool more = own->all || specs_output_folder(call);
-    const szg_report_options how = {
-        .all = own->all, .quick_symbol = !own->certified, .samples = more ? SAMPLES : 0};
-    szg_contraction_tables tables;
-    SZG_TRY(szg_contraction_tables_open(call->context, more, more, &tables));
-    szg_status status = szg_capture_report(call->context, capture, step, NULL, &how, &tables);
-    szg_table **const table[] = {&tables.contraction, &tables.values, &tables.symbols};
-    if (status == SZG_OK)
-        status = output_tables(call, sizeof table / sizeof *table, table,
-                               own->all ? "contraction_values" : NULL);
-    szg_contraction_tables_close(&tables);
-    return status;
+typedef struct capture_job {
+    szg_capture *capture;
+    int64_t step;
+} capture_job;
+
+static szg_status fill(command_call *call, void *user, const szg_report_options *how,
+                       szg_contraction_tables *tables) {
+    const capture_job *job = user;
+    return szg_capture_report(call->context, job->capture, job->step, NULL, how, tables);
 }
 
 static szg_status capture(command_call *call, szg_model *model, int64_t step,
@@ -100,15 +94,15 @@ static szg_status capture(command_call *call, szg_model *model, int64_t step,
     const capture_options *own = call->own;
     szg_train_config config;
     char *folder = NULL;
-    szg_capture *self = NULL;
+    capture_job job = {.step = step};
     SZG_TRY(choose(call, model, &config));
     if (own->dump && asprintf(&folder, "%s/logits", call->shared.output) < 0)
         return szg_fail(call->context, SZG_ENOMEM, "out of memory");
-    szg_status status =
-        szg_capture_open_as(call->context, model, &config.capture, examples, NULL, folder, &self);
+    szg_status status = szg_capture_open_as(call->context, model, &config.capture, examples, NULL,
+                                            folder, &job.capture);
     if (status == SZG_OK)
-        status = report(call, self, step);
-    szg_capture_close(call->context, &self);
+        status = captured_output(call, own->all, own->certified, fill, &job);
+    szg_capture_close(call->context, &job.capture);
     free(folder);
     return status;
 }

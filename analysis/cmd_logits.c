@@ -2,7 +2,7 @@
 #include <szego/dump.h>
 #include <szego/memory.h>
 
-#include "command.h"
+#include "captured.h"
 #include "specs.h"
 
 enum {
@@ -20,7 +20,6 @@ enum {
     KEY_CERTIFIED,
     KEY_ALL
 };
-enum { SAMPLES = 256 };
 
 typedef struct logits_options {
     text_list files;
@@ -131,20 +130,15 @@ static szg_status add_files(szg_context *context, const logits_options *own, szg
     return SZG_OK;
 }
 
-static szg_status report(command_call *call, const szg_dump *dump, const szg_dump_options *wanted) {
-    const logits_options *own = call->own;
-    bool more = own->all || specs_output_folder(call);
-    const szg_report_options how = {
-        .all = own->all, .quick_symbol = !own->certified, .samples = more ? SAMPLES : 0};
-    szg_contraction_tables tables;
-    SZG_TRY(szg_contraction_tables_open(call->context, more, more, &tables));
-    szg_status status = szg_dump_report(call->context, dump, wanted, &how, &tables);
-    szg_table **const table[] = {&tables.contraction, &tables.values, &tables.symbols};
-    if (status == SZG_OK)
-        status = output_tables(call, sizeof table / sizeof *table, table,
-                               own->all ? "contraction_values" : NULL);
-    szg_contraction_tables_close(&tables);
-    return status;
+typedef struct logits_job {
+    const szg_dump *dump;
+    const szg_dump_options *wanted;
+} logits_job;
+
+static szg_status fill(command_call *call, void *user, const szg_report_options *how,
+                       szg_contraction_tables *tables) {
+    const logits_job *job = user;
+    return szg_dump_report(call->context, job->dump, job->wanted, how, tables);
 }
 
 static szg_status run(command_call *call) {
@@ -161,7 +155,8 @@ static szg_status run(command_call *call) {
     if (status == SZG_OK)
         status = add_files(call->context, own, dump);
     if (status == SZG_OK)
-        status = report(call, dump, &wanted);
+        status =
+            captured_output(call, own->all, own->certified, fill, &(logits_job){dump, &wanted});
     szg_dump_close(&dump);
     szg_encoding_close(&encoding);
     return status;
