@@ -6,6 +6,7 @@
 
 #include <szego/memory.h>
 #include "arena_file.h"
+#include "model_private.h"
 
 enum { CHUNK = 1 << 16 };
 
@@ -14,7 +15,7 @@ typedef struct file_tensors {
     szg_tensor *tensor;
     char (*name)[ARENA_NAME];
     unsigned char **bytes; /* one block an arena */
-    int64_t arenas;
+    int64_t arenas, tensors;
 } file_tensors;
 
 static void close_tensors(file_tensors *self) {
@@ -25,10 +26,19 @@ static void close_tensors(file_tensors *self) {
     szg_memory_free(self->tensor);
 }
 
+/* Tensors, and numbers, of an arena. */
+static int64_t tensors_of(const szg_model *model, const void *arena) {
+    return arena == szg_model_arena(model) ? szg_model_tensors(model) : szg_model_parameters(model);
+}
+
+static int64_t numbers_of(const szg_model *model, const void *arena) {
+    return arena == szg_model_arena(model) ? szg_model_numbers(model) : szg_model_count(model);
+}
+
 static szg_status fetch_arena(szg_context *context, const szg_model *model, const void *arena,
                               unsigned char **out) {
     int64_t bytes;
-    SZG_TRY(szg_memory_product(context, szg_model_count(model), szg_network_real_size(context),
+    SZG_TRY(szg_memory_product(context, numbers_of(model, arena), szg_network_real_size(context),
                                &bytes));
     SZG_TRY(szg_memory_alloc(context, bytes, 1, out));
     return szg_device_download(context, *out, arena, bytes);
@@ -37,7 +47,7 @@ static szg_status fetch_arena(szg_context *context, const szg_model *model, cons
 static void describe_arena(const szg_model *model, const arena_part *part, int64_t real_size,
                            const unsigned char *bytes, szg_tensor *tensor,
                            char (*name)[ARENA_NAME]) {
-    for (int64_t i = 0; i < szg_model_parameters(model); i++) {
+    for (int64_t i = 0; i < tensors_of(model, part->arena); i++) {
         const szg_parameter *parameter = szg_model_parameter(model, i);
         snprintf(name[i], ARENA_NAME, "%s%s", part->prefix, parameter->name);
         tensor[i] = (szg_tensor){.name = name[i],
@@ -50,15 +60,16 @@ static void describe_arena(const szg_model *model, const arena_part *part, int64
 
 static szg_status collect(szg_context *context, const szg_model *model, const arena_part *parts,
                           int64_t count, file_tensors *out) {
-    int64_t parameters = szg_model_parameters(model);
+    int64_t capacity = count * szg_model_tensors(model);
     out->arenas = count;
     SZG_TRY(szg_memory_alloc(context, count, sizeof *out->bytes, &out->bytes));
-    SZG_TRY(szg_memory_alloc(context, count * parameters, sizeof *out->tensor, &out->tensor));
-    SZG_TRY(szg_memory_alloc(context, count * parameters, sizeof *out->name, &out->name));
+    SZG_TRY(szg_memory_alloc(context, capacity, sizeof *out->tensor, &out->tensor));
+    SZG_TRY(szg_memory_alloc(context, capacity, sizeof *out->name, &out->name));
     for (int64_t a = 0; a < count; a++) {
         SZG_TRY(fetch_arena(context, model, parts[a].arena, &out->bytes[a]));
         describe_arena(model, &parts[a], szg_network_real_size(context), out->bytes[a],
-                       out->tensor + a * parameters, out->name + a * parameters);
+                       out->tensor + out->tensors, out->name + out->tensors);
+        out->tensors += tensors_of(model, parts[a].arena);
     }
     return SZG_OK;
 }
@@ -69,8 +80,8 @@ szg_status szg_arena_write(szg_context *context, const szg_model *model, const c
     file_tensors tensors = {0};
     szg_status status = collect(context, model, parts, count, &tensors);
     if (status == SZG_OK)
-        status = szg_safetensors_write(context, path, tensors.tensor,
-                                       count * szg_model_parameters(model), metadata, pairs);
+        status =
+            szg_safetensors_write(context, path, tensors.tensor, tensors.tensors, metadata, pairs);
     close_tensors(&tensors);
     return status;
 }
@@ -84,16 +95,24 @@ static bool same_shape(const szg_tensor *tensor, const szg_parameter *parameter)
     return true;
 }
 
+static szg_status missing(szg_context *context, const szg_parameter *parameter, const char *name) {
+    return szg_fail(context, SZG_EDATA, "tensor %s is missing: %s", name,
+                    parameter->frozen
+                        ? "it is drawn, not trained, and nothing tells its numbers: name a file of "
+                          "them in model.encoding with table=ROWS.npy"
+                        : "the configuration describes another model than the one that was saved");
+}
+
+/* NULL: a frozen tensor is missing whose numbers the configuration gives. */
 static szg_status find_tensor(szg_context *context, const szg_safetensors *file, const char *prefix,
-                              const szg_parameter *parameter, const szg_tensor **out) {
+                              const szg_model *model, const szg_parameter *parameter,
+                              const szg_tensor **out) {
     char name[ARENA_NAME], text[64];
     snprintf(name, sizeof name, "%s%s", prefix, parameter->name);
     const szg_tensor *tensor = *out = szg_safetensors_find(file, name);
     if (!tensor)
-        return szg_fail(context, SZG_EDATA,
-                        "tensor %s is missing: the configuration describes another model than the "
-                        "one that was saved",
-                        name);
+        return parameter->frozen && model_table_given(model) ? SZG_OK
+                                                             : missing(context, parameter, name);
     if (same_shape(tensor, parameter))
         return SZG_OK;
     szg_tensor wanted = {.dims = parameter->dims, .shape = parameter->shape};
@@ -117,11 +136,14 @@ static szg_status read_tensor(szg_context *context, szg_model *model, const szg_
 
 static szg_status read_arena(szg_context *context, szg_model *model, const szg_safetensors *file,
                              const arena_part *part, double *values) {
-    for (int64_t i = 0; i < szg_model_parameters(model); i++) {
+    for (int64_t i = 0; i < tensors_of(model, part->arena); i++) {
         const szg_parameter *parameter = szg_model_parameter(model, i);
         const szg_tensor *tensor;
-        SZG_TRY(find_tensor(context, file, part->prefix, parameter, &tensor));
-        SZG_TRY(read_tensor(context, model, tensor, parameter->offset, part->arena, values));
+        SZG_TRY(find_tensor(context, file, part->prefix, model, parameter, &tensor));
+        if (tensor)
+            SZG_TRY(read_tensor(context, model, tensor, parameter->offset, part->arena, values));
+        else
+            SZG_TRY(model_initialise_tensor(context, model, 0, i));
     }
     return SZG_OK;
 }
@@ -130,7 +152,10 @@ static bool belongs(const szg_model *model, const char *name, const arena_part *
                     int64_t count) {
     for (int64_t a = 0; a < count; a++) {
         size_t length = strlen(parts[a].prefix);
-        if (strncmp(name, parts[a].prefix, length) == 0 && szg_model_find(model, name + length))
+        if (strncmp(name, parts[a].prefix, length) != 0)
+            continue;
+        const szg_parameter *parameter = szg_model_find(model, name + length);
+        if (parameter && (!parameter->frozen || parts[a].arena == szg_model_arena(model)))
             return true;
     }
     return false;

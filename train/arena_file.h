@@ -10,7 +10,7 @@ enum { ARENA_NAME = 80 };
 /* An arena like the model's, in the backend's memory; its tensors are called PREFIX NAME. */
 typedef struct arena_part {
     const char *prefix; /* at most 15 bytes */
-    void *arena;
+    void *arena;        /* the model's own holds its frozen tensors too */
 } arena_part;
 
 /* Writes `count` arenas to one file, atomically, as F32 or F64 as the backend has them. */
@@ -19,7 +19,8 @@ SZG_CHECK_RESULT szg_status szg_arena_write(szg_context *context, const szg_mode
                                             int64_t count, const char *const *metadata,
                                             int64_t pairs);
 
-/* Reads them back, bit for bit on the same backend. SZG_EDATA: a tensor that is missing, has
+/* Reads them back, bit for bit on the same backend. Frozen tensors that the encoding's SPEC decides
+ * may be missing. SZG_EDATA: a tensor that is missing, has
  * another shape or type, belongs to no arena, or holds NaN or infinities; the message names it. */
 SZG_CHECK_RESULT szg_status szg_arena_read(szg_context *context, szg_model *model,
                                            const szg_safetensors *file, const arena_part *parts,

@@ -10,8 +10,7 @@ static bool names(const char *spec, const char *name) {
     return strncmp(spec, name, length) == 0 && (!spec[length] || spec[length] == ':');
 }
 
-/* Whether the SPEC gives a key. */
-static bool gives(const char *spec, const char *key) {
+bool config_spec_gives(const char *spec, const char *key) {
     size_t length = strlen(key);
     for (const char *at = strpbrk(spec, ":,"); at; at = strpbrk(at + 1, ":,"))
         if (strncmp(at + 1, key, length) == 0 && at[1 + length] == '=')
@@ -27,7 +26,7 @@ static const char *profile_value(const szg_config_key *key, szg_profile profile,
         return profile == SZG_PROFILE_TEXT ? key->text_mla : key->released_mla;
     if (profile == SZG_PROFILE_TEXT)
         return key->text;
-    if (names(encoding, "rope") && !gives(encoding, "rotate"))
+    if (names(encoding, "rope") && !config_spec_gives(encoding, "rotate"))
         return key->released_rope;
     return key->released;
 }
@@ -45,7 +44,7 @@ static szg_status set_encoding(szg_context *context, szg_train_config *config,
                                const char *encoding) {
     char spec[2 * SZG_CONFIG_TEXT];
     bool slopes = config->profile == SZG_PROFILE_RELEASED && names(encoding, "alibi") &&
-                  !gives(encoding, "slopes");
+                  !config_spec_gives(encoding, "slopes");
     int length = snprintf(spec, sizeof spec, "%s%s", encoding,
                           !slopes                 ? ""
                           : strchr(encoding, ':') ? ",slopes=exp"

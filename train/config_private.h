@@ -19,6 +19,9 @@ const config_row *config_row_at(int64_t index);
 /* Whether some key begins with "section.". */
 bool config_is_section(const char *section);
 
+/* Whether a SPEC gives a key. */
+bool config_spec_gives(const char *spec, const char *key);
+
 /* szg_train_config_profile, for a task. */
 SZG_CHECK_RESULT szg_status config_profile(szg_context *context, szg_profile profile,
                                            const char *encoding, szg_task task,

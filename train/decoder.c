@@ -126,7 +126,7 @@ static szg_status upload_batch(szg_context *context, szg_decoder *decoder, const
 
 /* ---- Embedding ---- */
 
-/* The trained rows: one table, or the sum of two. */
+/* The rows in the arena: one table, or the sum of two. */
 static szg_status trained_rows(szg_context *context, const szg_decoder *decoder,
                                const void **rows) {
     const szg_model *model = decoder->model;

@@ -22,7 +22,7 @@ static szg_status classify_backward(szg_context *context, szg_decoder *d, szg_ta
                                  d->final_mean, d->final_inverse, d->dstream);
 }
 
-/* Two trained tables of positions have the same gradient. */
+/* Two trained tables of positions have the same gradient; frozen rows have none. */
 static szg_status embed_backward(szg_context *context, szg_decoder *d) {
     const szg_model *model = d->model;
     const szg_dropout none = {0};
@@ -30,7 +30,8 @@ static szg_status embed_backward(szg_context *context, szg_decoder *d) {
     if (d->dembedded)
         SZG_TRY(szg_network_dropout_residual(context, d->rows, width, &none, d->dembedded,
                                              d->dstream, d->dstream));
-    void *rows = d->zeroed ? NULL : decoder_gradient(d, model->position_rows);
+    bool frozen = model->position_rows >= model->count;
+    void *rows = d->zeroed || frozen ? NULL : decoder_gradient(d, model->position_rows);
     void *extra = d->zeroed ? NULL : decoder_gradient(d, model->extra_rows);
     szg_embedding embedding = decoder_embedding(d);
     SZG_TRY(szg_network_embedding_backward(context, &embedding, d->dstream,

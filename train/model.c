@@ -81,7 +81,7 @@ static szg_status open_parts(szg_context *context, szg_model *model) {
     SZG_TRY(model_list_parameters(context, model));
     SZG_TRY(model_open_positions(context, model));
     int64_t bytes;
-    SZG_TRY(szg_memory_product(context, model->count, szg_network_real_size(context), &bytes));
+    SZG_TRY(szg_memory_product(context, model->numbers, szg_network_real_size(context), &bytes));
     return szg_device_alloc(context, bytes, &model->arena);
 }
 
@@ -132,11 +132,15 @@ int64_t szg_model_parameters(const szg_model *model) {
 }
 
 const szg_parameter *szg_model_parameter(const szg_model *model, int64_t index) {
-    return index >= 0 && index < model->parameters ? &model->parameter[index] : NULL;
+    return index >= 0 && index < model->tensors ? &model->parameter[index] : NULL;
+}
+
+int64_t szg_model_tensors(const szg_model *model) {
+    return model->tensors;
 }
 
 const szg_parameter *szg_model_find(const szg_model *model, const char *name) {
-    for (int64_t i = 0; i < model->parameters; i++)
+    for (int64_t i = 0; i < model->tensors; i++)
         if (strcmp(model->parameter[i].name, name) == 0)
             return &model->parameter[i];
     return NULL;
@@ -144,6 +148,10 @@ const szg_parameter *szg_model_find(const szg_model *model, const char *name) {
 
 int64_t szg_model_count(const szg_model *model) {
     return model->count;
+}
+
+int64_t szg_model_numbers(const szg_model *model) {
+    return model->numbers;
 }
 
 void *szg_model_arena(const szg_model *model) {

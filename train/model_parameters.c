@@ -111,6 +111,29 @@ static void add_layer(szg_model *model, int64_t index) {
                 {model->decoupled ? "ffn.3" : "ffn.2", c->width, c->hidden, &layer->outer});
 }
 
+/* ---- The encoding's rows ---- */
+
+static void add_position_rows(szg_model *model) {
+    const szg_model_config *c = &model->config.model;
+    if (model->table.array == SZG_ARRAY_INPUT)
+        model->position_rows = add(model, -1, "position_encoding.position_embeddings.weight",
+                                   c->max_length, c->width, START_ENCODING, 0);
+}
+
+/* Rows that are drawn and not trained stand behind all that is: gradients and moments end before
+ * them. */
+static void add_frozen(szg_model *model) {
+    int64_t parameters = model->parameters, count = model->count;
+    if (!model->table_trained)
+        add_position_rows(model);
+    model->tensors = model->parameters;
+    model->numbers = model->count;
+    model->parameters = parameters;
+    model->count = count;
+    for (int64_t i = parameters; i < model->tensors; i++)
+        model->parameter[i].frozen = true;
+}
+
 szg_status model_list_parameters(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     int64_t capacity = PARAMETERS_AROUND + c->layers * PARAMETERS_A_LAYER;
@@ -119,9 +142,8 @@ szg_status model_list_parameters(szg_context *context, szg_model *model) {
     SZG_TRY(szg_memory_alloc(context, c->layers, sizeof *model->layer, &model->layer));
     model->position_rows = model->extra_rows = -1;
     model->embedding = add(model, -1, "embedding.weight", c->vocabulary, c->width, START_NORMAL, 0);
-    if (model->table_trained && model->table.array == SZG_ARRAY_INPUT)
-        model->position_rows = add(model, -1, "position_encoding.position_embeddings.weight",
-                                   c->max_length, c->width, START_ENCODING, 0);
+    if (model->table_trained)
+        add_position_rows(model);
     if (c->extra_position_table)
         model->extra_rows = add(model, -1, "pos_embed", c->max_length, c->width, START_ZEROS, 0);
     for (int64_t l = 0; l < c->layers; l++)
@@ -130,5 +152,6 @@ szg_status model_list_parameters(szg_context *context, szg_model *model) {
         add_norm(model, -1, "ln_f", &model->final_norm);
     ADD_LINEARS(model, -1, c->biases != SZG_BIASES_NONE,
                 {"fc_out", model->classes, c->width, &model->classifier});
+    add_frozen(model);
     return SZG_OK;
 }

@@ -33,9 +33,9 @@ static void add_sinusoid(const szg_model_config *c, double *rows) {
 static szg_status open_rows(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     bool own = szg_encoding_attaches(model->encoding) & SZG_ATTACH_INPUT;
-    bool trained = model->table_trained && model->table.array == SZG_ARRAY_INPUT;
+    bool tensor = model->table.array == SZG_ARRAY_INPUT; /* in the arena, trained or frozen */
     bool sinusoid = c->added_sinusoid != SZG_SINUSOID_NONE;
-    if ((!own || trained) && !sinusoid)
+    if ((!own || tensor) && !sinusoid)
         return SZG_OK;
     if (sinusoid && c->width % 2)
         return szg_fail(context, SZG_EINVAL, "model: added_sinusoid needs an even width, not %lld",
@@ -44,7 +44,7 @@ static szg_status open_rows(szg_context *context, szg_model *model) {
     double *rows;
     SZG_TRY(szg_memory_alloc(context, count, sizeof *rows, &rows));
     szg_status status = SZG_OK;
-    if (own && !trained)
+    if (own && !tensor)
         status = szg_encoding_input(context, model->encoding, c->max_length, rows, c->width);
     if (sinusoid)
         add_sinusoid(c, rows);

@@ -58,7 +58,8 @@ struct szg_model {
     int64_t d_content, d_rotary;       /* mla; else d_content = d_qk */
     int64_t d_qk, d_v, rotary_queries; /* columns of the rotary queries */
 
-    int64_t parameters, count;
+    int64_t parameters, count; /* tensors and numbers that are trained */
+    int64_t tensors, numbers;  /* and those that are frozen, behind them */
     szg_parameter *parameter;
     model_start_of *start;
 
@@ -74,6 +75,12 @@ struct szg_model {
 
 /* Fills parameter, start, layer and the offsets. */
 SZG_CHECK_RESULT szg_status model_list_parameters(szg_context *context, szg_model *model);
+
+/* Draws tensor `index` anew, as szg_model_initialise does. */
+SZG_CHECK_RESULT szg_status model_initialise_tensor(szg_context *context, szg_model *model,
+                                                    uint64_t seed, int64_t index);
+/* Whether the encoding's SPEC alone decides its array: table= or seed= stand in it. */
+bool model_table_given(const szg_model *model);
 
 /* The encoding completed for this model; `seed` for tables that the SPEC gives none for. */
 SZG_CHECK_RESULT szg_status model_parse_encoding(szg_context *context,

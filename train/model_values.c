@@ -3,6 +3,7 @@
 
 #include <szego/memory.h>
 #include <szego/random.h>
+#include "config_private.h"
 #include "model_private.h"
 
 enum { PURPOSE_INITIAL = 0x54524E01, PART = 1 << 16 };
@@ -29,11 +30,19 @@ szg_status model_upload(szg_context *context, void *to, const double *from, int6
     return status;
 }
 
+/* Gradients and moments end where the trained numbers do. */
+static szg_status check_place(szg_context *context, const szg_model *model, const void *arena,
+                              int64_t start, int64_t count) {
+    int64_t limit = arena == model->arena ? model->numbers : model->count;
+    if (start >= 0 && count >= 0 && count <= limit - start)
+        return SZG_OK;
+    return szg_fail(context, SZG_EINVAL, "model: numbers %lld + %lld are outside the arena",
+                    (long long)start, (long long)count);
+}
+
 szg_status szg_model_read(szg_context *context, const szg_model *model, const void *arena,
                           int64_t start, int64_t count, double *out) {
-    if (start < 0 || count < 0 || count > model->count - start)
-        return szg_fail(context, SZG_EINVAL, "model: numbers %lld + %lld are outside the arena",
-                        (long long)start, (long long)count);
+    SZG_TRY(check_place(context, model, arena, start, count));
     int64_t size = szg_network_real_size(context);
     SZG_TRY(szg_device_download(context, out, model_at(context, arena, start), count * size));
     if (size == sizeof(double))
@@ -50,9 +59,7 @@ szg_status szg_model_read(szg_context *context, const szg_model *model, const vo
 
 szg_status szg_model_write(szg_context *context, szg_model *model, void *arena, int64_t start,
                            int64_t count, const double *values) {
-    if (start < 0 || count < 0 || count > model->count - start)
-        return szg_fail(context, SZG_EINVAL, "model: numbers %lld + %lld are outside the arena",
-                        (long long)start, (long long)count);
+    SZG_TRY(check_place(context, model, arena, start, count));
     return model_upload(context, model_at(context, arena, start), values, count);
 }
 
@@ -84,6 +91,11 @@ static szg_status fill_table(szg_context *context, const szg_model *model, const
     return status;
 }
 
+bool model_table_given(const szg_model *model) {
+    const char *spec = model->config.model.encoding;
+    return config_spec_gives(spec, "table") || config_spec_gives(spec, "seed");
+}
+
 static szg_status initialise(szg_context *context, szg_model *model, uint64_t seed, int64_t index,
                              double *values) {
     const szg_parameter *p = &model->parameter[index];
@@ -95,15 +107,24 @@ static szg_status initialise(szg_context *context, szg_model *model, uint64_t se
     return szg_model_write(context, model, model->arena, p->offset, p->count, values);
 }
 
+szg_status model_initialise_tensor(szg_context *context, szg_model *model, uint64_t seed,
+                                   int64_t index) {
+    double *values;
+    SZG_TRY(szg_memory_alloc(context, model->parameter[index].count, sizeof *values, &values));
+    szg_status status = initialise(context, model, seed, index, values);
+    szg_memory_free(values);
+    return status;
+}
+
 szg_status szg_model_initialise(szg_context *context, szg_model *model, uint64_t seed) {
     int64_t largest = 0;
-    for (int64_t i = 0; i < model->parameters; i++)
+    for (int64_t i = 0; i < model->tensors; i++)
         if (model->parameter[i].count > largest)
             largest = model->parameter[i].count;
     double *values;
     SZG_TRY(szg_memory_alloc(context, largest, sizeof *values, &values));
     szg_status status = SZG_OK;
-    for (int64_t i = 0; i < model->parameters && status == SZG_OK; i++)
+    for (int64_t i = 0; i < model->tensors && status == SZG_OK; i++)
         status = initialise(context, model, seed, i, values);
     szg_memory_free(values);
     return status;

@@ -17,6 +17,7 @@ typedef struct szg_parameter {
     int64_t shape[2], count;
     int64_t offset; /* in numbers, from the arena's begin */
     int64_t layer;  /* -1: none */
+    bool frozen;    /* not trained: behind the parameters, in no gradient and no moment */
 } szg_parameter;
 
 typedef struct szg_model szg_model;
@@ -31,11 +32,14 @@ void szg_model_close(szg_context *context, szg_model **model);
 const szg_train_config *szg_model_settings(const szg_model *model);
 const szg_encoding *szg_model_encoding(const szg_model *model);
 int64_t szg_model_classes(const szg_model *model);
-int64_t szg_model_parameters(const szg_model *model); /* number of tensors */
+int64_t szg_model_parameters(const szg_model *model); /* number of tensors that are trained */
+int64_t szg_model_tensors(const szg_model *model);    /* and of all: frozen ones come last */
+/* A tensor by index; NULL: none. */
 const szg_parameter *szg_model_parameter(const szg_model *model, int64_t index);
 const szg_parameter *szg_model_find(const szg_model *model, const char *name); /* NULL: none */
-int64_t szg_model_count(const szg_model *model); /* numbers in the arena */
-void *szg_model_arena(const szg_model *model);   /* [count], the backend's memory */
+int64_t szg_model_count(const szg_model *model);   /* numbers that are trained */
+int64_t szg_model_numbers(const szg_model *model); /* numbers in the arena: frozen ones behind */
+void *szg_model_arena(const szg_model *model);     /* [numbers], the backend's memory */
 
 /* PyTorch's initial values, drawn on the host: embeddings normal(0, 1), linear weights and biases
  * uniform(+-1/sqrt(fan_in)), norms 1 and 0, tables as their encoding says. Stream: {seed, index of
@@ -43,8 +47,8 @@ void *szg_model_arena(const szg_model *model);   /* [count], the backend's memor
 SZG_CHECK_RESULT szg_status szg_model_initialise(szg_context *context, szg_model *model,
                                                  uint64_t seed);
 
-/* Numbers start .. start + count - 1 of the arena (or of another array as long as it), as doubles
- * on the host. */
+/* Numbers start .. start + count - 1 of the arena (or of another array of szg_model_count numbers),
+ * as doubles on the host. */
 SZG_CHECK_RESULT szg_status szg_model_read(szg_context *context, const szg_model *model,
                                            const void *arena, int64_t start, int64_t count,
                                            double *out);

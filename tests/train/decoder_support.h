@@ -91,7 +91,7 @@ typedef struct subject {
 /* Every number drawn, so that nothing is 0 or 1 by accident: norms around 1, matrices such that
  * their products stay near 1. */
 static inline void randomise(szg_model *model) {
-    for (int64_t i = 0; i < szg_model_parameters(model); i++) {
+    for (int64_t i = 0; i < szg_model_tensors(model); i++) {
         const szg_parameter *p = szg_model_parameter(model, i);
         szg_stream stream = {.seed = test_seed(), .step = (uint32_t)i, .purpose = 78};
         double *values = new_numbers(p->count);

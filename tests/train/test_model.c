@@ -23,7 +23,7 @@ static char *listing_of(const szg_model *model) {
         used += (size_t)snprintf(text + used, sizeof text - used, "\n");
     }
     ck_assert_int_eq(offset, szg_model_count(model));
-    ck_assert_ptr_null(szg_model_parameter(model, szg_model_parameters(model)));
+    ck_assert_ptr_null(szg_model_parameter(model, szg_model_tensors(model)));
     ck_assert_ptr_null(szg_model_parameter(model, -1));
     ck_assert_ptr_null(szg_model_find(model, "layers.0"));
     return text;
