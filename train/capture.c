@@ -35,18 +35,11 @@ struct szg_capture {
 
 /* ---- Opening ---- */
 
-static bool listed(const szg_index_list *list, int64_t index) {
-    bool found = list->all;
-    for (int64_t i = 0; i < list->count && !found; i++)
-        found = list->index[i] == index;
-    return found;
-}
-
 /* How many of 0 .. count - 1 are listed, and the last one. */
 static int64_t count_listed(const szg_index_list *list, int64_t count, int64_t *last) {
     int64_t found = 0;
     for (int64_t i = 0; i < count; i++)
-        if (listed(list, i)) {
+        if (szg_index_list_has(list, i)) {
             found++;
             *last = i;
         }
@@ -240,7 +233,7 @@ static szg_status take(const step_job *job, const szg_decoder *decoder, int whic
     SZG_TRY(szg_device_download(job->context, self->host, self->device,
                                 attention->heads * length * length * real));
     for (int64_t h = 0; h < attention->heads; h++)
-        if (listed(&self->what.heads, h))
+        if (szg_index_list_has(&self->what.heads, h))
             cut(self, real, h, length, n, self->matrix + (2 * at++ + which) * square);
     return SZG_OK;
 }
@@ -254,7 +247,7 @@ static szg_status take_layer(const step_job *job, int64_t probe, int64_t layer) 
     SZG_TRY(take(job, self->zeroed ? self->zeroed : self->coupled, 0, n));
     SZG_TRY(take(job, self->coupled, 1, n));
     for (int64_t h = 0; h < heads; h++) {
-        if (!listed(&self->what.heads, h))
+        if (!szg_index_list_has(&self->what.heads, h))
             continue;
         int64_t at = self->waiting++;
         snprintf(self->probe[at], sizeof self->probe[at], "%" PRId64, probe);
@@ -291,7 +284,7 @@ static szg_status run_probe(const step_job *job, int64_t probe) {
     for (int64_t layer = 0; layer <= self->last; layer++) {
         for (int i = 0; i < count; i++)
             SZG_TRY(szg_decoder_attend(job->context, decoders[i], layer));
-        if (listed(&self->what.layers, layer))
+        if (szg_index_list_has(&self->what.layers, layer))
             SZG_TRY(take_layer(job, probe, layer));
         for (int i = 0; i < count && layer < self->last; i++)
             SZG_TRY(szg_decoder_finish(job->context, decoders[i], layer));
@@ -304,7 +297,7 @@ static szg_status find_norms(const step_job *job) {
     szg_capture *self = job->self;
     int64_t heads = szg_model_settings(self->model)->model.heads;
     for (int64_t layer = 0; job->gradient && layer <= self->last; layer++)
-        if (listed(&self->what.layers, layer))
+        if (szg_index_list_has(&self->what.layers, layer))
             SZG_TRY(szg_capture_gradient_norms(job->context, self->model, job->gradient, layer,
                                                self->norms + layer * heads));
     return SZG_OK;

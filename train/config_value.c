@@ -158,6 +158,13 @@ bool config_set(const config_row *row, const char *text, szg_train_config *confi
     return refuse(sentence, "has no type");
 }
 
+bool szg_index_list_has(const szg_index_list *list, int64_t index) {
+    for (int64_t i = 0; i < list->count && !list->all; i++)
+        if (list->index[i] == index)
+            return true;
+    return list->all;
+}
+
 static void print_indices(const szg_index_list *list, char text[SZG_CONFIG_TEXT]) {
     size_t used = 0;
     snprintf(text, SZG_CONFIG_TEXT, "%s", list->all ? "all" : "none");

@@ -63,11 +63,7 @@ static szg_status project_backward(szg_context *context, szg_decoder *d, int64_t
 /* ---- Arguments of the attention ---- */
 
 static bool rotates(const szg_decoder *d, int64_t l) {
-    const szg_index_list *list = &decoder_config(d)->rotated_layers;
-    for (int64_t i = 0; i < list->count && !list->all; i++)
-        if (list->index[i] == l)
-            return true;
-    return list->all;
+    return szg_index_list_has(&decoder_config(d)->rotated_layers, l);
 }
 
 static szg_bias_rows bias_rows(const szg_decoder *d) {

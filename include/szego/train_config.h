@@ -36,6 +36,8 @@ typedef struct szg_index_list {
     int64_t count, index[SZG_CONFIG_LIST]; /* ascending, without repeats */
 } szg_index_list;
 
+bool szg_index_list_has(const szg_index_list *list, int64_t index);
+
 typedef struct szg_model_config {
     char encoding[SZG_CONFIG_TEXT]; /* a SPEC; sizes that follow from the model are filled in */
     int64_t vocabulary;             /* ids 0 (padding) .. vocabulary - 1 */
