@@ -6,6 +6,8 @@
 #include <szego/ablation.h>
 #include <szego/memory.h>
 
+#include "run_private.h"
+
 szg_status szg_ablation_open(szg_context *context, int64_t layers, int64_t heads,
                              szg_ablation *out) {
     int64_t count;
@@ -21,21 +23,6 @@ void szg_ablation_close(szg_ablation *ablation) {
     *ablation = (szg_ablation){0};
 }
 
-#define KEY_COLUMNS                                                                                \
-    {"run", SZG_TEXT, "folder or checkpoint of the run"},                                          \
-        {"encoding", SZG_TEXT, "SPEC of the encoding"},                                            \
-        {"task", SZG_TEXT, "distance, count, or file for examples from a file"},                   \
-        {"seed", SZG_INTEGER, "of the run; empty: over all seeds"},
-
-static szg_status set_key(szg_context *context, szg_table *table, const szg_run_key *key,
-                          int64_t layer) {
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "run", key->run));
-    SZG_TRY(szg_table_set_text(context, table, "encoding", key->encoding));
-    SZG_TRY(szg_table_set_text(context, table, "task", key->task));
-    return szg_table_set_integer(context, table, "layer", layer);
-}
-
 /* Leaves the cell empty where there is no number. */
 static szg_status set_known(szg_context *context, szg_table *table, const char *column,
                             double value) {
@@ -46,7 +33,8 @@ static szg_status set_known(szg_context *context, szg_table *table, const char *
 
 szg_status szg_ablation_table_open(szg_context *context, szg_table **out) {
     static const szg_column columns[] = {
-        KEY_COLUMNS{"layer", SZG_INTEGER, "from 0"},
+        RUN_COLUMNS,
+        {"layer", SZG_INTEGER, "from 0"},
         {"head", SZG_INTEGER, "from 0; empty: all heads of the layer at once"},
         {"accuracy", SZG_REAL, "share of right predictions without the head"},
         {"drop", SZG_REAL, "accuracy of the whole model less that without the head"},
@@ -61,9 +49,9 @@ static szg_status ablation_row(szg_context *context, szg_table *table, const szg
                                const szg_ablation *ablation, int64_t layer, int64_t head) {
     double accuracy =
         head < 0 ? ablation->layer[layer] : ablation->head[layer * ablation->heads + head];
-    SZG_TRY(set_key(context, table, key, layer));
-    if (key->seed >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "seed", key->seed));
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_run_key_set(context, table, key));
+    SZG_TRY(szg_table_set_integer(context, table, "layer", layer));
     if (head >= 0)
         SZG_TRY(szg_table_set_integer(context, table, "head", head));
     SZG_TRY(szg_table_set_real(context, table, "accuracy", accuracy));
@@ -89,7 +77,8 @@ szg_status szg_ablation_rows(szg_context *context, szg_table *table, const szg_r
 
 szg_status szg_deposit_table_open(szg_context *context, szg_table **out) {
     static const szg_column columns[] = {
-        KEY_COLUMNS{"layer", SZG_INTEGER, "from 0"},
+        RUN_COLUMNS,
+        {"layer", SZG_INTEGER, "from 0"},
         {"runs", SZG_INTEGER, "runs in which some head's loss costs accuracy in this layer"},
         {"worst_head", SZG_INTEGER, "the head with the largest drop"},
         {"total_drop", SZG_REAL, "sum of the positive drops of the layer's heads"},
@@ -133,9 +122,9 @@ static szg_status deposit_row(szg_context *context, szg_table *table, const szg_
                               uint64_t seed) {
     szg_deposit deposit;
     SZG_TRY(szg_ablation_deposit(context, runs, count, layer, seed, &deposit));
-    SZG_TRY(set_key(context, table, key, layer));
-    if (count == 1 && key->seed >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "seed", key->seed));
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_run_key_set(context, table, key));
+    SZG_TRY(szg_table_set_integer(context, table, "layer", layer));
     SZG_TRY(szg_table_set_integer(context, table, "runs", deposit.runs));
     if (deposit.worst_head >= 0)
         SZG_TRY(szg_table_set_integer(context, table, "worst_head", deposit.worst_head));
@@ -162,7 +151,7 @@ static szg_status mean_rows(szg_context *context, szg_table *table, const szg_ru
             return SZG_OK;
         members[found++] = runs[r];
     }
-    szg_run_key all = {.run = together, .encoding = keys[first].encoding, .task = keys[first].task};
+    szg_run_key all = {together, keys[first].encoding, keys[first].task, -1};
     for (int64_t layer = 0; found > 1 && layer < runs[first]->layers; layer++)
         SZG_TRY(deposit_row(context, table, &all, members, found, layer, seed));
     return SZG_OK;

@@ -10,12 +10,7 @@
 
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
 
-static const szg_column label_columns[] = {
-    {"run", SZG_TEXT, "the run's folder"},
-    {"encoding", SZG_TEXT, "positional encoding, a SPEC"},
-    {"task", SZG_TEXT, "distance, count, or file"},
-    {"seed", SZG_INTEGER, "of initial values, order and dropout"},
-};
+static const szg_column label_columns[] = {RUN_COLUMNS};
 
 static const szg_column metrics_columns[] = {
     {"epoch", SZG_INTEGER, "epochs begun, counted from 1"},
@@ -119,10 +114,16 @@ static szg_status copy_cell(szg_context *context, const szg_table *from, int64_t
     return szg_table_set_real(context, to, kind->name, szg_table_get_real(from, row, column));
 }
 
+szg_status szg_run_key_set(szg_context *context, szg_table *table, const szg_run_key *key) {
+    SZG_TRY(szg_table_set_text(context, table, "run", key->run));
+    SZG_TRY(szg_table_set_text(context, table, "encoding", key->encoding));
+    SZG_TRY(szg_table_set_text(context, table, "task", key->task));
+    return key->seed < 0 ? SZG_OK : szg_table_set_integer(context, table, "seed", key->seed);
+}
+
 szg_status szg_labels_set(szg_context *context, szg_table *table, const run_labels *labels) {
-    SZG_TRY(szg_table_set_text(context, table, "run", labels->run));
-    SZG_TRY(szg_table_set_text(context, table, "encoding", labels->encoding));
-    SZG_TRY(szg_table_set_text(context, table, "task", labels->task));
+    SZG_TRY(szg_run_key_set(context, table,
+                            &(szg_run_key){labels->run, labels->encoding, labels->task, -1}));
     return szg_table_set_integer(context, table, "seed", (int64_t)labels->seed);
 }
 

@@ -80,7 +80,7 @@ static szg_status write_ablation(szg_context *context, const reproduction_run *r
                                  const szg_ablation *ablation) {
     szg_table *table = NULL;
     char *path;
-    szg_run_key key = {run->name, run->encoding, run->shown.task, (int64_t)run->shown.seed};
+    szg_run_key key = reproduction_key(run);
     SZG_TRY(szg_path_join(context, run->folder, "ablation.csv", &path));
     szg_status status = szg_ablation_table_open(context, &table);
     if (status == SZG_OK)

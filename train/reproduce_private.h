@@ -30,6 +30,11 @@ typedef struct reproduction_run {
     run_facts facts; /* where it is finished */
 } reproduction_run;
 
+/* What tables call it. */
+static inline szg_run_key reproduction_key(const reproduction_run *run) {
+    return (szg_run_key){run->name, run->encoding, run->shown.task, (int64_t)run->shown.seed};
+}
+
 struct szg_reproduction {
     char *name, *about, *preset, *folder; /* folder NULL: none */
     reproduction_run *run;

@@ -13,10 +13,7 @@
 /* ---- Runs ---- */
 
 static const szg_column runs_columns[] = {
-    {"run", SZG_TEXT, "folder of the run, below runs/"},
-    {"encoding", SZG_TEXT, "SPEC of the encoding"},
-    {"task", SZG_TEXT, "distance or count"},
-    {"seed", SZG_INTEGER, "of initial values, order and dropout"},
+    RUN_COLUMNS,
     {"experiment", SZG_TEXT, "part of the preset"},
     {"profile", SZG_TEXT, "text or released"},
     {"parameters", SZG_INTEGER, "numbers that are trained"},
@@ -37,10 +34,8 @@ static const szg_column runs_columns[] = {
 };
 
 static szg_status set_texts(szg_context *context, szg_table *table, const reproduction_run *run) {
-    SZG_TRY(szg_table_set_text(context, table, "run", run->name));
-    SZG_TRY(szg_table_set_text(context, table, "encoding", run->encoding));
-    SZG_TRY(szg_table_set_text(context, table, "task", run->shown.task));
-    return szg_table_set_integer(context, table, "seed", (int64_t)run->shown.seed);
+    const szg_run_key key = reproduction_key(run);
+    return szg_run_key_set(context, table, &key);
 }
 
 static szg_status runs_row(szg_context *context, szg_table *table, const reproduction_run *run) {
@@ -89,10 +84,7 @@ szg_status reproduction_runs(szg_context *context, const szg_reproduction *self,
 /* ---- Curves ---- */
 
 static const szg_column curves_columns[] = {
-    {"run", SZG_TEXT, "folder of the run, below runs/"},
-    {"encoding", SZG_TEXT, "SPEC of the encoding"},
-    {"task", SZG_TEXT, "distance or count"},
-    {"seed", SZG_INTEGER, "of initial values, order and dropout"},
+    RUN_COLUMNS,
     {"epoch", SZG_INTEGER, "epochs done"},
     {"step", SZG_INTEGER, "steps done"},
     {"split", SZG_TEXT, "train (with dropout, while it trains) or test"},
@@ -206,8 +198,7 @@ static szg_status read_experiment(szg_context *context, const szg_reproduction *
         int64_t at = out->count++;
         SZG_TRY(read_ablation(context, run, table, &out->own[at]));
         out->runs[at] = &out->own[at];
-        out->keys[at] =
-            (szg_run_key){run->name, run->encoding, run->shown.task, (int64_t)run->shown.seed};
+        out->keys[at] = reproduction_key(run);
     }
     return SZG_OK;
 }

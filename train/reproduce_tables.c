@@ -220,14 +220,12 @@ szg_status reproduction_sweep(szg_context *context, const szg_reproduction *self
 /* ---- What has not run ---- */
 
 static const szg_column missing_columns[] = {
-    {"run", SZG_TEXT, "folder of the run, below runs/"},
-    {"encoding", SZG_TEXT, "SPEC of the encoding"},
-    {"task", SZG_TEXT, "distance or count"},
-    {"seed", SZG_INTEGER, "of the run"},
+    RUN_COLUMNS,
     {"note", SZG_TEXT, ""},
 };
 
 static szg_status missing_row(szg_context *context, szg_table *table, const reproduction_run *run) {
+    const szg_run_key key = reproduction_key(run);
     bool begun = false;
     if (run->folder) {
         char *state;
@@ -236,10 +234,7 @@ static szg_status missing_row(szg_context *context, szg_table *table, const repr
         szg_memory_free(state);
     }
     SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "run", run->name));
-    SZG_TRY(szg_table_set_text(context, table, "encoding", run->encoding));
-    SZG_TRY(szg_table_set_text(context, table, "task", run->shown.task));
-    SZG_TRY(szg_table_set_integer(context, table, "seed", (int64_t)run->shown.seed));
+    SZG_TRY(szg_run_key_set(context, table, &key));
     return szg_table_note(context, table, begun ? "begun, not finished" : "not begun");
 }
 

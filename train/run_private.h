@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <szego/ablation.h>
 #include <szego/capture.h>
 #include <szego/random.h>
 #include <szego/train.h>
@@ -93,6 +94,18 @@ SZG_CHECK_RESULT szg_status szg_state_load(szg_context *context, const char *pat
 /* ---- metrics.c ---- */
 
 /* The first columns of every table of training. */
+#define RUN_COLUMNS                                                                                \
+    {"run", SZG_TEXT, "the run's folder, or its checkpoint; over several seeds, what the row is"}, \
+        {"encoding", SZG_TEXT, "positional encoding, a SPEC"},                                     \
+        {"task", SZG_TEXT, "distance, count, or file"}, {                                          \
+        "seed", SZG_INTEGER, "of initial values, order and dropout; empty: over several"           \
+    }
+
+/* Sets them in the latest row; NULL and a negative seed leave a cell empty. */
+SZG_CHECK_RESULT szg_status szg_run_key_set(szg_context *context, szg_table *table,
+                                            const szg_run_key *key);
+
+/* What they say of a training. */
 typedef struct run_labels {
     char run[256];
     const char *encoding, *task;

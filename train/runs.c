@@ -5,11 +5,7 @@
 #include "run_private.h"
 
 static const szg_column columns[] = {
-    {"run", SZG_TEXT,
-     "the run's folder; mean, standard_deviation, minimum, maximum: over the seeds"},
-    {"encoding", SZG_TEXT, "positional encoding, a SPEC"},
-    {"task", SZG_TEXT, "distance, count, or file"},
-    {"seed", SZG_INTEGER, "of initial values, order and dropout"},
+    RUN_COLUMNS,
     {"parameters", SZG_INTEGER, "numbers that are trained"},
     {"classes", SZG_INTEGER, "labels that the data have"},
     {"train_examples", SZG_INTEGER, "examples to train on"},
@@ -102,12 +98,10 @@ static spread spread_of(const szg_table *table, int64_t rows, const char *name) 
 
 static szg_status add_summary(szg_context *context, szg_table *table, const char *name,
                               const double *values) {
+    const szg_run_key key = {name, szg_table_get_text(table, 0, szg_table_find(table, "encoding")),
+                             szg_table_get_text(table, 0, szg_table_find(table, "task")), -1};
     SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "run", name));
-    SZG_TRY(szg_table_set_text(context, table, "encoding",
-                               szg_table_get_text(table, 0, szg_table_find(table, "encoding"))));
-    SZG_TRY(szg_table_set_text(context, table, "task",
-                               szg_table_get_text(table, 0, szg_table_find(table, "task"))));
+    SZG_TRY(szg_run_key_set(context, table, &key));
     return set_measured(context, table, values);
 }
 
