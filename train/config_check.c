@@ -1,7 +1,6 @@
 /* Whether the values of a configuration go together. */
 #include <inttypes.h>
 
-#include <szego/encoding.h>
 #include <szego/memory.h>
 
 #include "config_private.h"
@@ -46,14 +45,15 @@ static szg_status check_sizes(szg_context *context, const szg_model_config *mode
                       model->layers);
 }
 
-/* The encoding for this model; tables that are drawn do not hang on the seed in their sizes. */
-static szg_status open_encoding(szg_context *context, const szg_model_config *model,
-                                szg_encoding **out) {
+szg_status config_parse_encoding(szg_context *context, const szg_model_config *model, uint64_t seed,
+                                 szg_encoding **out) {
     const szg_encoding_sizes sizes = {.width = model->width,
                                       .head_dim = model->width / model->heads,
                                       .heads = model->heads,
-                                      .length = model->max_length};
+                                      .length = model->max_length,
+                                      .seed = seed};
     char *spec;
+    *out = NULL;
     SZG_TRY(szg_encoding_complete(context, model->encoding, &sizes, &spec));
     szg_status status = szg_encoding_parse(context, spec, out);
     szg_memory_free(spec);
@@ -62,7 +62,8 @@ static szg_status open_encoding(szg_context *context, const szg_model_config *mo
 
 static szg_status check_encoding(szg_context *context, const szg_model_config *model) {
     szg_encoding *encoding;
-    szg_status status = open_encoding(context, model, &encoding);
+    /* Tables that are drawn do not hang on the seed in their sizes. */
+    szg_status status = config_parse_encoding(context, model, 0, &encoding);
     if (status != SZG_OK)
         return szg_fail_prefix(context, status,
                                "model.encoding (model.width=%" PRId64 ", a head of %" PRId64 ")",
@@ -151,7 +152,13 @@ static szg_status check_count(szg_context *context, const szg_train_config *conf
                       "data.triggers=%" PRId64 " leave no other word of the %" PRId64
                       " that model.vocabulary=%" PRId64 " has",
                       data->triggers, config->model.vocabulary - 1, config->model.vocabulary);
-    return check_classes(context, config, data->words, "data.words", data->count_max,
+    SZG_TRY(check_classes(context, config, data->words, "data.words", data->count_max,
+                          "data.count_max"));
+    if (data->test_words == 0)
+        return SZG_OK;
+    SZG_TRY(check_order(context, "data.count_max", data->count_max, "data.test_words",
+                        data->test_words));
+    return check_classes(context, config, data->test_words, "data.test_words", data->count_max,
                          "data.count_max");
 }
 

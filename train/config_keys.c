@@ -69,6 +69,7 @@ static const config_row rows[] = {
     ROW(data.test_between_min, INTEGER, RANGE(0, 65536), SAME("0"), DOC("distance, length extrapolation: between_min of the test split")),
     ROW(data.test_between_max, INTEGER, RANGE(0, 65536), SAME("0"), DOC("distance, length extrapolation: between_max of the test split; 0: both as in training")),
     ROW(data.words, INTEGER, RANGE(1, 65536), SAME("120"), DOC("count: words a sequence")),
+    ROW(data.test_words, INTEGER, RANGE(0, 65536), SAME("0"), DOC("count, length extrapolation: words a sequence of the test split; 0: as in training")),
     ROW(data.count_max, INTEGER, RANGE(0, 65536), SAME("100"), DOC("count: the largest number of triggers, uniform from 0")),
     ROW(data.triggers, INTEGER, RANGE(1, IDS), SAME("30"), DOC("count: trigger words")),
 

@@ -6,7 +6,7 @@
 
 #include "tasks_private.h"
 
-enum { A_REPORT = 1024 };
+enum { A_REPORT = 1024, MOST_CLASSES = 1 << 24 };
 
 void szg_dataset_close(szg_dataset *dataset) {
     if (!dataset)
@@ -75,7 +75,7 @@ static szg_status split_task(szg_context *context, const szg_data_config *data,
                              const szg_examples *all, int64_t train, int64_t *order,
                              szg_dataset *out) {
     int64_t count;
-    bool apart = data->test_between_max > 0 && data->task == SZG_TASK_DISTANCE;
+    bool apart = task_splits_differ(data);
     SZG_TRY(task_unique(context, all, order, &count));
     out->duplicates = all->count - count;
     if (!apart && count >= 2) {
@@ -96,7 +96,8 @@ static szg_status split_task(szg_context *context, const szg_data_config *data,
 static szg_status open_task(szg_context *context, const szg_train_config *config,
                             szg_dataset *out) {
     const szg_data_config *data = &config->data;
-    int64_t longest = data->task == SZG_TASK_DISTANCE ? data->longest : data->words;
+    int64_t words = data->test_words > data->words ? data->test_words : data->words;
+    int64_t longest = data->task == SZG_TASK_DISTANCE ? data->longest : words;
     int64_t train = train_count(data, data->examples), *order = NULL;
     szg_examples all = {0};
     SZG_TRY(szg_memory_require(context, data->examples, longest + 8, 4 * sizeof *all.tokens,
@@ -124,6 +125,11 @@ static szg_status check_file(szg_context *context, const szg_train_config *confi
         return szg_fail(context, SZG_EDATA,
                         "%s: a sequence of %" PRId64 " tokens exceeds model.max_length=%" PRId64,
                         path, examples->longest, model->max_length);
+    if (examples->largest_label >= MOST_CLASSES)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: label %" PRId32 " is beyond the %d classes that a model may have: "
+                        "number the labels from 0 on",
+                        path, examples->largest_label, MOST_CLASSES);
     if (model->classes == SZG_CLASSES_VOCABULARY && examples->largest_label >= model->vocabulary)
         return szg_fail(context, SZG_EDATA,
                         "%s: label %" PRId32 " is none of the %" PRId64

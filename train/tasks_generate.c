@@ -52,15 +52,15 @@ static void make_distance(task_generator *g, draw *from, task_range range) {
     g->label = (int32_t)(middle + 1);
 }
 
-static void make_count(task_generator *g, draw *from) {
+static void make_count(task_generator *g, draw *from, task_range range) {
     const szg_data_config *data = g->data;
     int64_t count = between(from, 0, data->count_max);
-    for (int64_t i = 0; i < data->words; i++)
+    for (int64_t i = 0; i < range.words; i++)
         g->tokens[i] =
             i < count ? g->trigger[below(from, g->triggers)] : g->filler[below(from, g->fillers)];
-    for (int64_t i = data->words - 1; i > 0; i--)
+    for (int64_t i = range.words - 1; i > 0; i--)
         exchange(&g->tokens[i], &g->tokens[between(from, 0, i)]);
-    g->count = data->words;
+    g->count = range.words;
     g->label = (int32_t)count;
 }
 
@@ -69,16 +69,26 @@ void task_make(task_generator *g, int64_t index, task_range range) {
     if (g->data->task == SZG_TASK_DISTANCE)
         make_distance(g, &from, range);
     else
-        make_count(g, &from);
+        make_count(g, &from, range);
 }
 
 task_range task_train_range(const szg_data_config *data) {
-    return (task_range){data->between_min, data->between_max};
+    return (task_range){data->between_min, data->between_max, data->words};
 }
 
 task_range task_test_range(const szg_data_config *data) {
-    return data->test_between_max > 0 ? (task_range){data->test_between_min, data->test_between_max}
-                                      : task_train_range(data);
+    task_range range = task_train_range(data);
+    if (data->test_between_max > 0) {
+        range.least = data->test_between_min;
+        range.most = data->test_between_max;
+    }
+    if (data->test_words > 0)
+        range.words = data->test_words;
+    return range;
+}
+
+bool task_splits_differ(const szg_data_config *data) {
+    return (data->task == SZG_TASK_DISTANCE ? data->test_between_max : data->test_words) > 0;
 }
 
 /* The triggers come to the front of the words; without them among the fillers, the rest serves. */
@@ -119,7 +129,8 @@ szg_status task_open(szg_context *context, const szg_train_config *config, uint3
                  fail);
     SZG_TRY_GOTO(status, szg_memory_alloc(context, segment, sizeof *out->swap, &out->swap), fail);
     SZG_TRY_GOTO(status,
-                 szg_memory_alloc(context, distance ? data->longest : data->words,
+                 szg_memory_alloc(context,
+                                  distance ? data->longest : largest(data->words, data->test_words),
                                   sizeof *out->tokens, &out->tokens),
                  fail);
     choose_triggers(out);

@@ -8,9 +8,9 @@
 /* What random numbers are for. */
 enum { TASK_EXAMPLES = 0x54524E03, TASK_SPLIT = 0x54524E04, TASK_CEILING = 0x54524E07 };
 
-/* Bounds of the words between the triggers. */
+/* Bounds of the words between the triggers; count: words a sequence. */
 typedef struct task_range {
-    int64_t least, most;
+    int64_t least, most, words;
 } task_range;
 
 typedef struct task_generator {
@@ -38,6 +38,8 @@ void task_make(task_generator *generator, int64_t index, task_range range);
 /* The ranges of the training and of the test split. */
 task_range task_train_range(const szg_data_config *data);
 task_range task_test_range(const szg_data_config *data);
+/* Whether the test split has a range of its own. */
+bool task_splits_differ(const szg_data_config *data);
 
 /* Keeps the first of equal examples (tokens and label) and counts the others. `kept` has room for
  * examples->count indices. */

@@ -78,6 +78,7 @@ typedef struct szg_data_config {
         test_between_max; /* length extrapolation: of the test split; 0: the same */
     /* count */
     int64_t words, count_max, triggers;
+    int64_t test_words; /* length extrapolation: of the test split; 0: the same */
 } szg_data_config;
 
 typedef struct szg_loop_config {

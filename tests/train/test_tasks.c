@@ -213,6 +213,30 @@ START_TEST(count_examples_follow_the_rules) {
 }
 END_TEST
 
+/* Both splits are dealt as they were made: each has its own length, and labels of the same range.
+ */
+START_TEST(count_is_tested_at_its_own_length) {
+    szg_train_config c = config_of(50);
+    c.data.task = SZG_TASK_COUNT;
+    c.data.examples = 200;
+    c.data.triggers = 5;
+    c.data.words = 12;
+    c.data.count_max = 10;
+    for (c.data.test_words = 10; c.data.test_words <= 40; c.data.test_words += 30) {
+        szg_dataset set;
+        ck_szg_ok(szg_dataset_open(test_context(), &c, &set));
+        ck_assert_int_eq(set.train.count + set.test.count + set.duplicates, 200);
+        ck_assert_int_eq(set.train.count, 140); /* 50^10 texts: none comes twice */
+        for (int64_t e = 0; e < set.train.count; e++)
+            ck_assert_int_eq(set.train.start[e + 1] - set.train.start[e], 12);
+        for (int64_t e = 0; e < set.test.count; e++)
+            ck_assert_int_eq(set.test.start[e + 1] - set.test.start[e], c.data.test_words);
+        ck_assert(set.test.largest_label <= 10 && set.test.largest_label > 5);
+        szg_dataset_close(&set);
+    }
+}
+END_TEST
+
 /* The places of the triggers among 6 words are any, given their number. */
 START_TEST(count_places_are_shuffled) {
     szg_train_config c = config_of(20);
@@ -459,6 +483,7 @@ void test_register(Suite *suite) {
     test_add(suite, "segments_are_drawn_without_replacement",
              segments_are_drawn_without_replacement);
     test_add(suite, "count_examples_follow_the_rules", count_examples_follow_the_rules);
+    test_add(suite, "count_is_tested_at_its_own_length", count_is_tested_at_its_own_length);
     test_add(suite, "count_places_are_shuffled", count_places_are_shuffled);
     test_add(suite, "duplicates_are_removed_exactly", duplicates_are_removed_exactly);
     test_add(suite, "split_is_uniform", split_is_uniform);
