@@ -4,20 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <szego/memory.h>
 #include <szego/safetensors.h>
 
 #include "ablation_private.h"
-
-/* The checkpoint file that `path` stands for; free with szg_memory_free. */
-static szg_status checkpoint_path(szg_context *context, const char *path, char **out) {
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return szg_path_join(context, path, "checkpoint.safetensors", out);
-    return szg_memory_copy_text(context, path, out);
-}
 
 /* The seed that szg_model_save wrote; -1: none. */
 static szg_status read_seed(szg_context *context, const char *path, int64_t *out) {
@@ -92,7 +83,7 @@ szg_status szg_ablation_subject_open(szg_context *context, const szg_ablation_so
                                      szg_ablation_subject *out) {
     char *path;
     *out = (szg_ablation_subject){.seed = -1};
-    SZG_TRY(checkpoint_path(context, source->checkpoint, &path));
+    SZG_TRY(szg_checkpoint_path(context, source->checkpoint, &path));
     szg_status status = open_subject(context, source, path, out);
     szg_memory_free(path);
     if (status != SZG_OK)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <szego/memory.h>
 #include "arena_file.h"
@@ -73,9 +74,15 @@ static szg_status load(szg_context *context, const szg_safetensors *file,
     return status;
 }
 
-szg_status szg_model_load(szg_context *context, const char *path, const szg_train_config *config,
-                          szg_model **out) {
-    *out = NULL;
+szg_status szg_checkpoint_path(szg_context *context, const char *path, char **out) {
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return szg_path_join(context, path, "checkpoint.safetensors", out);
+    return szg_memory_copy_text(context, path, out);
+}
+
+static szg_status load_file(szg_context *context, const char *path, const szg_train_config *config,
+                            szg_model **out) {
     szg_safetensors *file;
     SZG_TRY(szg_safetensors_open(context, path, &file));
     szg_train_config *own = NULL;
@@ -89,4 +96,14 @@ szg_status szg_model_load(szg_context *context, const char *path, const szg_trai
     szg_memory_free(own);
     szg_safetensors_close(&file);
     return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "%s", path);
+}
+
+szg_status szg_model_load(szg_context *context, const char *path, const szg_train_config *config,
+                          szg_model **out) {
+    char *file;
+    *out = NULL;
+    SZG_TRY(szg_checkpoint_path(context, path, &file));
+    szg_status status = load_file(context, file, config, out);
+    szg_memory_free(file);
+    return status;
 }

@@ -97,15 +97,17 @@ static szg_status find_place(search *self, const szg_batch *batch, const void *g
 }
 
 szg_status szg_train_explain(szg_context *context, szg_model *model, const szg_batch *batch,
-                             const void *gradient, int64_t step) {
+                             const void *gradient, int64_t step, int64_t saved) {
     search self = {.context = context, .model = model};
     SZG_TRY(szg_device_alloc(context, (int64_t)sizeof *self.block, &self.block));
     szg_status status = find_place(&self, batch, gradient);
     szg_device_free(context, self.block);
     SZG_TRY(status);
+    char kept[64] = "there is no checkpoint yet";
+    if (saved >= 0)
+        snprintf(kept, sizeof kept, "the checkpoint of step %" PRId64 " stays", saved);
     return szg_fail(context, SZG_EDATA,
                     "step %" PRId64
-                    ": not finite: %s; the checkpoint before it stays: lower loop.learning_rate or "
-                    "lengthen loop.warmup",
-                    step, self.place);
+                    ": not finite: %s; %s: lower loop.learning_rate or lengthen loop.warmup",
+                    step, self.place, kept);
 }

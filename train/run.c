@@ -24,7 +24,6 @@ typedef struct run {
     run_labels labels;
     run_progress progress;
     int64_t limit;   /* steps to do in all */
-    int64_t saved;   /* the step of the latest checkpoint; -1: none */
     timing_row time; /* since the latest row of timing */
     /* Of this process: when it began to train, and what it did since. */
     double began, seconds, capture_seconds;
@@ -49,7 +48,7 @@ static szg_status save(run *self) {
     szg_status status = write_checkpoint(self);
     szg_context_defer_cancel(self->context, false);
     if (status == SZG_OK)
-        self->saved = self->progress.step;
+        self->trainer.saved = self->progress.step;
     return status;
 }
 
@@ -199,7 +198,8 @@ static szg_status step(run *self) {
 
 static bool checkpoint_is_due(const run *self) {
     int64_t every = self->options->config->loop.checkpoint_every;
-    return every > 0 && self->progress.step % every == 0 && self->saved != self->progress.step;
+    return every > 0 && self->progress.step % every == 0 &&
+           self->trainer.saved != self->progress.step;
 }
 
 static szg_status advance(run *self) {
@@ -224,7 +224,7 @@ static szg_status train(run *self) {
     while (status == SZG_OK && !is_done(self))
         status = advance(self);
     if (status == SZG_OK && self->progress.step % self->trainer.epoch_steps != 0) {
-        if (self->saved != self->progress.step)
+        if (self->trainer.saved != self->progress.step)
             SZG_TRY(save(self));
         status = report(self);
     }
@@ -241,13 +241,13 @@ static szg_status train(run *self) {
 
 static szg_status begin(run *self) {
     trainer *parts = &self->trainer;
-    self->saved = -1;
+    self->trainer.saved = -1;
     if (!self->folder.resumes)
         return szg_model_initialise(self->context, parts->model, self->options->seed);
     SZG_TRY(szg_state_load(self->context, self->folder.state, parts->model, parts->moment1,
                            parts->moment2, &self->identity, &self->progress));
     SZG_TRY(trainer_set_tally(self->context, parts, &self->progress.tally));
-    self->saved = self->progress.step;
+    self->trainer.saved = self->progress.step;
     return SZG_OK;
 }
 

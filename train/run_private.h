@@ -33,6 +33,10 @@ SZG_CHECK_RESULT szg_status szg_train_config_text(szg_context *context,
                                                   const szg_train_config *config, int indent,
                                                   char **out);
 
+/* The checkpoint that `path` stands for: of a run's folder the one in it. Free with
+ * szg_memory_free. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_path(szg_context *context, const char *path, char **out);
+
 /* ---- log.c ---- */
 
 /* A table on disk that grows by rows. */
@@ -162,9 +166,9 @@ void szg_batch_close(batch_arrays *arrays);
 /* ---- finite.c ---- */
 
 /* Fails with SZG_EDATA and the step and the place where numbers first were not finite, after a
- * step whose gradients are in `gradient`. */
+ * step whose gradients are in `gradient`. saved: the step of the latest checkpoint; -1: none. */
 SZG_CHECK_RESULT szg_status szg_train_explain(szg_context *context, szg_model *model,
                                               const szg_batch *batch, const void *gradient,
-                                              int64_t step);
+                                              int64_t step, int64_t saved);
 
 #endif

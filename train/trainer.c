@@ -45,7 +45,8 @@ static szg_status open_parts(szg_context *context, trainer *self) {
 }
 
 szg_status trainer_open(szg_context *context, const szg_train_options *options, trainer *out) {
-    *out = (trainer){.config = options->config, .data = options->data, .seed = options->seed};
+    *out = (trainer){
+        .config = options->config, .data = options->data, .seed = options->seed, .saved = -1};
     if (options->data->train.count < 1)
         return szg_fail(context, SZG_EDATA, "there are no examples to train on");
     szg_status status = open_parts(context, out);
@@ -104,7 +105,7 @@ static szg_status check(szg_context *context, trainer *self, int64_t step, szg_t
     *out = record.tally;
     if (record.block.finite && isfinite(record.tally.loss))
         return SZG_OK;
-    return szg_train_explain(context, self->model, &self->batch, self->gradient, step);
+    return szg_train_explain(context, self->model, &self->batch, self->gradient, step, self->saved);
 }
 
 static szg_status gradients(szg_context *context, trainer *self, int64_t step) {

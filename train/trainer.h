@@ -23,6 +23,7 @@ typedef struct trainer {
     batch_arrays arrays;
     szg_batch batch; /* of the latest step */
     int64_t *order, order_epoch;
+    int64_t saved;        /* the step of the latest checkpoint; -1: none; kept by the run */
     szg_capture *capture; /* NULL: none; opened by the run */
 } trainer;
 

@@ -171,6 +171,21 @@ START_TEST(files_without_our_metadata_need_a_configuration) {
 }
 END_TEST
 
+START_TEST(a_folder_stands_for_its_checkpoint) {
+    saved self = save_model(NULL);
+    char path[256];
+    szg_model *model;
+    ck_szg_fails(SZG_EIO, "checkpoint.safetensors", load(self.folder, NULL));
+    ck_szg_ok(szg_model_save(test_context(), self.model,
+                             path_in(self.folder, "checkpoint.safetensors", path), 11, 42));
+    ck_szg_ok(szg_model_load(test_context(), self.folder, NULL, &model));
+    ck_same_numbers(self.model, model);
+    szg_model_close(test_context(), &model);
+    ck_survives_failed_allocations(1, load(self.folder, NULL));
+    close_saved(&self);
+}
+END_TEST
+
 /* ---- Wrong files ---- */
 
 START_TEST(a_missing_tensor_is_named) {
@@ -313,6 +328,7 @@ START_TEST(refused_memory_is_survived) {
 END_TEST
 
 void test_register(Suite *suite) {
+    test_add(suite, "a_folder_stands_for_its_checkpoint", a_folder_stands_for_its_checkpoint);
     test_add(suite, "what_is_saved_comes_back", what_is_saved_comes_back);
     test_add(suite, "the_file_is_what_pytorch_reads", the_file_is_what_pytorch_reads);
     test_add(suite, "files_without_our_metadata_need_a_configuration",

@@ -221,8 +221,12 @@ START_TEST(numbers_that_are_not_finite_stop_the_run) {
     char *whole = whole_run(config);
     norms_left = 1; /* the first: layer 0 before its attention */
     stops_at(config, whole, "step 0: not finite: the activations that leave layer 0");
+    norms_left = 1;
+    stops_at(config, whole, "there is no checkpoint yet: lower loop.learning_rate");
     mirrors_left = 4 * 4 + 1; /* step 4, the backward pass begins with layer 1's second norm */
-    stops_at(config, whole, "step 4: not finite: the gradient of layers.1.norm2.weight");
+    stops_at(config, whole,
+             "step 4: not finite: the gradient of layers.1.norm2.weight; "
+             "the checkpoint of step 3 stays");
     remove_run_folder(whole);
     szg_memory_free(config);
 }
