@@ -2,6 +2,7 @@
 #ifndef SZG_TRAIN_CONFIG_PRIVATE_H
 #define SZG_TRAIN_CONFIG_PRIVATE_H
 
+#include <szego/encoding.h>
 #include <szego/train_config.h>
 
 enum { CONFIG_SENTENCE = 256 };
@@ -21,6 +22,11 @@ bool config_is_section(const char *section);
 
 /* Whether a SPEC gives a key. */
 bool config_spec_gives(const char *spec, const char *key);
+
+/* The encoding completed for this model; `seed` for tables that the SPEC gives none for. */
+SZG_CHECK_RESULT szg_status config_parse_encoding(szg_context *context,
+                                                  const szg_model_config *model, uint64_t seed,
+                                                  szg_encoding **out);
 
 /* szg_train_config_profile, for a task. */
 SZG_CHECK_RESULT szg_status config_profile(szg_context *context, szg_profile profile,

@@ -3,25 +3,10 @@
 #include <string.h>
 
 #include <szego/memory.h>
+#include "config_private.h"
 #include "model_private.h"
 
 /* ---- Sizes ---- */
-
-szg_status model_parse_encoding(szg_context *context, const szg_train_config *config, uint64_t seed,
-                                szg_encoding **out) {
-    const szg_model_config *c = &config->model;
-    const szg_encoding_sizes sizes = {.width = c->width,
-                                      .head_dim = c->width / c->heads,
-                                      .heads = c->heads,
-                                      .length = c->max_length,
-                                      .seed = seed};
-    char *spec;
-    *out = NULL;
-    SZG_TRY(szg_encoding_complete(context, c->encoding, &sizes, &spec));
-    szg_status status = szg_encoding_parse(context, spec, out);
-    szg_memory_free(spec);
-    return status;
-}
 
 /* Sizes that every count of this file stays below 2^62 with. */
 static szg_status check_sizes(szg_context *context, const szg_model_config *c, int64_t classes) {
@@ -72,8 +57,7 @@ static szg_status set_dimensions(szg_context *context, szg_model *model) {
 static szg_status open_parts(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     SZG_TRY(check_sizes(context, c, model->classes));
-    SZG_TRY(
-        model_parse_encoding(context, &model->config, model->config.data.seed, &model->encoding));
+    SZG_TRY(config_parse_encoding(context, c, model->config.data.seed, &model->encoding));
     SZG_TRY(set_dimensions(context, model));
     SZG_TRY(szg_encoding_table_of(context, model->encoding, c->max_length, &model->table));
     model->table_trained = model->table.array != SZG_ARRAY_NONE &&

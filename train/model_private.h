@@ -82,11 +82,6 @@ SZG_CHECK_RESULT szg_status model_initialise_tensor(szg_context *context, szg_mo
 /* Whether the encoding's SPEC alone decides its array: table= or seed= stand in it. */
 bool model_table_given(const szg_model *model);
 
-/* The encoding completed for this model; `seed` for tables that the SPEC gives none for. */
-SZG_CHECK_RESULT szg_status model_parse_encoding(szg_context *context,
-                                                 const szg_train_config *config, uint64_t seed,
-                                                 szg_encoding **out);
-
 SZG_CHECK_RESULT szg_status model_open_positions(szg_context *context, szg_model *model);
 void model_close_positions(szg_context *context, szg_model *model);
 

@@ -84,7 +84,7 @@ static szg_status fill_table(szg_context *context, const szg_model *model, const
                              double *values) {
     uint64_t seed = (uint64_t)szg_random_word(stream, 0) << 32 | szg_random_word(stream, 1);
     szg_encoding *encoding;
-    SZG_TRY(model_parse_encoding(context, &model->config, seed, &encoding));
+    SZG_TRY(config_parse_encoding(context, &model->config.model, seed, &encoding));
     szg_status status =
         szg_encoding_table_initial(context, encoding, model->config.model.max_length, values);
     szg_encoding_close(&encoding);
