@@ -213,10 +213,11 @@ static void say_result(command_call *call, const szg_train_options *run,
     char limit[64] = "";
     if (ceiling)
         snprintf(limit, sizeof limit, " (label ceiling %.4f)", ceiling->accuracy);
-    szg_say(call->context, SZG_NOTE,
-            "%s: %" PRId64 " steps, test accuracy %.4f%s, loss %.4f; %.0f tokens/s", run->folder,
-            result->steps, result->test_accuracy, limit, result->test_loss,
-            result->tokens_per_second);
+    char rate[64] = "it was finished before";
+    if (result->seconds > 0)
+        snprintf(rate, sizeof rate, "%.0f tokens/s", result->tokens_per_second);
+    szg_say(call->context, SZG_NOTE, "%s: %" PRId64 " steps, test accuracy %.4f%s, loss %.4f; %s",
+            run->folder, result->steps, result->test_accuracy, limit, result->test_loss, rate);
     if (result->capture_seconds > 0)
         szg_say(call->context, SZG_NOTE, "%s: capture took %.2f s, %.1f%% of the training time",
                 run->folder, result->capture_seconds,
