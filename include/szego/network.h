@@ -40,7 +40,8 @@ SZG_CHECK_RESULT szg_status szg_device_clear_columns(szg_context *context, void 
 /* Waits until all work given to the backend is done. */
 SZG_CHECK_RESULT szg_status szg_device_sync(szg_context *context);
 
-/* Bytes of a real number in the arrays of this backend. */
+/* Bytes of a real number in the arrays of this backend (4 where its table has no network: every
+ * call of this file fails then). */
 int64_t szg_network_real_size(szg_context *context);
 
 /* ---- What changes with each step ---- */

@@ -12,7 +12,7 @@ szg_status szg_device_alloc(szg_context *context, int64_t bytes, void *out) {
 }
 
 void szg_device_free(szg_context *context, void *memory) {
-    if (memory)
+    if (memory && szg_ops_of(context)->network)
         szg_ops_of(context)->network->free(context, memory);
 }
 
@@ -77,7 +77,8 @@ szg_status szg_device_sync(szg_context *context) {
 }
 
 int64_t szg_network_real_size(szg_context *context) {
-    return szg_ops_of(context)->network->real_size;
+    const szg_network_ops *network = szg_ops_of(context)->network;
+    return network ? network->real_size : (int64_t)sizeof(float);
 }
 
 /* ---- Both ends ---- */

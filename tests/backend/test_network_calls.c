@@ -276,6 +276,8 @@ START_TEST(a_missing_operation_is_named) {
     ck_szg_fails(SZG_EBACKEND, "has no device sync", szg_device_sync(context));
     none.network = NULL;
     ck_szg_fails(SZG_EBACKEND, "has no finite", szg_network_finite(context, 1, &x, &block));
+    ck_assert_int_eq(szg_network_real_size(context), 4);
+    szg_device_free(context, &x);
     szg_context_set_ops(context, szg_ops_cpu());
 }
 END_TEST
