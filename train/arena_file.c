@@ -134,6 +134,27 @@ static szg_status read_tensor(szg_context *context, szg_model *model, const szg_
     return SZG_OK;
 }
 
+/* Frozen numbers that the SPEC decides too: both must say the same. */
+static szg_status check_given(szg_context *context, szg_model *model, int64_t index) {
+    const szg_parameter *parameter = szg_model_parameter(model, index);
+    void *arena = szg_model_arena(model);
+    int64_t count = parameter->count;
+    double *both;
+    SZG_TRY(szg_memory_alloc(context, 2 * count, sizeof *both, &both));
+    szg_status status = szg_model_read(context, model, arena, parameter->offset, count, both);
+    if (status == SZG_OK)
+        status = model_initialise_tensor(context, model, 0, index);
+    if (status == SZG_OK)
+        status = szg_model_read(context, model, arena, parameter->offset, count, both + count);
+    if (status == SZG_OK && memcmp(both, both + count, (size_t)count * sizeof *both) != 0)
+        status = szg_fail(context, SZG_EDATA,
+                          "tensor %s has other numbers than model.encoding=%.80s: give the table "
+                          "or seed that it was trained with, or none",
+                          parameter->name, szg_model_settings(model)->model.encoding);
+    szg_memory_free(both);
+    return status;
+}
+
 static szg_status read_arena(szg_context *context, szg_model *model, const szg_safetensors *file,
                              const arena_part *part, double *values) {
     for (int64_t i = 0; i < tensors_of(model, part->arena); i++) {
@@ -144,6 +165,8 @@ static szg_status read_arena(szg_context *context, szg_model *model, const szg_s
             SZG_TRY(read_tensor(context, model, tensor, parameter->offset, part->arena, values));
         else
             SZG_TRY(model_initialise_tensor(context, model, 0, i));
+        if (tensor && parameter->frozen && model_table_given(model))
+            SZG_TRY(check_given(context, model, i));
     }
     return SZG_OK;
 }

@@ -4,10 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <szego/backend.h>
 #include <szego/memory.h>
 #include "arena_file.h"
 #include "config_private.h"
 #include "run_private.h"
+
+enum { KERNELS_TEXT = 512 };
 
 static const char *const log_keys[LOGS] = {"metrics_bytes", "timing_bytes", "contraction_bytes",
                                            "contraction_values_bytes", "contraction_symbols_bytes"};
@@ -35,11 +38,21 @@ uint64_t szg_dataset_digest(const szg_dataset *data) {
     return add_examples(add_examples(0xcbf29ce484222325U, &data->train), &data->test);
 }
 
+/* What the last bits hang on besides backend and build: other instructions, other orders of
+ * summation. */
+static const char *kernels_of(const run_identity *identity, char text[KERNELS_TEXT]) {
+    bool cpu = strcmp(identity->backend, szg_ops_name(szg_ops_cpu())) == 0;
+    snprintf(text, KERNELS_TEXT, cpu ? "%s, %s" : "", szg_backend_simd(), szg_backend_blas());
+    return text;
+}
+
 /* ---- Writing ---- */
 
 static szg_status add_progress(szg_context *context, szg_json *json, const run_identity *identity,
                                const run_progress *progress) {
+    char kernels[KERNELS_TEXT];
     SZG_TRY(szg_json_add_text(context, json, "backend", identity->backend));
+    SZG_TRY(szg_json_add_text(context, json, "kernels", kernels_of(identity, kernels)));
     /* As signed numbers: JSON has no others. */
     SZG_TRY(szg_json_add_integer(context, json, "seed", (int64_t)identity->seed));
     SZG_TRY(szg_json_add_integer(context, json, "data", (int64_t)identity->data));
@@ -155,6 +168,20 @@ static szg_status compare(szg_context *context, const szg_safetensors *file, szg
     return SZG_OK;
 }
 
+/* Resuming on another machine is no mistake, but it ends the promise of equal bits. */
+static szg_status compare_kernels(szg_context *context, szg_json_value stored,
+                                  const run_identity *identity) {
+    char now[KERNELS_TEXT];
+    const char *was;
+    SZG_TRY(szg_json_as_text(context, szg_json_member(stored, "kernels"), &was));
+    if (strcmp(was, kernels_of(identity, now)) != 0)
+        szg_say(context, SZG_WARNING,
+                "the run goes on with other instructions (%s, now %s): its last bits may differ "
+                "from those of a run that was never stopped",
+                was, now);
+    return SZG_OK;
+}
+
 static szg_status as_count(szg_context *context, szg_json_value object, const char *key,
                            int64_t *out) {
     szg_json_value value = szg_json_member(object, key);
@@ -182,6 +209,8 @@ static szg_status load(szg_context *context, const szg_safetensors *file, szg_mo
     szg_json *json;
     SZG_TRY(szg_json_parse(context, "progress", text, (int64_t)strlen(text), &json));
     szg_status status = compare(context, file, szg_json_root(json), identity);
+    if (status == SZG_OK)
+        status = compare_kernels(context, szg_json_root(json), identity);
     if (status == SZG_OK)
         status = read_progress(context, szg_json_root(json), out);
     szg_json_close(&json);

@@ -123,12 +123,18 @@ START_TEST(checkpoints_hold_them) {
     ck_szg_ok(load_rows(changed, "model.encoding=random", loaded));
     for (int i = 0; i < NUMBERS; i++)
         ck_assert(loaded[i] == i);
+    ck_szg_fails(SZG_EDATA, "has other numbers than model.encoding=random:seed=9",
+                 load_rows(changed, "model.encoding=random:seed=9", loaded));
     write_changed(path, changed, true);
     ck_szg_fails(SZG_EDATA, ROWS " is missing: it is drawn, not trained",
                  load_rows(changed, "model.encoding=random", loaded));
     ck_szg_ok(load_rows(changed, "model.encoding=random:seed=9", loaded));
     draw("model.encoding=random:seed=9", 1, rows);
     ck_assert(alike(rows, loaded));
+    model = new_model("model.encoding=random:seed=9", 4);
+    ck_szg_ok(szg_model_save(test_context(), model, path, 4, 0));
+    szg_model_close(test_context(), &model);
+    ck_szg_ok(load_rows(path, "model.encoding=random:seed=9", loaded));
     remove_folder(folder);
 }
 END_TEST

@@ -56,6 +56,33 @@ START_TEST(a_finished_run_stays) {
 }
 END_TEST
 
+static void keep_warning(void *user, szg_severity severity, const char *text) {
+    if (severity == SZG_WARNING)
+        snprintf(user, 512, "%s", text);
+}
+
+/* On other instructions a run goes on, and says that its bits may differ. */
+START_TEST(other_kernels_are_warned_of) {
+    szg_train_config *config = new_tiny(NULL);
+    szg_train_result result;
+    char *folder = whole_run(config), said[512] = "", best[32];
+    szg_context_options options = {.threads = 1, .message = keep_warning, .user = said};
+    szg_context *context;
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    ck_szg_ok(run_in(context, config, 5, folder, true, &result));
+    ck_assert_str_eq(said, "");
+    snprintf(best, sizeof best, "%s", szg_backend_simd());
+    setenv("SZEGO_SIMD", "baseline", 1);
+    ck_szg_ok(run_in(context, config, 5, folder, true, &result));
+    unsetenv("SZEGO_SIMD");
+    if (strcmp(best, "baseline") != 0)
+        ck_assert_ptr_nonnull(strstr(said, "last bits may differ"));
+    szg_context_close(&context);
+    remove_run_folder(folder);
+    szg_memory_free(config);
+}
+END_TEST
+
 typedef struct canceller {
     szg_context *context;
     int64_t at;
@@ -275,6 +302,7 @@ void test_register(Suite *suite) {
     test_add(suite, "an_interrupted_run_is_saved", an_interrupted_run_is_saved);
     test_add(suite, "a_step_is_finished_before_the_run_stops",
              a_step_is_finished_before_the_run_stops);
+    test_add(suite, "other_kernels_are_warned_of", other_kernels_are_warned_of);
     test_add(suite, "another_run_is_refused", another_run_is_refused);
     test_add(suite, "two_runs_in_one_folder_are_refused", two_runs_in_one_folder_are_refused);
     test_add(suite, "numbers_that_are_not_finite_stop_the_run",
