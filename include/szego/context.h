@@ -44,7 +44,8 @@ int szg_context_threads(const szg_context *context);
 SZG_PRINTF(3, 4)
 szg_status szg_fail(szg_context *context, szg_status status, const char *format, ...);
 
-/* Puts "prefix: " in front of the recorded message (a file name, a layer) and returns `status`. */
+/* Puts "prefix: " in front of the recorded message (a file name, a layer), unless it begins with
+ * that already, and returns `status`. */
 SZG_PRINTF(3, 4)
 szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *format, ...);
 

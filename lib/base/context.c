@@ -78,9 +78,11 @@ szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *
     size_t at = used < 0 || (size_t)used > sizeof whole - 3 ? sizeof whole - 3 : (size_t)used;
     size_t length = strnlen(context->message, sizeof whole - at - 3);
     memcpy(whole + at, ": ", 2);
-    memcpy(whole + at + 2, context->message, length);
-    whole[at + 2 + length] = 0;
-    memcpy(context->message, whole, sizeof whole);
+    if (strncmp(context->message, whole, at + 2) != 0) { /* no place is named twice */
+        memcpy(whole + at + 2, context->message, length);
+        whole[at + 2 + length] = 0;
+        memcpy(context->message, whole, sizeof whole);
+    }
     pthread_mutex_unlock(&context->lock);
     return status;
 }

@@ -182,6 +182,8 @@ START_TEST(messages_are_prefixed_and_bounded) {
     ck_assert_int_eq(szg_fail(context, SZG_EIO, "n = %d", 3), SZG_EIO);
     ck_assert_int_eq(szg_fail_prefix(context, SZG_EIO, "file %s", "a.npy"), SZG_EIO);
     ck_assert_str_eq(szg_context_message(context), "file a.npy: n = 3");
+    ck_assert_int_eq(szg_fail_prefix(context, SZG_EIO, "file a.npy"), SZG_EIO); /* not twice */
+    ck_assert_str_eq(szg_context_message(context), "file a.npy: n = 3");
     char longest[5000];
     memset(longest, 'x', sizeof longest);
     longest[sizeof longest - 1] = 0;
