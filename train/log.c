@@ -25,9 +25,10 @@ static szg_status fail_errno(szg_context *context, const run_log *log, const cha
     return szg_fail(context, SZG_EIO, "%s: %s: %s", log->path, what, strerror(errno));
 }
 
-/* A lock that dies with its process: two runs in one folder would mix their logs. */
+/* A lock that dies with its process: two runs in one folder would mix their logs. A link is not
+ * followed: what it points at is no log that may be cut. */
 static szg_status open_stream(szg_context *context, run_log *log) {
-    int descriptor = open(log->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int descriptor = open(log->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (descriptor < 0)
         return fail_errno(context, log, "cannot be written");
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

@@ -24,9 +24,15 @@ static szg_status name_files(szg_context *context, const char *folder, run_folde
 
 static szg_status look(szg_context *context, const szg_train_options *options, run_folder *out) {
     bool state = access(out->state, F_OK) == 0, weights = access(out->weights, F_OK) == 0;
+    bool done = access(out->manifest, F_OK) == 0;
     out->resumes = state && options->resume;
-    if (out->resumes || (!state && !weights))
+    if (out->resumes || (!state && !weights && !done))
         return SZG_OK;
+    if (!state && !weights)
+        return szg_fail(context, SZG_EDATA,
+                        "%s holds the logs of a finished run whose checkpoint is gone: train in "
+                        "another folder, or move them away",
+                        options->folder);
     if (!state)
         return szg_fail(context, SZG_EDATA,
                         "%s stands there without its state: a run cannot go on from it; train in "
@@ -59,28 +65,30 @@ void run_folder_close(run_folder *folder) {
     *folder = (run_folder){0};
 }
 
+static bool is_own(const char *name, size_t length) {
+    static const char *const other[] = {"config.json", "checkpoint.safetensors",
+                                        "checkpoint.state.safetensors", "manifest.json"};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (strlen(other[i]) == length && strncmp(name, other[i], length) == 0)
+            return true;
+    for (int i = 0; i < LOGS; i++)
+        if (strlen(log_names[i]) == length && strncmp(name, log_names[i], length) == 0)
+            return true;
+    if (strncmp(name, "step-", 5) != 0)
+        return false;
+    size_t digits = strspn(name + 5, "0123456789"), ending = strlen(".safetensors");
+    return 5 + digits + ending == length && strncmp(name + 5 + digits, ".safetensors", ending) == 0;
+}
+
 /* Whether `name` is one of ours with the six characters that szg_writer_open adds. */
 static bool is_leftover(const char *name) {
-    static const char *const own[] = {"config.json",
-                                      "checkpoint.safetensors",
-                                      "checkpoint.state.safetensors",
-                                      "manifest.json",
-                                      "metrics.csv",
-                                      "timing.csv",
-                                      "contraction.csv",
-                                      "contraction_values.csv",
-                                      "contraction_symbols.csv"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        size_t length = strlen(own[i]);
-        if (strncmp(name, own[i], length) != 0 || name[length] != '.' || strlen(name) != length + 7)
-            continue;
-        const char *at = name + length + 1;
-        while (isalnum((unsigned char)*at))
-            at++;
-        if (!*at)
-            return true;
-    }
-    return false;
+    size_t length = strlen(name);
+    if (length < 7 || name[length - 7] != '.' || !is_own(name, length - 7))
+        return false;
+    for (const char *at = name + length - 6; *at; at++)
+        if (!isalnum((unsigned char)*at))
+            return false;
+    return true;
 }
 
 /* The temporary files of a process that was killed while it wrote. */
@@ -111,6 +119,7 @@ szg_status run_folder_start(szg_context *context, run_folder *folder, const char
     for (int i = 0; i < logs; i++)
         SZG_TRY(szg_log_open(context, path, log_names[i], log_bytes[i], &folder->log[i]));
     remove_leftovers(path);
+    remove_leftovers(folder->dump);
     if (unlink(folder->manifest) != 0 && access(folder->manifest, F_OK) == 0)
         return szg_fail(context, SZG_EIO, "%s: cannot be removed", folder->manifest);
     return write_config(context, folder->config, config);
