@@ -86,9 +86,18 @@ static szg_status write_logits(command_call *call, int64_t examples, int64_t cla
 
 static szg_status evaluate(command_call *call, szg_model *model, const szg_examples *examples,
                            double *logits, szg_table **out) {
+    const predict_options *own = call->own;
     szg_tally tally;
     szg_table *table;
-    SZG_TRY(szg_train_evaluate(call->context, model, examples, &tally, logits));
+    szg_status judged = szg_train_evaluate(call->context, model, examples, &tally, logits);
+    if (judged == SZG_EDATA)
+        return szg_fail_prefix(call->context, judged, "%s", own->data);
+    SZG_TRY(judged);
+    if (!isfinite(tally.loss))
+        return szg_fail(call->context, SZG_EDATA,
+                        "%s: the loss is not finite: the weights make activations overflow, so "
+                        "that no prediction means anything; take an earlier checkpoint",
+                        own->checkpoint);
     SZG_TRY(szg_table_open(call->context, "predict", columns,
                            (int64_t)(sizeof columns / sizeof *columns), &table));
     szg_status status = fill(call, model, examples, &tally, table);
