@@ -183,6 +183,13 @@ static szg_status check_leading(szg_context *context, const szg_dump *dump, cons
     return SZG_OK;
 }
 
+static bool is_empty(int dims, const int64_t *shape) {
+    for (int i = 0; i < dims; i++)
+        if (shape[i] < 1)
+            return true;
+    return false;
+}
+
 static szg_status check_array(szg_context *context, const szg_dump *dump, dump_group *group,
                               const dump_array *array) {
     if (dump_array_dims(dump, array) != group->axes + 2)
@@ -190,7 +197,7 @@ static szg_status check_array(szg_context *context, const szg_dump *dump, dump_g
                     "another number of axes than the arrays that it belongs to");
     const int64_t *shape = dump_array_shape(dump, array);
     SZG_TRY(check_leading(context, dump, group, array));
-    if (shape[group->axes] < 1 || shape[group->axes + 1] < 1)
+    if (is_empty(group->axes + 2, shape))
         return fail(context, dump, array, SZG_EDATA, "there are no matrices in it");
     if (!is_sides(array->role) && shape[group->axes] != shape[group->axes + 1])
         return fail(context, dump, array, SZG_EDATA,
