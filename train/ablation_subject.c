@@ -1,27 +1,11 @@
 /* From a checkpoint's path to the model, its name in tables, and the examples to judge it by. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <szego/memory.h>
-#include <szego/safetensors.h>
 
 #include "ablation_private.h"
-
-/* The seed that szg_model_save wrote; -1: none. */
-static szg_status read_seed(szg_context *context, const char *path, int64_t *out) {
-    szg_safetensors *file;
-    SZG_TRY(szg_safetensors_open(context, path, &file));
-    const char *text = szg_safetensors_metadata(file, "seed");
-    char *end = NULL;
-    errno = 0;
-    long long seed = text ? strtoll(text, &end, 10) : -1;
-    *out = text && *text && !*end && errno == 0 && seed >= 0 ? seed : -1;
-    szg_safetensors_close(&file);
-    return SZG_OK;
-}
 
 /* The ceiling is that of texts of the test split: known of them, and of the whole set where both
  * splits are drawn alike. */
@@ -39,10 +23,9 @@ static szg_status find_ceiling(szg_context *context, const szg_ablation_source *
 
 static szg_status open_examples(szg_context *context, const szg_ablation_source *source,
                                 szg_ablation_subject *out) {
-    static const char *const tasks[] = {"distance", "count"};
     const szg_train_config *config = szg_model_settings(out->model);
     bool file = source->data || *config->data.train_file;
-    out->task = file ? "file" : tasks[config->data.task];
+    out->task = file ? "file" : szg_task_name(config->data.task);
     SZG_TRY(find_ceiling(context, source, config, &out->ceiling));
     if (source->data)
         return szg_examples_read(context, source->data, &out->examples);
@@ -73,7 +56,7 @@ static void name_run(const char *checkpoint, const szg_train_config *config, cha
 static szg_status open_subject(szg_context *context, const szg_ablation_source *source,
                                const char *path, szg_ablation_subject *out) {
     SZG_TRY(szg_model_load(context, path, source->config, &out->model));
-    SZG_TRY(read_seed(context, path, &out->seed));
+    SZG_TRY(szg_checkpoint_number(context, path, "seed", &out->seed));
     strcpy(out->encoding, szg_model_settings(out->model)->model.encoding);
     name_run(source->checkpoint, szg_model_settings(out->model), out->run);
     return open_examples(context, source, out);

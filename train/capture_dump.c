@@ -2,12 +2,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <szego/file.h>
 #include <szego/memory.h>
 #include "capture_private.h"
+#include "run_private.h"
 
 szg_status capture_dump_open(szg_context *context, int64_t capacity, capture_dump *out) {
     *out = (capture_dump){.capacity = capacity};
@@ -95,14 +95,5 @@ szg_status capture_dump_write(szg_context *context, const capture_dump *dump, co
 }
 
 szg_status szg_capture_step_of(szg_context *context, const char *checkpoint, int64_t *step) {
-    szg_safetensors *set;
-    *step = -1;
-    SZG_TRY(szg_safetensors_open(context, checkpoint, &set));
-    const char *text = szg_safetensors_metadata(set, "step");
-    char *end = NULL;
-    long long value = text ? strtoll(text, &end, 10) : -1;
-    if (end && end != text && !*end && value >= 0)
-        *step = value;
-    szg_safetensors_close(&set);
-    return SZG_OK;
+    return szg_checkpoint_number(context, checkpoint, "step", step);
 }

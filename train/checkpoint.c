@@ -1,7 +1,9 @@
 /* A model in a safetensors file: parameters under PyTorch's names, configuration and step as
  * metadata. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -79,6 +81,28 @@ szg_status szg_checkpoint_path(szg_context *context, const char *path, char **ou
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return szg_path_join(context, path, "checkpoint.safetensors", out);
     return szg_memory_copy_text(context, path, out);
+}
+
+static int64_t number_of(const szg_safetensors *file, const char *key) {
+    const char *text = szg_safetensors_metadata(file, key);
+    char *end = NULL;
+    errno = 0;
+    long long value = text ? strtoll(text, &end, 10) : -1;
+    return text && *text && !*end && errno == 0 && value >= 0 ? value : -1;
+}
+
+szg_status szg_checkpoint_number(szg_context *context, const char *path, const char *key,
+                                 int64_t *out) {
+    char *name;
+    szg_safetensors *file;
+    *out = -1;
+    SZG_TRY(szg_checkpoint_path(context, path, &name));
+    szg_status status = szg_safetensors_open(context, name, &file);
+    szg_memory_free(name);
+    SZG_TRY(status);
+    *out = number_of(file, key);
+    szg_safetensors_close(&file);
+    return SZG_OK;
 }
 
 static szg_status load_file(szg_context *context, const char *path, const szg_train_config *config,

@@ -72,11 +72,16 @@ szg_status szg_timing_add(szg_context *context, szg_table *table, const timing_r
 
 /* ---- The columns of every table ---- */
 
+const char *szg_task_name(szg_task task) {
+    static const char *const names[] = {"distance", "count"};
+    return names[task];
+}
+
 run_labels szg_run_labels(const szg_train_options *options) {
-    static const char *const tasks[] = {"distance", "count"};
     const szg_train_config *config = options->config;
     run_labels labels = {.encoding = config->model.encoding,
-                         .task = *config->data.train_file ? "file" : tasks[config->data.task],
+                         .task =
+                             *config->data.train_file ? "file" : szg_task_name(config->data.task),
                          .seed = options->seed};
     size_t end = strlen(options->folder);
     while (end > 1 && options->folder[end - 1] == '/')

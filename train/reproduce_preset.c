@@ -193,15 +193,14 @@ static szg_status add_run(szg_context *context, const run_place *place, szg_repr
     SZG_TRY(check_name(context, out, place, run->name));
     SZG_TRY(szg_memory_copy_text(context, place->name, &run->experiment));
     SZG_TRY(szg_memory_copy_text(context, run->config->model.encoding, &run->encoding));
-    run->shown = (szg_reproduction_run){
-        .name = run->name,
-        .experiment = run->experiment,
-        .encoding = run->encoding,
-        .task = run->config->data.task == SZG_TASK_COUNT ? "count" : "distance",
-        .seed = (uint64_t)place->seed,
-        .rotated_heads = place->rotated,
-        .ablation = place->ablation,
-        .config = run->config};
+    run->shown = (szg_reproduction_run){.name = run->name,
+                                        .experiment = run->experiment,
+                                        .encoding = run->encoding,
+                                        .task = szg_task_name(run->config->data.task),
+                                        .seed = (uint64_t)place->seed,
+                                        .rotated_heads = place->rotated,
+                                        .ablation = place->ablation,
+                                        .config = run->config};
     return SZG_OK;
 }
 

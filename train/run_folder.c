@@ -2,13 +2,11 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <szego/file.h>
 #include <szego/memory.h>
-#include <szego/safetensors.h>
 #include "run_folder.h"
 
 static const char *const log_names[LOGS] = {"metrics.csv", "timing.csv", "contraction.csv",
@@ -137,15 +135,10 @@ szg_status run_folder_sync(szg_context *context, run_folder *folder, int64_t *lo
 
 /* Whether the file holds the weights of `step`. One that is missing or malformed does not. */
 static szg_status holds_step(szg_context *context, const char *path, int64_t step, bool *out) {
-    szg_safetensors *file;
-    szg_status status = szg_safetensors_open(context, path, &file);
-    *out = false;
-    if (status != SZG_OK)
-        return status == SZG_ENOMEM ? status : SZG_OK;
-    const char *text = szg_safetensors_metadata(file, "step");
-    *out = text && strtoll(text, NULL, 10) == step;
-    szg_safetensors_close(&file);
-    return SZG_OK;
+    int64_t held;
+    szg_status status = szg_checkpoint_number(context, path, "step", &held);
+    *out = status == SZG_OK && held == step;
+    return status == SZG_ENOMEM ? status : SZG_OK;
 }
 
 szg_status run_folder_repair(szg_context *context, const run_folder *folder, const szg_model *model,

@@ -37,6 +37,10 @@ SZG_CHECK_RESULT szg_status szg_train_config_text(szg_context *context,
  * szg_memory_free. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_path(szg_context *context, const char *path, char **out);
 
+/* A number of the metadata that szg_model_save writes ("seed", "step"); -1: none. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_number(szg_context *context, const char *path,
+                                                  const char *key, int64_t *out);
+
 /* ---- log.c ---- */
 
 /* A table on disk that grows by rows. */
@@ -115,6 +119,8 @@ typedef struct run_labels {
     const char *encoding, *task;
     uint64_t seed;
 } run_labels;
+/* "distance", "count". */
+const char *szg_task_name(szg_task task);
 run_labels szg_run_labels(const szg_train_options *options);
 
 /* Sets the labels of the latest row of a table that has their columns. */

@@ -182,6 +182,9 @@ START_TEST(a_folder_stands_for_its_checkpoint) {
     ck_same_numbers(self.model, model);
     szg_model_close(test_context(), &model);
     ck_survives_failed_allocations(1, load(self.folder, NULL));
+    int64_t step;
+    ck_szg_ok(szg_capture_step_of(test_context(), self.folder, &step));
+    ck_assert_int_eq(step, 42);
     close_saved(&self);
 }
 END_TEST
