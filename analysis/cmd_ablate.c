@@ -1,5 +1,7 @@
 /* `szego ablate`: accuracy of trained decoders without each head, and where the loss deposits. */
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <szego/ablation.h>
 #include <szego/memory.h>
@@ -103,18 +105,42 @@ static szg_status ablate_one(command_call *call, ablate_job *job, int64_t index)
     szg_status status = szg_ablation_run(call->context, subject->model, &subject->examples,
                                          &job->options, &job->result[index]);
     szg_ablation_subject_close(call->context, subject);
-    if (status != SZG_OK)
-        return szg_fail_prefix(call->context, status, "%s", job->source.checkpoint);
+    if (status != SZG_OK) /* examples are checked against each model */
+        return szg_fail_prefix(call->context, status, "%s",
+                               own->data && status == SZG_EDATA ? own->data
+                                                                : job->source.checkpoint);
     job->result[index].ceiling = subject->ceiling;
     job->key[index] = (szg_run_key){subject->run, subject->encoding, subject->task, subject->seed};
     job->results[index] = &job->result[index];
     return szg_ablation_rows(call->context, job->ablation, &job->key[index], &job->result[index]);
 }
 
+/* The file of the weights, that of a run's folder too. */
+static bool find_file(const char *path, struct stat *out) {
+    char file[4096];
+    int length = snprintf(file, sizeof file, "%s/checkpoint.safetensors", path);
+    return (length < (int)sizeof file && stat(file, out) == 0) || stat(path, out) == 0;
+}
+
+/* One run twice would count as two seeds that agree. */
+static szg_status check_distinct(szg_context *context, const text_list *runs) {
+    struct stat one, other;
+    for (int64_t i = 0; i < runs->count; i++)
+        for (int64_t j = 0; find_file(runs->value[i], &one) && j < i; j++)
+            if (find_file(runs->value[j], &other) && one.st_dev == other.st_dev &&
+                one.st_ino == other.st_ino)
+                return szg_fail(context, SZG_EINVAL,
+                                "%s and %s are one run, which would count as two seeds: name each "
+                                "run once",
+                                runs->value[j], runs->value[i]);
+    return SZG_OK;
+}
+
 static szg_status run_job(command_call *call, ablate_job *job) {
     const ablate_options *own = call->own;
     szg_context *context = call->context;
     int64_t count = own->checkpoints.count;
+    SZG_TRY(check_distinct(context, &own->checkpoints));
     SZG_TRY(szg_memory_alloc(context, count, sizeof *job->subject, &job->subject));
     SZG_TRY(szg_memory_alloc(context, count, sizeof *job->result, &job->result));
     SZG_TRY(szg_memory_alloc(context, count, sizeof *job->results, &job->results));

@@ -9,9 +9,9 @@ static szg_status check_tokens(szg_context *context, int64_t example, int64_t co
     for (int64_t i = 0; i < count; i++)
         if (tokens[i] < 1 || tokens[i] >= vocabulary)
             return szg_fail(context, SZG_EDATA,
-                            "example %" PRId64 ": token %" PRId64 " is %" PRId32
+                            "example %" PRId64 " (from 1): token %" PRId64 " is %" PRId32
                             ", outside the words 1 .. %" PRId64 " (model.vocabulary)",
-                            example, i, tokens[i], vocabulary - 1);
+                            example + 1, i, tokens[i], vocabulary - 1);
     return SZG_OK;
 }
 
@@ -21,15 +21,16 @@ static szg_status fill_one(szg_context *context, const szg_examples *examples, i
     int64_t start = examples->start[example], count = examples->start[example + 1] - start;
     if (count > length)
         return szg_fail(context, SZG_EDATA,
-                        "example %" PRId64 " has %" PRId64 " tokens, more than the %" PRId64
+                        "example %" PRId64 " (from 1) has %" PRId64
+                        " tokens, more than the %" PRId64
                         " positions of the model (model.max_length)",
-                        example, count, length);
+                        example + 1, count, length);
     SZG_TRY(check_tokens(context, example, count, examples->tokens + start, vocabulary));
     if (label && (examples->label[example] < 0 || examples->label[example] >= classes))
         return szg_fail(context, SZG_EDATA,
-                        "example %" PRId64 ": label %" PRId32
+                        "example %" PRId64 " (from 1): label %" PRId32
                         " is outside the classes 0 .. %" PRId64,
-                        example, examples->label[example], classes - 1);
+                        example + 1, examples->label[example], classes - 1);
     memcpy(tokens, examples->tokens + start, (size_t)count * sizeof *tokens);
     memset(tokens + count, 0, (size_t)(length - count) * sizeof *tokens);
     *own_length = (int32_t)count;
