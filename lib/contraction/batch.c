@@ -1,6 +1,7 @@
 /* Many contraction reports at once: one a block of the pool, rows in the order of the pairs. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include <szego/ball.h>
 #include <szego/contraction.h>
@@ -18,6 +19,19 @@ typedef struct batch_job {
     szg_contraction *reports;
 } batch_job;
 
+/* Layer, head and probe, those that there are. */
+static void name_place(const szg_contraction_labels *labels, char text[static 160]) {
+    int used = 0;
+    *text = 0;
+    if (labels->layer >= 0)
+        used += snprintf(text, 160, "layer %" PRId64, labels->layer);
+    if (labels->head >= 0)
+        used += snprintf(text + used, 160 - (size_t)used, "%shead %" PRId64, used ? ", " : "",
+                         labels->head);
+    if (labels->probe)
+        snprintf(text + used, 160 - (size_t)used, "%sprobe %s", used ? ", " : "", labels->probe);
+}
+
 static szg_status report_pair(szg_context *context, const szg_contraction_pair *pair,
                               const szg_report_options *options, szg_contraction *out) {
     szg_report_options own = options ? *options : (szg_report_options){0};
@@ -33,9 +47,13 @@ static szg_status report_pair(szg_context *context, const szg_contraction_pair *
         status = szg_contraction_of_coupled(context, pair->n, pair->coupled, pair->n, &own, out);
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
-    return szg_fail_prefix(context, status, "layer %" PRId64 ", head %" PRId64 ", probe %s",
-                           pair->labels.layer, pair->labels.head,
-                           pair->labels.probe ? pair->labels.probe : "-");
+    char place[160];
+    name_place(&pair->labels, place);
+    if (!pair->labels.source && !*place)
+        return status;
+    return szg_fail_prefix(context, status, "%s%s%s",
+                           pair->labels.source ? pair->labels.source : "",
+                           pair->labels.source && *place ? ": " : "", place);
 }
 
 static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {

@@ -72,9 +72,20 @@ static szg_status not_finite(const cut *c, const dump_array *array, int64_t row,
                     dump_array_text(c->dump, array, text), place, row, column, value);
 }
 
+/* Beyond it the squares of numbers, or of products of queries and keys, overflow. */
+static const double MOST_LOGIT = 1e140, MOST_SIDE = 1e70;
+
+static szg_status too_large(const cut *c, const dump_array *array, double value, double most) {
+    char text[DUMP_TEXT];
+    return szg_fail(c->context, SZG_EDATA,
+                    "%s: a number of magnitude %g: norms overflow beyond %g; scale the numbers "
+                    "down",
+                    dump_array_text(c->dump, array, text), fabs(value), most);
+}
+
 /* The leading n rows and `columns` columns, of `width` in the file. */
 static szg_status read_block(const cut *c, const dump_array *array, int64_t width, int64_t columns,
-                             bool causal, double *out) {
+                             bool causal, double most, double *out) {
     int64_t first = first_element(c, array);
     for (int64_t i = 0; i < c->n; i++) {
         int64_t used = causal ? i + 1 : columns;
@@ -83,6 +94,8 @@ static szg_status read_block(const cut *c, const dump_array *array, int64_t widt
         for (int64_t j = 0; j < used; j++)
             if (!isfinite(row[j]))
                 return not_finite(c, array, i, j, row[j]);
+            else if (fabs(row[j]) > most)
+                return too_large(c, array, row[j], most);
     }
     return SZG_OK;
 }
@@ -99,7 +112,8 @@ static szg_status open_square(const cut *c, int64_t *bytes, double **out) {
 
 static szg_status read_dense(const cut *c, int role, int64_t *bytes, double **out) {
     SZG_TRY(open_square(c, bytes, out));
-    return read_block(c, c->group->array[role], c->group->n, c->n, c->options->causal, *out);
+    return read_block(c, c->group->array[role], c->group->n, c->n, c->options->causal, MOST_LOGIT,
+                      *out);
 }
 
 /* Queries (the scale on them) and keys of a pair of roles, as a product. */
@@ -111,7 +125,7 @@ static szg_status read_sides(const cut *c, int queries, dump_matrix *m, int64_t 
                                "cut them with --lengths"));
     for (int role = queries; role <= queries + 1; role++) {
         SZG_TRY(szg_memory_alloc(c->context, size, sizeof(double), &m->side[role]));
-        SZG_TRY(read_block(c, c->group->array[role], d, d, false, m->side[role]));
+        SZG_TRY(read_block(c, c->group->array[role], d, d, false, MOST_SIDE, m->side[role]));
     }
     double scale = c->options->scale > 0 ? c->options->scale : 1 / sqrt((double)d);
     for (int64_t i = 0; i < size; i++)

@@ -80,7 +80,7 @@ typedef struct dump_matrix {
     double *side[SZG_DUMP_ROLES]; /* queries and keys */
     szg_logits *logits;           /* coupled here by the encoding */
     szg_factored factored_content, factored_coupled;
-    char probe[24], *source;
+    char probe[48], *source;
     szg_contraction_pair pair;
 } dump_matrix;
 

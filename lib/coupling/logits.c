@@ -248,6 +248,11 @@ static szg_status check_captured(szg_context *context, const szg_encoding *encod
                         "%s adds rows to the tokens, so that queries and keys hold them already: "
                         "capture the logits of two passes, one with the position table zeroed",
                         szg_encoding_spec(encoding));
+    if ((szg_encoding_attaches(encoding) & SZG_ATTACH_DECOUPLED) && captured->d != d)
+        return szg_fail(context, SZG_EINVAL,
+                        "queries and keys of dimension %" PRId64 ", %s acts on %" PRId64
+                        ": set content and rope in the SPEC, which make up the dimension",
+                        captured->d, szg_encoding_spec(encoding), d);
     if (captured->d < 1 || (d > 0 && d != captured->d))
         return szg_fail(context, SZG_EINVAL,
                         "queries and keys of dimension %" PRId64 ", %s acts on %" PRId64
