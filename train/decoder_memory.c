@@ -139,7 +139,7 @@ szg_status decoder_open_memory(szg_context *context, szg_decoder *decoder) {
                         "decoder: %lld sequences of %lld positions are more than memory can be "
                         "counted in: use smaller batches",
                         (long long)decoder->batch, (long long)decoder->length);
-    SZG_TRY(szg_device_alloc(context, c.used, &decoder->memory));
+    SZG_TRY(model_alloc(context, c.used, "the activations of a batch", &decoder->memory));
     c = (cutter){.base = decoder->memory};
     cut_all(&c, decoder);
     return SZG_OK;

@@ -54,6 +54,16 @@ static szg_status set_dimensions(szg_context *context, szg_model *model) {
 
 /* ---- The handle ---- */
 
+szg_status model_alloc(szg_context *context, int64_t bytes, const char *what, void *out) {
+    szg_status status = szg_device_alloc(context, bytes, out);
+    if (status != SZG_ENOMEM)
+        return status;
+    return szg_fail(context, status,
+                    "out of memory: %s need %.1f GiB: the model or the batch is too large; lower "
+                    "model.width, model.hidden, model.layers or loop.batch",
+                    what, (double)bytes / (1 << 30));
+}
+
 static szg_status open_parts(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     SZG_TRY(check_sizes(context, c, model->classes));
@@ -66,7 +76,7 @@ static szg_status open_parts(szg_context *context, szg_model *model) {
     SZG_TRY(model_open_positions(context, model));
     int64_t bytes;
     SZG_TRY(szg_memory_product(context, model->numbers, szg_network_real_size(context), &bytes));
-    return szg_device_alloc(context, bytes, &model->arena);
+    return model_alloc(context, bytes, "the parameters", &model->arena);
 }
 
 szg_status szg_model_open(szg_context *context, const szg_train_config *config, int64_t classes,

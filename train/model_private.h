@@ -89,6 +89,10 @@ void model_close_positions(szg_context *context, szg_model *model);
 SZG_CHECK_RESULT szg_status model_upload(szg_context *context, void *to, const double *from,
                                          int64_t count);
 
+/* szg_device_alloc; SZG_ENOMEM says which of the model's and the loop's sizes make `what` large. */
+SZG_CHECK_RESULT szg_status model_alloc(szg_context *context, int64_t bytes, const char *what,
+                                        void *out);
+
 /* Number `at` of an array of the backend's real numbers: an address, never read here. */
 static inline void *model_at(szg_context *context, const void *array, int64_t at) {
     return (char *)array + at * szg_network_real_size(context);

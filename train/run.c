@@ -6,6 +6,7 @@
  * the lengths that it knows; a kill after it leaves at most weights that are older, which are
  * written again from the state. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -118,6 +119,11 @@ static szg_status report(run *self) {
     double begin = szg_train_seconds();
     SZG_TRY(szg_train_evaluate(self->context, self->trainer.model, &self->options->data->test,
                                &test, NULL));
+    if (!isfinite(test.loss))
+        return szg_fail(self->context, SZG_EDATA,
+                        "step %" PRId64 ": the loss on the test examples is not finite: lower "
+                        "loop.learning_rate or lengthen loop.warmup",
+                        self->progress.step);
     self->time.evaluate = szg_train_seconds() - begin;
     return log_both(self, &test);
 }
@@ -271,6 +277,9 @@ static int64_t count_parameters(const szg_model *model) {
 static szg_status perform(run *self, szg_train_result *out) {
     const szg_train_options *options = self->options;
     SZG_TRY(run_folder_open(self->context, options, &self->folder));
+    if (options->resume && !self->folder.resumes)
+        szg_say(self->context, SZG_NOTE, "%s holds no run to go on from: it begins anew",
+                options->folder);
     SZG_TRY(trainer_open(self->context, options, &self->trainer));
     int64_t limit = options->config->loop.limit_steps;
     self->limit = limit > 0 && limit < self->trainer.total ? limit : self->trainer.total;

@@ -222,8 +222,14 @@ static szg_status load(szg_context *context, const szg_safetensors *file, szg_mo
 szg_status szg_state_load(szg_context *context, const char *path, szg_model *model, void *moment1,
                           void *moment2, const run_identity *identity, run_progress *out) {
     szg_safetensors *file;
-    SZG_TRY(szg_safetensors_open(context, path, &file));
-    szg_status status = load(context, file, model, moment1, moment2, identity, out);
+    szg_status status = szg_safetensors_open(context, path, &file);
+    if (status == SZG_EDATA)
+        return szg_fail(context, status,
+                        "%s: is truncated or damaged, so that the run cannot go on: train anew in "
+                        "another folder",
+                        path);
+    SZG_TRY(status);
+    status = load(context, file, model, moment1, moment2, identity, out);
     szg_safetensors_close(&file);
     return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "%s", path);
 }

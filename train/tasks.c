@@ -121,10 +121,13 @@ static szg_status check_file(szg_context *context, const szg_train_config *confi
                         "%s: token %" PRId32 " is outside the words 1 .. %" PRId64
                         ": raise model.vocabulary",
                         path, examples->largest_token, model->vocabulary - 1);
-    if (examples->longest > model->max_length)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: a sequence of %" PRId64 " tokens exceeds model.max_length=%" PRId64,
-                        path, examples->longest, model->max_length);
+    for (int64_t i = 0; i < examples->count; i++)
+        if (examples->start[i + 1] - examples->start[i] > model->max_length)
+            return szg_fail(
+                context, SZG_EDATA,
+                "%s: example %" PRId64 " (from 1): a sequence of %" PRId64
+                " tokens exceeds model.max_length=%" PRId64 ": raise it, or shorten the sequence",
+                path, i + 1, examples->start[i + 1] - examples->start[i], model->max_length);
     if (examples->largest_label >= MOST_CLASSES)
         return szg_fail(context, SZG_EDATA,
                         "%s: label %" PRId32 " is beyond the %d classes that a model may have: "

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <szego/memory.h>
+#include "model_private.h"
 #include "trainer.h"
 
 static szg_status open_arenas(szg_context *context, trainer *self) {
@@ -12,7 +13,7 @@ static szg_status open_arenas(szg_context *context, trainer *self) {
     SZG_TRY(szg_memory_product(context, szg_model_count(self->model),
                                szg_network_real_size(context), &bytes));
     for (size_t i = 0; i < sizeof arenas / sizeof *arenas; i++)
-        SZG_TRY(szg_device_alloc(context, bytes, arenas[i]));
+        SZG_TRY(model_alloc(context, bytes, "gradients and moments", arenas[i]));
     return szg_device_alloc(context, (int64_t)sizeof *self->record, &self->record);
 }
 
