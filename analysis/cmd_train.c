@@ -116,14 +116,16 @@ static void parse_capture(train_options *own, struct argp_state *state, const ch
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
     train_options *own = call->own;
+    size_t length;
     if (key_of(key)) {
         add_override(own, state, key_of(key), argument, strlen(argument));
         return 0;
     }
     switch (key) {
     case KEY_SET:
-        if (!strchr(argument, '='))
-            argp_error(state, "--set: '%s' is not KEY=VALUE", argument);
+        length = strcspn(argument, "=");
+        if (!argument[length])
+            argp_error(state, "--set: '%.*s' is not KEY=VALUE", (int)length, argument);
         add_override(own, state, "", argument, strlen(argument));
         return 0;
     case KEY_SEEDS:

@@ -43,10 +43,11 @@ void parse_integer_list(struct argp_state *state, const char *option, const char
     char item[32];
     for (const char *at = text;; at++) {
         size_t length = strcspn(at, ",");
-        if (length >= sizeof item)
-            argp_error(state, "%s: '%s' is not an integer", option, at);
-        memcpy(item, at, length);
-        item[length] = 0;
+        size_t kept = length < sizeof item ? length : sizeof item - 1;
+        memcpy(item, at, kept);
+        item[kept] = 0;
+        if (kept < length)
+            argp_error(state, "%s: '%s...' is not an integer", option, item);
         grow(state, &list->value, list->count, sizeof *list->value);
         list->value[list->count++] = parse_integer(state, option, item, least, most);
         at += length;
