@@ -49,32 +49,31 @@ static szg_attention_scratch lay_out(const szg_attention *a, bool backward, floa
     s.v_rows = take(arena, used, wide, v);
     s.bias = take(arena, used, 1, lags);
     s.q = take(arena, used, tile, qk);
+    s.q_lanes = take(arena, used, qk, tile);
     s.out = take(arena, used, tile, v);
-    s.weights = take(arena, used, tile, wide);
-    /* A row starts inside a block of four words and ends inside a pair of vectors. */
-    s.words = (uint32_t *)take(arena, used, 1, wide + 3 * SZG_ATTENTION_PAD);
+    s.out_lanes = take(arena, used, v, tile);
+    s.weights = take(arena, used, wide, tile);
+    s.words = (uint32_t *)take(arena, used, wide + SZG_ATTENTION_PAD, tile);
     if (!backward)
         return s;
-    s.v_lanes = take(arena, used, v, wide);
     s.dbias = take(arena, used, 1, lags);
     s.dk = take(arena, used, wide, qk);
     s.dv = take(arena, used, wide, v);
+    s.v_lanes = take(arena, used, v, wide);
     s.dq = take(arena, used, tile, qk);
-    s.dlogits = take(arena, used, tile, wide);
+    s.dlogits = take(arena, used, wide, tile);
     return s;
 }
 
-static void run_head(const attention_job *job, const szg_attention_head *head,
-                     const szg_attention_head *next) {
+static void run_head(const attention_job *job, const szg_attention_head *head) {
     const szg_attention *a = job->attention;
     int64_t matrix = head->sequence * a->heads + head->head, lags = 2 * a->length - 1;
     if (job->gradient)
-        job->kernels->backward(head, next, job->gradient,
-                               job->dbias ? job->dbias + matrix * lags : NULL);
+        job->kernels->backward(head, job->gradient, job->dbias ? job->dbias + matrix * lags : NULL);
     else if (job->logits)
         job->kernels->logits(head, job->coupled, job->logits + matrix * a->length * a->length);
     else
-        job->kernels->forward(head, next);
+        job->kernels->forward(head);
 }
 
 /* Neighbouring heads share pages and lines: one worker does those of a block one after the other.
@@ -84,6 +83,45 @@ static int64_t heads_of_block(const szg_attention *a) {
     return a->batch >= ENOUGH_BLOCKS ? a->heads : 1;
 }
 
+/* Asks for `count` rows of `width` numbers to be brought near. */
+static void fetch_rows(const void *array, int64_t ld, int64_t width, int64_t first, int64_t count) {
+    enum { LINE = 16 };
+    for (int64_t i = first; i < first + count; i++)
+        for (int64_t c = 0; c < width; c += LINE)
+            __builtin_prefetch((const float *)array + i * ld + c, 0, 2);
+}
+
+/* The rows of one head lie far apart, where no hardware fetches ahead; those of all heads together
+ * are one stretch of memory. Before its first head a sequence is fetched whole, in the order of
+ * addresses, which takes a fraction of the time of waiting for its parts one by one. */
+static void fetch_sequence(const attention_job *job, int64_t sequence) {
+    enum { FEW = 16 };
+    const szg_attention *a = job->attention;
+    const szg_attention_gradient *g = job->gradient;
+    int64_t qk = a->heads * a->d_qk, v = a->heads * a->d_v, end = (sequence + 1) * a->length;
+    for (int64_t first = sequence * a->length; first < end; first += FEW) {
+        int64_t count = end - first < FEW ? end - first : FEW;
+        fetch_rows(a->q, a->ldq, qk, first, count);
+        fetch_rows(a->k, a->ldk, qk, first, count);
+        fetch_rows(a->v, a->ldv, v, first, count);
+        fetch_rows(a->out, a->ldout, v, first, count);
+        if (!g)
+            continue;
+        fetch_rows(g->dout, g->lddout, v, first, count);
+        fetch_rows(g->dq, g->lddq, qk, first, count);
+        fetch_rows(g->dk, g->lddk, qk, first, count);
+        fetch_rows(g->dv, g->lddv, v, first, count);
+    }
+}
+
+/* Whether all of a sequence fits the second level of the cache, beside what is worked in. */
+static bool sequence_stays_near(const attention_job *job) {
+    enum { NEAR = 3 << 17 }; /* numbers */
+    const szg_attention *a = job->attention;
+    int64_t arrays = job->gradient ? 4 : 2;
+    return !job->logits && arrays * a->length * a->heads * (a->d_qk + a->d_v) <= NEAR;
+}
+
 static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)context;
     const attention_job *job = data;
@@ -91,10 +129,11 @@ static szg_status run_block(szg_context *context, void *data, int64_t block, int
     int64_t used, count = heads_of_block(a);
     szg_attention_scratch scratch =
         lay_out(a, job->gradient != NULL, job->arena + worker * job->part, &used);
+    if (count == a->heads && sequence_stays_near(job))
+        fetch_sequence(job, block);
     for (int64_t i = block * count; i < (block + 1) * count; i++) {
-        szg_attention_head head = {a, i / a->heads, i % a->heads, &scratch}, next = head;
-        next.head++;
-        run_head(job, &head, i + 1 < (block + 1) * count ? &next : NULL);
+        szg_attention_head head = {a, i / a->heads, i % a->heads, &scratch};
+        run_head(job, &head);
     }
     return SZG_OK;
 }

@@ -5,6 +5,44 @@
 #include "cpu_attention_kernel.h"
 #include "cpu_product.h"
 
+/* Queries of a tile: few, for logits, weights and gradients of a tile share the first level of the
+ * cache with those of keys and values. Here logits lie row by row. */
+enum { FEW_QUERIES = 16 };
+
+/* Lags in the order of keys: entry j - i + length - 1, so that a row of logits reads forwards. */
+static inline void pack_bias_reversed(const szg_attention_head *h) {
+    const szg_attention *a = h->attention;
+    int64_t lags = 2 * a->length - 1;
+    const float *bias = (const float *)a->bias + h->head * lags;
+    for (int64_t lag = 0; lag < lags; lag++)
+        h->scratch->bias[lags - 1 - lag] = bias[lag];
+}
+
+/* The bias of row i against keys 0, 1, ...; NULL without one. */
+static inline const float *bias_of_row(const szg_attention_head *h, int64_t i) {
+    const szg_attention *a = h->attention;
+    return a->bias ? h->scratch->bias + a->length - 1 - i : NULL;
+}
+
+/* The words of row i for `count` keys. */
+static inline const uint32_t *row_words(const szg_attention_head *h, const head_dropout *dropout,
+                                        int64_t i, int64_t count) {
+    const szg_attention *a = h->attention;
+    uint64_t first =
+        ((uint64_t)(h->sequence * a->heads + h->head) * (uint64_t)a->length + (uint64_t)i) *
+        (uint64_t)a->length;
+    int64_t before = (int64_t)(first % 4);
+    uint64_t block = first / 4;
+    uint32_t *to = h->scratch->words;
+    for (int64_t j = 0; j < before + count; j += PHILOX_WORDS, block += PHILOX_BLOCKS) {
+        vword words[2];
+        philox_words(&dropout->philox, block, words);
+        vector_store_words(to + j, words[0]);
+        vector_store_words(to + j + LANES, words[1]);
+    }
+    return to + before;
+}
+
 static inline void add_row(float *to, const float *from, int64_t count) {
     for (int64_t j = 0; j < count; j += LANES)
         vector_store(to + j, vector_load(to + j) + vector_load(from + j));
@@ -94,7 +132,7 @@ static void backward_tile(const szg_attention_head *h, const szg_attention_gradi
                           const head_dropout *dropout, int64_t first, int64_t rows, int64_t keys) {
     const szg_attention *a = h->attention;
     const szg_attention_scratch *s = h->scratch;
-    enum { TILE = SZG_ATTENTION_TILE };
+    enum { TILE = FEW_QUERIES };
     int64_t seen = keys_of_row(a, keys, first + rows - 1), columns = whole_vectors(seen);
     int64_t ld = s->wide_length, vectors_qk = whole_vectors(a->d_qk),
             vectors_v = whole_vectors(a->d_v);
@@ -123,39 +161,24 @@ static void write_keys_and_values(const szg_attention_head *h,
               head_row_out(h, gradient->dv, gradient->lddv, a->d_v, 0), gradient->lddv);
 }
 
-static void fetch_tile(const szg_attention_head *h, const szg_attention_gradient *gradient,
-                       int64_t first) {
-    const szg_attention *a = h->attention;
-    int64_t rows = rows_of_tile(a, first);
-    fetch_rows(h, a->q, a->ldq, a->d_qk, first, rows);
-    fetch_rows(h, a->k, a->ldk, a->d_qk, first, rows);
-    fetch_rows(h, a->v, a->ldv, a->d_v, first, rows);
-    fetch_rows(h, a->out, a->ldout, a->d_v, first, rows);
-    fetch_rows(h, gradient->dout, gradient->lddout, a->d_v, first, rows);
-    fetch_rows(h, gradient->dq, gradient->lddq, a->d_qk, first, rows);
-    fetch_rows(h, gradient->dk, gradient->lddk, a->d_qk, first, rows);
-    fetch_rows(h, gradient->dv, gradient->lddv, a->d_v, first, rows);
-}
-
 void SZG_KERNELS(szg_attention_backward)(const szg_attention_head *h,
-                                         const szg_attention_head *next,
                                          const szg_attention_gradient *gradient, float *dbias) {
     const szg_attention *a = h->attention;
     const szg_attention_scratch *s = h->scratch;
     int64_t keys = keys_of_head(h), lags = 2 * a->length - 1;
     head_dropout dropout = head_dropout_of(a);
     pack_keys(h, true, keys);
+    transpose(keys, a->d_qk, s->k_rows, s->wide_qk, s->k_lanes, s->wide_length);
     pack_values(h, keys);
     transpose(keys, a->d_v, s->v_rows, s->wide_v, s->v_lanes, s->wide_length);
     if (a->bias)
-        pack_bias(h);
+        pack_bias_reversed(h);
     memset(s->dk, 0, (size_t)(s->wide_length * s->wide_qk) * sizeof *s->dk);
     memset(s->dv, 0, (size_t)(s->wide_length * s->wide_v) * sizeof *s->dv);
     memset(s->dbias, 0, (size_t)lags * sizeof *s->dbias);
-    for (int64_t first = 0; first < a->length; first += SZG_ATTENTION_TILE) {
-        if (next)
-            fetch_tile(next, gradient, first);
-        backward_tile(h, gradient, &dropout, first, rows_of_tile(a, first), keys);
+    for (int64_t first = 0; first < a->length; first += FEW_QUERIES) {
+        int64_t left = a->length - first, rows = left < FEW_QUERIES ? left : FEW_QUERIES;
+        backward_tile(h, gradient, &dropout, first, rows, keys);
     }
     write_keys_and_values(h, gradient);
     if (dbias)

@@ -6,6 +6,7 @@
 
 #include "cpu_attention.h"
 #include "cpu_philox.h"
+#include "cpu_product.h"
 #include "cpu_vector.h"
 
 /* Row `row` of the head in an array like q, whose head has d numbers. */
@@ -30,19 +31,6 @@ static inline int64_t keys_of_head(const szg_attention_head *h) {
         return a->length;
     int64_t keys = a->lengths[h->sequence];
     return keys < 0 ? 0 : keys < a->length ? keys : a->length;
-}
-
-/* A row of one head lies far from the next, where no hardware fetches ahead: asks for rows first ..
- * first + rows - 1 of a head's array to be brought near. */
-static inline void fetch_rows(const szg_attention_head *h, const void *array, int64_t ld, int64_t d,
-                              int64_t first, int64_t rows) {
-    enum { LINE = 16 };
-    for (int64_t i = first; i < first + rows; i++) {
-        const float *row = head_row(h, array, ld, d, i);
-        for (int64_t c = 0; c < d; c += LINE)
-            __builtin_prefetch(row + c, 0, 2);
-        __builtin_prefetch(row + d - 1, 0, 2);
-    }
 }
 
 static inline int64_t rows_of_tile(const szg_attention *a, int64_t first) {
@@ -181,6 +169,11 @@ static inline void transpose(int64_t rows, int64_t d, const float *from, int64_t
             transpose_square(from + j * ld + c, ld, to + c * ldto + j, ldto);
 }
 
+/* Zeros in rows from .. to - 1. */
+static inline void clear_rows(int64_t from, int64_t to, int64_t ld, float *x) {
+    memset(x + from * ld, 0, (size_t)((to - from) * ld) * sizeof *x);
+}
+
 static inline void pack_keys(const szg_attention_head *h, bool coupled, int64_t keys) {
     const szg_attention *a = h->attention;
     const szg_attention_scratch *s = h->scratch;
@@ -188,7 +181,7 @@ static inline void pack_keys(const szg_attention_head *h, bool coupled, int64_t 
               s->k_rows, s->wide_qk);
     if (coupled && a->pairs > 0)
         rotate_rows(a, keys, factors_of(h, a->k_factors, 0), 1, s->k_rows, s->wide_qk);
-    transpose(keys, a->d_qk, s->k_rows, s->wide_qk, s->k_lanes, s->wide_length);
+    clear_rows(keys, s->wide_length, s->wide_qk, s->k_rows);
 }
 
 static inline void pack_values(const szg_attention_head *h, int64_t keys) {
@@ -196,21 +189,19 @@ static inline void pack_values(const szg_attention_head *h, int64_t keys) {
     const szg_attention_scratch *s = h->scratch;
     copy_rows(keys, a->d_v, s->wide_v, 1, head_row(h, a->v, a->ldv, a->d_v, 0), a->ldv, s->v_rows,
               s->wide_v);
+    clear_rows(keys, s->wide_length, s->wide_v, s->v_rows);
 }
 
-/* Lags in the order of keys: entry j - i + length - 1, so that a row of logits reads forwards. */
 static inline void pack_bias(const szg_attention_head *h) {
     const szg_attention *a = h->attention;
     int64_t lags = 2 * a->length - 1;
-    const float *bias = (const float *)a->bias + h->head * lags;
-    for (int64_t lag = 0; lag < lags; lag++)
-        h->scratch->bias[lags - 1 - lag] = bias[lag];
+    memcpy(h->scratch->bias, (const float *)a->bias + h->head * lags, (size_t)lags * sizeof(float));
+    memset(h->scratch->bias + lags, 0, SZG_ATTENTION_PAD * sizeof(float));
 }
 
-/* The bias of row i against keys 0, 1, ...; NULL without one. */
-static inline const float *bias_of_row(const szg_attention_head *h, int64_t i) {
-    const szg_attention *a = h->attention;
-    return a->bias ? h->scratch->bias + a->length - 1 - i : NULL;
+/* Where the lags of row i with key 0 are in an array of lags; key j is j before it. */
+static inline int64_t lag_of_row(const szg_attention *a, int64_t i) {
+    return i + a->length - 1;
 }
 
 /* Dropout of a head's weights. */
@@ -233,23 +224,92 @@ static inline head_dropout head_dropout_of(const szg_attention *a) {
     return dropout;
 }
 
-/* The words of row i for `count` keys. */
-static inline const uint32_t *row_words(const szg_attention_head *h, const head_dropout *dropout,
-                                        int64_t i, int64_t count) {
-    const szg_attention *a = h->attention;
-    uint64_t first =
-        ((uint64_t)(h->sequence * a->heads + h->head) * (uint64_t)a->length + (uint64_t)i) *
-        (uint64_t)a->length;
-    int64_t before = (int64_t)(first % 4);
-    uint64_t block = first / 4;
-    uint32_t *to = h->scratch->words;
-    for (int64_t j = 0; j < before + count; j += PHILOX_WORDS, block += PHILOX_BLOCKS) {
-        vword words[2];
-        philox_words(&dropout->philox, block, words);
-        vector_store_words(to + j, words[0]);
-        vector_store_words(to + j + LANES, words[1]);
+/* Row j of `words` from rows j .. j + 3: lane l is of row j + l's own of the four. */
+static inline void align_words(int64_t keys, vword offsets, uint32_t *words) {
+    for (int64_t j = 0; j < keys; j++, words += SZG_ATTENTION_TILE) {
+        vword all = {0};
+        for (uint32_t row = 0; row < 4; row++)
+            all |= (vword)(offsets == row) & vector_load_words(words + row * SZG_ATTENTION_TILE);
+        vector_store_words(words, all);
     }
-    return to + before;
+}
+
+/* The words of rows i .. i + LANES - 1 for keys 0 .. keys - 1, key by key. Lane l counts the blocks
+ * of its own row; a row that begins inside a block is moved into place afterwards. */
+static inline void lane_words(const szg_attention_head *h, const head_dropout *dropout, int64_t i,
+                              int64_t keys, uint32_t *words) {
+    const szg_attention *a = h->attention;
+    uint64_t length = (uint64_t)a->length, row = (uint64_t)(h->sequence * a->heads + h->head);
+    uint64_t first = (row * length + (uint64_t)i) * length;
+    vwide even, odd;
+    vword offsets;
+    for (int l = 0; l < LANES; l++, first += length) {
+        (l % 2 ? &odd : &even)[0][l / 2] = first / 4;
+        offsets[l] = (uint32_t)(first % 4);
+    }
+    int64_t count = length % 4 ? keys + 3 : keys;
+    for (int64_t j = 0; j < count; j += 4, even += 1, odd += 1) {
+        vwide low[4], high[4];
+        philox_lanes(&dropout->philox, even, low);
+        philox_lanes(&dropout->philox, odd, high);
+        for (int k = 0; k < 4; k++)
+            vector_store_words(words + (j + k) * SZG_ATTENTION_TILE,
+                               (vword)philox_pair(low[k], high[k]));
+    }
+    if (length % 4)
+        align_words(keys, offsets, words);
+}
+
+/* ---- Tiles ---- */
+
+/* Queries first .. first + rows - 1 against the first `keys` keys at most. Products work on groups
+ * of SZG_ATTENTION_PAD queries, for a causal mask leaves later groups more keys. */
+typedef struct attention_tile {
+    const szg_attention_head *head;
+    int64_t first, rows, keys;
+} attention_tile;
+
+static inline int64_t whole_groups(int64_t n) {
+    return (n + SZG_ATTENTION_PAD - 1) / SZG_ATTENTION_PAD * SZG_ATTENTION_PAD;
+}
+
+/* Keys that the group of the tile's query c sees. */
+static inline int64_t keys_of_group(const attention_tile *t, int64_t c) {
+    int64_t last = c / SZG_ATTENTION_PAD * SZG_ATTENTION_PAD + SZG_ATTENTION_PAD - 1;
+    return keys_of_row(t->head->attention, t->keys, t->first + last);
+}
+
+static inline int64_t whole_rows(int64_t n) {
+    return (n + ROWS - 1) / ROWS * ROWS;
+}
+
+/* to[j][i] = sum over c < d of from[j][c] lanes[c][i]. */
+static inline void keys_by_queries(const attention_tile *t, int64_t d, const float *from,
+                                   int64_t ld, const float *lanes, float *to) {
+    enum { TILE = SZG_ATTENTION_TILE };
+    int64_t done = 0;
+    for (int64_t c = 0; c < t->rows; c += SZG_ATTENTION_PAD) {
+        int64_t end = keys_of_group(t, c);
+        if (end == done)
+            break;
+        product(whole_rows(end - done), whole_groups(t->rows - c), d, from + done * ld, ld,
+                lanes + c, TILE, to + done * TILE + c, TILE);
+        done = end;
+    }
+}
+
+/* to[c][i] = sum over keys of from[j][c] x[j][i], c < d. */
+static inline void over_keys(const attention_tile *t, int64_t d, const float *from, int64_t ld,
+                             const float *x, float *to) {
+    enum { TILE = SZG_ATTENTION_TILE };
+    int64_t done = 0;
+    for (int64_t c = 0; c < t->rows; c += SZG_ATTENTION_PAD) {
+        int64_t end = keys_of_group(t, c);
+        product_blocks(c > 0, whole_vectors(d), whole_groups(t->rows - c), end - done,
+                       (product_factor){from + done * ld, 1, ld}, x + done * TILE + c, TILE, to + c,
+                       TILE);
+        done = end;
+    }
 }
 
 #endif

@@ -6,34 +6,50 @@
 #include "cpu_level.h"
 #include "cpu_product.h"
 
-/* Adds the bias to the first `keys` logits, makes those up to the next whole vector -infinity, and
- * returns the largest. */
-static inline float bias_and_mask(float *logits, int64_t keys, const float *bias) {
-    vfloat largest = vector_splat(-INFINITY);
-    for (int64_t j = 0; j < keys; j += LANES) {
-        vfloat x = vector_load(logits + j);
-        if (bias)
-            x += vector_load(bias + j);
-        if (j + LANES > keys)
-            x = vector_select(vector_first(keys - j), x, vector_splat(-INFINITY));
-        vector_store(logits + j, x);
-        largest = vector_max(largest, x);
-    }
-    return vector_largest(largest);
+/* Adds the bias to the logit of key j and rows i + lane, and makes it -infinity where they do not
+ * see the key. */
+static inline vfloat bias_and_mask(float *x, int64_t j, const float *bias, bool masked, int64_t i) {
+    float *at = x + j * SZG_ATTENTION_TILE;
+    vfloat logit = vector_load(at);
+    if (bias)
+        logit += vector_load(bias - j);
+    if (masked)
+        logit = vector_select(vector_first(j - i), vector_splat(-INFINITY), logit);
+    if (bias || masked)
+        vector_store(at, logit);
+    return logit;
+}
+
+/* The largest logits over `keys` keys, of which all rows see the first `all_see`. Four at a time,
+ * for a maximum has to wait for the one before it. */
+static inline vfloat largest_logits(int64_t keys, int64_t all_see, float *x, const float *bias,
+                                    int64_t i) {
+    enum { CHAINS = 4 };
+    vfloat largest[CHAINS];
+    for (int n = 0; n < CHAINS; n++)
+        largest[n] = vector_splat(-INFINITY);
+    int64_t j = 0;
+    for (; j + CHAINS <= all_see; j += CHAINS)
+#pragma GCC unroll 4
+        for (int n = 0; n < CHAINS; n++)
+            largest[n] = vector_max(largest[n], bias_and_mask(x, j + n, bias, false, i));
+    for (; j < keys; j++)
+        largest[0] = vector_max(largest[0], bias_and_mask(x, j, bias, j >= all_see, i));
+    return vector_max(vector_max(largest[0], largest[1]), vector_max(largest[2], largest[3]));
 }
 
 /* Logits to exp(logit - largest); returns their sum, and zeros what dropout drops after it. */
-static inline float exponentials(float *x, int64_t keys, float largest, const uint32_t *words,
-                                 uint32_t threshold) {
+static inline vfloat exponentials(int64_t keys, float *x, vfloat largest, const uint32_t *words,
+                                  uint32_t threshold) {
     vfloat sum = {0};
-    for (int64_t j = 0; j < keys; j += LANES) {
-        vfloat p = vector_exp(vector_load(x + j) - largest);
+    for (int64_t j = 0; j < keys; j++, x += SZG_ATTENTION_TILE) {
+        vfloat p = vector_exp(vector_load(x) - largest);
         sum += p;
         if (words)
-            p = vector_where(vector_load_words(words + j) >= threshold, p);
-        vector_store(x + j, p);
+            p = vector_where(vector_load_words(words + j * SZG_ATTENTION_TILE) >= threshold, p);
+        vector_store(x, p);
     }
-    return vector_sum(sum);
+    return sum;
 }
 
 /* Of the rows of a tile: largest logit and sum of exponentials. */
@@ -41,71 +57,71 @@ typedef struct tile_sums {
     float largest[SZG_ATTENTION_TILE], sum[SZG_ATTENTION_TILE];
 } tile_sums;
 
-/* Row first + r: logits to weights times the row's sum; zeros from its keys to `columns`. */
-static inline void softmax_row(const szg_attention_head *h, const head_dropout *dropout,
-                               int64_t first, int64_t r, int64_t keys, int64_t columns,
-                               tile_sums *sums) {
-    float *x = h->scratch->weights + r * h->scratch->wide_length;
-    for (int64_t j = whole_vectors(keys); j < columns; j += LANES)
-        vector_store(x + j, (vfloat){0});
-    sums->largest[r] = -INFINITY, sums->sum[r] = 1; /* without keys */
-    if (keys == 0)
-        return;
-    float largest = bias_and_mask(x, keys, bias_of_row(h, first + r));
-    const uint32_t *words =
-        dropout->on ? row_words(h, dropout, first + r, whole_vectors(keys)) : NULL;
-    sums->largest[r] = largest;
-    sums->sum[r] = exponentials(x, keys, largest, words, dropout->threshold);
+/* Queries c .. c + LANES - 1 of the tile: logits to weights times the row's sum; zeros from their
+ * keys to their group's. */
+static inline void softmax_lanes(const attention_tile *t, const head_dropout *dropout, int64_t c,
+                                 tile_sums *sums) {
+    const szg_attention *a = t->head->attention;
+    const szg_attention_scratch *s = t->head->scratch;
+    int64_t i = t->first + c, keys = keys_of_row(a, t->keys, i + LANES - 1);
+    int64_t all_see = keys_of_row(a, t->keys, i), group = keys_of_group(t, c);
+    float *x = s->weights + c;
+    const float *bias = a->bias ? s->bias + lag_of_row(a, i) : NULL;
+    const uint32_t *words = NULL;
+    if (dropout->on) {
+        lane_words(t->head, dropout, i, keys, s->words + c);
+        words = s->words + c;
+    }
+    vfloat largest = largest_logits(keys, all_see, x, bias, i);
+    vfloat sum = exponentials(keys, x, largest, words, dropout->threshold);
+    for (int64_t j = keys; j < group; j++)
+        vector_store(x + j * SZG_ATTENTION_TILE, (vfloat){0});
+    vector_store(sums->largest + c, largest);
+    vector_store(sums->sum + c, keys > 0 ? sum : vector_splat(1));
 }
 
-static void write_log_sums(const szg_attention_head *h, int64_t first, int64_t rows,
-                           const tile_sums *sums) {
+static void write_log_sums(const attention_tile *t, const tile_sums *sums) {
+    const szg_attention_head *h = t->head;
     const szg_attention *a = h->attention;
     float log_sum[SZG_ATTENTION_TILE];
-    for (int64_t r = 0; r < rows; r += LANES)
+    for (int64_t r = 0; r < t->rows; r += LANES)
         vector_store(log_sum + r,
                      vector_load(sums->largest + r) + vector_log(vector_load(sums->sum + r)));
-    memcpy((float *)a->log_sum + (h->sequence * a->heads + h->head) * a->length + first, log_sum,
-           (size_t)rows * sizeof *log_sum);
+    memcpy((float *)a->log_sum + (h->sequence * a->heads + h->head) * a->length + t->first, log_sum,
+           (size_t)t->rows * sizeof *log_sum);
 }
 
-static inline void write_out(const szg_attention_head *h, int64_t row, float factor,
-                             const float *from) {
-    const szg_attention *a = h->attention;
-    copy_rows(1, a->d_v, a->d_v, factor, from, 0, head_row_out(h, a->out, a->ldout, a->d_v, row),
-              0);
+static void write_out(const attention_tile *t, float factor, const tile_sums *sums) {
+    const szg_attention *a = t->head->attention;
+    const szg_attention_scratch *s = t->head->scratch;
+    for (int64_t r = 0; r < t->rows; r += LANES) {
+        vfloat scale = factor / vector_load(sums->sum + r);
+        for (int64_t c = 0; c < a->d_v; c++) {
+            float *at = s->out_lanes + c * SZG_ATTENTION_TILE + r;
+            vector_store(at, vector_load(at) * scale);
+        }
+    }
+    transpose(a->d_v, t->rows, s->out_lanes, SZG_ATTENTION_TILE, s->out, s->wide_v);
+    copy_rows(t->rows, a->d_v, a->d_v, 1, s->out, s->wide_v,
+              head_row_out(t->head, a->out, a->ldout, a->d_v, t->first), a->ldout);
 }
 
-/* Rows first .. first + rows - 1, which see no more than `keys` keys. */
-static void forward_tile(const szg_attention_head *h, const head_dropout *dropout, int64_t first,
-                         int64_t rows, int64_t keys) {
-    const szg_attention *a = h->attention;
-    const szg_attention_scratch *s = h->scratch;
-    int64_t seen = keys_of_row(a, keys, first + rows - 1), columns = whole_vectors(seen);
-    tile_sums sums = {{0}, {0}};
-    pack_queries(h, true, first, rows);
-    product(SZG_ATTENTION_TILE, columns, a->d_qk, s->q, s->wide_qk, s->k_lanes, s->wide_length,
-            s->weights, s->wide_length);
-    for (int64_t r = 0; r < rows; r++)
-        softmax_row(h, dropout, first, r, keys_of_row(a, keys, first + r), columns, &sums);
-    product(SZG_ATTENTION_TILE, whole_vectors(a->d_v), seen, s->weights, s->wide_length, s->v_rows,
-            s->wide_v, s->out, s->wide_v);
-    for (int64_t r = 0; r < rows; r++)
-        write_out(h, first + r, dropout->factor / sums.sum[r], s->out + r * s->wide_v);
+static void forward_tile(const attention_tile *t, const head_dropout *dropout) {
+    const szg_attention *a = t->head->attention;
+    const szg_attention_scratch *s = t->head->scratch;
+    tile_sums sums;
+    pack_queries(t->head, true, t->first, t->rows);
+    transpose(whole_groups(t->rows), a->d_qk, s->q, s->wide_qk, s->q_lanes, SZG_ATTENTION_TILE);
+    keys_by_queries(t, a->d_qk, s->k_rows, s->wide_qk, s->q_lanes, s->weights);
+    for (int64_t c = 0; c < t->rows; c += LANES)
+        softmax_lanes(t, dropout, c, &sums);
+    over_keys(t, a->d_v, s->v_rows, s->wide_v, s->weights, s->out_lanes);
+    write_out(t, dropout->factor, &sums);
     if (a->log_sum)
-        write_log_sums(h, first, rows, &sums);
+        write_log_sums(t, &sums);
 }
 
-static void fetch_tile(const szg_attention_head *h, int64_t first) {
-    const szg_attention *a = h->attention;
-    int64_t rows = rows_of_tile(a, first);
-    fetch_rows(h, a->q, a->ldq, a->d_qk, first, rows);
-    fetch_rows(h, a->k, a->ldk, a->d_qk, first, rows);
-    fetch_rows(h, a->v, a->ldv, a->d_v, first, rows);
-    fetch_rows(h, a->out, a->ldout, a->d_v, first, rows);
-}
-
-static void forward(const szg_attention_head *h, const szg_attention_head *next) {
+static void forward(const szg_attention_head *h) {
     const szg_attention *a = h->attention;
     int64_t keys = keys_of_head(h);
     head_dropout dropout = head_dropout_of(a);
@@ -114,9 +130,8 @@ static void forward(const szg_attention_head *h, const szg_attention_head *next)
     if (a->bias)
         pack_bias(h);
     for (int64_t first = 0; first < a->length; first += SZG_ATTENTION_TILE) {
-        if (next)
-            fetch_tile(next, first);
-        forward_tile(h, &dropout, first, rows_of_tile(a, first), keys);
+        attention_tile tile = {h, first, rows_of_tile(a, first), keys};
+        forward_tile(&tile, &dropout);
     }
 }
 
@@ -126,6 +141,7 @@ static void logits(const szg_attention_head *h, bool coupled, float *out) {
     int64_t n = a->length;
     bool biased = coupled && a->bias;
     pack_keys(h, coupled, n);
+    transpose(n, a->d_qk, s->k_rows, s->wide_qk, s->k_lanes, s->wide_length);
     if (biased)
         pack_bias(h);
     for (int64_t first = 0; first < n; first += SZG_ATTENTION_TILE) {
@@ -136,7 +152,7 @@ static void logits(const szg_attention_head *h, bool coupled, float *out) {
         for (int64_t i = first; i < first + rows; i++)
             for (int64_t j = 0; j < n; j++)
                 out[i * n + j] = s->weights[(i - first) * s->wide_length + j] +
-                                 (biased ? bias_of_row(h, i)[j] : 0);
+                                 (biased ? s->bias[lag_of_row(a, i) - j] : 0);
     }
 }
 

@@ -6,7 +6,6 @@
 #include "cpu_level.h"
 
 void SZG_KERNELS(szg_attention_backward)(const szg_attention_head *head,
-                                         const szg_attention_head *next,
                                          const szg_attention_gradient *gradient, float *dbias);
 
 #endif

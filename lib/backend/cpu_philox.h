@@ -47,10 +47,29 @@ static inline vwide philox_order(void) {
     return order;
 }
 
-/* The PHILOX_WORDS words of the counters first_block ...: words[0] those before words[1]. */
-static inline void philox_words(const philox *p, uint64_t first_block, vword words[2]) {
+/* High halves to low ones; a high half of the result is anything. The shift and the shuffle run in
+ * different places of a processor: a round has one of each. */
+static inline vwide philox_high(vwide product) {
+#if defined(__AVX512F__)
+    return (vwide)_mm512_shuffle_epi32((__m512i)product, 0xF5);
+#else
+    return product >> 32;
+#endif
+}
+
+/* Low halves of `low` and of `high` side by side. */
+static inline vwide philox_pair(vwide low, vwide high) {
+#if defined(__AVX512F__)
+    return (vwide)_mm512_mask_shuffle_epi32((__m512i)low, 0xAAAA, (__m512i)high, 0xA0);
+#else
+    return (low & UINT32_MAX) | high << 32;
+#endif
+}
+
+/* The four words of every lane's counter, in the low halves of out[0 .. 3]. */
+static inline void philox_lanes(const philox *p, vwide blocks, vwide out[4]) {
     const vwide m0 = PHILOX_M0 - (vwide){0}, m1 = PHILOX_M1 - (vwide){0};
-    vwide product = vector_multiply_words(philox_order() + first_block, m0);
+    vwide product = vector_multiply_words(blocks, m0);
     vwide c2 = (product >> 32) ^ p->key1[0], c3 = product; /* round 1 */
     product = vector_multiply_words(c2, m1);
     vwide c0 = (product >> 32) ^ (p->word1 ^ p->key0[1]), c1 = product; /* round 2 */
@@ -59,10 +78,17 @@ static inline void philox_words(const philox *p, uint64_t first_block, vword wor
     for (int i = 2; i < PHILOX_ROUNDS; i++) {
         vwide a = vector_multiply_words(c0, m0), b = vector_multiply_words(c2, m1);
         c0 = (b >> 32) ^ c1 ^ p->key0[i];
-        c2 = (a >> 32) ^ c3 ^ p->key1[i];
+        c2 = philox_high(a) ^ c3 ^ p->key1[i];
         c1 = b, c3 = a;
     }
-    vwide low = (c0 & UINT32_MAX) | c1 << 32, high = (c2 & UINT32_MAX) | c3 << 32;
+    out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+}
+
+/* The PHILOX_WORDS words of the counters first_block ...: words[0] those before words[1]. */
+static inline void philox_words(const philox *p, uint64_t first_block, vword words[2]) {
+    vwide c[4];
+    philox_lanes(p, philox_order() + first_block, c);
+    vwide low = philox_pair(c[0], c[1]), high = philox_pair(c[2], c[3]);
 #if defined(__AVX512F__)
     words[0] = (vword)_mm512_unpacklo_epi64((__m512i)low, (__m512i)high);
     words[1] = (vword)_mm512_unpackhi_epi64((__m512i)low, (__m512i)high);
