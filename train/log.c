@@ -42,7 +42,7 @@ static szg_status open_stream(szg_context *context, run_log *log) {
     return fail_errno(context, log, "cannot be written");
 }
 
-static szg_status cut(szg_context *context, run_log *log, int64_t keep) {
+szg_status szg_log_cut(szg_context *context, run_log *log, int64_t keep) {
     struct stat info;
     if (fstat(fileno(log->stream), &info) != 0)
         return fail_errno(context, log, "cannot be read");
@@ -57,13 +57,10 @@ static szg_status cut(szg_context *context, run_log *log, int64_t keep) {
     return SZG_OK;
 }
 
-szg_status szg_log_open(szg_context *context, const char *folder, const char *name, int64_t keep,
-                        run_log *out) {
+szg_status szg_log_open(szg_context *context, const char *folder, const char *name, run_log *out) {
     *out = (run_log){0};
     SZG_TRY(szg_path_join(context, folder, name, &out->path));
     szg_status status = open_stream(context, out);
-    if (status == SZG_OK)
-        status = cut(context, out, keep);
     if (status != SZG_OK)
         szg_log_close(out);
     return status;

@@ -21,7 +21,7 @@ static szg_status name_files(szg_context *context, const char *folder, run_folde
 }
 
 static szg_status look(szg_context *context, const szg_train_options *options, run_folder *out) {
-    bool state = access(out->state, F_OK) == 0, weights = access(out->weights, F_OK) == 0;
+    bool state = stat(out->state, &out->seen) == 0, weights = access(out->weights, F_OK) == 0;
     bool done = access(out->manifest, F_OK) == 0;
     out->resumes = state && options->resume;
     if (out->resumes || (!state && !weights && !done))
@@ -110,12 +110,32 @@ static szg_status write_config(szg_context *context, const char *path,
     return status;
 }
 
+/* What was found and loaded came before the lock: a state that another process saved since then
+ * must not lose its logs. */
+static szg_status check_unchanged(szg_context *context, const run_folder *folder,
+                                  const char *path) {
+    struct stat now;
+    if (stat(folder->state, &now) != 0)
+        now = (struct stat){0};
+    const struct stat *seen = &folder->seen;
+    if (now.st_ino == seen->st_ino && now.st_mtim.tv_sec == seen->st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == seen->st_mtim.tv_nsec)
+        return SZG_OK;
+    return szg_fail(context, SZG_EIO,
+                    "%s: another process trained in this folder meanwhile: give the command again, "
+                    "with --resume",
+                    path);
+}
+
 szg_status run_folder_start(szg_context *context, run_folder *folder, const char *path,
                             const szg_train_config *config, const int64_t *log_bytes) {
     const szg_capture_config *capture = &config->capture;
     int logs = capture->every == 0 ? LOG_CONTRACTION : capture->spectra ? LOGS : LOG_VALUES;
     for (int i = 0; i < logs; i++)
-        SZG_TRY(szg_log_open(context, path, log_names[i], log_bytes[i], &folder->log[i]));
+        SZG_TRY(szg_log_open(context, path, log_names[i], &folder->log[i]));
+    SZG_TRY(check_unchanged(context, folder, path));
+    for (int i = 0; i < logs; i++)
+        SZG_TRY(szg_log_cut(context, &folder->log[i], log_bytes[i]));
     remove_leftovers(path);
     remove_leftovers(folder->dump);
     if (unlink(folder->manifest) != 0 && access(folder->manifest, F_OK) == 0)

@@ -2,11 +2,14 @@
 #ifndef SZG_TRAIN_RUN_FOLDER_H
 #define SZG_TRAIN_RUN_FOLDER_H
 
+#include <sys/stat.h>
+
 #include "run_private.h"
 
 typedef struct run_folder {
     char *config, *weights, *state, *manifest, *dump; /* paths */
     bool resumes;                                     /* there is a state to go on from */
+    struct stat seen;                                 /* the state that was found; zeros: none */
     run_log log[LOGS];
 } run_folder;
 
@@ -16,9 +19,9 @@ SZG_CHECK_RESULT szg_status run_folder_open(szg_context *context, const szg_trai
                                             run_folder *out);
 void run_folder_close(run_folder *folder);
 
-/* Before the first step in the folder `path`: opens the logs, cut to `log_bytes`; removes what an
- * earlier process left unfinished, and the manifest, which describes the finished run; writes the
- * configuration. */
+/* Before the first step in the folder `path`: locks the logs, makes sure that no other process
+ * saved a state meanwhile (SZG_EIO), cuts the logs to `log_bytes`; removes what an earlier process
+ * left unfinished, and the manifest, which describes the finished run; writes the configuration. */
 SZG_CHECK_RESULT szg_status run_folder_start(szg_context *context, run_folder *folder,
                                              const char *path, const szg_train_config *config,
                                              const int64_t *log_bytes);

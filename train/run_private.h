@@ -50,10 +50,11 @@ typedef struct run_log {
     int64_t bytes;
 } run_log;
 
-/* Opens FOLDER/NAME and cuts it to `keep` bytes. SZG_EDATA: it is shorter; SZG_EIO; another process
- * has it open. */
+/* Opens and locks FOLDER/NAME, as it is. SZG_EIO; another process has it open. */
 SZG_CHECK_RESULT szg_status szg_log_open(szg_context *context, const char *folder, const char *name,
-                                         int64_t keep, run_log *out);
+                                         run_log *out);
+/* Cuts it to `keep` bytes, before rows are appended. SZG_EDATA: it is shorter; SZG_EIO. */
+SZG_CHECK_RESULT szg_status szg_log_cut(szg_context *context, run_log *log, int64_t keep);
 void szg_log_close(run_log *log);
 /* Appends the rows, with the header where the file is empty. */
 SZG_CHECK_RESULT szg_status szg_log_append(szg_context *context, run_log *log,

@@ -1,11 +1,13 @@
 /* Runs that are stopped, cancelled, refused or that fail, and what goes on after them. */
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <szego/szego.h>
 
-#include "../../train/run_private.h"
+#include "../../train/run_folder.h"
 #include "suite.h"
 #include "tiny.h"
 
@@ -189,12 +191,39 @@ START_TEST(two_runs_in_one_folder_are_refused) {
     szg_train_result result;
     run_log log;
     char *folder = whole_run(config);
-    size_t size;
-    free(file_bytes(folder, "metrics.csv", &size));
-    ck_szg_ok(szg_log_open(test_context(), folder, "metrics.csv", (int64_t)size, &log));
+    ck_szg_ok(szg_log_open(test_context(), folder, "metrics.csv", &log));
     ck_szg_fails(SZG_EIO, "another process",
                  run_in(test_context(), config, 5, folder, true, &result));
     szg_log_close(&log);
+    remove_run_folder(folder);
+    szg_memory_free(config);
+}
+END_TEST
+
+/* A state that comes between the first look and the lock keeps its logs. */
+START_TEST(a_state_saved_meanwhile_keeps_its_logs) {
+    static const int64_t log_bytes[LOGS];
+    szg_train_config *config = new_tiny(NULL);
+    char *folder = whole_run(config), path[4096], copy[4096 + 8];
+    szg_train_options options = {.config = config, .seed = 5, .folder = folder, .resume = true};
+    run_folder found;
+    size_t before, after;
+    free(file_bytes(folder, "metrics.csv", &before));
+    snprintf(path, sizeof path, "%s/checkpoint.safetensors", folder);
+    ck_assert_int_eq(remove(path), 0); /* weights without a state are refused */
+    snprintf(path, sizeof path, "%s/checkpoint.state.safetensors", folder);
+    snprintf(copy, sizeof copy, "%s.away", path);
+    for (int late = 0; late < 2; late++) { /* none before, and another before */
+        if (late == 0)
+            ck_assert_int_eq(rename(path, copy), 0);
+        ck_szg_ok(run_folder_open(test_context(), &options, &found));
+        ck_assert_int_eq(late == 0 ? rename(copy, path) : utimensat(AT_FDCWD, path, NULL, 0), 0);
+        ck_szg_fails(SZG_EIO, "meanwhile",
+                     run_folder_start(test_context(), &found, folder, config, log_bytes));
+        run_folder_close(&found);
+        free(file_bytes(folder, "metrics.csv", &after));
+        ck_assert_uint_eq(before, after);
+    }
     remove_run_folder(folder);
     szg_memory_free(config);
 }
@@ -304,6 +333,8 @@ void test_register(Suite *suite) {
              a_step_is_finished_before_the_run_stops);
     test_add(suite, "other_kernels_are_warned_of", other_kernels_are_warned_of);
     test_add(suite, "another_run_is_refused", another_run_is_refused);
+    test_add(suite, "a_state_saved_meanwhile_keeps_its_logs",
+             a_state_saved_meanwhile_keeps_its_logs);
     test_add(suite, "two_runs_in_one_folder_are_refused", two_runs_in_one_folder_are_refused);
     test_add(suite, "numbers_that_are_not_finite_stop_the_run",
              numbers_that_are_not_finite_stop_the_run);
