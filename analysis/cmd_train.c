@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
 
@@ -237,6 +238,15 @@ static szg_status write_manifest(command_call *call, const char *folder) {
     return status;
 }
 
+/* A folder with nothing to resume is a new run: right for a campaign, a surprise after a typing
+ * error. */
+static void say_new(command_call *call, const char *folder) {
+    char state[4200];
+    snprintf(state, sizeof state, "%scheckpoint.state.safetensors", folder);
+    if (access(state, F_OK) != 0)
+        szg_say(call->context, SZG_NOTE, "%s holds no run to go on from: it begins anew", folder);
+}
+
 static szg_status run_seed(command_call *call, const szg_dataset *data,
                            const szg_label_ceiling *ceiling, uint64_t seed, szg_table *table) {
     const train_options *own = call->own;
@@ -252,6 +262,8 @@ static szg_status run_seed(command_call *call, const szg_dataset *data,
                              .folder = folder,
                              .resume = own->resume};
     szg_train_result result;
+    if (own->resume)
+        say_new(call, folder);
     SZG_TRY(szg_train_run(call->context, &run, &result));
     SZG_TRY(write_manifest(call, folder));
     say_result(call, &run, &result, ceiling);

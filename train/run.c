@@ -277,9 +277,6 @@ static int64_t count_parameters(const szg_model *model) {
 static szg_status perform(run *self, szg_train_result *out) {
     const szg_train_options *options = self->options;
     SZG_TRY(run_folder_open(self->context, options, &self->folder));
-    if (options->resume && !self->folder.resumes)
-        szg_say(self->context, SZG_NOTE, "%s holds no run to go on from: it begins anew",
-                options->folder);
     SZG_TRY(trainer_open(self->context, options, &self->trainer));
     int64_t limit = options->config->loop.limit_steps;
     self->limit = limit > 0 && limit < self->trainer.total ? limit : self->trainer.total;
