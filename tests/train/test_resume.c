@@ -279,6 +279,8 @@ START_TEST(numbers_that_are_not_finite_stop_the_run) {
     stops_at(config, whole, "step 0: not finite: the activations that leave layer 0");
     norms_left = 1;
     stops_at(config, whole, "there is no checkpoint yet: lower loop.learning_rate");
+    norms_left = 3 * 8 + 1; /* 4 and 4 again backwards a step: the first of the evaluation */
+    stops_at(config, whole, "step 3: the loss on the test examples is not finite");
     mirrors_left = 4 * 4 + 1; /* step 4, the backward pass begins with layer 1's second norm */
     stops_at(config, whole,
              "step 4: not finite: the gradient of layers.1.norm2.weight; "
