@@ -44,6 +44,7 @@ static szg_status look(szg_context *context, const szg_train_options *options, r
 
 szg_status run_folder_open(szg_context *context, const szg_train_options *options,
                            run_folder *out) {
+    *out = (run_folder){0};
     SZG_TRY(szg_folder_create(context, options->folder));
     szg_status status = name_files(context, options->folder, out);
     if (status == SZG_OK)

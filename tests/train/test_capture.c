@@ -286,7 +286,7 @@ START_TEST(refused) {
     examples.tokens[0] = 1;
     ck_szg_ok(szg_model_write(test_context(), s.model, szg_model_arena(s.model),
                               szg_model_find(s.model, "layers.1.k_linear.bias")->offset, 1, &huge));
-    ck_szg_fails(SZG_EDATA, "capture at step 12: layer 1, head 0, probe 0",
+    ck_szg_fails(SZG_EDATA, "capture at step 12: rope:dim=4,heads=2: layer 1, head 0, probe 0",
                  capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
     szg_examples_close(&examples);
     close_subject(&s);
