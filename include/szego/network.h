@@ -40,6 +40,28 @@ SZG_CHECK_RESULT szg_status szg_device_clear_columns(szg_context *context, void 
 /* Waits until all work given to the backend is done. */
 SZG_CHECK_RESULT szg_status szg_device_sync(szg_context *context);
 
+/* ---- Recording ----
+ * A sequence of operations that comes again and again with the same arguments, given to the backend
+ * once and then replayed as a whole (a CUDA graph). What changes from one replay to the next stands
+ * in arrays: szg_network_advance.
+ *
+ * Between begin and end operations are recorded and not executed: their arrays keep what they hold.
+ * Allowed there: copy, clear, clear_columns and the operations of the network; not alloc, free,
+ * upload, download, sync (SZG_EBACKEND). The same sequence has run once before without recording,
+ * so that scratch memory and plans are there: an operation that would have to allocate fails. */
+
+/* Whether the backend can; the functions below fail with SZG_EBACKEND where it cannot. */
+bool szg_device_records(szg_context *context);
+SZG_CHECK_RESULT szg_status szg_device_record_begin(szg_context *context);
+/* Ends it in any case, also on failure; recording NULL: drops what was recorded, which an operation
+ * that failed may have spoilt. The recorded arrays and the operations' scratch memory stay where
+ * they are until the recording is closed. */
+SZG_CHECK_RESULT szg_status szg_device_record_end(szg_context *context, void **recording);
+/* Executes it after all work given before, without waiting. Not while recording. */
+SZG_CHECK_RESULT szg_status szg_device_replay(szg_context *context, void *recording);
+/* NULL is allowed. Waits for replays that are under way. */
+void szg_device_recording_close(szg_context *context, void *recording);
+
 /* Bytes of a real number in the arrays of this backend (4 where its table has no network: every
  * call of this file fails then). */
 int64_t szg_network_real_size(szg_context *context);
@@ -47,14 +69,26 @@ int64_t szg_network_real_size(szg_context *context);
 /* ---- What changes with each step ---- */
 
 /* Lives in the backend's memory, so that a recorded step can be replayed with other values. The
- * host uploads it before a step and downloads it where it wants to know `finite`. */
+ * host uploads it before a step, or many for szg_network_advance, and downloads it where it wants
+ * to know `finite`. 48 bytes without gaps, in C and in C++. */
 typedef struct szg_step_block {
     uint64_t seed;   /* of the dropout masks */
     uint32_t step;   /* counts from 0 over the whole run */
-    uint32_t finite; /* 1; szg_network_finite sets 0 */
+    uint32_t finite; /* 1; szg_network_finite and szg_network_cross_entropy set 0 */
     double learning_rate;
     double correction1, correction2; /* 1 - beta1^(step+1), 1 - beta2^(step+1) */
+    int64_t first; /* szg_network_gather: place of the batch's first example in the order */
 } szg_step_block;
+
+/* The next step: where block->finite is not 0 and *at < count, *block = blocks[*at] and *at grows
+ * by 1; else nothing happens. All three are arrays of the backend.
+ *
+ * A step is advance, gather, forward pass, backward pass, finite, adamw. One whose loss or
+ * gradients are not finite freezes the run: advance, adamw and the tally do nothing from there on,
+ * and every further step computes that same step again, to the same bits. Parameters and moments
+ * are those before it, the block is its own, with finite = 0, and the gradients are its. */
+SZG_CHECK_RESULT szg_status szg_network_advance(szg_context *context, const szg_step_block *blocks,
+                                                int64_t count, szg_step_block *block, int64_t *at);
 
 /* What random numbers are for, in the top byte of a purpose: places of one layer never share. */
 typedef enum szg_network_place {
@@ -232,6 +266,25 @@ SZG_CHECK_RESULT szg_status szg_network_dropout_backward(szg_context *context, i
 
 /* ---- Both ends ---- */
 
+/* A batch from a set of examples, all in the backend's memory. Sequence b is example
+ * e = order[first + b] of the set: the tokens words[start[e] .. start[e + 1] - 1], of them at most
+ * `length`, and zeros behind. first + count <= examples, and the order has examples of the set: the
+ * host checks. */
+typedef struct szg_gather {
+    int64_t count, length;       /* sequences and positions of the batch */
+    int64_t examples;            /* of the set */
+    const int64_t *start;        /* [examples + 1], not falling */
+    const int32_t *words;        /* [start[examples]] */
+    const int32_t *classes;      /* [examples] labels; NULL: not wanted */
+    const int64_t *order;        /* [examples]; NULL: order[i] = i */
+    const szg_step_block *block; /* its `first`; NULL: the number below */
+    int64_t first;
+    int32_t *tokens;  /* [count][length] */
+    int32_t *lengths; /* [count] */
+    int32_t *labels;  /* [count]; not written where classes is NULL */
+} szg_gather;
+SZG_CHECK_RESULT szg_status szg_network_gather(szg_context *context, const szg_gather *gather);
+
 /* out[b, i] = table[token] + fixed[i] + trained[i]: tokens [batch, length], table [vocabulary,
  * width], fixed and trained [length, width] or NULL, out [batch * length, width]. A token outside
  * the vocabulary is undefined: the host checks. Backward adds to dtable and dtrained (NULL: not
@@ -269,8 +322,10 @@ typedef struct szg_tally {
 
 /* Softmax cross-entropy: logits [batch, classes], labels [batch]; examples whose label is `ignored`
  * (-1: none) count nowhere. dlogits (NULL: not wanted) = gradient of the mean over the counted
- * examples of this call, 0 where none counts. Adds to *tally. A label outside the classes is
- * undefined: the host checks. */
+ * examples of this call, 0 where none counts; written in any case. Adds to *tally. With a block:
+ * where the sum of this call's losses is not finite, block->finite becomes 0, and where it is 0
+ * then or was before, *tally stays as it is. A label outside the classes is undefined: the host
+ * checks. */
 typedef struct szg_cross_entropy {
     int64_t batch, classes;
     int32_t ignored;
@@ -278,6 +333,7 @@ typedef struct szg_cross_entropy {
     const int32_t *labels;
     void *dlogits;
     szg_tally *tally;
+    szg_step_block *block; /* NULL: none */
 } szg_cross_entropy;
 SZG_CHECK_RESULT szg_status szg_network_cross_entropy(szg_context *context,
                                                       const szg_cross_entropy *entropy);

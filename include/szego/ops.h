@@ -57,6 +57,16 @@ typedef struct szg_network_ops {
     szg_status (*cross_entropy)(szg_context *context, const szg_cross_entropy *entropy);
     szg_status (*finite)(szg_context *context, int64_t count, const void *x, szg_step_block *block);
     szg_status (*adamw)(szg_context *context, const szg_adamw *adamw);
+    szg_status (*gather)(szg_context *context, const szg_gather *gather);
+    szg_status (*advance)(szg_context *context, const szg_step_block *blocks, int64_t count,
+                          szg_step_block *block, int64_t *at);
+
+    /* All four NULL where the backend cannot record (szg_device_records). recording NULL: dropped.
+     */
+    szg_status (*record_begin)(szg_context *context);
+    szg_status (*record_end)(szg_context *context, void **recording);
+    szg_status (*replay)(szg_context *context, void *recording);
+    void (*recording_close)(szg_context *context, void *recording);
 } szg_network_ops;
 
 struct szg_ops {
