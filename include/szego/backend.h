@@ -19,9 +19,13 @@ SZG_BEGIN_DECLS
 
 typedef struct szg_ops szg_ops;
 
-/* Selects the backend of a context: "auto" and "cpu" (OpenBLAS, LAPACKE, FFTW), "reference" (plain
- * C, the oracle, for small sizes). "cuda": SZG_EBACKEND, no plugin can be loaded yet. SZG_EINVAL:
- * another name. Not while work runs in the context. */
+/* Selects the backend of a context: "cpu" (OpenBLAS, LAPACKE, FFTW), "reference" (plain C, the
+ * oracle, for small sizes), "cuda" (a GPU, through the plugin libszego-cuda.so; network layers in
+ * TF32), "cuda:tf32", "cuda:f32", "cuda:bf16" (the same with that precision of their products), or
+ * "auto" (cuda where a device can be used, else cpu; a note says which, and why). Dense linear
+ * algebra is double precision everywhere. SZG_EINVAL: another name; SZG_EBACKEND: no plugin, a
+ * plugin of another version, no driver, no device or one that is too old, its memory refused. Not
+ * while work runs in the context, nor while it holds memory of the former backend. */
 SZG_CHECK_RESULT szg_status szg_backend_select(szg_context *context, const char *name);
 
 /* The table of the context, the cpu table where none was selected. Never NULL. */
@@ -32,8 +36,34 @@ const szg_ops *szg_ops_reference(void);
  * Taken with szg_context_set_ops. */
 const szg_ops *szg_ops_reference64(void);
 
-/* "cpu", "reference" or "reference64". */
+/* "cpu", "reference", "reference64", "cuda:tf32", "cuda:f32" or "cuda:bf16". */
 const char *szg_ops_name(const szg_ops *ops);
+
+/* ---- Devices ---- */
+
+typedef struct szg_device {
+    char name[256];
+    int major, minor;          /* compute capability */
+    int processors;            /* streaming multiprocessors */
+    int64_t memory, available; /* bytes; available: now, -1 where the device was not opened */
+    bool usable;               /* not older than the plugin's code */
+} szg_device;
+
+/* Precision of matrix products in network layers; sums are always single precision or better. */
+typedef enum szg_precision {
+    SZG_PRECISION_TF32, /* operands rounded to 11 significant bits */
+    SZG_PRECISION_F32,
+    SZG_PRECISION_BF16, /* operands rounded to 8 significant bits */
+    SZG_PRECISIONS
+} szg_precision;
+
+/* The devices of the cuda backend: their number, and the first `room` of them. libraries: versions
+ * of what the plugin is built on; NULL where there is no plugin. SZG_EBACKEND as above; not for a
+ * device that is too old, which is listed. */
+SZG_CHECK_RESULT szg_status szg_backend_devices(szg_context *context, int room, szg_device *out,
+                                                int *count, const char **libraries);
+
+/* ---- Libraries ---- */
 
 /* Versions and build options of the libraries behind the cpu table, as they report themselves. */
 const char *szg_backend_blas(void);

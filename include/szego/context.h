@@ -59,7 +59,15 @@ void szg_progress(szg_context *context, const char *what, int64_t done, int64_t 
 /* Asks running work to stop. Async-signal-safe. */
 void szg_context_cancel(szg_context *context);
 
-/* SZG_ECANCEL once szg_context_cancel was called, else SZG_OK. Long loops call it. */
+/* Whether it was called. */
+bool szg_context_is_cancelled(const szg_context *context);
+
+/* From `seconds` after now on, running work stops as if it were cancelled; 0 or less: no deadline,
+ * also where the former one has passed. */
+void szg_context_set_deadline(szg_context *context, double seconds);
+
+/* SZG_ECANCEL once szg_context_cancel was called or the deadline has passed, else SZG_OK. Long
+ * loops call it. */
 SZG_CHECK_RESULT szg_status szg_context_check_cancel(szg_context *context);
 
 /* While deferred, szg_context_check_cancel does not see a cancellation: for work that must be
@@ -69,6 +77,11 @@ void szg_context_defer_cancel(szg_context *context, bool defer);
 /* The backend's slot: floor 1 stores its op table here, the context only keeps the pointer. */
 void szg_context_set_ops(szg_context *context, const struct szg_ops *ops);
 const struct szg_ops *szg_context_ops(const szg_context *context);
+
+/* What the backend keeps for this context, a device's streams say: `release` is called with it when
+ * another state takes its place or the context is closed. */
+void szg_context_set_state(szg_context *context, void *state, void (*release)(void *state));
+void *szg_context_state(const szg_context *context); /* NULL: none */
 
 SZG_END_DECLS
 

@@ -24,6 +24,7 @@
 #include <szego/network.h>
 #include <szego/npy.h>
 #include <szego/ops.h>
+#include <szego/plugin.h>
 #include <szego/pool.h>
 #include <szego/random.h>
 #include <szego/report.h>

@@ -1,6 +1,7 @@
+#include <stdio.h>
 #include <string.h>
 
-#include <szego/ops.h>
+#include "plugin.h"
 
 const szg_ops *szg_ops_of(szg_context *context) {
     const szg_ops *ops = szg_context_ops(context);
@@ -11,16 +12,61 @@ const char *szg_ops_name(const szg_ops *ops) {
     return ops->name;
 }
 
+static void select_host(szg_context *context, const szg_ops *ops) {
+    szg_context_set_ops(context, ops);
+    szg_context_set_state(context, NULL, NULL);
+}
+
+static szg_status select_cuda(szg_context *context, const char *name) {
+    static const char *const names[SZG_PRECISIONS] = {"cuda:tf32", "cuda:f32", "cuda:bf16"};
+    if (strcmp(name, "cuda") == 0)
+        name = names[SZG_PRECISION_TF32];
+    for (int i = 0; i < SZG_PRECISIONS; i++)
+        if (strcmp(name, names[i]) == 0)
+            return szg_plugin_select(context, (szg_precision)i);
+    return szg_fail(context, SZG_EINVAL,
+                    "backend '%.80s' is unknown: cuda:tf32, cuda:f32, cuda:bf16", name);
+}
+
+/* Never silent: a note says what was chosen. */
+static szg_status select_auto(szg_context *context) {
+    szg_status status = select_cuda(context, "cuda");
+    if (status == SZG_OK) {
+        szg_say(context, SZG_NOTE, "backend auto: %s", szg_ops_name(szg_ops_of(context)));
+        return SZG_OK;
+    }
+    if (status != SZG_EBACKEND)
+        return status;
+    char reason[1024];
+    snprintf(reason, sizeof reason, "%s", szg_context_message(context));
+    select_host(context, szg_ops_cpu());
+    szg_say(context, SZG_NOTE, "backend auto: cpu; %s", reason);
+    return SZG_OK;
+}
+
 szg_status szg_backend_select(szg_context *context, const char *name) {
-    if (strcmp(name, "auto") == 0 || strcmp(name, "cpu") == 0)
-        szg_context_set_ops(context, szg_ops_cpu());
+    if (strncmp(name, "cuda", 4) == 0 && (name[4] == 0 || name[4] == ':'))
+        return select_cuda(context, name);
+    if (strcmp(name, "auto") == 0)
+        return select_auto(context);
+    if (strcmp(name, "cpu") == 0)
+        select_host(context, szg_ops_cpu());
     else if (strcmp(name, "reference") == 0)
-        szg_context_set_ops(context, szg_ops_reference());
-    else if (strcmp(name, "cuda") == 0)
-        return szg_fail(context, SZG_EBACKEND,
-                        "backend cuda: this build has no plugin for it; use auto or cpu");
+        select_host(context, szg_ops_reference());
     else
         return szg_fail(context, SZG_EINVAL,
-                        "backend '%s' is unknown: auto, cpu, reference or cuda", name);
+                        "backend '%.80s' is unknown: auto, cpu, reference, cuda, cuda:tf32, "
+                        "cuda:f32 or cuda:bf16",
+                        name);
     return SZG_OK;
+}
+
+szg_status szg_backend_devices(szg_context *context, int room, szg_device *out, int *count,
+                               const char **libraries) {
+    const szg_plugin *plugin;
+    *count = 0;
+    *libraries = NULL;
+    SZG_TRY(szg_plugin_load(context, &plugin));
+    *libraries = plugin->libraries;
+    return plugin->devices(context, room, out, count);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "context_private.h"
@@ -39,6 +40,7 @@ szg_status szg_context_open(const szg_context_options *options, szg_context **ou
 void szg_context_close(szg_context **context) {
     if (!context || !*context)
         return;
+    szg_context_set_state(*context, NULL, NULL);
     szg_pool_close(&(*context)->pool);
     pthread_mutex_destroy(&(*context)->lock);
     free(*context);
@@ -112,9 +114,32 @@ void szg_context_cancel(szg_context *context) {
     atomic_store(&context->cancelled, true);
 }
 
+bool szg_context_is_cancelled(const szg_context *context) {
+    return atomic_load(&context->cancelled);
+}
+
+static long long nanoseconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+void szg_context_set_deadline(szg_context *context, double seconds) {
+    const double most = 1e9; /* thirty years: what is beyond would not fit the clock's integers */
+    long long deadline = 0;
+    if (seconds > 0)
+        deadline = nanoseconds_now() + (long long)((seconds < most ? seconds : most) * 1e9);
+    atomic_store(&context->deadline, deadline);
+}
+
 szg_status szg_context_check_cancel(szg_context *context) {
-    if (context && atomic_load(&context->cancelled) && !atomic_load(&context->deferred))
+    if (!context || atomic_load(&context->deferred))
+        return SZG_OK;
+    if (atomic_load(&context->cancelled))
         return szg_fail(context, SZG_ECANCEL, "interrupted");
+    long long deadline = atomic_load(&context->deadline);
+    if (deadline != 0 && nanoseconds_now() >= deadline)
+        return szg_fail(context, SZG_ECANCEL, "the time is up");
     return SZG_OK;
 }
 
@@ -128,4 +153,15 @@ void szg_context_set_ops(szg_context *context, const struct szg_ops *ops) {
 
 const struct szg_ops *szg_context_ops(const szg_context *context) {
     return atomic_load(&context->ops);
+}
+
+void szg_context_set_state(szg_context *context, void *state, void (*release)(void *state)) {
+    if (context->release)
+        context->release(context->state);
+    context->state = state;
+    context->release = release;
+}
+
+void *szg_context_state(const szg_context *context) {
+    return context->state;
 }

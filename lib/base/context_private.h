@@ -13,8 +13,11 @@ struct szg_context {
     pthread_mutex_t lock; /* guards message and serialises the callbacks */
     char message[2048];
     atomic_bool cancelled, deferred;
+    atomic_llong deadline;         /* nanoseconds of the monotonic clock; 0: none */
     atomic_llong allocations_left; /* failure injection; 0: off */
     _Atomic(const struct szg_ops *) ops;
+    void *state; /* the backend's */
+    void (*release)(void *state);
     szg_pool *pool;
 };
 

@@ -1,0 +1,116 @@
+/* Loading of libszego-cuda.so. It is looked for where SZEGO_CUDA_PLUGIN says, and nowhere else
+ * then; else beside the library or the program in a build or an installation, and where the dynamic
+ * linker looks. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <szego/version.h>
+#include "plugin.h"
+#include "plugin_host.h"
+
+#define NAME "libszego-cuda.so"
+
+static struct {
+    pthread_mutex_t lock;
+    const szg_plugin *plugin; /* NULL: not loaded yet */
+} loaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The folder of the object that holds this function: the program, or libszego. */
+static void own_folder(char folder[PATH_MAX]) {
+    static const char anchor;
+    Dl_info info;
+    char path[PATH_MAX];
+    folder[0] = 0;
+    if (!dladdr(&anchor, &info) || !info.dli_fname || !realpath(info.dli_fname, path))
+        return;
+    char *slash = strrchr(path, '/');
+    if (slash)
+        *slash = 0;
+    memcpy(folder, path, strlen(path) + 1);
+}
+
+/* The first of the places where there is a file; the bare name where there is none. */
+static void find_plugin(char path[PATH_MAX]) {
+    static const char *const places[] = {"%s/cuda/" NAME, "%s/../cuda/" NAME, "%s/szego/" NAME,
+                                         "%s/../" SZEGO_LIBDIR "/szego/" NAME};
+    const char *wanted = getenv("SZEGO_CUDA_PLUGIN");
+    char folder[PATH_MAX];
+    if (wanted && *wanted) {
+        snprintf(path, PATH_MAX, "%s", wanted);
+        return;
+    }
+    own_folder(folder);
+    for (size_t i = 0; *folder && i < sizeof places / sizeof *places; i++) {
+        int size = snprintf(path, PATH_MAX, places[i], folder);
+        if (size < PATH_MAX && access(path, R_OK) == 0)
+            return;
+    }
+    memcpy(path, NAME, sizeof NAME);
+}
+
+static szg_status open_library(szg_context *context, const char *path, void **library) {
+    *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*library)
+        return SZG_OK;
+    const char *reason = dlerror();
+    if (strchr(path, '/') && access(path, R_OK) == 0)
+        return szg_fail(context, SZG_EBACKEND,
+                        "backend cuda: the plugin cannot be loaded: %s: install the CUDA runtime "
+                        "libraries that it names, or use --backend cpu",
+                        reason ? reason : path);
+    return szg_fail(context, SZG_EBACKEND,
+                    "backend cuda: there is no plugin (%s): build with a CUDA toolkit "
+                    "(meson setup -Dcuda=enabled), or use --backend cpu",
+                    path);
+}
+
+static szg_status check_version(szg_context *context, const char *path, const szg_plugin *plugin) {
+    const char *remedy = "install plugin and program of one build, or use --backend cpu";
+    if (!plugin || plugin->abi != SZG_PLUGIN_ABI)
+        return szg_fail(context, SZG_EBACKEND,
+                        "backend cuda: %s is a plugin of another version: its interface is %u, "
+                        "this library's %u: %s",
+                        path, plugin ? plugin->abi : 0, (unsigned)SZG_PLUGIN_ABI, remedy);
+    if (strcmp(plugin->version, szg_version()) != 0)
+        return szg_fail(context, SZG_EBACKEND,
+                        "backend cuda: %s is a plugin of version %s, this library is %s: %s", path,
+                        plugin->version, szg_version(), remedy);
+    return SZG_OK;
+}
+
+static szg_status load(szg_context *context) {
+    char path[PATH_MAX];
+    void *library, *symbol;
+    szg_plugin_entry *entry;
+    find_plugin(path);
+    SZG_TRY(open_library(context, path, &library));
+    symbol = dlsym(library, SZG_PLUGIN_ENTRY);
+    memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from object to function */
+    if (!symbol) {
+        dlclose(library);
+        return szg_fail(context, SZG_EBACKEND,
+                        "backend cuda: %s is no plugin of szego: it has no symbol " SZG_PLUGIN_ENTRY
+                        ": remove it or set SZEGO_CUDA_PLUGIN",
+                        path);
+    }
+    const szg_plugin *plugin = entry(&szg_plugin_host);
+    szg_status status = check_version(context, path, plugin);
+    if (status == SZG_OK)
+        loaded.plugin = plugin;
+    else
+        dlclose(library);
+    return status;
+}
+
+szg_status szg_plugin_load(szg_context *context, const szg_plugin **out) {
+    pthread_mutex_lock(&loaded.lock);
+    szg_status status = loaded.plugin ? SZG_OK : load(context);
+    *out = loaded.plugin;
+    pthread_mutex_unlock(&loaded.lock);
+    return status;
+}

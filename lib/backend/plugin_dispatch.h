@@ -1,0 +1,20 @@
+/* Which of a plugin's spectral operations are worth the way to the device. */
+#ifndef SZG_BACKEND_PLUGIN_DISPATCH_H
+#define SZG_BACKEND_PLUGIN_DISPATCH_H
+
+#include <pthread.h>
+#include <szego/plugin.h>
+
+/* A context's state while it works on a plugin. */
+typedef struct plugin_session {
+    szg_ops ops; /* what the context has selected */
+    const szg_plugin *plugin;
+    szg_ops *device;      /* the plugin's table */
+    pthread_mutex_t lock; /* workers of the pool call spectral operations at the same time */
+} plugin_session;
+
+/* Fills session->ops: network layers are the device's; of the linear algebra each call goes to the
+ * device or to the cpu, by its size. */
+void plugin_dispatch_fill(plugin_session *session);
+
+#endif
