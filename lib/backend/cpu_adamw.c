@@ -1,4 +1,4 @@
-/* The optimiser, and the search for numbers that are not finite. */
+/* The optimiser, the search for numbers that are not finite, and the next step's numbers. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -66,5 +66,15 @@ szg_status szg_cpu_finite(szg_context *context, int64_t count, const void *x,
     SZG_TRY(szg_pool_run(context, job.split.slices, search_slice, &job));
     if (atomic_load_explicit(&job.found, memory_order_relaxed))
         block->finite = 0;
+    return SZG_OK;
+}
+
+szg_status szg_cpu_advance(szg_context *context, const szg_step_block *blocks, int64_t count,
+                           szg_step_block *block, int64_t *at) {
+    (void)context;
+    if (!block->finite || *at >= count)
+        return SZG_OK;
+    *block = blocks[*at];
+    ++*at;
     return SZG_OK;
 }

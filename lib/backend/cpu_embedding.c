@@ -1,4 +1,5 @@
-/* The input rows: tokens, positions; and the mean over positions at the other end. */
+/* The input: batches, rows of tokens and positions; and the mean over positions at the other end.
+ */
 #include <string.h>
 
 #include "cpu_layers.h"
@@ -9,6 +10,45 @@
  * the rows. */
 enum { SLICE = 128, COLUMNS = 32 };
 static const double NANOSECONDS_A_NUMBER = 0.2;
+
+/* ---- Batches ---- */
+
+typedef struct gather_job {
+    const szg_gather *gather;
+    szg_cpu_split split;
+} gather_job;
+
+static void gather_one(const szg_gather *g, int64_t b) {
+    int64_t at = (g->block ? g->block->first : g->first) + b;
+    int64_t example = g->order ? g->order[at] : at;
+    int64_t start = g->start[example], count = g->start[example + 1] - start;
+    int32_t *tokens = g->tokens + b * g->length;
+    count = count < g->length ? count : g->length;
+    memcpy(tokens, g->words + start, (size_t)count * sizeof *tokens);
+    memset(tokens + count, 0, (size_t)(g->length - count) * sizeof *tokens);
+    g->lengths[b] = (int32_t)count;
+    if (g->classes)
+        g->labels[b] = g->classes[example];
+}
+
+static szg_status gather_slice(szg_context *context, void *argument, int64_t block, int worker) {
+    (void)context, (void)worker;
+    const gather_job *job = argument;
+    int64_t first = szg_cpu_split_first(&job->split, block);
+    int64_t end = first + szg_cpu_split_count(&job->split, block);
+    for (int64_t b = first; b < end; b++)
+        gather_one(job->gather, b);
+    return SZG_OK;
+}
+
+szg_status szg_cpu_gather(szg_context *context, const szg_gather *gather) {
+    gather_job job = {.gather = gather};
+    job.split =
+        szg_cpu_split_of(gather->count, SLICE, NANOSECONDS_A_NUMBER * (double)gather->length);
+    return szg_pool_run(context, job.split.slices, gather_slice, &job);
+}
+
+/* ---- Embedding ---- */
 
 typedef struct embedding_job {
     const szg_layers_kernels *kernels;

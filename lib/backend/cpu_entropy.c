@@ -3,6 +3,7 @@
 
 #include "cpu_network.h"
 #include "cpu_work.h"
+#include "network_memory.h"
 
 enum { SLICE = 16 };
 static const double NANOSECONDS_A_CLASS = 8;
@@ -76,10 +77,12 @@ szg_status szg_cpu_cross_entropy(szg_context *context, const szg_cross_entropy *
     job.scale = counted > 0 ? 1 / (double)counted : 0;
     SZG_TRY(szg_cpu_work(context, job.split.slices, sizeof *job.sum, &job.sum));
     SZG_TRY(szg_pool_run(context, job.split.slices, score_slice, &job));
+    szg_tally sum = *entropy->tally;
     for (int64_t slice = 0; slice < job.split.slices; slice++) {
-        entropy->tally->loss += job.sum[slice].loss;
-        entropy->tally->counted += job.sum[slice].counted;
-        entropy->tally->correct += job.sum[slice].correct;
+        sum.loss += job.sum[slice].loss;
+        sum.counted += job.sum[slice].counted;
+        sum.correct += job.sum[slice].correct;
     }
+    szg_host_set_tally(entropy, &sum);
     return SZG_OK;
 }

@@ -25,4 +25,6 @@ const szg_network_ops szg_cpu_network = {
     .cross_entropy = szg_cpu_cross_entropy,
     .finite = szg_cpu_finite,
     .adamw = szg_cpu_adamw,
+    .gather = szg_cpu_gather,
+    .advance = szg_cpu_advance,
 };

@@ -29,6 +29,7 @@ szg_status szg_cpu_dropout_residual(szg_context *context, int64_t rows, int64_t 
 szg_status szg_cpu_dropout_backward(szg_context *context, int64_t rows, int64_t columns,
                                     const szg_dropout *dropout, const void *dy, void *dx);
 
+szg_status szg_cpu_gather(szg_context *context, const szg_gather *gather);
 szg_status szg_cpu_embedding(szg_context *context, const szg_embedding *embedding);
 szg_status szg_cpu_embedding_backward(szg_context *context, const szg_embedding *embedding,
                                       const void *dout, void *dtable, void *dtrained);
@@ -41,6 +42,8 @@ szg_status szg_cpu_cross_entropy(szg_context *context, const szg_cross_entropy *
 szg_status szg_cpu_finite(szg_context *context, int64_t count, const void *x,
                           szg_step_block *block);
 szg_status szg_cpu_adamw(szg_context *context, const szg_adamw *adamw);
+szg_status szg_cpu_advance(szg_context *context, const szg_step_block *blocks, int64_t count,
+                           szg_step_block *block, int64_t *at);
 
 szg_status szg_cpu_attention(szg_context *context, const szg_attention *attention);
 szg_status szg_cpu_attention_backward(szg_context *context, const szg_attention *attention,

@@ -1,7 +1,12 @@
-/* The checked functions of memory, of what a model begins and ends with, and of the optimiser. */
+/* The checked functions of memory, of recording, of what a model begins and ends with, and of the
+ * optimiser. */
 #include <math.h>
+#include <stddef.h>
 
 #include "network_check.h"
+
+_Static_assert(sizeof(szg_step_block) == 48 && offsetof(szg_step_block, first) == 40,
+               "the block is shared with other languages: no gaps");
 
 /* ---- Memory ---- */
 
@@ -81,7 +86,59 @@ int64_t szg_network_real_size(szg_context *context) {
     return network ? network->real_size : (int64_t)sizeof(float);
 }
 
+/* ---- Recording ---- */
+
+bool szg_device_records(szg_context *context) {
+    const szg_network_ops *network = szg_ops_of(context)->network;
+    return network && network->record_begin;
+}
+
+szg_status szg_device_record_begin(szg_context *context) {
+    szg_arguments check = {context, "device record begin", SZG_OK};
+    const szg_network_ops *network = szg_network_of(&check);
+    if (!network)
+        return check.status;
+    return network->record_begin ? network->record_begin(context) : szg_network_missing(&check);
+}
+
+szg_status szg_device_record_end(szg_context *context, void **recording) {
+    szg_arguments check = {context, "device record end", SZG_OK};
+    if (recording)
+        *recording = NULL;
+    SZG_NETWORK_CALL(&check, record_end, recording);
+}
+
+szg_status szg_device_replay(szg_context *context, void *recording) {
+    szg_arguments check = {context, "device replay", SZG_OK};
+    szg_argument_array(&check, "recording", recording);
+    SZG_NETWORK_CALL(&check, replay, recording);
+}
+
+void szg_device_recording_close(szg_context *context, void *recording) {
+    if (recording && szg_device_records(context))
+        szg_ops_of(context)->network->recording_close(context, recording);
+}
+
 /* ---- Both ends ---- */
+
+szg_status szg_network_gather(szg_context *context, const szg_gather *gather) {
+    szg_arguments check = {context, "gather", SZG_OK};
+    szg_argument_size(&check, "count", gather->count, 0);
+    szg_argument_size(&check, "length", gather->length, 0);
+    szg_argument_size(&check, "examples", gather->examples, gather->count);
+    szg_argument_extent(&check, gather->count, gather->length, sizeof(int32_t));
+    if (!gather->block)
+        szg_argument_range(&check, "first", gather->first, 0, gather->examples - gather->count);
+    if (check.status != SZG_OK || gather->count == 0)
+        return check.status;
+    szg_argument_array(&check, "start", gather->start);
+    szg_argument_array(&check, "words", gather->words);
+    szg_argument_array(&check, "tokens", gather->tokens);
+    szg_argument_array(&check, "lengths", gather->lengths);
+    if (gather->classes)
+        szg_argument_array(&check, "labels", gather->labels);
+    SZG_NETWORK_CALL(&check, gather, gather);
+}
 
 static szg_arguments check_embedding(szg_context *context, const char *operation,
                                      const szg_embedding *embedding) {
@@ -163,6 +220,18 @@ szg_status szg_network_cross_entropy(szg_context *context, const szg_cross_entro
 }
 
 /* ---- The optimiser ---- */
+
+szg_status szg_network_advance(szg_context *context, const szg_step_block *blocks, int64_t count,
+                               szg_step_block *block, int64_t *at) {
+    szg_arguments check = {context, "advance", SZG_OK};
+    szg_argument_size(&check, "count", count, 0);
+    if (check.status != SZG_OK || count == 0)
+        return check.status;
+    szg_argument_array(&check, "blocks", blocks);
+    szg_argument_array(&check, "block", block);
+    szg_argument_array(&check, "at", at);
+    SZG_NETWORK_CALL(&check, advance, blocks, count, block, at);
+}
 
 szg_status szg_network_finite(szg_context *context, int64_t count, const void *x,
                               szg_step_block *block) {

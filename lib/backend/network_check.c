@@ -11,6 +11,15 @@ void szg_argument_size(szg_arguments *arguments, const char *name, int64_t size,
                      arguments->operation, name, size, least);
 }
 
+void szg_argument_range(szg_arguments *arguments, const char *name, int64_t value, int64_t least,
+                        int64_t most) {
+    szg_argument_size(arguments, name, value, least);
+    if (arguments->status == SZG_OK && value > most)
+        arguments->status =
+            szg_fail(arguments->context, SZG_EINVAL, "%s: %s = %" PRId64 " is above %" PRId64,
+                     arguments->operation, name, value, most);
+}
+
 void szg_argument_extent(szg_arguments *arguments, int64_t rows, int64_t columns, int64_t depth) {
     if (arguments->status != SZG_OK)
         return;

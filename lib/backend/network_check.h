@@ -18,6 +18,9 @@ void szg_argument_array(szg_arguments *arguments, const char *name, const void *
 /* rows x columns at `array` with leading dimension ld. */
 void szg_argument_matrix(szg_arguments *arguments, const char *name, const void *array,
                          int64_t rows, int64_t columns, int64_t ld);
+/* least <= value <= most. */
+void szg_argument_range(szg_arguments *arguments, const char *name, int64_t value, int64_t least,
+                        int64_t most);
 /* least <= value < below, which NaN is not. */
 void szg_argument_number(szg_arguments *arguments, const char *name, double value, double least,
                          double below);

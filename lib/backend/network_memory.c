@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include <szego/memory.h>
@@ -72,4 +73,12 @@ szg_status szg_host_clear_columns(szg_context *context, void *memory, int64_t ro
 szg_status szg_host_sync(szg_context *context) {
     (void)context;
     return SZG_OK;
+}
+
+void szg_host_set_tally(const szg_cross_entropy *entropy, const szg_tally *sum) {
+    szg_step_block *block = entropy->block;
+    if (block && !isfinite(sum->loss))
+        block->finite = 0;
+    if (!block || block->finite)
+        *entropy->tally = *sum;
 }

@@ -12,6 +12,10 @@ szg_status szg_host_clear_columns(szg_context *context, void *memory, int64_t ro
                                   int64_t bytes);
 szg_status szg_host_sync(szg_context *context);
 
+/* Stores the tally with a call's losses added, unless its block says or now shall say that numbers
+ * are not finite. */
+void szg_host_set_tally(const szg_cross_entropy *entropy, const szg_tally *sum);
+
 #define SZG_HOST_MEMORY                                                                            \
     .alloc = szg_host_alloc, .free = szg_host_free, .upload = szg_host_copy,                       \
     .download = szg_host_copy, .copy = szg_host_copy, .clear = szg_host_clear,                     \

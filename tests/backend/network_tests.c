@@ -111,13 +111,28 @@ int add_ints(op_trial *trial, const char *name, int64_t count, int64_t least, in
     return at;
 }
 
-int add_block(op_trial *trial) {
-    int at = add_slot(trial, SLOT_INPUT, "block", 6, true);
-    const double values[] = {
-        (double)draw_below(1 << 30), (double)draw_below(1000), 1, 0.01, .5, .25};
-    trial->slot[at].kind = SLOT_BLOCK;
-    memcpy(trial->slot[at].values, values, sizeof values);
+int add_longs(op_trial *trial, slot_role role, const char *name, int64_t count,
+              const int64_t *values) {
+    int at = add_slot(trial, role, name, count, true);
+    trial->slot[at].kind = SLOT_LONGS;
+    for (int64_t i = 0; i < count; i++)
+        trial->slot[at].values[i] = values ? (double)values[i] : 0;
     return at;
+}
+
+int add_blocks(op_trial *trial, const char *name, int64_t count) {
+    int at = add_slot(trial, SLOT_INPUT, name, count * BLOCK_NUMBERS, true);
+    trial->slot[at].kind = SLOT_BLOCK;
+    for (int64_t i = 0; i < count; i++) {
+        const double values[BLOCK_NUMBERS] = {
+            (double)draw_below(1 << 30), (double)draw_below(1000), 1, 0.01, .5, .25, 0};
+        memcpy(trial->slot[at].values + i * BLOCK_NUMBERS, values, sizeof values);
+    }
+    return at;
+}
+
+int add_block(op_trial *trial) {
+    return add_blocks(trial, "block", 1);
 }
 
 double largest(const op_trial *trial, int at) {
@@ -137,60 +152,84 @@ void close_trial(op_trial *trial) {
 static int64_t element_size(szg_context *context, const op_slot *slot) {
     return slot->kind == SLOT_REALS   ? szg_network_real_size(context)
            : slot->kind == SLOT_INTS  ? (int64_t)sizeof(int32_t)
+           : slot->kind == SLOT_LONGS ? (int64_t)sizeof(int64_t)
            : slot->kind == SLOT_BLOCK ? (int64_t)sizeof(szg_step_block)
                                       : (int64_t)sizeof(szg_tally);
 }
 
+/* Numbers of an element. */
+static int64_t numbers_of(const op_slot *slot) {
+    return slot->kind == SLOT_BLOCK ? BLOCK_NUMBERS : slot->kind == SLOT_TALLY ? 3 : 1;
+}
+
 static int64_t elements(const op_slot *slot) {
-    return slot->kind == SLOT_REALS || slot->kind == SLOT_INTS ? slot->count : slot->count > 0;
+    return slot->count / numbers_of(slot);
+}
+
+/* An element of any kind. */
+typedef union element {
+    float single;
+    double both;
+    int32_t integer;
+    int64_t big;
+    szg_step_block block;
+    szg_tally tally;
+} element;
+
+static element packed(slot_kind kind, int64_t size, const double *from) {
+    element e = {.both = from[0]};
+    if (kind == SLOT_REALS && size == 4)
+        e.single = (float)from[0];
+    else if (kind == SLOT_INTS)
+        e.integer = (int32_t)from[0];
+    else if (kind == SLOT_LONGS)
+        e.big = (int64_t)from[0];
+    else if (kind == SLOT_BLOCK)
+        e.block = (szg_step_block){(uint64_t)from[0], (uint32_t)from[1], (uint32_t)from[2], from[3],
+                                   from[4],           from[5],           (int64_t)from[6]};
+    else if (kind == SLOT_TALLY)
+        e.tally = (szg_tally){from[0], (int64_t)from[1], (int64_t)from[2]};
+    return e;
+}
+
+static void unpacked(slot_kind kind, int64_t size, const element *e, double *to) {
+    const szg_step_block *b = &e->block;
+    const double block[BLOCK_NUMBERS] = {(double)b->seed,  b->step,        b->finite,
+                                         b->learning_rate, b->correction1, b->correction2,
+                                         (double)b->first};
+    const double tally[] = {e->tally.loss, (double)e->tally.counted, (double)e->tally.correct};
+    if (kind == SLOT_BLOCK)
+        memcpy(to, block, sizeof block);
+    else if (kind == SLOT_TALLY)
+        memcpy(to, tally, sizeof tally);
+    else
+        *to = kind == SLOT_INTS    ? e->integer
+              : kind == SLOT_LONGS ? (double)e->big
+              : size == 4          ? (double)e->single
+                                   : e->both;
 }
 
 static void pack(const op_slot *slot, int64_t size, unsigned char *to) {
-    const double *from = slot->values;
-    if (slot->kind == SLOT_BLOCK)
-        *(szg_step_block *)(void *)to = (szg_step_block){
-            (uint64_t)from[0], (uint32_t)from[1], (uint32_t)from[2], from[3], from[4], from[5]};
-    else if (slot->kind == SLOT_TALLY)
-        *(szg_tally *)(void *)to = (szg_tally){from[0], (int64_t)from[1], (int64_t)from[2]};
-    for (int64_t i = 0; slot->kind <= SLOT_INTS && i < slot->count; i++) {
-        float single = (float)from[i];
-        int32_t integer = slot->kind == SLOT_INTS ? (int32_t)from[i] : 0;
-        const void *element = slot->kind == SLOT_INTS ? (const void *)&integer
-                              : size == 4             ? (const void *)&single
-                                                      : &from[i];
-        memcpy(to + i * size, element, (size_t)size);
+    int64_t numbers = numbers_of(slot);
+    for (int64_t i = 0; i < elements(slot); i++) {
+        element e = packed(slot->kind, size, slot->values + i * numbers);
+        memcpy(to + i * size, &e, (size_t)size);
     }
 }
 
 static void unpack(const op_slot *slot, int64_t size, const unsigned char *from, double *to) {
-    if (slot->kind == SLOT_BLOCK) {
-        szg_step_block block;
-        memcpy(&block, from, sizeof block);
-        const double values[] = {(double)block.seed,  block.step,        block.finite,
-                                 block.learning_rate, block.correction1, block.correction2};
-        memcpy(to, values, sizeof values);
-    } else if (slot->kind == SLOT_TALLY) {
-        szg_tally tally;
-        memcpy(&tally, from, sizeof tally);
-        const double values[] = {tally.loss, (double)tally.counted, (double)tally.correct};
-        memcpy(to, values, sizeof values);
-    }
-    for (int64_t i = 0; slot->kind <= SLOT_INTS && i < slot->count; i++) {
-        float single = 0;
-        int32_t integer = 0;
-        memcpy(slot->kind == SLOT_INTS ? (void *)&integer
-               : size == 4             ? (void *)&single
-                                       : &to[i],
-               from + i * size, (size_t)size);
-        if (slot->kind == SLOT_INTS || size == 4)
-            to[i] = slot->kind == SLOT_INTS ? integer : (double)single;
+    int64_t numbers = numbers_of(slot);
+    for (int64_t i = 0; i < elements(slot); i++) {
+        element e = {0};
+        memcpy(&e, from + i * size, (size_t)size);
+        unpacked(slot->kind, size, &e, to + i * numbers);
     }
 }
 
 /* Guard bands of an array: 64 bytes, and for every other array one element more, so that arrays
  * are aligned to their elements alone. */
 static int64_t band_of(const op_trial *trial, int at, int64_t size) {
-    return 64 + (trial->slot[at].kind <= SLOT_INTS && at % 2 ? size : 0);
+    return 64 + (trial->slot[at].kind <= SLOT_LONGS && at % 2 ? size : 0);
 }
 
 static unsigned char *new_bytes(int64_t count) {

@@ -14,7 +14,7 @@
 
 enum { SLOTS = 20 };
 
-typedef enum slot_kind { SLOT_REALS, SLOT_INTS, SLOT_BLOCK, SLOT_TALLY } slot_kind;
+typedef enum slot_kind { SLOT_REALS, SLOT_INTS, SLOT_LONGS, SLOT_BLOCK, SLOT_TALLY } slot_kind;
 typedef enum slot_role {
     SLOT_INPUT,   /* never changes */
     SLOT_RESULT,  /* of the forward operation */
@@ -68,8 +68,15 @@ int add_matrix(op_trial *trial, slot_role role, const char *name, int64_t rows, 
 /* A result of the operation or a gradient that is written: NaN before the call. */
 void blank(op_trial *trial, int slot);
 int add_ints(op_trial *trial, const char *name, int64_t count, int64_t least, int64_t bound);
-/* A step block with `finite` 1, and dropout of the shape that reads it. */
+/* Integers of 64 bits with the given values, or zeros (NULL). */
+int add_longs(op_trial *trial, slot_role role, const char *name, int64_t count,
+              const int64_t *values);
+/* Numbers of a step block in `values`: seed, step, finite, rate, corrections, first. */
+enum { BLOCK_NUMBERS = 7 };
+/* A step block with `finite` 1 and `first` 0. */
 int add_block(op_trial *trial);
+/* `count` blocks, one after the other. */
+int add_blocks(op_trial *trial, const char *name, int64_t count);
 double largest(const op_trial *trial, int slot);
 void close_trial(op_trial *trial);
 

@@ -158,6 +158,94 @@ START_TEST(bad_ends_are_refused) {
     a.beta1 = 0.9;
     REFUSED("block is NULL", szg_network_adamw(context, &a));
     REFUSED("count = -1", szg_network_finite(context, -1, x, NULL));
+    REFUSED("count = -1", szg_network_advance(context, NULL, -1, NULL, NULL));
+    REFUSED("block is NULL", szg_network_advance(context, &(szg_step_block){0}, 1, NULL, NULL));
+}
+END_TEST
+
+START_TEST(bad_batches_are_refused) {
+    szg_context *context = test_context();
+    int64_t start[3] = {0};
+    int32_t ints[4] = {0};
+    const szg_gather good = {.count = 2,
+                             .length = 2,
+                             .examples = 2,
+                             .start = start,
+                             .words = ints,
+                             .classes = ints,
+                             .tokens = ints,
+                             .lengths = ints,
+                             .labels = ints};
+    szg_gather g = good;
+    g.count = 3;
+    REFUSED("examples = 2 is below 3", szg_network_gather(context, &g));
+    g = good, g.first = 1;
+    REFUSED("gather: first = 1 is above 0", szg_network_gather(context, &g));
+    g.first = -1;
+    REFUSED("first = -1 is below 0", szg_network_gather(context, &g));
+    g = good, g.start = NULL;
+    REFUSED("start is NULL", szg_network_gather(context, &g));
+    g = good, g.labels = NULL;
+    REFUSED("labels is NULL", szg_network_gather(context, &g));
+    g = good, g.count = g.examples = g.length = INT64_C(1) << 32;
+    ck_szg_fails(SZG_ENOMEM, "gather", szg_network_gather(context, &g));
+}
+END_TEST
+
+/* The tables of the host do not record, and say so. */
+START_TEST(recording_is_refused_by_the_host) {
+    szg_context *context = test_context();
+    void *recording = &context;
+    ck_assert(!szg_device_records(context));
+    ck_szg_fails(SZG_EBACKEND, "cpu has no device record begin", szg_device_record_begin(context));
+    ck_szg_fails(SZG_EBACKEND, "no device record end", szg_device_record_end(context, &recording));
+    ck_assert_ptr_null(recording);
+    ck_szg_fails(SZG_EBACKEND, "no device replay", szg_device_replay(context, &context));
+    REFUSED("recording is NULL", szg_device_replay(context, NULL));
+    szg_device_recording_close(context, &context);
+    szg_device_recording_close(context, NULL);
+}
+END_TEST
+
+/* What is recorded is not executed; each replay does it once, with the numbers that stand there. */
+START_TEST(a_recording_is_replayed) {
+    szg_context *context = tested(0);
+    if (!szg_device_records(context))
+        return;
+    enum { COUNT = 3 };
+    szg_step_block blocks[COUNT] = {
+        {.finite = 1, .first = 10}, {.finite = 1, .first = 20}, {.finite = 1, .first = 30}};
+    szg_step_block host = {.finite = 1, .first = 5}, *block, *list;
+    int64_t zero = 0, *at;
+    void *recording;
+    ck_on(context, szg_device_alloc(context, sizeof blocks, &list));
+    ck_on(context, szg_device_alloc(context, sizeof host, &block));
+    ck_on(context, szg_device_alloc(context, sizeof zero, &at));
+    ck_on(context, szg_device_upload(context, list, blocks, sizeof blocks));
+    ck_on(context, szg_device_upload(context, block, &host, sizeof host));
+    ck_on(context, szg_network_advance(context, list, COUNT, block, at)); /* once unrecorded */
+    ck_on(context, szg_device_upload(context, block, &host, sizeof host));
+    ck_on(context, szg_device_upload(context, at, &zero, sizeof zero));
+    ck_on(context, szg_device_record_begin(context));
+    ck_assert_int_eq(szg_device_sync(context), SZG_EBACKEND);
+    ck_on(context, szg_device_record_end(context, NULL)); /* spoilt */
+    ck_on(context, szg_device_record_begin(context));
+    ck_assert_int_eq(szg_device_download(context, &host, block, sizeof host), SZG_EBACKEND);
+    ck_on(context, szg_device_record_end(context, NULL));
+    ck_on(context, szg_device_record_begin(context));
+    ck_on(context, szg_network_advance(context, list, COUNT, block, at));
+    ck_on(context, szg_device_record_end(context, &recording));
+    for (int i = 0; i <= COUNT + 1; i++) {
+        ck_on(context, szg_device_download(context, &host, block, sizeof host));
+        ck_assert_int_eq(host.first, i == 0 ? 5 : i <= COUNT ? 10 * i : 30);
+        ck_on(context, szg_device_replay(context, recording));
+    }
+    ck_on(context, szg_device_upload(context, at, &zero, sizeof zero));
+    ck_on(context, szg_device_replay(context, recording));
+    szg_device_recording_close(context, recording);
+    ck_on(context, szg_device_download(context, &host, block, sizeof host));
+    ck_assert_int_eq(host.first, 10);
+    szg_device_free(context, at), szg_device_free(context, block), szg_device_free(context, list);
 }
 END_TEST
 
@@ -171,6 +259,8 @@ START_TEST(sizes_of_zero_do_nothing) {
     ck_szg_ok(szg_network_cross_entropy(context, &(szg_cross_entropy){.classes = 2}));
     ck_szg_ok(szg_network_adamw(context, &(szg_adamw){0}));
     ck_szg_ok(szg_network_finite(context, 0, NULL, NULL));
+    ck_szg_ok(szg_network_gather(context, &(szg_gather){.length = 4}));
+    ck_szg_ok(szg_network_advance(context, NULL, 0, NULL, NULL));
     ck_szg_ok(szg_network_diagonal_means(context, 0, 3, NULL, NULL));
     ck_szg_ok(szg_network_join(context, &(szg_join){0}, NULL, NULL, NULL));
     ck_szg_ok(szg_network_dropout_backward(context, 0, 4, NULL, NULL, NULL));
@@ -248,16 +338,19 @@ START_TEST(refused_memory_is_survived) {
 }
 END_TEST
 
-/* No entry of the table is missing: the pointers stand one after the other behind the size. */
+/* No entry of the table is missing: the pointers stand one after the other behind the size. Those
+ * of recording come last, all or none. */
 START_TEST(tables_are_complete) {
     szg_context *contexts[] = {tested(0), plain(), oracle()};
     for (int i = 0; i < 3; i++) {
         const szg_network_ops *network = szg_ops_of(contexts[i])->network;
         size_t first = offsetof(szg_network_ops, alloc), size = sizeof(void *);
+        size_t recording = offsetof(szg_network_ops, record_begin);
         for (size_t at = first; at + size <= sizeof *network; at += size) {
             void *entry;
             memcpy(&entry, (const char *)network + at, size);
-            ck_assert_msg(entry != NULL, "%s lacks entry %zu",
+            bool wanted = at < recording || szg_device_records(contexts[i]);
+            ck_assert_msg((entry != NULL) == wanted, "%s lacks entry %zu",
                           szg_ops_name(szg_ops_of(contexts[i])), (at - first) / size);
         }
     }
@@ -288,6 +381,9 @@ void test_register(Suite *suite) {
     test_add(suite, "bad_layers_are_refused", bad_layers_are_refused);
     test_add(suite, "bad_attention_is_refused", bad_attention_is_refused);
     test_add(suite, "bad_ends_are_refused", bad_ends_are_refused);
+    test_add(suite, "bad_batches_are_refused", bad_batches_are_refused);
+    test_add(suite, "recording_is_refused_by_the_host", recording_is_refused_by_the_host);
+    test_add(suite, "a_recording_is_replayed", a_recording_is_replayed);
     test_add(suite, "sizes_of_zero_do_nothing", sizes_of_zero_do_nothing);
     test_add(suite, "refused_memory_is_survived", refused_memory_is_survived);
     test_add(suite, "tables_are_complete", tables_are_complete);
