@@ -1,0 +1,176 @@
+/* Sessions: opening and closing, failures, scratch memory. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "open.h"
+#include "table.h"
+
+const szg_host *cuda_host;
+
+session *session_of(szg_context *context) {
+    session *self = reinterpret_cast<session *>(cuda_host->ops_of(context));
+    cudaSetDevice(self->index); /* fails only where the next call does */
+    return self;
+}
+
+/* ---- Failures ---- */
+
+szg_status fail(szg_context *context, szg_status status, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return cuda_host->fail(context, status, text);
+}
+
+szg_status named(szg_context *context, szg_status status, const char *format, ...) {
+    if (status == SZG_OK || status == SZG_ECANCEL)
+        return status;
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return cuda_host->fail_prefix(context, status, text);
+}
+
+szg_status cuda_failed(szg_context *context, cudaError_t error, const char *call) {
+    cudaGetLastError(); /* an error that is not sticky shall not be met again */
+    return fail(context, SZG_EBACKEND, "CUDA: %.*s: %s (%s)", (int)strcspn(call, "("), call,
+                cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+szg_status product_failed(szg_context *context, cublasStatus_t error, const char *call) {
+    return fail(context, SZG_EBACKEND, "cuBLASLt: %.*s: %s", (int)strcspn(call, "("), call,
+                cublasLtGetStatusString(error));
+}
+
+/* ---- Memory ---- */
+
+szg_status device_alloc(szg_context *context, session *self, int64_t bytes, void **out) {
+    cudaError_t error = cudaMalloc(out, static_cast<size_t>(bytes > 0 ? bytes : 1));
+    if (error == cudaSuccess)
+        return SZG_OK;
+    *out = NULL;
+    if (error != cudaErrorMemoryAllocation)
+        return cuda_failed(context, error, "cudaMalloc");
+    cudaGetLastError();
+    size_t free_bytes = 0, total = 0;
+    cudaMemGetInfo(&free_bytes, &total);
+    const double unit = 1 << 20;
+    return fail(
+        context, SZG_EBACKEND,
+        "out of memory on %s: %.1f MiB were asked for, %.1f of its %.1f MiB are free: lower "
+        "loop.batch or loop.evaluate_batch, end what else uses the device, or use "
+        "--backend cpu",
+        self->device.name, (double)bytes / unit, (double)free_bytes / unit, (double)total / unit);
+}
+
+/* A recorded step may hold addresses in it: kept until the session ends. */
+static szg_status retire(szg_context *context, session *self, void *memory) {
+    retired *item = static_cast<retired *>(malloc(sizeof *item));
+    if (!item)
+        return fail(context, SZG_ENOMEM, "%zu bytes of host memory were refused", sizeof *item);
+    *item = {memory, self->retired_list};
+    self->retired_list = item;
+    return SZG_OK;
+}
+
+szg_status scratch_take(szg_context *context, session *self, scratch_use use, int64_t bytes,
+                        void **out) {
+    scratch *had = &self->scratch_of[use];
+    *out = had->memory;
+    if (bytes <= had->bytes)
+        return SZG_OK;
+    if (self->recording)
+        return fail(context, SZG_EBACKEND,
+                    "%lld bytes of scratch memory are needed while a step is recorded: it has to "
+                    "run once before",
+                    (long long)bytes);
+    int64_t wanted = bytes > 2 * had->bytes ? bytes : 2 * had->bytes;
+    void *memory;
+    szg_status status = device_alloc(context, self, wanted, &memory);
+    if (status == SZG_EBACKEND && wanted > bytes)
+        status = device_alloc(context, self, wanted = bytes, &memory);
+    SZG_TRY(status);
+    if (had->memory && self->recorded)
+        status = retire(context, self, had->memory);
+    else
+        cudaFree(had->memory); /* waits for the work that uses it */
+    *had = {memory, wanted};
+    *out = memory;
+    return status;
+}
+
+/* ---- Opening ---- */
+
+static szg_status open_streams(szg_context *context, session *self) {
+    TRY_CUDA(context, cudaSetDevice(self->index));
+    TRY_CUDA(context, cudaStreamCreateWithFlags(&self->stream, cudaStreamNonBlocking));
+    TRY_CUDA(context, cudaStreamCreateWithFlags(&self->side, cudaStreamNonBlocking));
+    TRY_CUDA(context, cudaEventCreateWithFlags(&self->handover, cudaEventDisableTiming));
+    TRY_PRODUCT(context, cublasLtCreate(&self->product));
+    return SZG_OK;
+}
+
+static void fill_tables(session *self) {
+    static const char *const names[SZG_PRECISIONS] = {"cuda:tf32", "cuda:f32", "cuda:bf16"};
+    self->ops.name = names[self->precision];
+    self->ops.network = &self->network;
+    self->network.real_size = sizeof(float);
+    memory_fill(&self->network);
+    record_fill(&self->network);
+    linear_fill(&self->network);
+    attention_fill(&self->network);
+    layers_fill(&self->network);
+    algebra_fill(&self->ops);
+}
+
+szg_status session_open(szg_context *context, int index, const szg_device *device,
+                        szg_precision precision, szg_ops **out) {
+    session *self = static_cast<session *>(calloc(1, sizeof *self));
+    *out = NULL;
+    if (!self)
+        return fail(context, SZG_ENOMEM, "%zu bytes of host memory were refused", sizeof *self);
+    self->index = index;
+    self->device = *device;
+    self->precision = precision;
+    fill_tables(self);
+    szg_status status = open_streams(context, self);
+    if (status == SZG_OK)
+        *out = &self->ops;
+    else
+        session_close(&self->ops);
+    return status;
+}
+
+void session_close(szg_ops *ops) {
+    session *self = reinterpret_cast<session *>(ops);
+    cudaSetDevice(self->index);
+    if (self->stream)
+        cudaStreamSynchronize(self->stream);
+    if (self->side)
+        cudaStreamSynchronize(self->side);
+    spectra_close(self);
+    product_close(self);
+    if (self->product)
+        cublasLtDestroy(self->product);
+    for (int use = 0; use < SCRATCH_USES; use++)
+        cudaFree(self->scratch_of[use].memory);
+    while (self->retired_list) {
+        retired *item = self->retired_list;
+        self->retired_list = item->next;
+        cudaFree(item->memory);
+        free(item);
+    }
+    if (self->handover)
+        cudaEventDestroy(self->handover);
+    if (self->side)
+        cudaStreamDestroy(self->side);
+    if (self->stream)
+        cudaStreamDestroy(self->stream);
+    free(self);
+}

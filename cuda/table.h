@@ -1,0 +1,20 @@
+/* The entries of the table, by file. Their meaning stands in <szego/network.h> and
+ * <szego/backend.h>; arguments are checked by the library. */
+#ifndef SZG_CUDA_TABLE_H
+#define SZG_CUDA_TABLE_H
+
+#include "session.h"
+
+/* Each fills in its entries. */
+void memory_fill(szg_network_ops *network);    /* memory.cu */
+void record_fill(szg_network_ops *network);    /* record.cu */
+void linear_fill(szg_network_ops *network);    /* linear.cu */
+void attention_fill(szg_network_ops *network); /* attention.cu */
+void layers_fill(szg_network_ops *network);    /* layers.cu: norms, dropout, both ends, optimiser */
+void algebra_fill(szg_ops *ops); /* algebra.cu: products, eigen- and singular values, FFT */
+
+/* cuBLASLt's plans and the handles of spectra; NULL is allowed. */
+void product_close(session *self);
+void spectra_close(session *self);
+
+#endif
