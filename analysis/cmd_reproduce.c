@@ -155,7 +155,7 @@ static szg_status run_preset(command_call *call, szg_reproduction *reproduction)
     szg_say(call->context, SZG_NOTE, "preset %s: %s", szg_reproduction_name(reproduction),
             szg_reproduction_about(reproduction));
     if (!own->list)
-        SZG_TRY(szg_reproduction_train(call->context, reproduction));
+        SZG_TRY(szg_reproduction_train(call->context, reproduction, 0));
     if (strcmp(szg_reproduction_name(reproduction), "full") != 0)
         SZG_TRY(open_preset(call, "full", false, &full));
     double rate = 0;

@@ -1,6 +1,8 @@
 /* What stands in a finished run's folder, and what is known of its data. */
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -115,6 +117,17 @@ static const fact facts[] = {
 };
 enum { FACTS = sizeof facts / sizeof *facts };
 
+/* What finished the run; folders of earlier versions do not say it. */
+static const struct {
+    const char *name;
+    size_t offset, size;
+} origins[] = {
+    {"version", offsetof(run_facts, version), sizeof(((run_facts *)0)->version)},
+    {"commit", offsetof(run_facts, commit), sizeof(((run_facts *)0)->commit)},
+    {"backend", offsetof(run_facts, backend), sizeof(((run_facts *)0)->backend)},
+};
+enum { ORIGINS = sizeof origins / sizeof *origins };
+
 static szg_status add_facts(szg_context *context, const reproduction_run *run, szg_json *json) {
     szg_json *config;
     SZG_TRY(szg_json_add_integer(context, json, "seed", (int64_t)run->shown.seed));
@@ -124,6 +137,9 @@ static szg_status add_facts(szg_context *context, const reproduction_run *run, s
                     ? szg_json_add_real(context, json, facts[i].name, *(const double *)field)
                     : szg_json_add_integer(context, json, facts[i].name, *(const int64_t *)field));
     }
+    for (int i = 0; i < ORIGINS; i++)
+        SZG_TRY(szg_json_add_text(context, json, origins[i].name,
+                                  (const char *)&run->facts + origins[i].offset));
     SZG_TRY(szg_train_config_json(context, run->config, &config));
     return szg_json_add(context, json, "config", &config);
 }
@@ -158,10 +174,24 @@ static szg_status compare_config(szg_context *context, const reproduction_run *r
     return status;
 }
 
-static szg_status take_facts(szg_context *context, szg_json_value root, reproduction_run *run) {
+static szg_status take_origin(szg_context *context, szg_json_value root, reproduction_run *run) {
+    for (int i = 0; i < ORIGINS; i++) {
+        const char *text = "";
+        szg_json_value value = szg_json_member(root, origins[i].name);
+        if (szg_json_kind_of(value) != SZG_JSON_ABSENT)
+            SZG_TRY(szg_json_as_text(context, value, &text));
+        snprintf((char *)&run->facts + origins[i].offset, origins[i].size, "%s", text);
+    }
+    return SZG_OK;
+}
+
+szg_status facts_take(szg_context *context, szg_json_value root, reproduction_run *run) {
     int64_t seed;
     SZG_TRY(compare_config(context, run, szg_json_member(root, "config")));
     SZG_TRY(szg_json_as_integer(context, szg_json_member(root, "seed"), &seed));
+    if (seed != (int64_t)run->shown.seed)
+        return szg_json_fail(context, szg_json_member(root, "seed"),
+                             "is not %" PRIu64 ", the seed of %s", run->shown.seed, run->name);
     for (int i = 0; i < FACTS; i++) {
         void *field = (char *)&run->facts + facts[i].offset;
         szg_json_value value = szg_json_member(root, facts[i].name);
@@ -172,6 +202,7 @@ static szg_status take_facts(szg_context *context, szg_json_value root, reproduc
         else
             SZG_TRY(szg_json_as_real(context, value, field));
     }
+    SZG_TRY(take_origin(context, root, run));
     run->shown.finished = true;
     return SZG_OK;
 }
@@ -185,7 +216,7 @@ szg_status facts_read(szg_context *context, reproduction_run *run) {
     if (access(path, F_OK) == 0) {
         status = szg_json_read(context, path, &json);
         if (status == SZG_OK) {
-            status = take_facts(context, szg_json_root(json), run);
+            status = facts_take(context, szg_json_root(json), run);
             szg_json_close(&json);
         }
     }

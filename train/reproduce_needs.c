@@ -6,27 +6,37 @@
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
+/* Words of an example, expected: of the training split, or of the test split, which may be longer.
+ */
+static double words_of(const szg_data_config *data, bool test) {
+    bool longer = test && data->test_between_max > 0;
+    if (data->task == SZG_TASK_COUNT)
+        return (double)(test && data->test_words > 0 ? data->test_words : data->words);
+    return 2 + (double)(data->side_min + data->side_max) +
+           (longer ? (double)(data->test_between_min + data->test_between_max)
+                   : (double)(data->between_min + data->between_max)) /
+               2;
+}
+
 /* Tokens of an epoch, expected from the configuration; NaN where the data are a file. */
 static void expect_tokens(const szg_train_config *config, double *train, double *test) {
     const szg_data_config *data = &config->data;
-    double words = (double)data->words, part = data->train_part;
-    if (data->task == SZG_TASK_DISTANCE)
-        words = 2 + (double)(data->between_min + data->between_max) / 2 +
-                (double)(data->side_min + data->side_max);
-    if (*data->train_file)
-        words = NAN;
-    *train = part * (double)data->examples * words;
-    *test = (1 - part) * (double)data->examples * words;
+    double examples = *data->train_file ? NAN : (double)data->examples;
+    *train = data->train_part * examples * words_of(data, false);
+    *test = (1 - data->train_part) * examples * words_of(data, true);
 }
 
 static int64_t classes_of(const szg_train_config *config) {
     const szg_data_config *data = &config->data;
-    return data->task == SZG_TASK_DISTANCE ? data->between_max + 2 : data->count_max + 1;
+    int64_t between =
+        data->between_max > data->test_between_max ? data->between_max : data->test_between_max;
+    return data->task == SZG_TASK_DISTANCE ? between + 2 : data->count_max + 1;
 }
 
-/* Operations of a run: training of every epoch and the evaluation after it. */
-static szg_status operations_of(szg_context *context, const reproduction_run *run, double *out) {
+szg_status reproduction_operations(szg_context *context, const reproduction_run *run,
+                                   double *training, double *ablation) {
     const run_facts *facts = &run->facts;
+    const szg_model_config *shape = &run->config->model;
     double train = (double)facts->data.train_tokens, test = (double)facts->data.test_tokens;
     szg_model_operations operations = {facts->forward, facts->training};
     if (!run->shown.finished) {
@@ -36,14 +46,18 @@ static szg_status operations_of(szg_context *context, const reproduction_run *ru
         operations = szg_model_operations_per_token(model);
         szg_model_close(context, &model);
     }
-    *out = (double)run->config->loop.epochs *
-           (train * operations.training + test * operations.forward);
+    *training = (double)run->config->loop.epochs *
+                (train * operations.training + test * operations.forward);
+    /* Each head of a layer, and all of them: what lies above, half of the layers on average. */
+    *ablation = 0;
+    for (unsigned bits = run->shown.methods; bits; bits &= bits - 1)
+        *ablation += test * operations.forward * (double)(shape->heads + 1) *
+                     (double)(shape->layers + 1) / 2;
     return SZG_OK;
 }
 
-/* Operations and seconds of training that the logs of finished runs know. */
-static szg_status measure(szg_context *context, const szg_reproduction *self, double *operations,
-                          double *seconds) {
+szg_status reproduction_measured(szg_context *context, const szg_reproduction *self,
+                                 double *operations, double *seconds) {
     *operations = *seconds = 0;
     for (int64_t i = 0; i < self->count; i++) {
         const reproduction_run *run = &self->run[i];
@@ -87,12 +101,12 @@ typedef struct need {
 static szg_status sum_up(szg_context *context, const szg_reproduction *self, need *out) {
     for (int64_t i = 0; i < self->count; i++) {
         const reproduction_run *run = &self->run[i];
-        double operations;
+        double operations, ablation;
         if (out->experiment && (strcmp(run->experiment, out->experiment) != 0 ||
                                 strcmp(run->shown.task, out->task) != 0))
             continue;
         SZG_TRY(szg_context_check_cancel(context));
-        SZG_TRY(operations_of(context, run, &operations));
+        SZG_TRY(reproduction_operations(context, run, &operations, &ablation));
         out->operations += operations;
         out->runs++;
         out->finished += run->shown.finished;
@@ -141,7 +155,7 @@ szg_status reproduction_needs(szg_context *context, const szg_reproduction *self
                               const szg_reproduction *other, double other_rate, szg_table **out) {
     double operations, seconds;
     SZG_TRY(szg_table_open(context, "needs", needs_columns, COUNT(needs_columns), out));
-    SZG_TRY(measure(context, self, &operations, &seconds));
+    SZG_TRY(reproduction_measured(context, self, &operations, &seconds));
     double rate = seconds > 0 ? operations / seconds : 0;
     SZG_TRY(need_rows(context, *out, self, rate, NULL));
     if (!other)

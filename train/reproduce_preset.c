@@ -1,4 +1,4 @@
-/* From a preset file to the configurations of its runs. */
+/* From a place in a preset to the configuration of a run. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,38 +8,9 @@
 #include <szego/json.h>
 #include <szego/memory.h>
 
-#include "reproduce_private.h"
+#include "reproduce_preset.h"
 
 enum { MOST_RUNS = 10000, OVERRIDE_TEXT = SZG_CONFIG_TEXT + 128 };
-
-/* ---- Members ---- */
-
-/* Refuses members of an object that are none of `known` ("a|b|c"). */
-static szg_status check_members(szg_context *context, szg_json_value object, const char *known) {
-    SZG_TRY(szg_json_as_object(context, object));
-    for (szg_json_value member = {0}; szg_json_next(object, &member);) {
-        size_t length = strlen(member.key);
-        const char *at = known;
-        while (at && (strncmp(at, member.key, length) != 0 || (at[length] && at[length] != '|'))) {
-            at = strchr(at, '|');
-            at = at ? at + 1 : NULL;
-        }
-        if (!at)
-            return szg_json_fail(context, member, "is none of %s", known);
-    }
-    return SZG_OK;
-}
-
-/* A text that becomes the name of a folder. */
-static szg_status read_name(szg_context *context, szg_json_value value, const char **out) {
-    SZG_TRY(szg_json_as_text(context, value, out));
-    size_t length = strlen(*out);
-    if (length < 1 || length > 64 ||
-        strspn(*out, "abcdefghijklmnopqrstuvwxyz0123456789_-") != length)
-        return szg_json_fail(context, value,
-                             "names a folder: 1 to 64 lower-case letters, digits, _ and -");
-    return SZG_OK;
-}
 
 /* ---- Overrides ---- */
 
@@ -99,7 +70,7 @@ static szg_status add_sections(szg_context *context, override_list *list, szg_js
     char key[256];
     if (szg_json_kind_of(object) == SZG_JSON_ABSENT)
         return SZG_OK;
-    SZG_TRY(check_members(context, object, "model|data|loop|capture"));
+    SZG_TRY(preset_members(context, object, "model|data|loop|capture"));
     for (szg_json_value section = {0}; szg_json_next(object, &section);) {
         SZG_TRY(szg_json_as_object(context, section));
         for (szg_json_value member = {0}; szg_json_next(section, &member);) {
@@ -112,15 +83,6 @@ static szg_status add_sections(szg_context *context, override_list *list, szg_js
 
 /* ---- One run ---- */
 
-/* Where a run stands in the preset. */
-typedef struct run_place {
-    const szg_reproduction_options *options;
-    szg_json_value root, experiment;
-    const char *name, *profile, *task, *encoding;
-    int64_t seed, rotated;
-    bool ablation;
-} run_place;
-
 static szg_status read_config(szg_context *context, const run_place *place, szg_train_config *out) {
     override_list list = {0};
     szg_status status;
@@ -131,7 +93,9 @@ static szg_status read_config(szg_context *context, const run_place *place, szg_
                  done);
     SZG_TRY_GOTO(status, add_override(context, &list, "data.task", place->task), done);
     SZG_TRY_GOTO(status, add_sections(context, &list, szg_json_member(tasks, place->task)), done);
-    SZG_TRY_GOTO(status, add_sections(context, &list, szg_json_member(place->experiment, "config")),
+    SZG_TRY_GOTO(status, add_sections(context, &list, szg_json_member(place->base, "config")),
+                 done);
+    SZG_TRY_GOTO(status, add_sections(context, &list, szg_json_member(place->origin, "config")),
                  done);
     status = szg_train_config_read(context, NULL, (const char *const *)list.text, list.count, out);
     if (status == SZG_EINVAL)
@@ -178,7 +142,14 @@ static szg_status check_name(szg_context *context, const szg_reproduction *all,
     return SZG_OK;
 }
 
-static szg_status add_run(szg_context *context, const run_place *place, szg_reproduction *out) {
+/* The latent dimensions that latent_columns cuts are mla's alone. */
+static unsigned methods_of(const run_place *place, const szg_train_config *config) {
+    const char *spec = config->model.encoding;
+    bool latent = strncmp(spec, "mla", 3) == 0 && (!spec[3] || spec[3] == ':');
+    return latent ? place->methods : place->methods & ~(1u << SZG_ABLATE_LATENT_COLUMNS);
+}
+
+szg_status preset_add_run(szg_context *context, const run_place *place, szg_reproduction *out) {
     SZG_TRY(szg_context_check_cancel(context));
     if (out->count >= MOST_RUNS)
         return szg_fail(context, SZG_EDATA, "%s: more than %d runs", place->options->preset,
@@ -193,128 +164,16 @@ static szg_status add_run(szg_context *context, const run_place *place, szg_repr
     SZG_TRY(check_name(context, out, place, run->name));
     SZG_TRY(szg_memory_copy_text(context, place->name, &run->experiment));
     SZG_TRY(szg_memory_copy_text(context, run->config->model.encoding, &run->encoding));
+    if (place->like)
+        SZG_TRY(szg_memory_copy_text(context, place->like, &run->like));
     run->shown = (szg_reproduction_run){.name = run->name,
                                         .experiment = run->experiment,
+                                        .like = run->like,
                                         .encoding = run->encoding,
                                         .task = szg_task_name(run->config->data.task),
                                         .seed = (uint64_t)place->seed,
                                         .rotated_heads = place->rotated,
-                                        .ablation = place->ablation,
+                                        .methods = methods_of(place, run->config),
                                         .config = run->config};
     return SZG_OK;
-}
-
-/* ---- The lists of an experiment ---- */
-
-static szg_status add_encodings(szg_context *context, run_place *place, szg_reproduction *out) {
-    szg_json_value list = szg_json_member(place->experiment, "encodings");
-    SZG_TRY(szg_json_as_array(context, list));
-    place->rotated = -1;
-    for (int64_t i = 0; i < szg_json_count(list); i++) {
-        SZG_TRY(szg_json_as_text(context, szg_json_element(list, i), &place->encoding));
-        SZG_TRY(add_run(context, place, out));
-    }
-    return SZG_OK;
-}
-
-/* RoPE in the first k heads, NoPE in the others. */
-static szg_status add_rotated(szg_context *context, run_place *place, szg_reproduction *out) {
-    szg_json_value list = szg_json_member(place->experiment, "rotated_heads");
-    char spec[64];
-    if (szg_json_kind_of(list) == SZG_JSON_ABSENT)
-        return SZG_OK;
-    SZG_TRY(szg_json_as_array(context, list));
-    for (int64_t i = 0; i < szg_json_count(list); i++) {
-        szg_json_value value = szg_json_element(list, i);
-        SZG_TRY(szg_json_as_integer(context, value, &place->rotated));
-        if (place->rotated < 1 || place->rotated > 1023)
-            return szg_json_fail(context, value,
-                                 "must be at least 1 and below model.heads: list nope for 0 and "
-                                 "rope for all heads");
-        snprintf(spec, sizeof spec, "rope:rotate=0-%" PRId64, place->rotated - 1);
-        place->encoding = spec;
-        SZG_TRY(add_run(context, place, out));
-        if (place->rotated >= out->run[out->count - 1].config->model.heads)
-            return szg_json_fail(context, value, "is not below model.heads=%" PRId64,
-                                 out->run[out->count - 1].config->model.heads);
-    }
-    return SZG_OK;
-}
-
-static szg_status read_ablation(szg_context *context, run_place *place) {
-    place->ablation = false;
-    if (!szg_json_has(place->experiment, "ablation"))
-        return SZG_OK;
-    return szg_json_as_boolean(context, szg_json_member(place->experiment, "ablation"),
-                               &place->ablation);
-}
-
-/* The experiment's tasks, or all of the preset. */
-static szg_status add_experiment(szg_context *context, run_place *place, szg_reproduction *out) {
-    szg_json_value tasks = szg_json_member(place->experiment, "tasks");
-    szg_json_value known = szg_json_member(place->root, "tasks");
-    SZG_TRY(check_members(context, place->experiment,
-                          "name|profile|tasks|encodings|rotated_heads|ablation|config"));
-    SZG_TRY(read_name(context, szg_json_member(place->experiment, "name"), &place->name));
-    SZG_TRY(
-        szg_json_as_text(context, szg_json_member(place->experiment, "profile"), &place->profile));
-    SZG_TRY(read_ablation(context, place));
-    bool own = szg_json_kind_of(tasks) != SZG_JSON_ABSENT;
-    if (own)
-        SZG_TRY(szg_json_as_array(context, tasks));
-    szg_json_value member = {0};
-    for (int64_t i = 0; i < szg_json_count(own ? tasks : known); i++) {
-        if (own)
-            SZG_TRY(szg_json_as_text(context, szg_json_element(tasks, i), &place->task));
-        else if (szg_json_next(known, &member))
-            place->task = member.key;
-        if (!szg_json_has(known, place->task))
-            return szg_json_fail(context, szg_json_element(tasks, i),
-                                 "is no task that `tasks` of the preset describes");
-        SZG_TRY(add_encodings(context, place, out));
-        SZG_TRY(add_rotated(context, place, out));
-    }
-    return SZG_OK;
-}
-
-static szg_status read_root(szg_context *context, const szg_reproduction_options *options,
-                            szg_json_value root, szg_reproduction *out) {
-    const char *text;
-    run_place place = {.options = options, .root = root};
-    SZG_TRY(check_members(context, root, "name|about|seeds|config|tasks|experiments"));
-    SZG_TRY(read_name(context, szg_json_member(root, "name"), &text));
-    SZG_TRY(szg_memory_copy_text(context, text, &out->name));
-    SZG_TRY(szg_json_as_text(context, szg_json_member(root, "about"), &text));
-    SZG_TRY(szg_memory_copy_text(context, text, &out->about));
-    szg_json_value seeds = szg_json_member(root, "seeds");
-    szg_json_value experiments = szg_json_member(root, "experiments");
-    SZG_TRY(szg_json_as_array(context, seeds));
-    SZG_TRY(szg_json_as_array(context, experiments));
-    SZG_TRY(check_members(context, szg_json_member(root, "tasks"), "distance|count"));
-    for (int64_t s = 0; s < szg_json_count(seeds); s++) {
-        szg_json_value seed = szg_json_element(seeds, s);
-        SZG_TRY(szg_json_as_integer(context, seed, &place.seed));
-        if (place.seed < 0)
-            return szg_json_fail(context, seed, "is negative: seeds count from 0");
-        for (int64_t e = 0; e < szg_json_count(experiments); e++) {
-            place.experiment = szg_json_element(experiments, e);
-            SZG_TRY(add_experiment(context, &place, out));
-        }
-    }
-    if (out->count == 0)
-        return szg_json_fail(context, experiments,
-                             "names no run: seeds, tasks and encodings are "
-                             "wanted");
-    return SZG_OK;
-}
-
-szg_status preset_read(szg_context *context, const szg_reproduction_options *options,
-                       szg_reproduction *out) {
-    szg_json *json;
-    SZG_TRY(szg_json_read(context, options->preset, &json));
-    szg_status status = read_root(context, options, szg_json_root(json), out);
-    if (status == SZG_OK)
-        status = szg_json_text(context, szg_json_root(json), 0, &out->preset);
-    szg_json_close(&json);
-    return status;
 }

@@ -20,12 +20,13 @@ typedef struct run_facts {
     int64_t parameters, steps, epochs;
     double forward, training; /* operations a token */
     double train_accuracy, test_accuracy, best_accuracy, train_loss, test_loss;
-    double whole; /* accuracy that the ablation starts from */
+    double whole;                              /* accuracy that the ablation starts from */
+    char version[32], commit[64], backend[32]; /* of the program that finished it; "": not known */
 } run_facts;
 
 typedef struct reproduction_run {
     szg_reproduction_run shown; /* its texts are owned by the members below */
-    char *name, *experiment, *encoding, *folder;
+    char *name, *experiment, *like, *encoding, *folder;
     szg_train_config *config;
     run_facts facts; /* where it is finished */
 } reproduction_run;
@@ -41,9 +42,34 @@ struct szg_reproduction {
     int64_t count;
 };
 
+/* ---- reproduce_train.c ---- */
+
+/* Whether the run's folder holds a checkpoint to go on from. */
+SZG_CHECK_RESULT szg_status reproduction_is_begun(szg_context *context, const reproduction_run *run,
+                                                  bool *out);
+
+/* FOLDER/ablation.csv, or ablation_METHOD.csv for another method than `output`; free with
+ * szg_memory_free. */
+SZG_CHECK_RESULT szg_status reproduction_ablation_path(szg_context *context,
+                                                       const reproduction_run *run,
+                                                       szg_ablation_method method, char **out);
+extern const char *const reproduction_methods[3]; /* by szg_ablation_method */
+
+/* ---- reproduce_needs.c ---- */
+
+/* Operations of a run: training of every epoch and the evaluation after it; and of its ablations.
+ * NaN: the examples of a file are not counted in advance. */
+SZG_CHECK_RESULT szg_status reproduction_operations(szg_context *context,
+                                                    const reproduction_run *run, double *training,
+                                                    double *ablation);
+/* Operations and seconds of training that the logs of finished runs know. */
+SZG_CHECK_RESULT szg_status reproduction_measured(szg_context *context,
+                                                  const szg_reproduction *self, double *operations,
+                                                  double *seconds);
+
 /* ---- reproduce_preset.c ---- */
 
-/* Fills name, about and runs from a preset file. */
+/* Fills name, about and runs from a preset file (reproduce_experiments.c). */
 SZG_CHECK_RESULT szg_status preset_read(szg_context *context,
                                         const szg_reproduction_options *options,
                                         szg_reproduction *out);
@@ -57,6 +83,9 @@ SZG_CHECK_RESULT szg_status facts_of_data(szg_context *context, const szg_train_
  * another configuration. */
 SZG_CHECK_RESULT szg_status facts_write(szg_context *context, const reproduction_run *run);
 SZG_CHECK_RESULT szg_status facts_read(szg_context *context, reproduction_run *run);
+/* As facts_read, from a document. */
+SZG_CHECK_RESULT szg_status facts_take(szg_context *context, szg_json_value root,
+                                       reproduction_run *run);
 
 /* ---- The tables of szg_reproduction_tables, a function each; *out is NULL before ---- */
 

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <szego/memory.h>
 
@@ -227,12 +226,8 @@ static const szg_column missing_columns[] = {
 static szg_status missing_row(szg_context *context, szg_table *table, const reproduction_run *run) {
     const szg_run_key key = reproduction_key(run);
     bool begun = false;
-    if (run->folder) {
-        char *state;
-        SZG_TRY(szg_path_join(context, run->folder, "checkpoint.state.safetensors", &state));
-        begun = access(state, F_OK) == 0;
-        szg_memory_free(state);
-    }
+    if (run->folder)
+        SZG_TRY(reproduction_is_begun(context, run, &begun));
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_run_key_set(context, table, &key));
     return szg_table_note(context, table, begun ? "begun, not finished" : "not begun");

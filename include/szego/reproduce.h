@@ -29,9 +29,10 @@ void szg_reproduction_close(szg_reproduction **reproduction);
 typedef struct szg_reproduction_run {
     const char *name; /* EXPERIMENT/TASK/ENCODING/run-SEED */
     const char *experiment, *encoding, *task;
+    const char *like; /* the experiment of whose run this one differs by a switch; NULL: none */
     uint64_t seed;
     int64_t rotated_heads; /* of a sweep over partial RoPE; -1: none */
-    bool ablation;         /* heads are ablated after training */
+    unsigned methods;      /* heads are ablated after training: a bit 1 << SZG_ABLATE_x a method */
     bool finished;
     const szg_train_config *config;
 } szg_reproduction_run;
@@ -42,14 +43,16 @@ const char *szg_reproduction_about(const szg_reproduction *reproduction);
 /* The preset file, as JSON. */
 const char *szg_reproduction_preset(const szg_reproduction *reproduction);
 int64_t szg_reproduction_count(const szg_reproduction *reproduction);
-/* In the order in which they are trained: every experiment, task and encoding with the first seed,
- * then with the next. */
+/* In the order in which they are trained. */
 szg_reproduction_run szg_reproduction_run_at(const szg_reproduction *reproduction, int64_t index);
 
 /* Trains (and ablates) what is not finished, in order; goes on where a killed process stopped.
- * Errors of szg_train_run, with the run's name; SZG_ECANCEL says how to go on. */
+ * seconds: 0, or the time that this may take: a run that would not be finished in what is left of
+ * it, at the rate of those before it, is not begun (unless it takes longer than the whole time),
+ * and the run that the end of the time finds at work is saved. SZG_OK then too: a note says what is
+ * left. Errors of szg_train_run, with the run's name; SZG_ECANCEL says how to go on. */
 SZG_CHECK_RESULT szg_status szg_reproduction_train(szg_context *context,
-                                                   szg_reproduction *reproduction);
+                                                   szg_reproduction *reproduction, double seconds);
 
 /* What the finished runs say. The tables do not depend on how often the work was interrupted, but
  * for `needs`, which holds timings. */

@@ -70,7 +70,7 @@ START_TEST(runs_follow_from_the_preset) {
     ck_assert_int_eq(count.config->loop.epochs, 1); /* the task's word after the preset's */
     ck_assert_int_eq(count.config->loop.batch, 16);
     ck_assert_int_eq(count.rotated_heads, -1);
-    ck_assert(count.ablation && !count.finished && count.seed == 3);
+    ck_assert(count.methods == 1 && !count.finished && count.seed == 3);
     szg_reproduction_run partial = szg_reproduction_run_at(toys, 2);
     ck_assert_str_eq(partial.encoding, "rope:rotate=0-0");
     ck_assert_int_eq(partial.rotated_heads, 1);
@@ -78,7 +78,7 @@ START_TEST(runs_follow_from_the_preset) {
     ck_assert_int_eq(open.config->profile, SZG_PROFILE_RELEASED);
     ck_assert_int_eq(open.config->model.mask, SZG_MASK_CAUSAL); /* over the profile's none */
     ck_assert_str_eq(open.encoding, "alibi:slopes=exp");
-    ck_assert(!open.ablation);
+    ck_assert(open.methods == 0);
     szg_reproduction_close(&toys);
     ck_szg_ok(open_toy(test_context(), folder, overrides, 2, &toys));
     ck_assert_int_eq(szg_reproduction_run_at(toys, 3).config->loop.epochs, 7); /* the last word */
@@ -112,7 +112,7 @@ static char *tables_text(const char *folder) {
 static void train_toy(const char *folder) {
     szg_reproduction *toys;
     ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
-    ck_szg_ok(szg_reproduction_train(test_context(), toys));
+    ck_szg_ok(szg_reproduction_train(test_context(), toys, 0));
     szg_reproduction_close(&toys);
 }
 
@@ -233,7 +233,7 @@ START_TEST(failed_allocations_are_survived) {
     szg_reproduction_tables tables;
     write_preset(folder, single, path);
     ck_survives_failed_allocations(20, open_single(path, folder, &one));
-    ck_survives_failed_allocations(50, szg_reproduction_train(test_context(), one));
+    ck_survives_failed_allocations(50, szg_reproduction_train(test_context(), one, 0));
     ck_survives_failed_allocations(50,
                                    szg_reproduction_report(test_context(), one, one, 0, &tables));
     ck_assert_int_eq(szg_table_rows(tables.runs), 1);
@@ -305,7 +305,7 @@ static bool train_interrupted(const char *folder, int64_t calls) {
     ck_szg_ok(szg_context_open(&options, &own.context));
     szg_status status = open_toy(own.context, folder, NULL, 0, &toys);
     if (status == SZG_OK)
-        status = szg_reproduction_train(own.context, toys);
+        status = szg_reproduction_train(own.context, toys, 0);
     if (status == SZG_ECANCEL && toys)
         ck_assert_ptr_nonnull(strstr(szg_context_message(own.context), "the same command goes on"));
     else
@@ -343,7 +343,7 @@ static bool train_killed(const char *folder, int64_t milliseconds) {
         szg_reproduction *toys;
         bool done = szg_context_open(&options, &context) == SZG_OK &&
                     open_toy(context, folder, NULL, 0, &toys) == SZG_OK &&
-                    szg_reproduction_train(context, toys) == SZG_OK;
+                    szg_reproduction_train(context, toys, 0) == SZG_OK;
         _exit(done ? 0 : 1);
     }
     struct timespec pause = {.tv_sec = milliseconds / 1000,

@@ -1,0 +1,244 @@
+/* A preset file: experiments, and in which order their runs come. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/memory.h>
+
+#include "reproduce_preset.h"
+
+/* ---- Members ---- */
+
+/* Refuses members of an object that are none of `known` ("a|b|c"). */
+szg_status preset_members(szg_context *context, szg_json_value object, const char *known) {
+    SZG_TRY(szg_json_as_object(context, object));
+    for (szg_json_value member = {0}; szg_json_next(object, &member);) {
+        size_t length = strlen(member.key);
+        const char *at = known;
+        while (at && (strncmp(at, member.key, length) != 0 || (at[length] && at[length] != '|'))) {
+            at = strchr(at, '|');
+            at = at ? at + 1 : NULL;
+        }
+        if (!at)
+            return szg_json_fail(context, member, "is none of %s", known);
+    }
+    return SZG_OK;
+}
+
+/* A text that becomes the name of a folder. */
+static szg_status read_name(szg_context *context, szg_json_value value, const char **out) {
+    SZG_TRY(szg_json_as_text(context, value, out));
+    size_t length = strlen(*out);
+    if (length < 1 || length > 64 ||
+        strspn(*out, "abcdefghijklmnopqrstuvwxyz0123456789_-") != length)
+        return szg_json_fail(context, value,
+                             "names a folder: 1 to 64 lower-case letters, digits, _ and -");
+    return SZG_OK;
+}
+
+/* ---- The lists of an experiment ---- */
+
+static szg_status add_encodings(szg_context *context, run_place *place, szg_reproduction *out) {
+    szg_json_value list = szg_json_member(place->part, "encodings");
+    SZG_TRY(szg_json_as_array(context, list));
+    place->rotated = -1;
+    for (int64_t i = 0; i < szg_json_count(list); i++) {
+        SZG_TRY(szg_json_as_text(context, szg_json_element(list, i), &place->encoding));
+        SZG_TRY(preset_add_run(context, place, out));
+    }
+    return SZG_OK;
+}
+
+/* RoPE in the first k heads, NoPE in the others. */
+static szg_status add_rotated(szg_context *context, run_place *place, szg_reproduction *out) {
+    szg_json_value list = szg_json_member(place->part, "rotated_heads");
+    char spec[64];
+    if (szg_json_kind_of(list) == SZG_JSON_ABSENT)
+        return SZG_OK;
+    SZG_TRY(szg_json_as_array(context, list));
+    for (int64_t i = 0; i < szg_json_count(list); i++) {
+        szg_json_value value = szg_json_element(list, i);
+        SZG_TRY(szg_json_as_integer(context, value, &place->rotated));
+        if (place->rotated < 1 || place->rotated > 1023)
+            return szg_json_fail(context, value,
+                                 "must be at least 1 and below model.heads: list nope for 0 and "
+                                 "rope for all heads");
+        snprintf(spec, sizeof spec, "rope:rotate=0-%" PRId64, place->rotated - 1);
+        place->encoding = spec;
+        SZG_TRY(preset_add_run(context, place, out));
+        if (place->rotated >= out->run[out->count - 1].config->model.heads)
+            return szg_json_fail(context, value, "is not below model.heads=%" PRId64,
+                                 out->run[out->count - 1].config->model.heads);
+    }
+    return SZG_OK;
+}
+
+/* The experiment's tasks, or all of the preset. */
+static szg_status add_tasks(szg_context *context, run_place *place, szg_reproduction *out) {
+    szg_json_value tasks = szg_json_member(place->part, "tasks");
+    szg_json_value known = szg_json_member(place->root, "tasks");
+    bool own = szg_json_kind_of(tasks) != SZG_JSON_ABSENT;
+    if (own)
+        SZG_TRY(szg_json_as_array(context, tasks));
+    szg_json_value member = {0};
+    for (int64_t i = 0; i < szg_json_count(own ? tasks : known); i++) {
+        if (own)
+            SZG_TRY(szg_json_as_text(context, szg_json_element(tasks, i), &place->task));
+        else if (szg_json_next(known, &member))
+            place->task = member.key;
+        if (!szg_json_has(known, place->task))
+            return szg_json_fail(context, szg_json_element(tasks, i),
+                                 "is no task that `tasks` of the preset describes");
+        SZG_TRY(add_encodings(context, place, out));
+        SZG_TRY(add_rotated(context, place, out));
+    }
+    return SZG_OK;
+}
+
+static szg_status add_seed(szg_context *context, run_place *place, szg_json_value seed,
+                           szg_reproduction *out) {
+    SZG_TRY(szg_json_as_integer(context, seed, &place->seed));
+    if (place->seed < 0)
+        return szg_json_fail(context, seed, "is negative: seeds count from 0");
+    return add_tasks(context, place, out);
+}
+
+/* ---- What an experiment is ---- */
+
+/* The first experiment of a name; absent: there is none. */
+static szg_status find_experiment(szg_context *context, szg_json_value experiments,
+                                  const char *name, szg_json_value *out) {
+    int64_t count = szg_json_count(experiments);
+    for (int64_t i = 0; i < count; i++) {
+        const char *own;
+        szg_json_value experiment = szg_json_element(experiments, i);
+        SZG_TRY(szg_json_as_object(context, experiment));
+        SZG_TRY(read_name(context, szg_json_member(experiment, "name"), &own));
+        if (strcmp(own, name) == 0) {
+            *out = experiment;
+            return SZG_OK;
+        }
+    }
+    *out = szg_json_element(experiments, count);
+    return SZG_OK;
+}
+
+/* true, false, or a list of methods. */
+static szg_status read_methods(szg_context *context, szg_json_value value, unsigned *out) {
+    *out = 0;
+    if (szg_json_kind_of(value) == SZG_JSON_ABSENT)
+        return SZG_OK;
+    if (szg_json_kind_of(value) != SZG_JSON_ARRAY) {
+        bool yes;
+        SZG_TRY(szg_json_as_boolean(context, value, &yes));
+        *out = yes ? 1u << SZG_ABLATE_OUTPUT : 0;
+        return SZG_OK;
+    }
+    for (int64_t i = 0; i < szg_json_count(value); i++) {
+        szg_json_value element = szg_json_element(value, i);
+        const char *name;
+        szg_ablation_method method;
+        SZG_TRY(szg_json_as_text(context, element, &name));
+        if (szg_ablation_method_parse(context, name, &method) != SZG_OK)
+            return szg_json_fail(context, element,
+                                 "%.40s is none of output, values, latent_columns", name);
+        *out |= 1u << method;
+    }
+    return SZG_OK;
+}
+
+/* The experiment of whose runs those of `place` differ by the keys of its own configuration. */
+static szg_status find_base(szg_context *context, run_place *place, szg_json_value experiments) {
+    szg_json_value like = szg_json_member(place->origin, "like");
+    place->like = NULL;
+    place->base = like;
+    if (szg_json_kind_of(like) == SZG_JSON_ABSENT)
+        return SZG_OK;
+    SZG_TRY(szg_json_as_text(context, like, &place->like));
+    SZG_TRY(find_experiment(context, experiments, place->like, &place->base));
+    if (szg_json_kind_of(place->base) == SZG_JSON_ABSENT ||
+        place->base.index >= place->origin.index)
+        return szg_json_fail(context, like, "%.64s is no experiment above this one", place->like);
+    if (szg_json_has(place->base, "like"))
+        return szg_json_fail(context, like, "%.64s is like another one itself", place->like);
+    return SZG_OK;
+}
+
+/* Name, profile, configuration and ablation: of the experiment, or of the one that it goes on with.
+ */
+static szg_status describe(szg_context *context, run_place *place, szg_json_value experiments) {
+    SZG_TRY(szg_json_as_object(context, place->part));
+    SZG_TRY(read_name(context, szg_json_member(place->part, "name"), &place->name));
+    SZG_TRY(find_experiment(context, experiments, place->name, &place->origin));
+    bool again = place->origin.index != place->part.index;
+    bool like = szg_json_has(place->origin, "like");
+    SZG_TRY(preset_members(context, place->part,
+                           again  ? "name|seeds|tasks|encodings|rotated_heads"
+                           : like ? "name|like|seeds|tasks|encodings|rotated_heads|ablation|config"
+                                  : "name|profile|seeds|tasks|encodings|rotated_heads|ablation|"
+                                    "config"));
+    SZG_TRY(find_base(context, place, experiments));
+    szg_json_value first = place->like ? place->base : place->origin;
+    SZG_TRY(szg_json_as_text(context, szg_json_member(first, "profile"), &place->profile));
+    szg_json_value own = szg_json_member(place->origin, "ablation");
+    return read_methods(
+        context,
+        szg_json_kind_of(own) != SZG_JSON_ABSENT ? own : szg_json_member(first, "ablation"),
+        &place->methods);
+}
+
+/* ---- The order ---- */
+
+/* One of the preset's seeds: every experiment that has no seeds of its own, and, with the first
+ * one, those that do, each with its own. */
+static szg_status add_round(szg_context *context, run_place *place, szg_json_value seed,
+                            szg_reproduction *out) {
+    szg_json_value experiments = szg_json_member(place->root, "experiments");
+    for (int64_t e = 0; e < szg_json_count(experiments); e++) {
+        place->part = szg_json_element(experiments, e);
+        SZG_TRY(describe(context, place, experiments));
+        szg_json_value own = szg_json_member(place->part, "seeds");
+        if (szg_json_kind_of(own) == SZG_JSON_ABSENT) {
+            SZG_TRY(add_seed(context, place, seed, out));
+            continue;
+        }
+        SZG_TRY(szg_json_as_array(context, own));
+        for (int64_t i = 0; seed.index == 0 && i < szg_json_count(own); i++)
+            SZG_TRY(add_seed(context, place, szg_json_element(own, i), out));
+    }
+    return SZG_OK;
+}
+
+static szg_status read_root(szg_context *context, const szg_reproduction_options *options,
+                            szg_json_value root, szg_reproduction *out) {
+    const char *text;
+    run_place place = {.options = options, .root = root};
+    SZG_TRY(preset_members(context, root, "name|about|seeds|config|tasks|experiments"));
+    SZG_TRY(read_name(context, szg_json_member(root, "name"), &text));
+    SZG_TRY(szg_memory_copy_text(context, text, &out->name));
+    SZG_TRY(szg_json_as_text(context, szg_json_member(root, "about"), &text));
+    SZG_TRY(szg_memory_copy_text(context, text, &out->about));
+    szg_json_value seeds = szg_json_member(root, "seeds");
+    szg_json_value experiments = szg_json_member(root, "experiments");
+    SZG_TRY(szg_json_as_array(context, seeds));
+    SZG_TRY(szg_json_as_array(context, experiments));
+    SZG_TRY(preset_members(context, szg_json_member(root, "tasks"), "distance|count"));
+    for (int64_t s = 0; s < szg_json_count(seeds); s++)
+        SZG_TRY(add_round(context, &place, szg_json_element(seeds, s), out));
+    if (out->count == 0)
+        return szg_json_fail(context, experiments,
+                             "names no run: seeds, tasks and encodings are "
+                             "wanted");
+    return SZG_OK;
+}
+
+szg_status preset_read(szg_context *context, const szg_reproduction_options *options,
+                       szg_reproduction *out) {
+    szg_json *json;
+    SZG_TRY(szg_json_read(context, options->preset, &json));
+    szg_status status = read_root(context, options, szg_json_root(json), out);
+    if (status == SZG_OK)
+        status = szg_json_text(context, szg_json_root(json), 0, &out->preset);
+    szg_json_close(&json);
+    return status;
+}

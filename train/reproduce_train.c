@@ -1,0 +1,257 @@
+/* Training what is not finished, in pieces of any length. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <szego/backend.h>
+#include <szego/csv.h>
+#include <szego/file.h>
+#include <szego/memory.h>
+#include <szego/version.h>
+
+#include "reproduce_private.h"
+
+/* ---- Files ---- */
+
+const char *const reproduction_methods[3] = {"output", "values", "latent_columns"};
+
+szg_status reproduction_ablation_path(szg_context *context, const reproduction_run *run,
+                                      szg_ablation_method method, char **out) {
+    char name[64] = "ablation.csv";
+    if (method != SZG_ABLATE_OUTPUT)
+        snprintf(name, sizeof name, "ablation_%s.csv", reproduction_methods[method]);
+    return szg_path_join(context, run->folder, name, out);
+}
+
+szg_status reproduction_is_begun(szg_context *context, const reproduction_run *run, bool *out) {
+    char *state;
+    SZG_TRY(szg_path_join(context, run->folder, "checkpoint.state.safetensors", &state));
+    *out = access(state, F_OK) == 0;
+    szg_memory_free(state);
+    return SZG_OK;
+}
+
+/* ---- One run ---- */
+
+static szg_status write_ablation(szg_context *context, const reproduction_run *run,
+                                 szg_ablation_method method, const szg_ablation *ablation) {
+    szg_table *table = NULL;
+    char *path;
+    szg_run_key key = reproduction_key(run);
+    SZG_TRY(reproduction_ablation_path(context, run, method, &path));
+    szg_status status = szg_ablation_table_open(context, &table);
+    if (status == SZG_OK)
+        status = szg_ablation_rows(context, table, &key, ablation);
+    if (status == SZG_OK)
+        status = szg_csv_write(context, table, path);
+    szg_table_close(&table);
+    szg_memory_free(path);
+    return status;
+}
+
+static szg_status ablate(szg_context *context, reproduction_run *run, const szg_dataset *data,
+                         szg_model *model, szg_ablation_method method) {
+    szg_ablation ablation;
+    szg_ablation_options options = {.method = method};
+    SZG_TRY(szg_ablation_run(context, model, &data->test, &options, &ablation));
+    ablation.ceiling = run->facts.data.ceiling;
+    run->facts.whole = ablation.accuracy;
+    szg_status status = write_ablation(context, run, method, &ablation);
+    szg_ablation_close(&ablation);
+    return status;
+}
+
+/* What the trained model says: operations, and accuracy without each head. */
+static szg_status examine(szg_context *context, reproduction_run *run, const szg_dataset *data) {
+    szg_model *model;
+    char *path;
+    SZG_TRY(szg_path_join(context, run->folder, "checkpoint.safetensors", &path));
+    szg_status status = szg_model_load(context, path, NULL, &model);
+    szg_memory_free(path);
+    if (status != SZG_OK)
+        return status;
+    szg_model_operations operations = szg_model_operations_per_token(model);
+    run->facts.parameters = szg_model_count(model);
+    run->facts.forward = operations.forward;
+    run->facts.training = operations.training;
+    run->facts.whole = run->facts.test_accuracy;
+    snprintf(run->facts.version, sizeof run->facts.version, "%s", szg_version());
+    snprintf(run->facts.commit, sizeof run->facts.commit, "%s", szg_commit());
+    snprintf(run->facts.backend, sizeof run->facts.backend, "%s",
+             szg_ops_name(szg_ops_of(context)));
+    for (int method = 0; method < 3 && status == SZG_OK; method++)
+        if (run->shown.methods >> method & 1)
+            status = ablate(context, run, data, model, (szg_ablation_method)method);
+    szg_model_close(context, &model);
+    return status;
+}
+
+static szg_status train(szg_context *context, reproduction_run *run, const szg_dataset *data) {
+    szg_train_options options = {.config = run->config,
+                                 .data = data,
+                                 .seed = run->shown.seed,
+                                 .folder = run->folder,
+                                 .resume = true};
+    szg_train_result result;
+    SZG_TRY(szg_train_run(context, &options, &result));
+    run->facts.steps = result.steps;
+    run->facts.epochs = result.epochs;
+    run->facts.train_loss = result.train_loss;
+    run->facts.train_accuracy = result.train_accuracy;
+    run->facts.test_loss = result.test_loss;
+    run->facts.test_accuracy = result.test_accuracy;
+    run->facts.best_accuracy = result.best_accuracy;
+    return SZG_OK;
+}
+
+/* Whether two runs have the same examples. */
+static bool same_data(const szg_train_config *a, const szg_train_config *b) {
+    return a->model.vocabulary == b->model.vocabulary &&
+           memcmp(&a->data, &b->data, sizeof a->data) == 0;
+}
+
+/* Those of a finished run with the same examples, or computed. */
+static szg_status take_data_facts(szg_context *context, const szg_reproduction *self,
+                                  const szg_dataset *data, reproduction_run *run) {
+    for (int64_t i = 0; i < self->count; i++)
+        if (self->run[i].shown.finished && same_data(self->run[i].config, run->config)) {
+            run->facts.data = self->run[i].facts.data;
+            return SZG_OK;
+        }
+    return facts_of_data(context, run->config, data, &run->facts.data);
+}
+
+static szg_status finish_run(szg_context *context, const szg_reproduction *self,
+                             reproduction_run *run) {
+    szg_dataset data;
+    SZG_TRY(szg_folder_create(context, run->folder));
+    SZG_TRY(szg_dataset_open(context, run->config, &data));
+    szg_status status = train(context, run, &data);
+    if (status == SZG_OK)
+        status = take_data_facts(context, self, &data, run);
+    if (status == SZG_OK)
+        status = examine(context, run, &data);
+    if (status == SZG_OK)
+        status = facts_write(context, run);
+    szg_dataset_close(&data);
+    run->shown.finished = status == SZG_OK;
+    return status;
+}
+
+/* ---- A piece ---- */
+
+/* What this process has measured, and the time that it has. */
+typedef struct piece {
+    double seconds, end;      /* allowed in all, and when they are over; 0: no limit */
+    double operations, spent; /* of the runs that it began and finished */
+} piece;
+
+/* Seconds that a run will take; NaN: nothing is measured yet. Runs that are finished from before
+ * count where this process has none of its own. */
+static szg_status estimate(szg_context *context, const szg_reproduction *self, const piece *now,
+                           const reproduction_run *run, double *out) {
+    double training, ablation, operations = now->operations, seconds = now->spent;
+    SZG_TRY(reproduction_operations(context, run, &training, &ablation));
+    if (!(seconds > 0))
+        SZG_TRY(reproduction_measured(context, self, &operations, &seconds));
+    *out = operations > 0 ? (training + ablation) * seconds / operations : NAN;
+    return SZG_OK;
+}
+
+/* Whether there is time for the run. One that was begun goes on, and one that no piece could hold
+ * is begun all the same. */
+static szg_status fits(szg_context *context, const szg_reproduction *self, const piece *now,
+                       const reproduction_run *run, bool *out) {
+    double need, left = now->end - szg_train_seconds();
+    SZG_TRY(reproduction_is_begun(context, run, out));
+    if (*out)
+        return SZG_OK;
+    SZG_TRY(estimate(context, self, now, run, &need));
+    *out = left > 0 && !(need > left && need <= now->seconds);
+    if (*out && !isnan(need))
+        szg_say(context, SZG_NOTE, "%s: about %.1f min; %.1f are left", run->name, need / 60,
+                left / 60);
+    else if (!*out)
+        szg_say(context, SZG_NOTE, "%s: about %.1f min; %.1f are left: not begun", run->name,
+                need / 60, left > 0 ? left / 60 : 0);
+    return SZG_OK;
+}
+
+static szg_status finish_and_measure(szg_context *context, const szg_reproduction *self, piece *now,
+                                     reproduction_run *run) {
+    double begin = szg_train_seconds(), training, ablation;
+    bool begun;
+    SZG_TRY(reproduction_is_begun(context, run, &begun));
+    SZG_TRY(finish_run(context, self, run));
+    if (begun)
+        return SZG_OK;
+    SZG_TRY(reproduction_operations(context, run, &training, &ablation));
+    now->operations += training + ablation;
+    now->spent += szg_train_seconds() - begin;
+    return SZG_OK;
+}
+
+/* Why the work stopped, as an error or, where the time was up, as a note. */
+static szg_status explain(szg_context *context, szg_status status, const szg_reproduction *self,
+                          int64_t done, const reproduction_run *run) {
+    if (status != SZG_ECANCEL)
+        return szg_fail_prefix(context, status, "%s", run->name);
+    if (szg_context_is_cancelled(context))
+        return szg_fail(context, SZG_ECANCEL,
+                        "interrupted in %s, %" PRId64 " of %" PRId64
+                        " runs are finished: the same command goes on where it stopped",
+                        run->name, done, self->count);
+    szg_say(context, SZG_NOTE, "the time is up in %s", run->name);
+    return SZG_OK;
+}
+
+static szg_status train_run(szg_context *context, szg_reproduction *self, piece *now,
+                            reproduction_run *run, int64_t *done) {
+    szg_say(context, SZG_NOTE, "run %" PRId64 " of %" PRId64 ": %s", *done + 1, self->count,
+            run->name);
+    szg_status status = finish_and_measure(context, self, now, run);
+    if (status != SZG_OK)
+        return explain(context, status, self, *done, run);
+    ++*done;
+    szg_say(context, SZG_NOTE, "%s: test accuracy %.4f", run->name, run->facts.test_accuracy);
+    return SZG_OK;
+}
+
+static szg_status train_all(szg_context *context, szg_reproduction *self, piece *now,
+                            int64_t *done) {
+    for (int64_t i = 0; i < self->count; i++) {
+        reproduction_run *run = &self->run[i];
+        bool enough = true;
+        if (run->shown.finished)
+            continue;
+        if (now->seconds > 0)
+            SZG_TRY(fits(context, self, now, run, &enough));
+        if (!enough)
+            return SZG_OK;
+        SZG_TRY(train_run(context, self, now, run, done));
+        if (!run->shown.finished) /* the time is up */
+            return SZG_OK;
+    }
+    return SZG_OK;
+}
+
+szg_status szg_reproduction_train(szg_context *context, szg_reproduction *reproduction,
+                                  double seconds) {
+    piece now = {.seconds = seconds, .end = szg_train_seconds() + seconds};
+    int64_t done = 0;
+    if (!reproduction->folder)
+        return szg_fail(context, SZG_EINVAL, "reproduction: no folder to train in");
+    for (int64_t i = 0; i < reproduction->count; i++)
+        done += reproduction->run[i].shown.finished;
+    szg_context_set_deadline(context, seconds);
+    szg_status status = train_all(context, reproduction, &now, &done);
+    szg_context_set_deadline(context, 0);
+    if (status == SZG_OK && done < reproduction->count)
+        szg_say(context, SZG_NOTE,
+                "%" PRId64 " of %" PRId64
+                " runs are finished: the same command goes on where it stopped",
+                done, reproduction->count);
+    return status;
+}
