@@ -3,6 +3,7 @@
 #define SZEGO_SZEGO_H
 
 #include <szego/ablation.h>
+#include <szego/archive.h>
 #include <szego/backend.h>
 #include <szego/ball.h>
 #include <szego/capture.h>

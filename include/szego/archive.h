@@ -1,0 +1,47 @@
+/* Archives of files: a tar compressed with xz, whose checksums tell a damaged one. */
+#ifndef SZEGO_ARCHIVE_H
+#define SZEGO_ARCHIVE_H
+
+#include <szego/context.h>
+
+SZG_BEGIN_DECLS
+
+/* ---- Writing: the same files in the same order give the same bytes ---- */
+
+typedef struct szg_archive_writer szg_archive_writer;
+
+/* Opens a temporary file beside `path`. SZG_EIO, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_archive_create(szg_context *context, const char *path,
+                                               szg_archive_writer **out);
+/* Appends the file `path` under `name`: no times, owners or permissions. SZG_EIO, SZG_EDATA (not a
+ * regular file). */
+SZG_CHECK_RESULT szg_status szg_archive_add(szg_context *context, szg_archive_writer *writer,
+                                            const char *name, const char *path);
+/* Finishes, renames onto the target and frees; nulls the pointer either way. SZG_EIO. */
+SZG_CHECK_RESULT szg_status szg_archive_commit(szg_context *context, szg_archive_writer **writer);
+/* Removes what was written and frees; NULL and *writer NULL are allowed. */
+void szg_archive_discard(szg_archive_writer **writer);
+
+/* ---- Reading, into memory ---- */
+
+typedef struct szg_archive szg_archive;
+
+typedef struct szg_archive_file {
+    const char *name; /* relative, of printable ASCII, without empty, "." or ".." parts */
+    const unsigned char *data;
+    int64_t size;
+} szg_archive_file;
+
+/* most: bytes that the archive may unpack to. SZG_EDATA, before anything of it is given out: no
+ * such archive, a damaged or truncated or larger one, a link or anything else but regular files, a
+ * name that is not as above, a name twice. SZG_EIO, SZG_ENOMEM, SZG_ECANCEL. */
+SZG_CHECK_RESULT szg_status szg_archive_open(szg_context *context, const char *path, int64_t most,
+                                             szg_archive **out);
+int64_t szg_archive_count(const szg_archive *archive);
+szg_archive_file szg_archive_file_at(const szg_archive *archive, int64_t index);
+/* Frees and nulls the pointer; NULL and *archive NULL are allowed. */
+void szg_archive_close(szg_archive **archive);
+
+SZG_END_DECLS
+
+#endif

@@ -1,0 +1,182 @@
+/* Archives: what goes in comes out, the same files give the same bytes, hostile ones are refused.
+ */
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scratch.h"
+#include "suite.h"
+
+enum { MOST = 1 << 20 };
+
+/* Three files: some bytes, none, and many. */
+static const char *const names[] = {"a/b/one.csv", "a/none", "z"};
+static size_t sizes[] = {5, 0, 200000};
+static unsigned char contents[200000];
+
+static szg_status pack(szg_context *context, const char *path) {
+    szg_archive_writer *writer;
+    szg_status status = szg_archive_create(context, path, &writer);
+    for (int i = 0; i < 3 && status == SZG_OK; i++) {
+        const char *part = scratch_bytes("part", contents, sizes[i]);
+        status = szg_archive_add(context, writer, names[i], part);
+    }
+    if (status == SZG_OK)
+        return szg_archive_commit(context, &writer);
+    szg_archive_discard(&writer);
+    return status;
+}
+
+static void check_contents(const szg_archive *archive) {
+    ck_assert_int_eq(szg_archive_count(archive), 3);
+    for (int i = 0; i < 3; i++) {
+        szg_archive_file file = szg_archive_file_at(archive, i);
+        ck_assert_str_eq(file.name, names[i]);
+        ck_assert_int_eq(file.size, (int64_t)sizes[i]);
+        ck_assert_int_eq(memcmp(file.data, contents, sizes[i]), 0);
+    }
+}
+
+static void fill_contents(void) {
+    szg_stream stream = {.seed = test_seed(), .purpose = 1};
+    for (size_t i = 0; i < sizeof contents; i++)
+        contents[i] = (unsigned char)szg_random_below(&stream, i, 256);
+}
+
+START_TEST(what_goes_in_comes_out) {
+    szg_archive *archive;
+    size_t size[2];
+    fill_contents();
+    ck_szg_ok(pack(test_context(), scratch_path("one.tar.xz")));
+    ck_szg_ok(szg_archive_open(test_context(), scratch_path("one.tar.xz"), MOST, &archive));
+    check_contents(archive);
+    szg_archive_close(&archive);
+    ck_assert_ptr_null(archive);
+    sleep(1); /* another time of day and of the files */
+    ck_szg_ok(pack(test_context(), scratch_path("two.tar.xz")));
+    unsigned char *one = (unsigned char *)scratch_read(scratch_path("one.tar.xz"), &size[0]);
+    unsigned char *two = (unsigned char *)scratch_read(scratch_path("two.tar.xz"), &size[1]);
+    ck_assert_uint_eq(size[0], size[1]);
+    ck_assert_int_eq(memcmp(one, two, size[0]), 0);
+    free(one);
+    free(two);
+    ck_szg_fails(SZG_EDATA, "unpacks to more than 100000 bytes",
+                 szg_archive_open(test_context(), scratch_path("one.tar.xz"), 100000, &archive));
+    ck_survives_failed_allocations(4, pack(test_context(), scratch_path("one.tar.xz")));
+    ck_survives_failed_allocations(
+        6, szg_archive_open(test_context(), scratch_path("one.tar.xz"), MOST, &archive));
+    szg_archive_close(&archive);
+}
+END_TEST
+
+START_TEST(damage_is_found) {
+    szg_archive *archive;
+    size_t size;
+    fill_contents();
+    sizes[2] = 300;
+    ck_szg_ok(pack(test_context(), scratch_path("whole.tar.xz")));
+    unsigned char *data = (unsigned char *)scratch_read(scratch_path("whole.tar.xz"), &size);
+    for (size_t length = 0; length < size; length += 1 + length / 16) {
+        scratch_bytes("cut.tar.xz", data, length);
+        ck_szg_fails(SZG_EDATA, "cut.tar.xz",
+                     szg_archive_open(test_context(), scratch_path("cut.tar.xz"), MOST, &archive));
+        ck_assert_ptr_null(archive);
+    }
+    scratch_bytes("cut.tar.xz", data, size - 1);
+    ck_szg_fails(SZG_EDATA, "",
+                 szg_archive_open(test_context(), scratch_path("cut.tar.xz"), MOST, &archive));
+    for (size_t at = 0; at < size; at += 3) {
+        data[at] ^= 1u << (at % 8);
+        scratch_bytes("flipped.tar.xz", data, size);
+        szg_status status =
+            szg_archive_open(test_context(), scratch_path("flipped.tar.xz"), MOST, &archive);
+        data[at] ^= 1u << (at % 8);
+        if (status == SZG_OK)
+            check_contents(archive);
+        else
+            ck_assert_int_eq(status, SZG_EDATA);
+        szg_archive_close(&archive);
+    }
+    free(data);
+    sizes[2] = sizeof contents;
+}
+END_TEST
+
+/* ---- Hostile archives, written with the library itself ---- */
+
+typedef struct hostile {
+    const char *name;
+    const char *link; /* NULL: none */
+    int type;         /* AE_IFREG, ... */
+    const char *words;
+} hostile;
+
+static void write_hostile(const hostile *what, int copies, const char *path) {
+    struct archive *tar = archive_write_new();
+    archive_write_add_filter_xz(tar);
+    archive_write_set_format_pax(tar);
+    ck_assert_int_eq(archive_write_open_filename(tar, path), ARCHIVE_OK);
+    for (int i = 0; i < copies; i++) {
+        struct archive_entry *entry = archive_entry_new();
+        archive_entry_set_pathname(entry, what->name);
+        archive_entry_set_filetype(entry, (unsigned)what->type);
+        archive_entry_set_perm(entry, 0644);
+        archive_entry_set_size(entry, what->link || what->type != AE_IFREG ? 0 : 3);
+        if (what->link && what->type == AE_IFLNK)
+            archive_entry_set_symlink(entry, what->link);
+        else if (what->link)
+            archive_entry_set_hardlink(entry, what->link);
+        ck_assert_int_eq(archive_write_header(tar, entry), ARCHIVE_OK);
+        if (archive_entry_size(entry) > 0)
+            archive_write_data(tar, "abc", 3);
+        archive_entry_free(entry);
+    }
+    ck_assert_int_eq(archive_write_close(tar), ARCHIVE_OK);
+    archive_write_free(tar);
+}
+
+START_TEST(hostile_archives_are_refused) {
+    static const hostile all[] = {
+        {"/etc/passwd", NULL, AE_IFREG, "/etc/passwd\" is not taken"},
+        {"../x", NULL, AE_IFREG, "../x\" is not taken"},
+        {"a/../../x", NULL, AE_IFREG, "is not taken"},
+        {"a/..", NULL, AE_IFREG, "is not taken"},
+        {"./a", NULL, AE_IFREG, "is not taken"},
+        {"a//b", NULL, AE_IFREG, "is not taken"},
+        {"a b", NULL, AE_IFREG, "is not taken"},
+        {"a\nb", NULL, AE_IFREG, "is not taken"},
+        {"a\\b", NULL, AE_IFREG, "is not taken"},
+        {"link", "/etc/passwd", AE_IFLNK, "link is no regular file"},
+        {"link", "/etc/passwd", AE_IFREG, "link is no regular file"},
+        {"pipe", NULL, AE_IFIFO, "pipe is no regular file"},
+        {"folder", NULL, AE_IFDIR, "not taken"}, /* "folder/" */
+    };
+    szg_archive *archive;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        write_hostile(&all[i], 1, scratch_path("hostile.tar.xz"));
+        ck_szg_fails(
+            SZG_EDATA, all[i].words,
+            szg_archive_open(test_context(), scratch_path("hostile.tar.xz"), MOST, &archive));
+    }
+    static const hostile twice = {"a", NULL, AE_IFREG, NULL};
+    write_hostile(&twice, 1, scratch_path("fine.tar.xz"));
+    ck_szg_ok(szg_archive_open(test_context(), scratch_path("fine.tar.xz"), MOST, &archive));
+    szg_archive_close(&archive);
+    write_hostile(&twice, 2, scratch_path("hostile.tar.xz"));
+    ck_szg_fails(SZG_EDATA, "a stands in it twice",
+                 szg_archive_open(test_context(), scratch_path("hostile.tar.xz"), MOST, &archive));
+    ck_szg_fails(SZG_EIO, "missing.tar.xz",
+                 szg_archive_open(test_context(), scratch_path("missing.tar.xz"), MOST, &archive));
+    scratch_bytes("text", "not an archive at all, but some text\n", 37);
+    ck_szg_fails(SZG_EDATA, "text",
+                 szg_archive_open(test_context(), scratch_path("text"), MOST, &archive));
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "round trip", what_goes_in_comes_out);
+    test_add(suite, "damage", damage_is_found);
+    test_add(suite, "hostile", hostile_archives_are_refused);
+}
