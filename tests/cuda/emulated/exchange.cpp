@@ -1,0 +1,131 @@
+/* What the lanes of a warp do together: shuffles, ballots, __syncwarp and mma.
+ *
+ * The lane that comes last computes the results of all, so that nobody reads what another lane
+ * has posted since. */
+#include <string.h>
+
+#include "simt_block.h"
+
+namespace emulated {
+namespace {
+
+const char *name_of(Kind kind) {
+    switch (kind) {
+    case Kind::sync:
+        return "__syncwarp";
+    case Kind::shuffle:
+        return "shuffle";
+    case Kind::ballot:
+        return "ballot";
+    default:
+        return "mma";
+    }
+}
+
+void shuffle(const Exchange &exchange, Warp *warp) {
+    for (unsigned left = exchange.arrived; left; left &= left - 1) {
+        int lane = __builtin_ctz(left);
+        unsigned source = warp->source[lane];
+        if (exchange.arrived >> source & 1)
+            memcpy(warp->result[lane], warp->post[source], exchange.size);
+        else
+            memset(warp->result[lane], 0xff, exchange.size);
+    }
+}
+
+void ballot(const Exchange &exchange, Warp *warp) {
+    unsigned votes = 0;
+    for (unsigned left = exchange.arrived; left; left &= left - 1) {
+        int value, lane = __builtin_ctz(left);
+        memcpy(&value, warp->post[lane], sizeof value);
+        votes |= value ? 1u << lane : 0;
+    }
+    for (unsigned left = exchange.arrived; left; left &= left - 1)
+        memcpy(warp->result[__builtin_ctz(left)], &votes, sizeof votes);
+}
+
+/* PTX ISA, mma.m16n8k8 with .tf32: lane 4 g + t holds a0 = A[g, t], a1 = A[g + 8, t],
+ * a2 = A[g, t + 4], a3 = A[g + 8, t + 4], b0 = B[t, g], b1 = B[t + 4, g], and of the sums
+ * [g, 2 t], [g, 2 t + 1], [g + 8, 2 t], [g + 8, 2 t + 1]. Operands have lost their low 13 bits. */
+void multiply(Warp *warp) {
+    float a[8][16], b[8][8], sum[16][8] = {{0}};
+    for (int lane = 0; lane < 32; lane++) {
+        int group = lane / 4, place = lane % 4;
+        float post[6];
+        memcpy(post, warp->post[lane], sizeof post);
+        a[place][group] = post[0];
+        a[place][group + 8] = post[1];
+        a[place + 4][group] = post[2];
+        a[place + 4][group + 8] = post[3];
+        b[place][group] = post[4];
+        b[place + 4][group] = post[5];
+    }
+    for (int k = 0; k < 8; k++)
+        for (int row = 0; row < 16; row++)
+            for (int column = 0; column < 8; column++)
+                sum[row][column] += a[k][row] * b[k][column];
+    for (int lane = 0; lane < 32; lane++) {
+        int group = lane / 4, place = lane % 4;
+        float result[4] = {sum[group][2 * place], sum[group][2 * place + 1],
+                           sum[group + 8][2 * place], sum[group + 8][2 * place + 1]};
+        memcpy(warp->result[lane], result, sizeof result);
+    }
+}
+
+/* Everyone is there: the results, and all but `self` are woken. */
+void complete(Exchange *exchange, Warp *warp, const Thread *self) {
+    if (exchange->kind == Kind::shuffle)
+        shuffle(*exchange, warp);
+    else if (exchange->kind == Kind::ballot)
+        ballot(*exchange, warp);
+    else if (exchange->kind == Kind::mma)
+        multiply(warp);
+    for (unsigned left = exchange->arrived; left; left &= left - 1) {
+        Thread *thread = warp->first + __builtin_ctz(left);
+        if (thread != self)
+            block_wake(thread);
+    }
+    warp->open &= ~(1u << (exchange - warp->exchange));
+}
+
+bool everyone(const Exchange &exchange, const Warp &warp) {
+    return (exchange.mask & ~(exchange.arrived | warp.ended)) == 0;
+}
+
+} // namespace
+
+const void *simt_exchange(Kind kind, unsigned mask, const void *post, size_t size, unsigned source,
+                          Place place) {
+    Thread *self = block.current;
+    Warp *warp = self->warp;
+    unsigned bit = 1u << self->lane;
+    if (!(mask & bit))
+        block_fail("the mask of the lanes does not name the lane itself", place);
+    int slot = __builtin_ctz(mask);
+    Exchange *exchange = &warp->exchange[slot];
+    if (!(warp->open >> slot & 1)) {
+        *exchange = {mask, 0, kind, size};
+        warp->open |= 1u << slot;
+    } else if (exchange->mask != mask || exchange->kind != kind || exchange->size != size) {
+        block_fail("other lanes of the mask wait at something else, this one comes", place);
+    }
+    exchange->arrived |= bit;
+    warp->source[self->lane] = source;
+    memcpy(warp->post[self->lane], post, size);
+    if (everyone(*exchange, *warp))
+        complete(exchange, warp, self);
+    else
+        block_wait(name_of(kind), place);
+    return warp->result[self->lane];
+}
+
+void exchange_forget(Thread *thread) {
+    Warp *warp = thread->warp;
+    for (unsigned open = warp->open; open; open &= open - 1) {
+        Exchange *exchange = &warp->exchange[__builtin_ctz(open)];
+        if (everyone(*exchange, *warp))
+            complete(exchange, warp, nullptr);
+    }
+}
+
+} // namespace emulated
