@@ -232,6 +232,67 @@ SZG_CHECK_RESULT szg_status szg_network_bias_backward(szg_context *context,
                                                       const szg_bias_rows *rows, const void *dbias,
                                                       void *dtable);
 
+/* ---- Spectra of logits ----
+ * Where a backend can, the spectra of many small matrices of logits are computed beside the work
+ * that follows, and only numbers come to the host. A job is opened once; then, again and again, it
+ * is filled by take and squares, begun, and collected. Not while recording. */
+
+/* What a backend's own job begins with; kept by the functions below. */
+typedef struct szg_spectra_job {
+    int64_t count, n, sums; /* room: matrices, their order, sums of squares */
+    int64_t begun;          /* matrices that are under way; -1: none */
+} szg_spectra_job;
+
+/* Of an n x n matrix L. The arrays are the job's, and last until it is begun again or closed. */
+typedef struct szg_logit_numbers {
+    const double *eigenvalues; /* [n] of (L + L^T)/2, ascending */
+    const double *squares;     /* [n] eigenvalues of L^T L, ascending; rounding may make them < 0 */
+    const double *means;       /* [2n-1] of the diagonals, lag i - j at i - j + n - 1 */
+    double trace, frobenius;   /* of L, from its entries, as those below */
+    double part_frobenius;     /* norm of (L + L^T)/2 */
+    double gram_frobenius;     /* norm of L^T L */
+    double largest, skew;      /* max |L_ij|, max |L_ij - L_ji| */
+    int64_t infinite;          /* place i n + j of the first entry that is not finite; -1: none. The
+                                  other numbers, infinities left out, say nothing then. */
+    bool converged;
+} szg_logit_numbers;
+
+/* Whether the backend can; the functions below fail with SZG_EBACKEND where it cannot. */
+bool szg_network_has_spectra(szg_context *context);
+/* Room for `count` matrices of order n and `sums` sums of squares. */
+SZG_CHECK_RESULT szg_status szg_network_spectra_open(szg_context *context, int64_t count, int64_t n,
+                                                     int64_t sums, szg_spectra_job **out);
+/* NULL is allowed. Waits for what is under way. */
+void szg_network_spectra_close(szg_context *context, szg_spectra_job **job);
+
+/* Matrices first .. first + count - 1 of the job become copies of the leading n x n corners of
+ * `count` matrices [length][length] that stand one after the other. The array may then change. */
+SZG_CHECK_RESULT szg_status szg_network_spectra_take(szg_context *context, szg_spectra_job *job,
+                                                     int64_t first, int64_t count, int64_t length,
+                                                     const void *logits);
+
+/* Matrices [rows][columns] whose rows, or columns, are shared out evenly to heads. */
+typedef struct szg_head_part {
+    const void *array;
+    int64_t rows, columns;
+    bool by_columns;
+} szg_head_part;
+enum { SZG_HEAD_PARTS = 8 };
+/* sums[first + h] = sum of the squares of head h's entries in all `count` <= SZG_HEAD_PARTS parts.
+ */
+SZG_CHECK_RESULT szg_status szg_network_spectra_squares(szg_context *context, szg_spectra_job *job,
+                                                        int64_t first, int64_t heads, int64_t count,
+                                                        const szg_head_part *parts);
+
+/* Starts with the first `count` matrices and all sums, after the work given before; returns at
+ * once. */
+SZG_CHECK_RESULT szg_status szg_network_spectra_begin(szg_context *context, szg_spectra_job *job,
+                                                      int64_t count);
+/* Waits for what was begun, and for nothing that was given later: numbers [count of begin], sums
+ * [sums of open] or NULL. The job may be filled again, also where it failed. */
+SZG_CHECK_RESULT szg_status szg_network_spectra_collect(szg_context *context, szg_spectra_job *job,
+                                                        szg_logit_numbers *numbers, double *sums);
+
 /* ---- Normalisation, residual paths ---- */
 
 /* y = gamma (x - mean) / sqrt(variance + eps) + beta, a row (Ba, Kiros, Hinton 2016); x, y [rows,

@@ -61,6 +61,19 @@ typedef struct szg_network_ops {
     szg_status (*advance)(szg_context *context, const szg_step_block *blocks, int64_t count,
                           szg_step_block *block, int64_t *at);
 
+    /* All six NULL where the backend has none (szg_network_has_spectra). The library keeps the
+     * fields of szg_spectra_job but for those that open sets: count, n, sums. */
+    szg_status (*spectra_open)(szg_context *context, int64_t count, int64_t n, int64_t sums,
+                               szg_spectra_job **out);
+    void (*spectra_close)(szg_context *context, szg_spectra_job *job);
+    szg_status (*spectra_take)(szg_context *context, szg_spectra_job *job, int64_t first,
+                               int64_t count, int64_t length, const void *logits);
+    szg_status (*spectra_squares)(szg_context *context, szg_spectra_job *job, int64_t first,
+                                  int64_t heads, int64_t count, const szg_head_part *parts);
+    szg_status (*spectra_begin)(szg_context *context, szg_spectra_job *job, int64_t count);
+    szg_status (*spectra_collect)(szg_context *context, szg_spectra_job *job,
+                                  szg_logit_numbers *numbers, double *sums);
+
     /* All four NULL where the backend cannot record (szg_device_records). recording NULL: dropped.
      */
     szg_status (*record_begin)(szg_context *context);
