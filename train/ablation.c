@@ -1,12 +1,14 @@
 /* One pass over the examples for every head of every layer. At each layer of a batch the heads'
  * outputs and the residual stream are kept; each variation starts from them and runs the layers
- * above, so what lies below is computed once. */
+ * above, so what lies below is computed once. Several variations are copies of the batch in one
+ * pass. */
 #include <inttypes.h>
 #include <string.h>
 
 #include <szego/memory.h>
 
 #include "ablation_private.h"
+#include "resident.h"
 
 szg_status szg_ablation_method_parse(szg_context *context, const char *name,
                                      szg_ablation_method *out) {
@@ -22,30 +24,35 @@ szg_status szg_ablation_method_parse(szg_context *context, const char *name,
 
 /* ---- Memory ---- */
 
-/* `place` of a layer: a head, or their number for all of them. */
+/* The variations of a layer: `reach` heads one by one, then all at once. */
 typedef struct ablation_pass {
     szg_model *model;
     const szg_model_config *settings;
     szg_decoder *decoder;
-    const szg_examples *examples;
+    resident_set set;
     szg_ablation_method method;
     int64_t batch, length; /* most sequences and positions of a pass */
+    int64_t copies;        /* most variations of a pass; it has batch * copies sequences */
     int64_t heads_width;   /* numbers of a row of all heads */
     int64_t reach;
     void *heads, *stream; /* kept before a layer is finished; device */
-    szg_tally *tally;     /* [1 + layers * (heads + 1)]; device */
-    batch_arrays arrays;  /* of a batch; host */
-    int64_t *order;       /* its examples */
+    szg_tally *tally;     /* [1 + layers * (reach + 1)]; device */
     int64_t positions;    /* rows of the present batch */
     weight_cut *cut;      /* NULL: the heads' output is zeroed */
 } ablation_pass;
 
-static szg_tally *tally_of(const ablation_pass *pass, int64_t layer, int64_t place) {
-    return pass->tally + 1 + layer * (pass->settings->heads + 1) + place;
+static szg_tally *tally_of(const ablation_pass *pass, szg_tally *tally, int64_t layer,
+                           int64_t variation) {
+    return tally + 1 + layer * (pass->reach + 1) + variation;
 }
 
 static int64_t tallies_of(const ablation_pass *pass) {
-    return 1 + pass->settings->layers * (pass->settings->heads + 1);
+    return 1 + pass->settings->layers * (pass->reach + 1);
+}
+
+/* The head that a variation ablates; their number stands for all of them. */
+static int64_t place_of(const ablation_pass *pass, int64_t variation) {
+    return variation < pass->reach ? variation : pass->settings->heads;
 }
 
 static void close_pass(szg_context *context, ablation_pass *pass) {
@@ -54,19 +61,17 @@ static void close_pass(szg_context *context, ablation_pass *pass) {
     szg_device_free(context, pass->heads);
     szg_device_free(context, pass->stream);
     szg_device_free(context, pass->tally);
-    szg_batch_close(&pass->arrays);
-    szg_memory_free(pass->order);
+    resident_close(context, &pass->set);
 }
 
-static szg_status open_host(szg_context *context, ablation_pass *pass) {
-    SZG_TRY(szg_batch_open(context, pass->batch, pass->length, &pass->arrays));
-    return szg_memory_alloc(context, pass->batch, sizeof *pass->order, &pass->order);
-}
-
-static szg_status open_device(szg_context *context, ablation_pass *pass) {
+static szg_status open_pass(szg_context *context, ablation_pass *pass,
+                            const szg_examples *examples) {
+    const batch_limits limits = {pass->length, pass->settings->vocabulary,
+                                 szg_model_classes(pass->model)};
     int64_t rows, count, real = szg_network_real_size(context);
-    SZG_TRY(
-        szg_decoder_open(context, pass->model, pass->batch, pass->length, false, &pass->decoder));
+    SZG_TRY(resident_open(context, examples, &limits, false, &pass->set));
+    SZG_TRY(szg_memory_product(context, pass->batch, pass->copies, &count));
+    SZG_TRY(szg_decoder_open(context, pass->model, count, pass->length, false, &pass->decoder));
     SZG_TRY(szg_memory_product(context, pass->batch, pass->length, &rows));
     SZG_TRY(szg_memory_product(context, rows, pass->heads_width, &count));
     SZG_TRY(szg_device_alloc(context, count * real, &pass->heads));
@@ -77,40 +82,72 @@ static szg_status open_device(szg_context *context, ablation_pass *pass) {
 
 /* ---- One batch ---- */
 
-static szg_status copy_state(szg_context *context, const ablation_pass *pass, bool keep) {
+/* What stands before a layer is finished, of the decoder's batch or its copy `copy`. */
+typedef struct layer_state {
+    void *heads, *stream;
+    int64_t heads_bytes, stream_bytes;
+} layer_state;
+
+static layer_state state_of(szg_context *context, const ablation_pass *pass, int64_t copy) {
     int64_t real = szg_network_real_size(context);
-    int64_t heads = pass->positions * pass->heads_width * real;
-    int64_t stream = pass->positions * pass->settings->width * real;
-    void *own_heads = szg_decoder_heads(pass->decoder);
-    void *own_stream = szg_decoder_stream(pass->decoder);
-    if (keep) {
-        SZG_TRY(szg_device_copy(context, pass->heads, own_heads, heads));
-        return szg_device_copy(context, pass->stream, own_stream, stream);
-    }
-    SZG_TRY(szg_device_copy(context, own_heads, pass->heads, heads));
-    return szg_device_copy(context, own_stream, pass->stream, stream);
+    layer_state state = {.heads_bytes = pass->positions * pass->heads_width * real,
+                         .stream_bytes = pass->positions * pass->settings->width * real};
+    state.heads = (char *)szg_decoder_heads(pass->decoder) + copy * state.heads_bytes;
+    state.stream = (char *)szg_decoder_stream(pass->decoder) + copy * state.stream_bytes;
+    return state;
 }
 
-/* Zeroes the output of a head, or of all. */
-static szg_status clear_output(szg_context *context, const ablation_pass *pass, int64_t place) {
+static szg_status keep(szg_context *context, const ablation_pass *pass) {
+    layer_state own = state_of(context, pass, 0);
+    SZG_TRY(szg_device_copy(context, pass->heads, own.heads, own.heads_bytes));
+    return szg_device_copy(context, pass->stream, own.stream, own.stream_bytes);
+}
+
+static szg_status restore(szg_context *context, const ablation_pass *pass, int64_t copy) {
+    layer_state own = state_of(context, pass, copy);
+    SZG_TRY(szg_device_copy(context, own.heads, pass->heads, own.heads_bytes));
+    return szg_device_copy(context, own.stream, pass->stream, own.stream_bytes);
+}
+
+/* Zeroes the output of a head, or of all, in a copy. */
+static szg_status clear_output(szg_context *context, const ablation_pass *pass, int64_t place,
+                               int64_t copy) {
     int64_t real = szg_network_real_size(context), heads = pass->settings->heads;
     int64_t width = pass->heads_width / heads, first = place < heads ? place * width : 0;
     int64_t columns = place < heads ? width : pass->heads_width;
     return szg_device_clear_columns(context,
-                                    (char *)szg_decoder_heads(pass->decoder) + first * real,
+                                    (char *)state_of(context, pass, copy).heads + first * real,
                                     pass->positions, pass->heads_width * real, columns * real);
 }
 
-/* From the stream before `layer` to the heads' outputs without `place`. */
-static szg_status attend_without(szg_context *context, ablation_pass *pass, int64_t layer,
-                                 int64_t place) {
-    SZG_TRY(copy_state(context, pass, false));
-    if (!pass->cut)
-        return clear_output(context, pass, place);
+/* The layer's attention with parameters cut: from the batch alone to the copy's heads. */
+static szg_status attend_cut(szg_context *context, ablation_pass *pass, int64_t layer,
+                             int64_t place, int64_t copy) {
+    layer_state own = state_of(context, pass, 0), target = state_of(context, pass, copy);
+    if (copy > 0)
+        SZG_TRY(szg_device_copy(context, own.stream, pass->stream, own.stream_bytes));
     SZG_TRY(weight_cut_apply(context, pass->cut, layer, place));
     szg_status status = szg_decoder_attend(context, pass->decoder, layer);
     SZG_TRY(weight_cut_restore(context, pass->cut));
-    return status;
+    SZG_TRY(status);
+    if (copy == 0)
+        return SZG_OK;
+    return szg_device_copy(context, target.heads, own.heads, own.heads_bytes);
+}
+
+/* Variations first .. first + count - 1 of a layer, each in its copy, from the stream before it to
+ * the heads' outputs. The first copy is the batch alone: it comes last, as attention writes there.
+ */
+static szg_status vary(szg_context *context, ablation_pass *pass, int64_t layer, int64_t first,
+                       int64_t count) {
+    for (int64_t copy = count - 1; copy >= 0; copy--) {
+        int64_t place = place_of(pass, first + copy);
+        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(restore(context, pass, copy));
+        SZG_TRY(pass->cut ? attend_cut(context, pass, layer, place, copy)
+                          : clear_output(context, pass, place, copy));
+    }
+    return szg_decoder_repeat(context, pass->decoder, count);
 }
 
 static szg_status finish_from(szg_context *context, ablation_pass *pass, int64_t layer,
@@ -125,31 +162,25 @@ static szg_status finish_from(szg_context *context, ablation_pass *pass, int64_t
 }
 
 static szg_status ablate_layer(szg_context *context, ablation_pass *pass, int64_t layer) {
-    int64_t heads = pass->settings->heads;
+    int64_t variations = pass->reach + 1;
     SZG_TRY(szg_decoder_attend(context, pass->decoder, layer));
-    SZG_TRY(copy_state(context, pass, true));
-    for (int64_t place = 0; place <= heads; place++) {
-        if (place >= pass->reach && place < heads)
-            continue; /* nothing to ablate */
-        SZG_TRY(szg_context_check_cancel(context));
-        SZG_TRY(attend_without(context, pass, layer, place));
-        SZG_TRY(finish_from(context, pass, layer, tally_of(pass, layer, place)));
+    SZG_TRY(keep(context, pass));
+    for (int64_t first = 0; first < variations; first += pass->copies) {
+        int64_t left = variations - first, count = left < pass->copies ? left : pass->copies;
+        SZG_TRY(vary(context, pass, layer, first, count));
+        SZG_TRY(finish_from(context, pass, layer, tally_of(pass, pass->tally, layer, first)));
+        SZG_TRY(szg_decoder_repeat(context, pass->decoder, 1));
     }
-    return copy_state(context, pass, false);
+    return restore(context, pass, 0);
 }
 
-static szg_status ablate_batch(szg_context *context, ablation_pass *pass, int64_t first,
-                               int64_t count) {
-    const batch_arrays *arrays = &pass->arrays;
-    for (int64_t i = 0; i < count; i++)
-        pass->order[i] = first + i;
-    SZG_TRY(szg_batch_fill(context, pass->examples, pass->order, count, pass->length,
-                           pass->settings->vocabulary, szg_model_classes(pass->model),
-                           arrays->tokens, arrays->lengths, arrays->labels));
-    szg_batch batch = {count, pass->length, arrays->tokens, arrays->lengths, arrays->labels};
-    pass->positions = count * pass->length;
-    SZG_TRY(szg_decoder_embed(context, pass->decoder, &batch, false));
+static szg_status ablate_batch(szg_context *context, ablation_pass *pass, int64_t first) {
+    int64_t left = pass->set.count - first, count = left < pass->batch ? left : pass->batch;
     int64_t last = pass->settings->layers - 1;
+    szg_gather gather = resident_batch(&pass->set, first, NULL, count, pass->length);
+    pass->positions = count * pass->length;
+    SZG_TRY(szg_decoder_gather(context, pass->decoder, &gather));
+    SZG_TRY(szg_decoder_embed(context, pass->decoder, NULL, false));
     for (int64_t layer = 0; layer <= last; layer++) {
         SZG_TRY(ablate_layer(context, pass, layer));
         if (layer < last)
@@ -174,58 +205,67 @@ static szg_status read_tallies(szg_context *context, const ablation_pass *pass, 
         status = szg_fail(context, SZG_EDATA,
                           "ablation: none of the %" PRId64
                           " examples counts: model.ignored_label=%" PRId64 " is the label of all",
-                          pass->examples->count, pass->settings->ignored_label);
+                          pass->set.count, pass->settings->ignored_label);
     if (status == SZG_OK) {
         out->counted = tally->counted;
         out->accuracy = accuracy_of(tally);
         for (int64_t i = 0; i < out->layers * heads; i++)
             out->head[i] = i % heads < pass->reach
-                               ? accuracy_of(&tally[1 + i / heads * (heads + 1) + i % heads])
+                               ? accuracy_of(tally_of(pass, tally, i / heads, i % heads))
                                : out->accuracy;
         for (int64_t layer = 0; layer < out->layers; layer++)
-            out->layer[layer] = accuracy_of(&tally[1 + layer * (heads + 1) + heads]);
+            out->layer[layer] = accuracy_of(tally_of(pass, tally, layer, pass->reach));
     }
     szg_memory_free(tally);
     return status;
 }
 
-static szg_status run_pass(szg_context *context, ablation_pass *pass, szg_ablation *out) {
-    int64_t count = pass->examples->count;
+static szg_status run_pass(szg_context *context, ablation_pass *pass, const szg_examples *examples,
+                           szg_ablation *out) {
     if (pass->method != SZG_ABLATE_OUTPUT)
         SZG_TRY(weight_cut_open(context, pass->model, pass->method, &pass->cut));
     pass->reach = out->reach = pass->cut ? weight_cut_reach(pass->cut) : out->heads;
-    SZG_TRY(open_host(context, pass));
-    SZG_TRY(open_device(context, pass));
-    for (int64_t first = 0; first < count; first += pass->batch) {
-        int64_t left = count - first;
-        szg_progress(context, "ablating heads", first, count);
-        SZG_TRY(ablate_batch(context, pass, first, left < pass->batch ? left : pass->batch));
+    SZG_TRY(open_pass(context, pass, examples));
+    for (int64_t first = 0; first < examples->count; first += pass->batch) {
+        szg_progress(context, "ablating heads", first, examples->count);
+        SZG_TRY(ablate_batch(context, pass, first));
     }
-    szg_progress(context, "ablating heads", count, count);
+    szg_progress(context, "ablating heads", examples->count, examples->count);
     return read_tallies(context, pass, out);
 }
 
-szg_status szg_ablation_run(szg_context *context, szg_model *model, const szg_examples *examples,
-                            const szg_ablation_options *options, szg_ablation *out) {
+szg_status ablation_run_grouped(szg_context *context, szg_model *model,
+                                const szg_examples *examples, const szg_ablation_options *options,
+                                int64_t copies, szg_ablation *out) {
     const szg_train_config *config = szg_model_settings(model);
-    int64_t batch = options->batch > 0 ? options->batch : config->loop.evaluate_batch;
+    int64_t sequences = options->batch > 0 ? options->batch : config->loop.evaluate_batch;
     *out = (szg_ablation){0};
     if (examples->count < 1)
         return szg_fail(context, SZG_EINVAL, "ablation: there are no examples");
+    copies = copies < sequences ? copies : sequences;
+    int64_t batch = sequences / copies;
     ablation_pass pass = {
         .model = model,
         .settings = &config->model,
-        .examples = examples,
         .method = options->method,
         .batch = batch < examples->count ? batch : examples->count,
+        .copies = copies,
         .length = szg_padded_length(config, examples),
         .heads_width = config->model.width, /* heads of width / heads numbers each */
     };
     szg_status status = szg_ablation_open(context, config->model.layers, config->model.heads, out);
     if (status == SZG_OK)
-        status = run_pass(context, &pass, out);
+        status = run_pass(context, &pass, examples, out);
     close_pass(context, &pass);
     if (status != SZG_OK)
         szg_ablation_close(out);
     return status;
+}
+
+/* A processor does as well with one variation after the other, whose arrays are smaller; a device
+ * has fewer and larger operations to start where they are one batch. */
+szg_status szg_ablation_run(szg_context *context, szg_model *model, const szg_examples *examples,
+                            const szg_ablation_options *options, szg_ablation *out) {
+    int64_t copies = szg_device_records(context) ? szg_model_settings(model)->model.heads + 1 : 1;
+    return ablation_run_grouped(context, model, examples, options, copies, out);
 }

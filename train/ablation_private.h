@@ -6,6 +6,13 @@
 
 #include "run_private.h"
 
+/* szg_ablation_run with the variations of a layer (its heads, and all of them at once) in groups of
+ * up to `copies`: the copies of one batch, which is smaller by that factor. */
+SZG_CHECK_RESULT szg_status ablation_run_grouped(szg_context *context, szg_model *model,
+                                                 const szg_examples *examples,
+                                                 const szg_ablation_options *options,
+                                                 int64_t copies, szg_ablation *out);
+
 typedef struct weight_cut weight_cut;
 
 /* SZG_EINVAL: the model has no parameters that the method cuts. */

@@ -44,7 +44,7 @@ void szg_decoder_close(szg_context *context, szg_decoder **decoder) {
     *decoder = NULL;
 }
 
-void szg_decoder_set_block(szg_decoder *decoder, const szg_step_block *block) {
+void szg_decoder_set_block(szg_decoder *decoder, szg_step_block *block) {
     decoder->block = block;
 }
 
@@ -89,14 +89,19 @@ static szg_status check_tokens(szg_context *context, const szg_decoder *decoder,
     return SZG_OK;
 }
 
+static szg_status check_sizes(szg_context *context, const szg_decoder *decoder, int64_t count,
+                              int64_t length) {
+    if (count >= 1 && count <= decoder->batch && length >= 1 && length <= decoder->length)
+        return SZG_OK;
+    return szg_fail(context, SZG_EINVAL,
+                    "decoder: a batch of %" PRId64 " sequences of %" PRId64
+                    " positions, opened for 1 .. %" PRId64 " of 1 .. %" PRId64,
+                    count, length, decoder->batch, decoder->length);
+}
+
 static szg_status check_batch(szg_context *context, const szg_decoder *decoder,
                               const szg_batch *batch) {
-    if (batch->count < 1 || batch->count > decoder->batch || batch->length < 1 ||
-        batch->length > decoder->length)
-        return szg_fail(context, SZG_EINVAL,
-                        "decoder: a batch of %" PRId64 " sequences of %" PRId64
-                        " positions, opened for 1 .. %" PRId64 " of 1 .. %" PRId64,
-                        batch->count, batch->length, decoder->batch, decoder->length);
+    SZG_TRY(check_sizes(context, decoder, batch->count, batch->length));
     for (int64_t b = 0; b < batch->count; b++) {
         if (batch->lengths[b] < 1 || batch->lengths[b] > batch->length)
             return szg_fail(context, SZG_EINVAL,
@@ -111,17 +116,63 @@ static szg_status check_batch(szg_context *context, const szg_decoder *decoder,
     return check_tokens(context, decoder, batch);
 }
 
+static void set_batch(szg_decoder *decoder, int64_t count, int64_t length, bool labelled) {
+    decoder->count = count;
+    decoder->n = length;
+    decoder->rows = count * length;
+    decoder->copies = 1;
+    decoder->labelled = labelled;
+}
+
 static szg_status upload_batch(szg_context *context, szg_decoder *decoder, const szg_batch *batch) {
     const int64_t size = sizeof(int32_t);
-    decoder->count = batch->count;
-    decoder->n = batch->length;
-    decoder->rows = batch->count * batch->length;
-    decoder->labelled = batch->labels != NULL;
+    set_batch(decoder, batch->count, batch->length, batch->labels != NULL);
     SZG_TRY(szg_device_upload(context, decoder->tokens, batch->tokens, decoder->rows * size));
     SZG_TRY(szg_device_upload(context, decoder->lengths, batch->lengths, batch->count * size));
     if (!batch->labels)
         return SZG_OK;
     return szg_device_upload(context, decoder->labels, batch->labels, batch->count * size);
+}
+
+szg_status szg_decoder_gather(szg_context *context, szg_decoder *decoder,
+                              const szg_gather *gather) {
+    szg_gather own = *gather;
+    decoder->count = 0;
+    SZG_TRY(check_sizes(context, decoder, gather->count, gather->length));
+    own.tokens = decoder->tokens;
+    own.lengths = decoder->lengths;
+    own.labels = decoder->labels;
+    SZG_TRY(szg_network_gather(context, &own));
+    set_batch(decoder, gather->count, gather->length, gather->classes != NULL);
+    return SZG_OK;
+}
+
+/* ---- Copies of the batch ---- */
+
+/* Repeats the first `bytes` bytes of an array behind themselves. */
+static szg_status repeat(szg_context *context, void *array, int64_t copies, int64_t bytes) {
+    for (int64_t copy = 1; copy < copies; copy++)
+        SZG_TRY(szg_device_copy(context, (char *)array + copy * bytes, array, bytes));
+    return SZG_OK;
+}
+
+szg_status szg_decoder_repeat(szg_context *context, szg_decoder *decoder, int64_t copies) {
+    int64_t alone = decoder->count / (decoder->copies > 0 ? decoder->copies : 1);
+    int64_t room = alone == 0 ? 0 : decoder->training ? 1 : decoder->batch / alone;
+    if (copies < 1 || copies > room)
+        return szg_fail(context, SZG_EINVAL,
+                        "decoder: %" PRId64 " copies of the %" PRId64
+                        " sequences at hand: 1 .. %" PRId64 " fit",
+                        copies, alone, room);
+    decoder->copies = copies;
+    decoder->count = copies * alone;
+    decoder->rows = decoder->count * decoder->n;
+    decoder->classified = false;
+    SZG_TRY(repeat(context, decoder->lengths, copies, alone * (int64_t)sizeof(int32_t)));
+    if (decoder_config(decoder)->keys_values != SZG_KEYS_EMBEDDING)
+        return SZG_OK;
+    return repeat(context, decoder->layer[0].stream, copies,
+                  alone * decoder->n * decoder_config(decoder)->width * decoder->real);
 }
 
 /* ---- Embedding ---- */
@@ -153,13 +204,21 @@ szg_embedding decoder_embedding(const szg_decoder *decoder) {
                            .out = decoder->layer[0].stream};
 }
 
+static szg_status take_batch(szg_context *context, szg_decoder *decoder, const szg_batch *batch) {
+    if (!batch && decoder->count == 0)
+        return szg_fail(context, SZG_EINVAL, "decoder: there is no batch at hand");
+    if (!batch)
+        return szg_decoder_repeat(context, decoder, 1);
+    decoder->count = 0;
+    SZG_TRY(check_batch(context, decoder, batch));
+    return upload_batch(context, decoder, batch);
+}
+
 szg_status szg_decoder_embed(szg_context *context, szg_decoder *decoder, const szg_batch *batch,
                              bool zero_positions) {
-    decoder->count = 0;
     decoder->classified = false;
     decoder->zeroed = zero_positions;
-    SZG_TRY(check_batch(context, decoder, batch));
-    SZG_TRY(upload_batch(context, decoder, batch));
+    SZG_TRY(take_batch(context, decoder, batch));
     szg_embedding embedding = decoder_embedding(decoder);
     if (!zero_positions)
         SZG_TRY(trained_rows(context, decoder, &embedding.trained));
@@ -219,22 +278,27 @@ szg_status szg_decoder_forward(szg_context *context, szg_decoder *decoder, const
     return szg_decoder_classify(context, decoder);
 }
 
-szg_status decoder_cross_entropy(szg_context *context, szg_decoder *decoder, void *dlogits,
-                                 szg_tally *tally) {
+szg_status decoder_cross_entropy(szg_context *context, szg_decoder *decoder, int64_t copy,
+                                 void *dlogits, szg_tally *tally, szg_step_block *block) {
     if (!decoder->classified || !decoder->labelled)
         return szg_fail(context, SZG_EINVAL, "decoder: no loss: %s",
                         decoder->classified ? "the batch has no labels"
                                             : "the forward pass comes first");
-    szg_cross_entropy entropy = {.batch = decoder->count,
-                                 .classes = decoder->model->classes,
+    int64_t alone = decoder->count / decoder->copies, classes = decoder->model->classes;
+    szg_cross_entropy entropy = {.batch = alone,
+                                 .classes = classes,
                                  .ignored = (int32_t)decoder_config(decoder)->ignored_label,
-                                 .logits = decoder->logits,
+                                 .logits =
+                                     decoder_at(decoder, decoder->logits, copy * alone * classes),
                                  .labels = decoder->labels,
                                  .dlogits = dlogits,
-                                 .tally = tally};
+                                 .tally = tally,
+                                 .block = block};
     return szg_network_cross_entropy(context, &entropy);
 }
 
 szg_status szg_decoder_score(szg_context *context, szg_decoder *decoder, szg_tally *tally) {
-    return decoder_cross_entropy(context, decoder, NULL, tally);
+    for (int64_t copy = 0; copy < decoder->copies || copy == 0; copy++)
+        SZG_TRY(decoder_cross_entropy(context, decoder, copy, NULL, tally + copy, NULL));
+    return SZG_OK;
 }

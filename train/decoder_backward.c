@@ -5,7 +5,7 @@
 /* From the loss to dstream behind the last layer. */
 static szg_status classify_backward(szg_context *context, szg_decoder *d, szg_tally *tally) {
     const szg_model_config *c = decoder_config(d);
-    SZG_TRY(decoder_cross_entropy(context, d, d->dlogits, tally));
+    SZG_TRY(decoder_cross_entropy(context, d, 0, d->dlogits, tally, d->block));
     szg_linear classifier = decoder_classifier(d);
     szg_linear_gradient gradient = {.dy = d->dlogits,
                                     .lddy = d->model->classes,

@@ -26,12 +26,13 @@ struct szg_decoder {
     szg_model *model;
     int64_t batch, length; /* capacity */
     bool training;
-    const szg_step_block *block;
+    szg_step_block *block;
     int64_t real; /* bytes of a real number */
 
     /* The batch at hand. */
-    int64_t count, n, rows;
-    int64_t latest; /* layer */
+    int64_t count, n, rows; /* sequences, with all copies; positions; count n */
+    int64_t copies;         /* of the sequences */
+    int64_t latest;         /* layer */
     bool labelled, zeroed, classified;
     int32_t *tokens, *lengths, *labels; /* [batch length], [batch], [batch] */
 
@@ -118,9 +119,10 @@ SZG_CHECK_RESULT szg_status decoder_check_layer(szg_context *context, szg_decode
 szg_embedding decoder_embedding(const szg_decoder *decoder); /* without trained rows */
 szg_pooling decoder_pooling(const szg_decoder *decoder);
 szg_linear decoder_classifier(const szg_decoder *decoder);
-/* dlogits may be NULL. */
+/* Of copy `copy`; dlogits and block may be NULL. */
 SZG_CHECK_RESULT szg_status decoder_cross_entropy(szg_context *context, szg_decoder *decoder,
-                                                  void *dlogits, szg_tally *tally);
+                                                  int64_t copy, void *dlogits, szg_tally *tally,
+                                                  szg_step_block *block);
 
 /* ---- decoder_attention.c, decoder_latent.c, decoder_feed.c: the halves of a layer ---- */
 

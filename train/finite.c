@@ -96,18 +96,39 @@ static szg_status find_place(search *self, const szg_batch *batch, const void *g
     return SZG_OK;
 }
 
-szg_status szg_train_explain(szg_context *context, szg_model *model, const szg_batch *batch,
-                             const void *gradient, int64_t step, int64_t saved) {
-    search self = {.context = context, .model = model};
-    SZG_TRY(szg_device_alloc(context, (int64_t)sizeof *self.block, &self.block));
-    szg_status status = find_place(&self, batch, gradient);
-    szg_device_free(context, self.block);
-    SZG_TRY(status);
+static szg_status search_step(search *self, const train_failure *failure, int32_t *tokens,
+                              int32_t *lengths, int32_t *labels) {
+    int64_t count = failure->count, length = failure->length;
+    const szg_batch batch = {count, length, tokens, lengths, labels};
+    SZG_TRY(szg_batch_fill(self->context, failure->examples, failure->order, count, length,
+                           szg_model_settings(self->model)->model.vocabulary,
+                           szg_model_classes(self->model), tokens, lengths, labels));
+    return find_place(self, &batch, failure->gradient);
+}
+
+static szg_status open_search(search *self, const train_failure *failure) {
+    int64_t rows;
+    int32_t *ints;
+    szg_context *context = self->context;
+    SZG_TRY(szg_memory_product(context, failure->count, failure->length + 2, &rows));
+    SZG_TRY(szg_memory_alloc(context, rows, sizeof *ints, &ints));
+    int32_t *lengths = ints + failure->count * failure->length, *labels = lengths + failure->count;
+    szg_status status = szg_device_alloc(context, (int64_t)sizeof *self->block, &self->block);
+    if (status == SZG_OK)
+        status = search_step(self, failure, ints, lengths, labels);
+    szg_device_free(context, self->block);
+    szg_memory_free(ints);
+    return status;
+}
+
+szg_status szg_train_explain(szg_context *context, const train_failure *failure) {
+    search self = {.context = context, .model = failure->model};
+    SZG_TRY(open_search(&self, failure));
     char kept[64] = "there is no checkpoint yet";
-    if (saved >= 0)
-        snprintf(kept, sizeof kept, "the checkpoint of step %" PRId64 " stays", saved);
+    if (failure->saved >= 0)
+        snprintf(kept, sizeof kept, "the checkpoint of step %" PRId64 " stays", failure->saved);
     return szg_fail(context, SZG_EDATA,
                     "step %" PRId64
                     ": not finite: %s; %s: lower loop.learning_rate or lengthen loop.warmup",
-                    step, self.place, kept);
+                    failure->step, self.place, kept);
 }

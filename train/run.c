@@ -20,6 +20,7 @@ typedef struct run {
     szg_context *context;
     const szg_train_options *options;
     trainer trainer;
+    evaluation *test; /* NULL: there are no test examples */
     run_folder folder;
     run_identity identity;
     run_labels labels;
@@ -115,10 +116,10 @@ static szg_status log_both(run *self, const szg_tally *test) {
 
 /* Evaluates and logs where the run stands. */
 static szg_status report(run *self) {
-    szg_tally test;
+    szg_tally test = {0};
     double begin = szg_train_seconds();
-    SZG_TRY(szg_train_evaluate(self->context, self->trainer.model, &self->options->data->test,
-                               &test, NULL));
+    if (self->test)
+        SZG_TRY(evaluation_run(self->context, self->test, &test, NULL));
     if (!isfinite(test.loss))
         return szg_fail(self->context, SZG_EDATA,
                         "step %" PRId64 ": the loss on the test examples is not finite: lower "
@@ -166,37 +167,70 @@ static szg_status log_captured(run *self, const szg_contraction_tables *captured
     return SZG_OK;
 }
 
-static szg_status take_step(run *self, szg_contraction_tables *captured) {
-    double begin = szg_train_seconds(), capture = 0;
-    SZG_TRY(trainer_step(self->context, &self->trainer, self->progress.step, captured, &capture,
-                         &self->progress.tally));
-    if (captured)
-        SZG_TRY(log_captured(self, captured));
-    double spent = szg_train_seconds() - begin - capture;
+/* The next multiple of `every` behind the present step; every = 0: the limit. */
+static int64_t next_multiple(const run *self, int64_t every) {
+    return every > 0 ? (self->progress.step / every + 1) * every : self->limit;
+}
+
+/* Steps until something is to be done between two: the epoch's end, a checkpoint, a capture, the
+ * last step; and no more than a window holds. */
+static int64_t window_of(const run *self) {
+    const szg_train_config *config = self->options->config;
+    int64_t ends[] = {self->limit, (self->progress.epochs + 1) * self->trainer.epoch_steps,
+                      next_multiple(self, config->loop.checkpoint_every),
+                      next_multiple(self, self->trainer.capture ? config->capture.every : 0)};
+    int64_t count = trainer_room(self->context, &self->trainer);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends[i] - self->progress.step < count)
+            count = ends[i] - self->progress.step;
+    return count;
+}
+
+static void count_window(run *self, int64_t steps, double spent, double capture) {
     int64_t tokens = trainer_batch_tokens(&self->trainer);
-    self->progress.step++;
-    self->time.steps++;
+    self->progress.step += steps;
+    self->time.steps += steps;
     self->time.tokens += tokens;
     self->time.train += spent;
     self->time.capture += capture;
     self->tokens += tokens;
-    self->steps++;
+    self->steps += steps;
     self->seconds += spent;
     self->capture_seconds += capture;
+}
+
+static szg_status take_steps(run *self, int64_t count) {
+    double begin = szg_train_seconds();
+    SZG_TRY(trainer_steps(self->context, &self->trainer, self->progress.step, count,
+                          &self->progress.tally));
+    count_window(self, count, szg_train_seconds() - begin, 0);
     return SZG_OK;
 }
 
-/* One step, whole, whatever is cancelled meanwhile. */
-static szg_status step(run *self) {
-    bool due = captures(self, self->progress.step);
+static szg_status take_captured(run *self, szg_contraction_tables *captured) {
+    double begin = szg_train_seconds(), capture = 0;
+    SZG_TRY(trainer_step(self->context, &self->trainer, self->progress.step, captured, &capture,
+                         &self->progress.tally));
+    SZG_TRY(log_captured(self, captured));
+    count_window(self, 1, szg_train_seconds() - begin - capture, capture);
+    return SZG_OK;
+}
+
+static szg_status capture_step(run *self) {
     bool spectra = self->options->config->capture.spectra;
     szg_contraction_tables captured = {0};
-    if (due)
-        SZG_TRY(szg_contraction_tables_open(self->context, spectra, spectra, &captured));
-    szg_context_defer_cancel(self->context, true);
-    szg_status status = take_step(self, due ? &captured : NULL);
-    szg_context_defer_cancel(self->context, false);
+    SZG_TRY(szg_contraction_tables_open(self->context, spectra, spectra, &captured));
+    szg_status status = take_captured(self, &captured);
     szg_contraction_tables_close(&captured);
+    return status;
+}
+
+/* A window, whole, whatever is cancelled meanwhile. */
+static szg_status step(run *self) {
+    szg_context_defer_cancel(self->context, true);
+    szg_status status = captures(self, self->progress.step) ? capture_step(self)
+                                                            : take_steps(self, window_of(self));
+    szg_context_defer_cancel(self->context, false);
     if (status == SZG_OK)
         show_progress(self);
     return status;
@@ -287,6 +321,9 @@ static szg_status perform(run *self, szg_train_result *out) {
         SZG_TRY(run_folder_repair(self->context, &self->folder, self->trainer.model, options->seed,
                                   self->progress.step));
     SZG_TRY(open_capture(self));
+    if (options->data->test.count > 0)
+        SZG_TRY(
+            evaluation_open(self->context, self->trainer.model, &options->data->test, &self->test));
     self->began = szg_train_seconds();
     SZG_TRY(train(self));
     SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log_bytes));
@@ -314,6 +351,7 @@ szg_status szg_train_run(szg_context *context, const szg_train_options *options,
                                     .data = szg_dataset_digest(options->data),
                                     .classes = options->data->classes};
     szg_status status = perform(self, out);
+    evaluation_close(context, &self->test);
     trainer_close(context, &self->trainer);
     run_folder_close(&self->folder);
     szg_memory_free(self);

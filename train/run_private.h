@@ -162,20 +162,31 @@ SZG_CHECK_RESULT szg_status szg_table_labelled(szg_context *context, const szg_t
  * example decides, else the model's length. */
 int64_t szg_padded_length(const szg_train_config *config, const szg_examples *examples);
 
-/* A batch on the host; arrays of its own. */
-typedef struct batch_arrays {
-    int32_t *tokens, *lengths, *labels;
-} batch_arrays;
-SZG_CHECK_RESULT szg_status szg_batch_open(szg_context *context, int64_t batch, int64_t length,
-                                           batch_arrays *out);
-void szg_batch_close(batch_arrays *arrays);
+/* A set of examples in the backend's memory with a decoder, to evaluate the model again and again.
+ */
+typedef struct evaluation evaluation;
+/* SZG_EDATA: an example that the model does not take. */
+SZG_CHECK_RESULT szg_status evaluation_open(szg_context *context, szg_model *model,
+                                            const szg_examples *examples, evaluation **out);
+void evaluation_close(szg_context *context, evaluation **evaluation);
+/* logits: NULL or [count][classes]. */
+SZG_CHECK_RESULT szg_status evaluation_run(szg_context *context, evaluation *evaluation,
+                                           szg_tally *tally, double *logits);
 
 /* ---- finite.c ---- */
 
-/* Fails with SZG_EDATA and the step and the place where numbers first were not finite, after a
- * step whose gradients are in `gradient`. saved: the step of the latest checkpoint; -1: none. */
-SZG_CHECK_RESULT szg_status szg_train_explain(szg_context *context, szg_model *model,
-                                              const szg_batch *batch, const void *gradient,
-                                              int64_t step, int64_t saved);
+/* A step whose numbers were not finite: examples order[0 .. count - 1], padded to `length`; its
+ * gradients are in `gradient`. saved: the step of the latest checkpoint; -1: none. */
+typedef struct train_failure {
+    szg_model *model;
+    const szg_examples *examples;
+    const int64_t *order;
+    int64_t count, length;
+    const void *gradient;
+    int64_t step, saved;
+} train_failure;
+
+/* Fails with SZG_EDATA, the step and the place where numbers first were not finite. */
+SZG_CHECK_RESULT szg_status szg_train_explain(szg_context *context, const train_failure *failure);
 
 #endif

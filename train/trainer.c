@@ -1,7 +1,7 @@
-/* One step of training, and what it needs: model, moments, gradients, a batch, and the record that
- * the backend reads and writes. */
+/* Steps of training, and what they need: model, moments, gradients, the examples, and the record
+ * that the backend reads and writes. */
 #include <inttypes.h>
-#include <math.h>
+#include <stddef.h>
 
 #include <szego/memory.h>
 #include "model_private.h"
@@ -14,7 +14,8 @@ static szg_status open_arenas(szg_context *context, trainer *self) {
                                szg_network_real_size(context), &bytes));
     for (size_t i = 0; i < sizeof arenas / sizeof *arenas; i++)
         SZG_TRY(model_alloc(context, bytes, "gradients and moments", arenas[i]));
-    return szg_device_alloc(context, (int64_t)sizeof *self->record, &self->record);
+    SZG_TRY(szg_device_alloc(context, (int64_t)sizeof *self->record, &self->record));
+    return szg_device_alloc(context, (int64_t)sizeof *self->window, &self->window);
 }
 
 static szg_status count_steps(szg_context *context, trainer *self) {
@@ -41,8 +42,11 @@ static szg_status open_parts(szg_context *context, trainer *self) {
     SZG_TRY(szg_decoder_open(context, self->model, batch, self->length, true, &self->decoder));
     SZG_TRY(open_arenas(context, self));
     szg_decoder_set_block(self->decoder, &self->record->block);
-    SZG_TRY(szg_batch_open(context, batch, self->length, &self->arrays));
-    return szg_memory_alloc(context, train->count, sizeof *self->order, &self->order);
+    SZG_TRY(szg_memory_alloc(context, train->count, sizeof *self->order, &self->order));
+    const batch_limits limits = {self->length, self->config->model.vocabulary,
+                                 szg_model_classes(self->model)};
+    SZG_TRY(resident_open(context, train, &limits, true, &self->set));
+    return trainer_set_tally(context, self, &(szg_tally){0});
 }
 
 szg_status trainer_open(szg_context *context, const szg_train_options *options, trainer *out) {
@@ -58,8 +62,11 @@ szg_status trainer_open(szg_context *context, const szg_train_options *options, 
 
 void trainer_close(szg_context *context, trainer *self) {
     szg_capture_close(context, &self->capture);
+    for (int i = 0; i < 2; i++)
+        szg_device_recording_close(context, self->shape[i].recording);
+    resident_close(context, &self->set);
     szg_memory_free(self->order);
-    szg_batch_close(&self->arrays);
+    szg_device_free(context, self->window);
     szg_device_free(context, self->record);
     szg_device_free(context, self->moment2);
     szg_device_free(context, self->moment1);
@@ -74,49 +81,84 @@ szg_status trainer_set_tally(szg_context *context, trainer *self, const szg_tall
     return szg_device_upload(context, self->record, &record, (int64_t)sizeof record);
 }
 
-static szg_status fill_batch(szg_context *context, trainer *self, int64_t step) {
-    const szg_examples *train = &self->data->train;
-    int64_t epoch = step / self->epoch_steps, batch = self->config->loop.batch;
-    if (epoch != self->order_epoch)
-        szg_train_order(self->seed, epoch, train->count, self->order);
-    self->order_epoch = epoch;
-    int64_t first = step % self->epoch_steps * batch;
-    int64_t left = train->count - first;
-    self->batch = (szg_batch){.count = left < batch ? left : batch,
-                              .length = self->length,
-                              .tokens = self->arrays.tokens,
-                              .lengths = self->arrays.lengths,
-                              .labels = self->arrays.labels};
-    return szg_batch_fill(context, train, self->order + first, self->batch.count, self->length,
-                          self->config->model.vocabulary, szg_model_classes(self->model),
-                          self->arrays.tokens, self->arrays.lengths, self->arrays.labels);
+/* ---- A window ---- */
+
+/* Examples of a step. */
+static int64_t batch_of(const trainer *self, int64_t step) {
+    int64_t batch = self->config->loop.batch;
+    int64_t left = self->set.count - step % self->epoch_steps * batch;
+    return left < batch ? left : batch;
 }
 
 int64_t trainer_batch_tokens(const trainer *self) {
+    const int64_t *start = self->data->train.start;
+    int64_t first = self->first % self->epoch_steps * self->config->loop.batch;
+    int64_t end = (self->first + self->count - 1) % self->epoch_steps * self->config->loop.batch +
+                  batch_of(self, self->first + self->count - 1);
     int64_t sum = 0;
-    for (int64_t i = 0; i < self->batch.count; i++)
-        sum += self->arrays.lengths[i];
+    for (int64_t i = first; i < end; i++)
+        sum += start[self->order[i] + 1] - start[self->order[i]];
     return sum;
 }
 
-/* What the record says after a step; numbers that are not finite are an error. */
-static szg_status check(szg_context *context, trainer *self, int64_t step, szg_tally *out) {
+int64_t trainer_room(szg_context *context, const trainer *self) {
+    static const double SECONDS = 0.5;
+    if (!szg_device_records(context) || !(self->pace > 0))
+        return 1;
+    double steps = SECONDS / self->pace;
+    return steps < 1 ? 1 : steps < TRAINER_WINDOW ? (int64_t)steps : TRAINER_WINDOW;
+}
+
+/* The backend learns what the steps are. */
+static szg_status begin_window(szg_context *context, trainer *self, int64_t first, int64_t count) {
+    int64_t epoch = first / self->epoch_steps;
+    step_window window = {.at = 0};
+    if (epoch != self->order_epoch) {
+        szg_train_order(self->seed, epoch, self->set.count, self->order);
+        SZG_TRY(resident_set_order(context, &self->set, self->order));
+    }
+    self->order_epoch = epoch;
+    self->first = first;
+    self->count = count;
+    for (int64_t i = 0; i < count; i++) {
+        szg_step_block *block = &window.blocks[i];
+        *block = szg_train_block(&self->config->loop, self->seed, first + i, self->total);
+        block->first = (first + i) % self->epoch_steps * self->config->loop.batch;
+    }
+    return szg_device_upload(
+        context, self->window, &window,
+        (int64_t)(offsetof(step_window, blocks) + (size_t)count * sizeof *window.blocks));
+}
+
+/* What the record says after a window; numbers that are not finite are an error. */
+static szg_status end_window(szg_context *context, trainer *self, szg_tally *out) {
     step_record record;
     SZG_TRY(szg_device_download(context, &record, self->record, (int64_t)sizeof record));
     *out = record.tally;
-    if (record.block.finite && isfinite(record.tally.loss))
+    if (record.block.finite)
         return SZG_OK;
-    return szg_train_explain(context, self->model, &self->batch, self->gradient, step, self->saved);
+    const train_failure failure = {.model = self->model,
+                                   .examples = &self->data->train,
+                                   .order = self->order + record.block.first,
+                                   .count = batch_of(self, record.block.step),
+                                   .length = self->length,
+                                   .gradient = self->gradient,
+                                   .step = record.block.step,
+                                   .saved = self->saved};
+    return szg_train_explain(context, &failure);
 }
 
-static szg_status gradients(szg_context *context, trainer *self, int64_t step) {
-    szg_step_block block = szg_train_block(&self->config->loop, self->seed, step, self->total);
-    SZG_TRY(szg_device_upload(context, &self->record->block, &block, (int64_t)sizeof block));
-    SZG_TRY(fill_batch(context, self, step));
-    SZG_TRY(szg_decoder_forward(context, self->decoder, &self->batch));
+/* ---- A step ---- */
+
+static szg_status gradients(szg_context *context, trainer *self, int64_t batch) {
+    szg_step_block *block = &self->record->block;
+    szg_gather gather = resident_batch(&self->set, 0, block, batch, self->length);
+    SZG_TRY(szg_network_advance(context, self->window->blocks, TRAINER_WINDOW, block,
+                                &self->window->at));
+    SZG_TRY(szg_decoder_gather(context, self->decoder, &gather));
+    SZG_TRY(szg_decoder_forward(context, self->decoder, NULL));
     SZG_TRY(szg_decoder_backward(context, self->decoder, self->gradient, &self->record->tally));
-    return szg_network_finite(context, szg_model_count(self->model), self->gradient,
-                              &self->record->block);
+    return szg_network_finite(context, szg_model_count(self->model), self->gradient, block);
 }
 
 static szg_status update(szg_context *context, trainer *self) {
@@ -134,16 +176,60 @@ static szg_status update(szg_context *context, trainer *self) {
     return szg_network_adamw(context, &adamw);
 }
 
+static szg_status give_step(szg_context *context, trainer *self, int64_t batch) {
+    SZG_TRY(gradients(context, self, batch));
+    return update(context, self);
+}
+
+static szg_status record(szg_context *context, trainer *self, int64_t batch, void **out) {
+    SZG_TRY(szg_device_record_begin(context));
+    szg_status status = give_step(context, self, batch);
+    if (status == SZG_OK)
+        return szg_device_record_end(context, out);
+    SZG_TRY(szg_device_record_end(context, NULL));
+    return status;
+}
+
+/* The window's next step, of so many examples. */
+static szg_status next_step(szg_context *context, trainer *self, int64_t batch) {
+    step_shape *shape = &self->shape[batch < self->config->loop.batch];
+    if (!shape->ran || !szg_device_records(context)) {
+        shape->ran = true;
+        return give_step(context, self, batch);
+    }
+    if (!shape->recording)
+        SZG_TRY(record(context, self, batch, &shape->recording));
+    return szg_device_replay(context, shape->recording);
+}
+
+szg_status trainer_steps(szg_context *context, trainer *self, int64_t first, int64_t count,
+                         szg_tally *tally) {
+    double begin = szg_train_seconds();
+    SZG_TRY(begin_window(context, self, first, count));
+    for (int64_t i = 0; i < count; i++)
+        SZG_TRY(next_step(context, self, batch_of(self, first + i)));
+    SZG_TRY(end_window(context, self, tally));
+    self->pace = (szg_train_seconds() - begin) / (double)count;
+    return SZG_OK;
+}
+
+/* The report is between gradients and update: a step that is not replayed. */
+static szg_status capture_step(szg_context *context, trainer *self, int64_t step,
+                               szg_contraction_tables *captured, double *capture_seconds,
+                               szg_tally *tally) {
+    SZG_TRY(begin_window(context, self, step, 1));
+    SZG_TRY(gradients(context, self, batch_of(self, step)));
+    SZG_TRY(end_window(context, self, tally));
+    double begin = szg_train_seconds();
+    SZG_TRY(szg_capture_step(context, self->capture, step, self->gradient, captured));
+    *capture_seconds += szg_train_seconds() - begin;
+    return update(context, self);
+}
+
 szg_status trainer_step(szg_context *context, trainer *self, int64_t step,
                         szg_contraction_tables *captured, double *capture_seconds,
                         szg_tally *tally) {
-    SZG_TRY(gradients(context, self, step));
-    if (captured) {
-        SZG_TRY(check(context, self, step, tally));
-        double begin = szg_train_seconds();
-        SZG_TRY(szg_capture_step(context, self->capture, step, self->gradient, captured));
-        *capture_seconds += szg_train_seconds() - begin;
-    }
-    SZG_TRY(update(context, self));
-    return check(context, self, step, tally);
+    if (!captured)
+        return trainer_steps(context, self, step, 1, tally);
+    return capture_step(context, self, step, captured, capture_seconds, tally);
 }

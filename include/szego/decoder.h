@@ -78,9 +78,15 @@ SZG_CHECK_RESULT szg_status szg_decoder_open(szg_context *context, szg_model *mo
                                              int64_t length, bool training, szg_decoder **out);
 void szg_decoder_close(szg_context *context, szg_decoder **decoder);
 
-/* The forward pass in pieces, in this order: embed (uploads the batch), then for each layer attend
- * and finish, then classify. zero_positions: input rows, sinusoids and extra tables count as zeros
- * (what `content_kind` zeroed means); the rotation and the bias stay. */
+/* Takes a batch of a set that is in the backend's memory already, where the host has checked it:
+ * `gather` without its tokens, lengths and labels, which are the decoder's own arrays. Then embed
+ * and forward are called without a batch. */
+SZG_CHECK_RESULT szg_status szg_decoder_gather(szg_context *context, szg_decoder *decoder,
+                                               const szg_gather *gather);
+
+/* The forward pass in pieces, in this order: embed (uploads the batch; NULL: the one at hand), then
+ * for each layer attend and finish, then classify. zero_positions: input rows, sinusoids and extra
+ * tables count as zeros (what `content_kind` zeroed means); the rotation and the bias stay. */
 SZG_CHECK_RESULT szg_status szg_decoder_embed(szg_context *context, szg_decoder *decoder,
                                               const szg_batch *batch, bool zero_positions);
 SZG_CHECK_RESULT szg_status szg_decoder_attend(szg_context *context, szg_decoder *decoder,
@@ -88,7 +94,7 @@ SZG_CHECK_RESULT szg_status szg_decoder_attend(szg_context *context, szg_decoder
 SZG_CHECK_RESULT szg_status szg_decoder_finish(szg_context *context, szg_decoder *decoder,
                                                int64_t layer);
 SZG_CHECK_RESULT szg_status szg_decoder_classify(szg_context *context, szg_decoder *decoder);
-/* All of it. */
+/* All of it; batch NULL: the one at hand. */
 SZG_CHECK_RESULT szg_status szg_decoder_forward(szg_context *context, szg_decoder *decoder,
                                                 const szg_batch *batch);
 
@@ -100,17 +106,26 @@ void *szg_decoder_heads(const szg_decoder *decoder);
 void *szg_decoder_stream(const szg_decoder *decoder);
 const void *szg_decoder_logits(const szg_decoder *decoder);
 
-/* Cross-entropy of the latest forward pass, added to *tally in the backend's memory. */
+/* Lets the passes that follow work on the batch `copies` times, one after the other, where they
+ * fit; not with a training decoder. After embed; the heads' outputs and the stream of the copies
+ * are the caller's to fill, between attend and finish. 1: the batch alone again. */
+SZG_CHECK_RESULT szg_status szg_decoder_repeat(szg_context *context, szg_decoder *decoder,
+                                               int64_t copies);
+
+/* Cross-entropy of the latest forward pass, added to tally[0 .. copies - 1] in the backend's
+ * memory. */
 SZG_CHECK_RESULT szg_status szg_decoder_score(szg_context *context, szg_decoder *decoder,
                                               szg_tally *tally);
 
 /* ---- Training ---- */
 
-/* Sets the block that dropout reads (the backend's memory, kept by the caller); before forward. */
-void szg_decoder_set_block(szg_decoder *decoder, const szg_step_block *block);
+/* Sets the block that dropout reads, and that the backward pass's loss tells where it is not finite
+ * (the backend's memory, kept by the caller); before forward. */
+void szg_decoder_set_block(szg_decoder *decoder, szg_step_block *block);
 
 /* Gradients of the mean loss with respect to every parameter, written to `gradient` (an arena like
- * the model's, the backend's memory). After forward; adds to *tally as szg_decoder_score does. */
+ * the model's, the backend's memory). After forward; adds to *tally as szg_network_cross_entropy
+ * does with the decoder's block. */
 SZG_CHECK_RESULT szg_status szg_decoder_backward(szg_context *context, szg_decoder *decoder,
                                                  void *gradient, szg_tally *tally);
 
