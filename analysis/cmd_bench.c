@@ -60,7 +60,8 @@ static szg_status run_items(command_call *call, szg_table **table) {
         SZG_TRY(bench_find(own->items.value[i])->run(call->context, &bench, *table));
     if (own->items.count == 0)
         for (const bench_item *item = bench_items; item->name; item++)
-            SZG_TRY(item->run(call->context, &bench, *table));
+            if (bench_is_default(call->context, item))
+                SZG_TRY(item->run(call->context, &bench, *table));
     return SZG_OK;
 }
 
@@ -76,11 +77,12 @@ static szg_status run(command_call *call) {
 
 const command command_bench = {
     .name = "bench",
-    .summary = "measured ratios: szego beside LAPACK, in one run",
+    .summary = "measured ratios: szego beside LAPACK and PyTorch, in one run",
     .arguments = "[ITEM...]",
     .doc = "Times each item against what people use for it now, in alternating pairs, and prints "
-           "medians with their spread. Without items: all of them, some minutes. Close other "
-           "programs first; docs/benchmarks/ says what is measured and why.",
+           "medians with their spread. Without items: all of the backend (--backend cuda: those of "
+           "a GPU), some minutes. Close other programs first; docs/benchmarks/ says what is "
+           "measured and why.",
     .options = options,
     .own_size = sizeof(own_options),
     .parse = parse,

@@ -11,14 +11,21 @@ typedef struct bench_options {
     uint64_t seed; /* of random inputs */
 } bench_options;
 
+/* Where an item runs when none is named: on the cpu, on a GPU (--backend cuda), or on either. */
+typedef enum bench_place { BENCH_CPU, BENCH_DEVICE, BENCH_ANYWHERE } bench_place;
+
 /* An item: its name on the command line and a clause about what it times. */
 typedef struct bench_item {
     const char *name, *summary;
     szg_status (*run)(szg_context *context, const bench_options *options, szg_table *table);
+    bench_place place;
 } bench_item;
 
 /* Every item; the last has the name NULL. */
 extern const bench_item bench_items[];
+
+/* Whether the item is among those that run when none is named. */
+bool bench_is_default(szg_context *context, const bench_item *item);
 
 /* NULL: no such item. */
 const bench_item *bench_find(const char *name);

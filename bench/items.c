@@ -3,23 +3,36 @@
 #include "private.h"
 
 const bench_item bench_items[] = {
-    {"machine", "ceilings: matrix product and memory", bench_machine},
-    {"toeplitz", "full spectrum, real symmetric Toeplitz, against dsyevd", bench_toeplitz},
-    {"hermitian", "full spectrum, Hermitian Toeplitz, against zheevd", bench_hermitian},
+    {"machine", "ceilings: matrix product and memory", bench_machine, BENCH_CPU},
+    {"toeplitz", "full spectrum, real symmetric Toeplitz, against dsyevd", bench_toeplitz,
+     BENCH_CPU},
+    {"hermitian", "full spectrum, Hermitian Toeplitz, against zheevd", bench_hermitian, BENCH_CPU},
     {"batch-symmetric", "1,000 symmetric 128 x 128 against a loop over dsyevd",
-     bench_batch_symmetric},
+     bench_batch_symmetric, BENCH_CPU},
     {"batch-singular", "1,000 times singular values, 128 x 128, against a loop over dgesdd",
-     bench_batch_singular},
+     bench_batch_singular, BENCH_CPU},
     {"batch-general", "1,000 times eigenvalues, 128 x 128, against a loop over dgeev",
-     bench_batch_general},
-    {"rotary-kernel", "spectrum of the rotary mean kernel, d = 128, N = 10^9", bench_rotary_kernel},
+     bench_batch_general, BENCH_CPU},
+    {"rotary-kernel", "spectrum of the rotary mean kernel, d = 128, N = 10^9", bench_rotary_kernel,
+     BENCH_CPU},
     {"rotary-logits", "factored rotary logits, N = 131,072, d = 128: eigen- and singular values",
-     bench_rotary_logits},
-    {"symbol-range", "certified range of symbols of degree 4095", bench_symbol_range},
+     bench_rotary_logits, BENCH_CPU},
+    {"symbol-range", "certified range of symbols of degree 4095", bench_symbol_range, BENCH_CPU},
     {"train", "training and evaluation at the paper's size, attention alone, against PyTorch",
-     bench_train},
-    {NULL, NULL, NULL},
+     bench_train, BENCH_ANYWHERE},
+    {"batch", "10,000 symmetric 128 x 128 on a GPU against the cpu", bench_device_batch,
+     BENCH_DEVICE},
+    {"dense", "full spectrum, symmetric, N = 8192, on a GPU against the cpu", bench_device_dense,
+     BENCH_DEVICE},
+    {"crossover", "sizes from which a GPU's spectra beat the cpu's", bench_device_crossover,
+     BENCH_DEVICE},
+    {NULL, NULL, NULL, BENCH_CPU},
 };
+
+bool bench_is_default(szg_context *context, const bench_item *item) {
+    return item->place == BENCH_ANYWHERE ||
+           item->place == (bench_on_device(context) ? BENCH_DEVICE : BENCH_CPU);
+}
 
 const bench_item *bench_find(const char *name) {
     for (const bench_item *item = bench_items; item->name; item++)

@@ -46,13 +46,12 @@ static szg_status measure(szg_context *context, const bench_options *o, machine_
                        .ours = run_copy,
                        .job = job,
                        .pairs = o->quick ? 5 : 21};
-    int64_t seconds = szg_table_find(table, "ours_s");
     SZG_TRY(bench_measure(context, &product, table));
-    double time = szg_table_get_real(table, szg_table_rows(table) - 1, seconds);
+    double time = bench_last(table, "ours_s");
     SZG_TRY(
         szg_table_note(context, table, "%.4g GF/s in f64", 2e-9 * ORDER * ORDER * ORDER / time));
     SZG_TRY(bench_measure(context, &copy, table));
-    time = szg_table_get_real(table, szg_table_rows(table) - 1, seconds);
+    time = bench_last(table, "ours_s");
     return szg_table_note(context, table, "%.4g GB/s, read and written",
                           16e-9 * (double)job->count / time);
 }

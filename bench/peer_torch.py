@@ -1,8 +1,11 @@
 """The rival of `szego bench train`: the paper's decoder as one writes it in PyTorch.
 
 Answers requests, one a line on standard input, with one line on standard output:
+    device tf32 | f32 | bf16      from here on a GPU, compiled where PyTorch can; its name, or none
     open ENCODING BATCH LENGTH WIDTH HIDDEN LAYERS HEADS LATENT VOCABULARY CLASSES DROPOUT
     step | evaluate               of the model that was opened
+    steps COUNT                   so many of them, and waits for the last
+    product ORDER COUNT           square matrix products one after the other, and waits
     attention DROPOUT             forward of one layer's attention alone, at the same sizes
     peak                          largest resident memory in MiB
     version
@@ -18,8 +21,10 @@ from torch import nn
 
 
 def attend(q, k, v, mask, dropout, training):
-    """q, k, v [batch, heads, length, size], mask added to the scores."""
+    """q, k, v [batch, heads, length, size], mask added to the scores; None: the causal one."""
     rate = dropout if training else 0.0
+    if mask is None:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True, dropout_p=rate)
     if hasattr(F, "scaled_dot_product_attention"):
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=rate)
     weights = torch.matmul(q * (1 / math.sqrt(q.shape[-1])), k.transpose(-2, -1))
@@ -30,7 +35,11 @@ def attend(q, k, v, mask, dropout, training):
 
 
 def rotate(x, factors):
-    """Interleaved pairs of x [..., length, size] times complex factors [length, size / 2]."""
+    """Interleaved pairs of x [..., length, size] times factors [length, size / 2], complex or [.., 2]."""
+    if not factors.is_complex():  # the compiler generates no code for complex numbers
+        even, odd = x[..., ::2], x[..., 1::2]
+        c, s = factors[..., 0].to(x.dtype), factors[..., 1].to(x.dtype)
+        return torch.stack((even * c - odd * s, even * s + odd * c), dim=-1).flatten(-2)
     pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
     return torch.view_as_real(pairs * factors).flatten(-2)
 
@@ -102,15 +111,23 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    def __init__(self, size):
+    def __init__(self, size, full=False):
+        """full: every sequence has the whole length, so that the causal mask is all there is."""
         super().__init__()
+        self.full = full
         self.embedding = nn.Embedding(size.vocabulary, size.width)
         self.blocks = nn.ModuleList([Block(size) for _ in range(size.layers)])
         self.classes = nn.Linear(size.width, size.classes)
-        self.register_buffer("factors", rotary_factors(size.length, size.width // size.heads))
+        factors = rotary_factors(size.length, size.width // size.heads)
+        self.register_buffer("factors", torch.view_as_real(factors) if full else factors)
 
     def forward(self, tokens, lengths):
         length = tokens.shape[1]
+        if self.full:
+            x = self.embedding(tokens)
+            for block in self.blocks:
+                x = block(x, self.factors[:length], None)
+            return self.classes(x.mean(1))
         place = torch.arange(length)
         real = place < lengths[:, None]
         allowed = (place[:, None] >= place) & real[:, None, :]
@@ -132,16 +149,35 @@ class Size:
 
 
 class Bench:
+    precision = None  # of the GPU; None: the CPU
+    result = None  # of products
+
+    def device(self, precision):
+        if not torch.cuda.is_available() or not hasattr(F, "scaled_dot_product_attention"):
+            return "none"
+        torch.set_default_device("cuda")
+        torch.set_float32_matmul_precision("highest" if precision == "f32" else "high")
+        torch.backends.cudnn.allow_tf32 = precision != "f32"
+        self.precision = precision
+        return torch.cuda.get_device_name()
+
+    def autocast(self):
+        return torch.autocast("cuda", torch.bfloat16, enabled=self.precision == "bf16")
+
     def open(self, *words):
         self.size = size = Size(words)
         torch.manual_seed(1)
-        self.model = Decoder(size)
+        self.model = Decoder(size, full=self.precision is not None)
+        kind = {"fused": True} if self.precision else {"foreach": True}
         self.optimiser = torch.optim.AdamW(
-            self.model.parameters(), lr=1e-4, betas=(0.98, 0.9), eps=1e-8, weight_decay=1e-5, foreach=True
+            self.model.parameters(), lr=1e-4, betas=(0.98, 0.9), eps=1e-8, weight_decay=1e-5, **kind
         )
         self.tokens = torch.randint(1, size.vocabulary, (size.batch, size.length))
         self.lengths = torch.full((size.batch,), size.length)
         self.labels = torch.randint(0, size.classes, (size.batch,))
+        if self.precision:
+            self.compiled = torch.compile(self.model)
+            return self.steps(5)  # compiles, for the clock must not
         shape = (3, size.batch, size.heads, size.length, size.width // size.heads)
         self.qkv = torch.randn(shape)
         self.causal = torch.full((size.length, size.length), -math.inf).triu_(1)
@@ -154,6 +190,26 @@ class Bench:
         loss.backward()
         self.optimiser.step()
         return "%.6g" % loss.item()
+
+    def steps(self, count):
+        self.model.train()
+        for _ in range(int(count)):
+            self.optimiser.zero_grad(set_to_none=True)
+            with self.autocast():
+                loss = F.cross_entropy(self.compiled(self.tokens, self.lengths), self.labels)
+            loss.backward()
+            self.optimiser.step()
+        return "%.6g" % loss.item()
+
+    def product(self, order, count):
+        if self.result is None or self.result.shape[0] != int(order):
+            kind = torch.bfloat16 if self.precision == "bf16" else torch.float32
+            self.factor = torch.randn(2, int(order), int(order)).to(kind).unbind()
+            self.result = torch.empty_like(self.factor[0])
+        for _ in range(int(count)):
+            torch.matmul(*self.factor, out=self.result)
+        torch.cuda.synchronize()
+        return "ok"
 
     def evaluate(self):
         self.model.eval()
@@ -176,6 +232,8 @@ class Bench:
     def version(self):
         with open("/proc/self/maps") as maps:
             openmp = any("openblas-openmp" in line for line in maps)
+        if self.precision:
+            return "%s compiled, %s" % (torch.__version__, self.precision)
         return torch.__version__ + (", OpenMP BLAS" if openmp else "")
 
 

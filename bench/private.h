@@ -13,6 +13,7 @@ typedef struct bench_case {
     bench_fn *prepare; /* untimed, before each run: restores what runs destroy; NULL: nothing */
     bench_fn *ours, *rival, *single; /* single: the rival on one thread */
     void *job;
+    const double *measured; /* NULL: a clock around each run; else what the run leaves here */
     int64_t pairs;
     double target_ratio, target_seconds; /* 0: none */
 } bench_case;
@@ -22,6 +23,9 @@ typedef struct bench_case {
  * the case has lasted 60 seconds. */
 SZG_CHECK_RESULT szg_status bench_measure(szg_context *context, const bench_case *what,
                                           szg_table *table);
+
+/* The number in a column of the table's last row. */
+double bench_last(const szg_table *table, const char *column);
 
 /* Seconds of a clock that does not jump. */
 double bench_now(void);
@@ -45,6 +49,9 @@ SZG_CHECK_RESULT szg_status bench_lapack_singular(szg_context *context, int thre
 void bench_gemm(int threads, int64_t n, const double *a, const double *b, double *c);
 void bench_gemm_single(int threads, int64_t n, const float *a, const float *b, float *c);
 
+/* Whether the context works on a GPU. */
+bool bench_on_device(szg_context *context);
+
 /* The items, one file each. */
 szg_status bench_machine(szg_context *context, const bench_options *options, szg_table *table);
 szg_status bench_toeplitz(szg_context *context, const bench_options *options, szg_table *table);
@@ -56,5 +63,8 @@ szg_status bench_rotary_kernel(szg_context *context, const bench_options *o, szg
 szg_status bench_rotary_logits(szg_context *context, const bench_options *o, szg_table *table);
 szg_status bench_symbol_range(szg_context *context, const bench_options *o, szg_table *table);
 szg_status bench_train(szg_context *context, const bench_options *options, szg_table *table);
+szg_status bench_device_batch(szg_context *context, const bench_options *o, szg_table *table);
+szg_status bench_device_dense(szg_context *context, const bench_options *o, szg_table *table);
+szg_status bench_device_crossover(szg_context *context, const bench_options *o, szg_table *table);
 
 #endif

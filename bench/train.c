@@ -85,19 +85,6 @@ static szg_status run_evaluation(szg_context *context, void *argument) {
     return szg_device_sync(context);
 }
 
-szg_status bench_peer_run(szg_context *context, bench_peer *peer, const char *request) {
-    char answer[64];
-    return bench_peer_ask(context, peer, request, answer, sizeof answer);
-}
-
-const char *bench_peer_name(const bench_peer *peer) {
-    static char name[96];
-    if (peer->process == 0)
-        return NULL;
-    snprintf(name, sizeof name, "PyTorch %s", peer->version);
-    return name;
-}
-
 static szg_status peer_step(szg_context *context, void *argument) {
     return bench_peer_run(context, ((train_job *)argument)->peer, "step");
 }
@@ -117,20 +104,6 @@ static szg_status run_product(szg_context *context, void *argument) {
 }
 
 /* ---- Setting up ---- */
-
-static szg_status configure(szg_context *context, const train_job *job, szg_train_config *config) {
-    const bench_size *size = &job->size;
-    SZG_TRY(szg_train_config_profile(context, SZG_PROFILE_TEXT, job->encoding, config));
-    config->model.vocabulary = size->vocabulary;
-    config->model.width = size->width;
-    config->model.hidden = size->hidden;
-    config->model.layers = size->layers;
-    config->model.heads = size->heads;
-    config->model.latent_query = config->model.latent_kv = size->latent;
-    config->model.max_length = size->length;
-    config->model.dropout = size->dropout;
-    return SZG_OK;
-}
 
 static szg_status fill_batch(szg_context *context, train_job *job, uint64_t seed) {
     const bench_size *size = &job->size;
@@ -152,7 +125,7 @@ static szg_status fill_batch(szg_context *context, train_job *job, uint64_t seed
 
 static szg_status open_job(szg_context *context, train_job *job, uint64_t seed) {
     szg_train_config config;
-    SZG_TRY(configure(context, job, &config));
+    SZG_TRY(bench_train_configure(context, &job->size, job->encoding, &config));
     SZG_TRY(szg_model_open(context, &config, job->size.classes, &job->model));
     SZG_TRY(szg_model_initialise(context, job->model, seed));
     SZG_TRY(fill_batch(context, job, seed));
@@ -175,47 +148,15 @@ static void close_job(szg_context *context, train_job *job) {
     szg_memory_free(job->labels);
 }
 
-static szg_status open_peer(szg_context *context, const train_job *job) {
-    const bench_size *s = &job->size;
-    char request[256];
-    if (job->peer->process == 0)
-        return SZG_OK;
-    snprintf(request, sizeof request, "open %s %lld %lld %lld %lld %lld %lld %lld %lld %lld %g",
-             job->encoding, (long long)s->batch, (long long)s->length, (long long)s->width,
-             (long long)s->hidden, (long long)s->layers, (long long)s->heads, (long long)s->latent,
-             (long long)s->vocabulary, (long long)s->classes, s->dropout);
-    return bench_peer_run(context, job->peer, request);
-}
-
 /* ---- Rows ---- */
-
-static double last(const szg_table *table, const char *column) {
-    return szg_table_get_real(table, szg_table_rows(table) - 1, szg_table_find(table, column));
-}
-
-/* A row without clocks of its own: a part of a step, or a ratio that follows from rows above. */
-static szg_status add_row(szg_context *context, szg_table *table, const char *encoding,
-                          const char *what) {
-    char input[96];
-    snprintf(input, sizeof input, "%s: %s", encoding, what);
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "item", "train"));
-    return szg_table_set_text(context, table, "input", input);
-}
-
-static szg_status add_ratio(szg_context *context, szg_table *table, double ratio, double target) {
-    SZG_TRY(szg_table_set_real(context, table, "ratio", ratio));
-    SZG_TRY(szg_table_set_real(context, table, "target_ratio", target));
-    return szg_table_set_text(context, table, "met", ratio >= target ? "yes" : "no");
-}
 
 static szg_status add_fraction(szg_context *context, szg_table *table, const train_job *job,
                                double seconds) {
     double tokens = (double)(job->size.batch * job->size.length) / seconds;
     double rate = tokens * szg_model_operations_per_token(job->model).training;
-    SZG_TRY(add_row(context, table, job->encoding, "step, part of the product's rate"));
+    SZG_TRY(bench_train_row(context, table, job->encoding, "step, part of the product's rate"));
     SZG_TRY(szg_table_set_text(context, table, "rival", "sgemm, order 1024"));
-    SZG_TRY(add_ratio(context, table, rate / job->product_rate, 0.7));
+    SZG_TRY(bench_train_ratio(context, table, rate / job->product_rate, 0.7));
     return szg_table_note(context, table, "%.4g of %.4g GF/s", rate * 1e-9,
                           job->product_rate * 1e-9);
 }
@@ -227,25 +168,26 @@ static szg_status add_memory(szg_context *context, szg_table *table, const train
         return SZG_OK;
     SZG_TRY(bench_peer_ask(context, job->peer, "peak", answer, sizeof answer));
     double theirs = strtod(answer, NULL);
-    SZG_TRY(add_row(context, table, job->encoding, "step, peak memory"));
+    SZG_TRY(bench_train_row(context, table, job->encoding, "step, peak memory"));
     SZG_TRY(szg_table_set_text(context, table, "rival", bench_peer_name(job->peer)));
     SZG_TRY(szg_table_set_real(context, table, "peak_mib", ours));
-    SZG_TRY(add_ratio(context, table, theirs / ours, 3));
+    SZG_TRY(bench_train_ratio(context, table, theirs / ours, 3));
     return szg_table_note(context, table, "the rival's process: %.0f MiB", theirs);
 }
 
 static szg_status note_throughput(szg_context *context, szg_table *table, const train_job *job) {
-    double tokens = (double)(job->size.batch * job->size.length), rival = last(table, "rival_s");
+    double tokens = (double)(job->size.batch * job->size.length),
+           rival = bench_last(table, "rival_s");
     if (job->peer->process == 0)
         return szg_table_note(context, table, "%.0f tokens/s; no PyTorch here",
-                              tokens / last(table, "ours_s"));
+                              tokens / bench_last(table, "ours_s"));
     return szg_table_note(context, table, "%.0f tokens/s, the rival %.0f",
-                          tokens / last(table, "ours_s"), tokens / rival);
+                          tokens / bench_last(table, "ours_s"), tokens / rival);
 }
 
 static szg_status add_part(szg_context *context, szg_table *table, const train_job *job,
                            const char *what, double seconds, double whole) {
-    SZG_TRY(add_row(context, table, job->encoding, what));
+    SZG_TRY(bench_train_row(context, table, job->encoding, what));
     SZG_TRY(szg_table_set_text(context, table, "ours", "part of a step"));
     SZG_TRY(szg_table_set_real(context, table, "ours_s", seconds));
     return szg_table_note(context, table, "%.1f %% of the step", 100 * seconds / whole);
@@ -270,66 +212,62 @@ static szg_status add_breakdown(szg_context *context, szg_table *table, train_jo
     return status == SZG_OK ? add_part(context, table, job, "the rest", rest, whole) : status;
 }
 
-static szg_status measure_step(szg_context *context, const bench_options *o, train_job *job,
-                               szg_table *table) {
+/* What is done over and over with one batch. */
+typedef struct pass {
+    const char *name, *ours_name;
+    bool training;
+    bench_fn *ours, *rival;
+    int64_t pairs;
+    double target;
+} pass;
+
+static const pass step_pass = {"step", "forward, backward, AdamW", true, run_step, peer_step, 9,
+                               1.8};
+static const pass evaluation_pass = {
+    "evaluation", "forward, loss, accuracy", false, run_evaluation, peer_evaluation, 15, 1.4};
+
+static szg_status measure_pass(szg_context *context, const bench_options *o, train_job *job,
+                               const pass *what, szg_table *table) {
     char input[64];
-    snprintf(input, sizeof input, "%s: step", job->encoding);
+    snprintf(input, sizeof input, "%s: %s", job->encoding, what->name);
     bool peer = job->peer->process != 0;
-    bench_case step = {.item = "train",
+    bench_case runs = {.item = "train",
                        .input = input,
                        .n = job->size.batch * job->size.length,
-                       .ours_name = "forward, backward, AdamW",
+                       .ours_name = what->ours_name,
                        .rival_name = bench_peer_name(job->peer),
-                       .ours = run_step,
-                       .rival = peer ? peer_step : NULL,
+                       .ours = what->ours,
+                       .rival = peer ? what->rival : NULL,
                        .job = job,
-                       .pairs = o->quick ? 3 : 9,
-                       .target_ratio = peer ? 1.8 : 0};
-    SZG_TRY(szg_decoder_open(context, job->model, job->size.batch, job->size.length, true,
+                       .pairs = o->quick ? 3 : what->pairs,
+                       .target_ratio = peer ? what->target : 0};
+    SZG_TRY(szg_decoder_open(context, job->model, job->size.batch, job->size.length, what->training,
                              &job->decoder));
-    szg_decoder_set_block(job->decoder, job->block);
-    SZG_TRY(bench_measure(context, &step, table));
-    SZG_TRY(note_throughput(context, table, job));
-    double seconds = last(table, "ours_s"), peak = last(table, "peak_mib");
-    SZG_TRY(add_fraction(context, table, job, seconds));
-    SZG_TRY(add_memory(context, table, job, peak));
-    SZG_TRY(add_breakdown(context, table, job));
-    szg_decoder_close(context, &job->decoder);
-    return SZG_OK;
+    if (what->training)
+        szg_decoder_set_block(job->decoder, job->block);
+    SZG_TRY(bench_measure(context, &runs, table));
+    return note_throughput(context, table, job);
 }
 
-static szg_status measure_evaluation(szg_context *context, const bench_options *o, train_job *job,
-                                     szg_table *table) {
-    char input[64];
-    snprintf(input, sizeof input, "%s: evaluation", job->encoding);
-    bool peer = job->peer->process != 0;
-    bench_case pass = {.item = "train",
-                       .input = input,
-                       .n = job->size.batch * job->size.length,
-                       .ours_name = "forward, loss, accuracy",
-                       .rival_name = bench_peer_name(job->peer),
-                       .ours = run_evaluation,
-                       .rival = peer ? peer_evaluation : NULL,
-                       .job = job,
-                       .pairs = o->quick ? 3 : 15,
-                       .target_ratio = peer ? 1.4 : 0};
-    SZG_TRY(szg_decoder_open(context, job->model, job->size.batch, job->size.length, false,
-                             &job->decoder));
-    SZG_TRY(bench_measure(context, &pass, table));
-    SZG_TRY(note_throughput(context, table, job));
-    szg_decoder_close(context, &job->decoder);
-    return SZG_OK;
+static szg_status measure_step(szg_context *context, const bench_options *o, train_job *job,
+                               szg_table *table) {
+    SZG_TRY(measure_pass(context, o, job, &step_pass, table));
+    double seconds = bench_last(table, "ours_s"), peak = bench_last(table, "peak_mib");
+    SZG_TRY(add_fraction(context, table, job, seconds));
+    SZG_TRY(add_memory(context, table, job, peak));
+    return add_breakdown(context, table, job);
 }
 
 static szg_status measure_encoding(szg_context *context, const bench_options *o, train_job job,
                                    szg_table *table) {
-    szg_status status = open_peer(context, &job);
+    szg_status status = bench_peer_model(context, job.peer, job.encoding, &job.size);
     if (status == SZG_OK)
         status = open_job(context, &job, o->seed);
     if (status == SZG_OK)
         status = measure_step(context, o, &job, table);
+    szg_decoder_close(context, &job.decoder);
     if (status == SZG_OK)
-        status = measure_evaluation(context, o, &job, table);
+        status = measure_pass(context, o, &job, &evaluation_pass, table);
     close_job(context, &job);
     return status;
 }
@@ -353,7 +291,7 @@ static szg_status measure_product(szg_context *context, const bench_options *o, 
     szg_status status = bench_measure(context, &product, table);
     szg_memory_free(memory);
     SZG_TRY(status);
-    *rate = 2.0 * PRODUCT_ORDER * (double)count / last(table, "ours_s");
+    *rate = 2.0 * PRODUCT_ORDER * (double)count / bench_last(table, "ours_s");
     return szg_table_note(context, table, "%.4g GF/s in f32", *rate * 1e-9);
 }
 
@@ -374,6 +312,8 @@ static szg_status measure_with_peer(szg_context *context, const bench_options *o
 
 szg_status bench_train(szg_context *context, const bench_options *o, szg_table *table) {
     static const char *const encodings[] = {"rope", "mla"};
+    if (bench_on_device(context))
+        return bench_train_device(context, o, table);
     train_job job = {.size = o->quick ? small : paper};
     SZG_TRY(measure_product(context, o, &job.product_rate, table));
     for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {

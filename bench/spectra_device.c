@@ -1,0 +1,206 @@
+/* `szego bench batch dense crossover --backend cuda`: spectra on a GPU beside the cpu table on two
+ * threads. Matrices begin and end in the host's memory, as a caller has them: transfers count. */
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/backend.h>
+#include <szego/memory.h>
+#include <szego/random.h>
+#include <szego/spectra.h>
+#include "device.h"
+
+enum { CPU_THREADS = 2 };
+
+typedef struct spectra_job spectra_job;
+typedef szg_status values_fn(szg_context *context, const spectra_job *job, double *values);
+
+/* `count` Gaussian matrices of order n and their values by both backends. */
+struct spectra_job {
+    values_fn *find;
+    bool symmetric, complex;
+    int64_t count, n;
+    double *source, *a, *ours, *rival; /* each run destroys `a` */
+    szg_context *cpu;
+};
+
+static szg_status find_checked(szg_context *context, const spectra_job *job, double *values) {
+    double worst;
+    return szg_spectra_batch_symmetric(context, job->count, job->n, job->a, job->n * job->n, values,
+                                       &worst);
+}
+
+static szg_status find_symmetric(szg_context *context, const spectra_job *job, double *values) {
+    return szg_eigen_symmetric_batch(context, job->count, job->n, job->a, job->n * job->n, values);
+}
+
+static szg_status find_dense(szg_context *context, const spectra_job *job, double *values) {
+    return szg_eigen_symmetric(context, job->n, job->a, job->n, values, false);
+}
+
+static szg_status find_singular(szg_context *context, const spectra_job *job, double *values) {
+    return szg_singular_batch(context, job->count, job->n, job->n, job->a, job->n * job->n, values);
+}
+
+static szg_status find_general(szg_context *context, const spectra_job *job, double *values) {
+    return szg_eigen_general_batch(context, job->count, job->n, job->a, job->n * job->n,
+                                   (szg_c64 *)(void *)values);
+}
+
+static szg_status prepare(szg_context *context, void *argument) {
+    (void)context;
+    const spectra_job *job = argument;
+    memcpy(job->a, job->source, (size_t)(job->count * job->n * job->n) * sizeof *job->a);
+    return SZG_OK;
+}
+
+static szg_status run_ours(szg_context *context, void *argument) {
+    const spectra_job *job = argument;
+    return job->find(context, job, job->ours);
+}
+
+static szg_status run_cpu(szg_context *context, void *argument) {
+    const spectra_job *job = argument;
+    szg_status status = job->find(job->cpu, job, job->rival);
+    return status == SZG_OK ? status
+                            : szg_fail(context, status, "%s", szg_context_message(job->cpu));
+}
+
+/* A few million normal numbers, again and again: drawing them all would take longer than solving.
+ */
+static void fill(const spectra_job *job, uint64_t seed) {
+    int64_t n = job->n, count = job->count * n * n;
+    szg_stream stream = {.seed = seed, .purpose = 2};
+    int64_t block = count < 1 << 22 ? count : 1 << 22;
+    szg_random_fill_normal(&stream, 0, block, job->source);
+    for (int64_t at = block; at < count; at += block)
+        memcpy(job->source + at, job->source,
+               (size_t)(count - at < block ? count - at : block) * sizeof *job->source);
+    for (int64_t m = 0; job->symmetric && m < job->count; m++)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < i; j++) {
+                double *matrix = job->source + m * n * n;
+                matrix[j * n + i] = matrix[i * n + j];
+            }
+}
+
+static szg_status open_job(szg_context *context, spectra_job *job, uint64_t seed) {
+    int64_t entries = job->count * job->n * job->n, values = 2 * job->count * job->n;
+    SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->source));
+    SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->a));
+    SZG_TRY(szg_memory_alloc(context, values, sizeof(double), &job->ours));
+    SZG_TRY(szg_memory_alloc(context, values, sizeof(double), &job->rival));
+    fill(job, seed);
+    SZG_TRY(szg_context_open(&(szg_context_options){.threads = CPU_THREADS}, &job->cpu));
+    return szg_backend_select(job->cpu, "cpu");
+}
+
+static void close_job(spectra_job *job) {
+    szg_context_close(&job->cpu);
+    szg_memory_free(job->source);
+    szg_memory_free(job->a);
+    szg_memory_free(job->ours);
+    szg_memory_free(job->rival);
+}
+
+/* Complex eigenvalues come in no order: they are not compared here. */
+static szg_status measure(szg_context *context, const bench_options *o, bench_case what,
+                          spectra_job job, szg_table *table) {
+    what.ours_name = szg_ops_name(szg_ops_of(context));
+    what.rival_name = "cpu, two threads";
+    what.n = job.n;
+    what.prepare = prepare, what.ours = run_ours, what.rival = run_cpu;
+    what.job = &job;
+    szg_status status = open_job(context, &job, o->seed);
+    if (status == SZG_OK)
+        status = bench_measure(context, &what, table);
+    if (status == SZG_OK && !job.complex)
+        status = szg_table_set_real(context, table, "difference",
+                                    bench_difference(job.count * job.n, job.ours, job.rival));
+    close_job(&job);
+    return status;
+}
+
+static szg_status need_device(szg_context *context, const char *item) {
+    if (bench_on_device(context))
+        return SZG_OK;
+    return szg_fail(context, SZG_EBACKEND,
+                    "the item %s measures a GPU: add --backend cuda, on a machine that has one",
+                    item);
+}
+
+static szg_status note_device(szg_context *context, szg_table *table) {
+    char name[300];
+    SZG_TRY(bench_device_name(context, sizeof name, name));
+    return szg_table_note(context, table, "%s", name);
+}
+
+szg_status bench_device_batch(szg_context *context, const bench_options *o, szg_table *table) {
+    int64_t count = o->quick ? 20 : 10000, n = o->quick ? 16 : 128;
+    bench_case what = {.item = "batch",
+                       .input = o->quick ? "20 symmetric" : "10000 symmetric",
+                       .pairs = o->quick ? 3 : 5,
+                       .target_ratio = o->quick ? 0 : 10};
+    SZG_TRY(need_device(context, what.item));
+    SZG_TRY(measure(context, o, what,
+                    (spectra_job){find_symmetric, .symmetric = true, .count = count, .n = n},
+                    table));
+    SZG_TRY(note_device(context, table));
+    what.input = "the same, each checked by trace and norm";
+    return measure(context, o, what,
+                   (spectra_job){find_checked, .symmetric = true, .count = count, .n = n}, table);
+}
+
+szg_status bench_device_dense(szg_context *context, const bench_options *o, szg_table *table) {
+    bench_case what = {.item = "dense",
+                       .input = "symmetric, all eigenvalues",
+                       .pairs = 3,
+                       .target_ratio = o->quick ? 0 : 10};
+    SZG_TRY(need_device(context, what.item));
+    SZG_TRY(
+        measure(context, o, what,
+                (spectra_job){find_dense, .symmetric = true, .count = 1, .n = o->quick ? 64 : 8192},
+                table));
+    return note_device(context, table);
+}
+
+/* ---- Crossovers ---- */
+
+typedef struct spectra_kind {
+    const char *name;
+    values_fn *find;
+    bool symmetric, complex;
+    double work; /* operations over count n^3, for what is left out: nothing above LARGEST */
+} spectra_kind;
+
+static const spectra_kind kinds[] = {{"symmetric", find_symmetric, true, false, 4. / 3},
+                                     {"singular", find_singular, false, false, 8. / 3},
+                                     {"general", find_general, false, true, 10}};
+static const int64_t orders[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096},
+                     counts[] = {1, 8, 64, 512};
+static const double LARGEST = 1e11; /* some seconds on two processors */
+
+static szg_status cross(szg_context *context, const bench_options *o, const spectra_kind *kind,
+                        int64_t count, int64_t n, szg_table *table) {
+    char input[64];
+    double size = (double)n, work = kind->work * (double)count * size * size * size;
+    if (work > (o->quick ? 1e6 : LARGEST))
+        return SZG_OK;
+    snprintf(input, sizeof input, "%s, %lld at once", kind->name, (long long)count);
+    bench_case what = {.item = "crossover", .input = input, .pairs = 3};
+    return measure(context, o, what,
+                   (spectra_job){.find = kind->find,
+                                 .symmetric = kind->symmetric,
+                                 .complex = kind->complex,
+                                 .count = count,
+                                 .n = n},
+                   table);
+}
+
+szg_status bench_device_crossover(szg_context *context, const bench_options *o, szg_table *table) {
+    SZG_TRY(need_device(context, "crossover"));
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+                SZG_TRY(cross(context, o, &kinds[k], counts[c], orders[i], table));
+    return SZG_OK;
+}

@@ -1,0 +1,338 @@
+/* `szego bench train --backend cuda`: the trainer at the paper's size against PyTorch on the same
+ * device, and how long the paper's runs would take at the measured rates.
+ *
+ * What is timed are whole runs of the trainer, as a user starts them. A run of few steps and one of
+ * many differ by steps alone: their difference leaves out opening, saving and evaluating. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/ablation.h>
+#include <szego/decoder.h>
+#include <szego/memory.h>
+#include <szego/random.h>
+#include <szego/tasks.h>
+#include <szego/train.h>
+#include "device.h"
+#include "scratch.h"
+
+/* Sizes of what is run, and of the paper's runs that follow from it. */
+typedef struct run_plan {
+    bench_size size;
+    int64_t few, many;    /* steps of the two runs; their difference is a multiple of `every` */
+    int64_t every;        /* steps between captures */
+    int64_t train, test;  /* examples of an epoch */
+    int64_t ablated;      /* examples of an ablation */
+    int64_t paper_epochs; /* of Task 1; Task 2: half the examples, half as many epochs more */
+    int64_t pairs;
+} run_plan;
+
+static const run_plan paper = {.size = {512, 128, 6, 256, 512, 16, 128, 574, 72, 0.1},
+                               .few = 50,
+                               .many = 250,
+                               .every = 50,
+                               .train = 70000,
+                               .test = 30000,
+                               .ablated = 6000,
+                               .paper_epochs = 100,
+                               .pairs = 5};
+static const run_plan small = {.size = {4, 16, 1, 32, 32, 2, 16, 64, 8, 0.1},
+                               .few = 2,
+                               .many = 6,
+                               .every = 2,
+                               .train = 12,
+                               .test = 4,
+                               .ablated = 4,
+                               .paper_epochs = 100,
+                               .pairs = 3};
+/* What the issue of the work on GPUs asked for. */
+static const double STEP_RATIO = 2, PEAK_PART = 0.3, CAPTURE_PART = 0.03, TASK_SECONDS = 180,
+                    TABLE_SECONDS = 1800;
+
+typedef struct device_job {
+    const run_plan *plan;
+    const char *encoding;
+    bench_peer *peer;
+    szg_train_config config;
+    szg_examples examples; /* sequences of the whole length */
+    szg_model *model;
+    double product_rate;
+    double seconds; /* of a step, or an epoch */
+} device_job;
+
+/* ---- Runs ---- */
+
+static szg_status train_in(szg_context *context, const device_job *job,
+                           const szg_train_config *config, int64_t train, int64_t test,
+                           const char *folder) {
+    szg_dataset data = {.train = job->examples, .test = job->examples};
+    data.train.count = train;
+    data.test.count = test;
+    data.classes = job->plan->size.classes;
+    szg_train_options options = {.config = config, .data = &data, .seed = 1, .folder = folder};
+    szg_train_result result;
+    return szg_train_run(context, &options, &result);
+}
+
+/* Seconds of one run in a folder that goes with it. */
+static szg_status time_run(szg_context *context, const device_job *job,
+                           const szg_train_config *config, int64_t train, int64_t test,
+                           double *seconds) {
+    char folder[BENCH_SCRATCH];
+    SZG_TRY(bench_scratch_open(context, folder));
+    double start = bench_now();
+    szg_status status = train_in(context, job, config, train, test, folder);
+    *seconds = bench_now() - start;
+    bench_scratch_remove(folder);
+    return status;
+}
+
+/* A step, from two runs that end within an epoch. */
+static szg_status time_step(szg_context *context, device_job *job, int64_t every) {
+    const run_plan *plan = job->plan;
+    szg_train_config config = job->config;
+    int64_t train = plan->many * plan->size.batch, test = config.loop.evaluate_batch;
+    double few, many;
+    config.capture.every = every;
+    config.loop.limit_steps = plan->few;
+    SZG_TRY(time_run(context, job, &config, train, test, &few));
+    config.loop.limit_steps = plan->many;
+    SZG_TRY(time_run(context, job, &config, train, test, &many));
+    job->seconds = (many - few) / (double)(plan->many - plan->few);
+    return SZG_OK;
+}
+
+static szg_status run_steps(szg_context *context, void *argument) {
+    return time_step(context, argument, 0);
+}
+
+static szg_status run_captured_steps(szg_context *context, void *argument) {
+    device_job *job = argument;
+    return time_step(context, job, job->plan->every);
+}
+
+/* An epoch with its evaluation and its checkpoint. */
+static szg_status run_epoch(szg_context *context, void *argument) {
+    device_job *job = argument;
+    szg_train_config config = job->config;
+    double one, two;
+    config.capture.every = job->plan->every;
+    config.loop.epochs = 1;
+    SZG_TRY(time_run(context, job, &config, job->plan->train, job->plan->test, &one));
+    config.loop.epochs = 2;
+    SZG_TRY(time_run(context, job, &config, job->plan->train, job->plan->test, &two));
+    job->seconds = two - one;
+    return SZG_OK;
+}
+
+static szg_status run_ablation(szg_context *context, void *argument) {
+    device_job *job = argument;
+    szg_examples examples = job->examples;
+    examples.count = job->plan->ablated;
+    szg_ablation ablation;
+    SZG_TRY(
+        szg_ablation_open(context, job->config.model.layers, job->config.model.heads, &ablation));
+    double start = bench_now();
+    szg_status status =
+        szg_ablation_run(context, job->model, &examples,
+                         &(szg_ablation_options){.method = SZG_ABLATE_OUTPUT}, &ablation);
+    job->seconds = bench_now() - start;
+    szg_ablation_close(&ablation);
+    return status;
+}
+
+static szg_status peer_steps(szg_context *context, void *argument) {
+    device_job *job = argument;
+    int64_t steps = job->plan->many - job->plan->few;
+    char request[64];
+    snprintf(request, sizeof request, "steps %lld", (long long)steps);
+    double start = bench_now();
+    SZG_TRY(bench_peer_run(context, job->peer, request));
+    job->seconds = (bench_now() - start) / (double)steps;
+    return SZG_OK;
+}
+
+/* ---- Setting up ---- */
+
+static szg_status fill_examples(szg_context *context, const run_plan *plan, uint64_t seed,
+                                szg_examples *out) {
+    const bench_size *size = &plan->size;
+    int64_t count = plan->many * size->batch;
+    count = count > plan->train ? count : plan->train;
+    szg_stream stream = {.seed = seed, .purpose = 0xBE};
+    *out = (szg_examples){.count = count,
+                          .longest = size->length,
+                          .largest_token = (int32_t)size->vocabulary - 1,
+                          .largest_label = (int32_t)size->classes - 1};
+    int64_t tokens = count * size->length;
+    SZG_TRY(szg_memory_alloc(context, count + 1, sizeof *out->start, &out->start));
+    SZG_TRY(szg_memory_alloc(context, tokens, sizeof *out->tokens, &out->tokens));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->label, &out->label));
+    for (int64_t i = 0; i < tokens; i++)
+        out->tokens[i] =
+            (int32_t)(1 + szg_random_below(&stream, (uint64_t)i, size->vocabulary - 1));
+    for (int64_t e = 0; e <= count; e++)
+        out->start[e] = e * size->length;
+    for (int64_t e = 0; e < count; e++)
+        out->label[e] = (int32_t)(e % size->classes);
+    return SZG_OK;
+}
+
+static szg_status open_encoding(szg_context *context, device_job *job, const char *encoding) {
+    job->encoding = encoding;
+    SZG_TRY(bench_train_configure(context, &job->plan->size, encoding, &job->config));
+    job->config.loop.batch = job->plan->size.batch;
+    job->config.loop.epochs = job->plan->paper_epochs;
+    SZG_TRY(szg_model_open(context, &job->config, job->plan->size.classes, &job->model));
+    return szg_model_initialise(context, job->model, 1);
+}
+
+/* A peer on the device, in the context's precision; without one the rows lack a rival. */
+static szg_status open_peer(szg_context *context, bench_peer *peer) {
+    char request[64], answer[64];
+    szg_status status = bench_peer_open(context, szg_context_threads(context), peer);
+    if (status != SZG_OK)
+        return status == SZG_EBACKEND ? SZG_OK : status;
+    snprintf(request, sizeof request, "device %s", bench_precision(context));
+    status = bench_peer_ask(context, peer, request, answer, sizeof answer);
+    if (status == SZG_OK && strcmp(answer, "none") != 0)
+        return bench_peer_ask(context, peer, "version", peer->version, sizeof peer->version);
+    bench_peer_close(peer);
+    return status == SZG_EBACKEND ? SZG_OK : status;
+}
+
+/* ---- Rows ---- */
+
+/* A case that takes its seconds from the job. */
+static bench_case case_of(const device_job *job, char input[96], const char *what) {
+    snprintf(input, 96, "%s: %s", job->encoding, what);
+    return (bench_case){.item = "train",
+                        .input = input,
+                        .job = (void *)(uintptr_t)job,
+                        .measured = &job->seconds,
+                        .pairs = job->plan->pairs};
+}
+
+static szg_status add_fraction(szg_context *context, szg_table *table, const device_job *job,
+                               double seconds) {
+    double tokens = (double)(job->plan->size.batch * job->plan->size.length) / seconds;
+    double rate = tokens * szg_model_operations_per_token(job->model).training;
+    SZG_TRY(bench_train_row(context, table, job->encoding, "step, part of the matrix peak"));
+    SZG_TRY(bench_train_ratio(context, table, rate / job->product_rate, PEAK_PART));
+    return szg_table_note(context, table, "%.4g of %.4g TF/s, %s", rate * 1e-12,
+                          job->product_rate * 1e-12, bench_precision(context));
+}
+
+static szg_status measure_step(szg_context *context, device_job *job, szg_table *table) {
+    char input[96];
+    bool peer = job->peer->process != 0;
+    bench_case step = case_of(job, input, "step");
+    step.n = job->plan->size.batch * job->plan->size.length;
+    step.ours_name = "the trainer";
+    step.rival_name = bench_peer_name(job->peer);
+    step.ours = run_steps;
+    step.rival = peer ? peer_steps : NULL;
+    step.target_ratio = peer ? STEP_RATIO : 0;
+    SZG_TRY(bench_measure(context, &step, table));
+    double seconds = bench_last(table, "ours_s");
+    SZG_TRY(szg_table_note(context, table, "%.4g tokens/s, %s%s", (double)step.n / seconds,
+                           bench_precision(context),
+                           peer ? "" : "; no PyTorch with a device here"));
+    return add_fraction(context, table, job, seconds);
+}
+
+static szg_status measure_capture(szg_context *context, device_job *job, szg_table *table) {
+    char input[96], what[64];
+    snprintf(what, sizeof what, "step, capture every %lld", (long long)job->plan->every);
+    bench_case step = case_of(job, input, what);
+    step.n = job->plan->size.batch * job->plan->size.length;
+    step.ours_name = "with capture";
+    step.rival_name = "without";
+    step.ours = run_captured_steps;
+    step.rival = run_steps;
+    step.target_ratio = 1 / (1 + CAPTURE_PART);
+    SZG_TRY(bench_measure(context, &step, table));
+    return szg_table_note(context, table, "capture takes %.3g %% of the step",
+                          100 / bench_last(table, "ratio") - 100);
+}
+
+/* An epoch, and the paper's Task 1 from it. */
+static szg_status measure_task(szg_context *context, device_job *job, double *seconds,
+                               szg_table *table) {
+    char input[96];
+    bench_case epoch = case_of(job, input, "epoch, test and checkpoint");
+    epoch.n = job->plan->train;
+    epoch.ours_name = "the trainer, capturing";
+    epoch.ours = run_epoch;
+    SZG_TRY(bench_measure(context, &epoch, table));
+    *seconds = bench_last(table, "ours_s") * (double)job->plan->paper_epochs;
+    SZG_TRY(bench_train_row(context, table, job->encoding, "Task 1, one run"));
+    SZG_TRY(szg_table_set_real(context, table, "ours_s", *seconds));
+    SZG_TRY(szg_table_set_real(context, table, "target_s", TASK_SECONDS));
+    SZG_TRY(szg_table_set_text(context, table, "met", *seconds <= TASK_SECONDS ? "yes" : "no"));
+    return szg_table_note(context, table, "extrapolated: %lld epochs of the row above",
+                          (long long)job->plan->paper_epochs);
+}
+
+static szg_status measure_ablation(szg_context *context, device_job *job, double *seconds,
+                                   szg_table *table) {
+    char input[96];
+    bench_case ablation = case_of(job, input, "ablation of every head");
+    ablation.n = job->plan->ablated;
+    ablation.ours_name = "all layers, each head and all";
+    ablation.ours = run_ablation;
+    SZG_TRY(bench_measure(context, &ablation, table));
+    *seconds = bench_last(table, "ours_s") * (double)job->plan->test / (double)job->plan->ablated;
+    return szg_table_note(context, table, "%.4g s for %lld examples", *seconds,
+                          (long long)job->plan->test);
+}
+
+/* Rows of one encoding; *table1: what its two runs in Table 1 take, with their ablations. Task 2
+ * has half the examples and half as many epochs more. */
+static szg_status measure_encoding(szg_context *context, device_job *job, double *table1,
+                                   szg_table *table) {
+    double task, ablation;
+    if (strcmp(job->encoding, "nope") != 0) {
+        SZG_TRY(bench_peer_model(context, job->peer, job->encoding, &job->plan->size));
+        SZG_TRY(measure_step(context, job, table));
+        SZG_TRY(measure_capture(context, job, table));
+    }
+    SZG_TRY(measure_task(context, job, &task, table));
+    SZG_TRY(measure_ablation(context, job, &ablation, table));
+    *table1 = task * (1 + 1.5 / 2) + ablation * 1.5;
+    return SZG_OK;
+}
+
+static szg_status measure_all(szg_context *context, device_job *job, szg_table *table) {
+    static const char *const encodings[] = {"rope", "mla", "nope"};
+    double total = 0;
+    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
+        double seconds = 0;
+        szg_status status = open_encoding(context, job, encodings[i]);
+        if (status == SZG_OK)
+            status = measure_encoding(context, job, &seconds, table);
+        szg_model_close(context, &job->model);
+        SZG_TRY(status);
+        total += seconds;
+    }
+    SZG_TRY(bench_train_row(context, table, "Table 1", "three encodings, both tasks, ablations"));
+    SZG_TRY(szg_table_set_real(context, table, "ours_s", total));
+    SZG_TRY(szg_table_set_real(context, table, "target_s", TABLE_SECONDS));
+    SZG_TRY(szg_table_set_text(context, table, "met", total <= TABLE_SECONDS ? "yes" : "no"));
+    return szg_table_note(context, table, "extrapolated: 1.75 times Task 1 and 1.5 ablations each");
+}
+
+szg_status bench_train_device(szg_context *context, const bench_options *o, szg_table *table) {
+    bench_peer peer = {0};
+    device_job job = {.plan = o->quick ? &small : &paper, .peer = &peer};
+    szg_status status = open_peer(context, &peer);
+    if (status == SZG_OK)
+        status = bench_device_product(context, o, &peer, &job.product_rate, table);
+    if (status == SZG_OK)
+        status = fill_examples(context, job.plan, o->seed, &job.examples);
+    if (status == SZG_OK)
+        status = measure_all(context, &job, table);
+    szg_examples_close(&job.examples);
+    bench_peer_close(&peer);
+    return status;
+}
