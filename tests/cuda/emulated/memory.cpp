@@ -8,7 +8,7 @@
 
 #include <map>
 
-#include "gpu.h"
+#include "vendor.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -199,6 +199,14 @@ bool memory_holds(const void *pointer, size_t size) {
 
 bool memory_pinned(const void *pointer, size_t size) {
     return inside(pinned, pointer, size);
+}
+
+bool range_good(const char *operand, const void *pointer, size_t bytes) {
+    if (bytes == 0 || memory_holds(pointer, bytes))
+        return true;
+    fprintf(stderr, "emulated GPU: %s, %zu bytes at %p, is not within one allocation\n", operand,
+            bytes, pointer);
+    return false;
 }
 
 size_t memory_total() {
