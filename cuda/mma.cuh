@@ -1,0 +1,107 @@
+/* Products of small tiles by a warp: fragments of mma.m16n8k8 (hardware.cuh) from tiles in shared
+ * memory, and their precision.
+ *
+ * Exact: every number is split into two of tf32's, x = high + low up to 2^-23 |x|, and the product
+ * is high high + high low + low high: what f32 would give, at three instructions (Ootomo, Yokota
+ * 2022). Else tiles hold numbers rounded before, and fragments are their bits; numbers of bf16 are
+ * numbers of tf32 too, so both narrow precisions multiply exactly.
+ *
+ * The order of the products that a sum runs over is free. "Paired" fragments give t and t + 4 of it
+ * the places 2t and 2t + 1: those two neighbours are what a lane holds of a result, so a result
+ * goes into the next product as it stands. With rows of width + 4 numbers, width a multiple of 16,
+ * no fragment below meets a bank twice. */
+#ifndef SZG_CUDA_MMA_CUH
+#define SZG_CUDA_MMA_CUH
+
+#include <hardware.cuh>
+
+enum { WARP = 32, MMA_M = 16, MMA_N = 8, MMA_K = 8, TILE_PAD = 4 };
+
+/* Rounds to nearest by adding half a unit of the last place that is kept. */
+typedef struct rounding {
+    uint32_t half, keep; /* keep: all bits, and half 0, where nothing is rounded */
+} rounding;
+
+__device__ __forceinline__ float rounded(rounding r, float x) {
+    uint32_t bits = __float_as_uint(x);
+    return x == x ? __uint_as_float((bits + r.half) & r.keep) : x; /* a NaN must not run over */
+}
+
+/* g and t of hardware.cuh. */
+__device__ __forceinline__ int lane_group() {
+    return static_cast<int>(threadIdx.x % WARP) / 4;
+}
+__device__ __forceinline__ int lane_in_group() {
+    return static_cast<int>(threadIdx.x % 4);
+}
+
+template <bool Exact, int Numbers> struct fragment {
+    uint32_t high[Numbers], low[Exact ? Numbers : 1];
+
+    __device__ __forceinline__ void set(int at, float x) {
+        high[at] = Exact ? to_tf32(x) : __float_as_uint(x);
+        if (Exact)
+            low[at] = to_tf32(x - __uint_as_float(high[at]));
+    }
+};
+template <bool Exact> using fragment_a = fragment<Exact, 4>;
+template <bool Exact> using fragment_b = fragment<Exact, 2>;
+
+template <bool Exact>
+__device__ __forceinline__ void multiply_add(float c[4], const fragment_a<Exact> &a,
+                                             const fragment_b<Exact> &b) {
+    if (Exact) {
+        mma_tf32(c, a.low, b.high);
+        mma_tf32(c, a.high, b.low);
+    }
+    mma_tf32(c, a.high, b.high);
+}
+
+/* A(m, k) = tile[m][k]. */
+template <bool Exact>
+__device__ __forceinline__ fragment_a<Exact> load_a(const float *tile, int ld) {
+    const float *at = tile + lane_group() * ld + lane_in_group();
+    fragment_a<Exact> a;
+    a.set(0, at[0]);
+    a.set(1, at[8 * ld]);
+    a.set(2, at[4]);
+    a.set(3, at[8 * ld + 4]);
+    return a;
+}
+
+/* B(k, n) = tile[n][k]. */
+template <bool Exact>
+__device__ __forceinline__ fragment_b<Exact> load_b_rows(const float *tile, int ld) {
+    const float *at = tile + lane_group() * ld + lane_in_group();
+    fragment_b<Exact> b;
+    b.set(0, at[0]);
+    b.set(1, at[4]);
+    return b;
+}
+
+/* Paired, B(k, n) = tile[k][n]. */
+template <bool Exact>
+__device__ __forceinline__ fragment_b<Exact> load_b_paired(const float *tile, int ld) {
+    const float *at = tile + 2 * lane_in_group() * ld + lane_group();
+    fragment_b<Exact> b;
+    b.set(0, at[0]);
+    b.set(1, at[ld]);
+    return b;
+}
+
+/* Paired, A(m, k) = the result c. */
+template <bool Exact> __device__ __forceinline__ fragment_a<Exact> paired_a(const float c[4]) {
+    fragment_a<Exact> a;
+    a.set(0, c[0]);
+    a.set(1, c[2]);
+    a.set(2, c[1]);
+    a.set(3, c[3]);
+    return a;
+}
+
+/* Where number `place` of eight stands in a tile that load_a reads as a paired fragment. */
+__device__ __forceinline__ int paired_place(int place) {
+    return place / 2 + place % 2 * 4;
+}
+
+#endif
