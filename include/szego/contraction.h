@@ -3,6 +3,7 @@
 #ifndef SZEGO_CONTRACTION_H
 #define SZEGO_CONTRACTION_H
 
+#include <szego/network.h>
 #include <szego/report.h>
 
 SZG_BEGIN_DECLS
@@ -33,6 +34,17 @@ SZG_CHECK_RESULT szg_status szg_contraction_of_dense(szg_context *context, int64
                                                      const double *coupled, int64_t ldcoupled,
                                                      const szg_report_options *options,
                                                      szg_contraction *out);
+
+/* From what a device has computed of n x n logits in single precision
+ * (szg_network_spectra_collect). SZG_EDATA: entries that are not finite; SZG_ENOCONV: spectra that
+ * miss the matrix's trace or norm, or a solver that did not converge; the message begins with the
+ * matrix. The note says where the numbers come from and how far singular values may be off;
+ * sigma_min and condition are NaN where they lie within that. */
+SZG_CHECK_RESULT szg_status szg_contraction_of_numbers(szg_context *context, int64_t n,
+                                                       const szg_logit_numbers *content,
+                                                       const szg_logit_numbers *coupled,
+                                                       const szg_report_options *options,
+                                                       szg_contraction *out);
 
 /* Of coupled logits alone: content.matrix is NULL, the ratios are NaN. */
 SZG_CHECK_RESULT szg_status szg_contraction_of_coupled(szg_context *context, int64_t n,
@@ -86,12 +98,13 @@ SZG_CHECK_RESULT szg_status szg_contraction_add_to(szg_context *context,
                                                    const szg_contraction_labels *labels,
                                                    const szg_contraction *contraction);
 
-/* Two matrices of one head: n x n without gaps, content NULL where there is none; or both
- * factored. Borrowed. */
+/* Two matrices of one head: n x n without gaps, content NULL where there is none; or both factored;
+ * or both as a device's numbers. Borrowed. */
 typedef struct szg_contraction_pair {
     int64_t n;
     const double *content, *coupled;
-    const szg_factored *factored_content, *factored_coupled; /* NULL: dense */
+    const szg_factored *factored_content, *factored_coupled;    /* NULL: dense */
+    const szg_logit_numbers *content_numbers, *coupled_numbers; /* NULL: the matrix is here */
     double precision; /* of the entries, in place of options->precision where it is larger */
     szg_contraction_labels labels;
 } szg_contraction_pair;

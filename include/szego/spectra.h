@@ -185,6 +185,26 @@ SZG_CHECK_RESULT szg_status szg_spectra_batch_singular(szg_context *context, int
                                                        int64_t stride, double *values,
                                                        double *worst);
 
+/* ---- Values that a device has computed ----
+ * Checked against trace and Frobenius norm, which come from the entries, as those of a batch:
+ * SZG_ENOCONV where they miss them, or one is NaN. */
+
+/* All eigenvalues of a symmetric matrix, ascending. `method` is kept. */
+SZG_CHECK_RESULT szg_status szg_spectra_of_eigenvalues(szg_context *context, int64_t n,
+                                                       const double *ascending, double trace,
+                                                       double frobenius, const char *method,
+                                                       szg_spectrum *out);
+
+/* Singular values of an n x n matrix L from all eigenvalues of L^T L: their roots, of negative ones
+ * 0. frobenius: of L; gram_frobenius: of L^T L. *error bounds each one's absolute error, sqrt(12 n
+ * eps) ||L||_F: the product is off by n eps ||L||_F^2 at most (Higham 2002, 3.5), 11 n eps
+ * ||L||_F^2 are allowed the solver, and roots of numbers that differ by d differ by at most
+ * sqrt(d). Large ones are far better: by d / (2 sigma). */
+SZG_CHECK_RESULT szg_status szg_spectra_of_squares(szg_context *context, int64_t n,
+                                                   const double *squares, double frobenius,
+                                                   double gram_frobenius, const char *method,
+                                                   double *error, szg_spectrum *out);
+
 SZG_END_DECLS
 
 #endif

@@ -149,11 +149,19 @@ SZG_CHECK_RESULT szg_status szg_toeplitz_project_complex(szg_context *context, i
                                                          const szg_c64 *a, int64_t lda,
                                                          szg_toeplitz **out);
 
+/* The same from the means along the diagonals of a real matrix: mean[k + n - 1] at lag k, 2n - 1 of
+ * them. SZG_EDATA: one of them is not finite. */
+SZG_CHECK_RESULT szg_status szg_toeplitz_open_means(szg_context *context, int64_t n,
+                                                    const double *mean, szg_toeplitz **out);
+
 /* *tau = ||P_T a||_F^2 / ||a||_F^2, in [0, 1], 1 for a Toeplitz matrix. SZG_EDOMAIN: a = 0. */
 SZG_CHECK_RESULT szg_status szg_toeplitzness(szg_context *context, int64_t n, const double *a,
                                              int64_t lda, double *tau);
 SZG_CHECK_RESULT szg_status szg_toeplitzness_complex(szg_context *context, int64_t n,
                                                      const szg_c64 *a, int64_t lda, double *tau);
+/* The same from the projection `part` and the whole matrix's Frobenius norm. */
+SZG_CHECK_RESULT szg_status szg_toeplitz_share(szg_context *context, const szg_toeplitz *part,
+                                               double whole, double *tau);
 
 SZG_END_DECLS
 

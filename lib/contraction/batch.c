@@ -37,7 +37,10 @@ static szg_status report_pair(szg_context *context, const szg_contraction_pair *
     szg_report_options own = options ? *options : (szg_report_options){0};
     szg_status status;
     own.precision = fmax(own.precision, pair->precision);
-    if (pair->factored_coupled)
+    if (pair->coupled_numbers)
+        status = szg_contraction_of_numbers(context, pair->n, pair->content_numbers,
+                                            pair->coupled_numbers, &own, out);
+    else if (pair->factored_coupled)
         status = szg_contraction_of_factored(context, pair->factored_content,
                                              pair->factored_coupled, &own, out);
     else if (pair->content)
@@ -65,7 +68,10 @@ static szg_status run_block(szg_context *context, void *data, int64_t block, int
     return status;
 }
 
+/* The device's numbers are no work, whatever the order. */
 static int64_t pair_order(const szg_contraction_pair *pair) {
+    if (pair->coupled_numbers)
+        return 0;
     return pair->factored_coupled ? pair->factored_coupled->n : pair->n;
 }
 

@@ -126,6 +126,18 @@ szg_status szg_contraction_of_dense(szg_context *context, int64_t n, const doubl
     return finish(context, status, n, own.precision, out);
 }
 
+szg_status szg_contraction_of_numbers(szg_context *context, int64_t n,
+                                      const szg_logit_numbers *content,
+                                      const szg_logit_numbers *coupled,
+                                      const szg_report_options *options, szg_contraction *out) {
+    *out = (szg_contraction){0};
+    szg_report_options own = compared(options);
+    szg_status status = report_numbers(context, n, content, "content", &own, &out->content);
+    if (status == SZG_OK)
+        status = report_numbers(context, n, coupled, "logits", &own, &out->coupled);
+    return finish(context, status, n, own.precision, out);
+}
+
 szg_status szg_contraction_of_coupled(szg_context *context, int64_t n, const double *coupled,
                                       int64_t ldcoupled, const szg_report_options *options,
                                       szg_contraction *out) {

@@ -7,9 +7,7 @@
 
 static const szg_report_options defaults;
 
-szg_status report_toeplitzness(szg_context *context, const szg_factored *factored,
-                               szg_matrix_report *report) {
-    szg_status status = szg_factored_toeplitzness(context, factored, &report->toeplitzness);
+szg_status report_no_zero(szg_status status, szg_matrix_report *report) {
     if (status != SZG_EDOMAIN)
         return status;
     report->toeplitzness = NAN;
@@ -17,9 +15,13 @@ szg_status report_toeplitzness(szg_context *context, const szg_factored *factore
     return SZG_OK;
 }
 
-/* The answer is that of "not Toeplitz"; a single matrix may be Toeplitz all the same, so the
- * sentence speaks of the family. */
-static szg_status no_theorem(szg_context *context, szg_matrix_report *report) {
+szg_status report_toeplitzness(szg_context *context, const szg_factored *factored,
+                               szg_matrix_report *report) {
+    return report_no_zero(szg_factored_toeplitzness(context, factored, &report->toeplitzness),
+                          report);
+}
+
+szg_status report_no_theorem(szg_context *context, szg_matrix_report *report) {
     const szg_hypotheses none = {0};
     SZG_TRY(szg_theorem_select(context, &none, &report->theorem));
     snprintf(report->theorem.sentence, sizeof report->theorem.sentence,
@@ -30,6 +32,10 @@ static szg_status no_theorem(szg_context *context, szg_matrix_report *report) {
 
 /* ---- Dense ---- */
 
+bool report_is_symmetric(double skew, double largest) {
+    return skew <= 64 * 0x1p-52 * largest;
+}
+
 static bool symmetric(int64_t n, const double *a, int64_t lda) {
     double largest = 0;
     for (int64_t i = 0; i < n; i++)
@@ -37,7 +43,7 @@ static bool symmetric(int64_t n, const double *a, int64_t lda) {
             largest = fmax(largest, fabs(a[i * lda + j]));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
-            if (!(fabs(a[i * lda + j] - a[j * lda + i]) <= 64 * 0x1p-52 * largest))
+            if (!report_is_symmetric(fabs(a[i * lda + j] - a[j * lda + i]), largest))
                 return false;
     return true;
 }
@@ -57,22 +63,22 @@ static szg_status dense_spectra(szg_context *context, int64_t n, const double *a
     return szg_spectra_singular(context, n, n, a, lda, NULL, &report->singular);
 }
 
+szg_status report_part_symbol(szg_context *context, const szg_toeplitz *part,
+                              const szg_report_options *options, szg_matrix_report *report) {
+    if (isnan(report->toeplitzness) || options->no_symbol ||
+        szg_toeplitz_size(part) > SZG_REPORT_SYMBOL_LIMIT)
+        return SZG_OK;
+    report->toeplitz_part = true;
+    return report_symbol(context, part, options, true, report);
+}
+
 static szg_status dense_toeplitz_part(szg_context *context, int64_t n, const double *a, int64_t lda,
                                       const szg_report_options *options,
                                       szg_matrix_report *report) {
-    szg_status status = szg_toeplitzness(context, n, a, lda, &report->toeplitzness);
-    if (status == SZG_EDOMAIN) {
-        report->toeplitzness = NAN;
-        report_note(report, "the zero matrix has no toeplitzness");
-        return SZG_OK;
-    }
-    SZG_TRY(status);
-    if (options->no_symbol || n > SZG_REPORT_SYMBOL_LIMIT)
-        return SZG_OK;
     szg_toeplitz *part;
+    SZG_TRY(report_no_zero(szg_toeplitzness(context, n, a, lda, &report->toeplitzness), report));
     SZG_TRY(szg_toeplitz_project(context, n, a, lda, &part));
-    report->toeplitz_part = true;
-    status = report_symbol(context, part, options, true, report);
+    szg_status status = report_part_symbol(context, part, options, report);
     szg_toeplitz_close(&part);
     return status;
 }
@@ -85,7 +91,7 @@ szg_status szg_report_dense(szg_context *context, int64_t n, const double *a, in
     szg_status status;
     SZG_TRY_GOTO(status, dense_spectra(context, n, a, lda, options, out), done);
     SZG_TRY_GOTO(status, report_summarise(context, n, out), done);
-    SZG_TRY_GOTO(status, no_theorem(context, out), done);
+    SZG_TRY_GOTO(status, report_no_theorem(context, out), done);
     status = dense_toeplitz_part(context, n, a, lda, options, out);
 done:
     if (status != SZG_OK)
@@ -180,7 +186,7 @@ szg_status szg_report_factored(szg_context *context, const szg_factored *factore
     szg_status status;
     SZG_TRY_GOTO(status, factored_spectra(context, factored, options, out), done);
     SZG_TRY_GOTO(status, report_summarise(context, factored->n, out), done);
-    SZG_TRY_GOTO(status, no_theorem(context, out), done);
+    SZG_TRY_GOTO(status, report_no_theorem(context, out), done);
     status = factored_toeplitz_part(context, factored, options, out);
 done:
     if (status != SZG_OK)

@@ -1,6 +1,7 @@
 #ifndef SZG_REPORT_PRIVATE_H
 #define SZG_REPORT_PRIVATE_H
 
+#include <szego/network.h>
 #include <szego/report.h>
 
 /* Adds a sentence after "; ". */
@@ -24,6 +25,28 @@ SZG_CHECK_RESULT szg_status report_dense(szg_context *context, const szg_factore
 /* Derived numbers from the spectra that the report holds. */
 SZG_CHECK_RESULT szg_status report_summarise(szg_context *context, int64_t n,
                                              szg_matrix_report *report);
+
+/* The answer is that of "not Toeplitz"; a single matrix may be Toeplitz all the same, so the
+ * sentence speaks of the family. */
+SZG_CHECK_RESULT szg_status report_no_theorem(szg_context *context, szg_matrix_report *report);
+
+/* Up to 64 eps: `skew` is max |a_ij - a_ji|, `largest` max |a_ij|. */
+bool report_is_symmetric(double skew, double largest);
+
+/* Symbol of a dense matrix's Toeplitz part, unless the options or the order forbid it. */
+SZG_CHECK_RESULT szg_status report_part_symbol(szg_context *context, const szg_toeplitz *part,
+                                               const szg_report_options *options,
+                                               szg_matrix_report *report);
+
+/* An n x n matrix called `name` from the numbers that a device has computed: with hermitian_part in
+ * any case. */
+SZG_CHECK_RESULT szg_status report_numbers(szg_context *context, int64_t n,
+                                           const szg_logit_numbers *numbers, const char *name,
+                                           const szg_report_options *options,
+                                           szg_matrix_report *out);
+
+/* `status` of a toeplitzness; the zero matrix, SZG_EDOMAIN, gets NaN and a note. */
+SZG_CHECK_RESULT szg_status report_no_zero(szg_status status, szg_matrix_report *report);
 
 /* toeplitzness of the report; NaN with a note for the zero matrix. */
 SZG_CHECK_RESULT szg_status report_toeplitzness(szg_context *context, const szg_factored *factored,

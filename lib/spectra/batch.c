@@ -5,8 +5,7 @@
 
 #include "spectra_private.h"
 
-/* The check's threshold, 1e3 n eps: a wrong answer of a batched solver is wrong by far. */
-static double limit(int64_t n) {
+double szg_batch_limit(int64_t n) {
     return 1e3 * (double)n * DBL_EPSILON;
 }
 
@@ -34,7 +33,7 @@ static szg_status invariants(szg_context *context, int64_t count, int64_t m, int
 
 static szg_status accept(szg_context *context, int64_t i, int64_t n, double defect, double *worst) {
     *worst = szg_larger(*worst, defect);
-    if (!(defect <= limit(n)))
+    if (!(defect <= szg_batch_limit(n)))
         return szg_fail(context, SZG_ENOCONV,
                         "matrix %" PRId64 ": the computed values miss its trace or Frobenius norm "
                         "by %.3g (relative, n = %" PRId64 ")",

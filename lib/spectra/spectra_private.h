@@ -79,6 +79,14 @@ SZG_CHECK_RESULT szg_status szg_spectrum_check(szg_context *context, int64_t n,
                                                const double *values, double trace, double frobenius,
                                                szg_spectrum *out);
 
+/* The same with a limit of the caller's; and that of batched solvers, 1e3 n eps: a wrong answer of
+ * theirs is wrong by far. */
+SZG_CHECK_RESULT szg_status szg_spectrum_check_within(szg_context *context, int64_t n,
+                                                      const double *values, double trace,
+                                                      double frobenius, double limit,
+                                                      szg_spectrum *out);
+double szg_batch_limit(int64_t n);
+
 /* SZG_EINVAL unless value is finite; the message names it. */
 SZG_CHECK_RESULT szg_status szg_require_finite(szg_context *context, const char *name,
                                                double value);

@@ -148,19 +148,26 @@ double szg_defect_limit(int64_t n) {
     return 64 * (double)n * DBL_EPSILON;
 }
 
-szg_status szg_spectrum_check(szg_context *context, int64_t n, const double *values, double trace,
-                              double frobenius, szg_spectrum *out) {
+szg_status szg_spectrum_check_within(szg_context *context, int64_t n, const double *values,
+                                     double trace, double frobenius, double limit,
+                                     szg_spectrum *out) {
     double defect = szg_spectrum_defect(n, values, trace, frobenius);
-    if (!(defect <= szg_defect_limit(n)))
+    if (!(defect <= limit))
         return szg_fail(context, SZG_ENOCONV,
                         "the computed values miss the matrix's trace or Frobenius norm by %.3g "
                         "(relative; %.3g is allowed at n = %" PRId64 "): not handed out",
-                        defect, szg_defect_limit(n), n);
+                        defect, limit, n);
     out->residual = defect;
     out->residual_meaning = szg_defect_meaning;
     out->trace = trace;
     out->frobenius = frobenius;
     return SZG_OK;
+}
+
+szg_status szg_spectrum_check(szg_context *context, int64_t n, const double *values, double trace,
+                              double frobenius, szg_spectrum *out) {
+    return szg_spectrum_check_within(context, n, values, trace, frobenius, szg_defect_limit(n),
+                                     out);
 }
 
 szg_status szg_require_finite(szg_context *context, const char *name, double value) {

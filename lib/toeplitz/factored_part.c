@@ -234,12 +234,9 @@ szg_status szg_factored_toeplitzness(szg_context *context, const szg_factored *f
     *tau = NAN;
     double norm;
     SZG_TRY(szg_factored_norm_frobenius(context, f, &norm));
-    if (!(norm > 0))
-        return szg_fail(context, SZG_EDOMAIN, "toeplitzness: the matrix is 0 and has none");
     szg_toeplitz *part;
     SZG_TRY(szg_factored_toeplitz_part(context, f, &part));
-    double ratio = szg_toeplitz_norm_frobenius(part) / norm;
+    szg_status status = szg_toeplitz_share(context, part, norm, tau);
     szg_toeplitz_close(&part);
-    *tau = fmin(ratio * ratio, 1);
-    return SZG_OK;
+    return status;
 }

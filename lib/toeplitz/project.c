@@ -63,14 +63,18 @@ static bool is_hermitian(int64_t n, int width, const double *mean) {
     return true;
 }
 
+szg_status szg_toeplitz_open_means(szg_context *context, int64_t n, const double *mean,
+                                   szg_toeplitz **out) {
+    return is_hermitian(n, 1, mean) ? szg_toeplitz_open_symmetric(context, n, n, mean + n - 1, out)
+                                    : szg_toeplitz_open_real(context, n, n, mean, out);
+}
+
 szg_status szg_toeplitz_project(szg_context *context, int64_t n, const double *a, int64_t lda,
                                 szg_toeplitz **out) {
     *out = NULL;
     double *mean;
     SZG_TRY(means(context, n, 1, a, lda, &mean));
-    szg_status status = is_hermitian(n, 1, mean)
-                            ? szg_toeplitz_open_symmetric(context, n, n, mean + n - 1, out)
-                            : szg_toeplitz_open_real(context, n, n, mean, out);
+    szg_status status = szg_toeplitz_open_means(context, n, mean, out);
     szg_memory_free(mean);
     return status;
 }
@@ -95,10 +99,12 @@ static double norm_frobenius(int64_t n, int width, const double *a, int64_t lda)
     return norm;
 }
 
-static szg_status energy_share(szg_context *context, double part, double whole, double *tau) {
+szg_status szg_toeplitz_share(szg_context *context, const szg_toeplitz *part, double whole,
+                              double *tau) {
+    *tau = NAN;
     if (!(whole > 0))
         return szg_fail(context, SZG_EDOMAIN, "toeplitzness: the matrix is 0 and has none");
-    double ratio = part / whole;
+    double ratio = szg_toeplitz_norm_frobenius(part) / whole;
     *tau = fmin(ratio * ratio, 1);
     return SZG_OK;
 }
@@ -108,9 +114,9 @@ szg_status szg_toeplitzness(szg_context *context, int64_t n, const double *a, in
     *tau = NAN;
     szg_toeplitz *part;
     SZG_TRY(szg_toeplitz_project(context, n, a, lda, &part));
-    double norm = szg_toeplitz_norm_frobenius(part);
+    szg_status status = szg_toeplitz_share(context, part, norm_frobenius(n, 1, a, lda), tau);
     szg_toeplitz_close(&part);
-    return energy_share(context, norm, norm_frobenius(n, 1, a, lda), tau);
+    return status;
 }
 
 szg_status szg_toeplitzness_complex(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
@@ -118,7 +124,7 @@ szg_status szg_toeplitzness_complex(szg_context *context, int64_t n, const szg_c
     *tau = NAN;
     szg_toeplitz *part;
     SZG_TRY(szg_toeplitz_project_complex(context, n, a, lda, &part));
-    double norm = szg_toeplitz_norm_frobenius(part);
+    szg_status status = szg_toeplitz_share(context, part, norm_frobenius(n, 2, &a->re, lda), tau);
     szg_toeplitz_close(&part);
-    return energy_share(context, norm, norm_frobenius(n, 2, &a->re, lda), tau);
+    return status;
 }
