@@ -1,0 +1,92 @@
+/* Many small symmetric matrices. */
+#include "spectra_chunks.h"
+#include "spectra_check.h"
+#include "spectra_device.h"
+
+typedef struct batch_work {
+    solver *with;
+    size_t on_device, on_host;
+    int64_t known, info, work, total; /* offsets and size of the scratch memory */
+} batch_work;
+
+static szg_status size_work(szg_context *context, session *self, cudaStream_t stream,
+                            scratch_use use, int64_t count, int64_t n, const double *a,
+                            const double *w, batch_work *out) {
+    *out = {};
+    SZG_TRY(solver_open(context, self, use, stream, &out->with));
+    TRY_SOLVER(context, cusolverDnXsyevBatched_bufferSize(
+                            out->with->handle, out->with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
+                            CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F,
+                            &out->on_device, &out->on_host, count));
+    out->known = part(&out->total, count * KNOWN * (int64_t)sizeof(double));
+    out->info = part(&out->total, count * (int64_t)sizeof(int));
+    out->work = part(&out->total, static_cast<int64_t>(out->on_device));
+    return SZG_OK;
+}
+
+szg_status spectra_symmetric_batch_bytes(szg_context *context, session *self, scratch_use use,
+                                         int64_t count, int64_t n, int64_t *bytes) {
+    batch_work work;
+    SZG_TRY(size_work(context, self, self->stream, use, count, n, NULL, NULL, &work));
+    *bytes = work.total;
+    return SZG_OK;
+}
+
+szg_status spectra_symmetric_batch(szg_context *context, session *self, cudaStream_t stream,
+                                   scratch_use use, int64_t count, int64_t n, double *a, double *w,
+                                   double *check) {
+    batch_work work;
+    void *block;
+    measured what = {1, true, count, n, n};
+    SZG_TRY(size_work(context, self, stream, use, count, n, a, w, &work));
+    SZG_TRY(scratch_take(context, self, use, work.total, &block));
+    SZG_TRY(solver_host(context, stream, work.with, work.on_host));
+    char *base = static_cast<char *>(block);
+    double *known = reinterpret_cast<double *>(base + work.known);
+    int *info = reinterpret_cast<int *>(base + work.info);
+    SZG_TRY(check_measure(context, stream, &what, a, known));
+    TRY_SOLVER(context,
+               cusolverDnXsyevBatched(work.with->handle, work.with->parameters,
+                                      CUSOLVER_EIG_MODE_NOVECTOR, CUBLAS_FILL_MODE_UPPER, n,
+                                      CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F, base + work.work,
+                                      work.on_device, work.with->host, work.on_host, info, count));
+    return check_values(context, stream, VALUES_SYMMETRIC, count, n, w, known, info, check);
+}
+
+/* ---- The entry ---- */
+
+typedef struct symmetric_batch {
+    int64_t n, stride;
+    const double *a;
+    double *w;
+} symmetric_batch;
+
+static szg_status run_chunk(szg_context *context, session *self, batch_chunks *chunks,
+                            void *argument, int64_t first, int64_t count) {
+    symmetric_batch *job = static_cast<symmetric_batch *>(argument);
+    const int64_t size = sizeof(double), n = job->n;
+    SZG_TRY(copy_in(context, self->stream, chunks->matrices, n * n * size,
+                    job->a + first * job->stride, job->stride * size, count, n * n * size));
+    SZG_TRY(spectra_symmetric_batch(context, self, self->stream, SCRATCH_SPECTRA, count, n,
+                                    chunks->matrices, chunks->values, chunks->check));
+    return copy_out(context, self->stream, job->w + first * n, 0, chunks->values, 0, 1,
+                    count * n * size);
+}
+
+static szg_status eigen_symmetric_batch(szg_context *context, int64_t count, int64_t n, double *a,
+                                        int64_t stride, double *w) {
+    session *self = session_of(context);
+    symmetric_batch job = {n, stride, a, w};
+    batch_chunks chunks = {};
+    void *nothing;
+    szg_status status = batch_chunks_open(context, self, count, n, 0, &chunks, &nothing);
+    if (status == SZG_OK)
+        status = batch_chunks_run(context, self, &chunks, run_chunk, &job);
+    batch_chunks_close(&chunks);
+    return named(context, status, "%lld symmetric matrices of order %lld on the GPU",
+                 (long long)count, (long long)n);
+}
+
+void eigen_batch_fill(szg_ops *ops) {
+    ops->eigen_symmetric_batch = eigen_symmetric_batch;
+}

@@ -1,0 +1,186 @@
+/* What the spectra's files share. */
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spectra_device.h"
+#include "table.h"
+
+/* ---- cuSOLVER ---- */
+
+/* One for each use, so that spectra on the main and on the side stream know nothing of each other.
+ * cuSOLVER is deterministic unless told otherwise (cusolverDnSetDeterministicMode). */
+struct spectra_handles {
+    solver of[SCRATCH_USES];
+};
+
+szg_status solver_failed(szg_context *context, cusolverStatus_t error, const char *call) {
+    static const char *const names[] = {"success",
+                                        "not initialised",
+                                        "memory for its own use was refused",
+                                        "an argument is invalid: the order may be too large for it",
+                                        "the device is too old for it",
+                                        "mapping error",
+                                        "its kernels failed",
+                                        "internal error",
+                                        "this kind of matrix is not supported",
+                                        "not supported"};
+    const char *name =
+        (size_t)error < sizeof names / sizeof *names ? names[error] : "see cusolverStatus_t";
+    return fail(context, SZG_EBACKEND, "cuSOLVER: %.*s: %s (status %d): use --backend cpu",
+                (int)strcspn(call, "("), call, name, (int)error);
+}
+
+static szg_status create(szg_context *context, solver *solver) {
+    if (!solver->handle)
+        TRY_SOLVER(context, cusolverDnCreate(&solver->handle));
+    if (!solver->parameters)
+        TRY_SOLVER(context, cusolverDnCreateParams(&solver->parameters));
+    return SZG_OK;
+}
+
+szg_status solver_open(szg_context *context, session *self, scratch_use use, cudaStream_t stream,
+                       solver **out) {
+    if (self->recording)
+        return fail(context, SZG_EBACKEND, "spectra: not while a step is recorded");
+    if (!self->spectra)
+        self->spectra = static_cast<spectra_handles *>(calloc(1, sizeof *self->spectra));
+    if (!self->spectra)
+        return fail(context, SZG_ENOMEM, "%zu bytes of host memory were refused",
+                    sizeof(spectra_handles));
+    solver *solver = &self->spectra->of[use];
+    SZG_TRY(create(context, solver));
+    TRY_SOLVER(context, cusolverDnSetStream(solver->handle, stream));
+    *out = solver;
+    return SZG_OK;
+}
+
+szg_status solver_host(szg_context *context, cudaStream_t stream, solver *solver, size_t bytes) {
+    if (bytes == 0)
+        return SZG_OK;
+    TRY_CUDA(context, cudaStreamSynchronize(stream));
+    if (bytes <= solver->host_bytes)
+        return SZG_OK;
+    free(solver->host);
+    solver->host = malloc(bytes);
+    solver->host_bytes = solver->host ? bytes : 0;
+    if (!solver->host)
+        return fail(context, SZG_ENOMEM, "cuSOLVER: %zu bytes of host memory were refused", bytes);
+    return SZG_OK;
+}
+
+void spectra_close(session *self) {
+    if (!self->spectra)
+        return;
+    for (int use = 0; use < SCRATCH_USES; use++) {
+        solver *solver = &self->spectra->of[use];
+        if (solver->parameters)
+            cusolverDnDestroyParams(solver->parameters);
+        if (solver->handle)
+            cusolverDnDestroy(solver->handle);
+        free(solver->host);
+    }
+    free(self->spectra);
+    self->spectra = NULL;
+}
+
+/* ---- Memory ---- */
+
+szg_status memory_free_bytes(szg_context *context, int64_t *bytes) {
+    size_t available, total;
+    TRY_CUDA(context, cudaMemGetInfo(&available, &total));
+    *bytes = static_cast<int64_t>(available);
+    return SZG_OK;
+}
+
+szg_status memory_take(szg_context *context, session *self, call_memory *memory, int64_t bytes,
+                       const char *remedy, void **out) {
+    int64_t available;
+    SZG_TRY(memory_free_bytes(context, &available));
+    const double unit = 1 << 20;
+    if (bytes > available)
+        return fail(context, SZG_EBACKEND,
+                    "out of memory on %s: %.1f MiB are needed, %.1f of its %.1f MiB are free: %s",
+                    self->device.name, (double)bytes / unit, (double)available / unit,
+                    (double)self->device.memory / unit, remedy);
+    SZG_TRY(device_alloc(context, self, bytes, out));
+    memory->blocks[memory->count++] = *out;
+    return SZG_OK;
+}
+
+void memory_release(call_memory *memory) {
+    for (int i = 0; i < memory->count; i++)
+        cudaFree(memory->blocks[i]); /* waits for the work that uses it */
+    memory->count = 0;
+}
+
+/* ---- Copies ---- */
+
+/* CUDA's limit for the distance of rows. */
+static const int64_t PITCH_MAX = INT32_MAX;
+
+static szg_status copy_rows(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
+                            const void *from, int64_t from_step, int64_t rows, int64_t bytes,
+                            cudaMemcpyKind kind) {
+    size_t width = static_cast<size_t>(bytes), height = static_cast<size_t>(rows);
+    char *target = static_cast<char *>(to);
+    const char *source = static_cast<const char *>(from);
+    if (rows == 1 || (to_step == bytes && from_step == bytes))
+        TRY_CUDA(context, cudaMemcpyAsync(to, from, width * height, kind, stream));
+    else if (to_step <= PITCH_MAX && from_step <= PITCH_MAX)
+        TRY_CUDA(context,
+                 cudaMemcpy2DAsync(to, static_cast<size_t>(to_step), from,
+                                   static_cast<size_t>(from_step), width, height, kind, stream));
+    else
+        for (int64_t i = 0; i < rows; i++)
+            TRY_CUDA(context, cudaMemcpyAsync(target + i * to_step, source + i * from_step, width,
+                                              kind, stream));
+    return SZG_OK;
+}
+
+szg_status copy_in(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
+                   const void *from, int64_t from_step, int64_t rows, int64_t bytes) {
+    return copy_rows(context, stream, to, to_step, from, from_step, rows, bytes,
+                     cudaMemcpyHostToDevice);
+}
+
+szg_status copy_out(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
+                    const void *from, int64_t from_step, int64_t rows, int64_t bytes) {
+    return copy_rows(context, stream, to, to_step, from, from_step, rows, bytes,
+                     cudaMemcpyDeviceToHost);
+}
+
+szg_status wait_for(szg_context *context, cudaStream_t stream) {
+    TRY_CUDA(context, cudaStreamSynchronize(stream));
+    return SZG_OK;
+}
+
+/* ---- Verdicts ---- */
+
+double spectra_limit(int64_t n) {
+    return 1e3 * (double)n * DBL_EPSILON;
+}
+
+szg_status spectra_accept(szg_context *context, int64_t index, int64_t n, double check) {
+    if (check < 0)
+        return fail(context, SZG_ENOCONV,
+                    "matrix %lld: cuSOLVER did not converge (info %.0f): use --backend cpu",
+                    (long long)index, -check);
+    if (!(check <= spectra_limit(n)))
+        return fail(context, SZG_EBACKEND,
+                    "matrix %lld: the values that cuSOLVER computed miss its trace or Frobenius "
+                    "norm by %.3g (relative; %.3g is allowed at n = %lld): not handed out: use "
+                    "--backend cpu and report it",
+                    (long long)index, check, spectra_limit(n), (long long)n);
+    return SZG_OK;
+}
+
+szg_status residual_accept(szg_context *context, const char *what, int64_t index, double residual,
+                           double limit) {
+    if (residual <= limit)
+        return SZG_OK;
+    return fail(context, SZG_EBACKEND,
+                "%s %lld of cuSOLVER has the residual %.3g (relative; %.3g is allowed): not handed "
+                "out: use --backend cpu and report it",
+                what, (long long)index, residual, limit);
+}
