@@ -1,0 +1,253 @@
+/* Products on cuBLASLt in the session's precision.
+ *
+ * A plan is the descriptor, the layouts and the algorithm that the heuristic names first for a
+ * shape and the alignment of its arrays; all algorithms sum in an order that depends on the shape
+ * and the device alone. */
+#include "product.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+enum { PLANS = 256, WORKSPACE = 32 << 20 };
+
+/* No gaps: compared as bytes. */
+typedef struct product_key {
+    int64_t m, n, k, lda, ldb, ldc;
+    int32_t transpose_a, transpose_b, add, epilogue;
+    uint32_t align_a, align_b, align_c, unused;
+} product_key;
+
+typedef struct product_plan {
+    product_key key;
+    cublasLtMatmulDesc_t operation;
+    cublasLtMatrixLayout_t a, b, c;
+    cublasLtMatmulAlgo_t algorithm;
+    size_t workspace;
+    bool loses_nan; /* RELU: not to be used */
+} product_plan;
+
+/* When all are taken the oldest goes. */
+struct product_plans {
+    product_plan plan[PLANS];
+    int count, oldest;
+};
+
+/* ---- Keys ---- */
+
+static uint32_t alignment_of(const void *memory) {
+    uintptr_t place = reinterpret_cast<uintptr_t>(memory) | 256;
+    return static_cast<uint32_t>(place & (~place + 1));
+}
+
+/* No attribute tells the alignment of a bias: it lowers that of the result. */
+static product_key key_of(const product *p, cublasLtEpilogue_t epilogue) {
+    product_key key;
+    memset(&key, 0, sizeof key);
+    key.m = p->m, key.n = p->n, key.k = p->k;
+    key.lda = p->lda, key.ldb = p->ldb, key.ldc = p->ldc;
+    key.transpose_a = p->transpose_a, key.transpose_b = p->transpose_b;
+    key.add = p->add, key.epilogue = epilogue;
+    key.align_a = alignment_of(p->a);
+    key.align_b = alignment_of(p->b);
+    key.align_c = alignment_of(p->c);
+    if (p->bias && alignment_of(p->bias) < key.align_c)
+        key.align_c = alignment_of(p->bias);
+    return key;
+}
+
+/* ---- Plans ---- */
+
+static void close_plan(product_plan *plan) {
+    if (plan->operation)
+        cublasLtMatmulDescDestroy(plan->operation);
+    cublasLtMatrixLayout_t layouts[] = {plan->a, plan->b, plan->c};
+    for (cublasLtMatrixLayout_t layout : layouts)
+        if (layout)
+            cublasLtMatrixLayoutDestroy(layout);
+    memset(plan, 0, sizeof *plan);
+}
+
+template <class T>
+static cublasStatus_t set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute,
+                          T value) {
+    return cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof value);
+}
+
+static szg_status describe(szg_context *context, const session *self, const product *p,
+                           product_plan *plan) {
+    static const cublasComputeType_t types[SZG_PRECISIONS] = {
+        CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_16BF};
+    const product_key *key = &plan->key;
+    cublasOperation_t op_a = p->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t op_b = p->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    TRY_PRODUCT(context,
+                cublasLtMatmulDescCreate(&plan->operation, types[self->precision], CUDA_R_32F));
+    TRY_PRODUCT(context, set(plan->operation, CUBLASLT_MATMUL_DESC_TRANSA, op_a));
+    TRY_PRODUCT(context, set(plan->operation, CUBLASLT_MATMUL_DESC_TRANSB, op_b));
+    TRY_PRODUCT(context, set(plan->operation, CUBLASLT_MATMUL_DESC_EPILOGUE,
+                             static_cast<cublasLtEpilogue_t>(key->epilogue)));
+    if (p->bias)
+        TRY_PRODUCT(context, set(plan->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p->bias));
+    int64_t rows_a = p->transpose_a ? p->k : p->m, columns_a = p->transpose_a ? p->m : p->k;
+    int64_t rows_b = p->transpose_b ? p->n : p->k, columns_b = p->transpose_b ? p->k : p->n;
+    TRY_PRODUCT(context,
+                cublasLtMatrixLayoutCreate(&plan->a, CUDA_R_32F, static_cast<uint64_t>(rows_a),
+                                           static_cast<uint64_t>(columns_a), p->lda));
+    TRY_PRODUCT(context,
+                cublasLtMatrixLayoutCreate(&plan->b, CUDA_R_32F, static_cast<uint64_t>(rows_b),
+                                           static_cast<uint64_t>(columns_b), p->ldb));
+    TRY_PRODUCT(context,
+                cublasLtMatrixLayoutCreate(&plan->c, CUDA_R_32F, static_cast<uint64_t>(p->m),
+                                           static_cast<uint64_t>(p->n), p->ldc));
+    return SZG_OK;
+}
+
+static szg_status prefer(szg_context *context, const product_key *key,
+                         cublasLtMatmulPreference_t preference) {
+    const uint64_t workspace = WORKSPACE;
+    const struct {
+        cublasLtMatmulPreferenceAttributes_t attribute;
+        uint32_t bytes;
+    } alignments[] = {{CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, key->align_a},
+                      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, key->align_b},
+                      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, key->align_c},
+                      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, key->align_c}};
+    TRY_PRODUCT(context, cublasLtMatmulPreferenceSetAttribute(
+                             preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+                             sizeof workspace));
+    for (const auto &alignment : alignments)
+        TRY_PRODUCT(context,
+                    cublasLtMatmulPreferenceSetAttribute(preference, alignment.attribute,
+                                                         &alignment.bytes, sizeof alignment.bytes));
+    return SZG_OK;
+}
+
+static szg_status choose(szg_context *context, session *self, product_plan *plan,
+                         cublasLtMatmulPreference_t preference) {
+    SZG_TRY(prefer(context, &plan->key, preference));
+    cublasLtMatmulHeuristicResult_t best;
+    int count = 0;
+    cublasStatus_t error =
+        cublasLtMatmulAlgoGetHeuristic(self->product, plan->operation, plan->a, plan->b, plan->c,
+                                       plan->c, preference, 1, &best, &count);
+    if (error == CUBLAS_STATUS_NOT_SUPPORTED || (error == CUBLAS_STATUS_SUCCESS && count == 0))
+        return fail(context, SZG_EBACKEND,
+                    "cuBLASLt: no algorithm for a product %lld x %lld x %lld in %s: use another "
+                    "precision (cuda:f32) or --backend cpu",
+                    (long long)plan->key.m, (long long)plan->key.n, (long long)plan->key.k,
+                    self->ops.name);
+    TRY_PRODUCT(context, error);
+    plan->algorithm = best.algo;
+    plan->workspace = best.workspaceSize;
+    return SZG_OK;
+}
+
+static szg_status open_plan(szg_context *context, session *self, const product *p,
+                            product_plan *plan) {
+    cublasLtMatmulPreference_t preference;
+    SZG_TRY(describe(context, self, p, plan));
+    TRY_PRODUCT(context, cublasLtMatmulPreferenceCreate(&preference));
+    szg_status status = choose(context, self, plan, preference);
+    cublasLtMatmulPreferenceDestroy(preference);
+    return status;
+}
+
+/* ---- Running ---- */
+
+static szg_status multiply(szg_context *context, session *self, const product *p,
+                           const product_plan *plan, const float *bias) {
+    const float one = 1, beta = p->add ? 1 : 0;
+    void *workspace;
+    SZG_TRY(scratch_take(context, self, SCRATCH_PRODUCT, WORKSPACE, &workspace));
+    if (bias)
+        TRY_PRODUCT(context, set(plan->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias));
+    TRY_PRODUCT(context,
+                cublasLtMatmul(self->product, plan->operation, &one, p->a, plan->a, p->b, plan->b,
+                               &beta, p->c, plan->c, p->c, plan->c, &plan->algorithm, workspace,
+                               plan->workspace, self->stream));
+    return SZG_OK;
+}
+
+/* Whether a fused RELU keeps NaN is said nowhere: each new plan is tried with a bias of them, into
+ * the array that the product is about to fill. Waits, once a plan. */
+static szg_status try_relu(szg_context *context, session *self, const product *p,
+                           product_plan *plan) {
+    void *bias;
+    float result;
+    size_t bytes = static_cast<size_t>(p->m) * sizeof(float);
+    SZG_TRY(scratch_take(context, self, SCRATCH_OPERATION, static_cast<int64_t>(bytes), &bias));
+    TRY_CUDA(context, cudaMemsetAsync(bias, 0xFF, bytes, self->stream)); /* NaN */
+    SZG_TRY(multiply(context, self, p, plan, static_cast<const float *>(bias)));
+    TRY_CUDA(context,
+             cudaMemcpyAsync(&result, p->c, sizeof result, cudaMemcpyDeviceToHost, self->stream));
+    TRY_CUDA(context, cudaStreamSynchronize(self->stream));
+    plan->loses_nan = !isnan(result);
+    return SZG_OK;
+}
+
+/* A free place, or the oldest plan's. */
+static szg_status place_of_plan(szg_context *context, session *self, product_plan **out) {
+    if (self->recording)
+        return fail(context, SZG_EBACKEND,
+                    "a product of this shape is planned while a step is recorded: it has to run "
+                    "once before");
+    if (!self->plans)
+        self->plans = static_cast<product_plans *>(calloc(1, sizeof *self->plans));
+    product_plans *plans = self->plans;
+    if (!plans)
+        return fail(context, SZG_ENOMEM, "%zu bytes of host memory were refused", sizeof *plans);
+    if (plans->count < PLANS) {
+        *out = &plans->plan[plans->count++];
+    } else {
+        *out = &plans->plan[plans->oldest];
+        plans->oldest = (plans->oldest + 1) % PLANS;
+        close_plan(*out);
+    }
+    return SZG_OK;
+}
+
+static product_plan *find_plan(product_plans *plans, const product_key *key) {
+    for (int i = 0; plans && i < plans->count; i++)
+        if (memcmp(&plans->plan[i].key, key, sizeof *key) == 0)
+            return &plans->plan[i];
+    return NULL;
+}
+
+static szg_status plan_of(szg_context *context, session *self, const product *p,
+                          cublasLtEpilogue_t epilogue, product_plan **out) {
+    product_key key = key_of(p, epilogue);
+    *out = find_plan(self->plans, &key);
+    if (*out)
+        return SZG_OK;
+    SZG_TRY(place_of_plan(context, self, out));
+    (*out)->key = key;
+    szg_status status = open_plan(context, self, p, *out);
+    if (status == SZG_OK && epilogue == CUBLASLT_EPILOGUE_RELU_BIAS)
+        status = try_relu(context, self, p, *out);
+    if (status != SZG_OK)
+        close_plan(*out); /* no key is all zeros: the place is found by none */
+    return status;
+}
+
+szg_status product_run(szg_context *context, session *self, const product *p, bool *relu_done) {
+    product_plan *plan;
+    *relu_done = false;
+    if (p->relu && p->bias) {
+        SZG_TRY(plan_of(context, self, p, CUBLASLT_EPILOGUE_RELU_BIAS, &plan));
+        *relu_done = !plan->loses_nan;
+    }
+    if (!*relu_done)
+        SZG_TRY(plan_of(context, self, p,
+                        p->bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT, &plan));
+    return multiply(context, self, p, plan, p->bias);
+}
+
+void product_close(session *self) {
+    for (int i = 0; self->plans && i < self->plans->count; i++)
+        close_plan(&self->plans->plan[i]);
+    free(self->plans);
+    self->plans = NULL;
+}

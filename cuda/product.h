@@ -1,0 +1,26 @@
+/* Products of matrices on cuBLASLt, whose choices are kept by shape. */
+#ifndef SZG_CUDA_PRODUCT_H
+#define SZG_CUDA_PRODUCT_H
+
+#include "session.h"
+
+/* c (+)= op(a) op(b) + bias, by columns as in BLAS: op(a) m x k, op(b) k x n, c m x n. A row-major
+ * matrix is its transpose by columns. */
+typedef struct product {
+    bool transpose_a, transpose_b;
+    int64_t m, n, k;
+    const float *a;
+    int64_t lda;
+    const float *b;
+    int64_t ldb;
+    float *c;
+    int64_t ldc;
+    bool add;          /* to c, instead of writing it */
+    const float *bias; /* [m], added to every column; NULL: none */
+    bool relu;         /* wanted where there is a bias, unless it would lose NaN: *relu_done */
+} product;
+
+szg_status product_run(szg_context *context, session *self, const product *product,
+                       bool *relu_done);
+
+#endif
