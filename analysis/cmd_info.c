@@ -16,6 +16,44 @@ static szg_status add(szg_context *context, szg_table *table, const char *key, c
     return szg_table_set_text(context, table, "value", value);
 }
 
+enum { DEVICES = 64 };
+
+static szg_status add_device(szg_context *context, szg_table *table, int index,
+                             const szg_device *device) {
+    char key[32], value[512], available[32] = "";
+    const double unit = 1 << 30;
+    snprintf(key, sizeof key, "device %d", index);
+    if (device->available >= 0)
+        snprintf(available, sizeof available, ", %.1f free", (double)device->available / unit);
+    snprintf(value, sizeof value,
+             "%.255s, compute capability %d.%d, %d multiprocessors, memory %.1f GiB%s",
+             device->name, device->major, device->minor, device->processors,
+             (double)device->memory / unit, available);
+    SZG_TRY(add(context, table, key, value));
+    return device->usable ? SZG_OK : szg_table_note(context, table, "too old for the plugin");
+}
+
+/* What can be found out of devices; that there are none is no failure here. */
+static szg_status add_devices(szg_context *context, szg_table *table) {
+    szg_device device[DEVICES];
+    const char *libraries;
+    int count;
+    szg_status status = szg_backend_devices(context, DEVICES, device, &count, &libraries);
+    if (status != SZG_OK && status != SZG_EBACKEND)
+        return status;
+    SZG_TRY(add(context, table, "gpu plugin", libraries ? libraries : "none"));
+    if (!libraries)
+        SZG_TRY(szg_table_note(context, table, "%s", szg_context_message(context)));
+    if (status == SZG_EBACKEND) {
+        SZG_TRY(add(context, table, "devices", "none"));
+        return libraries ? szg_table_note(context, table, "%s", szg_context_message(context))
+                         : SZG_OK;
+    }
+    for (int i = 0; i < count && i < DEVICES; i++)
+        SZG_TRY(add_device(context, table, i, &device[i]));
+    return SZG_OK;
+}
+
 static szg_status fill(command_call *call, szg_table *table) {
     szg_context *context = call->context;
     char text[64];
@@ -33,8 +71,7 @@ static szg_status fill(command_call *call, szg_table *table) {
     SZG_TRY(add(context, table, "threads", text));
     snprintf(text, sizeof text, "%.1f GiB", (double)szg_memory_available() / (1 << 30));
     SZG_TRY(add(context, table, "memory", text));
-    SZG_TRY(add(context, table, "devices", "none"));
-    return szg_table_note(context, table, "this build has no GPU plugin");
+    return add_devices(context, table);
 }
 
 static szg_status run(command_call *call) {
@@ -50,6 +87,7 @@ static szg_status run(command_call *call) {
 const command command_info = {
     .name = "info",
     .summary = "version, backends, libraries, devices",
-    .doc = "Prints the version, the backend, the libraries behind it, processors and memory.",
+    .doc = "Prints the version, the backend, the libraries behind it, processors, memory, and the "
+           "GPUs that --backend cuda could use.",
     .run = run,
 };

@@ -20,7 +20,10 @@ const struct argp_option shared_argp_options[] = {
      100},
     {"format", KEY_FORMAT, "FORMAT", 0, "format on standard output: table (default), csv or json",
      100},
-    {"backend", KEY_BACKEND, "NAME", 0, "auto (default), cpu, reference or cuda", 100},
+    {"backend", KEY_BACKEND, "NAME", 0,
+     "cpu (default), reference, cuda (a GPU; cuda:f32, cuda:tf32 or cuda:bf16: precision of a "
+     "decoder's products, tf32 unless given), or auto: cuda where there is one, else cpu",
+     100},
     {"threads", KEY_THREADS, "N", 0, "worker threads (default: one a processor)", 100},
     {"seed", KEY_SEED, "S", 0, "seed of every random number (default 0)", 100},
     {"quiet", 'q', NULL, 0, "no notes and no progress bar", 100},

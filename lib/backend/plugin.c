@@ -20,18 +20,20 @@ static struct {
     const szg_plugin *plugin; /* NULL: not loaded yet */
 } loaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The folder of the object that holds this function: the program, or libszego. */
+/* The folder of the object that holds this function: libszego, or the program, which may have been
+ * started by its bare name. */
 static void own_folder(char folder[PATH_MAX]) {
     static const char anchor;
-    Dl_info info;
-    char path[PATH_MAX];
+    Dl_info info = {0};
+    bool named = dladdr(&anchor, &info) && info.dli_fname && strchr(info.dli_fname, '/');
     folder[0] = 0;
-    if (!dladdr(&anchor, &info) || !info.dli_fname || !realpath(info.dli_fname, path))
+    if (!realpath(named ? info.dli_fname : "/proc/self/exe", folder)) {
+        folder[0] = 0;
         return;
-    char *slash = strrchr(path, '/');
+    }
+    char *slash = strrchr(folder, '/');
     if (slash)
         *slash = 0;
-    memcpy(folder, path, strlen(path) + 1);
 }
 
 /* The first of the places where there is a file; the bare name where there is none. */
