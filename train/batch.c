@@ -18,10 +18,11 @@ static szg_status check_tokens(szg_context *context, int64_t example, int64_t co
 szg_status batch_check(szg_context *context, const szg_examples *examples, int64_t example,
                        const batch_limits *limits) {
     int64_t start = examples->start[example], count = examples->start[example + 1] - start;
-    if (count < 1 || count > limits->length)
+    if (count > limits->length)
         return szg_fail(context, SZG_EDATA,
                         "example %" PRId64 " (from 1) has %" PRId64
-                        " tokens: the model takes 1 .. %" PRId64 " (model.max_length)",
+                        " tokens, more than the %" PRId64
+                        " positions of the model (model.max_length)",
                         example + 1, count, limits->length);
     SZG_TRY(check_tokens(context, example, count, examples->tokens + start, limits->vocabulary));
     if (limits->classes > 0 &&

@@ -1,6 +1,8 @@
 /* Ablation against the naive way: the matrices edited, and the whole model evaluated again. */
 #include <string.h>
 
+#include "../../train/ablation_private.h"
+
 #include "suite.h"
 
 enum { EXAMPLES = 90, CLASSES = 9, LAYERS = 3, HEADS = 4, WIDTH = 16, PURPOSE = 0x4142 };
@@ -57,10 +59,9 @@ static szg_examples examples_for(szg_model *model) {
 }
 
 /* Attention's parts made larger, so that heads matter in a model that was never trained. */
-static szg_model *model_of(const char *spec, const char *profile) {
-    szg_train_config config = config_of(spec, profile);
+static szg_model *model_with(const szg_train_config *config) {
     szg_model *model;
-    ck_szg_ok(szg_model_open(test_context(), &config, CLASSES, &model));
+    ck_szg_ok(szg_model_open(test_context(), config, CLASSES, &model));
     ck_szg_ok(szg_model_initialise(test_context(), model, test_seed()));
     for (int64_t i = 0; i < szg_model_parameters(model); i++) {
         const szg_parameter *part = szg_model_parameter(model, i);
@@ -76,6 +77,11 @@ static szg_model *model_of(const char *spec, const char *profile) {
         szg_memory_free(values);
     }
     return model;
+}
+
+static szg_model *model_of(const char *spec, const char *profile) {
+    szg_train_config config = config_of(spec, profile);
+    return model_with(&config);
 }
 
 static double *all_numbers(szg_model *model) {
@@ -180,6 +186,40 @@ static void check_model(const char *spec, const char *profile) {
 
 START_TEST(output_is_the_naive_way) {
     check_model(specs[_i / 2], _i % 2 ? "released" : "text");
+}
+END_TEST
+
+/* Several variations a pass: the same predictions, whatever the groups and the batches. */
+static void check_groups(szg_model *model, const szg_examples *examples,
+                         szg_ablation_method method) {
+    szg_ablation one, several;
+    const int64_t copies[] = {2, 3, HEADS + 1, 9}, batches[] = {32, 3, 7, 200};
+    run_ablation(model, examples, method, 0, &one);
+    for (int i = 0; i < 4; i++) {
+        szg_ablation_options options = {.method = method, .batch = batches[i]};
+        ck_szg_ok(
+            ablation_run_grouped(test_context(), model, examples, &options, copies[i], &several));
+        ck_assert_int_eq(several.reach, one.reach);
+        ck_assert_int_eq(several.counted, one.counted);
+        same_ablation(&one, &several);
+        szg_ablation_close(&several);
+    }
+    szg_ablation_close(&one);
+}
+
+START_TEST(groups_are_single_heads) {
+    static const char *const wheres[] = {"rope", "mla", "t5:buckets=4", "rope"};
+    szg_train_config config = config_of(wheres[_i], _i == 1 ? "released" : "text");
+    if (_i == 3) /* every layer reads the embeddings */
+        config.model.keys_values = SZG_KEYS_EMBEDDING;
+    szg_model *model = model_with(&config);
+    szg_examples examples = examples_for(model);
+    check_groups(model, &examples, SZG_ABLATE_OUTPUT);
+    check_groups(model, &examples, SZG_ABLATE_VALUES);
+    if (_i == 1)
+        check_groups(model, &examples, SZG_ABLATE_LATENT_COLUMNS);
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
 }
 END_TEST
 
@@ -324,6 +364,9 @@ void test_register(Suite *suite) {
     TCase *models = tcase_create("naive way");
     tcase_add_loop_test(models, output_is_the_naive_way, 0, 2 * SPECS);
     suite_add_tcase(suite, models);
+    TCase *groups = tcase_create("groups");
+    tcase_add_loop_test(groups, groups_are_single_heads, 0, 4);
+    suite_add_tcase(suite, groups);
     test_add(suite, "latent columns", latent_columns_reach_as_far_as_they_go);
     test_add(suite, "refusals", what_cannot_be_ablated_is_refused);
     test_add(suite, "ignored labels", ignored_labels_do_not_count);
