@@ -9,6 +9,7 @@
  * SZG_EMULATED_MEMORY  bytes of device memory, 2 GiB (memory.cpp)
  * SZG_EMULATED_GPU     none | no-driver | old (errors.cpp)
  * SZG_EMULATED_FAIL    FUNCTION:N, the N-th call of that function fails (errors.cpp)
+ * SZG_EMULATED_WRONG   FUNCTION:N, its result is silently wrong (cuSOLVER only, cusolver.h)
  *
  * __shared__ arrays are static here and keep what the last block left; dynamic shared memory
  * (hardware.cuh) is poisoned, so prefer it. */

@@ -63,9 +63,9 @@ fftw_plan make_fftw(const Plan &plan, void *in, void *out, int direction) {
 cudaError_t run(const Plan &plan, void *in, void *out, int direction) {
     size_t in_element = plan.type == CUFFT_D2Z ? sizeof(double) : sizeof(fftw_complex);
     size_t out_element = plan.type == CUFFT_Z2D ? sizeof(double) : sizeof(fftw_complex);
-    if (!range_good("the FFT's input", in,
-                    extent(in_length(plan), plan.in_stride, plan.in_distance, plan.batch,
-                           in_element)) ||
+    if (!range_good(
+            "the FFT's input", in,
+            extent(in_length(plan), plan.in_stride, plan.in_distance, plan.batch, in_element)) ||
         !range_good("the FFT's output", out,
                     extent(out_length(plan), plan.out_stride, plan.out_distance, plan.batch,
                            out_element)) ||

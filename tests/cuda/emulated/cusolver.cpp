@@ -31,7 +31,7 @@ cusolverStatus_t solver_sizes(const char *function, cusolverDnHandle_t handle, i
 }
 
 cusolverStatus_t solver_push(const char *function, cusolverDnHandle_t handle, int64_t n,
-                             int64_t batch, const SolverWork &given, Work work) {
+                             int64_t batch, const SolverWork &given, double *values, Work work) {
     Guard guard;
     size_t device_bytes, host_bytes;
     cusolverStatus_t status = solver_sizes("", handle, n, batch, &device_bytes, &host_bytes);
@@ -44,11 +44,15 @@ cusolverStatus_t solver_push(const char *function, cusolverDnHandle_t handle, in
         return CUSOLVER_STATUS_INVALID_WORKSPACE;
     memset(given.host, 0xff, host_bytes);
     SolverWork used = {given.device, device_bytes, given.host, host_bytes};
-    cudaError_t error = stream_push(handle->stream, [used, work] {
+    bool wrong = counted("SZG_EMULATED_WRONG", function);
+    cudaError_t error = stream_push(handle->stream, [used, work, values, wrong] {
         if (!workspaces_good(used))
             return cudaErrorIllegalAddress;
         workspaces_spoil(used);
-        return work();
+        cudaError_t result = work();
+        if (wrong)
+            values[0] = 1.001 * values[0] + 0.001;
+        return result;
     });
     return error == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;
 }

@@ -21,9 +21,10 @@ struct SolverWork {
 /* The workspaces that a solution of `batch` matrices of order n takes. */
 cusolverStatus_t solver_sizes(const char *function, cusolverDnHandle_t handle, int64_t n,
                               int64_t batch, size_t *device_bytes, size_t *host_bytes);
-/* Queues `work`, which finds both workspaces overwritten. */
+/* Queues `work`, which finds both workspaces overwritten. SZG_EMULATED_WRONG=FUNCTION:N spoils the
+ * first of the `values` that the N-th call returns, and says nothing. */
 cusolverStatus_t solver_push(const char *function, cusolverDnHandle_t handle, int64_t n,
-                             int64_t batch, const SolverWork &given, Work work);
+                             int64_t batch, const SolverWork &given, double *values, Work work);
 
 } // namespace emulated
 

@@ -28,11 +28,13 @@ cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t str
 cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t *params);
 cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t params);
 
-cusolverStatus_t cusolverDnXsyevBatched_bufferSize(
-    cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t mode,
-    cublasFillMode_t fill, int64_t n, cudaDataType type_a, const void *a, int64_t lda,
-    cudaDataType type_w, const void *w, cudaDataType compute, size_t *device_bytes,
-    size_t *host_bytes, int64_t batch);
+cusolverStatus_t cusolverDnXsyevBatched_bufferSize(cusolverDnHandle_t handle,
+                                                   cusolverDnParams_t params,
+                                                   cusolverEigMode_t mode, cublasFillMode_t fill,
+                                                   int64_t n, cudaDataType type_a, const void *a,
+                                                   int64_t lda, cudaDataType type_w, const void *w,
+                                                   cudaDataType compute, size_t *device_bytes,
+                                                   size_t *host_bytes, int64_t batch);
 cusolverStatus_t cusolverDnXsyevBatched(cusolverDnHandle_t handle, cusolverDnParams_t params,
                                         cusolverEigMode_t mode, cublasFillMode_t fill, int64_t n,
                                         cudaDataType type_a, void *a, int64_t lda,
@@ -51,12 +53,14 @@ cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnParams_t 
                                   void *w, cudaDataType compute, void *device_buffer,
                                   size_t device_bytes, void *host_buffer, size_t host_bytes,
                                   int *info);
-cusolverStatus_t cusolverDnXgeev_bufferSize(
-    cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t left,
-    cusolverEigMode_t right, int64_t n, cudaDataType type_a, const void *a, int64_t lda,
-    cudaDataType type_w, const void *w, cudaDataType type_vl, const void *vl, int64_t ldvl,
-    cudaDataType type_vr, const void *vr, int64_t ldvr, cudaDataType compute, size_t *device_bytes,
-    size_t *host_bytes);
+cusolverStatus_t cusolverDnXgeev_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                            cusolverEigMode_t left, cusolverEigMode_t right,
+                                            int64_t n, cudaDataType type_a, const void *a,
+                                            int64_t lda, cudaDataType type_w, const void *w,
+                                            cudaDataType type_vl, const void *vl, int64_t ldvl,
+                                            cudaDataType type_vr, const void *vr, int64_t ldvr,
+                                            cudaDataType compute, size_t *device_bytes,
+                                            size_t *host_bytes);
 cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t params,
                                  cusolverEigMode_t left, cusolverEigMode_t right, int64_t n,
                                  cudaDataType type_a, void *a, int64_t lda, cudaDataType type_w,

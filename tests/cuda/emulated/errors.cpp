@@ -1,10 +1,12 @@
 /* Error codes, the missing device and injected failures.
  *
  * SZG_EMULATED_GPU=none: no device; no-driver: the driver is older than the runtime; old: compute
- * capability 7.0. SZG_EMULATED_FAIL=cudaMalloc:3: the third cudaMalloc fails. */
+ * capability 7.0. SZG_EMULATED_FAIL=cudaMalloc:3: the third cudaMalloc after the variable was set
+ * fails. */
 #include <stdlib.h>
 #include <string.h>
 
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -17,8 +19,12 @@ std::recursive_mutex mutex;
 cudaError_t broken = cudaSuccess;
 thread_local cudaError_t last = cudaSuccess;
 
-std::string counted_for; /* the value of SZG_EMULATED_FAIL that `calls` counts for */
-long calls;
+/* What a variable's value counts: calls since it was set. */
+struct Count {
+    std::string value;
+    long calls = 0;
+};
+std::map<std::string, Count> counts;
 
 struct Named {
     cudaError_t error;
@@ -88,19 +94,22 @@ cudaError_t returned(cudaError_t error) {
     return error;
 }
 
-bool injected(const char *function) {
-    const char *text = getenv("SZG_EMULATED_FAIL");
+bool counted(const char *variable, const char *function) {
+    const char *text = getenv(variable);
     if (!text || !*text)
         return false;
-    if (counted_for != text) {
-        counted_for = text;
-        calls = 0;
-    }
+    Count &count = counts[variable];
+    if (count.value != text)
+        count = {text, 0};
     const char *colon = strchr(text, ':');
     size_t length = strlen(function);
     if (!colon || static_cast<size_t>(colon - text) != length || strncmp(text, function, length))
         return false;
-    return ++calls == strtol(colon + 1, nullptr, 10);
+    return ++count.calls == strtol(colon + 1, nullptr, 10);
+}
+
+bool injected(const char *function) {
+    return counted("SZG_EMULATED_FAIL", function);
 }
 
 bool device_missing() {

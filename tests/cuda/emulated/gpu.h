@@ -19,7 +19,9 @@ struct Guard {
 
 /* What every call begins with: `typical` is the error that SZG_EMULATED_FAIL injects. */
 cudaError_t enter(const char *function, cudaError_t typical);
-bool injected(const char *function); /* whether this call is the one to fail */
+/* Whether this call of `function` is the one that the variable names, as FUNCTION:N. */
+bool counted(const char *variable, const char *function);
+bool injected(const char *function); /* counted by SZG_EMULATED_FAIL */
 bool device_missing();
 cudaError_t returned(cudaError_t error); /* notes it for cudaGetLastError */
 void device_break(cudaError_t error);    /* every later call returns it, as after a bad kernel */
