@@ -11,10 +11,15 @@ typedef struct plugin_session {
     const szg_plugin *plugin;
     szg_ops *device;      /* the plugin's table */
     pthread_mutex_t lock; /* workers of the pool call spectral operations at the same time */
+    double crossover;     /* plugin_crossover_scale */
 } plugin_session;
 
 /* Fills session->ops: network layers are the device's; of the linear algebra each call goes to the
- * device or to the cpu, by its size. */
-void plugin_dispatch_fill(plugin_session *session);
+ * device or to the cpu, by its size; what the device lacks is the cpu's. SZG_EINVAL: the
+ * environment variable SZEGO_CUDA_CROSSOVER is no factor. */
+SZG_CHECK_RESULT szg_status plugin_dispatch_fill(szg_context *context, plugin_session *session);
+
+/* The transforms' part of it. */
+void plugin_transforms_fill(plugin_session *session);
 
 #endif

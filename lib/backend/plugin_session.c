@@ -44,19 +44,19 @@ static void release(void *state) {
 szg_status szg_plugin_select(szg_context *context, szg_precision precision) {
     plugin_session *session;
     const szg_plugin *plugin;
-    szg_ops *device;
+    szg_status status;
     SZG_TRY(szg_plugin_load(context, &plugin));
     SZG_TRY(szg_memory_alloc(context, 1, sizeof *session, &session));
-    szg_status status = plugin->open(context, precision, &device);
-    if (status != SZG_OK) {
-        szg_memory_free(session);
-        return status;
-    }
     session->plugin = plugin;
-    session->device = device;
+    SZG_TRY_GOTO(status, plugin->open(context, precision, &session->device), failed);
+    SZG_TRY_GOTO(status, plugin_dispatch_fill(context, session), filled);
     pthread_mutex_init(&session->lock, NULL);
-    plugin_dispatch_fill(session);
     szg_context_set_state(context, session, release);
     szg_context_set_ops(context, &session->ops);
     return SZG_OK;
+filled:
+    plugin->close(session->device);
+failed:
+    szg_memory_free(session);
+    return status;
 }
