@@ -126,6 +126,7 @@ static void fill_tables(session *self) {
     linear_fill(&self->network);
     attention_fill(&self->network);
     layers_fill(&self->network);
+    capture_fill(&self->network);
     algebra_fill(&self->ops);
 }
 

@@ -39,20 +39,6 @@ __device__ void visit_matrix(int width, bool lower, int64_t rows, int64_t column
     }
 }
 
-/* NaN is passed over here: it shows in the sums. */
-__device__ static double block_largest(double value, double *shared) {
-    for (int step = 16; step > 0; step /= 2)
-        value = fmax(value, __shfl_xor_sync(0xffffffffU, value, step));
-    if (threadIdx.x % 32 == 0)
-        shared[threadIdx.x / 32] = value;
-    __syncthreads();
-    double largest = 0;
-    for (unsigned warp = 0; warp < blockDim.x / 32; warp++)
-        largest = fmax(largest, shared[warp]);
-    __syncthreads();
-    return largest;
-}
-
 /* A power of two that brings `largest` to between 1 and 2; NaN for infinity. */
 __device__ static int exponent_of(double largest) {
     return largest > 0 && largest <= DBL_MAX ? ilogb(largest) : 0;

@@ -50,4 +50,18 @@ __device__ inline double block_sum(double value, double *shared) {
     return sum;
 }
 
+/* The largest of numbers >= 0 over a block. NaN is passed over: it shows in the sums. */
+__device__ inline double block_largest(double value, double *shared) {
+    for (int step = 16; step > 0; step /= 2)
+        value = fmax(value, __shfl_xor_sync(0xffffffffU, value, step));
+    if (threadIdx.x % 32 == 0)
+        shared[threadIdx.x / 32] = value;
+    __syncthreads();
+    double largest = 0;
+    for (unsigned warp = 0; warp < blockDim.x / 32; warp++)
+        largest = fmax(largest, shared[warp]);
+    __syncthreads();
+    return largest;
+}
+
 #endif
