@@ -68,7 +68,7 @@ cudaError_t push(const Rectangle &area, cudaMemcpyKind kind, cudaStream_t stream
     bool from_pageable = !from_device && !memory_pinned(area.from, from_bytes);
     bool to_pageable = !to_device && !memory_pinned(area.to, to_bytes);
     if ((from_pageable || to_pageable) && stream_captures(stream))
-        return returned(cudaErrorStreamCaptureUnsupported);
+        return stream_drain(stream); /* refuses, as a wait */
     if (from_pageable && to_device)
         return push_staged(area, stream);
     cudaError_t error = stream_push(stream, [area] {
