@@ -26,12 +26,14 @@ static void close_contexts(void) {
         szg_context_close(&contexts[i]);
 }
 
+/* Registered behind each: a plugin that the first one loads takes its leave at the exit too, and
+ * its contexts go before it. */
 static szg_context *context_at(int at, int threads, const char *backend) {
-    static bool registered;
-    if (!registered)
-        registered = atexit(close_contexts) == 0;
-    if (!contexts[at])
+    if (!contexts[at]) {
         contexts[at] = opened(threads, backend);
+        if (atexit(close_contexts) != 0)
+            abort();
+    }
     return contexts[at];
 }
 
