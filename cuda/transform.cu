@@ -38,6 +38,13 @@ static szg_status make_plan(szg_context *context, transform *plan) {
     cufftType type = plan->kind == SZG_FFT_REAL            ? CUFFT_D2Z
                      : plan->kind == SZG_FFT_REAL_BACKWARD ? CUFFT_Z2D
                                                            : CUFFT_Z2Z;
+    const double unit = 1 << 20, needed = (double)plan->in_bytes + (double)plan->out_bytes;
+    if (needed > (double)plan->self->device.memory)
+        return fail(context, SZG_EBACKEND,
+                    "out of memory on %s: input and output need %.1f MiB, it has %.1f: use "
+                    "--backend cpu, or a smaller size",
+                    plan->self->device.name, needed / unit,
+                    (double)plan->self->device.memory / unit);
     TRY_FFT(context, cufftCreate(&plan->handle));
     plan->created = true;
     TRY_FFT(context, cufftSetAutoAllocation(plan->handle, 0));

@@ -3,6 +3,7 @@
 #define SZG_TESTS_MATRICES_H
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <szego/backend.h>
 #include <szego/ops.h>
@@ -39,6 +40,33 @@ static inline void make_hermitian(int64_t n, int width, double *a) {
 
 static inline void use_backend(const char *name) {
     ck_szg_ok(szg_backend_select(test_context(), name));
+}
+
+/* The backend under test, which oracles leave and come back to. */
+static inline void use_tested_backend(void) {
+    use_backend(test_backend());
+}
+
+/* The same before the first test, where nothing can fail but the program. */
+static inline void start_tested_backend(void) {
+    if (szg_backend_select(test_context(), test_backend()) == SZG_OK)
+        return;
+    fprintf(stderr, "%s: %s\n", test_backend(), szg_context_message(test_context()));
+    exit(EXIT_FAILURE);
+}
+
+/* Refusals of host memory that a call must meet: a device's work takes none by szg_memory_alloc. */
+static inline int64_t least_refusals(void) {
+    return test_on_device() ? 0 : 1;
+}
+
+/* On the cpu the very same numbers, on a device, where a batch has a solver of its own, close ones.
+ */
+static inline void check_same(int64_t count, const double *got, const double *want, double bound) {
+    if (!test_on_device())
+        ck_assert_int_eq(memcmp(got, want, (size_t)count * sizeof *got), 0);
+    for (int64_t i = 0; i < count; i++)
+        ck_close(got[i], want[i], bound);
 }
 
 #endif

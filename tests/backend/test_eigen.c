@@ -71,7 +71,7 @@ static void check_hermitian(uint32_t step, int64_t n, int width) {
     check_vectors(n, width, a, v, other, bound);
     for (int64_t i = 0; i < n; i++)
         ck_close(other[i], w[i], bound);
-    use_backend("cpu");
+    use_tested_backend();
     szg_memory_free(a), szg_memory_free(w), szg_memory_free(other), szg_memory_free(v);
 }
 
@@ -87,7 +87,7 @@ START_TEST(second_difference_matrix) {
     for (int trial = 0; trial < 6 * SIZE_COUNT; trial++) {
         int64_t n = SIZES[trial % SIZE_COUNT];
         double scale = (double[]){1, 1e-290, 1e290}[trial / SIZE_COUNT % 3];
-        use_backend(trial / SIZE_COUNT < 3 ? "cpu" : "reference");
+        use_backend(trial / SIZE_COUNT < 3 ? test_backend() : "reference");
         double *a = new_numbers(n * n), *d = new_numbers(n), *e = new_numbers(n);
         double *w = new_numbers(n), *z = new_numbers(n * n);
         for (int64_t i = 0; i < n; i++) {
@@ -106,7 +106,7 @@ START_TEST(second_difference_matrix) {
         szg_memory_free(a), szg_memory_free(d), szg_memory_free(e), szg_memory_free(w);
         szg_memory_free(z);
     }
-    use_backend("cpu");
+    use_tested_backend();
 }
 END_TEST
 
@@ -127,18 +127,20 @@ static void check_green_function(szg_context *context, int64_t n) {
 /* Orders that take the other driver or several threads. */
 START_TEST(drivers_agree) {
     szg_context *alone;
+    check_green_function(test_context(), 600);
+    if (test_on_device())
+        return;
     szg_context_options options = {.threads = 1};
     ck_assert_int_eq(szg_context_open(&options, &alone), SZG_OK);
     check_green_function(alone, 2600);
     szg_context_close(&alone);
-    check_green_function(test_context(), 600);
 }
 END_TEST
 
 START_TEST(tridiagonal_vectors) {
     for (uint32_t trial = 0; trial < 2 * SIZE_COUNT; trial++) {
         int64_t n = SIZES[trial / 2];
-        use_backend(trial % 2 ? "reference" : "cpu");
+        use_backend(trial % 2 ? "reference" : test_backend());
         double *d = random_numbers(trial, n), *e = random_numbers(trial + 100, n);
         double *a = new_numbers(n * n), *z = new_numbers(n * n);
         for (int64_t i = 0; i < n; i++) {
@@ -150,7 +152,7 @@ START_TEST(tridiagonal_vectors) {
         check_vectors(n, 1, a, z, d, error_bound(n, norm_of(n * n, a)));
         szg_memory_free(a), szg_memory_free(d), szg_memory_free(e), szg_memory_free(z);
     }
-    use_backend("cpu");
+    use_tested_backend();
 }
 END_TEST
 
@@ -235,7 +237,7 @@ START_TEST(general_eigenvalues_keep_the_traces) {
     ck_szg_fails(SZG_EBACKEND, "use cpu", szg_eigen_general(test_context(), 1, &a, 1, &w));
     ck_szg_fails(SZG_EBACKEND, "use cpu", szg_eigen_general_complex(test_context(), 1, &w, 1, &w));
     ck_szg_fails(SZG_EBACKEND, "use cpu", szg_eigen_general_batch(test_context(), 1, 1, &a, 1, &w));
-    use_backend("cpu");
+    use_tested_backend();
 }
 END_TEST
 
@@ -244,19 +246,19 @@ START_TEST(batches_are_single_calls) {
     szg_context *context = test_context();
     enum { COUNT = 23, N = 12, STRIDE = N * N + 5 };
     for (int backend = 0; backend < 2; backend++) {
-        use_backend(backend ? "reference" : "cpu");
+        use_backend(backend ? "reference" : test_backend());
         double *a = random_numbers(3, COUNT * STRIDE), *b = copy_numbers(COUNT * STRIDE, a);
         double *w = new_numbers(COUNT * N), single[N];
         ck_szg_ok(szg_eigen_symmetric_batch(context, COUNT, N, a, STRIDE, w));
         for (int i = 0; i < COUNT; i++) {
             ck_szg_ok(szg_eigen_symmetric(context, N, b + i * STRIDE, N, single, false));
-            ck_assert_int_eq(memcmp(single, w + i * N, sizeof single), 0);
+            check_same(N, w + i * N, single, error_bound(N, norm_of(N, single)));
             for (int j = N * N; j < STRIDE; j++)
                 ck_assert(a[i * STRIDE + j] == b[i * STRIDE + j]);
         }
         szg_memory_free(a), szg_memory_free(b), szg_memory_free(w);
     }
-    use_backend("cpu");
+    use_tested_backend();
     double *a = random_numbers(4, COUNT * STRIDE), *b = copy_numbers(COUNT * STRIDE, a);
     szg_c64 *w = (szg_c64 *)new_numbers(2 * COUNT * N), single[N];
     ck_szg_ok(szg_eigen_general_batch(context, COUNT, N, a, STRIDE, w));
@@ -273,25 +275,30 @@ START_TEST(failed_allocations_are_survived) {
     enum { N = 6, COUNT = 3 };
     double *a = random_numbers(5, COUNT * 2 * N * N), *w = new_numbers(2 * COUNT * N);
     for (int backend = 0; backend < 2; backend++) {
-        use_backend(backend ? "reference" : "cpu");
+        use_backend(backend ? "reference" : test_backend());
         szg_c64 *complex = (szg_c64 *)a;
-        ck_survives_failed_allocations(1, szg_eigen_symmetric(context, N, a, N, w, true));
-        ck_survives_failed_allocations(1, szg_eigen_hermitian(context, N, complex, N, w, true));
-        ck_survives_failed_allocations(1, szg_eigen_tridiagonal(context, N, w, a + N * N, a));
-        ck_survives_failed_allocations(1,
+        ck_survives_failed_allocations(least_refusals(),
+                                       szg_eigen_symmetric(context, N, a, N, w, true));
+        ck_survives_failed_allocations(least_refusals(),
+                                       szg_eigen_hermitian(context, N, complex, N, w, true));
+        ck_survives_failed_allocations(least_refusals(),
+                                       szg_eigen_tridiagonal(context, N, w, a + N * N, a));
+        ck_survives_failed_allocations(least_refusals(),
                                        szg_eigen_symmetric_batch(context, COUNT, N, a, N * N, w));
     }
-    use_backend("cpu");
-    ck_survives_failed_allocations(1, szg_eigen_general(context, N, a, N, (szg_c64 *)w));
+    use_tested_backend();
+    ck_survives_failed_allocations(least_refusals(),
+                                   szg_eigen_general(context, N, a, N, (szg_c64 *)w));
     ck_survives_failed_allocations(
-        1, szg_eigen_general_complex(context, N, (szg_c64 *)a, N, (szg_c64 *)w));
+        least_refusals(), szg_eigen_general_complex(context, N, (szg_c64 *)a, N, (szg_c64 *)w));
     ck_survives_failed_allocations(
-        1, szg_eigen_general_batch(context, COUNT, N, a, N * N, (szg_c64 *)w));
+        least_refusals(), szg_eigen_general_batch(context, COUNT, N, a, N * N, (szg_c64 *)w));
     szg_memory_free(a), szg_memory_free(w);
 }
 END_TEST
 
 void test_register(Suite *suite) {
+    start_tested_backend();
     test_add(suite, "hermitian_eigenvalues", hermitian_eigenvalues);
     test_add(suite, "second_difference_matrix", second_difference_matrix);
     test_add(suite, "drivers_agree", drivers_agree);

@@ -3,6 +3,8 @@
 
 START_TEST(backends_are_selected_by_name) {
     szg_context *context = test_context();
+    if (test_on_device())
+        return;
     ck_assert_ptr_eq(szg_ops_of(context), szg_ops_cpu());
     use_backend("reference");
     ck_assert_str_eq(szg_ops_name(szg_ops_of(context)), "reference");
@@ -37,7 +39,7 @@ static void check_product(uint32_t step, char op_a, char op_b, int64_t m, int64_
         e[i] = fabs(e[i]);
     ck_szg_ok(
         szg_gemm(context, op_a, op_b, m, n, k, fabs(alpha), a, lda, b, ldb, fabs(beta), e, ldc));
-    use_backend("cpu");
+    use_tested_backend();
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < ldc; j++)
             ck_close(c[i * ldc + j], d[i * ldc + j],
@@ -70,7 +72,7 @@ START_TEST(complex_products_agree_with_real_ones) {
         szg_c64 alpha = {0.5, -2}, beta = {1, 0.25};
         ck_szg_ok(szg_gemm_complex(context, op_a, op_b, M, N, K, alpha, (szg_c64 *)a, lda,
                                    (szg_c64 *)b, ldb, beta, (szg_c64 *)c, N));
-        use_backend("cpu");
+        use_tested_backend();
         for (int64_t i = 0; i < M; i++)
             for (int64_t j = 0; j < N; j++) {
                 double re = 0, im = 0, size = 0;
@@ -99,7 +101,7 @@ END_TEST
 /* beta = 0 does not read C: NaN there must not survive. */
 START_TEST(fresh_products_ignore_the_old) {
     for (int backend = 0; backend < 2; backend++) {
-        use_backend(backend ? "reference" : "cpu");
+        use_backend(backend ? "reference" : test_backend());
         double a = 2, b = 3, c = NAN;
         ck_szg_ok(szg_gemm(test_context(), 'n', 'n', 1, 1, 1, 1, &a, 1, &b, 1, 0, &c, 1));
         ck_assert(c == 6);
@@ -107,7 +109,7 @@ START_TEST(fresh_products_ignore_the_old) {
         ck_szg_ok(szg_gemm(test_context(), 'n', 'n', 1, 1, 0, 1, &a, 1, &b, 1, 1, &c, 1));
         ck_assert(c == 5);
     }
-    use_backend("cpu");
+    use_tested_backend();
 }
 END_TEST
 
@@ -118,7 +120,7 @@ START_TEST(qr_factors) {
     for (uint32_t trial = 0; trial < 2 * SIZE_COUNT * SIZE_COUNT; trial++) {
         int64_t m = SIZES[trial / 2 % SIZE_COUNT], n = SIZES[trial / 2 / SIZE_COUNT];
         int64_t lda = n + trial % 3, k = m < n ? m : n;
-        use_backend(trial % 2 ? "reference" : "cpu");
+        use_backend(trial % 2 ? "reference" : test_backend());
         double *a = random_numbers(trial, m * lda), *r = copy_numbers(m * lda, a);
         ck_szg_ok(szg_qr_r(context, m, n, r, lda));
         double size = norm_of(m * lda, a);
@@ -135,7 +137,7 @@ START_TEST(qr_factors) {
             }
         szg_memory_free(a), szg_memory_free(r);
     }
-    use_backend("cpu");
+    use_tested_backend();
 }
 END_TEST
 
@@ -202,12 +204,15 @@ END_TEST
 
 START_TEST(sizes_beyond_the_library_are_refused) {
     double a = 1;
+    if (test_on_device()) /* 64-bit sizes */
+        return;
     ck_szg_fails(SZG_ENOMEM, "32-bit",
                  szg_gemm(test_context(), 'n', 'n', 1, 1, 1, 1, &a, 1ll << 32, &a, 1, 0, &a, 1));
 }
 END_TEST
 
 void test_register(Suite *suite) {
+    start_tested_backend();
     test_add(suite, "backends_are_selected_by_name", backends_are_selected_by_name);
     test_add(suite, "products_agree_with_the_reference", products_agree_with_the_reference);
     test_add(suite, "complex_products_agree_with_real_ones", complex_products_agree_with_real_ones);

@@ -15,6 +15,15 @@ uint64_t test_seed(void) {
     return text ? strtoull(text, NULL, 0) : 20250513u;
 }
 
+const char *test_backend(void) {
+    const char *name = getenv("SZG_TEST_BACKEND");
+    return name ? name : "cpu";
+}
+
+bool test_on_device(void) {
+    return strcmp(test_backend(), "cpu") != 0;
+}
+
 int64_t test_trials(int64_t count) {
     const char *text = getenv("SZG_TEST_MULTIPLIER");
     double scaled = (double)count * (text ? strtod(text, NULL) : 1);

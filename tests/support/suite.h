@@ -9,6 +9,10 @@
 /* The seed of this run: SZG_TEST_SEED, or a fixed default; printed on start. */
 uint64_t test_seed(void);
 
+/* The backend under test: SZG_TEST_BACKEND, "cpu" without it. Whether that is another than cpu. */
+const char *test_backend(void);
+bool test_on_device(void);
+
 /* `count` scaled by SZG_TEST_MULTIPLIER (default 1), at least 1. */
 int64_t test_trials(int64_t count);
 

@@ -203,15 +203,20 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     cublasStatus_t status = product_check(*description, *a_layout, *b_layout, *c_layout, *d_layout);
     if (status != CUBLAS_STATUS_SUCCESS)
         return status;
-    bool wide = description->scale == CUDA_R_64F;
+    bool is_complex = description->scale == CUDA_C_64F;
+    bool wide = is_complex || description->scale == CUDA_R_64F;
     bool host = description->pointer_mode == CUBLASLT_POINTER_MODE_HOST;
-    Product product = {*description, *a_layout,      *b_layout, *c_layout, *d_layout, a,   b, c, d,
-                       workspace,    workspace_size, 0,         0,         alpha,     beta};
+    Product product = {*description, *a_layout,      *b_layout, *c_layout, *d_layout, a,    b, c, d,
+                       workspace,    workspace_size, 0,         0,         alpha,     beta, 0, 0};
     if (host) {
         product.alpha =
             wide ? *static_cast<const double *>(alpha) : *static_cast<const float *>(alpha);
         product.beta =
             wide ? *static_cast<const double *>(beta) : *static_cast<const float *>(beta);
+    }
+    if (host && is_complex) {
+        product.alpha_imaginary = static_cast<const double *>(alpha)[1];
+        product.beta_imaginary = static_cast<const double *>(beta)[1];
     }
     cudaError_t error = stream_push(stream, [product] { return product_run(product); });
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;

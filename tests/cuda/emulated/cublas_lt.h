@@ -37,12 +37,14 @@ struct Product {
     size_t workspace_size;
     double alpha, beta; /* of mode host */
     const void *alpha_at, *beta_at;
+    double alpha_imaginary, beta_imaginary;
 };
 
 /* Whether shapes, types, orders and batches fit each other. */
 cublasStatus_t product_check(const cublasLtMatmulDescOpaque_t &what, const Layout &a,
                              const Layout &b, const Layout &c, const Layout &d);
 cudaError_t product_run(const Product &product);
+cudaError_t product_run_complex(const Product &product);
 
 } // namespace emulated
 

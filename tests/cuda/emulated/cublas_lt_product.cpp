@@ -43,7 +43,8 @@ bool layout_valid(const Layout &layout, uint32_t type) {
 cublasStatus_t product_check(const cublasLtMatmulDescOpaque_t &what, const Layout &a,
                              const Layout &b, const Layout &c, const Layout &d) {
     bool wide = what.compute == CUBLAS_COMPUTE_64F || what.compute == CUBLAS_COMPUTE_64F_PEDANTIC;
-    uint32_t type = wide ? CUDA_R_64F : CUDA_R_32F;
+    bool is_complex = wide && what.scale == CUDA_C_64F;
+    uint32_t type = is_complex ? CUDA_C_64F : wide ? CUDA_R_64F : CUDA_R_32F;
     bool ta = what.transpose_a != CUBLAS_OP_N, tb = what.transpose_b != CUBLAS_OP_N;
     if (!layout_valid(a, type) || !layout_valid(b, type) || !layout_valid(c, type) ||
         !layout_valid(d, type) || static_cast<uint32_t>(what.scale) != type)
@@ -55,6 +56,9 @@ cublasStatus_t product_check(const cublasLtMatmulDescOpaque_t &what, const Layou
     bool biased =
         what.epilogue != CUBLASLT_EPILOGUE_DEFAULT && what.epilogue != CUBLASLT_EPILOGUE_RELU;
     if (!epilogue_known(what.epilogue) || c.order != d.order || (biased && wide))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    bool by_rows = a.order + b.order + c.order != 3 * CUBLASLT_ORDER_COL;
+    if (is_complex && (by_rows || what.pointer_mode != CUBLASLT_POINTER_MODE_HOST))
         return CUBLAS_STATUS_NOT_SUPPORTED;
     return biased && !what.bias ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
 }
@@ -221,6 +225,8 @@ template <class T> cudaError_t run(const Product &product) {
 } // namespace
 
 cudaError_t product_run(const Product &product) {
+    if (product.what.scale == CUDA_C_64F)
+        return product_run_complex(product);
     return product.what.scale == CUDA_R_64F ? run<double>(product) : run<float>(product);
 }
 
