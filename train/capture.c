@@ -6,32 +6,13 @@
 #include <string.h>
 
 #include <szego/memory.h>
-#include <szego/train.h>
 #include "capture_private.h"
 
 /* Logits wait here for the report, so that all threads have work: as many layers as fit. */
 static const int64_t WAITING = (int64_t)64 << 20;
 
-struct szg_capture {
-    szg_model *model;
-    szg_capture_config what;
-    int64_t probes, length; /* positions that a pass has: of the longest probe, or the model's */
-    int64_t heads;          /* captured ones of a layer */
-    int64_t last;           /* layer */
-    const char *content_kind;
-    int32_t *tokens, *lengths;     /* [probes][length], [probes] */
-    szg_decoder *coupled, *zeroed; /* the second: NULL where one pass does */
-    void *device;                  /* [all heads][length][length] */
-    void *host;
-    double *norms; /* [0 .. last][all heads], of the gradient of the step */
-    char *folder;  /* of the dump; NULL: none */
-    capture_dump dump;
-    /* Pairs that wait; their matrices stand in `matrix`, two a pair. */
-    int64_t waiting, capacity;
-    szg_contraction_pair *pair;
-    char (*probe)[24];
-    double *matrix;
-};
+/* Of the device's memory, for the matrices of a step whose spectra are computed there. */
+static const int64_t BESIDE = (int64_t)1 << 30;
 
 /* ---- Opening ---- */
 
@@ -115,14 +96,17 @@ static szg_status open_waiting(szg_context *context, szg_capture *self) {
     return szg_memory_alloc(context, size, sizeof *self->matrix, &self->matrix);
 }
 
-static szg_status open_memory(szg_context *context, szg_capture *self) {
+static szg_status open_memory(szg_context *context, int64_t beside_bytes, szg_capture *self) {
     int64_t heads = szg_model_settings(self->model)->model.heads, layers = self->last + 1, size;
     SZG_TRY(szg_memory_product(context, self->length, self->length, &size));
     SZG_TRY(szg_memory_product(context, size, heads, &size));
     size *= szg_network_real_size(context);
     SZG_TRY(szg_device_alloc(context, size, &self->device));
-    SZG_TRY(szg_memory_alloc(context, size, 1, &self->host));
     SZG_TRY(szg_memory_alloc(context, layers * heads, sizeof *self->norms, &self->norms));
+    SZG_TRY(capture_beside_open(context, self, beside_bytes));
+    if (self->beside)
+        return SZG_OK;
+    SZG_TRY(szg_memory_alloc(context, size, 1, &self->host));
     return open_waiting(context, self);
 }
 
@@ -136,31 +120,39 @@ static szg_status open_dump(szg_context *context, const char *folder, szg_captur
 }
 
 static szg_status open_parts(szg_context *context, const szg_examples *examples,
-                             const int64_t *order, const char *dump, szg_capture *self) {
+                             const int64_t *order, const char *dump, int64_t beside_bytes,
+                             szg_capture *self) {
     SZG_TRY(choose(context, examples, order, self));
     SZG_TRY(open_batch(context, examples, order, self));
     SZG_TRY(szg_decoder_open(context, self->model, 1, self->length, false, &self->coupled));
     if (adds_positions(self->model))
         SZG_TRY(szg_decoder_open(context, self->model, 1, self->length, false, &self->zeroed));
-    SZG_TRY(open_memory(context, self));
-    return open_dump(context, dump, self);
+    SZG_TRY(open_dump(context, dump, self));
+    return open_memory(context, beside_bytes, self);
 }
 
-szg_status szg_capture_open_as(szg_context *context, szg_model *model,
+szg_status capture_open_within(szg_context *context, szg_model *model,
                                const szg_capture_config *what, const szg_examples *examples,
-                               const int64_t *order, const char *dump, szg_capture **out) {
+                               const int64_t *order, const char *dump, int64_t bytes,
+                               szg_capture **out) {
     *out = NULL;
     szg_capture *self;
     SZG_TRY(szg_memory_alloc(context, 1, sizeof *self, &self));
     self->model = model;
     self->what = *what;
     self->probes = self->what.probes;
-    szg_status status = open_parts(context, examples, order, dump, self);
+    szg_status status = open_parts(context, examples, order, dump, bytes, self);
     if (status == SZG_OK)
         *out = self;
     else
         szg_capture_close(context, &self);
     return status;
+}
+
+szg_status szg_capture_open_as(szg_context *context, szg_model *model,
+                               const szg_capture_config *what, const szg_examples *examples,
+                               const int64_t *order, const char *dump, szg_capture **out) {
+    return capture_open_within(context, model, what, examples, order, dump, BESIDE, out);
 }
 
 szg_status szg_capture_open(szg_context *context, szg_model *model, const szg_examples *examples,
@@ -173,6 +165,7 @@ void szg_capture_close(szg_context *context, szg_capture **capture) {
     if (!capture || !*capture)
         return;
     szg_capture *self = *capture;
+    capture_beside_close(context, &self->beside);
     capture_dump_close(&self->dump);
     szg_memory_free(self->matrix);
     szg_memory_free(self->probe);
@@ -191,16 +184,25 @@ void szg_capture_close(szg_context *context, szg_capture **capture) {
 
 /* ---- A step ---- */
 
-typedef struct step_job {
-    szg_context *context;
-    szg_capture *self;
-    int64_t step;
-    const void *gradient;
-    const szg_report_options *options;
-    szg_contraction_tables *tables;
-} step_job;
+double capture_precision(szg_context *context) {
+    return szg_network_real_size(context) == 4 ? 0x1p-24 : 0;
+}
 
-static szg_status flush(const step_job *job) {
+szg_contraction_labels capture_labels(const capture_job *job, int64_t layer, int64_t head,
+                                      int64_t number, char probe[24]) {
+    const szg_capture *self = job->self;
+    int64_t heads = szg_model_settings(self->model)->model.heads;
+    snprintf(probe, 24, "%" PRId64, number);
+    return (szg_contraction_labels){szg_encoding_spec(szg_model_encoding(self->model)),
+                                    probe,
+                                    self->content_kind,
+                                    job->step,
+                                    layer,
+                                    head,
+                                    job->gradient ? self->norms[layer * heads + head] : NAN};
+}
+
+static szg_status flush(const capture_job *job) {
     szg_capture *self = job->self;
     SZG_TRY(szg_contraction_add_all(job->context, self->waiting, self->pair, job->options,
                                     job->tables));
@@ -224,7 +226,7 @@ static void cut(const szg_capture *self, int64_t real, int64_t head, int64_t len
 }
 
 /* Matrix `which` (0 content, 1 coupled) of the pairs that follow those that wait. */
-static szg_status take(const step_job *job, const szg_decoder *decoder, int which, int64_t n) {
+static szg_status take(const capture_job *job, const szg_decoder *decoder, int which, int64_t n) {
     szg_capture *self = job->self;
     const szg_attention *attention = szg_decoder_attention(decoder);
     int64_t length = attention->length, real = szg_network_real_size(job->context);
@@ -238,7 +240,7 @@ static szg_status take(const step_job *job, const szg_decoder *decoder, int whic
     return SZG_OK;
 }
 
-static szg_status take_layer(const step_job *job, int64_t probe, int64_t layer) {
+static szg_status take_layer(const capture_job *job, int64_t probe, int64_t layer) {
     szg_capture *self = job->self;
     int64_t heads = szg_model_settings(self->model)->model.heads, n = self->lengths[probe];
     int64_t square = self->length * self->length;
@@ -250,20 +252,17 @@ static szg_status take_layer(const step_job *job, int64_t probe, int64_t layer) 
         if (!szg_index_list_has(&self->what.heads, h))
             continue;
         int64_t at = self->waiting++;
-        snprintf(self->probe[at], sizeof self->probe[at], "%" PRId64, probe);
-        self->pair[at] = (szg_contraction_pair){
-            .n = n,
-            .content = self->matrix + 2 * at * square,
-            .coupled = self->matrix + (2 * at + 1) * square,
-            .precision = szg_network_real_size(job->context) == 4 ? 0x1p-24 : 0,
-            .labels = {szg_encoding_spec(szg_model_encoding(self->model)), self->probe[at],
-                       self->content_kind, job->step, layer, h,
-                       job->gradient ? self->norms[layer * heads + h] : NAN}};
+        self->pair[at] =
+            (szg_contraction_pair){.n = n,
+                                   .content = self->matrix + 2 * at * square,
+                                   .coupled = self->matrix + (2 * at + 1) * square,
+                                   .precision = capture_precision(job->context),
+                                   .labels = capture_labels(job, layer, h, probe, self->probe[at])};
     }
     return SZG_OK;
 }
 
-static szg_status embed(const step_job *job, int64_t probe) {
+static szg_status embed(const capture_job *job, int64_t probe) {
     szg_capture *self = job->self;
     int64_t n = sees_padding(self->model) ? self->length : self->lengths[probe];
     const szg_batch batch = {.count = 1,
@@ -276,7 +275,7 @@ static szg_status embed(const step_job *job, int64_t probe) {
     return SZG_OK;
 }
 
-static szg_status run_probe(const step_job *job, int64_t probe) {
+static szg_status run_probe(const capture_job *job, int64_t probe) {
     szg_capture *self = job->self;
     szg_decoder *const decoders[] = {self->coupled, self->zeroed};
     int count = self->zeroed ? 2 : 1;
@@ -285,7 +284,8 @@ static szg_status run_probe(const step_job *job, int64_t probe) {
         for (int i = 0; i < count; i++)
             SZG_TRY(szg_decoder_attend(job->context, decoders[i], layer));
         if (szg_index_list_has(&self->what.layers, layer))
-            SZG_TRY(take_layer(job, probe, layer));
+            SZG_TRY(self->beside ? capture_beside_take(job, probe, layer)
+                                 : take_layer(job, probe, layer));
         for (int i = 0; i < count && layer < self->last; i++)
             SZG_TRY(szg_decoder_finish(job->context, decoders[i], layer));
     }
@@ -293,9 +293,11 @@ static szg_status run_probe(const step_job *job, int64_t probe) {
 }
 
 /* Once a step: every probe has the same gradient. */
-static szg_status find_norms(const step_job *job) {
+static szg_status find_norms(const capture_job *job) {
     szg_capture *self = job->self;
     int64_t heads = szg_model_settings(self->model)->model.heads;
+    if (self->beside && job->gradient)
+        return capture_beside_norms(job);
     for (int64_t layer = 0; job->gradient && layer <= self->last; layer++)
         if (szg_index_list_has(&self->what.layers, layer))
             SZG_TRY(szg_capture_gradient_norms(job->context, self->model, job->gradient, layer,
@@ -303,11 +305,13 @@ static szg_status find_norms(const step_job *job) {
     return SZG_OK;
 }
 
-static szg_status run_step(const step_job *job) {
+static szg_status run_step(const capture_job *job) {
     szg_capture *self = job->self;
     SZG_TRY(find_norms(job));
     for (int64_t p = 0; p < self->probes; p++)
         SZG_TRY(run_probe(job, p));
+    if (self->beside)
+        return capture_beside_begin(job);
     SZG_TRY(flush(job));
     if (!self->folder)
         return SZG_OK;
@@ -316,23 +320,48 @@ static szg_status run_step(const step_job *job) {
                               self->content_kind);
 }
 
-szg_status szg_capture_report(szg_context *context, szg_capture *capture, int64_t step,
-                              const void *gradient, const szg_report_options *options,
-                              szg_contraction_tables *tables) {
-    const step_job job = {context, capture, step, gradient, options, tables};
-    capture->waiting = 0;
-    szg_status status = run_step(&job);
-    if (capture->folder)
-        capture_dump_clear(&capture->dump);
+szg_status capture_named(szg_context *context, szg_status status, int64_t step) {
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
     return szg_fail_prefix(context, status, "capture at step %" PRId64, step);
 }
 
-szg_status szg_capture_step(szg_context *context, szg_capture *capture, int64_t step,
+/* What the backend computes beside the steps is pending then, and rows of an earlier step are
+ * there. */
+static szg_status capture(szg_context *context, szg_capture *self, int64_t step,
+                          const void *gradient, const szg_report_options *options,
+                          szg_contraction_tables *tables) {
+    const capture_job job = {context, self, step, gradient, options, tables};
+    SZG_TRY(szg_capture_collect(context, self, tables));
+    self->waiting = 0;
+    if (self->beside)
+        capture_beside_start(self->beside);
+    szg_status status = run_step(&job);
+    if (self->folder)
+        capture_dump_clear(&self->dump);
+    return capture_named(context, status, step);
+}
+
+bool szg_capture_pending(const szg_capture *capture) {
+    return capture && capture->beside && capture_beside_pending(capture->beside);
+}
+
+szg_status szg_capture_collect(szg_context *context, szg_capture *capture,
+                               szg_contraction_tables *tables) {
+    return szg_capture_pending(capture) ? capture_beside_collect(context, capture, tables) : SZG_OK;
+}
+
+szg_status szg_capture_report(szg_context *context, szg_capture *self, int64_t step,
+                              const void *gradient, const szg_report_options *options,
+                              szg_contraction_tables *tables) {
+    SZG_TRY(capture(context, self, step, gradient, options, tables));
+    return szg_capture_collect(context, self, tables);
+}
+
+szg_status szg_capture_step(szg_context *context, szg_capture *self, int64_t step,
                             const void *gradient, szg_contraction_tables *tables) {
     const szg_report_options options = {.all = tables->values,
                                         .quick_symbol = true,
                                         .samples = tables->symbols ? SZG_CONTRACTION_SAMPLES : 0};
-    return szg_capture_report(context, capture, step, gradient, &options, tables);
+    return capture(context, self, step, gradient, &options, tables);
 }

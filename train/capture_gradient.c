@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <szego/capture.h>
 #include <szego/memory.h>
+#include "capture_private.h"
 
 /* A weight whose rows, or columns, are shared out evenly to the heads. */
 typedef struct head_weight {
@@ -34,38 +34,50 @@ static void add_squares(const szg_parameter *weight, bool by_columns, int64_t he
         }
 }
 
-static szg_status add_weight(szg_context *context, const szg_model *model, const void *gradient,
-                             int64_t layer, const head_weight *weight, double *sums) {
-    char name[64];
-    snprintf(name, sizeof name, "layers.%" PRId64 ".%s", layer, weight->name);
-    const szg_parameter *parameter = szg_model_find(model, name);
-    if (!parameter)
-        return szg_fail(context, SZG_EINVAL, "the model has no parameter %s", name);
+szg_status capture_parts(szg_context *context, const szg_model *model, int64_t layer,
+                         capture_part parts[SZG_HEAD_PARTS], int64_t *count) {
+    const szg_model_config *config = &szg_model_settings(model)->model;
+    bool decoupled = szg_encoding_attaches(szg_model_encoding(model)) & SZG_ATTACH_DECOUPLED;
+    const head_weight *weights = decoupled ? latent : plain;
+    int all =
+        decoupled ? (int)(sizeof latent / sizeof *latent) : (int)(sizeof plain / sizeof *plain);
+    *count = 0;
+    for (int i = 0; i < all; i++) {
+        char name[64];
+        if (decoupled && i == 3 && config->rotary_queries == SZG_QUERIES_SHARED)
+            continue;
+        snprintf(name, sizeof name, "layers.%" PRId64 ".%s", layer, weights[i].name);
+        const szg_parameter *parameter = szg_model_find(model, name);
+        if (!parameter)
+            return szg_fail(context, SZG_EINVAL, "the model has no parameter %s", name);
+        parts[(*count)++] = (capture_part){parameter, weights[i].columns};
+    }
+    return SZG_OK;
+}
+
+static szg_status add_part(szg_context *context, const szg_model *model, const void *gradient,
+                           const capture_part *part, double *sums) {
+    const szg_parameter *parameter = part->parameter;
     double *g;
     SZG_TRY(szg_memory_alloc(context, parameter->count, sizeof *g, &g));
     szg_status status =
         szg_model_read(context, model, gradient, parameter->offset, parameter->count, g);
     if (status == SZG_OK)
-        add_squares(parameter, weight->columns, szg_model_settings(model)->model.heads, g, sums);
+        add_squares(parameter, part->by_columns, szg_model_settings(model)->model.heads, g, sums);
     szg_memory_free(g);
     return status;
 }
 
 szg_status szg_capture_gradient_norms(szg_context *context, const szg_model *model,
                                       const void *gradient, int64_t layer, double *norms) {
-    const szg_model_config *config = &szg_model_settings(model)->model;
-    bool decoupled = szg_encoding_attaches(szg_model_encoding(model)) & SZG_ATTACH_DECOUPLED;
-    const head_weight *weights = decoupled ? latent : plain;
-    int count =
-        decoupled ? (int)(sizeof latent / sizeof *latent) : (int)(sizeof plain / sizeof *plain);
-    for (int64_t h = 0; h < config->heads; h++)
+    int64_t heads = szg_model_settings(model)->model.heads, count;
+    capture_part parts[SZG_HEAD_PARTS];
+    SZG_TRY(capture_parts(context, model, layer, parts, &count));
+    for (int64_t h = 0; h < heads; h++)
         norms[h] = 0;
-    for (int i = 0; i < count; i++) {
-        bool shared = decoupled && i == 3 && config->rotary_queries == SZG_QUERIES_SHARED;
-        if (!shared)
-            SZG_TRY(add_weight(context, model, gradient, layer, &weights[i], norms));
-    }
-    for (int64_t h = 0; h < config->heads; h++)
+    for (int64_t i = 0; i < count; i++)
+        SZG_TRY(add_part(context, model, gradient, &parts[i], norms));
+    for (int64_t h = 0; h < heads; h++)
         norms[h] = sqrt(norms[h]);
     return SZG_OK;
 }

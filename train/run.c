@@ -32,28 +32,6 @@ typedef struct run {
     int64_t tokens, steps;
 } run;
 
-/* ---- Saving ---- */
-
-static szg_status write_checkpoint(run *self) {
-    const trainer *parts = &self->trainer;
-    const run_folder *folder = &self->folder;
-    SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log_bytes));
-    SZG_TRY(szg_state_save(self->context, folder->state, parts->model, parts->moment1,
-                           parts->moment2, &self->identity, &self->progress));
-    return szg_model_save(self->context, parts->model, folder->weights, self->options->seed,
-                          self->progress.step);
-}
-
-/* A cancellation waits until both files are there. */
-static szg_status save(run *self) {
-    szg_context_defer_cancel(self->context, true);
-    szg_status status = write_checkpoint(self);
-    szg_context_defer_cancel(self->context, false);
-    if (status == SZG_OK)
-        self->trainer.saved = self->progress.step;
-    return status;
-}
-
 /* ---- Logs ---- */
 
 static szg_status append(run *self, int which, const szg_table *rows) {
@@ -61,6 +39,39 @@ static szg_status append(run *self, int which, const szg_table *rows) {
     SZG_TRY(szg_table_labelled(self->context, rows, &self->labels, &labelled));
     szg_status status = szg_log_append(self->context, &self->folder.log[which], labelled);
     szg_table_close(&labelled);
+    return status;
+}
+
+/* The rows of each table that is open. */
+static szg_status log_captured(run *self, const szg_contraction_tables *captured) {
+    const szg_table *const tables[] = {captured->contraction, captured->values, captured->symbols};
+    for (int i = 0; i < LOGS - LOG_CONTRACTION; i++)
+        if (tables[i])
+            SZG_TRY(append(self, LOG_CONTRACTION + i, tables[i]));
+    return SZG_OK;
+}
+
+static szg_status open_captured(const run *self, szg_contraction_tables *out) {
+    bool spectra = self->options->config->capture.spectra;
+    return szg_contraction_tables_open(self->context, spectra, spectra, out);
+}
+
+static szg_status collect_pending(run *self, szg_contraction_tables *captured) {
+    double begin = szg_train_seconds();
+    SZG_TRY(szg_capture_collect(self->context, self->trainer.capture, captured));
+    self->time.capture += szg_train_seconds() - begin;
+    self->capture_seconds += szg_train_seconds() - begin;
+    return log_captured(self, captured);
+}
+
+/* Rows that the backend still computes; under a deferred cancellation, or they might get lost. */
+static szg_status log_pending(run *self) {
+    szg_contraction_tables captured;
+    if (!szg_capture_pending(self->trainer.capture))
+        return SZG_OK;
+    SZG_TRY(open_captured(self, &captured));
+    szg_status status = collect_pending(self, &captured);
+    szg_contraction_tables_close(&captured);
     return status;
 }
 
@@ -107,7 +118,9 @@ static szg_status log_timing(run *self) {
  * again. */
 static szg_status log_both(run *self, const szg_tally *test) {
     szg_context_defer_cancel(self->context, true);
-    szg_status status = log_metrics(self, test);
+    szg_status status = log_pending(self);
+    if (status == SZG_OK)
+        status = log_metrics(self, test);
     if (status == SZG_OK)
         status = log_timing(self);
     szg_context_defer_cancel(self->context, false);
@@ -127,6 +140,31 @@ static szg_status report(run *self) {
                         self->progress.step);
     self->time.evaluate = szg_train_seconds() - begin;
     return log_both(self, &test);
+}
+
+/* ---- Saving ---- */
+
+static szg_status write_checkpoint(run *self) {
+    const trainer *parts = &self->trainer;
+    const run_folder *folder = &self->folder;
+    SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log_bytes));
+    SZG_TRY(szg_state_save(self->context, folder->state, parts->model, parts->moment1,
+                           parts->moment2, &self->identity, &self->progress));
+    return szg_model_save(self->context, parts->model, folder->weights, self->options->seed,
+                          self->progress.step);
+}
+
+/* A cancellation waits until both files are there. The rows of every step that they know are in the
+ * logs. */
+static szg_status save(run *self) {
+    szg_context_defer_cancel(self->context, true);
+    szg_status status = log_pending(self);
+    if (status == SZG_OK)
+        status = write_checkpoint(self);
+    szg_context_defer_cancel(self->context, false);
+    if (status == SZG_OK)
+        self->trainer.saved = self->progress.step;
+    return status;
 }
 
 static szg_status end_epoch(run *self) {
@@ -156,15 +194,6 @@ static void show_progress(const run *self) {
 
 static bool captures(const run *self, int64_t step) {
     return self->trainer.capture && step % self->options->config->capture.every == 0;
-}
-
-/* The rows of each table that is open. */
-static szg_status log_captured(run *self, const szg_contraction_tables *captured) {
-    const szg_table *const tables[] = {captured->contraction, captured->values, captured->symbols};
-    for (int i = 0; i < LOGS - LOG_CONTRACTION; i++)
-        if (tables[i])
-            SZG_TRY(append(self, LOG_CONTRACTION + i, tables[i]));
-    return SZG_OK;
 }
 
 /* The next multiple of `every` behind the present step; every = 0: the limit. */
@@ -217,9 +246,8 @@ static szg_status take_captured(run *self, szg_contraction_tables *captured) {
 }
 
 static szg_status capture_step(run *self) {
-    bool spectra = self->options->config->capture.spectra;
-    szg_contraction_tables captured = {0};
-    SZG_TRY(szg_contraction_tables_open(self->context, spectra, spectra, &captured));
+    szg_contraction_tables captured;
+    SZG_TRY(open_captured(self, &captured));
     szg_status status = take_captured(self, &captured);
     szg_contraction_tables_close(&captured);
     return status;

@@ -34,10 +34,20 @@ void szg_capture_close(szg_context *context, szg_capture **capture);
 
 /* A training's step: szg_capture_report with quick_symbol, SZG_CONTRACTION_SAMPLES where the table
  * of symbols is open, and all values where theirs is. Costs about as much as docs/capture.md says.
- */
+ *
+ * Where the backend computes spectra beside other work (szg_network_has_spectra) and no dump is
+ * wanted, the matrices stay where they are and the step's last rows are pending when it returns:
+ * they come with the next step, into its tables, or with szg_capture_collect. */
 SZG_CHECK_RESULT szg_status szg_capture_step(szg_context *context, szg_capture *capture,
                                              int64_t step, const void *gradient,
                                              szg_contraction_tables *tables);
+
+bool szg_capture_pending(const szg_capture *capture); /* NULL: false */
+/* Waits for what is pending and adds its rows; the tables are as open as those of its step. A
+ * failure, SZG_ENOCONV for spectra that do not belong to their matrix, names step, layer, head and
+ * probe; nothing is pending afterwards. */
+SZG_CHECK_RESULT szg_status szg_capture_collect(szg_context *context, szg_capture *capture,
+                                                szg_contraction_tables *tables);
 
 /* Adds one row a probe, layer and head to tables->contraction, and the rows of the other tables
  * that are open. `gradient`: the arena of the step's gradients, for grad_norm; NULL leaves the

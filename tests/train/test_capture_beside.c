@@ -1,0 +1,493 @@
+/* Captures whose spectra the backend computes beside the steps: on a backend that can, its own; on
+ * another, a stand-in that computes them on the host. Both against the matrices themselves. */
+#include <unistd.h>
+
+#include <szego/train.h>
+
+#include "../../train/capture_private.h"
+#include "capture_support.h"
+#include "host_spectra.h"
+
+enum { STEP = 12, PLENTY = 1 << 30 };
+
+/* ---- Two tables ---- */
+
+static const szg_ops *own; /* the backend's */
+static szg_ops beside_table, host_table;
+static szg_network_ops beside_network, host_network;
+
+static void open_tables(void) {
+    own = szg_ops_of(test_context());
+    beside_network = host_network = *own->network;
+    if (!own->network->spectra_open)
+        host_spectra_fill(&beside_network);
+    host_network.spectra_open = NULL;
+    beside_table = host_table = *own;
+    beside_table.network = &beside_network;
+    host_table.network = &host_network;
+}
+
+static void use(const szg_ops *table) {
+    szg_context_set_ops(test_context(), table);
+}
+
+static void close_tables(void) {
+    use(own);
+}
+
+/* ---- Subjects ---- */
+
+typedef struct captured {
+    subject s;
+    szg_examples examples;
+    szg_capture_config what;
+} captured;
+
+/* With gradients, and tokens of three lengths. */
+static captured open_captured(szg_profile profile, const char *encoding) {
+    szg_train_config config = small_config(profile, encoding, NULL);
+    captured c = {.s = open_subject(&config, true), .what = everything(SEQUENCES)};
+    drawn_batch b = draw_batch(SEQUENCES, POSITIONS);
+    fill_examples(&c.examples);
+    szg_memory_free(gradients_of(&c.s, &b.batch));
+    free_batch(&b);
+    return c;
+}
+
+static void close_captured(captured *c) {
+    szg_examples_close(&c->examples);
+    close_subject(&c->s);
+}
+
+static szg_contraction_tables new_tables(void) {
+    szg_contraction_tables tables;
+    ck_szg_ok(szg_contraction_tables_open(test_context(), true, true, &tables));
+    return tables;
+}
+
+static szg_capture *open_capture(captured *c, int64_t bytes) {
+    szg_capture *capture;
+    ck_szg_ok(capture_open_within(test_context(), c->s.model, &c->what, &c->examples, NULL, NULL,
+                                  bytes, &capture));
+    return capture;
+}
+
+static szg_status run_step(captured *c, szg_capture *capture, int64_t step,
+                           szg_contraction_tables *tables) {
+    return szg_capture_step(test_context(), capture, step, c->s.gradient, tables);
+}
+
+/* One step's rows, collected. */
+static szg_contraction_tables rows_of(captured *c, const szg_ops *table, int64_t bytes) {
+    szg_contraction_tables tables = new_tables();
+    use(table);
+    szg_capture *capture = open_capture(c, bytes);
+    ck_szg_ok(run_step(c, capture, STEP, &tables));
+    ck_szg_ok(szg_capture_collect(test_context(), capture, &tables));
+    szg_capture_close(test_context(), &capture);
+    use(own);
+    return tables;
+}
+
+/* ---- What may differ ----
+ * Eigenvalues by two backward stable solvers: n eps ||L||_F each. Singular values from L^T L: d =
+ * 12 n eps ||L||_F^2 in the squares, and so sqrt(d), or d / sigma for large ones; their sum n
+ * times as much. What is a ratio of such numbers: their relative errors together, 1e-5 at n = 7
+ * where the denominators are not small (the effective rank is a smooth function of shares that are
+ * off by n sqrt(d) / sum). */
+
+typedef struct row_scale {
+    double n, norm, low; /* of the matrices: order, bound of the Frobenius norms, sqrt(d) */
+} row_scale;
+
+static double allowed(const char *column, double value, const row_scale *s) {
+    static const char *const exact[] = {"step", "layer", "head", "n", "majorised"};
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        if (strcmp(column, exact[i]) == 0)
+            return 0;
+    if (strncmp(column, "lambda", 6) == 0 || strncmp(column, "radius", 6) == 0 ||
+        strcmp(column, "margin") == 0 || strncmp(column, "width_c", 7) == 0)
+        return 4 * s->n * 0x1p-52 * s->norm;
+    if (strncmp(column, "sigma_min", 9) == 0)
+        return 2 * s->low;
+    if (strncmp(column, "effective", 9) == 0 || strncmp(column, "condition", 9) == 0 ||
+        strcmp(column, "nuclear_ratio") == 0)
+        return 1e-4 * fabs(value);
+    return 1e-9 * fabs(value) + 1e-14 * s->norm; /* sums in another order, squares of large ones */
+}
+
+static row_scale scale_of(const szg_table *table, int64_t row) {
+    row_scale s = {.n = cell(table, row, "n")};
+    s.norm = sqrt(s.n) *
+             fmax(cell(table, row, "sigma_max_content"), cell(table, row, "sigma_max_coupled"));
+    s.low = sqrt(12 * s.n * 0x1p-52) * s.norm;
+    return s;
+}
+
+/* Least singular values that are noise are left out beside the steps. */
+static bool is_noise(const char *column) {
+    return strncmp(column, "sigma_min", 9) == 0 || strncmp(column, "condition", 9) == 0;
+}
+
+static void ck_cell(const szg_table *host, const szg_table *beside, int64_t r, int64_t c,
+                    const row_scale *scale) {
+    const char *name = szg_table_column(host, c)->name;
+    if (strcmp(name, "note") == 0 || strcmp(name, "probe") == 0)
+        return;
+    if (is_noise(name) && szg_table_is_empty(beside, r, c))
+        return;
+    ck_assert_msg(szg_table_is_empty(host, r, c) == szg_table_is_empty(beside, r, c),
+                  "row %d, %s: one is empty", (int)r, name);
+    if (szg_table_is_empty(host, r, c))
+        return;
+    if (szg_table_column(host, c)->type == SZG_TEXT) {
+        ck_assert_str_eq(szg_table_get_text(host, r, c), szg_table_get_text(beside, r, c));
+        return;
+    }
+    double x = szg_table_get_real(beside, r, c), y = szg_table_get_real(host, r, c);
+    ck_assert_msg(fabs(x - y) <= allowed(name, y, scale), "row %d, %s: %.17g, %.17g, allowed %.3g",
+                  (int)r, name, x, y, allowed(name, y, scale));
+}
+
+static void ck_rows(const szg_table *host, const szg_table *beside) {
+    ck_assert_int_eq(szg_table_rows(host), szg_table_rows(beside));
+    for (int64_t r = 0; r < szg_table_rows(host); r++) {
+        row_scale scale = scale_of(host, r);
+        ck_assert_str_eq(text(host, r, "probe"), text(beside, r, "probe"));
+        ck_assert_ptr_nonnull(strstr(text(beside, r, "note"), "spectra by a device"));
+        for (int64_t c = 0; c < szg_table_columns(host); c++)
+            ck_cell(host, beside, r, c, &scale);
+    }
+}
+
+static void close_rows(szg_contraction_tables *tables) {
+    szg_contraction_tables_close(tables);
+}
+
+/* ---- The rows ---- */
+
+START_TEST(as_from_the_matrices) {
+    static const struct {
+        szg_profile profile;
+        const char *encoding;
+    } cases[] = {{SZG_PROFILE_TEXT, "rope"},
+                 {SZG_PROFILE_RELEASED, "rope"}, /* content from a second pass */
+                 {SZG_PROFILE_TEXT, "absolute"},
+                 {SZG_PROFILE_TEXT, "alibi"},
+                 {SZG_PROFILE_TEXT, "nope"},
+                 {SZG_PROFILE_TEXT, "mla"}};
+    open_tables();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        captured c = open_captured(cases[i].profile, cases[i].encoding);
+        szg_contraction_tables host = rows_of(&c, &host_table, PLENTY);
+        szg_contraction_tables beside = rows_of(&c, &beside_table, PLENTY);
+        ck_assert_int_eq(szg_table_rows(host.contraction), SEQUENCES * 4);
+        ck_rows(host.contraction, beside.contraction);
+        ck_assert_int_eq(szg_table_rows(host.values), szg_table_rows(beside.values));
+        ck_assert_int_eq(szg_table_rows(host.symbols), szg_table_rows(beside.symbols));
+        ck_assert(cell(beside.contraction, 0, "grad_norm") > 0);
+        close_rows(&host);
+        close_rows(&beside);
+        close_captured(&c);
+    }
+    close_tables();
+}
+END_TEST
+
+/* Without any mask a pass has padding, and matrices are cut. */
+START_TEST(cut_to_the_real_tokens) {
+    static const char *const unmasked[] = {"mask=none", "mask_padding=false", NULL};
+    szg_train_config config = small_config(SZG_PROFILE_TEXT, "rope", unmasked);
+    captured c = {.s = open_subject(&config, true), .what = everything(SEQUENCES)};
+    fill_examples(&c.examples);
+    open_tables();
+    szg_contraction_tables host = rows_of(&c, &host_table, PLENTY);
+    szg_contraction_tables beside = rows_of(&c, &beside_table, PLENTY);
+    ck_assert(cell(beside.contraction, 11, "n") == 1);
+    ck_rows(host.contraction, beside.contraction);
+    close_rows(&host);
+    close_rows(&beside);
+    close_captured(&c);
+    close_tables();
+}
+END_TEST
+
+/* Single heads and layers. */
+START_TEST(what_is_listed) {
+    static const szg_index_list lists[] = {{.count = 1, .index = {1}}, {.count = 1, .index = {0}}};
+    open_tables();
+    captured c = open_captured(SZG_PROFILE_TEXT, "rope");
+    for (int i = 0; i < 4; i++) {
+        c.what.heads = lists[i % 2];
+        c.what.layers = lists[i / 2];
+        szg_contraction_tables host = rows_of(&c, &host_table, PLENTY);
+        szg_contraction_tables beside = rows_of(&c, &beside_table, PLENTY);
+        ck_assert_int_eq(szg_table_rows(beside.contraction), SEQUENCES);
+        ck_rows(host.contraction, beside.contraction);
+        close_rows(&host);
+        close_rows(&beside);
+    }
+    close_captured(&c);
+    close_tables();
+}
+END_TEST
+
+/* In parts of any size the rows are the same, to the bit; where no layer fits, the matrices come to
+ * the host. */
+START_TEST(in_parts) {
+    open_tables();
+    captured c = open_captured(SZG_PROFILE_TEXT, "rope");
+    const int64_t layer = 4 * POSITIONS * POSITIONS * 28; /* bytes of the longest's matrices */
+    szg_contraction_tables whole = rows_of(&c, &beside_table, PLENTY);
+    for (int64_t part = 1; part <= 4; part++) {
+        szg_contraction_tables rows = rows_of(&c, &beside_table, part * layer);
+        same_tables(whole.contraction, rows.contraction);
+        same_tables(whole.values, rows.values);
+        close_rows(&rows);
+    }
+    szg_contraction_tables host = rows_of(&c, &host_table, PLENTY);
+    szg_contraction_tables small = rows_of(&c, &beside_table, layer - 1);
+    same_tables(host.contraction, small.contraction);
+    close_rows(&small);
+    close_rows(&host);
+    close_rows(&whole);
+    close_captured(&c);
+    close_tables();
+}
+END_TEST
+
+/* ---- Pending ---- */
+
+static void change_model(captured *c) {
+    const szg_parameter *p = szg_model_find(c->s.model, "layers.0.q_linear.weight");
+    double *values = new_numbers(p->count);
+    for (int64_t i = 0; i < p->count; i++)
+        values[i] = (double)(i % 5) - 2;
+    ck_szg_ok(szg_model_write(test_context(), c->s.model, szg_model_arena(c->s.model), p->offset,
+                              p->count, values));
+    ck_szg_ok(
+        szg_device_clear(test_context(), c->s.gradient,
+                         szg_model_count(c->s.model) * szg_network_real_size(test_context())));
+    szg_memory_free(values);
+}
+
+/* Rows come with the next step, and are those of the parameters and gradients of their own. */
+START_TEST(rows_wait_for_the_next_step) {
+    open_tables();
+    captured c = open_captured(SZG_PROFILE_TEXT, "rope");
+    szg_contraction_tables host = rows_of(&c, &host_table, PLENTY), none = new_tables();
+    szg_contraction_tables first = new_tables(), second = new_tables();
+    use(&beside_table);
+    szg_capture *capture = open_capture(&c, PLENTY);
+    ck_assert(!szg_capture_pending(capture) && !szg_capture_pending(NULL));
+    ck_szg_ok(szg_capture_collect(test_context(), capture, &none));
+    ck_szg_ok(run_step(&c, capture, STEP, &none));
+    ck_assert(szg_capture_pending(capture));
+    ck_assert_int_eq(szg_table_rows(none.contraction), 0);
+    change_model(&c);
+    ck_szg_ok(run_step(&c, capture, STEP + 1, &first));
+    ck_rows(host.contraction, first.contraction);
+    change_model(&c);
+    ck_szg_ok(szg_capture_collect(test_context(), capture, &second));
+    ck_assert(!szg_capture_pending(capture));
+    ck_assert_int_eq(szg_table_rows(second.contraction), SEQUENCES * 4);
+    ck_assert(cell(second.contraction, 0, "step") == STEP + 1);
+    ck_assert(cell(second.contraction, 0, "grad_norm") == 0);
+    ck_assert(fabs(cell(second.contraction, 0, "lambda_max_coupled") -
+                   cell(first.contraction, 0, "lambda_max_coupled")) > 1e-3);
+    ck_szg_ok(run_step(&c, capture, STEP + 2, &none)); /* pending where it is closed */
+    szg_capture_close(test_context(), &capture);
+    use(own);
+    close_rows(&host);
+    close_rows(&none);
+    close_rows(&first);
+    close_rows(&second);
+    close_captured(&c);
+    close_tables();
+}
+END_TEST
+
+/* A dump needs the matrices on the host: its report is theirs, at once. */
+START_TEST(a_dump_takes_the_matrices) {
+    open_tables();
+    use(&beside_table);
+    captured c = open_captured(SZG_PROFILE_TEXT, "rope");
+    char *folder = new_folder(), path[256];
+    szg_table *table;
+    ck_szg_ok(capture_into(test_context(), &c.s, &c.what, &c.examples, NULL, NULL, folder, &table));
+    ck_assert_int_eq(szg_table_rows(table), SEQUENCES * 4);
+    ck_assert_ptr_null(strstr(text(table, 0, "note"), "device"));
+    ck_assert_int_eq(access(path_in(folder, "step-12.safetensors", path), R_OK), 0);
+    szg_table_close(&table);
+    remove_folder(folder);
+    close_captured(&c);
+    close_tables();
+}
+END_TEST
+
+/* ---- A bad one ---- */
+
+static int64_t spoilt_call; /* the number of the collection that is spoilt */
+static szg_status (*collect_well)(szg_context *, szg_spectra_job *, szg_logit_numbers *, double *);
+
+/* The coupled matrix of layer 1, head 0, of the second sequence. */
+static szg_status collect_badly(szg_context *context, szg_spectra_job *job,
+                                szg_logit_numbers *numbers, double *sums) {
+    int64_t begun = job->begun;
+    SZG_TRY(collect_well(context, job, numbers, sums));
+    if (begun > 6 && --spoilt_call == 0)
+        ((double *)(uintptr_t)numbers[6].eigenvalues)[0] += 1e-6 * numbers[6].frobenius;
+    return SZG_OK;
+}
+
+START_TEST(a_bad_spectrum_is_named) {
+    open_tables();
+    collect_well = beside_network.spectra_collect;
+    beside_network.spectra_collect = collect_badly;
+    captured c = open_captured(SZG_PROFILE_TEXT, "rope");
+    szg_contraction_tables tables = new_tables();
+    c.what.probes = 1;
+    use(&beside_table);
+    szg_capture *capture = open_capture(&c, PLENTY);
+    spoilt_call = 1;
+    ck_szg_ok(run_step(&c, capture, 50, &tables));
+    ck_szg_fails(SZG_ENOCONV,
+                 "capture at step 50: rope:dim=4,heads=2: layer 1, head 0, probe 0: logits: the "
+                 "computed values miss",
+                 run_step(&c, capture, 100, &tables));
+    ck_assert(!szg_capture_pending(capture));
+    ck_szg_ok(run_step(&c, capture, 150, &tables));
+    ck_szg_ok(szg_capture_collect(test_context(), capture, &tables));
+    ck_assert_int_eq(szg_table_rows(tables.contraction), 4);
+    ck_assert(cell(tables.contraction, 3, "step") == 150);
+    szg_capture_close(test_context(), &capture);
+    close_rows(&tables);
+    close_captured(&c);
+    close_tables();
+}
+END_TEST
+
+/* A model that has diverged. */
+START_TEST(an_infinite_entry_is_named) {
+    const double huge = INFINITY;
+    open_tables();
+    captured c = open_captured(SZG_PROFILE_TEXT, "rope");
+    szg_contraction_tables tables = new_tables();
+    ck_szg_ok(szg_model_write(test_context(), c.s.model, szg_model_arena(c.s.model),
+                              szg_model_find(c.s.model, "layers.1.k_linear.bias")->offset, 1,
+                              &huge));
+    use(&beside_table);
+    szg_capture *capture = open_capture(&c, PLENTY);
+    ck_szg_ok(run_step(&c, capture, STEP, &tables));
+    ck_szg_fails(SZG_EDATA,
+                 "capture at step 12: rope:dim=4,heads=2: layer 1, head 0, probe 0: content: entry "
+                 "(0, 0) is not finite",
+                 szg_capture_collect(test_context(), capture, &tables));
+    szg_capture_close(test_context(), &capture);
+    close_rows(&tables);
+    close_captured(&c);
+    close_tables();
+}
+END_TEST
+
+/* ---- Runs ---- */
+
+static szg_table *rows_in(const char *folder) {
+    szg_train_tables tables;
+    ck_szg_ok(szg_train_tables_read(test_context(), folder, &tables));
+    szg_table *rows = tables.contraction;
+    tables.contraction = NULL;
+    szg_train_tables_close(&tables);
+    return rows;
+}
+
+/* The same weights, and the same rows within what may differ. */
+START_TEST(a_whole_run) {
+    open_tables();
+    szg_train_config *config = new_tiny("capture.probes=3");
+    config->capture.every = 2;
+    use(&host_table);
+    char *host = whole_run(config);
+    use(&beside_table);
+    char *beside = whole_run(config);
+    use(own);
+    ck_same_file(host, beside, "checkpoint.safetensors");
+    ck_same_file(host, beside, "metrics.csv");
+    szg_table *x = rows_in(host), *y = rows_in(beside);
+    ck_assert_int_eq(szg_table_rows(x), 5 * 3 * 4);
+    ck_rows(x, y);
+    szg_table_close(&x);
+    szg_table_close(&y);
+    remove_run_folder(host);
+    remove_run_folder(beside);
+    szg_memory_free(config);
+    close_tables();
+}
+END_TEST
+
+/* Stopped at any step, with checkpoints in between, the rows are there exactly once. */
+START_TEST(a_run_goes_on) {
+    open_tables();
+    use(&beside_table);
+    szg_train_config *config = new_tiny("capture.probes=2"), *part = new_tiny("capture.probes=2");
+    szg_train_result result;
+    config->capture.every = part->capture.every = 2;
+    config->capture.spectra = part->capture.spectra = true;
+    part->loop.checkpoint_every = 2;
+    char *whole = whole_run(config);
+    for (int64_t at = 1; at < TINY_STEPS; at++) {
+        char *folder = new_run_folder();
+        part->loop.limit_steps = at;
+        ck_szg_ok(run_in(test_context(), part, 5, folder, false, &result));
+        ck_szg_ok(run_in(test_context(), config, 5, folder, true, &result));
+        ck_same_run(whole, folder);
+        remove_run_folder(folder);
+    }
+    remove_run_folder(whole);
+    szg_memory_free(part);
+    szg_memory_free(config);
+    close_tables();
+}
+END_TEST
+
+/* ---- Memory ---- */
+
+static szg_status open_step_collect(captured *c) {
+    szg_capture *capture = NULL;
+    szg_contraction_tables tables = {0};
+    szg_status status = szg_capture_open_as(test_context(), c->s.model, &c->what, &c->examples,
+                                            NULL, NULL, &capture);
+    if (status == SZG_OK)
+        status = szg_contraction_tables_open(test_context(), true, false, &tables);
+    if (status == SZG_OK)
+        status = run_step(c, capture, STEP, &tables);
+    if (status == SZG_OK)
+        status = szg_capture_collect(test_context(), capture, &tables);
+    szg_capture_close(test_context(), &capture);
+    close_rows(&tables);
+    return status;
+}
+
+START_TEST(allocation_failures) {
+    open_tables();
+    use(&beside_table);
+    captured c = open_captured(SZG_PROFILE_TEXT, "rope");
+    ck_survives_failed_allocations(40, open_step_collect(&c));
+    close_captured(&c);
+    close_tables();
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "as_from_the_matrices", as_from_the_matrices);
+    test_add(suite, "cut_to_the_real_tokens", cut_to_the_real_tokens);
+    test_add(suite, "what_is_listed", what_is_listed);
+    test_add(suite, "in_parts", in_parts);
+    test_add(suite, "rows_wait_for_the_next_step", rows_wait_for_the_next_step);
+    test_add(suite, "a_dump_takes_the_matrices", a_dump_takes_the_matrices);
+    test_add(suite, "a_bad_spectrum_is_named", a_bad_spectrum_is_named);
+    test_add(suite, "an_infinite_entry_is_named", an_infinite_entry_is_named);
+    test_add(suite, "a_whole_run", a_whole_run);
+    test_add(suite, "a_run_goes_on", a_run_goes_on);
+    test_add(suite, "allocation_failures", allocation_failures);
+}
