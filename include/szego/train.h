@@ -43,8 +43,8 @@ typedef struct szg_train_result {
 } szg_train_result;
 
 /* SZG_EDATA: loss or gradient not finite (the message names step and layer; the last good
- * checkpoint stays), a folder that holds another configuration. SZG_ECANCEL: the step was finished
- * and saved. */
+ * checkpoint stays), an example that the model does not take, a folder that holds another
+ * configuration. SZG_ECANCEL: what was given to the backend was finished and saved. */
 SZG_CHECK_RESULT szg_status szg_train_run(szg_context *context, const szg_train_options *options,
                                           szg_train_result *out);
 

@@ -338,20 +338,26 @@ START_TEST(refused_memory_is_survived) {
 }
 END_TEST
 
-/* No entry of the table is missing: the pointers stand one after the other behind the size. Those
- * of recording come last, all or none. */
+/* Whether the entry at byte `at` must be there: those of spectra and of recording come last, all or
+ * none of each. */
+static bool is_wanted(szg_context *context, size_t at) {
+    if (at >= offsetof(szg_network_ops, record_begin))
+        return szg_device_records(context);
+    return at < offsetof(szg_network_ops, spectra_open) || szg_network_has_spectra(context);
+}
+
+/* No entry of the table is missing: the pointers stand one after the other behind the size. */
 START_TEST(tables_are_complete) {
     szg_context *contexts[] = {tested(0), plain(), oracle()};
     for (int i = 0; i < 3; i++) {
         const szg_network_ops *network = szg_ops_of(contexts[i])->network;
         size_t first = offsetof(szg_network_ops, alloc), size = sizeof(void *);
-        size_t recording = offsetof(szg_network_ops, record_begin);
         for (size_t at = first; at + size <= sizeof *network; at += size) {
             void *entry;
             memcpy(&entry, (const char *)network + at, size);
-            bool wanted = at < recording || szg_device_records(contexts[i]);
-            ck_assert_msg((entry != NULL) == wanted, "%s lacks entry %zu",
-                          szg_ops_name(szg_ops_of(contexts[i])), (at - first) / size);
+            ck_assert_msg((entry != NULL) == is_wanted(contexts[i], at), "%s: entry %zu is %s",
+                          szg_ops_name(szg_ops_of(contexts[i])), (at - first) / size,
+                          entry ? "there" : "missing");
         }
     }
 }
