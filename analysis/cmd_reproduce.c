@@ -10,12 +10,24 @@
 
 #include "command.h"
 
-enum { KEY_PRESET = 0x700, KEY_SET, KEY_LIST, KEY_ALL };
+enum {
+    KEY_PRESET = 0x700,
+    KEY_SET,
+    KEY_LIST,
+    KEY_ALL,
+    KEY_MINUTES,
+    KEY_ARCHIVE,
+    KEY_CARRY,
+    KEY_TAKE
+};
 
 typedef struct reproduce_options {
     const char *preset;
-    text_list overrides;
+    text_list overrides, archives; /* archives: to take */
     bool list, all;
+    double minutes;      /* 0: no limit */
+    const char *archive; /* to write; NULL: none */
+    int64_t carry;       /* MiB */
 } reproduce_options;
 
 static const struct argp_option options[] = {
@@ -25,6 +37,20 @@ static const struct argp_option options[] = {
      "set one key of every run's configuration, loop.epochs=2 say; may be given several times", 0},
     {"list", KEY_LIST, NULL, 0,
      "train nothing: what has run in -o DIR/, what is missing, and what it needs", 0},
+    {"minutes", KEY_MINUTES, "M", 0,
+     "train for so long: a run that would not be finished is not begun, or saved; the same command "
+     "goes on",
+     0},
+    {"archive", KEY_ARCHIVE, "FILE.tar.xz", 0,
+     "pack what finished runs left, without weights, when the work stops", 0},
+    {"carry", KEY_CARRY, "MIB", 0,
+     "the archive takes begun runs too, with checkpoints of at most so many MiB (default 0: none)",
+     0},
+    {"take", KEY_TAKE, "FILE.tar.xz", 0,
+     "train nothing: unpack the runs of an archive in -o DIR/, where they count as finished; may "
+     "be "
+     "given several times",
+     0},
     {"all", KEY_ALL, NULL, 0, "print every table on standard output", 0},
     {0}};
 
@@ -43,7 +69,21 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     case KEY_ALL:
         own->all = true;
         return 0;
+    case KEY_MINUTES:
+        own->minutes = parse_real(state, "--minutes", argument, 1e-4, 1e7);
+        return 0;
+    case KEY_ARCHIVE:
+        own->archive = argument;
+        return 0;
+    case KEY_CARRY:
+        own->carry = parse_integer(state, "--carry", argument, 0, 1 << 20);
+        return 0;
+    case KEY_TAKE:
+        parse_text(state, argument, &own->archives);
+        return 0;
     case ARGP_KEY_END:
+        if (!call->shared.output && (own->archive || own->archives.count > 0))
+            argp_error(state, "-o DIR/ is missing: the folder that holds the runs");
         if (!call->shared.output && !own->list)
             argp_error(state, "-o DIR/ is missing: the folder that receives runs and tables");
         return 0;
@@ -54,6 +94,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 
 static void release(command_call *call) {
     reproduce_options *own = call->own;
+    szg_memory_free(own->archives.value);
     szg_memory_free(own->overrides.value);
 }
 
@@ -111,24 +152,33 @@ static szg_status open_preset(command_call *call, const char *name, bool own_fol
 
 /* The tables into the folder, and those that a person wants to see on standard output. */
 static szg_status write_tables(command_call *call, szg_reproduction_tables *tables) {
-    szg_table **const table[] = {&tables->table1, &tables->sweep,   &tables->deposit,
-                                 &tables->needs,  &tables->missing, &tables->runs,
-                                 &tables->curves, &tables->ablation};
+    szg_table **const table[] = {&tables->table1,  &tables->sweep,   &tables->switches,
+                                 &tables->deposit, &tables->items,   &tables->settings,
+                                 &tables->needs,   &tables->missing, &tables->runs,
+                                 &tables->curves,  &tables->ablation};
     return output_tables_to(call, call->shared.output, sizeof table / sizeof *table, table);
 }
 
 static szg_status print_tables(command_call *call, szg_reproduction_tables *tables) {
+    enum { SHORT = 5 };
     const reproduce_options *own = call->own;
     szg_table *none = NULL;
     bool missing = szg_table_rows(tables->missing) > 0;
-    szg_table **const table[] = {&tables->table1,   &tables->sweep,
-                                 &tables->needs,    missing || own->all ? &tables->missing : &none,
-                                 &tables->runs,     &tables->curves,
-                                 &tables->ablation, &tables->deposit};
+    szg_table **const table[] = {&tables->table1,
+                                 &tables->sweep,
+                                 &tables->switches,
+                                 &tables->needs,
+                                 missing || own->all ? &tables->missing : &none,
+                                 &tables->items,
+                                 &tables->settings,
+                                 &tables->runs,
+                                 &tables->curves,
+                                 &tables->ablation,
+                                 &tables->deposit};
     const char *folder = call->shared.output;
     call->shared.output = NULL;
     szg_status status =
-        output_tables(call, own->all ? sizeof table / sizeof *table : 4, table, NULL);
+        output_tables(call, own->all ? sizeof table / sizeof *table : SHORT, table, NULL);
     call->shared.output = folder;
     return status;
 }
@@ -149,18 +199,36 @@ static szg_status report(command_call *call, const szg_reproduction *reproductio
     return status;
 }
 
+/* What trains or takes: afterwards the folder holds more runs than before. */
+static szg_status work(command_call *call, szg_reproduction *reproduction) {
+    const reproduce_options *own = call->own;
+    for (int64_t i = 0; i < own->archives.count; i++)
+        SZG_TRY(szg_reproduction_take(call->context, reproduction, own->archives.value[i]));
+    if (own->list || own->archives.count > 0)
+        return SZG_OK;
+    return szg_reproduction_train(call->context, reproduction, 60 * own->minutes);
+}
+
+static szg_status pack(command_call *call, const szg_reproduction *reproduction) {
+    const reproduce_options *own = call->own;
+    SZG_TRY(szg_reproduction_pack(call->context, reproduction, own->archive, own->carry << 20));
+    szg_say(call->context, SZG_NOTE, "wrote %s", own->archive);
+    return SZG_OK;
+}
+
 static szg_status run_preset(command_call *call, szg_reproduction *reproduction) {
     const reproduce_options *own = call->own;
     szg_reproduction *full = NULL;
     szg_say(call->context, SZG_NOTE, "preset %s: %s", szg_reproduction_name(reproduction),
             szg_reproduction_about(reproduction));
-    if (!own->list)
-        SZG_TRY(szg_reproduction_train(call->context, reproduction, 0));
+    SZG_TRY(work(call, reproduction));
+    if (own->archive)
+        SZG_TRY(pack(call, reproduction));
     if (strcmp(szg_reproduction_name(reproduction), "full") != 0)
         SZG_TRY(open_preset(call, "full", false, &full));
     double rate = 0;
     szg_status status = SZG_OK;
-    if (full && !own->list)
+    if (full && !own->list && own->archives.count == 0 && own->minutes == 0)
         status = szg_reproduction_rate(call->context, full, &rate);
     if (status == SZG_OK)
         status = report(call, reproduction, full, rate);

@@ -1,4 +1,6 @@
 /* A reproduction: opening, and its tables. */
+#include <string.h>
+
 #include <szego/memory.h>
 
 #include "reproduce_private.h"
@@ -69,12 +71,22 @@ szg_reproduction_run szg_reproduction_run_at(const szg_reproduction *reproductio
     return reproduction->run[index].shown;
 }
 
+bool reproduction_begins_experiment(const szg_reproduction *self, int64_t index) {
+    for (int64_t i = 0; i < index; i++)
+        if (strcmp(self->run[i].experiment, self->run[index].experiment) == 0)
+            return false;
+    return true;
+}
+
 /* ---- Tables ---- */
 
 static szg_status report(szg_context *context, const szg_reproduction *self,
                          const szg_reproduction *other, double rate, szg_reproduction_tables *out) {
     SZG_TRY(reproduction_table1(context, self, &out->table1));
     SZG_TRY(reproduction_sweep(context, self, &out->sweep));
+    SZG_TRY(reproduction_switches(context, self, &out->switches));
+    SZG_TRY(reproduction_items(context, self, &out->items));
+    SZG_TRY(reproduction_settings(context, self, &out->settings));
     SZG_TRY(reproduction_needs(context, self, other, rate, &out->needs));
     SZG_TRY(reproduction_missing(context, self, &out->missing));
     SZG_TRY(reproduction_runs(context, self, &out->runs));
@@ -93,8 +105,9 @@ szg_status szg_reproduction_report(szg_context *context, const szg_reproduction 
 }
 
 void szg_reproduction_tables_close(szg_reproduction_tables *tables) {
-    szg_table **const all[] = {&tables->table1,   &tables->sweep,  &tables->needs,
-                               &tables->missing,  &tables->runs,   &tables->curves,
+    szg_table **const all[] = {&tables->table1,   &tables->switches, &tables->items,
+                               &tables->settings, &tables->sweep,    &tables->needs,
+                               &tables->missing,  &tables->runs,     &tables->curves,
                                &tables->ablation, &tables->deposit};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         szg_table_close(all[i]);

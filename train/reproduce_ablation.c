@@ -152,17 +152,10 @@ static szg_status add_experiment(szg_context *context, const szg_reproduction *s
     return status;
 }
 
-static bool is_new_experiment(const szg_reproduction *self, int64_t index) {
-    for (int64_t i = 0; i < index; i++)
-        if (strcmp(self->run[i].experiment, self->run[index].experiment) == 0)
-            return false;
-    return true;
-}
-
 szg_status reproduction_ablation(szg_context *context, const szg_reproduction *self,
                                  szg_table **ablation, szg_table **deposit) {
     for (int64_t i = 0; i < self->count; i++)
-        for (int method = 0; is_new_experiment(self, i) && method < 3; method++)
+        for (int method = 0; reproduction_begins_experiment(self, i) && method < 3; method++)
             SZG_TRY(add_experiment(context, self, self->run[i].experiment,
                                    (szg_ablation_method)method, ablation, deposit));
     return SZG_OK;

@@ -162,6 +162,7 @@ szg_status facts_write(szg_context *context, const reproduction_run *run) {
 static szg_status compare_config(szg_context *context, const reproduction_run *run,
                                  szg_json_value config) {
     char *wanted = NULL, *found = NULL;
+    SZG_TRY(szg_json_as_object(context, config));
     szg_status status = szg_train_config_text(context, run->config, 0, &wanted);
     if (status == SZG_OK)
         status = szg_json_text(context, config, 0, &found);

@@ -141,14 +141,13 @@ static bool is_repeated(const szg_reproduction *self, int64_t index) {
 }
 
 static szg_status need_rows(szg_context *context, szg_table *table, const szg_reproduction *self,
-                            double rate, const char *note) {
+                            double rate) {
     for (int64_t i = 0; i < self->count; i++) {
         need part = {.experiment = self->run[i].experiment, .task = self->run[i].shown.task};
         if (!is_repeated(self, i))
             SZG_TRY(need_row(context, table, self, part, rate));
     }
-    SZG_TRY(need_row(context, table, self, (need){0}, rate));
-    return note && rate > 0 ? szg_table_note(context, table, "%s", note) : SZG_OK;
+    return need_row(context, table, self, (need){0}, rate);
 }
 
 szg_status reproduction_needs(szg_context *context, const szg_reproduction *self,
@@ -157,11 +156,16 @@ szg_status reproduction_needs(szg_context *context, const szg_reproduction *self
     SZG_TRY(szg_table_open(context, "needs", needs_columns, COUNT(needs_columns), out));
     SZG_TRY(reproduction_measured(context, self, &operations, &seconds));
     double rate = seconds > 0 ? operations / seconds : 0;
-    SZG_TRY(need_rows(context, *out, self, rate, NULL));
+    SZG_TRY(need_rows(context, *out, self, rate));
     if (!other)
         return SZG_OK;
-    return need_rows(context, *out, other, other_rate > 0 ? other_rate : rate,
-                     other_rate > 0
-                         ? "rate of a few steps of its first run's model, timed now"
-                         : "at the rate of the finished runs: larger products run at a higher one");
+    if (other_rate > 0)
+        rate = other_rate;
+    SZG_TRY(need_row(context, *out, other, (need){0}, rate));
+    if (!(rate > 0))
+        return SZG_OK;
+    return szg_table_note(
+        context, *out, "%s",
+        other_rate > 0 ? "rate of a few steps of its first run's model, timed now"
+                       : "at the rate of the finished runs: larger products run at a higher one");
 }

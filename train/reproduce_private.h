@@ -42,6 +42,9 @@ struct szg_reproduction {
     int64_t count;
 };
 
+/* Whether no earlier run belongs to the experiment of run `index`. */
+bool reproduction_begins_experiment(const szg_reproduction *self, int64_t index);
+
 /* ---- reproduce_train.c ---- */
 
 /* Whether the run's folder holds a checkpoint to go on from. */
@@ -53,6 +56,7 @@ SZG_CHECK_RESULT szg_status reproduction_is_begun(szg_context *context, const re
 SZG_CHECK_RESULT szg_status reproduction_ablation_path(szg_context *context,
                                                        const reproduction_run *run,
                                                        szg_ablation_method method, char **out);
+const char *reproduction_ablation_name(szg_ablation_method method);
 extern const char *const reproduction_methods[3]; /* by szg_ablation_method */
 
 /* ---- reproduce_needs.c ---- */
@@ -94,6 +98,13 @@ SZG_CHECK_RESULT szg_status reproduction_table1(szg_context *context, const szg_
 /* Leaves *out NULL where there is no sweep. */
 SZG_CHECK_RESULT szg_status reproduction_sweep(szg_context *context, const szg_reproduction *self,
                                                szg_table **out);
+/* Leaves *out NULL where there are none. */
+SZG_CHECK_RESULT szg_status reproduction_switches(szg_context *context,
+                                                  const szg_reproduction *self, szg_table **out);
+SZG_CHECK_RESULT szg_status reproduction_items(szg_context *context, const szg_reproduction *self,
+                                               szg_table **out);
+SZG_CHECK_RESULT szg_status reproduction_settings(szg_context *context,
+                                                  const szg_reproduction *self, szg_table **out);
 SZG_CHECK_RESULT szg_status reproduction_missing(szg_context *context, const szg_reproduction *self,
                                                  szg_table **out);
 SZG_CHECK_RESULT szg_status reproduction_runs(szg_context *context, const szg_reproduction *self,

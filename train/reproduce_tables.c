@@ -1,36 +1,11 @@
 /* Table 1, the sweep over rotated heads, and what has not run. */
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <szego/memory.h>
 
-#include "reproduce_private.h"
+#include "reproduce_mean.h"
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
-
-/* Mean and standard deviation of a fact over runs. */
-typedef struct fact_mean {
-    int64_t count;
-    double sum, squares; /* of the distances from the first value */
-    double first;
-} fact_mean;
-
-static void take(fact_mean *mean, double value) {
-    if (mean->count++ == 0)
-        mean->first = value;
-    mean->sum += value - mean->first;
-    mean->squares += (value - mean->first) * (value - mean->first);
-}
-
-static double mean_of(const fact_mean *mean) {
-    return mean->count ? mean->first + mean->sum / (double)mean->count : NAN;
-}
-
-static double spread_of(const fact_mean *mean) {
-    double n = (double)mean->count, left = mean->squares - mean->sum * mean->sum / n;
-    return mean->count > 1 ? sqrt(left > 0 ? left / (n - 1) : 0) : NAN;
-}
 
 /* Which finished runs are averaged. */
 typedef struct run_kind {
@@ -44,23 +19,17 @@ static bool is_kind(const reproduction_run *run, const run_kind *kind) {
 
 /* The runs of a kind: test accuracy, and the last one's facts (NULL: none is finished). */
 static const run_facts *average(const szg_reproduction *self, const run_kind *kind,
-                                fact_mean *accuracy) {
+                                run_mean *accuracy) {
     const run_facts *facts = NULL;
-    *accuracy = (fact_mean){0};
+    *accuracy = (run_mean){0};
     for (int64_t i = 0; i < self->count; i++) {
         const reproduction_run *run = &self->run[i];
         if (!run->shown.finished || !is_kind(run, kind))
             continue;
-        take(accuracy, run->facts.test_accuracy);
+        mean_take(accuracy, run->facts.test_accuracy);
         facts = &run->facts;
     }
     return facts;
-}
-
-/* Leaves the cell empty where there is no number. */
-static szg_status set_known(szg_context *context, szg_table *table, const char *column,
-                            double value) {
-    return isnan(value) ? SZG_OK : szg_table_set_real(context, table, column, value);
 }
 
 /* Whether an earlier run has the same experiment and encoding. */
@@ -102,7 +71,7 @@ static szg_status set_task(szg_context *context, szg_table *table, const szg_rep
                            const run_kind *kind, int number) {
     static const char *const names[][5] = {{"task1", "spread1", "seeds1", "length1", "ceiling1"},
                                            {"task2", "spread2", "seeds2", "length2", "ceiling2"}};
-    fact_mean accuracy;
+    run_mean accuracy;
     const run_facts *facts = average(self, kind, &accuracy);
     if (!facts)
         return SZG_OK;
@@ -135,7 +104,8 @@ szg_status reproduction_table1(szg_context *context, const szg_reproduction *sel
                                szg_table **out) {
     SZG_TRY(szg_table_open(context, "table1", table1_columns, COUNT(table1_columns), out));
     for (int64_t i = 0; i < self->count; i++)
-        if (self->run[i].shown.rotated_heads < 0 && !is_repeated(self, i, false))
+        if (self->run[i].shown.rotated_heads < 0 && !self->run[i].like &&
+            !is_repeated(self, i, false))
             SZG_TRY(table1_row(context, *out, self, &self->run[i]));
     return SZG_OK;
 }
@@ -170,7 +140,7 @@ static int64_t rotated_heads(const szg_reproduction *self, const reproduction_ru
 static szg_status sweep_row(szg_context *context, szg_table *table, const szg_reproduction *self,
                             const reproduction_run *run) {
     run_kind kind = {run->experiment, run->encoding, run->shown.task};
-    fact_mean accuracy;
+    run_mean accuracy;
     average(self, &kind, &accuracy);
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));

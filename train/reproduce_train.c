@@ -17,12 +17,15 @@
 
 const char *const reproduction_methods[3] = {"output", "values", "latent_columns"};
 
+const char *reproduction_ablation_name(szg_ablation_method method) {
+    static const char *const names[] = {"ablation.csv", "ablation_values.csv",
+                                        "ablation_latent_columns.csv"};
+    return names[method];
+}
+
 szg_status reproduction_ablation_path(szg_context *context, const reproduction_run *run,
                                       szg_ablation_method method, char **out) {
-    char name[64] = "ablation.csv";
-    if (method != SZG_ABLATE_OUTPUT)
-        snprintf(name, sizeof name, "ablation_%s.csv", reproduction_methods[method]);
-    return szg_path_join(context, run->folder, name, out);
+    return szg_path_join(context, run->folder, reproduction_ablation_name(method), out);
 }
 
 szg_status reproduction_is_begun(szg_context *context, const reproduction_run *run, bool *out) {
@@ -193,18 +196,17 @@ static szg_status finish_and_measure(szg_context *context, const szg_reproductio
     return SZG_OK;
 }
 
-/* Why the work stopped, as an error or, where the time was up, as a note. */
+/* What a person needs to know of a failure. */
 static szg_status explain(szg_context *context, szg_status status, const szg_reproduction *self,
                           int64_t done, const reproduction_run *run) {
     if (status != SZG_ECANCEL)
         return szg_fail_prefix(context, status, "%s", run->name);
-    if (szg_context_is_cancelled(context))
-        return szg_fail(context, SZG_ECANCEL,
-                        "interrupted in %s, %" PRId64 " of %" PRId64
-                        " runs are finished: the same command goes on where it stopped",
-                        run->name, done, self->count);
-    szg_say(context, SZG_NOTE, "the time is up in %s", run->name);
-    return SZG_OK;
+    if (!szg_context_is_cancelled(context))
+        szg_say(context, SZG_NOTE, "the time is up in %s", run->name);
+    return szg_fail(context, SZG_ECANCEL,
+                    "interrupted in %s, %" PRId64 " of %" PRId64
+                    " runs are finished: the same command goes on where it stopped",
+                    run->name, done, self->count);
 }
 
 static szg_status train_run(szg_context *context, szg_reproduction *self, piece *now,
@@ -231,8 +233,6 @@ static szg_status train_all(szg_context *context, szg_reproduction *self, piece 
         if (!enough)
             return SZG_OK;
         SZG_TRY(train_run(context, self, now, run, done));
-        if (!run->shown.finished) /* the time is up */
-            return SZG_OK;
     }
     return SZG_OK;
 }
@@ -248,6 +248,8 @@ szg_status szg_reproduction_train(szg_context *context, szg_reproduction *reprod
     szg_context_set_deadline(context, seconds);
     szg_status status = train_all(context, reproduction, &now, &done);
     szg_context_set_deadline(context, 0);
+    if (status == SZG_ECANCEL && !szg_context_is_cancelled(context))
+        status = SZG_OK; /* the time is up */
     if (status == SZG_OK && done < reproduction->count)
         szg_say(context, SZG_NOTE,
                 "%" PRId64 " of %" PRId64

@@ -27,8 +27,8 @@ void szg_archive_discard(szg_archive_writer **writer);
 typedef struct szg_archive szg_archive;
 
 typedef struct szg_archive_file {
-    const char *name; /* relative, of printable ASCII, without empty, "." or ".." parts */
-    const unsigned char *data;
+    const char *name;          /* relative, of printable ASCII, without empty, "." or ".." parts */
+    const unsigned char *data; /* not NULL, also of an empty file */
     int64_t size;
 } szg_archive_file;
 
@@ -37,8 +37,11 @@ typedef struct szg_archive_file {
  * name that is not as above, a name twice. SZG_EIO, SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_archive_open(szg_context *context, const char *path, int64_t most,
                                              szg_archive **out);
+/* Files are in the order of their names. */
 int64_t szg_archive_count(const szg_archive *archive);
 szg_archive_file szg_archive_file_at(const szg_archive *archive, int64_t index);
+/* The file of that name; data NULL: there is none. */
+szg_archive_file szg_archive_find(const szg_archive *archive, const char *name);
 /* Frees and nulls the pointer; NULL and *archive NULL are allowed. */
 void szg_archive_close(szg_archive **archive);
 

@@ -194,6 +194,14 @@ szg_archive_file szg_archive_file_at(const szg_archive *archive, int64_t index) 
     return archive->file[index];
 }
 
+szg_archive_file szg_archive_find(const szg_archive *archive, const char *name) {
+    szg_archive_file key = {.name = name}, *found = NULL;
+    if (archive->count > 0)
+        found =
+            bsearch(&key, archive->file, (size_t)archive->count, sizeof *archive->file, by_name);
+    return found ? *found : (szg_archive_file){0};
+}
+
 void szg_archive_close(szg_archive **archive) {
     if (!archive || !*archive)
         return;

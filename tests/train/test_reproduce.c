@@ -1,51 +1,7 @@
 /* A toy preset: its runs, what interrupting it changes (nothing), what a hostile one is told. */
-#include <ftw.h>
 #include <math.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <time.h>
 
-#include "tiny.h"
-
-static const char toy[] =
-    "{\"name\": \"toy\", \"about\": \"for a test\", \"seeds\": [3, 4],\n"
-    " \"config\": {\"model\": {\"vocabulary\": 20, \"width\": 8, \"hidden\": 8, \"layers\": 2,"
-    " \"heads\": 2, \"max_length\": 16}, \"loop\": {\"batch\": 16, \"epochs\": 2,"
-    " \"learning_rate\": 0.01}},\n"
-    " \"tasks\": {\"distance\": {\"data\": {\"examples\": 60, \"between_max\": 4, \"side_max\": 2,"
-    " \"longest\": 10}}, \"count\": {\"data\": {\"examples\": 50, \"words\": 8, \"count_max\": 5,"
-    " \"triggers\": 3}, \"loop\": {\"epochs\": 1}}},\n"
-    " \"experiments\": [{\"name\": \"text\", \"profile\": \"text\", \"encodings\": [\"nope\","
-    " \"rope\"], \"rotated_heads\": [1], \"ablation\": true},\n"
-    "  {\"name\": \"open\", \"profile\": \"released\", \"tasks\": [\"distance\"],"
-    " \"encodings\": [\"alibi\"], \"config\": {\"model\": {\"mask\": \"causal\"}}}]}\n";
-enum { TOY_RUNS = 2 * (2 * 3 + 1) };
-
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk) {
-    (void)info, (void)type, (void)walk;
-    return remove(path);
-}
-
-static void remove_tree(char *folder) {
-    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-    free(folder);
-}
-
-static void write_preset(const char *folder, const char *text, char path[256]) {
-    FILE *file = fopen(path_in(folder, "preset.json", path), "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static szg_status open_toy(szg_context *context, const char *folder, const char *const *overrides,
-                           int64_t count, szg_reproduction **out) {
-    char path[256];
-    write_preset(folder, toy, path);
-    szg_reproduction_options options = {
-        .preset = path, .overrides = overrides, .override_count = count, .folder = folder};
-    return szg_reproduction_open(context, &options, out);
-}
+#include "toy.h"
 
 /* ---- Runs ---- */
 
@@ -61,7 +17,7 @@ START_TEST(runs_follow_from_the_preset) {
     char *folder = new_folder();
     szg_reproduction *toys;
     const char *overrides[] = {"loop.epochs=7", "model.width=12"};
-    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
+    ck_szg_ok(open_preset(test_context(), folder, toy, NULL, 0, &toys));
     ck_assert_int_eq(szg_reproduction_count(toys), TOY_RUNS);
     for (int64_t i = 0; i < (int64_t)(sizeof names / sizeof *names); i++)
         ck_assert_str_eq(szg_reproduction_run_at(toys, i).name, names[i]);
@@ -80,7 +36,7 @@ START_TEST(runs_follow_from_the_preset) {
     ck_assert_str_eq(open.encoding, "alibi:slopes=exp");
     ck_assert(open.methods == 0);
     szg_reproduction_close(&toys);
-    ck_szg_ok(open_toy(test_context(), folder, overrides, 2, &toys));
+    ck_szg_ok(open_preset(test_context(), folder, toy, overrides, 2, &toys));
     ck_assert_int_eq(szg_reproduction_run_at(toys, 3).config->loop.epochs, 7); /* the last word */
     ck_assert_int_eq(szg_reproduction_run_at(toys, 0).config->model.width, 12);
     szg_reproduction_close(&toys);
@@ -89,42 +45,6 @@ START_TEST(runs_follow_from_the_preset) {
 END_TEST
 
 /* ---- Tables ---- */
-
-/* Every table that does not hold timings, as text. */
-static char *tables_text(const char *folder) {
-    szg_reproduction *toys;
-    szg_reproduction_tables tables;
-    char *text;
-    size_t size;
-    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
-    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, 0, &tables));
-    const szg_table *all[] = {tables.table1, tables.sweep,    tables.missing, tables.runs,
-                              tables.curves, tables.ablation, tables.deposit};
-    FILE *stream = open_memstream(&text, &size);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        ck_szg_ok(szg_csv_print(test_context(), all[i], stream));
-    fclose(stream);
-    szg_reproduction_tables_close(&tables);
-    szg_reproduction_close(&toys);
-    return text;
-}
-
-static void train_toy(const char *folder) {
-    szg_reproduction *toys;
-    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
-    ck_szg_ok(szg_reproduction_train(test_context(), toys, 0));
-    szg_reproduction_close(&toys);
-}
-
-static int64_t column(const szg_table *table, const char *name) {
-    int64_t index = szg_table_find(table, name);
-    ck_assert_int_ge(index, 0);
-    return index;
-}
-
-static double real_at(const szg_table *table, int64_t row, const char *name) {
-    return szg_table_get_real(table, row, column(table, name));
-}
 
 /* Of two plain loops: the commonest label of the training examples of a test example's length. */
 static double by_length(const szg_dataset *data) {
@@ -169,8 +89,8 @@ START_TEST(tables_say_what_the_folders_hold) {
     char *folder = new_folder();
     szg_reproduction *toys;
     szg_reproduction_tables tables;
-    train_toy(folder);
-    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
+    train_whole(folder, toy);
+    ck_szg_ok(open_preset(test_context(), folder, toy, NULL, 0, &toys));
     ck_szg_ok(szg_reproduction_report(test_context(), toys, toys, 0, &tables));
     ck_assert_int_eq(szg_table_rows(tables.missing), 0);
     ck_assert_int_eq(szg_table_rows(tables.runs), TOY_RUNS);
@@ -248,7 +168,7 @@ START_TEST(needs_are_operations_times_tokens) {
     char *folder = new_folder();
     szg_reproduction *toys;
     szg_reproduction_tables tables;
-    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
+    ck_szg_ok(open_preset(test_context(), folder, toy, NULL, 0, &toys));
     ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, 0, &tables));
     double sum = 0;
     for (int64_t i = 0; i < TOY_RUNS; i++) {
@@ -303,7 +223,7 @@ static bool train_interrupted(const char *folder, int64_t calls) {
     szg_context_options options = {.threads = 1, .progress = interrupt, .user = &own};
     szg_reproduction *toys = NULL;
     ck_szg_ok(szg_context_open(&options, &own.context));
-    szg_status status = open_toy(own.context, folder, NULL, 0, &toys);
+    szg_status status = open_preset(own.context, folder, toy, NULL, 0, &toys);
     if (status == SZG_OK)
         status = szg_reproduction_train(own.context, toys, 0);
     if (status == SZG_ECANCEL && toys)
@@ -319,11 +239,11 @@ static bool train_interrupted(const char *folder, int64_t calls) {
 START_TEST(cancelling_changes_nothing) {
     char *whole = new_folder(), *pieces = new_folder();
     int64_t interruptions = 0;
-    train_toy(whole);
+    train_whole(whole, toy);
     while (!train_interrupted(pieces, 37 + 8 * interruptions))
         ck_assert_int_lt(++interruptions, 500);
     ck_assert_int_ge(interruptions, 3);
-    char *want = tables_text(whole), *got = tables_text(pieces);
+    char *want = tables_text(whole, toy), *got = tables_text(pieces, toy);
     ck_assert_str_eq(got, want);
     free(want);
     free(got);
@@ -332,38 +252,14 @@ START_TEST(cancelling_changes_nothing) {
 }
 END_TEST
 
-/* A process that trains, killed after `milliseconds`; whether it had finished. */
-static bool train_killed(const char *folder, int64_t milliseconds) {
-    fflush(stdout);
-    pid_t child = fork();
-    ck_assert_int_ge(child, 0);
-    if (child == 0) {
-        szg_context_options options = {.threads = 1};
-        szg_context *context;
-        szg_reproduction *toys;
-        bool done = szg_context_open(&options, &context) == SZG_OK &&
-                    open_toy(context, folder, NULL, 0, &toys) == SZG_OK &&
-                    szg_reproduction_train(context, toys, 0) == SZG_OK;
-        _exit(done ? 0 : 1);
-    }
-    struct timespec pause = {.tv_sec = milliseconds / 1000,
-                             .tv_nsec = milliseconds % 1000 * 1000000};
-    nanosleep(&pause, NULL);
-    kill(child, SIGKILL);
-    int state;
-    ck_assert_int_eq(waitpid(child, &state, 0), child);
-    ck_assert_msg(WIFSIGNALED(state) || WEXITSTATUS(state) == 0, "the child failed");
-    return !WIFSIGNALED(state);
-}
-
 START_TEST(killing_changes_nothing) {
     char *whole = new_folder(), *pieces = new_folder();
-    train_toy(whole);
+    train_whole(whole, toy);
     int64_t milliseconds = 20;
-    for (int64_t kills = 0; !train_killed(pieces, milliseconds);
+    for (int64_t kills = 0; !train_killed(pieces, toy, milliseconds);
          milliseconds += 7 + milliseconds / 8)
         ck_assert_int_lt(++kills, 500);
-    char *want = tables_text(whole), *got = tables_text(pieces);
+    char *want = tables_text(whole, toy), *got = tables_text(pieces, toy);
     ck_assert_str_eq(got, want);
     free(want);
     free(got);
@@ -377,7 +273,7 @@ START_TEST(missing_runs_are_listed) {
     szg_reproduction *toys;
     szg_reproduction_tables tables;
     ck_assert(!train_interrupted(folder, 150));
-    ck_szg_ok(open_toy(test_context(), folder, NULL, 0, &toys));
+    ck_szg_ok(open_preset(test_context(), folder, toy, NULL, 0, &toys));
     ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, 0, &tables));
     int64_t finished = szg_table_rows(tables.runs), row = 0, begun = 0;
     ck_assert_int_gt(finished, 0);
@@ -397,7 +293,7 @@ START_TEST(missing_runs_are_listed) {
     /* What is finished stands for the configuration that it was trained with. */
     const char *overrides[] = {"loop.learning_rate=0.02"};
     ck_szg_fails(SZG_EDATA, "another configuration",
-                 open_toy(test_context(), folder, overrides, 1, &toys));
+                 open_preset(test_context(), folder, toy, overrides, 1, &toys));
     remove_tree(folder);
 }
 END_TEST
@@ -469,8 +365,9 @@ START_TEST(hostile_presets_are_refused) {
         refuse(folder, presets[i][0], presets[i][1]);
     szg_reproduction *toys;
     const char *bad[] = {"loop.epochs"}, *unknown[] = {"loop.epoch=3"};
-    ck_szg_fails(SZG_EINVAL, "key=value", open_toy(test_context(), folder, bad, 1, &toys));
-    ck_szg_fails(SZG_EINVAL, "did you mean", open_toy(test_context(), folder, unknown, 1, &toys));
+    ck_szg_fails(SZG_EINVAL, "key=value", open_preset(test_context(), folder, toy, bad, 1, &toys));
+    ck_szg_fails(SZG_EINVAL, "did you mean",
+                 open_preset(test_context(), folder, toy, unknown, 1, &toys));
     remove_tree(folder);
 }
 END_TEST

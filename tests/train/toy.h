@@ -1,0 +1,116 @@
+/* Presets whose runs train in milliseconds, and what is done with them. */
+#ifndef SZG_TESTS_TOY_H
+#define SZG_TESTS_TOY_H
+
+#include <ftw.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "tiny.h"
+
+static const char toy[] =
+    "{\"name\": \"toy\", \"about\": \"for a test\", \"seeds\": [3, 4],\n"
+    " \"config\": {\"model\": {\"vocabulary\": 20, \"width\": 8, \"hidden\": 8, \"layers\": 2,"
+    " \"heads\": 2, \"max_length\": 16}, \"loop\": {\"batch\": 16, \"epochs\": 2,"
+    " \"learning_rate\": 0.01}},\n"
+    " \"tasks\": {\"distance\": {\"data\": {\"examples\": 60, \"between_max\": 4, \"side_max\": 2,"
+    " \"longest\": 10}}, \"count\": {\"data\": {\"examples\": 50, \"words\": 8, \"count_max\": 5,"
+    " \"triggers\": 3}, \"loop\": {\"epochs\": 1}}},\n"
+    " \"experiments\": [{\"name\": \"text\", \"profile\": \"text\", \"encodings\": [\"nope\","
+    " \"rope\"], \"rotated_heads\": [1], \"ablation\": true},\n"
+    "  {\"name\": \"open\", \"profile\": \"released\", \"tasks\": [\"distance\"],"
+    " \"encodings\": [\"alibi\"], \"config\": {\"model\": {\"mask\": \"causal\"}}}]}\n";
+enum { TOY_RUNS = 2 * (2 * 3 + 1) };
+
+static inline int remove_entry(const char *path, const struct stat *info, int type,
+                               struct FTW *walk) {
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
+
+static inline void remove_tree(char *folder) {
+    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    free(folder);
+}
+
+static inline void write_preset(const char *folder, const char *text, char path[256]) {
+    FILE *file = fopen(path_in(folder, "preset.json", path), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static inline szg_status open_preset(szg_context *context, const char *folder, const char *preset,
+                                     const char *const *overrides, int64_t count,
+                                     szg_reproduction **out) {
+    char path[256];
+    write_preset(folder, preset, path);
+    szg_reproduction_options options = {
+        .preset = path, .overrides = overrides, .override_count = count, .folder = folder};
+    return szg_reproduction_open(context, &options, out);
+}
+
+/* Every table that does not hold timings, as text. */
+static inline char *tables_text(const char *folder, const char *preset) {
+    szg_reproduction *toys;
+    szg_reproduction_tables tables;
+    char *text;
+    size_t size;
+    ck_szg_ok(open_preset(test_context(), folder, preset, NULL, 0, &toys));
+    ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, 0, &tables));
+    const szg_table *all[] = {tables.table1,   tables.sweep,    tables.missing, tables.runs,
+                              tables.curves,   tables.ablation, tables.deposit, tables.items,
+                              tables.settings, tables.switches};
+    FILE *stream = open_memstream(&text, &size);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i])
+            ck_szg_ok(szg_csv_print(test_context(), all[i], stream));
+    fclose(stream);
+    szg_reproduction_tables_close(&tables);
+    szg_reproduction_close(&toys);
+    return text;
+}
+
+static inline void train_whole(const char *folder, const char *preset) {
+    szg_reproduction *toys;
+    ck_szg_ok(open_preset(test_context(), folder, preset, NULL, 0, &toys));
+    ck_szg_ok(szg_reproduction_train(test_context(), toys, 0));
+    szg_reproduction_close(&toys);
+}
+
+static inline int64_t column(const szg_table *table, const char *name) {
+    int64_t index = szg_table_find(table, name);
+    ck_assert_int_ge(index, 0);
+    return index;
+}
+
+static inline double real_at(const szg_table *table, int64_t row, const char *name) {
+    return szg_table_get_real(table, row, column(table, name));
+}
+
+/* A process that trains the preset, killed after `milliseconds`; whether it had finished. */
+static inline bool train_killed(const char *folder, const char *preset, int64_t milliseconds) {
+    fflush(stdout);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        szg_context_options options = {.threads = 1};
+        szg_context *context;
+        szg_reproduction *toys;
+        bool done = szg_context_open(&options, &context) == SZG_OK &&
+                    open_preset(context, folder, preset, NULL, 0, &toys) == SZG_OK &&
+                    szg_reproduction_train(context, toys, 0) == SZG_OK;
+        _exit(done ? 0 : 1);
+    }
+    struct timespec pause = {.tv_sec = milliseconds / 1000,
+                             .tv_nsec = milliseconds % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+    kill(child, SIGKILL);
+    int state;
+    ck_assert_int_eq(waitpid(child, &state, 0), child);
+    ck_assert_msg(WIFSIGNALED(state) || WEXITSTATUS(state) == 0, "the child failed");
+    return !WIFSIGNALED(state);
+}
+
+#endif

@@ -1,0 +1,248 @@
+/* Runs travel in an archive: their tables, and of a begun one its checkpoint. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <szego/archive.h>
+#include <szego/file.h>
+#include <szego/memory.h>
+
+#include "reproduce_private.h"
+
+static const char finished_name[] = "finished.json";
+static const char state_name[] = "checkpoint.state.safetensors";
+static const char weights_name[] = "checkpoint.safetensors";
+
+/* The files of a run that travel beside finished.json, or the state in its place. */
+static const char *const companions[] = {"config.json",
+                                         "manifest.json",
+                                         "metrics.csv",
+                                         "timing.csv",
+                                         "contraction.csv",
+                                         "contraction_values.csv",
+                                         "contraction_symbols.csv",
+                                         "ablation.csv",
+                                         "ablation_values.csv",
+                                         "ablation_latent_columns.csv"};
+enum { COMPANIONS = sizeof companions / sizeof *companions };
+
+static const int64_t most_unpacked = (int64_t)1 << 32;
+
+/* ---- Packing ---- */
+
+/* Adds FOLDER/NAME where it is there. */
+static szg_status add_file(szg_context *context, const reproduction_run *run, const char *name,
+                           szg_archive_writer *writer) {
+    char *path, inside[SZG_CONFIG_TEXT + 512];
+    SZG_TRY(szg_path_join(context, run->folder, name, &path));
+    snprintf(inside, sizeof inside, "runs/%s/%s", run->name, name);
+    szg_status status =
+        access(path, F_OK) == 0 ? szg_archive_add(context, writer, inside, path) : SZG_OK;
+    szg_memory_free(path);
+    return status;
+}
+
+/* Bytes of the state that a begun run would go on from; -1: none. */
+static szg_status state_size(szg_context *context, const reproduction_run *run, int64_t *out) {
+    char *path;
+    struct stat info;
+    SZG_TRY(szg_path_join(context, run->folder, state_name, &path));
+    *out = stat(path, &info) == 0 ? (int64_t)info.st_size : -1;
+    szg_memory_free(path);
+    return SZG_OK;
+}
+
+static szg_status add_run(szg_context *context, const reproduction_run *run, int64_t carry,
+                          szg_archive_writer *writer) {
+    int64_t size;
+    SZG_TRY(state_size(context, run, &size));
+    if (!run->shown.finished && size > carry && carry > 0)
+        szg_say(context, SZG_NOTE, "%s is begun; its checkpoint of %" PRId64 " bytes is not packed",
+                run->name, size);
+    if (!run->shown.finished && (size < 0 || size > carry))
+        return SZG_OK;
+    SZG_TRY(add_file(context, run, run->shown.finished ? finished_name : state_name, writer));
+    for (int i = 0; i < COMPANIONS; i++)
+        SZG_TRY(add_file(context, run, companions[i], writer));
+    return SZG_OK;
+}
+
+szg_status szg_reproduction_pack(szg_context *context, const szg_reproduction *reproduction,
+                                 const char *path, int64_t carry) {
+    szg_archive_writer *writer;
+    if (!reproduction->folder)
+        return szg_fail(context, SZG_EINVAL, "reproduction: no folder to pack");
+    SZG_TRY(szg_archive_create(context, path, &writer));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < reproduction->count && status == SZG_OK; i++)
+        status = add_run(context, &reproduction->run[i], carry, writer);
+    if (status == SZG_OK)
+        return szg_archive_commit(context, &writer);
+    szg_archive_discard(&writer);
+    return status;
+}
+
+/* ---- What an archive holds ---- */
+
+/* The run whose file it is, and the file's own name; NULL: of none. */
+static reproduction_run *owner_of(const szg_reproduction *self, const char *inside,
+                                  const char **name) {
+    const char *slash = strrchr(inside, '/');
+    if (!slash || strncmp(inside, "runs/", 5) != 0)
+        return NULL;
+    *name = slash + 1;
+    bool known = strcmp(*name, finished_name) == 0 || strcmp(*name, state_name) == 0;
+    for (int i = 0; i < COMPANIONS; i++)
+        known |= strcmp(*name, companions[i]) == 0;
+    size_t length = known ? (size_t)(slash - inside - 5) : 0;
+    for (int64_t i = 0; known && slash > inside + 5 && i < self->count; i++)
+        if (strlen(self->run[i].name) == length &&
+            memcmp(self->run[i].name, inside + 5, length) == 0)
+            return &self->run[i];
+    return NULL;
+}
+
+static szg_status check_owners(szg_context *context, const szg_reproduction *self,
+                               const szg_archive *archive, const char *path) {
+    const char *name;
+    for (int64_t i = 0; i < szg_archive_count(archive); i++)
+        if (!owner_of(self, szg_archive_file_at(archive, i).name, &name))
+            return szg_fail(
+                context, SZG_EDATA,
+                "%s: %.300s belongs to no run of preset %s: name the preset (and --set) "
+                "that the archive was made with",
+                path, szg_archive_file_at(archive, i).name, self->name);
+    return SZG_OK;
+}
+
+/* The file NAME of a run; data NULL: it is not there. */
+static szg_archive_file find_file(const szg_archive *archive, const reproduction_run *run,
+                                  const char *name) {
+    char inside[SZG_CONFIG_TEXT + 512];
+    snprintf(inside, sizeof inside, "runs/%s/%s", run->name, name);
+    return szg_archive_find(archive, inside);
+}
+
+/* ---- Checks ---- */
+
+/* finished.json is that of the run; its facts go into `out`. */
+static szg_status check_facts(szg_context *context, const reproduction_run *run,
+                              szg_archive_file file, const char *path, reproduction_run *out) {
+    szg_json *json;
+    char name[SZG_CONFIG_TEXT + 4096];
+    snprintf(name, sizeof name, "%.2000s: %.1500s", path, file.name);
+    *out = *run;
+    SZG_TRY(szg_json_parse(context, name, file.data, file.size, &json));
+    szg_status status = facts_take(context, szg_json_root(json), out);
+    szg_json_close(&json);
+    return status;
+}
+
+static szg_status check_tables(szg_context *context, const szg_archive *archive,
+                               const reproduction_run *run, const char *path) {
+    const char *wanted[2 + 3] = {"metrics.csv", "timing.csv"};
+    int count = 2;
+    for (int method = 0; method < 3; method++)
+        if (run->shown.methods >> method & 1)
+            wanted[count++] = reproduction_ablation_name((szg_ablation_method)method);
+    for (int i = 0; i < count; i++)
+        if (!find_file(archive, run, wanted[i]).data)
+            return szg_fail(context, SZG_EDATA, "%s: runs/%s lacks %s", path, run->name, wanted[i]);
+    return SZG_OK;
+}
+
+/* ---- Taking ---- */
+
+typedef struct taking {
+    const szg_archive *archive;
+    const char *path;
+    int64_t finished, begun, kept;
+} taking;
+
+static szg_status write_file(szg_context *context, const reproduction_run *run, const char *name,
+                             szg_archive_file file) {
+    char *path;
+    szg_writer *writer;
+    SZG_TRY(szg_path_join(context, run->folder, name, &path));
+    szg_status status = szg_writer_open(context, path, &writer);
+    szg_memory_free(path);
+    SZG_TRY(status);
+    /* A short write is found by the commit. */
+    (void)!fwrite(file.data, 1, (size_t)file.size, szg_writer_stream(writer));
+    return szg_writer_commit(context, &writer);
+}
+
+static szg_status remove_file(szg_context *context, const reproduction_run *run, const char *name) {
+    char *path;
+    SZG_TRY(szg_path_join(context, run->folder, name, &path));
+    szg_status status = SZG_OK;
+    if (unlink(path) != 0 && access(path, F_OK) == 0)
+        status = szg_fail(context, SZG_EIO, "%s: cannot be removed", path);
+    szg_memory_free(path);
+    return status;
+}
+
+/* `last` comes last: until it is there the run counts as neither finished nor begun. */
+static szg_status write_run(szg_context *context, const taking *from, const reproduction_run *run,
+                            const char *last) {
+    SZG_TRY(szg_context_check_cancel(context));
+    SZG_TRY(szg_folder_create(context, run->folder));
+    SZG_TRY(remove_file(context, run, state_name));
+    SZG_TRY(remove_file(context, run, weights_name));
+    for (int i = 0; i < COMPANIONS; i++) {
+        szg_archive_file file = find_file(from->archive, run, companions[i]);
+        SZG_TRY(file.data ? write_file(context, run, companions[i], file)
+                          : remove_file(context, run, companions[i]));
+    }
+    return write_file(context, run, last, find_file(from->archive, run, last));
+}
+
+/* Tries the run's part of the archive, and writes it where `writes` says so. */
+static szg_status take_run(szg_context *context, taking *from, reproduction_run *run, bool writes) {
+    reproduction_run finished;
+    bool begun;
+    szg_archive_file facts = find_file(from->archive, run, finished_name);
+    szg_archive_file state = find_file(from->archive, run, state_name);
+    if (facts.data) {
+        SZG_TRY(check_facts(context, run, facts, from->path, &finished));
+        SZG_TRY(check_tables(context, from->archive, run, from->path));
+    }
+    if (!writes || (!facts.data && !state.data))
+        return SZG_OK;
+    SZG_TRY(reproduction_is_begun(context, run, &begun));
+    if (run->shown.finished || (begun && !facts.data)) {
+        from->kept++;
+        return SZG_OK;
+    }
+    SZG_TRY(write_run(context, from, run, facts.data ? finished_name : state_name));
+    if (facts.data)
+        *run = finished;
+    *(facts.data ? &from->finished : &from->begun) += 1;
+    return SZG_OK;
+}
+
+static szg_status take_all(szg_context *context, szg_reproduction *self, taking *from) {
+    SZG_TRY(check_owners(context, self, from->archive, from->path));
+    for (int writes = 0; writes < 2; writes++)
+        for (int64_t i = 0; i < self->count; i++)
+            SZG_TRY(take_run(context, from, &self->run[i], writes));
+    szg_say(context, SZG_NOTE,
+            "%s: took %" PRId64 " finished and %" PRId64 " begun runs; %" PRId64
+            " were here already",
+            from->path, from->finished, from->begun, from->kept);
+    return SZG_OK;
+}
+
+szg_status szg_reproduction_take(szg_context *context, szg_reproduction *reproduction,
+                                 const char *path) {
+    szg_archive *archive;
+    if (!reproduction->folder)
+        return szg_fail(context, SZG_EINVAL, "reproduction: no folder that takes the runs");
+    SZG_TRY(szg_archive_open(context, path, most_unpacked, &archive));
+    taking from = {.archive = archive, .path = path};
+    szg_status status = take_all(context, reproduction, &from);
+    szg_archive_close(&archive);
+    return status;
+}
