@@ -53,7 +53,7 @@ static szg_status solve(szg_context *context, session *self, call_memory *memory
     cusolverEigMode_t mode = job->vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
     cudaDataType type = job->width == 1 ? CUDA_R_64F : CUDA_C_64F;
     size_t on_device = 0, on_host = 0;
-    void *work;
+    void *work, *host;
     solver *with;
     SZG_TRY(solver_open(context, self, SCRATCH_SPECTRA, self->stream, &with));
     TRY_SOLVER(context, cusolverDnXsyevd_bufferSize(with->handle, with->parameters, mode,
@@ -61,12 +61,12 @@ static szg_status solve(szg_context *context, session *self, call_memory *memory
                                                     job->matrix, job->n, CUDA_R_64F, job->values,
                                                     type, &on_device, &on_host));
     SZG_TRY(memory_take(context, self, memory, static_cast<int64_t>(on_device), REMEDY, &work));
-    SZG_TRY(solver_host(context, self->stream, with, on_host));
+    SZG_TRY(solver_host(context, with, on_host, &host));
     TRY_SOLVER(context,
                cusolverDnXsyevd(with->handle, with->parameters, mode, CUBLAS_FILL_MODE_UPPER,
                                 job->n, type, job->matrix, job->n, CUDA_R_64F, job->values, type,
-                                work, on_device, with->host, on_host, job->info));
-    return SZG_OK;
+                                work, on_device, host, on_host, job->info));
+    return solver_called(context, self->stream, with, on_host);
 }
 
 /* ---- Vectors ---- */

@@ -36,20 +36,20 @@ szg_status spectra_symmetric_batch(szg_context *context, session *self, cudaStre
                                    scratch_use use, int64_t count, int64_t n, double *a, double *w,
                                    double *check) {
     batch_work work;
-    void *block;
+    void *block, *host;
     measured what = {1, true, count, n, n};
     SZG_TRY(size_work(context, self, stream, use, count, n, a, w, &work));
     SZG_TRY(scratch_take(context, self, use, work.total, &block));
-    SZG_TRY(solver_host(context, stream, work.with, work.on_host));
+    SZG_TRY(solver_host(context, work.with, work.on_host, &host));
     char *base = static_cast<char *>(block);
     double *known = reinterpret_cast<double *>(base + work.known);
     int *info = reinterpret_cast<int *>(base + work.info);
     SZG_TRY(check_measure(context, stream, &what, a, known));
-    TRY_SOLVER(context,
-               cusolverDnXsyevBatched(work.with->handle, work.with->parameters,
-                                      CUSOLVER_EIG_MODE_NOVECTOR, CUBLAS_FILL_MODE_UPPER, n,
-                                      CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F, base + work.work,
-                                      work.on_device, work.with->host, work.on_host, info, count));
+    TRY_SOLVER(context, cusolverDnXsyevBatched(
+                            work.with->handle, work.with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
+                            CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F,
+                            base + work.work, work.on_device, host, work.on_host, info, count));
+    SZG_TRY(solver_called(context, stream, work.with, work.on_host));
     return check_values(context, stream, VALUES_SYMMETRIC, count, n, w, known, info, check);
 }
 

@@ -36,7 +36,7 @@ static szg_status solve(szg_context *context, session *self, call_memory *memory
     cudaDataType type = job->width == 1 ? CUDA_R_64F : CUDA_C_64F;
     cusolverEigMode_t none = CUSOLVER_EIG_MODE_NOVECTOR;
     size_t on_device = 0, on_host = 0;
-    void *work;
+    void *work, *host;
     solver *with;
     int64_t n = job->n;
     SZG_TRY(solver_open(context, self, SCRATCH_SPECTRA, self->stream, &with));
@@ -45,12 +45,12 @@ static szg_status solve(szg_context *context, session *self, call_memory *memory
                                           job->matrix, n, CUDA_C_64F, job->values, type, NULL, n,
                                           type, NULL, n, type, &on_device, &on_host));
     SZG_TRY(memory_take(context, self, memory, static_cast<int64_t>(on_device), REMEDY, &work));
-    SZG_TRY(solver_host(context, self->stream, with, on_host));
+    SZG_TRY(solver_host(context, with, on_host, &host));
     TRY_SOLVER(context,
                cusolverDnXgeev(with->handle, with->parameters, none, none, n, type, job->matrix, n,
                                CUDA_C_64F, job->values, type, NULL, n, type, NULL, n, type, work,
-                               on_device, with->host, on_host, job->info));
-    return SZG_OK;
+                               on_device, host, on_host, job->info));
+    return solver_called(context, self->stream, with, on_host);
 }
 
 static szg_status general_on(szg_context *context, session *self, call_memory *memory,

@@ -112,7 +112,7 @@ static szg_status solve(szg_context *context, session *self, call_memory *memory
     signed char letter = job->vectors ? 'S' : 'N';
     int64_t tall = transposed(job) ? job->m : job->n, small = job->k;
     size_t on_device = 0, on_host = 0;
-    void *work;
+    void *work, *host;
     solver *with;
     SZG_TRY(solver_open(context, self, SCRATCH_SPECTRA, self->stream, &with));
     TRY_SOLVER(context, cusolverDnXgesvd_bufferSize(
@@ -120,12 +120,12 @@ static szg_status solve(szg_context *context, session *self, call_memory *memory
                             job->matrix, tall, CUDA_R_64F, job->values, type, job->left, tall, type,
                             job->right, small, type, &on_device, &on_host));
     SZG_TRY(memory_take(context, self, memory, static_cast<int64_t>(on_device), REMEDY, &work));
-    SZG_TRY(solver_host(context, self->stream, with, on_host));
+    SZG_TRY(solver_host(context, with, on_host, &host));
     TRY_SOLVER(context, cusolverDnXgesvd(with->handle, with->parameters, letter, letter, tall,
                                          small, type, job->matrix, tall, CUDA_R_64F, job->values,
                                          type, job->left, tall, type, job->right, small, type, work,
-                                         on_device, with->host, on_host, job->info));
-    return SZG_OK;
+                                         on_device, host, on_host, job->info));
+    return solver_called(context, self->stream, with, on_host);
 }
 
 /* The matrix as cuSOLVER wants it, and a copy where one is needed later. */

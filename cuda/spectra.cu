@@ -55,17 +55,31 @@ szg_status solver_open(szg_context *context, session *self, scratch_use use, cud
     return SZG_OK;
 }
 
-szg_status solver_host(szg_context *context, cudaStream_t stream, solver *solver, size_t bytes) {
+szg_status solver_host(szg_context *context, solver *solver, size_t bytes, void **out) {
+    *out = NULL;
     if (bytes == 0)
         return SZG_OK;
-    TRY_CUDA(context, cudaStreamSynchronize(stream));
-    if (bytes <= solver->host_bytes)
-        return SZG_OK;
-    free(solver->host);
-    solver->host = malloc(bytes);
-    solver->host_bytes = solver->host ? bytes : 0;
-    if (!solver->host)
+    auto *host = &solver->host[solver->turn];
+    if (host->used)
+        TRY_CUDA(context, cudaEventSynchronize(host->used));
+    else
+        TRY_CUDA(context, cudaEventCreateWithFlags(&host->used, cudaEventDisableTiming));
+    if (bytes > host->bytes) {
+        free(host->memory);
+        host->memory = malloc(bytes);
+        host->bytes = host->memory ? bytes : 0;
+    }
+    *out = host->memory;
+    if (!host->memory)
         return fail(context, SZG_ENOMEM, "cuSOLVER: %zu bytes of host memory were refused", bytes);
+    return SZG_OK;
+}
+
+szg_status solver_called(szg_context *context, cudaStream_t stream, solver *solver, size_t bytes) {
+    if (bytes == 0)
+        return SZG_OK;
+    TRY_CUDA(context, cudaEventRecord(solver->host[solver->turn].used, stream));
+    solver->turn = (solver->turn + 1) % (int)(sizeof solver->host / sizeof *solver->host);
     return SZG_OK;
 }
 
@@ -78,7 +92,11 @@ void spectra_close(session *self) {
             cusolverDnDestroyParams(solver->parameters);
         if (solver->handle)
             cusolverDnDestroy(solver->handle);
-        free(solver->host);
+        for (auto &host : solver->host) {
+            free(host.memory);
+            if (host.used)
+                cudaEventDestroy(host.used);
+        }
     }
     free(self->spectra);
     self->spectra = NULL;
@@ -95,7 +113,7 @@ szg_status memory_free_bytes(szg_context *context, int64_t *bytes) {
 
 szg_status memory_take(szg_context *context, session *self, call_memory *memory, int64_t bytes,
                        const char *remedy, void **out) {
-    int64_t available;
+    int64_t available = 0;
     SZG_TRY(memory_free_bytes(context, &available));
     const double unit = 1 << 20;
     if (bytes > available)

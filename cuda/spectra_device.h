@@ -11,14 +11,21 @@
 typedef struct solver {
     cusolverDnHandle_t handle;
     cusolverDnParams_t parameters;
-    void *host; /* workspace of the host */
-    size_t host_bytes;
+    /* Workspaces of the host, in turn: queued work may use one after its call has returned, and
+     * who captures spectra shall not wait for it. */
+    struct {
+        void *memory;
+        size_t bytes;
+        cudaEvent_t used;
+    } host[4];
+    int turn;
 } solver;
 
 szg_status solver_open(szg_context *context, session *self, scratch_use use, cudaStream_t stream,
                        solver **out);
-/* At least so many bytes of the host; waits for work that may still use what was there. */
-szg_status solver_host(szg_context *context, cudaStream_t stream, solver *solver, size_t bytes);
+/* At least so many bytes of the host for one call of cuSOLVER, and the word that it was made. */
+szg_status solver_host(szg_context *context, solver *solver, size_t bytes, void **out);
+szg_status solver_called(szg_context *context, cudaStream_t stream, solver *solver, size_t bytes);
 szg_status solver_failed(szg_context *context, cusolverStatus_t error, const char *call);
 
 #define TRY_SOLVER(context, call)                                                                  \

@@ -3,12 +3,12 @@
 #define SZG_TESTS_MATRICES_H
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <szego/backend.h>
 #include <szego/ops.h>
 
 #include "suite.h"
+#include "tested_backend.h"
 
 static const double EPS = 0x1p-52;
 
@@ -36,23 +36,6 @@ static inline void make_hermitian(int64_t n, int width, double *a) {
             if (width == 2 && i == j)
                 a[(i * n + i) * 2 + 1] = 0;
         }
-}
-
-static inline void use_backend(const char *name) {
-    ck_szg_ok(szg_backend_select(test_context(), name));
-}
-
-/* The backend under test, which oracles leave and come back to. */
-static inline void use_tested_backend(void) {
-    use_backend(test_backend());
-}
-
-/* The same before the first test, where nothing can fail but the program. */
-static inline void start_tested_backend(void) {
-    if (szg_backend_select(test_context(), test_backend()) == SZG_OK)
-        return;
-    fprintf(stderr, "%s: %s\n", test_backend(), szg_context_message(test_context()));
-    exit(EXIT_FAILURE);
 }
 
 /* Refusals of host memory that a call must meet: a device's work takes none by szg_memory_alloc. */

@@ -13,6 +13,7 @@
 #include "dc_update.h"
 #include "dc_verify.h"
 #include "suite.h"
+#include "tested_backend.h"
 
 static double *numbers(int64_t count) {
     double *block = NULL;
@@ -558,6 +559,7 @@ START_TEST(cancelling_stops_it) {
 END_TEST
 
 void test_register(Suite *suite) {
+    start_tested_backend();
     test_add(suite, "transform_is_the_plain_sum", transform_is_the_plain_sum);
     test_add(suite, "loewner_form_is_the_projected_matrix", loewner_form_is_the_projected_matrix);
     test_add(suite, "entries_keep_their_accuracy", entries_keep_their_accuracy);

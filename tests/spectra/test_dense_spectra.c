@@ -96,9 +96,8 @@ START_TEST(singular_of_rectangles) {
             double *a = random_matrix(m * n, (uint32_t)(100 + m * 10 + n)), want[9];
             double *copy = get(m * n, sizeof *copy), bound = weyl(m + n, norm_of(m * n, a));
             memcpy(copy, a, (size_t)(m * n) * sizeof *copy);
-            ck_szg_ok(szg_backend_select(test_context(), "reference"));
-            ck_szg_ok(szg_singular(test_context(), m, n, copy, n, want, NULL, n, NULL, n));
-            ck_szg_ok(szg_backend_select(test_context(), "cpu"));
+            szg_context *oracle = oracle_context("reference");
+            ck_szg_ok(szg_singular(oracle, m, n, copy, n, want, NULL, n, NULL, n));
             szg_spectrum s;
             ck_szg_ok(szg_spectra_singular(test_context(), m, n, a, n, NULL, &s));
             ck_assert_int_eq(s.n, rank);
@@ -190,6 +189,7 @@ START_TEST(batches_equal_single_ones) {
 END_TEST
 
 void test_register(Suite *suite) {
+    start_tested_backend();
     test_add(suite, "symmetric_of_padded_rows", symmetric_of_padded_rows);
     test_add(suite, "hermitian_two_by_two", hermitian_two_by_two);
     test_add(suite, "general_roots_of_unity", general_roots_of_unity);

@@ -278,6 +278,7 @@ START_TEST(factored_refuses) {
 END_TEST
 
 void test_register(Suite *suite) {
+    start_tested_backend();
     test_add(suite, "factored_against_dense", factored_against_dense);
     test_add(suite, "factored_at_d_128", factored_at_d_128);
     test_add(suite, "factored_matrix_free", factored_matrix_free);

@@ -57,9 +57,7 @@ START_TEST(hermitian_against_dense) {
                         a[i * n + j].im = -a[i * n + j].im;
                 }
             double bound = weyl(n, norm_of(2 * n * n, (double *)a));
-            ck_szg_ok(szg_backend_select(test_context(), "reference"));
-            ck_szg_ok(szg_eigen_hermitian(test_context(), n, a, n, want, false));
-            ck_szg_ok(szg_backend_select(test_context(), "cpu"));
+            ck_szg_ok(szg_eigen_hermitian(oracle_context("reference"), n, a, n, want, false));
             szg_toeplitz *t;
             ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), n, n, lags, &t));
             szg_spectra_options dense = {.dense = true};
@@ -208,9 +206,8 @@ END_TEST
 
 /* The oracle: the dense array, one-sided Jacobi of the reference backend. */
 static void oracle_singular(const szg_toeplitz *t, double *want) {
-    szg_context *ctx = test_context();
+    szg_context *ctx = oracle_context("reference");
     int64_t n = szg_toeplitz_size(t);
-    ck_szg_ok(szg_backend_select(ctx, "reference"));
     szg_c64 *a = get(n * n, sizeof *a);
     if (szg_toeplitz_is_real(t)) {
         ck_szg_ok(szg_toeplitz_dense(ctx, t, (double *)a, n));
@@ -220,7 +217,6 @@ static void oracle_singular(const szg_toeplitz *t, double *want) {
         ck_szg_ok(szg_singular_complex(ctx, n, n, a, n, want, NULL, n, NULL, n));
     }
     szg_memory_free(a);
-    ck_szg_ok(szg_backend_select(ctx, "cpu"));
 }
 
 static void check_singular(szg_toeplitz *t) {
@@ -454,6 +450,7 @@ START_TEST(large_general_is_refused) {
 END_TEST
 
 void test_register(Suite *suite) {
+    start_tested_backend();
     test_add(suite, "symmetric_against_dense", symmetric_against_dense);
     test_add(suite, "hermitian_against_dense", hermitian_against_dense);
     test_add(suite, "tridiagonal_closed_form", tridiagonal_closed_form);
