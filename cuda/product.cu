@@ -11,6 +11,7 @@
 
 #include "table.h"
 
+/* Plans of a session; the most that an algorithm may ask for: what NVIDIA advises for Hopper. */
 enum { PLANS = 256, WORKSPACE = 32 << 20 };
 
 /* No gaps: compared as bytes. */
@@ -161,7 +162,8 @@ static szg_status multiply(szg_context *context, session *self, const product *p
                            const product_plan *plan, const float *bias) {
     const float one = 1, beta = p->add ? 1 : 0;
     void *workspace;
-    SZG_TRY(scratch_take(context, self, SCRATCH_PRODUCT, WORKSPACE, &workspace));
+    SZG_TRY(scratch_take(context, self, SCRATCH_PRODUCT, static_cast<int64_t>(plan->workspace),
+                         &workspace));
     if (bias)
         TRY_PRODUCT(context, set(plan->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias));
     TRY_PRODUCT(context,
