@@ -11,8 +11,9 @@ typedef struct bench_options {
     uint64_t seed; /* of random inputs */
 } bench_options;
 
-/* Where an item runs when none is named: on the cpu, on a GPU (--backend cuda), or on either. */
-typedef enum bench_place { BENCH_CPU, BENCH_DEVICE, BENCH_ANYWHERE } bench_place;
+/* Where an item runs when none is named: on the cpu, on a GPU (--backend cuda), on either, or
+ * nowhere: it has to be named. */
+typedef enum bench_place { BENCH_CPU, BENCH_DEVICE, BENCH_ANYWHERE, BENCH_NAMED } bench_place;
 
 /* An item: its name on the command line and a clause about what it times. */
 typedef struct bench_item {

@@ -24,8 +24,8 @@ const bench_item bench_items[] = {
      BENCH_DEVICE},
     {"dense", "full spectrum, symmetric, N = 8192, on a GPU against the cpu", bench_device_dense,
      BENCH_DEVICE},
-    {"crossover", "sizes from which a GPU's spectra beat the cpu's", bench_device_crossover,
-     BENCH_DEVICE},
+    {"crossover", "sizes from which a GPU beats the cpu (SZEGO_CUDA_CROSSOVER=0)",
+     bench_device_crossover, BENCH_NAMED},
     {NULL, NULL, NULL, BENCH_CPU},
 };
 
