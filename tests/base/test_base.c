@@ -146,6 +146,31 @@ START_TEST(pool_nests_serially) {
 }
 END_TEST
 
+START_TEST(a_deadline_stops_work_and_can_be_lifted) {
+    szg_context *context;
+    ck_assert_int_eq(szg_context_open(NULL, &context), SZG_OK);
+    szg_context_set_deadline(context, 1e300); /* far away, and no overflow */
+    ck_assert_int_eq(szg_context_check_cancel(context), SZG_OK);
+    szg_context_set_deadline(context, .05);
+    ck_assert_int_eq(szg_context_check_cancel(context), SZG_OK);
+    while (szg_context_check_cancel(context) == SZG_OK)
+        ;
+    ck_assert_str_eq(szg_context_message(context), "the time is up");
+    ck_assert(!szg_context_is_cancelled(context));
+    szg_context_defer_cancel(context, true);
+    ck_assert_int_eq(szg_context_check_cancel(context), SZG_OK);
+    szg_context_defer_cancel(context, false);
+    ck_assert_int_eq(szg_context_check_cancel(context), SZG_ECANCEL);
+    szg_context_set_deadline(context, 0);
+    ck_assert_int_eq(szg_context_check_cancel(context), SZG_OK);
+    szg_context_cancel(context);
+    ck_assert(szg_context_is_cancelled(context));
+    ck_assert_int_eq(szg_context_check_cancel(context), SZG_ECANCEL);
+    ck_assert_str_eq(szg_context_message(context), "interrupted");
+    szg_context_close(&context);
+}
+END_TEST
+
 START_TEST(cancel_stops_the_pool) {
     szg_context *context;
     szg_context_options options = {.threads = 3};
@@ -411,6 +436,7 @@ void test_register(Suite *suite) {
     test_add(suite, "pool_runs_each_block_once", pool_runs_each_block_once);
     test_add(suite, "pool_reports_the_failure", pool_reports_the_failure);
     test_add(suite, "pool_nests_serially", pool_nests_serially);
+    test_add(suite, "deadline", a_deadline_stops_work_and_can_be_lifted);
     test_add(suite, "cancel_stops_the_pool", cancel_stops_the_pool);
     test_add(suite, "context_refuses_bad_options", context_refuses_bad_options);
     test_add(suite, "messages_are_prefixed_and_bounded", messages_are_prefixed_and_bounded);
