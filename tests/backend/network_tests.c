@@ -53,13 +53,13 @@ szg_context *oracle(void) {
 
 /* ---- Random numbers ---- */
 
-static szg_stream next_stream(void) {
+szg_stream draw_stream(void) {
     static uint32_t step;
     return (szg_stream){.seed = test_seed(), .step = step++, .purpose = 0x4E45};
 }
 
 int64_t draw_below(int64_t bound) {
-    szg_stream stream = next_stream();
+    szg_stream stream = draw_stream();
     return szg_random_below(&stream, 0, bound);
 }
 
@@ -73,7 +73,7 @@ static double moderate(const szg_stream *stream, uint64_t index) {
 }
 
 double draw_real(void) {
-    szg_stream stream = next_stream();
+    szg_stream stream = draw_stream();
     return moderate(&stream, 0);
 }
 
@@ -89,7 +89,7 @@ int add_matrix(op_trial *trial, slot_role role, const char *name, int64_t rows, 
                       .count = wanted ? rows * ld : 0,
                       .columns = columns,
                       .ld = ld};
-    szg_stream stream = next_stream();
+    szg_stream stream = draw_stream();
     slot->values = new_numbers(slot->count);
     for (int64_t i = 0; i < slot->count; i++)
         slot->values[i] = i % ld < columns ? moderate(&stream, (uint64_t)i) : (double)NAN;
@@ -288,115 +288,4 @@ void run_on(szg_context *context, const op_trial *trial, call_fn *call, double *
 void free_run(const op_trial *trial, double **numbers) {
     for (int s = 0; s < trial->slots; s++)
         szg_memory_free(numbers[s]);
-}
-
-/* ---- Comparisons ---- */
-
-static bool is_same(double x, double y) {
-    return x == y || (isnan(x) && isnan(y));
-}
-
-/* The derived bounds hold for the worst roundings and are wide where sums are long. A stable
- * operation also errs by no more than a small multiple of what its results move by when every
- * number it reads is moved by up to four eps at random, but for the rounding of terms that
- * cancel whatever the numbers are: `floor`. */
-static void narrow_bounds(op_trial *trial, call_fn *call, double **want) {
-    static const double STEP = 4 * 0x1p-23, MULTIPLE = 32;
-    double *moved[SLOTS], *kept[SLOTS];
-    for (int s = 0; s < trial->slots; s++) {
-        op_slot *slot = &trial->slot[s];
-        szg_stream stream = next_stream();
-        kept[s] = slot->values;
-        slot->values = new_numbers(slot->count);
-        for (int64_t i = 0; i < slot->count; i++) {
-            double part = 2 * szg_random_uniform(&stream, (uint64_t)i) - 1;
-            slot->values[i] = kept[s][i] * (slot->kind == SLOT_REALS ? 1 + part * STEP : 1);
-        }
-    }
-    run_on(oracle(), trial, call, moved);
-    for (int s = 0; s < trial->slots; s++) {
-        op_slot *slot = &trial->slot[s];
-        double shift = 0, top = 0;
-        for (int64_t i = 0; i < slot->count; i++) {
-            shift = fmax(shift, fabs(moved[s][i] - want[s][i])); /* fmax passes over NaN */
-            top = fmax(top, isfinite(want[s][i]) ? fabs(want[s][i]) : 0);
-        }
-        slot->narrow = MULTIPLE * (shift / 0x1p-23 + top);
-        szg_memory_free(slot->values);
-        slot->values = kept[s];
-    }
-    free_run(trial, moved);
-}
-
-/* A slot may change where the operation that ran writes it. */
-static bool may_change(const op_slot *slot, bool backward) {
-    return slot->destroyed || slot->role == (backward ? SLOT_GRADIENT : SLOT_RESULT);
-}
-
-static void compare(szg_context *context, const op_trial *trial, bool backward, double **want,
-                    double **got) {
-    double eps = szg_network_real_size(context) == 4 ? 0x1p-23 : 0x1p-52;
-    const char *table = szg_ops_name(szg_ops_of(context));
-    for (int s = 0; s < trial->slots; s++) {
-        const op_slot *slot = &trial->slot[s];
-        bool changes = may_change(slot, backward);
-        if (slot->destroyed && slot->role != SLOT_GRADIENT && slot->role != SLOT_RESULT)
-            continue;
-        for (int64_t i = 0; i < slot->count; i++) {
-            double right = changes ? want[s][i] : slot->values[i];
-            double bound = changes ? fmin(slot->bound, slot->narrow + slot->floor) * eps : 0;
-            if (!(is_same(got[s][i], right) || fabs(got[s][i] - right) <= bound))
-                ck_abort_msg("%s: %s[%lld] = %.9g, want %.9g, error %.3g > %.3g", table, slot->name,
-                             (long long)i, got[s][i], right, got[s][i] - right, bound);
-        }
-    }
-}
-
-static void check_call(op_trial *trial, bool backward, double **want) {
-    call_fn *call = backward ? trial->backward : trial->forward;
-    double *got[SLOTS], *again[SLOTS];
-    run_on(plain(), trial, call, got);
-    compare(plain(), trial, backward, want, got);
-    free_run(trial, got);
-    run_on(tested(0), trial, call, got);
-    compare(tested(0), trial, backward, want, got);
-    for (int which = 1; which < 3; which++) {
-        run_on(tested(which), trial, call, again);
-        for (int s = 0; s < trial->slots; s++)
-            for (int64_t i = 0; i < trial->slot[s].count; i++)
-                if (!is_same(got[s][i], again[s][i])) /* one assertion a number takes minutes */
-                    ck_abort_msg("%s[%lld] depends on the threads: %.17g and %.17g",
-                                 trial->slot[s].name, (long long)i, got[s][i], again[s][i]);
-        free_run(trial, again);
-    }
-    free_run(trial, got);
-}
-
-/* What the backward operation reads: the oracle's results, rounded. */
-static void keep_results(op_trial *trial, double **results) {
-    for (int s = 0; s < trial->slots; s++)
-        for (int64_t i = 0; trial->slot[s].role == SLOT_RESULT && i < trial->slot[s].count; i++)
-            trial->slot[s].values[i] = (double)(float)results[s][i];
-}
-
-void run_forward(szg_context *context, op_trial *trial) {
-    double *results[SLOTS];
-    run_on(context, trial, trial->forward, results);
-    keep_results(trial, results);
-    free_run(trial, results);
-}
-
-void check_parity(op_trial *trial) {
-    double *want[SLOTS];
-    run_on(oracle(), trial, trial->forward, want);
-    narrow_bounds(trial, trial->forward, want);
-    check_call(trial, false, want);
-    keep_results(trial, want);
-    free_run(trial, want);
-    if (!trial->backward)
-        return;
-    run_on(oracle(), trial, trial->backward, want);
-    narrow_bounds(trial, trial->backward, want);
-    check_call(trial, true, want);
-    free_run(trial, want);
 }

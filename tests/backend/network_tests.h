@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 #include <szego/ops.h>
+#include <szego/random.h>
 
 #include "suite.h"
 
@@ -33,6 +34,7 @@ typedef struct op_slot {
     double *values;             /* before the call; NaN where nothing may be read */
     double narrow, floor;       /* narrow_bounds */
     double bound;               /* of the error, in units of the table's eps */
+    double rounded; /* of the sums of moduli of products whose operands the table may round */
 } op_slot;
 
 typedef struct op_trial op_trial;
@@ -53,6 +55,7 @@ szg_context *plain(void);
 szg_context *oracle(void);
 
 /* Random sizes and numbers: one stream for each call, in the order of the calls. */
+szg_stream draw_stream(void);
 int64_t draw_below(int64_t bound);
 int64_t draw_of(const int64_t *sizes, int64_t count);
 #define DRAW_OF(...)                                                                               \

@@ -57,6 +57,10 @@ static void linear_bounds(const linear_case *c, op_trial *t) {
     t->slot[c->dweight].bound =
         (rows + 10) * (rows * dy * largest(t, c->x) + largest(t, c->dweight)) * 1.2;
     t->slot[c->dbias].bound = (rows + 10) * (rows * dy + largest(t, c->dbias)) * 1.2;
+    t->slot[c->before].rounded = in * largest(t, c->x) * largest(t, c->weight);
+    t->slot[c->y].rounded = 1.2 * t->slot[c->before].rounded;
+    t->slot[c->dx].rounded = out * dy * largest(t, c->weight);
+    t->slot[c->dweight].rounded = rows * dy * largest(t, c->x);
     gelu_floors(c, t, sum, dy);
 }
 
@@ -135,6 +139,32 @@ START_TEST(linear_gradients_are_differences) {
             check_differences(&t);
         close_trial(&t);
     }
+}
+END_TEST
+
+/* Products of 1 with numbers of 9 and of 20 bits behind the point: exact in single precision, the
+ * former in TF32 too. */
+START_TEST(products_keep_the_bits_of_their_precision) {
+    enum { SIZE = 16, COUNT = SIZE * SIZE };
+    const char *table = szg_ops_name(szg_ops_of(tested(1)));
+    bool tf32 = strcmp(table, "cuda:tf32") == 0, bf16 = strcmp(table, "cuda:bf16") == 0;
+    linear_case c;
+    op_trial t = {0};
+    do {
+        close_trial(&t);
+        open_linear(&c, &t, SIZE, SIZE, SIZE, SZG_ACTIVATION_NONE);
+    } while (t.slot[c.bias].count > 0 || c.linear.ldx > SIZE || c.linear.ldy > SIZE);
+    for (int i = 0; i < COUNT; i++) {
+        t.slot[c.x].values[i] = i % SIZE == i / SIZE;
+        t.slot[c.weight].values[i] = 1 + (i % 2 ? 0x1p-9 : 0x1p-20);
+    }
+    run_forward(tested(1), &t);
+    for (int i = 0; i < COUNT; i++) {
+        int row = i / SIZE, column = i % SIZE;
+        double bound = bf16 ? 0x1p-8 : tf32 && row % 2 == 0 ? 0x1p-10 : 0;
+        ck_close(t.slot[c.y].values[i], t.slot[c.weight].values[column * SIZE + row], bound);
+    }
+    close_trial(&t);
 }
 END_TEST
 
@@ -322,6 +352,8 @@ void test_register(Suite *suite) {
     test_add(suite, "linear_layers_agree", linear_layers_agree);
     test_add(suite, "large_linear_layers_agree", large_linear_layers_agree);
     test_add(suite, "linear_gradients_are_differences", linear_gradients_are_differences);
+    test_add(suite, "products_keep_the_bits_of_their_precision",
+             products_keep_the_bits_of_their_precision);
     test_add(suite, "activations_keep_nan", activations_keep_nan);
     test_add(suite, "layer_norms_agree", layer_norms_agree);
     test_add(suite, "layer_norm_gradients_are_differences", layer_norm_gradients_are_differences);
