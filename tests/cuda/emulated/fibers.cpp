@@ -4,6 +4,8 @@
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
+#else
+#define ASAN_UNPOISON_MEMORY_REGION(start, size) ((void)0)
 #endif
 
 namespace emulated {
@@ -34,14 +36,17 @@ bool fiber_prepare(Fiber *fiber, int number, void (*body)(Fiber *self)) {
          */
         fiber->size = stack_bytes - static_cast<size_t>(number * 320 % static_cast<int>(page));
     }
-#ifdef __SANITIZE_ADDRESS__
-    __asan_unpoison_memory_region(fiber->bottom, fiber->size);
-#endif
+    ASAN_UNPOISON_MEMORY_REGION(fiber->bottom, fiber->size);
     char *top = static_cast<char *>(const_cast<void *>(fiber->bottom)) + fiber->size;
     fiber->context = boost::context::detail::make_fcontext(top, fiber->size, begin);
     fiber->fake_stack = nullptr;
     fiber->body = body;
     return true;
+}
+
+void fiber_release(Fiber *fiber) {
+    ASAN_UNPOISON_MEMORY_REGION(fiber->bottom, fiber->size);
+    munmap(static_cast<char *>(const_cast<void *>(fiber->bottom)) - page, page + stack_bytes);
 }
 
 } // namespace emulated

@@ -24,6 +24,8 @@ struct Fiber {
  * False without memory. */
 bool fiber_prepare(Fiber *fiber, int number, void (*body)(Fiber *self));
 
+void fiber_release(Fiber *fiber);
+
 struct FiberSwitch {
     Fiber *from, *to;
 };

@@ -165,14 +165,18 @@ bool inside(const std::map<char *, size_t> &blocks, const void *pointer, size_t 
     return offset <= after->second && size <= after->second - offset;
 }
 
-struct Leaks {
-    ~Leaks() {
+/* When the plugin is unloaded. The sanitizer finds pinned memory that was not freed by itself. */
+struct End {
+    ~End() {
         if (!live.empty())
             fprintf(stderr, "emulated GPU: %zu allocations, %zu bytes, were never freed\n",
                     live.size(), used);
-        /* The sanitizer finds pinned memory by itself. */
+        if (base) {
+            ASAN_UNPOISON_MEMORY_REGION(base, high);
+            munmap(base, reserved);
+        }
     }
-} leaks;
+} at_end;
 
 cudaError_t pin(void **pointer, size_t size) {
     if (!pointer)

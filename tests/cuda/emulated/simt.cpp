@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <vector>
-
 #include "shared_memory.h"
 #include "simt_block.h"
 
@@ -18,9 +16,18 @@ Block block;
 
 namespace {
 
-Fiber host;                  /* the caller of simt_run */
-std::vector<Fiber *> fibers; /* all that were ever made */
-std::vector<Fiber *> idle;   /* those without a thread */
+Fiber host; /* the caller of simt_run */
+
+/* All fibers that were ever needed, and those without a thread. */
+struct Pool {
+    Fiber fibers[most_threads];
+    Fiber *idle[most_threads];
+    int made = 0, idle_count = 0;
+    ~Pool() {
+        for (int i = 0; i < made; i++)
+            fiber_release(&fibers[i]);
+    }
+} pool;
 
 void become(Thread *thread) {
     block.current = thread;
@@ -92,34 +99,30 @@ void fiber_body(Fiber *self) {
         }
         if (!next && block.live > 0)
             leave_deadlocked(self);
-        idle.push_back(self);
+        pool.idle[pool.idle_count++] = self;
         if (next)
             become(next);
         fiber_switch(self, next ? next->fiber : &host);
     }
 }
 
+/* No more fibers live than threads: one that ends hands its fiber on. */
 Fiber *idle_fiber() {
-    if (idle.empty()) {
-        Fiber *fiber = new Fiber;
-        if (!fiber_prepare(fiber, static_cast<int>(fibers.size()), fiber_body)) {
-            delete fiber;
-            return nullptr;
-        }
-        fibers.push_back(fiber);
-        return fiber;
-    }
-    Fiber *fiber = idle.back();
-    idle.pop_back();
+    if (pool.idle_count > 0)
+        return pool.idle[--pool.idle_count];
+    Fiber *fiber = &pool.fibers[pool.made];
+    if (!fiber_prepare(fiber, pool.made, fiber_body))
+        return nullptr;
+    pool.made++;
     return fiber;
 }
 
 /* After a failure every fiber stands somewhere in a kernel; all begin anew. */
 void forget_fibers() {
-    idle.clear();
-    for (size_t i = 0; i < fibers.size(); i++) {
-        fiber_prepare(fibers[i], static_cast<int>(i), fiber_body);
-        idle.push_back(fibers[i]);
+    pool.idle_count = 0;
+    for (int i = 0; i < pool.made; i++) {
+        fiber_prepare(&pool.fibers[i], i, fiber_body);
+        pool.idle[pool.idle_count++] = &pool.fibers[i];
     }
 }
 

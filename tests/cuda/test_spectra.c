@@ -1,0 +1,315 @@
+/* Spectra on the GPU where something is wrong: answers that are spoilt without a word, calls that
+ * fail, memory that does not suffice. On the emulated GPU, with every operation sent to it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/backend.h>
+#include <szego/pool.h>
+
+#include "suite.h"
+#include "tested_backend.h"
+
+enum { N = 9, COUNT = 5 };
+
+/* What a call works on; `run` puts the numbers back first. */
+typedef struct arrays {
+    double a[2 * COUNT * N * N], b[2 * COUNT * N * N], s[2 * COUNT * N];
+    double u[2 * N * N], vt[2 * N * N];
+} arrays;
+
+static arrays work;
+
+static void fill(void) {
+    szg_stream stream = {.seed = test_seed(), .purpose = 0x5e};
+    szg_random_fill_normal(&stream, 0, 2 * COUNT * N * N, work.a);
+}
+
+typedef szg_status operation(szg_context *context);
+
+static szg_status symmetric(szg_context *context) {
+    return szg_eigen_symmetric(context, N, work.a, N, work.s, false);
+}
+static szg_status symmetric_vectors(szg_context *context) {
+    return szg_eigen_symmetric(context, N, work.a, N, work.s, true);
+}
+static szg_status hermitian_vectors(szg_context *context) {
+    return szg_eigen_hermitian(context, N, (szg_c64 *)work.a, N, work.s, true);
+}
+static szg_status general(szg_context *context) {
+    return szg_eigen_general(context, N, work.a, N, (szg_c64 *)work.s);
+}
+static szg_status general_complex(szg_context *context) {
+    return szg_eigen_general_complex(context, N, (szg_c64 *)work.a, N, (szg_c64 *)work.s);
+}
+static szg_status singular(szg_context *context) {
+    return szg_singular(context, N, N - 2, work.a, N, work.s, NULL, 1, NULL, 1);
+}
+static szg_status singular_vectors(szg_context *context) {
+    return szg_singular(context, N, N - 2, work.a, N, work.s, work.u, N, work.vt, N);
+}
+static szg_status singular_wide(szg_context *context) {
+    return szg_singular_complex(context, N - 2, N, (szg_c64 *)work.a, N, work.s, (szg_c64 *)work.u,
+                                N, (szg_c64 *)work.vt, N);
+}
+static szg_status symmetric_batch(szg_context *context) {
+    return szg_eigen_symmetric_batch(context, COUNT, N, work.a, N * N, work.s);
+}
+static szg_status singular_batch(szg_context *context) {
+    return szg_singular_batch(context, COUNT, N, N - 1, work.a, N * N, work.s);
+}
+static szg_status product(szg_context *context) {
+    return szg_gemm(context, 'n', 't', N, N, N, 1, work.a, N, work.a, N, 0.5, work.b, N);
+}
+static szg_status product_complex(szg_context *context) {
+    szg_c64 one = {1, 0}, zero = {0, 0};
+    const szg_c64 *a = (const szg_c64 *)work.a;
+    return szg_gemm_complex(context, 'n', 'c', N, N, N, one, a, N, a, N, zero, (szg_c64 *)work.b,
+                            N);
+}
+static szg_status transform(szg_context *context) {
+    szg_fft *fft;
+    SZG_TRY(szg_fft_open(context, SZG_FFT_REAL_BACKWARD, N, COUNT, &fft));
+    szg_status status = szg_fft_run(context, fft, work.a, work.b);
+    szg_fft_close(&fft);
+    return status;
+}
+
+static const struct {
+    operation *run;
+    const char *solver; /* whose answer is spoilt */
+    const char *named;  /* in the message */
+} operations[] = {
+    {symmetric, "cusolverDnXsyevd", "symmetric eigenvalues of order 9"},
+    {symmetric_vectors, "cusolverDnXsyevd", "symmetric eigenvalues of order 9"},
+    {hermitian_vectors, "cusolverDnXsyevd", "Hermitian eigenvalues of order 9"},
+    {general, "cusolverDnXgeev", "general eigenvalues of order 9"},
+    {general_complex, "cusolverDnXgeev", "general eigenvalues of order 9"},
+    {singular, "cusolverDnXgesvd", "singular values of 9 x 7"},
+    {singular_vectors, "cusolverDnXgesvd", "singular values of 9 x 7"},
+    {singular_wide, "cusolverDnXgesvd", "singular values of 7 x 9"},
+    {symmetric_batch, "cusolverDnXsyevBatched", "5 symmetric matrices of order 9"},
+    {singular_batch, "cusolverDnXsyevBatched", "singular values of 5 matrices, 9 x 8"},
+    {product, NULL, "product 9 x 9 x 9"},
+    {product_complex, NULL, "product 9 x 9 x 9"},
+    {transform, NULL, "5 transforms of length 9"},
+};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+static szg_status run(int i) {
+    fill();
+    return operations[i].run(test_context());
+}
+
+START_TEST(wrong_answers_are_refused) {
+    char fault[80];
+    for (int i = 0; i < OPERATIONS; i++) {
+        if (!operations[i].solver)
+            continue;
+        snprintf(fault, sizeof fault, "%s:1", operations[i].solver);
+        setenv("SZG_EMULATED_WRONG", fault, 1);
+        ck_szg_fails(SZG_EBACKEND, "not handed out", run(i));
+        ck_assert(strstr(szg_context_message(test_context()), operations[i].named));
+        ck_assert(strstr(szg_context_message(test_context()), "matrix 0"));
+        unsetenv("SZG_EMULATED_WRONG");
+        ck_szg_ok(run(i));
+    }
+}
+END_TEST
+
+/* Calls after which the plugin looks at a status. */
+static const char *const calls[] = {"cudaMalloc",
+                                    "cudaMemcpyAsync",
+                                    "cudaMemcpy2DAsync",
+                                    "cudaStreamSynchronize",
+                                    "cudaMemGetInfo",
+                                    "cudaLaunchKernelEx",
+                                    "cudaEventRecord",
+                                    "cusolverDnXsyevd_bufferSize",
+                                    "cusolverDnXsyevd",
+                                    "cusolverDnXgeev_bufferSize",
+                                    "cusolverDnXgeev",
+                                    "cusolverDnXgesvd_bufferSize",
+                                    "cusolverDnXgesvd",
+                                    "cusolverDnXsyevBatched_bufferSize",
+                                    "cusolverDnXsyevBatched",
+                                    "cublasLtMatmulDescCreate",
+                                    "cublasLtMatrixLayoutCreate",
+                                    "cublasLtMatmulPreferenceCreate",
+                                    "cublasLtMatmulAlgoGetHeuristic",
+                                    "cublasLtMatmul",
+                                    "cufftCreate",
+                                    "cufftMakePlanMany64",
+                                    "cufftExecZ2D"};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+/* Whether a call of that function failed; the first, the second ... until none is left. */
+static int fail_calls(int i, const char *function) {
+    int failed = 0;
+    for (;; failed++) {
+        char fault[80];
+        ck_assert_int_lt(failed, 50);
+        snprintf(fault, sizeof fault, "%s:%d", function, failed + 1);
+        setenv("SZG_EMULATED_FAIL", fault, 1);
+        szg_status status = run(i);
+        if (status == SZG_OK)
+            break;
+        const char *message = szg_context_message(test_context());
+        ck_assert_msg(status == SZG_EBACKEND, "%s: %s: %s", function, szg_status_name(status),
+                      message);
+        ck_assert_msg(strstr(message, operations[i].named), "%s: %s", function, message);
+    }
+    unsetenv("SZG_EMULATED_FAIL");
+    return failed;
+}
+
+START_TEST(failing_calls_are_named) {
+    for (int j = 0; j < CALLS; j++) {
+        int failed = 0;
+        for (int i = 0; i < OPERATIONS; i++)
+            failed += fail_calls(i, calls[j]);
+        ck_assert_msg(failed > 0, "%s is called nowhere", calls[j]);
+    }
+}
+END_TEST
+
+/* Chunks that a small memory forces give the numbers of one chunk. */
+START_TEST(batches_go_in_chunks) {
+    enum { MANY = 150, ORDER = 24 };
+    szg_stream stream = {.seed = test_seed(), .purpose = 0x5f};
+    double *a = new_numbers(MANY * ORDER * ORDER), *w[2];
+    for (int small = 0; small < 2; small++) {
+        w[small] = new_numbers(MANY * ORDER);
+        szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER, a);
+        if (small)
+            setenv("SZG_EMULATED_MEMORY", "400000", 1);
+        use_tested_backend(); /* a new session: nothing is held */
+        ck_szg_ok(
+            szg_eigen_symmetric_batch(test_context(), MANY, ORDER, a, ORDER * ORDER, w[small]));
+    }
+    ck_assert_int_eq(memcmp(w[0], w[1], MANY * ORDER * sizeof **w), 0);
+    szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER, a);
+    a[0] = NAN; /* of the first chunk, which is looked at before any */
+    ck_szg_fails(SZG_EDATA, "matrix 0",
+                 szg_eigen_symmetric_batch(test_context(), MANY, ORDER, a, ORDER * ORDER, w[0]));
+    unsetenv("SZG_EMULATED_MEMORY");
+    use_tested_backend();
+    szg_memory_free(a), szg_memory_free(w[0]), szg_memory_free(w[1]);
+}
+END_TEST
+
+START_TEST(memory_that_does_not_suffice_is_named) {
+    enum { ORDER = 100 };
+    szg_context *context = test_context();
+    double *a = new_numbers(ORDER * ORDER), *w = new_numbers(ORDER);
+    setenv("SZG_EMULATED_MEMORY", "60000", 1);
+    use_tested_backend();
+    ck_szg_fails(SZG_EBACKEND, "MiB are free: use --backend cpu",
+                 szg_eigen_symmetric(context, ORDER, a, ORDER, w, false));
+    ck_szg_fails(SZG_EBACKEND, "one matrix needs",
+                 szg_eigen_symmetric_batch(context, 1, ORDER, a, ORDER * ORDER, w));
+    ck_szg_fails(
+        SZG_EBACKEND, "MiB are free",
+        szg_gemm(context, 'n', 'n', ORDER, ORDER, ORDER, 1, a, ORDER, a, ORDER, 0, w, ORDER));
+    unsetenv("SZG_EMULATED_MEMORY");
+    use_tested_backend();
+    ck_szg_ok(szg_eigen_symmetric(context, ORDER, a, ORDER, w, false));
+    szg_memory_free(a), szg_memory_free(w);
+}
+END_TEST
+
+/* ---- The crossover ---- */
+
+/* Whether an order goes to the device, which fails then. */
+static bool reaches_device(int64_t n) {
+    setenv("SZG_EMULATED_FAIL", "cusolverDnXsyevd:1", 1);
+    fill();
+    szg_status status = szg_eigen_symmetric(test_context(), n, work.a, n, work.s, false);
+    unsetenv("SZG_EMULATED_FAIL");
+    ck_assert(status == SZG_OK || status == SZG_EBACKEND);
+    return status != SZG_OK;
+}
+
+START_TEST(crossovers_decide) {
+    setenv("SZEGO_CUDA_CROSSOVER", "0.0078125", 1); /* of order 1024: 8 */
+    use_tested_backend();
+    ck_assert(!reaches_device(7));
+    ck_assert(reaches_device(8));
+    setenv("SZEGO_CUDA_CROSSOVER", "inf", 1);
+    use_tested_backend();
+    ck_assert(!reaches_device(9));
+    unsetenv("SZEGO_CUDA_CROSSOVER");
+    use_tested_backend();
+    ck_assert(!reaches_device(9));
+    setenv("SZEGO_CUDA_CROSSOVER", "-1", 1);
+    ck_szg_fails(SZG_EINVAL, "SZEGO_CUDA_CROSSOVER=-1",
+                 szg_backend_select(test_context(), test_backend()));
+    setenv("SZEGO_CUDA_CROSSOVER", "some", 1);
+    ck_szg_fails(SZG_EINVAL, "a number from 0", szg_backend_select(test_context(), test_backend()));
+    setenv("SZEGO_CUDA_CROSSOVER", "0", 1);
+    use_tested_backend();
+    ck_assert(reaches_device(1));
+}
+END_TEST
+
+/* ---- Workers of the pool ---- */
+
+enum { BLOCKS = 24 };
+
+static szg_status one_block(szg_context *context, void *job, int64_t block, int worker) {
+    double *values = job, a[N * N], b[2 * (N / 2 + 1)];
+    szg_stream stream = {.seed = test_seed(), .purpose = 0x60, .step = (uint32_t)block};
+    szg_fft *fft;
+    (void)worker;
+    szg_random_fill_normal(&stream, 0, N * N, a);
+    SZG_TRY(szg_fft_open(context, SZG_FFT_REAL, N, 1, &fft));
+    szg_status status = szg_fft_run(context, fft, a, b);
+    szg_fft_close(&fft);
+    SZG_TRY(status);
+    SZG_TRY(szg_eigen_symmetric(context, N, a, N, values + block * (N + 1), false));
+    values[block * (N + 1) + N] = b[2];
+    return SZG_OK;
+}
+
+START_TEST(workers_share_the_device) {
+    double *together = new_numbers(BLOCKS * (N + 1)), *alone = new_numbers(BLOCKS * (N + 1));
+    ck_szg_ok(szg_pool_run(test_context(), BLOCKS, one_block, together));
+    for (int64_t i = 0; i < BLOCKS; i++)
+        ck_szg_ok(one_block(test_context(), alone, i, 0));
+    ck_assert_int_eq(memcmp(together, alone, BLOCKS * (N + 1) * sizeof *alone), 0);
+    szg_memory_free(together), szg_memory_free(alone);
+}
+END_TEST
+
+/* Rows further apart than a rectangular copy of CUDA allows, and 64-bit sizes. */
+START_TEST(leading_dimensions_are_64_bit) {
+    double a = 2, b = 3, c = 0;
+    ck_szg_ok(szg_gemm(test_context(), 'n', 'n', 1, 1, 1, 1, &a, 1ll << 40, &b, 1, 0, &c, 1));
+    ck_assert(c == 6);
+}
+END_TEST
+
+START_TEST(cancelled_batches_stop) {
+    szg_context *context;
+    szg_context_options options = {.threads = 1};
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    ck_assert_int_eq(szg_backend_select(context, test_backend()), SZG_OK);
+    fill();
+    szg_context_cancel(context);
+    ck_assert_int_eq(symmetric_batch(context), SZG_ECANCEL);
+    ck_assert_int_eq(singular_batch(context), SZG_ECANCEL);
+    szg_context_close(&context);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    start_tested_backend();
+    test_add(suite, "wrong_answers_are_refused", wrong_answers_are_refused);
+    test_add(suite, "failing_calls_are_named", failing_calls_are_named);
+    test_add(suite, "batches_go_in_chunks", batches_go_in_chunks);
+    test_add(suite, "memory_that_does_not_suffice_is_named", memory_that_does_not_suffice_is_named);
+    test_add(suite, "crossovers_decide", crossovers_decide);
+    test_add(suite, "workers_share_the_device", workers_share_the_device);
+    test_add(suite, "leading_dimensions_are_64_bit", leading_dimensions_are_64_bit);
+    test_add(suite, "cancelled_batches_stop", cancelled_batches_stop);
+}
