@@ -12,6 +12,9 @@
 
 enum { N = 9, COUNT = 5 };
 
+/* The emulation counts calls anew where a variable has another value. */
+static const char NOTHING[] = "nothing:1";
+
 /* What a call works on; `run` puts the numbers back first. */
 typedef struct arrays {
     double a[2 * COUNT * N * N], b[2 * COUNT * N * N], s[2 * COUNT * N];
@@ -111,7 +114,7 @@ START_TEST(wrong_answers_are_refused) {
         ck_szg_fails(SZG_EBACKEND, "not handed out", run(i));
         ck_assert(strstr(szg_context_message(test_context()), operations[i].named));
         ck_assert(strstr(szg_context_message(test_context()), "matrix 0"));
-        unsetenv("SZG_EMULATED_WRONG");
+        setenv("SZG_EMULATED_WRONG", NOTHING, 1);
         ck_szg_ok(run(i));
     }
 }
@@ -159,7 +162,7 @@ static int fail_calls(int i, const char *function) {
                       message);
         ck_assert_msg(strstr(message, operations[i].named), "%s: %s", function, message);
     }
-    unsetenv("SZG_EMULATED_FAIL");
+    setenv("SZG_EMULATED_FAIL", NOTHING, 1);
     return failed;
 }
 
@@ -188,6 +191,12 @@ START_TEST(batches_go_in_chunks) {
             szg_eigen_symmetric_batch(test_context(), MANY, ORDER, a, ORDER * ORDER, w[small]));
     }
     ck_assert_int_eq(memcmp(w[0], w[1], MANY * ORDER * sizeof **w), 0);
+    setenv("SZG_EMULATED_WRONG", "cusolverDnXsyevBatched:2", 1); /* the first of the second chunk */
+    szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER, a);
+    ck_szg_fails(SZG_EBACKEND, "not handed out",
+                 szg_eigen_symmetric_batch(test_context(), MANY, ORDER, a, ORDER * ORDER, w[0]));
+    ck_assert(!strstr(szg_context_message(test_context()), "matrix 0"));
+    setenv("SZG_EMULATED_WRONG", NOTHING, 1);
     szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER, a);
     a[0] = NAN; /* of the first chunk, which is looked at before any */
     ck_szg_fails(SZG_EDATA, "matrix 0",
@@ -225,7 +234,7 @@ static bool reaches_device(int64_t n) {
     setenv("SZG_EMULATED_FAIL", "cusolverDnXsyevd:1", 1);
     fill();
     szg_status status = szg_eigen_symmetric(test_context(), n, work.a, n, work.s, false);
-    unsetenv("SZG_EMULATED_FAIL");
+    setenv("SZG_EMULATED_FAIL", NOTHING, 1);
     ck_assert(status == SZG_OK || status == SZG_EBACKEND);
     return status != SZG_OK;
 }
