@@ -13,7 +13,8 @@ static const char pieced[] =
     " \"tasks\": {\"distance\": {\"data\": {\"examples\": 60, \"between_max\": 4, \"side_max\": 2,"
     " \"longest\": 10}}},\n"
     " \"experiments\": [{\"name\": \"base\", \"profile\": \"released\", \"encodings\": [\"mla\","
-    " \"rope\"], \"ablation\": [\"output\", \"latent_columns\"]},\n"
+    " \"rope\"], \"ablation\": [\"output\", \"latent_columns\"],"
+    " \"config\": {\"loop\": {\"decay\": 0.001}}},\n"
     "  {\"name\": \"plain\", \"like\": \"base\", \"encodings\": [\"rope\", \"nope\"],"
     " \"config\": {\"model\": {\"added_sinusoid\": \"none\", \"mask\": \"causal\"}}},\n"
     "  {\"name\": \"base\", \"seeds\": [5], \"encodings\": [\"rope\"]},\n"
@@ -64,8 +65,22 @@ START_TEST(parts_go_on_and_switches_inherit) {
         ck_assert_int_eq(run.config->profile, SZG_PROFILE_RELEASED);
         ck_assert_int_eq(run.config->model.mask, plain ? SZG_MASK_CAUSAL : SZG_MASK_NONE);
         ck_assert_int_eq(run.config->loop.epochs, 3);
+        ck_assert_double_eq(run.config->loop.decay, .001); /* the base's own */
         ck_assert(plain ? run.like && strcmp(run.like, "base") == 0 : !run.like);
     }
+    szg_reproduction_close(&runs);
+    /* Rounds of the preset's seeds; seeds of a part's own come in the first one. */
+    static const char rounds[] =
+        "{\"name\": \"x\", \"about\": \"\", \"seeds\": [1, 2], \"tasks\": {\"distance\": {}}, "
+        "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"encodings\": [\"rope\"]}, "
+        "{\"name\": \"a\", \"seeds\": [7], \"encodings\": [\"rope\"]}, "
+        "{\"name\": \"a\", \"encodings\": [\"nope\"]}]}";
+    static const char *const order[] = {"rope/run-1", "rope/run-7", "nope/run-1", "rope/run-2",
+                                        "nope/run-2"};
+    ck_szg_ok(open_preset(test_context(), folder, rounds, NULL, 0, &runs));
+    ck_assert_int_eq(szg_reproduction_count(runs), 5);
+    for (int64_t i = 0; i < 5; i++)
+        ck_assert_str_eq(szg_reproduction_run_at(runs, i).name + strlen("a/distance/"), order[i]);
     szg_reproduction_close(&runs);
     remove_tree(folder);
 }
@@ -380,8 +395,12 @@ START_TEST(foreign_archives_are_refused) {
         repack(from, bad, changes[i][0], changes[i][1]);
         refuse(to, pieced, NULL, bad, changes[i][2]);
     }
-    size_t size;
-    char *data = file_bytes(from, "runs.tar.xz", &size);
+    size_t size; /* facts of another seed */
+    char *data = file_bytes(from, "runs/base/distance/rope/run-5/finished.json", &size);
+    repack(from, bad, RUN "finished.json", data);
+    refuse(to, pieced, NULL, bad, "seed: is not 3");
+    free(data);
+    data = file_bytes(from, "runs.tar.xz", &size);
     FILE *file = fopen(bad, "wb");
     fwrite(data, 1, size / 2, file);
     fclose(file);
@@ -471,6 +490,17 @@ START_TEST(switches_compare_seed_by_seed) {
         if (strcmp(key, "model.width") == 0)
             ck_assert_str_eq(same, "no");
     }
+    szg_reproduction_tables_close(&tables);
+    szg_reproduction_close(&runs);
+    /* A seed that has run without its partner is no pair. */
+    char path[512];
+    snprintf(path, sizeof path, "%s/runs/base/distance/rope/run-3/finished.json", folder);
+    ck_assert_int_eq(unlink(path), 0);
+    runs = open_pieced(folder);
+    ck_szg_ok(szg_reproduction_report(test_context(), runs, NULL, 0, &tables));
+    ck_assert(real_at(tables.switches, 0, "pairs") == 1);
+    ck_close(real_at(tables.switches, 0, "difference"), second, 1e-15);
+    ck_assert(szg_table_is_empty(tables.switches, 0, column(tables.switches, "difference_spread")));
     szg_reproduction_tables_close(&tables);
     szg_reproduction_close(&runs);
     remove_tree(folder);
