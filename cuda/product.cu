@@ -137,7 +137,7 @@ static szg_status choose(szg_context *context, session *self, product_plan *plan
     if (error == CUBLAS_STATUS_NOT_SUPPORTED || (error == CUBLAS_STATUS_SUCCESS && count == 0))
         return fail(context, SZG_EBACKEND,
                     "cuBLASLt: no algorithm for a product %lld x %lld x %lld in %s: use another "
-                    "precision (cuda:f32) or --backend cpu",
+                    "precision or --backend cpu",
                     (long long)plan->key.m, (long long)plan->key.n, (long long)plan->key.k,
                     self->ops.name);
     TRY_PRODUCT(context, error);

@@ -49,7 +49,7 @@ START_TEST(dropout_agrees) {
     for (int64_t i = 0; i < test_trials(40); i++) {
         dropout_case c;
         op_trial t;
-        open_dropout(&c, &t, DRAW_OF(1, 2, 7, 64, 129, 400), DRAW_OF(1, 3, 4, 5, 16, 31, 64, 101),
+        open_dropout(&c, &t, DRAW_OF(1, 2, 7, 64, 129, 700), DRAW_OF(1, 3, 4, 5, 16, 31, 64, 101),
                      probabilities[i % 5]);
         check_parity(&t);
         close_trial(&t);

@@ -208,7 +208,7 @@ static void check_adamw(int64_t count, bool finite) {
 }
 
 START_TEST(steps_of_adamw_agree) {
-    const int64_t counts[] = {1, 3, 8, 17, 100, 5000};
+    const int64_t counts[] = {1, 3, 8, 17, 100, 5000, 17001};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         check_adamw(counts[i], true);
         check_adamw(counts[i], false);

@@ -156,6 +156,10 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
                                                     const void *value, size_t size) {
     if (attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES)
         return set(&preference->most_workspace, value, size);
+    if (attribute >= CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES &&
+        attribute <= CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES)
+        return set(&preference->alignment[attribute - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES],
+                   value, size);
     return size == 4 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
@@ -183,9 +187,16 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
     results[0] = {};
     results[0].workspaceSize = most < wanted_workspace ? most : wanted_workspace;
     results[0].algo.data[0] = results[0].workspaceSize;
+    for (int i = 0; i < 4; i++)
+        results[0].algo.data[1 + i] = preference->alignment[i];
     results[0].wavesCount = 1;
     *found = 1;
     return CUBLAS_STATUS_SUCCESS;
+}
+
+/* No algorithm takes more than 16 bytes at a time, nor knows the alignment of a bias but D's. */
+static bool aligned(const void *array, uint64_t promised) {
+    return reinterpret_cast<uintptr_t>(array) % (promised < 16 ? promised : 16) == 0;
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t description,
@@ -199,6 +210,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
         return CUBLAS_STATUS_EXECUTION_FAILED;
     if (!handle || !alpha || !beta || (algo && algo->data[0] > workspace_size) ||
         reinterpret_cast<uintptr_t>(workspace) % 16 != 0)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (algo &&
+        !(aligned(a, algo->data[1]) && aligned(b, algo->data[2]) && aligned(c, algo->data[3]) &&
+          aligned(d, algo->data[4]) && aligned(description->bias, algo->data[4])))
         return CUBLAS_STATUS_INVALID_VALUE;
     cublasStatus_t status = product_check(*description, *a_layout, *b_layout, *c_layout, *d_layout);
     if (status != CUBLAS_STATUS_SUCCESS)

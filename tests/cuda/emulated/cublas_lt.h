@@ -23,6 +23,7 @@ struct cublasLtMatrixLayoutOpaque_t {
 
 struct cublasLtMatmulPreferenceOpaque_t {
     size_t most_workspace;
+    uint32_t alignment[4] = {256, 256, 256, 256}; /* promised of A, B, C, D */
 };
 
 namespace emulated {
