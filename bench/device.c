@@ -19,8 +19,9 @@ const char *bench_precision(szg_context *context) {
 
 szg_status bench_device_name(szg_context *context, size_t size, char *name) {
     szg_device device;
+    const char *libraries;
     int count = 0;
-    SZG_TRY(szg_backend_devices(context, 1, &device, &count, NULL));
+    SZG_TRY(szg_backend_devices(context, 1, &device, &count, &libraries));
     snprintf(name, size, "%s", count > 0 ? device.name : "no device");
     return SZG_OK;
 }
