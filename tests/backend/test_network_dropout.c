@@ -68,7 +68,7 @@ END_TEST
 
 /* The share of dropped elements lies within six deviations of p, whatever step and purpose. */
 START_TEST(dropout_drops_its_share) {
-    enum { COUNT = 40000 };
+    enum { COUNT = 80000 };
     dropout_case c;
     op_trial t;
     open_dropout(&c, &t, 200, COUNT / 200, 0.1);
