@@ -2,11 +2,40 @@
 #include <inttypes.h>
 
 #include <szego/backend.h>
+#include <szego/pool.h>
 
 #include "spectra_private.h"
 
 double szg_batch_limit(int64_t n) {
     return 1e3 * (double)n * DBL_EPSILON;
+}
+
+typedef struct invariants_job {
+    int64_t m, n, stride;
+    const double *a;
+    double *known;
+} invariants_job;
+
+static szg_status invariants_block(szg_context *context, void *argument, int64_t i, int worker) {
+    const invariants_job *job = argument;
+    const double *matrix = job->a + i * job->stride;
+    double trace = 0;
+    (void)worker;
+    for (int64_t j = 0; j < job->m && j < job->n; j++)
+        trace += matrix[j * (job->n + 1)];
+    job->known[2 * i] = trace;
+    szg_status status =
+        szg_dense_frobenius(context, job->m, job->n, matrix, job->n, &job->known[2 * i + 1]);
+    if (status == SZG_OK)
+        return SZG_OK;
+    return szg_fail_prefix(context, status, "matrix %" PRId64, i);
+}
+
+/* Names the first matrix that fails, whichever worker was faster. */
+static szg_status first_failure(szg_context *context, invariants_job *job, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        SZG_TRY(invariants_block(context, job, i, 0));
+    return SZG_OK;
 }
 
 /* Trace and Frobenius norm of each matrix before the solver overwrites it: 2 count numbers. */
@@ -18,17 +47,13 @@ static szg_status invariants(szg_context *context, int64_t count, int64_t m, int
                         " apart: sizes are >= 1 and matrices do not overlap",
                         count, m, n, stride);
     SZG_TRY(szg_memory_alloc(context, 2 * count, sizeof **out, out));
-    for (int64_t i = 0; i < count; i++) {
-        const double *matrix = a + i * stride;
-        for (int64_t j = 0; j < m && j < n; j++)
-            (*out)[2 * i] += matrix[j * (n + 1)];
-        szg_status status = szg_dense_frobenius(context, m, n, matrix, n, &(*out)[2 * i + 1]);
-        if (status == SZG_OK)
-            continue;
+    invariants_job job = {.m = m, .n = n, .stride = stride, .a = a, .known = *out};
+    szg_status status = szg_pool_run(context, count, invariants_block, &job);
+    if (status == SZG_EDATA)
+        status = first_failure(context, &job, count);
+    if (status != SZG_OK)
         szg_memory_free(*out);
-        return szg_fail_prefix(context, status, "matrix %" PRId64, i);
-    }
-    return SZG_OK;
+    return status;
 }
 
 static szg_status accept(szg_context *context, int64_t i, int64_t n, double defect, double *worst) {

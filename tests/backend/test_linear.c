@@ -11,7 +11,7 @@ START_TEST(backends_are_selected_by_name) {
     use_backend("auto");
     ck_assert_ptr_eq(szg_ops_of(context), szg_ops_cpu());
     ck_szg_fails(SZG_EBACKEND, "no plugin", szg_backend_select(context, "cuda"));
-    ck_szg_fails(SZG_EINVAL, "reference or cuda", szg_backend_select(context, "gpu"));
+    ck_szg_fails(SZG_EINVAL, "cuda:f32 or cuda:bf16", szg_backend_select(context, "gpu"));
     ck_assert(strstr(szg_backend_blas(), "OpenBLAS"));
     ck_assert(strstr(szg_backend_fft(), "fftw"));
 }
@@ -202,6 +202,21 @@ START_TEST(bad_arguments_are_named) {
 }
 END_TEST
 
+/* The first of them, whichever worker is faster; and nothing is destroyed. */
+START_TEST(bad_matrices_of_a_batch_are_named) {
+    enum { MANY = 700, FIRST = 190 };
+    double *a = random_numbers(8, MANY * 4), *kept, *w = new_numbers(MANY * 2);
+    for (int i = FIRST; i < MANY; i += 97)
+        a[4 * i + 3] = NAN;
+    kept = copy_numbers(MANY * 4, a);
+    for (int i = 0; i < 20; i++)
+        ck_szg_fails(SZG_EDATA, "matrix 190 of the batch: matrix: row 1, column 1",
+                     szg_eigen_symmetric_batch(test_context(), MANY, 2, a, 4, w));
+    ck_assert_int_eq(memcmp(a, kept, MANY * 4 * sizeof *a), 0);
+    szg_memory_free(a), szg_memory_free(kept), szg_memory_free(w);
+}
+END_TEST
+
 START_TEST(sizes_beyond_the_library_are_refused) {
     double a = 1;
     if (test_on_device()) /* 64-bit sizes */
@@ -221,5 +236,6 @@ void test_register(Suite *suite) {
     test_add(suite, "sliced_products", sliced_products);
     test_add(suite, "tall_qr_factors", tall_qr_factors);
     test_add(suite, "bad_arguments_are_named", bad_arguments_are_named);
+    test_add(suite, "bad_matrices_of_a_batch_are_named", bad_matrices_of_a_batch_are_named);
     test_add(suite, "sizes_beyond_the_library_are_refused", sizes_beyond_the_library_are_refused);
 }

@@ -178,9 +178,11 @@ START_TEST(batches_equal_single_ones) {
     ck_szg_ok(szg_spectra_batch_general(ctx, COUNT, N, copy, STRIDE, general, &worst));
     ck_close(worst, 0, 1e-14);
     memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
-    copy[3 * STRIDE + 6] = NAN;
-    ck_szg_fails(SZG_EDATA, "matrix 3",
-                 szg_spectra_batch_singular(ctx, COUNT, M, N, copy, STRIDE, values, &worst));
+    for (int i = 3; i < COUNT; i++)
+        copy[i * STRIDE + 6] = NAN;
+    for (int i = 0; i < 20; i++) /* the first, whichever worker is faster */
+        ck_szg_fails(SZG_EDATA, "matrix 3",
+                     szg_spectra_batch_singular(ctx, COUNT, M, N, copy, STRIDE, values, &worst));
     ck_szg_fails(SZG_EINVAL, "overlap",
                  szg_spectra_batch_singular(ctx, COUNT, M, N, copy, 3, values, &worst));
     szg_memory_free(copy);
