@@ -125,6 +125,7 @@ static const struct {
     {"version", offsetof(run_facts, version), sizeof(((run_facts *)0)->version)},
     {"commit", offsetof(run_facts, commit), sizeof(((run_facts *)0)->commit)},
     {"backend", offsetof(run_facts, backend), sizeof(((run_facts *)0)->backend)},
+    {"device", offsetof(run_facts, device), sizeof(((run_facts *)0)->device)},
 };
 enum { ORIGINS = sizeof origins / sizeof *origins };
 

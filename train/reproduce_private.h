@@ -20,8 +20,9 @@ typedef struct run_facts {
     int64_t parameters, steps, epochs;
     double forward, training; /* operations a token */
     double train_accuracy, test_accuracy, best_accuracy, train_loss, test_loss;
-    double whole;                              /* accuracy that the ablation starts from */
-    char version[32], commit[64], backend[32]; /* of the program that finished it; "": not known */
+    double whole; /* accuracy that the ablation starts from */
+    /* Of the program that finished it; "": not known, or no device. */
+    char version[32], commit[64], backend[32], device[256];
 } run_facts;
 
 typedef struct reproduction_run {

@@ -26,6 +26,7 @@ static const szg_column runs_columns[] = {
     {"ceiling", SZG_REAL, "best accuracy that any classifier can have"},
     {"ceiling_error", SZG_REAL, "its standard error; 0: exact"},
     {"backend", SZG_TEXT, "where the run was finished"},
+    {"device", SZG_TEXT, "the GPU; empty: none"},
     {"version", SZG_TEXT, "of the program that finished it"},
     {"commit", SZG_TEXT, "of the program that finished it"},
     {"note", SZG_TEXT, ""},
@@ -69,6 +70,8 @@ static szg_status runs_row(szg_context *context, szg_table *table, const reprodu
         if (!isnan(reals[i].value))
             SZG_TRY(szg_table_set_real(context, table, reals[i].name, reals[i].value));
     SZG_TRY(szg_table_set_text(context, table, "backend", facts->backend));
+    if (*facts->device)
+        SZG_TRY(szg_table_set_text(context, table, "device", facts->device));
     SZG_TRY(szg_table_set_text(context, table, "version", facts->version));
     return szg_table_set_text(context, table, "commit", facts->commit);
 }

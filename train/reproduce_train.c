@@ -66,6 +66,20 @@ static szg_status ablate(szg_context *context, reproduction_run *run, const szg_
     return status;
 }
 
+/* Which program finishes the run, on what. */
+static void name_origin(szg_context *context, run_facts *facts) {
+    szg_device device;
+    const char *libraries;
+    int count;
+    snprintf(facts->version, sizeof facts->version, "%s", szg_version());
+    snprintf(facts->commit, sizeof facts->commit, "%s", szg_commit());
+    snprintf(facts->backend, sizeof facts->backend, "%s", szg_ops_name(szg_ops_of(context)));
+    *facts->device = 0;
+    if (strncmp(facts->backend, "cuda", 4) == 0 &&
+        szg_backend_devices(context, 1, &device, &count, &libraries) == SZG_OK && count > 0)
+        snprintf(facts->device, sizeof facts->device, "%s", device.name);
+}
+
 /* What the trained model says: operations, and accuracy without each head. */
 static szg_status examine(szg_context *context, reproduction_run *run, const szg_dataset *data) {
     szg_model *model;
@@ -80,10 +94,7 @@ static szg_status examine(szg_context *context, reproduction_run *run, const szg
     run->facts.forward = operations.forward;
     run->facts.training = operations.training;
     run->facts.whole = run->facts.test_accuracy;
-    snprintf(run->facts.version, sizeof run->facts.version, "%s", szg_version());
-    snprintf(run->facts.commit, sizeof run->facts.commit, "%s", szg_commit());
-    snprintf(run->facts.backend, sizeof run->facts.backend, "%s",
-             szg_ops_name(szg_ops_of(context)));
+    name_origin(context, &run->facts);
     for (int method = 0; method < 3 && status == SZG_OK; method++)
         if (run->shown.methods >> method & 1)
             status = ablate(context, run, data, model, (szg_ablation_method)method);

@@ -203,6 +203,38 @@ START_TEST(needs_are_operations_times_tokens) {
 }
 END_TEST
 
+/* Length extrapolation: the test split's sequences are longer, and so is what evaluation costs. */
+START_TEST(needs_know_of_longer_test_sequences) {
+    static const char *const longer[] = {"data.test_between_min=4", "data.test_between_max=6",
+                                         "data.test_words=12"};
+    char *folder = new_folder();
+    szg_reproduction *toys;
+    szg_reproduction_tables tables;
+    double total[2], sum = 0;
+    for (int i = 0; i < 2; i++) {
+        ck_szg_ok(open_preset(test_context(), folder, toy, longer, i ? 3 : 0, &toys));
+        ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, 0, &tables));
+        total[i] = real_at(tables.needs, szg_table_rows(tables.needs) - 1, "operations");
+        szg_reproduction_tables_close(&tables);
+        for (int64_t at = 0; i && at < TOY_RUNS; at++) {
+            const szg_train_config *config = szg_reproduction_run_at(toys, at).config;
+            bool count = config->data.task == SZG_TASK_COUNT;
+            szg_model *model;
+            /* More words, four: 12 for 8; or 2.5: 4 to 6 between for 1 to 4. Of the longest
+             * distance follow the classes. */
+            ck_szg_ok(szg_model_open(test_context(), config, count ? 6 : 8, &model));
+            sum += (double)config->loop.epochs * (count ? 4 : 2.5) * .3 *
+                   (double)config->data.examples * szg_model_operations_per_token(model).forward;
+            szg_model_close(test_context(), &model);
+        }
+        szg_reproduction_close(&toys);
+    }
+    /* The classes cost something in training too: bounded by a hundredth of the whole. */
+    ck_close(total[1] - total[0], sum, total[0] / 100);
+    remove_tree(folder);
+}
+END_TEST
+
 /* ---- Interruption ---- */
 
 typedef struct interruption {
@@ -375,6 +407,7 @@ END_TEST
 void test_register(Suite *suite) {
     test_add(suite, "runs", runs_follow_from_the_preset);
     test_add(suite, "needs", needs_are_operations_times_tokens);
+    test_add(suite, "longer tests", needs_know_of_longer_test_sequences);
     test_add(suite, "hostile presets", hostile_presets_are_refused);
     test_add(suite, "allocations", failed_allocations_are_survived);
     test_add(suite, "missing", missing_runs_are_listed);
