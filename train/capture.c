@@ -7,6 +7,7 @@
 
 #include <szego/memory.h>
 #include "capture_private.h"
+#include "model_private.h"
 
 /* Logits wait here for the report, so that all threads have work: as many layers as fit. */
 static const int64_t WAITING = (int64_t)64 << 20;
@@ -110,6 +111,26 @@ static szg_status open_memory(szg_context *context, int64_t beside_bytes, szg_ca
     return open_waiting(context, self);
 }
 
+/* Without its seed where the tables were not drawn from it: each layer and run has its own. */
+static void cut_seed(char *spec) {
+    char *at = strstr(spec, "seed=");
+    if (!at || at == spec || (at[-1] != ':' && at[-1] != ','))
+        return;
+    size_t length = strcspn(at, ",");
+    if (at[length] == ',')
+        memmove(at, at + length + 1, strlen(at + length + 1) + 1);
+    else
+        at[-1] = 0;
+}
+
+static szg_status open_source(szg_context *context, szg_capture *self) {
+    const char *spec = szg_encoding_spec(szg_model_encoding(self->model));
+    SZG_TRY(szg_memory_copy_text(context, spec, &self->source));
+    if (!model_table_given(self->model))
+        cut_seed(self->source);
+    return SZG_OK;
+}
+
 static szg_status open_dump(szg_context *context, const char *folder, szg_capture *self) {
     int64_t count;
     if (!folder)
@@ -123,6 +144,7 @@ static szg_status open_parts(szg_context *context, const szg_examples *examples,
                              const int64_t *order, const char *dump, int64_t beside_bytes,
                              szg_capture *self) {
     SZG_TRY(choose(context, examples, order, self));
+    SZG_TRY(open_source(context, self));
     SZG_TRY(open_batch(context, examples, order, self));
     SZG_TRY(szg_decoder_open(context, self->model, 1, self->length, false, &self->coupled));
     if (adds_positions(self->model))
@@ -178,6 +200,7 @@ void szg_capture_close(szg_context *context, szg_capture **capture) {
     szg_memory_free(self->lengths);
     szg_memory_free(self->tokens);
     szg_memory_free(self->folder);
+    szg_memory_free(self->source);
     szg_memory_free(self);
     *capture = NULL;
 }
@@ -193,7 +216,7 @@ szg_contraction_labels capture_labels(const capture_job *job, int64_t layer, int
     const szg_capture *self = job->self;
     int64_t heads = szg_model_settings(self->model)->model.heads;
     snprintf(probe, 24, "%" PRId64, number);
-    return (szg_contraction_labels){szg_encoding_spec(szg_model_encoding(self->model)),
+    return (szg_contraction_labels){self->source,
                                     probe,
                                     self->content_kind,
                                     job->step,
@@ -315,8 +338,7 @@ static szg_status run_step(const capture_job *job) {
     SZG_TRY(flush(job));
     if (!self->folder)
         return SZG_OK;
-    return capture_dump_write(job->context, &self->dump, self->folder, job->step,
-                              szg_encoding_spec(szg_model_encoding(self->model)),
+    return capture_dump_write(job->context, &self->dump, self->folder, job->step, self->source,
                               self->content_kind);
 }
 

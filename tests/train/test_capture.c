@@ -99,6 +99,33 @@ START_TEST(content_kinds) {
 }
 END_TEST
 
+/* Tables of a run's own are not those of the data's seed, and the rows' SPEC names none. */
+START_TEST(sources) {
+    static const struct {
+        const char *encoding, *source;
+    } cases[] = {{"random", "random:dim=8"},
+                 {"random:seed=7", "random:dim=8,seed=7"},
+                 {"t5:buckets=8,max_distance=6", "t5:buckets=8,max_distance=6,heads=2"},
+                 {"rope", "rope:dim=4,heads=2"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        szg_train_config config = small_config(SZG_PROFILE_TEXT, cases[i].encoding, NULL);
+        subject s = open_subject(&config, false);
+        szg_examples examples;
+        szg_capture_config what = everything(1);
+        szg_table *table;
+        fill_examples(&examples);
+        ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
+        const char *source = text(table, 0, "source");
+        ck_assert_str_eq(source, cases[i].source);
+        ck_assert_int_eq(strstr(source, "seed=") != NULL,
+                         strstr(cases[i].encoding, "seed=") != NULL);
+        szg_table_close(&table);
+        szg_examples_close(&examples);
+        close_subject(&s);
+    }
+}
+END_TEST
+
 START_TEST(any_number_of_threads) {
     szg_train_config config = small_config(SZG_PROFILE_TEXT, "rope", NULL);
     subject s = open_subject(&config, false);
@@ -319,6 +346,7 @@ void test_register(Suite *suite) {
     test_add(suite, "dump_reads_back", dump_reads_back);
     test_add(suite, "constant_tokens", constant_tokens);
     test_add(suite, "content_kinds", content_kinds);
+    test_add(suite, "sources", sources);
     test_add(suite, "any_number_of_threads", any_number_of_threads);
     test_add(suite, "training_is_left_alone", training_is_left_alone);
     test_add(suite, "a_run_with_captures", a_run_with_captures);
