@@ -37,6 +37,10 @@ typedef struct szg_archive_file {
  * name that is not as above, a name twice. SZG_EIO, SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_archive_open(szg_context *context, const char *path, int64_t most,
                                              szg_archive **out);
+/* The same of `size` bytes that the caller keeps; `name` is for messages. */
+SZG_CHECK_RESULT szg_status szg_archive_open_bytes(szg_context *context, const char *name,
+                                                   const void *data, int64_t size, int64_t most,
+                                                   szg_archive **out);
 /* Files are in the order of their names. */
 int64_t szg_archive_count(const szg_archive *archive);
 szg_archive_file szg_archive_file_at(const szg_archive *archive, int64_t index);

@@ -60,22 +60,19 @@ static szg_status unpack(szg_context *context, struct archive *packed, const cha
     }
 }
 
-static szg_status read_packed(szg_context *context, const char *path, int64_t most,
-                              szg_archive *self) {
-    szg_mapping file;
-    SZG_TRY(szg_mapping_open(context, path, &file));
+static szg_status read_packed(szg_context *context, const char *path, const void *data,
+                              int64_t size, int64_t most, szg_archive *self) {
     struct archive *packed = archive_read_new();
     szg_status status = SZG_OK;
     if (!packed)
         status = szg_fail(context, SZG_ENOMEM, "%s: out of memory", path);
     else if (archive_read_support_filter_xz(packed) != ARCHIVE_OK ||
              archive_read_support_format_raw(packed) != ARCHIVE_OK ||
-             archive_read_open_memory(packed, file.data, (size_t)file.size) != ARCHIVE_OK)
+             archive_read_open_memory(packed, data, (size_t)size) != ARCHIVE_OK)
         status = fail(context, packed, path);
     else
         status = unpack(context, packed, path, most, self);
     archive_read_free(packed);
-    szg_mapping_close(&file);
     return status;
 }
 
@@ -171,12 +168,12 @@ static szg_status read_tar(szg_context *context, const char *path, szg_archive *
     return status;
 }
 
-szg_status szg_archive_open(szg_context *context, const char *path, int64_t most,
-                            szg_archive **out) {
+szg_status szg_archive_open_bytes(szg_context *context, const char *name, const void *data,
+                                  int64_t size, int64_t most, szg_archive **out) {
     SZG_TRY(szg_memory_alloc(context, 1, sizeof **out, out));
-    szg_status status = read_packed(context, path, most, *out);
+    szg_status status = read_packed(context, name, data, size, most, *out);
     if (status == SZG_OK)
-        status = read_tar(context, path, *out);
+        status = read_tar(context, name, *out);
     if (status != SZG_OK) {
         szg_archive_close(out);
         return status;
@@ -184,6 +181,16 @@ szg_status szg_archive_open(szg_context *context, const char *path, int64_t most
     szg_memory_free((*out)->tar);
     (*out)->tar = NULL;
     return SZG_OK;
+}
+
+szg_status szg_archive_open(szg_context *context, const char *path, int64_t most,
+                            szg_archive **out) {
+    szg_mapping file;
+    *out = NULL;
+    SZG_TRY(szg_mapping_open(context, path, &file));
+    szg_status status = szg_archive_open_bytes(context, path, file.data, file.size, most, out);
+    szg_mapping_close(&file);
+    return status;
 }
 
 int64_t szg_archive_count(const szg_archive *archive) {
