@@ -124,10 +124,15 @@ static bool receive_line(int socket, char *line, size_t size) {
 
 szg_status bench_peer_ask(szg_context *context, bench_peer *peer, const char *request, char *answer,
                           size_t size) {
-    if (send_line(peer->socket, request) && receive_line(peer->socket, answer, size))
-        return SZG_OK;
-    SZG_TRY(szg_context_check_cancel(context));
-    return szg_fail(context, SZG_EBACKEND, "PyTorch ended before it answered `%s`", request);
+    char line[512];
+    if (!send_line(peer->socket, request) || !receive_line(peer->socket, line, sizeof line)) {
+        SZG_TRY(szg_context_check_cancel(context));
+        return szg_fail(context, SZG_EBACKEND, "PyTorch ended before it answered `%s`", request);
+    }
+    if (strncmp(line, "error ", 6) == 0)
+        return szg_fail(context, SZG_EBACKEND, "PyTorch, asked to `%s`: %s", request, line + 6);
+    snprintf(answer, size, "%s", line);
+    return SZG_OK;
 }
 
 void bench_peer_close(bench_peer *peer) {

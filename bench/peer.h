@@ -17,7 +17,8 @@ typedef struct bench_peer {
  * huge pages, memory kept between steps. SZG_EBACKEND where there is none. */
 SZG_CHECK_RESULT szg_status bench_peer_open(szg_context *context, int threads, bench_peer *peer);
 
-/* Sends a line and waits for the answer's, which is cut to `size`. SZG_EBACKEND: the peer died. */
+/* Sends a line and waits for the answer's, which is cut to `size`. SZG_EBACKEND: the peer
+ * died, or says why it cannot. */
 SZG_CHECK_RESULT szg_status bench_peer_ask(szg_context *context, bench_peer *peer,
                                            const char *request, char *answer, size_t size);
 void bench_peer_close(bench_peer *peer);

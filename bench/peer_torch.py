@@ -242,7 +242,11 @@ def main():
     bench = Bench()
     for line in sys.stdin:
         name, *words = line.split()
-        print(getattr(bench, name)(*words), flush=True)
+        try:
+            answer = getattr(bench, name)(*words)
+        except Exception as error:  # the one who asked shall know why
+            answer = "error " + " ".join(("%s: %s" % (type(error).__name__, error)).split())[:300]
+        print(answer, flush=True)
 
 
 main()

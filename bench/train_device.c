@@ -215,6 +215,16 @@ static szg_status open_peer(szg_context *context, bench_peer *peer) {
     return status == SZG_EBACKEND ? SZG_OK : status;
 }
 
+/* A rival that cannot build this model costs its own columns alone. */
+static szg_status open_rival(szg_context *context, device_job *job) {
+    szg_status status = bench_peer_model(context, job->peer, job->encoding, &job->plan->size);
+    if (status != SZG_EBACKEND)
+        return status;
+    szg_say(context, SZG_WARNING, "%s; its columns stay empty", szg_context_message(context));
+    bench_peer_close(job->peer);
+    return SZG_OK;
+}
+
 /* ---- Rows ---- */
 
 /* A case that takes its seconds from the job. */
@@ -307,7 +317,7 @@ static szg_status measure_encoding(szg_context *context, device_job *job, double
                                    szg_table *table) {
     double task, ablation;
     if (strcmp(job->encoding, "nope") != 0) {
-        SZG_TRY(bench_peer_model(context, job->peer, job->encoding, &job->plan->size));
+        SZG_TRY(open_rival(context, job));
         SZG_TRY(measure_step(context, job, table));
         SZG_TRY(measure_capture(context, job, table));
     }
