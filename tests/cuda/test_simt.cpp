@@ -1,6 +1,7 @@
 /* The emulated GPU itself: threads, barriers, exchanges. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels.h"
 
@@ -116,6 +117,37 @@ START_TEST(a_missing_barrier_shows) {
         wrong += tree_under(order, 0) != 255 * 128;
     }
     ck_assert_int_ge(wrong, 4);
+}
+END_TEST
+
+/* Reads what the thread before has written: without a barrier, right in one order only. */
+static __global__ void read_neighbours(int *out, int guarded) {
+    int *shared = shared_memory<int>();
+    unsigned i = threadIdx.x;
+    shared[i] = static_cast<int>(i);
+    if (guarded)
+        __syncthreads();
+    out[i] = i == 0 ? -1 : shared[i - 1];
+}
+
+START_TEST(orders_differ) {
+    constexpr unsigned threads = 128;
+    int *device = device_array<int>(threads), host[threads];
+    const char *orders[] = {"forward", "reverse", "1", "2"};
+    for (const char *order : orders)
+        for (int guarded = 0; guarded < 2; guarded++) {
+            setenv("SZG_EMULATED_ORDER", order, 1);
+            ck_cuda(cudaSuccess,
+                    start({1, threads, sizeof host}, read_neighbours, device, guarded));
+            read_array(host, device, threads);
+            int wrong = 0;
+            for (unsigned i = 0; i < threads; i++)
+                wrong += host[i] != static_cast<int>(i) - 1;
+            ck_assert_msg((wrong > 0) == (!guarded && strcmp(order, "forward") != 0),
+                          "%s, barrier %d: %d wrong", order, guarded, wrong);
+        }
+    unsetenv("SZG_EMULATED_ORDER");
+    ck_cuda(cudaSuccess, cudaFree(device));
 }
 END_TEST
 
@@ -260,6 +292,7 @@ void test_register(Suite *suite) {
     test_add(suite, "shuffles follow the guide", shuffles_follow_the_guide);
     test_add(suite, "masks meet apart", masks_meet_apart);
     test_add(suite, "a missing barrier shows", a_missing_barrier_shows);
+    test_add(suite, "orders differ", orders_differ);
     test_add(suite, "barriers count", barriers_count);
     test_add(suite, "deadlocks fail", deadlocks_fail);
     test_add(suite, "shared memory is poisoned for each block",
