@@ -144,6 +144,57 @@ START_TEST(as_from_the_matrices) {
 }
 END_TEST
 
+/* Largest distance of two lists of n descending numbers. */
+static double distance(int64_t n, const double *x, const double *y) {
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i] - y[i]));
+    return most;
+}
+
+static double *singular_values(int64_t n, const double *a) {
+    double *copy = new_numbers(n * n), *s = new_numbers(n);
+    memcpy(copy, a, (size_t)(n * n) * sizeof *copy);
+    ck_szg_ok(szg_singular(test_context(), n, n, copy, n, s, NULL, 1, NULL, 1));
+    szg_memory_free(copy);
+    return s;
+}
+
+/* Logits of a head: what L^T L costs is less than what computing them in single precision did. */
+START_TEST(below_the_rounding_of_logits) {
+    enum { N = 109, D = 16 };
+    szg_stream stream = {.seed = test_seed(), .purpose = 33};
+    double *sides = new_numbers(2 * N * D), *exact = new_numbers(N * N),
+           *single = new_numbers(N * N);
+    double *room = new_numbers(host_numbers_room(N)), error;
+    szg_logit_numbers numbers;
+    szg_spectrum spectrum;
+    szg_random_fill_normal(&stream, 0, 2 * N * D, sides);
+    for (int64_t at = 0; at < N * N; at++) {
+        float sum = 0;
+        for (int64_t c = 0; c < D; c++) {
+            float q = (float)sides[at / N * D + c], k = (float)sides[(N + at % N) * D + c];
+            exact[at] += (double)q * (double)k / 4;
+            sum += q * k / 4;
+        }
+        single[at] = sum;
+    }
+    ck_szg_ok(host_numbers(test_context(), N, single, room, &numbers));
+    ck_szg_ok(szg_spectra_of_squares(test_context(), N, numbers.squares, numbers.frobenius,
+                                     numbers.gram_frobenius, "test", &error, &spectrum));
+    double *given = singular_values(N, single), *before = singular_values(N, exact);
+    double squared = distance(N, spectrum.re, given), rounded = distance(N, given, before);
+    ck_assert_msg(squared < rounded / 2 && rounded < error, "%.3g, %.3g, %.3g", squared, rounded,
+                  error);
+    /* Those that are not rounding are as good as any. */
+    ck_assert(distance(D, spectrum.re, given) <= N * EPS * given[0]);
+    double *all[] = {sides, exact, single, room, given, before};
+    for (int i = 0; i < 6; i++)
+        szg_memory_free(all[i]);
+    szg_spectrum_close(&spectrum);
+}
+END_TEST
+
 /* ---- A bad spectrum ---- */
 
 typedef void spoil(both_ways *b, double *eigenvalues, double *squares);
@@ -269,6 +320,7 @@ END_TEST
 
 void test_register(Suite *suite) {
     test_add(suite, "as_from_the_matrices", as_from_the_matrices);
+    test_add(suite, "below_the_rounding_of_logits", below_the_rounding_of_logits);
     test_add(suite, "a_bad_spectrum_is_refused", a_bad_spectrum_is_refused);
     test_add(suite, "a_bad_one_is_named", a_bad_one_is_named);
     test_add(suite, "allocation_failures", allocation_failures);
