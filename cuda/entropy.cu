@@ -39,8 +39,8 @@ static __global__ void __launch_bounds__(THREADS)
         *counted = sum;
 }
 
-/* The first largest logit of a row and its place, in every lane. NaN is never larger, and nothing
- * is larger than a NaN in the first place. */
+/* The first largest logit of a row and its place, in every lane. A NaN is not; a row of them has
+ * the first. */
 static __device__ __forceinline__ int32_t first_largest(const float *logits, int64_t classes,
                                                         float *largest) {
     int lane = static_cast<int>(threadIdx.x) % WARP;
@@ -55,9 +55,8 @@ static __device__ __forceinline__ int32_t first_largest(const float *logits, int
         if (other > top || (other == top && place < best))
             top = other, best = place;
     }
-    bool first = best == INT32_MAX || isnan(logits[0]);
-    *largest = first ? logits[0] : top;
-    return first ? 0 : best;
+    *largest = best == INT32_MAX ? logits[0] : top;
+    return best == INT32_MAX ? 0 : best;
 }
 
 /* An example that counts: its gradient, and what it adds to the tally. */
