@@ -228,10 +228,11 @@ static void unpack(const op_slot *slot, int64_t size, const unsigned char *from,
     }
 }
 
-/* Guard bands of an array: 64 bytes, and for every other array one element more, so that arrays
- * are aligned to their elements alone. */
+/* Guard bands of an array: 64 bytes, and one element more where it shall be aligned to its elements
+ * alone. */
 static int64_t band_of(const op_trial *trial, int at, int64_t size) {
-    return 64 + (trial->slot[at].kind <= SLOT_LONGS && at % 2 ? size : 0);
+    bool ragged = !trial->aligned && at % 2 && trial->slot[at].kind <= SLOT_LONGS;
+    return 64 + (ragged ? size : 0);
 }
 
 static unsigned char *new_bytes(int64_t count) {

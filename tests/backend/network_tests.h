@@ -44,6 +44,7 @@ typedef szg_status call_fn(szg_context *context, const op_trial *trial, void **a
 struct op_trial {
     const void *shape; /* the operation's struct with its sizes */
     call_fn *forward, *backward;
+    bool aligned; /* every array; else every other one to its elements alone */
     int slots;
     op_slot slot[SLOTS];
 };

@@ -108,6 +108,23 @@ START_TEST(linear_layers_agree) {
 }
 END_TEST
 
+/* What a table keeps of a shape is of the shape alone: arrays stand elsewhere each time. */
+START_TEST(layers_of_one_shape_agree) {
+    enum { LAYERS = 9 };
+    void *held[LAYERS];
+    for (int i = 0; i < LAYERS; i++) {
+        linear_case c;
+        op_trial t;
+        ck_on(tested(0), szg_device_alloc(tested(0), 512, &held[i]));
+        open_linear(&c, &t, 12, 16, 8, (szg_activation)(i % 3));
+        check_parity(&t);
+        close_trial(&t);
+    }
+    for (int i = 0; i < LAYERS; i++)
+        szg_device_free(tested(0), held[i]);
+}
+END_TEST
+
 /* Several blocks of rows, of columns and of the pool. */
 START_TEST(large_linear_layers_agree) {
     const int64_t shapes[][3] = {{1030, 33, 40}, {70, 300, 520}, {600, 130, 17}};
@@ -350,6 +367,7 @@ END_TEST
 
 void test_register(Suite *suite) {
     test_add(suite, "linear_layers_agree", linear_layers_agree);
+    test_add(suite, "layers_of_one_shape_agree", layers_of_one_shape_agree);
     test_add(suite, "large_linear_layers_agree", large_linear_layers_agree);
     test_add(suite, "linear_gradients_are_differences", linear_gradients_are_differences);
     test_add(suite, "products_keep_the_bits_of_their_precision",
