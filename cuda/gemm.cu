@@ -21,8 +21,9 @@ static void parts_close(product_parts *parts) {
         cublasLtMatmulDescDestroy(parts->operation);
 }
 
-static cublasOperation_t operation_of(char op) {
-    return op == 'n' ? CUBLAS_OP_N : op == 't' ? CUBLAS_OP_T : CUBLAS_OP_C;
+static cublasOperation_t operation_of(const product64 *p, char op) {
+    bool conjugate = op == 'c' && p->width == 2;
+    return op == 'n' ? CUBLAS_OP_N : conjugate ? CUBLAS_OP_C : CUBLAS_OP_T;
 }
 
 /* `rows` x `columns` is the row-major array; cuBLASLt sees its transpose. */
@@ -44,7 +45,7 @@ static szg_status layout_open(szg_context *context, const product64 *p, int64_t 
 }
 
 static szg_status parts_open(szg_context *context, const product64 *p, product_parts *parts) {
-    cublasOperation_t first = operation_of(p->op_b), second = operation_of(p->op_a);
+    cublasOperation_t first = operation_of(p, p->op_b), second = operation_of(p, p->op_a);
     bool plain_a = p->op_a == 'n', plain_b = p->op_b == 'n';
     TRY_PRODUCT(context, cublasLtMatmulDescCreate(&parts->operation, CUBLAS_COMPUTE_64F,
                                                   p->width == 1 ? CUDA_R_64F : CUDA_C_64F));

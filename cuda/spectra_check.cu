@@ -49,7 +49,8 @@ __device__ static double power(int exponent) {
     return ldexp(1.0, exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent);
 }
 
-static __global__ void measure_kernel(measured what, double *a, double *known) {
+static __global__ void __launch_bounds__(BLOCK_LARGE)
+    measure_kernel(measured what, double *a, double *known) {
     double *shared = shared_memory<double>();
     a += blockIdx.x * what.rows * what.columns * what.width;
     known += static_cast<int64_t>(blockIdx.x) * KNOWN;
@@ -114,7 +115,7 @@ __device__ static double defect_of(value_kind kind, int64_t n, double re, double
     return worse(kind == VALUES_GENERAL ? excess : fabs(excess), first);
 }
 
-static __global__ void values_kernel(values_job job) {
+static __global__ void __launch_bounds__(BLOCK_LARGE) values_kernel(values_job job) {
     double *shared = shared_memory<double>();
     int64_t width = job.kind == VALUES_GENERAL ? 2 : 1;
     double *values = job.values + blockIdx.x * job.n * width;

@@ -56,8 +56,8 @@ inline int64_t part(int64_t *total, int64_t bytes) {
 }
 
 /* Rows of `bytes` bytes between host and device, their beginnings `to_step` and `from_step` bytes
- * apart; the host's array is read or written when a copy to the device or a memory_finish returns.
- */
+ * apart. The host's array is pageable: it has been read when copy_in returns, and is written when
+ * wait_for has returned. */
 szg_status copy_in(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
                    const void *from, int64_t from_step, int64_t rows, int64_t bytes);
 szg_status copy_out(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
