@@ -21,7 +21,11 @@ template <int Qk, int V> struct sizes {
         THREADS = WARPS * WARP,
         KEYS = WARPS * MMA_M,
         QUERIES = Qk > 32 ? 32 : 64,
-        GROUP = 4, /* of strips of 8 queries that a warp works on at a time */
+        GROUP =
+            Qk > 16 && Qk <= 64 ? 4 : 2, /* of strips of 8 queries that a warp works on at a time */
+        BLOCKS = Qk > 32   ? 1
+                 : Qk > 16 ? 2
+                           : 3, /* of a multiprocessor: limits the registers */
         LD_QK = Qk + TILE_PAD,
         LD_V = V + TILE_PAD,
         LD_LOGITS = KEYS + TILE_PAD
@@ -82,7 +86,7 @@ template <int Width, bool Exact, int Group>
 __device__ __forceinline__ void products(const float *x, const float *y, float c[Group][4]) {
     const int ld = Width + TILE_PAD;
     clear<Group>(c);
-#pragma unroll
+#pragma unroll 4
     for (int k = 0; k < Width; k += MMA_K) {
         fragment_a<Exact> a = load_a<Exact>(x + k, ld);
 #pragma unroll
@@ -272,10 +276,17 @@ __device__ __forceinline__ void write_sums(const attention_call &a, const head_p
     __syncthreads();
 }
 
+/* Blocks of a multiprocessor at one time: limits the registers. Nothing spills but 28 bytes of the
+ * widest heads in f32. */
+template <int Qk, bool Exact> constexpr int resident_blocks() {
+    return Qk > 32 ? 1 : Qk > 16 || Exact ? 2 : 3;
+}
+
 /* Tiles of keys from `keys` on have zero gradients, but the first comes in any case, so that dq is
  * written. */
 template <int Qk, int V, bool Exact>
-__global__ void __launch_bounds__(sizes<Qk, V>::THREADS) backward(const attention_call a) {
+__global__ void __launch_bounds__(sizes<Qk, V>::THREADS, resident_blocks<Qk, Exact>())
+    backward(const attention_call a) {
     typedef sizes<Qk, V> S;
     tiles<Qk, V> &t = *shared_memory<tiles<Qk, V>>();
     const head_place h = head_of(a, blockIdx.x);

@@ -119,6 +119,7 @@ __device__ __forceinline__ void load_tile(const attention_call &a, const head_pl
                                           const vectors &from, const rotation &turn, int first,
                                           int end, float *tile) {
     const bool wide = from.wide && turn.wide;
+#pragma unroll 4
     for (int at = static_cast<int>(threadIdx.x); at < Rows * Width / 4; at += Threads) {
         int r = at / (Width / 4), c = at % (Width / 4) * 4, row = first + r;
         float4 x = make_float4(0, 0, 0, 0);
@@ -146,6 +147,7 @@ __device__ __forceinline__ void store_tile(const attention_call &a, const head_p
                                            const float *tile, const rotation &turn, int first,
                                            int end, const vectors &to) {
     const bool wide = to.wide && turn.wide;
+#pragma unroll 4
     for (int at = static_cast<int>(threadIdx.x); at < Rows * Width / 4; at += Threads) {
         int r = at / (Width / 4), c = at % (Width / 4) * 4, row = first + r;
         if (row >= end || c >= to.width)
