@@ -107,7 +107,7 @@ SZG_CHECK_RESULT szg_status szg_eigen_hermitian(szg_context *context, int64_t n,
                                                 int64_t lda, double *w, bool vectors);
 
 /* General: w[0..n-1] in no particular order; of a real matrix in conjugate pairs, positive
- * imaginary part first. The cpu table only (SZG_EBACKEND elsewhere). */
+ * imaginary part first. SZG_EBACKEND: the reference has none. */
 SZG_CHECK_RESULT szg_status szg_eigen_general(szg_context *context, int64_t n, double *a,
                                               int64_t lda, szg_c64 *w);
 SZG_CHECK_RESULT szg_status szg_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *a,
@@ -134,9 +134,9 @@ SZG_CHECK_RESULT szg_status szg_singular_complex(szg_context *context, int64_t m
 SZG_CHECK_RESULT szg_status szg_qr_r(szg_context *context, int64_t m, int64_t n, double *a,
                                      int64_t lda);
 
-/* ---- Many small matrices: one matrix a worker of the pool, BLAS single-threaded inside. Matrix i
- * stands at a + i * stride without gaps between its rows, its values at row i of the result. A
- * failure names the matrix. ---- */
+/* ---- Many small matrices: one matrix a worker of the pool, BLAS single-threaded inside, or all at
+ * once on a device. Matrix i stands at a + i * stride without gaps between its rows, its values at
+ * row i of the result. A failure names the matrix. ---- */
 
 SZG_CHECK_RESULT szg_status szg_eigen_symmetric_batch(szg_context *context, int64_t count,
                                                       int64_t n, double *a, int64_t stride,
