@@ -201,7 +201,7 @@ static szg_status check_general(szg_context *context, int64_t n, const szg_c64 *
                         defect, excess, n);
     out->residual = defect;
     out->residual_meaning =
-        "|sum of eigenvalues - trace| / (sqrt(n) ||L||_F): a necessary check of LAPACK's "
+        "|sum of eigenvalues - trace| / (sqrt(n) ||L||_F): a necessary check of the solver's "
         "backward-stable answer, the exact eigenvalues of L + E, ||E||_2 <= c n eps ||L||_2; where "
         "L is far from normal they may move by more than ||E||";
     out->trace = trace.re;

@@ -11,7 +11,7 @@ const char szg_defect_meaning[] =
     "||L||_F "
     "(the latter alone for singular values), both norms taken from the entries: a necessary check "
     "of "
-    "LAPACK's backward-stable answer, whose error is at most about n eps ||L||_2";
+    "the solver's backward-stable answer, whose error is at most about n eps ||L||_2";
 
 szg_status szg_selection_of(szg_context *context, int64_t n, const szg_spectra_options *options,
                             szg_selection *out) {

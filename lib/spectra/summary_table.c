@@ -1,4 +1,8 @@
 /* The columns of the table `summary`, in their one place. */
+#include <stdio.h>
+#include <string.h>
+
+#include <szego/backend.h>
 #include <szego/ball.h>
 #include <szego/summary.h>
 
@@ -79,6 +83,22 @@ szg_status szg_summary_table(szg_context *context, szg_table **out) {
     return szg_table_open(context, "summary", columns, count + TAIL_COLUMNS, out);
 }
 
+/* Spectra say "(LAPACK)" of what they gave to the backend's solver; here is whose it was. */
+static szg_status set_method(szg_context *context, szg_table *table, const char *method) {
+    static const char lapack[] = "(LAPACK)";
+    const char *backend = szg_ops_name(szg_ops_of(context)),
+               *at = method ? strstr(method, lapack) : NULL;
+    const char *solver = strncmp(backend, "cuda", 4) == 0        ? "(cuSOLVER or LAPACK, by size)"
+                         : strncmp(backend, "reference", 9) == 0 ? "(Jacobi)"
+                                                                 : lapack;
+    char text[256];
+    if (!at)
+        return szg_table_set_text(context, table, "method", method);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - method), method, solver,
+             at + sizeof lapack - 1);
+    return szg_table_set_text(context, table, "method", text);
+}
+
 szg_status szg_summary_add(szg_context *context, szg_table *table, const szg_summary_labels *labels,
                            const szg_summary *summary, double toeplitzness,
                            const szg_range *symbol) {
@@ -95,5 +115,5 @@ szg_status szg_summary_add(szg_context *context, szg_table *table, const szg_sum
     for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++)
         SZG_TRY(szg_summary_set(context, table, numbers[i].column, &numbers[i]));
     SZG_TRY(szg_table_set_text(context, table, "theorem", labels->theorem));
-    return szg_table_set_text(context, table, "method", summary->method);
+    return set_method(context, table, summary->method);
 }
