@@ -13,7 +13,7 @@ static __global__ void write_numbers(int *out) {
 }
 
 START_TEST(every_thread_runs_once) {
-    const char *orders[] = {"forward", "reverse", "7", "8"};
+    const char *orders[] = {"forward", "reverse", "7", "8", "ahead", "ahead-reverse"};
     constexpr size_t count = 2 * 3 * 5 * 7 * 4 * 3;
     int *device = device_array<int>(count), host[count];
     for (const char *order : orders) {
@@ -111,12 +111,12 @@ static int tree_under(const char *order, int guarded) {
 
 START_TEST(a_missing_barrier_shows) {
     int wrong = 0;
-    const char *orders[] = {"forward", "reverse", "1", "2", "3"};
+    const char *orders[] = {"forward", "reverse", "1", "2", "3", "ahead", "ahead-reverse"};
     for (const char *order : orders) {
         ck_assert_int_eq(tree_under(order, 1), 255 * 128);
         wrong += tree_under(order, 0) != 255 * 128;
     }
-    ck_assert_int_ge(wrong, 4);
+    ck_assert_int_ge(wrong, 5); /* a tree is right where the last thread is the first */
 }
 END_TEST
 
@@ -144,6 +144,46 @@ START_TEST(orders_differ) {
             for (unsigned i = 0; i < threads; i++)
                 wrong += host[i] != static_cast<int>(i) - 1;
             ck_assert_msg((wrong > 0) == (!guarded && strcmp(order, "forward") != 0),
+                          "%s, barrier %d: %d wrong", order, guarded, wrong);
+        }
+    unsetenv("SZG_EMULATED_ORDER");
+    ck_cuda(cudaSuccess, cudaFree(device));
+}
+END_TEST
+
+/* Tiles pass through shared memory, and a warp adds what it read: without the barrier at the end a
+ * warp may overwrite what another has yet to read. */
+static __global__ void add_tiles(int *out, int guarded) {
+    int *tile = shared_memory<int>();
+    unsigned i = threadIdx.x;
+    int sum = 0;
+    for (int pass = 0; pass < 3; pass++) {
+        tile[i] = pass;
+        __syncthreads();
+        int term = tile[(i + blockDim.x / 2) % blockDim.x];
+        for (int step = 16; step > 0; step /= 2)
+            term += __shfl_xor_sync(0xffffffffu, term, step);
+        sum += term;
+        if (guarded)
+            __syncthreads();
+    }
+    out[i] = sum;
+}
+
+/* By turns all warps read before one is done with adding; only one that runs ahead shows it. */
+START_TEST(a_missing_barrier_at_the_end_of_a_loop_shows_ahead) {
+    constexpr unsigned threads = 128;
+    int *device = device_array<int>(threads), host[threads];
+    const char *orders[] = {"forward", "reverse", "1", "ahead", "ahead-reverse"};
+    for (const char *order : orders)
+        for (int guarded = 0; guarded < 2; guarded++) {
+            setenv("SZG_EMULATED_ORDER", order, 1);
+            ck_cuda(cudaSuccess, start({1, threads, sizeof host}, add_tiles, device, guarded));
+            read_array(host, device, threads);
+            int wrong = 0;
+            for (int sum : host)
+                wrong += sum != 32 * (0 + 1 + 2);
+            ck_assert_msg((wrong > 0) == (!guarded && strncmp(order, "ahead", 5) == 0),
                           "%s, barrier %d: %d wrong", order, guarded, wrong);
         }
     unsetenv("SZG_EMULATED_ORDER");
@@ -293,6 +333,8 @@ void test_register(Suite *suite) {
     test_add(suite, "masks meet apart", masks_meet_apart);
     test_add(suite, "a missing barrier shows", a_missing_barrier_shows);
     test_add(suite, "orders differ", orders_differ);
+    test_add(suite, "a missing barrier at the end of a loop shows ahead",
+             a_missing_barrier_at_the_end_of_a_loop_shows_ahead);
     test_add(suite, "barriers count", barriers_count);
     test_add(suite, "deadlocks fail", deadlocks_fail);
     test_add(suite, "shared memory is poisoned for each block",

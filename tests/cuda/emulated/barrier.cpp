@@ -10,12 +10,13 @@ bool same_place(const Place &a, const Place &b) {
     return a.line == b.line && (a.file == b.file || !strcmp(a.file, b.file));
 }
 
-/* The last to come goes on last of all: every stretch between barriers has the same order. */
+/* By turns the last to come goes on last of all: every stretch between barriers has the same
+ * order. */
 void release() {
     block.verdict = block.votes;
     block.votes = {0, 1, 0};
     for (int i = 0; i < block.waiting_count; i++)
-        block_wake(block.waiting[i]);
+        schedule_wake(block.waiting[i]);
     block.waiting_count = 0;
 }
 

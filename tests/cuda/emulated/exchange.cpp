@@ -83,7 +83,7 @@ void complete(Exchange *exchange, Warp *warp, const Thread *self) {
     for (unsigned left = exchange->arrived; left; left &= left - 1) {
         Thread *thread = warp->first + __builtin_ctz(left);
         if (thread != self)
-            block_wake(thread);
+            schedule_wake(thread);
     }
     warp->open &= ~(1u << (exchange - warp->exchange));
 }

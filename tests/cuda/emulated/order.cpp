@@ -8,6 +8,7 @@ namespace emulated {
 namespace {
 
 enum class Order { forward, reverse, shuffled } mode;
+Ahead ahead;
 uint64_t seed;
 
 /* splitmix64 (Steele, Lea and Flood 2014). */
@@ -38,14 +39,25 @@ uint64_t common_divisor(uint64_t a, uint64_t b) {
 
 void order_read(void) {
     const char *text = getenv("SZG_EMULATED_ORDER");
+    ahead = Ahead::no;
     if (!text || !*text || !strcmp(text, "forward")) {
         mode = Order::forward;
     } else if (!strcmp(text, "reverse")) {
         mode = Order::reverse;
+    } else if (!strcmp(text, "ahead")) {
+        mode = Order::forward;
+        ahead = Ahead::forward;
+    } else if (!strcmp(text, "ahead-reverse")) {
+        mode = Order::reverse;
+        ahead = Ahead::reverse;
     } else {
         mode = Order::shuffled;
         seed = mixed(strtoull(text, nullptr, 0));
     }
+}
+
+Ahead order_ahead(void) {
+    return ahead;
 }
 
 /* Warps are shuffled, and the lanes in them: the lanes of a warp stay together, which is faster. */

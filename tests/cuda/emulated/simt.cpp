@@ -34,15 +34,6 @@ void become(Thread *thread) {
     threadIdx = thread->index;
 }
 
-/* The next thread to run, null where all wait or have ended. */
-Thread *next_thread() {
-    if (block.first_ready != block.end_ready)
-        return block.ready[block.first_ready++ % most_threads];
-    if (block.begun < block.count)
-        return &block.threads[block.order[block.begun++]];
-    return nullptr;
-}
-
 void print_failure(const char *why, const char *waits_at, Place place) {
     Dl_info info;
     const char *name = "";
@@ -91,7 +82,7 @@ void fiber_body(Fiber *self) {
     for (;;) {
         block.launch.thread(block.launch.data);
         thread_end();
-        Thread *next = next_thread();
+        Thread *next = schedule_next();
         if (next && !next->fiber) {
             next->fiber = self;
             become(next);
@@ -141,10 +132,9 @@ void prepare_threads(const Launch &launch) {
 }
 
 void begin_block(uint64_t number) {
-    order_threads(block.count, number, block.order);
+    schedule_begin(number);
     block.live = block.count;
-    block.begun = block.waiting_count = 0;
-    block.first_ready = block.end_ready = 0;
+    block.waiting_count = 0;
     block.votes = {0, 1, 0};
     for (int i = 0; i < block.count; i++) {
         block.threads[i].fiber = nullptr;
@@ -163,7 +153,7 @@ void begin_block(uint64_t number) {
 }
 
 bool run_block() {
-    Thread *first = next_thread();
+    Thread *first = schedule_next();
     first->fiber = idle_fiber();
     if (!first->fiber)
         return false;
@@ -183,7 +173,7 @@ void block_fail(const char *why, Place place) {
 
 void block_wait(const char *waits_at, Place place) {
     Thread *self = block.current;
-    Thread *next = next_thread();
+    Thread *next = schedule_next();
     if (next == self) /* woken already, and the only one */
         return;
     self->waits_at = waits_at;

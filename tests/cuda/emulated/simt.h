@@ -3,7 +3,8 @@
  * Blocks run one after the other. A thread runs until it has to wait for others; then the next goes
  * on, first those that can, then those that have not begun. SZG_EMULATED_ORDER = forward | reverse
  * | NUMBER (the seed of a shuffle) sets the order of the blocks and of the threads in a block, so
- * that results which depend on it show. A launch fails when nothing can go on. */
+ * that results which depend on it show; under ahead | ahead-reverse a warp runs to its next barrier
+ * before another gets a turn (schedule.cpp). A launch fails when nothing can go on. */
 #ifndef EMULATED_SIMT_H
 #define EMULATED_SIMT_H
 

@@ -40,14 +40,10 @@ struct Warp {
 
 struct Block {
     Launch launch;
-    int count, begun, live;
+    int count, live;
     Thread *current;
     Thread threads[most_threads];
     Warp warps[most_warps];
-    int order[most_threads];
-    /* Those that can go on, a ring. */
-    Thread *ready[most_threads];
-    unsigned first_ready, end_ready;
     /* Those at the barrier. */
     Thread *waiting[most_threads];
     int waiting_count;
@@ -57,10 +53,10 @@ struct Block {
 
 extern Block block;
 
-/* Puts `thread` behind those that can go on. */
-inline void block_wake(Thread *thread) {
-    block.ready[block.end_ready++ % most_threads] = thread;
-}
+/* schedule.cpp. The next thread is null where all wait or have ended. */
+void schedule_begin(uint64_t block_number);
+void schedule_wake(Thread *thread); /* it can go on */
+Thread *schedule_next(void);
 
 /* Lets others run until it is the turn of the running thread, once someone has woken it. */
 void block_wait(const char *waits_at, Place place);
@@ -73,7 +69,10 @@ void barrier_forget(void);
 void exchange_forget(Thread *thread);
 void copies_forget(void); /* of the block, when it has ended */
 
-/* Threads of the block in the order in which they begin; blocks likewise. */
+/* Whether warps run ahead of each other instead of by turns, and which of them. */
+enum class Ahead { no, forward, reverse };
+Ahead order_ahead(void);
+/* Threads of the block in the order in which they begin, by turns; blocks likewise. */
 void order_threads(int count, uint64_t block_number, int *order);
 uint64_t order_block(uint64_t count, uint64_t step);
 void order_read(void); /* reads SZG_EMULATED_ORDER */
