@@ -38,7 +38,8 @@ typedef struct szg_plugin {
     void (*close)(szg_ops *ops);
 } szg_plugin;
 
-/* The one symbol of a plugin: NULL where the host's ABI is another. Keeps `host`. */
+/* The one symbol of a plugin. Keeps `host`, and calls none of its functions yet: whether both have
+ * one ABI number the library looks afterwards. */
 typedef const szg_plugin *szg_plugin_entry(const szg_host *host);
 #define SZG_PLUGIN_ENTRY "szego_plugin"
 
