@@ -64,8 +64,7 @@ static szg_status allocate(szg_context *context, session *self, int64_t count, i
 static void spectra_job_close(szg_context *context, szg_spectra_job *given) {
     capture_job *job = reinterpret_cast<capture_job *>(given);
     session *self = session_of(context);
-    cudaStreamSynchronize(self->side);
-    cudaFree(job->block); /* waits for the work that uses it */
+    device_free(self, job->block);
     free(job->host);
     free(job);
 }

@@ -185,8 +185,8 @@ static szg_status run(szg_context *context, eigen_job *job) {
                       : fail(context, SZG_ENOMEM, "%lld bytes of host memory were refused",
                              2LL * job->n * (long long)sizeof *rows);
     }
+    memory_release(&memory); /* waits: a copy to `rows` may be under way where something failed */
     free(rows);
-    memory_release(&memory);
     return named(context, status, "%s eigenvalues of order %lld on the GPU",
                  job->width == 1 ? "symmetric" : "Hermitian", (long long)job->n);
 }

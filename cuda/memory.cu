@@ -15,17 +15,18 @@ static szg_status memory_alloc(szg_context *context, int64_t bytes, void **out) 
 }
 
 static void memory_free(szg_context *context, void *memory) {
-    session_of(context);
-    cudaFree(memory); /* waits for the work that uses it */
+    device_free(session_of(context), memory);
 }
 
-/* `from` is pageable memory of the host: CUDA has read it when the call returns. */
+/* `from` is the caller's again: where a device reads pageable memory itself (HMM, ATS), CUDA need
+ * not have read it when the call returns. */
 static szg_status upload(szg_context *context, session *self, void *to, const void *from,
                          int64_t bytes) {
     if (self->recording)
         return fail(context, SZG_EBACKEND, "not while a step is recorded");
     TRY_CUDA(context, cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyHostToDevice,
                                       self->stream));
+    TRY_CUDA(context, cudaStreamSynchronize(self->stream));
     return SZG_OK;
 }
 

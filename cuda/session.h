@@ -84,6 +84,9 @@ szg_status product_failed(szg_context *context, cublasStatus_t error, const char
 /* Device memory, not zeroed. SZG_EBACKEND with the device's numbers where it is refused. */
 szg_status device_alloc(szg_context *context, session *self, int64_t bytes, void **out);
 
+/* Waits for the session's work, then frees: cudaFree itself promises no wait. NULL is allowed. */
+void device_free(session *self, void *memory);
+
 /* At least `bytes` bytes, 256-byte aligned, with undefined contents. What was taken for this use
  * before is lost. Grows by doubling; not while recording. */
 szg_status scratch_take(szg_context *context, session *self, scratch_use use, int64_t bytes,
@@ -96,14 +99,14 @@ enum {
     GRID_LIMIT = 65535          /* of y and z */
 };
 
-/* Dynamic shared memory beyond the default is allowed first. */
+/* Allows a kernel dynamic shared memory beyond the default. */
+szg_status shared_allow(szg_context *context, const void *kernel, int64_t bytes);
+
 template <class... Parameters, class... Arguments>
 szg_status launch(szg_context *context, cudaStream_t stream, void (*kernel)(Parameters...),
                   dim3 grid, dim3 block, int64_t shared, Arguments... arguments) {
     if (shared > SHARED_DEFAULT)
-        TRY_CUDA(context,
-                 cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+        SZG_TRY(shared_allow(context, reinterpret_cast<const void *>(kernel), shared));
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;

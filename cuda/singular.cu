@@ -24,6 +24,7 @@ typedef struct singular_job {
      * and vt, numbers about a and about the residual */
     double *kept, *matrix, *left, *right, *out_u, *out_vt, *values, *known, *known_rest, *check;
     int *info;
+    double found[KNOWN], rest[KNOWN]; /* of the host: the numbers about a and about the residual */
 } singular_job;
 
 static bool transposed(const singular_job *job) {
@@ -160,20 +161,19 @@ static szg_status bring_vectors(szg_context *context, session *self, const singu
     return check_measure(context, self->stream, &what, job->kept, job->known_rest);
 }
 
-static szg_status download_vectors(szg_context *context, session *self, const singular_job *job) {
+static szg_status download_vectors(szg_context *context, session *self, singular_job *job) {
     const int64_t size = sizeof(double), wide = size * job->width;
-    double known[KNOWN], rest[KNOWN];
-    SZG_TRY(copy_out(context, self->stream, known, 0, job->known, 0, 1, KNOWN * size));
-    SZG_TRY(copy_out(context, self->stream, rest, 0, job->known_rest, 0, 1, KNOWN * size));
+    SZG_TRY(copy_out(context, self->stream, job->found, 0, job->known, 0, 1, KNOWN * size));
+    SZG_TRY(copy_out(context, self->stream, job->rest, 0, job->known_rest, 0, 1, KNOWN * size));
     SZG_TRY(copy_out(context, self->stream, job->u, job->ldu * wide, job->out_u, job->k * wide,
                      job->m, job->k * wide));
     SZG_TRY(copy_out(context, self->stream, job->vt, job->ldvt * wide, job->out_vt, job->n * wide,
                      job->k, job->n * wide));
     SZG_TRY(wait_for(context, self->stream));
-    double unit = known[KNOWN_NORM] > 0 ? known[KNOWN_NORM] : 1;
+    double unit = job->found[KNOWN_NORM] > 0 ? job->found[KNOWN_NORM] : 1;
     int64_t larger = job->m > job->n ? job->m : job->n;
     return residual_accept(context, "singular vectors: matrix", 0,
-                           rest[KNOWN_NORM] * rest[KNOWN_UNIT] / unit,
+                           job->rest[KNOWN_NORM] * job->rest[KNOWN_UNIT] / unit,
                            RESIDUAL_SLACK * (double)larger * DBL_EPSILON);
 }
 

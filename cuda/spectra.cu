@@ -122,13 +122,14 @@ szg_status memory_take(szg_context *context, session *self, call_memory *memory,
                     self->device.name, (double)bytes / unit, (double)available / unit,
                     (double)self->device.memory / unit, remedy);
     SZG_TRY(device_alloc(context, self, bytes, out));
+    memory->self = self;
     memory->blocks[memory->count++] = *out;
     return SZG_OK;
 }
 
 void memory_release(call_memory *memory) {
     for (int i = 0; i < memory->count; i++)
-        cudaFree(memory->blocks[i]); /* waits for the work that uses it */
+        device_free(memory->self, memory->blocks[i]);
     memory->count = 0;
 }
 

@@ -37,6 +37,7 @@ szg_status solver_failed(szg_context *context, cusolverStatus_t error, const cha
 
 /* Device memory of one call. Zero it; memory_release frees what was taken. */
 typedef struct call_memory {
+    session *self;
     void *blocks[4];
     int count;
 } call_memory;
@@ -56,8 +57,7 @@ inline int64_t part(int64_t *total, int64_t bytes) {
 }
 
 /* Rows of `bytes` bytes between host and device, their beginnings `to_step` and `from_step` bytes
- * apart. The host's array is pageable: it has been read when copy_in returns, and is written when
- * wait_for has returned. */
+ * apart. The host's array has been read, and is written, when wait_for has returned. */
 szg_status copy_in(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
                    const void *from, int64_t from_step, int64_t rows, int64_t bytes);
 szg_status copy_out(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,

@@ -140,9 +140,11 @@ static szg_status transform_run(szg_context *context, const void *opened, const 
                                 void *out) {
     const transform *plan = static_cast<const transform *>(opened);
     cudaSetDevice(plan->self->index);
-    return named(context, run_on(context, plan, in, out),
-                 "%lld transforms of length %lld on the GPU", (long long)plan->batch,
-                 (long long)plan->n);
+    szg_status status = run_on(context, plan, in, out);
+    if (status != SZG_OK && !plan->self->recording)
+        cudaStreamSynchronize(plan->self->stream); /* what was queued still uses the arrays */
+    return named(context, status, "%lld transforms of length %lld on the GPU",
+                 (long long)plan->batch, (long long)plan->n);
 }
 
 void transform_fill(szg_ops *ops) {

@@ -90,6 +90,7 @@ START_TEST(a_write_beyond_the_end_shows) {
     ck_cuda(cudaSuccess, start({1, 1}, write_at, device, size_t{99}));
 #ifndef __SANITIZE_ADDRESS__
     ck_cuda(cudaSuccess, start({1, 1}, write_at, device, size_t{130}));
+    ck_cuda(cudaSuccess, cudaDeviceSynchronize());
     ck_cuda(cudaErrorIllegalAddress, cudaFree(device));
     ck_cuda(cudaSuccess, cudaDeviceReset());
 #else

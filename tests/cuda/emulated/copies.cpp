@@ -1,9 +1,8 @@
-/* Copies and fills, with the synchronisation that CUDA documents: pageable host memory is read
- * before the call returns and written before it returns; pinned memory when the stream comes to
- * it. One rectangle serves all: a plain copy has height 1. */
+/* Copies and fills, with no more synchronisation than CUDA documents ("API synchronization
+ * behavior"): host memory is read and written when the stream comes to it, pageable memory too, for
+ * a copy of it "might be synchronous" and need not. One rectangle serves all: a plain copy has
+ * height 1. */
 #include <string.h>
-
-#include <vector>
 
 #include "gpu.h"
 
@@ -46,16 +45,6 @@ bool valid(const Rectangle &area, cudaMemcpyKind kind) {
                       on_device(area.from, kind, false));
 }
 
-/* Reads the source now and writes when the stream comes to it. */
-cudaError_t push_staged(const Rectangle &area, cudaStream_t stream) {
-    auto stage = std::make_shared<std::vector<char>>(area.width * area.height);
-    copy({stage->data(), area.from, area.width, area.from_pitch, area.width, area.height});
-    return stream_push(stream, [area, stage] {
-        copy({area.to, stage->data(), area.to_pitch, area.width, area.width, area.height});
-        return cudaSuccess;
-    });
-}
-
 cudaError_t push(const Rectangle &area, cudaMemcpyKind kind, cudaStream_t stream) {
     if (area.width == 0 || area.height == 0)
         return cudaSuccess;
@@ -69,13 +58,11 @@ cudaError_t push(const Rectangle &area, cudaMemcpyKind kind, cudaStream_t stream
     bool to_pageable = !to_device && !memory_pinned(area.to, to_bytes);
     if ((from_pageable || to_pageable) && stream_captures(stream))
         return stream_drain(stream); /* refuses, as a wait */
-    if (from_pageable && to_device)
-        return push_staged(area, stream);
     cudaError_t error = stream_push(stream, [area] {
         copy(area);
         return cudaSuccess;
     });
-    if (error == cudaSuccess && to_pageable)
+    if (error == cudaSuccess && !from_device && !to_device)
         error = stream_drain(stream);
     return error;
 }

@@ -252,15 +252,13 @@ cudaError_t cudaMalloc(void **pointer, size_t size) {
     return returned(allocate(pointer, size));
 }
 
-/* Waits for all work first, as the device does. */
+/* Waits for nothing: CUDA's "may perform implicit synchronization". */
 cudaError_t cudaFree(void *pointer) {
     EMULATED_ENTER(cudaErrorInvalidValue);
     if (!pointer)
         return cudaSuccess;
     if (cudaError_t refused = capture_refuses(true))
         return refused;
-    if (cudaError_t error = streams_drain())
-        return error;
     return returned(release(pointer));
 }
 

@@ -165,9 +165,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return error;
 }
 
+/* An injected failure comes after the work, as a true one would. */
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    Guard work;
+    cudaError_t error = stream_drain(stream);
     EMULATED_ENTER(cudaErrorLaunchFailure);
-    return stream_drain(stream);
+    return error;
 }
 
 cudaError_t cudaDeviceSynchronize() {
