@@ -3,21 +3,41 @@
 #include "spectra_check.h"
 #include "spectra_device.h"
 
+/* Matrices of one call: cuSOLVER wants count n lda below 2^31, as documented, and has refused
+ * batches beyond 32,767, which it says nowhere. */
+enum { BATCH_MOST = 16384 };
+
 typedef struct batch_work {
     solver *with;
+    int64_t count; /* of one call */
     size_t on_device, on_host;
     int64_t known, info, work, total; /* offsets and size of the scratch memory */
 } batch_work;
 
+static szg_status size_call(szg_context *context, int64_t count, int64_t n, const double *a,
+                            const double *w, batch_work *work) {
+    size_t on_device = 0, on_host = 0;
+    TRY_SOLVER(context, cusolverDnXsyevBatched_bufferSize(
+                            work->with->handle, work->with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
+                            CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F,
+                            &on_device, &on_host, count));
+    work->on_device = on_device > work->on_device ? on_device : work->on_device;
+    work->on_host = on_host > work->on_host ? on_host : work->on_host;
+    return SZG_OK;
+}
+
+/* Calls are of equal size but the last. */
 static szg_status size_work(szg_context *context, session *self, cudaStream_t stream,
                             scratch_use use, int64_t count, int64_t n, const double *a,
                             const double *w, batch_work *out) {
+    int64_t most = INT32_MAX / (n * n);
     *out = {};
+    most = most < 1 ? 1 : most < BATCH_MOST ? most : BATCH_MOST;
+    out->count = count < most ? count : most;
     SZG_TRY(solver_open(context, self, use, stream, &out->with));
-    TRY_SOLVER(context, cusolverDnXsyevBatched_bufferSize(
-                            out->with->handle, out->with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
-                            CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F,
-                            &out->on_device, &out->on_host, count));
+    SZG_TRY(size_call(context, out->count, n, a, w, out));
+    if (count % out->count > 0)
+        SZG_TRY(size_call(context, count % out->count, n, a, w, out));
     out->known = part(&out->total, count * KNOWN * (int64_t)sizeof(double));
     out->info = part(&out->total, count * (int64_t)sizeof(int));
     out->work = part(&out->total, static_cast<int64_t>(out->on_device));
@@ -35,24 +55,34 @@ szg_status spectra_symmetric_batch_bytes(szg_context *context, session *self, sc
     return SZG_OK;
 }
 
+static szg_status solve(szg_context *context, cudaStream_t stream, const batch_work *work,
+                        int64_t count, int64_t n, double *a, double *w, void *memory, int *info) {
+    void *host;
+    SZG_TRY(solver_host(context, work->with, work->on_host, &host));
+    TRY_SOLVER(context, cusolverDnXsyevBatched(
+                            work->with->handle, work->with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
+                            CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F,
+                            memory, work->on_device, host, work->on_host, info, count));
+    return solver_called(context, stream, work->with, work->on_host);
+}
+
 szg_status spectra_symmetric_batch(szg_context *context, session *self, cudaStream_t stream,
                                    scratch_use use, int64_t count, int64_t n, double *a, double *w,
                                    double *check) {
     batch_work work;
-    void *block, *host;
+    void *block;
     measured what = {1, true, count, n, n};
     SZG_TRY(size_work(context, self, stream, use, count, n, a, w, &work));
     SZG_TRY(scratch_take(context, self, use, work.total, &block));
-    SZG_TRY(solver_host(context, work.with, work.on_host, &host));
     char *base = static_cast<char *>(block);
     double *known = reinterpret_cast<double *>(base + work.known);
     int *info = reinterpret_cast<int *>(base + work.info);
     SZG_TRY(check_measure(context, stream, &what, a, known));
-    TRY_SOLVER(context, cusolverDnXsyevBatched(
-                            work.with->handle, work.with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
-                            CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F,
-                            base + work.work, work.on_device, host, work.on_host, info, count));
-    SZG_TRY(solver_called(context, stream, work.with, work.on_host));
+    for (int64_t first = 0; first < count; first += work.count) {
+        int64_t left = count - first;
+        SZG_TRY(solve(context, stream, &work, left < work.count ? left : work.count, n,
+                      a + first * n * n, w + first * n, base + work.work, info + first));
+    }
     return check_values(context, stream, VALUES_SYMMETRIC, count, n, w, known, info, check);
 }
 

@@ -115,11 +115,29 @@ static szg_status multiply(szg_context *context, session *self, cudaStream_t str
     return SZG_OK;
 }
 
+/* The product of matrices `first` and those after it, as many as one call takes: some of cuBLASLt's
+ * algorithms have a batch in the grid's third dimension, which ends at 65,535. */
+static product64 from_first(const product64 *product, int64_t first) {
+    enum { BATCH_MOST = 32768 };
+    const int64_t size = product->width * (int64_t)sizeof(double);
+    product64 p = *product;
+    p.count = p.count - first < BATCH_MOST ? p.count - first : BATCH_MOST;
+    p.a = static_cast<const char *>(p.a) + first * p.stride_a * size;
+    p.b = static_cast<const char *>(p.b) + first * p.stride_b * size;
+    p.c = static_cast<char *>(p.c) + first * p.stride_c * size;
+    return p;
+}
+
 szg_status product64_run(szg_context *context, session *self, cudaStream_t stream,
                          const product64 *product) {
-    product_parts parts = {};
-    szg_status status = multiply(context, self, stream, product, &parts);
-    parts_close(&parts);
+    szg_status status = SZG_OK;
+    for (int64_t first = 0; status == SZG_OK && first < product->count;) {
+        product64 p = from_first(product, first);
+        product_parts parts = {};
+        status = multiply(context, self, stream, &p, &parts);
+        parts_close(&parts);
+        first += p.count;
+    }
     return status;
 }
 

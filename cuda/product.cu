@@ -18,7 +18,7 @@ enum { PLANS = 256, WORKSPACE = 32 << 20 };
 typedef struct product_key {
     int64_t m, n, k, lda, ldb, ldc;
     int32_t transpose_a, transpose_b, add, epilogue;
-    uint32_t align_a, align_b, align_c, unused;
+    uint32_t align_a, align_b, align_c, align_bias;
 } product_key;
 
 typedef struct product_plan {
@@ -43,7 +43,8 @@ static uint32_t alignment_of(const void *memory) {
     return static_cast<uint32_t>(place & (~place + 1));
 }
 
-/* No attribute tells the alignment of a bias: it lowers that of the result. */
+/* A heuristic reads a bias's alignment off its address; what it makes of it is said nowhere, so
+ * that it lowers the result's too. */
 static product_key key_of(const product *p, cublasLtEpilogue_t epilogue) {
     product_key key;
     memset(&key, 0, sizeof key);
@@ -54,8 +55,9 @@ static product_key key_of(const product *p, cublasLtEpilogue_t epilogue) {
     key.align_a = alignment_of(p->a);
     key.align_b = alignment_of(p->b);
     key.align_c = alignment_of(p->c);
-    if (p->bias && alignment_of(p->bias) < key.align_c)
-        key.align_c = alignment_of(p->bias);
+    key.align_bias = p->bias ? alignment_of(p->bias) : 0;
+    if (p->bias && key.align_bias < key.align_c)
+        key.align_c = key.align_bias;
     return key;
 }
 

@@ -207,6 +207,19 @@ START_TEST(batches_go_in_chunks) {
 }
 END_TEST
 
+/* More matrices than cuSOLVER takes at one time. */
+START_TEST(batches_go_in_calls) {
+    enum { MANY = 33000 };
+    szg_stream stream = {.seed = test_seed(), .purpose = 0x61};
+    double *a = new_numbers(MANY), *kept = new_numbers(MANY), *w = new_numbers(MANY);
+    szg_random_fill_normal(&stream, 0, MANY, a);
+    memcpy(kept, a, MANY * sizeof *a);
+    ck_szg_ok(szg_eigen_symmetric_batch(test_context(), MANY, 1, a, 1, w));
+    ck_assert_int_eq(memcmp(w, kept, MANY * sizeof *w), 0);
+    szg_memory_free(a), szg_memory_free(kept), szg_memory_free(w);
+}
+END_TEST
+
 START_TEST(memory_that_does_not_suffice_is_named) {
     enum { ORDER = 100 };
     szg_context *context = test_context();
@@ -320,6 +333,7 @@ void test_register(Suite *suite) {
     test_add(suite, "wrong_answers_are_refused", wrong_answers_are_refused);
     test_add(suite, "failing_calls_are_named", failing_calls_are_named);
     test_add(suite, "batches_go_in_chunks", batches_go_in_chunks);
+    test_add(suite, "batches_go_in_calls", batches_go_in_calls);
     test_add(suite, "memory_that_does_not_suffice_is_named", memory_that_does_not_suffice_is_named);
     test_add(suite, "crossovers_decide", crossovers_decide);
     test_add(suite, "workers_share_the_device", workers_share_the_device);

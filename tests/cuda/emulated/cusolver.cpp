@@ -7,6 +7,9 @@ using namespace emulated;
 
 struct cusolverDnParams {};
 
+/* Of a batch; the true library's limit is documented nowhere, but met. */
+static const int64_t most_matrices = 32767;
+
 namespace emulated {
 
 /* Workspaces are asked for and overwritten, so that one that is too small or shared shows. */
@@ -22,6 +25,8 @@ cusolverStatus_t solver_sizes(const char *function, cusolverDnHandle_t handle, i
                               int64_t batch, size_t *device_bytes, size_t *host_bytes) {
     Guard guard;
     if (!handle || !device_bytes || !host_bytes || n < 0 || batch < 0)
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    if (batch > most_matrices || (batch > 1 && n > 0 && batch > INT32_MAX / n / n))
         return CUSOLVER_STATUS_INVALID_VALUE;
     if (injected(function))
         return CUSOLVER_STATUS_INTERNAL_ERROR;
