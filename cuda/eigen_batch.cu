@@ -5,7 +5,7 @@
 
 /* Matrices of one call: cuSOLVER wants count n lda below 2^31, as documented, and has refused
  * batches beyond 32,767, which it says nowhere. */
-enum { BATCH_MOST = 16384 };
+static const int64_t BATCH_MOST = 16384;
 
 typedef struct batch_work {
     solver *with;

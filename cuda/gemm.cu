@@ -118,7 +118,7 @@ static szg_status multiply(szg_context *context, session *self, cudaStream_t str
 /* The product of matrices `first` and those after it, as many as one call takes: some of cuBLASLt's
  * algorithms have a batch in the grid's third dimension, which ends at 65,535. */
 static product64 from_first(const product64 *product, int64_t first) {
-    enum { BATCH_MOST = 32768 };
+    const int64_t BATCH_MOST = 32768;
     const int64_t size = product->width * (int64_t)sizeof(double);
     product64 p = *product;
     p.count = p.count - first < BATCH_MOST ? p.count - first : BATCH_MOST;
