@@ -5,12 +5,22 @@ static bool is_same(double x, double y) {
     return x == y || (isnan(x) && isnan(y));
 }
 
-/* The derived bounds hold for the worst roundings and are wide where sums are long. A stable
- * operation also errs by no more than a small multiple of what its results move by when every
- * number it reads is moved by up to four eps at random, but for the rounding of terms that
- * cancel whatever the numbers are: `floor`. */
-static void narrow_bounds(op_trial *trial, call_fn *call, double **want) {
-    static const double STEP = 4 * 0x1p-23, MULTIPLE = 32;
+/* TF32 keeps 10 bits behind the point, bf16 7; a device may cut the rest of a TF32 operand off
+ * instead of rounding. */
+static double rounding_of(szg_context *context) {
+    const char *table = szg_ops_name(szg_ops_of(context));
+    return strcmp(table, "cuda:tf32") == 0 ? 0x1p-10 : strcmp(table, "cuda:bf16") == 0 ? 0x1p-8 : 0;
+}
+
+double operand_rounding(void) {
+    return rounding_of(tested(0));
+}
+
+/* What a slot's numbers move by, in units of `unit`, when all that is read moves by up to four of
+ * them, with a margin. */
+static void measure(op_trial *trial, call_fn *call, double **want, double unit,
+                    double narrow[SLOTS]) {
+    static const double STEP = 4, MULTIPLE = 32;
     double *moved[SLOTS], *kept[SLOTS];
     for (int s = 0; s < trial->slots; s++) {
         op_slot *slot = &trial->slot[s];
@@ -19,7 +29,7 @@ static void narrow_bounds(op_trial *trial, call_fn *call, double **want) {
         slot->values = new_numbers(slot->count);
         for (int64_t i = 0; i < slot->count; i++) {
             double part = 2 * szg_random_uniform(&stream, (uint64_t)i) - 1;
-            slot->values[i] = kept[s][i] * (slot->kind == SLOT_REALS ? 1 + part * STEP : 1);
+            slot->values[i] = kept[s][i] * (slot->kind == SLOT_REALS ? 1 + part * STEP * unit : 1);
         }
     }
     run_on(oracle(), trial, call, moved);
@@ -30,11 +40,27 @@ static void narrow_bounds(op_trial *trial, call_fn *call, double **want) {
             shift = fmax(shift, fabs(moved[s][i] - want[s][i])); /* fmax passes over NaN */
             top = fmax(top, isfinite(want[s][i]) ? fabs(want[s][i]) : 0);
         }
-        slot->narrow = MULTIPLE * (shift / 0x1p-23 + top);
+        narrow[s] = MULTIPLE * (shift / unit + top);
         szg_memory_free(slot->values);
         slot->values = kept[s];
     }
     free_run(trial, moved);
+}
+
+/* The derived bounds hold for the worst roundings and are wide where sums are long. A stable
+ * operation also errs by no more than a small multiple of what its results move by when every
+ * number it reads is moved by up to four eps at random, but for the rounding of terms that
+ * cancel whatever the numbers are: `floor`. Likewise for the rounding of operands, which is so
+ * large that exponentials must be measured at its own size. */
+static void narrow_bounds(op_trial *trial, call_fn *call, double **want) {
+    double narrow[SLOTS], rounded[SLOTS] = {0};
+    measure(trial, call, want, 0x1p-23, narrow);
+    if (operand_rounding() > 0)
+        measure(trial, call, want, operand_rounding(), rounded);
+    for (int s = 0; s < trial->slots; s++) {
+        trial->slot[s].narrow = narrow[s];
+        trial->slot[s].narrow_rounded = rounded[s];
+    }
 }
 
 /* A slot may change where the operation that ran writes it. */
@@ -42,23 +68,16 @@ static bool may_change(const op_slot *slot, bool backward) {
     return slot->destroyed || slot->role == (backward ? SLOT_GRADIENT : SLOT_RESULT);
 }
 
-/* The most that a table's products move an operand by, relative to it. TF32 keeps 10 bits behind
- * the point, bf16 7; a device may cut the rest of a TF32 operand off instead of rounding. */
-static double operand_rounding(const char *table) {
-    return strcmp(table, "cuda:tf32") == 0 ? 0x1p-10 : strcmp(table, "cuda:bf16") == 0 ? 0x1p-8 : 0;
-}
-
-/* Two operands a product. narrow_bounds holds for a rounding as for a move of the numbers. */
 static double bound_of(const op_slot *slot, double eps, double rounding) {
-    double own = slot->narrow + slot->floor;
-    return fmin(slot->bound, own) * eps + fmin(2.1 * slot->rounded, own) * rounding;
+    return fmin(slot->bound, slot->narrow + slot->floor) * eps +
+           fmin(slot->rounded, slot->narrow_rounded + slot->floor) * rounding;
 }
 
 static void compare(szg_context *context, const op_trial *trial, bool backward, double **want,
                     double **got) {
     double eps = szg_network_real_size(context) == 4 ? 0x1p-23 : 0x1p-52;
     const char *table = szg_ops_name(szg_ops_of(context));
-    double rounding = operand_rounding(table);
+    double rounding = rounding_of(context);
     for (int s = 0; s < trial->slots; s++) {
         const op_slot *slot = &trial->slot[s];
         bool changes = may_change(slot, backward);

@@ -32,9 +32,10 @@ typedef struct op_slot {
     int of;                     /* SEED, GRADIENT: the slot that it belongs to */
     int64_t count, columns, ld; /* rows of `columns` numbers, ld apart */
     double *values;             /* before the call; NaN where nothing may be read */
-    double narrow, floor;       /* narrow_bounds */
-    double bound;               /* of the error, in units of the table's eps */
-    double rounded; /* of the sums of moduli of products whose operands the table may round */
+    /* Of the error, in units of the table's eps, then of its rounding of operands. */
+    double narrow, narrow_rounded; /* measured: narrow_bounds */
+    double bound, rounded;         /* derived; 0: nothing is rounded */
+    double floor;                  /* of both: narrow_bounds */
 } op_slot;
 
 typedef struct op_trial op_trial;
@@ -83,6 +84,10 @@ int add_block(op_trial *trial);
 int add_blocks(op_trial *trial, const char *name, int64_t count);
 double largest(const op_trial *trial, int slot);
 void close_trial(op_trial *trial);
+
+/* The most that products of the table under test move an operand by, relative to it: 0 but for the
+ * GPU's lower precisions. */
+double operand_rounding(void);
 
 /* The operation on the tables: results within their bounds of the oracle's, gaps, guard bands and
  * inputs untouched, the same bits on 1, 2 and 5 threads. Then the backward operation. */

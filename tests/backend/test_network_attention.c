@@ -48,6 +48,33 @@ static szg_status logits_forward(szg_context *context, const op_trial *t, void *
     return szg_network_attention_logits(context, &a, c->coupled, at[c->logits]);
 }
 
+/* In units of u, what tables of lower precision move an operand of a product by, relative to it; a
+ * product of two moves by 2.1 u at most. So a logit by `logit`, and a weight relatively by
+ * exp(2 u logit) - 1 = u `weight`, log_sum included, however large that is; but no mean of values
+ * moves by more than their spread. dw_ij moves by 2.1 u S, what is rounded besides is w and dL. */
+static void rounding_bounds(const attention_case *c, op_trial *t) {
+    const szg_attention *a = &c->a;
+    double u = operand_rounding();
+    if (u == 0 || t->forward == logits_forward) /* logits keep their precision */
+        return;
+    double n = (double)a->length, b = (double)a->batch, keep = 1 / (1 - a->dropout.probability);
+    double turn =
+        a->pairs > 0 ? fmax(1, largest(t, c->q_factors) * largest(t, c->k_factors) * 2) : 1;
+    double q = largest(t, c->q), k = largest(t, c->k), v = largest(t, c->v);
+    double dout = largest(t, c->dout), s = keep * (double)a->d_v * dout * v;
+    double reach = fabs(a->scale) * sqrt(2 * turn);
+    double logit = 2.1 * fabs(a->scale) * (double)a->d_qk * turn * q * k;
+    double weight = expm1(2 * u * logit) / u;
+    double slope = s * (2 * weight + (2.1 + 2) * (1 + u * weight));
+    double product = slope + 2.1 * s * (1 + u * weight);
+    t->slot[c->out].rounded = keep * v * fmin(weight + 2.1 * (1 + u * weight), 2 / u + 4);
+    t->slot[c->log_sum].rounded = logit;
+    t->slot[c->dq].rounded = reach * k * product;
+    t->slot[c->dk].rounded = reach * q * n * product;
+    t->slot[c->dv].rounded = keep * dout * n * (weight + 2.1 * (1 + u * weight));
+    t->slot[c->dbias].rounded = b * n * slope;
+}
+
 /* In units of eps. A rotated vector errs by 3 eps of its pairs' moduli and a logit by (d + 8) eps
  * of sum |q| |k| (Higham 2002, 3.1), so by `logit`; a weight exp(L - log_sum) relatively by twice
  * that, the rounding of log_sum and of the exponential, n more for the sum: `weight`. With S the
@@ -79,6 +106,7 @@ static void attention_bounds(const attention_case *c, op_trial *t) {
     t->slot[c->dbias].floor = 4 * s * (1 + size);
     if (t->forward == logits_forward)
         t->slot[c->logits].bound = logit;
+    rounding_bounds(c, t);
 }
 
 typedef struct attention_shape {

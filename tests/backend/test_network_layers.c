@@ -57,10 +57,11 @@ static void linear_bounds(const linear_case *c, op_trial *t) {
     t->slot[c->dweight].bound =
         (rows + 10) * (rows * dy * largest(t, c->x) + largest(t, c->dweight)) * 1.2;
     t->slot[c->dbias].bound = (rows + 10) * (rows * dy + largest(t, c->dbias)) * 1.2;
-    t->slot[c->before].rounded = in * largest(t, c->x) * largest(t, c->weight);
+    /* Two operands a product, and the product of what they move by. */
+    t->slot[c->before].rounded = 2.1 * in * largest(t, c->x) * largest(t, c->weight);
     t->slot[c->y].rounded = 1.2 * t->slot[c->before].rounded;
-    t->slot[c->dx].rounded = out * dy * largest(t, c->weight);
-    t->slot[c->dweight].rounded = rows * dy * largest(t, c->x);
+    t->slot[c->dx].rounded = 2.1 * out * dy * largest(t, c->weight);
+    t->slot[c->dweight].rounded = 2.1 * rows * dy * largest(t, c->x);
     gelu_floors(c, t, sum, dy);
 }
 
