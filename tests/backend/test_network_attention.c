@@ -290,6 +290,59 @@ START_TEST(nan_reaches_what_sees_it) {
 }
 END_TEST
 
+/* One key has the weight 1: out is v, and log_sum q times k. Numbers of 9 and of 20 bits behind the
+ * point: exact in single precision, the former in TF32 too. */
+START_TEST(attention_keeps_the_bits_of_its_precision) {
+    double u = operand_rounding();
+    for (int bits = 9; bits <= 20; bits += 11) {
+        attention_case c;
+        op_trial t = {0};
+        do {
+            close_trial(&t);
+            open_attention(&c, &t, &(attention_shape){1, 1, 1, 1, 1});
+        } while (t.slot[c.lengths].count > 0 || t.slot[c.bias].count > 0 ||
+                 c.a.dropout.probability > 0);
+        c.a.scale = t.slot[c.k].values[0] = 1;
+        t.slot[c.q].values[0] = t.slot[c.v].values[0] = 1 + ldexp(1, -bits);
+        run_forward(tested(1), &t);
+        double bound = u == 0x1p-10 && bits == 9 ? 0 : u;
+        ck_close(t.slot[c.out].values[0], 1 + ldexp(1, -bits), bound);
+        ck_close(t.slot[c.log_sum].values[0], 1 + ldexp(1, -bits), bound);
+        close_trial(&t);
+    }
+}
+END_TEST
+
+/* The fused kernels of a GPU hold no more than 128 numbers of a head. */
+static szg_status refused(szg_context *context, const op_trial *t, void **at) {
+    call_fn *const calls[] = {attention_forward, attention_backward};
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(calls[i](context, t, at), SZG_EBACKEND);
+        const char *message = szg_context_message(context);
+        ck_assert_msg(strstr(message, "at most 128 numbers a head"), "%s", message);
+    }
+    return SZG_OK;
+}
+
+START_TEST(heads_beyond_a_gpu_are_refused) {
+    bool gpu = strncmp(szg_ops_name(szg_ops_of(tested(0))), "cuda", 4) == 0;
+    const attention_shape shapes[] = {{1, 2, 5, 129, 3}, {1, 2, 5, 3, 129}};
+    for (int i = 0; i < 2; i++) {
+        attention_case c;
+        op_trial t;
+        double *left[SLOTS];
+        open_attention(&c, &t, &shapes[i]);
+        if (gpu) {
+            run_on(tested(0), &t, refused, left);
+            free_run(&t, left);
+        } else {
+            check_parity(&t);
+        }
+        close_trial(&t);
+    }
+}
+END_TEST
+
 START_TEST(logits_agree) {
     for (int64_t i = 0; i < test_trials(30); i++) {
         attention_case c;
@@ -318,5 +371,8 @@ void test_register(Suite *suite) {
     test_add(suite, "rows_without_keys_are_zero", rows_without_keys_are_zero);
     test_add(suite, "large_logits_stay_finite", large_logits_stay_finite);
     test_add(suite, "nan_reaches_what_sees_it", nan_reaches_what_sees_it);
+    test_add(suite, "attention_keeps_the_bits_of_its_precision",
+             attention_keeps_the_bits_of_its_precision);
+    test_add(suite, "heads_beyond_a_gpu_are_refused", heads_beyond_a_gpu_are_refused);
     test_add(suite, "logits_agree", logits_agree);
 }
