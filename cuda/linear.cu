@@ -10,7 +10,7 @@
 
 /* y^T = W x^T by columns: W by rows is W^T by columns, x is x^T. */
 static szg_status forward(szg_context *context, session *self, const szg_linear *l) {
-    bool apart = l->activation == SZG_ACTIVATION_GELU && l->before, relu_done;
+    bool apart = l->activation == SZG_ACTIVATION_GELU && l->before;
     float *y = static_cast<float *>(l->y), *z = apart ? static_cast<float *>(l->before) : y;
     int64_t ldz = apart ? l->out : l->ldy;
     product p = {true,
@@ -27,10 +27,15 @@ static szg_status forward(szg_context *context, session *self, const szg_linear 
                  false,
                  static_cast<const float *>(l->bias),
                  l->activation == SZG_ACTIVATION_RELU};
-    SZG_TRY(product_run(context, self, &p, &relu_done));
-    if (l->activation == SZG_ACTIVATION_NONE || relu_done)
+    product_done done;
+    SZG_TRY(product_run(context, self, &p, &done));
+    if (p.bias && !done.bias) {
+        activation_job add = {l->rows, l->out, z, ldz, z, ldz, p.bias};
+        SZG_TRY(activation_run(context, self, SZG_ACTIVATION_NONE, &add));
+    }
+    if (l->activation == SZG_ACTIVATION_NONE || done.relu)
         return SZG_OK;
-    activation_job job = {l->rows, l->out, z, ldz, y, l->ldy};
+    activation_job job = {l->rows, l->out, z, ldz, y, l->ldy, NULL};
     return activation_run(context, self, l->activation, &job);
 }
 
@@ -57,7 +62,7 @@ static szg_status differentiate(szg_context *context, session *self, const szg_l
 /* dx^T (+)= W^T dz^T by columns. */
 static szg_status add_input(szg_context *context, session *self, const szg_linear *l,
                             const szg_linear_gradient *g) {
-    bool relu_done;
+    product_done done;
     product p = {false,   false,
                  l->in,   l->rows,
                  l->out,  static_cast<const float *>(l->weight),
@@ -65,13 +70,13 @@ static szg_status add_input(szg_context *context, session *self, const szg_linea
                  g->lddy, static_cast<float *>(g->dx),
                  g->lddx, g->add_dx,
                  NULL,    false};
-    return product_run(context, self, &p, &relu_done);
+    return product_run(context, self, &p, &done);
 }
 
 /* dW^T += x^T dz by columns. */
 static szg_status add_weight(szg_context *context, session *self, const szg_linear *l,
                              const szg_linear_gradient *g) {
-    bool relu_done;
+    product_done done;
     product p = {false,   true,
                  l->in,   l->out,
                  l->rows, static_cast<const float *>(l->x),
@@ -79,7 +84,7 @@ static szg_status add_weight(szg_context *context, session *self, const szg_line
                  g->lddy, static_cast<float *>(g->dweight),
                  l->in,   true,
                  NULL,    false};
-    return product_run(context, self, &p, &relu_done);
+    return product_run(context, self, &p, &done);
 }
 
 static szg_status backward(szg_context *context, session *self, const szg_linear *l,

@@ -27,7 +27,7 @@ typedef struct product_plan {
     cublasLtMatrixLayout_t a, b, c;
     cublasLtMatmulAlgo_t algorithm;
     size_t workspace;
-    bool loses_nan; /* RELU: not to be used */
+    bool useless; /* an epilogue without an algorithm, or a RELU that loses NaN */
 } product_plan;
 
 /* When all are taken the oldest goes. */
@@ -92,7 +92,7 @@ static szg_status describe(szg_context *context, const session *self, const prod
     TRY_PRODUCT(context, set(plan->operation, CUBLASLT_MATMUL_DESC_TRANSB, op_b));
     TRY_PRODUCT(context, set(plan->operation, CUBLASLT_MATMUL_DESC_EPILOGUE,
                              static_cast<cublasLtEpilogue_t>(key->epilogue)));
-    if (p->bias)
+    if (key->epilogue != CUBLASLT_EPILOGUE_DEFAULT)
         TRY_PRODUCT(context, set(plan->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p->bias));
     int64_t rows_a = p->transpose_a ? p->k : p->m, columns_a = p->transpose_a ? p->m : p->k;
     int64_t rows_b = p->transpose_b ? p->n : p->k, columns_b = p->transpose_b ? p->k : p->n;
@@ -136,7 +136,12 @@ static szg_status choose(szg_context *context, session *self, product_plan *plan
     cublasStatus_t error =
         cublasLtMatmulAlgoGetHeuristic(self->product, plan->operation, plan->a, plan->b, plan->c,
                                        plan->c, preference, 1, &best, &count);
-    if (error == CUBLAS_STATUS_NOT_SUPPORTED || (error == CUBLAS_STATUS_SUCCESS && count == 0))
+    bool none =
+        error == CUBLAS_STATUS_NOT_SUPPORTED || (error == CUBLAS_STATUS_SUCCESS && count == 0);
+    plan->useless = none && plan->key.epilogue != CUBLASLT_EPILOGUE_DEFAULT;
+    if (plan->useless)
+        return SZG_OK;
+    if (none)
         return fail(context, SZG_EBACKEND,
                     "cuBLASLt: no algorithm for a product %lld x %lld x %lld in %s: use another "
                     "precision or --backend cpu",
@@ -188,7 +193,7 @@ static szg_status try_relu(szg_context *context, session *self, const product *p
     TRY_CUDA(context,
              cudaMemcpyAsync(&result, p->c, sizeof result, cudaMemcpyDeviceToHost, self->stream));
     TRY_CUDA(context, cudaStreamSynchronize(self->stream));
-    plan->loses_nan = !isnan(result);
+    plan->useless = !isnan(result);
     return SZG_OK;
 }
 
@@ -229,24 +234,27 @@ static szg_status plan_of(szg_context *context, session *self, const product *p,
     SZG_TRY(place_of_plan(context, self, out));
     (*out)->key = key;
     szg_status status = open_plan(context, self, p, *out);
-    if (status == SZG_OK && epilogue == CUBLASLT_EPILOGUE_RELU_BIAS)
+    if (status == SZG_OK && epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && !(*out)->useless)
         status = try_relu(context, self, p, *out);
     if (status != SZG_OK)
         close_plan(*out); /* no key is all zeros: the place is found by none */
     return status;
 }
 
-szg_status product_run(szg_context *context, session *self, const product *p, bool *relu_done) {
+szg_status product_run(szg_context *context, session *self, const product *p, product_done *done) {
     product_plan *plan;
-    *relu_done = false;
-    if (p->relu && p->bias) {
+    *done = {false, false};
+    if (p->bias && p->relu) {
         SZG_TRY(plan_of(context, self, p, CUBLASLT_EPILOGUE_RELU_BIAS, &plan));
-        *relu_done = !plan->loses_nan;
+        done->bias = done->relu = !plan->useless;
     }
-    if (!*relu_done)
-        SZG_TRY(plan_of(context, self, p,
-                        p->bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT, &plan));
-    return multiply(context, self, p, plan, p->bias);
+    if (p->bias && !done->bias) {
+        SZG_TRY(plan_of(context, self, p, CUBLASLT_EPILOGUE_BIAS, &plan));
+        done->bias = !plan->useless;
+    }
+    if (!done->bias)
+        SZG_TRY(plan_of(context, self, p, CUBLASLT_EPILOGUE_DEFAULT, &plan));
+    return multiply(context, self, p, plan, done->bias ? p->bias : NULL);
 }
 
 void product_close(session *self) {

@@ -17,10 +17,16 @@ typedef struct product {
     int64_t ldc;
     bool add;          /* to c, instead of writing it */
     const float *bias; /* [m], added to every column; NULL: none */
-    bool relu;         /* wanted where there is a bias, unless it would lose NaN: *relu_done */
+    bool relu;         /* wanted where there is a bias, unless it would lose NaN */
 } product;
 
+/* What was done of it: cuBLASLt may have no algorithm with a bias for arrays that are aligned
+ * badly. The rest is left to the caller. */
+typedef struct product_done {
+    bool bias, relu;
+} product_done;
+
 szg_status product_run(szg_context *context, session *self, const product *product,
-                       bool *relu_done);
+                       product_done *done);
 
 #endif

@@ -183,6 +183,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
     cublasStatus_t status = product_check(what, *a, *b, *c, *d);
     if (status != CUBLAS_STATUS_SUCCESS)
         return status;
+    if ((what.epilogue & CUBLASLT_EPILOGUE_BIAS) && preference->alignment[3] < 16)
+        return CUBLAS_STATUS_NOT_SUPPORTED; /* as of some versions on an H100 */
     size_t most = preference->most_workspace;
     results[0] = {};
     results[0].workspaceSize = most < wanted_workspace ? most : wanted_workspace;
