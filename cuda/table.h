@@ -11,7 +11,7 @@ void record_fill(szg_network_ops *network);    /* record.cu */
 void linear_fill(szg_network_ops *network);    /* linear.cu */
 void attention_fill(szg_network_ops *network); /* attention.cu */
 void layers_fill(szg_network_ops *network);    /* layers.cu: norms, dropout, both ends, optimiser */
-void capture_fill(szg_network_ops *network); /* capture.cu: spectra beside other work */
+void capture_fill(szg_network_ops *network);   /* capture.cu: spectra beside other work */
 void algebra_fill(szg_ops *ops); /* algebra.cu: products, eigen- and singular values, FFT */
 
 /* cuBLASLt's plans and the handles of spectra; NULL is allowed. */

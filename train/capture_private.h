@@ -41,7 +41,7 @@ struct szg_capture {
     int64_t heads;          /* captured ones of a layer */
     int64_t last;           /* layer */
     const char *content_kind;
-    char *source; /* the SPEC */
+    char *source;                  /* the SPEC */
     int32_t *tokens, *lengths;     /* [probes][length], [probes] */
     szg_decoder *coupled, *zeroed; /* the second: NULL where one pass does */
     void *device;                  /* [all heads][length][length] */

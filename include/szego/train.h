@@ -11,9 +11,9 @@ SZG_BEGIN_DECLS
 /* ---- Checkpoints: NAME.safetensors with the parameters and, as metadata, configuration, classes,
  * seed and step; NAME.state.safetensors with the moments ---- */
 
-/* Opens a model from a checkpoint (or the folder of a run that holds one) and its metadata; `config` replaces the metadata's (NULL: it must
- * have one, SZG_EDATA says so and names --config). Every tensor must be there with its shape, and
- * none besides. */
+/* Opens a model from a checkpoint (or the folder of a run that holds one) and its metadata;
+ * `config` replaces the metadata's (NULL: it must have one, SZG_EDATA says so and names --config).
+ * Every tensor must be there with its shape, and none besides. */
 SZG_CHECK_RESULT szg_status szg_model_load(szg_context *context, const char *path,
                                            const szg_train_config *config, szg_model **out);
 /* Writes NAME.safetensors alone. */
