@@ -13,8 +13,8 @@
 enum { PIECE = 1 << 16, MOST_FILES = 1000000, MOST_NAME = 4095 };
 
 struct szg_archive {
-    unsigned char *tar; /* unpacked */
-    int64_t size;
+    unsigned char *tar;     /* unpacked */
+    int64_t size, left;     /* left: what the files yet to come can hold: sparse ones claim more */
     szg_archive_file *file; /* names are owned, data too */
     int64_t count, room;
 };
@@ -109,8 +109,9 @@ static szg_status add_file(szg_context *context, struct archive *tar, struct arc
                            const char *path, szg_archive *self) {
     SZG_TRY(check_entry(context, entry, path));
     int64_t size = archive_entry_size(entry);
-    if (size < 0 || size > self->size || self->count >= MOST_FILES)
+    if (size < 0 || size > self->left || self->count >= MOST_FILES)
         return szg_fail(context, SZG_EDATA, "%s: more or larger files than it can hold", path);
+    self->left -= size;
     if (self->count == self->room) {
         int64_t room = self->room > 0 ? 2 * self->room : 64;
         SZG_TRY(self->file
@@ -139,6 +140,7 @@ static szg_status read_files(szg_context *context, struct archive *tar, const ch
                              szg_archive *self) {
     struct archive_entry *entry;
     int found;
+    self->left = self->size;
     while ((found = archive_read_next_header(tar, &entry)) == ARCHIVE_OK) {
         SZG_TRY(szg_context_check_cancel(context));
         SZG_TRY(add_file(context, tar, entry, path, self));
