@@ -20,23 +20,53 @@ static szg_status instantiate(szg_context *context, cudaGraph_t graph, void **re
     return SZG_OK;
 }
 
-/* The recording ends whatever happens; what was spoilt by a failed operation gives no graph. */
+/* What was spoilt by a failed operation gives no graph. A stream that went on capturing would take
+ * every later wait for a mistake: where the call fails before it ends the capture, it is repeated.
+ */
+static cudaError_t end_capture(session *self, cudaGraph_t *graph) {
+    cudaStreamCaptureStatus state = cudaStreamCaptureStatusNone;
+    self->recording = false;
+    *graph = NULL;
+    cudaError_t error = cudaStreamEndCapture(self->stream, graph);
+    if (error == cudaSuccess)
+        return error;
+    cudaGraph_t rest = NULL;
+    if (cudaStreamIsCapturing(self->stream, &state) == cudaSuccess &&
+        state != cudaStreamCaptureStatusNone)
+        cudaStreamEndCapture(self->stream, &rest);
+    if (rest)
+        cudaGraphDestroy(rest);
+    cudaGetLastError();
+    return error;
+}
+
+void record_drop(session *self) {
+    cudaGraph_t graph;
+    if (self->recording && end_capture(self, &graph) == cudaSuccess)
+        cudaGraphDestroy(graph);
+}
+
+static szg_status end(szg_context *context, session *self, void **recording) {
+    cudaGraph_t graph;
+    if (!self->recording)
+        return fail(context, SZG_EBACKEND,
+                    "no step is being recorded: none was begun, or memory was freed since");
+    cudaError_t error = end_capture(self, &graph);
+    if (error != cudaSuccess)
+        return cuda_failed(context, error, "cudaStreamEndCapture");
+    szg_status status = instantiate(context, graph, recording);
+    cudaGraphDestroy(graph);
+    self->recorded = self->recorded || status == SZG_OK;
+    return status;
+}
+
+/* The recording ends whatever happens. */
 static szg_status record_end(szg_context *context, void **recording) {
     session *self = session_of(context);
-    cudaGraph_t graph = NULL;
-    self->recording = false;
-    cudaError_t error = cudaStreamEndCapture(self->stream, &graph);
-    szg_status status = SZG_OK;
-    if (recording && error != cudaSuccess)
-        status = cuda_failed(context, error, "cudaStreamEndCapture");
-    else if (recording)
-        status = instantiate(context, graph, recording);
-    else
-        cudaGetLastError();
-    if (graph)
-        cudaGraphDestroy(graph);
-    self->recorded = self->recorded || (recording && status == SZG_OK);
-    return named(context, status, "record");
+    if (recording)
+        return named(context, end(context, self, recording), "record");
+    record_drop(self);
+    return SZG_OK;
 }
 
 static szg_status launch_graph(szg_context *context, session *self, void *recording) {

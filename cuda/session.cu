@@ -50,6 +50,27 @@ szg_status product_failed(szg_context *context, cublasStatus_t error, const char
 
 /* ---- Memory ---- */
 
+static void bytes_text(double bytes, char (&text)[32]) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
+    int unit = 0;
+    for (; bytes >= 1024 && unit < 3; unit++)
+        bytes /= 1024;
+    snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+}
+
+static szg_status out_of_memory(szg_context *context, const session *self, int64_t bytes) {
+    size_t available = 0, total = 0;
+    char asked[32], left[32], whole[32];
+    cudaMemGetInfo(&available, &total);
+    bytes_text((double)bytes, asked);
+    bytes_text((double)available, left);
+    bytes_text((double)total, whole);
+    return fail(context, SZG_EBACKEND,
+                "out of memory on %s: %s were asked for, %s of its %s are free: lower loop.batch "
+                "or loop.evaluate_batch, end what else uses the device, or use --backend cpu",
+                self->device.name, asked, left, whole);
+}
+
 szg_status device_alloc(szg_context *context, session *self, int64_t bytes, void **out) {
     cudaError_t error = cudaMalloc(out, static_cast<size_t>(bytes > 0 ? bytes : 1));
     if (error == cudaSuccess)
@@ -58,20 +79,13 @@ szg_status device_alloc(szg_context *context, session *self, int64_t bytes, void
     if (error != cudaErrorMemoryAllocation)
         return cuda_failed(context, error, "cudaMalloc");
     cudaGetLastError();
-    size_t free_bytes = 0, total = 0;
-    cudaMemGetInfo(&free_bytes, &total);
-    const double unit = 1 << 20;
-    return fail(
-        context, SZG_EBACKEND,
-        "out of memory on %s: %.1f MiB were asked for, %.1f of its %.1f MiB are free: lower "
-        "loop.batch or loop.evaluate_batch, end what else uses the device, or use "
-        "--backend cpu",
-        self->device.name, (double)bytes / unit, (double)free_bytes / unit, (double)total / unit);
+    return out_of_memory(context, self, bytes);
 }
 
 void device_free(session *self, void *memory) {
     if (!memory)
         return;
+    record_drop(self); /* no stream can be waited for while it captures */
     cudaStreamSynchronize(self->stream);
     cudaStreamSynchronize(self->side);
     cudaFree(memory);
@@ -176,6 +190,7 @@ szg_status session_open(szg_context *context, int index, const szg_device *devic
 void session_close(szg_ops *ops) {
     session *self = reinterpret_cast<session *>(ops);
     cudaSetDevice(self->index);
+    record_drop(self);
     if (self->stream)
         cudaStreamSynchronize(self->stream);
     if (self->side)

@@ -14,6 +14,9 @@ void layers_fill(szg_network_ops *network);    /* layers.cu: norms, dropout, bot
 void capture_fill(szg_network_ops *network);   /* capture.cu: spectra beside other work */
 void algebra_fill(szg_ops *ops); /* algebra.cu: products, eigen- and singular values, FFT */
 
+/* Ends a recording that is under way and drops it; else does nothing. */
+void record_drop(session *self);
+
 /* cuBLASLt's plans and the handles of spectra; NULL is allowed. */
 void product_close(session *self);
 void spectra_close(session *self);

@@ -47,8 +47,9 @@ SZG_CHECK_RESULT szg_status szg_device_sync(szg_context *context);
  *
  * Between begin and end operations are recorded and not executed: their arrays keep what they hold.
  * Allowed there: copy, clear, clear_columns and the operations of the network; not alloc, free,
- * upload, download, sync (SZG_EBACKEND). The same sequence has run once before without recording,
- * so that scratch memory and plans are there: an operation that would have to allocate fails. */
+ * upload, download, sync (SZG_EBACKEND; a free drops the recording). The same sequence has run once
+ * before without recording, so that scratch memory and plans are there: an operation that would
+ * have to allocate fails. */
 
 /* Whether the backend can; the functions below fail with SZG_EBACKEND where it cannot. */
 bool szg_device_records(szg_context *context);
