@@ -36,13 +36,19 @@ static void own_folder(char folder[PATH_MAX]) {
         *slash = 0;
 }
 
+/* What SZEGO_CUDA_PLUGIN says; NULL where it says nothing. */
+static const char *wanted_plugin(void) {
+    const char *wanted = getenv("SZEGO_CUDA_PLUGIN");
+    return wanted && *wanted ? wanted : NULL;
+}
+
 /* The first of the places where there is a file; the bare name where there is none. */
 static void find_plugin(char path[PATH_MAX]) {
     static const char *const places[] = {"%s/cuda/" NAME, "%s/../cuda/" NAME, "%s/szego/" NAME,
                                          "%s/../" SZEGO_LIBDIR "/szego/" NAME};
-    const char *wanted = getenv("SZEGO_CUDA_PLUGIN");
+    const char *wanted = wanted_plugin();
     char folder[PATH_MAX];
-    if (wanted && *wanted) {
+    if (wanted) {
         snprintf(path, PATH_MAX, "%s", wanted);
         return;
     }
@@ -55,20 +61,51 @@ static void find_plugin(char path[PATH_MAX]) {
     memcpy(path, NAME, sizeof NAME);
 }
 
+/* Why there is no file to load at `path`; the remedy is what differs. */
+static szg_status missing(szg_context *context, const char *path) {
+    if (wanted_plugin())
+        return szg_fail(context, SZG_EBACKEND,
+                        "backend cuda: there is no plugin (%s): the path in SZEGO_CUDA_PLUGIN is "
+                        "wrong: correct or unset it, or use --backend cpu",
+                        path);
+    return szg_fail(context, SZG_EBACKEND,
+                    "backend cuda: there is no plugin (%s): build with a CUDA toolkit "
+                    "(meson setup -Dcuda=enabled), or use --backend cpu",
+                    path);
+}
+
+/* Whether it begins as shared libraries do: what then cannot be loaded lacks others. */
+static bool is_library(const char *path) {
+    char head[4] = {0};
+    FILE *file = fopen(path, "rb");
+    bool read = file && fread(head, 1, sizeof head, file) == sizeof head;
+    if (file)
+        fclose(file);
+    return read && memcmp(head, "\177ELF", sizeof head) == 0;
+}
+
+/* A bare name was looked for by the linker, which names first what it has not found. */
+static bool is_missing(const char *path, const char *reason) {
+    if (strchr(path, '/'))
+        return access(path, F_OK) != 0;
+    return !reason || strncmp(reason, path, strlen(path)) == 0;
+}
+
 static szg_status open_library(szg_context *context, const char *path, void **library) {
     *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (*library)
         return SZG_OK;
     const char *reason = dlerror();
-    if (strchr(path, '/') && access(path, R_OK) == 0)
+    if (is_missing(path, reason))
+        return missing(context, path);
+    if (access(path, R_OK) == 0 && !is_library(path))
         return szg_fail(context, SZG_EBACKEND,
-                        "backend cuda: the plugin cannot be loaded: %s: install the CUDA runtime "
-                        "libraries that it names, or use --backend cpu",
-                        reason ? reason : path);
+                        "backend cuda: %s is no shared library: %s, or use --backend cpu", path,
+                        wanted_plugin() ? "correct or unset SZEGO_CUDA_PLUGIN" : "remove it");
     return szg_fail(context, SZG_EBACKEND,
-                    "backend cuda: there is no plugin (%s): build with a CUDA toolkit "
-                    "(meson setup -Dcuda=enabled), or use --backend cpu",
-                    path);
+                    "backend cuda: the plugin cannot be loaded: %s: install the CUDA runtime "
+                    "libraries that it names, or use --backend cpu",
+                    reason ? reason : path);
 }
 
 static szg_status check_version(szg_context *context, const char *path, const szg_plugin *plugin) {

@@ -39,8 +39,11 @@ static void check_refused(const char *path, const char *words) {
 }
 
 START_TEST(what_is_wrong_is_said) {
-    check_refused("/nowhere/libszego-cuda.so", "there is no plugin (/nowhere/libszego-cuda.so)");
-    check_refused("/etc/passwd", "cannot be loaded: /etc/passwd");
+    check_refused("/nowhere/libszego-cuda.so",
+                  "no plugin (/nowhere/libszego-cuda.so): the path in SZEGO_CUDA_PLUGIN is wrong");
+    check_refused("libszego-nowhere.so", "no plugin (libszego-nowhere.so): the path in SZEGO");
+    check_refused("/etc/passwd", "/etc/passwd is no shared library: correct or unset SZEGO_CUDA");
+    check_refused("/etc", "/etc is no shared library: correct or unset");
     check_refused(SUITE_NO_PLUGIN, "no plugin of szego: it has no symbol szego_plugin");
     check_refused(SUITE_OTHER_ABI, "its interface is 77, this library's");
     check_refused(SUITE_OTHER_VERSION, "is a plugin of version 0.0.0-other");
