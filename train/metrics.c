@@ -195,10 +195,26 @@ static szg_status read_table(szg_context *context, const char *folder, open_tabl
     return status;
 }
 
-szg_status szg_train_tables_read(szg_context *context, const char *folder, szg_train_tables *out) {
-    static open_table *const opens[] = {szg_metrics_table, szg_timing_table, szg_contraction_table,
+static open_table *const opens[LOGS] = {szg_metrics_table, szg_timing_table, szg_contraction_table,
                                         szg_contraction_values_table,
                                         szg_contraction_symbols_table};
+
+szg_status szg_log_parse(szg_context *context, int which, const char *name, const void *data,
+                         int64_t size, szg_table **out) {
+    szg_table *like;
+    szg_column *columns = NULL;
+    int64_t count;
+    *out = NULL;
+    SZG_TRY(opens[which](context, &like));
+    szg_status status = labelled_columns(context, like, &columns, &count);
+    if (status == SZG_OK)
+        status = szg_csv_parse(context, name, data, size, columns, count, out);
+    szg_memory_free(columns);
+    szg_table_close(&like);
+    return status;
+}
+
+szg_status szg_train_tables_read(szg_context *context, const char *folder, szg_train_tables *out) {
     szg_table **const tables[] = {&out->metrics, &out->timing, &out->contraction, &out->values,
                                   &out->symbols};
     *out = (szg_train_tables){0};

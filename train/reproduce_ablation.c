@@ -1,5 +1,6 @@
 /* Accuracy without each head, and deposit, by the way in which heads were ablated. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include <szego/csv.h>
@@ -53,26 +54,65 @@ static double real_of(const szg_table *table, int64_t row, const char *column) {
     return szg_table_get_real(table, row, szg_table_find(table, column));
 }
 
-/* The accuracies of a table `ablation` of one run. */
+/* Where the accuracy of a row belongs; NULL: to no head and no layer of the model. */
+static double *place_of(const szg_ablation *of, const szg_table *table, int64_t row) {
+    int64_t layer_column = szg_table_find(table, "layer"),
+            head_column = szg_table_find(table, "head");
+    int64_t layer = szg_table_get_integer(table, row, layer_column);
+    int64_t head = szg_table_get_integer(table, row, head_column);
+    if (szg_table_is_empty(table, row, layer_column) ||
+        !(layer >= 0 && layer < of->layers && head >= 0 && head < of->heads))
+        return NULL;
+    return szg_table_is_empty(table, row, head_column) ? &of->layer[layer]
+                                                       : &of->head[layer * of->heads + head];
+}
+
+/* Of one run, every head and every layer once. `name`: of the file. */
 static szg_status take_accuracies(szg_context *context, const reproduction_run *run,
-                                  const szg_table *table, szg_ablation *out) {
+                                  const char *name, const szg_table *table, szg_ablation *out) {
     const szg_model_config *model = &run->config->model;
-    int64_t head_column = szg_table_find(table, "head");
+    int64_t rows = szg_table_rows(table), places = model->layers * (model->heads + 1);
     SZG_TRY(szg_ablation_open(context, model->layers, model->heads, out));
     out->accuracy = run->facts.whole;
-    for (int64_t row = 0; row < szg_table_rows(table); row++) {
-        int64_t layer = (int64_t)real_of(table, row, "layer");
-        bool all = szg_table_is_empty(table, row, head_column);
-        int64_t head = all ? 0 : szg_table_get_integer(table, row, head_column);
-        if (!(layer >= 0 && layer < model->layers && head >= 0 && head < model->heads))
-            return szg_fail(context, SZG_EDATA,
-                            "%s/ablation.csv: layer %" PRId64 ", head %" PRId64
-                            " is none of the model: remove the run's folder",
-                            run->folder, layer, head);
-        *(all ? &out->layer[layer] : &out->head[layer * model->heads + head]) =
-            real_of(table, row, "accuracy");
+    for (int64_t i = 0; i < places; i++)
+        out->head[i] = -1; /* not there yet */
+    for (int64_t row = 0; row < rows; row++) {
+        double accuracy = real_of(table, row, "accuracy"), *place = place_of(out, table, row);
+        if (!place || *place != -1)
+            return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": layer and head are %s", name,
+                            row + 1, place ? "there twice" : "none of the model");
+        if (!(accuracy >= 0 && accuracy <= 1) && !isnan(accuracy))
+            return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": accuracy %g is not in 0 .. 1",
+                            name, row + 1, accuracy);
+        *place = accuracy;
     }
-    return SZG_OK;
+    if (rows == places)
+        return SZG_OK;
+    return szg_fail(context, SZG_EDATA, "%s: has %" PRId64 " rows; heads and layers are %" PRId64,
+                    name, rows, places);
+}
+
+/* The columns of `table`, of which there are at most MOST_COLUMNS. */
+static int64_t copy_columns(const szg_table *table, szg_column columns[MOST_COLUMNS]) {
+    for (int64_t i = 0; i < szg_table_columns(table); i++)
+        columns[i] = *szg_table_column(table, i);
+    return szg_table_columns(table);
+}
+
+szg_status reproduction_ablation_judge(szg_context *context, const reproduction_run *run,
+                                       const char *name, const void *data, int64_t size) {
+    szg_column columns[MOST_COLUMNS];
+    szg_table *like, *own = NULL;
+    szg_ablation ablation = {0};
+    SZG_TRY(szg_ablation_table_open(context, &like));
+    szg_status status =
+        szg_csv_parse(context, name, data, size, columns, copy_columns(like, columns), &own);
+    if (status == SZG_OK)
+        status = take_accuracies(context, run, name, own, &ablation);
+    szg_ablation_close(&ablation);
+    szg_table_close(&own);
+    szg_table_close(&like);
+    return status;
 }
 
 /* Appends the run's file to `table` and takes its accuracies. */
@@ -81,12 +121,10 @@ static szg_status read_ablation(szg_context *context, const reproduction_run *ru
     szg_column columns[MOST_COLUMNS];
     szg_table *own = NULL;
     char *path;
-    for (int64_t i = 0; i < szg_table_columns(table); i++)
-        columns[i] = *szg_table_column(table, i);
     SZG_TRY(reproduction_ablation_path(context, run, method, &path));
-    szg_status status = szg_csv_read(context, path, columns, szg_table_columns(table), &own);
+    szg_status status = szg_csv_read(context, path, columns, copy_columns(table, columns), &own);
     if (status == SZG_OK)
-        status = take_accuracies(context, run, own, out);
+        status = take_accuracies(context, run, path, own, out);
     if (status == SZG_OK)
         status = szg_table_append(context, table, own);
     szg_table_close(&own);

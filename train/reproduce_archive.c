@@ -140,6 +140,7 @@ static szg_status check_facts(szg_context *context, const reproduction_run *run,
     return status;
 }
 
+/* What the reports of a finished run read is there. */
 static szg_status check_tables(szg_context *context, const szg_archive *archive,
                                const reproduction_run *run, const char *path) {
     const char *wanted[2 + 3] = {"metrics.csv", "timing.csv"};
@@ -153,11 +154,52 @@ static szg_status check_tables(szg_context *context, const szg_archive *archive,
     return SZG_OK;
 }
 
+static szg_status judge_file(szg_context *context, const szg_archive *archive,
+                             const reproduction_run *run, const char *name, const char *path) {
+    szg_archive_file file = find_file(archive, run, name);
+    return file.data ? reproduction_judge(context, run, name, path, file) : SZG_OK;
+}
+
+static szg_status judge_finished(szg_context *context, const szg_archive *archive,
+                                 const reproduction_run *run, const char *path) {
+    SZG_TRY(check_tables(context, archive, run, path));
+    for (int i = 0; i < COMPANIONS; i++)
+        SZG_TRY(judge_file(context, archive, run, companions[i], path));
+    return SZG_OK;
+}
+
+/* Files of a run that is neither finished nor begun are none that an archive is packed with. */
+static szg_status judge_other(szg_context *context, const szg_archive *archive,
+                              const reproduction_run *run, const char *path) {
+    if (find_file(archive, run, state_name).data) {
+        SZG_TRY(judge_file(context, archive, run, "config.json", path));
+        return judge_file(context, archive, run, state_name, path);
+    }
+    for (int i = 0; i < COMPANIONS; i++)
+        if (find_file(archive, run, companions[i]).data)
+            return szg_fail(context, SZG_EDATA, "%s: runs/%s has %s, and neither %s nor %s", path,
+                            run->name, companions[i], finished_name, state_name);
+    return SZG_OK;
+}
+
+/* Judges the run's part of the archive; where it is finished, `finished` is it with its facts. */
+static szg_status judge_run(szg_context *context, const szg_archive *archive,
+                            const reproduction_run *run, const char *path,
+                            reproduction_run *finished) {
+    szg_archive_file facts = find_file(archive, run, finished_name);
+    SZG_TRY(szg_context_check_cancel(context));
+    if (!facts.data)
+        return judge_other(context, archive, run, path);
+    SZG_TRY(check_facts(context, run, facts, path, finished));
+    return judge_finished(context, archive, finished, path);
+}
+
 /* ---- Taking ---- */
 
 typedef struct taking {
     const szg_archive *archive;
     const char *path;
+    int64_t held; /* finished runs in the archive */
     int64_t finished, begun, kept;
 } taking;
 
@@ -199,35 +241,46 @@ static szg_status write_run(szg_context *context, const taking *from, const repr
     return write_file(context, run, last, find_file(from->archive, run, last));
 }
 
-/* Tries the run's part of the archive, and writes it where `writes` says so. */
-static szg_status take_run(szg_context *context, taking *from, reproduction_run *run, bool writes) {
-    reproduction_run finished;
+static szg_status write_begun(szg_context *context, taking *from, const reproduction_run *run) {
     bool begun;
-    szg_archive_file facts = find_file(from->archive, run, finished_name);
-    szg_archive_file state = find_file(from->archive, run, state_name);
-    if (facts.data) {
-        SZG_TRY(check_facts(context, run, facts, from->path, &finished));
-        SZG_TRY(check_tables(context, from->archive, run, from->path));
-    }
-    if (!writes || (!facts.data && !state.data))
+    if (!find_file(from->archive, run, state_name).data)
         return SZG_OK;
     SZG_TRY(reproduction_is_begun(context, run, &begun));
-    if (run->shown.finished || (begun && !facts.data)) {
+    if (run->shown.finished || begun) {
         from->kept++;
         return SZG_OK;
     }
-    SZG_TRY(write_run(context, from, run, facts.data ? finished_name : state_name));
-    if (facts.data)
-        *run = finished;
-    *(facts.data ? &from->finished : &from->begun) += 1;
+    from->begun++;
+    return write_run(context, from, run, state_name);
+}
+
+static szg_status write_finished(szg_context *context, taking *from, reproduction_run *run) {
+    reproduction_run finished;
+    szg_archive_file facts = find_file(from->archive, run, finished_name);
+    from->held++;
+    if (run->shown.finished) {
+        from->kept++;
+        return SZG_OK;
+    }
+    SZG_TRY(check_facts(context, run, facts, from->path, &finished));
+    SZG_TRY(write_run(context, from, run, finished_name));
+    *run = finished;
+    from->finished++;
     return SZG_OK;
 }
 
 static szg_status take_all(szg_context *context, szg_reproduction *self, taking *from) {
+    reproduction_run finished;
     SZG_TRY(check_owners(context, self, from->archive, from->path));
-    for (int writes = 0; writes < 2; writes++)
-        for (int64_t i = 0; i < self->count; i++)
-            SZG_TRY(take_run(context, from, &self->run[i], writes));
+    for (int64_t i = 0; i < self->count; i++)
+        SZG_TRY(judge_run(context, from->archive, &self->run[i], from->path, &finished));
+    for (int64_t i = 0; i < self->count; i++)
+        SZG_TRY(find_file(from->archive, &self->run[i], finished_name).data
+                    ? write_finished(context, from, &self->run[i])
+                    : write_begun(context, from, &self->run[i]));
+    if (from->held == 0)
+        szg_say(context, SZG_WARNING, "%s: holds no finished run of preset %s", from->path,
+                self->name);
     szg_say(context, SZG_NOTE,
             "%s: took %" PRId64 " finished and %" PRId64 " begun runs; %" PRId64
             " were here already",

@@ -1,4 +1,5 @@
 /* What stands in a finished run's folder, and what is known of its data. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
@@ -83,37 +84,44 @@ szg_status facts_of_data(szg_context *context, const szg_train_config *config,
 
 /* ---- finished.json ---- */
 
+/* Least and largest value; a real may be unknown (null) where `unknown` says so. */
 typedef struct fact {
     const char *name;
     size_t offset;
-    bool real;
+    bool real, unknown;
+    double least, most;
+    const char *range;
 } fact;
 
-#define INTEGER_FACT(name, field)                                                                  \
-    { name, offsetof(run_facts, field), false }
-#define REAL_FACT(name, field)                                                                     \
-    { name, offsetof(run_facts, field), true }
+#define COUNT_FACT(name, field, least)                                                             \
+    { name, offsetof(run_facts, field), false, false, least, 0x1p63, "an integer from " #least }
+#define OPERATIONS_FACT(name, field)                                                               \
+    { name, offsetof(run_facts, field), true, false, DBL_MIN, DBL_MAX, "positive and finite" }
+#define SHARE_FACT(name, field)                                                                    \
+    { name, offsetof(run_facts, field), true, true, 0, 1, "in 0 .. 1, or null" }
+#define LOSS_FACT(name, field)                                                                     \
+    { name, offsetof(run_facts, field), true, true, 0, DBL_MAX, "0 or more and finite, or null" }
 
 static const fact facts[] = {
-    INTEGER_FACT("parameters", parameters),
-    INTEGER_FACT("steps", steps),
-    INTEGER_FACT("epochs", epochs),
-    INTEGER_FACT("train_examples", data.train_examples),
-    INTEGER_FACT("test_examples", data.test_examples),
-    INTEGER_FACT("train_tokens", data.train_tokens),
-    INTEGER_FACT("test_tokens", data.test_tokens),
-    REAL_FACT("forward", forward),
-    REAL_FACT("training", training),
-    REAL_FACT("train_loss", train_loss),
-    REAL_FACT("train_accuracy", train_accuracy),
-    REAL_FACT("test_loss", test_loss),
-    REAL_FACT("test_accuracy", test_accuracy),
-    REAL_FACT("best_accuracy", best_accuracy),
-    REAL_FACT("whole", whole),
-    REAL_FACT("ceiling", data.ceiling),
-    REAL_FACT("ceiling_error", data.ceiling_error),
-    REAL_FACT("majority", data.majority),
-    REAL_FACT("by_length", data.by_length),
+    COUNT_FACT("parameters", parameters, 1),
+    COUNT_FACT("steps", steps, 0),
+    COUNT_FACT("epochs", epochs, 0),
+    COUNT_FACT("train_examples", data.train_examples, 0),
+    COUNT_FACT("test_examples", data.test_examples, 0),
+    COUNT_FACT("train_tokens", data.train_tokens, 0),
+    COUNT_FACT("test_tokens", data.test_tokens, 0),
+    OPERATIONS_FACT("forward", forward),
+    OPERATIONS_FACT("training", training),
+    LOSS_FACT("train_loss", train_loss),
+    SHARE_FACT("train_accuracy", train_accuracy),
+    LOSS_FACT("test_loss", test_loss),
+    SHARE_FACT("test_accuracy", test_accuracy),
+    SHARE_FACT("best_accuracy", best_accuracy),
+    SHARE_FACT("whole", whole),
+    SHARE_FACT("ceiling", data.ceiling),
+    SHARE_FACT("ceiling_error", data.ceiling_error),
+    SHARE_FACT("majority", data.majority),
+    SHARE_FACT("by_length", data.by_length),
 };
 enum { FACTS = sizeof facts / sizeof *facts };
 
@@ -159,9 +167,8 @@ szg_status facts_write(szg_context *context, const reproduction_run *run) {
     return status;
 }
 
-/* SZG_EDATA where the folder's configuration is another one. */
-static szg_status compare_config(szg_context *context, const reproduction_run *run,
-                                 szg_json_value config) {
+szg_status facts_compare_config(szg_context *context, const reproduction_run *run,
+                                szg_json_value config) {
     char *wanted = NULL, *found = NULL;
     SZG_TRY(szg_json_as_object(context, config));
     szg_status status = szg_train_config_text(context, run->config, 0, &wanted);
@@ -187,23 +194,37 @@ static szg_status take_origin(szg_context *context, szg_json_value root, reprodu
     return SZG_OK;
 }
 
+static szg_status take_fact(szg_context *context, szg_json_value root, const fact *known,
+                            run_facts *out) {
+    void *field = (char *)out + known->offset;
+    szg_json_value value = szg_json_member(root, known->name);
+    double number = NAN;
+    if (!known->real) {
+        SZG_TRY(szg_json_as_integer(context, value, field));
+        number = (double)*(int64_t *)field;
+    } else {
+        if (szg_json_kind_of(value) != SZG_JSON_NULL || !known->unknown)
+            SZG_TRY(szg_json_as_real(context, value, &number));
+        *(double *)field = number;
+    }
+    if ((number >= known->least && number <= known->most) || (known->unknown && isnan(number)))
+        return SZG_OK;
+    return szg_json_fail(context, value, "is %.17g, not %s", number, known->range);
+}
+
 szg_status facts_take(szg_context *context, szg_json_value root, reproduction_run *run) {
     int64_t seed;
-    SZG_TRY(compare_config(context, run, szg_json_member(root, "config")));
+    SZG_TRY(facts_compare_config(context, run, szg_json_member(root, "config")));
     SZG_TRY(szg_json_as_integer(context, szg_json_member(root, "seed"), &seed));
     if (seed != (int64_t)run->shown.seed)
         return szg_json_fail(context, szg_json_member(root, "seed"),
                              "is not %" PRIu64 ", the seed of %s", run->shown.seed, run->name);
-    for (int i = 0; i < FACTS; i++) {
-        void *field = (char *)&run->facts + facts[i].offset;
-        szg_json_value value = szg_json_member(root, facts[i].name);
-        if (!facts[i].real)
-            SZG_TRY(szg_json_as_integer(context, value, field));
-        else if (szg_json_kind_of(value) == SZG_JSON_NULL)
-            *(double *)field = NAN;
-        else
-            SZG_TRY(szg_json_as_real(context, value, field));
-    }
+    for (int i = 0; i < FACTS; i++)
+        SZG_TRY(take_fact(context, root, &facts[i], &run->facts));
+    if (run->facts.epochs > run->config->loop.epochs)
+        return szg_json_fail(context, szg_json_member(root, "epochs"),
+                             "is more than the %" PRId64 " of the configuration (loop.epochs)",
+                             run->config->loop.epochs);
     SZG_TRY(take_origin(context, root, run));
     run->shown.finished = true;
     return SZG_OK;

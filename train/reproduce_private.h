@@ -2,6 +2,8 @@
 #ifndef SZG_TRAIN_REPRODUCE_PRIVATE_H
 #define SZG_TRAIN_REPRODUCE_PRIVATE_H
 
+#include <szego/archive.h>
+#include <szego/json.h>
 #include <szego/reproduce.h>
 
 #include "run_private.h"
@@ -85,12 +87,33 @@ SZG_CHECK_RESULT szg_status facts_of_data(szg_context *context, const szg_train_
                                           const szg_dataset *data, data_facts *out);
 
 /* finished.json in the run's folder. Reading sets run->shown.finished; SZG_EDATA: malformed, or of
- * another configuration. */
+ * another configuration, or a fact out of its range (named). */
 SZG_CHECK_RESULT szg_status facts_write(szg_context *context, const reproduction_run *run);
 SZG_CHECK_RESULT szg_status facts_read(szg_context *context, reproduction_run *run);
 /* As facts_read, from a document. */
 SZG_CHECK_RESULT szg_status facts_take(szg_context *context, szg_json_value root,
                                        reproduction_run *run);
+
+/* SZG_EDATA: it is not the run's configuration. */
+SZG_CHECK_RESULT szg_status facts_compare_config(szg_context *context, const reproduction_run *run,
+                                                 szg_json_value config);
+
+/* ---- reproduce_judge.c ---- */
+
+/* SZG_EDATA, with archive and member: the reports cannot read what the archive `path` holds as the
+ * run's file `member`. Facts of a finished run are taken before; of a begun one its logs are not
+ * asked for, as they may be longer than what its state knows. */
+SZG_CHECK_RESULT szg_status reproduction_judge(szg_context *context, const reproduction_run *run,
+                                               const char *member, const char *path,
+                                               szg_archive_file file);
+
+/* ---- reproduce_ablation.c ---- */
+
+/* SZG_EDATA: the bytes are no ablation of every head of the run's model. */
+SZG_CHECK_RESULT szg_status reproduction_ablation_judge(szg_context *context,
+                                                        const reproduction_run *run,
+                                                        const char *name, const void *data,
+                                                        int64_t size);
 
 /* ---- The tables of szg_reproduction_tables, a function each; *out is NULL before ---- */
 

@@ -148,6 +148,11 @@ SZG_CHECK_RESULT szg_status szg_timing_table(szg_context *context, szg_table **o
 SZG_CHECK_RESULT szg_status szg_timing_add(szg_context *context, szg_table *table,
                                            const timing_row *row);
 
+/* The log `which` (LOG_METRICS, ...) from `size` bytes, with the labels' columns; `name` is for
+ * messages. */
+SZG_CHECK_RESULT szg_status szg_log_parse(szg_context *context, int which, const char *name,
+                                          const void *data, int64_t size, szg_table **out);
+
 /* Losses and accuracies of a run's folder. */
 SZG_CHECK_RESULT szg_status szg_metrics_summarise(szg_context *context, const char *folder,
                                                   szg_train_result *out);

@@ -66,8 +66,9 @@ SZG_CHECK_RESULT szg_status szg_reproduction_pack(szg_context *context,
  * finished there stays as it is, and what is begun there unless the archive has it finished; a note
  * counts them.
  * Nothing is written unless the whole archive is sound. SZG_EDATA: errors of szg_archive_open, a
- * file that belongs to no run of the preset, a finished run with another configuration or without
- * its tables; SZG_EIO. */
+ * file that belongs to no run of the preset, a finished run with another configuration, with facts
+ * out of range, without its tables, or with one that the reports cannot read; SZG_EIO. An archive
+ * without a finished run is taken, with a warning. */
 SZG_CHECK_RESULT szg_status szg_reproduction_take(szg_context *context,
                                                   szg_reproduction *reproduction, const char *path);
 

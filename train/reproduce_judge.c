@@ -1,0 +1,189 @@
+/* What an archive holds of a run, judged as the reports will read it. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include <szego/safetensors.h>
+
+#include "reproduce_private.h"
+
+typedef szg_status judge(szg_context *context, const reproduction_run *run, const char *name,
+                         szg_archive_file file);
+
+/* ---- Documents ---- */
+
+static szg_status judge_document(szg_context *context, const reproduction_run *run,
+                                 const char *name, szg_archive_file file, bool config) {
+    szg_json *json;
+    SZG_TRY(szg_json_parse(context, name, file.data, file.size, &json));
+    szg_status status = config ? facts_compare_config(context, run, szg_json_root(json))
+                               : szg_json_as_object(context, szg_json_root(json));
+    szg_json_close(&json);
+    return status;
+}
+
+static szg_status judge_config(szg_context *context, const reproduction_run *run, const char *name,
+                               szg_archive_file file) {
+    return judge_document(context, run, name, file, true);
+}
+
+static szg_status judge_manifest(szg_context *context, const reproduction_run *run,
+                                 const char *name, szg_archive_file file) {
+    return judge_document(context, run, name, file, false);
+}
+
+/* ---- Logs ---- */
+
+static szg_status fail_row(szg_context *context, const char *name, int64_t row, const char *what) {
+    return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": %s", name, row + 1, what);
+}
+
+static bool is_empty(const szg_table *table, int64_t row, const char *column) {
+    return szg_table_is_empty(table, row, szg_table_find(table, column));
+}
+
+/* NaN: the cell is empty. */
+static double real_of(const szg_table *table, int64_t row, const char *column) {
+    return szg_table_get_real(table, row, szg_table_find(table, column));
+}
+
+/* Every number is there (an accuracy of no examples is not), and a share is one. */
+static szg_status judge_metrics_row(szg_context *context, const char *name, const szg_table *table,
+                                    int64_t row) {
+    double loss = real_of(table, row, "loss"), accuracy = real_of(table, row, "accuracy");
+    if (!(real_of(table, row, "step") >= 0))
+        return fail_row(context, name, row, "step is not 0 or more");
+    if (!is_empty(table, row, "loss") && !(loss >= 0 && isfinite(loss)))
+        return fail_row(context, name, row, "loss is not 0 or more and finite");
+    if (!is_empty(table, row, "accuracy") && !(accuracy >= 0 && accuracy <= 1))
+        return fail_row(context, name, row, "accuracy is not in 0 .. 1");
+    return SZG_OK;
+}
+
+/* Epochs 1, 2, 3, ... of either split, at least those of the run. */
+static szg_status judge_metrics_rows(szg_context *context, const reproduction_run *run,
+                                     const char *name, const szg_table *table) {
+    static const char *const splits[] = {"train", "test"};
+    int64_t epochs[2] = {0, 0}, wanted = run->facts.epochs;
+    for (int64_t row = 0; row < szg_table_rows(table); row++) {
+        const char *split = szg_table_get_text(table, row, szg_table_find(table, "split"));
+        int which = split && strcmp(split, splits[1]) == 0;
+        if (!split || strcmp(split, splits[which]) != 0)
+            return fail_row(context, name, row, "split is neither train nor test");
+        if (szg_table_get_integer(table, row, szg_table_find(table, "epoch")) != ++epochs[which])
+            return fail_row(context, name, row, "epoch is not the next one of its split");
+        SZG_TRY(judge_metrics_row(context, name, table, row));
+    }
+    for (int which = 0; which < 1 + (run->facts.data.test_examples > 0); which++)
+        if (epochs[which] < wanted)
+            return szg_fail(context, SZG_EDATA,
+                            "%s: has %" PRId64 " rows of split %s, the run %" PRId64 " epochs",
+                            name, epochs[which], splits[which], wanted);
+    return SZG_OK;
+}
+
+static szg_status judge_timing_rows(szg_context *context, const reproduction_run *run,
+                                    const char *name, const szg_table *table) {
+    for (int64_t row = 0; row < szg_table_rows(table); row++) {
+        double seconds = real_of(table, row, "train_seconds");
+        if (!(seconds >= 0 && isfinite(seconds)))
+            return fail_row(context, name, row, "train_seconds is not 0 or more and finite");
+        if (!(real_of(table, row, "tokens") >= 0))
+            return fail_row(context, name, row, "tokens is not 0 or more");
+    }
+    if (szg_table_rows(table) < run->facts.epochs)
+        return szg_fail(context, SZG_EDATA, "%s: has %" PRId64 " rows, the run %" PRId64 " epochs",
+                        name, szg_table_rows(table), run->facts.epochs);
+    return SZG_OK;
+}
+
+static szg_status judge_metrics(szg_context *context, const reproduction_run *run, const char *name,
+                                szg_archive_file file) {
+    szg_table *table;
+    SZG_TRY(szg_log_parse(context, LOG_METRICS, name, file.data, file.size, &table));
+    szg_status status = judge_metrics_rows(context, run, name, table);
+    szg_table_close(&table);
+    return status;
+}
+
+static szg_status judge_timing(szg_context *context, const reproduction_run *run, const char *name,
+                               szg_archive_file file) {
+    szg_table *table;
+    SZG_TRY(szg_log_parse(context, LOG_TIMING, name, file.data, file.size, &table));
+    szg_status status = judge_timing_rows(context, run, name, table);
+    szg_table_close(&table);
+    return status;
+}
+
+/* Without a captured step the log has no byte. */
+static szg_status judge_captured(szg_context *context, int which, const char *name,
+                                 szg_archive_file file) {
+    szg_table *table = NULL;
+    if (file.size > 0)
+        SZG_TRY(szg_log_parse(context, which, name, file.data, file.size, &table));
+    szg_table_close(&table);
+    return SZG_OK;
+}
+
+static szg_status judge_contraction(szg_context *context, const reproduction_run *run,
+                                    const char *name, szg_archive_file file) {
+    (void)run;
+    return judge_captured(context, LOG_CONTRACTION, name, file);
+}
+
+static szg_status judge_values(szg_context *context, const reproduction_run *run, const char *name,
+                               szg_archive_file file) {
+    (void)run;
+    return judge_captured(context, LOG_VALUES, name, file);
+}
+
+static szg_status judge_symbols(szg_context *context, const reproduction_run *run, const char *name,
+                                szg_archive_file file) {
+    (void)run;
+    return judge_captured(context, LOG_SYMBOLS, name, file);
+}
+
+/* ---- Ablations, checkpoints ---- */
+
+static szg_status judge_ablation(szg_context *context, const reproduction_run *run,
+                                 const char *name, szg_archive_file file) {
+    return reproduction_ablation_judge(context, run, name, file.data, file.size);
+}
+
+/* Whether the run can go on from it is for szg_state_load to say, on the backend that goes on. */
+static szg_status judge_state(szg_context *context, const reproduction_run *run, const char *name,
+                              szg_archive_file file) {
+    szg_safetensors *state;
+    (void)run;
+    SZG_TRY(szg_safetensors_open_bytes(context, name, file.data, file.size, &state));
+    szg_status status = SZG_OK;
+    if (!szg_safetensors_metadata(state, "progress") || !szg_safetensors_metadata(state, "config"))
+        status = szg_fail(context, SZG_EDATA, "%s: is no state that szego train wrote", name);
+    szg_safetensors_close(&state);
+    return status;
+}
+
+szg_status reproduction_judge(szg_context *context, const reproduction_run *run, const char *member,
+                              const char *path, szg_archive_file file) {
+    static const struct {
+        const char *member;
+        judge *judge;
+    } judges[] = {{"config.json", judge_config},
+                  {"manifest.json", judge_manifest},
+                  {"metrics.csv", judge_metrics},
+                  {"timing.csv", judge_timing},
+                  {"contraction.csv", judge_contraction},
+                  {"contraction_values.csv", judge_values},
+                  {"contraction_symbols.csv", judge_symbols},
+                  {"ablation.csv", judge_ablation},
+                  {"ablation_values.csv", judge_ablation},
+                  {"ablation_latent_columns.csv", judge_ablation},
+                  {"checkpoint.state.safetensors", judge_state}};
+    char name[SZG_CONFIG_TEXT + 4096];
+    snprintf(name, sizeof name, "%.2000s: %.1500s", path, file.name);
+    for (size_t i = 0; i < sizeof judges / sizeof *judges; i++)
+        if (strcmp(judges[i].member, member) == 0)
+            return judges[i].judge(context, run, name, file);
+    return szg_fail(context, SZG_EDATA, "%s: is no file of a run", name);
+}
