@@ -1,0 +1,157 @@
+/* A preset's runs from folder to folder in archives: sound ones change nothing, others are refused
+ * before a file is written. */
+#include "archives.h"
+
+/* Machine after machine: each takes the archive of the one before, trains a piece or is killed at
+ * it, and packs. */
+static void travel(const char *other, int64_t carry) {
+    char *home = new_folder(), path[256];
+    path_in(home, "runs.tar.xz", path);
+    pack(home, path, 0);
+    bool done = false;
+    for (int64_t machine = 0; !done; machine++) {
+        char *folder = new_folder();
+        ck_assert_int_lt(machine, 100);
+        take(folder, path);
+        if (machine % 2 == 0)
+            train_killed(folder, pieced, 30 + 10 * machine);
+        done = train_piece(folder, .02 * (double)(1 + machine));
+        pack(folder, path, carry);
+        remove_tree(folder);
+    }
+    ck_assert_int_eq(take(home, path), PIECED_RUNS);
+    check_same(other, home);
+    ck_assert(!holds(home, "base/distance/mla/run-3", "checkpoint.safetensors"));
+    remove_tree(home);
+}
+
+START_TEST(runs_travel) {
+    char *whole = new_folder();
+    train_whole(whole, pieced);
+    travel(whole, 0);
+    travel(whole, 1 << 20);
+    remove_tree(whole);
+}
+END_TEST
+
+START_TEST(archives_of_the_same_runs_are_equal) {
+    char *one = new_folder(), *two = new_folder(), path[2][256];
+    path_in(one, "one.tar.xz", path[0]);
+    path_in(two, "one.tar.xz", path[1]);
+    train_whole(one, pieced);
+    pack(one, path[0], 0);
+    ck_assert_int_eq(take(two, path[0]), PIECED_RUNS);
+    pack(two, path[1], 0);
+    ck_same_file(one, two, "one.tar.xz");
+    check_same(one, two);
+    remove_tree(one);
+    remove_tree(two);
+}
+END_TEST
+
+START_TEST(begun_runs_travel_where_they_are_small_enough) {
+    char *from = new_folder(), path[256];
+    static const char run[] = "base/distance/mla/run-3", state[] = "checkpoint.state.safetensors";
+    sleeper cut = {.calls = 4, .seconds = .3};
+    ck_assert_int_eq(train_sleeping(from, &cut, .2), 0);
+    ck_assert(holds(from, run, state));
+    path_in(from, "runs.tar.xz", path);
+    for (int64_t carry = 0; carry <= 1 << 20; carry += 1 << 19) {
+        char *to = new_folder();
+        pack(from, path, carry == 1 << 19 ? 100 : carry); /* 100 bytes hold no checkpoint */
+        ck_assert_int_eq(take(to, path), 0);
+        ck_assert(holds(to, run, state) == (carry == 1 << 20));
+        ck_assert(holds(to, run, "config.json") == (carry == 1 << 20));
+        remove_tree(to);
+    }
+    /* What is begun there stays, unless the archive has it finished. */
+    char *to = new_folder();
+    sleeper shorter = {.calls = 3, .seconds = .3};
+    ck_assert_int_eq(train_sleeping(to, &shorter, .2), 0);
+    size_t size[2];
+    char folder[300];
+    snprintf(folder, sizeof folder, "%s/runs/%s", to, run);
+    char *before = file_bytes(folder, state, &size[0]);
+    ck_assert_int_eq(take(to, path), 0);
+    char *after = file_bytes(folder, state, &size[1]);
+    ck_assert(size[0] == size[1] && memcmp(before, after, size[0]) == 0);
+    free(before);
+    free(after);
+    szg_reproduction *runs = open_pieced(from);
+    ck_szg_ok(szg_reproduction_train(test_context(), runs, 0));
+    szg_reproduction_close(&runs);
+    pack(from, path, 0);
+    ck_assert_int_eq(take(to, path), PIECED_RUNS);
+    ck_assert(!holds(to, run, state));
+    check_same(from, to);
+    remove_tree(to);
+    remove_tree(from);
+}
+END_TEST
+
+START_TEST(foreign_archives_are_refused) {
+    char *from = new_folder(), *to = new_folder(), path[256], bad[256];
+    const char *override = "loop.learning_rate=0.02";
+    train_whole(from, pieced);
+    pack(from, path_in(from, "runs.tar.xz", path), 0);
+    path_in(from, "bad.tar.xz", bad);
+    refuse(to, toy, NULL, path, "belongs to no run of preset toy");
+    refuse(to, pieced, &override, path, "another configuration");
+    static const char *const changes[][3] = {
+        {RUN "notes.txt", "x", "notes.txt belongs to no run"},
+        {RUN "checkpoint.safetensors", "x", "belongs to no run"},
+        {"finished.json", "x", "belongs to no run"},
+        {"runs/finished.json", "x", "belongs to no run"},
+        {"runs/base/distance/rope/run-7/metrics.csv", "x", "belongs to no run"},
+        {"runs/base/distance/../rope/run-3/metrics.csv", "x", "is not taken"},
+        {RUN "finished.json", "{", "finished.json"},
+        {RUN "finished.json", "{\"seed\": 3}", "config"},
+        {RUN "metrics.csv", "", "lacks metrics.csv"},
+        {RUN "ablation.csv", "", "lacks ablation.csv"},
+        {"runs/base/distance/mla/run-3/ablation_latent_columns.csv", "", "lacks ablation_latent"},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        repack(from, bad, changes[i][0], changes[i][1]);
+        refuse(to, pieced, NULL, bad, changes[i][2]);
+    }
+    size_t size; /* facts of another seed */
+    char *data = file_bytes(from, "runs/base/distance/rope/run-5/finished.json", &size);
+    repack(from, bad, RUN "finished.json", data);
+    refuse(to, pieced, NULL, bad, "seed: is not 3");
+    free(data);
+    data = file_bytes(from, "runs.tar.xz", &size);
+    FILE *file = fopen(bad, "wb");
+    fwrite(data, 1, size / 2, file);
+    fclose(file);
+    free(data);
+    refuse(to, pieced, NULL, bad, "is no whole archive");
+    remove_tree(from);
+    remove_tree(to);
+}
+END_TEST
+
+START_TEST(failed_allocations_are_survived) {
+    char *from = new_folder(), *to = new_folder(), path[256];
+    sleeper own = {.calls = 3, .seconds = .8};
+    ck_assert_int_eq(train_sleeping(from, &own, 1.3), 1); /* one run is enough */
+    szg_reproduction *runs = open_pieced(from);
+    path_in(from, "runs.tar.xz", path);
+    ck_survives_failed_allocations(10, szg_reproduction_pack(test_context(), runs, path, 1 << 20));
+    szg_reproduction_close(&runs);
+    runs = open_pieced(to);
+    ck_survives_failed_allocations(20, szg_reproduction_take(test_context(), runs, path));
+    ck_assert_int_eq(count_finished(runs), 1);
+    szg_reproduction_close(&runs);
+    check_same(from, to);
+    remove_tree(from);
+    remove_tree(to);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "travel", runs_travel);
+    test_add(suite, "equal archives", archives_of_the_same_runs_are_equal);
+    test_add(suite, "begun runs travel", begun_runs_travel_where_they_are_small_enough);
+    test_add(suite, "foreign archives", foreign_archives_are_refused);
+    test_add(suite, "allocations", failed_allocations_are_survived);
+}

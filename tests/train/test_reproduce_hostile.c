@@ -1,0 +1,223 @@
+/* Archives whose members no report could read, and facts that cannot be: refused before a file is
+ * written. */
+#include "archives.h"
+
+/* ---- Members that the reports could not read ---- */
+
+/* Text of the file NAME of the run base/distance/rope/run-3, with the first `from` replaced. */
+static char *changed(const char *folder, const char *name, const char *from, const char *to) {
+    char path[256], *out = NULL;
+    size_t size;
+    snprintf(path, sizeof path, RUN "%s", name);
+    char *text = file_bytes(folder, path, &size);
+    ck_assert_ptr_nonnull(text);
+    char *at = strstr(text, from);
+    ck_assert_msg(at, "%s: no %s", path, from);
+    ck_assert_int_ge(asprintf(&out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)), 0);
+    free(text);
+    return out;
+}
+
+/* `column` as another number in the first row. */
+static char *with_cell(const char *folder, const char *name, const char *column,
+                       const char *value) {
+    char *text = changed(folder, name, "", ""), *out = NULL;
+    char *row = strchr(text, '\n') + 1, *cell = row;
+    for (char *head = text; strncmp(head, column, strlen(column)) != 0;) {
+        head = strchr(head, ',') + 1;
+        cell += strcspn(cell, ",\n") + 1;
+    }
+    ck_assert_int_ge(
+        asprintf(&out, "%.*s%s%s", (int)(cell - text), text, value, cell + strcspn(cell, ",\n")),
+        0);
+    free(text);
+    return out;
+}
+
+/* The first `lines` lines. */
+static char *first_lines(const char *folder, const char *name, int lines) {
+    char *text = changed(folder, name, "", ""), *end = text;
+    while (lines-- > 0)
+        end = strchr(end, '\n') + 1;
+    *end = 0;
+    return text;
+}
+
+typedef struct refusal {
+    const char *name, *column; /* column NULL: the whole text is `value` */
+    const char *value, *words;
+} refusal;
+
+static const refusal refusals[] = {
+    {"config.json", NULL, "{}", "another configuration"},
+    {"config.json", NULL, "{", "config.json: line 1"},
+    {"manifest.json", NULL, "[]", "manifest.json"},
+    {"metrics.csv", NULL, "a,b\n1\n", "metrics.csv: line 1: the header has no column run"},
+    {"metrics.csv", "loss", "x", "metrics.csv: line 2"},
+    {"metrics.csv", "loss", "-1", "row 1: loss is not"},
+    {"metrics.csv", "loss", "inf", "row 1: loss is not"},
+    {"metrics.csv", "accuracy", "1.5", "row 1: accuracy is not"},
+    {"metrics.csv", "accuracy", "nan", "row 1: accuracy is not"},
+    {"metrics.csv", "step", "", "row 1: step is not"},
+    {"metrics.csv", "split", "Train", "row 1: split is neither"},
+    {"metrics.csv", "split", "test", "row 2: epoch is not the next"},
+    {"metrics.csv", "epoch", "2", "row 1: epoch is not the next"},
+    {"timing.csv", NULL, "\1junk,\"", "timing.csv: line 1"},
+    {"timing.csv", "train_seconds", "nan", "row 1: train_seconds is not"},
+    {"timing.csv", "train_seconds", "-1", "row 1: train_seconds is not"},
+    {"timing.csv", "tokens", "", "row 1: tokens is not"},
+    {"timing.csv", "tokens", "-5", "row 1: tokens is not"},
+    {"contraction.csv", NULL, "a,b\n1\n", "contraction.csv: line 1"},
+    {"contraction_values.csv", NULL, "a,b\n1\n", "contraction_values.csv: line 1"},
+    {"contraction_symbols.csv", NULL, "a,b\n1\n", "contraction_symbols.csv: line 1"},
+    {"ablation.csv", NULL, "junk", "ablation.csv: line 1"},
+    {"ablation.csv", "layer", "2", "row 1: layer and head are none of the model"},
+    {"ablation.csv", "layer", "", "row 1: layer and head are none of the model"},
+    {"ablation.csv", "head", "-1", "row 1: layer and head are none of the model"},
+    {"ablation.csv", "head", "1", "row 2: layer and head are there twice"},
+    {"ablation.csv", "accuracy", "1e300", "row 1: accuracy 1e+300 is not"},
+    {"ablation_values.csv", NULL, "junk", "ablation_values.csv: line 1"},
+    {"ablation_latent_columns.csv", NULL, "junk", "ablation_latent_columns.csv: line 1"},
+};
+
+static void refuse_text(const char *from, const char *to, const char *name, char *text,
+                        const char *words) {
+    char bad[256], inside[256];
+    snprintf(inside, sizeof inside, RUN "%s", name);
+    repack(from, path_in(from, "bad.tar.xz", bad), inside, text);
+    refuse(to, pieced, NULL, bad, words);
+    /* The message names the archive and the member too. */
+    ck_assert_ptr_nonnull(strstr(szg_context_message(test_context()), "bad.tar.xz: "));
+    ck_assert_ptr_nonnull(strstr(szg_context_message(test_context()), inside));
+    free(text);
+}
+
+START_TEST(members_that_no_report_can_read_are_refused) {
+    char *from = new_folder(), *to = new_folder();
+    train_whole(from, pieced);
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const refusal *own = &refusals[i];
+        refuse_text(from, to, own->name,
+                    own->column ? with_cell(from, own->name, own->column, own->value)
+                                : strdup(own->value),
+                    own->words);
+    }
+    /* Three epochs of two splits, two layers of two heads. */
+    refuse_text(from, to, "metrics.csv", first_lines(from, "metrics.csv", 1),
+                "has 0 rows of split train, the run 3 epochs");
+    refuse_text(from, to, "metrics.csv", first_lines(from, "metrics.csv", 6),
+                "has 2 rows of split test, the run 3 epochs");
+    refuse_text(from, to, "timing.csv", first_lines(from, "timing.csv", 3),
+                "has 2 rows, the run 3 epochs");
+    refuse_text(from, to, "ablation.csv", first_lines(from, "ablation.csv", 6),
+                "has 5 rows; heads and layers are 6");
+    remove_tree(from);
+    remove_tree(to);
+}
+END_TEST
+
+/* ---- Facts ---- */
+
+static char *with_fact(const char *folder, const char *name, const char *value) {
+    char *text = changed(folder, "finished.json", "", ""), key[64], *out = NULL;
+    snprintf(key, sizeof key, "\"%s\":", name);
+    char *at = strstr(text, key);
+    ck_assert_msg(at, "no %s", name);
+    at += strlen(key);
+    ck_assert_int_ge(
+        asprintf(&out, "%.*s%s%s", (int)(at - text), text, value, at + strcspn(at, ",}")), 0);
+    free(text);
+    return out;
+}
+
+/* The same document in the run's folder. */
+static void refuse_folder(const char *folder, const char *text, const char *words) {
+    char path[512];
+    szg_reproduction *runs;
+    snprintf(path, sizeof path, "%s/" RUN "finished.json", folder);
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+    ck_szg_fails(SZG_EDATA, words, open_preset(test_context(), folder, pieced, NULL, 0, &runs));
+}
+
+START_TEST(facts_out_of_range_are_refused) {
+    static const char *const facts[][3] = {
+        {"parameters", "0", "parameters: is 0, not"},
+        {"steps", "-1", "steps: is -1, not"},
+        {"epochs", "-1", "epochs: is -1, not"},
+        {"epochs", "4", "epochs: is more than the 3"},
+        {"train_examples", "-1", "train_examples: is -1"},
+        {"test_examples", "-1", "test_examples: is -1"},
+        {"train_tokens", "-1", "train_tokens: is -1"},
+        {"test_tokens", "-1", "test_tokens: is -1"},
+        {"forward", "0", "forward: is 0, not positive"},
+        {"forward", "null", "forward"},
+        {"training", "-1", "training: is -1, not positive"},
+        {"train_loss", "-1e300", "train_loss: is -1"},
+        {"test_loss", "-0.5", "test_loss: is -0.5, not"},
+        {"train_accuracy", "1.5", "train_accuracy: is 1.5, not in 0 .. 1"},
+        {"test_accuracy", "-1", "test_accuracy: is -1"},
+        {"best_accuracy", "2", "best_accuracy: is 2"},
+        {"whole", "2", "whole: is 2"},
+        {"ceiling", "2", "ceiling: is 2"},
+        {"ceiling_error", "-1", "ceiling_error: is -1"},
+        {"majority", "2", "majority: is 2"},
+        {"by_length", "-1", "by_length: is -1"},
+    };
+    char *from = new_folder(), *to = new_folder();
+    train_whole(from, pieced);
+    char *sound = changed(from, "finished.json", "", "");
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        refuse_text(from, to, "finished.json", with_fact(from, facts[i][0], facts[i][1]),
+                    facts[i][2]);
+        char *text = with_fact(from, facts[i][0], facts[i][1]);
+        refuse_folder(from, text, facts[i][2]);
+        free(text);
+        char path[512];
+        snprintf(path, sizeof path, "%s/" RUN "finished.json", from);
+        FILE *file = fopen(path, "w");
+        fputs(sound, file);
+        fclose(file);
+    }
+    /* What is not known is null. */
+    char *text = with_fact(from, "ceiling", "null"), path[256];
+    repack(from, path_in(from, "runs.tar.xz", path), RUN "finished.json", text);
+    ck_assert_int_eq(take(to, path), PIECED_RUNS);
+    free(text);
+    free(sound);
+    remove_tree(from);
+    remove_tree(to);
+}
+END_TEST
+
+/* ---- Archives with no finished run ---- */
+
+START_TEST(archives_without_a_finished_run_are_told) {
+    char *from = new_folder(), *to = new_folder(), path[256];
+    sleeper own = {0};
+    szg_context *context;
+    szg_context_options options = {.threads = 1, .message = keep_note, .user = &own};
+    szg_reproduction *runs;
+    pack(from, path_in(from, "runs.tar.xz", path), 0);
+    ck_szg_ok(szg_context_open(&options, &context));
+    ck_szg_ok(open_preset(context, to, pieced, NULL, 0, &runs));
+    ck_szg_ok(szg_reproduction_take(context, runs, path));
+    ck_assert_ptr_nonnull(strstr(own.text, "holds no finished run of preset pieced"));
+    szg_reproduction_close(&runs);
+    szg_context_close(&context);
+    /* Tables of a run that is neither finished nor begun; a state that is none. */
+    repack(from, path, RUN "metrics.csv", "x");
+    refuse(to, pieced, NULL, path, "has metrics.csv, and neither finished.json nor");
+    repack(from, path, RUN "checkpoint.state.safetensors", "junk");
+    refuse(to, pieced, NULL, path, "runs.tar.xz: " RUN "checkpoint.state.safetensors");
+    remove_tree(from);
+    remove_tree(to);
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "hostile members", members_that_no_report_can_read_are_refused);
+    test_add(suite, "facts", facts_out_of_range_are_refused);
+    test_add(suite, "no finished run", archives_without_a_finished_run_are_told);
+}
