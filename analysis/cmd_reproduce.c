@@ -3,8 +3,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <szego/file.h>
 #include <szego/memory.h>
 #include <szego/reproduce.h>
 
@@ -44,7 +46,9 @@ static const struct argp_option options[] = {
     {"archive", KEY_ARCHIVE, "FILE.tar.xz", 0,
      "pack what finished runs left, without weights, when the work stops", 0},
     {"carry", KEY_CARRY, "MIB", 0,
-     "the archive takes begun runs too, with checkpoints of at most so many MiB (default 0: none)",
+     "the archive takes begun runs too, with checkpoints of at most so many MiB: an integer in 0 "
+     ".. "
+     "1048576, 1e3 is one (default 0: none)",
      0},
     {"take", KEY_TAKE, "FILE.tar.xz", 0,
      "train nothing: unpack the runs of an archive in -o DIR/, where they count as finished; may "
@@ -79,6 +83,8 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         own->carry = parse_integer(state, "--carry", argument, 0, 1 << 20);
         return 0;
     case KEY_TAKE:
+        if (!*argument)
+            argp_error(state, "--take: '' is no name of an archive");
         parse_text(state, argument, &own->archives);
         return 0;
     case ARGP_KEY_END:
@@ -216,11 +222,35 @@ static szg_status pack(command_call *call, const szg_reproduction *reproduction)
     return SZG_OK;
 }
 
+/* Before hours of training, not after them: the archive will be a file that can be written. */
+static szg_status try_archive(command_call *call) {
+    const char *path = ((const reproduce_options *)call->own)->archive;
+    szg_context *context = call->context;
+    struct stat info;
+    szg_writer *writer;
+    size_t length = strlen(path);
+    if (length == 0)
+        return szg_fail(context, SZG_EINVAL, "--archive '': name the file, runs.tar.xz say");
+    bool found = stat(path, &info) == 0;
+    if (path[length - 1] == '/' || (found && S_ISDIR(info.st_mode)))
+        return szg_fail(context, SZG_EINVAL,
+                        "--archive %s: is a folder: name a file, %s%sruns.tar.xz say", path, path,
+                        path[length - 1] == '/' ? "" : "/");
+    if (found && !S_ISREG(info.st_mode))
+        return szg_fail(context, SZG_EINVAL, "--archive %s: is no regular file", path);
+    SZG_TRY(szg_folder_create(context, call->shared.output)); /* the archive may lie in it */
+    SZG_TRY(szg_writer_open(context, path, &writer));
+    szg_writer_discard(&writer);
+    return SZG_OK;
+}
+
 static szg_status run_preset(command_call *call, szg_reproduction *reproduction) {
     const reproduce_options *own = call->own;
     szg_reproduction *full = NULL;
     szg_say(call->context, SZG_NOTE, "preset %s: %s", szg_reproduction_name(reproduction),
             szg_reproduction_about(reproduction));
+    if (own->archive)
+        SZG_TRY(try_archive(call));
     SZG_TRY(work(call, reproduction));
     if (own->archive)
         SZG_TRY(pack(call, reproduction));

@@ -12,7 +12,8 @@ int64_t parse_integer(struct argp_state *state, const char *option, const char *
     errno = 0;
     long long value = strtoll(text, &end, 10);
     bool whole = end != text && !*end && errno == 0;
-    if (!whole && strpbrk(text, "eE")) { /* 1e9, where a double holds it exactly */
+    /* 1e9, where a double holds it exactly; 0x1e is none. */
+    if (!whole && strpbrk(text, "eE") && !strpbrk(text, "xX")) {
         double number = strtod(text, &end);
         whole = *end == 0 && fabs(number) <= 0x1p53 && number == floor(number);
         value = whole ? (long long)number : 0;
