@@ -140,10 +140,10 @@ static szg_status begin(szg_context *context, session *self, capture_job *job, i
     SZG_TRY(spectra_gram_batch(context, self, self->side, SCRATCH_SIDE, count, n, n, job->taken,
                                job->gram));
     SZG_TRY(logits_norms(context, self->side, count, n, job->gram, results + at.gram));
-    SZG_TRY(spectra_symmetric_batch(context, self, self->side, SCRATCH_SIDE, count, n, job->half,
-                                    results + at.eigenvalues, results + at.checks));
-    return spectra_symmetric_batch(context, self, self->side, SCRATCH_SIDE, count, n, job->gram,
-                                   results + at.squares, results + at.checks + count);
+    SZG_TRY(spectra_eigen_batch(context, self, self->side, SCRATCH_SIDE, 1, count, n, job->half,
+                                results + at.eigenvalues, results + at.checks));
+    return spectra_eigen_batch(context, self, self->side, SCRATCH_SIDE, 1, count, n, job->gram,
+                               results + at.squares, results + at.checks + count);
 }
 
 static szg_status spectra_begin(szg_context *context, szg_spectra_job *job, int64_t count) {

@@ -1,4 +1,5 @@
-/* Many small symmetric matrices. */
+/* Many small symmetric or Hermitian matrices. Read column by column a Hermitian one is its
+ * conjugate, which has its eigenvalues. */
 #include "spectra_chunks.h"
 #include "spectra_check.h"
 #include "spectra_device.h"
@@ -9,6 +10,7 @@ static const int64_t BATCH_MOST = 16384;
 
 typedef struct batch_work {
     solver *with;
+    cudaDataType type;
     int64_t count; /* of one call */
     size_t on_device, on_host;
     int64_t known, info, work, total; /* offsets and size of the scratch memory */
@@ -19,7 +21,7 @@ static szg_status size_call(szg_context *context, int64_t count, int64_t n, cons
     size_t on_device = 0, on_host = 0;
     TRY_SOLVER(context, cusolverDnXsyevBatched_bufferSize(
                             work->with->handle, work->with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
-                            CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F,
+                            CUBLAS_FILL_MODE_UPPER, n, work->type, a, n, CUDA_R_64F, w, work->type,
                             &on_device, &on_host, count));
     work->on_device = on_device > work->on_device ? on_device : work->on_device;
     work->on_host = on_host > work->on_host ? on_host : work->on_host;
@@ -28,10 +30,11 @@ static szg_status size_call(szg_context *context, int64_t count, int64_t n, cons
 
 /* Calls are of equal size but the last. */
 static szg_status size_work(szg_context *context, session *self, cudaStream_t stream,
-                            scratch_use use, int64_t count, int64_t n, const double *a,
+                            scratch_use use, int width, int64_t count, int64_t n, const double *a,
                             const double *w, batch_work *out) {
     int64_t most = INT32_MAX / (n * n);
     *out = {};
+    out->type = width == 1 ? CUDA_R_64F : CUDA_C_64F;
     most = most < 1 ? 1 : most < BATCH_MOST ? most : BATCH_MOST;
     out->count = count < most ? count : most;
     SZG_TRY(solver_open(context, self, use, stream, &out->with));
@@ -44,13 +47,13 @@ static szg_status size_work(szg_context *context, session *self, cudaStream_t st
     return SZG_OK;
 }
 
-szg_status spectra_symmetric_batch_bytes(szg_context *context, session *self, scratch_use use,
-                                         int64_t count, int64_t n, int64_t *bytes) {
+szg_status spectra_eigen_batch_bytes(szg_context *context, session *self, scratch_use use,
+                                     int width, int64_t count, int64_t n, int64_t *bytes) {
     batch_work work;
     void *any; /* cuSOLVER wants pointers, and looks at nothing */
     SZG_TRY(scratch_take(context, self, use, 1, &any));
     const double *numbers = static_cast<const double *>(any);
-    SZG_TRY(size_work(context, self, self->stream, use, count, n, numbers, numbers, &work));
+    SZG_TRY(size_work(context, self, self->stream, use, width, count, n, numbers, numbers, &work));
     *bytes = work.total;
     return SZG_OK;
 }
@@ -61,18 +64,18 @@ static szg_status solve(szg_context *context, cudaStream_t stream, const batch_w
     SZG_TRY(solver_host(context, work->with, work->on_host, &host));
     TRY_SOLVER(context, cusolverDnXsyevBatched(
                             work->with->handle, work->with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
-                            CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F,
+                            CUBLAS_FILL_MODE_UPPER, n, work->type, a, n, CUDA_R_64F, w, work->type,
                             memory, work->on_device, host, work->on_host, info, count));
     return solver_called(context, stream, work->with, work->on_host);
 }
 
-szg_status spectra_symmetric_batch(szg_context *context, session *self, cudaStream_t stream,
-                                   scratch_use use, int64_t count, int64_t n, double *a, double *w,
-                                   double *check) {
+szg_status spectra_eigen_batch(szg_context *context, session *self, cudaStream_t stream,
+                               scratch_use use, int width, int64_t count, int64_t n, double *a,
+                               double *w, double *check) {
     batch_work work;
     void *block;
-    measured what = {1, true, count, n, n};
-    SZG_TRY(size_work(context, self, stream, use, count, n, a, w, &work));
+    measured what = {width, true, count, n, n};
+    SZG_TRY(size_work(context, self, stream, use, width, count, n, a, w, &work));
     SZG_TRY(scratch_take(context, self, use, work.total, &block));
     char *base = static_cast<char *>(block);
     double *known = reinterpret_cast<double *>(base + work.known);
@@ -81,45 +84,58 @@ szg_status spectra_symmetric_batch(szg_context *context, session *self, cudaStre
     for (int64_t first = 0; first < count; first += work.count) {
         int64_t left = count - first;
         SZG_TRY(solve(context, stream, &work, left < work.count ? left : work.count, n,
-                      a + first * n * n, w + first * n, base + work.work, info + first));
+                      a + first * n * n * width, w + first * n, base + work.work, info + first));
     }
     return check_values(context, stream, VALUES_SYMMETRIC, count, n, w, known, info, check);
 }
 
 /* ---- The entry ---- */
 
-typedef struct symmetric_batch {
+typedef struct eigen_batch {
+    int width;
     int64_t n, stride;
     const double *a;
     double *w;
-} symmetric_batch;
+} eigen_batch;
 
 static szg_status run_chunk(szg_context *context, session *self, batch_chunks *chunks,
                             void *argument, int64_t first, int64_t count) {
-    symmetric_batch *job = static_cast<symmetric_batch *>(argument);
-    const int64_t size = sizeof(double), n = job->n;
-    SZG_TRY(copy_in(context, self->stream, chunks->matrices, n * n * size,
-                    job->a + first * job->stride, job->stride * size, count, n * n * size));
-    SZG_TRY(spectra_symmetric_batch(context, self, self->stream, SCRATCH_SPECTRA, count, n,
-                                    chunks->matrices, chunks->values, chunks->check));
+    eigen_batch *job = static_cast<eigen_batch *>(argument);
+    const int64_t size = sizeof(double), n = job->n, stride = job->stride * job->width;
+    const int64_t matrix = n * n * job->width * size;
+    SZG_TRY(copy_in(context, self->stream, chunks->matrices, matrix, job->a + first * stride,
+                    stride * size, count, matrix));
+    SZG_TRY(spectra_eigen_batch(context, self, self->stream, SCRATCH_SPECTRA, job->width, count, n,
+                                chunks->matrices, chunks->values, chunks->check));
     return copy_out(context, self->stream, job->w + first * n, 0, chunks->values, 0, 1,
                     count * n * size);
 }
 
-static szg_status eigen_symmetric_batch(szg_context *context, int64_t count, int64_t n, double *a,
-                                        int64_t stride, double *w) {
+static szg_status eigenvalues(szg_context *context, int width, int64_t count, int64_t n,
+                              const void *a, int64_t stride, double *w) {
     session *self = session_of(context);
-    symmetric_batch job = {n, stride, a, w};
+    eigen_batch job = {width, n, stride, static_cast<const double *>(a), w};
     batch_chunks chunks = {};
     void *nothing;
-    szg_status status = batch_chunks_open(context, self, count, n, 0, &chunks, &nothing);
+    szg_status status = batch_chunks_open(context, self, width, count, n, 0, &chunks, &nothing);
     if (status == SZG_OK)
         status = batch_chunks_run(context, self, &chunks, run_chunk, &job);
     batch_chunks_close(&chunks);
-    return named(context, status, "%lld symmetric matrices of order %lld on the GPU",
-                 (long long)count, (long long)n);
+    return named(context, status, "%lld %s matrices of order %lld on the GPU", (long long)count,
+                 width == 1 ? "symmetric" : "Hermitian", (long long)n);
+}
+
+static szg_status eigen_symmetric_batch(szg_context *context, int64_t count, int64_t n, double *a,
+                                        int64_t stride, double *w) {
+    return eigenvalues(context, 1, count, n, a, stride, w);
+}
+
+static szg_status eigen_hermitian_batch(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
+                                        int64_t stride, double *w) {
+    return eigenvalues(context, 2, count, n, a, stride, w);
 }
 
 void eigen_batch_fill(szg_ops *ops) {
     ops->eigen_symmetric_batch = eigen_symmetric_batch;
+    ops->eigen_hermitian_batch = eigen_hermitian_batch;
 }

@@ -22,11 +22,12 @@ typedef struct measured {
 szg_status check_measure(szg_context *context, cudaStream_t stream, const measured *what, double *a,
                          double *known);
 
-/* Which invariants n values must have: of symmetric matrices trace and norm, of singular values the
- * norm, of general eigenvalues (complex) the trace and a norm that is not larger (Schur). */
+/* Which invariants n values must have: of symmetric and Hermitian matrices trace and norm, of
+ * singular values the norm, of general eigenvalues (complex) the trace and a norm that is not
+ * larger (Schur). */
 typedef enum value_kind { VALUES_SYMMETRIC, VALUES_SINGULAR, VALUES_GENERAL } value_kind;
 
-/* check: a number a matrix, as spectra_symmetric_batch says; the values get their units back. */
+/* check: a number a matrix, as spectra_eigen_batch says; the values get their units back. */
 szg_status check_values(szg_context *context, cudaStream_t stream, value_kind kind, int64_t count,
                         int64_t n, double *values, const double *known, const int *info,
                         double *check);

@@ -141,6 +141,9 @@ SZG_CHECK_RESULT szg_status szg_qr_r(szg_context *context, int64_t m, int64_t n,
 SZG_CHECK_RESULT szg_status szg_eigen_symmetric_batch(szg_context *context, int64_t count,
                                                       int64_t n, double *a, int64_t stride,
                                                       double *w);
+SZG_CHECK_RESULT szg_status szg_eigen_hermitian_batch(szg_context *context, int64_t count,
+                                                      int64_t n, szg_c64 *a, int64_t stride,
+                                                      double *w);
 SZG_CHECK_RESULT szg_status szg_eigen_general_batch(szg_context *context, int64_t count, int64_t n,
                                                     double *a, int64_t stride, szg_c64 *w);
 SZG_CHECK_RESULT szg_status szg_singular_batch(szg_context *context, int64_t count, int64_t m,

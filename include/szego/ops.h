@@ -114,6 +114,8 @@ struct szg_ops {
 
     szg_status (*eigen_symmetric_batch)(szg_context *context, int64_t count, int64_t n, double *a,
                                         int64_t stride, double *w);
+    szg_status (*eigen_hermitian_batch)(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
+                                        int64_t stride, double *w);
     szg_status (*eigen_general_batch)(szg_context *context, int64_t count, int64_t n, double *a,
                                       int64_t stride, szg_c64 *w);
     szg_status (*singular_batch)(szg_context *context, int64_t count, int64_t m, int64_t n,

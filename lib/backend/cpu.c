@@ -16,6 +16,7 @@ static const szg_ops cpu = {
     .singular_complex = szg_cpu_singular_complex,
     .qr_r = szg_cpu_qr_r,
     .eigen_symmetric_batch = szg_batch_eigen_symmetric,
+    .eigen_hermitian_batch = szg_batch_eigen_hermitian,
     .eigen_general_batch = szg_batch_eigen_general,
     .singular_batch = szg_batch_singular,
     .fft_open = szg_cpu_fft_open,

@@ -125,6 +125,7 @@ szg_status szg_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64
 
 typedef struct batch_check {
     int64_t count, m, n, stride;
+    int width; /* doubles an entry */
     const double *a;
 } batch_check;
 
@@ -134,9 +135,9 @@ enum { LOOK = 64 };
 static szg_status check_matrices(szg_context *context, const batch_check *batch, int64_t first,
                                  int64_t end) {
     for (int64_t i = first; i < end; i++) {
-        const double *matrix = batch->a + i * batch->stride;
+        const double *matrix = batch->a + i * batch->stride * batch->width;
         szg_status status =
-            szg_check_matrix(context, "matrix", batch->m, batch->n, 1, matrix, batch->n);
+            szg_check_matrix(context, "matrix", batch->m, batch->n, batch->width, matrix, batch->n);
         if (status != SZG_OK)
             return szg_fail_prefix(context, status, "matrix %" PRId64 " of the batch", i);
     }
@@ -151,8 +152,8 @@ static szg_status check_block(szg_context *context, void *argument, int64_t bloc
 }
 
 /* Every matrix of a batch is looked at before any is destroyed. */
-static szg_status check_batch(szg_context *context, int64_t count, int64_t m, int64_t n,
-                              const double *a, int64_t stride) {
+static szg_status check_batch(szg_context *context, int64_t count, int64_t m, int64_t n, int width,
+                              const void *a, int64_t stride) {
     if (count < 0 || stride < 0)
         return szg_fail(context, SZG_EINVAL,
                         "batch: a count of %" PRId64 " or a stride of %" PRId64 " is negative",
@@ -165,7 +166,7 @@ static szg_status check_batch(szg_context *context, int64_t count, int64_t m, in
                         stride, m, n);
     if (count == 0 || n == 0)
         return SZG_OK;
-    batch_check batch = {.count = count, .m = m, .n = n, .stride = stride, .a = a};
+    batch_check batch = {.count = count, .m = m, .n = n, .stride = stride, .width = width, .a = a};
     szg_status status = szg_pool_run(context, (count - 1) / LOOK + 1, check_block, &batch);
     if (status != SZG_EDATA)
         return status;
@@ -174,15 +175,23 @@ static szg_status check_batch(szg_context *context, int64_t count, int64_t m, in
 
 szg_status szg_eigen_symmetric_batch(szg_context *context, int64_t count, int64_t n, double *a,
                                      int64_t stride, double *w) {
-    SZG_TRY(check_batch(context, count, n, n, a, stride));
+    SZG_TRY(check_batch(context, count, n, n, 1, a, stride));
     if (n == 0)
         return SZG_OK;
     return szg_ops_of(context)->eigen_symmetric_batch(context, count, n, a, stride, w);
 }
 
+szg_status szg_eigen_hermitian_batch(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
+                                     int64_t stride, double *w) {
+    SZG_TRY(check_batch(context, count, n, n, 2, a, stride));
+    if (n == 0)
+        return SZG_OK;
+    return szg_ops_of(context)->eigen_hermitian_batch(context, count, n, a, stride, w);
+}
+
 szg_status szg_eigen_general_batch(szg_context *context, int64_t count, int64_t n, double *a,
                                    int64_t stride, szg_c64 *w) {
-    SZG_TRY(check_batch(context, count, n, n, a, stride));
+    SZG_TRY(check_batch(context, count, n, n, 1, a, stride));
     if (!szg_ops_of(context)->eigen_general_batch)
         return missing(context, "general eigenvalues");
     if (n == 0)
@@ -192,7 +201,7 @@ szg_status szg_eigen_general_batch(szg_context *context, int64_t count, int64_t 
 
 szg_status szg_singular_batch(szg_context *context, int64_t count, int64_t m, int64_t n, double *a,
                               int64_t stride, double *s) {
-    SZG_TRY(check_batch(context, count, m, n, a, stride));
+    SZG_TRY(check_batch(context, count, m, n, 1, a, stride));
     if (m == 0 || n == 0)
         return SZG_OK;
     return szg_ops_of(context)->singular_batch(context, count, m, n, a, stride, s);

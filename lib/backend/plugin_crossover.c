@@ -19,8 +19,9 @@ static const double crossover[PLUGIN_WORKS] = {
     [PLUGIN_SINGULAR_VECTORS] = 1024,
     [PLUGIN_SINGULAR_COMPLEX] = 1024,
     [PLUGIN_SINGULAR_COMPLEX_VECTORS] = 768,
-    [PLUGIN_EIGEN_BATCH] = 0x1p27,    /* 64 matrices of order 128 */
-    [PLUGIN_SINGULAR_BATCH] = 0x1p27, /* the same number */
+    [PLUGIN_EIGEN_BATCH] = 0x1p27,     /* 64 matrices of order 128 */
+    [PLUGIN_HERMITIAN_BATCH] = 0x1p26, /* half as many: four times the work, twice the numbers */
+    [PLUGIN_SINGULAR_BATCH] = 0x1p27,  /* as many */
     [PLUGIN_TRANSFORM] = 0x1p19,
 };
 

@@ -18,9 +18,10 @@ typedef enum plugin_work {
     PLUGIN_SINGULAR_VECTORS,
     PLUGIN_SINGULAR_COMPLEX,
     PLUGIN_SINGULAR_COMPLEX_VECTORS,
-    PLUGIN_EIGEN_BATCH,    /* count n^3 */
-    PLUGIN_SINGULAR_BATCH, /* count (m + n)^3 / 8 */
-    PLUGIN_TRANSFORM,      /* numbers: batch n */
+    PLUGIN_EIGEN_BATCH,     /* count n^3 */
+    PLUGIN_HERMITIAN_BATCH, /* the same */
+    PLUGIN_SINGULAR_BATCH,  /* count (m + n)^3 / 8 */
+    PLUGIN_TRANSFORM,       /* numbers: batch n */
     PLUGIN_WORKS
 } plugin_work;
 

@@ -101,6 +101,14 @@ static szg_status eigen_symmetric_batch(szg_context *context, int64_t count, int
              count, n, a, stride, w);
 }
 
+static szg_status eigen_hermitian_batch(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
+                                        int64_t stride, double *w) {
+    if (n > PLUGIN_BATCH_ORDER)
+        return szg_ops_cpu()->eigen_hermitian_batch(context, count, n, a, stride, w);
+    DISPATCH(context, PLUGIN_HERMITIAN_BATCH, (double)count * cube((double)n),
+             eigen_hermitian_batch, count, n, a, stride, w);
+}
+
 static szg_status singular_batch(szg_context *context, int64_t count, int64_t m, int64_t n,
                                  double *a, int64_t stride, double *s) {
     if (m + n > PLUGIN_BATCH_ORDER)
@@ -123,6 +131,7 @@ szg_status plugin_dispatch_fill(szg_context *context, plugin_session *session) {
     session->ops.singular = singular;
     session->ops.singular_complex = singular_complex;
     session->ops.eigen_symmetric_batch = eigen_symmetric_batch;
+    session->ops.eigen_hermitian_batch = eigen_hermitian_batch;
     session->ops.singular_batch = singular_batch;
     plugin_transforms_fill(session);
     return SZG_OK;

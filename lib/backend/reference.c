@@ -60,7 +60,8 @@ static szg_status gemm_complex(szg_context *context, char op_a, char op_b, int64
     .eigen_hermitian = szg_reference_eigen_hermitian,                                              \
     .eigen_tridiagonal = szg_reference_eigen_tridiagonal, .singular = szg_reference_singular,      \
     .singular_complex = szg_reference_singular_complex, .qr_r = szg_reference_qr_r,                \
-    .eigen_symmetric_batch = szg_batch_eigen_symmetric, .singular_batch = szg_batch_singular,      \
+    .eigen_symmetric_batch = szg_batch_eigen_symmetric,                                            \
+    .eigen_hermitian_batch = szg_batch_eigen_hermitian, .singular_batch = szg_batch_singular,      \
     .fft_open = szg_reference_fft_open, .fft_run = szg_reference_fft_run,                          \
     .fft_close = szg_reference_fft_close
 

@@ -241,24 +241,63 @@ START_TEST(general_eigenvalues_keep_the_traces) {
 }
 END_TEST
 
+/* ---- Batches ---- */
+
+enum { COUNT = 23, PAD = 5 }; /* matrices, and numbers between two */
+
+static szg_status eigen_batch(int64_t n, int width, double *a, double *w) {
+    szg_context *context = test_context();
+    int64_t stride = n * n + PAD;
+    return width == 1 ? szg_eigen_symmetric_batch(context, COUNT, n, a, stride, w)
+                      : szg_eigen_hermitian_batch(context, COUNT, n, (szg_c64 *)a, stride, w);
+}
+
+/* sum w = tr A and sum w^2 = ||A||_F^2, of the lower triangle. */
+static void check_invariants(int64_t n, int width, const double *a, const double *w) {
+    double trace = 0, squares = 0, sum = 0, sum_squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            szg_c64 z = at(width, a, i * n + j);
+            squares += 2 * (z.re * z.re + z.im * z.im);
+        }
+        double diagonal = at(width, a, i * n + i).re;
+        trace += diagonal;
+        squares += diagonal * diagonal;
+        sum += w[i];
+        sum_squares += w[i] * w[i];
+    }
+    double bound = (double)n * error_bound(n, sqrt(squares));
+    ck_close(sum, trace, bound);
+    ck_close(sum_squares, squares, 2 * bound * sqrt(squares));
+}
+
 /* A batch gives the very numbers of single calls, which a batch's workers make too. */
+static void check_batch(int64_t n, int width) {
+    int64_t step = (n * n + PAD) * width, size = n * n * width;
+    double *given = random_numbers(3, COUNT * step), *w = new_numbers(COUNT * n);
+    double *a = copy_numbers(COUNT * step, given), *b = copy_numbers(COUNT * step, given);
+    double *single = new_numbers(n);
+    ck_szg_ok(eigen_batch(n, width, a, w));
+    for (int i = 0; i < COUNT; i++) {
+        ck_szg_ok(eigen(n, width, b + i * step, single, false));
+        check_same(n, w + i * n, single, error_bound(n, norm_of(n, single)));
+        check_invariants(n, width, given + i * step, w + i * n);
+        for (int64_t j = size; j < step; j++)
+            ck_assert(a[i * step + j] == given[i * step + j]);
+    }
+    szg_memory_free(given), szg_memory_free(a), szg_memory_free(b), szg_memory_free(w);
+    szg_memory_free(single);
+}
+
 START_TEST(batches_are_single_calls) {
     szg_context *context = test_context();
-    enum { COUNT = 23, N = 12, STRIDE = N * N + 5 };
-    for (int backend = 0; backend < 2; backend++) {
-        use_backend(backend ? "reference" : test_backend());
-        double *a = random_numbers(3, COUNT * STRIDE), *b = copy_numbers(COUNT * STRIDE, a);
-        double *w = new_numbers(COUNT * N), single[N];
-        ck_szg_ok(szg_eigen_symmetric_batch(context, COUNT, N, a, STRIDE, w));
-        for (int i = 0; i < COUNT; i++) {
-            ck_szg_ok(szg_eigen_symmetric(context, N, b + i * STRIDE, N, single, false));
-            check_same(N, w + i * N, single, error_bound(N, norm_of(N, single)));
-            for (int j = N * N; j < STRIDE; j++)
-                ck_assert(a[i * STRIDE + j] == b[i * STRIDE + j]);
-        }
-        szg_memory_free(a), szg_memory_free(b), szg_memory_free(w);
+    static const int64_t orders[] = {1, 2, 5, 12};
+    for (int trial = 0; trial < 16; trial++) {
+        use_backend(trial % 2 ? "reference" : test_backend());
+        check_batch(orders[trial / 4], 1 + trial / 2 % 2);
     }
     use_tested_backend();
+    enum { N = 12, STRIDE = N * N + PAD };
     double *a = random_numbers(4, COUNT * STRIDE), *b = copy_numbers(COUNT * STRIDE, a);
     szg_c64 *w = (szg_c64 *)new_numbers(2 * COUNT * N), single[N];
     ck_szg_ok(szg_eigen_general_batch(context, COUNT, N, a, STRIDE, w));
@@ -270,10 +309,37 @@ START_TEST(batches_are_single_calls) {
 }
 END_TEST
 
+/* Imaginary parts are looked at too, and sizes are in entries, not in numbers. */
+START_TEST(bad_hermitian_batches_are_refused) {
+    enum { N = 3, STRIDE = N * N + PAD };
+    szg_context *context = test_context();
+    double *a = random_numbers(6, 2 * COUNT * STRIDE), *w = new_numbers(COUNT * N);
+    szg_c64 *entries = (szg_c64 *)a;
+    for (int backend = 0; backend < 2; backend++) {
+        use_backend(backend ? "reference" : test_backend());
+        entries[17 * STRIDE + 2 * N + 1].im = NAN;
+        double *kept = copy_numbers(2 * COUNT * STRIDE, a);
+        ck_szg_fails(SZG_EDATA, "matrix 17 of the batch: matrix: row 2, column 1",
+                     eigen_batch(N, 2, a, w));
+        ck_assert_int_eq(memcmp(a, kept, 2 * COUNT * STRIDE * sizeof *a), 0);
+        entries[17 * STRIDE + 2 * N + 1].im = 0;
+        entries[17 * STRIDE + N * N].im = NAN; /* between two matrices */
+        ck_szg_ok(eigen_batch(N, 2, a, w));
+        ck_szg_fails(SZG_EINVAL, "overlap",
+                     szg_eigen_hermitian_batch(context, 2, 3, entries, 8, w));
+        ck_szg_ok(szg_eigen_hermitian_batch(context, 0, 3, entries, 9, w));
+        ck_szg_ok(szg_eigen_hermitian_batch(context, 2, 0, entries, 0, w));
+        szg_memory_free(kept);
+    }
+    use_tested_backend();
+    szg_memory_free(a), szg_memory_free(w);
+}
+END_TEST
+
 START_TEST(failed_allocations_are_survived) {
     szg_context *context = test_context();
-    enum { N = 6, COUNT = 3 };
-    double *a = random_numbers(5, COUNT * 2 * N * N), *w = new_numbers(2 * COUNT * N);
+    enum { N = 6, MATRICES = 3 };
+    double *a = random_numbers(5, MATRICES * 2 * N * N), *w = new_numbers(2 * MATRICES * N);
     for (int backend = 0; backend < 2; backend++) {
         use_backend(backend ? "reference" : test_backend());
         szg_c64 *complex = (szg_c64 *)a;
@@ -283,8 +349,12 @@ START_TEST(failed_allocations_are_survived) {
                                        szg_eigen_hermitian(context, N, complex, N, w, true));
         ck_survives_failed_allocations(least_refusals(),
                                        szg_eigen_tridiagonal(context, N, w, a + N * N, a));
-        ck_survives_failed_allocations(least_refusals(),
-                                       szg_eigen_symmetric_batch(context, COUNT, N, a, N * N, w));
+        ck_survives_failed_allocations(
+            least_refusals(), szg_eigen_symmetric_batch(context, MATRICES, N, a, N * N, w));
+        /* The reference turns the matrices themselves. */
+        ck_survives_failed_allocations(
+            backend ? 0 : least_refusals(),
+            szg_eigen_hermitian_batch(context, MATRICES, N, complex, N * N, w));
     }
     use_tested_backend();
     ck_survives_failed_allocations(least_refusals(),
@@ -292,7 +362,7 @@ START_TEST(failed_allocations_are_survived) {
     ck_survives_failed_allocations(
         least_refusals(), szg_eigen_general_complex(context, N, (szg_c64 *)a, N, (szg_c64 *)w));
     ck_survives_failed_allocations(
-        least_refusals(), szg_eigen_general_batch(context, COUNT, N, a, N * N, (szg_c64 *)w));
+        least_refusals(), szg_eigen_general_batch(context, MATRICES, N, a, N * N, (szg_c64 *)w));
     szg_memory_free(a), szg_memory_free(w);
 }
 END_TEST
@@ -307,5 +377,6 @@ void test_register(Suite *suite) {
              general_eigenvalues_of_normal_matrices);
     test_add(suite, "general_eigenvalues_keep_the_traces", general_eigenvalues_keep_the_traces);
     test_add(suite, "batches_are_single_calls", batches_are_single_calls);
+    test_add(suite, "bad_hermitian_batches_are_refused", bad_hermitian_batches_are_refused);
     test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
 }

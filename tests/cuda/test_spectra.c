@@ -58,6 +58,9 @@ static szg_status singular_wide(szg_context *context) {
 static szg_status symmetric_batch(szg_context *context) {
     return szg_eigen_symmetric_batch(context, COUNT, N, work.a, N * N, work.s);
 }
+static szg_status hermitian_batch(szg_context *context) {
+    return szg_eigen_hermitian_batch(context, COUNT, N, (szg_c64 *)work.a, N * N, work.s);
+}
 static szg_status singular_batch(szg_context *context) {
     return szg_singular_batch(context, COUNT, N, N - 1, work.a, N * N, work.s);
 }
@@ -92,6 +95,7 @@ static const struct {
     {singular_vectors, "cusolverDnXgesvd", "singular values of 9 x 7"},
     {singular_wide, "cusolverDnXgesvd", "singular values of 7 x 9"},
     {symmetric_batch, "cusolverDnXsyevBatched", "5 symmetric matrices of order 9"},
+    {hermitian_batch, "cusolverDnXsyevBatched", "5 Hermitian matrices of order 9"},
     {singular_batch, "cusolverDnXsyevBatched", "singular values of 5 matrices, 9 x 8"},
     {product, NULL, "product 9 x 9 x 9"},
     {product_complex, NULL, "product 9 x 9 x 9"},
@@ -176,34 +180,43 @@ START_TEST(failing_calls_are_named) {
 }
 END_TEST
 
+/* `count` symmetric (width 1) or Hermitian matrices, the same ones in every call. */
+static szg_status eigen_batch(int width, int64_t count, int64_t n, double *a, double *w) {
+    return width == 1 ? szg_eigen_symmetric_batch(test_context(), count, n, a, n * n, w)
+                      : szg_eigen_hermitian_batch(test_context(), count, n, (szg_c64 *)a, n * n, w);
+}
+
 /* Chunks that a small memory forces give the numbers of one chunk. */
-START_TEST(batches_go_in_chunks) {
+static void check_chunks(int width) {
     enum { MANY = 150, ORDER = 24 };
+    const int64_t numbers = (int64_t)MANY * ORDER * ORDER * width;
     szg_stream stream = {.seed = test_seed(), .purpose = 0x5f};
-    double *a = new_numbers(MANY * ORDER * ORDER), *w[2];
+    double *a = new_numbers(numbers), *w[2];
     for (int small = 0; small < 2; small++) {
         w[small] = new_numbers(MANY * ORDER);
-        szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER, a);
+        szg_random_fill_normal(&stream, 0, numbers, a);
         if (small)
             setenv("SZG_EMULATED_MEMORY", "400000", 1);
         use_tested_backend(); /* a new session: nothing is held */
-        ck_szg_ok(
-            szg_eigen_symmetric_batch(test_context(), MANY, ORDER, a, ORDER * ORDER, w[small]));
+        ck_szg_ok(eigen_batch(width, MANY, ORDER, a, w[small]));
     }
     ck_assert_int_eq(memcmp(w[0], w[1], MANY * ORDER * sizeof **w), 0);
     setenv("SZG_EMULATED_WRONG", "cusolverDnXsyevBatched:2", 1); /* the first of the second chunk */
-    szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER, a);
-    ck_szg_fails(SZG_EBACKEND, "not handed out",
-                 szg_eigen_symmetric_batch(test_context(), MANY, ORDER, a, ORDER * ORDER, w[0]));
+    szg_random_fill_normal(&stream, 0, numbers, a);
+    ck_szg_fails(SZG_EBACKEND, "not handed out", eigen_batch(width, MANY, ORDER, a, w[0]));
     ck_assert(!strstr(szg_context_message(test_context()), "matrix 0"));
     setenv("SZG_EMULATED_WRONG", NOTHING, 1);
-    szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER, a);
-    a[0] = NAN; /* of the first chunk, which is looked at before any */
-    ck_szg_fails(SZG_EDATA, "matrix 0",
-                 szg_eigen_symmetric_batch(test_context(), MANY, ORDER, a, ORDER * ORDER, w[0]));
+    szg_random_fill_normal(&stream, 0, numbers, a);
+    a[width - 1] = NAN; /* of the first chunk, which is looked at before any */
+    ck_szg_fails(SZG_EDATA, "matrix 0", eigen_batch(width, MANY, ORDER, a, w[0]));
     unsetenv("SZG_EMULATED_MEMORY");
     use_tested_backend();
     szg_memory_free(a), szg_memory_free(w[0]), szg_memory_free(w[1]);
+}
+
+START_TEST(batches_go_in_chunks) {
+    check_chunks(1);
+    check_chunks(2);
 }
 END_TEST
 
@@ -211,17 +224,21 @@ END_TEST
 START_TEST(batches_go_in_calls) {
     enum { MANY = 33000 };
     szg_stream stream = {.seed = test_seed(), .purpose = 0x61};
-    double *a = new_numbers(MANY), *kept = new_numbers(MANY), *w = new_numbers(MANY);
-    szg_random_fill_normal(&stream, 0, MANY, a);
-    memcpy(kept, a, MANY * sizeof *a);
-    ck_szg_ok(szg_eigen_symmetric_batch(test_context(), MANY, 1, a, 1, w));
-    ck_assert_int_eq(memcmp(w, kept, MANY * sizeof *w), 0);
-    szg_memory_free(a), szg_memory_free(kept), szg_memory_free(w);
+    for (int width = 1; width <= 2; width++) {
+        double *a = new_numbers(MANY * width), *w = new_numbers(MANY);
+        double *kept = new_numbers(MANY * width);
+        szg_random_fill_normal(&stream, 0, MANY * width, a);
+        memcpy(kept, a, (size_t)(MANY * width) * sizeof *a);
+        ck_szg_ok(eigen_batch(width, MANY, 1, a, w));
+        for (int i = 0; i < MANY; i++)
+            ck_assert(w[i] == kept[i * width]);
+        szg_memory_free(a), szg_memory_free(kept), szg_memory_free(w);
+    }
 }
 END_TEST
 
 START_TEST(memory_that_does_not_suffice_is_named) {
-    enum { ORDER = 100 };
+    enum { ORDER = 100, COMPLEX = 64 };
     szg_context *context = test_context();
     double *a = new_numbers(ORDER * ORDER), *w = new_numbers(ORDER);
     setenv("SZG_EMULATED_MEMORY", "60000", 1);
@@ -230,6 +247,9 @@ START_TEST(memory_that_does_not_suffice_is_named) {
                  szg_eigen_symmetric(context, ORDER, a, ORDER, w, false));
     ck_szg_fails(SZG_EBACKEND, "one matrix needs",
                  szg_eigen_symmetric_batch(context, 1, ORDER, a, ORDER * ORDER, w));
+    ck_szg_fails(
+        SZG_EBACKEND, "one matrix needs",
+        szg_eigen_hermitian_batch(context, 1, COMPLEX, (szg_c64 *)a, COMPLEX * COMPLEX, w));
     ck_szg_fails(
         SZG_EBACKEND, "MiB are free",
         szg_gemm(context, 'n', 'n', ORDER, ORDER, ORDER, 1, a, ORDER, a, ORDER, 0, w, ORDER));
@@ -251,6 +271,28 @@ static bool reaches_device(int64_t n) {
     ck_assert(status == SZG_OK || status == SZG_EBACKEND);
     return status != SZG_OK;
 }
+
+static bool batch_reaches_device(int width, int64_t count, int64_t n) {
+    use_tested_backend(); /* without a fault: calls are counted anew */
+    setenv("SZG_EMULATED_FAIL", "cusolverDnXsyevBatched:1", 1);
+    fill();
+    szg_status status = eigen_batch(width, count, n, work.a, work.s);
+    setenv("SZG_EMULATED_FAIL", NOTHING, 1);
+    ck_assert(status == SZG_OK || status == SZG_EBACKEND);
+    return status != SZG_OK;
+}
+
+/* Hermitian batches go there from half of what symmetric ones do: here 64 and 128. */
+START_TEST(crossovers_of_batches_decide) {
+    setenv("SZEGO_CUDA_CROSSOVER", "0x1p-20", 1);
+    ck_assert(!batch_reaches_device(2, 2, 3));
+    ck_assert(batch_reaches_device(2, 1, 4));
+    ck_assert(!batch_reaches_device(1, 1, 4));
+    ck_assert(batch_reaches_device(1, 2, 4));
+    setenv("SZEGO_CUDA_CROSSOVER", "0", 1);
+    use_tested_backend();
+}
+END_TEST
 
 START_TEST(crossovers_decide) {
     setenv("SZEGO_CUDA_CROSSOVER", "0.0078125", 1); /* of order 1024: 8 */
@@ -323,6 +365,7 @@ START_TEST(cancelled_batches_stop) {
     fill();
     szg_context_cancel(context);
     ck_assert_int_eq(symmetric_batch(context), SZG_ECANCEL);
+    ck_assert_int_eq(hermitian_batch(context), SZG_ECANCEL);
     ck_assert_int_eq(singular_batch(context), SZG_ECANCEL);
     szg_context_close(&context);
 }
@@ -336,6 +379,7 @@ void test_register(Suite *suite) {
     test_add(suite, "batches_go_in_calls", batches_go_in_calls);
     test_add(suite, "memory_that_does_not_suffice_is_named", memory_that_does_not_suffice_is_named);
     test_add(suite, "crossovers_decide", crossovers_decide);
+    test_add(suite, "crossovers_of_batches_decide", crossovers_of_batches_decide);
     test_add(suite, "workers_share_the_device", workers_share_the_device);
     test_add(suite, "leading_dimensions_are_64_bit", leading_dimensions_are_64_bit);
     test_add(suite, "cancelled_batches_stop", cancelled_batches_stop);
