@@ -177,6 +177,9 @@ SZG_CHECK_RESULT szg_status szg_spectra_singular_complex(szg_context *context, i
 SZG_CHECK_RESULT szg_status szg_spectra_batch_symmetric(szg_context *context, int64_t count,
                                                         int64_t n, double *a, int64_t stride,
                                                         double *values, double *worst);
+SZG_CHECK_RESULT szg_status szg_spectra_batch_hermitian(szg_context *context, int64_t count,
+                                                        int64_t n, szg_c64 *a, int64_t stride,
+                                                        double *values, double *worst);
 SZG_CHECK_RESULT szg_status szg_spectra_batch_general(szg_context *context, int64_t count,
                                                       int64_t n, double *a, int64_t stride,
                                                       szg_c64 *values, double *worst);

@@ -144,6 +144,39 @@ START_TEST(dense_refuses) {
 }
 END_TEST
 
+START_TEST(hermitian_batches_equal_single_ones) {
+    enum { COUNT = 9, N = 5, STRIDE = 31 };
+    szg_context *ctx = test_context();
+    double *numbers = random_matrix(2 * COUNT * STRIDE, 41), values[COUNT * N], worst;
+    szg_c64 *a = (szg_c64 *)numbers, *copy = get(COUNT * STRIDE, sizeof *copy);
+    szg_spectrum s;
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < N; j++) {
+            szg_c64 *matrix = a + i * STRIDE;
+            for (int k = 0; k < j; k++)
+                matrix[k * N + j] = (szg_c64){matrix[j * N + k].re, -matrix[j * N + k].im};
+            matrix[j * N + j].im = 0;
+        }
+    memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
+    ck_szg_ok(szg_spectra_batch_hermitian(ctx, COUNT, N, copy, STRIDE, values, &worst));
+    ck_close(worst, 0, 1e-14);
+    for (int i = 0; i < COUNT; i++) {
+        ck_szg_ok(szg_spectra_hermitian(ctx, N, a + i * STRIDE, N, NULL, &s));
+        double bound = weyl(N, norm_of(2 * N * N, numbers + 2 * i * STRIDE));
+        for (int j = 0; j < N; j++)
+            ck_close(values[i * N + j], s.re[j], bound);
+        szg_spectrum_close(&s);
+    }
+    memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
+    /* Of the triangle that the solver does not read. */
+    copy[4 * STRIDE + 3].im += norm_of(2 * N * N, numbers + 2 * 4 * STRIDE);
+    ck_szg_fails(SZG_ENOCONV, "matrix 4",
+                 szg_spectra_batch_hermitian(ctx, COUNT, N, copy, STRIDE, values, &worst));
+    szg_memory_free(copy);
+    szg_memory_free(numbers);
+}
+END_TEST
+
 START_TEST(batches_equal_single_ones) {
     enum { COUNT = 9, M = 7, N = 5, STRIDE = 41 };
     szg_context *ctx = test_context();
@@ -199,4 +232,5 @@ void test_register(Suite *suite) {
     test_add(suite, "scales_without_overflow", scales_without_overflow);
     test_add(suite, "dense_refuses", dense_refuses);
     test_add(suite, "batches_equal_single_ones", batches_equal_single_ones);
+    test_add(suite, "hermitian_batches_equal_single_ones", hermitian_batches_equal_single_ones);
 }
