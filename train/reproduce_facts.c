@@ -203,7 +203,7 @@ static szg_status take_fact(szg_context *context, szg_json_value root, const fac
         SZG_TRY(szg_json_as_integer(context, value, field));
         number = (double)*(int64_t *)field;
     } else {
-        if (szg_json_kind_of(value) != SZG_JSON_NULL || !known->unknown)
+        if (szg_json_kind_of(value) != SZG_JSON_NULL)
             SZG_TRY(szg_json_as_real(context, value, &number));
         *(double *)field = number;
     }

@@ -8,29 +8,22 @@
 
 #include "reproduce_private.h"
 
-typedef szg_status judge(szg_context *context, const reproduction_run *run, const char *name,
-                         szg_archive_file file);
+/* `which`: one of the kinds that a function judges. */
+typedef szg_status judge(szg_context *context, const reproduction_run *run, int which,
+                         const char *name, szg_archive_file file);
 
 /* ---- Documents ---- */
 
-static szg_status judge_document(szg_context *context, const reproduction_run *run,
-                                 const char *name, szg_archive_file file, bool config) {
+enum { CONFIG, MANIFEST };
+
+static szg_status judge_document(szg_context *context, const reproduction_run *run, int which,
+                                 const char *name, szg_archive_file file) {
     szg_json *json;
     SZG_TRY(szg_json_parse(context, name, file.data, file.size, &json));
-    szg_status status = config ? facts_compare_config(context, run, szg_json_root(json))
-                               : szg_json_as_object(context, szg_json_root(json));
+    szg_status status = which == CONFIG ? facts_compare_config(context, run, szg_json_root(json))
+                                        : szg_json_as_object(context, szg_json_root(json));
     szg_json_close(&json);
     return status;
-}
-
-static szg_status judge_config(szg_context *context, const reproduction_run *run, const char *name,
-                               szg_archive_file file) {
-    return judge_document(context, run, name, file, true);
-}
-
-static szg_status judge_manifest(szg_context *context, const reproduction_run *run,
-                                 const char *name, szg_archive_file file) {
-    return judge_document(context, run, name, file, false);
 }
 
 /* ---- Logs ---- */
@@ -98,64 +91,35 @@ static szg_status judge_timing_rows(szg_context *context, const reproduction_run
     return SZG_OK;
 }
 
-static szg_status judge_metrics(szg_context *context, const reproduction_run *run, const char *name,
-                                szg_archive_file file) {
+/* Where no step is captured, the logs of captured ones have no byte. */
+static szg_status judge_log(szg_context *context, const reproduction_run *run, int which,
+                            const char *name, szg_archive_file file) {
     szg_table *table;
-    SZG_TRY(szg_log_parse(context, LOG_METRICS, name, file.data, file.size, &table));
-    szg_status status = judge_metrics_rows(context, run, name, table);
+    if (file.size == 0 && which >= LOG_CONTRACTION)
+        return SZG_OK;
+    SZG_TRY(szg_log_parse(context, which, name, file.data, file.size, &table));
+    szg_status status = SZG_OK;
+    if (which == LOG_METRICS)
+        status = judge_metrics_rows(context, run, name, table);
+    else if (which == LOG_TIMING)
+        status = judge_timing_rows(context, run, name, table);
     szg_table_close(&table);
     return status;
-}
-
-static szg_status judge_timing(szg_context *context, const reproduction_run *run, const char *name,
-                               szg_archive_file file) {
-    szg_table *table;
-    SZG_TRY(szg_log_parse(context, LOG_TIMING, name, file.data, file.size, &table));
-    szg_status status = judge_timing_rows(context, run, name, table);
-    szg_table_close(&table);
-    return status;
-}
-
-/* Without a captured step the log has no byte. */
-static szg_status judge_captured(szg_context *context, int which, const char *name,
-                                 szg_archive_file file) {
-    szg_table *table = NULL;
-    if (file.size > 0)
-        SZG_TRY(szg_log_parse(context, which, name, file.data, file.size, &table));
-    szg_table_close(&table);
-    return SZG_OK;
-}
-
-static szg_status judge_contraction(szg_context *context, const reproduction_run *run,
-                                    const char *name, szg_archive_file file) {
-    (void)run;
-    return judge_captured(context, LOG_CONTRACTION, name, file);
-}
-
-static szg_status judge_values(szg_context *context, const reproduction_run *run, const char *name,
-                               szg_archive_file file) {
-    (void)run;
-    return judge_captured(context, LOG_VALUES, name, file);
-}
-
-static szg_status judge_symbols(szg_context *context, const reproduction_run *run, const char *name,
-                                szg_archive_file file) {
-    (void)run;
-    return judge_captured(context, LOG_SYMBOLS, name, file);
 }
 
 /* ---- Ablations, checkpoints ---- */
 
-static szg_status judge_ablation(szg_context *context, const reproduction_run *run,
+static szg_status judge_ablation(szg_context *context, const reproduction_run *run, int which,
                                  const char *name, szg_archive_file file) {
+    (void)which;
     return reproduction_ablation_judge(context, run, name, file.data, file.size);
 }
 
 /* Whether the run can go on from it is for szg_state_load to say, on the backend that goes on. */
-static szg_status judge_state(szg_context *context, const reproduction_run *run, const char *name,
-                              szg_archive_file file) {
+static szg_status judge_state(szg_context *context, const reproduction_run *run, int which,
+                              const char *name, szg_archive_file file) {
     szg_safetensors *state;
-    (void)run;
+    (void)run, (void)which;
     SZG_TRY(szg_safetensors_open_bytes(context, name, file.data, file.size, &state));
     szg_status status = SZG_OK;
     if (!szg_safetensors_metadata(state, "progress") || !szg_safetensors_metadata(state, "config"))
@@ -169,21 +133,22 @@ szg_status reproduction_judge(szg_context *context, const reproduction_run *run,
     static const struct {
         const char *member;
         judge *judge;
-    } judges[] = {{"config.json", judge_config},
-                  {"manifest.json", judge_manifest},
-                  {"metrics.csv", judge_metrics},
-                  {"timing.csv", judge_timing},
-                  {"contraction.csv", judge_contraction},
-                  {"contraction_values.csv", judge_values},
-                  {"contraction_symbols.csv", judge_symbols},
-                  {"ablation.csv", judge_ablation},
-                  {"ablation_values.csv", judge_ablation},
-                  {"ablation_latent_columns.csv", judge_ablation},
-                  {"checkpoint.state.safetensors", judge_state}};
+        int which;
+    } judges[] = {{"config.json", judge_document, CONFIG},
+                  {"manifest.json", judge_document, MANIFEST},
+                  {"metrics.csv", judge_log, LOG_METRICS},
+                  {"timing.csv", judge_log, LOG_TIMING},
+                  {"contraction.csv", judge_log, LOG_CONTRACTION},
+                  {"contraction_values.csv", judge_log, LOG_VALUES},
+                  {"contraction_symbols.csv", judge_log, LOG_SYMBOLS},
+                  {"ablation.csv", judge_ablation, 0},
+                  {"ablation_values.csv", judge_ablation, 0},
+                  {"ablation_latent_columns.csv", judge_ablation, 0},
+                  {"checkpoint.state.safetensors", judge_state, 0}};
     char name[SZG_CONFIG_TEXT + 4096];
     snprintf(name, sizeof name, "%.2000s: %.1500s", path, file.name);
     for (size_t i = 0; i < sizeof judges / sizeof *judges; i++)
         if (strcmp(judges[i].member, member) == 0)
-            return judges[i].judge(context, run, name, file);
+            return judges[i].judge(context, run, judges[i].which, name, file);
     return szg_fail(context, SZG_EDATA, "%s: is no file of a run", name);
 }
