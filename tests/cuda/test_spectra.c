@@ -188,27 +188,27 @@ static szg_status eigen_batch(int width, int64_t count, int64_t n, double *a, do
 
 /* Chunks that a small memory forces give the numbers of one chunk. */
 static void check_chunks(int width) {
-    enum { MANY = 150, ORDER = 24 };
-    const int64_t numbers = (int64_t)MANY * ORDER * ORDER * width;
+    enum { ORDER = 24 };
+    const int64_t many = 150 / width, numbers = many * ORDER * ORDER * width;
     szg_stream stream = {.seed = test_seed(), .purpose = 0x5f};
     double *a = new_numbers(numbers), *w[2];
     for (int small = 0; small < 2; small++) {
-        w[small] = new_numbers(MANY * ORDER);
+        w[small] = new_numbers(many * ORDER);
         szg_random_fill_normal(&stream, 0, numbers, a);
         if (small)
             setenv("SZG_EMULATED_MEMORY", "400000", 1);
         use_tested_backend(); /* a new session: nothing is held */
-        ck_szg_ok(eigen_batch(width, MANY, ORDER, a, w[small]));
+        ck_szg_ok(eigen_batch(width, many, ORDER, a, w[small]));
     }
-    ck_assert_int_eq(memcmp(w[0], w[1], MANY * ORDER * sizeof **w), 0);
+    ck_assert_int_eq(memcmp(w[0], w[1], (size_t)(many * ORDER) * sizeof **w), 0);
     setenv("SZG_EMULATED_WRONG", "cusolverDnXsyevBatched:2", 1); /* the first of the second chunk */
     szg_random_fill_normal(&stream, 0, numbers, a);
-    ck_szg_fails(SZG_EBACKEND, "not handed out", eigen_batch(width, MANY, ORDER, a, w[0]));
+    ck_szg_fails(SZG_EBACKEND, "not handed out", eigen_batch(width, many, ORDER, a, w[0]));
     ck_assert(!strstr(szg_context_message(test_context()), "matrix 0"));
     setenv("SZG_EMULATED_WRONG", NOTHING, 1);
     szg_random_fill_normal(&stream, 0, numbers, a);
     a[width - 1] = NAN; /* of the first chunk, which is looked at before any */
-    ck_szg_fails(SZG_EDATA, "matrix 0", eigen_batch(width, MANY, ORDER, a, w[0]));
+    ck_szg_fails(SZG_EDATA, "matrix 0", eigen_batch(width, many, ORDER, a, w[0]));
     unsetenv("SZG_EMULATED_MEMORY");
     use_tested_backend();
     szg_memory_free(a), szg_memory_free(w[0]), szg_memory_free(w[1]);
@@ -220,17 +220,17 @@ START_TEST(batches_go_in_chunks) {
 }
 END_TEST
 
-/* More matrices than cuSOLVER takes at one time. */
+/* More matrices than cuSOLVER takes at one time; of complex ones more than a call gets. */
 START_TEST(batches_go_in_calls) {
-    enum { MANY = 33000 };
     szg_stream stream = {.seed = test_seed(), .purpose = 0x61};
     for (int width = 1; width <= 2; width++) {
-        double *a = new_numbers(MANY * width), *w = new_numbers(MANY);
-        double *kept = new_numbers(MANY * width);
-        szg_random_fill_normal(&stream, 0, MANY * width, a);
-        memcpy(kept, a, (size_t)(MANY * width) * sizeof *a);
-        ck_szg_ok(eigen_batch(width, MANY, 1, a, w));
-        for (int i = 0; i < MANY; i++)
+        const int many = 33000 / width;
+        double *a = new_numbers(many * width), *w = new_numbers(many);
+        double *kept = new_numbers(many * width);
+        szg_random_fill_normal(&stream, 0, many * width, a);
+        memcpy(kept, a, (size_t)(many * width) * sizeof *a);
+        ck_szg_ok(eigen_batch(width, many, 1, a, w));
+        for (int i = 0; i < many; i++)
             ck_assert(w[i] == kept[i * width]);
         szg_memory_free(a), szg_memory_free(kept), szg_memory_free(w);
     }
