@@ -244,24 +244,28 @@ static szg_status try_archive(command_call *call) {
     return SZG_OK;
 }
 
-static szg_status run_preset(command_call *call, szg_reproduction *reproduction) {
+static szg_status run_beside(command_call *call, szg_reproduction *reproduction,
+                             const szg_reproduction *full) {
     const reproduce_options *own = call->own;
-    szg_reproduction *full = NULL;
-    szg_say(call->context, SZG_NOTE, "preset %s: %s", szg_reproduction_name(reproduction),
-            szg_reproduction_about(reproduction));
+    double rate = 0;
     if (own->archive)
         SZG_TRY(try_archive(call));
     SZG_TRY(work(call, reproduction));
     if (own->archive)
         SZG_TRY(pack(call, reproduction));
+    if (full && !own->list && own->archives.count == 0 && own->minutes == 0)
+        SZG_TRY(szg_reproduction_rate(call->context, full, &rate));
+    return report(call, reproduction, full, rate);
+}
+
+/* The full preset, which `needs` tells of too, is looked for before anything is trained. */
+static szg_status run_preset(command_call *call, szg_reproduction *reproduction) {
+    szg_reproduction *full = NULL;
+    szg_say(call->context, SZG_NOTE, "preset %s: %s", szg_reproduction_name(reproduction),
+            szg_reproduction_about(reproduction));
     if (strcmp(szg_reproduction_name(reproduction), "full") != 0)
         SZG_TRY(open_preset(call, "full", false, &full));
-    double rate = 0;
-    szg_status status = SZG_OK;
-    if (full && !own->list && own->archives.count == 0 && own->minutes == 0)
-        status = szg_reproduction_rate(call->context, full, &rate);
-    if (status == SZG_OK)
-        status = report(call, reproduction, full, rate);
+    szg_status status = run_beside(call, reproduction, full);
     szg_reproduction_close(&full);
     return status;
 }
