@@ -92,28 +92,20 @@ static __global__ void conjugate_kernel(int64_t count, double *a) {
         a[2 * at + 1] = -a[2 * at + 1];
 }
 
-enum { THREADS = 256, BLOCKS = 4096 };
-
-static dim3 grid_for(int64_t count) {
-    unsigned blocks =
-        blocks_for(count < (int64_t)BLOCKS * THREADS ? count : (int64_t)BLOCKS * THREADS, THREADS);
-    return dim3(blocks);
-}
-
 static szg_status keep_matrix(szg_context *context, session *self, eigen_job *job) {
     size_t bytes = static_cast<size_t>(job->n * job->n * job->width) * sizeof(double);
     TRY_CUDA(context, cudaMemcpyAsync(job->full, job->matrix, bytes, cudaMemcpyDeviceToDevice,
                                       self->stream));
-    return launch(context, self->stream, mirror_kernel, grid_for(job->n * job->n), dim3(THREADS), 0,
-                  job->width, job->n, job->full);
+    return launch(context, self->stream, mirror_kernel, items_grid(job->n * job->n),
+                  dim3(ITEMS_THREADS), 0, job->width, job->n, job->full);
 }
 
 /* Rows v of the result: v A^T = (A v)^T. */
 static szg_status measure_rows(szg_context *context, session *self, eigen_job *job) {
     int64_t n = job->n;
     if (job->width == 2)
-        SZG_TRY(launch(context, self->stream, conjugate_kernel, grid_for(n * n), dim3(THREADS), 0,
-                       n * n, job->matrix));
+        SZG_TRY(launch(context, self->stream, conjugate_kernel, items_grid(n * n),
+                       dim3(ITEMS_THREADS), 0, n * n, job->matrix));
     product64 product = {job->width, 'n', 't',          n, n, n, {1, 0}, {0, 0}, job->matrix, n,
                          job->full,  n,   job->product, n, 1, 0, 0,      0};
     SZG_TRY(product64_run(context, self, self->stream, &product));
@@ -147,15 +139,6 @@ static szg_status download_rows(szg_context *context, session *self, const eigen
 
 /* ---- The entries ---- */
 
-static szg_status download_values(szg_context *context, session *self, const eigen_job *job) {
-    double check;
-    int64_t size = sizeof(double);
-    SZG_TRY(copy_out(context, self->stream, job->w, 0, job->values, 0, 1, job->n * size));
-    SZG_TRY(copy_out(context, self->stream, &check, 0, job->check, 0, 1, size));
-    SZG_TRY(wait_for(context, self->stream));
-    return spectra_accept(context, 0, job->n, check);
-}
-
 static szg_status eigen_on(szg_context *context, session *self, call_memory *memory,
                            eigen_job *job) {
     measured what = {job->width, true, 1, job->n, job->n};
@@ -169,9 +152,8 @@ static szg_status eigen_on(szg_context *context, session *self, call_memory *mem
     SZG_TRY(solve(context, self, memory, job));
     if (job->vectors)
         SZG_TRY(measure_rows(context, self, job));
-    SZG_TRY(check_values(context, self->stream, VALUES_SYMMETRIC, 1, job->n, job->values,
-                         job->known, job->info, job->check));
-    return download_values(context, self, job);
+    return values_out(context, self->stream, VALUES_SYMMETRIC, job->n, job->values, job->known,
+                      job->info, job->check, job->w, job->n * (int64_t)sizeof(double));
 }
 
 static szg_status run(szg_context *context, eigen_job *job) {

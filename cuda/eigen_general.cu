@@ -57,18 +57,13 @@ static szg_status general_on(szg_context *context, session *self, call_memory *m
                              general_job *job, const void *a, int64_t lda, szg_c64 *w) {
     const int64_t size = sizeof(double), row = job->n * job->width * size;
     measured what = {job->width, false, 1, job->n, job->n};
-    double check;
     SZG_TRY(take_operands(context, self, memory, job));
     SZG_TRY(
         copy_in(context, self->stream, job->matrix, row, a, lda * job->width * size, job->n, row));
     SZG_TRY(check_measure(context, self->stream, &what, job->matrix, job->known));
     SZG_TRY(solve(context, self, memory, job));
-    SZG_TRY(check_values(context, self->stream, VALUES_GENERAL, 1, job->n, job->values, job->known,
-                         job->info, job->check));
-    SZG_TRY(copy_out(context, self->stream, w, 0, job->values, 0, 1, 2 * job->n * size));
-    SZG_TRY(copy_out(context, self->stream, &check, 0, job->check, 0, 1, size));
-    SZG_TRY(wait_for(context, self->stream));
-    return spectra_accept(context, 0, job->n, check);
+    return values_out(context, self->stream, VALUES_GENERAL, job->n, job->values, job->known,
+                      job->info, job->check, w, 2 * job->n * size);
 }
 
 /* Pairs stand together; the positive imaginary part comes first. */

@@ -181,19 +181,13 @@ static szg_status download_vectors(szg_context *context, session *self, singular
 
 static szg_status singular_on(szg_context *context, session *self, call_memory *memory,
                               singular_job *job) {
-    const int64_t size = sizeof(double);
-    double check;
     SZG_TRY(take_operands(context, self, memory, job));
     SZG_TRY(bring_in(context, self, job));
     SZG_TRY(solve(context, self, memory, job));
     if (job->vectors)
         SZG_TRY(bring_vectors(context, self, job));
-    SZG_TRY(check_values(context, self->stream, VALUES_SINGULAR, 1, job->k, job->values, job->known,
-                         job->info, job->check));
-    SZG_TRY(copy_out(context, self->stream, job->s, 0, job->values, 0, 1, job->k * size));
-    SZG_TRY(copy_out(context, self->stream, &check, 0, job->check, 0, 1, size));
-    SZG_TRY(wait_for(context, self->stream));
-    SZG_TRY(spectra_accept(context, 0, job->k, check));
+    SZG_TRY(values_out(context, self->stream, VALUES_SINGULAR, job->k, job->values, job->known,
+                       job->info, job->check, job->s, job->k * (int64_t)sizeof(double)));
     return job->vectors ? download_vectors(context, self, job) : SZG_OK;
 }
 

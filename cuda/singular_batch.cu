@@ -12,12 +12,7 @@
 #include "spectra_check.h"
 #include "spectra_device.h"
 
-enum { THREADS = 256, BLOCKS = 8192 };
-
-static dim3 grid_for(int64_t count) {
-    const int64_t most = (int64_t)BLOCKS * THREADS;
-    return dim3(blocks_for(count < most ? count : most, THREADS));
-}
+enum { THREADS = 256 };
 
 /* ---- Gram matrices ---- */
 
@@ -59,8 +54,8 @@ szg_status spectra_gram_batch(szg_context *context, session *self, cudaStream_t 
     void *wide;
     int64_t numbers = count * m * n;
     SZG_TRY(scratch_take(context, self, use, numbers * (int64_t)sizeof(double), &wide));
-    SZG_TRY(launch(context, stream, widen_kernel, grid_for(numbers), dim3(THREADS), 0, numbers, l,
-                   static_cast<double *>(wide)));
+    SZG_TRY(launch(context, stream, widen_kernel, items_grid(numbers), dim3(ITEMS_THREADS), 0,
+                   numbers, l, static_cast<double *>(wide)));
     return spectra_gram_batch(context, self, stream, use, count, m, n,
                               static_cast<const double *>(wide), gram);
 }

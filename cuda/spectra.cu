@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spectra_check.h"
 #include "spectra_device.h"
 #include "table.h"
 
@@ -192,6 +193,17 @@ szg_status spectra_accept(szg_context *context, int64_t index, int64_t n, double
                     "--backend cpu and report it",
                     (long long)index, check, spectra_limit(n), (long long)n);
     return SZG_OK;
+}
+
+szg_status values_out(szg_context *context, cudaStream_t stream, value_kind kind, int64_t n,
+                      double *values, const double *known, const int *info, double *check,
+                      void *out, int64_t bytes) {
+    double found;
+    SZG_TRY(check_values(context, stream, kind, 1, n, values, known, info, check));
+    SZG_TRY(copy_out(context, stream, out, 0, values, 0, 1, bytes));
+    SZG_TRY(copy_out(context, stream, &found, 0, check, 0, 1, sizeof found));
+    SZG_TRY(wait_for(context, stream));
+    return spectra_accept(context, 0, n, found);
 }
 
 szg_status residual_accept(szg_context *context, const char *what, int64_t index, double residual,

@@ -32,6 +32,12 @@ szg_status check_values(szg_context *context, cudaStream_t stream, value_kind ki
                         int64_t n, double *values, const double *known, const int *info,
                         double *check);
 
+/* The same of one matrix, and `bytes` bytes of its values in the host's array `out` where they hold
+ * (spectra_accept). Waits. */
+szg_status values_out(szg_context *context, cudaStream_t stream, value_kind kind, int64_t n,
+                      double *values, const double *known, const int *info, double *check,
+                      void *out, int64_t bytes);
+
 /* Rows of `product`, n numbers of `width`, against `factor` times the rows of v: for row r
  * out[2 r] = ||product_r - factor_r v_r||, out[2 r + 1] = | ||v_r|| - 1 |. */
 szg_status check_rows(szg_context *context, cudaStream_t stream, int width, int64_t rows, int64_t n,

@@ -56,6 +56,14 @@ inline int64_t part(int64_t *total, int64_t bytes) {
     return at;
 }
 
+/* Blocks of ITEMS_THREADS threads for `count` items; threads go round where there are more items.
+ */
+enum { ITEMS_THREADS = 256, ITEMS_BLOCKS = 8192 };
+inline dim3 items_grid(int64_t count) {
+    const int64_t most = (int64_t)ITEMS_BLOCKS * ITEMS_THREADS;
+    return dim3(blocks_for(count < most ? count : most, ITEMS_THREADS));
+}
+
 /* Rows of `bytes` bytes between host and device, their beginnings `to_step` and `from_step` bytes
  * apart. The host's array has been read, and is written, when wait_for has returned. */
 szg_status copy_in(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
