@@ -268,23 +268,26 @@ START_TEST(sizes_of_zero_do_nothing) {
 END_TEST
 
 /* Scratch memory is refused at every place; the results of the call that succeeds are not looked
- * at here, and arrays are large enough for several blocks. */
+ * at here, and arrays are large enough for several blocks. Each result has an array of its own:
+ * blocks of several threads write them at once. */
 START_TEST(refused_memory_is_survived) {
     enum { ROWS = 96, WIDTH = 32 };
     szg_context *context = test_context();
     float *x = NULL;
     int32_t ints[ROWS] = {0};
-    ck_szg_ok(szg_memory_alloc(context, (int64_t)ROWS * WIDTH, sizeof *x, &x));
+    ck_szg_ok(szg_memory_alloc(context, (int64_t)6 * ROWS * WIDTH, sizeof *x, &x));
+    float *y = x + ROWS * WIDTH, *dx = y + ROWS * WIDTH, *second = dx + ROWS * WIDTH,
+          *third = second + ROWS * WIDTH, *row = third + ROWS * WIDTH;
     szg_linear l = {.rows = ROWS,
                     .in = WIDTH,
                     .out = WIDTH,
                     .x = x,
                     .ldx = WIDTH,
                     .weight = x,
-                    .y = x,
+                    .y = y,
                     .ldy = WIDTH};
     szg_linear_gradient lg = {
-        .dy = x, .lddy = WIDTH, .dx = x, .lddx = WIDTH, .dweight = x, .dbias = x};
+        .dy = x, .lddy = WIDTH, .dx = dx, .lddx = WIDTH, .dweight = second, .dbias = third};
     szg_attention a = {.batch = 2,
                        .heads = 2,
                        .length = 48,
@@ -297,14 +300,14 @@ START_TEST(refused_memory_is_survived) {
                        .ldk = WIDTH,
                        .ldv = WIDTH,
                        .scale = 1,
-                       .out = x,
+                       .out = y,
                        .ldout = WIDTH,
-                       .log_sum = x};
+                       .log_sum = row};
     szg_attention_gradient ag = {.dout = x,
                                  .lddout = WIDTH,
-                                 .dq = x,
-                                 .dk = x,
-                                 .dv = x,
+                                 .dq = dx,
+                                 .dk = second,
+                                 .dv = third,
                                  .lddq = WIDTH,
                                  .lddk = WIDTH,
                                  .lddv = WIDTH};
@@ -314,25 +317,25 @@ START_TEST(refused_memory_is_survived) {
                         .gamma = x,
                         .beta = x,
                         .eps = 1,
-                        .y = x,
-                        .mean = x,
-                        .inverse = x};
-    szg_layer_norm_gradient ng = {x, x, false, x, x};
-    szg_embedding e = {2, ROWS / 2, 1, WIDTH, ints, x, NULL, NULL, x};
+                        .y = y,
+                        .mean = row,
+                        .inverse = row + ROWS};
+    szg_layer_norm_gradient ng = {x, dx, false, second, third};
+    szg_embedding e = {2, ROWS / 2, 1, WIDTH, ints, x, NULL, NULL, y};
     szg_tally tally = {0};
     szg_cross_entropy c = {.batch = ROWS,
                            .classes = WIDTH,
                            .ignored = -1,
                            .logits = x,
                            .labels = ints,
-                           .dlogits = x,
+                           .dlogits = dx,
                            .tally = &tally};
     ck_survives_failed_allocations(-1, szg_network_linear(context, &l));
     ck_survives_failed_allocations(-1, szg_network_linear_backward(context, &l, &lg));
     ck_survives_failed_allocations(-1, szg_network_attention(context, &a));
     ck_survives_failed_allocations(-1, szg_network_attention_backward(context, &a, &ag));
     ck_survives_failed_allocations(-1, szg_network_layer_norm_backward(context, &n, &ng));
-    ck_survives_failed_allocations(-1, szg_network_embedding_backward(context, &e, x, x, x));
+    ck_survives_failed_allocations(-1, szg_network_embedding_backward(context, &e, x, dx, second));
     ck_survives_failed_allocations(-1, szg_network_cross_entropy(context, &c));
     szg_memory_free(x);
 }
