@@ -34,6 +34,9 @@ szg_json *szg_result_provenance(szg_result *result);
 SZG_CHECK_RESULT szg_status szg_result_add(szg_context *context, szg_result *result,
                                            szg_table **table);
 
+/* The command that the result is of. */
+const char *szg_result_command(const szg_result *result);
+
 int64_t szg_result_count(const szg_result *result);
 const szg_table *szg_result_table(const szg_result *result, int64_t index);
 /* By name; NULL where there is none. */
@@ -61,6 +64,13 @@ SZG_CHECK_RESULT szg_status szg_result_print(szg_context *context, const szg_res
  * SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szg_result_write(szg_context *context, const szg_result *result,
                                              const char *path, const char *table);
+
+/* Reads back the folder that szg_result_write wrote: provenance and tables, equal to what was
+ * written, NaN payloads apart. SZG_EDATA names file and place: a manifest that is not of the format
+ * szego-results-1, a file name that leaves the folder, a table that is missing, has other columns
+ * or another number of rows than the manifest says, errors of szg_csv_read. SZG_EIO, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_result_read(szg_context *context, const char *folder,
+                                            szg_result **out);
 
 SZG_END_DECLS
 

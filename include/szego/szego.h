@@ -10,6 +10,7 @@
 #include <szego/checkpoint.h>
 #include <szego/claims.h>
 #include <szego/coefficients.h>
+#include <szego/collection.h>
 #include <szego/context.h>
 #include <szego/contraction.h>
 #include <szego/coupling.h>
@@ -18,6 +19,7 @@
 #include <szego/dump.h>
 #include <szego/encoding.h>
 #include <szego/examples.h>
+#include <szego/export.h>
 #include <szego/factored.h>
 #include <szego/file.h>
 #include <szego/json.h>
@@ -25,6 +27,7 @@
 #include <szego/network.h>
 #include <szego/npy.h>
 #include <szego/ops.h>
+#include <szego/page.h>
 #include <szego/plugin.h>
 #include <szego/pool.h>
 #include <szego/random.h>

@@ -78,6 +78,10 @@ szg_status szg_result_add(szg_context *context, szg_result *result, szg_table **
     return status;
 }
 
+const char *szg_result_command(const szg_result *result) {
+    return result->command;
+}
+
 int64_t szg_result_count(const szg_result *result) {
     return result->tables;
 }

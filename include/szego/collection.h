@@ -1,0 +1,45 @@
+/* Every result below a folder, and its tables by command and name: what reports and exports read.
+ */
+#ifndef SZEGO_COLLECTION_H
+#define SZEGO_COLLECTION_H
+
+#include <szego/result.h>
+
+SZG_BEGIN_DECLS
+
+typedef struct szg_collection szg_collection;
+
+/* Finds manifest.json in `folder` and below it (symbolic links are not followed), in the order of
+ * their paths, and reads what they describe. A manifest of another format is passed over. A result
+ * that cannot be read is left out: szg_collection_bad names it. SZG_EIO: no such folder; SZG_EDATA:
+ * no result at all; SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_collection_open(szg_context *context, const char *folder,
+                                                szg_collection **out);
+void szg_collection_close(szg_collection **collection);
+
+/* The folder as it was given. */
+const char *szg_collection_folder(const szg_collection *collection);
+
+/* The results that were read, by index. A result's path is relative to the folder, "." for the
+ * folder itself. */
+int64_t szg_collection_count(const szg_collection *collection);
+const char *szg_collection_path(const szg_collection *collection, int64_t index);
+const szg_result *szg_collection_result(const szg_collection *collection, int64_t index);
+
+/* The results that could not be read, each with the message that says why. */
+int64_t szg_collection_bad_count(const szg_collection *collection);
+const char *szg_collection_bad(const szg_collection *collection, int64_t index);
+
+/* The tables of all results, one for each command and table name: COMMAND_TABLE ("train_metrics").
+ * Its rows are those of every result, in order; its columns are `result` (the path) and those of
+ * the results' tables in the order in which they first appear, with `note` last. A column that two
+ * results type differently has the wider type (integer, real, text). The tables belong to the
+ * collection. */
+int64_t szg_collection_tables(const szg_collection *collection);
+const szg_table *szg_collection_table(const szg_collection *collection, int64_t index);
+/* By its name; NULL where no result has it. */
+const szg_table *szg_collection_find(const szg_collection *collection, const char *name);
+
+SZG_END_DECLS
+
+#endif

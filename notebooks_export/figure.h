@@ -1,0 +1,92 @@
+/* A figure: axes and marks, printed as one SVG element. Data and texts are copied. */
+#ifndef SZG_NOTEBOOKS_EXPORT_FIGURE_H
+#define SZG_NOTEBOOKS_EXPORT_FIGURE_H
+
+#include <stdio.h>
+#include <szego/context.h>
+
+typedef struct figure figure;
+
+typedef struct figure_axis {
+    const char *label;        /* with its unit; NULL: none */
+    bool logarithmic;         /* marks that are not positive are left out, and counted */
+    double lo, hi;            /* ends; equal: from the marks */
+    const char *const *names; /* ticks at 0, 1, 2, ...; NULL: numbers */
+    int64_t count;            /* of names */
+} figure_axis;
+
+typedef struct figure_options {
+    const char *title; /* what is drawn, of what: also the text that screen readers get */
+    figure_axis x, y;
+    int width, height; /* 0: 640 x 360 */
+} figure_options;
+
+/* Colours of series, apart for every kind of colour vision, each with a dash and a marker of its
+ * own. Beyond the last they begin again. */
+enum { FIGURE_COLOURS = 8, FIGURE_MUTED = -1, FIGURE_BAND = -2 };
+
+typedef struct figure_style {
+    const char *name; /* in the legend and in hover texts; NULL: in no legend */
+    int colour;       /* 0, 1, ... or FIGURE_MUTED (grey) or FIGURE_BAND (a pale area) */
+} figure_style;
+
+/* SZG_ENOMEM. Close with figure_close. */
+SZG_CHECK_RESULT szg_status figure_open(szg_context *context, const figure_options *options,
+                                        figure **out);
+void figure_close(figure **figure);
+
+/* Each adds marks. Points with a NaN or infinite coordinate are left out; a line breaks there. */
+
+SZG_CHECK_RESULT szg_status figure_line(szg_context *context, figure *figure,
+                                        const figure_style *style, int64_t count, const double *x,
+                                        const double *y);
+/* hover: NULL, or a text a point in place of "NAME: x, y". */
+SZG_CHECK_RESULT szg_status figure_points(szg_context *context, figure *figure,
+                                          const figure_style *style, int64_t count, const double *x,
+                                          const double *y, const char *const *hover);
+/* The area between lo and hi. */
+SZG_CHECK_RESULT szg_status figure_band(szg_context *context, figure *figure,
+                                        const figure_style *style, int64_t count, const double *x,
+                                        const double *lo, const double *hi);
+/* A line across the whole figure at y = at, or x = at where `vertical`. */
+SZG_CHECK_RESULT szg_status figure_rule(szg_context *context, figure *figure,
+                                        const figure_style *style, bool vertical, double at);
+/* Bars from 0 to y, `width` in units of x; whiskers from lo to hi where these are not NULL. */
+SZG_CHECK_RESULT szg_status figure_bars(szg_context *context, figure *figure,
+                                        const figure_style *style, int64_t count, double width,
+                                        const double *x, const double *y, const double *lo,
+                                        const double *hi);
+/* A violin at x: the density of the values to both sides, at most `width` wide in units of x, a
+ * line at the median, and the values as points on it. Fewer than three values: points alone. */
+SZG_CHECK_RESULT szg_status figure_violin(szg_context *context, figure *figure,
+                                          const figure_style *style, double x, double width,
+                                          int64_t count, const double *value,
+                                          const char *const *hover);
+
+/* How a heat map turns numbers into colours. */
+typedef struct figure_map {
+    int64_t rows, columns;
+    const double *value;          /* [rows, columns]; NaN: an empty cell */
+    const char *const *row_names; /* NULL: 0, 1, 2, ... */
+    const char *const *column_names;
+    const char *what; /* the value's name, for hover and colour bar */
+    double lo, hi;    /* ends of the colours; equal: from the values */
+    bool diverging;   /* two hues that meet at `middle` */
+    double middle;
+} figure_map;
+
+/* Fills the figure with cells, row 0 on top; no other mark goes with them. */
+SZG_CHECK_RESULT szg_status figure_cells(szg_context *context, figure *figure,
+                                         const figure_map *map);
+
+/* Marks that a reader must see: elements of class "mark" in the printed SVG. */
+int64_t figure_marks(const figure *figure);
+
+/* Points that were given, and that are drawn: less where there are more than the figure has pixels
+ * for. Each line keeps the highest and lowest value of every pixel column. */
+void figure_counts(const figure *figure, int64_t *given, int64_t *drawn);
+
+/* Prints the SVG element; write errors are left to the stream. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status figure_print(szg_context *context, const figure *figure, FILE *stream);
+
+#endif

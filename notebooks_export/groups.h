@@ -1,0 +1,40 @@
+/* The rows of a table, split by the values of some columns. */
+#ifndef SZG_NOTEBOOKS_EXPORT_GROUPS_H
+#define SZG_NOTEBOOKS_EXPORT_GROUPS_H
+
+#include <szego/table.h>
+
+/* Some rows of a table, by index. */
+typedef struct rows {
+    const szg_table *table;
+    const int64_t *row;
+    int64_t count;
+} rows;
+
+typedef struct groups {
+    rows *group;
+    int64_t count;
+    int64_t *storage; /* what the groups' row lists point into */
+} groups;
+
+/* Splits `all` (row NULL: every row of the table) by the cells of `columns`, a list that ends with
+ * NULL; a column that the table lacks splits nothing. Groups come in the order of their first rows,
+ * rows within a group in theirs. An empty cell equals an empty cell. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status groups_split(szg_context *context, rows all, const char *const *columns,
+                                         groups *out);
+void groups_free(groups *groups);
+
+/* Keeps the rows whose text in `column` is `value`: one group, or none. */
+SZG_CHECK_RESULT szg_status groups_where(szg_context *context, rows all, const char *column,
+                                         const char *value, groups *out);
+
+/* Cells of row `index` of the list, by column name: NULL or NaN where the column is missing or the
+ * cell empty. Integers are read as reals too. */
+const char *rows_text(rows of, int64_t index, const char *column);
+double rows_real(rows of, int64_t index, const char *column);
+
+/* A column of the list as new numbers (szg_memory_free). */
+SZG_CHECK_RESULT szg_status rows_reals(szg_context *context, rows of, const char *column,
+                                       double **out);
+
+#endif

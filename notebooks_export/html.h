@@ -1,0 +1,20 @@
+/* Text in HTML and SVG: names come from hostile files. */
+#ifndef SZG_NOTEBOOKS_EXPORT_HTML_H
+#define SZG_NOTEBOOKS_EXPORT_HTML_H
+
+#include <stdio.h>
+#include <szego/status.h>
+
+/* Prints a text so that it is nothing but text, between tags and in quoted attributes: & < > " '
+ * escaped, bytes that are not UTF-8 and characters that HTML forbids as U+FFFD, control characters
+ * and marks that turn the direction of writing made visible. NULL prints nothing. */
+void html_text(FILE *stream, const char *text);
+
+/* The same with printf's format: what is formatted is escaped. */
+SZG_PRINTF(2, 3)
+void html_print(FILE *stream, const char *format, ...);
+
+/* A number for a reader: at most six digits. */
+void html_number(FILE *stream, double value);
+
+#endif

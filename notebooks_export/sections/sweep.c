@@ -1,0 +1,14 @@
+#include "../section.h"
+
+static bool is_present(const szg_collection *results) {
+    (void)results;
+    return false;
+}
+
+static szg_status draw(page *page) {
+    (void)page;
+    return SZG_OK;
+}
+
+const section section_sweep = {"sweep", "Accuracy against the number of rotated heads", is_present,
+                               draw};
