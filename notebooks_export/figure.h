@@ -28,6 +28,7 @@ enum { FIGURE_COLOURS = 8, FIGURE_MUTED = -1, FIGURE_BAND = -2 };
 typedef struct figure_style {
     const char *name; /* in the legend and in hover texts; NULL: in no legend */
     int colour;       /* 0, 1, ... or FIGURE_MUTED (grey) or FIGURE_BAND (a pale area) */
+    bool thin;        /* lines: half as wide and without markers, for what goes with a thick one */
 } figure_style;
 
 /* SZG_ENOMEM. Close with figure_close. */
