@@ -24,11 +24,13 @@ typedef struct figure_options {
 /* Colours of series, apart for every kind of colour vision, each with a dash and a marker of its
  * own. Beyond the last they begin again. */
 enum { FIGURE_COLOURS = 8, FIGURE_MUTED = -1, FIGURE_BAND = -2 };
+/* Added to a colour that is not negative: a line half as wide, dotted and without markers, for what
+ * goes with the thick line of that colour. */
+enum { FIGURE_THIN = 1 << 20 };
 
 typedef struct figure_style {
     const char *name; /* in the legend and in hover texts; NULL: in no legend */
     int colour;       /* 0, 1, ... or FIGURE_MUTED (grey) or FIGURE_BAND (a pale area) */
-    bool thin;        /* lines: half as wide and without markers, for what goes with a thick one */
 } figure_style;
 
 /* SZG_ENOMEM. Close with figure_close. */
