@@ -6,6 +6,7 @@
 #include <szego/csv.h>
 #include <szego/file.h>
 #include <szego/memory.h>
+#include "csv_private.h"
 #include "text.h"
 
 typedef enum ending { END_FIELD, END_LINE, END_FILE } ending;
@@ -17,6 +18,7 @@ typedef struct reader {
     char *text;                    /* the current field, unquoted and NUL-terminated */
     int64_t used, capacity;
     bool quoted;
+    bool exactly;                    /* no column but those asked for */
     int64_t fields, capacity_fields; /* columns of the header */
     int64_t *target; /* [fields]: column in the table, -1 where the caller did not ask for it */
 } reader;
@@ -96,6 +98,8 @@ static szg_status map_column(reader *r, const szg_column *columns, int64_t count
     for (int64_t i = 0; i < count; i++)
         if (strcmp(columns[i].name, r->text) == 0)
             found = i;
+    if (found < 0 && r->exactly)
+        return fail_at(r, "a column that does not belong to this table");
     for (int64_t i = 0; i < r->fields && found >= 0; i++)
         if (r->target[i] == found)
             return fail_at(r, "this column was there before: remove one of the two");
@@ -195,22 +199,34 @@ static szg_status open_table(const reader *r, const szg_column *columns, int64_t
     return status;
 }
 
-szg_status szg_csv_parse(szg_context *context, const char *name, const char *data, int64_t size,
-                         const szg_column *columns, int64_t count, szg_table **out) {
+static szg_status parse(reader *r, const szg_column *columns, int64_t count, szg_table **out) {
     *out = NULL;
-    reader r = {.context = context, .path = name, .data = data, .size = size, .line = 1};
     szg_table *table = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, open_table(&r, columns, count, &table), done);
-    SZG_TRY_GOTO(status, read_header(&r, columns, count), done);
-    SZG_TRY_GOTO(status, read_rows(&r, table), done);
+    SZG_TRY_GOTO(status, open_table(r, columns, count, &table), done);
+    SZG_TRY_GOTO(status, read_header(r, columns, count), done);
+    SZG_TRY_GOTO(status, read_rows(r, table), done);
     *out = table;
     table = NULL;
 done:
     szg_table_close(&table);
-    szg_memory_free(r.target);
-    szg_memory_free(r.text);
+    szg_memory_free(r->target);
+    szg_memory_free(r->text);
     return status;
+}
+
+szg_status szg_csv_parse(szg_context *context, const char *name, const char *data, int64_t size,
+                         const szg_column *columns, int64_t count, szg_table **out) {
+    reader r = {.context = context, .path = name, .data = data, .size = size, .line = 1};
+    return parse(&r, columns, count, out);
+}
+
+szg_status szg_csv_parse_exactly(szg_context *context, const char *name, const char *data,
+                                 int64_t size, const szg_column *columns, int64_t count,
+                                 szg_table **out) {
+    reader r = {
+        .context = context, .path = name, .data = data, .size = size, .line = 1, .exactly = true};
+    return parse(&r, columns, count, out);
 }
 
 szg_status szg_csv_read(szg_context *context, const char *path, const szg_column *columns,

@@ -54,7 +54,7 @@ szg_json *szg_result_provenance(szg_result *result) {
 }
 
 /* The name becomes a file name and a JSON key beside `provenance`. */
-static szg_status check_name(szg_context *context, const szg_result *result, const char *name) {
+szg_status szg_result_check_name(szg_context *context, const szg_result *result, const char *name) {
     if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
         return szg_fail(context, SZG_EINVAL,
                         "table name %s: only a-z, 0-9 and underscores are allowed", SHOWN(name));
@@ -66,7 +66,7 @@ static szg_status check_name(szg_context *context, const szg_result *result, con
 }
 
 szg_status szg_result_add(szg_context *context, szg_result *result, szg_table **table) {
-    szg_status status = check_name(context, result, szg_table_name(*table));
+    szg_status status = szg_result_check_name(context, result, szg_table_name(*table));
     if (status == SZG_OK)
         status = szg_memory_grow(context, &result->table, result->tables, result->tables + 1,
                                  sizeof *result->table);

@@ -2,6 +2,7 @@
 #ifndef SZG_FORMATS_RESULT_PRIVATE_H
 #define SZG_FORMATS_RESULT_PRIVATE_H
 
+#include <szego/file.h>
 #include <szego/result.h>
 
 struct szg_result {
@@ -22,9 +23,5 @@ SZG_CHECK_RESULT szg_status szg_result_emit_json(szg_context *context, const szg
 /* Every table for a reader's eyes. */
 SZG_CHECK_RESULT szg_status szg_result_emit_text(szg_context *context, const szg_result *result,
                                                  const szg_print_options *options, FILE *stream);
-
-/* One table as a structured npy array; write errors are left to the stream's error flag. */
-SZG_CHECK_RESULT szg_status szg_table_emit_npy(szg_context *context, const szg_table *table,
-                                               FILE *stream);
 
 #endif

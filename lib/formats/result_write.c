@@ -5,6 +5,7 @@
 #include <szego/csv.h>
 #include <szego/file.h>
 #include <szego/memory.h>
+#include <szego/npy.h>
 #include "result_private.h"
 #include "text.h"
 
@@ -16,18 +17,16 @@ static bool is_folder(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static const char *type_name(szg_type type) {
-    static const char *const names[] = {
-        [SZG_TEXT] = "text", [SZG_INTEGER] = "integer", [SZG_REAL] = "real"};
-    return names[type];
-}
+const char *const szg_result_types[RESULT_TYPES] = {
+    [SZG_TEXT] = "text", [SZG_INTEGER] = "integer", [SZG_REAL] = "real"};
 
 static szg_status describe_column(szg_context *context, const szg_column *column, szg_json *list) {
     szg_json *one;
     SZG_TRY(szg_json_open_object(context, &one));
     szg_status status;
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "name", column->name), fail);
-    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "type", type_name(column->type)), fail);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "type", szg_result_types[column->type]),
+                 fail);
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "doc", column->doc), fail);
     return szg_json_add(context, list, NULL, &one);
 fail:
@@ -55,13 +54,18 @@ done:
     return status;
 }
 
-static szg_status copy_provenance(szg_context *context, const szg_result *result, szg_json *json) {
+szg_status szg_result_copy_json(szg_context *context, szg_json_value value, szg_json **out) {
     char *text;
-    szg_json *copy;
-    SZG_TRY(szg_json_text(context, szg_json_root(result->provenance), 0, &text));
-    szg_status status = szg_json_parse(context, "provenance", text, (int64_t)strlen(text), &copy);
+    *out = NULL;
+    SZG_TRY(szg_json_text(context, value, 0, &text));
+    szg_status status = szg_json_parse(context, "provenance", text, (int64_t)strlen(text), out);
     szg_memory_free(text);
-    SZG_TRY(status);
+    return status;
+}
+
+static szg_status add_provenance(szg_context *context, const szg_result *result, szg_json *json) {
+    szg_json *copy;
+    SZG_TRY(szg_result_copy_json(context, szg_json_root(result->provenance), &copy));
     return szg_json_add(context, json, "provenance", &copy);
 }
 
@@ -69,9 +73,9 @@ static szg_status make_manifest(szg_context *context, const szg_result *result, 
     szg_json *manifest = NULL, *tables = NULL;
     szg_status status;
     SZG_TRY_GOTO(status, szg_json_open_object(context, &manifest), done);
-    SZG_TRY_GOTO(status, szg_json_add_text(context, manifest, "format", "szego-results-1"), done);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, manifest, "format", RESULT_FORMAT), done);
     SZG_TRY_GOTO(status, szg_json_add_text(context, manifest, "command", result->command), done);
-    SZG_TRY_GOTO(status, copy_provenance(context, result, manifest), done);
+    SZG_TRY_GOTO(status, add_provenance(context, result, manifest), done);
     SZG_TRY_GOTO(status, szg_json_open_array(context, &tables), done);
     for (int64_t i = 0; i < result->tables; i++)
         SZG_TRY_GOTO(status, describe_table(context, result->table[i], tables), done);
@@ -84,9 +88,8 @@ done:
     return status;
 }
 
-/* FOLDER/NAME in *out (szg_memory_free). */
-static szg_status join_path(szg_context *context, const char *folder, const char *name,
-                            const char *ending, char **out) {
+szg_status szg_result_path(szg_context *context, const char *folder, const char *name,
+                           const char *ending, char **out) {
     size_t size = strlen(folder) + strlen(name) + strlen(ending) + 2;
     SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, out));
     bool slash = *folder && folder[strlen(folder) - 1] != '/';
@@ -99,7 +102,7 @@ static szg_status join_path(szg_context *context, const char *folder, const char
 static szg_status stage_table(szg_context *context, const char *folder, const szg_table *table,
                               szg_writer **out) {
     char *path;
-    SZG_TRY(join_path(context, folder, szg_table_name(table), ".csv", &path));
+    SZG_TRY(szg_result_path(context, folder, szg_table_name(table), ".csv", &path));
     szg_status status = szg_writer_open(context, path, out);
     if (status == SZG_OK)
         status = szg_csv_print(context, table, szg_writer_stream(*out));
@@ -126,7 +129,7 @@ static szg_status write_folder(szg_context *context, const szg_result *result, c
     szg_status status;
     SZG_TRY_GOTO(status, szg_folder_create(context, folder), done);
     SZG_TRY_GOTO(status, make_manifest(context, result, &manifest), done);
-    SZG_TRY_GOTO(status, join_path(context, folder, "manifest", ".json", &path), done);
+    SZG_TRY_GOTO(status, szg_result_path(context, folder, "manifest", ".json", &path), done);
     SZG_TRY_GOTO(status, szg_memory_alloc(context, result->tables, sizeof *writer, &writer), done);
     for (int64_t i = 0; i < result->tables; i++)
         SZG_TRY_GOTO(status, stage_table(context, folder, result->table[i], &writer[i]), done);
@@ -159,7 +162,7 @@ static szg_status emit_csv(szg_context *context, const szg_result *result, const
 static szg_status emit_npy(szg_context *context, const szg_result *result, const szg_table *table,
                            FILE *stream) {
     (void)result;
-    return szg_table_emit_npy(context, table, stream);
+    return szg_npy_print_table(context, table, stream);
 }
 
 static szg_status write_file(szg_context *context, const szg_result *result, const char *path,

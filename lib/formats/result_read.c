@@ -1,0 +1,188 @@
+/* Reads back the folder that result_write.c wrote. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "csv_private.h"
+#include "result_private.h"
+#include "text.h"
+
+enum {
+    COLUMN_LIMIT = 4096,       /* a header is searched once a column */
+    MANIFEST_LIMIT = 256 << 20 /* bytes, as szg_json_read */
+};
+
+/* The table that is being read. */
+typedef struct entry {
+    szg_json_value value;
+    const char *name;
+    char *path;
+    int64_t rows, columns;
+    szg_column *column;
+} entry;
+
+static szg_status read_type(szg_context *context, szg_json_value value, szg_type *out) {
+    const char *text;
+    SZG_TRY(szg_json_as_text(context, value, &text));
+    for (int i = 0; i < RESULT_TYPES; i++)
+        if (strcmp(text, szg_result_types[i]) == 0) {
+            *out = (szg_type)i;
+            return SZG_OK;
+        }
+    return szg_json_fail(context, value, "%s is none of text, integer, real", SHOWN(text));
+}
+
+static szg_status read_columns(szg_context *context, entry *e) {
+    szg_json_value list = szg_json_member(e->value, "columns");
+    SZG_TRY(szg_json_as_array(context, list));
+    e->columns = szg_json_count(list);
+    if (e->columns < 1 || e->columns > COLUMN_LIMIT)
+        return szg_json_fail(context, list, "has %" PRId64 " columns; a table has 1 to %d",
+                             e->columns, (int)COLUMN_LIMIT);
+    SZG_TRY(szg_memory_alloc(context, e->columns, sizeof *e->column, &e->column));
+    for (int64_t i = 0; i < e->columns; i++) {
+        szg_json_value one = szg_json_element(list, i);
+        SZG_TRY(szg_json_as_text(context, szg_json_member(one, "name"), &e->column[i].name));
+        SZG_TRY(szg_json_as_text(context, szg_json_member(one, "doc"), &e->column[i].doc));
+        SZG_TRY(read_type(context, szg_json_member(one, "type"), &e->column[i].type));
+        for (int64_t j = 0; j < i; j++)
+            if (strcmp(e->column[j].name, e->column[i].name) == 0)
+                return szg_json_fail(context, one, "the table has column %s already",
+                                     SHOWN(e->column[i].name));
+    }
+    return SZG_OK;
+}
+
+/* The file stands in the folder and is called after the table: no name leads out of the folder. */
+static szg_status read_file_name(szg_context *context, const entry *e) {
+    szg_json_value value = szg_json_member(e->value, "file");
+    const char *file;
+    SZG_TRY(szg_json_as_text(context, value, &file));
+    size_t length = strlen(e->name);
+    if (strncmp(file, e->name, length) == 0 && strcmp(file + length, ".csv") == 0)
+        return SZG_OK;
+    return szg_json_fail(context, value, "is %s; the file of table %s is %s.csv in the same folder",
+                         SHOWN(file), SHOWN(e->name), SHOWN(e->name));
+}
+
+static szg_status read_entry(szg_context *context, const szg_result *result, entry *e) {
+    szg_json_value name = szg_json_member(e->value, "name");
+    szg_json_value rows = szg_json_member(e->value, "rows");
+    SZG_TRY(szg_json_as_text(context, name, &e->name));
+    szg_status status = szg_result_check_name(context, result, e->name);
+    if (status != SZG_OK) {
+        char why[512];
+        snprintf(why, sizeof why, "%s", szg_context_message(context));
+        return szg_json_fail(context, name, "%s", why);
+    }
+    SZG_TRY(read_file_name(context, e));
+    SZG_TRY(szg_json_as_integer(context, rows, &e->rows));
+    if (e->rows < 0)
+        return szg_json_fail(context, rows, "is %" PRId64 "; it cannot be negative", e->rows);
+    return read_columns(context, e);
+}
+
+static szg_status read_csv(szg_context *context, result_files files, const entry *e,
+                           szg_table **out) {
+    *out = NULL;
+    szg_mapping mapping;
+    SZG_TRY(files.open(context, e->path, &mapping));
+    szg_status status = szg_csv_parse_exactly(context, e->path, (const char *)mapping.data,
+                                              mapping.size, e->column, e->columns, out);
+    files.close(&mapping);
+    if (status != SZG_OK || szg_table_rows(*out) == e->rows)
+        return status;
+    status = szg_fail(context, SZG_EDATA,
+                      "%s: has %" PRId64 " rows where manifest.json says %" PRId64
+                      ": it was cut off or changed after it was written",
+                      e->path, szg_table_rows(*out), e->rows);
+    szg_table_close(out);
+    return status;
+}
+
+static szg_status read_table(szg_context *context, const char *folder, result_files files,
+                             szg_json_value value, szg_result *result) {
+    entry e = {.value = value};
+    szg_table *table;
+    szg_status status;
+    SZG_TRY_GOTO(status, read_entry(context, result, &e), done);
+    SZG_TRY_GOTO(status, szg_result_path(context, folder, e.name, ".csv", &e.path), done);
+    SZG_TRY_GOTO(status, read_csv(context, files, &e, &table), done);
+    status = szg_result_add(context, result, &table);
+done:
+    szg_memory_free(e.column);
+    szg_memory_free(e.path);
+    return status;
+}
+
+/* The command becomes a part of names: lower-case letters, digits and hyphens. */
+static szg_status read_command(szg_context *context, szg_json_value value, char **out) {
+    const char *text;
+    SZG_TRY(szg_json_as_text(context, value, &text));
+    if (!*text || text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+        return szg_json_fail(context, value, "%s: only a-z, 0-9 and hyphens are allowed",
+                             SHOWN(text));
+    return szg_memory_copy_text(context, text, out);
+}
+
+static szg_status read_manifest(szg_context *context, const char *folder, result_files files,
+                                szg_json_value root, szg_result *result) {
+    szg_json_value format = szg_json_member(root, "format"),
+                   provenance = szg_json_member(root, "provenance"),
+                   tables = szg_json_member(root, "tables");
+    const char *text;
+    SZG_TRY(szg_json_as_object(context, root));
+    SZG_TRY(szg_json_as_text(context, format, &text));
+    if (strcmp(text, RESULT_FORMAT) != 0)
+        return szg_json_fail(context, format, "is %s; this version reads " RESULT_FORMAT,
+                             SHOWN(text));
+    SZG_TRY(read_command(context, szg_json_member(root, "command"), &result->command));
+    SZG_TRY(szg_json_as_object(context, provenance));
+    SZG_TRY(szg_result_copy_json(context, provenance, &result->provenance));
+    SZG_TRY(szg_json_as_array(context, tables));
+    for (int64_t i = 0; i < szg_json_count(tables); i++)
+        SZG_TRY(read_table(context, folder, files, szg_json_element(tables, i), result));
+    return SZG_OK;
+}
+
+static szg_status parse_manifest(szg_context *context, const char *path, result_files files,
+                                 szg_json **out) {
+    szg_mapping mapping;
+    *out = NULL;
+    SZG_TRY(files.open(context, path, &mapping));
+    szg_status status;
+    if (mapping.size > MANIFEST_LIMIT)
+        status = szg_fail(context, SZG_EDATA,
+                          "%s: %" PRId64 " bytes are more than the %d that a manifest may have",
+                          path, mapping.size, (int)MANIFEST_LIMIT);
+    else
+        status = szg_json_parse(context, path, mapping.data, mapping.size, out);
+    files.close(&mapping);
+    return status;
+}
+
+szg_status szg_result_read_from(szg_context *context, const char *folder, result_files files,
+                                szg_result **out) {
+    *out = NULL;
+    char *path = NULL;
+    szg_json *manifest = NULL;
+    szg_result *result = NULL;
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_result_path(context, folder, "manifest", ".json", &path), done);
+    SZG_TRY_GOTO(status, parse_manifest(context, path, files, &manifest), done);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, 1, sizeof *result, &result), done);
+    SZG_TRY_GOTO(status, read_manifest(context, folder, files, szg_json_root(manifest), result),
+                 done);
+    *out = result;
+    result = NULL;
+done:
+    szg_result_close(&result);
+    szg_json_close(&manifest);
+    szg_memory_free(path);
+    return status;
+}
+
+szg_status szg_result_read(szg_context *context, const char *folder, szg_result **out) {
+    result_files files = {.open = szg_mapping_open, .close = szg_mapping_close};
+    return szg_result_read_from(context, folder, files, out);
+}
