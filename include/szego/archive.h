@@ -1,7 +1,9 @@
-/* Archives of files: a tar compressed with xz, whose checksums tell a damaged one. */
+/* Archives of files: a tar compressed with xz, whose checksums tell a damaged one; a zip is only
+ * written. */
 #ifndef SZEGO_ARCHIVE_H
 #define SZEGO_ARCHIVE_H
 
+#include <stdio.h>
 #include <szego/context.h>
 
 SZG_BEGIN_DECLS
@@ -13,10 +15,21 @@ typedef struct szg_archive_writer szg_archive_writer;
 /* Opens a temporary file beside `path`. SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szg_archive_create(szg_context *context, const char *path,
                                                szg_archive_writer **out);
+/* The same as a zip with deflate, whose sizes have 64 bits where a member needs them. */
+SZG_CHECK_RESULT szg_status szg_archive_create_zip(szg_context *context, const char *path,
+                                                   szg_archive_writer **out);
 /* Appends the file `path` under `name`: no times, owners or permissions. SZG_EIO, SZG_EDATA (not a
  * regular file). */
 SZG_CHECK_RESULT szg_status szg_archive_add(szg_context *context, szg_archive_writer *writer,
                                             const char *name, const char *path);
+/* Prints `data` to a stream, twice with the same bytes; write errors are found by the caller. */
+typedef szg_status szg_emit_fn(szg_context *context, const void *data, FILE *stream);
+/* Appends what `emit` prints under `name`: once to be counted, since the size goes before the
+ * bytes, and once into the archive, so that no member is ever held in memory. SZG_EIO, and what
+ * `emit` returns: the archive can then only be discarded. */
+SZG_CHECK_RESULT szg_status szg_archive_add_made(szg_context *context, szg_archive_writer *writer,
+                                                 const char *name, szg_emit_fn *emit,
+                                                 const void *data);
 /* Finishes, renames onto the target and frees; nulls the pointer either way. SZG_EIO. */
 SZG_CHECK_RESULT szg_status szg_archive_commit(szg_context *context, szg_archive_writer **writer);
 /* Removes what was written and frees; NULL and *writer NULL are allowed. */

@@ -2,7 +2,8 @@
 #ifndef SZEGO_NPY_H
 #define SZEGO_NPY_H
 
-#include <szego/context.h>
+#include <stdio.h>
+#include <szego/table.h>
 
 SZG_BEGIN_DECLS
 
@@ -43,6 +44,15 @@ SZG_CHECK_RESULT szg_status szg_npy_write_real(szg_context *context, const char 
                                                const int64_t *shape, const double *data);
 SZG_CHECK_RESULT szg_status szg_npy_write_complex(szg_context *context, const char *path, int dims,
                                                   const int64_t *shape, const szg_c64 *data);
+
+/* Prints a table as a structured array, one field a column: integers <i8, reals <f8, texts UTF-8
+ * bytes |S as wide as the longest. An integer column with empty cells is <f8 with NaN in them;
+ * SZG_EDATA where that would not be the same number. An empty text and an empty cell are both b"".
+ * Write errors are left to the stream. */
+SZG_CHECK_RESULT szg_status szg_npy_print_table(szg_context *context, const szg_table *table,
+                                                FILE *stream);
+/* A text as an array of no dimensions, |S. */
+void szg_npy_print_text(const char *text, FILE *stream);
 
 SZG_END_DECLS
 

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include <archive.h>
 #include <archive_entry.h>
 
@@ -6,56 +8,84 @@
 #include <szego/memory.h>
 
 struct szg_archive_writer {
-    struct archive *tar;
+    struct archive *archive;
     szg_writer *file;
     char *path;
 };
 
 static szg_status fail(szg_context *context, const szg_archive_writer *self, const char *name) {
-    const char *why = archive_error_string(self->tar);
+    const char *why = archive_error_string(self->archive);
     return szg_fail(context, SZG_EIO, "%s: %.200s: %s", self->path, name,
                     why ? why : "cannot be written");
 }
 
-static szg_status begin(szg_context *context, szg_archive_writer *self, const char *path) {
+static int set_tar(struct archive *tar) {
+    int status = archive_write_add_filter_xz(tar);
+    return status == ARCHIVE_OK ? archive_write_set_format_pax_restricted(tar) : status;
+}
+
+/* Deflate, which NumPy and every unzip read; 64-bit sizes come by themselves where needed. */
+static int set_zip(struct archive *zip) {
+    int status = archive_write_set_format_zip(zip);
+    return status == ARCHIVE_OK ? archive_write_zip_set_compression_deflate(zip) : status;
+}
+
+static szg_status begin(szg_context *context, szg_archive_writer *self, const char *path,
+                        int (*set_format)(struct archive *)) {
     SZG_TRY(szg_memory_copy_text(context, path, &self->path));
     SZG_TRY(szg_writer_open(context, path, &self->file));
-    self->tar = archive_write_new();
-    if (!self->tar)
+    self->archive = archive_write_new();
+    if (!self->archive)
         return szg_fail(context, SZG_ENOMEM, "%s: out of memory", path);
-    if (archive_write_add_filter_xz(self->tar) != ARCHIVE_OK ||
-        archive_write_set_format_pax_restricted(self->tar) != ARCHIVE_OK ||
-        archive_write_set_bytes_in_last_block(self->tar, 1) != ARCHIVE_OK ||
-        archive_write_open_FILE(self->tar, szg_writer_stream(self->file)) != ARCHIVE_OK)
-        return fail(context, self, "as a tar with xz");
+    if (set_format(self->archive) != ARCHIVE_OK ||
+        archive_write_set_bytes_in_last_block(self->archive, 1) != ARCHIVE_OK ||
+        archive_write_open_FILE(self->archive, szg_writer_stream(self->file)) != ARCHIVE_OK)
+        return fail(context, self, "its format");
     return SZG_OK;
 }
 
-szg_status szg_archive_create(szg_context *context, const char *path, szg_archive_writer **out) {
+static szg_status create(szg_context *context, const char *path,
+                         int (*set_format)(struct archive *), szg_archive_writer **out) {
     SZG_TRY(szg_memory_alloc(context, 1, sizeof **out, out));
-    szg_status status = begin(context, *out, path);
+    szg_status status = begin(context, *out, path, set_format);
     if (status != SZG_OK)
         szg_archive_discard(out);
     return status;
 }
 
-static szg_status add_data(szg_context *context, szg_archive_writer *self, const char *name,
-                           const szg_mapping *data) {
+szg_status szg_archive_create(szg_context *context, const char *path, szg_archive_writer **out) {
+    return create(context, path, set_tar, out);
+}
+
+szg_status szg_archive_create_zip(szg_context *context, const char *path,
+                                  szg_archive_writer **out) {
+    return create(context, path, set_zip, out);
+}
+
+static szg_status begin_member(szg_context *context, szg_archive_writer *self, const char *name,
+                               int64_t size) {
     struct archive_entry *entry = archive_entry_new();
     if (!entry)
         return szg_fail(context, SZG_ENOMEM, "%s: out of memory", self->path);
     archive_entry_set_pathname(entry, name);
     archive_entry_set_filetype(entry, AE_IFREG);
     archive_entry_set_perm(entry, 0644);
-    archive_entry_set_size(entry, data->size);
-    archive_entry_set_mtime(entry, 0, 0);
+    archive_entry_set_size(entry, size);
+    archive_entry_set_mtime(entry, 0, 0); /* a zip, whose times are local, says 1980 everywhere */
     szg_status status = SZG_OK;
-    if (archive_write_header(self->tar, entry) != ARCHIVE_OK ||
-        (data->size > 0 &&
-         archive_write_data(self->tar, data->data, (size_t)data->size) != data->size))
+    if (archive_write_header(self->archive, entry) != ARCHIVE_OK)
         status = fail(context, self, name);
     archive_entry_free(entry);
     return status;
+}
+
+static szg_status add_data(szg_context *context, szg_archive_writer *self, const char *name,
+                           const szg_mapping *data) {
+    SZG_TRY(begin_member(context, self, name, data->size));
+    if (data->size > 0 &&
+        archive_write_data(self->archive, data->data, (size_t)data->size) != data->size)
+        return fail(context, self, name);
+    return SZG_OK;
 }
 
 szg_status szg_archive_add(szg_context *context, szg_archive_writer *writer, const char *name,
@@ -68,9 +98,42 @@ szg_status szg_archive_add(szg_context *context, szg_archive_writer *writer, con
     return status;
 }
 
+/* Where the bytes of a member that is being made go: into the archive, or only into the count. */
+typedef struct sink {
+    struct archive *archive; /* NULL: count */
+    int64_t size;
+} sink;
+
+static ssize_t take(void *cookie, const char *data, size_t size) {
+    sink *self = cookie;
+    self->size += (int64_t)size;
+    return !self->archive || archive_write_data(self->archive, data, size) == (la_ssize_t)size
+               ? (ssize_t)size
+               : 0; /* an error to stdio */
+}
+
+static szg_status pour(szg_context *context, szg_archive_writer *self, const char *name,
+                       szg_emit_fn *emit, const void *data, sink *to) {
+    FILE *stream = fopencookie(to, "w", (cookie_io_functions_t){.write = take});
+    if (!stream)
+        return szg_fail(context, SZG_ENOMEM, "%s: out of memory", self->path);
+    szg_status status = emit(context, data, stream);
+    bool failed = ferror(stream) != 0;
+    failed = fclose(stream) != 0 || failed;
+    return status == SZG_OK && failed ? fail(context, self, name) : status;
+}
+
+szg_status szg_archive_add_made(szg_context *context, szg_archive_writer *writer, const char *name,
+                                szg_emit_fn *emit, const void *data) {
+    sink count = {0}, store = {.archive = writer->archive};
+    SZG_TRY(pour(context, writer, name, emit, data, &count));
+    SZG_TRY(begin_member(context, writer, name, count.size));
+    return pour(context, writer, name, emit, data, &store);
+}
+
 szg_status szg_archive_commit(szg_context *context, szg_archive_writer **writer) {
     szg_status status = SZG_OK;
-    if (archive_write_close((*writer)->tar) != ARCHIVE_OK)
+    if (archive_write_close((*writer)->archive) != ARCHIVE_OK)
         status = fail(context, *writer, "its end");
     else
         status = szg_writer_commit(context, &(*writer)->file);
@@ -81,7 +144,7 @@ szg_status szg_archive_commit(szg_context *context, szg_archive_writer **writer)
 void szg_archive_discard(szg_archive_writer **writer) {
     if (!writer || !*writer)
         return;
-    archive_write_free((*writer)->tar);
+    archive_write_free((*writer)->archive);
     szg_writer_discard(&(*writer)->file);
     szg_memory_free((*writer)->path);
     szg_memory_free(*writer);

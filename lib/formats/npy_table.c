@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include <szego/memory.h>
+#include <szego/npy.h>
 #include "npy_private.h"
-#include "result_private.h"
+#include "text.h"
 
 /* What a column becomes: texts UTF-8 bytes padded with NUL, an integer column with empty cells
  * reals with NaN in them. */
@@ -25,6 +26,23 @@ static field column_field(const szg_table *table, int64_t column) {
     return f;
 }
 
+/* An integer that becomes a real must be the same number. */
+static szg_status check_exact(szg_context *context, const szg_table *table, int64_t column,
+                              field f) {
+    const szg_column *what = szg_table_column(table, column);
+    for (int64_t row = 0; what->type != f.type && row < szg_table_rows(table); row++) {
+        int64_t value = szg_table_get_integer(table, row, column);
+        /* 2^63 - 1 rounds to 2^63, which no integer is. */
+        if ((double)value >= 0x1p63 || (int64_t)(double)value != value)
+            return szg_fail(context, SZG_EDATA,
+                            "table %s, column %s, row %" PRId64 ": %" PRId64
+                            " is not exact as a double, which an integer column with empty cells "
+                            "becomes in an array: write csv (--to csv)",
+                            szg_table_name(table), SHOWN(what->name), row, value);
+    }
+    return SZG_OK;
+}
+
 static void emit_field(const szg_table *table, int64_t row, int64_t column, field f, FILE *stream) {
     double real = szg_table_get_real(table, row, column);
     int64_t integer = szg_table_get_integer(table, row, column);
@@ -43,6 +61,27 @@ static void emit_field(const szg_table *table, int64_t row, int64_t column, fiel
     }
 }
 
+/* A name as a Python literal of ASCII characters, which every version of the header holds. */
+static void emit_name(const char *name, FILE *stream) {
+    const unsigned char *at = (const unsigned char *)name, *end = at + strlen(name);
+    putc('\'', stream);
+    for (int step; at < end; at += step ? step : 1) {
+        uint32_t code = 0xFFFD;
+        step = szg_utf8_step(at, (size_t)(end - at));
+        if (step == 1)
+            code = *at;
+        else if (step > 1)
+            code = *at & (0x7Fu >> step);
+        for (int i = 1; i < step; i++)
+            code = code << 6 | (at[i] & 0x3Fu);
+        if (code < 0x20 || code > 0x7E || code == '\'' || code == '\\')
+            fprintf(stream, "\\U%08" PRIx32, code);
+        else
+            putc((int)code, stream);
+    }
+    putc('\'', stream);
+}
+
 static szg_status emit_header(szg_context *context, const szg_table *table, const field *f,
                               FILE *stream) {
     char *text = NULL;
@@ -52,11 +91,12 @@ static szg_status emit_header(szg_context *context, const szg_table *table, cons
         return szg_fail(context, SZG_ENOMEM, "out of memory for an npy header");
     fputs("{'descr': [", header);
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
-        fprintf(header, "%s('%s', '", i ? ", " : "", szg_table_column(table, i)->name);
+        fputs(i ? ", (" : "(", header);
+        emit_name(szg_table_column(table, i)->name, header);
         if (f[i].type == SZG_TEXT)
-            fprintf(header, "|S%zu')", f[i].width);
+            fprintf(header, ", '|S%zu')", f[i].width);
         else
-            fputs(f[i].type == SZG_REAL ? "<f8')" : "<i8')", header);
+            fputs(f[i].type == SZG_REAL ? ", '<f8')" : ", '<i8')", header);
     }
     fprintf(header, "], 'fortran_order': False, 'shape': (%" PRId64 ",), }", szg_table_rows(table));
     bool failed = fclose(header) != 0;
@@ -66,13 +106,17 @@ static szg_status emit_header(szg_context *context, const szg_table *table, cons
     return failed ? szg_fail(context, SZG_ENOMEM, "out of memory for an npy header") : SZG_OK;
 }
 
-szg_status szg_table_emit_npy(szg_context *context, const szg_table *table, FILE *stream) {
+szg_status szg_npy_print_table(szg_context *context, const szg_table *table, FILE *stream) {
     int64_t columns = szg_table_columns(table);
     field *f;
     SZG_TRY(szg_memory_alloc(context, columns, sizeof *f, &f));
-    for (int64_t i = 0; i < columns; i++)
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < columns && status == SZG_OK; i++) {
         f[i] = column_field(table, i);
-    szg_status status = emit_header(context, table, f, stream);
+        status = check_exact(context, table, i, f[i]);
+    }
+    if (status == SZG_OK)
+        status = emit_header(context, table, f, stream);
     for (int64_t row = 0; status == SZG_OK && row < szg_table_rows(table); row++) {
         if (row % 65536 == 0)
             status = szg_context_check_cancel(context);
@@ -81,4 +125,13 @@ szg_status szg_table_emit_npy(szg_context *context, const szg_table *table, FILE
     }
     szg_memory_free(f);
     return status;
+}
+
+void szg_npy_print_text(const char *text, FILE *stream) {
+    char header[128];
+    size_t size = strlen(text);
+    snprintf(header, sizeof header, "{'descr': '|S%zu', 'fortran_order': False, 'shape': (), }",
+             size ? size : 1);
+    szg_npy_emit_header(header, stream);
+    fwrite(text, 1, size ? size : 1, stream);
 }
