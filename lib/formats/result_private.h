@@ -51,33 +51,4 @@ typedef struct result_files {
 SZG_CHECK_RESULT szg_status szg_result_read_from(szg_context *context, const char *folder,
                                                  result_files files, szg_result **out);
 
-/* What a manifest calls its format. */
-#define RESULT_FORMAT "szego-results-1"
-
-/* How the type of a column is called there, by szg_type. */
-enum { RESULT_TYPES = 3 };
-extern const char *const szg_result_types[RESULT_TYPES];
-
-/* SZG_EINVAL where the result cannot have a table of that name. */
-SZG_CHECK_RESULT szg_status szg_result_check_name(szg_context *context, const szg_result *result,
-                                                  const char *name);
-
-/* FOLDER/NAME and the ending in *out (szg_memory_free). */
-SZG_CHECK_RESULT szg_status szg_result_path(szg_context *context, const char *folder,
-                                            const char *name, const char *ending, char **out);
-
-/* A copy of a value as a document of its own. */
-SZG_CHECK_RESULT szg_status szg_result_copy_json(szg_context *context, szg_json_value value,
-                                                 szg_json **out);
-
-/* Where the reader gets the bytes of files from. */
-typedef struct result_files {
-    szg_status (*open)(szg_context *context, const char *path, szg_mapping *out);
-    void (*close)(szg_mapping *mapping);
-} result_files;
-
-/* szg_result_read from those files. */
-SZG_CHECK_RESULT szg_status szg_result_read_from(szg_context *context, const char *folder,
-                                                 result_files files, szg_result **out);
-
 #endif
