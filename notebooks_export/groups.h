@@ -19,10 +19,11 @@ typedef struct groups {
 
 /* Splits `all` (row NULL: every row of the table) by the cells of `columns`, a list that ends with
  * NULL; a column that the table lacks splits nothing. Groups come in the order of their first rows,
- * rows within a group in theirs. An empty cell equals an empty cell. SZG_ENOMEM. */
+ * rows within a group in theirs. An empty cell equals an empty cell, a NaN a NaN, 0 equals -0. No
+ * table (all.table NULL): no groups. SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status groups_split(szg_context *context, rows all, const char *const *columns,
                                          groups *out);
-void groups_free(groups *groups);
+void groups_free(groups *all);
 
 /* Keeps the rows whose text in `column` is `value`: one group, or none. */
 SZG_CHECK_RESULT szg_status groups_where(szg_context *context, rows all, const char *column,
