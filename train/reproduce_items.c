@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <szego/memory.h>
+#include <szego/published.h>
 
 #include "config_private.h"
 #include "reproduce_private.h"
@@ -113,30 +114,29 @@ szg_status reproduction_items(szg_context *context, const szg_reproduction *self
 
 typedef struct setting {
     const char *key, *about, *task; /* key "seed": the run's own; task NULL: both */
-    const char *paper[2];           /* Table 3, Table 4 */
 } setting;
 
 static const setting settings[] = {
-    {"model.vocabulary", "vocabulary", NULL, {"574", "574"}},
-    {"model.layers", "layers", NULL, {"6", "6"}},
-    {"model.width", "d_model", NULL, {"256", "256"}},
-    {"model.hidden", "d_ff", NULL, {"512", "512"}},
-    {"model.heads", "heads", NULL, {"16", "16|8"}},
-    {"model.latent_kv", "compression dimension", NULL, {"", "128"}},
-    {"model.dropout", "dropout", NULL, {"0.1", "0.1"}},
-    {"model.max_length", "maximum length", NULL, {"128", "128"}},
-    {"data.examples", "examples", "distance", {"100000", "100000"}},
-    {"data.examples", "examples", "count", {"50000", "50000"}},
-    {"data.train_part", "training part", NULL, {"0.7", "0.7"}},
-    {"loop.epochs", "epochs", "distance", {"100", "100"}},
-    {"loop.epochs", "epochs", "count", {"150", "150"}},
-    {"loop.batch", "batch", NULL, {"512|1024", "1024"}},
-    {"loop.learning_rate", "AdamW's learning rate", NULL, {"0.0001", "0.0001"}},
-    {"loop.beta1", "AdamW's first beta", NULL, {"0.98", "0.98"}},
-    {"loop.beta2", "AdamW's second beta", NULL, {"0.9", "0.9"}},
-    {"loop.decay", "weight decay", NULL, {"1e-05", "1e-05"}},
-    {"loop.warmup", "warm-up, then a cosine", NULL, {"0.06", "0.06"}},
-    {"seed", "seed", NULL, {"42", "42"}},
+    {"model.vocabulary", "vocabulary", NULL},
+    {"model.layers", "layers", NULL},
+    {"model.width", "d_model", NULL},
+    {"model.hidden", "d_ff", NULL},
+    {"model.heads", "heads", NULL},
+    {"model.latent_kv", "compression dimension", NULL},
+    {"model.dropout", "dropout", NULL},
+    {"model.max_length", "maximum length", NULL},
+    {"data.examples", "examples", "distance"},
+    {"data.examples", "examples", "count"},
+    {"data.train_part", "training part", NULL},
+    {"loop.epochs", "epochs", "distance"},
+    {"loop.epochs", "epochs", "count"},
+    {"loop.batch", "batch", NULL},
+    {"loop.learning_rate", "AdamW's learning rate", NULL},
+    {"loop.beta1", "AdamW's first beta", NULL},
+    {"loop.beta2", "AdamW's second beta", NULL},
+    {"loop.decay", "weight decay", NULL},
+    {"loop.warmup", "warm-up, then a cosine", NULL},
+    {"seed", "seed", NULL},
 };
 
 static const szg_column settings_columns[] = {
@@ -187,14 +187,15 @@ static bool all_listed(const char *list, const char *allowed) {
 }
 
 static szg_status setting_row(szg_context *context, szg_table *table, const szg_reproduction *self,
-                              const setting *which, bool mla) {
+                              const setting *which, const szg_published *published, bool mla) {
     char here[SZG_CONFIG_TEXT];
-    const char *paper = which->paper[mla];
+    const char *place = mla ? "Table 4" : "Table 3";
+    const char *paper = szg_published_setting(published, place, which->key, which->task);
     collect(self, which, mla, here);
-    if (!*paper || !*here)
+    if (!paper || !*here)
         return SZG_OK;
     SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "item", mla ? "Table 4" : "Table 3"));
+    SZG_TRY(szg_table_set_text(context, table, "item", place));
     SZG_TRY(szg_table_set_text(context, table, "setting", which->about));
     SZG_TRY(szg_table_set_text(context, table, "task", which->task));
     SZG_TRY(szg_table_set_text(context, table, "key", which->key));
@@ -205,9 +206,13 @@ static szg_status setting_row(szg_context *context, szg_table *table, const szg_
 
 szg_status reproduction_settings(szg_context *context, const szg_reproduction *self,
                                  szg_table **out) {
+    szg_published *published;
     SZG_TRY(szg_table_open(context, "settings", settings_columns, COUNT(settings_columns), out));
-    for (int mla = 0; mla < 2; mla++)
-        for (int64_t i = 0; i < COUNT(settings); i++)
-            SZG_TRY(setting_row(context, *out, self, &settings[i], mla));
-    return SZG_OK;
+    SZG_TRY(szg_published_open(context, &published));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < 2 * COUNT(settings) && status == SZG_OK; i++)
+        status = setting_row(context, *out, self, &settings[i % COUNT(settings)], published,
+                             i >= COUNT(settings));
+    szg_published_close(&published);
+    return status;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <szego/memory.h>
+#include <szego/published.h>
 
 #include "reproduce_mean.h"
 
@@ -44,11 +45,6 @@ static bool is_repeated(const szg_reproduction *self, int64_t index, bool task_t
 
 /* ---- Table 1 ---- */
 
-static const struct {
-    const char *encoding;
-    double task1, task2; /* test accuracy in percent */
-} paper[] = {{"mla", 88.34, 97.41}, {"rope", 92.64, 69.43}, {"nope", 3.51, 77.69}};
-
 static const szg_column table1_columns[] = {
     {"experiment", SZG_TEXT, "part of the preset"},
     {"encoding", SZG_TEXT, "SPEC of the encoding"},
@@ -83,7 +79,7 @@ static szg_status set_task(szg_context *context, szg_table *table, const szg_rep
 }
 
 static szg_status table1_row(szg_context *context, szg_table *table, const szg_reproduction *self,
-                             const reproduction_run *run) {
+                             const reproduction_run *run, const szg_published *paper) {
     run_kind kind = {run->experiment, run->encoding, "distance"};
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));
@@ -91,23 +87,29 @@ static szg_status table1_row(szg_context *context, szg_table *table, const szg_r
     SZG_TRY(set_task(context, table, self, &kind, 0));
     kind.task = "count";
     SZG_TRY(set_task(context, table, self, &kind, 1));
-    for (int64_t i = 0; i < COUNT(paper); i++) {
-        if (strcmp(paper[i].encoding, run->encoding) != 0)
-            continue;
-        SZG_TRY(szg_table_set_real(context, table, "paper1", paper[i].task1));
-        SZG_TRY(szg_table_set_real(context, table, "paper2", paper[i].task2));
-    }
+    SZG_TRY(set_known(context, table, "paper1",
+                      szg_published_accuracy(paper, run->encoding, "distance")));
+    return set_known(context, table, "paper2",
+                     szg_published_accuracy(paper, run->encoding, "count"));
+}
+
+static szg_status table1_rows(szg_context *context, szg_table *table, const szg_reproduction *self,
+                              const szg_published *paper) {
+    for (int64_t i = 0; i < self->count; i++)
+        if (self->run[i].shown.rotated_heads < 0 && !self->run[i].like &&
+            !is_repeated(self, i, false))
+            SZG_TRY(table1_row(context, table, self, &self->run[i], paper));
     return SZG_OK;
 }
 
 szg_status reproduction_table1(szg_context *context, const szg_reproduction *self,
                                szg_table **out) {
+    szg_published *paper;
     SZG_TRY(szg_table_open(context, "table1", table1_columns, COUNT(table1_columns), out));
-    for (int64_t i = 0; i < self->count; i++)
-        if (self->run[i].shown.rotated_heads < 0 && !self->run[i].like &&
-            !is_repeated(self, i, false))
-            SZG_TRY(table1_row(context, *out, self, &self->run[i]));
-    return SZG_OK;
+    SZG_TRY(szg_published_open(context, &paper));
+    szg_status status = table1_rows(context, *out, self, paper);
+    szg_published_close(&paper);
+    return status;
 }
 
 /* ---- The sweep ---- */

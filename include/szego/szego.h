@@ -30,6 +30,7 @@
 #include <szego/page.h>
 #include <szego/plugin.h>
 #include <szego/pool.h>
+#include <szego/published.h>
 #include <szego/random.h>
 #include <szego/report.h>
 #include <szego/reproduce.h>
