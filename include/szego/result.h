@@ -26,7 +26,7 @@ void szg_result_close(szg_result **result);
 
 /* The provenance object, to add to with szg_json_add_*: backend, threads, seed, arguments. It
  * belongs to the result. */
-szg_json *szg_result_provenance(szg_result *result);
+szg_json *szg_result_provenance(const szg_result *result);
 
 /* Appends a table; the result owns it from now on and *table is NULL, on failure too. SZG_EINVAL: a
  * second table of that name, a name that is not lower-case letters, digits and underscores, or

@@ -49,7 +49,7 @@ void szg_result_close(szg_result **result) {
     *result = NULL;
 }
 
-szg_json *szg_result_provenance(szg_result *result) {
+szg_json *szg_result_provenance(const szg_result *result) {
     return result->provenance;
 }
 
