@@ -2,6 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_HTML_H
 #define SZG_NOTEBOOKS_EXPORT_HTML_H
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <szego/status.h>
 
@@ -10,9 +11,13 @@
  * and marks that turn the direction of writing made visible. NULL prints nothing. */
 void html_text(FILE *stream, const char *text);
 
-/* The same with printf's format: what is formatted is escaped. */
+/* At most so many characters of it, with "..." as one character behind where that is not all. */
+void html_clipped(FILE *stream, const char *text, int64_t characters);
+
+/* A whole text with printf's format: what is formatted is escaped. */
 SZG_PRINTF(2, 3)
 void html_print(FILE *stream, const char *format, ...);
+void html_vprint(FILE *stream, const char *format, va_list arguments);
 
 /* A number for a reader: at most six digits. */
 void html_number(FILE *stream, double value);

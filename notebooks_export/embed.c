@@ -1,0 +1,121 @@
+#include <string.h>
+
+#include <szego/memory.h>
+
+#include "embed.h"
+
+static void *allocate(void *context, unsigned count, unsigned size) {
+    void *block;
+    return szg_memory_alloc(context, count, size, &block) == SZG_OK ? block : NULL;
+}
+
+static void release(void *context, void *block) {
+    (void)context;
+    szg_memory_free(block);
+}
+
+/* Room for the next bytes that the compressor gives. */
+static szg_status make_room(sink *sink) {
+    int64_t most = sink->capacity ? 2 * sink->capacity : 1 << 16;
+    SZG_TRY(szg_memory_grow(sink->context, &sink->bytes, sink->capacity, most, 1));
+    sink->capacity = most;
+    return SZG_OK;
+}
+
+static szg_status run(sink *sink, int flush) {
+    z_stream *stream = &sink->stream;
+    for (int code = Z_OK; stream->avail_in > 0 || (flush == Z_FINISH && code != Z_STREAM_END);) {
+        if (sink->size == sink->capacity)
+            SZG_TRY(make_room(sink));
+        int64_t left = sink->capacity - sink->size;
+        stream->avail_out = left < 1 << 30 ? (unsigned)left : 1u << 30;
+        stream->next_out = sink->bytes + sink->size;
+        code = deflate(stream, flush);
+        sink->size = stream->next_out - sink->bytes;
+        if (code != Z_OK && code != Z_STREAM_END)
+            return szg_fail(sink->context, SZG_EINTERNAL, "the compressor failed with %d", code);
+    }
+    return SZG_OK;
+}
+
+szg_status sink_put(sink *sink, const void *bytes, int64_t size) {
+    const unsigned char *at = bytes;
+    while (size > 0) {
+        unsigned part = size < 1 << 30 ? (unsigned)size : 1u << 30;
+        sink->stream.next_in = (unsigned char *)at; /* zlib only reads it */
+        sink->stream.avail_in = part;
+        SZG_TRY(run(sink, Z_NO_FLUSH));
+        at += part;
+        size -= part;
+    }
+    return SZG_OK;
+}
+
+szg_status sink_number(sink *sink, int64_t value) {
+    if (value < 0 || value > UINT32_MAX)
+        return szg_fail(sink->context, SZG_EINVAL,
+                        "a table of more than 2^32 rows or bytes of a text cannot be embedded");
+    unsigned char bytes[4] = {(unsigned char)value, (unsigned char)(value >> 8),
+                              (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
+    return sink_put(sink, bytes, 4);
+}
+
+szg_status sink_text(sink *sink, const char *text) {
+    int64_t length = (int64_t)strlen(text);
+    SZG_TRY(sink_number(sink, length));
+    return sink_put(sink, text, length);
+}
+
+static szg_status put_table(sink *sink, const szg_table *table) {
+    int64_t columns = szg_table_columns(table);
+    SZG_TRY(sink_put(sink, "SZT1", 4));
+    SZG_TRY(sink_number(sink, szg_table_rows(table)));
+    SZG_TRY(sink_number(sink, columns));
+    for (int64_t i = 0; i < columns; i++) {
+        const szg_column *column = szg_table_column(table, i);
+        unsigned char type = (unsigned char)column->type;
+        SZG_TRY(sink_put(sink, &type, 1));
+        SZG_TRY(sink_text(sink, column->name));
+        SZG_TRY(sink_text(sink, column->doc ? column->doc : ""));
+    }
+    for (int64_t i = 0; i < columns; i++)
+        SZG_TRY(embed_column(sink, table, i));
+    return run(sink, Z_FINISH);
+}
+
+szg_status embed_table(szg_context *context, const szg_table *table, unsigned char **bytes,
+                       int64_t *size) {
+    sink sink = {.context = context,
+                 .stream = {.zalloc = allocate, .zfree = release, .opaque = context}};
+    if (deflateInit(&sink.stream, 6) != Z_OK)
+        return szg_fail(context, SZG_ENOMEM, "the compressor got no memory");
+    szg_status status = put_table(&sink, table);
+    deflateEnd(&sink.stream);
+    if (status != SZG_OK) {
+        szg_memory_free(sink.bytes);
+        return szg_fail_prefix(context, status, "table %s", szg_table_name(table));
+    }
+    *bytes = sink.bytes;
+    *size = sink.size;
+    return SZG_OK;
+}
+
+void embed_base64(const unsigned char *bytes, int64_t size, FILE *stream) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char text[4096];
+    size_t used = 0;
+    for (int64_t i = 0; i < size; i += 3) {
+        uint32_t word = (uint32_t)bytes[i] << 16;
+        word |= i + 1 < size ? (uint32_t)bytes[i + 1] << 8 : 0;
+        word |= i + 2 < size ? bytes[i + 2] : 0;
+        text[used++] = digits[word >> 18];
+        text[used++] = digits[word >> 12 & 63];
+        text[used++] = i + 1 < size ? digits[word >> 6 & 63] : '=';
+        text[used++] = i + 2 < size ? digits[word & 63] : '=';
+        if (used == sizeof text) {
+            fwrite(text, 1, used, stream);
+            used = 0;
+        }
+    }
+    fwrite(text, 1, used, stream);
+}

@@ -1,0 +1,115 @@
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "html.h"
+
+/* The character at `at`, which no NUL precedes, and in *bytes its length; -1, and 1 byte, where no
+ * valid UTF-8 stands (overlong, a surrogate, beyond U+10FFFF, cut off: the NUL ends it too). */
+static int32_t decode(const unsigned char *at, int *bytes) {
+    static const int32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    int length = at[0] < 0x80 ? 1 : at[0] < 0xC0 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+    *bytes = 1;
+    if (length == 0 || at[0] > 0xF7)
+        return -1;
+    int32_t code = length == 1 ? at[0] : at[0] & (0xFF >> (length + 1));
+    for (int i = 1; i < length; i++) {
+        if ((at[i] & 0xC0) != 0x80)
+            return -1;
+        code = code << 6 | (at[i] & 0x3F);
+    }
+    if (code < least[length] || (code >= 0xD800 && code < 0xE000) || code > 0x10FFFF)
+        return -1;
+    *bytes = length;
+    return code;
+}
+
+/* Controls other than tab and line feed, and characters that are not seen but turn or break the
+ * line: embeddings, overrides, isolates and marks of direction, line and paragraph separators, the
+ * byte order mark. */
+static bool is_hidden(int32_t code) {
+    return (code < 0x20 && code != '\t' && code != '\n') || (code >= 0x7F && code < 0xA0) ||
+           code == 0x61C || code == 0x200E || code == 0x200F ||
+           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
+           code == 0xFEFF;
+}
+
+/* Noncharacters: a parse error in HTML. */
+static bool is_forbidden(int32_t code) {
+    return code < 0 || (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE;
+}
+
+static const char *entity(int32_t code) {
+    switch (code) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+void html_clipped(FILE *stream, const char *text, int64_t characters) {
+    const unsigned char *at = (const unsigned char *)(text ? text : "");
+    int bytes;
+    for (int64_t shown = 0; *at; at += bytes, shown++) {
+        int32_t code = decode(at, &bytes);
+        if (shown == characters) {
+            fputs("…", stream);
+            return;
+        }
+        if (is_forbidden(code))
+            fputs("\xEF\xBF\xBD", stream);
+        else if (is_hidden(code))
+            fprintf(stream, code < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+        else if (entity(code))
+            fputs(entity(code), stream);
+        else
+            fwrite(at, 1, (size_t)bytes, stream);
+    }
+}
+
+void html_text(FILE *stream, const char *text) {
+    html_clipped(stream, text, INT64_MAX);
+}
+
+void html_vprint(FILE *stream, const char *format, va_list arguments) {
+    char small[1024], *text = small;
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(small, sizeof small, format, arguments);
+    if (length >= (int)sizeof small && vasprintf(&text, format, again) < 0)
+        text = small; /* memory is short: the beginning is better than nothing */
+    va_end(again);
+    html_text(stream, text);
+    if (text != small)
+        free(text);
+}
+
+void html_print(FILE *stream, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    html_vprint(stream, format, arguments);
+    va_end(arguments);
+}
+
+void html_number(FILE *stream, double value) {
+    char text[32];
+    if (!isfinite(value)) {
+        fputs(isnan(value) ? "nan" : value < 0 ? "-inf" : "inf", stream);
+        return;
+    }
+    snprintf(text, sizeof text, "%.6g", value);
+    char *comma = strchr(text, ','); /* of the locale that an embedding program chose */
+    if (comma)
+        *comma = '.';
+    fputs(text, stream);
+}

@@ -1,0 +1,156 @@
+/* What a section puts on the page: paragraphs, figures, tables. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <szego/csv.h>
+#include <szego/memory.h>
+
+#include "page_private.h"
+
+enum { SHOWN_ROWS = 200, SHOWN_CELL = 160 };
+
+void page_paragraph(page *page, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("<p>", page->stream);
+    html_vprint(page->stream, format, arguments);
+    fputs("</p>\n", page->stream);
+    va_end(arguments);
+}
+
+void page_heading(page *page, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("<h3>", page->stream);
+    html_vprint(page->stream, format, arguments);
+    fputs("</h3>\n", page->stream);
+    va_end(arguments);
+}
+
+void page_grid_begin(page *page) {
+    fputs("<div class=\"grid\">\n", page->stream);
+}
+
+void page_grid_end(page *page) {
+    fputs("</div>\n", page->stream);
+}
+
+static void print_caption(page *page, const figure *figure, const char *caption) {
+    int64_t given, drawn;
+    fputs("<figcaption>", page->stream);
+    html_text(page->stream, caption);
+    figure_counts(figure, &given, &drawn);
+    if (drawn < given)
+        fprintf(page->stream,
+                " <span class=\"thinned\">Drawn: %" PRId64 " of %" PRId64
+                " points; the rows behind the link are all there.</span>",
+                drawn, given);
+}
+
+static szg_status print_figure(page *page, const figure *figure, const rows *sources, int64_t count,
+                               const char *caption) {
+    fprintf(page->stream, "<figure id=\"%s-%" PRId64 "\" data-marks=\"%" PRId64 "\">\n",
+            page->section, ++page->figures, figure_marks(figure));
+    SZG_TRY(figure_print(page->context, figure, page->stream));
+    print_caption(page, figure, caption);
+    SZG_TRY(page_links(page, sources, count));
+    fputs("</figcaption></figure>\n", page->stream);
+    return SZG_OK;
+}
+
+szg_status page_figure(page *page, figure **figure, const rows *sources, int64_t count,
+                       const char *caption) {
+    szg_status status = print_figure(page, *figure, sources, count, caption);
+    figure_close(figure);
+    return status;
+}
+
+static int64_t row_at(rows of, int64_t index) {
+    return of.row ? of.row[index] : index;
+}
+
+static int64_t row_count(rows of) {
+    return of.row ? of.count : szg_table_rows(of.table);
+}
+
+/* A column without any value in these rows is not worth its room. */
+static bool is_shown(rows of, int64_t column) {
+    for (int64_t i = 0; column >= 0 && i < row_count(of); i++)
+        if (!szg_table_is_empty(of.table, row_at(of, i), column))
+            return true;
+    return false;
+}
+
+static void print_heading(FILE *stream, const szg_column *column) {
+    fprintf(stream, "<th scope=\"col\"%s title=\"",
+            column->type == SZG_TEXT ? "" : " class=\"number\"");
+    html_text(stream, column->doc);
+    fputs("\">", stream);
+    html_clipped(stream, column->name, SHOWN_CELL);
+    fputs("</th>", stream);
+}
+
+static void print_cell(FILE *stream, const szg_table *table, int64_t row, int64_t column) {
+    char exact[SZG_REAL_TEXT];
+    szg_type type = szg_table_column(table, column)->type;
+    if (type == SZG_TEXT || szg_table_is_empty(table, row, column)) {
+        fputs("<td>", stream);
+        html_clipped(stream, szg_table_get_text(table, row, column), SHOWN_CELL);
+    } else if (type == SZG_INTEGER) {
+        fprintf(stream, "<td class=\"number\">%" PRId64, szg_table_get_integer(table, row, column));
+    } else {
+        double value = szg_table_get_real(table, row, column);
+        fprintf(stream, "<td class=\"number\" title=\"%s\">", szg_real_text(value, exact));
+        html_number(stream, value);
+    }
+    fputs("</td>", stream);
+}
+
+/* The columns that are shown, in a new list. */
+static szg_status choose_columns(page *page, rows source, const char *const *columns, int64_t **out,
+                                 int64_t *count) {
+    int64_t listed = 0;
+    while (columns[listed])
+        listed++;
+    SZG_TRY(szg_memory_alloc(page->context, listed, sizeof **out, out));
+    *count = 0;
+    for (int64_t i = 0; i < listed; i++) {
+        int64_t column = szg_table_find(source.table, columns[i]);
+        if (is_shown(source, column))
+            (*out)[(*count)++] = column;
+    }
+    return SZG_OK;
+}
+
+static void print_rows(FILE *stream, rows source, const int64_t *column, int64_t columns,
+                       int64_t most) {
+    fputs("<div class=\"scroll\"><table><thead><tr>", stream);
+    for (int64_t k = 0; k < columns; k++)
+        print_heading(stream, szg_table_column(source.table, column[k]));
+    fputs("</tr></thead><tbody>\n", stream);
+    for (int64_t i = 0; i < row_count(source) && i < most; i++) {
+        fputs("<tr>", stream);
+        for (int64_t k = 0; k < columns; k++)
+            print_cell(stream, source.table, row_at(source, i), column[k]);
+        fputs("</tr>\n", stream);
+    }
+    fputs("</tbody></table></div>\n", stream);
+}
+
+szg_status page_print_rows(page *page, rows source, const char *const *columns, int64_t most) {
+    int64_t *column, count;
+    SZG_TRY(choose_columns(page, source, columns, &column, &count));
+    if (count > 0 && row_count(source) > 0)
+        print_rows(page->stream, source, column, count, most);
+    szg_memory_free(column);
+    return szg_context_check_cancel(page->context);
+}
+
+szg_status page_rows(page *page, rows source, const char *const *columns) {
+    SZG_TRY(page_print_rows(page, source, columns, SHOWN_ROWS));
+    if (row_count(source) > SHOWN_ROWS)
+        page_paragraph(page, "And %" PRId64 " more rows, behind the link.",
+                       row_count(source) - SHOWN_ROWS);
+    return page_links(page, &source, 1);
+}

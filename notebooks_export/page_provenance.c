@@ -1,0 +1,101 @@
+/* The page's head: which results were read, and which could not be. */
+#include <inttypes.h>
+
+#include <szego/memory.h>
+
+#include "page_private.h"
+
+enum {
+    OPEN_RESULTS = 6,    /* more are folded away */
+    MOST_RESULTS = 500,  /* more are counted */
+    SHOWN_TEXT = 2000,   /* characters of an argument list */
+    MOST_ARGUMENTS = 200 /* of one result */
+};
+
+static void print_bad(const page *page) {
+    int64_t count = szg_collection_bad_count(page->results);
+    FILE *stream = page->stream;
+    if (count == 0)
+        return;
+    fprintf(stream,
+            "<div class=\"warning\" id=\"bad\"><p>%" PRId64 " result%s could not be read, and %s "
+            "missing here:</p><ul>\n",
+            count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
+    for (int64_t i = 0; i < count && i < MOST_RESULTS; i++) {
+        fputs("<li>", stream);
+        html_clipped(stream, szg_collection_bad(page->results, i), SHOWN_TEXT);
+        fputs("</li>\n", stream);
+    }
+    if (count > MOST_RESULTS)
+        fprintf(stream, "<li>and %" PRId64 " more</li>\n", count - MOST_RESULTS);
+    fputs("</ul></div>\n", stream);
+}
+
+/* A text as it is, anything else as JSON; what is not there prints nothing. */
+static szg_status print_value(page *page, szg_json_value value) {
+    szg_json_kind kind = szg_json_kind_of(value);
+    const char *text;
+    char *json;
+    if (kind == SZG_JSON_ABSENT || kind == SZG_JSON_NULL)
+        return SZG_OK;
+    if (kind == SZG_JSON_TEXT) {
+        SZG_TRY(szg_json_as_text(page->context, value, &text));
+        html_clipped(page->stream, text, SHOWN_TEXT);
+        return SZG_OK;
+    }
+    SZG_TRY(szg_json_text(page->context, value, 0, &json));
+    html_clipped(page->stream, json, SHOWN_TEXT);
+    szg_memory_free(json);
+    return SZG_OK;
+}
+
+static szg_status print_arguments(page *page, szg_json_value list) {
+    if (szg_json_kind_of(list) != SZG_JSON_ARRAY)
+        return print_value(page, list);
+    int64_t count = szg_json_count(list);
+    for (int64_t i = 0; i < count && i < MOST_ARGUMENTS; i++) {
+        fputs(i ? " " : "", page->stream);
+        SZG_TRY(print_value(page, szg_json_element(list, i)));
+    }
+    if (count > MOST_ARGUMENTS)
+        fprintf(page->stream, " … (%" PRId64 " more)", count - MOST_ARGUMENTS);
+    return SZG_OK;
+}
+
+static szg_status print_result(page *page, int64_t index) {
+    static const char *const members[] = {"version", "commit", "backend", "seed"};
+    FILE *stream = page->stream;
+    const szg_result *result = szg_collection_result(page->results, index);
+    szg_json_value provenance = szg_json_root(szg_result_provenance(result));
+    fputs("<tr><td><code>", stream);
+    html_text(stream, szg_collection_path(page->results, index));
+    fputs("</code></td><td>", stream);
+    html_text(stream, szg_result_command(result));
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        fputs("</td><td>", stream);
+        SZG_TRY(print_value(page, szg_json_member(provenance, members[i])));
+    }
+    fputs("</td><td><code>", stream);
+    SZG_TRY(print_arguments(page, szg_json_member(provenance, "arguments")));
+    fputs("</code></td></tr>\n", stream);
+    return SZG_OK;
+}
+
+szg_status page_print_provenance(page *page) {
+    FILE *stream = page->stream;
+    int64_t count = szg_collection_count(page->results);
+    print_bad(page);
+    fprintf(stream,
+            "<details class=\"results\"%s><summary>%" PRId64 " result%s: what was run</summary>\n"
+            "<div class=\"scroll\"><table><thead><tr><th>result</th><th>command</th>"
+            "<th>version</th><th>commit</th><th>backend</th><th>seed</th><th>arguments</th></tr>"
+            "</thead><tbody>\n",
+            count <= OPEN_RESULTS ? " open" : "", count, count == 1 ? "" : "s");
+    for (int64_t i = 0; i < count && i < MOST_RESULTS; i++)
+        SZG_TRY(print_result(page, i));
+    fputs("</tbody></table></div>\n", stream);
+    if (count > MOST_RESULTS)
+        fprintf(stream, "<p>And %" PRId64 " more.</p>\n", count - MOST_RESULTS);
+    fputs("</details>\n", stream);
+    return SZG_OK;
+}
