@@ -9,10 +9,12 @@ SZG_BEGIN_DECLS
 
 typedef struct szg_collection szg_collection;
 
-/* Finds manifest.json in `folder` and below it (symbolic links are not followed), in the order of
- * their paths, and reads what they describe. A manifest of another format is passed over. A result
- * that cannot be read is left out: szg_collection_bad names it. SZG_EIO: no such folder; SZG_EDATA:
- * no result at all; SZG_ENOMEM. */
+/* Finds manifest.json in `folder` and below it and reads what they describe: a folder before those
+ * in it, these in the order of their names. Symbolic links are not followed, save `folder` itself.
+ * A manifest of another format is passed over. A result that cannot be read is left out, and so is
+ * what lies more than 64 folders down: szg_collection_bad names it. SZG_EIO: no such folder;
+ * SZG_EDATA: no result at all, more than 10,000 of them, or more than 100,000 folders; SZG_ENOMEM,
+ * SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_collection_open(szg_context *context, const char *folder,
                                                 szg_collection **out);
 void szg_collection_close(szg_collection **collection);
@@ -33,8 +35,9 @@ const char *szg_collection_bad(const szg_collection *collection, int64_t index);
 /* The tables of all results, one for each command and table name: COMMAND_TABLE ("train_metrics").
  * Its rows are those of every result, in order; its columns are `result` (the path) and those of
  * the results' tables in the order in which they first appear, with `note` last. A column that two
- * results type differently has the wider type (integer, real, text). The tables belong to the
- * collection. */
+ * results type differently has the wider type (integer, real, text): an integer becomes a real only
+ * where all of the column's are doubles exactly. A column of theirs that is called `result` itself
+ * is `result_`, with more underscores where that is taken. The tables belong to the collection. */
 int64_t szg_collection_tables(const szg_collection *collection);
 const szg_table *szg_collection_table(const szg_collection *collection, int64_t index);
 /* By its name; NULL where no result has it. */

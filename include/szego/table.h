@@ -35,6 +35,14 @@ SZG_CHECK_RESULT szg_status szg_table_set_integer(szg_context *context, szg_tabl
 SZG_CHECK_RESULT szg_status szg_table_set_real(szg_context *context, szg_table *table,
                                                const char *column, double value);
 
+/* The same by the index of the column: for readers of many rows. */
+SZG_CHECK_RESULT szg_status szg_table_put_text(szg_context *context, szg_table *table,
+                                               int64_t column, const char *value);
+SZG_CHECK_RESULT szg_status szg_table_put_integer(szg_context *context, szg_table *table,
+                                                  int64_t column, int64_t value);
+SZG_CHECK_RESULT szg_status szg_table_put_real(szg_context *context, szg_table *table,
+                                               int64_t column, double value);
+
 /* Adds a sentence to the column `note` of the latest row, after "; " where one is there already. */
 SZG_PRINTF(3, 4)
 SZG_CHECK_RESULT szg_status szg_table_note(szg_context *context, szg_table *table,

@@ -132,21 +132,21 @@ static szg_status intern(szg_context *context, szg_table *table, const char *tex
     return SZG_OK;
 }
 
-static szg_status find_cell(szg_context *context, const szg_table *table, const char *column,
+static szg_status find_cell(szg_context *context, const szg_table *table, int64_t column,
                             szg_type type, int64_t *at) {
-    int64_t index = szg_table_find(table, column);
-    if (index < 0)
-        return szg_fail(context, SZG_EINVAL, "table %s has no column %s", table->name, column);
-    if (table->column[index].type != type)
-        return szg_fail(context, SZG_EINVAL, "table %s: column %s has another type", table->name,
+    if (column < 0 || column >= table->columns)
+        return szg_fail(context, SZG_EINVAL, "table %s has no column %" PRId64, table->name,
                         column);
+    if (table->column[column].type != type)
+        return szg_fail(context, SZG_EINVAL, "table %s: column %s has another type", table->name,
+                        table->column[column].name);
     if (table->rows == 0)
         return szg_fail(context, SZG_EINVAL, "table %s has no row yet", table->name);
-    *at = (table->rows - 1) * table->columns + index;
+    *at = (table->rows - 1) * table->columns + column;
     return SZG_OK;
 }
 
-szg_status szg_table_set_text(szg_context *context, szg_table *table, const char *column,
+szg_status szg_table_put_text(szg_context *context, szg_table *table, int64_t column,
                               const char *value) {
     int64_t at = 0;
     SZG_TRY(find_cell(context, table, column, SZG_TEXT, &at));
@@ -156,7 +156,7 @@ szg_status szg_table_set_text(szg_context *context, szg_table *table, const char
     return SZG_OK;
 }
 
-szg_status szg_table_set_integer(szg_context *context, szg_table *table, const char *column,
+szg_status szg_table_put_integer(szg_context *context, szg_table *table, int64_t column,
                                  int64_t value) {
     int64_t at = 0;
     SZG_TRY(find_cell(context, table, column, SZG_INTEGER, &at));
@@ -165,7 +165,7 @@ szg_status szg_table_set_integer(szg_context *context, szg_table *table, const c
     return SZG_OK;
 }
 
-szg_status szg_table_set_real(szg_context *context, szg_table *table, const char *column,
+szg_status szg_table_put_real(szg_context *context, szg_table *table, int64_t column,
                               double value) {
     int64_t at = 0;
     SZG_TRY(find_cell(context, table, column, SZG_REAL, &at));
@@ -174,9 +174,39 @@ szg_status szg_table_set_real(szg_context *context, szg_table *table, const char
     return SZG_OK;
 }
 
+static szg_status find_column(szg_context *context, const szg_table *table, const char *column,
+                              int64_t *out) {
+    *out = szg_table_find(table, column);
+    return *out >= 0
+               ? SZG_OK
+               : szg_fail(context, SZG_EINVAL, "table %s has no column %s", table->name, column);
+}
+
+szg_status szg_table_set_text(szg_context *context, szg_table *table, const char *column,
+                              const char *value) {
+    int64_t index;
+    SZG_TRY(find_column(context, table, column, &index));
+    return szg_table_put_text(context, table, index, value);
+}
+
+szg_status szg_table_set_integer(szg_context *context, szg_table *table, const char *column,
+                                 int64_t value) {
+    int64_t index;
+    SZG_TRY(find_column(context, table, column, &index));
+    return szg_table_put_integer(context, table, index, value);
+}
+
+szg_status szg_table_set_real(szg_context *context, szg_table *table, const char *column,
+                              double value) {
+    int64_t index;
+    SZG_TRY(find_column(context, table, column, &index));
+    return szg_table_put_real(context, table, index, value);
+}
+
 szg_status szg_table_note(szg_context *context, szg_table *table, const char *format, ...) {
-    int64_t at = 0;
-    SZG_TRY(find_cell(context, table, "note", SZG_TEXT, &at));
+    int64_t column, at = 0;
+    SZG_TRY(find_column(context, table, "note", &column));
+    SZG_TRY(find_cell(context, table, column, SZG_TEXT, &at));
     char text[2048];
     int used = 0;
     if (table->present[at])
@@ -187,7 +217,7 @@ szg_status szg_table_note(szg_context *context, szg_table *table, const char *fo
     va_start(arguments, format);
     vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
     va_end(arguments);
-    return szg_table_set_text(context, table, "note", text);
+    return szg_table_put_text(context, table, column, text);
 }
 
 static bool same_columns(const szg_table *a, const szg_table *b) {

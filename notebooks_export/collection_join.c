@@ -1,0 +1,261 @@
+/* One table of the tables that results of one command have by one name. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <szego/csv.h>
+#include <szego/memory.h>
+
+#include "collection_private.h"
+
+enum {
+    COLUMN_LIMIT = 4096,
+    TABLE_LIMIT = 1024,
+    TYPES = 3,
+    CANCEL_EVERY = 1 << 16,
+    CELL_BYTES = 9 /* of a table, for a value and a flag */
+};
+
+typedef struct join_column {
+    szg_column column;
+    bool seen[TYPES]; /* by szg_type: some table has it so */
+} join_column;
+
+typedef struct join {
+    const char *command, *table;
+    int64_t rows, columns, capacity;
+    join_column *column; /* in the order of their first appearance, without `result` */
+} join;
+
+typedef struct joins {
+    join *join;
+    int64_t count, capacity;
+} joins;
+
+static szg_status find_join(szg_context *context, joins *all, const char *command,
+                            const char *table, join **out) {
+    for (int64_t i = 0; i < all->count; i++) {
+        *out = &all->join[i];
+        if (strcmp((*out)->table, table) == 0 && strcmp((*out)->command, command) == 0)
+            return SZG_OK;
+    }
+    if (all->count == TABLE_LIMIT)
+        return szg_fail(context, SZG_EDATA,
+                        "table %s of command %s: results with more than %d kinds of tables "
+                        "cannot be joined",
+                        table, command, (int)TABLE_LIMIT);
+    if (all->count == all->capacity) {
+        int64_t capacity = all->capacity ? 2 * all->capacity : 32;
+        SZG_TRY(szg_memory_grow(context, &all->join, all->count, capacity, sizeof *all->join));
+        all->capacity = capacity;
+    }
+    *out = &all->join[all->count++];
+    **out = (join){.command = command, .table = table};
+    return SZG_OK;
+}
+
+static int64_t find_column(const join *j, const char *name) {
+    for (int64_t i = 0; i < j->columns; i++)
+        if (strcmp(j->column[i].column.name, name) == 0)
+            return i;
+    return -1;
+}
+
+static szg_status add_column(szg_context *context, join *j, const szg_column *column) {
+    int64_t at = find_column(j, column->name);
+    if (at < 0) {
+        if (j->columns == COLUMN_LIMIT)
+            return szg_fail(context, SZG_EDATA,
+                            "tables %s of command %s have more than %d columns between them",
+                            j->table, j->command, (int)COLUMN_LIMIT);
+        if (j->columns == j->capacity) {
+            int64_t capacity = j->capacity ? 2 * j->capacity : 32;
+            SZG_TRY(szg_memory_grow(context, &j->column, j->columns, capacity, sizeof *j->column));
+            j->capacity = capacity;
+        }
+        at = j->columns++;
+        j->column[at] = (join_column){.column = *column};
+    }
+    j->column[at].seen[column->type] = true;
+    return SZG_OK;
+}
+
+static szg_status plan(szg_context *context, const szg_collection *all, joins *out) {
+    for (int64_t i = 0; i < all->path.count; i++) {
+        const szg_result *result = all->result[i];
+        for (int64_t k = 0; k < szg_result_count(result); k++) {
+            const szg_table *table = szg_result_table(result, k);
+            join *j;
+            SZG_TRY(find_join(context, out, szg_result_command(result), szg_table_name(table), &j));
+            j->rows += szg_table_rows(table);
+            for (int64_t c = 0; c < szg_table_columns(table); c++)
+                SZG_TRY(add_column(context, j, szg_table_column(table, c)));
+        }
+    }
+    return SZG_OK;
+}
+
+/* The table of one result that goes into the join; NULL: none. */
+static const szg_table *source_of(const szg_collection *all, const join *j, int64_t index) {
+    const szg_result *result = all->result[index];
+    if (strcmp(szg_result_command(result), j->command) != 0)
+        return NULL;
+    return szg_result_find(result, j->table);
+}
+
+static bool is_exact(int64_t value) {
+    double real = (double)value;
+    return real < 0x1p63 && (int64_t)real == value;
+}
+
+/* Whether every integer of the column is a double. */
+static bool are_exact(const szg_collection *all, const join *j, const char *name) {
+    for (int64_t i = 0; i < all->path.count; i++) {
+        const szg_table *from = source_of(all, j, i);
+        int64_t at = from ? szg_table_find(from, name) : -1;
+        if (at < 0 || szg_table_column(from, at)->type != SZG_INTEGER)
+            continue;
+        for (int64_t row = 0; row < szg_table_rows(from); row++)
+            if (!is_exact(szg_table_get_integer(from, row, at)))
+                return false;
+    }
+    return true;
+}
+
+static szg_type wider_type(const szg_collection *all, const join *j, const join_column *c) {
+    if (c->seen[SZG_TEXT])
+        return SZG_TEXT;
+    if (!c->seen[SZG_REAL])
+        return SZG_INTEGER;
+    return !c->seen[SZG_INTEGER] || are_exact(all, j, c->column.name) ? SZG_REAL : SZG_TEXT;
+}
+
+/* `note` goes behind the others. */
+static void move_note(join *j) {
+    int64_t at = find_column(j, "note");
+    if (at < 0)
+        return;
+    join_column note = j->column[at];
+    memmove(&j->column[at], &j->column[at + 1], (size_t)(j->columns - at - 1) * sizeof *j->column);
+    j->column[j->columns - 1] = note;
+}
+
+/* A column of the sources that is called `result` itself: `result_`, with more underscores where
+ * that is taken too. NULL: there is none. */
+static szg_status rename_result(szg_context *context, const join *j, char **out) {
+    *out = NULL;
+    if (find_column(j, "result") < 0)
+        return SZG_OK;
+    size_t length = strlen("result");
+    SZG_TRY(szg_memory_alloc(context, (int64_t)length + j->columns + 2, 1, out));
+    memcpy(*out, "result", length);
+    do
+        (*out)[length++] = '_';
+    while (find_column(j, *out) >= 0);
+    return SZG_OK;
+}
+
+static szg_status open_joined(szg_context *context, const szg_collection *all, join *j,
+                              szg_table **out) {
+    char *renamed = NULL, *name = NULL;
+    szg_column *column = NULL;
+    szg_status status;
+    size_t size = strlen(j->command) + strlen(j->table) + 2;
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, j->columns + 1, sizeof *column, &column), done);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, (int64_t)size, 1, &name), done);
+    SZG_TRY_GOTO(status, rename_result(context, j, &renamed), done);
+    snprintf(name, size, "%s_%s", j->command, j->table);
+    column[0] = (szg_column){"result", SZG_TEXT, "the result's folder"};
+    for (int64_t i = 0; i < j->columns; i++) {
+        column[i + 1] = j->column[i].column;
+        column[i + 1].type = wider_type(all, j, &j->column[i]);
+        if (strcmp(column[i + 1].name, "result") == 0)
+            column[i + 1].name = renamed;
+    }
+    SZG_TRY_GOTO(status,
+                 szg_memory_require(context, j->rows, j->columns + 1, CELL_BYTES, name,
+                                    "give a folder with fewer results"),
+                 done);
+    status = szg_table_open(context, name, column, j->columns + 1, out);
+done:
+    szg_memory_free(renamed);
+    szg_memory_free(name);
+    szg_memory_free(column);
+    return status;
+}
+
+static szg_status copy_as_text(szg_context *context, const szg_table *from, int64_t row,
+                               int64_t column, szg_table *to, int64_t target) {
+    char text[SZG_REAL_TEXT];
+    if (szg_table_column(from, column)->type == SZG_TEXT)
+        return szg_table_put_text(context, to, target, szg_table_get_text(from, row, column));
+    if (szg_table_column(from, column)->type == SZG_REAL)
+        szg_real_text(szg_table_get_real(from, row, column), text);
+    else
+        snprintf(text, sizeof text, "%" PRId64, szg_table_get_integer(from, row, column));
+    return szg_table_put_text(context, to, target, text);
+}
+
+static szg_status copy_cell(szg_context *context, const szg_table *from, int64_t row,
+                            int64_t column, szg_table *to, int64_t target) {
+    if (szg_table_is_empty(from, row, column))
+        return SZG_OK;
+    switch (szg_table_column(to, target)->type) {
+    case SZG_INTEGER:
+        return szg_table_put_integer(context, to, target, szg_table_get_integer(from, row, column));
+    case SZG_REAL:
+        return szg_table_put_real(context, to, target, szg_table_get_real(from, row, column));
+    default:
+        return copy_as_text(context, from, row, column, to, target);
+    }
+}
+
+static szg_status copy_rows(szg_context *context, const join *j, const char *path,
+                            const szg_table *from, szg_table *to) {
+    int64_t columns = szg_table_columns(from), *target;
+    SZG_TRY(szg_memory_alloc(context, columns, sizeof *target, &target));
+    for (int64_t i = 0; i < columns; i++)
+        target[i] = find_column(j, szg_table_column(from, i)->name) + 1;
+    szg_status status = SZG_OK;
+    for (int64_t row = 0; row < szg_table_rows(from); row++) {
+        if (row % CANCEL_EVERY == 0)
+            SZG_TRY_GOTO(status, szg_context_check_cancel(context), done);
+        SZG_TRY_GOTO(status, szg_table_add_row(context, to), done);
+        SZG_TRY_GOTO(status, szg_table_put_text(context, to, 0, path), done);
+        for (int64_t i = 0; i < columns; i++)
+            SZG_TRY_GOTO(status, copy_cell(context, from, row, i, to, target[i]), done);
+    }
+done:
+    szg_memory_free(target);
+    return status;
+}
+
+static szg_status fill(szg_context *context, szg_collection *all, join *j) {
+    szg_table **table = &all->table[all->tables];
+    move_note(j);
+    SZG_TRY(open_joined(context, all, j, table));
+    all->tables++;
+    for (int64_t i = 0; i < all->path.count; i++) {
+        const szg_table *from = source_of(all, j, i);
+        if (from)
+            SZG_TRY(copy_rows(context, j, all->path.text[i], from, *table));
+    }
+    return SZG_OK;
+}
+
+szg_status collection_join(szg_context *context, szg_collection *all) {
+    joins planned = {0};
+    szg_status status;
+    SZG_TRY_GOTO(status, plan(context, all, &planned), done);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, planned.count, sizeof *all->table, &all->table),
+                 done);
+    for (int64_t i = 0; i < planned.count; i++) {
+        szg_progress(context, "joining tables", i, planned.count);
+        SZG_TRY_GOTO(status, fill(context, all, &planned.join[i]), done);
+    }
+    szg_progress(context, "joining tables", planned.count, planned.count);
+done:
+    for (int64_t i = 0; i < planned.count; i++)
+        szg_memory_free(planned.join[i].column);
+    szg_memory_free(planned.join);
+    return status;
+}

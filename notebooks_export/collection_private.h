@@ -1,0 +1,37 @@
+/* The inside of a collection: what was found, what was read, and the joined tables. */
+#ifndef SZG_NOTEBOOKS_EXPORT_COLLECTION_PRIVATE_H
+#define SZG_NOTEBOOKS_EXPORT_COLLECTION_PRIVATE_H
+
+#include <szego/collection.h>
+
+/* Texts of their own. */
+typedef struct texts {
+    char **text;
+    int64_t count, capacity;
+} texts;
+
+SZG_CHECK_RESULT szg_status texts_add(szg_context *context, texts *list, const char *text);
+void texts_free(texts *list);
+
+struct szg_collection {
+    char *folder;
+    texts found; /* folders below `folder` with a manifest, "." for itself, in order */
+    texts path;  /* those of them that were read */
+    szg_result **result;
+    texts bad; /* messages */
+    szg_table **table;
+    int64_t tables;
+};
+
+/* FOLDER/RELATIVE in *out (szg_memory_free); the folder itself where relative is ".". */
+SZG_CHECK_RESULT szg_status collection_path(szg_context *context, const char *folder,
+                                            const char *relative, char **out);
+
+/* Fills `found`, and `bad` with the folders that cannot be looked into. SZG_EIO: no such folder;
+ * SZG_EDATA: too many folders. */
+SZG_CHECK_RESULT szg_status collection_walk(szg_context *context, szg_collection *all);
+
+/* Fills `table` from the results. */
+SZG_CHECK_RESULT szg_status collection_join(szg_context *context, szg_collection *all);
+
+#endif
