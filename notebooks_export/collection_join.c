@@ -234,6 +234,7 @@ static szg_status fill(szg_context *context, szg_collection *all, join *j) {
     move_note(j);
     SZG_TRY(open_joined(context, all, j, table));
     all->tables++;
+    SZG_TRY(szg_table_reserve(context, *table, j->rows));
     for (int64_t i = 0; i < all->path.count; i++) {
         const szg_table *from = source_of(all, j, i);
         if (from)
@@ -242,9 +243,21 @@ static szg_status fill(szg_context *context, szg_collection *all, join *j) {
     return SZG_OK;
 }
 
+/* The tables of an export, as they are. */
+static szg_status copy_tables(szg_context *context, szg_collection *all) {
+    int64_t count = szg_result_count(all->result[0]);
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *all->table, &all->table));
+    for (; all->tables < count; all->tables++)
+        SZG_TRY(szg_table_copy(context, szg_result_table(all->result[0], all->tables),
+                               &all->table[all->tables]));
+    return SZG_OK;
+}
+
 szg_status collection_join(szg_context *context, szg_collection *all) {
     joins planned = {0};
     szg_status status;
+    if (collection_is_export(all))
+        return copy_tables(context, all);
     SZG_TRY_GOTO(status, plan(context, all, &planned), done);
     SZG_TRY_GOTO(status, szg_memory_alloc(context, planned.count, sizeof *all->table, &all->table),
                  done);

@@ -26,6 +26,10 @@ void szg_table_close(szg_table **table);
 /* Appends a row of empty cells; the setters below write to the latest row. */
 SZG_CHECK_RESULT szg_status szg_table_add_row(szg_context *context, szg_table *table);
 
+/* Room for that many rows in all: tables of many rows are filled faster. SZG_EINVAL (negative),
+ * SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_table_reserve(szg_context *context, szg_table *table, int64_t rows);
+
 /* Set the cell of `column` in the latest row. SZG_EINVAL: no such column, another type, no row.
  * A NULL text leaves the cell empty. Text is copied and interned. */
 SZG_CHECK_RESULT szg_status szg_table_set_text(szg_context *context, szg_table *table,
@@ -51,6 +55,10 @@ SZG_CHECK_RESULT szg_status szg_table_note(szg_context *context, szg_table *tabl
 /* Appends every row of `from`, whose columns must be the same, to `table`. */
 SZG_CHECK_RESULT szg_status szg_table_append(szg_context *context, szg_table *table,
                                              const szg_table *from);
+
+/* Opens a table that equals `from`. */
+SZG_CHECK_RESULT szg_status szg_table_copy(szg_context *context, const szg_table *from,
+                                           szg_table **out);
 
 const char *szg_table_name(const szg_table *table);
 int64_t szg_table_rows(const szg_table *table);

@@ -77,16 +77,21 @@ void szg_table_close(szg_table **table) {
     *table = NULL;
 }
 
+szg_status szg_table_reserve(szg_context *context, szg_table *table, int64_t rows) {
+    int64_t old, fresh;
+    SZG_TRY(szg_memory_product(context, table->capacity, table->columns, &old));
+    SZG_TRY(szg_memory_product(context, rows, table->columns, &fresh));
+    if (rows <= table->capacity)
+        return SZG_OK;
+    SZG_TRY(szg_memory_grow(context, &table->cell, old, fresh, sizeof(cell)));
+    SZG_TRY(szg_memory_grow(context, &table->present, old, fresh, sizeof(bool)));
+    table->capacity = rows;
+    return SZG_OK;
+}
+
 szg_status szg_table_add_row(szg_context *context, szg_table *table) {
-    if (table->rows == table->capacity) {
-        int64_t capacity = table->capacity ? 2 * table->capacity : 8;
-        int64_t old, fresh;
-        SZG_TRY(szg_memory_product(context, table->capacity, table->columns, &old));
-        SZG_TRY(szg_memory_product(context, capacity, table->columns, &fresh));
-        SZG_TRY(szg_memory_grow(context, &table->cell, old, fresh, sizeof(cell)));
-        SZG_TRY(szg_memory_grow(context, &table->present, old, fresh, sizeof(bool)));
-        table->capacity = capacity;
-    }
+    if (table->rows == table->capacity)
+        SZG_TRY(szg_table_reserve(context, table, table->capacity ? 2 * table->capacity : 8));
     table->rows++;
     return SZG_OK;
 }
@@ -248,6 +253,14 @@ szg_status szg_table_append(szg_context *context, szg_table *table, const szg_ta
         }
     }
     return SZG_OK;
+}
+
+szg_status szg_table_copy(szg_context *context, const szg_table *from, szg_table **out) {
+    SZG_TRY(szg_table_open(context, from->name, from->column, from->columns, out));
+    szg_status status = szg_table_append(context, *out, from);
+    if (status != SZG_OK)
+        szg_table_close(out);
+    return status;
 }
 
 const char *szg_table_name(const szg_table *table) {

@@ -32,58 +32,75 @@ static int peek(const reader *r) {
     return r->at < r->size ? (unsigned char)r->data[r->at] : -1;
 }
 
-static szg_status keep(reader *r, char byte) {
-    if (byte == 0)
+/* Adds the next `count` bytes of the file to the field. */
+static szg_status keep(reader *r, int64_t count) {
+    const char *bytes = r->data + r->at;
+    if (memchr(bytes, 0, (size_t)count))
         return fail_at(r, "a NUL byte: this is not a text file");
-    if (r->used + 1 >= r->capacity) {
-        int64_t capacity = r->capacity ? 2 * r->capacity : 64;
+    int64_t capacity = r->capacity ? r->capacity : 64;
+    while (capacity <= r->used + count)
+        capacity *= 2;
+    if (capacity > r->capacity) {
         SZG_TRY(szg_memory_grow(r->context, &r->text, r->capacity, capacity, 1));
         r->capacity = capacity;
     }
-    r->text[r->used++] = byte;
+    memcpy(r->text + r->used, bytes, (size_t)count);
+    r->used += count;
     r->text[r->used] = 0;
+    r->at += count;
+    return SZG_OK;
+}
+
+/* Keeps the bytes before the next quote, or all that are left, and counts the lines in them. */
+static szg_status keep_quoted(reader *r) {
+    const char *from = r->data + r->at;
+    const char *quote = r->at < r->size ? memchr(from, '"', (size_t)(r->size - r->at)) : NULL;
+    int64_t run = quote ? quote - from : r->size - r->at;
+    SZG_TRY(keep(r, run));
+    for (int64_t i = r->at - run; i < r->at; i++)
+        r->line += r->data[i] == '\n';
     return SZG_OK;
 }
 
 static szg_status read_quoted(reader *r) {
     r->at++;
     for (;;) {
-        int c = peek(r);
-        if (c < 0)
+        SZG_TRY(keep_quoted(r));
+        if (peek(r) < 0)
             return fail_at(r, "a quoted field is not closed: the file is cut off");
         r->at++;
-        if (c == '"' && peek(r) != '"')
+        if (peek(r) != '"')
             return SZG_OK;
-        if (c == '"')
-            r->at++;
-        r->line += c == '\n';
-        SZG_TRY(keep(r, (char)c));
+        SZG_TRY(keep(r, 1));
     }
+}
+
+/* Bytes before the next comma, quote or end of line. */
+static int64_t plain_bytes(const reader *r) {
+    int64_t at = r->at;
+    for (; at < r->size; at++) {
+        char c = r->data[at];
+        if (c == ',' || c == '\n' || c == '"' || c == '\r')
+            break;
+    }
+    return at - r->at;
 }
 
 /* Reads one field and what ends it. */
 static szg_status read_field(reader *r, ending *out) {
     r->used = 0;
-    if (r->text)
-        r->text[0] = 0;
     r->field++;
     r->quoted = peek(r) == '"';
-    if (r->quoted)
-        SZG_TRY(read_quoted(r));
-    for (int c; (c = peek(r)) >= 0 && c != ',' && c != '\n'; r->at++) {
-        if (c == '\r' && r->at + 1 < r->size && r->data[r->at + 1] == '\n')
-            continue;
-        if (r->quoted)
-            return fail_at(r, "text after a closing quote: double the quotes inside a field");
-        if (c == '"' || c == '\r')
-            return fail_at(r, "a quote or carriage return in a field that is not quoted");
-        SZG_TRY(keep(r, (char)c));
-    }
-    if (!r->text)
-        SZG_TRY(szg_memory_alloc(r->context, r->capacity = 64, 1, &r->text));
+    SZG_TRY(r->quoted ? read_quoted(r) : keep(r, plain_bytes(r)));
+    if (peek(r) == '\r' && r->at + 1 < r->size && r->data[r->at + 1] == '\n')
+        r->at++;
+    int end = peek(r);
+    if (end >= 0 && end != ',' && end != '\n')
+        return fail_at(r, r->quoted ? "text after a closing quote: double the quotes inside a field"
+                                    : "a quote or carriage return in a field that is not quoted");
     if (szg_utf8_check(r->text, (size_t)r->used) >= 0)
         return fail_at(r, "not valid UTF-8: convert the file to UTF-8");
-    *out = peek(r) < 0 ? END_FILE : peek(r) == ',' ? END_FIELD : END_LINE;
+    *out = end < 0 ? END_FILE : end == ',' ? END_FIELD : END_LINE;
     r->at += *out != END_FILE;
     return SZG_OK;
 }
@@ -127,20 +144,20 @@ static szg_status read_header(reader *r, const szg_column *columns, int64_t coun
     return SZG_OK;
 }
 
-static szg_status set_integer(const reader *r, szg_table *table, const char *column) {
+static szg_status set_integer(const reader *r, szg_table *table, int64_t column) {
     char *end;
     errno = 0;
     long long value = strtoll(r->text, &end, 10);
     if (errno || *end || strspn(r->text, "+-0123456789") == 0)
         return fail_at(r, "not an integer of 64 bits");
-    return szg_table_set_integer(r->context, table, column, value);
+    return szg_table_put_integer(r->context, table, column, value);
 }
 
-static szg_status set_real(const reader *r, szg_table *table, const char *column) {
+static szg_status set_real(const reader *r, szg_table *table, int64_t column) {
     double value;
     if (!szg_real_parse(r->text, &value))
         return fail_at(r, "not a number (a point is the decimal sign; nan and inf are allowed)");
-    return szg_table_set_real(r->context, table, column, value);
+    return szg_table_put_real(r->context, table, column, value);
 }
 
 static szg_status set_cell(const reader *r, szg_table *table) {
@@ -149,14 +166,13 @@ static szg_status set_cell(const reader *r, szg_table *table) {
     int64_t target = r->target[r->field - 1];
     if (target < 0 || (r->used == 0 && !r->quoted))
         return SZG_OK;
-    const szg_column *column = szg_table_column(table, target);
-    switch (column->type) {
+    switch (szg_table_column(table, target)->type) {
     case SZG_INTEGER:
-        return set_integer(r, table, column->name);
+        return set_integer(r, table, target);
     case SZG_REAL:
-        return set_real(r, table, column->name);
+        return set_real(r, table, target);
     default:
-        return szg_table_set_text(r->context, table, column->name, r->text);
+        return szg_table_put_text(r->context, table, target, r->text);
     }
 }
 
@@ -177,7 +193,18 @@ static szg_status read_row(reader *r, szg_table *table) {
     return r->field == r->fields ? SZG_OK : fail_at(r, "fewer fields than the header has");
 }
 
+/* Room for the rows that are left: each has a line, and a byte at least a field. */
+static szg_status reserve_rows(const reader *r, szg_table *table) {
+    int64_t lines = 1;
+    for (const char *at = r->data + r->at, *end = r->data + r->size;
+         at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
+        lines++;
+    int64_t most = (r->size - r->at) / r->fields + 1;
+    return szg_table_reserve(r->context, table, lines < most ? lines : most);
+}
+
 static szg_status read_rows(reader *r, szg_table *table) {
+    SZG_TRY(reserve_rows(r, table));
     /* a quoted field may span lines, so lines are counted by their ends */
     while (r->at < r->size) {
         r->line++;
