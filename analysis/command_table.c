@@ -5,6 +5,7 @@ extern const command command_bench;
 extern const command command_capture;
 extern const command command_checkpoint;
 extern const command command_completion;
+extern const command command_export;
 extern const command command_info;
 extern const command command_logits;
 extern const command command_predict;
@@ -15,11 +16,7 @@ extern const command command_train;
 extern const command command_verify;
 
 const command *const command_table[] = {
-    &command_spectrum,   &command_symbol,
-    &command_verify,     &command_checkpoint,
-    &command_logits,     &command_train,
-    &command_predict,    &command_ablate,
-    &command_capture,    &command_reproduce,
-    &command_bench,      &command_info,
-    &command_completion, NULL,
+    &command_spectrum, &command_symbol,  &command_verify, &command_checkpoint, &command_logits,
+    &command_train,    &command_predict, &command_ablate, &command_capture,    &command_reproduce,
+    &command_export,   &command_bench,   &command_info,   &command_completion, NULL,
 };

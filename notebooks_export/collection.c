@@ -18,9 +18,18 @@ static bool is_family(szg_json_value root) {
            strncmp(format, family, sizeof family - 1) == 0;
 }
 
-/* Whether the manifest is one of ours. One that names our format but is no JSON is: it was cut off,
+/* The joined tables that `szego export --to csv` wrote, beside what they were joined of. */
+static bool is_export(szg_json_value root) {
+    const char *command;
+    szg_json_value value = szg_json_member(root, "command");
+    return szg_json_kind_of(value) == SZG_JSON_TEXT &&
+           szg_json_as_text(NULL, value, &command) == SZG_OK && strcmp(command, "export") == 0;
+}
+
+/* Whether the manifest is one of ours, and not of an export below the folder: its rows would come
+ * twice. One that names our format but is no JSON is: it was cut off,
  * and szg_result_read says where. */
-static szg_status is_ours(szg_context *context, const char *folder, bool *out) {
+static szg_status is_ours(szg_context *context, const char *folder, bool below, bool *out) {
     char *path;
     szg_mapping mapping = {0};
     szg_json *json = NULL;
@@ -31,7 +40,8 @@ static szg_status is_ours(szg_context *context, const char *folder, bool *out) {
         status = mapping.size > MANIFEST_LIMIT
                      ? SZG_EDATA
                      : szg_json_parse(context, path, mapping.data, mapping.size, &json);
-        *out = status == SZG_EDATA || (status == SZG_OK && is_family(szg_json_root(json)));
+        *out = status == SZG_EDATA || (status == SZG_OK && is_family(szg_json_root(json)) &&
+                                       !(below && is_export(szg_json_root(json))));
         status = status == SZG_EDATA ? SZG_OK : status;
     }
     szg_json_close(&json);
@@ -46,7 +56,7 @@ static szg_status read_one(szg_context *context, szg_collection *all, const char
     bool ours = false;
     SZG_TRY(collection_path(context, all->folder, relative, &folder));
     szg_result **next = &all->result[all->path.count];
-    szg_status status = is_ours(context, folder, &ours);
+    szg_status status = is_ours(context, folder, strcmp(relative, ".") != 0, &ours);
     if (status == SZG_OK && ours)
         status = szg_result_read(context, folder, next);
     szg_memory_free(folder);
@@ -72,11 +82,15 @@ static szg_status refuse_nothing(szg_context *context, const szg_collection *all
                     all->folder, first, all->bad.count > 1 ? " (and others)" : "");
 }
 
+bool collection_is_export(const szg_collection *all) {
+    return all->path.count > 0 && strcmp(szg_result_command(all->result[0]), "export") == 0;
+}
+
 static szg_status read_all(szg_context *context, szg_collection *all) {
     SZG_TRY(collection_walk(context, all));
     int64_t count = all->found.count;
     SZG_TRY(szg_memory_alloc(context, count, sizeof *all->result, &all->result));
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !collection_is_export(all); i++) {
         szg_progress(context, "reading results", i, count);
         SZG_TRY(szg_context_check_cancel(context));
         SZG_TRY(read_one(context, all, all->found.text[i]));

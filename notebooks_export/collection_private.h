@@ -31,6 +31,10 @@ SZG_CHECK_RESULT szg_status collection_path(szg_context *context, const char *fo
  * SZG_EDATA: too many folders. */
 SZG_CHECK_RESULT szg_status collection_walk(szg_context *context, szg_collection *all);
 
+/* Whether the folder itself is an export: then that is the one result, and its tables, which are
+ * joined already, are those of the collection. */
+bool collection_is_export(const szg_collection *all);
+
 /* Fills `table` from the results. */
 SZG_CHECK_RESULT szg_status collection_join(szg_context *context, szg_collection *all);
 

@@ -51,6 +51,9 @@ SZG_CHECK_RESULT szg_status szg_npy_write_complex(szg_context *context, const ch
  * Write errors are left to the stream. */
 SZG_CHECK_RESULT szg_status szg_npy_print_table(szg_context *context, const szg_table *table,
                                                 FILE *stream);
+/* The element type of a column there, "|S12" say. */
+enum { SZG_NPY_TYPE = 24 };
+void szg_npy_column_type(const szg_table *table, int64_t column, char out[SZG_NPY_TYPE]);
 /* A text as an array of no dimensions, |S. */
 void szg_npy_print_text(const char *text, FILE *stream);
 

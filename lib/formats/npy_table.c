@@ -61,6 +61,18 @@ static void emit_field(const szg_table *table, int64_t row, int64_t column, fiel
     }
 }
 
+static const char *print_type(field f, char out[static SZG_NPY_TYPE]) {
+    if (f.type == SZG_TEXT)
+        snprintf(out, SZG_NPY_TYPE, "|S%zu", f.width);
+    else
+        snprintf(out, SZG_NPY_TYPE, "%s", f.type == SZG_REAL ? "<f8" : "<i8");
+    return out;
+}
+
+void szg_npy_column_type(const szg_table *table, int64_t column, char out[SZG_NPY_TYPE]) {
+    print_type(column_field(table, column), out);
+}
+
 /* A name as a Python literal of ASCII characters, which every version of the header holds. */
 static void emit_name(const char *name, FILE *stream) {
     const unsigned char *at = (const unsigned char *)name, *end = at + strlen(name);
@@ -91,12 +103,10 @@ static szg_status emit_header(szg_context *context, const szg_table *table, cons
         return szg_fail(context, SZG_ENOMEM, "out of memory for an npy header");
     fputs("{'descr': [", header);
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
+        char type[SZG_NPY_TYPE];
         fputs(i ? ", (" : "(", header);
         emit_name(szg_table_column(table, i)->name, header);
-        if (f[i].type == SZG_TEXT)
-            fprintf(header, ", '|S%zu')", f[i].width);
-        else
-            fputs(f[i].type == SZG_REAL ? ", '<f8')" : ", '<i8')", header);
+        fprintf(header, ", '%s')", print_type(f[i], type));
     }
     fprintf(header, "], 'fortran_order': False, 'shape': (%" PRId64 ",), }", szg_table_rows(table));
     bool failed = fclose(header) != 0;

@@ -1,0 +1,47 @@
+# needs one of: spectrum_eigenvalues(source, kind, re)
+"""
+## Eigenvalues over the symbol's quantiles
+
+Sorted eigenvalues of the matrix, as points, over the sorted samples of the truncated symbol, as a
+line. The band is the symbol's certified range: no eigenvalue of a Hermitian Toeplitz matrix lies
+outside. Where the order grows, the points follow the line as far as a limit theorem applies (see
+`theorem` in `spectrum_summary`).
+"""
+rows, samples, ranges = (table("spectrum_" + name) for name in ("eigenvalues", "samples", "range"))
+KEY = "result", "source", "head", "matrix", "n"
+rows = where(rows, "kind", "eigenvalue")
+rows = rows[np.isfinite(numbers(rows, "re"))]
+symbols = {key: part for key, part in split(samples, *KEY)}
+certified = {key: part for key, part in split(ranges, *KEY)}
+order = {key: numbers(part, "n")[0] - numbers(part, "rank")[0]
+         for key, part in split(table("spectrum_summary"), *KEY)}
+matrices = some(split(rows, *KEY), "spectra", 12)
+figure, axes = panels(len(matrices))
+for axis, (key, part) in zip(axes, matrices):
+    values, imaginary = numbers(part, "re"), np.nan_to_num(numbers(part, "im"))
+    axis.set_title(show(*key[1:4]) + (f", N = {show(key[4])}" if key[4] else ""))
+    if np.abs(imaginary).max(initial=0) > 0:
+        axis.plot(values, imaginary, ".", color=COLOURS[0], markersize=3)
+        axis.set(xlabel="real part", ylabel="imaginary part")
+        continue
+    missing = numbers(part, "n")[0] - len(values)
+    if 0 < missing < 10**6 and missing == order.get(key):  # zeros by rank are not listed
+        values = np.append(values, np.zeros(int(missing)))
+    if key in certified:
+        low = numbers(certified[key], "min_lo")[0]
+        high = numbers(certified[key], "max_hi")[0]
+        if np.isfinite(low) and np.isfinite(high):
+            axis.axhspan(low, high, color=COLOURS[4], alpha=0.2, label="certified range")
+    if key in symbols:
+        curve = np.sort(numbers(symbols[key], "re"))
+        axis.plot((np.arange(len(curve)) + 0.5) / len(curve), curve, color=COLOURS[1],
+                  label="symbol's quantiles")
+    values = np.sort(values)
+    at = (np.arange(len(values)) + 0.5) / len(values)
+    some_of = np.unique(np.linspace(0, len(values) - 1, min(len(values), 2000)).astype(int))
+    axis.plot(at[some_of], values[some_of], ".", color=COLOURS[0], markersize=4,
+              label="eigenvalues")
+    axis.set(xlabel="quantile", ylabel="eigenvalue")
+    axis.set_yscale("symlog", linthresh=max(1e-12, 1e-3 * np.abs(values).max(initial=0)))
+    legend(axis)
+plt.show()

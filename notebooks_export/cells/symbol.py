@@ -1,0 +1,30 @@
+# needs one of: symbol_samples(theta, re), spectrum_samples(theta, re), checkpoint_samples(theta, re)
+"""
+## Symbols
+
+The generating function over the angle, its real part as a line and, where it has one, its imaginary
+part dashed; dotted lines are the certified minimum and maximum where the symbol is real. The symbol
+of a trained head belongs to the Toeplitz part of its position-position term alone.
+"""
+name = next(name for name in ("symbol", "spectrum", "checkpoint") if len(table(name + "_samples")))
+KEY = "result", "source", "layer", "head", "matrix", "n"
+ranges = {key: part for key, part in split(table(name + "_range"), *KEY)}
+curves = some(split(table(name + "_samples"), *KEY, "convention"), "symbols", 12)
+figure, axes = panels(len(curves))
+for axis, (key, part) in zip(axes, curves):
+    part = part[np.argsort(numbers(part, "theta"), kind="stable")]
+    theta, imaginary = numbers(part, "theta"), np.nan_to_num(numbers(part, "im"))
+    axis.plot(theta, numbers(part, "re"), color=COLOURS[0], label="real part")
+    if np.abs(imaginary).max(initial=0) > 0:
+        axis.plot(theta, imaginary, "--", color=COLOURS[1], label="imaginary part")
+    elif key[:6] in ranges:
+        for end in ("min_lo", "max_hi"):
+            value = numbers(ranges[key[:6]], end)[0]
+            if np.isfinite(value):
+                axis.axhline(value, color="0.4", linestyle=":", linewidth=1)
+    layer = f"layer {key[2]}" if key[2] else ""
+    head = f"head {key[3]}" if key[3] else ""
+    axis.set(title=show(key[1], layer, head, key[4], key[6]), xlabel="theta")
+    axis.set_yscale("symlog", linthresh=1.0)
+    legend(axis)
+plt.show()

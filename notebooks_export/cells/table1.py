@@ -1,0 +1,34 @@
+# needs one of: reproduce_table1(experiment, encoding, task1, task2)
+"""
+## Table 1: accuracies beside the paper's
+
+Test accuracy in percent of the runs here, and what the paper prints; between them the ceiling, the
+best accuracy that any rule over the labels can have on this data. A dash: no run, or nothing printed.
+"""
+rows = table("reproduce_table1")
+
+
+def percent(value):
+    return f"{value:6.1f}" if np.isfinite(value) else "     -"
+
+
+for (experiment,), part in split(rows, "experiment"):
+    print(f"\n{show(experiment)}\n{'':24s}   here  paper ceiling |   here  paper ceiling")
+    for i, name in enumerate(texts(part, "encoding")[:100]):
+        cells = [[percent(numbers(part, column + task)[i]) for column in ("task", "paper", "ceiling")]
+                 for task in "12"]
+        print(f"{show(name, most=24):24s} {' '.join(cells[0])}  | {' '.join(cells[1])}")
+parts = some([part for _, part in split(rows, "experiment")], "experiments")
+figure, axes = panels(2 * len(parts))
+for k, axis in enumerate(axes):
+    part, task = parts[k // 2], "12"[k % 2]
+    at = np.arange(len(part))
+    axis.bar(at - 0.2, numbers(part, "task" + task), 0.4, color=COLOURS[0], label="here",
+             yerr=np.nan_to_num(numbers(part, "spread" + task)))
+    axis.bar(at + 0.2, numbers(part, "paper" + task), 0.4, color=COLOURS[1], hatch="//",
+             label="paper")
+    axis.plot(at, numbers(part, "ceiling" + task), "k_", markersize=20, label="ceiling")
+    axis.set_xticks(at, [show(name, most=24) for name in texts(part, "encoding")], rotation=30)
+    axis.set(title=show(texts(part, "experiment")[0]) + f", task {task}", ylabel="accuracy, %")
+    legend(axis)
+plt.show()

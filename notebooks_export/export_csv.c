@@ -1,0 +1,55 @@
+/* FOLDER/COMMAND_TABLE.csv with a manifest: the joined tables as a result of their own. */
+#include <string.h>
+#include <unistd.h>
+
+#include <szego/memory.h>
+#include "export_private.h"
+
+/* The manifest of another command is not replaced: its tables would no longer be found. */
+static szg_status check_folder(szg_context *context, const char *folder) {
+    char *path;
+    const char *command;
+    szg_json *manifest = NULL;
+    int64_t size = (int64_t)strlen(folder) + (int64_t)sizeof "/manifest.json";
+    SZG_TRY(szg_memory_alloc(context, size, 1, &path));
+    snprintf(path, (size_t)size, "%s/manifest.json", folder);
+    szg_status status = SZG_OK;
+    if (access(path, F_OK) == 0)
+        status = szg_json_read(context, path, &manifest);
+    if (manifest)
+        status = szg_json_as_text(context, szg_json_member(szg_json_root(manifest), "command"),
+                                  &command);
+    if (status == SZG_EDATA || (manifest && status == SZG_OK && strcmp(command, "export") != 0))
+        status = szg_fail(context, SZG_EINVAL,
+                          "%s is there and not of an export: choose another folder", path);
+    szg_json_close(&manifest);
+    szg_memory_free(path);
+    return status;
+}
+
+szg_status szg_export_csv(szg_context *context, const szg_collection *collection,
+                          const char *folder) {
+    szg_result *result;
+    char *slashed;
+    SZG_TRY(check_folder(context, folder));
+    int64_t size = (int64_t)strlen(folder) + 2;
+    SZG_TRY(szg_memory_alloc(context, size, 1, &slashed));
+    snprintf(slashed, (size_t)size, "%s/", folder);
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_result_open(context, "export", &result), done);
+    SZG_TRY_GOTO(status, export_add_sources(context, collection, szg_result_provenance(result)),
+                 close);
+    for (int64_t i = 0; i < szg_collection_tables(collection); i++) {
+        szg_table *copy;
+        SZG_TRY_GOTO(status, szg_context_check_cancel(context), close);
+        SZG_TRY_GOTO(status, szg_table_copy(context, szg_collection_table(collection, i), &copy),
+                     close);
+        SZG_TRY_GOTO(status, szg_result_add(context, result, &copy), close);
+    }
+    status = szg_result_write(context, result, slashed, NULL);
+close:
+    szg_result_close(&result);
+done:
+    szg_memory_free(slashed);
+    return status;
+}
