@@ -1,0 +1,203 @@
+#include <math.h>
+#include <string.h>
+#include <szego/memory.h>
+
+#include "figure_parts.h"
+
+szg_status figure_text(szg_context *context, const char *text, char **out) {
+    *out = NULL;
+    if (!text)
+        return SZG_OK;
+    size_t length = strnlen(text, FIGURE_TEXT + 1);
+    if (length <= FIGURE_TEXT)
+        return szg_memory_copy_text(context, text, out);
+    length = FIGURE_TEXT;
+    for (int i = 0; i < 3 && (text[length] & 0xC0) == 0x80; i++)
+        length--;
+    SZG_TRY(szg_memory_alloc(context, FIGURE_TEXT + 4, 1, out));
+    memcpy(*out, text, length);
+    memcpy(*out + length, "…", 4);
+    return SZG_OK;
+}
+
+szg_status figure_texts(szg_context *context, const char *const *texts, int64_t count,
+                        char ***out) {
+    *out = NULL;
+    if (!texts || count <= 0)
+        return SZG_OK;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof **out, out));
+    for (int64_t i = 0; i < count; i++)
+        SZG_TRY(figure_text(context, texts[i], &(*out)[i]));
+    return SZG_OK;
+}
+
+void figure_texts_free(char **texts, int64_t count) {
+    for (int64_t i = 0; texts && i < count; i++)
+        szg_memory_free(texts[i]);
+    szg_memory_free(texts);
+}
+
+static szg_status open_axis(szg_context *context, const figure_axis *from, axis *to) {
+    double lo = fmin(from->lo, from->hi), hi = fmax(from->lo, from->hi);
+    to->logarithmic = from->logarithmic;
+    to->margin = 0.04;
+    if (isfinite(lo) && isfinite(hi) && lo < hi && !(from->logarithmic && lo <= 0)) {
+        to->fixed = true;
+        to->lo = lo;
+        to->hi = hi;
+    }
+    SZG_TRY(figure_text(context, from->label, &to->label));
+    if (!from->names || from->count <= 0)
+        return SZG_OK;
+    to->count = from->count;
+    to->logarithmic = false;
+    if (!to->fixed) {
+        to->margin = 0;
+        axis_cover(to, -0.5);
+        axis_cover(to, (double)from->count - 0.5);
+    }
+    return figure_texts(context, from->names, from->count, &to->names);
+}
+
+static int side(int wanted, int usual) {
+    return wanted <= 0 ? usual : wanted < 160 ? 160 : wanted > 4000 ? 4000 : wanted;
+}
+
+szg_status figure_open(szg_context *context, const figure_options *options, figure **out) {
+    *out = NULL;
+    figure *new = NULL;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *new, &new));
+    new->width = side(options->width, 640);
+    new->height = side(options->height, 360);
+    szg_status status = figure_text(context, options->title, &new->title);
+    if (status == SZG_OK)
+        status = open_axis(context, &options->x, &new->x);
+    if (status == SZG_OK)
+        status = open_axis(context, &options->y, &new->y);
+    if (status == SZG_OK)
+        *out = new;
+    else
+        figure_close(&new);
+    return status;
+}
+
+void mark_free(mark *mark) {
+    szg_memory_free(mark->name);
+    szg_memory_free(mark->x);
+    szg_memory_free(mark->y);
+    szg_memory_free(mark->lo);
+    szg_memory_free(mark->hi);
+    figure_texts_free(mark->hover, mark->count);
+}
+
+static void close_axis(axis *axis) {
+    szg_memory_free(axis->label);
+    figure_texts_free(axis->names, axis->count);
+}
+
+void figure_close(figure **figure) {
+    if (!figure || !*figure)
+        return;
+    for (int64_t i = 0; i < (*figure)->count; i++)
+        mark_free(&(*figure)->mark[i]);
+    szg_memory_free((*figure)->mark);
+    cells_free((*figure)->map);
+    close_axis(&(*figure)->x);
+    close_axis(&(*figure)->y);
+    szg_memory_free((*figure)->title);
+    szg_memory_free(*figure);
+    *figure = NULL;
+}
+
+bool figure_accepts(figure *figure, const axis *axis, double value) {
+    if (!isfinite(value)) {
+        figure->not_finite++;
+        return false;
+    }
+    if (axis->logarithmic && value <= 0) {
+        figure->not_positive++;
+        return false;
+    }
+    return true;
+}
+
+void axis_cover(axis *axis, double value) {
+    if (axis->fixed || !isfinite(value) || (axis->logarithmic && value <= 0))
+        return;
+    axis->lo = axis->found ? fmin(axis->lo, value) : value;
+    axis->hi = axis->found ? fmax(axis->hi, value) : value;
+    axis->found = true;
+}
+
+bool axis_is_blank(const axis *axis) {
+    return !axis->fixed && !axis->found;
+}
+
+scale axis_scale(const axis *axis) {
+    if (axis_is_blank(axis))
+        return scale_of(axis->logarithmic, NAN, NAN, 0);
+    return scale_of(axis->logarithmic, axis->lo, axis->hi, axis->fixed ? 0 : axis->margin);
+}
+
+szg_status figure_add(szg_context *context, figure *figure, mark_kind kind,
+                      const figure_style *style, int64_t count, mark **out) {
+    if (figure->count == figure->room) {
+        int64_t room = 2 * figure->room + 4;
+        SZG_TRY(szg_memory_grow(context, &figure->mark, figure->room, room, sizeof(mark)));
+        figure->room = room;
+    }
+    mark new = {
+        .kind = kind, .in_legend = style->name != NULL, .colour = style->colour, .count = count};
+    if (style->colour >= FIGURE_THIN) {
+        new.thin = true;
+        new.colour -= FIGURE_THIN;
+    }
+    double **arrays[] = {&new.x, &new.y, &new.lo, &new.hi};
+    szg_status status = figure_text(context, style->name, &new.name);
+    for (int a = 0; a < 4 && status == SZG_OK; a++)
+        status = szg_memory_alloc(context, count, sizeof(double), arrays[a]);
+    if (status != SZG_OK) {
+        mark_free(&new);
+        return status;
+    }
+    *out = &figure->mark[figure->count++];
+    **out = new;
+    return SZG_OK;
+}
+
+int64_t figure_marks(const figure *figure) {
+    return figure->elements;
+}
+
+void figure_counts(const figure *figure, int64_t *given, int64_t *drawn) {
+    *given = figure->given;
+    *drawn = figure->drawn;
+}
+
+/* One bound of Liang and Barsky 1984: keeps the t in [*t0, *t1] with a + t * d >= 0. */
+static bool keep_side(double a, double d, double *t0, double *t1) {
+    if (d == 0)
+        return a >= 0;
+    double t = -a / d;
+    if (d > 0)
+        *t0 = fmax(*t0, t);
+    else
+        *t1 = fmin(*t1, t);
+    return *t0 <= *t1;
+}
+
+bool segment_clip(double *x0, double *y0, double *x1, double *y1) {
+    double t0 = 0, t1 = 1, x = *x0, y = *y0, dx = *x1 - x, dy = *y1 - y;
+    if (!keep_side(x, dx, &t0, &t1) || !keep_side(1 - x, -dx, &t0, &t1) ||
+        !keep_side(y, dy, &t0, &t1) || !keep_side(1 - y, -dy, &t0, &t1))
+        return false;
+    if (t1 < 1) {
+        *x1 = x + t1 * dx;
+        *y1 = y + t1 * dy;
+    }
+    if (t0 > 0) {
+        *x0 = x + t0 * dx;
+        *y0 = y + t0 * dy;
+    }
+    return true;
+}

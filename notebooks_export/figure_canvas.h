@@ -1,0 +1,55 @@
+/* A figure while it is printed. */
+#ifndef SZG_NOTEBOOKS_EXPORT_FIGURE_CANVAS_H
+#define SZG_NOTEBOOKS_EXPORT_FIGURE_CANVAS_H
+
+#include "figure_parts.h"
+
+typedef struct canvas {
+    FILE *stream;
+    const figure *figure;
+    scale x, y;
+    double left, top, width, height; /* of the area that marks are drawn in */
+    double full_height;              /* of the picture, with legend and notes */
+    int64_t hits;                    /* hover points that each line may have */
+} canvas;
+
+/* Pixels of a text of at most `most` characters in the figures' font, and their number. */
+double text_width(const char *text, int64_t most);
+int64_t text_characters(const char *text, int64_t most);
+
+enum { NAME_CHARACTERS = 24, HOVER_CHARACTERS = 60 };
+
+/* A coordinate: at most two decimals, a decimal point in every locale. */
+void print_coordinate(FILE *stream, double value);
+/* NAME="value" and a blank, for attributes. */
+void print_attribute(FILE *stream, const char *name, double value);
+/* A letter of a path and a point. */
+void print_step(FILE *stream, char letter, double x, double y);
+
+/* Pixels of a number on an axis, kept within the area. */
+double canvas_x(const canvas *canvas, double value);
+double canvas_y(const canvas *canvas, double value);
+
+/* <title>: the series' name, and both values with their axes' labels. */
+void print_hover(const canvas *canvas, const char *name, double x, double y);
+/* A value as its axis names it. */
+void print_value(FILE *stream, const axis *axis, double value);
+
+/* The margins that the ticks' texts need; then the ticks themselves. */
+void axes_measure(const canvas *canvas, double *left, double *bottom);
+void axes_print(const canvas *canvas);
+
+void mark_print(const canvas *canvas, const mark *mark);
+void cells_print(const canvas *canvas);
+
+/* The path of a marker at a point, without its quotes. */
+void print_marker(FILE *stream, int shape, double x, double y);
+const char *dash_of(const mark *mark); /* NULL: none */
+/* class="KIND cN" */
+void print_class(FILE *stream, const char *kind, const mark *mark);
+
+/* The legend's rows from `y` on; prints nothing where stream is NULL. Its height. */
+double legend_print(const canvas *canvas, FILE *stream, double y);
+double notes_print(const canvas *canvas, FILE *stream, double y);
+
+#endif

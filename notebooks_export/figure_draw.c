@@ -1,0 +1,270 @@
+#include <math.h>
+
+#include "figure_canvas.h"
+#include "html.h"
+
+static void begin(const canvas *canvas, const char *kind, const mark *mark) {
+    fputs("<g ", canvas->stream);
+    print_class(canvas->stream, kind, mark);
+    fputs(">", canvas->stream);
+}
+
+static void end(const canvas *canvas) {
+    fputs("</g>\n", canvas->stream);
+}
+
+/* <title> of a mark that stands for a whole series: its name. */
+static void print_name(const canvas *canvas, const mark *mark) {
+    if (!mark->name)
+        return;
+    fputs("<title>", canvas->stream);
+    html_text(canvas->stream, mark->name);
+    fputs("</title>", canvas->stream);
+}
+
+static void print_fractions(const canvas *canvas, char letter, double x, double y) {
+    print_step(canvas->stream, letter, canvas->left + canvas->width * x,
+               canvas->top + canvas->height * (1 - y));
+}
+
+/* The line, cut at the ends of the axes; a point without neighbours as a dot. */
+static void print_line_path(const canvas *canvas, const mark *mark) {
+    double x0 = NAN, y0 = NAN, pen_x = NAN, pen_y = NAN;
+    for (int64_t i = 0; i < mark->count; i++) {
+        double x1 = NAN, y1 = NAN;
+        if (!isnan(mark->x[i])) {
+            x1 = scale_fraction(&canvas->x, mark->x[i]);
+            y1 = scale_fraction(&canvas->y, mark->y[i]);
+        }
+        bool alone = isnan(x0) && (i + 1 == mark->count || isnan(mark->x[i + 1]));
+        double a = isnan(x0) ? x1 : x0, b = isnan(x0) ? y1 : y0, c = x1, d = y1;
+        if (!isnan(x1) && (!isnan(x0) || alone) && segment_clip(&a, &b, &c, &d)) {
+            if (!(a == pen_x && b == pen_y))
+                print_fractions(canvas, 'M', a, b);
+            print_fractions(canvas, 'L', c, d);
+            pen_x = c;
+            pen_y = d;
+        }
+        x0 = x1;
+        y0 = y1;
+    }
+}
+
+static bool is_inside(const canvas *canvas, double x, double y) {
+    double across = scale_fraction(&canvas->x, x), up = scale_fraction(&canvas->y, y);
+    return across >= 0 && across <= 1 && up >= 0 && up <= 1;
+}
+
+/* Every stride-th point of a line: NaN and points outside are passed over. */
+static void print_hits(const canvas *canvas, const mark *mark) {
+    FILE *stream = canvas->stream;
+    int64_t stride = mark->count / canvas->hits + 1;
+    fputs("<g class=\"hits\">", stream);
+    for (int64_t i = 0; i < mark->count; i += stride) {
+        if (isnan(mark->x[i]) || !is_inside(canvas, mark->x[i], mark->y[i]))
+            continue;
+        fputs("<circle ", stream);
+        print_attribute(stream, "cx", canvas_x(canvas, mark->x[i]));
+        print_attribute(stream, "cy", canvas_y(canvas, mark->y[i]));
+        fputs("r=\"6\">", stream);
+        print_hover(canvas, mark->name, mark->x[i], mark->y[i]);
+        fputs("</circle>", stream);
+    }
+    fputs("</g>", stream);
+}
+
+/* Shapes on the line, on every point where they are few. */
+static void print_markers(const canvas *canvas, const mark *mark) {
+    if (mark->thin || mark->colour < 0)
+        return;
+    int64_t stride = mark->count <= 30 ? 1 : mark->count / 6;
+    fputs("<path class=\"markers\" d=\"", canvas->stream);
+    for (int64_t i = mark->count <= 30 ? 0 : stride / 2; i < mark->count; i += stride)
+        if (!isnan(mark->x[i]) && is_inside(canvas, mark->x[i], mark->y[i]))
+            print_marker(canvas->stream, mark->colour, canvas_x(canvas, mark->x[i]),
+                         canvas_y(canvas, mark->y[i]));
+    fputs("\"/>", canvas->stream);
+}
+
+static void print_line(const canvas *canvas, const mark *mark) {
+    FILE *stream = canvas->stream;
+    begin(canvas, "line", mark);
+    fputs("<path class=\"mark\" ", stream);
+    if (dash_of(mark))
+        fprintf(stream, "stroke-dasharray=\"%s\" ", dash_of(mark));
+    fputs("d=\"", stream);
+    print_line_path(canvas, mark);
+    fputs("\">", stream);
+    print_name(canvas, mark);
+    fputs("</path>", stream);
+    print_markers(canvas, mark);
+    print_hits(canvas, mark);
+    end(canvas);
+}
+
+static void print_points(const canvas *canvas, const mark *mark) {
+    FILE *stream = canvas->stream;
+    begin(canvas, mark->small ? "points small" : "points", mark);
+    for (int64_t i = 0; i < mark->count; i++) {
+        double x = canvas_x(canvas, mark->x[i]), y = canvas_y(canvas, mark->y[i]);
+        if (mark->small) {
+            fputs("<circle class=\"mark\" ", stream);
+            print_attribute(stream, "cx", x);
+            print_attribute(stream, "cy", y);
+            fputs("r=\"2\">", stream);
+        } else {
+            fputs("<path class=\"mark\" d=\"", stream);
+            print_marker(stream, mark->colour, x, y);
+            fputs("\">", stream);
+        }
+        if (mark->hover && mark->hover[i]) {
+            fputs("<title>", stream);
+            html_text(stream, mark->hover[i]);
+            fputs("</title>", stream);
+        } else {
+            print_hover(canvas, mark->name, mark->small ? mark->lo[i] : mark->x[i], mark->y[i]);
+        }
+        fputs(mark->small ? "</circle>" : "</path>", stream);
+    }
+    end(canvas);
+}
+
+/* One closed shape for each stretch without a break: along hi, back along lo. */
+static void print_band(const canvas *canvas, const mark *mark) {
+    FILE *stream = canvas->stream;
+    begin(canvas, "area", mark);
+    fputs("<path class=\"mark\" d=\"", stream);
+    for (int64_t from = 0, to; from < mark->count; from = to + 1) {
+        for (to = from; to < mark->count && !isnan(mark->x[to]); to++)
+            print_step(stream, to == from ? 'M' : 'L', canvas_x(canvas, mark->x[to]),
+                       canvas_y(canvas, mark->hi[to]));
+        for (int64_t i = to - 1; i >= from; i--)
+            print_step(stream, 'L', canvas_x(canvas, mark->x[i]), canvas_y(canvas, mark->lo[i]));
+        if (to > from)
+            fputc('z', stream);
+    }
+    fputs("\">", stream);
+    print_name(canvas, mark);
+    fputs("</path>", stream);
+    end(canvas);
+}
+
+static void print_rule(const canvas *canvas, const mark *mark) {
+    FILE *stream = canvas->stream;
+    const axis *axis = mark->vertical ? &canvas->figure->x : &canvas->figure->y;
+    begin(canvas, "rule", mark);
+    fputs("<path class=\"mark\" d=\"", stream);
+    if (mark->vertical) {
+        print_step(stream, 'M', canvas_x(canvas, mark->x[0]), canvas->top);
+        fputc('v', stream);
+        print_coordinate(stream, canvas->height);
+    } else {
+        print_step(stream, 'M', canvas->left, canvas_y(canvas, mark->y[0]));
+        fputc('h', stream);
+        print_coordinate(stream, canvas->width);
+    }
+    fputs("\"><title>", stream);
+    html_clipped(stream, mark->name, HOVER_CHARACTERS);
+    fputs(mark->name ? ": " : "", stream);
+    print_value(stream, axis, mark->x[0]);
+    fputs("</title></path>", stream);
+    end(canvas);
+}
+
+static void print_whisker(const canvas *canvas, const mark *mark, int64_t i) {
+    FILE *stream = canvas->stream;
+    if (mark->lo[i] == mark->hi[i])
+        return;
+    double x = canvas_x(canvas, mark->x[i]);
+    double from = canvas_y(canvas, mark->lo[i]), to = canvas_y(canvas, mark->hi[i]);
+    fputs("<path class=\"whisker\" d=\"", stream);
+    print_step(stream, 'M', x, from);
+    print_step(stream, 'L', x, to);
+    print_step(stream, 'M', x - 3, from);
+    fputs("h6", stream);
+    print_step(stream, 'M', x - 3, to);
+    fputs("h6\"/>", stream);
+}
+
+static void print_bar_hover(const canvas *canvas, const mark *mark, int64_t i) {
+    FILE *stream = canvas->stream;
+    if (mark->lo[i] == mark->hi[i]) {
+        print_hover(canvas, mark->name, mark->x[i], mark->y[i]);
+        return;
+    }
+    fputs("<title>", stream);
+    html_clipped(stream, mark->name, HOVER_CHARACTERS);
+    fputs(mark->name ? "\n" : "", stream);
+    print_value(stream, &canvas->figure->x, mark->x[i]);
+    fputs(": ", stream);
+    print_value(stream, &canvas->figure->y, mark->y[i]);
+    fputs(" (", stream);
+    print_value(stream, &canvas->figure->y, mark->lo[i]);
+    fputs(" to ", stream);
+    print_value(stream, &canvas->figure->y, mark->hi[i]);
+    fputs(")</title>", stream);
+}
+
+static void print_bars(const canvas *canvas, const mark *mark) {
+    FILE *stream = canvas->stream;
+    double foot =
+        canvas->figure->y.logarithmic ? canvas->top + canvas->height : canvas_y(canvas, 0);
+    begin(canvas, "bars", mark);
+    for (int64_t i = 0; i < mark->count; i++) {
+        double x0 = mark->x[i] - mark->width / 2, x1 = mark->x[i] + mark->width / 2;
+        /* A logarithmic axis has no place for the side that is not positive. */
+        double from = canvas->x.logarithmic && x0 <= 0 ? canvas->left : canvas_x(canvas, x0);
+        double to = canvas->x.logarithmic && x1 <= 0 ? canvas->left : canvas_x(canvas, x1);
+        fputs("<path class=\"mark\" d=\"", stream);
+        print_step(stream, 'M', from, foot);
+        fputc('V', stream);
+        print_coordinate(stream, canvas_y(canvas, mark->y[i]));
+        fputc('H', stream);
+        print_coordinate(stream, to);
+        fputc('V', stream);
+        print_coordinate(stream, foot);
+        fputs("z\">", stream);
+        print_bar_hover(canvas, mark, i);
+        fputs("</path>", stream);
+        print_whisker(canvas, mark, i);
+    }
+    end(canvas);
+}
+
+static void print_violin(const canvas *canvas, const mark *mark) {
+    FILE *stream = canvas->stream;
+    double middle = canvas_y(canvas, mark->middle), widest = 0, from = 0, to = 0;
+    begin(canvas, "violin", mark);
+    fputs("<path class=\"mark\" d=\"", stream);
+    for (int64_t i = 0; i < mark->count; i++)
+        print_step(stream, i == 0 ? 'M' : 'L', canvas_x(canvas, mark->lo[i]),
+                   canvas_y(canvas, mark->y[i]));
+    for (int64_t i = mark->count - 1; i >= 0; i--) {
+        print_step(stream, 'L', canvas_x(canvas, mark->hi[i]), canvas_y(canvas, mark->y[i]));
+        /* The median's line ends on the outline: at the nearest place, as near as one can see. */
+        double away = fabs(canvas_y(canvas, mark->y[i]) - middle);
+        if (i == mark->count - 1 || away < widest) {
+            widest = away;
+            from = canvas_x(canvas, mark->lo[i]);
+            to = canvas_x(canvas, mark->hi[i]);
+        }
+    }
+    fputs("z\"><title>", stream);
+    html_clipped(stream, mark->name, HOVER_CHARACTERS);
+    fputs(mark->name ? "\nmedian: " : "median: ", stream);
+    html_number(stream, mark->middle);
+    fputs("</title></path><path class=\"median\" d=\"", stream);
+    print_step(stream, 'M', from, middle);
+    fputc('H', stream);
+    print_coordinate(stream, to);
+    fputs("\"/>", stream);
+    end(canvas);
+}
+
+void mark_print(const canvas *canvas, const mark *mark) {
+    static void (*const prints[])(const struct canvas *, const struct mark *) = {
+        [MARK_LINE] = print_line, [MARK_POINTS] = print_points, [MARK_BAND] = print_band,
+        [MARK_RULE] = print_rule, [MARK_BARS] = print_bars,     [MARK_VIOLIN] = print_violin};
+    if (mark->count > 0)
+        prints[mark->kind](canvas, mark);
+}

@@ -1,0 +1,219 @@
+#include <math.h>
+#include <szego/memory.h>
+
+#include "figure_parts.h"
+#include "thin.h"
+
+/* Points of one call that are printed at most, unless the figure is wider. */
+enum { POINTS = 1000 };
+
+/* Coordinates for thinning: in the axes' units, NaN where a point has no place. */
+typedef struct places {
+    double *x, *lo, *hi;
+    int64_t points;
+} places;
+
+static void places_free(places *places) {
+    szg_memory_free(places->x);
+    szg_memory_free(places->lo);
+    szg_memory_free(places->hi);
+}
+
+static double in_units(const axis *axis, double value) {
+    return axis->logarithmic ? log10(value) : value;
+}
+
+/* lo and hi may be one array. */
+static szg_status places_of(szg_context *context, figure *figure, int64_t count, const double *x,
+                            const double *lo, const double *hi, places *out) {
+    *out = (places){0};
+    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &out->x));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &out->lo));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &out->hi));
+    for (int64_t i = 0; i < count; i++) {
+        bool good = figure_accepts(figure, &figure->x, x[i]) &&
+                    figure_accepts(figure, &figure->y, lo[i]) &&
+                    (hi == lo || figure_accepts(figure, &figure->y, hi[i]));
+        out->x[i] = good ? in_units(&figure->x, x[i]) : NAN;
+        out->lo[i] = good ? in_units(&figure->y, fmin(lo[i], hi[i])) : NAN;
+        out->hi[i] = good ? in_units(&figure->y, fmax(lo[i], hi[i])) : NAN;
+        out->points += good;
+    }
+    return SZG_OK;
+}
+
+/* On an axis whose ends are not given everything has a place. */
+static double place(const axis *axis, const scale *scale, double value) {
+    return isnan(value) ? NAN : axis->fixed ? scale_fraction(scale, value) : 0.5;
+}
+
+/* Whether any of the line lies between the ends that are given. */
+static bool is_visible(const figure *figure, const mark *mark) {
+    scale across = axis_scale(&figure->x), up = axis_scale(&figure->y);
+    double x0 = NAN, y0 = NAN;
+    for (int64_t i = 0; i < mark->count; i++) {
+        double x1 = place(&figure->x, &across, mark->x[i]);
+        double y1 = place(&figure->y, &up, mark->y[i]);
+        double a = isnan(x0) ? x1 : x0, b = isnan(x0) ? y1 : y0, c = x1, d = y1;
+        if (!isnan(x1) && segment_clip(&a, &b, &c, &d))
+            return true;
+        x0 = x1;
+        y0 = y1;
+    }
+    return false;
+}
+
+/* Adds the thinned points of a line or a band: NaN in all arrays where it breaks. */
+static szg_status add_thinned(szg_context *context, figure *figure, mark_kind kind,
+                              const figure_style *style, int64_t count, const double *x,
+                              const double *lo, const double *hi, mark **out) {
+    places places;
+    int64_t *keep = NULL, kept = 0;
+    szg_status status = places_of(context, figure, count, x, lo, hi, &places);
+    if (status == SZG_OK)
+        status =
+            thin_line(context, count, places.x, places.lo, places.hi, figure->width, &keep, &kept);
+    if (status == SZG_OK)
+        status = figure_add(context, figure, kind, style, kept, out);
+    for (int64_t k = 0; status == SZG_OK && k < kept; k++) {
+        bool good = !isnan(places.x[keep[k]]);
+        (*out)->x[k] = good ? x[keep[k]] : NAN;
+        (*out)->y[k] = (*out)->lo[k] = good ? fmin(lo[keep[k]], hi[keep[k]]) : NAN;
+        (*out)->hi[k] = good ? fmax(lo[keep[k]], hi[keep[k]]) : NAN;
+        if (!good)
+            continue;
+        axis_cover(&figure->x, x[keep[k]]);
+        axis_cover(&figure->y, lo[keep[k]]);
+        axis_cover(&figure->y, hi[keep[k]]);
+        figure->drawn++;
+    }
+    if (status == SZG_OK)
+        figure->given += places.points;
+    szg_memory_free(keep);
+    places_free(&places);
+    return status;
+}
+
+szg_status figure_line(szg_context *context, figure *figure, const figure_style *style,
+                       int64_t count, const double *x, const double *y) {
+    mark *mark;
+    SZG_TRY(add_thinned(context, figure, MARK_LINE, style, count, x, y, y, &mark));
+    figure->elements += is_visible(figure, mark);
+    return SZG_OK;
+}
+
+szg_status figure_band(szg_context *context, figure *figure, const figure_style *style,
+                       int64_t count, const double *x, const double *lo, const double *hi) {
+    mark *mark;
+    SZG_TRY(add_thinned(context, figure, MARK_BAND, style, count, x, lo, hi, &mark));
+    figure->elements += mark->count > 0;
+    return SZG_OK;
+}
+
+static bool is_between(const axis *axis, double value) {
+    return !axis->fixed || (value >= axis->lo && value <= axis->hi);
+}
+
+szg_status figure_points(szg_context *context, figure *figure, const figure_style *style,
+                         int64_t count, const double *x, const double *y,
+                         const char *const *hover) {
+    places places;
+    mark *mark = NULL;
+    int64_t *keep = NULL, kept = 0;
+    szg_status status = places_of(context, figure, count, x, y, y, &places);
+    for (int64_t i = 0; status == SZG_OK && i < count; i++)
+        if (!isnan(places.x[i]) &&
+            !(is_between(&figure->x, x[i]) && is_between(&figure->y, y[i]))) {
+            places.x[i] = NAN;
+            places.points--;
+            figure->outside++;
+        }
+    if (status == SZG_OK)
+        status = thin_points(context, count, places.x, places.lo, POINTS, &keep, &kept);
+    if (status == SZG_OK)
+        status = figure_add(context, figure, MARK_POINTS, style, kept, &mark);
+    if (status == SZG_OK && hover)
+        status = szg_memory_alloc(context, kept, sizeof *mark->hover, &mark->hover);
+    for (int64_t k = 0; status == SZG_OK && k < kept; k++) {
+        mark->x[k] = x[keep[k]];
+        mark->y[k] = y[keep[k]];
+        axis_cover(&figure->x, mark->x[k]);
+        axis_cover(&figure->y, mark->y[k]);
+        if (hover)
+            status = figure_text(context, hover[keep[k]], &mark->hover[k]);
+    }
+    if (status == SZG_OK) {
+        figure->given += places.points;
+        figure->drawn += kept;
+        figure->elements += kept;
+    }
+    szg_memory_free(keep);
+    places_free(&places);
+    return status;
+}
+
+szg_status figure_rule(szg_context *context, figure *figure, const figure_style *style,
+                       bool vertical, double at) {
+    axis *axis = vertical ? &figure->x : &figure->y;
+    if (!figure_accepts(figure, axis, at))
+        return SZG_OK;
+    if (!is_between(axis, at)) {
+        figure->outside++;
+        return SZG_OK;
+    }
+    mark *mark;
+    SZG_TRY(figure_add(context, figure, MARK_RULE, style, 1, &mark));
+    mark->vertical = vertical;
+    mark->x[0] = mark->y[0] = at;
+    axis_cover(axis, at);
+    figure->elements++;
+    return SZG_OK;
+}
+
+/* The end of a whisker: the bar's own height where there is none. */
+static double whisker(const axis *axis, const double *end, int64_t i, double y) {
+    return !end || !isfinite(end[i]) || (axis->logarithmic && end[i] <= 0) ? y : end[i];
+}
+
+static void cover_bar(figure *figure, const mark *mark, int64_t k) {
+    axis_cover(&figure->x, mark->x[k] - mark->width / 2);
+    axis_cover(&figure->x, mark->x[k] + mark->width / 2);
+    axis_cover(&figure->y, mark->y[k]);
+    axis_cover(&figure->y, mark->lo[k]);
+    axis_cover(&figure->y, mark->hi[k]);
+    if (!figure->y.logarithmic)
+        axis_cover(&figure->y, 0);
+}
+
+szg_status figure_bars(szg_context *context, figure *figure, const figure_style *style,
+                       int64_t count, double width, const double *x, const double *y,
+                       const double *lo, const double *hi) {
+    places places;
+    mark *mark;
+    int64_t *keep = NULL, kept = 0, bars = 0;
+    szg_status status = places_of(context, figure, count, x, y, y, &places);
+    if (status == SZG_OK)
+        status =
+            thin_line(context, count, places.x, places.lo, places.hi, figure->width, &keep, &kept);
+    for (int64_t k = 0; k < kept; k++) /* without the breaks of lines */
+        if (!isnan(places.x[keep[k]]) && is_between(&figure->x, x[keep[k]]))
+            keep[bars++] = keep[k];
+    if (status == SZG_OK)
+        status = figure_add(context, figure, MARK_BARS, style, bars, &mark);
+    for (int64_t k = 0; status == SZG_OK && k < bars; k++) {
+        mark->width = isfinite(width) ? fabs(width) : 0;
+        mark->x[k] = x[keep[k]];
+        mark->y[k] = y[keep[k]];
+        mark->lo[k] = whisker(&figure->y, lo, keep[k], mark->y[k]);
+        mark->hi[k] = whisker(&figure->y, hi, keep[k], mark->y[k]);
+        cover_bar(figure, mark, k);
+    }
+    if (status == SZG_OK) {
+        figure->given += places.points;
+        figure->drawn += bars;
+        figure->elements += bars;
+    }
+    szg_memory_free(keep);
+    places_free(&places);
+    return status;
+}

@@ -1,0 +1,85 @@
+/* What a figure is made of, shared by the files that add marks and that print them. */
+#ifndef SZG_NOTEBOOKS_EXPORT_FIGURE_PARTS_H
+#define SZG_NOTEBOOKS_EXPORT_FIGURE_PARTS_H
+
+#include "figure.h"
+#include "ticks.h"
+
+typedef enum mark_kind {
+    MARK_LINE,
+    MARK_POINTS,
+    MARK_BAND,
+    MARK_RULE,
+    MARK_BARS,
+    MARK_VIOLIN /* x: places of the values y, lo and hi: the outline's ends */
+} mark_kind;
+
+/* Marks added by one call, after thinning. Arrays that the kind has no use for are NULL. */
+typedef struct mark {
+    mark_kind kind;
+    char *name;
+    bool in_legend;
+    int colour;
+    bool thin;  /* a line: half as wide, dotted */
+    bool small; /* points: on a violin, where lo has their place without jitter */
+    int64_t count;
+    double *x, *y, *lo, *hi;
+    char **hover;
+    double width;  /* of bars */
+    bool vertical; /* a rule */
+    double middle; /* a violin's median */
+} mark;
+
+typedef struct axis {
+    char *label;
+    bool logarithmic, whole, reversed;
+    bool fixed, found; /* ends given; any mark seen */
+    double lo, hi, margin;
+    char **names;
+    int64_t count;
+} axis;
+
+/* Cells after merging: each stands for `down` rows and `across` columns of the given map. */
+typedef struct cells {
+    int64_t rows, columns, down, across, all_rows, all_columns;
+    double *value;
+    char *what;
+    double lo, hi, middle;
+    bool diverging;
+    int64_t finite;
+} cells;
+
+struct figure {
+    char *title;
+    axis x, y;
+    int width, height;
+    mark *mark;
+    int64_t count, room;
+    cells *map;
+    int64_t elements, given, drawn;
+    int64_t not_finite, not_positive, outside;
+};
+
+/* A copy of at most FIGURE_TEXT bytes, cut between characters; NULL of NULL. */
+enum { FIGURE_TEXT = 1000 };
+szg_status figure_text(szg_context *context, const char *text, char **out);
+szg_status figure_texts(szg_context *context, const char *const *texts, int64_t count, char ***out);
+void figure_texts_free(char **texts, int64_t count);
+void cells_free(cells *cells);
+
+/* Whether a number has a place on an axis; what has none is counted in the figure. */
+bool figure_accepts(figure *figure, const axis *axis, double value);
+/* Makes room for a number that was accepted, unless the axis' ends are given. */
+void axis_cover(axis *axis, double value);
+scale axis_scale(const axis *axis);
+bool axis_is_blank(const axis *axis); /* nothing to put ticks at */
+
+/* A new mark, whose arrays are zeros, at the end of the list; in the figure on success. */
+szg_status figure_add(szg_context *context, figure *figure, mark_kind kind,
+                      const figure_style *style, int64_t count, mark **out);
+void mark_free(mark *mark);
+
+/* The part of a segment between fractions 0 and 1; false: none of it. */
+bool segment_clip(double *x0, double *y0, double *x1, double *y1);
+
+#endif

@@ -1,0 +1,206 @@
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "figure_canvas.h"
+#include "html.h"
+
+enum { HITS = 600, HITS_LEAST = 20, HITS_MOST = 200, ENTRIES = 40, ENTRY_CHARACTERS = 36 };
+
+/* Entries of one name and look are one entry. */
+static bool is_repeated(const figure *figure, int64_t at) {
+    const mark *mark = &figure->mark[at];
+    for (int64_t i = 0; i < at; i++) {
+        const struct mark *other = &figure->mark[i];
+        if (other->in_legend && other->colour == mark->colour && other->thin == mark->thin &&
+            strcmp(other->name, mark->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void print_swatch(FILE *stream, const mark *mark, double x, double y) {
+    bool area = mark->kind == MARK_BAND || mark->kind == MARK_BARS || mark->kind == MARK_VIOLIN;
+    bool line = mark->kind == MARK_LINE || mark->kind == MARK_RULE;
+    fputs("<g ", stream);
+    print_class(stream,
+                mark->kind == MARK_BAND     ? "area"
+                : mark->kind == MARK_BARS   ? "bars"
+                : mark->kind == MARK_VIOLIN ? "violin"
+                : mark->kind == MARK_RULE   ? "rule"
+                : line                      ? "line"
+                                            : "points",
+                mark);
+    fputs("><path class=\"swatch\" ", stream);
+    if (line && dash_of(mark))
+        fprintf(stream, "stroke-dasharray=\"%s\" ", dash_of(mark));
+    fputs("d=\"", stream);
+    if (area) {
+        print_step(stream, 'M', x, y - 5);
+        fputs("h24v10h-24z", stream);
+    } else if (line) {
+        print_step(stream, 'M', x, y);
+        fputs("h24", stream);
+    } else {
+        print_marker(stream, mark->colour, x + 12, y);
+    }
+    fputs("\"/>", stream);
+    if (mark->kind == MARK_LINE && !mark->thin && mark->colour >= 0) {
+        fputs("<path class=\"markers\" d=\"", stream);
+        print_marker(stream, mark->colour, x + 12, y);
+        fputs("\"/>", stream);
+    }
+    fputs("</g>", stream);
+}
+
+static void print_entry(FILE *stream, const mark *mark, double x, double y) {
+    print_swatch(stream, mark, x, y);
+    fputs("<text ", stream);
+    print_attribute(stream, "x", x + 30);
+    print_attribute(stream, "y", y + 4);
+    fputc('>', stream);
+    html_clipped(stream, mark->name, ENTRY_CHARACTERS);
+    fputs("<title>", stream);
+    html_text(stream, mark->name);
+    fputs("</title></text>", stream);
+}
+
+double legend_print(const canvas *canvas, FILE *stream, double y) {
+    const figure *figure = canvas->figure;
+    double x = canvas->left, from = y;
+    int64_t entries = 0;
+    for (int64_t i = 0; i < figure->count && entries <= ENTRIES; i++) {
+        const mark *mark = &figure->mark[i];
+        if (!mark->in_legend || mark->count == 0 || is_repeated(figure, i))
+            continue;
+        double width = 30 + text_width(mark->name, ENTRY_CHARACTERS + 1) + 18;
+        if (x > canvas->left && x + width > figure->width) {
+            x = canvas->left;
+            y += 18;
+        }
+        if (entries == ENTRIES && stream) {
+            fputs("<text ", stream);
+            print_attribute(stream, "x", x);
+            print_attribute(stream, "y", y + 13);
+            fputs(">…</text>", stream);
+        } else if (stream) {
+            print_entry(stream, mark, x, y + 9);
+        }
+        x += width;
+        entries++;
+    }
+    return entries ? y + 22 - from : 0;
+}
+
+/* One note: what the picture does not show. */
+static double print_note(const canvas *canvas, FILE *stream, double y, int64_t count,
+                         const char *one, const char *many) {
+    if (count == 0)
+        return 0;
+    if (stream) {
+        fputs("<text class=\"note\" ", stream);
+        print_attribute(stream, "x", canvas->left);
+        print_attribute(stream, "y", y + 11);
+        fprintf(stream, ">%" PRId64 " %s</text>", count, count == 1 ? one : many);
+    }
+    return 16;
+}
+
+double notes_print(const canvas *canvas, FILE *stream, double y) {
+    const figure *figure = canvas->figure;
+    double from = y;
+    y += print_note(canvas, stream, y, figure->not_finite, "value is not finite: not drawn",
+                    "values are not finite: not drawn");
+    y += print_note(canvas, stream, y, figure->not_positive,
+                    "value is not positive: no place on a logarithmic axis",
+                    "values are not positive: no place on a logarithmic axis");
+    y += print_note(canvas, stream, y, figure->outside, "mark lies outside of the axes",
+                    "marks lie outside of the axes");
+    if (figure->map && figure->map->down * figure->map->across > 1)
+        y += print_note(canvas, stream, y, figure->map->down * figure->map->across, "",
+                        "values in a cell: their mean is drawn");
+    return y > from ? y + 4 - from : 0;
+}
+
+static void lay_out(canvas *canvas) {
+    const figure *figure = canvas->figure;
+    double left, bottom;
+    canvas->top = figure->title ? 32 : 12;
+    canvas->x = axis_scale(&figure->x);
+    canvas->y = axis_scale(&figure->y);
+    canvas->left = 70;
+    double right = figure->map && figure->map->finite ? 100 : 18;
+    /* Twice: the room for names depends on the width that they leave. */
+    for (int pass = 0; pass < 2; pass++) {
+        canvas->width = fmax(figure->width - canvas->left - right, 40);
+        canvas->height = fmax(figure->height - canvas->top - 42, 40);
+        axes_measure(canvas, &left, &bottom);
+        canvas->left = left;
+    }
+    canvas->width = fmax(figure->width - left - right, 40);
+    canvas->height = fmax(figure->height - canvas->top - bottom, 40);
+    canvas->full_height = canvas->top + canvas->height + bottom;
+    canvas->full_height += legend_print(canvas, NULL, 0);
+    canvas->full_height += notes_print(canvas, NULL, 0);
+    int64_t lines = 0;
+    for (int64_t i = 0; i < figure->count; i++)
+        lines += figure->mark[i].kind == MARK_LINE;
+    canvas->hits = lines ? HITS / lines : HITS;
+    canvas->hits = canvas->hits < HITS_LEAST  ? HITS_LEAST
+                   : canvas->hits > HITS_MOST ? HITS_MOST
+                                              : canvas->hits;
+}
+
+static void print_head(const canvas *canvas) {
+    const figure *figure = canvas->figure;
+    FILE *stream = canvas->stream;
+    fprintf(stream,
+            "<svg class=\"figure\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
+            "data-marks=\"%" PRId64 "\" ",
+            figure->elements);
+    print_attribute(stream, "width", figure->width);
+    print_attribute(stream, "height", canvas->full_height);
+    fprintf(stream, "viewBox=\"0 0 %d ", figure->width);
+    print_coordinate(stream, canvas->full_height);
+    fputs("\">\n<title>", stream);
+    html_text(stream, figure->title ? figure->title : "figure");
+    fputs("</title>\n<desc>", stream);
+    html_text(stream, figure->y.label ? figure->y.label : "y");
+    fputs(figure->map ? " by " : " over ", stream);
+    html_text(stream, figure->x.label ? figure->x.label : "x");
+    fprintf(stream, "; %" PRId64 " marks</desc>\n", figure->elements);
+    if (!figure->title)
+        return;
+    fputs("<text class=\"heading\" x=\"4\" y=\"18\">", stream);
+    html_clipped(stream, figure->title, figure->width / 7 - 2);
+    fputs("</text>\n", stream);
+}
+
+static void print_nothing(const canvas *canvas) {
+    FILE *stream = canvas->stream;
+    fputs("<text class=\"nothing\" text-anchor=\"middle\" ", stream);
+    print_attribute(stream, "x", canvas->left + canvas->width / 2);
+    print_attribute(stream, "y", canvas->top + canvas->height / 2);
+    fputs(">no finite values</text>\n", stream);
+}
+
+szg_status figure_print(szg_context *context, const figure *figure, FILE *stream) {
+    canvas canvas = {.stream = stream, .figure = figure};
+    lay_out(&canvas);
+    print_head(&canvas);
+    axes_print(&canvas);
+    if (figure->map)
+        cells_print(&canvas);
+    for (int64_t i = 0; i < figure->count; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
+        mark_print(&canvas, &figure->mark[i]);
+    }
+    if (figure->elements == 0 || (figure->map && figure->map->finite == 0))
+        print_nothing(&canvas);
+    double y = canvas.full_height - notes_print(&canvas, NULL, 0);
+    notes_print(&canvas, stream, y);
+    y -= legend_print(&canvas, NULL, 0);
+    legend_print(&canvas, stream, y);
+    fputs("</svg>\n", stream);
+    return SZG_OK;
+}

@@ -1,0 +1,126 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "figure_canvas.h"
+#include "html.h"
+
+int64_t text_characters(const char *text, int64_t most) {
+    int64_t count = 0;
+    for (; text && *text && count < most; text++)
+        count += (*text & 0xC0) != 0x80;
+    return count;
+}
+
+/* 12 pixels high; characters from U+0800 on are taken to be as wide as high. */
+double text_width(const char *text, int64_t most) {
+    double width = 0;
+    int64_t count = 0;
+    for (; text && *text && count < most; text++) {
+        unsigned char byte = (unsigned char)*text;
+        if ((byte & 0xC0) == 0x80)
+            continue;
+        count++;
+        width += byte >= 0xE3 ? 12 : strchr("iljtf.,:;|'!()[] ", byte) ? 4 : byte < 'a' ? 7.2 : 6.6;
+    }
+    return width;
+}
+
+void print_coordinate(FILE *stream, double value) {
+    if (!(fabs(value) < 1e7))
+        value = 0;
+    long hundredths = lrint(value * 100);
+    long whole = labs(hundredths) / 100, part = labs(hundredths) % 100;
+    fprintf(stream, "%s%ld", hundredths < 0 ? "-" : "", whole);
+    if (part % 10)
+        fprintf(stream, ".%02ld", part);
+    else if (part)
+        fprintf(stream, ".%ld", part / 10);
+}
+
+void print_attribute(FILE *stream, const char *name, double value) {
+    fprintf(stream, "%s=\"", name);
+    print_coordinate(stream, value);
+    fputs("\" ", stream);
+}
+
+void print_step(FILE *stream, char letter, double x, double y) {
+    fputc(letter, stream);
+    print_coordinate(stream, x);
+    fputc(' ', stream);
+    print_coordinate(stream, y);
+}
+
+static double clamped(double fraction) {
+    return fmin(fmax(fraction, 0), 1);
+}
+
+double canvas_x(const canvas *canvas, double value) {
+    return canvas->left + canvas->width * clamped(scale_fraction(&canvas->x, value));
+}
+
+double canvas_y(const canvas *canvas, double value) {
+    double fraction = clamped(scale_fraction(&canvas->y, value));
+    return canvas->top + canvas->height * (canvas->figure->y.reversed ? fraction : 1 - fraction);
+}
+
+void print_value(FILE *stream, const axis *axis, double value) {
+    double whole = round(value);
+    if (axis->names && whole >= 0 && whole < (double)axis->count && fabs(value - whole) < 0.5)
+        html_clipped(stream, axis->names[(int64_t)whole], HOVER_CHARACTERS);
+    else
+        html_number(stream, value);
+}
+
+static void print_labelled(FILE *stream, const axis *axis, const char *name, double value) {
+    html_clipped(stream, axis->label ? axis->label : name, HOVER_CHARACTERS);
+    fputs(": ", stream);
+    print_value(stream, axis, value);
+}
+
+void print_hover(const canvas *canvas, const char *name, double x, double y) {
+    FILE *stream = canvas->stream;
+    fputs("<title>", stream);
+    html_clipped(stream, name, HOVER_CHARACTERS);
+    if (name)
+        fputc('\n', stream);
+    print_labelled(stream, &canvas->figure->x, "x", x);
+    fputc('\n', stream);
+    print_labelled(stream, &canvas->figure->y, "y", y);
+    fputs("</title>", stream);
+}
+
+void print_class(FILE *stream, const char *kind, const mark *mark) {
+    if (mark->colour == FIGURE_MUTED)
+        fprintf(stream, "class=\"%s muted\" ", kind);
+    else if (mark->colour < 0)
+        fprintf(stream, "class=\"%s band\" ", kind);
+    else
+        fprintf(stream, "class=\"%s c%d%s\" ", kind, mark->colour % FIGURE_COLOURS,
+                mark->thin ? " thin" : "");
+}
+
+const char *dash_of(const mark *mark) {
+    static const char *const dashes[FIGURE_COLOURS] = {NULL,  "7 3",  "2 3", "9 3 2 3",
+                                                       "5 2", "12 3", "1 2", "9 3 2 3 2 3"};
+    if (mark->thin)
+        return "1 3";
+    if (mark->colour < 0)
+        return NULL;
+    /* The second round of colours begins with the second dash. */
+    return dashes[(mark->colour + mark->colour / FIGURE_COLOURS) % FIGURE_COLOURS];
+}
+
+void print_marker(FILE *stream, int shape, double x, double y) {
+    static const char *const shapes[FIGURE_COLOURS] = {
+        "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
+        "m-3-3h6v6h-6z",
+        "m0-4l4 7h-8z",
+        "m0-4l4 4l-4 4l-4-4z",
+        "m0 4l4-7h-8z",
+        "m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z",
+        "m-4-2l2-2l2 2l2-2l2 2l-2 2l2 2l-2 2l-2-2l-2 2l-2-2l2-2z",
+        "m-2-3.5h4l2 3.5l-2 3.5h-4l-2-3.5z"};
+    print_step(stream, 'M', x, y);
+    fputs(shapes[shape < 0 ? 0 : shape % FIGURE_COLOURS], stream);
+}
