@@ -68,7 +68,8 @@ static int64_t mark(const rows *source, bool *marked, int64_t rows) {
     return added;
 }
 
-static void print_link(page *page, const embedded *of, const bool *marked, int64_t count) {
+static void print_link(page *page, const embedded *of, const bool *marked, int64_t count,
+                       bool preview) {
     FILE *stream = page->stream;
     int64_t rows = szg_table_rows(of->table);
     bool part = count < rows, whole = part && count_runs(marked, rows) > MOST_RUNS;
@@ -82,11 +83,13 @@ static void print_link(page *page, const embedded *of, const bool *marked, int64
     html_text(stream, szg_table_name(of->table));
     if (whole)
         fprintf(stream, ", of which %" PRId64 " are drawn", count);
-    fputs("</a>\n<details class=\"preview\"><summary>first rows</summary></details>\n", stream);
+    fputs("</a>\n", stream);
+    if (preview)
+        fputs("<details class=\"preview\"><summary>first rows</summary></details>\n", stream);
 }
 
-static szg_status link_table(page *page, const szg_table *table, const rows *sources,
-                             int64_t count) {
+static szg_status link_table(page *page, const szg_table *table, const rows *sources, int64_t count,
+                             bool preview) {
     int64_t rows = szg_table_rows(table), marked_rows = 0;
     const embedded *of;
     bool *marked;
@@ -95,7 +98,7 @@ static szg_status link_table(page *page, const szg_table *table, const rows *sou
     for (int64_t i = 0; i < count; i++)
         if (sources[i].table == table)
             marked_rows += mark(&sources[i], marked, rows);
-    print_link(page, of, marked, marked_rows);
+    print_link(page, of, marked, marked_rows, preview);
     szg_memory_free(marked);
     return szg_context_check_cancel(page->context);
 }
@@ -107,11 +110,15 @@ static bool is_first_of_table(const rows *sources, int64_t index) {
     return true;
 }
 
-szg_status page_links(page *page, const rows *sources, int64_t count) {
+szg_status page_print_links(page *page, const rows *sources, int64_t count, bool preview) {
     fputs("<div class=\"links\">\n", page->stream);
     for (int64_t i = 0; i < count; i++)
         if (sources[i].table && is_first_of_table(sources, i))
-            SZG_TRY(link_table(page, sources[i].table, sources, count));
+            SZG_TRY(link_table(page, sources[i].table, sources, count, preview));
     fputs("</div>\n", page->stream);
     return SZG_OK;
+}
+
+szg_status page_links(page *page, const rows *sources, int64_t count) {
+    return page_print_links(page, sources, count, false);
 }

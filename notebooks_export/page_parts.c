@@ -54,7 +54,7 @@ static szg_status print_figure(page *page, const figure *figure, const rows *sou
             page->section, ++page->figures, figure_marks(figure));
     SZG_TRY(figure_print(page->context, figure, page->stream));
     print_caption(page, figure, caption);
-    SZG_TRY(page_links(page, sources, count));
+    SZG_TRY(page_print_links(page, sources, count, true));
     fputs("</figcaption></figure>\n", page->stream);
     return SZG_OK;
 }

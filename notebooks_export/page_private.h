@@ -33,6 +33,10 @@ SZG_CHECK_RESULT szg_status page_embed(page *page, const szg_table *table, const
 SZG_CHECK_RESULT szg_status page_embed_small(page *page, const szg_table *table, int64_t most,
                                              int64_t *size, const embedded **out);
 
+/* As page_links; `preview`: with the first rows of each, to be opened. */
+SZG_CHECK_RESULT szg_status page_print_links(page *page, const rows *sources, int64_t count,
+                                             bool preview);
+
 /* The appendix: what is embedded, column by column, and the bytes themselves. */
 void page_print_data(page *page);
 

@@ -1,0 +1,95 @@
+/* `szego report`: one HTML page of a folder of results. */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <szego/memory.h>
+#include <szego/page.h>
+
+#include "command.h"
+
+typedef struct report_options {
+    const char *folder;
+} report_options;
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    report_options *own = call->own;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        if (own->folder)
+            argp_error(state, "one DIR is reported, '%s' is a second one", argument);
+        own->folder = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (!own->folder)
+            argp_error(state, "DIR is missing: a folder of results, as -o DIR/ of the other "
+                              "commands writes it");
+        if (call->shared.format)
+            argp_error(state, "--format: a report is an HTML page; `szego export` has the tables");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The page's own path: -o's file, report.html in -o's folder, or in the folder of the results. */
+static szg_status name_page(command_call *call, char **out) {
+    const report_options *own = call->own;
+    const char *given = call->shared.output ? call->shared.output : own->folder;
+    size_t length = strlen(given);
+    struct stat facts;
+    bool ends_in_slash = length > 0 && given[length - 1] == '/';
+    bool folder = ends_in_slash || (stat(given, &facts) == 0 && S_ISDIR(facts.st_mode));
+    if (!folder)
+        return szg_memory_copy_text(call->context, given, out);
+    int64_t size = (int64_t)length + 32;
+    SZG_TRY(szg_memory_alloc(call->context, size, 1, out));
+    snprintf(*out, (size_t)size, "%s%sreport.html", given, ends_in_slash ? "" : "/");
+    return SZG_OK;
+}
+
+/* What could not be read is told, and decides the exit code; the page stands all the same. */
+static szg_status tell_bad(command_call *call, const szg_collection *results) {
+    int64_t bad = szg_collection_bad_count(results);
+    for (int64_t i = 0; i < bad; i++)
+        szg_say(call->context, SZG_WARNING, "left out: %s", szg_collection_bad(results, i));
+    if (bad > 0)
+        return szg_fail(call->context, SZG_EDATA,
+                        "%" PRId64 " of the results could not be read; the rest is in the report",
+                        bad);
+    return SZG_OK;
+}
+
+static szg_status write_page(command_call *call, const szg_collection *results) {
+    char *path;
+    SZG_TRY(name_page(call, &path));
+    szg_status status = szg_page_write(call->context, results, path);
+    if (status == SZG_OK)
+        szg_say(call->context, SZG_NOTE, "wrote %s", path);
+    szg_memory_free(path);
+    return status;
+}
+
+static szg_status run(command_call *call) {
+    const report_options *own = call->own;
+    szg_collection *results;
+    SZG_TRY(szg_collection_open(call->context, own->folder, &results));
+    szg_status status = write_page(call, results);
+    if (status == SZG_OK)
+        status = tell_bad(call, results);
+    szg_collection_close(&results);
+    return status;
+}
+
+const command command_report = {
+    .name = "report",
+    .summary = "one HTML page of a folder of results: plots with the rows behind them",
+    .arguments = "DIR",
+    .doc = "Draws every result in DIR and below it, found by manifest.json alone, into one HTML "
+           "page that loads nothing: a section for each kind of result, each plot with the rows "
+           "that it was drawn from. -o names the page (default: DIR/report.html). Results that "
+           "cannot be read are named in the page and give exit status 3.",
+    .own_size = sizeof(report_options),
+    .parse = parse,
+    .run = run,
+};
