@@ -82,14 +82,21 @@ typedef struct figure_map {
 SZG_CHECK_RESULT szg_status figure_cells(szg_context *context, figure *figure,
                                          const figure_map *map);
 
-/* Marks that a reader must see: elements of class "mark" in the printed SVG. */
+/* Elements of class "mark" in the printed SVG, and the number in its attribute data-marks: one for
+ * each line with anything between the axes' ends, band, rule and violin's outline, one for each
+ * point, each bar and each cell, empty ones too, that is drawn. Hover points, markers, whiskers,
+ * medians and what a legend shows are none. */
 int64_t figure_marks(const figure *figure);
 
-/* Points that were given, and that are drawn: less where there are more than the figure has pixels
- * for. Each line keeps the highest and lowest value of every pixel column. */
+/* Values that were given and have a place on the axes, and those that are drawn: fewer where there
+ * are more than the figure has pixels for. A line or band keeps the least and the greatest value of
+ * every pixel column; a cloud one point of each cell of a grid and its extreme points (1000 at
+ * most), a violin 300 values; cells beyond 4000 are merged by their means. What has no place (not
+ * finite, not positive on a logarithmic axis, outside) is told in a note below the figure. */
 void figure_counts(const figure *figure, int64_t *given, int64_t *drawn);
 
-/* Prints the SVG element; write errors are left to the stream. SZG_ENOMEM. */
+/* Prints the SVG element; write errors are left to the stream. Its classes are those of
+ * assets/figure.css. A figure without a mark says so. SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status figure_print(szg_context *context, const figure *figure, FILE *stream);
 
 #endif

@@ -14,18 +14,24 @@ static double step_pixels(const scale *scale, double length) {
     return length / (scale->hi - scale->lo);
 }
 
+/* Long names are turned where they do not fit beside each other; of short ones some are left out.
+ */
 static bool is_turned(const canvas *canvas) {
     const axis *axis = &canvas->figure->x;
-    return axis->names && longest(axis) + 8 > step_pixels(&canvas->x, canvas->width);
+    if (!axis->names)
+        return false;
+    double most = longest(axis);
+    return most > 48 && most + 8 > step_pixels(&canvas->x, canvas->width);
 }
 
 static void place(const canvas *canvas, bool vertical, ticks *out) {
     const axis *axis = vertical ? &canvas->figure->y : &canvas->figure->x;
-    double wanted = vertical ? canvas->height / 45 : canvas->width / 75;
+    double wanted = vertical ? canvas->height / (axis->whole ? 18 : 32)
+                             : canvas->width / (axis->whole ? 30 : 60);
     out->count = 0;
     if (!axis_is_blank(axis))
-        ticks_place(vertical ? &canvas->y : &canvas->x, (int)fmin(fmax(wanted, 4), 10), axis->whole,
-                    out);
+        ticks_place(vertical ? &canvas->y : &canvas->x,
+                    (int)fmin(fmax(wanted, 4), axis->whole ? 24 : 10), axis->whole, out);
 }
 
 /* Names beside each other turned by 35 degrees need room below, and the first one on its left. */
@@ -91,7 +97,7 @@ static void print_names(const canvas *canvas, bool vertical) {
     bool turned = !vertical && is_turned(canvas);
     double step =
         vertical ? step_pixels(&canvas->y, canvas->height) : step_pixels(&canvas->x, canvas->width);
-    double needed = 14;
+    double needed = vertical ? 14 : turned ? 22 : longest(axis) + 8;
     int64_t each = step < needed ? (int64_t)ceil(needed / step) : 1;
     for (int64_t i = 0; i < axis->count; i += each) {
         double fraction = scale_fraction(vertical ? &canvas->y : &canvas->x, (double)i);

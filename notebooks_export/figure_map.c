@@ -4,7 +4,7 @@
 #include "figure_parts.h"
 
 /* Cells that are printed at most, and the pixels that a cell needs. */
-enum { CELLS = 6000, CELL_PIXELS = 2 };
+enum { CELLS = 4000, CELL_PIXELS = 2 };
 
 void cells_free(cells *cells) {
     if (!cells)

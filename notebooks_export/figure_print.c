@@ -172,7 +172,7 @@ static void print_head(const canvas *canvas) {
     if (!figure->title)
         return;
     fputs("<text class=\"heading\" x=\"4\" y=\"18\">", stream);
-    html_clipped(stream, figure->title, figure->width / 7 - 2);
+    html_clipped(stream, figure->title, (int64_t)(figure->width / 8.8));
     fputs("</text>\n", stream);
 }
 

@@ -12,18 +12,29 @@ int64_t text_characters(const char *text, int64_t most) {
     return count;
 }
 
-/* 12 pixels high; characters from U+0800 on are taken to be as wide as high. */
+/* 12 pixels high, in a wide font (DejaVu Sans); from U+3000 on as wide as high. */
+static double character_width(unsigned char byte) {
+    if (byte >= 0xE3)
+        return 12;
+    if (strchr("ijl", byte))
+        return 3.4;
+    if (strchr("frt.,:;-|!'()[]/ ", byte))
+        return 4.7;
+    if (strchr("mwMW=+<>%@~", byte))
+        return 10.5;
+    return byte >= 'A' && byte <= 'Z' ? 8.4 : 7.5;
+}
+
 double text_width(const char *text, int64_t most) {
     double width = 0;
     int64_t count = 0;
     for (; text && *text && count < most; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if ((byte & 0xC0) == 0x80)
+        if ((*text & 0xC0) == 0x80)
             continue;
         count++;
-        width += byte >= 0xE3 ? 12 : strchr("iljtf.,:;|'!()[] ", byte) ? 4 : byte < 'a' ? 7.2 : 6.6;
+        width += character_width((unsigned char)*text);
     }
-    return width;
+    return text && *text ? width + 12 : width; /* the ellipsis */
 }
 
 void print_coordinate(FILE *stream, double value) {

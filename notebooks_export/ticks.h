@@ -30,7 +30,7 @@ typedef struct ticks {
     tick tick[TICKS_MAX];
 } ticks;
 
-/* About `wanted` (4 to 12) ticks at 1, 2 or 5 times a power of ten; powers of ten where a
+/* About `wanted` (4 to 24) ticks at 1, 2 or 5 times a power of ten; powers of ten where a
  * logarithmic scale is long. Steps of 1 at least where `whole`. */
 void ticks_place(const scale *scale, int wanted, bool whole, ticks *out);
 
