@@ -1,13 +1,91 @@
-#include "../section.h"
+/* How much of a rotary head stands at each frequency. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "../match.h"
+#include "../words.h"
+#include "head_lines.h"
+#include "key_map.h"
+
+enum { MOST_MODELS = 4, MOST_LAYERS = 20 };
 
 static bool is_present(const szg_collection *results) {
-    (void)results;
-    return false;
+    return szg_collection_find(results, "checkpoint_frequencies") != NULL;
+}
+
+static szg_status draw_map(page *page, rows model) {
+    key_map map;
+    words title;
+    SZG_TRY(key_map_of(page_context(page), model, "layer", "pair", "energy", &map));
+    key_map_look look = {
+        .row = "layer", .column = "pair", .what = "energy, mean over heads", .logarithmic = true};
+    szg_status status = words_open(page_context(page), &title);
+    if (status == SZG_OK) {
+        words_clipped(&title, rows_text(model, 0, "source"), 80);
+        fputs(": rotary energy by layer and pair", title.stream);
+        status = words_end(page_context(page), &title);
+    }
+    look.title = title.text;
+    if (status == SZG_OK)
+        status = key_map_draw(page, &map, &look,
+                              "Squared norm of the coupling block of each rotary pair, mean over "
+                              "heads; theta of the pairs is in the rows.",
+                              model);
+    words_free(&title);
+    key_map_free(&map);
+    return status;
+}
+
+static szg_status draw_layers(page *page, rows model, int64_t *left, int64_t *undrawn) {
+    const head_lines look = {.what = "rotary energy by frequency",
+                             .x = {.label = "theta, radians a position", .logarithmic = true},
+                             .y = {.label = "energy", .logarithmic = true},
+                             .by = "theta",
+                             .value = "energy",
+                             .noun = "energy of a pair"};
+    groups layers;
+    szg_status status = SZG_OK;
+    SZG_TRY(groups_split(page_context(page), model, (const char *const[]){"layer", NULL}, &layers));
+    for (int64_t i = 0; i < layers.count && status == SZG_OK; i++)
+        status = head_lines_draw(page, &look, layers.group[i], left, undrawn);
+    groups_free(&layers);
+    return status;
+}
+
+static szg_status draw_models(page *page, const groups *models) {
+    int64_t left = MOST_LAYERS, undrawn = 0;
+    szg_status status = SZG_OK;
+    page_grid_begin(page);
+    for (int64_t i = 0; i < models->count && i < MOST_MODELS && status == SZG_OK; i++)
+        status = draw_map(page, models->group[i]);
+    for (int64_t i = 0; i < models->count && status == SZG_OK; i++)
+        status = draw_layers(page, models->group[i], &left, &undrawn);
+    page_grid_end(page);
+    if (status == SZG_OK && undrawn > 0)
+        page_paragraph(page,
+                       "Frequencies of %" PRId64 " more heads are not drawn line by line: their "
+                       "rows are in the table checkpoint_frequencies.",
+                       undrawn);
+    return status;
 }
 
 static szg_status draw(page *page) {
-    (void)page;
-    return SZG_OK;
+    static const char *const needed[] = {"theta", "energy", NULL};
+    rows all = match_all(szg_collection_find(page_results(page), "checkpoint_frequencies"));
+    const char *missing = match_missing(all.table, needed, true);
+    groups models;
+    if (missing) {
+        page_paragraph(page,
+                       "The table checkpoint_frequencies has no column of numbers %s: rotary "
+                       "energies are not drawn.",
+                       missing);
+        return page_links(page, &all, 1);
+    }
+    SZG_TRY(groups_split(page_context(page), all, (const char *const[]){"result", "source", NULL},
+                         &models));
+    szg_status status = draw_models(page, &models);
+    groups_free(&models);
+    return status;
 }
 
 const section section_rotary = {"rotary", "Rotary energy by frequency", is_present, draw};

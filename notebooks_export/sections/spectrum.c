@@ -1,13 +1,132 @@
-#include "../section.h"
+/* Eigenvalues and singular values over the quantiles of the symbol. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "spectrum.h"
+
+const char *const spectrum_matrix[] = {"result", "source", "layer", "head", "matrix", NULL};
+const char *const spectrum_order[] = {"result", "source", "layer", "head", "matrix", "n", NULL};
+static const char *const of_figure[] = {"result", "source", "layer", "head",
+                                        "matrix", "kind",   NULL};
 
 static bool is_present(const szg_collection *results) {
-    (void)results;
-    return false;
+    return szg_collection_find(results, "spectrum_eigenvalues") ||
+           szg_collection_find(results, "spectrum_summary");
+}
+
+/* Values that do not add up to the matrix's order have no places among its quantiles. */
+static bool is_whole(const spectrum_series *series) {
+    double listed = (double)(series->values.count + series->zeros);
+    return isnan(series->n) || series->n == listed;
+}
+
+static szg_status say_partial(page *page, const spectrum_series *series) {
+    words key;
+    SZG_TRY(words_open(page_context(page), &key));
+    words_key(&key, series->values);
+    szg_status status = words_end(page_context(page), &key);
+    if (status == SZG_OK)
+        page_paragraph(page,
+                       "%s: %" PRId64 " values are listed and %" PRId64
+                       " are said to be 0, which is not the matrix's order %.0f: no quantiles.",
+                       key.text, series->values.count, series->zeros, series->n);
+    words_free(&key);
+    return status;
+}
+
+/* Reads the orders of one figure, those that cannot be drawn left out. */
+static szg_status read_orders(page *page, const spectrum_tables *tables, const groups *orders,
+                              spectrum_series *series, int64_t *count) {
+    for (int64_t i = 0; i < orders->count && *count < FIGURE_COLOURS; i++) {
+        spectrum_series *next = &series[*count];
+        SZG_TRY(spectrum_read(page_context(page), tables, orders->group[i], next));
+        if (is_whole(next)) {
+            (*count)++;
+            continue;
+        }
+        szg_status status = say_partial(page, next);
+        spectrum_free(next);
+        SZG_TRY(status);
+    }
+    return SZG_OK;
+}
+
+static szg_status draw_matrix(page *page, const spectrum_tables *tables, rows of) {
+    spectrum_series series[FIGURE_COLOURS];
+    groups orders;
+    int64_t count = 0;
+    bool complex = false;
+    SZG_TRY(groups_split(page_context(page), of, (const char *const[]){"n", NULL}, &orders));
+    szg_status status = read_orders(page, tables, &orders, series, &count);
+    for (int64_t i = 0; i < count; i++)
+        complex = complex || series[i].complex;
+    if (status == SZG_OK && count > 0)
+        status = complex ? spectrum_draw_plane(page, series, count)
+                         : spectrum_draw_curves(page, series, count);
+    if (status == SZG_OK && orders.count > FIGURE_COLOURS)
+        page_paragraph(page, "Of %" PRId64 " orders the first %d are drawn.", orders.count,
+                       FIGURE_COLOURS);
+    for (int64_t i = 0; i < count; i++)
+        spectrum_free(&series[i]);
+    groups_free(&orders);
+    return status;
+}
+
+static szg_status draw_values(page *page, const spectrum_tables *tables) {
+    static const char *const needed[] = {"re", "im", NULL};
+    rows all = tables->eigenvalues;
+    const char *missing = match_missing(all.table, needed, true);
+    groups figures;
+    if (missing) {
+        page_paragraph(page,
+                       "The table spectrum_eigenvalues has no column of numbers %s: its values are "
+                       "not drawn.",
+                       missing);
+        return page_links(page, &all, 1);
+    }
+    SZG_TRY(groups_split(page_context(page), all, of_figure, &figures));
+    szg_status status = SZG_OK;
+    page_grid_begin(page);
+    for (int64_t i = 0; i < figures.count && i < SPECTRUM_FIGURES && status == SZG_OK; i++)
+        status = draw_matrix(page, tables, figures.group[i]);
+    page_grid_end(page);
+    if (status == SZG_OK && figures.count > SPECTRUM_FIGURES) {
+        page_paragraph(page,
+                       "%" PRId64 " more spectra are not drawn: their rows are in the table "
+                       "spectrum_eigenvalues.",
+                       figures.count - SPECTRUM_FIGURES);
+        status = page_links(page, &all, 1);
+    }
+    groups_free(&figures);
+    return status;
+}
+
+static szg_status split_table(page *page, const char *name, groups *out) {
+    const szg_table *table = szg_collection_find(page_results(page), name);
+    *out = (groups){0};
+    if (!table)
+        return SZG_OK;
+    return groups_split(page_context(page), match_all(table), spectrum_order, out);
 }
 
 static szg_status draw(page *page) {
-    (void)page;
-    return SZG_OK;
+    const szg_collection *results = page_results(page);
+    const szg_table *summary = szg_collection_find(results, "spectrum_summary");
+    spectrum_tables tables = {.eigenvalues =
+                                  match_all(szg_collection_find(results, "spectrum_eigenvalues"))};
+    szg_status status = split_table(page, "spectrum_samples", &tables.samples);
+    if (status == SZG_OK)
+        status = split_table(page, "spectrum_range", &tables.range);
+    if (status == SZG_OK)
+        status = split_table(page, "spectrum_summary", &tables.summary);
+    if (status == SZG_OK && tables.eigenvalues.count > 0)
+        status = draw_values(page, &tables);
+    if (status == SZG_OK && summary)
+        status = spectrum_draw_ranges(page, &tables, match_all(summary));
+    groups_free(&tables.samples);
+    groups_free(&tables.range);
+    groups_free(&tables.summary);
+    return status;
 }
 
 const section section_spectrum = {"spectrum", "Eigenvalues over the symbol", is_present, draw};

@@ -1,13 +1,348 @@
-#include "../section.h"
+/* The symbol as a function of the angle, with its certified minimum and maximum. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <szego/csv.h>
+#include <szego/memory.h>
+#include "symbol.h"
+
+enum { MOST_SOURCES = 2 * FIGURE_COLOURS, METHOD_CHARACTERS = 120 };
+
+static const char *const of_curve[] = {"result", "source", "layer",      "head",
+                                       "matrix", "n",      "convention", NULL};
 
 static bool is_present(const szg_collection *results) {
-    (void)results;
-    return false;
+    return szg_collection_find(results, "symbol_samples") ||
+           szg_collection_find(results, "symbol_atoms");
+}
+
+/* One sampled symbol. */
+typedef struct curve {
+    rows samples;
+    const rows *range; /* NULL: none */
+    double *theta, *re, *im;
+    bool complex;
+} curve;
+
+static void curve_free(curve *of) {
+    szg_memory_free(of->theta);
+    szg_memory_free(of->re);
+    szg_memory_free(of->im);
+    *of = (curve){0};
+}
+
+static szg_status read_columns(szg_context *context, curve *out) {
+    SZG_TRY(rows_reals(context, out->samples, "theta", &out->theta));
+    SZG_TRY(rows_reals(context, out->samples, "re", &out->re));
+    SZG_TRY(rows_reals(context, out->samples, "im", &out->im));
+    for (int64_t i = 0; i < out->samples.count; i++)
+        out->complex = out->complex || (out->im[i] != 0 && !isnan(out->im[i]));
+    return SZG_OK;
+}
+
+static szg_status read_curve(szg_context *context, rows samples, const groups *ranges, curve *out) {
+    *out = (curve){.samples = samples, .range = match_find(ranges, samples, of_curve)};
+    szg_status status = read_columns(context, out);
+    if (status != SZG_OK)
+        curve_free(out);
+    return status;
+}
+
+/* "head 3, n = 512, truncated": what tells the curves of one figure apart. */
+static void name_curve(words *words, rows of) {
+    double head = rows_real(of, 0, "head"), n = rows_real(of, 0, "n");
+    if (!isnan(head))
+        fprintf(words->stream, "head %.0f, ", head);
+    if (!isnan(n))
+        fprintf(words->stream, "n = %.0f, ", n);
+    const char *convention = rows_text(of, 0, "convention");
+    words_clipped(words, convention ? convention : "symbol", 24);
+}
+
+static szg_status add_line(szg_context *context, figure *figure, const curve *of, const char *part,
+                           int colour, const double *y) {
+    words name;
+    SZG_TRY(words_open(context, &name));
+    if (part)
+        fputs(part, name.stream);
+    else
+        name_curve(&name, of->samples);
+    szg_status status = words_end(context, &name);
+    if (status == SZG_OK)
+        status = figure_line(context, figure, &(figure_style){name.text, colour}, of->samples.count,
+                             of->theta, y);
+    words_free(&name);
+    return status;
+}
+
+static szg_status add_modulus(szg_context *context, figure *figure, const curve *of) {
+    double *modulus;
+    SZG_TRY(szg_memory_alloc(context, of->samples.count, sizeof *modulus, &modulus));
+    for (int64_t i = 0; i < of->samples.count; i++)
+        modulus[i] = hypot(of->re[i], of->im[i]);
+    szg_status status = add_line(context, figure, of, "|a|", 0, modulus);
+    szg_memory_free(modulus);
+    return status;
+}
+
+/* The end's enclosure, to every digit that it has. */
+static void print_enclosure(words *words, const char *what, double lo, double hi) {
+    char least[SZG_REAL_TEXT], most[SZG_REAL_TEXT];
+    fprintf(words->stream, "%s in [%s, %s], wide by ", what, szg_real_text(lo, least),
+            szg_real_text(hi, most));
+    html_number(words->stream, hi - lo);
+}
+
+/* The certified ends where they were found: points with their enclosures, and lines across a figure
+ * of one curve. */
+static szg_status add_end(szg_context *context, figure *figure, const curve *of, const char *which,
+                          int colour, bool line) {
+    bool least = strcmp(which, "minimum") == 0;
+    double theta = rows_real(*of->range, 0, least ? "theta_min" : "theta_max");
+    double lo = rows_real(*of->range, 0, least ? "min_lo" : "max_lo");
+    double hi = rows_real(*of->range, 0, least ? "min_hi" : "max_hi");
+    double at = least ? lo : hi;
+    words text;
+    if (isnan(at))
+        return SZG_OK;
+    SZG_TRY(words_open(context, &text));
+    fputs("certified ", text.stream);
+    print_enclosure(&text, which, lo, hi);
+    fputs(", found at theta = ", text.stream);
+    html_number(text.stream, theta);
+    szg_status status = words_end(context, &text);
+    const char *hover[] = {text.text};
+    if (status == SZG_OK && line)
+        status = figure_rule(context, figure, &(figure_style){NULL, FIGURE_MUTED}, false, at);
+    if (status == SZG_OK)
+        status =
+            figure_points(context, figure, &(figure_style){NULL, colour}, 1, &theta, &at, hover);
+    words_free(&text);
+    return status;
+}
+
+static szg_status add_curve(szg_context *context, figure *figure, const curve *of, int colour,
+                            bool alone) {
+    if (of->complex) {
+        SZG_TRY(add_modulus(context, figure, of));
+        SZG_TRY(add_line(context, figure, of, "Re a", 1, of->re));
+        SZG_TRY(add_line(context, figure, of, "Im a", 2, of->im));
+    } else {
+        SZG_TRY(add_line(context, figure, of, NULL, colour, of->re));
+    }
+    if (!of->range)
+        return SZG_OK;
+    SZG_TRY(add_end(context, figure, of, "minimum", colour, alone));
+    return add_end(context, figure, of, "maximum", colour, alone);
+}
+
+/* More oscillations than samples: the line then misses what the certified ends see. */
+static bool is_coarse(const curve *of) {
+    const char *convention = rows_text(of->samples, 0, "convention");
+    bool closed = convention && strcmp(convention, "closed_form") == 0;
+    return !closed && 2 * (rows_real(of->samples, 0, "n") - 1) >= (double)of->samples.count;
+}
+
+/* The certified ends of all curves, and the widest enclosure of one. */
+typedef struct ends {
+    double lo, hi, width;
+    int64_t stated; /* curves whose range is */
+    const rows *range;
+} ends;
+
+static ends ends_of(const curve *curves, int64_t count) {
+    ends ends = {INFINITY, -INFINITY, 0, 0, NULL};
+    for (int64_t i = 0; i < count; i++) {
+        const rows *range = curves[i].range;
+        double lo = range ? rows_real(*range, 0, "min_lo") : NAN;
+        double hi = range ? rows_real(*range, 0, "max_hi") : NAN;
+        if (!(lo <= hi))
+            continue;
+        ends.lo = fmin(ends.lo, lo);
+        ends.hi = fmax(ends.hi, hi);
+        ends.width = fmax(ends.width, fmax(rows_real(*range, 0, "min_hi") - lo,
+                                           hi - rows_real(*range, 0, "max_lo")));
+        ends.range = range;
+        ends.stated++;
+    }
+    return ends;
+}
+
+static void quote(words *words, const char *what, rows of, const char *column) {
+    const char *text = rows_text(of, 0, column);
+    if (!text)
+        return;
+    fprintf(words->stream, " %s: ", what);
+    words_clipped(words, text, METHOD_CHARACTERS);
+    fputs(".", words->stream);
+}
+
+static void describe_range(words *words, const curve *curves, int64_t count) {
+    ends ends = ends_of(curves, count);
+    if (ends.stated == 0) {
+        fputs("No range is stated for this symbol.", words->stream);
+        return;
+    }
+    if (count == 1)
+        fprintf(words->stream, "Certified range%s: ", curves->complex ? " of |a|" : "");
+    else
+        fprintf(words->stream, "The certified ranges of %" PRId64 " symbols, all within ",
+                ends.stated);
+    html_number(words->stream, ends.lo);
+    fputs(" to ", words->stream);
+    html_number(words->stream, ends.hi);
+    fprintf(words->stream, ": the ends are points, each known to within ");
+    html_number(words->stream, ends.width);
+    fputs(" or better.", words->stream);
+    quote(words, "This range", *ends.range, "note");
+    quote(words, "Method", *ends.range, "method");
+}
+
+static void describe(words *words, const curve *curves, int64_t count) {
+    bool coarse = false;
+    describe_range(words, curves, count);
+    for (int64_t i = 0; i < count; i++)
+        coarse = coarse || is_coarse(&curves[i]);
+    if (coarse)
+        fputs(" The line has fewer points than the symbol has oscillations: it may miss peaks, the "
+              "certified ends do not.",
+              words->stream);
+}
+
+static szg_status put(page *page, figure **figure, const curve *curves, int64_t count) {
+    rows source[MOST_SOURCES];
+    words caption;
+    int64_t sources = 0;
+    for (int64_t i = 0; i < count; i++) {
+        source[sources++] = curves[i].samples;
+        if (curves[i].range)
+            source[sources++] = *curves[i].range;
+    }
+    szg_status status = words_open(page_context(page), &caption);
+    if (status == SZG_OK) {
+        describe(&caption, curves, count);
+        status = words_end(page_context(page), &caption);
+    }
+    if (status == SZG_OK)
+        status = page_figure(page, figure, source, sources, caption.text);
+    words_free(&caption);
+    figure_close(figure);
+    return status;
+}
+
+static szg_status open_titled(page *page, rows of, bool several, figure **out) {
+    figure_options options = {
+        .x = {.label = "theta, radians", .lo = 0, .hi = 6.28318530717958647692},
+        .y = {.label = "a(theta)"}};
+    words title;
+    SZG_TRY(words_open(page_context(page), &title));
+    words_key(&title, of);
+    fputs(several ? " and the like: symbols" : ": symbol", title.stream);
+    szg_status status = words_end(page_context(page), &title);
+    options.title = title.text;
+    if (status == SZG_OK)
+        status = figure_open(page_context(page), &options, out);
+    words_free(&title);
+    return status;
+}
+
+/* A complex symbol takes three lines and so a figure of its own. */
+static szg_status draw_curves(page *page, const curve *curves, int64_t count) {
+    figure *figure;
+    SZG_TRY(open_titled(page, curves->samples, count > 1, &figure));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < count && status == SZG_OK; i++)
+        status = add_curve(page_context(page), figure, &curves[i], (int)i, count == 1);
+    if (status == SZG_OK)
+        return put(page, &figure, curves, count);
+    figure_close(&figure);
+    return status;
+}
+
+/* Draws the curves in figures of as many as have colours, until *left figures are drawn; *next is
+ * the first curve that is not. */
+static szg_status draw_figures(page *page, const groups *curves, const groups *ranges,
+                               int64_t *left, int64_t *next) {
+    curve open[FIGURE_COLOURS];
+    szg_status status = SZG_OK;
+    while (*next<curves->count && * left> 0 && status == SZG_OK) {
+        int64_t count = 0;
+        bool full = false;
+        while (!full && *next < curves->count && count < FIGURE_COLOURS) {
+            status = read_curve(page_context(page), curves->group[*next], ranges, &open[count]);
+            full = status != SZG_OK || (open[count].complex && count > 0);
+            if (full && status == SZG_OK)
+                curve_free(&open[count]); /* begins the next figure */
+            if (full)
+                break;
+            full = open[count++].complex;
+            ++*next;
+        }
+        if (status == SZG_OK)
+            status = draw_curves(page, open, count);
+        for (int64_t i = 0; i < count; i++)
+            curve_free(&open[i]);
+        --*left;
+    }
+    return status;
+}
+
+/* Figures of one matrix of one source: its heads, orders and conventions. */
+static szg_status draw_sources(page *page, rows all, const groups *ranges) {
+    static const char *const together[] = {"result", "source", "layer", "matrix", NULL};
+    groups sources, curves;
+    int64_t left = SPECTRUM_FIGURES, undrawn = 0;
+    SZG_TRY(groups_split(page_context(page), all, together, &sources));
+    szg_status status = SZG_OK;
+    page_grid_begin(page);
+    for (int64_t i = 0; i < sources.count && status == SZG_OK; i++) {
+        int64_t next = 0;
+        status = groups_split(page_context(page), sources.group[i], of_curve, &curves);
+        if (status != SZG_OK)
+            break;
+        status = draw_figures(page, &curves, ranges, &left, &next);
+        undrawn += curves.count - next;
+        groups_free(&curves);
+    }
+    page_grid_end(page);
+    groups_free(&sources);
+    if (status == SZG_OK && undrawn > 0) {
+        page_paragraph(page,
+                       "%" PRId64 " more symbols are not drawn: their rows are in the table "
+                       "symbol_samples.",
+                       undrawn);
+        status = page_links(page, &all, 1);
+    }
+    return status;
+}
+
+static szg_status draw_samples(page *page, const szg_table *samples) {
+    static const char *const needed[] = {"theta", "re", "im", NULL};
+    const szg_table *range = szg_collection_find(page_results(page), "symbol_range");
+    const char *missing = match_missing(samples, needed, true);
+    groups ranges = {0};
+    rows all = match_all(samples);
+    if (missing) {
+        page_paragraph(page,
+                       "The table symbol_samples has no column of numbers %s: the symbols are not "
+                       "drawn.",
+                       missing);
+        return page_links(page, &all, 1);
+    }
+    if (range)
+        SZG_TRY(groups_split(page_context(page), match_all(range), of_curve, &ranges));
+    szg_status status = draw_sources(page, all, &ranges);
+    groups_free(&ranges);
+    return status;
 }
 
 static szg_status draw(page *page) {
-    (void)page;
-    return SZG_OK;
+    const szg_table *samples = szg_collection_find(page_results(page), "symbol_samples");
+    const szg_table *atoms = szg_collection_find(page_results(page), "symbol_atoms");
+    if (samples && szg_table_rows(samples) > 0)
+        SZG_TRY(draw_samples(page, samples));
+    return atoms && szg_table_rows(atoms) > 0 ? symbol_draw_atoms(page, match_all(atoms)) : SZG_OK;
 }
 
 const section section_symbol = {"symbol", "Symbols", is_present, draw};

@@ -1,0 +1,18 @@
+/* Rows of one table that belong to rows of another. */
+#ifndef SZG_NOTEBOOKS_EXPORT_MATCH_H
+#define SZG_NOTEBOOKS_EXPORT_MATCH_H
+
+#include "groups.h"
+
+/* Every row of a table; NULL: no rows. */
+rows match_all(const szg_table *table);
+
+/* The first group whose cells in `columns` (ends with NULL) are those of the first row of `like`,
+ * numbers as numbers; a column that one of the two tables lacks decides nothing. NULL: none. */
+const rows *match_find(const groups *in, rows like, const char *const *columns);
+
+/* The first of the columns (ends with NULL) that the table lacks, or that is text where `numbers`
+ * says that numbers are needed; NULL: none. */
+const char *match_missing(const szg_table *table, const char *const *columns, bool numbers);
+
+#endif

@@ -1,0 +1,118 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include <szego/memory.h>
+#include "quantile.h"
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The number of listed values below `limit`, or up to it. */
+static int64_t count_below(const quantiles *of, double limit, bool and_equal) {
+    int64_t first = 0, last = of->listed;
+    while (first < last) {
+        int64_t middle = first + (last - first) / 2;
+        if (of->value[middle] < limit || (and_equal && of->value[middle] == limit))
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+szg_status quantiles_of(szg_context *context, int64_t count, const double *value, int64_t zeros,
+                        quantiles *out) {
+    *out = (quantiles){.zeros = zeros};
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->value, &out->value));
+    for (int64_t i = 0; i < count; i++)
+        if (isfinite(value[i]))
+            out->value[out->listed++] = value[i];
+    qsort(out->value, (size_t)out->listed, sizeof *out->value, compare);
+    out->below = count_below(out, 0, false);
+    out->total = out->listed + zeros;
+    return SZG_OK;
+}
+
+void quantiles_free(quantiles *quantiles) {
+    szg_memory_free(quantiles->value);
+    *quantiles = (struct quantiles){0};
+}
+
+int64_t quantiles_within(const quantiles *of, double lo, double hi, double *beyond) {
+    int64_t within = count_below(of, hi, true) - count_below(of, lo, false);
+    double least = of->listed > 0 ? of->value[0] : 0;
+    double most = of->listed > 0 ? of->value[of->listed - 1] : 0;
+    if (of->zeros > 0) {
+        within += lo <= 0 && 0 <= hi ? of->zeros : 0;
+        least = fmin(least, 0);
+        most = fmax(most, 0);
+    }
+    *beyond = of->total > 0 ? fmax(0, fmax(lo - least, most - hi)) : 0;
+    return within > 0 ? within : 0;
+}
+
+/* A quantile function as steps: the values in their order, all zeros as one step. */
+typedef struct steps {
+    const quantiles *of;
+    int64_t listed, passed; /* listed values, and values, up to the step's end */
+    double value, end;      /* the step, and the share at which it ends */
+    bool zeros_passed;
+} steps;
+
+static bool next_step(steps *steps) {
+    const quantiles *of = steps->of;
+    if (steps->passed == of->total)
+        return false;
+    if (of->zeros > 0 && steps->listed == of->below && !steps->zeros_passed) {
+        steps->zeros_passed = true;
+        steps->passed += of->zeros;
+        steps->value = 0;
+    } else {
+        steps->value = of->value[steps->listed++];
+        steps->passed++;
+    }
+    steps->end = (double)steps->passed / (double)of->total;
+    return true;
+}
+
+double quantiles_distance(const quantiles *a, const quantiles *b) {
+    steps left = {.of = a}, right = {.of = b};
+    bool more = next_step(&left);
+    double at = 0, sum = 0;
+    if (!next_step(&right) || !more)
+        return NAN;
+    while (more) {
+        double end = fmin(left.end, right.end);
+        sum += fabs(left.value - right.value) * (end - at);
+        at = end;
+        bool left_ends = left.end <= end, right_ends = right.end <= end;
+        more = (!left_ends || next_step(&left)) && (!right_ends || next_step(&right));
+    }
+    return sum;
+}
+
+szg_status quantiles_curve(szg_context *context, const quantiles *of, int64_t *count,
+                           double **share, double **value) {
+    int64_t ends = of->zeros > 1 ? 2 : of->zeros, points = of->listed + ends;
+    *share = *value = NULL;
+    SZG_TRY(szg_memory_alloc(context, points, sizeof **share, share));
+    szg_status status = szg_memory_alloc(context, points, sizeof **value, value);
+    if (status != SZG_OK) {
+        szg_memory_free(*share);
+        *share = NULL;
+        return status;
+    }
+    for (int64_t i = 0; i < points; i++) {
+        int64_t past = i - of->below; /* 0, 1: the zeros, where there are any */
+        bool zero = past >= 0 && past < ends;
+        int64_t listed = past >= ends ? i - ends : i;
+        int64_t place = zero ? of->below + (past == 0 ? 0 : of->zeros - 1)
+                             : listed + (past >= ends ? of->zeros : 0);
+        (*share)[i] = ((double)place + 0.5) / (double)of->total;
+        (*value)[i] = zero ? 0 : of->value[listed];
+    }
+    *count = points;
+    return SZG_OK;
+}

@@ -1,0 +1,34 @@
+/* The quantiles of a list of numbers, some of which may be zeros that are counted, not listed. */
+#ifndef SZG_NOTEBOOKS_EXPORT_QUANTILE_H
+#define SZG_NOTEBOOKS_EXPORT_QUANTILE_H
+
+#include <szego/context.h>
+
+typedef struct quantiles {
+    double *value;  /* [listed], ascending, finite */
+    int64_t listed; /* without what was not finite */
+    int64_t below;  /* of the listed, those that stand before the zeros */
+    int64_t zeros;  /* further values that are 0 */
+    int64_t total;  /* listed + zeros */
+} quantiles;
+
+/* Sorts a copy of the values; NaN and infinities are left out. zeros >= 0. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status quantiles_of(szg_context *context, int64_t count, const double *value,
+                                         int64_t zeros, quantiles *out);
+void quantiles_free(quantiles *quantiles);
+
+/* How many of all values lie in [lo, hi], and in *beyond how far the farthest of the others is from
+ * it, 0 where there is none. */
+int64_t quantiles_within(const quantiles *quantiles, double lo, double hi, double *beyond);
+
+/* The mean distance between the quantiles of the two lists, the integral of |Q_a(q) - Q_b(q)| over
+ * 0 < q < 1: the 1-Wasserstein distance of the two empirical distributions. NaN where one is empty.
+ */
+double quantiles_distance(const quantiles *a, const quantiles *b);
+
+/* The curve for a plot: the k-th of all n values over (k + 1/2)/n; of the zeros the first and the
+ * last. Arrays of *count numbers (szg_memory_free). SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status quantiles_curve(szg_context *context, const quantiles *quantiles,
+                                            int64_t *count, double **share, double **value);
+
+#endif

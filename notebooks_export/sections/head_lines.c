@@ -1,0 +1,154 @@
+#include <inttypes.h>
+#include <math.h>
+
+#include <szego/memory.h>
+#include "../quantile.h"
+#include "../words.h"
+#include "head_lines.h"
+
+/* One head's line. */
+typedef struct line {
+    rows from;
+    double *x, *y;
+    int64_t count;
+    double peak; /* the greatest y */
+} line;
+
+static void line_free(line *line) {
+    szg_memory_free(line->x);
+    szg_memory_free(line->y);
+    *line = (struct line){0};
+}
+
+/* Values from the greatest on, over 1, 2, ... */
+static szg_status sort_line(szg_context *context, line *line) {
+    quantiles sorted;
+    SZG_TRY(quantiles_of(context, line->count, line->y, 0, &sorted));
+    line->count = sorted.listed;
+    for (int64_t i = 0; i < sorted.listed; i++) {
+        line->y[i] = sorted.value[sorted.listed - 1 - i];
+        line->x[i] = (double)(i + 1);
+    }
+    quantiles_free(&sorted);
+    return SZG_OK;
+}
+
+static szg_status fill_line(szg_context *context, const head_lines *look, line *out) {
+    out->count = out->from.count;
+    out->peak = NAN;
+    SZG_TRY(rows_reals(context, out->from, look->value, &out->y));
+    if (look->by)
+        SZG_TRY(rows_reals(context, out->from, look->by, &out->x));
+    else
+        SZG_TRY(szg_memory_alloc(context, out->count, sizeof *out->x, &out->x));
+    if (!look->by)
+        SZG_TRY(sort_line(context, out));
+    for (int64_t i = 0; i < out->count; i++)
+        if (isfinite(out->y[i]))
+            out->peak = fmax(out->peak, out->y[i]);
+    return SZG_OK;
+}
+
+static szg_status add_line(szg_context *context, figure *figure, const line *line, int colour) {
+    words name;
+    double head = rows_real(line->from, 0, "head");
+    SZG_TRY(words_open(context, &name));
+    if (isnan(head))
+        fputs("all", name.stream);
+    else
+        fprintf(name.stream, "head %.0f", head);
+    szg_status status = words_end(context, &name);
+    if (status == SZG_OK)
+        status = figure_line(context, figure, &(figure_style){name.text, colour}, line->count,
+                             line->x, line->y);
+    words_free(&name);
+    return status;
+}
+
+/* Which head has the greatest value, and what the others' are beside it. */
+static szg_status describe(szg_context *context, const head_lines *look, const line *lines,
+                           int64_t count, words *caption) {
+    int64_t most = 0, least = 0;
+    SZG_TRY(words_open(context, caption));
+    for (int64_t i = 1; i < count; i++) {
+        most = !(lines[i].peak <= lines[most].peak) ? i : most;
+        least = !(lines[i].peak >= lines[least].peak) ? i : least;
+    }
+    fprintf(caption->stream, "The greatest %s: ", look->noun);
+    html_number(caption->stream, lines[most].peak);
+    if (count > 1) {
+        fprintf(caption->stream, " in head %.0f; the head whose greatest is least, %.0f, has ",
+                rows_real(lines[most].from, 0, "head"), rows_real(lines[least].from, 0, "head"));
+        html_number(caption->stream, lines[least].peak);
+    }
+    fputs(".", caption->stream);
+    return words_end(context, caption);
+}
+
+static szg_status open_titled(page *page, const head_lines *look, rows of, figure **out) {
+    double layer = rows_real(of, 0, "layer");
+    const char *matrix = rows_text(of, 0, "matrix");
+    words title;
+    SZG_TRY(words_open(page_context(page), &title));
+    if (!isnan(layer))
+        fprintf(title.stream, "layer %.0f, ", layer);
+    if (matrix) {
+        words_clipped(&title, matrix, 48);
+        fputs(": ", title.stream);
+    }
+    fputs(look->what, title.stream);
+    szg_status status = words_end(page_context(page), &title);
+    figure_options options = {.title = title.text, .x = look->x, .y = look->y};
+    if (status == SZG_OK)
+        status = figure_open(page_context(page), &options, out);
+    words_free(&title);
+    return status;
+}
+
+static szg_status put(page *page, const head_lines *look, const line *lines, int64_t count) {
+    figure *figure = NULL;
+    words caption = {0};
+    rows source[FIGURE_COLOURS];
+    szg_status status = open_titled(page, look, lines->from, &figure);
+    for (int64_t i = 0; i < count && status == SZG_OK; i++) {
+        source[i] = lines[i].from;
+        status = add_line(page_context(page), figure, &lines[i], (int)i);
+    }
+    if (status == SZG_OK)
+        status = describe(page_context(page), look, lines, count, &caption);
+    if (status == SZG_OK)
+        status = page_figure(page, &figure, source, count, caption.text);
+    words_free(&caption);
+    figure_close(&figure);
+    return status;
+}
+
+static szg_status draw_some(page *page, const head_lines *look, const rows *heads, int64_t count) {
+    line lines[FIGURE_COLOURS] = {{.count = 0}};
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < count && status == SZG_OK; i++) {
+        lines[i].from = heads[i];
+        status = fill_line(page_context(page), look, &lines[i]);
+    }
+    if (status == SZG_OK)
+        status = put(page, look, lines, count);
+    for (int64_t i = 0; i < count; i++)
+        line_free(&lines[i]);
+    return status;
+}
+
+szg_status head_lines_draw(page *page, const head_lines *look, rows layer, int64_t *left,
+                           int64_t *undrawn) {
+    groups heads;
+    SZG_TRY(groups_split(page_context(page), layer, (const char *const[]){"head", NULL}, &heads));
+    int64_t pieces = (heads.count + FIGURE_COLOURS - 1) / FIGURE_COLOURS, next = 0;
+    szg_status status = SZG_OK;
+    for (int64_t piece = 0; piece<pieces && * left> 0 && status == SZG_OK; piece++, --*left) {
+        int64_t end = heads.count * (piece + 1) / pieces;
+        status = draw_some(page, look, heads.group + next, end - next);
+        next = end;
+    }
+    *undrawn += heads.count - next;
+    groups_free(&heads);
+    return status;
+}

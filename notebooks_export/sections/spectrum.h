@@ -1,0 +1,68 @@
+/* What the files of the section about eigenvalues share. */
+#ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_SPECTRUM_H
+#define SZG_NOTEBOOKS_EXPORT_SECTIONS_SPECTRUM_H
+
+#include "../match.h"
+#include "../quantile.h"
+#include "../section.h"
+#include "../words.h"
+
+enum { SPECTRUM_FIGURES = 24 };
+
+/* The columns that tell one matrix, and one matrix of one order, from the others. */
+extern const char *const spectrum_matrix[], *const spectrum_order[];
+
+typedef struct spectrum_tables {
+    rows eigenvalues;               /* table NULL: none */
+    groups samples, range, summary; /* by spectrum_order */
+} spectrum_tables;
+
+/* The eigenvalues or singular values of one matrix, and what is known of its symbol. */
+typedef struct spectrum_series {
+    rows values;
+    const rows *samples, *range, *summary; /* of the same matrix; NULL: none */
+    bool singular;                         /* singular values */
+    bool complex;                          /* some imaginary part is not 0 */
+    bool part;                             /* the symbol is of the matrix's Toeplitz part only */
+    double n;                              /* NaN: not said */
+    double *re, *im;                       /* [values.count] */
+    int64_t zeros;                         /* further values that are 0 */
+    quantiles spectrum;                    /* of re */
+    quantiles symbol;                      /* total 0: no symbol whose quantiles compare */
+    double lo, hi;                         /* certified to hold every value; NaN: nothing is */
+    double radius;                         /* the same for moduli */
+} spectrum_series;
+
+SZG_CHECK_RESULT szg_status spectrum_read(szg_context *context, const spectrum_tables *tables,
+                                          rows values, spectrum_series *out);
+void spectrum_free(spectrum_series *series);
+
+/* The certified range that a row of `range` or `summary` states for the values of a matrix. */
+typedef struct spectrum_bounds {
+    double lo, hi;   /* of eigenvalues, or of singular values; NaN: none */
+    double radius;   /* of their moduli */
+    bool part;       /* the symbol is of the Toeplitz part, and bounds nothing of the matrix */
+    bool is_modulus; /* stated is the range of |a| */
+} spectrum_bounds;
+spectrum_bounds spectrum_bounds_of(rows stated, bool singular);
+
+/* Figures of values of one matrix at up to FIGURE_COLOURS orders: over quantiles, or in the complex
+ * plane. */
+SZG_CHECK_RESULT szg_status spectrum_draw_curves(page *page, const spectrum_series *series,
+                                                 int64_t count);
+SZG_CHECK_RESULT szg_status spectrum_draw_plane(page *page, const spectrum_series *series,
+                                                int64_t count);
+
+/* The caption for them: what holds at every order. */
+void spectrum_describe_curves(words *words, const spectrum_series *series, int64_t count);
+void spectrum_describe_plane(words *words, const spectrum_series *series, int64_t count);
+
+/* Ends of the spectrum within the certified range, for rows of `summary` whose values are not
+ * listed. */
+SZG_CHECK_RESULT szg_status spectrum_draw_ranges(page *page, const spectrum_tables *tables,
+                                                 rows summary);
+
+/* "eigenvalues, n = 512" */
+void spectrum_name(words *words, const spectrum_series *series);
+
+#endif

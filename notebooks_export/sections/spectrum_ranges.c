@@ -1,0 +1,209 @@
+/* Ends of spectra whose values are not listed, within the certified range of the symbol. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <szego/memory.h>
+#include "spectrum.h"
+
+enum { MOST_BARS = 64, BAR_POINTS = 3 };
+static const double beside = 0.16; /* of the distance between two rows */
+
+/* Intervals as lines of a figure: two ends and a gap each. */
+typedef struct intervals {
+    double x[BAR_POINTS * MOST_BARS], y[BAR_POINTS * MOST_BARS];
+    int64_t points;
+} intervals;
+
+static void add_interval(intervals *to, double x, double lo, double hi) {
+    const double y[BAR_POINTS] = {lo, hi, NAN};
+    if (!(lo <= hi))
+        return;
+    for (int i = 0; i < BAR_POINTS; i++) {
+        to->x[to->points] = x;
+        to->y[to->points++] = y[i];
+    }
+}
+
+static szg_status draw_intervals(szg_context *context, figure *figure, const char *name, int colour,
+                                 const intervals *of) {
+    if (of->points == 0)
+        return SZG_OK;
+    SZG_TRY(figure_line(context, figure, &(figure_style){name, colour}, of->points, of->x, of->y));
+    return figure_points(context, figure, &(figure_style){NULL, colour}, of->points, of->x, of->y,
+                         NULL);
+}
+
+/* One figure in the making. */
+typedef struct ranges {
+    intervals certified, eigenvalues, singular;
+    words label[MOST_BARS];
+    const char *name[MOST_BARS];
+    int64_t rows, within, bounded; /* drawn; with their range certified; of those, inside it */
+} ranges;
+
+/* Singular values stand in for eigenvalues that are complex or were not computed. */
+static void add_row(ranges *of, rows row) {
+    double lo = rows_real(row, 0, "lambda_min"), hi = rows_real(row, 0, "lambda_max");
+    double x = (double)of->rows;
+    bool is_modulus = spectrum_bounds_of(row, false).is_modulus, singular = is_modulus || isnan(hi);
+    if (singular) {
+        lo = rows_real(row, 0, "sigma_min");
+        hi = rows_real(row, 0, "sigma_max");
+    }
+    spectrum_bounds bounds = spectrum_bounds_of(row, singular);
+    add_interval(&of->certified, x - beside, bounds.lo, bounds.hi);
+    add_interval(singular ? &of->singular : &of->eigenvalues, x + beside, lo, hi);
+    if (!isnan(bounds.hi) && lo <= hi) {
+        of->bounded++;
+        of->within += bounds.lo <= lo && hi <= bounds.hi;
+    }
+}
+
+static szg_status label_row(szg_context *context, ranges *of, rows row) {
+    words *label = &of->label[of->rows];
+    double layer = rows_real(row, 0, "layer"), head = rows_real(row, 0, "head");
+    double n = rows_real(row, 0, "n");
+    SZG_TRY(words_open(context, label));
+    if (!isnan(layer))
+        fprintf(label->stream, "L%.0f ", layer);
+    if (!isnan(head))
+        fprintf(label->stream, "H%.0f ", head);
+    if (!isnan(n))
+        fprintf(label->stream, "n=%.0f", n);
+    SZG_TRY(words_end(context, label));
+    of->name[of->rows] = label->text;
+    return SZG_OK;
+}
+
+static szg_status print_caption(page *page, const ranges *of, rows from, figure **figure) {
+    words caption;
+    szg_status status = words_open(page_context(page), &caption);
+    if (status == SZG_OK) {
+        fprintf(caption.stream,
+                "The ends of the spectrum beside the certified range of the symbol: %" PRId64
+                " of %" PRId64 " spectra with such a range lie in it.",
+                of->within, of->bounded);
+        if (of->singular.points > 0)
+            fputs(" Where eigenvalues are complex or were not computed, singular values are drawn, "
+                  "which the maximum of |a| bounds.",
+                  caption.stream);
+        if (of->rows < from.count)
+            fprintf(caption.stream, " The first %" PRId64 " of %" PRId64 " rows are drawn.",
+                    of->rows, from.count);
+        fputs(" Every value: szego spectrum --all.", caption.stream);
+        status = words_end(page_context(page), &caption);
+    }
+    if (status == SZG_OK)
+        status = page_figure(page, figure, &from, 1, caption.text);
+    words_free(&caption);
+    figure_close(figure);
+    return status;
+}
+
+static szg_status draw_collected(page *page, const ranges *of, rows from) {
+    szg_context *context = page_context(page);
+    figure_options options = {
+        .x = {.label = "layer, head and order", .names = of->name, .count = of->rows},
+        .y = {.label = "value"}};
+    figure *figure = NULL;
+    words title;
+    SZG_TRY(words_open(context, &title));
+    words_key(&title, from);
+    fputs(" and others of its kind: ends of the spectrum", title.stream);
+    szg_status status = words_end(context, &title);
+    options.title = title.text;
+    if (status == SZG_OK)
+        status = figure_open(context, &options, &figure);
+    words_free(&title);
+    SZG_TRY(status);
+    SZG_TRY_GOTO(status,
+                 draw_intervals(context, figure, "certified range of the symbol", FIGURE_MUTED,
+                                &of->certified),
+                 fail);
+    SZG_TRY_GOTO(status, draw_intervals(context, figure, "eigenvalues", 0, &of->eigenvalues), fail);
+    SZG_TRY_GOTO(status, draw_intervals(context, figure, "singular values", 1, &of->singular),
+                 fail);
+    return print_caption(page, of, from, &figure);
+fail:
+    figure_close(&figure);
+    return status;
+}
+
+static szg_status draw_figure(page *page, rows from) {
+    ranges *of;
+    szg_status status = SZG_OK;
+    SZG_TRY(szg_memory_alloc(page_context(page), 1, sizeof *of, &of));
+    for (int64_t i = 0; i < from.count && i < MOST_BARS && status == SZG_OK; i++) {
+        rows row = {from.table, from.row + i, 1};
+        add_row(of, row);
+        status = label_row(page_context(page), of, row);
+        of->rows++;
+    }
+    if (status == SZG_OK)
+        status = draw_collected(page, of, from);
+    for (int64_t i = 0; i < of->rows; i++)
+        words_free(&of->label[i]);
+    szg_memory_free(of);
+    return status;
+}
+
+/* The rows whose values are in no table of eigenvalues, in a new list. */
+static szg_status find_unlisted(page *page, const spectrum_tables *tables, rows summary,
+                                int64_t **row, int64_t *count) {
+    groups listed = {0};
+    if (tables->eigenvalues.count > 0)
+        SZG_TRY(groups_split(page_context(page), tables->eigenvalues, spectrum_order, &listed));
+    szg_status status = szg_memory_alloc(page_context(page), summary.count, sizeof **row, row);
+    *count = 0;
+    for (int64_t i = 0; i < summary.count && status == SZG_OK; i++) {
+        rows one = {summary.table, &i, 1};
+        if (!match_find(&listed, one, spectrum_order))
+            (*row)[(*count)++] = i;
+        if (i % 64 == 0)
+            status = szg_context_check_cancel(page_context(page));
+    }
+    groups_free(&listed);
+    if (status != SZG_OK)
+        szg_memory_free(*row);
+    return status;
+}
+
+static szg_status draw_figures(page *page, rows unlisted) {
+    static const char *const together[] = {"result", "source", "matrix", NULL};
+    groups figures;
+    szg_status status = SZG_OK;
+    SZG_TRY(groups_split(page_context(page), unlisted, together, &figures));
+    page_grid_begin(page);
+    for (int64_t i = 0; i < figures.count && i < SPECTRUM_FIGURES && status == SZG_OK; i++)
+        status = draw_figure(page, figures.group[i]);
+    page_grid_end(page);
+    if (status == SZG_OK && figures.count > SPECTRUM_FIGURES) {
+        page_paragraph(page,
+                       "Ranges of %" PRId64 " more sources are not drawn: their rows are in the "
+                       "table spectrum_summary.",
+                       figures.count - SPECTRUM_FIGURES);
+        status = page_links(page, &unlisted, 1);
+    }
+    groups_free(&figures);
+    return status;
+}
+
+szg_status spectrum_draw_ranges(page *page, const spectrum_tables *tables, rows summary) {
+    static const char *const needed[] = {"lambda_min", "lambda_max", NULL};
+    const char *missing = match_missing(summary.table, needed, true);
+    int64_t *row, count;
+    if (missing) {
+        page_paragraph(page,
+                       "The table spectrum_summary has no column of numbers %s: the ends of the "
+                       "spectra are not drawn.",
+                       missing);
+        return page_links(page, &summary, 1);
+    }
+    SZG_TRY(find_unlisted(page, tables, summary, &row, &count));
+    szg_status status = SZG_OK;
+    if (count > 0)
+        status = draw_figures(page, (rows){summary.table, row, count});
+    szg_memory_free(row);
+    return status;
+}

@@ -1,0 +1,109 @@
+/* The values of one matrix, and what the other tables say of its symbol. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/memory.h>
+#include "spectrum.h"
+
+static bool has_words(const char *text, const char *words) {
+    return text && strstr(text, words) != NULL;
+}
+
+/* The number in "448 further values are exactly 0 and not listed", a note of the last row. */
+static int64_t unlisted_zeros(rows values) {
+    const char *note = values.count > 0 ? rows_text(values, values.count - 1, "note") : NULL;
+    const char *end = note ? strstr(note, " further values are exactly 0") : NULL;
+    const char *begin = end;
+    while (begin && begin > note && begin[-1] >= '0' && begin[-1] <= '9' && end - begin < 18)
+        begin--;
+    return begin == end ? 0 : strtoll(begin, NULL, 10);
+}
+
+spectrum_bounds spectrum_bounds_of(rows stated, bool singular) {
+    spectrum_bounds bounds = {NAN, NAN, NAN, false, false};
+    bool in_summary = szg_table_find(stated.table, "symbol_max_hi") >= 0;
+    double lo = rows_real(stated, 0, in_summary ? "symbol_min_lo" : "min_lo");
+    double hi = rows_real(stated, 0, in_summary ? "symbol_max_hi" : "max_hi");
+    const char *note = rows_text(stated, 0, "note"),
+               *convention = rows_text(stated, 0, "convention");
+    bounds.part = has_words(note, "Toeplitz part");
+    bounds.is_modulus = has_words(note, in_summary ? "symbol columns bound |a|" : "modulus");
+    bool inside = convention && strcmp(convention, "fejer") == 0;
+    if (bounds.part || inside || !(lo <= hi) || isinf(lo) || isinf(hi))
+        return bounds;
+    bounds.radius = fmax(fabs(lo), fabs(hi));
+    bounds.hi = singular || bounds.is_modulus ? bounds.radius : hi;
+    bounds.lo = singular ? 0 : bounds.is_modulus ? -bounds.radius : lo;
+    return bounds;
+}
+
+static bool any_nonzero(int64_t count, const double *value) {
+    for (int64_t i = 0; i < count; i++)
+        if (value[i] != 0 && !isnan(value[i]))
+            return true;
+    return false;
+}
+
+/* Of a real symbol its values; for singular values those of its modulus. Eigenvalues have nothing
+ * to compare with in a complex symbol. */
+static szg_status read_symbol(szg_context *context, spectrum_series *out) {
+    double *re, *im;
+    if (!out->samples)
+        return SZG_OK;
+    rows samples = *out->samples;
+    SZG_TRY(rows_reals(context, samples, "re", &re));
+    szg_status status = rows_reals(context, samples, "im", &im);
+    if (status == SZG_OK) {
+        for (int64_t i = 0; out->singular && i < samples.count; i++)
+            re[i] = hypot(re[i], im[i]);
+        if (out->singular || !any_nonzero(samples.count, im))
+            status = quantiles_of(context, samples.count, re, 0, &out->symbol);
+        szg_memory_free(im);
+    }
+    szg_memory_free(re);
+    return status;
+}
+
+static szg_status read_values(szg_context *context, spectrum_series *out) {
+    SZG_TRY(rows_reals(context, out->values, "re", &out->re));
+    SZG_TRY(rows_reals(context, out->values, "im", &out->im));
+    out->complex = !out->singular && any_nonzero(out->values.count, out->im);
+    SZG_TRY(quantiles_of(context, out->values.count, out->re, out->zeros, &out->spectrum));
+    return read_symbol(context, out);
+}
+
+szg_status spectrum_read(szg_context *context, const spectrum_tables *tables, rows values,
+                         spectrum_series *out) {
+    const char *kind = rows_text(values, 0, "kind");
+    *out = (spectrum_series){.values = values,
+                             .samples = match_find(&tables->samples, values, spectrum_order),
+                             .range = match_find(&tables->range, values, spectrum_order),
+                             .summary = match_find(&tables->summary, values, spectrum_order),
+                             .singular = kind && strcmp(kind, "singular") == 0,
+                             .n = rows_real(values, 0, "n"),
+                             .zeros = unlisted_zeros(values),
+                             .lo = NAN,
+                             .hi = NAN,
+                             .radius = NAN};
+    const rows *stated = out->range ? out->range : out->summary;
+    if (stated) {
+        spectrum_bounds bounds = spectrum_bounds_of(*stated, out->singular);
+        out->lo = bounds.lo;
+        out->hi = bounds.hi;
+        out->radius = bounds.radius;
+        out->part = bounds.part;
+    }
+    szg_status status = read_values(context, out);
+    if (status != SZG_OK)
+        spectrum_free(out);
+    return status;
+}
+
+void spectrum_free(spectrum_series *series) {
+    szg_memory_free(series->re);
+    szg_memory_free(series->im);
+    quantiles_free(&series->spectrum);
+    quantiles_free(&series->symbol);
+    *series = (spectrum_series){0};
+}

@@ -1,0 +1,160 @@
+/* What a reader can see in a figure of eigenvalues, counted in the data. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "spectrum.h"
+
+enum { METHOD_CHARACTERS = 120 };
+
+static const char *values_name(const spectrum_series *series) {
+    return series->singular ? "singular values" : "eigenvalues";
+}
+
+void spectrum_name(words *words, const spectrum_series *series) {
+    fputs(values_name(series), words->stream);
+    if (isnan(series->n))
+        return;
+    fputs(", n = ", words->stream);
+    html_number(words->stream, series->n);
+}
+
+static void number(words *words, const char *before, double value, const char *after) {
+    fputs(before, words->stream);
+    html_number(words->stream, value);
+    fputs(after, words->stream);
+}
+
+/* "All 512 eigenvalues lie in", "510 of 512 eigenvalues (the farthest 1e-16 outside) lie in" */
+static void print_count(words *words, const spectrum_series *series, int64_t within, int64_t total,
+                        double beyond) {
+    if (within == total)
+        fprintf(words->stream, "All %" PRId64 " %s lie in ", total, values_name(series));
+    else
+        fprintf(words->stream, "%" PRId64 " of %" PRId64 " %s ", within, total,
+                values_name(series));
+    if (within != total)
+        number(words, "(the farthest stands ", beyond, " outside) lie in ");
+}
+
+/* What follows from the theorem that the summary names (docs/theory.md). */
+static void print_theorem(words *words, const spectrum_series *series) {
+    static const struct {
+        const char *name, *says;
+    } known[] = {
+        {"szego", "Szegő's theorem applies: as n grows the eigenvalues are distributed like the "
+                  "symbol's values."},
+        {"szego+rank-one", "Szegő's theorem applies up to one rank-one term: as n grows all "
+                           "eigenvalues but one are distributed like the symbol's values."},
+        {"avram-parter", "The theorem of Avram and Parter applies: as n grows the singular values "
+                         "are distributed like |a|."},
+        {"avram-parter+rank-one",
+         "The theorem of Avram and Parter applies up to one rank-one term: as n grows all singular "
+         "values but one are distributed like |a|."},
+        {"tyrtyshnikov-zamarashkin", "The theorem of Tyrtyshnikov and Zamarashkin applies: as n "
+                                     "grows the singular values are distributed like |a|."}};
+    const char *theorem = series->summary ? rows_text(*series->summary, 0, "theorem") : NULL;
+    if (!theorem)
+        return;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(theorem, known[i].name) == 0) {
+            fprintf(words->stream, " %s", known[i].says);
+            return;
+        }
+    if (strcmp(theorem, "none") == 0) {
+        fputs(" No limit theorem applies here: the two need not meet at any n.", words->stream);
+        return;
+    }
+    fputs(" The summary names the theorem ", words->stream);
+    words_clipped(words, theorem, METHOD_CHARACTERS);
+    fputs(".", words->stream);
+}
+
+static void print_method(words *words, const spectrum_series *series) {
+    const char *method = series->summary ? rows_text(*series->summary, 0, "method") : NULL;
+    if (!method)
+        return;
+    fputs(" Method: ", words->stream);
+    words_clipped(words, method, METHOD_CHARACTERS);
+    double residual = rows_real(*series->summary, 0, "residual");
+    if (!isnan(residual))
+        number(words, ", residual ", residual, "");
+    fputs(".", words->stream);
+}
+
+static void print_part(words *words, const spectrum_series *series) {
+    if (series->part)
+        fputs(" The symbol is that of the matrix's Toeplitz part and bounds nothing of the whole "
+              "matrix.",
+              words->stream);
+}
+
+static void print_range(words *words, const spectrum_series *series) {
+    double beyond;
+    int64_t within = quantiles_within(&series->spectrum, series->lo, series->hi, &beyond);
+    print_count(words, series, within, series->spectrum.total, beyond);
+    number(words, "the certified range [", series->lo, ", ");
+    number(words, "", series->hi, "]");
+}
+
+/* The distance to the symbol's quantiles at each order. */
+static void print_distances(words *words, const spectrum_series *series, int64_t count) {
+    bool first = true;
+    for (int64_t i = 0; i < count; i++) {
+        double distance = quantiles_distance(&series[i].spectrum, &series[i].symbol);
+        if (isnan(distance))
+            continue;
+        fputs(first ? "On average they stand " : ", ", words->stream);
+        html_number(words->stream, distance);
+        if (count > 1)
+            number(words, " (n = ", series[i].n, ")");
+        first = false;
+    }
+    if (!first)
+        fputs(" from the symbol's quantiles (1-Wasserstein distance).", words->stream);
+}
+
+void spectrum_describe_curves(words *words, const spectrum_series *series, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        if (isnan(series[i].hi))
+            continue;
+        print_range(words, &series[i]);
+        if (count > 1)
+            number(words, " at n = ", series[i].n, "");
+        fputs(". ", words->stream);
+    }
+    print_distances(words, series, count);
+    if (series->symbol.total > 0)
+        print_theorem(words, series);
+    print_part(words, series);
+    print_method(words, series);
+}
+
+static int64_t within_circle(const spectrum_series *series, double *beyond) {
+    int64_t within = series->zeros;
+    *beyond = 0;
+    for (int64_t i = 0; i < series->values.count; i++) {
+        double modulus = hypot(series->re[i], series->im[i]);
+        within += modulus <= series->radius;
+        *beyond = fmax(*beyond, modulus - series->radius);
+    }
+    return within;
+}
+
+void spectrum_describe_plane(words *words, const spectrum_series *series, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        double beyond;
+        if (isnan(series[i].radius))
+            continue;
+        int64_t within = within_circle(&series[i], &beyond);
+        print_count(words, &series[i], within, series[i].values.count + series[i].zeros, beyond);
+        number(words, "the circle |z| = ", series[i].radius, ", the certified maximum of |a|");
+        if (count > 1)
+            number(words, ", at n = ", series[i].n, "");
+        fputs(". ", words->stream);
+    }
+    fputs("Complex eigenvalues have no order, and so no quantiles to compare with the symbol's.",
+          words->stream);
+    print_part(words, series);
+    print_method(words, series);
+}

@@ -1,0 +1,148 @@
+/* The point masses of almost periodic kernels, as stems. */
+#include <inttypes.h>
+#include <math.h>
+
+#include <szego/memory.h>
+#include "symbol.h"
+
+enum { STEM_POINTS = 3 };
+static const double wide = 50; /* the ratio of angles from which on a log axis shows them */
+
+typedef struct masses {
+    double *theta, *mass;
+    int64_t count, at_zero;
+    double least, greatest, total, zero_mass; /* of the angles above 0; sums of masses */
+} masses;
+
+static void masses_free(masses *of) {
+    szg_memory_free(of->theta);
+    szg_memory_free(of->mass);
+}
+
+static szg_status read_masses(szg_context *context, rows atoms, masses *out) {
+    *out = (masses){.count = atoms.count, .least = INFINITY};
+    SZG_TRY(rows_reals(context, atoms, "theta", &out->theta));
+    szg_status status = rows_reals(context, atoms, "mass", &out->mass);
+    if (status != SZG_OK)
+        masses_free(out);
+    for (int64_t i = 0; status == SZG_OK && i < atoms.count; i++) {
+        double theta = out->theta[i];
+        out->total += isfinite(out->mass[i]) ? out->mass[i] : 0;
+        if (theta > 0 && isfinite(theta)) {
+            out->least = fmin(out->least, theta);
+            out->greatest = fmax(out->greatest, theta);
+        } else if (theta == 0) {
+            out->at_zero++;
+            out->zero_mass += out->mass[i];
+        }
+    }
+    return status;
+}
+
+static szg_status add_stems(szg_context *context, figure *figure, const masses *of) {
+    const figure_style line = {NULL, 0}, point = {"point mass", 0};
+    double *x, *y = NULL;
+    SZG_TRY(szg_memory_alloc(context, STEM_POINTS * of->count, sizeof *x, &x));
+    szg_status status = szg_memory_alloc(context, STEM_POINTS * of->count, sizeof *y, &y);
+    for (int64_t i = 0; status == SZG_OK && i < of->count; i++) {
+        const double stem[STEM_POINTS] = {0, of->mass[i], NAN};
+        for (int k = 0; k < STEM_POINTS; k++) {
+            x[STEM_POINTS * i + k] = of->theta[i];
+            y[STEM_POINTS * i + k] = stem[k];
+        }
+    }
+    if (status == SZG_OK)
+        status = figure_line(context, figure, &line, STEM_POINTS * of->count, x, y);
+    if (status == SZG_OK)
+        status = figure_points(context, figure, &point, of->count, of->theta, of->mass, NULL);
+    szg_memory_free(x);
+    szg_memory_free(y);
+    return status;
+}
+
+static void describe(words *words, const masses *of, bool logarithmic) {
+    fprintf(words->stream, "%" PRId64 " point masses, ", of->count);
+    html_number(words->stream, of->total);
+    fputs(
+        " in sum, half of each at theta and half at -theta: such a kernel has no symbol that is a "
+        "function, and no limit theorem for its eigenvalues",
+        words->stream);
+    if (logarithmic && of->at_zero > 0) {
+        fputs("; the mass ", words->stream);
+        html_number(words->stream, of->zero_mass);
+        fputs(" at theta = 0 has no place on the logarithmic axis", words->stream);
+    }
+    fputs(".", words->stream);
+}
+
+static szg_status put(page *page, figure **figure, const masses *of, bool logarithmic, rows atoms) {
+    words caption;
+    szg_status status = words_open(page_context(page), &caption);
+    if (status == SZG_OK) {
+        describe(&caption, of, logarithmic);
+        status = words_end(page_context(page), &caption);
+    }
+    if (status == SZG_OK)
+        status = page_figure(page, figure, &atoms, 1, caption.text);
+    words_free(&caption);
+    figure_close(figure);
+    return status;
+}
+
+static szg_status draw_masses(page *page, const masses *of, rows atoms) {
+    bool logarithmic = of->greatest > wide * of->least;
+    figure_options options = {.x = {.label = "theta, radians", .logarithmic = logarithmic},
+                              .y = {.label = "mass at +theta and -theta together"}};
+    figure *figure = NULL;
+    words title;
+    SZG_TRY(words_open(page_context(page), &title));
+    words_key(&title, atoms);
+    fputs(": point masses", title.stream);
+    szg_status status = words_end(page_context(page), &title);
+    options.title = title.text;
+    if (status == SZG_OK)
+        status = figure_open(page_context(page), &options, &figure);
+    words_free(&title);
+    if (status == SZG_OK)
+        status = add_stems(page_context(page), figure, of);
+    if (status == SZG_OK)
+        return put(page, &figure, of, logarithmic, atoms);
+    figure_close(&figure);
+    return status;
+}
+
+static szg_status draw_source(page *page, rows atoms) {
+    masses of;
+    SZG_TRY(read_masses(page_context(page), atoms, &of));
+    szg_status status = draw_masses(page, &of, atoms);
+    masses_free(&of);
+    return status;
+}
+
+szg_status symbol_draw_atoms(page *page, rows atoms) {
+    static const char *const needed[] = {"theta", "mass", NULL};
+    const char *missing = match_missing(atoms.table, needed, true);
+    groups sources;
+    if (missing) {
+        page_paragraph(page,
+                       "The table symbol_atoms has no column of numbers %s: the point masses are "
+                       "not drawn.",
+                       missing);
+        return page_links(page, &atoms, 1);
+    }
+    SZG_TRY(groups_split(page_context(page), atoms, spectrum_order, &sources));
+    szg_status status = SZG_OK;
+    page_grid_begin(page);
+    for (int64_t i = 0; i < sources.count && i < SPECTRUM_FIGURES && status == SZG_OK; i++)
+        status = draw_source(page, sources.group[i]);
+    page_grid_end(page);
+    if (status == SZG_OK && sources.count > SPECTRUM_FIGURES) {
+        page_paragraph(page,
+                       "Point masses of %" PRId64 " more kernels are not drawn: their rows are in "
+                       "the table symbol_atoms.",
+                       sources.count - SPECTRUM_FIGURES);
+        status = page_links(page, &atoms, 1);
+    }
+    groups_free(&sources);
+    return status;
+}

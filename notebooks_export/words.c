@@ -1,0 +1,76 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "html.h"
+#include "words.h"
+
+enum { SOURCE_CHARACTERS = 80, NAME_CHARACTERS = 48 };
+
+szg_status words_open(szg_context *context, words *words) {
+    *words = (struct words){0};
+    words->stream = open_memstream(&words->text, &words->length);
+    return words->stream ? SZG_OK : szg_fail(context, SZG_ENOMEM, "report: no memory for a text");
+}
+
+szg_status words_end(szg_context *context, words *words) {
+    bool failed = ferror(words->stream);
+    failed = fclose(words->stream) != 0 || failed;
+    words->stream = NULL;
+    return failed ? szg_fail(context, SZG_ENOMEM, "report: no memory for a text") : SZG_OK;
+}
+
+void words_free(words *words) {
+    if (words->stream)
+        fclose(words->stream);
+    free(words->text);
+    *words = (struct words){0};
+}
+
+void words_clipped(words *words, const char *text, int64_t characters) {
+    const char *at = text ? text : "";
+    for (int64_t shown = 0; *at; at++) {
+        bool begins = ((unsigned char)*at & 0xC0) != 0x80;
+        if ((begins && shown++ == characters) || at - text > 4 * characters)
+            break;
+    }
+    if (text)
+        fwrite(text, 1, (size_t)(at - text), words->stream);
+    if (*at)
+        fputs("…", words->stream);
+}
+
+/* ", NAME 3" where the cell is a number. */
+static void print_index(words *words, rows of, const char *column) {
+    double value = rows_real(of, 0, column);
+    if (isnan(value))
+        return;
+    fprintf(words->stream, ", %s ", column);
+    html_number(words->stream, value);
+}
+
+/* Whether the table holds more than one result: its rows are in the order of results. */
+static bool has_several_results(const szg_table *table) {
+    int64_t last = szg_table_rows(table) - 1, column = szg_table_find(table, "result");
+    if (last < 1 || column < 0 || szg_table_column(table, column)->type != SZG_TEXT)
+        return false;
+    const char *first = szg_table_get_text(table, 0, column);
+    const char *final = szg_table_get_text(table, last, column);
+    return first && final && strcmp(first, final) != 0;
+}
+
+void words_key(words *words, rows of) {
+    const char *source = rows_text(of, 0, "source"), *matrix = rows_text(of, 0, "matrix");
+    words_clipped(words, source ? source : "unnamed", SOURCE_CHARACTERS);
+    print_index(words, of, "layer");
+    print_index(words, of, "head");
+    if (matrix) {
+        fputs(", ", words->stream);
+        words_clipped(words, matrix, NAME_CHARACTERS);
+    }
+    if (has_several_results(of.table)) {
+        fputs(", in ", words->stream);
+        words_clipped(words, rows_text(of, 0, "result"), NAME_CHARACTERS);
+    }
+}

@@ -1,0 +1,29 @@
+/* Texts put together from words and numbers: titles, captions, hover texts. They are plain text;
+ * whoever prints them escapes them. */
+#ifndef SZG_NOTEBOOKS_EXPORT_WORDS_H
+#define SZG_NOTEBOOKS_EXPORT_WORDS_H
+
+#include <stdio.h>
+#include <szego/context.h>
+
+#include "groups.h"
+
+typedef struct words {
+    FILE *stream; /* print to it; NULL once the text is ended */
+    char *text;   /* valid after words_end, until words_free */
+    size_t length;
+} words;
+
+/* SZG_ENOMEM. Free with words_free, on failure of words_end too. */
+SZG_CHECK_RESULT szg_status words_open(szg_context *context, words *words);
+SZG_CHECK_RESULT szg_status words_end(szg_context *context, words *words);
+void words_free(words *words);
+
+/* At most `characters` of a text that a file holds, "…" where it is cut. NULL prints nothing. */
+void words_clipped(words *words, const char *text, int64_t characters);
+
+/* What the first of these rows is about, by its columns: "SOURCE, layer 2, head 3, matrix", and
+ * "in RESULT" where the table has rows of several results. */
+void words_key(words *words, rows of);
+
+#endif
