@@ -308,6 +308,31 @@ START_TEST(table_keeps_cells) {
 }
 END_TEST
 
+/* By index or by name, with room made before or not: the same table. */
+START_TEST(table_takes_cells_by_index) {
+    szg_context *context = test_context();
+    szg_table *table;
+    ck_szg_ok(szg_table_open(context, "t", columns, 4, &table));
+    ck_szg_ok(szg_table_add_row(context, table));
+    ck_szg_ok(szg_table_put_integer(context, table, 1, 5));
+    ck_szg_ok(szg_table_reserve(context, table, 100));
+    ck_szg_ok(szg_table_reserve(context, table, 3));
+    ck_assert_int_eq(szg_table_rows(table), 1);
+    ck_assert_int_eq(szg_table_get_integer(table, 0, 1), 5);
+    for (int64_t i = 1; i < 300; i++) {
+        ck_szg_ok(szg_table_add_row(context, table));
+        for (int64_t k = 0; k < 4; k++)
+            ck_assert(szg_table_is_empty(table, i, k));
+        ck_szg_ok(szg_table_put_real(context, table, 2, (double)i / 7));
+        ck_szg_ok(szg_table_put_text(context, table, 3, i % 3 ? "x" : NULL));
+        ck_assert(szg_table_get_real(table, i, 2) == (double)i / 7);
+        ck_assert_int_eq(szg_table_is_empty(table, i, 3), i % 3 == 0);
+    }
+    ck_assert_int_eq(szg_table_get_integer(table, 0, 1), 5);
+    szg_table_close(&table);
+}
+END_TEST
+
 START_TEST(table_refuses_mistakes) {
     szg_context *context = test_context();
     szg_table *table;
@@ -318,6 +343,11 @@ START_TEST(table_refuses_mistakes) {
     ck_szg_ok(szg_table_add_row(context, table));
     ck_szg_fails(SZG_EINVAL, "no column x", szg_table_set_real(context, table, "x", 1));
     ck_szg_fails(SZG_EINVAL, "another type", szg_table_set_real(context, table, "index", 1));
+    ck_szg_fails(SZG_EINVAL, "no column 4", szg_table_put_real(context, table, 4, 1));
+    ck_szg_fails(SZG_EINVAL, "no column -1", szg_table_put_text(context, table, -1, "x"));
+    ck_szg_fails(SZG_EINVAL, "another type", szg_table_put_integer(context, table, 2, 1));
+    ck_szg_fails(SZG_EINVAL, "", szg_table_reserve(context, table, -1));
+    ck_szg_fails(SZG_ENOMEM, "", szg_table_reserve(context, table, INT64_MAX / 4));
     ck_szg_ok(szg_table_note(context, table, "first %d", 1));
     ck_szg_ok(szg_table_note(context, table, "second"));
     ck_assert_str_eq(szg_table_get_text(table, 0, 3), "first 1; second");
@@ -443,6 +473,7 @@ void test_register(Suite *suite) {
     test_add(suite, "memory_checks_sizes", memory_checks_sizes);
     test_add(suite, "memory_products_and_limits", memory_products_and_limits);
     test_add(suite, "table_keeps_cells", table_keeps_cells);
+    test_add(suite, "table_takes_cells_by_index", table_takes_cells_by_index);
     test_add(suite, "table_refuses_mistakes", table_refuses_mistakes);
     test_add(suite, "table_survives_failed_allocations", table_survives_failed_allocations);
     test_add(suite, "writer_replaces_whole_files_only", writer_replaces_whole_files_only);
