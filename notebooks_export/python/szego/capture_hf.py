@@ -1,0 +1,460 @@
+"""Queries, keys and logits of Hugging Face models, in the layout that `szego logits` reads.
+
+    from szego.capture_hf import Capture
+    with Capture(model, layers=[0, 5]) as capture:
+        model(**inputs)
+    capture.write("dump.safetensors")                # q, k before and after rotation
+    capture.write("logits.safetensors", logits=True) # content and coupled logits, N x N
+
+Then `szego logits dump.safetensors -o report/`. Supported: Llama, Mistral, Qwen2 and GPT-NeoX
+(rotary, whole or partial; grouped queries), GPT-2 and BERT (rows added to the tokens: content comes
+from a second pass, `with capture.zeroed(): model(**inputs)`). docs/python.md says more.
+"""
+import argparse
+import contextlib
+import functools
+import inspect
+import re
+import sys
+from typing import Dict, List, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from .errors import SzegoError
+from .safetensors import Entry, write as write_safetensors
+
+
+class CaptureError(SzegoError):
+    """A model, or a pass through it, that cannot be captured."""
+
+
+# ---- What is known of attention classes ----
+
+_ROTARY = ("LlamaAttention", "MistralAttention", "Qwen2Attention", "GPTNeoXAttention")
+_ADDED = ("GPT2Attention", "BertSelfAttention")
+SUPPORTED = "Llama, Mistral, Qwen2, GPT-NeoX, GPT-2, BERT"
+
+#: Embeddings of positions that zeroed() sets to zero.
+_POSITIONS = ("wpe", "position_embeddings")
+
+
+def _kind(module) -> str:
+    """The attention class, whichever kernel it runs on."""
+    return re.sub(r"Sdpa|Flash(?=Attention2)|(?<=Attention)2$", "", type(module).__name__)
+
+
+def _heads(x, count: int, size: int):
+    """[batch, N, count * size] as [batch, count, N, size]."""
+    return x.view(x.shape[0], x.shape[1], count, size).transpose(1, 2)
+
+
+def _attribute(module, names: Sequence[str]):
+    for owner in (module, getattr(module, "config", None)):
+        for name in names:
+            if getattr(owner, name, None) is not None:
+                return getattr(owner, name)
+    raise CaptureError(f"{type(module).__name__} has none of {', '.join(names)}: this version of "
+                       "transformers is not known")
+
+
+def _scale(module, size: int) -> float:
+    """What the model multiplies q . k by."""
+    if getattr(getattr(module, "config", None), "attn_logit_softcapping", None):
+        raise CaptureError(f"{type(module).__name__} caps its logits: they are no product q . k")
+    if _kind(module) == "GPT2Attention":
+        scale = size**-0.5 if module.scale_attn_weights else 1.0
+        return scale / (module.layer_idx + 1) if module.scale_attn_by_inverse_layer_idx else scale
+    return float(getattr(module, "scaling", None) or size**-0.5)
+
+
+def _refuse(module) -> None:
+    if getattr(module, "is_cross_attention", False):
+        raise CaptureError(f"{type(module).__name__}: cross-attention is not supported")
+    if getattr(module, "position_embedding_type", "absolute") not in ("absolute", None):
+        raise CaptureError(f"{type(module).__name__}: position_embedding_type "
+                           f"{module.position_embedding_type} adds terms that are no product q . k")
+
+
+# ---- Hooks ----
+
+class _Pass(NamedTuple):
+    """One call of the model: arrays by layer and role, [batch, heads, N, d], and real tokens."""
+    lengths: Sequence[int]
+    layers: Dict[int, Dict[str, np.ndarray]]
+
+
+class _Hooks:
+    """What one attention module lets out while its forward runs."""
+
+    def __init__(self, module):
+        self.module = module
+        self.kind = _kind(module)
+        self.seen: Dict[str, object] = {}
+        self.undo: List = []
+
+    def install(self) -> None:
+        _refuse(self.module)
+        projections = {"GPT2Attention": ["c_attn"], "BertSelfAttention": ["query", "key"],
+                       "GPTNeoXAttention": ["query_key_value"]}.get(self.kind, [])
+        for name in projections:
+            hook = functools.partial(self._projected, name)
+            self.undo.append(getattr(self.module, name).register_forward_hook(hook).remove)
+
+    def _projected(self, name, _module, _inputs, output):
+        self.seen[name] = output.detach()
+
+    def rotated(self, before, after) -> None:
+        """One call of apply_rotary_pos_emb."""
+        if "before" in self.seen:
+            raise CaptureError(f"{type(self.module).__name__} rotates twice: not supported")
+        self.seen["before"] = [x.detach() for x in before]
+        self.seen["after"] = [x.detach() for x in after]
+
+    def take(self) -> Dict[str, object]:
+        """Tensors by role, of the forward that just ran."""
+        seen, self.seen = self.seen, {}
+        if self.kind in _ADDED:
+            q, k = self._added(seen)
+            return {"q_coupled": q, "k_coupled": k}
+        if "before" not in seen:
+            raise CaptureError(f"{type(self.module).__name__} did not call apply_rotary_pos_emb: "
+                               "this version of transformers is not known")
+        (q, k), (q_coupled, k_coupled) = seen["before"], seen["after"]
+        if self.kind == "GPTNeoXAttention":
+            q, k, q_coupled, k_coupled = self._partial(seen, q, k, q_coupled, k_coupled)
+        return {"q": q, "k": k, "q_coupled": q_coupled, "k_coupled": k_coupled}
+
+    def _added(self, seen):
+        count = _attribute(self.module, ["num_heads", "num_attention_heads"])
+        if self.kind == "GPT2Attention":
+            q, k, _ = seen["c_attn"].chunk(3, dim=-1)
+        else:
+            q, k = seen["query"], seen["key"]
+        return [_heads(x, count, x.shape[-1] // count) for x in (q, k)]
+
+    def _partial(self, seen, q, k, q_coupled, k_coupled):
+        """Of heads that rotate in part, older versions rotate a slice: the rest is put back."""
+        count = _attribute(self.module, ["num_attention_heads", "num_heads"])
+        whole = seen["query_key_value"]
+        size = whole.shape[-1] // (3 * count)
+        q_whole, k_whole, _ = _heads(whole, count, 3 * size).split(size, dim=-1)
+        turned = q.shape[-1]
+        # What was rotated must be what the projections say, or this is another model.
+        if not (q_whole[..., :turned].equal(q) and k_whole[..., :turned].equal(k)):
+            raise CaptureError(f"{type(self.module).__name__} does not rotate the first dimensions of "
+                               "its projections: this version of transformers is not known")
+        return (q_whole, k_whole, _joined(q_coupled, q_whole, turned),
+                _joined(k_coupled, k_whole, turned))
+
+
+def _joined(turned, whole, count: int):
+    out = whole.clone()
+    out[..., :count] = turned[..., :count]
+    return out
+
+
+def _array(x) -> np.ndarray:
+    """A tensor of any floating type on the host; half precision becomes single, which is exact."""
+    import torch  # pylint: disable=import-outside-toplevel
+    x = x.detach()
+    return x.to("cpu", torch.float64 if x.dtype == torch.float64 else torch.float32).numpy().copy()
+
+
+def _cached(past) -> bool:
+    """Whether a cache holds tokens already."""
+    if past is None:
+        return False
+    if hasattr(past, "get_seq_length"):
+        return past.get_seq_length() > 0
+    return any(layer is not None for layer in past)
+
+
+def _lengths(mask, batch: int, n: int) -> List[int]:
+    """Real tokens of each sequence."""
+    if mask is None:
+        return [n] * batch
+    if mask.dim() != 2 or tuple(mask.shape) != (batch, n):
+        raise CaptureError(f"attention_mask has shape {tuple(mask.shape)}; [{batch}, {n}] is expected")
+    real = _array(mask.double()) != 0
+    lengths = real.sum(1)
+    for row, length in zip(real, lengths):
+        if not row[:length].all() or not length:
+            raise CaptureError("attention_mask: padding stands before or between tokens; pad on the "
+                               "right (tokenizer.padding_side = 'right')")
+    return [int(length) for length in lengths]
+
+
+# ---- The capture ----
+
+class Capture:
+    """Keeps queries and keys of every call of the model within the block.
+
+    layers: which, counted from 0 in the order of the model; None: all.
+    heads: which query heads; None: all.
+    positions: how many of the first tokens, or a slice of them; None: all.
+
+    Every sequence of a batch, of call after call, is one probe, cut to its real tokens. Nothing of the
+    model changes, and it is as before once the block is left.
+    """
+
+    def __init__(self, model, layers: Optional[Sequence[int]] = None,
+                 heads: Optional[Sequence[int]] = None,
+                 positions: Union[None, int, slice] = None):
+        self.model = model
+        attention = [module for module in model.modules() if _kind(module) in _ROTARY + _ADDED]
+        if not attention:
+            others = sorted({type(module).__name__ for module in model.modules()
+                             if "attention" in type(module).__name__.lower()})
+            raise CaptureError(f"{type(model).__name__} is not supported (attention: "
+                               f"{', '.join(others) or 'none'}); supported are {SUPPORTED}")
+        self.layers = _chosen("layers", layers, len(attention))
+        self.hooks = {layer: _Hooks(attention[layer]) for layer in self.layers}
+        self.rotary = _kind(attention[0]) in _ROTARY
+        self.heads = None if heads is None else list(heads)
+        self.positions = slice(positions) if isinstance(positions, int) else positions or slice(None)
+        if self.positions.step not in (None, 1):
+            raise CaptureError("positions must be consecutive: lags between tokens would change")
+        self.scales: Dict[int, float] = {}
+        self.passes: List[_Pass] = []
+        self.content: List[_Pass] = []
+        self._target = self.passes
+        self._current: Optional[_Pass] = None
+        self._running: Optional[_Hooks] = None
+        self._undo: List = []
+
+    # -- Installing --
+
+    def __enter__(self) -> "Capture":
+        try:
+            self._wrap(self.model, self._model_forward)
+            for layer, hooks in self.hooks.items():
+                hooks.install()
+                self._undo += hooks.undo
+                self._wrap(hooks.module, functools.partial(self._layer_forward, layer))
+            if self.rotary:
+                for name in {type(hooks.module).__module__ for hooks in self.hooks.values()}:
+                    self._wrap_rotation(sys.modules[name])
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_exception) -> None:
+        while self._undo:
+            self._undo.pop()()
+
+    def _wrap(self, module, replacement) -> None:
+        """Sets module.forward, as PyTorch's own hooks see no keyword arguments in old versions."""
+        original, own = module.forward, "forward" in vars(module)
+
+        @functools.wraps(original)
+        def forward(*args, **kwargs):
+            return replacement(original, *args, **kwargs)
+
+        module.forward = forward
+        self._undo.append((lambda: setattr(module, "forward", original)) if own
+                          else (lambda: vars(module).pop("forward")))
+
+    def _wrap_rotation(self, module) -> None:
+        original = getattr(module, "apply_rotary_pos_emb", None)
+        if original is None:
+            raise CaptureError(f"{module.__name__} has no apply_rotary_pos_emb: this version of "
+                               "transformers is not known")
+
+        @functools.wraps(original)
+        def rotate(q, k, *args, **kwargs):
+            after = original(q, k, *args, **kwargs)
+            if self._running is not None:
+                self._running.rotated((q, k), after)
+            return after
+
+        module.apply_rotary_pos_emb = rotate
+        self._undo.append(lambda: setattr(module, "apply_rotary_pos_emb", original))
+
+    # -- Passes --
+
+    def _model_forward(self, original, *args, **kwargs):
+        bound = inspect.signature(original).bind(*args, **kwargs).arguments
+        bound = {**bound.pop("kwargs", {}), **bound}
+        if _cached(bound.get("past_key_values")):
+            raise CaptureError("the pass continues a cache (generation): capture one pass over the "
+                               "whole sequence")
+        tokens = bound.get("input_ids")
+        tokens = bound.get("inputs_embeds") if tokens is None else tokens
+        if tokens is None:
+            raise CaptureError("the model was called without input_ids or inputs_embeds")
+        batch, n = tokens.shape[:2]
+        self._current = _Pass(_lengths(bound.get("attention_mask"), batch, n), {})
+        try:
+            out = original(*args, **kwargs)
+            if set(self._current.layers) != set(self.layers):
+                raise CaptureError("the pass left layers out")
+            self._target.append(self._current)
+        finally:
+            self._current = None
+        return out
+
+    def _layer_forward(self, layer, original, *args, **kwargs):
+        if self._current is None:
+            raise CaptureError("call the model that was given to Capture, not a part of it")
+        if layer in self._current.layers:
+            raise CaptureError("a layer ran twice in one pass (gradient checkpointing?)")
+        hooks = self._running = self.hooks[layer]
+        try:
+            out = original(*args, **kwargs)
+        finally:
+            self._running = None
+        self._current.layers[layer] = self._kept(layer, hooks.take())
+        return out
+
+    def _kept(self, layer: int, tensors) -> Dict[str, np.ndarray]:
+        """Chosen positions and heads. The layout's scale is 1/sqrt(d): a model's own goes into q."""
+        size = next(iter(tensors.values())).shape[-1]
+        scale = self.scales.setdefault(layer, _scale(self.hooks[layer].module, size))
+        factor = scale * size**0.5
+        kept = {}
+        queries = next(x for role, x in tensors.items() if role[0] == "q").shape[1]
+        for role, tensor in tensors.items():
+            which = slice(None)
+            if self.heads is not None:
+                group = queries // tensor.shape[1]
+                _chosen("heads", self.heads, queries)
+                which = [head // group for head in self.heads]
+            kept[role] = _array(tensor[:, which, self.positions])
+            if role[0] == "q" and abs(factor - 1) > 1e-9:
+                kept[role] *= kept[role].dtype.type(factor)
+        return kept
+
+    @contextlib.contextmanager
+    def zeroed(self):
+        """Calls within give the content of models that add rows to the tokens: the same inputs with
+        these rows zeroed. They must be the calls made before, in their order."""
+        import torch  # pylint: disable=import-outside-toplevel
+        tables = [module for name, module in self.model.named_modules()
+                  if name.rsplit(".", 1)[-1] in _POSITIONS]
+        if self.rotary or not tables:
+            raise CaptureError("the model adds no rows of positions to the tokens: queries and keys "
+                               "before rotation are captured with the others")
+        saved = [table.weight.detach().clone() for table in tables]
+        self._target = self.content
+        try:
+            with torch.no_grad():
+                for table in tables:
+                    table.weight.zero_()
+            yield self
+        finally:
+            self._target = self.passes
+            with torch.no_grad():
+                for table, weight in zip(tables, saved):
+                    table.weight.copy_(weight)
+
+    # -- Writing --
+
+    def write(self, path, logits: bool = False) -> None:
+        """FILE.safetensors: queries and keys of every layer and probe, before and after the encoding
+        (q, k, q_coupled, k_coupled: [heads, N, d], keys with their own heads), or, with `logits`,
+        the logits (content, coupled: [heads, N, N]). Where heads were chosen, one tensor a head."""
+        if not self.passes:
+            raise CaptureError("no pass was captured: call the model within the block")
+        if self.content and [p.lengths for p in self.content] != [p.lengths for p in self.passes]:
+            raise CaptureError("the calls within zeroed() are not those made before: other lengths")
+        entries, probe = [], 0
+        for index, one in enumerate(self.passes):
+            for row, length in enumerate(one.lengths):
+                for layer in self.layers:
+                    roles = dict(one.layers[layer])
+                    if self.content:
+                        zeroed = self.content[index].layers[layer]
+                        roles.update(q=zeroed["q_coupled"], k=zeroed["k_coupled"])
+                    entries += self._entries(layer, probe, roles, row, length, logits)
+                probe += 1
+        content = "zeroed" if self.content else "same_qk" if self.rotary else None
+        metadata = {"source": type(self.model).__name__,
+                    **({"content_kind": content} if content else {})}
+        write_safetensors(path, entries, metadata)
+
+    def _entries(self, layer, probe, roles, row, length, logits) -> List[Entry]:
+        start, stop, _ = self.positions.indices(length)
+        n = stop - start
+        if n < 1:
+            raise CaptureError(f"probe {probe} has {length} tokens: none at the chosen positions")
+        cut = {role: x[row, :, :n] for role, x in roles.items()}
+        arrays = {role: (x.shape, functools.partial(np.asarray, x)) for role, x in cut.items()}
+        if logits:
+            arrays = {name: ((cut[q].shape[0], n, n), functools.partial(_product, cut[q], cut[k]))
+                      for name, q, k in (("content", "q", "k"), ("coupled", "q_coupled", "k_coupled"))
+                      if q in cut}
+        dtype = next(iter(cut.values())).dtype
+        if self.heads is None:
+            return [Entry(f"layers.{layer}.probes.{probe}.{role}", dtype, shape, make)
+                    for role, (shape, make) in arrays.items()]
+        return [Entry(f"layers.{layer}.heads.{head}.probes.{probe}.{role}", dtype, shape[1:],
+                      functools.partial(lambda make, at: make()[at], make, at))
+                for role, (shape, make) in arrays.items() for at, head in enumerate(self.heads)]
+
+
+def _product(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Logits of every head, [heads, N, N], in double precision and then rounded once."""
+    groups = q.shape[0] // k.shape[0]
+    keys = np.repeat(k.astype(np.float64), groups, axis=0)
+    return (q.astype(np.float64) @ keys.transpose(0, 2, 1) / np.sqrt(q.shape[-1])).astype(q.dtype)
+
+
+def _chosen(what: str, numbers: Optional[Sequence[int]], count: int) -> List[int]:
+    chosen = list(range(count)) if numbers is None else [int(number) for number in numbers]
+    bad = [number for number in chosen if not 0 <= number < count]
+    if bad or len(set(chosen)) != len(chosen) or not chosen:
+        raise CaptureError(f"{what} {chosen}: each once, from 0 to {count - 1}")
+    return chosen
+
+
+# ---- Command line ----
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """python3 -m szego.capture_hf MODEL --text TEXT -o dump.safetensors"""
+    def numbers(text):
+        return [int(part) for part in text.split(",")]
+
+    parser = argparse.ArgumentParser(prog="szego-capture-hf", description=__doc__.splitlines()[0])
+    parser.add_argument("model", help="a folder, or a name that transformers knows")
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--text", help="the sequence")
+    given.add_argument("--file", help="a text file: the sequence")
+    given.add_argument("--tokens", type=numbers, help="token numbers, such as 5,17,3: no tokenizer")
+    parser.add_argument("--layers", type=numbers, help="such as 0,5 (default: all)")
+    parser.add_argument("--heads", type=numbers, help="query heads (default: all)")
+    parser.add_argument("--positions", type=int, help="how many of the first tokens (default: all)")
+    parser.add_argument("--logits", action="store_true", help="N x N logits in place of q and k")
+    parser.add_argument("-o", "--output", required=True, help="FILE.safetensors")
+    options = parser.parse_args(arguments)
+    try:
+        _capture(options)
+    except (SzegoError, OSError, ImportError) as error:
+        print(f"szego-capture-hf: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _capture(options) -> None:
+    import torch  # pylint: disable=import-outside-toplevel
+    import transformers  # pylint: disable=import-outside-toplevel
+    model = transformers.AutoModel.from_pretrained(options.model).eval()
+    if options.tokens:
+        inputs = {"input_ids": torch.tensor([options.tokens])}
+    else:
+        text = options.text
+        if text is None:
+            with open(options.file, encoding="utf-8") as file:
+                text = file.read()
+        inputs = transformers.AutoTokenizer.from_pretrained(options.model)(text, return_tensors="pt")
+    with Capture(model, options.layers, options.heads, options.positions) as capture:
+        with torch.no_grad():
+            model(**inputs)
+            if not capture.rotary:
+                with capture.zeroed():
+                    model(**inputs)
+    capture.write(options.output, options.logits)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""Folders of results: what `-o DIR/` of every command writes (docs/formats.md)."""
+import json
+import os
+import re
+import stat
+import warnings
+from typing import Dict, List, Tuple
+
+from .csvfile import read as read_csv
+from .errors import DataError
+from .tables import TYPES, Column, Joined, Results, collect
+
+FORMAT = "szego-results-1"
+_MANIFEST_LIMIT = 256 << 20
+_COLUMN_LIMIT = 4096
+_TABLE = re.compile(r"[a-z0-9_]+")
+_COMMAND = re.compile(r"[a-z0-9-]+")
+
+
+def load(folder, frames: bool = False, strict: bool = True) -> Results:
+    """Every result below `folder`, joined: a dict of COMMAND_TABLE.
+
+    Each table is a dict of NumPy arrays by column: integers int64, reals float64, texts object
+    arrays of str. A column with empty cells is a masked array, masked where a cell is empty, which is
+    not the same as nan. The first column is `result`, the path of the row's result below `folder`
+    ("." for the folder itself); a column that results call so themselves is `result_`. Where results
+    type a column differently it has the wider type (integer, real, text; text too where an integer
+    is no double); columns that a result lacks are empty in its rows.
+
+    frames: pandas DataFrames instead; integers are Int64, empty cells <NA>, NaN and None.
+    strict: a damaged result raises DataError, which names file and place. Otherwise it is left out
+    with a warning, and Results.skipped has the message. Manifests of other formats are passed over.
+    """
+    folder = os.fspath(folder)
+    if not os.path.isdir(folder):
+        raise DataError(f"{folder}: no such folder")
+    results = Results()
+    found: Dict[str, Joined] = {}
+    for path in _manifests(folder):
+        try:
+            one = _read_result(folder, path)
+        except DataError as error:
+            if strict:
+                raise
+            warnings.warn(f"left out: {error}", stacklevel=2)
+            results.skipped.append(str(error))
+            continue
+        if one is None:
+            continue
+        command, provenance, tables = one
+        results.provenance[path] = provenance
+        for name, rows, columns in tables:
+            found.setdefault(f"{command}_{name}", Joined()).add(path, rows, columns)
+    if not results.provenance and not results.skipped:
+        raise DataError(f"{folder}: holds no result of szego: no manifest.json of the format {FORMAT} "
+                        "is in it or below it")
+    return collect(found, results, frames)
+
+
+def _manifests(folder: str) -> List[str]:
+    """Paths, relative to the folder, of folders with a manifest; links are not followed."""
+    found = []
+    for place, below, files in os.walk(folder):
+        below.sort()
+        if "manifest.json" in files and not os.path.islink(os.path.join(place, "manifest.json")):
+            found.append(os.path.relpath(place, folder))
+    return sorted(found, key=lambda path: [] if path == "." else path.split(os.sep))
+
+
+def _read_file(path: str, limit=None) -> bytes:
+    try:
+        # A device or a pipe would never end.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0))
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise DataError(f"{path}: is no regular file")
+            data = file.read() if limit is None else file.read(limit + 1)
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from None
+    if limit is not None and len(data) > limit:
+        raise DataError(f"{path}: more than {limit} bytes")
+    return data
+
+
+def _unique(pairs: List[Tuple[str, object]]) -> dict:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key is there twice")
+    return made
+
+
+def _no_constant(text: str):
+    raise ValueError(f"{text} is no JSON")
+
+
+def read_json(data: bytes, place: str):
+    """JSON without repeated keys, NaN and Infinity."""
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_unique,
+                          parse_constant=_no_constant)
+    except RecursionError:
+        raise DataError(f"{place}: nested too deeply") from None
+    except ValueError as error:
+        raise DataError(f"{place}: {error}") from None
+
+
+def _member(place: str, value, key: str, kind: type):
+    if not isinstance(value, dict) or key not in value:
+        raise DataError(f"{place}: {key} is missing")
+    # A bool is an int in Python, not in JSON.
+    if not isinstance(value[key], kind) or isinstance(value[key], bool):
+        wanted = {str: "a text", int: "an integer", list: "an array", dict: "an object"}[kind]
+        raise DataError(f"{place}: {key} is not {wanted}")
+    return value[key]
+
+
+def _read_result(folder: str, path: str):
+    """(command, provenance, [(table, rows, columns)]); None where the format is another one."""
+    here = os.path.join(folder, path) if path != "." else folder
+    place = os.path.join(here, "manifest.json")
+    root = read_json(_read_file(place, _MANIFEST_LIMIT), place)
+    if not isinstance(root, dict) or root.get("format") != FORMAT:
+        return None
+    command = _member(place, root, "command", str)
+    if not _COMMAND.fullmatch(command):
+        raise DataError(f"{place}: command {command!r}: only a-z, 0-9 and hyphens are allowed")
+    provenance = _member(place, root, "provenance", dict)
+    tables = [_read_table(here, f"{place}: tables[{index}]", entry)
+              for index, entry in enumerate(_member(place, root, "tables", list))]
+    names = [name for name, _, _ in tables]
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"{place}: table {name} is there twice")
+    return command, provenance, tables
+
+
+def _read_table(here: str, place: str, entry):
+    name = _member(place, entry, "name", str)
+    if not _TABLE.fullmatch(name) or name in ("provenance", "manifest"):
+        raise DataError(f"{place}: table name {name[:80]!r}: only a-z, 0-9 and underscores are allowed")
+    # No name leads out of the folder.
+    if _member(place, entry, "file", str) != name + ".csv":
+        raise DataError(f"{place}: file is {entry['file'][:80]!r}; it must be {name}.csv, beside the "
+                        "manifest")
+    rows = _member(place, entry, "rows", int)
+    heads = _read_columns(place, _member(place, entry, "columns", list))
+    path = os.path.join(here, name + ".csv")
+    header, *cells = read_csv(_read_file(path), path)
+    if sorted(map(str, header)) != sorted(column.name for column in heads):
+        raise DataError(f"{path}: its columns are not those that manifest.json lists")
+    if len(cells) != rows:
+        raise DataError(f"{path}: has {len(cells)} rows where manifest.json says {rows}: it was cut off "
+                        "or changed after it was written")
+    by_name = dict(zip(header, zip(*cells) if cells else [()] * len(header)))
+    for column in heads:
+        column.cells = by_name[column.name]
+        column.check(path)
+    return name, rows, heads
+
+
+def _read_columns(place: str, entries: list) -> List[Column]:
+    if not 1 <= len(entries) <= _COLUMN_LIMIT:
+        raise DataError(f"{place}: {len(entries)} columns; a table has 1 to {_COLUMN_LIMIT}")
+    columns = []
+    for index, entry in enumerate(entries):
+        at = f"{place}.columns[{index}]"
+        kind = _member(at, entry, "type", str)
+        if kind not in TYPES:
+            raise DataError(f"{at}: type {kind[:40]!r} is none of {', '.join(TYPES)}")
+        columns.append(Column(_member(at, entry, "name", str), kind, _member(at, entry, "doc", str), ()))
+    if len({column.name for column in columns}) != len(columns):
+        raise DataError(f"{place}: a column is there twice")
+    return columns

@@ -1,0 +1,159 @@
+"""Tables of cells, joined over results and turned into arrays or frames."""
+import re
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .errors import DataError, SzegoError
+
+#: What each type of a manifest is widened to, in this order.
+TYPES = ("integer", "real", "text")
+
+#: What lies under the mask where an integer column has an empty cell: no count, layer or step.
+EMPTY_INTEGER = np.iinfo(np.int64).min
+
+_INTEGER = re.compile(r"-?[0-9]{1,19}")
+_REAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf|-?nan")
+
+
+class Results(dict):
+    """A dict of tables by COMMAND_TABLE ("spectrum_eigenvalues"): each a dict of arrays by column,
+    or a DataFrame. Beside it:
+
+    docs: {table: {column: what it means}};
+    provenance: {path of a result: how it was made};
+    skipped: messages of the results that were left out (load with strict=False).
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.docs: Dict[str, Dict[str, str]] = {}
+        self.provenance: Dict[str, dict] = {}
+        self.skipped: List[str] = []
+
+
+class Column:
+    """One column of one result: its cells are texts as in CSV, None where empty."""
+
+    def __init__(self, name: str, kind: str, doc: str, cells: Sequence[Optional[str]]):
+        self.name, self.kind, self.doc, self.cells = name, kind, doc, cells
+
+    def check(self, place: str) -> None:
+        """Refuses a cell that is not of the column's type."""
+        if self.kind == "text":
+            return
+        fits = _is_integer if self.kind == "integer" else _is_real
+        for row, cell in enumerate(self.cells):
+            if cell is not None and not fits(cell):
+                shown = cell if len(cell) <= 40 else cell[:40] + "..."
+                raise DataError(f"{place}: row {row + 2}, column {self.name}: {shown!r} is no "
+                                f"{self.kind}")
+
+
+def _is_integer(cell: str) -> bool:
+    return (_INTEGER.fullmatch(cell) is not None
+            and -2**63 <= int(cell) < 2**63)
+
+
+def _is_real(cell: str) -> bool:
+    return _REAL.fullmatch(cell) is not None
+
+
+class Joined:
+    """The tables of one command and name, of every result that has one."""
+
+    def __init__(self):
+        self.parts: List[Tuple[str, int, Dict[str, Column]]] = []
+        self.docs: Dict[str, str] = {}
+
+    def add(self, result: str, rows: int, columns: Sequence[Column]) -> None:
+        for column in columns:
+            self.docs.setdefault(column.name, column.doc)
+        self.parts.append((result, rows, {column.name: column for column in columns}))
+
+    def names(self) -> Dict[str, str]:
+        """Columns by what they are called in the results, which is the same but for `result`; the last
+        is `note`."""
+        own = "result"
+        while own in self.docs:
+            own += "_"
+        return {name: own if name == "result" else name
+                for name in sorted(self.docs, key="note".__eq__)}
+
+    def columns(self) -> Iterator[Tuple[str, str, List[Optional[str]]]]:
+        """(name, type, cells), `result` first."""
+        yield "result", "text", [result for result, rows, _ in self.parts for _ in range(rows)]
+        for name, shown in self.names().items():
+            yield shown, self._kind(name), self._cells(name)
+
+    def _kind(self, name: str) -> str:
+        """The wider type; where an integer is no double beside reals, text."""
+        found = [columns[name] for _, _, columns in self.parts if name in columns]
+        kinds = {column.kind for column in found}
+        if kinds == {"integer", "real"}:
+            integers = (int(cell) for column in found if column.kind == "integer"
+                        for cell in column.cells if cell is not None)
+            return "real" if all(int(float(value)) == value for value in integers) else "text"
+        return max(kinds, key=TYPES.index)
+
+    def _cells(self, name: str) -> List[Optional[str]]:
+        cells: List[Optional[str]] = []
+        for _, rows, columns in self.parts:
+            cells.extend(columns[name].cells if name in columns else [None] * rows)
+        return cells
+
+    def arrays(self) -> Dict[str, np.ndarray]:
+        return {name: array(kind, cells) for name, kind, cells in self.columns()}
+
+    def described(self) -> Dict[str, str]:
+        """What each column means."""
+        return {"result": "path of the result's folder",
+                **{shown: self.docs[name] for name, shown in self.names().items()}}
+
+    def frame(self):
+        pandas = _pandas()
+        made = {}
+        for name, kind, cells in self.columns():
+            values = array(kind, cells)
+            if kind == "integer":
+                made[name] = pandas.array(np.ma.getdata(values), dtype="Int64")
+                made[name][np.ma.getmaskarray(values)] = pandas.NA
+            elif kind == "real":
+                made[name] = np.ma.getdata(values)
+            else:
+                made[name] = np.array(cells, dtype=object)
+        return pandas.DataFrame(made)
+
+
+def _pandas():
+    try:
+        import pandas  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise SzegoError("frames=True needs pandas (pip install pandas); without it the tables are "
+                         "dicts of arrays") from error
+    return pandas
+
+
+def array(kind: str, cells: Sequence[Optional[str]]) -> np.ndarray:
+    """int64, float64 or an object array of str; masked where a cell is empty, if one is."""
+    empty = np.fromiter((cell is None for cell in cells), bool, len(cells))
+    if kind == "integer":
+        values = np.fromiter((EMPTY_INTEGER if cell is None else int(cell) for cell in cells),
+                             np.int64, len(cells))
+    elif kind == "real":
+        values = np.fromiter((np.nan if cell is None else float(cell) for cell in cells),
+                             np.float64, len(cells))
+    else:
+        values = np.empty(len(cells), object)
+        values[:] = ["" if cell is None else cell for cell in cells]
+    return np.ma.MaskedArray(values, mask=empty) if empty.any() else values
+
+
+def collect(found: Dict[str, Joined], results: Results, frames: bool) -> Results:
+    """Fills `results` with the tables, in the order in which they were found."""
+    if frames:
+        _pandas()
+    for name, joined in found.items():
+        results[name] = joined.frame() if frames else joined.arrays()
+        results.docs[name] = joined.described()
+    return results
