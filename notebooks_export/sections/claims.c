@@ -1,13 +1,272 @@
-#include "../section.h"
+/* The ledger of the paper's claims: a table, and for each claim what it rests on. */
+#include "claims.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "same_result.h"
+
+enum { RESULTS = 4, CLAIMS = 100, FIGURES = 48, ANCHOR = 96, CHARACTERS = 400 };
 
 static bool is_present(const szg_collection *results) {
-    (void)results;
-    return false;
+    const szg_table *claims = szg_collection_find(results, "verify_claims");
+    return claims && szg_table_find(claims, "id") >= 0;
+}
+
+/* ---- Verdicts: a word, a shape and a colour each (assets/page.css, .verdict) ---- */
+
+static const struct {
+    const char *name, *sign;
+} verdicts[] = {{"holds", "✓"},       {"fails", "✗"},    {"vacuous", "∅"},
+                {"conditional", "◐"}, {"measured", "≈"}, {"none", "?"}};
+
+static void print_verdict(FILE *stream, const char *verdict) {
+    const char *name = "none", *sign = "?";
+    for (size_t i = 0; verdict && i < sizeof verdicts / sizeof *verdicts; i++)
+        if (strcmp(verdict, verdicts[i].name) == 0) {
+            name = verdicts[i].name;
+            sign = verdicts[i].sign;
+        }
+    fprintf(stream, "<span class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> ", name, sign);
+    html_clipped(stream, verdict ? verdict : "not given", CHARACTERS);
+    fputs("</span>", stream);
+}
+
+/* ---- Anchors: claim-ID, of the first result; of others, and of an ID that comes twice, with
+ * result and row behind it ---- */
+
+static void simplify(char to[ANCHOR / 2], const char *id) {
+    size_t used = 0;
+    for (; *id && used < ANCHOR / 2 - 1; id++)
+        to[used++] = isascii(*id) && (isalnum((unsigned char)*id) || *id == '.') ? *id : '_';
+    to[used] = 0;
+}
+
+static void make_anchor(char anchor[ANCHOR], rows claims, int64_t index, int64_t result) {
+    char own[ANCHOR / 2], other[ANCHOR / 2];
+    const char *id = rows_text(claims, index, "id");
+    bool repeated = result > 0;
+    simplify(own, id ? id : "");
+    for (int64_t i = 0; i < index && !repeated; i++) {
+        id = rows_text(claims, i, "id");
+        simplify(other, id ? id : "");
+        repeated = strcmp(own, other) == 0;
+    }
+    if (repeated)
+        snprintf(anchor, ANCHOR, "claim-%s-%" PRId64 "-%" PRId64, own, result, index);
+    else
+        snprintf(anchor, ANCHOR, "claim-%s", own);
+}
+
+/* ---- The ledger ---- */
+
+static void print_text(FILE *stream, rows claims, int64_t index, const char *column) {
+    fputs("<td>", stream);
+    html_clipped(stream, rows_text(claims, index, column), CHARACTERS);
+    fputs("</td>", stream);
+}
+
+static void print_number(FILE *stream, rows claims, int64_t index, const char *column) {
+    double value = rows_real(claims, index, column);
+    fputs("<td class=\"number\">", stream);
+    if (!isnan(value))
+        html_number(stream, value);
+    fputs("</td>", stream);
+}
+
+static void print_claim(FILE *stream, rows claims, int64_t index, const char *anchor) {
+    fprintf(stream, "<tr id=\"%s\"><td><a href=\"#%s-basis\">", anchor, anchor);
+    html_clipped(stream, rows_text(claims, index, "id"), CHARACTERS);
+    fputs("</a></td>", stream);
+    print_text(stream, claims, index, "statement");
+    fputs("<td>", stream);
+    print_verdict(stream, rows_text(claims, index, "verdict"));
+    fputs("</td>", stream);
+    print_text(stream, claims, index, "basis");
+    print_number(stream, claims, index, "trials");
+    print_number(stream, claims, index, "worst_margin");
+    print_text(stream, claims, index, "true_statement");
+    print_text(stream, claims, index, "source");
+    print_text(stream, claims, index, "note");
+    fputs("</tr>\n", stream);
+}
+
+static szg_status print_ledger(page *page, rows claims, int64_t result) {
+    static const char *const headings[] = {"claim",   "statement", "verdict",
+                                           "basis",   "trials",    "worst margin",
+                                           "true is", "source",    "note"};
+    FILE *stream = page_stream(page);
+    char anchor[ANCHOR];
+    fputs("<div class=\"scroll ledger\"><table><thead><tr>", stream);
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+        fprintf(stream, "<th scope=\"col\">%s</th>", headings[i]);
+    fputs("</tr></thead><tbody>\n", stream);
+    for (int64_t i = 0; i < claims.count && i < CLAIMS; i++) {
+        make_anchor(anchor, claims, i, result);
+        print_claim(stream, claims, i, anchor);
+    }
+    fputs("</tbody></table></div>\n", stream);
+    if (claims.count > CLAIMS)
+        page_paragraph(page, "And %" PRId64 " more claims, behind the link.",
+                       claims.count - CLAIMS);
+    return page_links(page, &claims, 1);
+}
+
+static szg_status print_counts(page *page, rows claims) {
+    groups by_verdict;
+    FILE *stream = page_stream(page);
+    SZG_TRY(groups_split(page_context(page), claims, (const char *const[]){"verdict", NULL},
+                         &by_verdict));
+    fprintf(stream, "<p>%" PRId64 " claims, the paper's and corrected ones:", claims.count);
+    for (int64_t i = 0; i < by_verdict.count && i < CLAIMS; i++) {
+        fprintf(stream, " %" PRId64 " ", by_verdict.group[i].count);
+        print_verdict(stream, rows_text(by_verdict.group[i], 0, "verdict"));
+    }
+    fputs("</p>\n", stream);
+    groups_free(&by_verdict);
+    return SZG_OK;
+}
+
+/* ---- One claim ---- */
+
+static bool is_refuted(const char *verdict) {
+    return verdict && (strcmp(verdict, "fails") == 0 || strcmp(verdict, "conditional") == 0);
+}
+
+static szg_status print_basis(const claim *claim) {
+    page *page = claim->page;
+    SZG_TRY(claim_certificates(claim));
+    if (claim->samples.count > 0)
+        SZG_TRY(claim_samples(claim));
+    else if (claim->certificates.count > 0)
+        SZG_TRY(claim_enclosures(claim));
+    else if (is_refuted(rows_text(claim->of, 0, "verdict")))
+        page_paragraph(page, "No certificate of it stands in these results, so there is no "
+                             "counterexample to plot.");
+    if (claim->evidence.count > 0) {
+        page_paragraph(page, "Numbers that the verdict quotes:");
+        return page_rows(page, claim->evidence,
+                         (const char *const[]){"quantity", "lo", "hi", "note", NULL});
+    }
+    if (claim->certificates.count == 0 && claim->samples.count == 0)
+        page_paragraph(page, "The table above says all that these results hold of it.");
+    return SZG_OK;
+}
+
+static szg_status draw_claim(const claim *claim, const char *anchor) {
+    FILE *stream = page_stream(claim->page);
+    fprintf(stream, "<h3 id=\"%s-basis\"><a href=\"#%s\">", anchor, anchor);
+    html_clipped(stream, claim->id, CHARACTERS);
+    fputs("</a> ", stream);
+    print_verdict(stream, rows_text(claim->of, 0, "verdict"));
+    fputs("</h3>\n", stream);
+    page_paragraph(claim->page, "%s",
+                   rows_text(claim->of, 0, "statement") ? rows_text(claim->of, 0, "statement")
+                                                        : "(no statement)");
+    return print_basis(claim);
+}
+
+/* The rows of a table that are of one result and one claim. */
+typedef struct beside {
+    groups of_result, of_claim;
+} beside;
+
+static szg_status find_beside(page *page, const char *table, const char *result, const char *id,
+                              beside *out, rows *found) {
+    SZG_TRY(rows_of_result(page, table, result, &out->of_result));
+    if (out->of_result.count > 0)
+        SZG_TRY(
+            groups_where(page_context(page), out->of_result.group[0], "id", id, &out->of_claim));
+    if (out->of_claim.count > 0)
+        *found = out->of_claim.group[0];
+    return SZG_OK;
+}
+
+static szg_status find_and_draw(claim *claim, const char *result, const char *anchor) {
+    static const char *const names[] = {"verify_certificates", "verify_samples", "verify_evidence"};
+    rows *const found[] = {&claim->certificates, &claim->samples, &claim->evidence};
+    beside of[3] = {{{0}, {0}}};
+    szg_status status = SZG_OK;
+    for (int i = 0; i < 3 && status == SZG_OK; i++)
+        status = find_beside(claim->page, names[i], result, claim->id, &of[i], found[i]);
+    if (status == SZG_OK)
+        status = draw_claim(claim, anchor);
+    for (int i = 0; i < 3; i++) {
+        groups_free(&of[i].of_result);
+        groups_free(&of[i].of_claim);
+    }
+    return status;
+}
+
+/* ---- One result ---- */
+
+static szg_status draw_claims(page *page, rows claims, int64_t result) {
+    int64_t figures = FIGURES, left_out = 0;
+    char anchor[ANCHOR];
+    for (int64_t i = 0; i < claims.count && i < CLAIMS; i++) {
+        const char *id = rows_text(claims, i, "id");
+        claim one = {.page = page,
+                     .of = {claims.table, &claims.row[i], 1},
+                     .id = id ? id : "",
+                     .figures = &figures,
+                     .left_out = &left_out};
+        SZG_TRY(szg_context_check_cancel(page_context(page)));
+        make_anchor(anchor, claims, i, result);
+        SZG_TRY(find_and_draw(&one, rows_text(claims, i, "result"), anchor));
+    }
+    if (left_out > 0)
+        page_paragraph(page,
+                       "%" PRId64 " more counterexamples are not plotted; their rows stand behind "
+                       "the links.",
+                       left_out);
+    return SZG_OK;
+}
+
+/* The ledger's verdict on L3, the lemma's statement on widths. */
+static const char *verdict_on_widths(rows claims) {
+    for (int64_t i = 0; i < claims.count; i++) {
+        const char *id = rows_text(claims, i, "id");
+        if (id && strcmp(id, "L3") == 0)
+            return rows_text(claims, i, "verdict");
+    }
+    return NULL;
+}
+
+static szg_status draw_lemma(page *page, rows claims) {
+    groups trials;
+    szg_status status =
+        rows_of_result(page, "verify_lemma", rows_text(claims, 0, "result"), &trials);
+    if (status == SZG_OK && trials.count > 0)
+        status = lemma_figures(page, trials.group[0], verdict_on_widths(claims));
+    groups_free(&trials);
+    return status;
+}
+
+static szg_status draw_result(page *page, rows claims, int64_t index, bool several) {
+    if (several)
+        page_heading(page, "Results of %s", rows_text(claims, 0, "result"));
+    SZG_TRY(print_counts(page, claims));
+    SZG_TRY(print_ledger(page, claims, index));
+    SZG_TRY(draw_lemma(page, claims));
+    return draw_claims(page, claims, index);
 }
 
 static szg_status draw(page *page) {
-    (void)page;
-    return SZG_OK;
+    rows all = {.table = szg_collection_find(page_results(page), "verify_claims")};
+    groups results;
+    SZG_TRY(groups_split(page_context(page), all, (const char *const[]){"result", NULL}, &results));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < results.count && i < RESULTS && status == SZG_OK; i++)
+        status = draw_result(page, results.group[i], i, results.count > 1);
+    if (status == SZG_OK && results.count > RESULTS)
+        page_paragraph(page,
+                       "The ledgers of %" PRId64 " more results are left out; their rows are "
+                       "in the table verify_claims.",
+                       results.count - RESULTS);
+    groups_free(&results);
+    return status;
 }
 
 const section section_claims = {"claims", "The ledger of claims", is_present, draw};

@@ -1,13 +1,200 @@
+/* Accuracy against the number of heads that RoPE turns (Figure 5 of the paper). */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <szego/memory.h>
+
 #include "../section.h"
+#include "../words.h"
+
+enum { FIGURES = 12, POINTS = 256, TASKS = 4, NAME = 48 };
 
 static bool is_present(const szg_collection *results) {
-    (void)results;
-    return false;
+    const szg_table *sweep = szg_collection_find(results, "reproduce_sweep");
+    return sweep && szg_table_rows(sweep) > 0;
+}
+
+/* The points of one task, at most POINTS; percent. */
+typedef struct line {
+    rows of;
+    const char *task;
+    int64_t count, single;
+    double *k, *mean, *spread; /* spread NaN: one seed */
+    words *hover;
+    const char **text;
+} line;
+
+static const char *task_name(const char *task) {
+    return !task                           ? "task not given"
+           : strcmp(task, "distance") == 0 ? "Task 1, trigger distance"
+           : strcmp(task, "count") == 0    ? "Task 2, trigger count"
+                                           : task;
+}
+
+static void line_free(line *l) {
+    for (int64_t i = 0; l->hover && i < l->count; i++)
+        words_free(&l->hover[i]);
+    szg_memory_free(l->k);
+    szg_memory_free(l->mean);
+    szg_memory_free(l->spread);
+    szg_memory_free(l->hover);
+    szg_memory_free(l->text);
+}
+
+static szg_status take_point(szg_context *context, line *l, int64_t i) {
+    double seeds = rows_real(l->of, i, "seeds");
+    l->k[i] = rows_real(l->of, i, "rotated_heads");
+    l->mean[i] = 100 * rows_real(l->of, i, "accuracy");
+    l->spread[i] = seeds > 1 ? 100 * rows_real(l->of, i, "spread") : NAN;
+    if (!isfinite(l->mean[i]) || !isfinite(l->k[i]))
+        return SZG_OK;
+    l->single += !(seeds > 1);
+    SZG_TRY(words_open(context, &l->hover[i]));
+    words_clipped(&l->hover[i], task_name(l->task), NAME);
+    fprintf(l->hover[i].stream, ", %.0f rotated heads: %.2f%%", l->k[i], l->mean[i]);
+    if (isfinite(l->spread[i]))
+        fprintf(l->hover[i].stream, " ± %.2f over %.0f seeds", l->spread[i], seeds);
+    else
+        fputs(", one seed", l->hover[i].stream);
+    SZG_TRY(words_end(context, &l->hover[i]));
+    l->text[i] = l->hover[i].text;
+    return SZG_OK;
+}
+
+static szg_status line_open(szg_context *context, rows of, line *l) {
+    *l = (line){
+        .of = of, .task = rows_text(of, 0, "task"), .count = of.count < POINTS ? of.count : POINTS};
+    SZG_TRY(szg_memory_alloc(context, l->count, sizeof *l->k, &l->k));
+    SZG_TRY(szg_memory_alloc(context, l->count, sizeof *l->mean, &l->mean));
+    SZG_TRY(szg_memory_alloc(context, l->count, sizeof *l->spread, &l->spread));
+    SZG_TRY(szg_memory_alloc(context, l->count, sizeof *l->hover, &l->hover));
+    SZG_TRY(szg_memory_alloc(context, l->count, sizeof *l->text, &l->text));
+    for (int64_t i = 0; i < l->count; i++)
+        SZG_TRY(take_point(context, l, i));
+    return SZG_OK;
+}
+
+static szg_status add_line(szg_context *context, figure *figure, const line *l, int colour) {
+    const figure_style style = {task_name(l->task), colour}, whisker = {NULL, colour};
+    SZG_TRY(figure_line(context, figure, &style, l->count, l->k, l->mean));
+    for (int64_t i = 0; i < l->count; i++) {
+        const double x[] = {l->k[i], l->k[i]};
+        const double y[] = {l->mean[i] - l->spread[i], l->mean[i] + l->spread[i]};
+        if (isfinite(y[0]) && isfinite(y[1]))
+            SZG_TRY(figure_line(context, figure, &whisker, 2, x, y));
+    }
+    return figure_points(context, figure, &whisker, l->count, l->k, l->mean, l->text);
+}
+
+/* "Task 1: 12.0% with 0 rotated heads, 93.0% with 16, highest 94.0% with 8" */
+static void say_line(words *say, const line *l) {
+    int64_t first = -1, last = -1, best = -1;
+    for (int64_t i = 0; i < l->count; i++) {
+        if (!isfinite(l->mean[i]) || !isfinite(l->k[i]))
+            continue;
+        first = first < 0 || l->k[i] < l->k[first] ? i : first;
+        last = last < 0 || l->k[i] > l->k[last] ? i : last;
+        best = best < 0 || l->mean[i] > l->mean[best] ? i : best;
+    }
+    words_clipped(say, task_name(l->task), NAME);
+    if (first < 0)
+        fputs(": nothing has run; ", say->stream);
+    else
+        fprintf(say->stream,
+                ": %.1f%% with %.0f rotated heads, %.1f%% with %.0f, highest %.1f%% with %.0f; ",
+                l->mean[first], l->k[first], l->mean[last], l->k[last], l->mean[best], l->k[best]);
+}
+
+static szg_status print_lines(page *page, rows of, const line *lines, int64_t count,
+                              const words *title, const words *caption) {
+    szg_context *context = page_context(page);
+    const figure_options options = {.title = title->text,
+                                    .x = {.label = "heads that RoPE turns (the others: NoPE)"},
+                                    .y = {.label = "test accuracy in percent"}};
+    figure *figure;
+    SZG_TRY(figure_open(context, &options, &figure));
+    for (int64_t i = 0; i < count; i++) {
+        szg_status status = add_line(context, figure, &lines[i], (int)i);
+        if (status != SZG_OK) {
+            figure_close(&figure);
+            return status;
+        }
+    }
+    return page_figure(page, &figure, &of, 1, caption->text);
+}
+
+static void say_caption(words *say, const line *lines, int64_t count) {
+    int64_t single = 0;
+    for (int64_t i = 0; i < count; i++) {
+        say_line(say, &lines[i]);
+        single += lines[i].single;
+    }
+    fputs(single ? "points without whiskers are of one seed."
+                 : "whiskers: one standard deviation "
+                   "over seeds.",
+          say->stream);
+}
+
+static szg_status describe(page *page, rows of, const line *lines, int64_t count) {
+    szg_context *context = page_context(page);
+    words title = {0}, caption = {0};
+    szg_status status = words_open(context, &title);
+    if (status == SZG_OK)
+        status = words_open(context, &caption);
+    if (status == SZG_OK) {
+        fputs("Accuracy against rotated heads, experiment ", title.stream);
+        words_clipped(&title, rows_text(of, 0, "experiment"), NAME);
+        say_caption(&caption, lines, count);
+        status = words_end(context, &title);
+    }
+    if (status == SZG_OK)
+        status = words_end(context, &caption);
+    if (status == SZG_OK)
+        status = print_lines(page, of, lines, count, &title, &caption);
+    words_free(&title);
+    words_free(&caption);
+    return status;
+}
+
+static szg_status draw_experiment(page *page, rows of) {
+    szg_context *context = page_context(page);
+    line lines[TASKS] = {0};
+    groups tasks;
+    SZG_TRY(groups_split(context, of, (const char *const[]){"task", NULL}, &tasks));
+    int64_t count = tasks.count < TASKS ? tasks.count : TASKS;
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < count && status == SZG_OK; i++)
+        status = line_open(context, tasks.group[i], &lines[i]);
+    if (status == SZG_OK)
+        status = describe(page, of, lines, count);
+    for (int64_t i = 0; i < count; i++) {
+        if (status == SZG_OK && tasks.group[i].count > POINTS)
+            page_paragraph(page, "The first %d of %" PRId64 " points are drawn.", (int)POINTS,
+                           tasks.group[i].count);
+        line_free(&lines[i]);
+    }
+    groups_free(&tasks);
+    return status;
 }
 
 static szg_status draw(page *page) {
-    (void)page;
-    return SZG_OK;
+    rows all = {.table = szg_collection_find(page_results(page), "reproduce_sweep")};
+    groups experiments;
+    SZG_TRY(groups_split(page_context(page), all,
+                         (const char *const[]){"result", "experiment", NULL}, &experiments));
+    szg_status status = SZG_OK;
+    page_grid_begin(page);
+    for (int64_t i = 0; i < experiments.count && i < FIGURES && status == SZG_OK; i++)
+        status = draw_experiment(page, experiments.group[i]);
+    page_grid_end(page);
+    if (experiments.count > FIGURES)
+        page_paragraph(page,
+                       "%" PRId64 " more experiments are not drawn; their rows are in the table "
+                       "reproduce_sweep.",
+                       experiments.count - FIGURES);
+    groups_free(&experiments);
+    return status;
 }
 
 const section section_sweep = {"sweep", "Accuracy against the number of rotated heads", is_present,

@@ -1,13 +1,172 @@
-#include "../section.h"
+/* The paper's Table 1 with the reproduction's accuracies beside. */
+#include "table1.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include <szego/published.h>
+
+enum { RESULTS = 4, ROWS = 100, EXPERIMENTS = 8 };
 
 static bool is_present(const szg_collection *results) {
-    (void)results;
-    return false;
+    return szg_collection_find(results, "reproduce_table1") || table1_has_runs(results);
+}
+
+const char *table1_task(int task) {
+    return task == 0 ? "Task 1, trigger distance" : "Task 2, trigger count";
+}
+
+outcome table1_outcome(rows of, int64_t index, int task) {
+    static const char *const names[TABLE1_TASKS][6] = {
+        {"task1", "spread1", "seeds1", "paper1", "length1", "ceiling1"},
+        {"task2", "spread2", "seeds2", "paper2", "length2", "ceiling2"}};
+    return (outcome){rows_real(of, index, names[task][0]), rows_real(of, index, names[task][1]),
+                     rows_real(of, index, names[task][2]), rows_real(of, index, names[task][3]),
+                     rows_real(of, index, names[task][4]), rows_real(of, index, names[task][5])};
+}
+
+/* ---- The table ---- */
+
+static void print_text(FILE *stream, rows of, int64_t index, const char *column) {
+    fputs("<td>", stream);
+    html_clipped(stream, rows_text(of, index, column), TABLE1_NAME);
+    fputs("</td>", stream);
+}
+
+/* Percent with two decimals; "–" where there is no number. */
+static void print_percent(FILE *stream, const char *format, double value) {
+    fputs("<td class=\"number\">", stream);
+    if (isfinite(value))
+        fprintf(stream, format[0] == '+' ? "%+.2f" : "%.2f", value);
+    else
+        fputs("–", stream);
+    fputs("</td>", stream);
+}
+
+static void print_outcome(FILE *stream, const outcome *o) {
+    fputs("<td class=\"number\">", stream);
+    if (isfinite(o->mean))
+        fprintf(stream, "%.2f", o->mean);
+    else
+        fputs("not run", stream);
+    if (isfinite(o->mean) && o->seeds > 1 && isfinite(o->spread))
+        fprintf(stream, " ± %.2f", o->spread);
+    fputs("</td><td class=\"number\">", stream);
+    if (isfinite(o->mean) && isfinite(o->seeds))
+        html_number(stream, o->seeds);
+    fputs("</td>", stream);
+    print_percent(stream, "", o->paper);
+    print_percent(stream, "+", o->mean - o->paper);
+}
+
+static void print_head(FILE *stream) {
+    fputs("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">experiment</th>"
+          "<th scope=\"col\">encoding</th>",
+          stream);
+    for (int task = 0; task < TABLE1_TASKS; task++)
+        fprintf(stream,
+                "<th scope=\"col\" class=\"number\" title=\"%s: test accuracy in percent, mean "
+                "± standard deviation over seeds\">Task %d, here</th>"
+                "<th scope=\"col\" class=\"number\" title=\"finished runs\">seeds</th>"
+                "<th scope=\"col\" class=\"number\">paper</th>"
+                "<th scope=\"col\" class=\"number\" title=\"percentage points\">here - paper</th>",
+                table1_task(task), task + 1);
+    fputs("</tr></thead><tbody>\n", stream);
+}
+
+static szg_status print_table(page *page, rows of) {
+    FILE *stream = page_stream(page);
+    print_head(stream);
+    for (int64_t i = 0; i < of.count && i < ROWS; i++) {
+        fputs("<tr>", stream);
+        print_text(stream, of, i, "experiment");
+        print_text(stream, of, i, "encoding");
+        for (int task = 0; task < TABLE1_TASKS; task++) {
+            outcome o = table1_outcome(of, i, task);
+            print_outcome(stream, &o);
+        }
+        fputs("</tr>\n", stream);
+    }
+    fputs("</tbody></table></div>\n", stream);
+    if (of.count > ROWS)
+        page_paragraph(page, "And %" PRId64 " more rows, behind the link.", of.count - ROWS);
+    return page_links(page, &of, 1);
+}
+
+/* What ± means here, and what cannot be said. */
+static void say_seeds(page *page, rows of) {
+    int64_t single = 0, several = 0;
+    for (int64_t i = 0; i < of.count; i++)
+        for (int task = 0; task < TABLE1_TASKS; task++) {
+            outcome o = table1_outcome(of, i, task);
+            single += isfinite(o.mean) && !(o.seeds > 1);
+            several += isfinite(o.mean) && o.seeds > 1;
+        }
+    if (several == 0 && single > 0)
+        page_paragraph(page, "One seed each: there is no interval, and no difference here can be "
+                             "told from chance.");
+    else if (several > 0)
+        page_paragraph(page, "± is the standard deviation over seeds.%s",
+                       single ? " Entries of one seed have no interval." : "");
+}
+
+static szg_status say_source(page *page) {
+    szg_published *paper;
+    SZG_TRY(szg_published_open(page_context(page), &paper));
+    page_paragraph(page,
+                   "Test accuracy in percent; the paper's numbers are those of Table 1 of %s, "
+                   "differences are in percentage points.",
+                   szg_published_source(paper));
+    szg_published_close(&paper);
+    return SZG_OK;
+}
+
+/* ---- The section ---- */
+
+static szg_status draw_experiments(page *page, rows of) {
+    groups experiments;
+    SZG_TRY(groups_split(page_context(page), of, (const char *const[]){"experiment", NULL},
+                         &experiments));
+    szg_status status = SZG_OK;
+    page_grid_begin(page);
+    for (int64_t i = 0; i < experiments.count && i < EXPERIMENTS && status == SZG_OK; i++)
+        status = table1_figures(page, experiments.group[i]);
+    page_grid_end(page);
+    if (experiments.count > EXPERIMENTS)
+        page_paragraph(page,
+                       "%" PRId64 " more experiments are not drawn; their numbers stand in the "
+                       "table above.",
+                       experiments.count - EXPERIMENTS);
+    groups_free(&experiments);
+    return status;
+}
+
+static szg_status draw_result(page *page, rows of, bool several) {
+    const char *result = rows_text(of, 0, "result");
+    if (several)
+        page_heading(page, "Results of %s", result);
+    SZG_TRY(table1_caveat(page, result));
+    SZG_TRY(say_source(page));
+    SZG_TRY(print_table(page, of));
+    say_seeds(page, of);
+    SZG_TRY(draw_experiments(page, of));
+    return table1_beside(page, result);
 }
 
 static szg_status draw(page *page) {
-    (void)page;
-    return SZG_OK;
+    rows all = {.table = szg_collection_find(page_results(page), "reproduce_table1")};
+    groups results;
+    SZG_TRY(groups_split(page_context(page), all, (const char *const[]){"result", NULL}, &results));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < results.count && i < RESULTS && status == SZG_OK; i++)
+        status = draw_result(page, results.group[i], results.count > 1);
+    if (status == SZG_OK && results.count > RESULTS)
+        page_paragraph(page,
+                       "%" PRId64 " more reproductions are left out; their rows are in the table "
+                       "reproduce_table1.",
+                       results.count - RESULTS);
+    groups_free(&results);
+    return status == SZG_OK && table1_has_runs(page_results(page)) ? table1_runs(page) : status;
 }
 
 const section section_table1 = {"table1", "Table 1: accuracies beside the paper's", is_present,

@@ -1,0 +1,263 @@
+/* Certificates: two enclosed quantities, how they stand to each other, and the exact inputs. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <szego/csv.h>
+#include <szego/memory.h>
+
+#include "claims.h"
+
+enum { SHOWN = 50, EXACT_CHARACTERS = 160, NAME_CHARACTERS = 40, NUMBERS = 24, TOKEN = 64 };
+
+/* A cell that holds a number as text (hexadecimal in certificates) or as a number. */
+static double cell_number(rows of, int64_t index, const char *column) {
+    const char *text = rows_text(of, index, column);
+    double value = NAN;
+    if (text)
+        return szg_real_parse(text, &value) ? value : (double)NAN;
+    return rows_real(of, index, column);
+}
+
+static const char *cell_or(rows of, int64_t index, const char *column, const char *otherwise) {
+    const char *text = rows_text(of, index, column);
+    return text && *text ? text : otherwise;
+}
+
+sides certificate_sides(rows certificates, int64_t index) {
+    return (sides){
+        .lo = {cell_number(certificates, index, "left_lo"),
+               cell_number(certificates, index, "right_lo")},
+        .hi = {cell_number(certificates, index, "left_hi"),
+               cell_number(certificates, index, "right_hi")},
+        .name = {cell_or(certificates, index, "left", "left"),
+                 cell_or(certificates, index, "right", "right")},
+        .relation = cell_or(certificates, index, "relation", "?"),
+    };
+}
+
+static bool are_known(const sides *s) {
+    return s->lo[0] <= s->hi[0] && s->lo[1] <= s->hi[1] && isfinite(s->lo[0]) &&
+           isfinite(s->hi[0]) && isfinite(s->lo[1]) && isfinite(s->hi[1]);
+}
+
+bool sides_agree(const sides *s) {
+    bool below = s->hi[0]<s->lo[1], above = s->lo[0]> s->hi[1];
+    if (!are_known(s))
+        return false;
+    return strcmp(s->relation, "<") == 0    ? below
+           : strcmp(s->relation, ">") == 0  ? above
+           : strcmp(s->relation, "!=") == 0 ? below || above
+           : strcmp(s->relation, "=") == 0  ? !below && !above
+                                            : false;
+}
+
+/* ---- The table ---- */
+
+/* A number, or a phase p/q of pi, for readers. */
+static void print_token(FILE *stream, const char *token) {
+    double value;
+    if (szg_real_parse(token, &value))
+        fprintf(stream, "%.10g", value);
+    else
+        html_text(stream, token);
+    if (strchr(token, '/'))
+        fputs(" π", stream);
+}
+
+/* The exact text, and in its hover the numbers in decimals. */
+static void print_exact(FILE *stream, const char *text) {
+    char token[TOKEN];
+    const char *at = text ? text : "";
+    fputs("<td title=\"", stream);
+    for (int64_t shown = 0; *at; shown++) {
+        size_t length = strcspn(at, " ");
+        if (shown == NUMBERS || length >= sizeof token) {
+            fputs(" …", stream);
+            break;
+        }
+        memcpy(token, at, length);
+        token[length] = 0;
+        fputs(shown ? ", " : "", stream);
+        print_token(stream, token);
+        at += length + strspn(at + length, " ");
+    }
+    fputs("\"><code>", stream);
+    html_clipped(stream, text, EXACT_CHARACTERS);
+    fputs("</code></td>", stream);
+}
+
+/* The enclosure in decimals, in its hover the exact ends. */
+static void print_enclosure(FILE *stream, const sides *s, int side, const char *lo,
+                            const char *hi) {
+    html_clipped(stream, s->name[side], NAME_CHARACTERS);
+    fputs(" in <span title=\"", stream);
+    html_clipped(stream, lo, TOKEN);
+    fputs(" to ", stream);
+    html_clipped(stream, hi, TOKEN);
+    fprintf(stream, "\">[%.10g, %.10g]</span>", s->lo[side], s->hi[side]);
+}
+
+static void print_text(FILE *stream, const char *text) {
+    fputs("<td>", stream);
+    html_clipped(stream, text, EXACT_CHARACTERS);
+    fputs("</td>", stream);
+}
+
+static void print_certificate(FILE *stream, rows of, int64_t index) {
+    sides s = certificate_sides(of, index);
+    double n = rows_real(of, index, "n");
+    fputs("<tr>", stream);
+    print_text(stream, rows_text(of, index, "kind"));
+    fputs("<td>", stream);
+    print_enclosure(stream, &s, 0, rows_text(of, index, "left_lo"),
+                    rows_text(of, index, "left_hi"));
+    fputs(" <b>", stream);
+    html_clipped(stream, s.relation, NAME_CHARACTERS);
+    fputs("</b> ", stream);
+    print_enclosure(stream, &s, 1, rows_text(of, index, "right_lo"),
+                    rows_text(of, index, "right_hi"));
+    fputs("</td><td class=\"number\">", stream);
+    if (!isnan(n))
+        html_number(stream, n);
+    fputs("</td>", stream);
+    print_exact(stream, rows_text(of, index, "weights"));
+    print_exact(stream, rows_text(of, index, "phases"));
+    print_text(stream, rows_text(of, index, "note"));
+    fputs("</tr>\n", stream);
+}
+
+szg_status claim_certificates(const claim *claim) {
+    rows of = claim->certificates;
+    FILE *stream = page_stream(claim->page);
+    if (of.count == 0)
+        return SZG_OK;
+    fputs("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">certificate</th>"
+          "<th scope=\"col\">what it encloses</th><th scope=\"col\" class=\"number\">n</th>"
+          "<th scope=\"col\">weights (exact)</th><th scope=\"col\">phases (exact)</th>"
+          "<th scope=\"col\">note</th></tr></thead><tbody>\n",
+          stream);
+    for (int64_t i = 0; i < of.count && i < SHOWN; i++)
+        print_certificate(stream, of, i);
+    fputs("</tbody></table></div>\n", stream);
+    if (of.count > SHOWN)
+        page_paragraph(claim->page, "And %" PRId64 " more certificates, behind the link.",
+                       of.count - SHOWN);
+    return page_links(claim->page, &of, 1);
+}
+
+/* ---- The figures ---- */
+
+static void say_relation(words *say, const sides *s) {
+    words_clipped(say, s->name[0], NAME_CHARACTERS);
+    fputc(' ', say->stream);
+    words_clipped(say, s->relation, NAME_CHARACTERS);
+    fputc(' ', say->stream);
+    words_clipped(say, s->name[1], NAME_CHARACTERS);
+}
+
+static void say_caption(words *say, rows of, int64_t index, const sides *s) {
+    const char *note = rows_text(of, index, "note");
+    bool equal = strcmp(s->relation, "=") == 0;
+    say_relation(say, s);
+    if (!sides_agree(s))
+        fputs(": the enclosures in the file do not show this", say->stream);
+    else if (equal)
+        fprintf(say->stream, ": both enclosures lie at %.6g", (s->lo[0] + s->hi[0]) / 2);
+    else
+        fprintf(say->stream, ": the enclosures, at %.6g and %.6g, do not meet",
+                (s->lo[0] + s->hi[0]) / 2, (s->lo[1] + s->hi[1]) / 2);
+    if (note && *note) {
+        fputs(" (", say->stream);
+        words_clipped(say, note, EXACT_CHARACTERS);
+        fputc(')', say->stream);
+    }
+    fputc('.', say->stream);
+}
+
+static szg_status add_side(szg_context *context, figure *figure, const sides *s, int side) {
+    const double ends[] = {s->lo[side], s->hi[side]}, at[] = {1 - side, 1 - side};
+    const double middle = s->lo[side] / 2 + s->hi[side] / 2;
+    const figure_style style = {.name = NULL, .colour = side};
+    words hover;
+    szg_status status = words_open(context, &hover);
+    if (status == SZG_OK) {
+        words_clipped(&hover, s->name[side], NAME_CHARACTERS);
+        fprintf(hover.stream, " in [%.10g, %.10g]", s->lo[side], s->hi[side]);
+        status = words_end(context, &hover);
+    }
+    if (status == SZG_OK)
+        status = figure_line(context, figure, &style, 2, ends, at);
+    if (status == SZG_OK)
+        status =
+            figure_points(context, figure, &style, 1, &middle, at, (const char *[]){hover.text});
+    words_free(&hover);
+    return status;
+}
+
+static szg_status draw_sides(const claim *claim, int64_t index, const sides *s, const words *title,
+                             const words *caption) {
+    szg_context *context = page_context(claim->page);
+    rows of = claim->certificates;
+    rows source = {.table = of.table, .row = &of.row[index], .count = 1};
+    const figure_options options = {
+        .title = title->text,
+        .x = {.label = "value"},
+        .y = {.names = (const char *const[]){s->name[1], s->name[0]}, .count = 2},
+        .height = 180};
+    figure *figure;
+    SZG_TRY(figure_open(context, &options, &figure));
+    for (int side = 0; side < 2; side++) {
+        szg_status status = add_side(context, figure, s, side);
+        if (status != SZG_OK) {
+            figure_close(&figure);
+            return status;
+        }
+    }
+    return page_figure(claim->page, &figure, &source, 1, caption->text);
+}
+
+static szg_status draw_certificate(const claim *claim, int64_t index, const sides *s) {
+    szg_context *context = page_context(claim->page);
+    words title = {0}, caption = {0};
+    szg_status status = words_open(context, &title);
+    if (status == SZG_OK)
+        status = words_open(context, &caption);
+    if (status == SZG_OK) {
+        words_clipped(&title, claim->id, NAME_CHARACTERS);
+        fputs(": ", title.stream);
+        say_relation(&title, s);
+        say_caption(&caption, claim->certificates, index, s);
+        status = words_end(context, &title);
+    }
+    if (status == SZG_OK)
+        status = words_end(context, &caption);
+    if (status == SZG_OK)
+        status = draw_sides(claim, index, s, &title, &caption);
+    words_free(&title);
+    words_free(&caption);
+    return status;
+}
+
+szg_status claim_enclosures(const claim *claim) {
+    int64_t unreadable = 0;
+    page_grid_begin(claim->page);
+    for (int64_t i = 0; i < claim->certificates.count; i++) {
+        sides s = certificate_sides(claim->certificates, i);
+        if (!are_known(&s)) {
+            unreadable++;
+        } else if (*claim->figures == 0) {
+            ++*claim->left_out;
+        } else {
+            --*claim->figures;
+            SZG_TRY(draw_certificate(claim, i, &s));
+        }
+    }
+    page_grid_end(claim->page);
+    if (unreadable > 0)
+        page_paragraph(claim->page,
+                       "%" PRId64 " certificates are not plotted: their enclosures are not finite "
+                       "numbers, or the ends are in the wrong order.",
+                       unreadable);
+    return SZG_OK;
+}

@@ -1,0 +1,46 @@
+/* What the files that draw the ledger of claims share. */
+#ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_CLAIMS_H
+#define SZG_NOTEBOOKS_EXPORT_SECTIONS_CLAIMS_H
+
+#include "../section.h"
+#include "../words.h"
+
+/* One claim of one result, and what stands in the other tables about it. */
+typedef struct claim {
+    page *page;
+    rows of; /* its row alone */
+    const char *id;
+    rows certificates, samples, evidence; /* count 0: none */
+    int64_t *figures;                     /* that may still be drawn for this result */
+    int64_t *left_out;                    /* that were not */
+} claim;
+
+/* The two certified quantities of a certificate; NaN where the file has no number. */
+typedef struct sides {
+    double lo[2], hi[2]; /* left, right */
+    const char *name[2], *relation;
+} sides;
+
+/* ---- claim_certificates.c ---- */
+
+sides certificate_sides(rows certificates, int64_t index);
+
+/* Whether the enclosures show the relation: they do not meet, and lie as it says; for "=" that they
+ * do meet. */
+bool sides_agree(const sides *sides);
+
+/* The certificates as a table: enclosures in decimals, exact texts kept. */
+SZG_CHECK_RESULT szg_status claim_certificates(const claim *claim);
+
+/* A figure for each certificate: the two enclosures on one axis. */
+SZG_CHECK_RESULT szg_status claim_enclosures(const claim *claim);
+
+/* ---- claim_samples.c: f and g of each counterexample to Lemma B.1 ---- */
+SZG_CHECK_RESULT szg_status claim_samples(const claim *claim);
+
+/* ---- claim_lemma.c: the trials of Lemma B.1; `verdict` is the ledger's of L3, NULL: not known
+ * ----
+ */
+SZG_CHECK_RESULT szg_status lemma_figures(page *page, rows trials, const char *verdict);
+
+#endif

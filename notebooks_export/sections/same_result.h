@@ -1,0 +1,15 @@
+/* Rows of another table that are of one result. */
+#ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_SAME_RESULT_H
+#define SZG_NOTEBOOKS_EXPORT_SECTIONS_SAME_RESULT_H
+
+#include "../section.h"
+
+/* The rows of the collection's table `table` whose result is `result` (NULL: no rows), as one group
+ * or none; groups_free. */
+SZG_CHECK_RESULT szg_status rows_of_result(page *page, const char *table, const char *result,
+                                           groups *out);
+
+/* Whether the result at `path` lies in the folder of one of `above`, groups by result. */
+bool is_within(const char *path, const groups *above);
+
+#endif

@@ -1,0 +1,33 @@
+/* What the files of Table 1's section share. */
+#ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_TABLE1_H
+#define SZG_NOTEBOOKS_EXPORT_SECTIONS_TABLE1_H
+
+#include "../section.h"
+#include "../words.h"
+
+enum { TABLE1_TASKS = 2, TABLE1_NAME = 48 };
+
+/* One task's cells of a row of table1; NaN where they are empty. */
+typedef struct outcome {
+    double mean, spread, seeds, paper, length, ceiling; /* percent, seeds apart */
+} outcome;
+
+/* `task` 0: trigger distance, 1: trigger count. */
+outcome table1_outcome(rows of, int64_t index, int task);
+const char *table1_task(int task);
+
+/* ---- table1_figures.c: one figure a task, for the rows of one experiment ---- */
+SZG_CHECK_RESULT szg_status table1_figures(page *page, rows experiment);
+
+/* ---- table1_settings.c ---- */
+
+/* Whether the runs had the paper's sizes: a sentence that a reader must see before the numbers. */
+SZG_CHECK_RESULT szg_status table1_caveat(page *page, const char *result);
+/* Settings, items, missing runs and needs, each where its table is there. */
+SZG_CHECK_RESULT szg_status table1_beside(page *page, const char *result);
+
+/* ---- table1_runs.c: finished runs of `szego train`, outside of reproductions ---- */
+bool table1_has_runs(const szg_collection *results);
+SZG_CHECK_RESULT szg_status table1_runs(page *page);
+
+#endif

@@ -1,0 +1,146 @@
+/* Accuracies as bars, the paper's as markers, what length alone tells and the ceiling as lines. */
+#include "table1.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include <szego/memory.h>
+
+enum { BARS = 24, TITLE = 80 };
+
+/* What a figure draws: one task of an experiment's rows. */
+typedef struct bars {
+    rows of;
+    int task;
+    int64_t count;
+    const char *name[BARS];
+    double x[BARS], mean[BARS], lo[BARS], hi[BARS], paper[BARS], length[BARS], ceiling[BARS];
+    int64_t best, known, single; /* best: index, -1 where nothing has run */
+} bars;
+
+static void take(bars *b, int64_t i) {
+    outcome o = table1_outcome(b->of, i, b->task);
+    bool several = o.seeds > 1;
+    const char *name = rows_text(b->of, i, "encoding");
+    b->name[i] = name ? name : "";
+    b->x[i] = (double)i;
+    b->mean[i] = o.mean;
+    b->lo[i] = several ? o.mean - o.spread : NAN;
+    b->hi[i] = several ? o.mean + o.spread : NAN;
+    b->paper[i] = o.paper;
+    b->length[i] = o.length;
+    b->ceiling[i] = o.ceiling;
+    if (!isfinite(o.mean))
+        return;
+    b->known++;
+    b->single += !several;
+    if (b->best < 0 || o.mean > b->mean[b->best])
+        b->best = i;
+}
+
+static bars take_all(rows of, int task) {
+    bars b = {.of = of, .task = task, .count = of.count < BARS ? of.count : BARS, .best = -1};
+    for (int64_t i = 0; i < b.count; i++)
+        take(&b, i);
+    return b;
+}
+
+/* The number that all finite values are, NaN where they differ or there is none. */
+static double common(int64_t count, const double *value) {
+    double found = NAN;
+    for (int64_t i = 0; i < count; i++) {
+        if (!isfinite(value[i]))
+            continue;
+        if (isfinite(found) && !(fabs(found - value[i]) <= 1e-9))
+            return NAN;
+        found = value[i];
+    }
+    return found;
+}
+
+/* A line across where every encoding has the same value, otherwise a marker each. */
+static szg_status add_level(szg_context *context, figure *figure, const figure_style *style,
+                            const bars *b, const double *value) {
+    double level = common(b->count, value);
+    return isfinite(level) ? figure_rule(context, figure, style, false, level)
+                           : figure_points(context, figure, style, b->count, b->x, value, NULL);
+}
+
+static szg_status add_marks(szg_context *context, figure *figure, const bars *b) {
+    SZG_TRY(figure_bars(context, figure, &(figure_style){"here", 0}, b->count, 0.6, b->x, b->mean,
+                        b->lo, b->hi));
+    SZG_TRY(figure_points(context, figure, &(figure_style){"paper", 1}, b->count, b->x, b->paper,
+                          NULL));
+    SZG_TRY(add_level(context, figure, &(figure_style){"label ceiling", 2}, b, b->ceiling));
+    return add_level(context, figure, &(figure_style){"by length alone", 3}, b, b->length);
+}
+
+static void say_levels(words *say, const bars *b) {
+    double length = common(b->count, b->length), ceiling = common(b->count, b->ceiling);
+    if (isfinite(length))
+        fprintf(say->stream, "; a sequence's length alone gives %.1f%%", length);
+    if (isfinite(ceiling))
+        fprintf(say->stream, "; no classifier can exceed %.1f%%", ceiling);
+}
+
+static void say_caption(words *say, const bars *b) {
+    fprintf(say->stream, "%s: ", table1_task(b->task));
+    words_clipped(say, b->name[b->best], TABLE1_NAME);
+    fprintf(say->stream, " is highest here with %.1f%%", b->mean[b->best]);
+    if (isfinite(b->paper[b->best]))
+        fprintf(say->stream, " (paper %.1f%%)", b->paper[b->best]);
+    say_levels(say, b);
+    fputs(b->single == b->known ? "; one seed each, so no intervals"
+                                : "; whiskers are one standard "
+                                  "deviation over seeds",
+          say->stream);
+    if (b->of.count > b->count)
+        fprintf(say->stream, "; %" PRId64 " more encodings are in the table only",
+                b->of.count - b->count);
+    fputc('.', say->stream);
+}
+
+static szg_status print_bars(page *page, const bars *b, const words *title, const words *caption) {
+    szg_context *context = page_context(page);
+    const figure_options options = {.title = title->text,
+                                    .x = {.names = b->name, .count = b->count},
+                                    .y = {.label = "test accuracy in percent", .lo = 0, .hi = 100}};
+    figure *figure;
+    SZG_TRY(figure_open(context, &options, &figure));
+    szg_status status = add_marks(context, figure, b);
+    if (status != SZG_OK) {
+        figure_close(&figure);
+        return status;
+    }
+    return page_figure(page, &figure, &b->of, 1, caption->text);
+}
+
+static szg_status draw_task(page *page, const bars *b) {
+    szg_context *context = page_context(page);
+    words title = {0}, caption = {0};
+    szg_status status = words_open(context, &title);
+    if (status == SZG_OK)
+        status = words_open(context, &caption);
+    if (status == SZG_OK) {
+        fprintf(title.stream, "Test accuracy, %s, experiment ", table1_task(b->task));
+        words_clipped(&title, rows_text(b->of, 0, "experiment"), TABLE1_NAME);
+        say_caption(&caption, b);
+        status = words_end(context, &title);
+    }
+    if (status == SZG_OK)
+        status = words_end(context, &caption);
+    if (status == SZG_OK)
+        status = print_bars(page, b, &title, &caption);
+    words_free(&title);
+    words_free(&caption);
+    return status;
+}
+
+szg_status table1_figures(page *page, rows experiment) {
+    for (int task = 0; task < TABLE1_TASKS; task++) {
+        bars b = take_all(experiment, task);
+        if (b.known > 0)
+            SZG_TRY(draw_task(page, &b));
+    }
+    return SZG_OK;
+}
