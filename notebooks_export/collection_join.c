@@ -84,7 +84,7 @@ static szg_status plan(szg_context *context, const szg_collection *all, joins *o
         const szg_result *result = all->result[i];
         for (int64_t k = 0; k < szg_result_count(result); k++) {
             const szg_table *table = szg_result_table(result, k);
-            join *j;
+            join *j = NULL;
             SZG_TRY(find_join(context, out, szg_result_command(result), szg_table_name(table), &j));
             j->rows += szg_table_rows(table);
             for (int64_t c = 0; c < szg_table_columns(table); c++)
