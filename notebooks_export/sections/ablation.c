@@ -1,13 +1,366 @@
-#include "../section.h"
+/* Accuracy without each head, a violin a layer (Figures 4, 6 to 8 and 9 to 14 of the paper). */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <szego/memory.h>
+
+#include "training.h"
+
+enum { MOST_LAYERS = 48, MOST_HEADS = 1024, LAYERS_SAID = 6, HOVER_TEXT = 320 };
+
+static const char *const tables[] = {"reproduce_ablation", "ablate_ablation", NULL};
+static const char *const deposits[] = {"reproduce_deposit", "ablate_deposit"};
+static const char *const kinds[] = {"result", "experiment", "encoding", "task", "method", NULL};
+
+/* One figure: the rows of every seed. */
+typedef struct ablated {
+    rows of;
+    const rows *deposit; /* NULL: none */
+    groups layers;
+    double whole, whole_lo, whole_hi; /* accuracy with every head; NaN: not known */
+    int64_t noted;                    /* heads' rows that carry a note */
+    int64_t heads_left_out;
+    bool within_unit; /* every accuracy is one */
+} ablated;
+
+/* ---- Values ---- */
+
+static bool is_head(rows of, int64_t index) {
+    return isfinite(rows_real(of, index, "head")) && isfinite(rows_real(of, index, "accuracy"));
+}
+
+/* A row without a head: all of the layer at once. */
+static bool is_layer(rows of, int64_t index) {
+    int64_t head = szg_table_find(of.table, "head");
+    return head >= 0 && szg_table_is_empty(of.table, of.row ? of.row[index] : index, head);
+}
+
+/* Accuracy and drop together are the accuracy of the whole model, in every row of a run. */
+static void find_whole(ablated *self) {
+    int64_t count = 0;
+    self->whole = self->whole_lo = self->whole_hi = NAN;
+    self->within_unit = true;
+    for (int64_t i = 0; i < self->of.count; i++) {
+        double accuracy = rows_real(self->of, i, "accuracy");
+        double whole = accuracy + rows_real(self->of, i, "drop");
+        self->noted += is_head(self->of, i) && rows_text(self->of, i, "note") != NULL;
+        self->within_unit &= !(accuracy < 0 || accuracy > 1 || whole < 0 || whole > 1);
+        if (!isfinite(whole))
+            continue;
+        self->whole = count++ ? self->whole + (whole - self->whole) / (double)count : whole;
+        self->whole_lo = fmin(self->whole_lo, whole);
+        self->whole_hi = fmax(self->whole_hi, whole);
+    }
+}
+
+static int64_t drawn_layers(const ablated *self) {
+    return self->layers.count < MOST_LAYERS ? self->layers.count : MOST_LAYERS;
+}
+
+/* ---- Marks ---- */
+
+/* "layer l, head h, seed s: accuracy a, drop d" and the note. */
+static szg_status hover_of(szg_context *context, rows of, int64_t index, char out[HOVER_TEXT]) {
+    static const char *const places[] = {"layer", "head", "seed"};
+    char note[SHORT_TEXT], number[WHOLE_TEXT];
+    words text;
+    SZG_TRY(words_open(context, &text));
+    for (int i = 0; i < 3; i++) {
+        double value = rows_real(of, index, places[i]);
+        if (isfinite(value))
+            fprintf(text.stream, "%s%s %s", i ? ", " : "", places[i], whole_text(value, number));
+    }
+    fputs(": accuracy ", text.stream);
+    print_real(text.stream, rows_real(of, index, "accuracy"));
+    fputs(", drop ", text.stream);
+    print_real(text.stream, rows_real(of, index, "drop"));
+    if (rows_text(of, index, "note"))
+        fprintf(text.stream, " (%s)", short_text(rows_text(of, index, "note"), note));
+    szg_status status = words_end(context, &text);
+    if (status == SZG_OK)
+        snprintf(out, HOVER_TEXT, "%s", text.text);
+    words_free(&text);
+    return status;
+}
+
+typedef struct points {
+    int64_t count;
+    double *x, *y;
+    char (*text)[HOVER_TEXT];
+    const char **hover;
+} points;
+
+static void close_points(points *points) {
+    szg_memory_free(points->x);
+    szg_memory_free(points->text);
+    szg_memory_free(points->hover);
+}
+
+static szg_status open_points(szg_context *context, int64_t room, points *out) {
+    *out = (points){0};
+    SZG_TRY(szg_memory_alloc(context, 2 * room, sizeof *out->x, &out->x));
+    out->y = out->x + room;
+    SZG_TRY(szg_memory_alloc(context, room, sizeof *out->text, &out->text));
+    return szg_memory_alloc(context, room, sizeof *out->hover, &out->hover);
+}
+
+static szg_status take_point(szg_context *context, rows of, int64_t index, double x, points *out) {
+    int64_t at = out->count++;
+    out->x[at] = x;
+    out->y[at] = rows_real(of, index, "accuracy");
+    out->hover[at] = out->text[at];
+    return hover_of(context, of, index, out->text[at]);
+}
+
+static szg_status draw_layer(szg_context *context, figure *figure, ablated *self, int64_t place) {
+    rows of = self->layers.group[place];
+    figure_style style = {place ? NULL : "one head taken away", 0};
+    points heads;
+    szg_status status = open_points(context, of.count < MOST_HEADS ? of.count : MOST_HEADS, &heads);
+    for (int64_t i = 0; status == SZG_OK && i < of.count; i++) {
+        if (!is_head(of, i))
+            continue;
+        if (heads.count < MOST_HEADS)
+            status = take_point(context, of, i, (double)place, &heads);
+        else
+            self->heads_left_out++;
+    }
+    if (status == SZG_OK && heads.count > 0)
+        status = figure_violin(context, figure, &style, (double)place, 0.8, heads.count, heads.y,
+                               heads.hover);
+    close_points(&heads);
+    return status;
+}
+
+/* The points of rows without a head. */
+static szg_status draw_whole_layers(szg_context *context, figure *figure, const ablated *self) {
+    figure_style style = {"all heads of the layer", 1};
+    points together;
+    szg_status status = open_points(context, self->of.count, &together);
+    for (int64_t place = 0; status == SZG_OK && place < drawn_layers(self); place++) {
+        rows of = self->layers.group[place];
+        for (int64_t i = 0; status == SZG_OK && i < of.count; i++)
+            if (is_layer(of, i))
+                status = take_point(context, of, i, (double)place, &together);
+    }
+    if (status == SZG_OK && together.count > 0)
+        status = figure_points(context, figure, &style, together.count, together.x, together.y,
+                               together.hover);
+    close_points(&together);
+    return status;
+}
+
+static szg_status draw_marks(szg_context *context, figure *figure, ablated *self) {
+    figure_style rule = {"every head there", FIGURE_MUTED};
+    if (isfinite(self->whole))
+        SZG_TRY(figure_rule(context, figure, &rule, false, self->whole));
+    for (int64_t place = 0; place < drawn_layers(self); place++)
+        SZG_TRY(draw_layer(context, figure, self, place));
+    return draw_whole_layers(context, figure, self);
+}
+
+/* ---- The caption ---- */
+
+/* The deposit's row of a layer: of all seeds together where there is one, else of the first seed;
+ * -1: none. */
+static int64_t deposit_row(const rows *deposit, double layer) {
+    int64_t found = -1;
+    for (int64_t i = 0; deposit && i < deposit->count; i++) {
+        if (rows_real(*deposit, i, "layer") != layer)
+            continue;
+        if (isnan(rows_real(*deposit, i, "seed")))
+            return i;
+        found = found < 0 ? i : found;
+    }
+    return found;
+}
+
+/* " 0.38 (head 1)", with the interval where there is one. */
+static void say_index(FILE *stream, rows deposit, int64_t row) {
+    double index = rows_real(deposit, row, "index"), low = rows_real(deposit, row, "index_low"),
+           high = rows_real(deposit, row, "index_high"),
+           worst = rows_real(deposit, row, "worst_head");
+    char head[WHOLE_TEXT];
+    if (!isfinite(index)) {
+        fputs(" none, no loss of a head costs accuracy", stream);
+        return;
+    }
+    fputs(" ", stream);
+    print_real(stream, index);
+    if (isfinite(worst))
+        fprintf(stream, " (head %s)", whole_text(worst, head));
+    if (!isfinite(low) || !isfinite(high))
+        return;
+    fputs(" [", stream);
+    print_real(stream, low);
+    fputs(", ", stream);
+    print_real(stream, high);
+    fputs("]", stream);
+}
+
+static szg_status say_layers(szg_context *context, FILE *stream, const ablated *self) {
+    char name[WHOLE_TEXT];
+    int64_t said = 0;
+    for (int64_t place = 0; place < drawn_layers(self) && said < LAYERS_SAID; place++) {
+        double layer = rows_real(self->layers.group[place], 0, "layer"), *heads;
+        int64_t row = deposit_row(self->deposit, layer), count;
+        if (row < 0)
+            continue;
+        SZG_TRY(distinct_values(context, self->layers.group[place], "head", &count, &heads));
+        szg_memory_free(heads);
+        fprintf(stream, "%slayer %s",
+                said++ ? "; "
+                       : "deposit index, the share of its layer's drops that one head carries: ",
+                whole_text(layer, name));
+        say_index(stream, *self->deposit, row);
+        fputs(", an even share ", stream);
+        print_real(stream, count > 0 ? 1 / (double)count : NAN);
+    }
+    return SZG_OK;
+}
+
+static void say_whole(FILE *stream, const ablated *self) {
+    if (!isfinite(self->whole))
+        return;
+    fputs("With every head the accuracy is ", stream);
+    print_real(stream, self->whole);
+    if (self->whole_hi - self->whole_lo > 1e-9) {
+        fputs(" on average (", stream);
+        print_real(stream, self->whole_lo);
+        fputs(" to ", stream);
+        print_real(stream, self->whole_hi);
+        fputs(")", stream);
+    }
+    fputs("; ", stream);
+}
+
+static szg_status print_caption(szg_context *context, FILE *stream, const ablated *self) {
+    int64_t seeds;
+    double *seed;
+    say_whole(stream, self);
+    SZG_TRY(say_layers(context, stream, self));
+    SZG_TRY(distinct_values(context, self->of, "seed", &seeds, &seed));
+    szg_memory_free(seed);
+    fprintf(stream, "%s%" PRId64 " seed%s%s", self->deposit ? "; " : "", seeds,
+            seeds == 1 ? "" : "s",
+            seeds > 1 ? ", points of all of them." : ", so that no interval can be given.");
+    if (self->noted > 0)
+        fprintf(stream, " %" PRId64 " rows of heads carry a note, see the hover texts.",
+                self->noted);
+    return SZG_OK;
+}
+
+static szg_status caption_of(szg_context *context, const ablated *self, words *out) {
+    SZG_TRY(words_open(context, out));
+    SZG_TRY(print_caption(context, out->stream, self));
+    return words_end(context, out);
+}
+
+/* ---- The figure ---- */
+
+static szg_status open_ablated(szg_context *context, const ablated *self, figure **out) {
+    char title[6 * SHORT_TEXT], encoding[SHORT_TEXT], task[SHORT_TEXT], experiment[SHORT_TEXT],
+        method[SHORT_TEXT];
+    char name[MOST_LAYERS][WHOLE_TEXT];
+    const char *names[MOST_LAYERS];
+    const char *part = rows_text(self->of, 0, "experiment"),
+               *how = rows_text(self->of, 0, "method");
+    for (int64_t place = 0; place < drawn_layers(self); place++) {
+        names[place] = whole_text(rows_real(self->layers.group[place], 0, "layer"), name[place]);
+    }
+    snprintf(title, sizeof title, "Accuracy without each head: %s, task %s%s%s%s%s",
+             short_text(rows_text(self->of, 0, "encoding"), encoding),
+             short_text(rows_text(self->of, 0, "task"), task), part ? ", experiment " : "",
+             part ? short_text(part, experiment) : "", how ? ", method " : "",
+             how ? short_text(how, method) : "");
+    figure_options options = {
+        .title = title,
+        .x = {.label = "layer",
+              .lo = -0.6,
+              .hi = (double)drawn_layers(self) - 0.4,
+              .names = names,
+              .count = drawn_layers(self)},
+        .y = {.label = "accuracy without the head", .hi = self->within_unit ? 1 : 0},
+        .width = drawn_layers(self) > 4 ? 640 : 400,
+        .height = 320,
+    };
+    return figure_open(context, &options, out);
+}
+
+static szg_status put_figure(page *page, ablated *self) {
+    szg_context *context = page_context(page);
+    rows source[2] = {self->of, self->deposit ? *self->deposit : self->of};
+    words caption = {0};
+    figure *figure = NULL;
+    SZG_TRY(open_ablated(context, self, &figure));
+    szg_status status = draw_marks(context, figure, self);
+    if (status == SZG_OK)
+        status = caption_of(context, self, &caption);
+    if (status == SZG_OK)
+        status = page_figure(page, &figure, source, self->deposit ? 2 : 1, caption.text);
+    figure_close(&figure);
+    words_free(&caption);
+    return status;
+}
+
+static szg_status draw_kind(page *page, rows of, const rows *deposit) {
+    ablated self = {.of = of, .deposit = deposit};
+    find_whole(&self);
+    SZG_TRY(groups_by_number(page_context(page), of, "layer", &self.layers));
+    szg_status status = SZG_OK;
+    if (self.layers.count > 0)
+        status = put_figure(page, &self);
+    else
+        page_paragraph(page, "Rows of %s have no layer that is a number, and are not drawn.",
+                       szg_table_name(of.table));
+    if (self.layers.count > MOST_LAYERS || self.heads_left_out > 0)
+        page_paragraph(page,
+                       "The figure above has the first %d layers and %d heads a layer at most; "
+                       "the other rows are in its table.",
+                       MOST_LAYERS, MOST_HEADS);
+    groups_free(&self.layers);
+    return status;
+}
+
+static szg_status draw_table(page *page, const szg_table *table, const szg_table *deposit,
+                             budget *budget) {
+    groups figures, theirs = {0};
+    szg_context *context = page_context(page);
+    SZG_TRY(groups_split(context, match_all(table), kinds, &figures));
+    szg_status status =
+        deposit ? groups_split(context, match_all(deposit), kinds, &theirs) : SZG_OK;
+    for (int64_t i = 0; status == SZG_OK && i < figures.count; i++)
+        if (budget_take(budget))
+            status =
+                draw_kind(page, figures.group[i], match_find(&theirs, figures.group[i], kinds));
+    groups_free(&theirs);
+    groups_free(&figures);
+    return status;
+}
 
 static bool is_present(const szg_collection *results) {
-    (void)results;
-    return false;
+    return match_all(szg_collection_find(results, tables[0])).count > 0 ||
+           match_all(szg_collection_find(results, tables[1])).count > 0;
 }
 
 static szg_status draw(page *page) {
-    (void)page;
-    return SZG_OK;
+    budget budget = {.left = MOST_FIGURES};
+    szg_status status = SZG_OK;
+    page_paragraph(page, "A point is the accuracy after one head is taken away; far below the "
+                         "line, much depended on it. The deposit index of a layer is the share of "
+                         "the drops that the worst head carries: near an even share no head "
+                         "stands out. One seed is a hint, not a finding.");
+    page_grid_begin(page);
+    for (int t = 0; status == SZG_OK && t < 2; t++) {
+        const szg_table *table = szg_collection_find(page_results(page), tables[t]);
+        if (table)
+            status = draw_table(page, table, szg_collection_find(page_results(page), deposits[t]),
+                                &budget);
+    }
+    page_grid_end(page);
+    SZG_TRY(status);
+    return budget_end(page, &budget, tables);
 }
 
 const section section_ablation = {"ablation", "Heads taken away one by one", is_present, draw};

@@ -1,13 +1,389 @@
-#include "../section.h"
+/* Accuracy and loss by epoch, a line an encoding (Figures 2 and 3 of the paper). */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <szego/memory.h>
+
+#include "training.h"
+
+/* The encodings of one figure. */
+typedef struct series {
+    rows of;
+    char name[SHORT_TEXT];
+    band test, train;
+} series;
+
+typedef struct curves {
+    rows of;
+    const char *quantity; /* accuracy or loss */
+    series *one;
+    int64_t count;
+    double ceiling; /* NaN: not known */
+} curves;
+
+/* ---- Which rows go on one figure, and which are one line ---- */
+
+static void print_cell(FILE *stream, rows of, int64_t index, const char *column) {
+    const char *text = rows_text(of, index, column);
+    fprintf(stream, "%s\x1f", text ? text : "");
+}
+
+/* A run's path in a reproduction is EXPERIMENT/TASK/ENCODING/run-SEED. */
+static int experiment_length(const char *run) {
+    return run ? (int)strcspn(run, "/") : 0;
+}
+
+static bool reproduced_figure(FILE *stream, rows of, int64_t index, const void *user) {
+    const char *run = rows_text(of, index, "run");
+    (void)user;
+    print_cell(stream, of, index, "result");
+    print_cell(stream, of, index, "task");
+    fprintf(stream, "%.*s", experiment_length(run), run ? run : "");
+    return true;
+}
+
+/* Whether `path` is the folder `above` or lies below it. */
+static bool is_below(const char *path, const char *above) {
+    size_t size = strlen(above);
+    return strcmp(above, ".") == 0 ||
+           (strncmp(path, above, size) == 0 && (path[size] == '/' || !path[size]));
+}
+
+/* Runs of a reproduction are drawn from its own table: not a second time. */
+static bool trained_figure(FILE *stream, rows of, int64_t index, const void *user) {
+    const groups *reproductions = user;
+    const char *path = rows_text(of, index, "result");
+    for (int64_t i = 0; path && i < reproductions->count; i++) {
+        const char *above = rows_text(reproductions->group[i], 0, "result");
+        if (above && is_below(path, above))
+            return false;
+    }
+    print_cell(stream, of, index, "task");
+    return true;
+}
+
+/* The folder that a run's folder lies in: seeds of one command lie together. */
+static int parent_length(const char *path) {
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? (int)(slash - path) : 0;
+}
+
+static bool one_line(FILE *stream, rows of, int64_t index, const void *user) {
+    const char *path = rows_text(of, index, "result");
+    bool reproduced = *(const bool *)user;
+    print_cell(stream, of, index, "encoding");
+    if (!reproduced)
+        fprintf(stream, "%.*s", parent_length(path), path ? path : "");
+    return true;
+}
+
+/* ---- Series ---- */
+
+static szg_status split_band(szg_context *context, rows of, const char *split, const char *quantity,
+                             band *out) {
+    groups part;
+    SZG_TRY(groups_where(context, of, "split", split, &part));
+    rows none = {.table = of.table, .row = of.row};
+    szg_status status =
+        band_open(context, part.count > 0 ? part.group[0] : none, "epoch", quantity, out);
+    groups_free(&part);
+    return status;
+}
+
+/* The encoding, and the folder where two lines have the same encoding. */
+static void name_series(const groups *lines, int64_t index, char out[SHORT_TEXT]) {
+    char own[SHORT_TEXT];
+    const char *encoding = rows_text(lines->group[index], 0, "encoding"),
+               *path = rows_text(lines->group[index], 0, "result");
+    bool repeated = false;
+    for (int64_t i = 0; i < lines->count; i++) {
+        const char *other = rows_text(lines->group[i], 0, "encoding");
+        repeated |= i != index && encoding && other && strcmp(encoding, other) == 0;
+    }
+    const char *name = short_text(encoding, own);
+    if (!repeated || !path) {
+        snprintf(out, SHORT_TEXT, "%s", name);
+        return;
+    }
+    char joined[2 * SHORT_TEXT + 8], folder[SHORT_TEXT];
+    snprintf(joined, sizeof joined, "%s (%s)", name, short_text(path, folder));
+    const char *cut = short_text(joined, own);
+    memmove(out, cut, strlen(cut) + 1);
+}
+
+static void close_series(curves *self) {
+    for (int64_t i = 0; self->one && i < self->count; i++) {
+        band_close(&self->one[i].test);
+        band_close(&self->one[i].train);
+    }
+    szg_memory_free(self->one);
+    self->one = NULL;
+}
+
+/* At most MOST_SERIES of them, from `first` on. */
+static szg_status open_series(szg_context *context, const groups *lines, int64_t first,
+                              curves *self) {
+    int64_t count = lines->count - first;
+    self->count = 0;
+    count = count > MOST_SERIES ? MOST_SERIES : count;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *self->one, &self->one));
+    for (int64_t i = 0; i < count; i++) {
+        series *one = &self->one[self->count++];
+        one->of = lines->group[first + i];
+        name_series(lines, first + i, one->name);
+        SZG_TRY(split_band(context, one->of, "test", self->quantity, &one->test));
+        SZG_TRY(split_band(context, one->of, "train", self->quantity, &one->train));
+    }
+    return SZG_OK;
+}
+
+/* ---- The caption, from the data ---- */
+
+static double final_of(const series *one) {
+    return one->test.count > 0 ? one->test.mean[one->test.count - 1] : NAN;
+}
+
+static double best_of(const curves *self) {
+    double best = NAN;
+    for (int64_t s = 0; s < self->count; s++)
+        for (int64_t i = 0; i < self->one[s].test.count; i++)
+            best = fmax(best, self->one[s].test.mean[i]);
+    return best;
+}
+
+/* The first epoch at which the line is at `level` or above; infinity: never. */
+static double reaches(const series *one, double level) {
+    for (int64_t i = 0; i < one->test.count; i++)
+        if (one->test.mean[i] >= level)
+            return one->test.x[i];
+    return INFINITY;
+}
+
+/* Who is first at 90% of the best accuracy; every one where several are. */
+static void say_first(FILE *stream, const curves *self) {
+    double best = best_of(self), first = INFINITY;
+    int64_t said = 0;
+    for (int64_t s = 0; s < self->count; s++)
+        first = fmin(first, reaches(&self->one[s], 0.9 * best));
+    if (!(best > 0) || !isfinite(first))
+        return;
+    fputs("90% of the best test accuracy (", stream);
+    print_real(stream, best);
+    fputs(") is first reached by ", stream);
+    for (int64_t s = 0; s < self->count; s++)
+        if (reaches(&self->one[s], 0.9 * best) == first)
+            fprintf(stream, "%s%s", said++ ? ", " : "", self->one[s].name);
+    fputs(" in epoch ", stream);
+    print_real(stream, first);
+    fputs("; ", stream);
+}
+
+static void say_finals(FILE *stream, const curves *self) {
+    int64_t said = 0, least = INT64_MAX, most = 0;
+    fprintf(stream, "test %s at the end: ", self->quantity);
+    for (int64_t s = 0; s < self->count; s++) {
+        if (self->one[s].test.count == 0)
+            continue;
+        fprintf(stream, "%s%s ", said++ ? ", " : "", self->one[s].name);
+        print_real(stream, final_of(&self->one[s]));
+        least = self->one[s].test.least < least ? self->one[s].test.least : least;
+        most = self->one[s].test.most > most ? self->one[s].test.most : most;
+    }
+    if (said == 0)
+        fputs("no rows of the test split", stream);
+    else if (least == most)
+        fprintf(stream, " (%" PRId64 " seed%s each).", most, most == 1 ? "" : "s");
+    else
+        fprintf(stream, " (means over %" PRId64 " to %" PRId64 " seeds).", least, most);
+}
+
+static szg_status caption_of(szg_context *context, const curves *self, words *out) {
+    bool accuracy = strcmp(self->quantity, "accuracy") == 0;
+    SZG_TRY(words_open(context, out));
+    if (accuracy)
+        say_first(out->stream, self);
+    say_finals(out->stream, self);
+    return words_end(context, out);
+}
+
+/* ---- The figure ---- */
+
+static bool within_unit(const band *band) {
+    bool within = true;
+    for (int64_t i = 0; i < band->count; i++)
+        within &= band->lo[i] >= 0 && band->hi[i] <= 1;
+    return within;
+}
+
+static figure_axis quantity_axis(const curves *self) {
+    if (strcmp(self->quantity, "accuracy") != 0)
+        return (figure_axis){.label = "cross-entropy (nats)"};
+    figure_axis axis = {.label = "accuracy (share of right predictions)", .lo = 0, .hi = 1};
+    for (int64_t s = 0; s < self->count; s++)
+        if (!within_unit(&self->one[s].test) || !within_unit(&self->one[s].train))
+            axis.lo = axis.hi = 0; /* from the marks */
+    return axis;
+}
+
+static szg_status open_curves(szg_context *context, const curves *self, figure **out) {
+    char title[8 * SHORT_TEXT], task[SHORT_TEXT], run[SHORT_TEXT];
+    const char *path = rows_text(self->of, 0, "run");
+    bool reproduced = strcmp(szg_table_name(self->of.table), "reproduce_curves") == 0;
+    int length = reproduced ? experiment_length(path) : 0;
+    bool accuracy = strcmp(self->quantity, "accuracy") == 0;
+    snprintf(run, sizeof run, "%.*s", length < SHORT_TEXT ? length : SHORT_TEXT - 1,
+             path ? path : "");
+    snprintf(title, sizeof title, "%s by epoch: task %s%s%s", accuracy ? "Accuracy" : "Loss",
+             short_text(rows_text(self->of, 0, "task"), task), *run ? ", experiment " : "", run);
+    figure_options options = {.title = title, .x = {.label = "epoch"}, .y = quantity_axis(self)};
+    return figure_open(context, &options, out);
+}
+
+static szg_status draw_series(szg_context *context, figure *figure, const curves *self) {
+    for (int64_t s = 0; s < self->count; s++)
+        SZG_TRY(band_draw(context, figure, self->one[s].name, (int)s, &self->one[s].test));
+    for (int64_t s = 0; s < self->count; s++) {
+        const band *train = &self->one[s].train;
+        figure_style style = {NULL, (int)s + FIGURE_THIN};
+        if (train->count > 0)
+            SZG_TRY(figure_line(context, figure, &style, train->count, train->x, train->mean));
+    }
+    figure_style rule = {"label ceiling", FIGURE_MUTED};
+    if (strcmp(self->quantity, "accuracy") == 0 && isfinite(self->ceiling))
+        SZG_TRY(figure_rule(context, figure, &rule, false, self->ceiling));
+    return SZG_OK;
+}
+
+static szg_status put_figure(page *page, const curves *self) {
+    szg_context *context = page_context(page);
+    figure *figure = NULL;
+    words caption;
+    SZG_TRY(open_curves(context, self, &figure));
+    szg_status status = caption_of(context, self, &caption);
+    if (status == SZG_OK)
+        status = draw_series(context, figure, self);
+    if (status == SZG_OK)
+        status = page_figure(page, &figure, &self->of, 1, caption.text);
+    figure_close(&figure);
+    words_free(&caption);
+    return status;
+}
+
+static szg_status draw_quantity(page *page, const groups *lines, int64_t first, curves *self) {
+    szg_status status = open_series(page_context(page), lines, first, self);
+    if (status == SZG_OK)
+        status = put_figure(page, self);
+    close_series(self);
+    return status;
+}
+
+/* ---- The label ceiling ---- */
+
+/* Mean of a column over rows; NaN: none. */
+static double mean_of(rows of, const char *column) {
+    double sum = 0, count = 0;
+    for (int64_t i = 0; i < of.count; i++) {
+        double value = rows_real(of, i, column);
+        if (value >= 0 && value <= 1) {
+            sum += value;
+            count++;
+        }
+    }
+    return count > 0 ? sum / count : NAN;
+}
+
+/* Of the figure's runs, from the table of runs beside them. */
+static bool is_its_run(FILE *stream, rows of, int64_t index, const void *user) {
+    const rows *figure = user;
+    const char *own = rows_text(of, index, "result"), *task = rows_text(of, index, "task"),
+               *run = rows_text(of, index, "run");
+    const char *result = rows_text(*figure, 0, "result"), *like = rows_text(*figure, 0, "run");
+    const char *their_task = rows_text(*figure, 0, "task");
+    (void)stream;
+    if (!own || !task || !run || !result || !like || !their_task || strcmp(task, their_task) != 0)
+        return false;
+    if (strcmp(szg_table_name(of.table), "reproduce_runs") == 0)
+        return strcmp(own, result) == 0 && experiment_length(run) == experiment_length(like) &&
+               strncmp(run, like, (size_t)experiment_length(run)) == 0;
+    return strcmp(own, ".") == 0 || is_below(result, own);
+}
+
+static szg_status find_ceiling(page *page, rows of, bool reproduced, double *out) {
+    const szg_table *runs =
+        szg_collection_find(page_results(page), reproduced ? "reproduce_runs" : "train_runs");
+    groups found;
+    *out = NAN;
+    if (!runs)
+        return SZG_OK;
+    SZG_TRY(keyed_split(page_context(page), match_all(runs), is_its_run, &of, &found));
+    if (found.count > 0)
+        *out = mean_of(found.group[0], reproduced ? "ceiling" : "label_ceiling");
+    groups_free(&found);
+    return SZG_OK;
+}
+
+/* ---- The section ---- */
+
+static szg_status draw_figures(page *page, rows of, bool reproduced, budget *budget) {
+    static const char *const quantities[] = {"accuracy", "loss"};
+    curves self = {.of = of};
+    groups lines;
+    SZG_TRY(find_ceiling(page, of, reproduced, &self.ceiling));
+    SZG_TRY(keyed_split(page_context(page), of, one_line, &reproduced, &lines));
+    szg_status status = SZG_OK;
+    for (int64_t first = 0; status == SZG_OK && first < lines.count; first += MOST_SERIES)
+        for (int q = 0; status == SZG_OK && q < 2; q++) {
+            self.quantity = quantities[q];
+            if (budget_take(budget))
+                status = draw_quantity(page, &lines, first, &self);
+        }
+    groups_free(&lines);
+    return status;
+}
+
+static szg_status draw_table(page *page, const char *name, const groups *reproductions,
+                             budget *budget) {
+    const szg_table *table = szg_collection_find(page_results(page), name);
+    bool reproduced = reproductions == NULL;
+    groups figures;
+    if (!table)
+        return SZG_OK;
+    SZG_TRY(keyed_split(page_context(page), match_all(table),
+                        reproduced ? reproduced_figure : trained_figure, reproductions, &figures));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; status == SZG_OK && i < figures.count; i++)
+        status = draw_figures(page, figures.group[i], reproduced, budget);
+    groups_free(&figures);
+    return status;
+}
 
 static bool is_present(const szg_collection *results) {
-    (void)results;
-    return false;
+    return match_all(szg_collection_find(results, "reproduce_curves")).count > 0 ||
+           match_all(szg_collection_find(results, "train_metrics")).count > 0;
 }
 
 static szg_status draw(page *page) {
-    (void)page;
-    return SZG_OK;
+    static const char *const tables[] = {"reproduce_curves", "train_metrics", NULL},
+                             *const result[] = {"result", NULL};
+    const szg_table *curves = szg_collection_find(page_results(page), "reproduce_curves");
+    budget budget = {.left = MOST_FIGURES};
+    groups reproductions = {0};
+    page_paragraph(page, "Thick lines are the test split, thin ones training, with dropout and "
+                         "while the weights still change. Where several seeds have run, a line is "
+                         "their mean, and the area around it reaches from the least to the "
+                         "greatest. Runs of different folders may differ in more than the "
+                         "encoding.");
+    if (curves)
+        SZG_TRY(groups_split(page_context(page), match_all(curves), result, &reproductions));
+    page_grid_begin(page);
+    szg_status status = draw_table(page, tables[0], NULL, &budget);
+    if (status == SZG_OK)
+        status = draw_table(page, tables[1], &reproductions, &budget);
+    page_grid_end(page);
+    groups_free(&reproductions);
+    SZG_TRY(status);
+    return budget_end(page, &budget, tables);
 }
 
 const section section_curves = {"curves", "Accuracy by epoch", is_present, draw};

@@ -1,13 +1,232 @@
-#include "../section.h"
+/* One difference in the configuration at a time: accuracy with and without it. */
+#include <inttypes.h>
+#include <math.h>
 
-static bool is_present(const szg_collection *results) {
-    (void)results;
-    return false;
+#include <szego/memory.h>
+
+#include "training.h"
+
+enum { MOST_ROWS = 20, SEEDS_NEEDED = 3, HOVER_TEXT = 512 };
+
+static const char *const tables[] = {"reproduce_switches", NULL};
+
+/* Rows of one task and encoding, a line each. */
+typedef struct switches {
+    rows of;
+    int64_t first, count; /* of its rows */
+} switches;
+
+static int64_t row_of(const switches *self, int64_t line) {
+    return self->first + line;
 }
 
-static szg_status draw(page *page) {
-    (void)page;
+/* ---- Marks ---- */
+
+typedef struct side {
+    const char *accuracy, *spread, *seeds, *keys, *name;
+    int colour;
+} side;
+
+static const side sides[] = {
+    {"accuracy_without", "spread_without", "seeds_without", "without", "without the switch", 0},
+    {"accuracy", "spread", "seeds", "with", "with the switch", 1},
+};
+
+static void say_number(FILE *stream, const char *before, rows of, int64_t row, const char *column) {
+    double value = rows_real(of, row, column);
+    if (!isfinite(value))
+        return;
+    fputs(before, stream);
+    print_real(stream, value);
+}
+
+static szg_status hover_of(szg_context *context, rows of, int64_t row, const side *side,
+                           char out[HOVER_TEXT]) {
+    char name[SHORT_TEXT], keys[SHORT_TEXT];
+    words text;
+    SZG_TRY(words_open(context, &text));
+    fprintf(text.stream, "%s, %s: %s", short_text(rows_text(of, row, "experiment"), name),
+            side->name, short_text(rows_text(of, row, side->keys), keys));
+    say_number(text.stream, "; accuracy ", of, row, side->accuracy);
+    say_number(text.stream, ", spread ", of, row, side->spread);
+    say_number(text.stream, ", seeds ", of, row, side->seeds);
+    say_number(text.stream, "; difference ", of, row, "difference");
+    say_number(text.stream, ", its spread ", of, row, "difference_spread");
+    szg_status status = words_end(context, &text);
+    if (status == SZG_OK)
+        snprintf(out, HOVER_TEXT, "%s", text.text);
+    words_free(&text);
+    return status;
+}
+
+/* From one accuracy to the other, and each one's spread over seeds. */
+static szg_status draw_spans(szg_context *context, figure *figure, const switches *self) {
+    figure_style grey = {NULL, FIGURE_MUTED};
+    for (int64_t line = 0; line < self->count; line++) {
+        double at[2] = {(double)line, (double)line}, ends[2];
+        for (int s = 0; s < 2; s++) {
+            double mean = rows_real(self->of, row_of(self, line), sides[s].accuracy),
+                   spread = rows_real(self->of, row_of(self, line), sides[s].spread);
+            double across[2] = {mean - spread, mean + spread};
+            double below = (double)line + (s ? 0.16 : -0.16), level[2] = {below, below};
+            figure_style style = {NULL, sides[s].colour};
+            ends[s] = mean;
+            if (spread > 0 && isfinite(mean))
+                SZG_TRY(figure_line(context, figure, &style, 2, across, level));
+        }
+        if (isfinite(ends[0]) && isfinite(ends[1]))
+            SZG_TRY(figure_line(context, figure, &grey, 2, ends, at));
+    }
     return SZG_OK;
 }
 
-const section section_switches = {"switches", "What each switch changes", is_present, draw};
+static szg_status draw_side(szg_context *context, figure *figure, const switches *self,
+                            const side *side) {
+    char text[MOST_ROWS][HOVER_TEXT];
+    const char *hover[MOST_ROWS];
+    double x[MOST_ROWS], y[MOST_ROWS];
+    figure_style style = {side->name, side->colour};
+    for (int64_t line = 0; line < self->count; line++) {
+        x[line] = rows_real(self->of, row_of(self, line), side->accuracy);
+        y[line] = (double)line;
+        hover[line] = text[line];
+        SZG_TRY(hover_of(context, self->of, row_of(self, line), side, text[line]));
+    }
+    return figure_points(context, figure, &style, self->count, x, y, hover);
+}
+
+/* ---- The caption ---- */
+
+static void print_caption(FILE *stream, const switches *self) {
+    int64_t largest = -1, known = 0, beyond = 0, few = 0;
+    char name[SHORT_TEXT];
+    for (int64_t line = 0; line < self->count; line++) {
+        int64_t row = row_of(self, line);
+        double difference = rows_real(self->of, row, "difference"),
+               spread = rows_real(self->of, row, "difference_spread"),
+               pairs = rows_real(self->of, row, "pairs");
+        if (!isfinite(difference))
+            continue;
+        known++;
+        if (!(pairs >= SEEDS_NEEDED))
+            few++;
+        else
+            beyond += fabs(difference) > spread;
+        if (largest < 0 ||
+            fabs(difference) > fabs(rows_real(self->of, row_of(self, largest), "difference")))
+            largest = line;
+    }
+    if (largest < 0) {
+        fputs("No seed has run both with and without a switch.", stream);
+        return;
+    }
+    fputs("The largest difference, with the switch less without it, is ", stream);
+    print_real(stream, rows_real(self->of, row_of(self, largest), "difference"));
+    fprintf(stream,
+            " (%s); %" PRId64 " of %" PRId64
+            " differences exceed their own spread over at least %d seeds",
+            short_text(rows_text(self->of, row_of(self, largest), "experiment"), name), beyond,
+            known, SEEDS_NEEDED);
+    if (few > 0)
+        fprintf(stream, ", and %" PRId64 " rest%s on fewer seeds, which decides nothing", few,
+                few == 1 ? "s" : "");
+    fputs(".", stream);
+}
+
+static szg_status caption_of(szg_context *context, const switches *self, words *out) {
+    SZG_TRY(words_open(context, out));
+    print_caption(out->stream, self);
+    return words_end(context, out);
+}
+
+/* ---- The figure ---- */
+
+static szg_status open_switches(szg_context *context, const switches *self, figure **out) {
+    char title[4 * SHORT_TEXT], encoding[SHORT_TEXT], task[SHORT_TEXT], name[MOST_ROWS][SHORT_TEXT];
+    const char *names[MOST_ROWS];
+    for (int64_t line = 0; line < self->count; line++)
+        names[line] = short_text(rows_text(self->of, row_of(self, line), "experiment"), name[line]);
+    snprintf(title, sizeof title, "Switches: %s, task %s",
+             short_text(rows_text(self->of, self->first, "encoding"), encoding),
+             short_text(rows_text(self->of, self->first, "task"), task));
+    figure_options options = {.title = title,
+                              .x = {.label = "test accuracy, mean over seeds"},
+                              .y = {.label = "experiment",
+                                    .lo = -0.6,
+                                    .hi = (double)self->count - 0.4,
+                                    .names = names,
+                                    .count = self->count},
+                              .height = 140 + 28 * (int)self->count};
+    return figure_open(context, &options, out);
+}
+
+static szg_status put_figure(page *page, const switches *self) {
+    szg_context *context = page_context(page);
+    figure *figure = NULL;
+    words caption = {0};
+    SZG_TRY(open_switches(context, self, &figure));
+    szg_status status = draw_spans(context, figure, self);
+    for (int s = 0; status == SZG_OK && s < 2; s++)
+        status = draw_side(context, figure, self, &sides[s]);
+    if (status == SZG_OK)
+        status = caption_of(context, self, &caption);
+    if (status == SZG_OK)
+        status = page_figure(page, &figure, &self->of, 1, caption.text);
+    figure_close(&figure);
+    words_free(&caption);
+    return status;
+}
+
+/* ---- The section ---- */
+
+static szg_status draw_kinds(page *page, const groups *kinds) {
+    budget budget = {.left = MOST_FIGURES};
+    szg_status status = SZG_OK;
+    page_grid_begin(page);
+    for (int64_t i = 0; status == SZG_OK && i < kinds->count; i++) {
+        rows of = kinds->group[i];
+        for (int64_t first = 0; status == SZG_OK && first < of.count; first += MOST_ROWS) {
+            int64_t count = of.count - first;
+            switches self = {of, first, count < MOST_ROWS ? count : MOST_ROWS};
+            if (budget_take(&budget))
+                status = put_figure(page, &self);
+        }
+    }
+    page_grid_end(page);
+    SZG_TRY(status);
+    return budget_end(page, &budget, tables);
+}
+
+static bool is_present(const szg_collection *results) {
+    return match_all(szg_collection_find(results, tables[0])).count > 0;
+}
+
+static szg_status draw(page *page) {
+    static const char *const columns[] = {"result", "task", "encoding", NULL},
+                             *const shown[] = {"experiment", "like",  "encoding",
+                                               "task",       "with",  "without",
+                                               "difference", "pairs", NULL};
+    rows all = match_all(szg_collection_find(page_results(page), tables[0]));
+    const char *missing =
+        match_missing(all.table, (const char *const[]){"accuracy", "accuracy_without", NULL}, true);
+    groups kinds;
+    if (missing) {
+        page_paragraph(page,
+                       "The table of switches has no numbers in a column %s: nothing is "
+                       "drawn.",
+                       missing);
+        return page_links(page, &all, 1);
+    }
+    page_paragraph(page, "Each experiment differs from another one in the keys named. A "
+                         "difference decides a result only if switching it moves the accuracy as "
+                         "far as the two profiles lie apart, from both ends, by more than the "
+                         "spread of the difference over three seeds; where no single one does, "
+                         "they act together.");
+    SZG_TRY(groups_split(page_context(page), all, columns, &kinds));
+    szg_status status = draw_kinds(page, &kinds);
+    groups_free(&kinds);
+    SZG_TRY(status);
+    return page_rows(page, all, shown);
+}
+
+const section section_switches = {"switches", "Switches", is_present, draw};

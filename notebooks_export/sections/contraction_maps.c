@@ -1,0 +1,242 @@
+/* Heat maps of the width ratio. */
+#include <inttypes.h>
+#include <math.h>
+
+#include <szego/memory.h>
+
+#include "contraction_run.h"
+
+/* Cells of a map that are computed at most. */
+enum { MOST_CELLS = 1 << 20 };
+
+/* Names of rows or columns. */
+typedef struct names {
+    char (*text)[2 * WHOLE_TEXT + 16];
+    const char **name;
+} names;
+
+static szg_status open_names(szg_context *context, int64_t count, names *out) {
+    *out = (names){0};
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->text, &out->text));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->name, &out->name));
+    for (int64_t i = 0; i < count; i++)
+        out->name[i] = out->text[i];
+    return SZG_OK;
+}
+
+static void close_names(names *names) {
+    szg_memory_free(names->text);
+    szg_memory_free(names->name);
+}
+
+/* Contraction by a factor and growth by it are as far from 1: the ends are 1/m and m. */
+static void choose_ends(int64_t count, const double *value, figure_map *map) {
+    double most = 1;
+    for (int64_t i = 0; i < count; i++)
+        if (isfinite(value[i]) && value[i] > 0)
+            most = fmax(most, fmax(value[i], 1 / value[i]));
+    most = fmin(fmax(most, 1.05), 16);
+    map->diverging = true;
+    map->middle = 1;
+    map->lo = 1 / most;
+    map->hi = most;
+}
+
+/* ---- What the ratios say ---- */
+
+typedef struct counted {
+    int64_t below, known;
+    double least, greatest;
+} counted;
+
+static counted count_step(const contraction_run *run, const double *ratios, int64_t step) {
+    counted all = {.least = NAN, .greatest = NAN};
+    int64_t steps = contraction_run_steps(run);
+    for (int64_t p = 0; p < run->pairs; p++) {
+        double value = ratios[p * steps + step];
+        if (!isfinite(value))
+            continue;
+        all.known++;
+        all.below += value < 1;
+        all.least = fmin(all.least, value);
+        all.greatest = fmax(all.greatest, value);
+    }
+    return all;
+}
+
+static void say_step(FILE *stream, const contraction_run *run, const double *ratios, int64_t step) {
+    counted all = count_step(run, ratios, step);
+    char number[WHOLE_TEXT];
+    if (run->steps > 0)
+        fprintf(stream, "at step %s ", whole_text(run->step[step], number));
+    fprintf(stream, "%" PRId64 " of %" PRId64 " heads have a width ratio below 1", all.below,
+            all.known);
+    if (all.known == 0)
+        return;
+    fputs(" (", stream);
+    print_real(stream, all.least);
+    fputs(" to ", stream);
+    print_real(stream, all.greatest);
+    fputs(")", stream);
+}
+
+static szg_status caption_of(szg_context *context, const contraction_run *run, const double *ratios,
+                             words *out) {
+    SZG_TRY(words_open(context, out));
+    fputs("Below 1 the field of values is contracted: ", out->stream);
+    if (run->steps > 1) {
+        say_step(out->stream, run, ratios, 0);
+        fputs(", ", out->stream);
+    }
+    say_step(out->stream, run, ratios, contraction_run_steps(run) - 1);
+    fputs(".", out->stream);
+    return words_end(context, out);
+}
+
+/* ---- Figures ---- */
+
+static szg_status put_map(page *page, const contraction_run *run, const figure_options *options,
+                          const figure_map *map, const double *ratios) {
+    szg_context *context = page_context(page);
+    figure *figure = NULL;
+    words caption = {0};
+    SZG_TRY(figure_open(context, options, &figure));
+    szg_status status = figure_cells(context, figure, map);
+    if (status == SZG_OK)
+        status = caption_of(context, run, ratios, &caption);
+    if (status == SZG_OK)
+        status = page_figure(page, &figure, &run->of, 1, caption.text);
+    figure_close(&figure);
+    words_free(&caption);
+    return status;
+}
+
+static int64_t column_of(const contraction_run *run, double head) {
+    int64_t first = 0, end = run->columns;
+    while (first < end) {
+        int64_t middle = first + (end - first) / 2;
+        if (run->column[middle] < head)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* The last step's ratios by layer and head. */
+static void spread_heads(const contraction_run *run, const double *ratios, double *out) {
+    int64_t steps = contraction_run_steps(run), pair = 0;
+    for (int64_t i = 0; i < run->layers.count * run->columns; i++)
+        out[i] = NAN;
+    for (int64_t l = 0; l < run->layers.count; l++)
+        for (int64_t h = 0; h < run->heads[l].count; h++) {
+            double head = rows_real(run->heads[l].group[h], 0, "head");
+            out[l * run->columns + column_of(run, head)] = ratios[++pair * steps - 1];
+        }
+}
+
+static szg_status name_heads(szg_context *context, const contraction_run *run, names *layer,
+                             names *head) {
+    SZG_TRY(open_names(context, run->layers.count, layer));
+    SZG_TRY(open_names(context, run->columns, head));
+    for (int64_t l = 0; l < run->layers.count; l++)
+        whole_text(rows_real(run->layers.group[l], 0, "layer"), layer->text[l]);
+    for (int64_t h = 0; h < run->columns; h++)
+        whole_text(run->column[h], head->text[h]);
+    return SZG_OK;
+}
+
+static szg_status put_heads(page *page, const contraction_run *run, const double *ratios,
+                            double *cell) {
+    char title[6 * SHORT_TEXT], step[WHOLE_TEXT];
+    names layer = {0}, head = {0};
+    figure_options options = {
+        .title = title, .x = {.label = "head"}, .y = {.label = "layer"}, .width = 480};
+    snprintf(title, sizeof title, "Width ratio by layer and head%s%s: %s",
+             run->steps > 0 ? " at step " : "",
+             run->steps > 0 ? whole_text(run->step[run->steps - 1], step) : "", run->label);
+    options.height = run->layers.count < 10 ? 160 + 24 * (int)run->layers.count : 400;
+    spread_heads(run, ratios, cell);
+    szg_status status = name_heads(page_context(page), run, &layer, &head);
+    figure_map map = {.rows = run->layers.count,
+                      .columns = run->columns,
+                      .value = cell,
+                      .row_names = layer.name,
+                      .column_names = head.name,
+                      .what = "width ratio"};
+    choose_ends(run->layers.count * run->columns, cell, &map);
+    if (status == SZG_OK)
+        status = put_map(page, run, &options, &map, ratios);
+    close_names(&layer);
+    close_names(&head);
+    return status;
+}
+
+/* Whether the rows make a map, and say so where there are too many for one. */
+static bool is_map(page *page, const contraction_run *run, int64_t rows, int64_t columns) {
+    if (rows <= 0 || columns <= 0)
+        return false;
+    if (rows <= MOST_CELLS / columns)
+        return true;
+    page_paragraph(page, "%s: %" PRId64 " by %" PRId64 " cells are too many for a map.", run->label,
+                   rows, columns);
+    return false;
+}
+
+szg_status contraction_draw_heads(page *page, const contraction_run *run) {
+    double *ratios, *cell = NULL;
+    if (!is_map(page, run, run->layers.count, run->columns) ||
+        !is_map(page, run, run->pairs, contraction_run_steps(run)))
+        return SZG_OK;
+    SZG_TRY(contraction_run_ratios(page_context(page), run, &ratios));
+    szg_status status =
+        szg_memory_alloc(page_context(page), run->layers.count * run->columns, sizeof *cell, &cell);
+    if (status == SZG_OK)
+        status = put_heads(page, run, ratios, cell);
+    szg_memory_free(cell);
+    szg_memory_free(ratios);
+    return status;
+}
+
+static szg_status name_pairs(szg_context *context, const contraction_run *run, names *pair,
+                             names *step) {
+    int64_t at = 0;
+    char layer[WHOLE_TEXT], head[WHOLE_TEXT];
+    SZG_TRY(open_names(context, run->pairs, pair));
+    SZG_TRY(open_names(context, run->steps, step));
+    for (int64_t l = 0; l < run->layers.count; l++)
+        for (int64_t h = 0; h < run->heads[l].count; h++, at++)
+            snprintf(pair->text[at], sizeof *pair->text, "%s.%s",
+                     whole_text(rows_real(run->layers.group[l], 0, "layer"), layer),
+                     whole_text(rows_real(run->heads[l].group[h], 0, "head"), head));
+    for (int64_t s = 0; s < run->steps; s++)
+        whole_text(run->step[s], step->text[s]);
+    return SZG_OK;
+}
+
+szg_status contraction_draw_steps(page *page, const contraction_run *run) {
+    char title[6 * SHORT_TEXT];
+    double *ratios;
+    names pair = {0}, step = {0};
+    if (run->steps < 2 || !is_map(page, run, run->pairs, run->steps))
+        return SZG_OK;
+    SZG_TRY(contraction_run_ratios(page_context(page), run, &ratios));
+    snprintf(title, sizeof title, "Width ratio by head and step: %s", run->label);
+    szg_status status = name_pairs(page_context(page), run, &pair, &step);
+    figure_options options = {
+        .title = title, .x = {.label = "training step"}, .y = {.label = "layer.head"}};
+    options.height = run->pairs < 24 ? 160 + 16 * (int)run->pairs : 560;
+    figure_map map = {.rows = run->pairs,
+                      .columns = run->steps,
+                      .value = ratios,
+                      .row_names = pair.name,
+                      .column_names = step.name,
+                      .what = "width ratio"};
+    choose_ends(run->pairs * run->steps, ratios, &map);
+    if (status == SZG_OK)
+        status = put_map(page, run, &options, &map, ratios);
+    close_names(&pair);
+    close_names(&step);
+    szg_memory_free(ratios);
+    return status;
+}

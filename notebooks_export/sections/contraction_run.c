@@ -1,0 +1,96 @@
+/* One run's layers, heads and steps. */
+#include <math.h>
+#include <string.h>
+
+#include <szego/memory.h>
+
+#include "contraction_run.h"
+
+static void add_part(char out[4 * SHORT_TEXT], const char *before, const char *text) {
+    char own[SHORT_TEXT];
+    size_t used = strlen(out);
+    if (text)
+        snprintf(out + used, 4 * SHORT_TEXT - used, "%s%s", used ? before : "",
+                 short_text(text, own));
+}
+
+/* "rope, task distance, seed 0, in train/run-0" */
+static void label_run(contraction_run *run) {
+    const char *encoding = rows_text(run->of, 0, "encoding");
+    double seed = rows_real(run->of, 0, "seed");
+    char number[WHOLE_TEXT];
+    add_part(run->label, "", encoding ? encoding : rows_text(run->of, 0, "source"));
+    add_part(run->label, ", task ", rows_text(run->of, 0, "task"));
+    if (isfinite(seed))
+        add_part(run->label, ", seed ", whole_text(seed, number));
+    add_part(run->label, ", in ", rows_text(run->of, 0, "result"));
+}
+
+static szg_status find_parts(szg_context *context, contraction_run *run) {
+    SZG_TRY(groups_by_number(context, run->of, "layer", &run->layers));
+    SZG_TRY(szg_memory_alloc(context, run->layers.count, sizeof *run->heads, &run->heads));
+    for (int64_t i = 0; i < run->layers.count; i++) {
+        SZG_TRY(groups_by_number(context, run->layers.group[i], "head", &run->heads[i]));
+        run->pairs += run->heads[i].count;
+    }
+    SZG_TRY(distinct_values(context, run->of, "head", &run->columns, &run->column));
+    return distinct_values(context, run->of, "step", &run->steps, &run->step);
+}
+
+szg_status contraction_run_open(szg_context *context, rows of, contraction_run *out) {
+    *out = (contraction_run){.of = of};
+    label_run(out);
+    szg_status status = find_parts(context, out);
+    if (status != SZG_OK)
+        contraction_run_close(out);
+    return status;
+}
+
+void contraction_run_close(contraction_run *run) {
+    for (int64_t i = 0; run->heads && i < run->layers.count; i++)
+        groups_free(&run->heads[i]);
+    szg_memory_free(run->heads);
+    groups_free(&run->layers);
+    szg_memory_free(run->column);
+    szg_memory_free(run->step);
+    *run = (contraction_run){0};
+}
+
+int64_t contraction_run_steps(const contraction_run *run) {
+    return run->steps > 0 ? run->steps : 1;
+}
+
+/* Both ascend. */
+static void spread_band(const contraction_run *run, const band *band, double *out) {
+    int64_t at = 0;
+    for (int64_t s = 0; s < contraction_run_steps(run); s++) {
+        out[s] = NAN;
+        while (run->steps > 0 && at < band->count && band->x[at] < run->step[s])
+            at++;
+        if (at < band->count && (run->steps == 0 || band->x[at] == run->step[s]))
+            out[s] = band->mean[at];
+    }
+}
+
+szg_status contraction_run_ratios(szg_context *context, const contraction_run *run, double **out) {
+    int64_t count, pair = 0, steps = contraction_run_steps(run);
+    *out = NULL;
+    SZG_TRY(szg_memory_product(context, run->pairs, steps, &count));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof **out, out));
+    szg_status status = SZG_OK;
+    for (int64_t l = 0; status == SZG_OK && l < run->layers.count; l++)
+        for (int64_t h = 0; status == SZG_OK && h < run->heads[l].count; h++) {
+            band ratios;
+            /* rows without steps have one layer here, and so one mean */
+            status = band_open(context, run->heads[l].group[h], run->steps > 0 ? "step" : "layer",
+                               "width_ratio", &ratios);
+            if (status == SZG_OK)
+                spread_band(run, &ratios, *out + steps * pair++);
+            band_close(&ratios);
+        }
+    if (status == SZG_OK)
+        return SZG_OK;
+    szg_memory_free(*out);
+    *out = NULL;
+    return status;
+}

@@ -1,0 +1,36 @@
+/* Numbers and names for captions. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <szego/csv.h>
+
+#include "training.h"
+
+void print_real(FILE *stream, double value) {
+    char text[SZG_REAL_TEXT];
+    snprintf(text, sizeof text, "%.3g", value);
+    /* back with the same locale, then out without one */
+    fputs(szg_real_text(isfinite(value) ? strtod(text, NULL) : value, text), stream);
+}
+
+const char *whole_text(double value, char out[WHOLE_TEXT]) {
+    if (fabs(value) < 1e15)
+        snprintf(out, WHOLE_TEXT, "%.0f", value);
+    else
+        szg_real_text(value, out);
+    return out;
+}
+
+const char *short_text(const char *text, char out[SHORT_TEXT]) {
+    if (!text || !*text)
+        return "-";
+    if (strlen(text) < SHORT_TEXT)
+        return text;
+    size_t end = SHORT_TEXT - 4;
+    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
+        end--; /* not within a character */
+    memcpy(out, text, end);
+    strcpy(out + end, "...");
+    return out;
+}
