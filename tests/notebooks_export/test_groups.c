@@ -29,11 +29,11 @@ static void set_row(szg_table *table, uint64_t *state) {
         ck_szg_ok(szg_table_put_real(context, table, 2, values[draw(state, 6)]));
 }
 
-static szg_table *make_table(int64_t rows) {
+static szg_table *make_table(int64_t count) {
     szg_table *table;
     uint64_t state = test_seed();
     ck_szg_ok(szg_table_open(test_context(), "t", columns, 4, &table));
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = 0; i < count; i++)
         set_row(table, &state);
     return table;
 }
