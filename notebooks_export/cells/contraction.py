@@ -20,9 +20,9 @@ for axis, (key, part) in zip(axes, runs):
         at = numbers(line, x)
         at = at if np.isfinite(at).any() else np.arange(len(line))
         axis.plot(at, numbers(line, "width_ratio"), marker=".", **style(i),
-                  label=f"head {show(head)}" if head else None)
+                  label=show(word("head", head)) if head else None)
     axis.axhline(1, color="0.4", linewidth=0.8)
-    axis.set(title=show(key[0], key[1], key[2], key[3], f"layer {key[4]}" if key[4] else ""),
+    axis.set(title=show(*key[:3], word("probe", key[3]), word("layer", key[4])),
              xlabel=x, ylabel="width ratio")
     legend(axis)
 plt.show()

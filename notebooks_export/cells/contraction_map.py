@@ -22,5 +22,5 @@ for axis, (key, part) in zip(axes, maps):
     names = [f"{show(name[0])}.{show(name[1])}" for name, _ in heads]
     at = np.unique(np.linspace(0, len(names) - 1, min(len(names), 16)).astype(int))
     axis.set_yticks(at, [names[i] for i in at])
-    axis.set(title=show(*key), xlabel="step", ylabel="layer.head")
+    axis.set(title=show(*key[:2], word("probe", key[2])), xlabel="step", ylabel="layer.head")
 plt.show()

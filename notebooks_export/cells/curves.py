@@ -6,17 +6,21 @@ Share of right predictions on the test examples after every epoch, one line an e
 thin lines are the training examples, with dropout, while they are trained on.
 """
 rows = table("reproduce_curves", "train_metrics")
-tasks = some(split(rows, "task"), "tasks", 4)
+groups = {}
+for (run, task), part in split(rows, "run", "task"):  # a run of a preset is EXPERIMENT/TASK/...
+    groups.setdefault((run.partition("/")[0] if "/" in run else "", task), []).append(part)
+tasks = some(list(groups.items()), "tasks")
 figure, axes = panels(len(tasks))
-for axis, ((task,), part) in zip(axes, tasks):
-    for i, (key, group) in enumerate(some(split(part, "encoding"), "encodings", 12)):
-        for j, (run, line) in enumerate(some(split(group, "result", "run", "seed"), "runs", 20)):
-            for name, width in (("test", 2), ("train", 0.6)):
-                points = where(line, "split", name)
+for axis, (key, parts) in zip(axes, tasks):
+    part = np.concatenate(parts)
+    axis.set(title=show(*key), xlabel="epoch", ylabel="accuracy")
+    for i, (name, group) in enumerate(some(split(part, "encoding"), "encodings", 12)):
+        for j, (_, line) in enumerate(some(split(group, "result", "run", "seed"), "runs", 20)):
+            for kind, width in (("test", 2), ("train", 0.6)):
+                points = where(line, "split", kind)
                 order = np.argsort(numbers(points, "epoch"), kind="stable")
                 axis.plot(numbers(points, "epoch")[order], numbers(points, "accuracy")[order],
-                          linewidth=width, marker="." if name == "test" else None, **style(i),
-                          label=show(*key) if j == 0 and name == "test" else None)
-    axis.set(title=show(task), xlabel="epoch", ylabel="accuracy")
+                          linewidth=width, marker="." if kind == "test" else None, **style(i),
+                          label=show(*name) if j == 0 and kind == "test" else None)
     legend(axis)
 plt.show()

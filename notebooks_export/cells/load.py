@@ -66,10 +66,26 @@ def some(items, what, most=SOME):
 
 def show(*parts, most=60):
     """Names for a label: nothing in them is mathematics, a line break or too long."""
-    text = ", ".join(part for part in parts if part)
+    text = ", ".join(dict.fromkeys(part for part in parts if part))
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     text = text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
     return text.replace("$", r"\$") or "all"
+
+
+def word(name, value):
+    """"head 3" of a number; nothing of an empty cell."""
+    return f"{name} {value}" if value else ""
+
+
+def bent(axis, values):
+    """A logarithmic scale, on both sides of zero where there are two, if the values span much."""
+    size = np.abs(values[np.isfinite(values) & (values != 0)])
+    if not len(size) or size.max() <= 100 * np.median(size):
+        return
+    if (values > 0).all():
+        axis.set_yscale("log")
+    else:
+        axis.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(np.median(size))))
 
 
 def style(i):
@@ -91,7 +107,7 @@ def panels(count, width=6.0, height=3.6, **options):
 def legend(axis):
     """A legend where something has a name."""
     if axis.get_legend_handles_labels()[1]:
-        axis.legend(fontsize="small")
+        axis.legend(fontsize="small", framealpha=0.6)
 
 
 def grid(rows, row, column, value):

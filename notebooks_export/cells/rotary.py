@@ -14,7 +14,7 @@ for axis, (key, part) in zip(axes, models):
         theta, pair = np.unique(numbers(group, "theta"), return_inverse=True)
         energy = np.bincount(pair, np.nan_to_num(numbers(group, "energy")))
         axis.plot(theta, energy / max(energy.sum(), 1e-300), marker=".", **style(i),
-                  label=f"layer {show(layer)}")
+                  label=show(word("layer", layer)))
     axis.set_xscale("log")
     axis.set(title=show(*key), xlabel="theta", ylabel="share of the layer's energy")
     legend(axis)

@@ -15,11 +15,15 @@ symbols = {key: part for key, part in split(samples, *KEY)}
 certified = {key: part for key, part in split(ranges, *KEY)}
 order = {key: numbers(part, "n")[0] - numbers(part, "rank")[0]
          for key, part in split(table("spectrum_summary"), *KEY)}
-matrices = some(split(rows, *KEY), "spectra", 12)
+turn, matrices = {}, []
+for key, part in split(rows, *KEY):  # the first head of every source before the second of any
+    turn[key[:2]] = turn.get(key[:2], 0) + 1
+    matrices.append((turn[key[:2]], key, part))
+matrices = some([item[1:] for item in sorted(matrices, key=lambda item: item[0])], "spectra", 12)
 figure, axes = panels(len(matrices))
 for axis, (key, part) in zip(axes, matrices):
     values, imaginary = numbers(part, "re"), np.nan_to_num(numbers(part, "im"))
-    axis.set_title(show(*key[1:4]) + (f", N = {show(key[4])}" if key[4] else ""))
+    axis.set_title(show(key[1], word("head", key[2]), key[3], word("N =", key[4])))
     if np.abs(imaginary).max(initial=0) > 0:
         axis.plot(values, imaginary, ".", color=COLOURS[0], markersize=3)
         axis.set(xlabel="real part", ylabel="imaginary part")
@@ -27,11 +31,16 @@ for axis, (key, part) in zip(axes, matrices):
     missing = numbers(part, "n")[0] - len(values)
     if 0 < missing < 10**6 and missing == order.get(key):  # zeros by rank are not listed
         values = np.append(values, np.zeros(int(missing)))
+    elif missing != 0 and np.isfinite(missing):
+        axis.text(0.5, 0.5, "a part of the eigenvalues:\nno quantiles", ha="center",
+                  transform=axis.transAxes)
+        continue
     if key in certified:
         low = numbers(certified[key], "min_lo")[0]
         high = numbers(certified[key], "max_hi")[0]
         if np.isfinite(low) and np.isfinite(high):
             axis.axhspan(low, high, color=COLOURS[4], alpha=0.2, label="certified range")
+    curve = np.zeros(0)
     if key in symbols:
         curve = np.sort(numbers(symbols[key], "re"))
         axis.plot((np.arange(len(curve)) + 0.5) / len(curve), curve, color=COLOURS[1],
@@ -42,6 +51,6 @@ for axis, (key, part) in zip(axes, matrices):
     axis.plot(at[some_of], values[some_of], ".", color=COLOURS[0], markersize=4,
               label="eigenvalues")
     axis.set(xlabel="quantile", ylabel="eigenvalue")
-    axis.set_yscale("symlog", linthresh=max(1e-12, 1e-3 * np.abs(values).max(initial=0)))
+    bent(axis, np.append(values, curve))
     legend(axis)
 plt.show()

@@ -22,9 +22,8 @@ for axis, (key, part) in zip(axes, curves):
             value = numbers(ranges[key[:6]], end)[0]
             if np.isfinite(value):
                 axis.axhline(value, color="0.4", linestyle=":", linewidth=1)
-    layer = f"layer {key[2]}" if key[2] else ""
-    head = f"head {key[3]}" if key[3] else ""
-    axis.set(title=show(key[1], layer, head, key[4], key[6]), xlabel="theta")
-    axis.set_yscale("symlog", linthresh=1.0)
+    axis.set(title=show(key[1], word("layer", key[2]), word("head", key[3]), key[4], key[6]),
+             xlabel="theta")
+    bent(axis, numbers(part, "re"))
     legend(axis)
 plt.show()

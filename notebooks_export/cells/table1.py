@@ -18,17 +18,20 @@ for (experiment,), part in split(rows, "experiment"):
         cells = [[percent(numbers(part, column + task)[i]) for column in ("task", "paper", "ceiling")]
                  for task in "12"]
         print(f"{show(name, most=24):24s} {' '.join(cells[0])}  | {' '.join(cells[1])}")
-parts = some([part for _, part in split(rows, "experiment")], "experiments")
-figure, axes = panels(2 * len(parts))
-for k, axis in enumerate(axes):
-    part, task = parts[k // 2], "12"[k % 2]
+plots = [(part, task) for _, part in split(rows, "experiment") for task in "12"
+         if np.isfinite(numbers(part, "task" + task)).any()]
+plots = some(plots, "experiments")
+figure, axes = panels(len(plots))
+for axis, (part, task) in zip(axes, plots):
+    part = part[:24]
     at = np.arange(len(part))
-    axis.bar(at - 0.2, numbers(part, "task" + task), 0.4, color=COLOURS[0], label="here",
-             yerr=np.nan_to_num(numbers(part, "spread" + task)))
-    axis.bar(at + 0.2, numbers(part, "paper" + task), 0.4, color=COLOURS[1], hatch="//",
+    axis.bar(at - 0.2, np.nan_to_num(numbers(part, "task" + task)), 0.4, color=COLOURS[0], label="here",
+             yerr=np.nan_to_num(np.abs(numbers(part, "spread" + task))))
+    axis.bar(at + 0.2, np.nan_to_num(numbers(part, "paper" + task)), 0.4, color=COLOURS[1], hatch="//",
              label="paper")
     axis.plot(at, numbers(part, "ceiling" + task), "k_", markersize=20, label="ceiling")
     axis.set_xticks(at, [show(name, most=24) for name in texts(part, "encoding")], rotation=30)
-    axis.set(title=show(texts(part, "experiment")[0]) + f", task {task}", ylabel="accuracy, %")
-    legend(axis)
+    axis.set(title=show(texts(part, "experiment")[0]) + f", task {task}", ylabel="accuracy, %",
+             ylim=(0, 135))
+    axis.legend(fontsize="small", ncol=3, loc="upper center")
 plt.show()
