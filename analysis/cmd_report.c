@@ -32,10 +32,8 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     }
 }
 
-/* The page's own path: -o's file, report.html in -o's folder, or in the folder of the results. */
-static szg_status name_page(command_call *call, char **out) {
-    const report_options *own = call->own;
-    const char *given = call->shared.output ? call->shared.output : own->folder;
+/* The page's own path: `given` where that is a file, else report.html in that folder. */
+static szg_status name_page(command_call *call, const char *given, char **out) {
     size_t length = strlen(given);
     struct stat facts;
     bool ends_in_slash = length > 0 && given[length - 1] == '/';
@@ -60,9 +58,9 @@ static szg_status tell_bad(command_call *call, const szg_collection *results) {
     return SZG_OK;
 }
 
-static szg_status write_page(command_call *call, const szg_collection *results) {
+static szg_status write_page(command_call *call, const szg_collection *results, const char *given) {
     char *path;
-    SZG_TRY(name_page(call, &path));
+    SZG_TRY(name_page(call, given, &path));
     szg_status status = szg_page_write(call->context, results, path);
     if (status == SZG_OK)
         szg_say(call->context, SZG_NOTE, "wrote %s", path);
@@ -70,15 +68,20 @@ static szg_status write_page(command_call *call, const szg_collection *results) 
     return status;
 }
 
-static szg_status run(command_call *call) {
-    const report_options *own = call->own;
+szg_status report_folder(command_call *call, const char *folder, const char *output) {
     szg_collection *results;
-    SZG_TRY(szg_collection_open(call->context, own->folder, &results));
-    szg_status status = write_page(call, results);
+    SZG_TRY(szg_collection_open(call->context, folder, &results));
+    szg_status status = write_page(call, results, output);
     if (status == SZG_OK)
         status = tell_bad(call, results);
     szg_collection_close(&results);
     return status;
+}
+
+static szg_status run(command_call *call) {
+    const report_options *own = call->own;
+    return report_folder(call, own->folder,
+                         call->shared.output ? call->shared.output : own->folder);
 }
 
 const command command_report = {

@@ -202,6 +202,8 @@ static szg_status report(command_call *call, const szg_reproduction *reproductio
     SZG_TRY(szg_reproduction_report(call->context, reproduction, full, rate, &tables));
     szg_status status = print_tables(call, &tables);
     szg_reproduction_tables_close(&tables);
+    if (status == SZG_OK && call->shared.output)
+        status = report_folder(call, call->shared.output, call->shared.output);
     return status;
 }
 
@@ -308,7 +310,8 @@ const command command_reproduce = {
            "ablation, deposit, the sweep over rotated heads, what each switch changes, which "
            "tables and figures have run, and what the full preset would need. Each run has a "
            "folder of its own under DIR/runs/; finished ones are not repeated, and after an "
-           "interruption the same command goes on.",
+           "interruption the same command goes on. DIR/report.html shows it all, as `szego report "
+           "DIR` does.",
     .options = options,
     .own_size = sizeof(reproduce_options),
     .parse = parse,

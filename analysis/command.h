@@ -80,6 +80,11 @@ SZG_CHECK_RESULT szg_status output_tables(command_call *call, size_t count,
 SZG_CHECK_RESULT szg_status output_tables_to(command_call *call, const char *path, size_t count,
                                              szg_table **const *tables);
 
+/* Draws the results below `folder` into the page `output`: a file, or a folder for its report.html.
+ * SZG_EDATA where some could not be read: the page shows the rest. */
+SZG_CHECK_RESULT szg_status report_folder(command_call *call, const char *folder,
+                                          const char *output);
+
 /* Every command, NULL at the end; one file each. */
 extern const command *const command_table[];
 
