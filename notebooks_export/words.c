@@ -60,11 +60,13 @@ static bool has_several_results(const szg_table *table) {
     return first && final && strcmp(first, final) != 0;
 }
 
-void words_key(words *words, rows of) {
+static void print_key(words *words, rows of, bool with_head) {
     const char *source = rows_text(of, 0, "source"), *matrix = rows_text(of, 0, "matrix");
     words_clipped(words, source ? source : "unnamed", SOURCE_CHARACTERS);
-    print_index(words, of, "layer");
-    print_index(words, of, "head");
+    if (with_head) {
+        print_index(words, of, "layer");
+        print_index(words, of, "head");
+    }
     if (matrix) {
         fputs(", ", words->stream);
         words_clipped(words, matrix, NAME_CHARACTERS);
@@ -73,4 +75,12 @@ void words_key(words *words, rows of) {
         fputs(", in ", words->stream);
         words_clipped(words, rows_text(of, 0, "result"), NAME_CHARACTERS);
     }
+}
+
+void words_key(words *words, rows of) {
+    print_key(words, of, true);
+}
+
+void words_source(words *words, rows of) {
+    print_key(words, of, false);
 }

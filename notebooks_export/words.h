@@ -25,5 +25,7 @@ void words_clipped(words *words, const char *text, int64_t characters);
 /* What the first of these rows is about, by its columns: "SOURCE, layer 2, head 3, matrix", and
  * "in RESULT" where the table has rows of several results. */
 void words_key(words *words, rows of);
+/* The same without layer and head. */
+void words_source(words *words, rows of);
 
 #endif

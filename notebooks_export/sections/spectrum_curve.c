@@ -175,7 +175,7 @@ szg_status spectrum_draw_plane(page *page, const spectrum_series *series, int64_
                               .width = PLANE_SIZE,
                               .height = PLANE_SIZE};
     figure *figure;
-    SZG_TRY(open_titled(page, series, options, " in the complex plane", &figure));
+    SZG_TRY(open_titled(page, series, options, "", &figure));
     szg_status status = add_plane(page_context(page), figure, series, count);
     if (status == SZG_OK)
         return put(page, &figure, series, count, spectrum_describe_plane);

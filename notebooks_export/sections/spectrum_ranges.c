@@ -6,31 +6,31 @@
 #include <szego/memory.h>
 #include "spectrum.h"
 
-enum { MOST_BARS = 64, BAR_POINTS = 3 };
+enum { MOST_BARS = 64 };
 static const double beside = 0.16; /* of the distance between two rows */
 
-/* Intervals as lines of a figure: two ends and a gap each. */
+/* Intervals as lines of two points each. */
 typedef struct intervals {
-    double x[BAR_POINTS * MOST_BARS], y[BAR_POINTS * MOST_BARS];
+    double x[2 * MOST_BARS], y[2 * MOST_BARS];
     int64_t points;
 } intervals;
 
 static void add_interval(intervals *to, double x, double lo, double hi) {
-    const double y[BAR_POINTS] = {lo, hi, NAN};
-    if (!(lo <= hi))
+    if (!(lo <= hi) || isinf(lo) || isinf(hi))
         return;
-    for (int i = 0; i < BAR_POINTS; i++) {
-        to->x[to->points] = x;
-        to->y[to->points++] = y[i];
-    }
+    to->x[to->points] = to->x[to->points + 1] = x;
+    to->y[to->points++] = lo;
+    to->y[to->points++] = hi;
 }
 
 static szg_status draw_intervals(szg_context *context, figure *figure, const char *name, int colour,
                                  const intervals *of) {
     if (of->points == 0)
         return SZG_OK;
-    SZG_TRY(figure_line(context, figure, &(figure_style){name, colour}, of->points, of->x, of->y));
-    return figure_points(context, figure, &(figure_style){NULL, colour}, of->points, of->x, of->y,
+    for (int64_t i = 0; i < of->points; i += 2)
+        SZG_TRY(
+            figure_line(context, figure, &(figure_style){NULL, colour}, 2, of->x + i, of->y + i));
+    return figure_points(context, figure, &(figure_style){name, colour}, of->points, of->x, of->y,
                          NULL);
 }
 
@@ -109,8 +109,8 @@ static szg_status draw_collected(page *page, const ranges *of, rows from) {
     figure *figure = NULL;
     words title;
     SZG_TRY(words_open(context, &title));
-    words_key(&title, from);
-    fputs(" and others of its kind: ends of the spectrum", title.stream);
+    words_source(&title, from);
+    fputs(": ends of the spectrum", title.stream);
     szg_status status = words_end(context, &title);
     options.title = title.text;
     if (status == SZG_OK)
@@ -148,17 +148,25 @@ static szg_status draw_figure(page *page, rows from) {
     return status;
 }
 
-/* The rows whose values are in no table of eigenvalues, in a new list. */
+static bool is_zero(rows one) {
+    return rows_real(one, 0, "lambda_min") == 0 && rows_real(one, 0, "lambda_max") == 0 &&
+           !(rows_real(one, 0, "sigma_max") > 0);
+}
+
+/* The rows whose values are in no table of eigenvalues, in a new list; in *zero how many others are
+ * of the zero matrix. */
 static szg_status find_unlisted(page *page, const spectrum_tables *tables, rows summary,
-                                int64_t **row, int64_t *count) {
+                                int64_t **row, int64_t *count, int64_t *zero) {
     groups listed = {0};
     if (tables->eigenvalues.count > 0)
         SZG_TRY(groups_split(page_context(page), tables->eigenvalues, spectrum_order, &listed));
     szg_status status = szg_memory_alloc(page_context(page), summary.count, sizeof **row, row);
-    *count = 0;
+    *count = *zero = 0;
     for (int64_t i = 0; i < summary.count && status == SZG_OK; i++) {
         rows one = {summary.table, &i, 1};
-        if (!match_find(&listed, one, spectrum_order))
+        if (is_zero(one))
+            ++*zero;
+        else if (!match_find(&listed, one, spectrum_order))
             (*row)[(*count)++] = i;
         if (i % 64 == 0)
             status = szg_context_check_cancel(page_context(page));
@@ -192,7 +200,7 @@ static szg_status draw_figures(page *page, rows unlisted) {
 szg_status spectrum_draw_ranges(page *page, const spectrum_tables *tables, rows summary) {
     static const char *const needed[] = {"lambda_min", "lambda_max", NULL};
     const char *missing = match_missing(summary.table, needed, true);
-    int64_t *row, count;
+    int64_t *row, count, zero;
     if (missing) {
         page_paragraph(page,
                        "The table spectrum_summary has no column of numbers %s: the ends of the "
@@ -200,10 +208,13 @@ szg_status spectrum_draw_ranges(page *page, const spectrum_tables *tables, rows 
                        missing);
         return page_links(page, &summary, 1);
     }
-    SZG_TRY(find_unlisted(page, tables, summary, &row, &count));
+    SZG_TRY(find_unlisted(page, tables, summary, &row, &count, &zero));
     szg_status status = SZG_OK;
     if (count > 0)
         status = draw_figures(page, (rows){summary.table, row, count});
+    if (status == SZG_OK && zero > 0)
+        page_paragraph(page, "Not drawn: %" PRId64 " zero matrices; all their eigenvalues are 0.",
+                       zero);
     szg_memory_free(row);
     return status;
 }

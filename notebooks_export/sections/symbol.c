@@ -185,14 +185,14 @@ static void describe_range(words *words, const curve *curves, int64_t count) {
         return;
     }
     if (count == 1)
-        fprintf(words->stream, "Certified range%s: ", curves->complex ? " of |a|" : "");
+        fprintf(words->stream, "Certified range%s ", curves->complex ? " of |a|" : "");
     else
         fprintf(words->stream, "The certified ranges of %" PRId64 " symbols, all within ",
                 ends.stated);
     html_number(words->stream, ends.lo);
     fputs(" to ", words->stream);
     html_number(words->stream, ends.hi);
-    fprintf(words->stream, ": the ends are points, each known to within ");
+    fputs("; the ends are points, each known to within ", words->stream);
     html_number(words->stream, ends.width);
     fputs(" or better.", words->stream);
     quote(words, "This range", *ends.range, "note");
@@ -237,8 +237,11 @@ static szg_status open_titled(page *page, rows of, bool several, figure **out) {
         .y = {.label = "a(theta)"}};
     words title;
     SZG_TRY(words_open(page_context(page), &title));
-    words_key(&title, of);
-    fputs(several ? " and the like: symbols" : ": symbol", title.stream);
+    if (several)
+        words_source(&title, of);
+    else
+        words_key(&title, of);
+    fputs(several ? ": symbols" : ": symbol", title.stream);
     szg_status status = words_end(page_context(page), &title);
     options.title = title.text;
     if (status == SZG_OK)

@@ -39,17 +39,15 @@ static szg_status read_masses(szg_context *context, rows atoms, masses *out) {
     return status;
 }
 
+/* One line, up and down at each mass, so that no gap has to be marked. */
 static szg_status add_stems(szg_context *context, figure *figure, const masses *of) {
     const figure_style line = {NULL, 0}, point = {"point mass", 0};
     double *x, *y = NULL;
     SZG_TRY(szg_memory_alloc(context, STEM_POINTS * of->count, sizeof *x, &x));
     szg_status status = szg_memory_alloc(context, STEM_POINTS * of->count, sizeof *y, &y);
-    for (int64_t i = 0; status == SZG_OK && i < of->count; i++) {
-        const double stem[STEM_POINTS] = {0, of->mass[i], NAN};
-        for (int k = 0; k < STEM_POINTS; k++) {
-            x[STEM_POINTS * i + k] = of->theta[i];
-            y[STEM_POINTS * i + k] = stem[k];
-        }
+    for (int64_t i = 0; status == SZG_OK && i < STEM_POINTS * of->count; i++) {
+        x[i] = of->theta[i / STEM_POINTS];
+        y[i] = i % STEM_POINTS == 1 ? of->mass[i / STEM_POINTS] : 0;
     }
     if (status == SZG_OK)
         status = figure_line(context, figure, &line, STEM_POINTS * of->count, x, y);
