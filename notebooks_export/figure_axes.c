@@ -98,7 +98,8 @@ static void print_names(const canvas *canvas, bool vertical) {
     double step =
         vertical ? step_pixels(&canvas->y, canvas->height) : step_pixels(&canvas->x, canvas->width);
     double needed = vertical ? 14 : turned ? 22 : longest(axis) + 8;
-    int64_t each = step < needed ? (int64_t)ceil(needed / step) : 1;
+    double most = (double)axis->count; /* marks far away may leave no room at all */
+    int64_t each = (int64_t)fmin(fmax(ceil(needed / step), 1), most);
     for (int64_t i = 0; i < axis->count; i += each) {
         double fraction = scale_fraction(vertical ? &canvas->y : &canvas->x, (double)i);
         if (!(fraction >= -1e-9 && fraction <= 1 + 1e-9))

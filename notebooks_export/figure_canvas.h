@@ -9,7 +9,7 @@ typedef struct canvas {
     const figure *figure;
     scale x, y;
     double left, top, width, height; /* of the area that marks are drawn in */
-    double full_height;              /* of the picture, with legend and notes */
+    double full_width, full_height;  /* of the picture, with legend and notes */
     int64_t hits;                    /* hover points that each line may have */
 } canvas;
 

@@ -13,12 +13,11 @@ static void end(const canvas *canvas) {
     fputs("</g>\n", canvas->stream);
 }
 
-/* <title> of a mark that stands for a whole series: its name. */
+/* <title> of a mark that stands for a whole series: its name, or what the axis measures. */
 static void print_name(const canvas *canvas, const mark *mark) {
-    if (!mark->name)
-        return;
+    const char *label = canvas->figure->y.label;
     fputs("<title>", canvas->stream);
-    html_text(canvas->stream, mark->name);
+    html_text(canvas->stream, mark->name ? mark->name : label ? label : "y");
     fputs("</title>", canvas->stream);
 }
 
@@ -265,6 +264,6 @@ void mark_print(const canvas *canvas, const mark *mark) {
     static void (*const prints[])(const struct canvas *, const struct mark *) = {
         [MARK_LINE] = print_line, [MARK_POINTS] = print_points, [MARK_BAND] = print_band,
         [MARK_RULE] = print_rule, [MARK_BARS] = print_bars,     [MARK_VIOLIN] = print_violin};
-    if (mark->count > 0)
+    if (mark->count > 0 && !mark->hidden)
         prints[mark->kind](canvas, mark);
 }

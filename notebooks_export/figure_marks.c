@@ -98,7 +98,8 @@ szg_status figure_line(szg_context *context, figure *figure, const figure_style 
                        int64_t count, const double *x, const double *y) {
     mark *mark;
     SZG_TRY(add_thinned(context, figure, MARK_LINE, style, count, x, y, y, &mark));
-    figure->elements += is_visible(figure, mark);
+    mark->hidden = !is_visible(figure, mark);
+    figure->elements += !mark->hidden;
     return SZG_OK;
 }
 

@@ -27,6 +27,7 @@ typedef struct mark {
     char **hover;
     double width;  /* of bars */
     bool vertical; /* a rule */
+    bool hidden;   /* a line beside the given ends of the axes */
     double middle; /* a violin's median */
 } mark;
 

@@ -53,13 +53,13 @@ static void print_swatch(FILE *stream, const mark *mark, double x, double y) {
     fputs("</g>", stream);
 }
 
-static void print_entry(FILE *stream, const mark *mark, double x, double y) {
+static void print_entry(FILE *stream, const mark *mark, double x, double y, int64_t characters) {
     print_swatch(stream, mark, x, y);
     fputs("<text ", stream);
     print_attribute(stream, "x", x + 30);
     print_attribute(stream, "y", y + 4);
     fputc('>', stream);
-    html_clipped(stream, mark->name, ENTRY_CHARACTERS);
+    html_clipped(stream, mark->name, characters);
     fputs("<title>", stream);
     html_text(stream, mark->name);
     fputs("</title></text>", stream);
@@ -68,13 +68,14 @@ static void print_entry(FILE *stream, const mark *mark, double x, double y) {
 double legend_print(const canvas *canvas, FILE *stream, double y) {
     const figure *figure = canvas->figure;
     double x = canvas->left, from = y;
-    int64_t entries = 0;
+    int64_t entries = 0, room = (int64_t)((canvas->full_width - x - 48) / 7.5);
+    int64_t characters = room < ENTRY_CHARACTERS ? room : ENTRY_CHARACTERS;
     for (int64_t i = 0; i < figure->count && entries <= ENTRIES; i++) {
         const mark *mark = &figure->mark[i];
-        if (!mark->in_legend || mark->count == 0 || is_repeated(figure, i))
+        if (!mark->in_legend || mark->hidden || mark->count == 0 || is_repeated(figure, i))
             continue;
-        double width = 30 + text_width(mark->name, ENTRY_CHARACTERS + 1) + 18;
-        if (x > canvas->left && x + width > figure->width) {
+        double width = 30 + text_width(mark->name, characters) + 18;
+        if (x > canvas->left && x + width > canvas->full_width) {
             x = canvas->left;
             y += 18;
         }
@@ -84,7 +85,7 @@ double legend_print(const canvas *canvas, FILE *stream, double y) {
             print_attribute(stream, "y", y + 13);
             fputs(">…</text>", stream);
         } else if (stream) {
-            print_entry(stream, mark, x, y + 9);
+            print_entry(stream, mark, x, y + 9, characters);
         }
         x += width;
         entries++;
@@ -139,6 +140,7 @@ static void lay_out(canvas *canvas) {
     }
     canvas->width = fmax(figure->width - left - right, 40);
     canvas->height = fmax(figure->height - canvas->top - bottom, 40);
+    canvas->full_width = left + canvas->width + right;
     canvas->full_height = canvas->top + canvas->height + bottom;
     canvas->full_height += legend_print(canvas, NULL, 0);
     canvas->full_height += notes_print(canvas, NULL, 0);
@@ -158,9 +160,11 @@ static void print_head(const canvas *canvas) {
             "<svg class=\"figure\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
             "data-marks=\"%" PRId64 "\" ",
             figure->elements);
-    print_attribute(stream, "width", figure->width);
+    print_attribute(stream, "width", canvas->full_width);
     print_attribute(stream, "height", canvas->full_height);
-    fprintf(stream, "viewBox=\"0 0 %d ", figure->width);
+    fputs("viewBox=\"0 0 ", stream);
+    print_coordinate(stream, canvas->full_width);
+    fputc(' ', stream);
     print_coordinate(stream, canvas->full_height);
     fputs("\">\n<title>", stream);
     html_text(stream, figure->title ? figure->title : "figure");

@@ -1,0 +1,409 @@
+/* Printed figures, read back: well-formed, every mark there, every coordinate inside. */
+#include "figure.h"
+#include "svg_check.h"
+
+static figure *opened(const figure_options *options) {
+    figure *new = NULL;
+    ck_szg_ok(figure_open(test_context(), options, &new));
+    return new;
+}
+
+/* Prints, checks what holds of every figure, closes it; the text is freed by the caller. */
+static char *printed(figure **figure) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ck_szg_ok(figure_print(test_context(), *figure, stream));
+    ck_assert_int_eq(fclose(stream), 0);
+    svg svg = svg_read(text);
+    ck_assert_msg(svg.marks == figure_marks(*figure), "%lld marks, not %lld", (long long)svg.marks,
+                  (long long)figure_marks(*figure));
+    char told[64];
+    snprintf(told, sizeof told, "data-marks=\"%lld\"", (long long)svg.marks);
+    ck_assert_ptr_nonnull(strstr(text, told));
+    ck_assert_int_gt(svg.titles, svg.marks); /* one each, and the figure's */
+    /* A marker reaches four pixels beyond its point. */
+    ck_assert_msg(svg.lo_x >= -4 && svg.hi_x <= svg.width + 4 && svg.lo_y >= -4 &&
+                      svg.hi_y <= svg.height + 4,
+                  "%g to %g, %g to %g in %g x %g", svg.lo_x, svg.hi_x, svg.lo_y, svg.hi_y,
+                  svg.width, svg.height);
+    int64_t given, drawn;
+    figure_counts(*figure, &given, &drawn);
+    ck_assert(0 <= drawn && drawn <= given);
+    figure_close(figure);
+    ck_assert_ptr_null(*figure);
+    return text;
+}
+
+static void holds(char *text, const char *words, bool wanted) {
+    ck_assert_msg((strstr(text, words) != NULL) == wanted, "%s %s: %s", words,
+                  wanted ? "missing" : "there", text);
+}
+
+enum { POINTS = 60 };
+
+/* A number from the corners of all doubles. */
+static double corner(const szg_stream *stream, uint64_t index) {
+    static const double rare[] = {
+        NAN,    INFINITY, -INFINITY, 1.7976931348623157e308, -1.7976931348623157e308,
+        5e-324, -5e-324,  0};
+    szg_stream choice = *stream;
+    choice.purpose ^= 0x40000000u;
+    int64_t which = szg_random_below(&choice, index, 60);
+    return which < 8 ? rare[which] : test_real(stream, index);
+}
+
+static void add_everything(figure *figure, const szg_stream *stream, bool mild) {
+    double a[4][POINTS];
+    for (int64_t i = 0; i < 4 * POINTS; i++)
+        a[i / POINTS][i % POINTS] =
+            mild ? szg_random_normal(stream, (uint64_t)i) : corner(stream, (uint64_t)i);
+    const int64_t n = szg_random_below(stream, 1 << 20, POINTS + 1);
+    szg_context *context = test_context();
+    const figure_style line = {"line <script> & \"'\xff\x01", 0}, thin = {"thin", 3 + FIGURE_THIN},
+                       band = {NULL, FIGURE_BAND}, muted = {"rule", FIGURE_MUTED}, far = {"b", 99};
+    const uint32_t parts = szg_random_word(stream, 1 << 22);
+    if (parts & 1)
+        ck_szg_ok(figure_line(context, figure, &line, n, a[0], a[1]));
+    if (parts & 2)
+        ck_szg_ok(figure_line(context, figure, &thin, n, a[2], a[1]));
+    if (parts & 4)
+        ck_szg_ok(figure_points(context, figure, &far, n, a[0], a[2], NULL));
+    if (parts & 8)
+        ck_szg_ok(figure_band(context, figure, &band, n, a[0], a[1], a[2]));
+    if (parts & 16)
+        ck_szg_ok(figure_rule(context, figure, &muted, parts & 32, a[3][0]));
+    if (parts & 64)
+        ck_szg_ok(figure_bars(context, figure, &far, n, a[3][1], a[0], a[1], a[2], a[3]));
+    if (parts & 128)
+        ck_szg_ok(figure_violin(context, figure, &line, a[3][2], a[3][3], n, a[1], NULL));
+}
+
+START_TEST(random_figures_are_well_formed) {
+    for (uint32_t trial = 0; trial < test_trials(400); trial++) {
+        const szg_stream stream = {test_seed(), trial, 43};
+        static const char *const names[] = {"one", "a name that is longer than any axis has room",
+                                            "\xe2\x80\xae\xff<b>"};
+        figure_options options = {.title = trial % 7 ? "title <&>" : NULL,
+                                  .x = {.label = "x & y"},
+                                  .y = {.label = trial % 3 ? "height" : NULL}};
+        options.x.logarithmic = trial % 5 == 1;
+        options.y.logarithmic = trial % 4 == 1;
+        if (trial % 6 == 2)
+            options.x.names = names, options.x.count = 3;
+        if (trial % 9 == 3)
+            options.y.names = names, options.y.count = 3;
+        if (trial % 4 == 3) {
+            options.y.lo = corner(&stream, 1 << 21);
+            options.y.hi = corner(&stream, (1 << 21) + 1);
+        }
+        if (trial % 8 == 7) {
+            options.x.lo = -0.5;
+            options.x.hi = 0.75;
+        }
+        options.width = trial % 10 == 0 ? 1 : trial % 10 == 1 ? 100000 : 0;
+        options.height = trial % 11 == 0 ? 1 : 0;
+        figure *figure = opened(&options);
+        add_everything(figure, &stream, trial % 2);
+        char *text = printed(&figure);
+        holds(text, "<script", false);
+        free(text);
+    }
+}
+END_TEST
+
+/* Nothing to draw is said; one thing to draw is drawn. */
+START_TEST(empty_figures_say_so) {
+    const figure_options options = {.title = "t"};
+    const figure_style style = {"s", 0};
+    const double none[] = {NAN, INFINITY, -INFINITY}, one[] = {1, 2, 3};
+    for (int way = 0; way < 6; way++) {
+        figure *figure = opened(&options);
+        if (way == 1)
+            ck_szg_ok(figure_line(test_context(), figure, &style, 3, none, one));
+        if (way == 2)
+            ck_szg_ok(figure_points(test_context(), figure, &style, 3, one, none, NULL));
+        if (way == 3)
+            ck_szg_ok(figure_violin(test_context(), figure, &style, 0, 1, 3, none, NULL));
+        if (way == 4)
+            ck_szg_ok(figure_bars(test_context(), figure, &style, 0, 1, one, one, NULL, NULL));
+        if (way == 5)
+            ck_szg_ok(
+                figure_cells(test_context(), figure,
+                             &(figure_map){.rows = 1, .columns = 3, .value = none, .what = "v"}));
+        char *text = printed(&figure);
+        holds(text, "no finite values", true);
+        holds(text, ">3 values are not finite: not drawn<", way >= 1 && way <= 3);
+        free(text);
+    }
+    static const double alone[] = {0, 1, -1.7976931348623157e308, 5e-324, 1e-200, 123456789};
+    for (int i = 0; i < 6; i++) {
+        figure *figure = opened(&options);
+        ck_szg_ok(figure_line(test_context(), figure, &style, 1, &alone[i], &alone[5 - i]));
+        ck_assert_int_eq(figure_marks(figure), 1);
+        char *text = printed(&figure);
+        holds(text, "no finite values", false);
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(logarithms_count_what_they_leave_out) {
+    const figure_options options = {.y = {.logarithmic = true}};
+    const double x[] = {1, 2, 3, 4, 5}, y[] = {0, 1, -1, 10, 1000};
+    figure *figure = opened(&options);
+    ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"s", 1}, 5, x, y, NULL));
+    ck_assert_int_eq(figure_marks(figure), 3);
+    char *text = printed(&figure);
+    holds(text, ">2 values are not positive: no place on a logarithmic axis<", true);
+    holds(text, ">100<", true); /* a tick */
+    free(text);
+}
+END_TEST
+
+/* A line from outside to outside crosses the area; one beside it does not. */
+START_TEST(lines_are_cut_at_the_ends_of_axes) {
+    const figure_options options = {.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}};
+    const double x[] = {-1, 2}, across[] = {-1, 2}, beside[] = {5, 9}, point[] = {0.5};
+    figure *figure = opened(&options);
+    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 1}, 2, x, beside));
+    ck_assert_int_eq(figure_marks(figure), 0);
+    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 0}, 2, x, across));
+    ck_assert_int_eq(figure_marks(figure), 1);
+    ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"p", 0}, 2, x, across, NULL));
+    ck_szg_ok(
+        figure_points(test_context(), figure, &(figure_style){"p", 0}, 1, point, point, NULL));
+    ck_assert_int_eq(figure_marks(figure), 2);
+    char *text = printed(&figure);
+    holds(text, ">2 marks lie outside of the axes<", true);
+    /* From corner to corner of the area. */
+    double from_x, from_y, to_x, to_y;
+    const char *path = strstr(strstr(text, "class=\"line c0\""), " d=\"M");
+    ck_assert_int_eq(sscanf(path, " d=\"M%lf %lfL%lf %lf", &from_x, &from_y, &to_x, &to_y), 4);
+    double left, top, height, width;
+    const char *frame = strstr(text, "class=\"frame\" d=\"M");
+    ck_assert_int_eq(
+        sscanf(frame, "class=\"frame\" d=\"M%lf %lfv%lfh%lf", &left, &top, &height, &width), 4);
+    ck_close(from_x, left, 0.02);
+    ck_close(from_y, top + height, 0.02);
+    ck_close(to_x, left + width, 0.02);
+    ck_close(to_y, top, 0.02);
+    free(text);
+}
+END_TEST
+
+/* The places of three points are those of the formula, on both kinds of axes. */
+START_TEST(points_stand_where_their_values_are) {
+    for (int logarithmic = 0; logarithmic < 2; logarithmic++) {
+        const figure_options options = {.x = {.lo = 1, .hi = 100, .logarithmic = logarithmic},
+                                        .y = {.lo = -2, .hi = 6}};
+        const double x[] = {1, 10, 100}, y[] = {-2, 0, 6};
+        figure *figure = opened(&options);
+        ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"s", 0}, 3, x, y, NULL));
+        char *text = printed(&figure);
+        double left, top, height, width;
+        const char *at = strstr(text, "class=\"frame\" d=\"M");
+        ck_assert_int_eq(
+            sscanf(at, "class=\"frame\" d=\"M%lf %lfv%lfh%lf", &left, &top, &height, &width), 4);
+        for (int i = 0; i < 3; i++) {
+            double got_x, got_y, part = logarithmic ? i / 2.0 : (x[i] - 1) / 99;
+            at = strstr(at + 1, "<path class=\"mark\" d=\"M");
+            ck_assert_int_eq(sscanf(at, "<path class=\"mark\" d=\"M%lf %lfm", &got_x, &got_y), 2);
+            ck_close(got_x, left + width * part, 0.011);
+            ck_close(got_y, top + height * (1 - (y[i] + 2) / 8), 0.011);
+        }
+        holds(text, "<title>s\nx: 10\ny: 0</title>", true);
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(a_million_points_are_a_small_picture) {
+    enum { MANY = 1000000 };
+    double *x = new_numbers(MANY), *y = new_numbers(MANY);
+    const szg_stream stream = {test_seed(), 1, 44};
+    szg_random_fill_normal(&stream, 0, MANY, y);
+    for (int64_t i = 0; i < MANY; i++)
+        x[i] = (double)i;
+    y[777777] = 12.5;
+    const figure_options options = {.x = {.label = "i"}, .y = {.label = "v", .lo = -8, .hi = 13}};
+    figure *figure = opened(&options);
+    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 0}, MANY, x, y));
+    int64_t given, drawn;
+    figure_counts(figure, &given, &drawn);
+    ck_assert(given == MANY && drawn <= 4 * 640);
+    char *text = printed(&figure);
+    ck_assert_uint_lt(strlen(text), 100000);
+    /* The highest of all is drawn: at (13 - 12.5) / 21 of the height. */
+    double left, top, height, width, least = 1e9;
+    sscanf(strstr(text, "class=\"frame\" d=\"M"), "class=\"frame\" d=\"M%lf %lfv%lfh%lf", &left,
+           &top, &height, &width);
+    const char *at = strstr(strstr(text, "class=\"line c0\""), " d=\"M") + 4;
+    for (double px, py; sscanf(at + 1, "%lf %lf", &px, &py) == 2; at += 1 + strcspn(at + 1, "ML\""))
+        least = fmin(least, py);
+    ck_close(least, top + height * 0.5 / 21, 0.011);
+    free(text);
+    figure = opened(&options);
+    ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"s", 0}, MANY, y, y, NULL));
+    text = printed(&figure);
+    ck_assert_uint_lt(strlen(text), 200000);
+    free(text);
+    szg_memory_free(x);
+    szg_memory_free(y);
+}
+END_TEST
+
+START_TEST(long_names_are_cut_in_the_picture_and_whole_in_the_legend) {
+    char name[201], huge[5000];
+    memset(name, 'n', 200);
+    name[200] = 0;
+    memset(huge, 0xBF, sizeof huge); /* no character at all */
+    huge[sizeof huge - 1] = 0;
+    const double one[] = {1, 2};
+    const char *const names[] = {name, huge};
+    const figure_options options = {
+        .title = huge, .x = {.label = name, .names = names, .count = 2}, .y = {.label = huge}};
+    figure *figure = opened(&options);
+    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){name, 0}, 2, one, one));
+    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){huge, 1}, 2, one, one));
+    char *text = printed(&figure);
+    char whole[256];
+    snprintf(whole, sizeof whole, "<title>%s</title>", name);
+    holds(text, whole, true);
+    snprintf(whole, sizeof whole, "%.36s…<title>", name);
+    holds(text, whole, true);
+    free(text);
+}
+END_TEST
+
+START_TEST(cells_have_their_values) {
+    double value[12];
+    for (int i = 0; i < 12; i++)
+        value[i] = i == 5 ? NAN : i / 11.0;
+    const char *const rows[] = {"first", "second", "third"};
+    const figure_map map = {
+        .rows = 3, .columns = 4, .value = value, .row_names = rows, .what = "v"};
+    figure *figure = opened(&(figure_options){.title = "t"});
+    ck_szg_ok(figure_cells(test_context(), figure, &map));
+    ck_assert_int_eq(figure_marks(figure), 12);
+    char *text = printed(&figure);
+    holds(text, "fill=\"#440154\"", true); /* 0 */
+    holds(text, "fill=\"#fde725\"", true); /* 1 */
+    holds(text, "class=\"mark empty\"", true);
+    holds(text, "<title>row second, column 1\nv: nan</title>", true);
+    holds(text, "<title>row third, column 3\nv: 1</title>", true);
+    holds(text, ">0.0909</text>", true);
+    holds(text, "no finite values", false);
+    free(text);
+}
+END_TEST
+
+/* The mean of all cells, each weighted by what it stands for, is the mean of all values. */
+START_TEST(many_cells_are_merged_by_their_means) {
+    const int64_t rows = 403, columns = 1210;
+    double *value = new_numbers(rows * columns);
+    for (int64_t i = 0; i < rows * columns; i++)
+        value[i] = i / columns < 7 ? NAN : (double)(i % columns);
+    const figure_map map = {.rows = rows,
+                            .columns = columns,
+                            .value = value,
+                            .what = "v",
+                            .diverging = true,
+                            .middle = 600};
+    figure *figure = opened(&(figure_options){.title = "t"});
+    ck_szg_ok(figure_cells(test_context(), figure, &map));
+    ck_assert(figure_marks(figure) > 1000 && figure_marks(figure) <= 4000);
+    char *text = printed(&figure);
+    holds(text, "values in a cell: their mean is drawn", true);
+    int64_t seen = 0;
+    for (const char *at = text; (at = strstr(at, "<title>row ")); at++) {
+        long long r0, r1, c0, c1;
+        double mean;
+        if (sscanf(at, "<title>row %lld to %lld, column %lld to %lld\nv (mean): %lf", &r0, &r1, &c0,
+                   &c1, &mean) != 5)
+            continue;
+        ck_assert(r0 <= r1 && r1 < rows && c0 <= c1 && c1 < columns);
+        if (r1 < 7)
+            ck_assert(isnan(mean));
+        else
+            ck_close(mean, (double)(c0 + c1) / 2, 1e-5 * 1210); /* six digits */
+        seen++;
+    }
+    ck_assert_int_gt(seen, 1000);
+    free(text);
+    szg_memory_free(value);
+}
+END_TEST
+
+START_TEST(violins_show_every_value_and_the_median) {
+    const double value[] = {3, 1, 2, 10, 4};
+    const char *const hover[] = {"h3", "h1", "h2", "h10", "h4"};
+    figure *figure = opened(&(figure_options){.title = "t"});
+    ck_szg_ok(
+        figure_violin(test_context(), figure, &(figure_style){"s", 0}, 0, 1, 5, value, hover));
+    ck_szg_ok(figure_violin(test_context(), figure, &(figure_style){"s", 0}, 1, 1, 2, value, NULL));
+    ck_assert_int_eq(figure_marks(figure), 1 + 5 + 2);
+    char *text = printed(&figure);
+    holds(text, "median: 3<", true);
+    for (int i = 0; i < 5; i++) {
+        char words[32];
+        snprintf(words, sizeof words, "<title>%s</title>", hover[i]);
+        holds(text, words, true);
+    }
+    holds(text, "<title>s\nx: 1\ny: 3</title>", true); /* without jitter */
+    free(text);
+}
+END_TEST
+
+static szg_status draw_all(void) {
+    const char *const names[] = {"a", "b"};
+    const double x[] = {0, 1, 2, 4}, y[] = {1, 3, 2, 8};
+    const figure_options options = {.title = "t", .x = {.label = "x", .names = names, .count = 2}};
+    const figure_style style = {"s", 0};
+    const figure_map map = {.rows = 2,
+                            .columns = 2,
+                            .value = x,
+                            .row_names = names,
+                            .column_names = names,
+                            .what = "v"};
+    szg_context *context = test_context();
+    figure *figure = NULL;
+    SZG_TRY(figure_open(context, &options, &figure));
+    szg_status status = figure_line(context, figure, &style, 4, x, y);
+    if (status == SZG_OK)
+        status = figure_points(context, figure, &style, 4, x, y,
+                               (const char *const[]){"1", "2", "3", "4"});
+    if (status == SZG_OK)
+        status = figure_band(context, figure, &style, 4, x, y, x);
+    if (status == SZG_OK)
+        status = figure_rule(context, figure, &style, false, 2);
+    if (status == SZG_OK)
+        status = figure_bars(context, figure, &style, 4, 1, x, y, x, NULL);
+    if (status == SZG_OK)
+        status = figure_violin(context, figure, &style, 1, 1, 2, y, names);
+    if (status == SZG_OK)
+        status = figure_cells(context, figure, &map);
+    figure_close(&figure);
+    return status;
+}
+
+START_TEST(failed_allocations_are_survived) {
+    ck_survives_failed_allocations(40, draw_all());
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "random figures are well formed", random_figures_are_well_formed);
+    test_add(suite, "empty figures say so", empty_figures_say_so);
+    test_add(suite, "logarithms count what they leave out", logarithms_count_what_they_leave_out);
+    test_add(suite, "lines are cut at the ends of axes", lines_are_cut_at_the_ends_of_axes);
+    test_add(suite, "points stand where their values are", points_stand_where_their_values_are);
+    test_add(suite, "a million points are a small picture", a_million_points_are_a_small_picture);
+    test_add(suite, "long names are cut in the picture and whole in the legend",
+             long_names_are_cut_in_the_picture_and_whole_in_the_legend);
+    test_add(suite, "cells have their values", cells_have_their_values);
+    test_add(suite, "many cells are merged by their means", many_cells_are_merged_by_their_means);
+    test_add(suite, "violins show every value and the median",
+             violins_show_every_value_and_the_median);
+    test_add(suite, "failed allocations are survived", failed_allocations_are_survived);
+}
