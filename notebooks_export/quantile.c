@@ -40,6 +40,14 @@ void quantiles_free(quantiles *quantiles) {
     *quantiles = (struct quantiles){0};
 }
 
+double quantiles_at(const quantiles *of, double share) {
+    int64_t place = (int64_t)(share * (double)of->total);
+    place = place < of->total ? place : of->total - 1;
+    if (place < of->below)
+        return of->value[place];
+    return place < of->below + of->zeros ? 0 : of->value[place - of->zeros];
+}
+
 int64_t quantiles_within(const quantiles *of, double lo, double hi, double *beyond) {
     int64_t within = count_below(of, hi, true) - count_below(of, lo, false);
     double least = of->listed > 0 ? of->value[0] : 0;
@@ -93,9 +101,20 @@ double quantiles_distance(const quantiles *a, const quantiles *b) {
     return sum;
 }
 
+/* The place among all values of point `index` of the curve, `ends` of whose points are zeros. */
+static int64_t place_of(const quantiles *of, int64_t index, int64_t ends) {
+    int64_t past = index - of->below;
+    if (past < 0)
+        return index;
+    if (past >= ends)
+        return index - ends + of->zeros;
+    return of->below + (ends > 1 ? past * (of->zeros - 1) / (ends - 1) : 0);
+}
+
 szg_status quantiles_curve(szg_context *context, const quantiles *of, int64_t *count,
                            double **share, double **value) {
-    int64_t ends = of->zeros > 1 ? 2 : of->zeros, points = of->listed + ends;
+    int64_t ends = of->zeros < QUANTILES_ZEROS ? of->zeros : QUANTILES_ZEROS;
+    int64_t points = of->listed + ends;
     *share = *value = NULL;
     SZG_TRY(szg_memory_alloc(context, points, sizeof **share, share));
     szg_status status = szg_memory_alloc(context, points, sizeof **value, value);
@@ -105,13 +124,9 @@ szg_status quantiles_curve(szg_context *context, const quantiles *of, int64_t *c
         return status;
     }
     for (int64_t i = 0; i < points; i++) {
-        int64_t past = i - of->below; /* 0, 1: the zeros, where there are any */
-        bool zero = past >= 0 && past < ends;
-        int64_t listed = past >= ends ? i - ends : i;
-        int64_t place = zero ? of->below + (past == 0 ? 0 : of->zeros - 1)
-                             : listed + (past >= ends ? of->zeros : 0);
-        (*share)[i] = ((double)place + 0.5) / (double)of->total;
-        (*value)[i] = zero ? 0 : of->value[listed];
+        bool listed = i < of->below || i >= of->below + ends;
+        (*share)[i] = ((double)place_of(of, i, ends) + 0.5) / (double)of->total;
+        (*value)[i] = listed ? of->value[i < of->below ? i : i - ends] : 0;
     }
     *count = points;
     return SZG_OK;

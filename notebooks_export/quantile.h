@@ -17,6 +17,9 @@ SZG_CHECK_RESULT szg_status quantiles_of(szg_context *context, int64_t count, co
                                          int64_t zeros, quantiles *out);
 void quantiles_free(quantiles *quantiles);
 
+/* The value below which a share of all values lies, 0 <= share <= 1; total > 0. */
+double quantiles_at(const quantiles *quantiles, double share);
+
 /* How many of all values lie in [lo, hi], and in *beyond how far the farthest of the others is from
  * it, 0 where there is none. */
 int64_t quantiles_within(const quantiles *quantiles, double lo, double hi, double *beyond);
@@ -26,8 +29,11 @@ int64_t quantiles_within(const quantiles *quantiles, double lo, double hi, doubl
  */
 double quantiles_distance(const quantiles *a, const quantiles *b);
 
-/* The curve for a plot: the k-th of all n values over (k + 1/2)/n; of the zeros the first and the
- * last. Arrays of *count numbers (szg_memory_free). SZG_ENOMEM. */
+enum { QUANTILES_ZEROS = 256 };
+
+/* The curve for a plot: the k-th of all n values over (k + 1/2)/n; of more than QUANTILES_ZEROS
+ * zeros so many at equal distances, the first and the last among them. Arrays of *count numbers
+ * (szg_memory_free). SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status quantiles_curve(szg_context *context, const quantiles *quantiles,
                                             int64_t *count, double **share, double **value);
 

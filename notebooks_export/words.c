@@ -41,6 +41,14 @@ void words_clipped(words *words, const char *text, int64_t characters) {
         fputs("…", words->stream);
 }
 
+void words_file(words *words, const char *path) {
+    const char *last = path ? path : "unnamed";
+    for (const char *at = last; *at; at++)
+        if (*at == '/' && at[1] && at[1] != '/')
+            last = at + 1;
+    words_clipped(words, last, NAME_CHARACTERS);
+}
+
 /* ", NAME 3" where the cell is a number. */
 static void print_index(words *words, rows of, const char *column) {
     double value = rows_real(of, 0, column);

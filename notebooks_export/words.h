@@ -22,6 +22,9 @@ void words_free(words *words);
 /* At most `characters` of a text that a file holds, "…" where it is cut. NULL prints nothing. */
 void words_clipped(words *words, const char *text, int64_t characters);
 
+/* A file or folder that a source names, by its last part. */
+void words_file(words *words, const char *path);
+
 /* What the first of these rows is about, by its columns: "SOURCE, layer 2, head 3, matrix", and
  * "in RESULT" where the table has rows of several results. */
 void words_key(words *words, rows of);

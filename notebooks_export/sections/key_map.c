@@ -7,6 +7,7 @@
 #include "key_map.h"
 
 enum { MOST_KEYS = 256, NAME_SIZE = 48 };
+static const double wide = 1000; /* a ratio of values that needs a logarithm */
 
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -126,7 +127,8 @@ static void name_keys(names *names, const key_map *map) {
 
 static szg_status print_cells(page *page, const key_map *map, const key_map_look *look,
                               names *names, figure **out) {
-    bool logarithmic = look->logarithmic && map->filled > 0 && map->value[map->least] > 0;
+    double least = map->value[map->least], most = map->value[map->greatest];
+    bool logarithmic = look->logarithmic && least > 0 && most > wide * least;
     char what[96];
     figure_options options = {
         .title = look->title, .x = {.label = look->column}, .y = {.label = look->row}};

@@ -21,7 +21,7 @@ static szg_status draw_map(page *page, rows model) {
         .row = "layer", .column = "pair", .what = "energy, mean over heads", .logarithmic = true};
     szg_status status = words_open(page_context(page), &title);
     if (status == SZG_OK) {
-        words_clipped(&title, rows_text(model, 0, "source"), 80);
+        words_file(&title, rows_text(model, 0, "source"));
         fputs(": rotary energy by layer and pair", title.stream);
         status = words_end(page_context(page), &title);
     }

@@ -55,6 +55,7 @@ SZG_CHECK_RESULT szg_status spectrum_draw_plane(page *page, const spectrum_serie
 
 /* The caption for them: what holds at every order. */
 void spectrum_describe_curves(words *words, const spectrum_series *series, int64_t count);
+void spectrum_describe_middle(words *words, const spectrum_series *series, int64_t count);
 void spectrum_describe_plane(words *words, const spectrum_series *series, int64_t count);
 
 /* Ends of the spectrum within the certified range, for rows of `summary` whose values are not

@@ -45,20 +45,54 @@ static szg_status add_points(szg_context *context, figure *figure, const spectru
     return status;
 }
 
-static szg_status add_range(szg_context *context, figure *figure, const spectrum_series *series) {
+static szg_status add_range(szg_context *context, figure *figure, const spectrum_series *series,
+                            bool alone) {
     const double x[] = {0, 1}, lo[] = {series->lo, series->lo}, hi[] = {series->hi, series->hi};
+    words name;
     if (isnan(series->hi))
         return SZG_OK;
-    return figure_band(context, figure, &(figure_style){"certified range", FIGURE_BAND}, 2, x, lo,
-                       hi);
+    SZG_TRY(words_open(context, &name));
+    fputs("certified range", name.stream);
+    if (!alone) {
+        fputs(", n = ", name.stream);
+        html_number(name.stream, series->n);
+    }
+    szg_status status = words_end(context, &name);
+    if (status == SZG_OK)
+        status =
+            figure_band(context, figure, &(figure_style){name.text, FIGURE_BAND}, 2, x, lo, hi);
+    words_free(&name);
+    return status;
 }
 
-static szg_status add_values(szg_context *context, figure *figure, const spectrum_series *series,
-                             int colour) {
+/* Which part of the values a figure shows. */
+typedef struct part {
+    double from, to; /* shares */
+} part;
+static const part whole = {0, 1}, middle = {0.05, 0.95};
+static const double flat = 20; /* times the middle's width: what lies outside flattens the middle */
+
+/* Narrows a curve to the part. */
+static void narrow(part part, int64_t *count, double **share, double **value) {
+    while (*count > 0 && (*share)[*count - 1] > part.to)
+        --*count;
+    for (; *count > 0 && **share < part.from; --*count) {
+        ++*share;
+        ++*value;
+    }
+}
+
+/* A curve's points within the part, or the line through them. */
+static szg_status add_curve(szg_context *context, figure *figure, const spectrum_series *series,
+                            part part, int colour, const figure_style *line) {
     double *share, *value;
     int64_t count;
-    SZG_TRY(quantiles_curve(context, &series->spectrum, &count, &share, &value));
-    szg_status status = add_points(context, figure, series, colour, count, share, value);
+    const quantiles *of = line ? &series->symbol : &series->spectrum;
+    SZG_TRY(quantiles_curve(context, of, &count, &share, &value));
+    double *x = share, *y = value;
+    narrow(part, &count, &x, &y);
+    szg_status status = line ? figure_line(context, figure, line, count, x, y)
+                             : add_points(context, figure, series, colour, count, x, y);
     szg_memory_free(share);
     szg_memory_free(value);
     return status;
@@ -66,28 +100,23 @@ static szg_status add_values(szg_context *context, figure *figure, const spectru
 
 /* One line of its own colour beside one list of values; beside several a thin one to each. */
 static szg_status add_symbol(szg_context *context, figure *figure, const spectrum_series *series,
-                             int colour, bool alone) {
-    double *share, *value;
-    int64_t count;
+                             part part, int colour, bool alone) {
     if (series->symbol.total == 0)
         return SZG_OK;
-    SZG_TRY(quantiles_curve(context, &series->symbol, &count, &share, &value));
     const char *name = series->singular ? "quantiles of |a|" : "quantiles of the symbol";
     figure_style style = {alone || colour == 0 ? name : NULL,
                           alone ? 1 : colour + (int)FIGURE_THIN};
-    szg_status status = figure_line(context, figure, &style, count, share, value);
-    szg_memory_free(share);
-    szg_memory_free(value);
-    return status;
+    return add_curve(context, figure, series, part, colour, &style);
 }
 
 static szg_status add_curves(szg_context *context, figure *figure, const spectrum_series *series,
-                             int64_t count) {
-    SZG_TRY(add_range(context, figure, greatest(series, count)));
+                             int64_t count, part part) {
+    if (part.to == whole.to)
+        SZG_TRY(add_range(context, figure, greatest(series, count), count == 1));
     for (int64_t i = 0; i < count; i++)
-        SZG_TRY(add_values(context, figure, &series[i], (int)i));
+        SZG_TRY(add_curve(context, figure, &series[i], part, (int)i, NULL));
     for (int64_t i = 0; i < count; i++)
-        SZG_TRY(add_symbol(context, figure, &series[i], (int)i, count == 1));
+        SZG_TRY(add_symbol(context, figure, &series[i], part, (int)i, count == 1));
     return SZG_OK;
 }
 
@@ -121,16 +150,45 @@ static szg_status put(page *page, figure **figure, const spectrum_series *series
     return status;
 }
 
-szg_status spectrum_draw_curves(page *page, const spectrum_series *series, int64_t count) {
-    figure_options options = {.x = {.label = "share of the values below", .lo = 0, .hi = 1},
-                              .y = {.label = series->singular ? "singular value" : "eigenvalue"}};
+static szg_status draw_part(page *page, const spectrum_series *series, int64_t count, part part) {
+    bool all = part.to == whole.to;
+    figure_options options = {
+        .x = {.label = "share of the values below", .lo = part.from, .hi = part.to},
+        .y = {.label = series->singular ? "singular value" : "eigenvalue"}};
     figure *figure;
-    SZG_TRY(open_titled(page, series, options, " over quantiles", &figure));
-    szg_status status = add_curves(page_context(page), figure, series, count);
+    SZG_TRY(
+        open_titled(page, series, options, all ? " over quantiles" : ", the middle 90 %", &figure));
+    szg_status status = add_curves(page_context(page), figure, series, count, part);
     if (status == SZG_OK)
-        return put(page, &figure, series, count, spectrum_describe_curves);
+        return put(page, &figure, series, count,
+                   all ? spectrum_describe_curves : spectrum_describe_middle);
     figure_close(&figure);
     return status;
+}
+
+/* Widens [lo, hi] to the quantiles at the ends of the part. */
+static void widen(const quantiles *of, part part, double *lo, double *hi) {
+    if (of->total == 0)
+        return;
+    *lo = fmin(*lo, quantiles_at(of, part.from));
+    *hi = fmax(*hi, quantiles_at(of, part.to));
+}
+
+/* Whether a few values stand so far out that nothing is seen of the others. */
+static bool is_flat(const spectrum_series *series, int64_t count) {
+    double lo[] = {INFINITY, INFINITY}, hi[] = {-INFINITY, -INFINITY};
+    for (int64_t i = 0; i < count; i++) {
+        widen(&series[i].spectrum, whole, &lo[0], &hi[0]);
+        widen(&series[i].symbol, whole, &lo[0], &hi[0]);
+        widen(&series[i].spectrum, middle, &lo[1], &hi[1]);
+        widen(&series[i].symbol, middle, &lo[1], &hi[1]);
+    }
+    return hi[1] > lo[1] && hi[0] - lo[0] > flat * (hi[1] - lo[1]);
+}
+
+szg_status spectrum_draw_curves(page *page, const spectrum_series *series, int64_t count) {
+    SZG_TRY(draw_part(page, series, count, whole));
+    return is_flat(series, count) ? draw_part(page, series, count, middle) : SZG_OK;
 }
 
 static szg_status add_circle(szg_context *context, figure *figure, double radius) {
@@ -149,7 +207,7 @@ static szg_status add_plane(szg_context *context, figure *figure, const spectrum
     double radius = greatest(series, count)->radius;
     if (!isnan(radius))
         SZG_TRY(add_circle(context, figure, radius));
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = count - 1; i >= 0; i--) /* the fewest on top */
         SZG_TRY(add_points(context, figure, &series[i], (int)i, series[i].values.count,
                            series[i].re, series[i].im));
     return SZG_OK;

@@ -130,6 +130,13 @@ void spectrum_describe_curves(words *words, const spectrum_series *series, int64
     print_method(words, series);
 }
 
+void spectrum_describe_middle(words *words, const spectrum_series *series, int64_t count) {
+    (void)count;
+    fprintf(words->stream,
+            "The same %s without the least and the greatest 5 %%, which flatten the figure before.",
+            values_name(series));
+}
+
 static int64_t within_circle(const spectrum_series *series, double *beyond) {
     int64_t within = series->zeros;
     *beyond = 0;

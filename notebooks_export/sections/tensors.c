@@ -63,10 +63,10 @@ static szg_status put(page *page, figure **figure, rows tensors, const char *wha
     words caption;
     szg_status status = words_open(page_context(page), &caption);
     if (status == SZG_OK) {
-        fprintf(caption.stream, "The greatest %s, ", what);
-        html_number(caption.stream, value);
-        fputs(", has ", caption.stream);
+        fprintf(caption.stream, "By %s the first is ", what);
         words_clipped(&caption, rows_text(tensors, greatest, "matrix"), NAME_CHARACTERS);
+        fputs(" with ", caption.stream);
+        html_number(caption.stream, value);
         fputs("; the hover text of a point names its tensor.", caption.stream);
         if (count < tensors.count)
             fprintf(caption.stream, " The first %" PRId64 " of %" PRId64 " tensors are drawn.",
@@ -82,7 +82,7 @@ static szg_status put(page *page, figure **figure, rows tensors, const char *wha
 static szg_status open_titled(page *page, rows tensors, const char *what, figure **out) {
     words title;
     SZG_TRY(words_open(page_context(page), &title));
-    words_clipped(&title, rows_text(tensors, 0, "source"), NAME_CHARACTERS);
+    words_file(&title, rows_text(tensors, 0, "source"));
     fprintf(title.stream, ": %s of each tensor", what);
     szg_status status = words_end(page_context(page), &title);
     figure_options options = {.title = title.text,

@@ -50,7 +50,7 @@ static szg_status draw_map(page *page, rows of, size_t kind, int64_t *left, int6
         --*left;
         status = words_open(page_context(page), &title);
         if (status == SZG_OK) {
-            words_clipped(&title, rows_text(of, 0, "source"), 80);
+            words_file(&title, rows_text(of, 0, "source"));
             fputs(", ", title.stream);
             words_clipped(&title, rows_text(of, 0, "matrix"), 48);
             fprintf(title.stream, ": %s by layer and head", mapped[kind].what);

@@ -103,13 +103,15 @@ START_TEST(zeros_stand_between) {
     quantiles curve = of(6, given, 6);
     ck_assert_int_eq(curve.total, 10);
     ck_szg_ok(quantiles_curve(test_context(), &curve, &count, &share, &value));
-    const double want_share[] = {0.05, 0.15, 0.25, 0.75, 0.85, 0.95};
-    const double want_value[] = {-2, -1, 0, 0, 1, 3};
-    ck_assert_int_eq(count, 6);
-    for (int i = 0; i < 6; i++) {
-        ck_close(share[i], want_share[i], 1e-15);
+    const double want_value[] = {-2, -1, 0, 0, 0, 0, 0, 0, 1, 3};
+    ck_assert_int_eq(count, 10);
+    for (int i = 0; i < 10; i++) {
+        ck_close(share[i], (i + 0.5) / 10, 1e-15);
         ck_assert_double_eq(value[i], want_value[i]);
     }
+    for (int i = 0; i < 10; i++)
+        ck_assert_double_eq(quantiles_at(&curve, share[i]), want_value[i]);
+    ck_assert_double_eq(quantiles_at(&curve, 1), 3);
     ck_assert_int_eq(quantiles_within(&curve, -1, 1, &beyond), 8);
     ck_assert_double_eq(beyond, 2);
     ck_assert_int_eq(quantiles_within(&curve, 0.5, 4, &beyond), 2);
@@ -128,7 +130,11 @@ START_TEST(lists_of_zeros_and_of_nothing) {
     int64_t count, many = 100000000;
     quantiles zeros = of(0, NULL, many), none = of(0, NULL, 0), ones = of(1, &one, 0);
     ck_szg_ok(quantiles_curve(test_context(), &zeros, &count, &share, &value));
-    ck_assert_int_eq(count, 2);
+    ck_assert_int_eq(count, QUANTILES_ZEROS);
+    ck_assert_double_eq(share[0], 0.5 / (double)many);
+    ck_assert_double_eq(share[QUANTILES_ZEROS - 1], ((double)many - 0.5) / (double)many);
+    for (int i = 1; i < QUANTILES_ZEROS; i++)
+        ck_close(share[i] - share[i - 1], 1.0 / (QUANTILES_ZEROS - 1), 3.0 / (double)many);
     szg_memory_free(share);
     szg_memory_free(value);
     ck_szg_ok(quantiles_curve(test_context(), &none, &count, &share, &value));
