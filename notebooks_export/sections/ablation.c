@@ -176,32 +176,32 @@ static int64_t deposit_row(const rows *deposit, double layer) {
     return found;
 }
 
-/* " 0.38 (head 1)", with the interval where there is one. */
-static void say_index(FILE *stream, rows deposit, int64_t row) {
+/* "0.38 in layer 0 (head 1)", with the interval where there is one. */
+static void say_index(FILE *stream, rows deposit, int64_t row, double layer) {
     double index = rows_real(deposit, row, "index"), low = rows_real(deposit, row, "index_low"),
            high = rows_real(deposit, row, "index_high"),
            worst = rows_real(deposit, row, "worst_head");
-    char head[WHOLE_TEXT];
+    char name[WHOLE_TEXT];
     if (!isfinite(index)) {
-        fputs(" none, no loss of a head costs accuracy", stream);
+        fprintf(stream, "none in layer %s, where no head's loss costs accuracy",
+                whole_text(layer, name));
         return;
     }
-    fputs(" ", stream);
     print_real(stream, index);
+    if (isfinite(low) && isfinite(high)) {
+        fputs(" [", stream);
+        print_real(stream, low);
+        fputs(", ", stream);
+        print_real(stream, high);
+        fputs("]", stream);
+    }
+    fprintf(stream, " in layer %s", whole_text(layer, name));
     if (isfinite(worst))
-        fprintf(stream, " (head %s)", whole_text(worst, head));
-    if (!isfinite(low) || !isfinite(high))
-        return;
-    fputs(" [", stream);
-    print_real(stream, low);
-    fputs(", ", stream);
-    print_real(stream, high);
-    fputs("]", stream);
+        fprintf(stream, " (head %s)", whole_text(worst, name));
 }
 
 static szg_status say_layers(szg_context *context, FILE *stream, const ablated *self) {
-    char name[WHOLE_TEXT];
-    int64_t said = 0;
+    int64_t said = 0, even = 0;
     for (int64_t place = 0; place < drawn_layers(self) && said < LAYERS_SAID; place++) {
         double layer = rows_real(self->layers.group[place], 0, "layer"), *heads;
         int64_t row = deposit_row(self->deposit, layer), count;
@@ -209,14 +209,15 @@ static szg_status say_layers(szg_context *context, FILE *stream, const ablated *
             continue;
         SZG_TRY(distinct_values(context, self->layers.group[place], "head", &count, &heads));
         szg_memory_free(heads);
-        fprintf(stream, "%slayer %s",
-                said++ ? "; "
-                       : "deposit index, the share of its layer's drops that one head carries: ",
-                whole_text(layer, name));
-        say_index(stream, *self->deposit, row);
-        fputs(", an even share ", stream);
-        print_real(stream, count > 0 ? 1 / (double)count : NAN);
+        fputs(said++ ? ", " : "deposit index ", stream);
+        say_index(stream, *self->deposit, row, layer);
+        if (count == even || count == 0)
+            continue;
+        even = count;
+        fputs(", an even share is ", stream);
+        print_real(stream, 1 / (double)count);
     }
+    fputs(said ? "; " : "", stream);
     return SZG_OK;
 }
 
@@ -242,9 +243,8 @@ static szg_status print_caption(szg_context *context, FILE *stream, const ablate
     SZG_TRY(say_layers(context, stream, self));
     SZG_TRY(distinct_values(context, self->of, "seed", &seeds, &seed));
     szg_memory_free(seed);
-    fprintf(stream, "%s%" PRId64 " seed%s%s", self->deposit ? "; " : "", seeds,
-            seeds == 1 ? "" : "s",
-            seeds > 1 ? ", points of all of them." : ", so that no interval can be given.");
+    fprintf(stream, "%" PRId64 " seed%s%s", seeds, seeds == 1 ? "" : "s",
+            seeds > 1 ? ", whose points are all here." : ", so no interval.");
     if (self->noted > 0)
         fprintf(stream, " %" PRId64 " rows of heads carry a note, see the hover texts.",
                 self->noted);
@@ -269,7 +269,7 @@ static szg_status open_ablated(szg_context *context, const ablated *self, figure
     for (int64_t place = 0; place < drawn_layers(self); place++) {
         names[place] = whole_text(rows_real(self->layers.group[place], 0, "layer"), name[place]);
     }
-    snprintf(title, sizeof title, "Accuracy without each head: %s, task %s%s%s%s%s",
+    snprintf(title, sizeof title, "%s, task %s%s%s%s%s: accuracy without each head",
              short_text(rows_text(self->of, 0, "encoding"), encoding),
              short_text(rows_text(self->of, 0, "task"), task), part ? ", experiment " : "",
              part ? short_text(part, experiment) : "", how ? ", method " : "",
@@ -282,8 +282,6 @@ static szg_status open_ablated(szg_context *context, const ablated *self, figure
               .names = names,
               .count = drawn_layers(self)},
         .y = {.label = "accuracy without the head", .hi = self->within_unit ? 1 : 0},
-        .width = drawn_layers(self) > 4 ? 640 : 400,
-        .height = 320,
     };
     return figure_open(context, &options, out);
 }

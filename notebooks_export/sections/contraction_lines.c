@@ -66,7 +66,7 @@ static szg_status draw_line(szg_context *context, drawing *self, rows of, const 
 }
 
 static szg_status draw_one(szg_context *context, drawing *self) {
-    figure_style rule = {"1: as wide as the content", FIGURE_MUTED};
+    figure_style rule = {"1: as large as the content's", FIGURE_MUTED};
     return self->drawn > 0 ? figure_rule(context, self->figure, &rule, false, 1) : SZG_OK;
 }
 
@@ -141,8 +141,9 @@ szg_status contraction_draw_quantity(page *page, const contraction_run *run,
     if (run->steps < 2)
         return SZG_OK;
     snprintf(title, sizeof title, "%s: %s", quantity->label, run->label);
-    figure_options options = {
-        .title = title, .x = {.label = "training step"}, .y = {.label = quantity->column}};
+    figure_options options = {.title = title,
+                              .x = {.label = "training step"},
+                              .y = {.label = quantity->column, .hi = quantity->share ? 1 : 0}};
     szg_status status = open_drawing(page_context(page), &options, &self);
     if (status == SZG_OK)
         fputs("Means over heads and probes: ", self.caption.stream);
@@ -153,12 +154,27 @@ szg_status contraction_draw_quantity(page *page, const contraction_run *run,
 
 /* ---- Rows without a step ---- */
 
+static void say_majorised(FILE *stream, rows of) {
+    int64_t known = 0, majorised = 0;
+    for (int64_t i = 0; i < of.count; i++) {
+        double value = rows_real(of, i, "majorised");
+        known += isfinite(value);
+        majorised += value == 1;
+    }
+    if (known > 0)
+        fprintf(stream,
+                "; majorised by the content are %" PRId64 " of %" PRId64
+                ", which claim B3c promises only where all frequencies share one content matrix",
+                majorised, known);
+    fputs(".", stream);
+}
+
 static szg_status draw_ratios(szg_context *context, const contraction_run *run, const char *axis,
                               drawing *self) {
     static const char *const columns[] = {"width_ratio", "norm_ratio", "nuclear_ratio"};
     for (int i = 0; i < 3; i++)
         SZG_TRY(draw_line(context, self, run->of, axis, columns[i], columns[i], false));
-    fputs(".", self->caption.stream);
+    say_majorised(self->caption.stream, run->of);
     return draw_one(context, self);
 }
 

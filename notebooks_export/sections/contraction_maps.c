@@ -80,9 +80,27 @@ static void say_step(FILE *stream, const contraction_run *run, const double *rat
     fputs(")", stream);
 }
 
+/* Of the map of all steps. */
+static void say_cells(FILE *stream, const contraction_run *run, const double *ratios) {
+    int64_t below = 0, known = 0;
+    for (int64_t s = 0; s < run->steps; s++) {
+        counted all = count_step(run, ratios, s);
+        below += all.below;
+        known += all.known;
+    }
+    fprintf(stream,
+            "Below 1, in blue, are %" PRId64 " of %" PRId64
+            " values; the row 1.2 is layer 1, head 2.",
+            below, known);
+}
+
 static szg_status caption_of(szg_context *context, const contraction_run *run, const double *ratios,
-                             words *out) {
+                             bool every_step, words *out) {
     SZG_TRY(words_open(context, out));
+    if (every_step) {
+        say_cells(out->stream, run, ratios);
+        return words_end(context, out);
+    }
     fputs("Below 1 the field of values is contracted: ", out->stream);
     if (run->steps > 1) {
         say_step(out->stream, run, ratios, 0);
@@ -103,7 +121,7 @@ static szg_status put_map(page *page, const contraction_run *run, const figure_o
     SZG_TRY(figure_open(context, options, &figure));
     szg_status status = figure_cells(context, figure, map);
     if (status == SZG_OK)
-        status = caption_of(context, run, ratios, &caption);
+        status = caption_of(context, run, ratios, map->value == ratios, &caption);
     if (status == SZG_OK)
         status = page_figure(page, &figure, &run->of, 1, caption.text);
     figure_close(&figure);
@@ -150,8 +168,7 @@ static szg_status put_heads(page *page, const contraction_run *run, const double
                             double *cell) {
     char title[6 * SHORT_TEXT], step[WHOLE_TEXT];
     names layer = {0}, head = {0};
-    figure_options options = {
-        .title = title, .x = {.label = "head"}, .y = {.label = "layer"}, .width = 480};
+    figure_options options = {.title = title, .x = {.label = "head"}, .y = {.label = "layer"}};
     snprintf(title, sizeof title, "Width ratio by layer and head%s%s: %s",
              run->steps > 0 ? " at step " : "",
              run->steps > 0 ? whole_text(run->step[run->steps - 1], step) : "", run->label);

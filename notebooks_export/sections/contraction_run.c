@@ -14,16 +14,18 @@ static void add_part(char out[4 * SHORT_TEXT], const char *before, const char *t
                  short_text(text, own));
 }
 
-/* "rope, task distance, seed 0, in train/run-0" */
+/* "rope, distance, seed 0, train/run-0" */
 static void label_run(contraction_run *run) {
-    const char *encoding = rows_text(run->of, 0, "encoding");
+    const char *encoding = rows_text(run->of, 0, "encoding"),
+               *result = rows_text(run->of, 0, "result");
     double seed = rows_real(run->of, 0, "seed");
     char number[WHOLE_TEXT];
     add_part(run->label, "", encoding ? encoding : rows_text(run->of, 0, "source"));
-    add_part(run->label, ", task ", rows_text(run->of, 0, "task"));
+    add_part(run->label, ", ", rows_text(run->of, 0, "task"));
     if (isfinite(seed))
         add_part(run->label, ", seed ", whole_text(seed, number));
-    add_part(run->label, ", in ", rows_text(run->of, 0, "result"));
+    if (result && strcmp(result, ".") != 0)
+        add_part(run->label, ", ", result);
 }
 
 static szg_status find_parts(szg_context *context, contraction_run *run) {

@@ -160,14 +160,14 @@ static double reaches(const series *one, double level) {
     return INFINITY;
 }
 
-/* Who is first at 90% of the best accuracy; every one where several are. */
-static void say_first(FILE *stream, const curves *self) {
+/* Who is first at 90% of the best accuracy; every one where several are. False: nothing said. */
+static bool say_first(FILE *stream, const curves *self) {
     double best = best_of(self), first = INFINITY;
     int64_t said = 0;
     for (int64_t s = 0; s < self->count; s++)
         first = fmin(first, reaches(&self->one[s], 0.9 * best));
     if (!(best > 0) || !isfinite(first))
-        return;
+        return false;
     fputs("90% of the best test accuracy (", stream);
     print_real(stream, best);
     fputs(") is first reached by ", stream);
@@ -177,11 +177,12 @@ static void say_first(FILE *stream, const curves *self) {
     fputs(" in epoch ", stream);
     print_real(stream, first);
     fputs("; ", stream);
+    return true;
 }
 
-static void say_finals(FILE *stream, const curves *self) {
+static void say_finals(FILE *stream, const curves *self, bool opened) {
     int64_t said = 0, least = INT64_MAX, most = 0;
-    fprintf(stream, "test %s at the end: ", self->quantity);
+    fprintf(stream, "%s %s at the end: ", opened ? "test" : "Test", self->quantity);
     for (int64_t s = 0; s < self->count; s++) {
         if (self->one[s].test.count == 0)
             continue;
@@ -201,9 +202,7 @@ static void say_finals(FILE *stream, const curves *self) {
 static szg_status caption_of(szg_context *context, const curves *self, words *out) {
     bool accuracy = strcmp(self->quantity, "accuracy") == 0;
     SZG_TRY(words_open(context, out));
-    if (accuracy)
-        say_first(out->stream, self);
-    say_finals(out->stream, self);
+    say_finals(out->stream, self, accuracy && say_first(out->stream, self));
     return words_end(context, out);
 }
 
