@@ -148,7 +148,7 @@ szg_status claim_certificates(const claim *claim) {
 
 /* ---- The figures ---- */
 
-static void say_relation(words *say, const sides *s) {
+void sides_say(words *say, const sides *s) {
     words_clipped(say, s->name[0], NAME_CHARACTERS);
     fputc(' ', say->stream);
     words_clipped(say, s->relation, NAME_CHARACTERS);
@@ -159,7 +159,7 @@ static void say_relation(words *say, const sides *s) {
 static void say_caption(words *say, rows of, int64_t index, const sides *s) {
     const char *note = rows_text(of, index, "note");
     bool equal = strcmp(s->relation, "=") == 0;
-    say_relation(say, s);
+    sides_say(say, s);
     if (!sides_agree(s))
         fputs(": the enclosures in the file do not show this", say->stream);
     else if (equal)
@@ -195,6 +195,18 @@ static szg_status add_side(szg_context *context, figure *figure, const sides *s,
     return status;
 }
 
+/* The value axis: where the two lie closer than the eye can tell, wide enough to say so. */
+static figure_axis value_axis(const sides *s) {
+    double lo = fmin(s->lo[0], s->lo[1]), hi = fmax(s->hi[0], s->hi[1]);
+    double size = fmax(1, fmax(fabs(lo), fabs(hi)));
+    figure_axis axis = {.label = "value"};
+    if (hi - lo < 1e-6 * size) {
+        axis.lo = lo - size / 2;
+        axis.hi = hi + size / 2;
+    }
+    return axis;
+}
+
 static szg_status draw_sides(const claim *claim, int64_t index, const sides *s, const words *title,
                              const words *caption) {
     szg_context *context = page_context(claim->page);
@@ -202,7 +214,7 @@ static szg_status draw_sides(const claim *claim, int64_t index, const sides *s, 
     rows source = {.table = of.table, .row = &of.row[index], .count = 1};
     const figure_options options = {
         .title = title->text,
-        .x = {.label = "value"},
+        .x = value_axis(s),
         .y = {.names = (const char *const[]){s->name[1], s->name[0]}, .count = 2},
         .height = 180};
     figure *figure;
@@ -226,7 +238,7 @@ static szg_status draw_certificate(const claim *claim, int64_t index, const side
     if (status == SZG_OK) {
         words_clipped(&title, claim->id, NAME_CHARACTERS);
         fputs(": ", title.stream);
-        say_relation(&title, s);
+        sides_say(&title, s);
         say_caption(&caption, claim->certificates, index, s);
         status = words_end(context, &title);
     }

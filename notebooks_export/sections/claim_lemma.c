@@ -11,17 +11,19 @@ enum { NOTE_CHARACTERS = 60, WIDE = 100 };
 
 /* What is compared, and the columns that enclose it. */
 typedef struct comparison {
-    const char *title, *x_label, *y_label;
+    const char *title, *x_label, *y_label, *ratio_label;
     const char *column[4]; /* f lo, f hi, g lo, g hi */
 } comparison;
 
 static const comparison maxima = {"Lemma B.1: max|f| against max|g|",
                                   "max|g|",
                                   "max|f|",
+                                  "max|f| / max|g|",
                                   {"max_f_lo", "max_f_hi", "max_g_lo", "max_g_hi"}};
 static const comparison widths = {"Lemma B.1: width of f against width of g",
                                   "width of g",
                                   "width of f",
+                                  "width of f / width of g",
                                   {"width_f_lo", "width_f_hi", "width_g_lo", "width_g_hi"}};
 
 /* The trials' enclosures, and on which side of the diagonal they lie. */
@@ -33,6 +35,7 @@ typedef struct trials {
     double *kept_y;
     int64_t known, below, above, touching, equal; /* equal: the column says so */
     double least, most;                           /* of all middles */
+    bool wide; /* sizes apart by more than WIDE: quotients are drawn */
 } trials;
 
 static void trials_free(trials *t) {
@@ -75,6 +78,7 @@ static szg_status take_trials(szg_context *context, rows of, const comparison *w
     SZG_TRY(szg_memory_alloc(context, of.count, sizeof(double), &t->kept_y));
     for (int64_t i = 0; i < of.count; i++)
         count_trial(t, i);
+    t->wide = t->least > 0 && t->most / t->least > WIDE;
     return SZG_OK;
 }
 
@@ -86,14 +90,16 @@ static szg_status add_points(szg_context *context, figure *figure, trials *t, bo
         if (isnan(t->x[i]) || is_equal(t->of, i) != equal)
             continue;
         t->kept_x[kept] = t->x[i];
-        t->kept_y[kept++] = t->y[i];
+        t->kept_y[kept++] = t->wide ? t->y[i] / t->x[i] : t->y[i];
     }
     return kept ? figure_points(context, figure, &style, kept, t->kept_x, t->kept_y, NULL) : SZG_OK;
 }
 
 static szg_status add_trials(szg_context *context, figure *figure, trials *t) {
     const double ends[] = {t->least, t->most};
-    SZG_TRY(figure_line(context, figure, &(figure_style){"equal", FIGURE_MUTED}, 2, ends, ends));
+    const figure_style equal = {"equal", FIGURE_MUTED};
+    SZG_TRY(t->wide ? figure_rule(context, figure, &equal, false, 1)
+                    : figure_line(context, figure, &equal, 2, ends, ends));
     SZG_TRY(add_points(context, figure, t, false));
     return add_points(context, figure, t, true);
 }
@@ -123,12 +129,12 @@ static void say_caption(words *say, const trials *t, const char *verdict) {
 
 static szg_status print_trials(page *page, trials *t, const words *caption) {
     szg_context *context = page_context(page);
-    bool wide = t->least > 0 && t->most / t->least > WIDE;
-    const figure_options options = {.title = t->what->title,
-                                    .x = {.label = t->what->x_label, .logarithmic = wide},
-                                    .y = {.label = t->what->y_label, .logarithmic = wide},
-                                    .width = 520,
-                                    .height = 420};
+    const figure_options options = {
+        .title = t->what->title,
+        .x = {.label = t->what->x_label, .logarithmic = t->wide},
+        .y = {.label = t->wide ? t->what->ratio_label : t->what->y_label},
+        .width = 520,
+        .height = 420};
     figure *figure;
     SZG_TRY(figure_open(context, &options, &figure));
     szg_status status = add_trials(context, figure, t);

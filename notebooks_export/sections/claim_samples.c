@@ -15,6 +15,7 @@ typedef struct curve {
     rows of;
     const double *theta, *f, *g; /* [of.count] */
     const char *note;
+    rows certificate; /* its own; count 0: none */
 } curve;
 
 static bool same_text(const char *a, const char *b) {
@@ -52,11 +53,7 @@ static double modulus(range r) {
 static void say_caption(words *say, const curve *curve, const sides *s) {
     range f = range_of(curve->of.count, curve->f), g = range_of(curve->of.count, curve->g);
     if (s) {
-        words_clipped(say, s->name[0], NAME_CHARACTERS);
-        fputc(' ', say->stream);
-        words_clipped(say, s->relation, NAME_CHARACTERS);
-        fputc(' ', say->stream);
-        words_clipped(say, s->name[1], NAME_CHARACTERS);
+        sides_say(say, s);
         fprintf(say->stream,
                 sides_agree(s) ? ": certified at %.6g and %.6g; "
                                : ", which the certificate's enclosures, at %.6g and "
@@ -75,15 +72,18 @@ static void say_caption(words *say, const curve *curve, const sides *s) {
     fputc('.', say->stream);
 }
 
-/* The bound that abs(f) is compared with. */
-static szg_status add_bound(szg_context *context, figure *figure, const sides *s) {
+/* The bound that abs(f) is compared with, and below where a curve comes there. */
+static szg_status add_bound(szg_context *context, figure *figure, const curve *curve,
+                            const sides *s) {
     if (!s || strncmp(s->name[0], "max|f|", 6) != 0 || !sides_agree(s))
         return SZG_OK;
     double bound = (s->lo[1] + s->hi[1]) / 2;
     figure_style style = {.name = s->name[1], .colour = FIGURE_MUTED};
+    double least =
+        fmin(range_of(curve->of.count, curve->f).lo, range_of(curve->of.count, curve->g).lo);
     SZG_TRY(figure_rule(context, figure, &style, false, bound));
     style.name = NULL;
-    return figure_rule(context, figure, &style, false, -bound);
+    return least < 0 ? figure_rule(context, figure, &style, false, -bound) : SZG_OK;
 }
 
 static szg_status add_curves(szg_context *context, figure *figure, const curve *curve,
@@ -92,7 +92,7 @@ static szg_status add_curves(szg_context *context, figure *figure, const curve *
                         curve->g));
     SZG_TRY(figure_line(context, figure, &(figure_style){"f", 1}, curve->of.count, curve->theta,
                         curve->f));
-    return add_bound(context, figure, s);
+    return add_bound(context, figure, curve, s);
 }
 
 static szg_status draw_curve(const claim *claim, const curve *curve, const sides *s,
@@ -109,19 +109,26 @@ static szg_status draw_curve(const claim *claim, const curve *curve, const sides
         figure_close(&figure);
         return status;
     }
-    return page_figure(claim->page, &figure, (const rows[]){curve->of, claim->certificates},
-                       claim->certificates.count ? 2 : 1, caption->text);
+    return page_figure(claim->page, &figure, (const rows[]){curve->of, curve->certificate},
+                       curve->certificate.count ? 2 : 1, caption->text);
 }
 
-static szg_status print_curve(const claim *claim, const curve *curve, const sides *s) {
+static szg_status print_curve(const claim *claim, const curve *curve) {
     szg_context *context = page_context(claim->page);
+    const sides own = curve->certificate.count ? certificate_sides(curve->certificate, 0)
+                                               : (sides){.relation = NULL};
+    const sides *s = own.relation ? &own : NULL;
     words title = {0}, caption = {0};
     szg_status status = words_open(context, &title);
     if (status == SZG_OK)
         status = words_open(context, &caption);
     if (status == SZG_OK) {
         words_clipped(&title, claim->id, NAME_CHARACTERS);
-        fputs(": f and g", title.stream);
+        fputs(": ", title.stream);
+        if (s)
+            sides_say(&title, s);
+        else
+            fputs("f and g", title.stream);
         say_caption(&caption, curve, s);
         status = words_end(context, &title);
     }
@@ -135,12 +142,10 @@ static szg_status print_curve(const claim *claim, const curve *curve, const side
 }
 
 /* The certificate of curve `index`: they stand in one order, with the same notes. */
-static bool certificate_of(const claim *claim, int64_t index, const curve *curve, sides *out) {
-    if (index >= claim->certificates.count ||
-        !same_text(rows_text(claim->certificates, index, "note"), curve->note))
-        return false;
-    *out = certificate_sides(claim->certificates, index);
-    return true;
+static void find_certificate(const claim *claim, int64_t index, curve *curve) {
+    rows all = claim->certificates;
+    if (index < all.count && same_text(rows_text(all, index, "note"), curve->note))
+        curve->certificate = (rows){all.table, &all.row[index], 1};
 }
 
 static szg_status draw_curves(const claim *claim, const double *theta, const double *f,
@@ -153,11 +158,10 @@ static szg_status draw_curves(const claim *claim, const double *theta, const dou
                        .f = &f[from],
                        .g = &g[from],
                        .note = rows_text(samples, from, "note")};
-        sides s;
-        bool certified = certificate_of(claim, index, &curve, &s);
+        find_certificate(claim, index, &curve);
         if (*claim->figures > 0) {
             --*claim->figures;
-            SZG_TRY(print_curve(claim, &curve, certified ? &s : NULL));
+            SZG_TRY(print_curve(claim, &curve));
         } else {
             ++*claim->left_out;
         }

@@ -29,6 +29,9 @@ sides certificate_sides(rows certificates, int64_t index);
  * do meet. */
 bool sides_agree(const sides *sides);
 
+/* "max|f| > max|g|" */
+void sides_say(words *say, const sides *sides);
+
 /* The certificates as a table: enclosures in decimals, exact texts kept. */
 SZG_CHECK_RESULT szg_status claim_certificates(const claim *claim);
 

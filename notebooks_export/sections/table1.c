@@ -103,8 +103,8 @@ static void say_seeds(page *page, rows of) {
             several += isfinite(o.mean) && o.seeds > 1;
         }
     if (several == 0 && single > 0)
-        page_paragraph(page, "One seed each: there is no interval, and no difference here can be "
-                             "told from chance.");
+        page_paragraph(page, "One seed each: there is no interval; what other seeds would give is "
+                             "not known.");
     else if (several > 0)
         page_paragraph(page, "± is the standard deviation over seeds.%s",
                        single ? " Entries of one seed have no interval." : "");

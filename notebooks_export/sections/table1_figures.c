@@ -6,7 +6,9 @@
 
 #include <szego/memory.h>
 
-enum { BARS = 24, TITLE = 80 };
+enum { BARS = 24 };
+
+#define WIDTH 0.6 /* of a bar */
 
 /* What a figure draws: one task of an experiment's rows. */
 typedef struct bars {
@@ -58,19 +60,42 @@ static double common(int64_t count, const double *value) {
     return found;
 }
 
+/* Markers where the value is known. */
+static szg_status add_markers(szg_context *context, figure *figure, const figure_style *style,
+                              const bars *b, const double *value) {
+    double x[BARS], y[BARS];
+    int64_t count = 0;
+    for (int64_t i = 0; i < b->count; i++)
+        if (isfinite(value[i])) {
+            x[count] = b->x[i];
+            y[count++] = value[i];
+        }
+    return figure_points(context, figure, style, count, x, y, NULL);
+}
+
+/* The paper's accuracies: a marker, and a line as wide as the bar. */
+static szg_status add_paper(szg_context *context, figure *figure, const bars *b) {
+    for (int64_t i = 0; i < b->count; i++) {
+        const double x[] = {b->x[i] - WIDTH / 2, b->x[i] + WIDTH / 2};
+        const double y[] = {b->paper[i], b->paper[i]};
+        if (isfinite(b->paper[i]))
+            SZG_TRY(figure_line(context, figure, &(figure_style){NULL, 1}, 2, x, y));
+    }
+    return add_markers(context, figure, &(figure_style){"paper", 1}, b, b->paper);
+}
+
 /* A line across where every encoding has the same value, otherwise a marker each. */
 static szg_status add_level(szg_context *context, figure *figure, const figure_style *style,
                             const bars *b, const double *value) {
     double level = common(b->count, value);
     return isfinite(level) ? figure_rule(context, figure, style, false, level)
-                           : figure_points(context, figure, style, b->count, b->x, value, NULL);
+                           : add_markers(context, figure, style, b, value);
 }
 
 static szg_status add_marks(szg_context *context, figure *figure, const bars *b) {
-    SZG_TRY(figure_bars(context, figure, &(figure_style){"here", 0}, b->count, 0.6, b->x, b->mean,
+    SZG_TRY(figure_bars(context, figure, &(figure_style){"here", 0}, b->count, WIDTH, b->x, b->mean,
                         b->lo, b->hi));
-    SZG_TRY(figure_points(context, figure, &(figure_style){"paper", 1}, b->count, b->x, b->paper,
-                          NULL));
+    SZG_TRY(add_paper(context, figure, b));
     SZG_TRY(add_level(context, figure, &(figure_style){"label ceiling", 2}, b, b->ceiling));
     return add_level(context, figure, &(figure_style){"by length alone", 3}, b, b->length);
 }
