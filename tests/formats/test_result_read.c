@@ -183,6 +183,7 @@ static const bad bads[] = {
     {ALL(TABLE("t", "../t.csv", "1", ONE)), "a\n1\n", "tables[0].file: is ../t.csv; the file of"},
     {ALL(TABLE("t", "/etc/t.csv", "1", ONE)), "a\n1\n", "is t.csv in the same folder"},
     {ALL(TABLE("t", "T.csv", "1", ONE)), "a\n1\n", "is t.csv in the same folder"},
+    {ALL(TABLE("t", "t.npy", "1", ONE)), "a\n1\n", "is t.csv in the same folder"},
     {ALL(TABLE("t", "t.csv", "-1", ONE)), "a\n1\n", "tables[0].rows: is -1; it cannot be negative"},
     {ALL(TABLE("t", "t.csv", "1.5", ONE)), "a\n1\n", "tables[0].rows: "},
     {ALL(TABLE("t", "t.csv", "2", ONE)), "a\n1\n", "t.csv: has 1 rows where manifest.json says 2"},

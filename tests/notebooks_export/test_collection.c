@@ -194,7 +194,8 @@ START_TEST(foreign_and_damaged_results_are_told_apart) {
                    {"mixed/f3", "[1,2]"},
                    {"mixed/f4", "{\"format\":7,\"about\":\"szego-results-1\"}"},
                    {"mixed/f5", "{\"format\":\"other\",\"about\":\"szego-results-1\"}"},
-                   {"mixed/f6", ""}};
+                   {"mixed/f6", "{\"format\":\"szego-runs-1\",\"about\":\"szego-results-1\"}"},
+                   {"mixed/f7", ""}};
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
         char path[64];
         mkdir(scratch_path(foreign[i].folder), 0777);
@@ -238,12 +239,14 @@ START_TEST(links_below_are_not_followed) {
     ck_assert_int_eq(symlink("real", scratch_path("links/again")), 0);
     ck_assert_int_eq(symlink("../real/manifest.json", scratch_path("links/file/manifest.json")), 0);
     ck_assert_int_eq(symlink("links", scratch_path("root")), 0);
-    mkdir(scratch_path("links/real/manifest"), 0777);
+    mkdir(scratch_path("links/pipe"), 0777);
+    ck_assert_int_eq(mkfifo(scratch_path("links/pipe/manifest.json"), 0777), 0);
     static const char *const roots[] = {"links", "root", "root/"};
     for (int i = 0; i < 3; i++) {
         szg_collection *all = open_folder(roots[i]);
         ck_assert_int_eq(szg_collection_count(all), 1);
         ck_assert_str_eq(szg_collection_path(all, 0), "real");
+        ck_assert_int_eq(szg_collection_bad_count(all), 0);
         szg_collection_close(&all);
     }
 }

@@ -10,7 +10,8 @@ static const szg_column columns[] = {{"source", SZG_TEXT, ""},
                                      {"value", SZG_REAL, ""},
                                      {"note", SZG_TEXT, ""}};
 static const char *const names[] = {"rope", "", "<script>", "rope ", "Rope"};
-static const double values[] = {0.0, -0.0, 1, 1 + 0x1p-52, (double)NAN, (double)INFINITY};
+static const double values[] = {
+    0.0, -0.0, 1, 1 + 0x1p-52, (double)NAN, -(double)NAN, (double)INFINITY};
 static const int64_t heads[] = {0, -1, INT64_MAX, INT64_MIN, 1};
 
 static size_t draw(uint64_t *state, size_t below) {
@@ -26,7 +27,7 @@ static void set_row(szg_table *table, uint64_t *state) {
     if (draw(state, 5) > 0)
         ck_szg_ok(szg_table_put_integer(context, table, 1, heads[draw(state, 5)]));
     if (draw(state, 5) > 0)
-        ck_szg_ok(szg_table_put_real(context, table, 2, values[draw(state, 6)]));
+        ck_szg_ok(szg_table_put_real(context, table, 2, values[draw(state, 7)]));
 }
 
 static szg_table *make_table(int64_t count) {
