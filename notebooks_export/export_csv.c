@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <szego/memory.h>
+#include "collection_private.h"
 #include "export_private.h"
 
 /* The manifest of another command is not replaced: its tables would no longer be found. */
@@ -10,9 +11,7 @@ static szg_status check_folder(szg_context *context, const char *folder) {
     char *path;
     const char *command;
     szg_json *manifest = NULL;
-    int64_t size = (int64_t)strlen(folder) + (int64_t)sizeof "/manifest.json";
-    SZG_TRY(szg_memory_alloc(context, size, 1, &path));
-    snprintf(path, (size_t)size, "%s/manifest.json", folder);
+    SZG_TRY(collection_path(context, folder, "manifest.json", &path));
     szg_status status = SZG_OK;
     if (access(path, F_OK) == 0)
         status = szg_json_read(context, path, &manifest);

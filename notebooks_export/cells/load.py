@@ -27,9 +27,10 @@ def table(*names):
 
 
 def numbers(rows, column):
-    """A column as real numbers; NaN where it is missing or no number."""
+    """A column as real numbers; NaN where it is missing or nothing that Matplotlib can draw."""
     if column in rows.dtype.names and rows.dtype[column].kind in "fi":
-        return rows[column].astype(float)
+        values = rows[column].astype(float)
+        return np.where(np.abs(values) < 1e100, values, np.nan)
     return np.full(len(rows), np.nan)
 
 
