@@ -101,6 +101,10 @@ static void place_multiples(const scale *scale, double lo, double hi, int wanted
     long long nice = 1;
     if (power(1, exponent) < step)
         nice = power(2, exponent) >= step ? 2 : power(5, exponent) >= step ? 5 : 10;
+    if (nice == 10) { /* 1, 2 and not 1.0, 2.0 */
+        nice = 1;
+        exponent++;
+    }
     step = power(nice, exponent);
     for (double k = ceil(lo / step - 1e-9); k <= hi / step + 1e-9; k++)
         add(out, scale_fraction(scale, k * step), (long long)k * nice, exponent);

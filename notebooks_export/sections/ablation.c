@@ -180,7 +180,8 @@ static int64_t deposit_row(const rows *deposit, double layer) {
 static void say_index(FILE *stream, rows deposit, int64_t row, double layer) {
     double index = rows_real(deposit, row, "index"), low = rows_real(deposit, row, "index_low"),
            high = rows_real(deposit, row, "index_high"),
-           worst = rows_real(deposit, row, "worst_head");
+           worst = rows_real(deposit, row, "worst_head"),
+           total = rows_real(deposit, row, "total_drop");
     char name[WHOLE_TEXT];
     if (!isfinite(index)) {
         fprintf(stream, "none in layer %s, where no head's loss costs accuracy",
@@ -198,6 +199,10 @@ static void say_index(FILE *stream, rows deposit, int64_t row, double layer) {
     fprintf(stream, " in layer %s", whole_text(layer, name));
     if (isfinite(worst))
         fprintf(stream, " (head %s)", whole_text(worst, name));
+    if (isfinite(total)) {
+        fputs(", of drops that sum to ", stream);
+        print_real(stream, total);
+    }
 }
 
 static szg_status say_layers(szg_context *context, FILE *stream, const ablated *self) {
@@ -209,7 +214,7 @@ static szg_status say_layers(szg_context *context, FILE *stream, const ablated *
             continue;
         SZG_TRY(distinct_values(context, self->layers.group[place], "head", &count, &heads));
         szg_memory_free(heads);
-        fputs(said++ ? ", " : "deposit index ", stream);
+        fputs(said++ ? "; " : "deposit index ", stream);
         say_index(stream, *self->deposit, row, layer);
         if (count == even || count == 0)
             continue;

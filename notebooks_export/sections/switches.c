@@ -69,7 +69,7 @@ static szg_status draw_spans(szg_context *context, figure *figure, const switche
                    spread = rows_real(self->of, row_of(self, line), sides[s].spread);
             double across[2] = {mean - spread, mean + spread};
             double below = (double)line + (s ? 0.16 : -0.16), level[2] = {below, below};
-            figure_style style = {NULL, sides[s].colour};
+            figure_style style = {NULL, sides[s].colour + FIGURE_THIN};
             ends[s] = mean;
             if (spread > 0 && isfinite(mean))
                 SZG_TRY(figure_line(context, figure, &style, 2, across, level));
@@ -203,9 +203,9 @@ static bool is_present(const szg_collection *results) {
 
 static szg_status draw(page *page) {
     static const char *const columns[] = {"result", "task", "encoding", NULL},
-                             *const shown[] = {"experiment", "like",  "encoding",
-                                               "task",       "with",  "without",
-                                               "difference", "pairs", NULL};
+                             *const shown[] = {
+                                 "experiment", "like",       "encoding",          "task",  "with",
+                                 "without",    "difference", "difference_spread", "pairs", NULL};
     rows all = match_all(szg_collection_find(page_results(page), tables[0]));
     const char *missing =
         match_missing(all.table, (const char *const[]){"accuracy", "accuracy_without", NULL}, true);
@@ -221,7 +221,8 @@ static szg_status draw(page *page) {
                          "difference decides a result only if switching it moves the accuracy as "
                          "far as the two profiles lie apart, from both ends, by more than the "
                          "spread of the difference over three seeds; where no single one does, "
-                         "they act together.");
+                         "they act together. Thin lines reach one standard deviation over seeds to "
+                         "both sides.");
     SZG_TRY(groups_split(page_context(page), all, columns, &kinds));
     szg_status status = draw_kinds(page, &kinds);
     groups_free(&kinds);

@@ -277,7 +277,7 @@ END_TEST
     "run:t,encoding:t,task:t,seed:i,layer:i,head:i,accuracy:r,drop:r,label_ceiling:r,"             \
     "experiment:t,method:t,note:t"
 #define DEPOSIT                                                                                    \
-    "run:t,encoding:t,task:t,seed:i,layer:i,runs:i,worst_head:i,index:r,index_low:r,"              \
+    "run:t,encoding:t,task:t,seed:i,layer:i,runs:i,worst_head:i,total_drop:r,index:r,index_low:r," \
     "index_high:r,experiment:t,method:t,note:t"
 
 static double whole_of(int64_t seed) {
@@ -302,18 +302,18 @@ START_TEST(ablation_shows_heads_and_deposit) {
             }
     write_result("rep", "reproduce", "ablation", end_csv(&csv), "deposit",
                  DEPOSIT "\n"
-                         "r0,mla,count,0,0,1,3,0.111,,,text,output,\n"
-                         "text,mla,count,,0,2,,0.684,0.5,0.75,text,output,\n"
-                         "r0,mla,count,0,1,1,2,0.333,,,text,output,\n"
-                         "r0,mla,count,0,0,1,3,0.999,,,text,values,\n");
+                         "r0,mla,count,0,0,1,3,,0.111,,,text,output,\n"
+                         "text,mla,count,,0,2,,0.4,0.684,0.5,0.75,text,output,\n"
+                         "r0,mla,count,0,1,1,2,,0.333,,,text,output,\n"
+                         "r0,mla,count,0,0,1,3,,0.999,,,text,values,\n");
     char *text = section_text(page_text(), "ablation");
     ck_assert_int_eq(count_of(text, "<figure "), 1);
     /* two violins, their points, the points of whole layers, the rule */
     ck_assert_int_eq(marks_of(text, "ablation", 1), 2 + 2 * 4 * 2 + 2 * 2 + 1);
     ck_says(text, "With every head the accuracy is %s on average (0.9 to 0.92)",
             shown((whole_of(0) + whole_of(1)) / 2, whole));
-    ck_says(text, "deposit index 0.684 [0.5, 0.75] in layer 0, an even share is 0.25, 0.333 in "
-                  "layer 1 (head 2); 2 seeds");
+    ck_says(text, "deposit index 0.684 [0.5, 0.75] in layer 0, of drops that sum to 0.4, an even "
+                  "share is 0.25; 0.333 in layer 1 (head 2); 2 seeds");
     ck_says(text, "layer 1, head 2, seed 1: accuracy 0.75, drop 0.17");
     ck_says(text, "4 rows of heads carry a note");
     ck_assert_ptr_null(strstr(text, "0.999"));
