@@ -49,12 +49,13 @@ static szg_status fill_line(szg_context *context, const head_lines *look, line *
     return SZG_OK;
 }
 
-static szg_status add_line(szg_context *context, figure *figure, const line *line, int colour) {
+static szg_status add_line(szg_context *context, figure *figure, const head_lines *look,
+                           const line *line, int colour) {
     words name;
     double head = rows_real(line->from, 0, "head");
     SZG_TRY(words_open(context, &name));
     if (isnan(head))
-        fputs("all", name.stream);
+        fputs(look->noun, name.stream);
     else
         fprintf(name.stream, "head %.0f", head);
     szg_status status = words_end(context, &name);
@@ -90,13 +91,14 @@ static szg_status open_titled(page *page, const head_lines *look, rows of, figur
     const char *matrix = rows_text(of, 0, "matrix");
     words title;
     SZG_TRY(words_open(page_context(page), &title));
+    words_file(&title, rows_text(of, 0, "source"));
     if (!isnan(layer))
-        fprintf(title.stream, "layer %.0f, ", layer);
+        fprintf(title.stream, ", layer %.0f", layer);
     if (matrix) {
+        fputs(", ", title.stream);
         words_clipped(&title, matrix, 48);
-        fputs(": ", title.stream);
     }
-    fputs(look->what, title.stream);
+    fprintf(title.stream, ": %s", look->what);
     szg_status status = words_end(page_context(page), &title);
     figure_options options = {.title = title.text, .x = look->x, .y = look->y};
     if (status == SZG_OK)
@@ -112,7 +114,7 @@ static szg_status put(page *page, const head_lines *look, const line *lines, int
     szg_status status = open_titled(page, look, lines->from, &figure);
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
         source[i] = lines[i].from;
-        status = add_line(page_context(page), figure, &lines[i], (int)i);
+        status = add_line(page_context(page), figure, look, &lines[i], (int)i);
     }
     if (status == SZG_OK)
         status = describe(page_context(page), look, lines, count, &caption);
