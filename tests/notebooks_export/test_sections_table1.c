@@ -31,7 +31,7 @@ START_TEST(numbers_stand_beside_the_papers) {
     snprintf(cells, sizeof cells,
              TABLE1 "text\trope\t%s\t%s\t\t\t1\t1\t%s\t%s\t19.5\t3.6\t99.3\t100\n"
                     "text\tmla\t%s\t%s\t0.41\t\t3\t1\t%s\t%s\t19.5\t3.6\t99.3\t100\n"
-                    "text\talibi\t50\t\t\t\t1\t\t\t\t19.5\t\t99.3\t\n"
+                    "text\talibi\t50\t\t0.7\t\t1\t\t\t\t19.5\t\t99.3\t\n"
                     "open\tnope\t\t\t\t\t0\t0\t3.51\t77.69",
              here[0], here[1], paper[0], paper[1], here[2], here[3], paper[2], paper[3]);
     char *section = section_with("table1", (const char *const[]){"table1", cells, NULL});
@@ -152,7 +152,7 @@ START_TEST(sweep_is_drawn_by_task) {
         "sweep", (const char *const[]){"sweep",
                                        SWEEP "text\tdistance\t0\tnope\t0.125\t0.01\t3\n"
                                              "text\tdistance\t2\trope\t0.9\t0.02\t3\n"
-                                             "text\tdistance\t4\trope\t0.75\t\t1\n"
+                                             "text\tdistance\t4\trope\t0.75\t0.05\t1\n"
                                              "text\tcount\t0\tnope\t0.5\t0.1\t2\n"
                                              "text\tcount\t4\trope\t\t\t0\n"
                                              "open\tcount\t1\trope\t0.25\t0.01\t2",
