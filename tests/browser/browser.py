@@ -212,7 +212,7 @@ class Page:
 
     def settle(self):
         """Events of what the page has done so far are all there once this call has returned."""
-        self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+        self.evaluate("new Promise(done => setTimeout(done, 100))")
 
     def console(self):
         """[(level, text)] of console calls and of the browser's own messages about the page."""
@@ -266,6 +266,8 @@ class Page:
                 raise BrowserError(f"{self.url}: nothing to see at {selector}")
             clip = {"clip": {"x": box[0], "y": box[1], "width": box[2],
                              "height": min(box[3], most), "scale": scale}}
+        # What is behind another page is not painted.
+        self.call("Page.bringToFront")
         answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True,
                            timeout=timeout, **clip)
         return base64.b64decode(answer["data"])

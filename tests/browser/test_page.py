@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""Reports in headless Chromium: nothing but the page is loaded, every plot has its marks, every table is
+the folder's own to the bit, and names from files are text. usage: test_page.py PROGRAM"""
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "peer"))
+# pylint: disable=wrong-import-position
+import browser
+import png
+import results
+from peer import Tap, skip
+
+if not browser.find():
+    skip("Chromium is not installed: ./check --browser installs it")
+
+PROGRAM = os.path.abspath(sys.argv[1])
+MEGABYTE = 1000000
+tap = Tap()
+
+#: The section that each table must bring, where it has rows.
+SECTIONS = {"reproduce_table1": "table1", "reproduce_curves": "curves", "train_metrics": "curves",
+            "reproduce_ablation": "ablation", "ablate_ablation": "ablation", "reproduce_sweep": "sweep",
+            "reproduce_switches": "switches", "verify_claims": "claims", "spectrum_eigenvalues": "spectrum",
+            "symbol_samples": "symbol", "train_contraction": "contraction",
+            "checkpoint_summary": "toeplitzness", "checkpoint_frequencies": "rotary"}
+#: Sections that may show tables alone; trainings have their runs in table1.
+LISTS = {"others", "data"}
+ALSO = {"train_runs": "table1"}
+
+MARKS = """Array.from(document.querySelectorAll('figure'), figure =>
+    [figure.closest('section').id, figure.getAttribute('data-marks'),
+     figure.querySelectorAll('.mark').length])"""
+IDS = "Array.from(document.querySelectorAll('main > section'), section => section.id)"
+# JSON has neither NaN nor 64-bit integers nor -0.
+ROWS = """szego.rows(%r).then(rows => JSON.stringify(rows, (key, value) =>
+    typeof value === 'bigint' ? {integer: value.toString()} :
+    typeof value === 'number' ? {real: Object.is(value, -0) ? '-0' : value.toString()} : value))"""
+
+
+# ---- What is wrong with a page, as lists of texts ----
+
+def marks(page):
+    """Figures whose marks are not those that they claim."""
+    found = page.evaluate(MARKS)
+    wrong = [f"{section}: {seen} marks, {claimed} claimed" for section, claimed, seen in found
+             if not claimed or int(claimed) != seen or seen == 0]
+    return wrong if found else ["no figure at all"]
+
+
+def sections(page, folder):
+    """Sections that are missing, that nothing in the folder gives, or that show nothing."""
+    tables = results.joined(folder)
+    wanted = {SECTIONS[name] for name, (_, rows) in tables.items() if name in SECTIONS and rows}
+    allowed = LISTS | {ALSO[name] for name in tables if name in ALSO}
+    found = page.evaluate(IDS)
+    drawn = {section for section, _, _ in page.evaluate(MARKS)}
+    return ([f"{name} is missing" for name in sorted(wanted - set(found))]
+            + [f"{name} is there" for name in sorted(set(found) - wanted - allowed)]
+            + [f"{name} shows nothing" for name in sorted(wanted - drawn)])
+
+
+def differing(kind, cell, got):
+    """Whether a cell of the page is another one than the folder's."""
+    if cell is None or got is None:
+        return cell is not got
+    if kind == "text":
+        return cell != got
+    if not isinstance(got, dict) or list(got) != [kind]:
+        return True
+    if kind == "integer":
+        return cell != got["integer"]
+    return bits(cell) != bits(got["real"])
+
+
+def bits(text):
+    value = float(text.replace("Infinity", "inf"))
+    return "nan" if value != value else struct.pack("<d", value)
+
+
+def parsed(text):
+    """Rows of JSON as lists, and their columns."""
+    import json  # pylint: disable=import-outside-toplevel
+    rows = json.loads(text)
+    return [list(row.values()) for row in rows], list(rows[0]) if rows else []
+
+
+def tables(page, folder):
+    """Embedded tables that are not the folder's, cell by cell and to the bit."""
+    wanted, wrong = results.joined(folder), []
+    names = page.evaluate("szego.tables()")
+    for name in names:
+        columns, rows = wanted.get(name, ([], []))
+        got, heads = parsed(page.evaluate(ROWS % name))
+        if len(got) != len(rows) or (rows and heads != [column for column, _ in columns]):
+            wrong.append(f"{name}: {len(got)} rows of {heads}, {len(rows)} of {columns} in the folder")
+            continue
+        bad = [(row, column) for row, (mine, theirs) in enumerate(zip(rows, got))
+               for (column, kind), cell, value in zip(columns, mine, theirs)
+               if differing(kind, cell, value)]
+        wrong += [f"{name}: row {row}, {column}" for row, column in bad[:3]]
+        if [[column for column, _ in columns]] + rows != results.cells(
+                page.evaluate(f"szego.csv({name!r})")) and not numbers_agree(page, name, columns, rows):
+            wrong.append(f"{name}: its CSV is another table")
+    return wrong if len(names) > 0 else ["no table at all"]
+
+
+def numbers_agree(page, name, columns, rows):
+    """CSV may print a double in other digits that read back as the same."""
+    heads, *body = results.cells(page.evaluate(f"szego.csv({name!r})"))
+    return heads == [column for column, _ in columns] and len(body) == len(rows) and all(
+        mine == theirs or (kind == "real" and mine and theirs and bits(mine) == bits(theirs))
+        for left, right in zip(rows, body) for (_, kind), mine, theirs in zip(columns, left, right))
+
+
+def listed(spec, count):
+    """Rows that a link names: "0-5,9,10-20:2"; None: all."""
+    if spec is None:
+        return list(range(count))
+    found = []
+    for part in spec.split(","):
+        first, last, step = re.fullmatch(r"(\d+)(?:-(\d+))?(?::(\d+))?", part).groups()
+        found += range(int(first), int(last or first) + 1, int(step or 1))
+    return found
+
+
+def links(chromium, path, folder):
+    """The first link of every section, clicked: rows that are not the folder's."""
+    wanted, wrong = results.joined(folder), []
+    for section in chromium.open(path).evaluate(IDS):
+        # Chromium lets one page save ten files, then asks.
+        page = chromium.open(path)
+        place = f"document.querySelector('main > section[id=\"{section}\"] a.rows')"
+        link = page.evaluate(f"{place} && [{place}.dataset.table, {place}.dataset.rows ?? null]")
+        if not link:
+            page.close()
+            continue
+        table, spec = link
+        name, data = page.download(f"{place}.click()")
+        page.close()
+        columns, rows = wanted[table]
+        heads, *body = results.cells(data.decode())
+        chosen = [rows[row] for row in listed(spec, len(rows))]
+        good = name == f"{table}.csv" and heads == [column for column, _ in columns] and len(
+            body) == len(chosen) and all(
+                mine == theirs or (kind == "real" and bits(mine) == bits(theirs))
+                for left, right in zip(chosen, body)
+                for (_, kind), mine, theirs in zip(columns, left, right))
+        if not good:
+            wrong.append(f"{section}: {name}, {len(body)} rows, {len(chosen)} expected")
+    return wrong
+
+
+def looks(page):
+    """Sections that are blank, or bright where dark is asked for."""
+    wrong = []
+    for dark in (False, True):
+        page.dark(dark)
+        for section in page.evaluate(IDS):
+            shot = page.screenshot(f"main > section[id='{section}']", scale=0.5, most=1200)
+            common, colours, brightness = png.statistics(shot)
+            seen = colours >= 16 and common < 0.998 and (brightness < 80 if dark else brightness > 200)
+            if not seen:
+                wrong.append(f"{section}, {'dark' if dark else 'light'}: {colours} colours, the commonest "
+                             f"{common:.4f} at {brightness:.0f}")
+    page.dark(False)
+    return wrong
+
+
+def check(name, wrong):
+    tap.ok(name, not wrong, "; ".join(wrong[:5]))
+
+
+# ---- The checks ----
+
+def check_all(chromium, folder, path):
+    page = chromium.open(results.report(PROGRAM, folder, path))
+    check("nothing but the page is loaded, and nothing is complained of", page.problems())
+    check("every section that the folder gives", sections(page, folder))
+    check("every figure has its marks", marks(page))
+    check("every table is the folder's", tables(page, folder))
+    check("links give their rows", links(chromium, path, folder))
+    check("light and dark", looks(page))
+    tap.ok("the tensor called <script> is named", page.evaluate(
+        f"document.body.innerText.includes({results.HOSTILE!r}) ||"
+        f"document.querySelector('main').textContent.includes({results.HOSTILE!r})"))
+    pdf = page.pdf(timeout=60)
+    tap.ok("it prints", pdf.startswith(b"%PDF-") and len(pdf) > 50000, f"{len(pdf)} bytes")
+    page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
+    check("opening every preview is no problem", page.problems())
+    page.close()
+
+
+def check_single(chromium, folder, path):
+    """A report of one result alone has its sections alone."""
+    for name in ("spectrum", "symbol", "verify", "checkpoint", "train", "ablate"):
+        place = os.path.join(folder, name)
+        page = chromium.open(results.report(PROGRAM, place, path))
+        check(f"of {name} alone", page.problems() + sections(page, place) + marks(page))
+        page.close()
+
+
+def check_hostile(chromium, folder, path):
+    """Markup in every text of every table stays text."""
+    page = chromium.open(results.report(PROGRAM, folder, path))
+    scripts = len(page.evaluate("szego.tables()")) + 1
+    page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
+    check("hostile names: nothing runs, nothing is loaded", page.problems())
+    count = page.evaluate("[document.images.length, document.scripts.length,"
+                          "document.querySelectorAll('[onerror]').length]")
+    tap.ok("hostile names: no element comes of them", count == [0, scripts, 0], f"{count}, {scripts}")
+    check("hostile names: tables keep them", tables(page, folder))
+    tap.ok("hostile names are seen", page.evaluate(
+        "document.querySelector('main').textContent.includes('<img src=x onerror=alert(1)>')"))
+    page.close()
+
+
+def check_large(chromium, folder, path):
+    """A million eigenvalues: file below 10 MB, loaded in less than 2 s (the best of three). Random ones
+    in their order: all but some 20 of the 64 bits of each are noise, which no compression takes."""
+    subprocess.run([PROGRAM, "spectrum", "--all", "-n", str(MEGABYTE), "--pe", "kms:rho=0.9", "--quiet",
+                    "-o", folder + "/"], check=True)
+    results.randomise(os.path.join(folder, "eigenvalues.csv"))
+    results.report(PROGRAM, folder, path)
+    size = os.path.getsize(path)
+    tap.ok("a million eigenvalues: below 10 MB", size < 10 * MEGABYTE, f"{size / MEGABYTE:.2f} MB")
+    times = []
+    for _ in range(3):
+        page = chromium.open(path, timeout=120)
+        times.append(page.timing())
+        check("a million eigenvalues: no problem, marks", page.problems() + marks(page))
+        page.close()
+    tap.ok("a million eigenvalues: less than 2 s", min(times) < 2000,
+           " ".join(f"{time:.0f} ms" for time in times))
+    page = chromium.open(path, timeout=120)
+    got = page.evaluate(f"szego.csv('spectrum_eigenvalues', '0,{MEGABYTE - 1}')", timeout=120)
+    with open(os.path.join(folder, "eigenvalues.csv"), encoding="utf-8") as file:
+        head, first = next(file), next(file)
+        for last in file:
+            pass
+    wanted = results.cells(f"result,{head}.,{first}.,{last}")
+    tap.ok("a million eigenvalues: first and last row", results.cells(got) == wanted, repr(got[:300]))
+    page.close()
+
+
+#: A page with one thing changed: which check must see it.
+SPOILT = [
+    ("a mark too many claimed", r'data-marks="(\d+)"', lambda m: f'data-marks="{int(m[1]) + 1}"', marks),
+    ("a mark that is no mark", r'class="mark', lambda m: 'class="nomark', marks),
+    ("an image from elsewhere", r"<main>", lambda m: '<main><img src="http://192.0.2.1/x.png">',
+     browser.Page.problems),
+    ("a script within", r"<main>", lambda m: "<main><script>alert(1)</script>", browser.Page.problems),
+    ("a broken script", r'"use strict";', lambda m: '"use strict"; throw new Error("x");',
+     browser.Page.problems),
+]
+
+
+def check_spoilt(chromium, path):
+    """The checks above see what they are for."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for name, pattern, change, see in SPOILT:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(re.sub(pattern, change, text, count=1))
+        page = chromium.open(path)
+        tap.ok(f"seen: {name}", see(page) != [])
+        page.close()
+
+
+def check_tables_spoilt(chromium, folder, path):
+    """Cells of the folder that change behind the report's back."""
+    page = chromium.open(results.report(PROGRAM, folder, path))
+    place = os.path.join(folder, "samples.csv")
+    with open(place, encoding="utf-8") as file:
+        text = file.read()
+    at = text.rindex(".") + 1
+    with open(place, "w", encoding="utf-8") as file:
+        file.write(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1:])
+    tap.ok("seen: one digit of one cell", len(tables(page, folder)) == 2)
+    page.evaluate("document.querySelectorAll('main > section > *').forEach(e => e.remove())")
+    page.evaluate("document.querySelectorAll('main > section').forEach(e => e.style.height = '90px')")
+    tap.ok("seen: sections without anything", len(looks(page)) == 2 * len(page.evaluate(IDS)))
+    tap.ok("seen: a section without figures", sections(page, folder) == ["symbol shows nothing"])
+    page.close()
+
+
+def main(place):
+    folder, path = os.path.join(place, "results"), os.path.join(place, "report.html")
+    results.make(PROGRAM, folder)
+    hostile = shutil.copytree(folder, os.path.join(place, "hostile"))
+    results.spoil(hostile)
+    with browser.Browser(timeout=60) as chromium:
+        check_all(chromium, folder, path)
+        check_single(chromium, folder, path)
+        check_hostile(chromium, hostile, path)
+        check_spoilt(chromium, results.report(PROGRAM, os.path.join(folder, "symbol"), path))
+        check_tables_spoilt(chromium, os.path.join(folder, "symbol"), path)
+        check_large(chromium, os.path.join(place, "large"), path)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    main(scratch)
+tap.finish()
