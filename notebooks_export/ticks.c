@@ -136,12 +136,21 @@ static void place_powers(const scale *scale, int wanted, ticks *out) {
     }
 }
 
-void ticks_place(const scale *scale, int wanted, bool whole, ticks *out) {
+static void place(const scale *scale, int wanted, bool whole, ticks *out) {
     out->count = 0;
     if (!scale->logarithmic)
         place_multiples(scale, scale->lo, scale->hi, wanted, whole, out);
-    else if (scale->hi - scale->lo < 1 && scale->hi < 300 && scale->lo > -300)
-        place_multiples(scale, pow(10, scale->lo), pow(10, scale->hi), wanted, false, out);
+    else if (scale->hi - scale->lo < 0.8 && scale->hi < 300 && scale->lo > -300)
+        /* 1, 2, 5 are too few. */
+        place_multiples(scale, pow(10, scale->lo), pow(10, scale->hi), wanted + wanted / 2, false,
+                        out);
     else
         place_powers(scale, wanted, out);
+}
+
+/* One tick tells no scale: then twice as many are asked for. */
+void ticks_place(const scale *scale, int wanted, bool whole, ticks *out) {
+    place(scale, wanted, whole, out);
+    if (out->count < 2 && !whole)
+        place(scale, 2 * wanted, whole, out);
 }

@@ -80,7 +80,7 @@ static void add_everything(figure *figure, const szg_stream *stream, bool mild) 
 }
 
 START_TEST(random_figures_are_well_formed) {
-    for (uint32_t trial = 0; trial < test_trials(400); trial++) {
+    for (uint32_t trial = 0; trial < test_trials(150); trial++) {
         const szg_stream stream = {test_seed(), trial, 43};
         static const char *const names[] = {"one", "a name that is longer than any axis has room",
                                             "\xe2\x80\xae\xff<b>"};
