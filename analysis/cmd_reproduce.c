@@ -158,10 +158,10 @@ static szg_status open_preset(command_call *call, const char *name, bool own_fol
 
 /* The tables into the folder, and those that a person wants to see on standard output. */
 static szg_status write_tables(command_call *call, szg_reproduction_tables *tables) {
-    szg_table **const table[] = {&tables->table1,  &tables->sweep,   &tables->switches,
-                                 &tables->deposit, &tables->items,   &tables->settings,
-                                 &tables->needs,   &tables->missing, &tables->runs,
-                                 &tables->curves,  &tables->ablation};
+    szg_table **const table[] = {&tables->table1,  &tables->sweep,    &tables->switches,
+                                 &tables->deposit, &tables->items,    &tables->settings,
+                                 &tables->needs,   &tables->missing,  &tables->runs,
+                                 &tables->curves,  &tables->ablation, &tables->contraction};
     return output_tables_to(call, call->shared.output, sizeof table / sizeof *table, table);
 }
 
@@ -180,7 +180,8 @@ static szg_status print_tables(command_call *call, szg_reproduction_tables *tabl
                                  &tables->runs,
                                  &tables->curves,
                                  &tables->ablation,
-                                 &tables->deposit};
+                                 &tables->deposit,
+                                 &tables->contraction};
     const char *folder = call->shared.output;
     call->shared.output = NULL;
     szg_status status =

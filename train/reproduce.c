@@ -91,6 +91,7 @@ static szg_status report(szg_context *context, const szg_reproduction *self,
     SZG_TRY(reproduction_missing(context, self, &out->missing));
     SZG_TRY(reproduction_runs(context, self, &out->runs));
     SZG_TRY(reproduction_curves(context, self, &out->curves));
+    SZG_TRY(reproduction_contraction(context, self, &out->contraction));
     return reproduction_ablation(context, self, &out->ablation, &out->deposit);
 }
 
@@ -108,7 +109,7 @@ void szg_reproduction_tables_close(szg_reproduction_tables *tables) {
     szg_table **const all[] = {&tables->table1,   &tables->switches, &tables->items,
                                &tables->settings, &tables->sweep,    &tables->needs,
                                &tables->missing,  &tables->runs,     &tables->curves,
-                               &tables->ablation, &tables->deposit};
+                               &tables->ablation, &tables->deposit,  &tables->contraction};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         szg_table_close(all[i]);
 }

@@ -122,17 +122,54 @@ static szg_status curve_rows(szg_context *context, szg_table *table, const repro
     return SZG_OK;
 }
 
-szg_status reproduction_curves(szg_context *context, const szg_reproduction *self,
-                               szg_table **out) {
-    SZG_TRY(szg_table_open(context, "curves", curves_columns, COUNT(curves_columns), out));
+/* Adds what is wanted of one run's logs to `*table`. */
+typedef szg_status take_logs_fn(szg_context *context, const reproduction_run *run,
+                                const szg_train_tables *logs, szg_table **table);
+
+static szg_status take_logs(szg_context *context, const szg_reproduction *self, take_logs_fn *take,
+                            szg_table **table) {
     for (int64_t i = 0; i < self->count; i++) {
         szg_train_tables logs;
         if (!self->run[i].shown.finished)
             continue;
         SZG_TRY(szg_train_tables_read(context, self->run[i].folder, &logs));
-        szg_status status = curve_rows(context, *out, &self->run[i], logs.metrics);
+        szg_status status = take(context, &self->run[i], &logs, table);
         szg_train_tables_close(&logs);
         SZG_TRY(status);
     }
     return SZG_OK;
+}
+
+static szg_status take_curve(szg_context *context, const reproduction_run *run,
+                             const szg_train_tables *logs, szg_table **table) {
+    return curve_rows(context, *table, run, logs->metrics);
+}
+
+szg_status reproduction_curves(szg_context *context, const szg_reproduction *self,
+                               szg_table **out) {
+    SZG_TRY(szg_table_open(context, "curves", curves_columns, COUNT(curves_columns), out));
+    return take_logs(context, self, take_curve, out);
+}
+
+/* ---- Contraction ---- */
+
+/* The rows as they stand in the run's folder, under the run's name in the preset. */
+static szg_status take_contraction(szg_context *context, const reproduction_run *run,
+                                   const szg_train_tables *logs, szg_table **table) {
+    const szg_table *from = logs->contraction;
+    if (!from)
+        return SZG_OK;
+    if (!*table)
+        SZG_TRY(szg_table_open(context, "contraction", szg_table_column(from, 0),
+                               szg_table_columns(from), table));
+    for (int64_t row = 0; row < szg_table_rows(from); row++) {
+        SZG_TRY(szg_table_append_row(context, *table, from, row));
+        SZG_TRY(set_texts(context, *table, run));
+    }
+    return SZG_OK;
+}
+
+szg_status reproduction_contraction(szg_context *context, const szg_reproduction *self,
+                                    szg_table **out) {
+    return take_logs(context, self, take_contraction, out);
 }

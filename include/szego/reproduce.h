@@ -87,6 +87,7 @@ typedef struct szg_reproduction_tables {
     szg_table *curves;   /* Figures 2 and 3: accuracy by epoch */
     szg_table *ablation; /* Figure 4 */
     szg_table *deposit;
+    szg_table *contraction; /* captured logits by run; NULL: no run has capture.every */
 } szg_reproduction_tables;
 
 /* Floating-point operations a second of a few training steps at the sizes of the preset's first

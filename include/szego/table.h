@@ -52,7 +52,9 @@ SZG_PRINTF(3, 4)
 SZG_CHECK_RESULT szg_status szg_table_note(szg_context *context, szg_table *table,
                                            const char *format, ...);
 
-/* Appends every row of `from`, whose columns must be the same, to `table`. */
+/* Appends one row of `from`, or every row, to `table`. SZG_EINVAL: other columns. */
+SZG_CHECK_RESULT szg_status szg_table_append_row(szg_context *context, szg_table *table,
+                                                 const szg_table *from, int64_t row);
 SZG_CHECK_RESULT szg_status szg_table_append(szg_context *context, szg_table *table,
                                              const szg_table *from);
 

@@ -235,23 +235,40 @@ static bool same_columns(const szg_table *a, const szg_table *b) {
     return true;
 }
 
-szg_status szg_table_append(szg_context *context, szg_table *table, const szg_table *from) {
-    if (!same_columns(table, from))
-        return szg_fail(context, SZG_EINVAL, "tables %s and %s differ in their columns",
-                        table->name, from->name);
-    for (int64_t row = 0; row < from->rows; row++) {
-        SZG_TRY(szg_table_add_row(context, table));
-        for (int64_t i = 0; i < table->columns; i++) {
-            int64_t source = row * from->columns + i;
-            int64_t target = (table->rows - 1) * table->columns + i;
-            if (!from->present[source])
-                continue;
-            table->cell[target] = from->cell[source];
-            if (table->column[i].type == SZG_TEXT)
-                SZG_TRY(intern(context, table, from->cell[source].text, &table->cell[target].text));
-            table->present[target] = true;
-        }
+static szg_status check_columns(szg_context *context, const szg_table *table,
+                                const szg_table *from) {
+    return same_columns(table, from)
+               ? SZG_OK
+               : szg_fail(context, SZG_EINVAL, "tables %s and %s differ in their columns",
+                          table->name, from->name);
+}
+
+static szg_status append_row(szg_context *context, szg_table *table, const szg_table *from,
+                             int64_t row) {
+    SZG_TRY(szg_table_add_row(context, table));
+    for (int64_t i = 0; i < table->columns; i++) {
+        int64_t source = row * from->columns + i;
+        int64_t target = (table->rows - 1) * table->columns + i;
+        if (!from->present[source])
+            continue;
+        table->cell[target] = from->cell[source];
+        if (table->column[i].type == SZG_TEXT)
+            SZG_TRY(intern(context, table, from->cell[source].text, &table->cell[target].text));
+        table->present[target] = true;
     }
+    return SZG_OK;
+}
+
+szg_status szg_table_append_row(szg_context *context, szg_table *table, const szg_table *from,
+                                int64_t row) {
+    SZG_TRY(check_columns(context, table, from));
+    return append_row(context, table, from, row);
+}
+
+szg_status szg_table_append(szg_context *context, szg_table *table, const szg_table *from) {
+    SZG_TRY(check_columns(context, table, from));
+    for (int64_t row = 0; row < from->rows; row++)
+        SZG_TRY(append_row(context, table, from, row));
     return SZG_OK;
 }
 
