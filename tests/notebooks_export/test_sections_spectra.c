@@ -112,6 +112,9 @@ static int64_t occurrences(const char *words) {
         ck_assert_msg(strstr(page, ck_words_) != NULL, "the page lacks: %s", ck_words_);           \
     } while (0)
 
+/* Points count one by one, lines, bands and rules as one each. */
+#define MARKS(id, marks) SAYS("<figure id=\"%s\" data-marks=\"%d\"", id, marks)
+
 /* ---- Spectra ---- */
 
 #define KEY "t:source i:head t:matrix "
@@ -201,6 +204,29 @@ START_TEST(eigenvalues_over_a_symbol) {
     SAYS("&lt;script&gt;alert(&quot;1&quot;)");
     ck_assert_int_eq(occurrences("<script>alert"), 0);
     ck_assert_int_eq(occurrences("<figure id=\"spectrum-"), 1);
+    MARKS("spectrum-1", 8 + 2); /* range and symbol */
+    remove_folder();
+}
+END_TEST
+
+/* Of 101 values the 91 whose places (k + 1/2)/101 are within 0.05 to 0.95, k = 5 to 95. */
+START_TEST(the_middle_of_a_spectrum_with_an_outlier) {
+    double value[101];
+    for (int i = 0; i < 100; i++)
+        value[i] = 0.01 * i;
+    value[100] = 1000;
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "eigenvalues", VALUES);
+    add_values(&b, "outlier", 101, 101, value, NULL, "eigenvalue");
+    value[100] = 2;
+    add_values(&b, "none", 101, 101, value, NULL, "eigenvalue");
+    finish(&b);
+    SAYS("The same eigenvalues without the least and the greatest 5 %%");
+    MARKS("spectrum-1", 101);
+    MARKS("spectrum-2", 91);
+    MARKS("spectrum-3", 101);
+    ck_assert_int_eq(occurrences("<figure id=\"spectrum-"), 3);
     remove_folder();
 }
 END_TEST
@@ -220,6 +246,7 @@ START_TEST(zeros_that_are_not_listed) {
     SAYS("9 of 10 eigenvalues (the farthest stands 0.5 outside)");
     SAYS("partial, head 0, coefficients: 3 values are listed and 0 are said to be 0");
     ck_assert_int_eq(occurrences("<figure id=\"spectrum-"), 1);
+    MARKS("spectrum-1", 10 + 1);
     ck_assert_int_eq(occurrences("theorem"), 0); /* no summary names one */
     remove_folder();
 }
@@ -244,6 +271,8 @@ START_TEST(complex_eigenvalues_and_singular_values) {
         "2 of 3 singular values (the farthest stands 1 outside) lie in the certified range [0, 5]");
     /* |a| = 5, 2, 1 beside 6, 2, 1 */
     SAYS("On average they stand %.6g from", 1.0 / 3);
+    MARKS("spectrum-1", 3 + 1); /* without the NaN, with the circle */
+    MARKS("spectrum-2", 3 + 2);
     remove_folder();
 }
 END_TEST
@@ -327,6 +356,7 @@ START_TEST(ranges_without_values) {
     finish(&b);
     SAYS("2 of 3 spectra with such a range lie in it.");
     SAYS("singular values are drawn");
+    MARKS("spectrum-1", 3 * (3 + 3 + 1)); /* a line and two points: range, eigenvalues, singular */
     ck_assert_int_eq(occurrences("<figure id=\"spectrum-"), 1);
     remove_folder();
 }
@@ -363,6 +393,9 @@ START_TEST(symbols_and_their_ends) {
     SAYS("3 point masses, 0.875 in sum");
     SAYS("the mass 0.125 at theta = 0 has no place");
     ck_assert_int_eq(occurrences("<figure id=\"symbol-"), 3);
+    MARKS("symbol-1", 2 * (1 + 2));
+    MARKS("symbol-2", 3 + 2 * 2); /* three lines; at each end a point and a line */
+    MARKS("symbol-3", 1 + 2);     /* a logarithm leaves 0 out */
     remove_folder();
 }
 END_TEST
@@ -434,6 +467,10 @@ START_TEST(heads_of_a_checkpoint) {
     ck_assert_int_eq(occurrences("<script>alert"), 0);
     /* One map; of ten heads two figures a layer. */
     ck_assert_int_eq(occurrences("<figure id=\"toeplitzness-"), 1 + 2 * LAYERS);
+    MARKS("toeplitzness-1", LAYERS * HEADS);
+    MARKS("toeplitzness-2", HEADS / 2);
+    MARKS("rotary-5", HEADS / 2);
+    ck_assert_int_eq(occurrences("CSV: 15 rows of checkpoint_spectra"), 2 * LAYERS);
     ck_assert_int_eq(occurrences("<figure id=\"rotary-"), 1 + 2 * LAYERS);
     remove_folder();
 }
@@ -453,6 +490,7 @@ START_TEST(tensors_of_no_known_architecture) {
     SAYS("By largest singular value the first is &lt;script&gt;");
     SAYS(" with 12.5; the hover text");
     SAYS("The first 400 of 500 tensors are drawn.");
+    MARKS("toeplitzness-1", 400);
     ck_assert_int_eq(occurrences("<script>alert"), 0);
     ck_assert_int_eq(occurrences("<figure id=\"toeplitzness-"), 1);
     remove_folder();
@@ -490,6 +528,8 @@ END_TEST
 
 void test_register(Suite *suite) {
     test_add(suite, "eigenvalues_over_a_symbol", eigenvalues_over_a_symbol);
+    test_add(suite, "the_middle_of_a_spectrum_with_an_outlier",
+             the_middle_of_a_spectrum_with_an_outlier);
     test_add(suite, "zeros_that_are_not_listed", zeros_that_are_not_listed);
     test_add(suite, "complex_eigenvalues_and_singular_values",
              complex_eigenvalues_and_singular_values);
