@@ -76,6 +76,7 @@ typedef struct figure_map {
     double lo, hi;    /* ends of the colours; equal: from the values */
     bool diverging;   /* two hues that meet at `middle` */
     double middle;
+    bool logarithmic; /* colours by the logarithm: a half is as far from 1 as 2 is */
 } figure_map;
 
 /* Fills the figure with cells, row 0 on top; no other mark goes with them. */

@@ -6,10 +6,16 @@
 
 /* 0 to 1 on the map of colours; values beyond the ends have the ends' colours. */
 static double colour_place(const cells *cells, double value) {
-    double lo = cells->lo, hi = cells->hi;
+    double lo = cells->lo, hi = cells->hi, middle = cells->middle;
+    if (cells->logarithmic && lo > 0) {
+        lo = log(lo);
+        hi = log(hi);
+        middle = log(middle);
+        value = value > 0 ? log(value) : lo;
+    }
     if (cells->diverging) {
-        double half = fmax(hi / 2 - cells->middle / 2, cells->middle / 2 - lo / 2);
-        return half > 0 ? 0.5 + (value / 2 - cells->middle / 2) / half / 2 : 0.5;
+        double half = fmax(hi / 2 - middle / 2, middle / 2 - lo / 2);
+        return half > 0 ? 0.5 + (value / 2 - middle / 2) / half / 2 : 0.5;
     }
     return (value / 2 - lo / 2) / (hi / 2 - lo / 2);
 }

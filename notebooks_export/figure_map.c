@@ -100,7 +100,8 @@ szg_status figure_cells(szg_context *context, figure *figure, const figure_map *
                    .lo = fmin(map->lo, map->hi),
                    .hi = fmax(map->lo, map->hi),
                    .middle = isfinite(map->middle) ? map->middle : 0,
-                   .diverging = map->diverging};
+                   .diverging = map->diverging,
+                   .logarithmic = map->logarithmic};
     choose_blocks(figure, new);
     szg_status status = merge(context, map, new);
     if (status == SZG_OK)

@@ -46,7 +46,7 @@ typedef struct cells {
     double *value;
     char *what;
     double lo, hi, middle;
-    bool diverging;
+    bool diverging, logarithmic;
     int64_t finite;
 } cells;
 

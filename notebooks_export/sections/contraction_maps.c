@@ -36,7 +36,7 @@ static void choose_ends(int64_t count, const double *value, figure_map *map) {
         if (isfinite(value[i]) && value[i] > 0)
             most = fmax(most, fmax(value[i], 1 / value[i]));
     most = fmin(fmax(most, 1.05), 16);
-    map->diverging = true;
+    map->diverging = map->logarithmic = true;
     map->middle = 1;
     map->lo = 1 / most;
     map->hi = most;
