@@ -302,10 +302,11 @@ START_TEST(ablation_shows_heads_and_deposit) {
             }
     write_result("rep", "reproduce", "ablation", end_csv(&csv), "deposit",
                  DEPOSIT "\n"
+                         "text,mla,count,,0,2,,,0.999,,,text,values,\n"
                          "r0,mla,count,0,0,1,3,,0.111,,,text,output,\n"
                          "text,mla,count,,0,2,,0.4,0.684,0.5,0.75,text,output,\n"
                          "r0,mla,count,0,1,1,2,,0.333,,,text,output,\n"
-                         "r0,mla,count,0,0,1,3,,0.999,,,text,values,\n");
+                         "r0,mla,count,0,1,1,2,,0.999,,,text,values,\n");
     char *text = section_text(page_text(), "ablation");
     ck_assert_int_eq(count_of(text, "<figure "), 1);
     /* two violins, their points, the points of whole layers, the rule */
