@@ -42,7 +42,8 @@ static bool are_known(const sides *s) {
 }
 
 bool sides_agree(const sides *s) {
-    bool below = s->hi[0]<s->lo[1], above = s->lo[0]> s->hi[1];
+    bool below = s->hi[0] < s->lo[1];
+    bool above = s->lo[0] > s->hi[1];
     if (!are_known(s))
         return false;
     return strcmp(s->relation, "<") == 0    ? below

@@ -76,7 +76,8 @@ static szg_status line_open(szg_context *context, rows of, line *l) {
 }
 
 static szg_status add_line(szg_context *context, figure *figure, const line *l, int colour) {
-    const figure_style style = {task_name(l->task), colour}, whisker = {NULL, colour};
+    const figure_style style = {task_name(l->task), colour}, points = {NULL, colour};
+    const figure_style whisker = {NULL, colour + FIGURE_THIN};
     SZG_TRY(figure_line(context, figure, &style, l->count, l->k, l->mean));
     for (int64_t i = 0; i < l->count; i++) {
         const double x[] = {l->k[i], l->k[i]};
@@ -84,7 +85,7 @@ static szg_status add_line(szg_context *context, figure *figure, const line *l, 
         if (isfinite(y[0]) && isfinite(y[1]))
             SZG_TRY(figure_line(context, figure, &whisker, 2, x, y));
     }
-    return figure_points(context, figure, &whisker, l->count, l->k, l->mean, l->text);
+    return figure_points(context, figure, &points, l->count, l->k, l->mean, l->text);
 }
 
 /* "Task 1: 12.0% with 0 rotated heads, 93.0% with 16, highest 94.0% with 8" */
