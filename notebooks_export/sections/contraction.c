@@ -8,8 +8,9 @@
 
 enum { MOST_LAYERS_DRAWN = 4 };
 
-static const char *const tables[] = {"train_contraction", "capture_contraction",
-                                     "logits_contraction", "spectrum_contraction", NULL};
+static const char *const tables[] = {"train_contraction",    "reproduce_contraction",
+                                     "capture_contraction",  "logits_contraction",
+                                     "spectrum_contraction", NULL};
 
 static const contraction_quantity quantities[] = {
     {"toeplitzness_coupled", "toeplitzness_content", "Toeplitzness of the logits",

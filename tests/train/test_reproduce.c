@@ -147,6 +147,40 @@ static szg_status open_single(const char *path, const char *folder, szg_reproduc
     return szg_reproduction_open(test_context(), &options, out);
 }
 
+static int64_t lines_of(const char *path) {
+    int64_t lines = 0;
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    for (int c = getc(file); c != EOF; c = getc(file))
+        lines += c == '\n';
+    fclose(file);
+    return lines;
+}
+
+/* Runs that capture every second step: their rows, one after the other, under their names. */
+START_TEST(captured_logits_are_joined) {
+    const char *overrides[] = {"loop.batch=4", "capture.every=2"};
+    char *folder = new_folder(), path[512];
+    szg_reproduction *two;
+    szg_reproduction_tables tables;
+    ck_szg_ok(open_preset(test_context(), folder, single, overrides, 2, &two));
+    ck_szg_ok(szg_reproduction_train(test_context(), two, 0));
+    ck_szg_ok(szg_reproduction_report(test_context(), two, two, 0, &tables));
+    int64_t row = 0, runs = szg_reproduction_count(two);
+    for (int64_t i = 0; i < runs; i++) {
+        szg_reproduction_run run = szg_reproduction_run_at(two, i);
+        snprintf(path, sizeof path, "%s/runs/%s/contraction.csv", folder, run.name);
+        for (int64_t line = lines_of(path); line > 1; line--, row++)
+            ck_assert_str_eq(szg_table_get_text(tables.contraction, row, 0), run.name);
+    }
+    ck_assert_int_eq(szg_table_rows(tables.contraction), row);
+    ck_assert_int_ge(row, runs * 2 * 2); /* heads, and at least two captures each */
+    szg_reproduction_tables_close(&tables);
+    szg_reproduction_close(&two);
+    remove_tree(folder);
+}
+END_TEST
+
 START_TEST(failed_allocations_are_survived) {
     char *folder = new_folder(), path[256];
     szg_reproduction *one = NULL;
@@ -405,6 +439,7 @@ START_TEST(hostile_presets_are_refused) {
 END_TEST
 
 void test_register(Suite *suite) {
+    test_add(suite, "captured", captured_logits_are_joined);
     test_add(suite, "runs", runs_follow_from_the_preset);
     test_add(suite, "needs", needs_are_operations_times_tokens);
     test_add(suite, "longer tests", needs_know_of_longer_test_sequences);
