@@ -7,7 +7,6 @@
 #include "key_map.h"
 
 enum { MOST_KEYS = 256, NAME_SIZE = 48 };
-static const double wide = 1000; /* a ratio of values that needs a logarithm */
 
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -111,7 +110,6 @@ void key_map_free(key_map *map) {
 typedef struct names {
     char text[2 * MOST_KEYS][NAME_SIZE];
     const char *row[MOST_KEYS], *column[MOST_KEYS];
-    double value[MOST_KEYS * MOST_KEYS];
 } names;
 
 static void name_keys(names *names, const key_map *map) {
@@ -127,23 +125,19 @@ static void name_keys(names *names, const key_map *map) {
 
 static szg_status print_cells(page *page, const key_map *map, const key_map_look *look,
                               names *names, figure **out) {
-    double least = map->value[map->least], most = map->value[map->greatest];
-    bool logarithmic = look->logarithmic && least > 0 && most > wide * least;
-    char what[96];
+    bool logarithmic = look->logarithmic && map->value[map->least] > 0;
     figure_options options = {
         .title = look->title, .x = {.label = look->column}, .y = {.label = look->row}};
-    snprintf(what, sizeof what, "%s%s", logarithmic ? "log10 of " : "", look->what);
-    for (int64_t i = 0; i < map->rows * map->columns; i++)
-        names->value[i] = logarithmic ? log10(map->value[i]) : map->value[i];
     name_keys(names, map);
     figure_map cells = {.rows = map->rows,
                         .columns = map->columns,
-                        .value = names->value,
+                        .value = map->value,
                         .row_names = names->row,
                         .column_names = names->column,
-                        .what = what,
-                        .lo = logarithmic ? 0 : look->lo,
-                        .hi = logarithmic ? 0 : look->hi};
+                        .what = look->what,
+                        .lo = look->lo,
+                        .hi = look->hi,
+                        .logarithmic = logarithmic};
     SZG_TRY(figure_open(page_context(page), &options, out));
     szg_status status = figure_cells(page_context(page), *out, &cells);
     if (status != SZG_OK)

@@ -24,7 +24,7 @@ typedef struct key_map_look {
     const char *row, *column; /* "layer", "head" */
     const char *what;         /* of the value */
     double lo, hi;            /* ends of the colours; equal: from the values */
-    bool logarithmic;         /* colours by log10 where values are positive and far apart */
+    bool logarithmic;         /* colours by the logarithm where all values are positive */
 } key_map_look;
 
 /* Puts the map on the page. The caption begins with `says` and goes on with mean and ends. */
