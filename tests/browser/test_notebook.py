@@ -1,0 +1,153 @@
+#!/usr/bin/python3
+"""Exported notebooks: valid, runnable top to bottom in Jupyter over the results of every command, also
+where every text is hostile, and each cell over arrays that lack columns or hold anything.
+usage: test_notebook.py PROGRAM"""
+import ast
+import io
+import contextlib
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "peer"))
+# pylint: disable=wrong-import-position
+import results
+from peer import Tap, skip
+
+try:
+    import matplotlib
+    import nbformat
+    import numpy as np
+    from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor
+    import ipykernel  # pylint: disable=unused-import
+except ImportError as error:
+    skip(f"{error}: Debian's jupyter-nbconvert, python3-ipykernel and python3-matplotlib are needed "
+         "(./check --browser installs them)")
+
+matplotlib.use("Agg")
+PROGRAM = os.path.abspath(sys.argv[1])
+SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
+ROUNDS = int(os.environ.get("SZG_TEST_MULTIPLIER", "1")) * 3
+TABLES = {"table1", "curves", "ablation", "sweep", "claims", "counterexamples", "spectrum", "symbol",
+          "contraction", "contraction_map", "toeplitzness", "rotary"}
+tap = Tap()
+print(f"# SZG_TEST_SEED={SEED}")
+
+
+def export(folder, path):
+    subprocess.run([PROGRAM, "export", folder, "--to", "ipynb", "-o", path, "--quiet"], check=True)
+    return nbformat.read(path, as_version=nbformat.NO_CONVERT)
+
+
+def modules(source):
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def check_form(name, notebook):
+    try:
+        nbformat.validate(notebook)
+        why = ""
+    except nbformat.ValidationError as error:
+        why = str(error)[:200]
+    tap.ok(f"{name}: valid", not why, why)
+    tap.ok(f"{name}: nbformat 4.5", (notebook.nbformat, notebook.nbformat_minor) == (4, 5))
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    tap.ok(f"{name}: not executed",
+           all(not cell.outputs and cell.execution_count is None for cell in code))
+    tap.ok(f"{name}: a plot for each kind of table", {cell.id for cell in code} - {"load"} == TABLES,
+           str(TABLES ^ {cell.id for cell in code} - {"load"}))
+    tap.ok(f"{name}: NumPy and Matplotlib are enough",
+           set().union(*(modules(cell.source) for cell in code))
+           <= {"numpy", "matplotlib", "json", "textwrap"})
+
+
+def run(name, notebook, folder):
+    try:
+        ExecutePreprocessor(timeout=120, kernel_name="python3").preprocess(
+            notebook, {"metadata": {"path": folder}})
+        why = ""
+    except CellExecutionError as error:
+        why = str(error)[-500:]
+    tap.ok(f"{name}: runs top to bottom", not why, why)
+    for cell in notebook.cells:
+        if cell.cell_type != "code" or cell.id == "load":
+            continue
+        images = [o for o in cell.outputs if "image/png" in o.get("data", {})]
+        words = "".join(o.text for o in cell.outputs if o.output_type == "stream")
+        tap.ok(f"{name}: {cell.id} shows something", images or cell.id == "claims" and len(words) > 500)
+        complaints = [o.text[:200] for o in cell.outputs
+                      if o.output_type == "stream" and o.name == "stderr" and "Glyph" not in o.text]
+        tap.ok(f"{name}: {cell.id} without complaints", not complaints, str(complaints))
+
+
+def wreck(array, rng):
+    """The array with columns lost, of another type, or with any number in them."""
+    rows = [rng.randrange(len(array)) for _ in range(rng.choice([1, 2, 40]))] if len(array) else []
+    columns = {}
+    for name in array.dtype.names:
+        values, fate = array[name][rows], rng.random()
+        if fate < 0.1:
+            continue
+        if fate < 0.2:
+            values = np.array([b"<b>$x$\xff", b"nan", b""][:1] * len(rows), dtype="S8")
+        elif fate < 0.5 and values.dtype.kind in "fi":
+            values = np.array([rng.choice([np.nan, np.inf, -np.inf, 0, -1, 1e308, 5e-324, 2.0**62, 3])
+                               for _ in rows], dtype=float)
+        columns[name] = values
+    columns = columns or {"result": array["result"][rows]}
+    out = np.zeros(len(rows), dtype=[(name, values.dtype) for name, values in columns.items()])
+    for name, values in columns.items():
+        out[name] = values
+    return out
+
+
+def run_wrecked(notebook, arrays, rng):
+    """Runs every cell by itself over wrecked arrays; the name of the first that fails."""
+    np.savez("export.npz", manifest=arrays["manifest"],
+             **{name: wreck(arrays[name], rng) for name in arrays.files if name != "manifest"})
+    code = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
+    for name in sorted(TABLES):
+        space = {}
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+                exec(code["load"], space)  # pylint: disable=exec-used
+                exec(code[name], space)  # pylint: disable=exec-used
+                for number in space["plt"].get_fignums():
+                    space["plt"].figure(number).canvas.draw()
+        except Exception as error:  # pylint: disable=broad-except
+            return f"{name}: {type(error).__name__}: {error}"
+        finally:
+            space["plt"].close("all")
+    return ""
+
+
+with tempfile.TemporaryDirectory() as work:
+    folder = os.path.join(work, "results")
+    results.make(PROGRAM, folder)
+    clean = export(folder, os.path.join(work, "export.ipynb"))
+    check_form("clean", clean)
+    arrays = np.load(os.path.join(work, "export.npz"))
+    arrays = type("Loaded", (dict,), {"files": arrays.files})({n: arrays[n] for n in arrays.files})
+    os.chdir(work)
+    import warnings
+    warnings.simplefilter("ignore")
+    for round_ in range(ROUNDS):
+        why = run_wrecked(clean, arrays, random.Random(f"{SEED} {round_}"))
+        tap.ok(f"wrecked arrays, {round_}: every cell copes", not why, why)
+    os.remove("export.npz")
+    run("clean", export(folder, os.path.join(work, "export.ipynb")), work)
+    results.spoil(folder)
+    spoilt = export(folder, os.path.join(work, "spoilt.ipynb"))
+    check_form("spoilt", spoilt)
+    texts = "\n".join(cell.source for cell in spoilt.cells if cell.id in ("title", "readme"))
+    tap.ok("spoilt: no markup of a file in the texts", "<img" not in texts and "<script" not in texts)
+    run("spoilt", spoilt, work)
+tap.finish()
