@@ -2,8 +2,8 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_CLAIMS_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_CLAIMS_H
 
-#include "../section.h"
-#include "../words.h"
+#include "section.h"
+#include "words.h"
 
 /* One claim of one result, and what stands in the other tables about it. */
 typedef struct claim {

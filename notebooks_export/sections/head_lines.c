@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include <szego/memory.h>
-#include "../quantile.h"
-#include "../words.h"
+#include "quantile.h"
+#include "words.h"
 #include "head_lines.h"
 
 /* One head's line. */

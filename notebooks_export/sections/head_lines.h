@@ -2,7 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_HEAD_LINES_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_HEAD_LINES_H
 
-#include "../section.h"
+#include "section.h"
 
 typedef struct head_lines {
     const char *what;  /* goes on in the title after the layer: "singular values" */

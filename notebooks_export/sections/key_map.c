@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include <szego/memory.h>
-#include "../words.h"
+#include "words.h"
 #include "key_map.h"
 
 enum { MOST_KEYS = 256, NAME_SIZE = 48 };

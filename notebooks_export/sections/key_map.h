@@ -2,7 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_KEY_MAP_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_KEY_MAP_H
 
-#include "../section.h"
+#include "section.h"
 
 typedef struct key_map {
     int64_t rows, columns, beyond;   /* beyond: rows of the table that fall outside of the map */

@@ -4,7 +4,7 @@
 
 #include <szego/memory.h>
 
-#include "../page_private.h"
+#include "page_private.h"
 
 enum { SHOWN_ROWS = 10, MOST_BYTES = 4 << 20 /* compressed, of all tables here together */ };
 

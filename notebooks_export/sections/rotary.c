@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "../match.h"
-#include "../words.h"
+#include "match.h"
+#include "words.h"
 #include "head_lines.h"
 #include "key_map.h"
 

@@ -2,7 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_SAME_RESULT_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_SAME_RESULT_H
 
-#include "../section.h"
+#include "section.h"
 
 /* The rows of the collection's table `table` whose result is `result` (NULL: no rows), as one group
  * or none; groups_free. */

@@ -2,10 +2,10 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_SPECTRUM_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_SPECTRUM_H
 
-#include "../match.h"
-#include "../quantile.h"
-#include "../section.h"
-#include "../words.h"
+#include "match.h"
+#include "quantile.h"
+#include "section.h"
+#include "words.h"
 
 enum { SPECTRUM_FIGURES = 24 };
 

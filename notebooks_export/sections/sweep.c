@@ -5,8 +5,8 @@
 
 #include <szego/memory.h>
 
-#include "../section.h"
-#include "../words.h"
+#include "section.h"
+#include "words.h"
 
 enum { FIGURES = 12, POINTS = 256, TASKS = 4, NAME = 48 };
 

@@ -2,8 +2,8 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_TABLE1_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_TABLE1_H
 
-#include "../section.h"
-#include "../words.h"
+#include "section.h"
+#include "words.h"
 
 enum { TABLE1_TASKS = 2, TABLE1_NAME = 48 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include <szego/memory.h>
-#include "../words.h"
+#include "words.h"
 
 enum { MOST_TENSORS = 400, NAME_CHARACTERS = 80, MOST_SOURCES = 4 };
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../match.h"
-#include "../words.h"
+#include "match.h"
+#include "words.h"
 #include "head_lines.h"
 #include "key_map.h"
 #include "tensors.h"

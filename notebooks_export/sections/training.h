@@ -3,9 +3,9 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_TRAINING_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_TRAINING_H
 
-#include "../match.h"
-#include "../section.h"
-#include "../words.h"
+#include "match.h"
+#include "section.h"
+#include "words.h"
 
 /* Figures of a section; series of a figure; bytes of a name on it, the NUL included. */
 enum { MOST_FIGURES = 24, MOST_SERIES = FIGURE_COLOURS, SHORT_TEXT = 64, WHOLE_TEXT = 32 };
