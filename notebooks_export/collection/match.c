@@ -35,12 +35,3 @@ const rows *match_find(const groups *in, rows like, const char *const *columns) 
     }
     return NULL;
 }
-
-const char *match_missing(const szg_table *table, const char *const *columns, bool numbers) {
-    for (int64_t c = 0; columns[c]; c++) {
-        int64_t found = szg_table_find(table, columns[c]);
-        if (found < 0 || (numbers && is_text(table, found)))
-            return columns[c];
-    }
-    return NULL;
-}

@@ -11,8 +11,4 @@ rows match_all(const szg_table *table);
  * numbers as numbers; a column that one of the two tables lacks decides nothing. NULL: none. */
 const rows *match_find(const groups *in, rows like, const char *const *columns);
 
-/* The first of the columns (ends with NULL) that the table lacks, or that is text where `numbers`
- * says that numbers are needed; NULL: none. */
-const char *match_missing(const szg_table *table, const char *const *columns, bool numbers);
-
 #endif

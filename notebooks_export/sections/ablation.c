@@ -5,7 +5,12 @@
 
 #include <szego/memory.h>
 
-#include "training.h"
+#include "band.h"
+#include "budget.h"
+#include "match.h"
+#include "numbered.h"
+#include "short.h"
+#include "words.h"
 
 enum { MOST_LAYERS = 48, MOST_HEADS = 1024, LAYERS_SAID = 6, HOVER_TEXT = 320 };
 
@@ -363,7 +368,7 @@ static szg_status draw(page *page) {
     }
     page_grid_end(page);
     SZG_TRY(status);
-    return budget_end(page, &budget, tables);
+    return budget_end(page, &budget, "figures", tables);
 }
 
 const section section_ablation = {"ablation", "Heads taken away one by one", is_present, draw};

@@ -1,10 +1,9 @@
-/* Means over seeds or probes, with the least and the greatest. */
+#include "band.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include <szego/memory.h>
-
-#include "training.h"
 
 typedef struct pair {
     double x, y;
@@ -69,13 +68,6 @@ szg_status band_open(szg_context *context, rows of, const char *x, const char *y
 void band_close(band *band) {
     szg_memory_free(band->x);
     band->x = NULL;
-}
-
-double band_at(const band *band, double x) {
-    for (int64_t i = 0; i < band->count; i++)
-        if (band->x[i] == x)
-            return band->mean[i];
-    return NAN;
 }
 
 szg_status band_draw(szg_context *context, figure *figure, const char *name, int colour,

@@ -259,10 +259,7 @@ szg_status claim_enclosures(const claim *claim) {
         sides s = certificate_sides(claim->certificates, i);
         if (!are_known(&s)) {
             unreadable++;
-        } else if (*claim->figures == 0) {
-            ++*claim->left_out;
-        } else {
-            --*claim->figures;
+        } else if (budget_take(claim->budget)) {
             SZG_TRY(draw_certificate(claim, i, &s));
         }
     }

@@ -166,11 +166,13 @@ static szg_status draw_comparison(page *page, rows of, const comparison *what,
     return status;
 }
 
-szg_status lemma_figures(page *page, rows trials, const char *verdict) {
+szg_status lemma_figures(page *page, rows trials, const char *verdict, budget *budget) {
     page_heading(page, "Lemma B.1 over random and adversarial trials");
     page_grid_begin(page);
-    SZG_TRY(draw_comparison(page, trials, &maxima, NULL));
-    SZG_TRY(draw_comparison(page, trials, &widths, verdict));
+    if (budget_take(budget))
+        SZG_TRY(draw_comparison(page, trials, &maxima, NULL));
+    if (budget_take(budget))
+        SZG_TRY(draw_comparison(page, trials, &widths, verdict));
     page_grid_end(page);
     return SZG_OK;
 }

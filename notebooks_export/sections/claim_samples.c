@@ -159,12 +159,8 @@ static szg_status draw_curves(const claim *claim, const double *theta, const dou
                        .g = &g[from],
                        .note = rows_text(samples, from, "note")};
         find_certificate(claim, index, &curve);
-        if (*claim->figures > 0) {
-            --*claim->figures;
+        if (budget_take(claim->budget))
             SZG_TRY(print_curve(claim, &curve));
-        } else {
-            ++*claim->left_out;
-        }
         from = end;
     }
     return SZG_OK;

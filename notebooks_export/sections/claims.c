@@ -8,6 +8,8 @@
 
 #include "same_result.h"
 
+/* FIGURES: more than other sections have, so that every counterexample of the paper's ledger (33,
+ * and the lemma's two figures) is seen. */
 enum { RESULTS = 4, CLAIMS = 100, FIGURES = 48, ANCHOR = 96, CHARACTERS = 400 };
 
 static bool is_present(const szg_collection *results) {
@@ -202,25 +204,18 @@ static szg_status find_and_draw(claim *claim, const char *result, const char *an
 
 /* ---- One result ---- */
 
-static szg_status draw_claims(page *page, rows claims, int64_t result) {
-    int64_t figures = FIGURES, left_out = 0;
+static szg_status draw_claims(page *page, rows claims, int64_t result, budget *budget) {
     char anchor[ANCHOR];
     for (int64_t i = 0; i < claims.count && i < CLAIMS; i++) {
         const char *id = rows_text(claims, i, "id");
         claim one = {.page = page,
                      .of = {claims.table, &claims.row[i], 1},
                      .id = id ? id : "",
-                     .figures = &figures,
-                     .left_out = &left_out};
+                     .budget = budget};
         SZG_TRY(szg_context_check_cancel(page_context(page)));
         make_anchor(anchor, claims, i, result);
         SZG_TRY(find_and_draw(&one, rows_text(claims, i, "result"), anchor));
     }
-    if (left_out > 0)
-        page_paragraph(page,
-                       "%" PRId64 " more counterexamples are not plotted; their rows stand behind "
-                       "the links.",
-                       left_out);
     return SZG_OK;
 }
 
@@ -234,39 +229,44 @@ static const char *verdict_on_widths(rows claims) {
     return NULL;
 }
 
-static szg_status draw_lemma(page *page, rows claims) {
+static szg_status draw_lemma(page *page, rows claims, budget *budget) {
     groups trials;
     szg_status status =
         rows_of_result(page, "verify_lemma", rows_text(claims, 0, "result"), &trials);
     if (status == SZG_OK && trials.count > 0)
-        status = lemma_figures(page, trials.group[0], verdict_on_widths(claims));
+        status = lemma_figures(page, trials.group[0], verdict_on_widths(claims), budget);
     groups_free(&trials);
     return status;
 }
 
-static szg_status draw_result(page *page, rows claims, int64_t index, bool several) {
+static szg_status draw_result(page *page, rows claims, int64_t index, bool several,
+                              budget *budget) {
     if (several)
         page_heading(page, "Results of %s", rows_text(claims, 0, "result"));
     SZG_TRY(print_counts(page, claims));
     SZG_TRY(print_ledger(page, claims, index));
-    SZG_TRY(draw_lemma(page, claims));
-    return draw_claims(page, claims, index);
+    SZG_TRY(draw_lemma(page, claims, budget));
+    return draw_claims(page, claims, index, budget);
 }
 
 static szg_status draw(page *page) {
     rows all = {.table = szg_collection_find(page_results(page), "verify_claims")};
+    budget budget = {.left = FIGURES};
     groups results;
     SZG_TRY(groups_split(page_context(page), all, (const char *const[]){"result", NULL}, &results));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < results.count && i < RESULTS && status == SZG_OK; i++)
-        status = draw_result(page, results.group[i], i, results.count > 1);
+        status = draw_result(page, results.group[i], i, results.count > 1, &budget);
     if (status == SZG_OK && results.count > RESULTS)
         page_paragraph(page,
                        "The ledgers of %" PRId64 " more results are left out; their rows are "
                        "in the table verify_claims.",
                        results.count - RESULTS);
     groups_free(&results);
-    return status;
+    SZG_TRY(status);
+    return budget_end(
+        page, &budget, "figures",
+        (const char *const[]){"verify_lemma", "verify_samples", "verify_certificates", NULL});
 }
 
 const section section_claims = {"claims", "The ledger of claims", is_present, draw};

@@ -2,7 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_CLAIMS_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_CLAIMS_H
 
-#include "section.h"
+#include "budget.h"
 #include "words.h"
 
 /* One claim of one result, and what stands in the other tables about it. */
@@ -11,8 +11,7 @@ typedef struct claim {
     rows of; /* its row alone */
     const char *id;
     rows certificates, samples, evidence; /* count 0: none */
-    int64_t *figures;                     /* that may still be drawn for this result */
-    int64_t *left_out;                    /* that were not */
+    budget *budget;
 } claim;
 
 /* The two certified quantities of a certificate; NaN where the file has no number. */
@@ -41,9 +40,10 @@ SZG_CHECK_RESULT szg_status claim_enclosures(const claim *claim);
 /* ---- claim_samples.c: f and g of each counterexample to Lemma B.1 ---- */
 SZG_CHECK_RESULT szg_status claim_samples(const claim *claim);
 
-/* ---- claim_lemma.c: the trials of Lemma B.1; `verdict` is the ledger's of L3, NULL: not known
- * ----
- */
-SZG_CHECK_RESULT szg_status lemma_figures(page *page, rows trials, const char *verdict);
+/* ---- claim_lemma.c ---- */
+
+/* The trials of Lemma B.1; `verdict` is the ledger's of L3, NULL: not known. */
+SZG_CHECK_RESULT szg_status lemma_figures(page *page, rows trials, const char *verdict,
+                                          budget *budget);
 
 #endif

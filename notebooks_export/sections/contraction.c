@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "budget.h"
 #include "contraction_run.h"
+#include "match.h"
 
 enum { MOST_LAYERS_DRAWN = 4 };
 
@@ -104,7 +106,7 @@ static szg_status draw_runs(page *page, const groups runs[TABLES]) {
     for (int t = 0; t < TABLES; t++)
         for (int64_t i = 0; i < runs[t].count; i++)
             SZG_TRY(draw_run(page, runs[t].group[i], each > 2 ? each : 2, &budget));
-    return budget_end(page, &budget, tables);
+    return budget_end(page, &budget, "figures", tables);
 }
 
 static bool is_present(const szg_collection *results) {

@@ -119,7 +119,7 @@ static szg_status draw_beside(szg_context *context, drawing *self, rows of, cons
 static szg_status draw_layers(szg_context *context, const contraction_run *run,
                               const contraction_quantity *quantity, drawing *self) {
     char name[WHOLE_TEXT + 8], number[WHOLE_TEXT];
-    for (int64_t l = 0; l < run->layers.count && l < MOST_SERIES; l++) {
+    for (int64_t l = 0; l < run->layers.count && l < FIGURE_COLOURS; l++) {
         rows of = run->layers.group[l];
         int64_t before = self->drawn;
         snprintf(name, sizeof name, "layer %s", whole_text(rows_real(of, 0, "layer"), number));
@@ -127,9 +127,9 @@ static szg_status draw_layers(szg_context *context, const contraction_run *run,
         if (quantity->beside && self->drawn > before)
             SZG_TRY(draw_beside(context, self, of, quantity->beside));
     }
-    if (run->layers.count > MOST_SERIES)
+    if (run->layers.count > FIGURE_COLOURS)
         fprintf(self->caption.stream, "; %" PRId64 " more layers are not drawn",
-                run->layers.count - MOST_SERIES);
+                run->layers.count - FIGURE_COLOURS);
     fprintf(self->caption.stream, "%s.", quantity->hint);
     return SZG_OK;
 }

@@ -2,7 +2,11 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_CONTRACTION_RUN_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_CONTRACTION_RUN_H
 
-#include "training.h"
+#include "band.h"
+#include "numbered.h"
+#include "section.h"
+#include "short.h"
+#include "words.h"
 
 /* Layers and heads in their order; a pair is a layer and a head that the rows have. */
 typedef struct contraction_run {

@@ -5,7 +5,13 @@
 
 #include <szego/memory.h>
 
-#include "training.h"
+#include "band.h"
+#include "budget.h"
+#include "keyed.h"
+#include "match.h"
+#include "same_result.h"
+#include "short.h"
+#include "words.h"
 
 /* The encodings of one figure. */
 typedef struct series {
@@ -43,22 +49,10 @@ static bool reproduced_figure(FILE *stream, rows of, int64_t index, const void *
     return true;
 }
 
-/* Whether `path` is the folder `above` or lies below it. */
-static bool is_below(const char *path, const char *above) {
-    size_t size = strlen(above);
-    return strcmp(above, ".") == 0 ||
-           (strncmp(path, above, size) == 0 && (path[size] == '/' || !path[size]));
-}
-
 /* Runs of a reproduction are drawn from its own table: not a second time. */
 static bool trained_figure(FILE *stream, rows of, int64_t index, const void *user) {
-    const groups *reproductions = user;
-    const char *path = rows_text(of, index, "result");
-    for (int64_t i = 0; path && i < reproductions->count; i++) {
-        const char *above = rows_text(reproductions->group[i], 0, "result");
-        if (above && is_below(path, above))
-            return false;
-    }
+    if (is_within(rows_text(of, index, "result"), user))
+        return false;
     print_cell(stream, of, index, "task");
     return true;
 }
@@ -121,12 +115,12 @@ static void close_series(curves *self) {
     self->one = NULL;
 }
 
-/* At most MOST_SERIES of them, from `first` on. */
+/* At most FIGURE_COLOURS of them, from `first` on. */
 static szg_status open_series(szg_context *context, const groups *lines, int64_t first,
                               curves *self) {
     int64_t count = lines->count - first;
     self->count = 0;
-    count = count > MOST_SERIES ? MOST_SERIES : count;
+    count = count > FIGURE_COLOURS ? FIGURE_COLOURS : count;
     SZG_TRY(szg_memory_alloc(context, count, sizeof *self->one, &self->one));
     for (int64_t i = 0; i < count; i++) {
         series *one = &self->one[self->count++];
@@ -305,7 +299,7 @@ static bool is_its_run(FILE *stream, rows of, int64_t index, const void *user) {
     if (strcmp(szg_table_name(of.table), "reproduce_runs") == 0)
         return strcmp(own, result) == 0 && experiment_length(run) == experiment_length(like) &&
                strncmp(run, like, (size_t)experiment_length(run)) == 0;
-    return strcmp(own, ".") == 0 || is_below(result, own);
+    return is_below(result, own);
 }
 
 static szg_status find_ceiling(page *page, rows of, bool reproduced, double *out) {
@@ -331,7 +325,7 @@ static szg_status draw_figures(page *page, rows of, bool reproduced, budget *bud
     SZG_TRY(find_ceiling(page, of, reproduced, &self.ceiling));
     SZG_TRY(keyed_split(page_context(page), of, one_line, &reproduced, &lines));
     szg_status status = SZG_OK;
-    for (int64_t first = 0; status == SZG_OK && first < lines.count; first += MOST_SERIES)
+    for (int64_t first = 0; status == SZG_OK && first < lines.count; first += FIGURE_COLOURS)
         for (int q = 0; status == SZG_OK && q < 2; q++) {
             self.quantity = quantities[q];
             if (budget_take(budget))
@@ -382,7 +376,7 @@ static szg_status draw(page *page) {
     page_grid_end(page);
     groups_free(&reproductions);
     SZG_TRY(status);
-    return budget_end(page, &budget, tables);
+    return budget_end(page, &budget, "figures", tables);
 }
 
 const section section_curves = {"curves", "Accuracy by epoch", is_present, draw};

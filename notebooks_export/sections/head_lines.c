@@ -139,18 +139,17 @@ static szg_status draw_some(page *page, const head_lines *look, const rows *head
     return status;
 }
 
-szg_status head_lines_draw(page *page, const head_lines *look, rows layer, int64_t *left,
-                           int64_t *undrawn) {
+szg_status head_lines_draw(page *page, const head_lines *look, rows layer, budget *budget) {
     groups heads;
     SZG_TRY(groups_split(page_context(page), layer, (const char *const[]){"head", NULL}, &heads));
     int64_t pieces = (heads.count + FIGURE_COLOURS - 1) / FIGURE_COLOURS, next = 0;
     szg_status status = SZG_OK;
-    for (int64_t piece = 0; piece<pieces && * left> 0 && status == SZG_OK; piece++, --*left) {
+    for (int64_t piece = 0; piece < pieces && status == SZG_OK; piece++) {
         int64_t end = heads.count * (piece + 1) / pieces;
-        status = draw_some(page, look, heads.group + next, end - next);
+        if (budget_take(budget))
+            status = draw_some(page, look, heads.group + next, end - next);
         next = end;
     }
-    *undrawn += heads.count - next;
     groups_free(&heads);
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_HEAD_LINES_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_HEAD_LINES_H
 
-#include "section.h"
+#include "budget.h"
 
 typedef struct head_lines {
     const char *what;  /* goes on in the title after the layer: "singular values" */
@@ -12,9 +12,8 @@ typedef struct head_lines {
     const char *noun;  /* in the caption: "singular value" */
 } head_lines;
 
-/* Draws the rows of one layer, at most *left figures, of which *left is what remains. *undrawn
- * counts heads that were left out. */
+/* Draws the rows of one layer. */
 SZG_CHECK_RESULT szg_status head_lines_draw(page *page, const head_lines *look, rows layer,
-                                            int64_t *left, int64_t *undrawn);
+                                            budget *budget);
 
 #endif

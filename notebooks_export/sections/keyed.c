@@ -1,10 +1,11 @@
-/* Groups of rows by keys that are no column. */
+#include "keyed.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include <szego/memory.h>
 
-#include "training.h"
+#include "words.h"
 
 typedef struct keys {
     char **key;

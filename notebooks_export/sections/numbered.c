@@ -1,10 +1,9 @@
-/* Groups of rows in the order of a number: layers, heads. */
+#include "numbered.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include <szego/memory.h>
-
-#include "training.h"
 
 typedef struct numbered {
     double value;

@@ -6,8 +6,9 @@
 #include "words.h"
 #include "head_lines.h"
 #include "key_map.h"
+#include "needs.h"
 
-enum { MOST_MODELS = 4, MOST_LAYERS = 20 };
+enum { MOST_MAPS = 4 };
 
 static bool is_present(const szg_collection *results) {
     return szg_collection_find(results, "checkpoint_frequencies") != NULL;
@@ -36,7 +37,7 @@ static szg_status draw_map(page *page, rows model) {
     return status;
 }
 
-static szg_status draw_layers(page *page, rows model, int64_t *left, int64_t *undrawn) {
+static szg_status draw_layers(page *page, rows model, budget *budget) {
     const head_lines look = {.what = "rotary energy by frequency",
                              .x = {.label = "theta, radians a position", .logarithmic = true},
                              .y = {.label = "energy", .logarithmic = true},
@@ -47,40 +48,35 @@ static szg_status draw_layers(page *page, rows model, int64_t *left, int64_t *un
     szg_status status = SZG_OK;
     SZG_TRY(groups_split(page_context(page), model, (const char *const[]){"layer", NULL}, &layers));
     for (int64_t i = 0; i < layers.count && status == SZG_OK; i++)
-        status = head_lines_draw(page, &look, layers.group[i], left, undrawn);
+        status = head_lines_draw(page, &look, layers.group[i], budget);
     groups_free(&layers);
     return status;
 }
 
 static szg_status draw_models(page *page, const groups *models) {
-    int64_t left = MOST_LAYERS, undrawn = 0;
+    budget budget = {.left = MOST_FIGURES}, maps = budget_part(&budget, MOST_MAPS);
     szg_status status = SZG_OK;
     page_grid_begin(page);
-    for (int64_t i = 0; i < models->count && i < MOST_MODELS && status == SZG_OK; i++)
-        status = draw_map(page, models->group[i]);
     for (int64_t i = 0; i < models->count && status == SZG_OK; i++)
-        status = draw_layers(page, models->group[i], &left, &undrawn);
+        if (budget_take(&maps))
+            status = draw_map(page, models->group[i]);
+    budget_join(&budget, &maps);
+    for (int64_t i = 0; i < models->count && status == SZG_OK; i++)
+        status = draw_layers(page, models->group[i], &budget);
     page_grid_end(page);
-    if (status == SZG_OK && undrawn > 0)
-        page_paragraph(page,
-                       "Frequencies of %" PRId64 " more heads are not drawn line by line: their "
-                       "rows are in the table checkpoint_frequencies.",
-                       undrawn);
-    return status;
+    SZG_TRY(status);
+    return budget_end(page, &budget, "figures",
+                      (const char *const[]){"checkpoint_frequencies", NULL});
 }
 
 static szg_status draw(page *page) {
     static const char *const needed[] = {"theta", "energy", NULL};
     rows all = match_all(szg_collection_find(page_results(page), "checkpoint_frequencies"));
-    const char *missing = match_missing(all.table, needed, true);
     groups models;
-    if (missing) {
-        page_paragraph(page,
-                       "The table checkpoint_frequencies has no column of numbers %s: rotary "
-                       "energies are not drawn.",
-                       missing);
-        return page_links(page, &all, 1);
-    }
+    bool met;
+    SZG_TRY(needs_numbers(page, all, needed, "rotary energies are not drawn", &met));
+    if (!met)
+        return SZG_OK;
     SZG_TRY(groups_split(page_context(page), all, (const char *const[]){"result", "source", NULL},
                          &models));
     szg_status status = draw_models(page, &models);

@@ -9,7 +9,7 @@ szg_status rows_of_result(page *page, const char *table, const char *result, gro
                                : SZG_OK;
 }
 
-static bool is_below(const char *path, const char *folder) {
+bool is_below(const char *path, const char *folder) {
     size_t length = strlen(folder);
     return strcmp(folder, ".") == 0 ||
            (strncmp(path, folder, length) == 0 && (path[length] == '/' || !path[length]));

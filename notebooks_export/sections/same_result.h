@@ -9,7 +9,10 @@
 SZG_CHECK_RESULT szg_status rows_of_result(page *page, const char *table, const char *result,
                                            groups *out);
 
-/* Whether the result at `path` lies in the folder of one of `above`, groups by result. */
+/* Whether the result at `path` is the one in `folder` or lies below it. */
+bool is_below(const char *path, const char *folder);
+
+/* The same of one of the folders of `above`, groups by result. NULL is in none. */
 bool is_within(const char *path, const groups *above);
 
 #endif

@@ -1,11 +1,10 @@
-/* Numbers and names for captions. */
+#include "short.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <szego/csv.h>
-
-#include "training.h"
 
 void print_real(FILE *stream, double value) {
     char text[SZG_REAL_TEXT];

@@ -2,9 +2,11 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "needs.h"
 #include "spectrum.h"
 
-const char *const spectrum_matrix[] = {"result", "source", "layer", "head", "matrix", NULL};
+enum { LEAST_RANGES = 4 };
+
 const char *const spectrum_order[] = {"result", "source", "layer", "head", "matrix", "n", NULL};
 static const char *const of_figure[] = {"result", "source", "layer", "head",
                                         "matrix", "kind",   NULL};
@@ -51,7 +53,7 @@ static szg_status read_orders(page *page, const spectrum_tables *tables, const g
     return SZG_OK;
 }
 
-static szg_status draw_matrix(page *page, const spectrum_tables *tables, rows of) {
+static szg_status draw_matrix(page *page, const spectrum_tables *tables, rows of, budget *budget) {
     spectrum_series series[FIGURE_COLOURS];
     groups orders;
     int64_t count = 0;
@@ -62,7 +64,7 @@ static szg_status draw_matrix(page *page, const spectrum_tables *tables, rows of
         complex = complex || series[i].complex;
     if (status == SZG_OK && count > 0)
         status = complex ? spectrum_draw_plane(page, series, count)
-                         : spectrum_draw_curves(page, series, count);
+                         : spectrum_draw_curves(page, series, count, budget);
     if (status == SZG_OK && orders.count > FIGURE_COLOURS)
         page_paragraph(page, "Of %" PRId64 " orders the first %d are drawn.", orders.count,
                        FIGURE_COLOURS);
@@ -72,31 +74,21 @@ static szg_status draw_matrix(page *page, const spectrum_tables *tables, rows of
     return status;
 }
 
-static szg_status draw_values(page *page, const spectrum_tables *tables) {
+static szg_status draw_values(page *page, const spectrum_tables *tables, budget *budget) {
     static const char *const needed[] = {"re", "im", NULL};
     rows all = tables->eigenvalues;
-    const char *missing = match_missing(all.table, needed, true);
     groups figures;
-    if (missing) {
-        page_paragraph(page,
-                       "The table spectrum_eigenvalues has no column of numbers %s: its values are "
-                       "not drawn.",
-                       missing);
-        return page_links(page, &all, 1);
-    }
+    bool met;
+    SZG_TRY(needs_numbers(page, all, needed, "its values are not drawn", &met));
+    if (!met)
+        return SZG_OK;
     SZG_TRY(groups_split(page_context(page), all, of_figure, &figures));
     szg_status status = SZG_OK;
     page_grid_begin(page);
-    for (int64_t i = 0; i < figures.count && i < SPECTRUM_FIGURES && status == SZG_OK; i++)
-        status = draw_matrix(page, tables, figures.group[i]);
+    for (int64_t i = 0; i < figures.count && status == SZG_OK; i++)
+        if (budget_take(budget))
+            status = draw_matrix(page, tables, figures.group[i], budget);
     page_grid_end(page);
-    if (status == SZG_OK && figures.count > SPECTRUM_FIGURES) {
-        page_paragraph(page,
-                       "%" PRId64 " more spectra are not drawn: their rows are in the table "
-                       "spectrum_eigenvalues.",
-                       figures.count - SPECTRUM_FIGURES);
-        status = page_links(page, &all, 1);
-    }
     groups_free(&figures);
     return status;
 }
@@ -109,20 +101,30 @@ static szg_status split_table(page *page, const char *name, groups *out) {
     return groups_split(page_context(page), match_all(table), spectrum_order, out);
 }
 
+/* Values first, of which as many figures are held back as ranges shall have at least. */
+static szg_status draw_figures(page *page, const spectrum_tables *tables) {
+    static const char *const names[] = {"spectrum_eigenvalues", "spectrum_summary", NULL};
+    rows summary = match_all(szg_collection_find(page_results(page), names[1]));
+    budget budget = {.left = MOST_FIGURES};
+    struct budget values = budget_part(&budget, MOST_FIGURES - (summary.table ? LEAST_RANGES : 0));
+    if (tables->eigenvalues.count > 0)
+        SZG_TRY(draw_values(page, tables, &values));
+    budget_join(&budget, &values);
+    if (summary.table)
+        SZG_TRY(spectrum_draw_ranges(page, tables, summary, &budget));
+    return budget_end(page, &budget, "figures", names);
+}
+
 static szg_status draw(page *page) {
-    const szg_collection *results = page_results(page);
-    const szg_table *summary = szg_collection_find(results, "spectrum_summary");
-    spectrum_tables tables = {.eigenvalues =
-                                  match_all(szg_collection_find(results, "spectrum_eigenvalues"))};
+    spectrum_tables tables = {
+        .eigenvalues = match_all(szg_collection_find(page_results(page), "spectrum_eigenvalues"))};
     szg_status status = split_table(page, "spectrum_samples", &tables.samples);
     if (status == SZG_OK)
         status = split_table(page, "spectrum_range", &tables.range);
     if (status == SZG_OK)
         status = split_table(page, "spectrum_summary", &tables.summary);
-    if (status == SZG_OK && tables.eigenvalues.count > 0)
-        status = draw_values(page, &tables);
-    if (status == SZG_OK && summary)
-        status = spectrum_draw_ranges(page, &tables, match_all(summary));
+    if (status == SZG_OK)
+        status = draw_figures(page, &tables);
     groups_free(&tables.samples);
     groups_free(&tables.range);
     groups_free(&tables.summary);

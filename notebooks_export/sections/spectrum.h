@@ -2,15 +2,14 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_SPECTRUM_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_SPECTRUM_H
 
+#include "budget.h"
 #include "match.h"
 #include "quantile.h"
 #include "section.h"
 #include "words.h"
 
-enum { SPECTRUM_FIGURES = 24 };
-
-/* The columns that tell one matrix, and one matrix of one order, from the others. */
-extern const char *const spectrum_matrix[], *const spectrum_order[];
+/* The columns that tell one matrix of one order from the others (ends with NULL). */
+extern const char *const spectrum_order[];
 
 typedef struct spectrum_tables {
     rows eigenvalues;               /* table NULL: none */
@@ -46,10 +45,10 @@ typedef struct spectrum_bounds {
 } spectrum_bounds;
 spectrum_bounds spectrum_bounds_of(rows stated, bool singular);
 
-/* Figures of values of one matrix at up to FIGURE_COLOURS orders: over quantiles, or in the complex
- * plane. */
+/* Figures of values of one matrix at up to FIGURE_COLOURS orders: over quantiles, and a second one
+ * of their middle, out of the budget, where a few values flatten it; or in the complex plane. */
 SZG_CHECK_RESULT szg_status spectrum_draw_curves(page *page, const spectrum_series *series,
-                                                 int64_t count);
+                                                 int64_t count, budget *budget);
 SZG_CHECK_RESULT szg_status spectrum_draw_plane(page *page, const spectrum_series *series,
                                                 int64_t count);
 
@@ -61,7 +60,7 @@ void spectrum_describe_plane(words *words, const spectrum_series *series, int64_
 /* Ends of the spectrum within the certified range, for rows of `summary` whose values are not
  * listed. */
 SZG_CHECK_RESULT szg_status spectrum_draw_ranges(page *page, const spectrum_tables *tables,
-                                                 rows summary);
+                                                 rows summary, budget *budget);
 
 /* "eigenvalues, n = 512" */
 void spectrum_name(words *words, const spectrum_series *series);

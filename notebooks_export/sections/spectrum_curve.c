@@ -186,9 +186,11 @@ static bool is_flat(const spectrum_series *series, int64_t count) {
     return hi[1] > lo[1] && hi[0] - lo[0] > flat * (hi[1] - lo[1]);
 }
 
-szg_status spectrum_draw_curves(page *page, const spectrum_series *series, int64_t count) {
+szg_status spectrum_draw_curves(page *page, const spectrum_series *series, int64_t count,
+                                budget *budget) {
     SZG_TRY(draw_part(page, series, count, whole));
-    return is_flat(series, count) ? draw_part(page, series, count, middle) : SZG_OK;
+    return is_flat(series, count) && budget_take(budget) ? draw_part(page, series, count, middle)
+                                                         : SZG_OK;
 }
 
 static szg_status add_circle(szg_context *context, figure *figure, double radius) {

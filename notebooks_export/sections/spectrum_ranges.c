@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <szego/memory.h>
+#include "needs.h"
 #include "spectrum.h"
 
 enum { MOST_BARS = 64 };
@@ -177,41 +178,32 @@ static szg_status find_unlisted(page *page, const spectrum_tables *tables, rows 
     return status;
 }
 
-static szg_status draw_figures(page *page, rows unlisted) {
+static szg_status draw_figures(page *page, rows unlisted, budget *budget) {
     static const char *const together[] = {"result", "source", "matrix", NULL};
     groups figures;
     szg_status status = SZG_OK;
     SZG_TRY(groups_split(page_context(page), unlisted, together, &figures));
     page_grid_begin(page);
-    for (int64_t i = 0; i < figures.count && i < SPECTRUM_FIGURES && status == SZG_OK; i++)
-        status = draw_figure(page, figures.group[i]);
+    for (int64_t i = 0; i < figures.count && status == SZG_OK; i++)
+        if (budget_take(budget))
+            status = draw_figure(page, figures.group[i]);
     page_grid_end(page);
-    if (status == SZG_OK && figures.count > SPECTRUM_FIGURES) {
-        page_paragraph(page,
-                       "Ranges of %" PRId64 " more sources are not drawn: their rows are in the "
-                       "table spectrum_summary.",
-                       figures.count - SPECTRUM_FIGURES);
-        status = page_links(page, &unlisted, 1);
-    }
     groups_free(&figures);
     return status;
 }
 
-szg_status spectrum_draw_ranges(page *page, const spectrum_tables *tables, rows summary) {
+szg_status spectrum_draw_ranges(page *page, const spectrum_tables *tables, rows summary,
+                                budget *budget) {
     static const char *const needed[] = {"lambda_min", "lambda_max", NULL};
-    const char *missing = match_missing(summary.table, needed, true);
     int64_t *row, count, zero;
-    if (missing) {
-        page_paragraph(page,
-                       "The table spectrum_summary has no column of numbers %s: the ends of the "
-                       "spectra are not drawn.",
-                       missing);
-        return page_links(page, &summary, 1);
-    }
+    bool met;
+    SZG_TRY(needs_numbers(page, summary, needed, "the ends of the spectra are not drawn", &met));
+    if (!met)
+        return SZG_OK;
     SZG_TRY(find_unlisted(page, tables, summary, &row, &count, &zero));
     szg_status status = SZG_OK;
     if (count > 0)
-        status = draw_figures(page, (rows){summary.table, row, count});
+        status = draw_figures(page, (rows){summary.table, row, count}, budget);
     if (status == SZG_OK && zero > 0)
         page_paragraph(page, "Not drawn: %" PRId64 " zero matrices; all their eigenvalues are 0.",
                        zero);

@@ -5,10 +5,11 @@
 
 #include <szego/memory.h>
 
-#include "section.h"
+#include "budget.h"
+#include "match.h"
 #include "words.h"
 
-enum { FIGURES = 12, POINTS = 256, TASKS = 4, NAME = 48 };
+enum { POINTS = 256, TASKS = 4, NAME = 48 };
 
 static bool is_present(const szg_collection *results) {
     const szg_table *sweep = szg_collection_find(results, "reproduce_sweep");
@@ -180,22 +181,21 @@ static szg_status draw_experiment(page *page, rows of) {
 }
 
 static szg_status draw(page *page) {
-    rows all = {.table = szg_collection_find(page_results(page), "reproduce_sweep")};
+    static const char *const tables[] = {"reproduce_sweep", NULL};
+    rows all = match_all(szg_collection_find(page_results(page), tables[0]));
+    budget budget = {.left = MOST_FIGURES};
     groups experiments;
     SZG_TRY(groups_split(page_context(page), all,
                          (const char *const[]){"result", "experiment", NULL}, &experiments));
     szg_status status = SZG_OK;
     page_grid_begin(page);
-    for (int64_t i = 0; i < experiments.count && i < FIGURES && status == SZG_OK; i++)
-        status = draw_experiment(page, experiments.group[i]);
+    for (int64_t i = 0; i < experiments.count && status == SZG_OK; i++)
+        if (budget_take(&budget))
+            status = draw_experiment(page, experiments.group[i]);
     page_grid_end(page);
-    if (experiments.count > FIGURES)
-        page_paragraph(page,
-                       "%" PRId64 " more experiments are not drawn; their rows are in the table "
-                       "reproduce_sweep.",
-                       experiments.count - FIGURES);
     groups_free(&experiments);
-    return status;
+    SZG_TRY(status);
+    return budget_end(page, &budget, "figures", tables);
 }
 
 const section section_sweep = {"sweep", "Accuracy against the number of rotated heads", is_present,

@@ -4,7 +4,11 @@
 
 #include <szego/memory.h>
 
-#include "training.h"
+#include "budget.h"
+#include "match.h"
+#include "needs.h"
+#include "short.h"
+#include "words.h"
 
 enum { MOST_ROWS = 20, SEEDS_NEEDED = 3, HOVER_TEXT = 512 };
 
@@ -194,7 +198,7 @@ static szg_status draw_kinds(page *page, const groups *kinds) {
     }
     page_grid_end(page);
     SZG_TRY(status);
-    return budget_end(page, &budget, tables);
+    return budget_end(page, &budget, "figures", tables);
 }
 
 static bool is_present(const szg_collection *results) {
@@ -207,16 +211,12 @@ static szg_status draw(page *page) {
                                  "experiment", "like",       "encoding",          "task",  "with",
                                  "without",    "difference", "difference_spread", "pairs", NULL};
     rows all = match_all(szg_collection_find(page_results(page), tables[0]));
-    const char *missing =
-        match_missing(all.table, (const char *const[]){"accuracy", "accuracy_without", NULL}, true);
     groups kinds;
-    if (missing) {
-        page_paragraph(page,
-                       "The table of switches has no numbers in a column %s: nothing is "
-                       "drawn.",
-                       missing);
-        return page_links(page, &all, 1);
-    }
+    bool met;
+    SZG_TRY(needs_numbers(page, all, (const char *const[]){"accuracy", "accuracy_without", NULL},
+                          "the switches are not drawn", &met));
+    if (!met)
+        return SZG_OK;
     page_paragraph(page, "Each experiment differs from another one in the keys named. A "
                          "difference decides a result only if switching it moves the accuracy as "
                          "far as the two profiles lie apart, from both ends, by more than the "

@@ -5,9 +5,10 @@
 
 #include <szego/csv.h>
 #include <szego/memory.h>
+#include "needs.h"
 #include "symbol.h"
 
-enum { MOST_SOURCES = 2 * FIGURE_COLOURS, METHOD_CHARACTERS = 120 };
+enum { LEAST_ATOMS = 4, MOST_SOURCES = 2 * FIGURE_COLOURS, METHOD_CHARACTERS = 120 };
 
 static const char *const of_curve[] = {"result", "source", "layer",      "head",
                                        "matrix", "n",      "convention", NULL};
@@ -263,13 +264,13 @@ static szg_status draw_curves(page *page, const curve *curves, int64_t count) {
     return status;
 }
 
-/* Draws the curves in figures of as many as have colours, until *left figures are drawn; *next is
- * the first curve that is not. */
+/* Draws the curves in figures of as many as have colours, while the budget lasts; *next is the
+ * first curve that is not drawn. */
 static szg_status draw_figures(page *page, const groups *curves, const groups *ranges,
-                               int64_t *left, int64_t *next) {
+                               budget *budget, int64_t *next) {
     curve open[FIGURE_COLOURS];
     szg_status status = SZG_OK;
-    while (*next<curves->count && * left> 0 && status == SZG_OK) {
+    while (*next < curves->count && budget->left > 0 && status == SZG_OK) {
         int64_t count = 0;
         bool full = false;
         while (!full && *next < curves->count && count < FIGURE_COLOURS) {
@@ -286,16 +287,15 @@ static szg_status draw_figures(page *page, const groups *curves, const groups *r
             status = draw_curves(page, open, count);
         for (int64_t i = 0; i < count; i++)
             curve_free(&open[i]);
-        --*left;
+        budget->left--;
     }
     return status;
 }
 
 /* Figures of one matrix of one source: its heads, orders and conventions. */
-static szg_status draw_sources(page *page, rows all, const groups *ranges) {
+static szg_status draw_sources(page *page, rows all, const groups *ranges, budget *budget) {
     static const char *const together[] = {"result", "source", "layer", "matrix", NULL};
     groups sources, curves;
-    int64_t left = SPECTRUM_FIGURES, undrawn = 0;
     SZG_TRY(groups_split(page_context(page), all, together, &sources));
     szg_status status = SZG_OK;
     page_grid_begin(page);
@@ -304,48 +304,42 @@ static szg_status draw_sources(page *page, rows all, const groups *ranges) {
         status = groups_split(page_context(page), sources.group[i], of_curve, &curves);
         if (status != SZG_OK)
             break;
-        status = draw_figures(page, &curves, ranges, &left, &next);
-        undrawn += curves.count - next;
+        status = draw_figures(page, &curves, ranges, budget, &next);
+        budget->left_out += curves.count - next;
         groups_free(&curves);
     }
     page_grid_end(page);
     groups_free(&sources);
-    if (status == SZG_OK && undrawn > 0) {
-        page_paragraph(page,
-                       "%" PRId64 " more symbols are not drawn: their rows are in the table "
-                       "symbol_samples.",
-                       undrawn);
-        status = page_links(page, &all, 1);
-    }
     return status;
 }
 
-static szg_status draw_samples(page *page, const szg_table *samples) {
+static szg_status draw_samples(page *page, rows all, budget *budget) {
     static const char *const needed[] = {"theta", "re", "im", NULL};
     const szg_table *range = szg_collection_find(page_results(page), "symbol_range");
-    const char *missing = match_missing(samples, needed, true);
     groups ranges = {0};
-    rows all = match_all(samples);
-    if (missing) {
-        page_paragraph(page,
-                       "The table symbol_samples has no column of numbers %s: the symbols are not "
-                       "drawn.",
-                       missing);
-        return page_links(page, &all, 1);
-    }
+    bool met;
+    SZG_TRY(needs_numbers(page, all, needed, "the symbols are not drawn", &met));
+    if (!met)
+        return SZG_OK;
     if (range)
         SZG_TRY(groups_split(page_context(page), match_all(range), of_curve, &ranges));
-    szg_status status = draw_sources(page, all, &ranges);
+    szg_status status = draw_sources(page, all, &ranges, budget);
     groups_free(&ranges);
     return status;
 }
 
 static szg_status draw(page *page) {
-    const szg_table *samples = szg_collection_find(page_results(page), "symbol_samples");
-    const szg_table *atoms = szg_collection_find(page_results(page), "symbol_atoms");
-    if (samples && szg_table_rows(samples) > 0)
-        SZG_TRY(draw_samples(page, samples));
-    return atoms && szg_table_rows(atoms) > 0 ? symbol_draw_atoms(page, match_all(atoms)) : SZG_OK;
+    static const char *const tables[] = {"symbol_samples", "symbol_atoms", NULL};
+    rows samples = match_all(szg_collection_find(page_results(page), tables[0]));
+    rows atoms = match_all(szg_collection_find(page_results(page), tables[1]));
+    budget budget = {.left = MOST_FIGURES};
+    struct budget curves = budget_part(&budget, MOST_FIGURES - (atoms.count > 0 ? LEAST_ATOMS : 0));
+    if (samples.count > 0)
+        SZG_TRY(draw_samples(page, samples, &curves));
+    budget_join(&budget, &curves);
+    if (atoms.count > 0)
+        SZG_TRY(symbol_draw_atoms(page, atoms, &budget));
+    return budget_end(page, &budget, "symbols", tables);
 }
 
 const section section_symbol = {"symbol", "Symbols", is_present, draw};

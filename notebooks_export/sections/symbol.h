@@ -5,6 +5,6 @@
 #include "spectrum.h"
 
 /* Point masses as stems over the angle. */
-SZG_CHECK_RESULT szg_status symbol_draw_atoms(page *page, rows atoms);
+SZG_CHECK_RESULT szg_status symbol_draw_atoms(page *page, rows atoms, budget *budget);
 
 #endif

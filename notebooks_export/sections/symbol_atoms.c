@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include <szego/memory.h>
+#include "needs.h"
 #include "symbol.h"
 
 enum { STEM_POINTS = 3 };
@@ -117,30 +118,20 @@ static szg_status draw_source(page *page, rows atoms) {
     return status;
 }
 
-szg_status symbol_draw_atoms(page *page, rows atoms) {
+szg_status symbol_draw_atoms(page *page, rows atoms, budget *budget) {
     static const char *const needed[] = {"theta", "mass", NULL};
-    const char *missing = match_missing(atoms.table, needed, true);
     groups sources;
-    if (missing) {
-        page_paragraph(page,
-                       "The table symbol_atoms has no column of numbers %s: the point masses are "
-                       "not drawn.",
-                       missing);
-        return page_links(page, &atoms, 1);
-    }
+    bool met;
+    SZG_TRY(needs_numbers(page, atoms, needed, "the point masses are not drawn", &met));
+    if (!met)
+        return SZG_OK;
     SZG_TRY(groups_split(page_context(page), atoms, spectrum_order, &sources));
     szg_status status = SZG_OK;
     page_grid_begin(page);
-    for (int64_t i = 0; i < sources.count && i < SPECTRUM_FIGURES && status == SZG_OK; i++)
-        status = draw_source(page, sources.group[i]);
+    for (int64_t i = 0; i < sources.count && status == SZG_OK; i++)
+        if (budget_take(budget))
+            status = draw_source(page, sources.group[i]);
     page_grid_end(page);
-    if (status == SZG_OK && sources.count > SPECTRUM_FIGURES) {
-        page_paragraph(page,
-                       "Point masses of %" PRId64 " more kernels are not drawn: their rows are in "
-                       "the table symbol_atoms.",
-                       sources.count - SPECTRUM_FIGURES);
-        status = page_links(page, &atoms, 1);
-    }
     groups_free(&sources);
     return status;
 }

@@ -6,10 +6,12 @@
 
 #include <szego/published.h>
 
-enum { RESULTS = 4, ROWS = 100, EXPERIMENTS = 8 };
+enum { RESULTS = 4, ROWS = 100 };
+
+static const char *const tables[] = {"reproduce_table1", NULL};
 
 static bool is_present(const szg_collection *results) {
-    return szg_collection_find(results, "reproduce_table1") || table1_has_runs(results);
+    return szg_collection_find(results, tables[0]) || table1_has_runs(results);
 }
 
 const char *table1_task(int task) {
@@ -123,25 +125,20 @@ static szg_status say_source(page *page) {
 
 /* ---- The section ---- */
 
-static szg_status draw_experiments(page *page, rows of) {
+static szg_status draw_experiments(page *page, rows of, budget *budget) {
     groups experiments;
     SZG_TRY(groups_split(page_context(page), of, (const char *const[]){"experiment", NULL},
                          &experiments));
     szg_status status = SZG_OK;
     page_grid_begin(page);
-    for (int64_t i = 0; i < experiments.count && i < EXPERIMENTS && status == SZG_OK; i++)
-        status = table1_figures(page, experiments.group[i]);
+    for (int64_t i = 0; i < experiments.count && status == SZG_OK; i++)
+        status = table1_figures(page, experiments.group[i], budget);
     page_grid_end(page);
-    if (experiments.count > EXPERIMENTS)
-        page_paragraph(page,
-                       "%" PRId64 " more experiments are not drawn; their numbers stand in the "
-                       "table above.",
-                       experiments.count - EXPERIMENTS);
     groups_free(&experiments);
     return status;
 }
 
-static szg_status draw_result(page *page, rows of, bool several) {
+static szg_status draw_result(page *page, rows of, bool several, budget *budget) {
     const char *result = rows_text(of, 0, "result");
     if (several)
         page_heading(page, "Results of %s", result);
@@ -149,24 +146,31 @@ static szg_status draw_result(page *page, rows of, bool several) {
     SZG_TRY(say_source(page));
     SZG_TRY(print_table(page, of));
     say_seeds(page, of);
-    SZG_TRY(draw_experiments(page, of));
+    SZG_TRY(draw_experiments(page, of, budget));
     return table1_beside(page, result);
 }
 
-static szg_status draw(page *page) {
-    rows all = {.table = szg_collection_find(page_results(page), "reproduce_table1")};
+static szg_status draw_results(page *page, rows all) {
+    budget budget = {.left = MOST_FIGURES};
     groups results;
     SZG_TRY(groups_split(page_context(page), all, (const char *const[]){"result", NULL}, &results));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < results.count && i < RESULTS && status == SZG_OK; i++)
-        status = draw_result(page, results.group[i], results.count > 1);
+        status = draw_result(page, results.group[i], results.count > 1, &budget);
     if (status == SZG_OK && results.count > RESULTS)
         page_paragraph(page,
                        "%" PRId64 " more reproductions are left out; their rows are in the table "
                        "reproduce_table1.",
                        results.count - RESULTS);
     groups_free(&results);
-    return status == SZG_OK && table1_has_runs(page_results(page)) ? table1_runs(page) : status;
+    SZG_TRY(status);
+    return budget_end(page, &budget, "figures", tables);
+}
+
+static szg_status draw(page *page) {
+    rows all = {.table = szg_collection_find(page_results(page), tables[0])};
+    SZG_TRY(draw_results(page, all));
+    return table1_has_runs(page_results(page)) ? table1_runs(page) : SZG_OK;
 }
 
 const section section_table1 = {"table1", "Table 1: accuracies beside the paper's", is_present,

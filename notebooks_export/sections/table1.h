@@ -2,7 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_TABLE1_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_TABLE1_H
 
-#include "section.h"
+#include "budget.h"
 #include "words.h"
 
 enum { TABLE1_TASKS = 2, TABLE1_NAME = 48 };
@@ -17,7 +17,7 @@ outcome table1_outcome(rows of, int64_t index, int task);
 const char *table1_task(int task);
 
 /* ---- table1_figures.c: one figure a task, for the rows of one experiment ---- */
-SZG_CHECK_RESULT szg_status table1_figures(page *page, rows experiment);
+SZG_CHECK_RESULT szg_status table1_figures(page *page, rows experiment, budget *budget);
 
 /* ---- table1_settings.c ---- */
 

@@ -161,10 +161,10 @@ static szg_status draw_task(page *page, const bars *b) {
     return status;
 }
 
-szg_status table1_figures(page *page, rows experiment) {
+szg_status table1_figures(page *page, rows experiment, budget *budget) {
     for (int task = 0; task < TABLE1_TASKS; task++) {
         bars b = take_all(experiment, task);
-        if (b.known > 0)
+        if (b.known > 0 && budget_take(budget))
             SZG_TRY(draw_task(page, &b));
     }
     return SZG_OK;

@@ -94,7 +94,8 @@ static szg_status open_titled(page *page, rows tensors, const char *what, figure
     return status;
 }
 
-static szg_status draw_column(page *page, rows tensors, const char *column, const char *what) {
+static szg_status draw_column(page *page, rows tensors, const char *column, const char *what,
+                              budget *budget) {
     int64_t count = tensors.count < MOST_TENSORS ? tensors.count : MOST_TENSORS, greatest = -1;
     double *value, place[MOST_TENSORS];
     figure *figure = NULL;
@@ -105,7 +106,7 @@ static szg_status draw_column(page *page, rows tensors, const char *column, cons
             greatest = i;
     }
     szg_status status = SZG_OK;
-    if (greatest >= 0)
+    if (greatest >= 0 && budget_take(budget))
         status = open_titled(page, tensors, what, &figure);
     if (status == SZG_OK && figure)
         status = add_points(page, figure, tensors, column, count, place, value);
@@ -116,23 +117,23 @@ static szg_status draw_column(page *page, rows tensors, const char *column, cons
     return status;
 }
 
-static szg_status draw_source(page *page, rows tensors) {
+static szg_status draw_source(page *page, rows tensors, budget *budget) {
     static const char *const shown[] = {
         "matrix", "n", "rank", "sigma_max", "stable_rank", "effective_rank", "note", NULL};
     page_grid_begin(page);
-    SZG_TRY(draw_column(page, tensors, "sigma_max", "largest singular value"));
-    SZG_TRY(draw_column(page, tensors, "effective_rank", "effective rank"));
+    SZG_TRY(draw_column(page, tensors, "sigma_max", "largest singular value", budget));
+    SZG_TRY(draw_column(page, tensors, "effective_rank", "effective rank", budget));
     page_grid_end(page);
     return page_rows(page, tensors, shown);
 }
 
-szg_status tensors_draw(page *page, rows tensors) {
+szg_status tensors_draw(page *page, rows tensors, budget *budget) {
     groups sources;
     SZG_TRY(groups_split(page_context(page), tensors,
                          (const char *const[]){"result", "source", NULL}, &sources));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < sources.count && i < MOST_SOURCES && status == SZG_OK; i++)
-        status = draw_source(page, sources.group[i]);
+        status = draw_source(page, sources.group[i], budget);
     if (status == SZG_OK && sources.count > MOST_SOURCES)
         page_paragraph(page,
                        "Tensors of %" PRId64 " more checkpoints are not drawn: their rows are in "

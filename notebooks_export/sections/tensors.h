@@ -2,9 +2,10 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_TENSORS_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_TENSORS_H
 
-#include "section.h"
+#include "budget.h"
 
-/* Largest singular value and effective rank of each, and the numbers as a table. */
-SZG_CHECK_RESULT szg_status tensors_draw(page *page, rows tensors);
+/* Largest singular value and effective rank of each, and of the first checkpoints the numbers as a
+ * table. */
+SZG_CHECK_RESULT szg_status tensors_draw(page *page, rows tensors, budget *budget);
 
 #endif

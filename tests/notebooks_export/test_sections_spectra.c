@@ -324,7 +324,7 @@ START_TEST(many_spectra_are_bounded) {
     }
     finish(&b);
     ck_assert_int_eq(occurrences("<figure id=\"spectrum-"), 24);
-    SAYS("6 more spectra are not drawn: their rows are in the table spectrum_eigenvalues.");
+    SAYS("6 more figures are left out; their rows are in spectrum_eigenvalues.");
     remove_folder();
 }
 END_TEST

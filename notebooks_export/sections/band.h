@@ -1,0 +1,28 @@
+/* Means over seeds or probes, with the least and the greatest. */
+#ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_BAND_H
+#define SZG_NOTEBOOKS_EXPORT_SECTIONS_BAND_H
+
+#include "figure.h"
+#include "groups.h"
+
+/* The values of one column for each value of another, ascending. */
+typedef struct band {
+    int64_t count;
+    double *x, *mean, *lo, *hi;
+    int64_t least, most; /* values at one x */
+} band;
+
+/* Rows where either is missing, NaN or infinite do not count. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status band_open(szg_context *context, rows of, const char *x, const char *y,
+                                      band *out);
+void band_close(band *band);
+
+/* The line of the means, and the area between least and greatest where they differ. */
+SZG_CHECK_RESULT szg_status band_draw(szg_context *context, figure *figure, const char *name,
+                                      int colour, const band *band);
+
+/* The distinct finite values of a column, ascending (szg_memory_free). SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status distinct_values(szg_context *context, rows of, const char *column,
+                                            int64_t *count, double **out);
+
+#endif
