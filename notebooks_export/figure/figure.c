@@ -90,6 +90,11 @@ void mark_free(mark *mark) {
     figure_texts_free(mark->hover, mark->count);
 }
 
+bool mark_is_crowd(const mark *mark) {
+    enum { CROWD = 400 };
+    return mark->kind == MARK_POINTS && !mark->small && mark->count > CROWD;
+}
+
 static void close_axis(axis *axis) {
     szg_memory_free(axis->label);
     figure_texts_free(axis->names, axis->count);
@@ -127,6 +132,17 @@ void axis_cover(axis *axis, double value) {
     axis->lo = axis->found ? fmin(axis->lo, value) : value;
     axis->hi = axis->found ? fmax(axis->hi, value) : value;
     axis->found = true;
+}
+
+void axis_cover_data(axis *axis, double value) {
+    axis->fractional = axis->fractional || value != round(value);
+    axis_cover(axis, value);
+}
+
+/* A scale from 1e9 on has ticks at whole numbers anyway, or none. */
+bool axis_is_whole(const axis *axis) {
+    return axis->whole ||
+           (axis->found && !axis->fractional && !axis->logarithmic && axis->hi - axis->lo < 1e9);
 }
 
 bool axis_is_blank(const axis *axis) {

@@ -73,7 +73,8 @@ typedef struct figure_map {
     const char *const *row_names; /* NULL: 0, 1, 2, ... */
     const char *const *column_names;
     const char *what; /* the value's name, for hover and colour bar */
-    double lo, hi;    /* ends of the colours; equal: from the values */
+    double lo, hi;    /* ends of the colours, beyond which cells are counted in a note; equal: from
+                       * the values */
     bool diverging;   /* two hues that meet at `middle` */
     double middle;
     bool logarithmic; /* colours by the logarithm: a half is as far from 1 as 2 is */
@@ -84,9 +85,9 @@ SZG_CHECK_RESULT szg_status figure_cells(szg_context *context, figure *figure,
                                          const figure_map *map);
 
 /* Elements of class "mark" in the printed SVG, and the number in its attribute data-marks: one for
- * each line with anything between the axes' ends, band, rule and violin's outline, one for each
- * point, each bar and each cell, empty ones too, that is drawn. Hover points, markers, whiskers,
- * medians and what a legend shows are none. */
+ * each line with anything between the axes' ends, band, rule, violin's outline and cloud of more
+ * than 400 points, one for each point of fewer, each bar and each cell, empty ones too, that is
+ * drawn. Hover points, markers, whiskers, medians and what a legend shows are none. */
 int64_t figure_marks(const figure *figure);
 
 /* Values that were given and have a place on the axes, and those that are drawn: fewer where there

@@ -31,7 +31,8 @@ static void place(const canvas *canvas, bool vertical, ticks *out) {
     out->count = 0;
     if (!axis_is_blank(axis))
         ticks_place(vertical ? &canvas->y : &canvas->x,
-                    (int)fmin(fmax(wanted, 4), axis->whole ? 24 : 10), axis->whole, out);
+                    (int)fmin(fmax(wanted, 4), axis->whole ? 24 : 10),
+                    axis->whole || (!vertical && axis_is_whole(axis)), out);
 }
 
 /* Names beside each other turned by 35 degrees need room below, and the first one on its left. */

@@ -10,7 +10,7 @@ typedef struct canvas {
     scale x, y;
     double left, top, width, height; /* of the area that marks are drawn in */
     double full_width, full_height;  /* of the picture, with legend and notes */
-    int64_t hits;                    /* hover points that each line may have */
+    int64_t hits;                    /* hover points that a line or a crowd may have */
 } canvas;
 
 /* Pixels of a text of at most `most` characters in the figures' font, and their number. */
@@ -29,6 +29,7 @@ void print_step(FILE *stream, char letter, double x, double y);
 /* Pixels of a number on an axis, kept within the area. */
 double canvas_x(const canvas *canvas, double value);
 double canvas_y(const canvas *canvas, double value);
+bool canvas_shows(const canvas *canvas, double x, double y);
 
 /* <title>: the series' name, and both values with their axes' labels. */
 void print_hover(const canvas *canvas, const char *name, double x, double y);
@@ -38,6 +39,12 @@ void print_value(FILE *stream, const axis *axis, double value);
 /* The margins that the ticks' texts need; then the ticks themselves. */
 void axes_measure(const canvas *canvas, double *left, double *bottom);
 void axes_print(const canvas *canvas);
+
+/* The hover text of one point of a mark. */
+void point_hover(const canvas *canvas, const mark *mark, int64_t point);
+/* Hover points of a line or a crowd, and how many each of the figure's may have. */
+void hits_print(const canvas *canvas, const mark *mark);
+int64_t hits_each(const figure *figure);
 
 void mark_print(const canvas *canvas, const mark *mark);
 void cells_print(const canvas *canvas);

@@ -29,13 +29,14 @@ typedef struct box {
     double x, y, width, height;
 } box;
 
-/* Merged cells at the end may stand for fewer rows or columns. */
+/* At whole pixels, as crisp edges are painted. Merged cells at the end may stand for fewer rows or
+ * columns. */
 static box box_of(const canvas *canvas, int64_t row, int64_t column) {
     const cells *cells = canvas->figure->map;
-    double x0 = canvas_x(canvas, (double)(column * cells->across) - 0.5);
-    double x1 = canvas_x(canvas, (double)((column + 1) * cells->across) - 0.5);
-    double y0 = canvas_y(canvas, (double)(row * cells->down) - 0.5);
-    double y1 = canvas_y(canvas, (double)((row + 1) * cells->down) - 0.5);
+    double x0 = round(canvas_x(canvas, (double)(column * cells->across) - 0.5));
+    double x1 = round(canvas_x(canvas, (double)((column + 1) * cells->across) - 0.5));
+    double y0 = round(canvas_y(canvas, (double)(row * cells->down) - 0.5));
+    double y1 = round(canvas_y(canvas, (double)((row + 1) * cells->down) - 0.5));
     return (box){x0, y0, x1 - x0, y1 - y0};
 }
 

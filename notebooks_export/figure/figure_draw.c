@@ -49,29 +49,6 @@ static void print_line_path(const canvas *canvas, const mark *mark) {
     }
 }
 
-static bool is_inside(const canvas *canvas, double x, double y) {
-    double across = scale_fraction(&canvas->x, x), up = scale_fraction(&canvas->y, y);
-    return across >= 0 && across <= 1 && up >= 0 && up <= 1;
-}
-
-/* Every stride-th point of a line: NaN and points outside are passed over. */
-static void print_hits(const canvas *canvas, const mark *mark) {
-    FILE *stream = canvas->stream;
-    int64_t stride = mark->count / canvas->hits + 1;
-    fputs("<g class=\"hits\">", stream);
-    for (int64_t i = 0; i < mark->count; i += stride) {
-        if (isnan(mark->x[i]) || !is_inside(canvas, mark->x[i], mark->y[i]))
-            continue;
-        fputs("<circle ", stream);
-        print_attribute(stream, "cx", canvas_x(canvas, mark->x[i]));
-        print_attribute(stream, "cy", canvas_y(canvas, mark->y[i]));
-        fputs("r=\"6\">", stream);
-        print_hover(canvas, mark->name, mark->x[i], mark->y[i]);
-        fputs("</circle>", stream);
-    }
-    fputs("</g>", stream);
-}
-
 /* Shapes on the line, on every point where they are few. */
 static void print_markers(const canvas *canvas, const mark *mark) {
     if (mark->thin || mark->colour < 0)
@@ -79,7 +56,7 @@ static void print_markers(const canvas *canvas, const mark *mark) {
     int64_t stride = mark->count <= 30 ? 1 : mark->count / 6;
     fputs("<path class=\"markers\" d=\"", canvas->stream);
     for (int64_t i = mark->count <= 30 ? 0 : stride / 2; i < mark->count; i += stride)
-        if (!isnan(mark->x[i]) && is_inside(canvas, mark->x[i], mark->y[i]))
+        if (!isnan(mark->x[i]) && canvas_shows(canvas, mark->x[i], mark->y[i]))
             print_marker(canvas->stream, mark->colour, canvas_x(canvas, mark->x[i]),
                          canvas_y(canvas, mark->y[i]));
     fputs("\"/>", canvas->stream);
@@ -97,12 +74,39 @@ static void print_line(const canvas *canvas, const mark *mark) {
     print_name(canvas, mark);
     fputs("</path>", stream);
     print_markers(canvas, mark);
-    print_hits(canvas, mark);
+    hits_print(canvas, mark);
+    end(canvas);
+}
+
+/* One shape for all, and hover points that are apart. Lines without length and with round ends are
+ * the shortest way to write the first colour's marker. */
+static void print_crowd(const canvas *canvas, const mark *mark) {
+    FILE *stream = canvas->stream;
+    bool dots = mark->colour <= 0;
+    begin(canvas, "points crowd", mark);
+    fprintf(stream, "<path class=\"mark%s\" d=\"", dots ? " dots" : "");
+    for (int64_t i = 0; i < mark->count; i++) {
+        double x = canvas_x(canvas, mark->x[i]), y = canvas_y(canvas, mark->y[i]);
+        if (dots) {
+            print_step(stream, 'M', x, y);
+            fputs("h0", stream);
+        } else {
+            print_marker(stream, mark->colour, x, y);
+        }
+    }
+    fputs("\">", stream);
+    print_name(canvas, mark);
+    fputs("</path>", stream);
+    hits_print(canvas, mark);
     end(canvas);
 }
 
 static void print_points(const canvas *canvas, const mark *mark) {
     FILE *stream = canvas->stream;
+    if (mark_is_crowd(mark)) {
+        print_crowd(canvas, mark);
+        return;
+    }
     begin(canvas, mark->small ? "points small" : "points", mark);
     for (int64_t i = 0; i < mark->count; i++) {
         double x = canvas_x(canvas, mark->x[i]), y = canvas_y(canvas, mark->y[i]);
@@ -116,13 +120,7 @@ static void print_points(const canvas *canvas, const mark *mark) {
             print_marker(stream, mark->colour, x, y);
             fputs("\">", stream);
         }
-        if (mark->hover && mark->hover[i]) {
-            fputs("<title>", stream);
-            html_text(stream, mark->hover[i]);
-            fputs("</title>", stream);
-        } else {
-            print_hover(canvas, mark->name, mark->small ? mark->lo[i] : mark->x[i], mark->y[i]);
-        }
+        point_hover(canvas, mark, i);
         fputs(mark->small ? "</circle>" : "</path>", stream);
     }
     end(canvas);

@@ -52,6 +52,13 @@ static double block_mean(const figure_map *map, const cells *to, int64_t row, in
     return mean;
 }
 
+/* Beyond given ends by more than rounding. */
+static void count_beyond(cells *of) {
+    double slack = 1e-9 * (of->hi / 2 - of->lo / 2);
+    for (int64_t i = 0; i < of->rows * of->columns; i++)
+        of->beyond += of->value[i] < of->lo - slack || of->value[i] > of->hi + slack;
+}
+
 static szg_status merge(szg_context *context, const figure_map *map, cells *to) {
     SZG_TRY(szg_memory_alloc(context, to->rows * to->columns, sizeof *to->value, &to->value));
     double lo = INFINITY, hi = -INFINITY;
@@ -71,6 +78,8 @@ static szg_status merge(szg_context *context, const figure_map *map, cells *to) 
         scale ends = scale_of(false, lo, hi, 0);
         to->lo = ends.lo;
         to->hi = ends.hi;
+    } else {
+        count_beyond(to);
     }
     return SZG_OK;
 }

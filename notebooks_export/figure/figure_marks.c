@@ -82,7 +82,7 @@ static szg_status add_thinned(szg_context *context, figure *figure, mark_kind ki
         (*out)->hi[k] = good ? fmax(lo[keep[k]], hi[keep[k]]) : NAN;
         if (!good)
             continue;
-        axis_cover(&figure->x, x[keep[k]]);
+        axis_cover_data(&figure->x, x[keep[k]]);
         axis_cover(&figure->y, lo[keep[k]]);
         axis_cover(&figure->y, hi[keep[k]]);
         figure->drawn++;
@@ -138,7 +138,7 @@ szg_status figure_points(szg_context *context, figure *figure, const figure_styl
     for (int64_t k = 0; status == SZG_OK && k < kept; k++) {
         mark->x[k] = x[keep[k]];
         mark->y[k] = y[keep[k]];
-        axis_cover(&figure->x, mark->x[k]);
+        axis_cover_data(&figure->x, mark->x[k]);
         axis_cover(&figure->y, mark->y[k]);
         if (hover)
             status = figure_text(context, hover[keep[k]], &mark->hover[k]);
@@ -146,7 +146,7 @@ szg_status figure_points(szg_context *context, figure *figure, const figure_styl
     if (status == SZG_OK) {
         figure->given += places.points;
         figure->drawn += kept;
-        figure->elements += kept;
+        figure->elements += mark_is_crowd(mark) ? 1 : kept;
     }
     szg_memory_free(keep);
     places_free(&places);
@@ -166,7 +166,7 @@ szg_status figure_rule(szg_context *context, figure *figure, const figure_style 
     SZG_TRY(figure_add(context, figure, MARK_RULE, style, 1, &mark));
     mark->vertical = vertical;
     mark->x[0] = mark->y[0] = at;
-    axis_cover(axis, at);
+    axis_cover_data(axis, at);
     figure->elements++;
     return SZG_OK;
 }
@@ -177,6 +177,7 @@ static double whisker(const axis *axis, const double *end, int64_t i, double y) 
 }
 
 static void cover_bar(figure *figure, const mark *mark, int64_t k) {
+    axis_cover_data(&figure->x, mark->x[k]);
     axis_cover(&figure->x, mark->x[k] - mark->width / 2);
     axis_cover(&figure->x, mark->x[k] + mark->width / 2);
     axis_cover(&figure->y, mark->y[k]);

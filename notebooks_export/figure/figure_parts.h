@@ -35,6 +35,7 @@ typedef struct axis {
     char *label;
     bool logarithmic, whole, reversed;
     bool fixed, found; /* ends given; any mark seen */
+    bool fractional;   /* a point's coordinate that is no whole number was seen */
     double lo, hi, margin;
     char **names;
     int64_t count;
@@ -47,7 +48,7 @@ typedef struct cells {
     char *what;
     double lo, hi, middle;
     bool diverging, logarithmic;
-    int64_t finite;
+    int64_t finite, beyond; /* beyond: the given ends */
 } cells;
 
 struct figure {
@@ -72,6 +73,9 @@ void cells_free(cells *cells);
 bool figure_accepts(figure *figure, const axis *axis, double value);
 /* Makes room for a number that was accepted, unless the axis' ends are given. */
 void axis_cover(axis *axis, double value);
+/* The same for a coordinate of data: where all are whole numbers, so are the ticks. */
+void axis_cover_data(axis *axis, double value);
+bool axis_is_whole(const axis *axis);
 scale axis_scale(const axis *axis);
 bool axis_is_blank(const axis *axis); /* nothing to put ticks at */
 
@@ -79,6 +83,8 @@ bool axis_is_blank(const axis *axis); /* nothing to put ticks at */
 szg_status figure_add(szg_context *context, figure *figure, mark_kind kind,
                       const figure_style *style, int64_t count, mark **out);
 void mark_free(mark *mark);
+/* Points that are printed as one shape: more than a reader points at one by one. */
+bool mark_is_crowd(const mark *mark);
 
 /* The part of a segment between fractions 0 and 1; false: none of it. */
 bool segment_clip(double *x0, double *y0, double *x1, double *y1);

@@ -5,7 +5,7 @@
 #include "figure_canvas.h"
 #include "html.h"
 
-enum { HITS = 600, HITS_LEAST = 20, HITS_MOST = 200, ENTRIES = 40, ENTRY_CHARACTERS = 36 };
+enum { ENTRIES = 40, ENTRY_CHARACTERS = 36 };
 
 /* Entries of one name and look are one entry. */
 static bool is_repeated(const figure *figure, int64_t at) {
@@ -117,16 +117,62 @@ double notes_print(const canvas *canvas, FILE *stream, double y) {
                     "values are not positive: no place on a logarithmic axis");
     y += print_note(canvas, stream, y, figure->outside, "mark lies outside of the axes",
                     "marks lie outside of the axes");
+    y += print_note(canvas, stream, y, figure->map ? figure->map->beyond : 0,
+                    "cell lies beyond the colours' ends: drawn as the nearer end",
+                    "cells lie beyond the colours' ends: drawn as the nearer end");
     if (figure->map && figure->map->down * figure->map->across > 1)
         y += print_note(canvas, stream, y, figure->map->down * figure->map->across, "",
                         "values in a cell: their mean is drawn");
     return y > from ? y + 4 - from : 0;
 }
 
+static int64_t heading_room(const figure *figure) {
+    return (int64_t)(figure->width / 8.8);
+}
+
+/* Bytes of the title's first line: up to the last blank that it has room for; 0: it is the only
+ * line. */
+static size_t heading_break(const figure *figure) {
+    int64_t room = heading_room(figure), count = 0;
+    size_t at = 0;
+    if (!figure->title || text_characters(figure->title, room + 1) <= room)
+        return 0;
+    for (const char *text = figure->title; count <= room; text++) {
+        count += (*text & 0xC0) != 0x80;
+        if (*text == ' ' || (count > room && at == 0))
+            at = (size_t)(text - figure->title);
+    }
+    return at;
+}
+
+static void print_heading_line(const canvas *canvas, int y, const char *text) {
+    fprintf(canvas->stream, "<text class=\"heading\" x=\"4\" y=\"%d\">", y);
+    html_clipped(canvas->stream, text, heading_room(canvas->figure));
+    fputs("</text>\n", canvas->stream);
+}
+
+/* On two lines where it is long: the title is what tells figures apart. */
+static void print_heading(const canvas *canvas) {
+    const figure *figure = canvas->figure;
+    size_t first = heading_break(figure);
+    char line[FIGURE_TEXT + 4];
+    if (!figure->title)
+        return;
+    if (first == 0) {
+        print_heading_line(canvas, 18, figure->title);
+        return;
+    }
+    memcpy(line, figure->title, first);
+    line[first] = 0;
+    print_heading_line(canvas, 18, line);
+    const char *rest = figure->title + first;
+    print_heading_line(canvas, 36, *rest == ' ' ? rest + 1 : rest);
+}
+
 static void lay_out(canvas *canvas) {
     const figure *figure = canvas->figure;
     double left, bottom;
-    canvas->top = figure->title ? 32 : 12;
+    canvas->top = !figure->title ? 12 : heading_break(figure) ? 50 : 32;
     canvas->x = axis_scale(&figure->x);
     canvas->y = axis_scale(&figure->y);
     canvas->left = 70;
@@ -144,13 +190,7 @@ static void lay_out(canvas *canvas) {
     canvas->full_height = canvas->top + canvas->height + bottom;
     canvas->full_height += legend_print(canvas, NULL, 0);
     canvas->full_height += notes_print(canvas, NULL, 0);
-    int64_t lines = 0;
-    for (int64_t i = 0; i < figure->count; i++)
-        lines += figure->mark[i].kind == MARK_LINE;
-    canvas->hits = lines ? HITS / lines : HITS;
-    canvas->hits = canvas->hits < HITS_LEAST  ? HITS_LEAST
-                   : canvas->hits > HITS_MOST ? HITS_MOST
-                                              : canvas->hits;
+    canvas->hits = hits_each(figure);
 }
 
 static void print_head(const canvas *canvas) {
@@ -173,11 +213,6 @@ static void print_head(const canvas *canvas) {
     fputs(figure->map ? " by " : " over ", stream);
     html_text(stream, figure->x.label ? figure->x.label : "x");
     fprintf(stream, "; %" PRId64 " marks</desc>\n", figure->elements);
-    if (!figure->title)
-        return;
-    fputs("<text class=\"heading\" x=\"4\" y=\"18\">", stream);
-    html_clipped(stream, figure->title, (int64_t)(figure->width / 8.8));
-    fputs("</text>\n", stream);
 }
 
 static void print_nothing(const canvas *canvas) {
@@ -192,6 +227,7 @@ szg_status figure_print(szg_context *context, const figure *figure, FILE *stream
     canvas canvas = {.stream = stream, .figure = figure};
     lay_out(&canvas);
     print_head(&canvas);
+    print_heading(&canvas);
     axes_print(&canvas);
     if (figure->map)
         cells_print(&canvas);

@@ -75,6 +75,11 @@ double canvas_y(const canvas *canvas, double value) {
     return canvas->top + canvas->height * (canvas->figure->y.reversed ? fraction : 1 - fraction);
 }
 
+bool canvas_shows(const canvas *canvas, double x, double y) {
+    double across = scale_fraction(&canvas->x, x), up = scale_fraction(&canvas->y, y);
+    return across >= 0 && across <= 1 && up >= 0 && up <= 1;
+}
+
 void print_value(FILE *stream, const axis *axis, double value) {
     double whole = round(value);
     if (axis->names && whole >= 0 && whole < (double)axis->count && fabs(value - whole) < 0.5)
@@ -99,6 +104,17 @@ void print_hover(const canvas *canvas, const char *name, double x, double y) {
     fputc('\n', stream);
     print_labelled(stream, &canvas->figure->y, "y", y);
     fputs("</title>", stream);
+}
+
+void point_hover(const canvas *canvas, const mark *mark, int64_t point) {
+    if (!mark->hover || !mark->hover[point]) {
+        double x = mark->small ? mark->lo[point] : mark->x[point];
+        print_hover(canvas, mark->name, x, mark->y[point]);
+        return;
+    }
+    fputs("<title>", canvas->stream);
+    html_text(canvas->stream, mark->hover[point]);
+    fputs("</title>", canvas->stream);
 }
 
 void print_class(FILE *stream, const char *kind, const mark *mark) {

@@ -155,6 +155,7 @@ szg_status figure_violin(szg_context *context, figure *figure, const figure_styl
     if (status == SZG_OK && found)
         status = add_shape(context, figure, style, x, width, kept, items, at, half, &own);
     if (status == SZG_OK && kept > 0) {
+        axis_cover_data(&figure->x, x);
         axis_cover(&figure->x, x - width / 2);
         axis_cover(&figure->x, x + width / 2);
         status =

@@ -10,10 +10,14 @@ static double within(double value, double limit) {
     return value < -limit ? -limit : value > limit ? limit : value;
 }
 
-/* Ten digits in a tick are enough, and a step of less than 1e-300 has no reciprocal. */
+/* Zero alone stands between -1 and 1. Ten digits in a tick are enough, and a step of less than
+ * 1e-300 has no reciprocal. */
 static void widen(double *lo, double *hi) {
     double size = fmax(fabs(*lo), fabs(*hi));
-    if (size < 1e-300) {
+    if (size == 0) {
+        *lo = -1;
+        *hi = 1;
+    } else if (size < 1e-300) {
         *lo = -1e-300;
         *hi = 1e-300;
     } else if (*hi / 2 - *lo / 2 < 1e-9 * size) {

@@ -12,7 +12,8 @@ typedef struct scale {
 
 /* The scale that shows every number from lo to hi (positive where logarithmic), widened where the
  * two are so near to each other that ticks could not be told apart. Not finite or lo > hi: one that
- * shows 0 to 1, or 1 to 10. `margin`: the part of the range that is added at each end. */
+ * shows 0 to 1, or 1 to 10; 0 alone: -1 to 1. `margin`: the part of the range that is added at each
+ * end. */
 scale scale_of(bool logarithmic, double lo, double hi, double margin);
 
 /* Where a number stands: 0 at lo, 1 at hi; beyond them outside of 0 and 1, but finite. */

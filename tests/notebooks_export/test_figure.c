@@ -161,6 +161,20 @@ START_TEST(logarithms_count_what_they_leave_out) {
 }
 END_TEST
 
+typedef struct area {
+    double left, top, height, width;
+} area;
+
+static area area_of(const char *text) {
+    area out;
+    const char *frame = strstr(text, "class=\"frame\" d=\"M");
+    ck_assert_ptr_nonnull(frame);
+    ck_assert_int_eq(sscanf(frame, "class=\"frame\" d=\"M%lf %lfv%lfh%lf", &out.left, &out.top,
+                            &out.height, &out.width),
+                     4);
+    return out;
+}
+
 /* A line from outside to outside crosses the area; one beside it does not. */
 START_TEST(lines_are_cut_at_the_ends_of_axes) {
     const figure_options options = {.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}};
@@ -180,14 +194,11 @@ START_TEST(lines_are_cut_at_the_ends_of_axes) {
     double from_x, from_y, to_x, to_y;
     const char *path = strstr(strstr(text, "class=\"line c0\""), " d=\"M");
     ck_assert_int_eq(sscanf(path, " d=\"M%lf %lfL%lf %lf", &from_x, &from_y, &to_x, &to_y), 4);
-    double left, top, height, width;
-    const char *frame = strstr(text, "class=\"frame\" d=\"M");
-    ck_assert_int_eq(
-        sscanf(frame, "class=\"frame\" d=\"M%lf %lfv%lfh%lf", &left, &top, &height, &width), 4);
-    ck_close(from_x, left, 0.02);
-    ck_close(from_y, top + height, 0.02);
-    ck_close(to_x, left + width, 0.02);
-    ck_close(to_y, top, 0.02);
+    area area = area_of(text);
+    ck_close(from_x, area.left, 0.02);
+    ck_close(from_y, area.top + area.height, 0.02);
+    ck_close(to_x, area.left + area.width, 0.02);
+    ck_close(to_y, area.top, 0.02);
     free(text);
 }
 END_TEST
@@ -201,16 +212,14 @@ START_TEST(points_stand_where_their_values_are) {
         figure *figure = opened(&options);
         ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"s", 0}, 3, x, y, NULL));
         char *text = printed(&figure);
-        double left, top, height, width;
-        const char *at = strstr(text, "class=\"frame\" d=\"M");
-        ck_assert_int_eq(
-            sscanf(at, "class=\"frame\" d=\"M%lf %lfv%lfh%lf", &left, &top, &height, &width), 4);
+        area area = area_of(text);
+        const char *at = strstr(text, "class=\"frame\"");
         for (int i = 0; i < 3; i++) {
             double got_x, got_y, part = logarithmic ? i / 2.0 : (x[i] - 1) / 99;
             at = strstr(at + 1, "<path class=\"mark\" d=\"M");
             ck_assert_int_eq(sscanf(at, "<path class=\"mark\" d=\"M%lf %lfm", &got_x, &got_y), 2);
-            ck_close(got_x, left + width * part, 0.011);
-            ck_close(got_y, top + height * (1 - (y[i] + 2) / 8), 0.011);
+            ck_close(got_x, area.left + area.width * part, 0.011);
+            ck_close(got_y, area.top + area.height * (1 - (y[i] + 2) / 8), 0.011);
         }
         holds(text, "<title>s\nx: 10\ny: 0</title>", true);
         free(text);
@@ -235,13 +244,12 @@ START_TEST(a_million_points_are_a_small_picture) {
     char *text = printed(&figure);
     ck_assert_uint_lt(strlen(text), 100000);
     /* The highest of all is drawn: at (13 - 12.5) / 21 of the height. */
-    double left, top, height, width, least = 1e9;
-    sscanf(strstr(text, "class=\"frame\" d=\"M"), "class=\"frame\" d=\"M%lf %lfv%lfh%lf", &left,
-           &top, &height, &width);
+    area area = area_of(text);
+    double least = 1e9;
     const char *at = strstr(strstr(text, "class=\"line c0\""), " d=\"M") + 4;
     for (double px, py; sscanf(at + 1, "%lf %lf", &px, &py) == 2; at += 1 + strcspn(at + 1, "ML\""))
         least = fmin(least, py);
-    ck_close(least, top + height * 0.5 / 21, 0.011);
+    ck_close(least, area.top + area.height * 0.5 / 21, 0.011);
     free(text);
     figure = opened(&options);
     ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"s", 0}, MANY, y, y, NULL));
@@ -250,6 +258,130 @@ START_TEST(a_million_points_are_a_small_picture) {
     free(text);
     szg_memory_free(x);
     szg_memory_free(y);
+}
+END_TEST
+
+enum { HIT_ROOM = 200 };
+
+/* Reads the hover points of the first mark that has any. */
+static int read_hits(const char *text, double place[][2], double value[][2]) {
+    const char *at = strstr(text, "<g class=\"hits\">"), *end = at ? strstr(at, "</g>") : NULL;
+    int count = 0;
+    ck_assert_ptr_nonnull(end);
+    while ((at = strstr(at, "<circle ")) && at < end) {
+        ck_assert_int_lt(count, HIT_ROOM);
+        ck_assert_int_eq(
+            sscanf(at, "<circle cx=\"%lf\" cy=\"%lf\" r=\"6\"><title>s\nx: %lf\ny: %lf<",
+                   &place[count][0], &place[count][1], &value[count][0], &value[count][1]),
+            4);
+        count++;
+        at++;
+    }
+    return count;
+}
+
+static double distance(const double a[2], const double b[2]) {
+    return hypot(a[0] - b[0], a[1] - b[1]);
+}
+
+/* Hover points of many points: each where its values are, apart from each other, the extreme values
+ * among them, and every point as near to one as they are to each other. */
+START_TEST(of_many_points_some_answer) {
+    enum { MANY = 900 };
+    static double x[MANY], y[MANY], place[HIT_ROOM][2], value[HIT_ROOM][2];
+    for (int line = 0; line < 2; line++) {
+        const szg_stream stream = {test_seed(), (uint32_t)line, 46};
+        double lo = INFINITY, hi = -INFINITY;
+        for (int i = 0; i < MANY; i++) {
+            x[i] = line ? i / (MANY - 1.0) : szg_random_uniform(&stream, 2 * (uint64_t)i);
+            y[i] = szg_random_uniform(&stream, 2 * (uint64_t)i + 1);
+            lo = fmin(lo, y[i]);
+            hi = fmax(hi, y[i]);
+        }
+        figure *figure =
+            opened(&(figure_options){.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}});
+        const figure_style style = {"s", 0};
+        if (line)
+            ck_szg_ok(figure_line(test_context(), figure, &style, MANY, x, y));
+        else
+            ck_szg_ok(figure_points(test_context(), figure, &style, MANY, x, y, NULL));
+        ck_assert_int_eq(figure_marks(figure), 1);
+        char *text = printed(&figure);
+        area area = area_of(text);
+        int count = read_hits(text, place, value);
+        ck_assert_msg(count >= 20 && count <= 60, "%d", count);
+        double nearest = INFINITY, least = INFINITY, most = -INFINITY;
+        for (int i = 0; i < count; i++) {
+            ck_close(place[i][0], area.left + area.width * value[i][0], 0.011);
+            ck_close(place[i][1], area.top + area.height * (1 - value[i][1]), 0.011);
+            least = fmin(least, value[i][1]);
+            most = fmax(most, value[i][1]);
+            for (int k = 0; k < i; k++)
+                nearest = fmin(nearest, distance(place[i], place[k]));
+        }
+        ck_assert_double_ge(nearest, 8 - 0.02);
+        ck_close(least, lo, 1e-6);
+        ck_close(most, hi, 1e-6);
+        for (int i = 0; i < MANY; i++) {
+            double own[2] = {area.left + area.width * x[i], area.top + area.height * (1 - y[i])};
+            double away = INFINITY;
+            for (int k = 0; k < count; k++)
+                away = fmin(away, distance(own, place[k]));
+            ck_assert_msg(away <= nearest + 0.02, "%g from any, %g apart", away, nearest);
+        }
+        free(text);
+    }
+}
+END_TEST
+
+/* Of few points every one answers, however near they are. */
+START_TEST(of_few_points_each_answers) {
+    static double place[HIT_ROOM][2], value[HIT_ROOM][2];
+    double x[30], y[30];
+    for (int i = 0; i < 30; i++) {
+        x[i] = 0.5 + i * 1e-4;
+        y[i] = 0.5;
+    }
+    figure *figure = opened(&(figure_options){.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}});
+    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 0}, 30, x, y));
+    char *text = printed(&figure);
+    ck_assert_int_eq(read_hits(text, place, value), 30);
+    free(text);
+}
+END_TEST
+
+/* Epochs, layers, steps: no ticks between whole numbers; values between them bring these back. */
+START_TEST(ticks_of_whole_numbers_are_whole) {
+    const double x[] = {1, 2, 3}, y[] = {0, 0, 0}, between[] = {1, 2, 2.5};
+    for (int whole = 0; whole < 2; whole++) {
+        figure *figure = opened(&(figure_options){0});
+        ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 0}, 3,
+                              whole ? x : between, y));
+        char *text = printed(&figure);
+        holds(text, ">1.2</text>", !whole);
+        holds(text, whole ? ">3</text>" : ">2.4</text>", true);
+        holds(text, ">-1.0</text>", true); /* of a y that is 0 throughout */
+        holds(text, "e-30", false);
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(long_titles_have_two_lines) {
+    char title[200] = "";
+    for (int i = 0; i < 20; i++)
+        snprintf(title + strlen(title), sizeof title - strlen(title), "%sword%02d", i ? " " : "",
+                 i);
+    figure *figure = opened(&(figure_options){.title = title});
+    ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"s", 0}, 1, &(double){1},
+                            &(double){1}, NULL));
+    char *text = printed(&figure);
+    /* 640 pixels: 72 characters, which end within word10. */
+    holds(text, "y=\"18\">word00 ", true);
+    holds(text, " word09</text>", true);
+    holds(text, "y=\"36\">word10 ", true);
+    holds(text, " word19</text>", true);
+    free(text);
 }
 END_TEST
 
@@ -295,6 +427,21 @@ START_TEST(cells_have_their_values) {
     holds(text, ">0.0909</text>", true);
     holds(text, "no finite values", false);
     free(text);
+}
+END_TEST
+
+START_TEST(cells_beyond_the_ends_are_counted) {
+    const double value[] = {-1, 0, 0.5, 1, 1 + 1e-12, 7, NAN};
+    for (int given = 0; given < 2; given++) {
+        const figure_map map = {
+            .rows = 1, .columns = 7, .value = value, .lo = given ? 0 : 5, .hi = given ? 1 : 5};
+        figure *figure = opened(&(figure_options){.title = "t"});
+        ck_szg_ok(figure_cells(test_context(), figure, &map));
+        char *text = printed(&figure);
+        holds(text, ">2 cells lie beyond the colours' ends", given);
+        holds(text, "beyond the", given);
+        free(text);
+    }
 }
 END_TEST
 
@@ -399,6 +546,11 @@ void test_register(Suite *suite) {
     test_add(suite, "lines are cut at the ends of axes", lines_are_cut_at_the_ends_of_axes);
     test_add(suite, "points stand where their values are", points_stand_where_their_values_are);
     test_add(suite, "a million points are a small picture", a_million_points_are_a_small_picture);
+    test_add(suite, "of many points some answer", of_many_points_some_answer);
+    test_add(suite, "of few points each answers", of_few_points_each_answers);
+    test_add(suite, "ticks of whole numbers are whole", ticks_of_whole_numbers_are_whole);
+    test_add(suite, "long titles have two lines", long_titles_have_two_lines);
+    test_add(suite, "cells beyond the ends are counted", cells_beyond_the_ends_are_counted);
     test_add(suite, "long names are cut in the picture and whole in the legend",
              long_names_are_cut_in_the_picture_and_whole_in_the_legend);
     test_add(suite, "cells have their values", cells_have_their_values);
