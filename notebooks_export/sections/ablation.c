@@ -7,10 +7,10 @@
 
 #include "band.h"
 #include "budget.h"
+#include "captioned.h"
 #include "match.h"
 #include "numbered.h"
 #include "short.h"
-#include "words.h"
 
 enum { MOST_LAYERS = 48, MOST_HEADS = 1024, LAYERS_SAID = 6, HOVER_TEXT = 320 };
 
@@ -269,23 +269,23 @@ static szg_status caption_of(szg_context *context, const ablated *self, words *o
 
 /* ---- The figure ---- */
 
+/* "rope, distance (text): accuracy without each head (output)", the method last. */
+static void say_title(words *words, const void *of) {
+    const rows *ablated = of;
+    const char *method = rows_text(*ablated, 0, "method");
+    char own[SHORT_TEXT];
+    words_run(words, *ablated);
+    fputs(": accuracy without each head", words->stream);
+    if (method)
+        fprintf(words->stream, " (%s)", short_text(method, own));
+}
+
 static szg_status open_ablated(szg_context *context, const ablated *self, figure **out) {
-    char title[6 * SHORT_TEXT], encoding[SHORT_TEXT], task[SHORT_TEXT], experiment[SHORT_TEXT],
-        method[SHORT_TEXT];
     char name[MOST_LAYERS][WHOLE_TEXT];
     const char *names[MOST_LAYERS];
-    const char *part = rows_text(self->of, 0, "experiment"),
-               *how = rows_text(self->of, 0, "method");
-    for (int64_t place = 0; place < drawn_layers(self); place++) {
+    for (int64_t place = 0; place < drawn_layers(self); place++)
         names[place] = whole_text(rows_real(self->layers.group[place], 0, "layer"), name[place]);
-    }
-    snprintf(title, sizeof title, "%s, task %s%s%s%s%s: accuracy without each head",
-             short_text(rows_text(self->of, 0, "encoding"), encoding),
-             short_text(rows_text(self->of, 0, "task"), task), part ? ", experiment " : "",
-             part ? short_text(part, experiment) : "", how ? ", method " : "",
-             how ? short_text(how, method) : "");
     figure_options options = {
-        .title = title,
         .x = {.label = "layer",
               .lo = -0.6,
               .hi = (double)drawn_layers(self) - 0.4,
@@ -293,7 +293,7 @@ static szg_status open_ablated(szg_context *context, const ablated *self, figure
               .count = drawn_layers(self)},
         .y = {.label = "accuracy without the head", .hi = self->within_unit ? 1 : 0},
     };
-    return figure_open(context, &options, out);
+    return figure_open_titled(context, options, say_title, &self->of, out);
 }
 
 static szg_status put_figure(page *page, ablated *self) {

@@ -4,8 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include <szego/memory.h>
+
 #include "budget.h"
 #include "contraction_run.h"
+#include "contraction_share.h"
 #include "match.h"
 
 enum { MOST_LAYERS_DRAWN = 4 };
@@ -17,14 +20,14 @@ static const char *const tables[] = {"train_contraction",    "reproduce_contract
 static const contraction_quantity quantities[] = {
     {"toeplitzness_coupled", "toeplitzness_content", "Toeplitzness of the logits",
      "; thick with the encoding, thin the content alone", false},
-    {"majorised", NULL, "Share of heads and probes that are majorised",
+    {"majorised", NULL, "share of heads and probes majorised",
      "; claim B3c promises 1 only where all frequencies of a rotary encoding share one content "
      "matrix",
      true},
-    {"margin", NULL, "Least slack of the majorisation's partial sums",
+    {"margin", NULL, "least slack of the majorisation",
      "; below 0 the eigenvalues are not majorised, up to rounding", false},
-    {"norm_ratio", NULL, "Largest singular value, coupled / content", "", false},
-    {"nuclear_ratio", NULL, "Sum of singular values, coupled / content", "", false},
+    {"norm_ratio", NULL, "largest singular value, ratio", "", false},
+    {"nuclear_ratio", NULL, "sum of singular values, ratio", "", false},
 };
 
 /* ---- One run ---- */
@@ -42,7 +45,7 @@ static bool holds(rows of, const char *column, const char *value) {
 static void introduce(page *page, const contraction_run *run) {
     bool same = holds(run->of, "content_kind", "same_qk"),
          zeroed = holds(run->of, "content_kind", "zeroed");
-    page_heading(page, "%s", run->label);
+    page_heading(page, "%s", run->name.text);
     if (same)
         page_paragraph(page, "Content: the same queries and keys, without rotation and lag bias "
                              "(same_qk).");
@@ -54,11 +57,11 @@ static void introduce(page *page, const contraction_run *run) {
 }
 
 static szg_status draw_steps(page *page, const contraction_run *run, budget *budget) {
+    if (budget_take(budget))
+        SZG_TRY(contraction_draw_steps(page, run));
     for (int64_t l = 0; l < run->layers.count && l < MOST_LAYERS_DRAWN; l++)
         if (budget_take(budget))
             SZG_TRY(contraction_draw_layer(page, run, l));
-    if (budget_take(budget))
-        SZG_TRY(contraction_draw_steps(page, run));
     for (size_t q = 0; q < sizeof quantities / sizeof *quantities; q++)
         if (budget_take(budget))
             SZG_TRY(contraction_draw_quantity(page, run, &quantities[q]));
@@ -67,46 +70,104 @@ static szg_status draw_steps(page *page, const contraction_run *run, budget *bud
     return SZG_OK;
 }
 
+/* What the budget allows, from the most telling figure on; the others are counted. */
 static szg_status draw_figures(page *page, const contraction_run *run, budget *budget) {
-    if (!budget_take(budget))
-        return SZG_OK;
-    introduce(page, run);
-    page_grid_begin(page);
-    szg_status status =
-        run->pairs > 0 ? contraction_draw_heads(page, run) : contraction_draw_orders(page, run);
+    bool seen = budget->left > 0;
+    szg_status status = SZG_OK;
+    if (seen) {
+        introduce(page, run);
+        page_grid_begin(page);
+    }
+    if (budget_take(budget))
+        status =
+            run->pairs > 0 ? contraction_draw_heads(page, run) : contraction_draw_orders(page, run);
     if (status == SZG_OK && run->pairs > 0 && run->steps > 1)
         status = draw_steps(page, run, budget);
-    page_grid_end(page);
+    if (seen)
+        page_grid_end(page);
     return status;
 }
 
 /* `most` figures of this run, taken from the section's. */
 static szg_status draw_run(page *page, rows of, int64_t most, budget *budget) {
     contraction_run run;
-    struct budget own = {.left = most < budget->left ? most : budget->left};
-    int64_t before = own.left;
+    struct budget own = budget_part(budget, most);
     SZG_TRY(contraction_run_open(page_context(page), of, &run));
     szg_status status = draw_figures(page, &run, &own);
     contraction_run_close(&run);
-    budget->left -= before - own.left;
-    budget->left_out += own.left_out;
+    budget_join(budget, &own);
     return status;
 }
 
 /* ---- The section ---- */
 
-enum { TABLES = sizeof tables / sizeof *tables - 1 };
+enum { TABLES = sizeof tables / sizeof *tables - 1, UNCHANGED_NAMED = 12 };
 
-static szg_status draw_runs(page *page, const groups runs[TABLES]) {
+static szg_status draw_runs(page *page, const contraction_share *runs, int64_t count) {
     budget budget = {.left = MOST_FIGURES};
+    int64_t kept = 0; /* figures of the runs that follow: the others may go to this one */
+    for (int64_t i = 0; i < count; i++)
+        kept += runs[i].figures;
+    for (int64_t i = 0; i < count; i++) {
+        kept -= runs[i].figures;
+        SZG_TRY(szg_context_check_cancel(page_context(page)));
+        if (!runs[i].unchanged)
+            SZG_TRY(draw_run(page, runs[i].of, runs[i].figures ? budget.left - kept : 0, &budget));
+    }
+    return budget_end(page, &budget, "figures", tables);
+}
+
+typedef struct shares {
+    contraction_share *run;
+    int64_t count;
+} shares;
+
+static void list_unchanged(words *words, const void *of) {
+    const shares *all = of;
+    int64_t named = 0;
+    for (int64_t i = 0; i < all->count; i++) {
+        if (!all->run[i].unchanged || named++ >= UNCHANGED_NAMED)
+            continue;
+        fputs(named > 1 ? "; " : "", words->stream);
+        words_run(words, all->run[i].of);
+    }
+    if (named > UNCHANGED_NAMED)
+        fprintf(words->stream, "; and %" PRId64 " more", named - UNCHANGED_NAMED);
+}
+
+static szg_status say_unchanged(page *page, const shares *all) {
+    words names;
+    szg_status status = words_say(page_context(page), list_unchanged, all, &names);
+    if (status == SZG_OK && *names.text)
+        page_paragraph(page, "Not drawn, because every ratio is 1 up to rounding: %s.", names.text);
+    words_free(&names);
+    return status;
+}
+
+/* Every run of every table. */
+static szg_status list_runs(szg_context *context, const groups runs[TABLES], shares *out) {
     int64_t count = 0;
     for (int t = 0; t < TABLES; t++)
         count += runs[t].count;
-    int64_t each = count > 0 ? MOST_FIGURES / count : 0;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->run, &out->run));
     for (int t = 0; t < TABLES; t++)
-        for (int64_t i = 0; i < runs[t].count; i++)
-            SZG_TRY(draw_run(page, runs[t].group[i], each > 2 ? each : 2, &budget));
-    return budget_end(page, &budget, "figures", tables);
+        for (int64_t i = 0; i < runs[t].count; i++) {
+            rows of = runs[t].group[i];
+            out->run[out->count++] = (contraction_share){of, contraction_is_unchanged(of), 0};
+        }
+    contraction_share_figures(out->run, out->count, MOST_FIGURES);
+    return SZG_OK;
+}
+
+static szg_status draw_shares(page *page, const groups runs[TABLES]) {
+    shares all = {NULL, 0};
+    szg_status status = list_runs(page_context(page), runs, &all);
+    if (status == SZG_OK)
+        status = say_unchanged(page, &all);
+    if (status == SZG_OK)
+        status = draw_runs(page, all.run, all.count);
+    szg_memory_free(all.run);
+    return status;
 }
 
 static bool is_present(const szg_collection *results) {
@@ -123,16 +184,18 @@ static szg_status draw(page *page) {
     szg_status status = SZG_OK;
     page_paragraph(page, "Ratios divide the logits with their encoding by those of the content. "
                          "The width is that of the Hermitian part's spectrum, the real part of "
-                         "the field of values, which is what a rotary encoding contracts (claim "
-                         "B3c); eigenvalues of the logits themselves may grow. Areas reach from "
-                         "the least to the greatest.");
+                         "the field of values. A rotary encoding cannot widen it where all its "
+                         "frequencies share one content matrix (claim B3c); in trained heads they "
+                         "do not, so that a ratio above 1 contradicts nothing. Eigenvalues of the "
+                         "logits themselves may grow. Lines are means, areas reach from the least "
+                         "to the greatest.");
     for (int t = 0; status == SZG_OK && t < TABLES; t++) {
         const szg_table *table = szg_collection_find(page_results(page), tables[t]);
         if (table)
             status = groups_split(page_context(page), match_all(table), columns, &runs[t]);
     }
     if (status == SZG_OK)
-        status = draw_runs(page, runs);
+        status = draw_shares(page, runs);
     for (int t = 0; t < TABLES; t++)
         groups_free(&runs[t]);
     return status;

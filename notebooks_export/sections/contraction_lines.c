@@ -16,9 +16,10 @@ typedef struct drawing {
     int64_t drawn; /* lines */
 } drawing;
 
-static szg_status open_drawing(szg_context *context, const figure_options *options, drawing *out) {
+static szg_status open_drawing(szg_context *context, const contraction_run *run, const char *what,
+                               figure_options options, drawing *out) {
     *out = (drawing){0};
-    SZG_TRY(figure_open(context, options, &out->figure));
+    SZG_TRY(contraction_figure_open(context, run, what, options, &out->figure));
     return words_open(context, &out->caption);
 }
 
@@ -87,15 +88,14 @@ static szg_status draw_heads(szg_context *context, const groups *heads, drawing 
 }
 
 szg_status contraction_draw_layer(page *page, const contraction_run *run, int64_t layer) {
-    char title[6 * SHORT_TEXT], number[WHOLE_TEXT];
+    char what[SHORT_TEXT], number[WHOLE_TEXT];
     drawing self;
     if (run->steps < 2)
         return SZG_OK;
-    snprintf(title, sizeof title, "Width ratio in layer %s: %s",
-             whole_text(rows_real(run->layers.group[layer], 0, "layer"), number), run->label);
-    figure_options options = {
-        .title = title, .x = {.label = "training step"}, .y = {.label = "width ratio"}};
-    szg_status status = open_drawing(page_context(page), &options, &self);
+    snprintf(what, sizeof what, "width ratio in layer %s",
+             whole_text(rows_real(run->layers.group[layer], 0, "layer"), number));
+    figure_options options = {.x = {.label = "training step"}, .y = {.label = "width ratio"}};
+    szg_status status = open_drawing(page_context(page), run, what, options, &self);
     if (status == SZG_OK)
         fputs("Width ratio, coupled by content, a line a head: ", self.caption.stream);
     if (status == SZG_OK)
@@ -136,15 +136,12 @@ static szg_status draw_layers(szg_context *context, const contraction_run *run,
 
 szg_status contraction_draw_quantity(page *page, const contraction_run *run,
                                      const contraction_quantity *quantity) {
-    char title[6 * SHORT_TEXT];
     drawing self;
     if (run->steps < 2)
         return SZG_OK;
-    snprintf(title, sizeof title, "%s: %s", quantity->label, run->label);
-    figure_options options = {.title = title,
-                              .x = {.label = "training step"},
+    figure_options options = {.x = {.label = "training step"},
                               .y = {.label = quantity->column, .hi = quantity->share ? 1 : 0}};
-    szg_status status = open_drawing(page_context(page), &options, &self);
+    szg_status status = open_drawing(page_context(page), run, quantity->title, options, &self);
     if (status == SZG_OK)
         fputs("Means over heads and probes: ", self.caption.stream);
     if (status == SZG_OK)
@@ -179,7 +176,6 @@ static szg_status draw_ratios(szg_context *context, const contraction_run *run, 
 }
 
 szg_status contraction_draw_orders(page *page, const contraction_run *run) {
-    char title[6 * SHORT_TEXT];
     double *order;
     int64_t orders;
     drawing self;
@@ -187,12 +183,11 @@ szg_status contraction_draw_orders(page *page, const contraction_run *run) {
     bool by_order = orders > 1 || run->columns == 0;
     bool wide = orders > 1 && order[0] > 0 && order[orders - 1] >= 4 * order[0];
     szg_memory_free(order);
-    snprintf(title, sizeof title, "Ratios by %s: %s", by_order ? "order" : "head", run->label);
     figure_options options = {
-        .title = title,
         .x = {.label = by_order ? "order n" : "head", .logarithmic = by_order && wide},
         .y = {.label = "coupled / content"}};
-    szg_status status = open_drawing(page_context(page), &options, &self);
+    szg_status status = open_drawing(
+        page_context(page), run, by_order ? "ratios by order" : "ratios by head", options, &self);
     if (status == SZG_OK)
         fputs("Coupled over content, below 1 is smaller: ", self.caption.stream);
     if (status == SZG_OK)

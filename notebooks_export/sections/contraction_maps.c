@@ -101,7 +101,9 @@ static szg_status caption_of(szg_context *context, const contraction_run *run, c
         say_cells(out->stream, run, ratios);
         return words_end(context, out);
     }
-    fputs("Below 1 the field of values is contracted: ", out->stream);
+    fputs("Below 1 the encoding narrows the Hermitian part's spectrum (a cell is the mean over "
+          "probes): ",
+          out->stream);
     if (run->steps > 1) {
         say_step(out->stream, run, ratios, 0);
         fputs(", ", out->stream);
@@ -113,12 +115,12 @@ static szg_status caption_of(szg_context *context, const contraction_run *run, c
 
 /* ---- Figures ---- */
 
-static szg_status put_map(page *page, const contraction_run *run, const figure_options *options,
-                          const figure_map *map, const double *ratios) {
+static szg_status put_map(page *page, const contraction_run *run, const char *what,
+                          figure_options options, const figure_map *map, const double *ratios) {
     szg_context *context = page_context(page);
     figure *figure = NULL;
     words caption = {0};
-    SZG_TRY(figure_open(context, options, &figure));
+    SZG_TRY(contraction_figure_open(context, run, what, options, &figure));
     szg_status status = figure_cells(context, figure, map);
     if (status == SZG_OK)
         status = caption_of(context, run, ratios, map->value == ratios, &caption);
@@ -166,12 +168,11 @@ static szg_status name_heads(szg_context *context, const contraction_run *run, n
 
 static szg_status put_heads(page *page, const contraction_run *run, const double *ratios,
                             double *cell) {
-    char title[6 * SHORT_TEXT], step[WHOLE_TEXT];
+    char what[SHORT_TEXT], step[WHOLE_TEXT];
     names layer = {0}, head = {0};
-    figure_options options = {.title = title, .x = {.label = "head"}, .y = {.label = "layer"}};
-    snprintf(title, sizeof title, "Width ratio by layer and head%s%s: %s",
-             run->steps > 0 ? " at step " : "",
-             run->steps > 0 ? whole_text(run->step[run->steps - 1], step) : "", run->label);
+    figure_options options = {.x = {.label = "head"}, .y = {.label = "layer"}};
+    snprintf(what, sizeof what, "width ratio%s%s", run->steps > 0 ? " at step " : "",
+             run->steps > 0 ? whole_text(run->step[run->steps - 1], step) : "");
     options.height = run->layers.count < 10 ? 160 + 24 * (int)run->layers.count : 400;
     spread_heads(run, ratios, cell);
     szg_status status = name_heads(page_context(page), run, &layer, &head);
@@ -183,7 +184,7 @@ static szg_status put_heads(page *page, const contraction_run *run, const double
                       .what = "width ratio"};
     choose_ends(run->layers.count * run->columns, cell, &map);
     if (status == SZG_OK)
-        status = put_map(page, run, &options, &map, ratios);
+        status = put_map(page, run, what, options, &map, ratios);
     close_names(&layer);
     close_names(&head);
     return status;
@@ -195,8 +196,8 @@ static bool is_map(page *page, const contraction_run *run, int64_t rows, int64_t
         return false;
     if (rows <= MOST_CELLS / columns)
         return true;
-    page_paragraph(page, "%s: %" PRId64 " by %" PRId64 " cells are too many for a map.", run->label,
-                   rows, columns);
+    page_paragraph(page, "%s: %" PRId64 " by %" PRId64 " cells are too many for a map.",
+                   run->name.text, rows, columns);
     return false;
 }
 
@@ -232,16 +233,13 @@ static szg_status name_pairs(szg_context *context, const contraction_run *run, n
 }
 
 szg_status contraction_draw_steps(page *page, const contraction_run *run) {
-    char title[6 * SHORT_TEXT];
     double *ratios;
     names pair = {0}, step = {0};
     if (run->steps < 2 || !is_map(page, run, run->pairs, run->steps))
         return SZG_OK;
     SZG_TRY(contraction_run_ratios(page_context(page), run, &ratios));
-    snprintf(title, sizeof title, "Width ratio by head and step: %s", run->label);
     szg_status status = name_pairs(page_context(page), run, &pair, &step);
-    figure_options options = {
-        .title = title, .x = {.label = "training step"}, .y = {.label = "layer.head"}};
+    figure_options options = {.x = {.label = "training step"}, .y = {.label = "layer.head"}};
     options.height = run->pairs < 24 ? 160 + 16 * (int)run->pairs : 560;
     figure_map map = {.rows = run->pairs,
                       .columns = run->steps,
@@ -251,7 +249,7 @@ szg_status contraction_draw_steps(page *page, const contraction_run *run) {
                       .what = "width ratio"};
     choose_ends(run->pairs * run->steps, ratios, &map);
     if (status == SZG_OK)
-        status = put_map(page, run, &options, &map, ratios);
+        status = put_map(page, run, "width ratio by head and step", options, &map, ratios);
     close_names(&pair);
     close_names(&step);
     szg_memory_free(ratios);

@@ -6,26 +6,37 @@
 
 #include "contraction_run.h"
 
-static void add_part(char out[4 * SHORT_TEXT], const char *before, const char *text) {
-    char own[SHORT_TEXT];
-    size_t used = strlen(out);
-    if (text)
-        snprintf(out + used, 4 * SHORT_TEXT - used, "%s%s", used ? before : "",
-                 short_text(text, own));
+enum { RESULT_CHARACTERS = 64 };
+
+static void say_name(words *words, const void *of) {
+    rows run = *(const rows *)of;
+    const char *result = rows_text(run, 0, "result");
+    double seed = rows_real(run, 0, "seed");
+    char number[WHOLE_TEXT];
+    words_run(words, run);
+    if (isfinite(seed))
+        fprintf(words->stream, ", seed %s", whole_text(seed, number));
+    if (result && strcmp(result, ".") != 0) {
+        fputs(", in ", words->stream);
+        words_clipped(words, result, RESULT_CHARACTERS);
+    }
 }
 
-/* "rope, distance, seed 0, train/run-0" */
-static void label_run(contraction_run *run) {
-    const char *encoding = rows_text(run->of, 0, "encoding"),
-               *result = rows_text(run->of, 0, "result");
-    double seed = rows_real(run->of, 0, "seed");
-    char number[WHOLE_TEXT];
-    add_part(run->label, "", encoding ? encoding : rows_text(run->of, 0, "source"));
-    add_part(run->label, ", ", rows_text(run->of, 0, "task"));
-    if (isfinite(seed))
-        add_part(run->label, ", seed ", whole_text(seed, number));
-    if (result && strcmp(result, ".") != 0)
-        add_part(run->label, ", ", result);
+typedef struct titled {
+    rows of;
+    const char *what;
+} titled;
+
+static void say_title(words *words, const void *of) {
+    const titled *title = of;
+    words_run(words, title->of);
+    fprintf(words->stream, ": %s", title->what);
+}
+
+szg_status contraction_figure_open(szg_context *context, const contraction_run *run,
+                                   const char *what, figure_options options, figure **out) {
+    titled title = {run->of, what};
+    return figure_open_titled(context, options, say_title, &title, out);
 }
 
 static szg_status find_parts(szg_context *context, contraction_run *run) {
@@ -41,8 +52,9 @@ static szg_status find_parts(szg_context *context, contraction_run *run) {
 
 szg_status contraction_run_open(szg_context *context, rows of, contraction_run *out) {
     *out = (contraction_run){.of = of};
-    label_run(out);
-    szg_status status = find_parts(context, out);
+    szg_status status = words_say(context, say_name, &out->of, &out->name);
+    if (status == SZG_OK)
+        status = find_parts(context, out);
     if (status != SZG_OK)
         contraction_run_close(out);
     return status;
@@ -55,6 +67,7 @@ void contraction_run_close(contraction_run *run) {
     groups_free(&run->layers);
     szg_memory_free(run->column);
     szg_memory_free(run->step);
+    words_free(&run->name);
     *run = (contraction_run){0};
 }
 

@@ -5,13 +5,13 @@
 #include "band.h"
 #include "numbered.h"
 #include "section.h"
+#include "captioned.h"
 #include "short.h"
-#include "words.h"
 
 /* Layers and heads in their order; a pair is a layer and a head that the rows have. */
 typedef struct contraction_run {
     rows of;
-    char label[4 * SHORT_TEXT];
+    words name;            /* "rope, distance (text), seed 0, in RESULT" */
     groups layers, *heads; /* heads: [layers] */
     int64_t pairs, columns;
     double *column; /* distinct heads of all layers, ascending */
@@ -22,6 +22,11 @@ typedef struct contraction_run {
 SZG_CHECK_RESULT szg_status contraction_run_open(szg_context *context, rows of,
                                                  contraction_run *out);
 void contraction_run_close(contraction_run *run);
+
+/* Opens a figure of the run: "rope, distance (text): WHAT". */
+SZG_CHECK_RESULT szg_status contraction_figure_open(szg_context *context,
+                                                    const contraction_run *run, const char *what,
+                                                    figure_options options, figure **out);
 
 /* The width ratio of every pair at every step (at one, where rows have no step), the mean over
  * probes: [pairs, contraction_run_steps], NaN where there is none (szg_memory_free). */
@@ -40,8 +45,8 @@ SZG_CHECK_RESULT szg_status contraction_draw_layer(page *page, const contraction
 /* A quantity over the steps, a line a layer. */
 typedef struct contraction_quantity {
     const char *column, *beside; /* beside: drawn thin, NULL: nothing */
-    const char *label, *hint;    /* hint: what the caption ends with */
-    bool share;                  /* of rows: least and greatest say nothing */
+    const char *title, *hint; /* title: goes on behind the run; hint: what the caption ends with */
+    bool share;               /* of rows: least and greatest say nothing */
 } contraction_quantity;
 
 SZG_CHECK_RESULT szg_status contraction_draw_quantity(page *page, const contraction_run *run,

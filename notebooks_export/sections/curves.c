@@ -35,17 +35,12 @@ static void print_cell(FILE *stream, rows of, int64_t index, const char *column)
     fprintf(stream, "%s\x1f", text ? text : "");
 }
 
-/* A run's path in a reproduction is EXPERIMENT/TASK/ENCODING/run-SEED. */
-static int experiment_length(const char *run) {
-    return run ? (int)strcspn(run, "/") : 0;
-}
-
 static bool reproduced_figure(FILE *stream, rows of, int64_t index, const void *user) {
     const char *run = rows_text(of, index, "run");
     (void)user;
     print_cell(stream, of, index, "result");
     print_cell(stream, of, index, "task");
-    fprintf(stream, "%.*s", experiment_length(run), run ? run : "");
+    fprintf(stream, "%.*s", (int)experiment_length(run), run ? run : "");
     return true;
 }
 
@@ -223,7 +218,7 @@ static szg_status open_curves(szg_context *context, const curves *self, figure *
     char title[8 * SHORT_TEXT], task[SHORT_TEXT], run[SHORT_TEXT];
     const char *path = rows_text(self->of, 0, "run");
     bool reproduced = strcmp(szg_table_name(self->of.table), "reproduce_curves") == 0;
-    int length = reproduced ? experiment_length(path) : 0;
+    int length = reproduced ? (int)experiment_length(path) : 0;
     bool accuracy = strcmp(self->quantity, "accuracy") == 0;
     snprintf(run, sizeof run, "%.*s", length < SHORT_TEXT ? length : SHORT_TEXT - 1,
              path ? path : "");

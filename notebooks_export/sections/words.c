@@ -49,6 +49,31 @@ void words_file(words *words, const char *path) {
     words_clipped(words, last, NAME_CHARACTERS);
 }
 
+int64_t experiment_length(const char *run) {
+    const char *slash = run ? strchr(run, '/') : NULL;
+    return slash ? slash - run : 0;
+}
+
+void words_run(words *words, rows of) {
+    const char *encoding = rows_text(of, 0, "encoding"), *task = rows_text(of, 0, "task");
+    const char *experiment = rows_text(of, 0, "experiment"), *run = rows_text(of, 0, "run");
+    int64_t length = experiment_length(run);
+    words_clipped(words, encoding ? encoding : rows_text(of, 0, "source"), NAME_CHARACTERS);
+    if (task) {
+        fputs(", ", words->stream);
+        words_clipped(words, task, NAME_CHARACTERS);
+    }
+    if (!experiment && length == 0)
+        return;
+    char folder[4 * NAME_CHARACTERS + 1]; /* no character has more than four bytes */
+    snprintf(folder, sizeof folder, "%.*s",
+             (int)(length < (int64_t)sizeof folder ? length : (int64_t)sizeof folder),
+             length ? run : "");
+    fputs(" (", words->stream);
+    words_clipped(words, experiment ? experiment : folder, NAME_CHARACTERS);
+    fputs(")", words->stream);
+}
+
 /* ", NAME 3" where the cell is a number. */
 static void print_index(words *words, rows of, const char *column) {
     double value = rows_real(of, 0, column);

@@ -25,6 +25,13 @@ void words_clipped(words *words, const char *text, int64_t characters);
 /* A file or folder that a source names, by its last part. */
 void words_file(words *words, const char *path);
 
+/* What the run that the first of these rows belongs to has learned: "rope, distance (text)", the
+ * encoding, or the source where there is none, the task and the experiment of a reproduction. */
+void words_run(words *words, rows of);
+/* The experiment in a run's path within a reproduction, EXPERIMENT/TASK/ENCODING/run-SEED: its
+ * bytes at the beginning; 0: `run` is no such path. */
+int64_t experiment_length(const char *run);
+
 /* What the first of these rows is about, by its columns: "SOURCE, layer 2, head 3, matrix", and
  * "in RESULT" where the table has rows of several results. */
 void words_key(words *words, rows of);

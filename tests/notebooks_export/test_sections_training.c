@@ -375,8 +375,8 @@ START_TEST(contraction_counts_heads_below_one) {
             heads_below(STEPS - 1));
     ck_assert_int_eq(marks_of(text, "contraction", 1), LAYERS * HEADS);
     for (int64_t layer = 0; layer < LAYERS; layer++) /* lines, areas of two probes, the rule */
-        ck_assert_int_eq(marks_of(text, "contraction", 2 + layer), HEADS + HEADS + 1);
-    ck_assert_int_eq(marks_of(text, "contraction", 4), LAYERS * HEADS * STEPS);
+        ck_assert_int_eq(marks_of(text, "contraction", 3 + layer), HEADS + HEADS + 1);
+    ck_assert_int_eq(marks_of(text, "contraction", 2), LAYERS * HEADS * STEPS);
     ck_says(text, "Below 1, in blue, are %" PRId64 " of 24 values",
             heads_below(0) + heads_below(1) + heads_below(2) + heads_below(3));
     ck_assert_int_eq(marks_of(text, "contraction", 5), LAYERS * 2); /* coupled, content */
@@ -422,8 +422,9 @@ START_TEST(switches_decide_nothing_on_few_seeds) {
                           "none,text,rope,count,q=a,q=b,,,0,0.6,0.03,3,,,0,\n",
                  NULL, NULL);
     char *text = section_text(page_text(), "switches");
-    ck_says(text, "is -0.5 (one); 1 of 3 differences exceed their own spread over at least 3 "
-                  "seeds, and 1 rests on fewer seeds, which decides nothing");
+    ck_says(text, "is -0.5 (one); 1 of 3 differences exceed their own spread, one standard "
+                  "deviation over at least 3 seeds, a hint and no test, and 1 rests on fewer "
+                  "seeds, which decides nothing");
     /* points with and without, lines between them, spreads */
     ck_assert_int_eq(marks_of(text, "switches", 1), (3 + 4) + 3 + (2 + 3));
     ck_says(text, "mask, with the switch: m=none; accuracy 0.9, spread 0.02, seeds 3; difference "
