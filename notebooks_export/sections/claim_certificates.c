@@ -33,6 +33,7 @@ sides certificate_sides(rows certificates, int64_t index) {
         .name = {cell_or(certificates, index, "left", "left"),
                  cell_or(certificates, index, "right", "right")},
         .relation = cell_or(certificates, index, "relation", "?"),
+        .kind = cell_or(certificates, index, "kind", ""),
     };
 }
 
@@ -157,6 +158,12 @@ void sides_say(words *say, const sides *s) {
     words_clipped(say, s->name[1], NAME_CHARACTERS);
 }
 
+const char *sides_equality(const sides *s) {
+    return strcmp(s->kind, "exact") == 0        ? ", and equality is decided exactly"
+           : strcmp(s->kind, "structural") == 0 ? ", and equality has a proof (docs/theory.md)"
+                                                : ", which alone shows no equality";
+}
+
 static void say_caption(words *say, rows of, int64_t index, const sides *s) {
     const char *note = rows_text(of, index, "note");
     bool equal = strcmp(s->relation, "=") == 0;
@@ -164,7 +171,8 @@ static void say_caption(words *say, rows of, int64_t index, const sides *s) {
     if (!sides_agree(s))
         fputs(": the enclosures in the file do not show this", say->stream);
     else if (equal)
-        fprintf(say->stream, ": both enclosures lie at %.6g", (s->lo[0] + s->hi[0]) / 2);
+        fprintf(say->stream, ": both enclosures lie at %.6g%s", (s->lo[0] + s->hi[0]) / 2,
+                sides_equality(s));
     else
         fprintf(say->stream, ": the enclosures, at %.6g and %.6g, do not meet",
                 (s->lo[0] + s->hi[0]) / 2, (s->lo[1] + s->hi[1]) / 2);

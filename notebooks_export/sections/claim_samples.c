@@ -54,11 +54,13 @@ static void say_caption(words *say, const curve *curve, const sides *s) {
     range f = range_of(curve->of.count, curve->f), g = range_of(curve->of.count, curve->g);
     if (s) {
         sides_say(say, s);
+        bool equal = sides_agree(s) && strcmp(s->relation, "=") == 0;
         fprintf(say->stream,
-                sides_agree(s) ? ": certified at %.6g and %.6g; "
+                sides_agree(s) ? ": certified at %.6g and %.6g%s; "
                                : ", which the certificate's enclosures, at %.6g and "
-                                 "%.6g, do not show; ",
-                (s->lo[0] + s->hi[0]) / 2, (s->lo[1] + s->hi[1]) / 2);
+                                 "%.6g, do not show%s; ",
+                (s->lo[0] + s->hi[0]) / 2, (s->lo[1] + s->hi[1]) / 2,
+                equal ? sides_equality(s) : "");
     }
     fprintf(say->stream,
             "on these %" PRId64 " samples abs(f) reaches %.6g and abs(g) %.6g, the width of f is "

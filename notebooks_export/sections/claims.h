@@ -17,7 +17,7 @@ typedef struct claim {
 /* The two certified quantities of a certificate; NaN where the file has no number. */
 typedef struct sides {
     double lo[2], hi[2]; /* left, right */
-    const char *name[2], *relation;
+    const char *name[2], *relation, *kind;
 } sides;
 
 /* ---- claim_certificates.c ---- */
@@ -30,6 +30,9 @@ bool sides_agree(const sides *sides);
 
 /* "max|f| > max|g|" */
 void sides_say(words *say, const sides *sides);
+
+/* What shows an equality, which two enclosures that meet do not. */
+const char *sides_equality(const sides *sides);
 
 /* The certificates as a table: enclosures in decimals, exact texts kept. */
 SZG_CHECK_RESULT szg_status claim_certificates(const claim *claim);

@@ -28,6 +28,7 @@ typedef struct spectrum_series {
     int64_t zeros;                         /* further values that are 0 */
     quantiles spectrum;                    /* of re */
     quantiles symbol;                      /* total 0: no symbol whose quantiles compare */
+    double blur;                           /* of those quantiles, as the samples are so many */
     double lo, hi;                         /* certified to hold every value; NaN: nothing is */
     double radius;                         /* the same for moduli */
 } spectrum_series;

@@ -81,14 +81,18 @@ static szg_status print_caption(page *page, const ranges *of, rows from, figure 
     words caption;
     szg_status status = words_open(page_context(page), &caption);
     if (status == SZG_OK) {
-        fprintf(caption.stream,
-                "The ends of the spectrum beside the certified range of the symbol: %" PRId64
-                " of %" PRId64 " spectra with such a range lie in it.",
-                of->within, of->bounded);
+        if (of->bounded > 0)
+            fprintf(caption.stream,
+                    "The ends of the spectrum beside the certified range of the symbol: %" PRId64
+                    " of %" PRId64 " spectra with such a range lie in it.",
+                    of->within, of->bounded);
+        else
+            fputs("The ends of the spectrum; no certified range bounds them.", caption.stream);
         if (of->singular.points > 0)
-            fputs(" Where eigenvalues are complex or were not computed, singular values are drawn, "
-                  "which the maximum of |a| bounds.",
-                  caption.stream);
+            fprintf(caption.stream,
+                    " Where eigenvalues are complex or were not computed, singular values are "
+                    "drawn%s.",
+                    of->bounded > 0 ? ", from 0 to the maximum of |a| where a range is" : "");
         if (of->rows < from.count)
             fprintf(caption.stream, " The first %" PRId64 " of %" PRId64 " rows are drawn.",
                     of->rows, from.count);

@@ -45,6 +45,15 @@ static bool any_nonzero(int64_t count, const double *value) {
     return false;
 }
 
+/* The mean distance of a function that runs from sample to sample from the sample next to it: a
+ * quarter of its way round. */
+static double blur_of(int64_t count, const double *sample) {
+    double way = 0;
+    for (int64_t i = 0; i < count; i++)
+        way += fabs(sample[i] - sample[i > 0 ? i - 1 : count - 1]);
+    return way / (4 * (double)count);
+}
+
 /* Of a real symbol its values; for singular values those of its modulus. Eigenvalues have nothing
  * to compare with in a complex symbol. */
 static szg_status read_symbol(szg_context *context, spectrum_series *out) {
@@ -57,6 +66,7 @@ static szg_status read_symbol(szg_context *context, spectrum_series *out) {
     if (status == SZG_OK) {
         for (int64_t i = 0; out->singular && i < samples.count; i++)
             re[i] = hypot(re[i], im[i]);
+        out->blur = blur_of(samples.count, re);
         if (out->singular || !any_nonzero(samples.count, im))
             status = quantiles_of(context, samples.count, re, 0, &out->symbol);
         szg_memory_free(im);

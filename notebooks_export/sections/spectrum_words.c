@@ -97,9 +97,10 @@ static void print_range(words *words, const spectrum_series *series) {
     number(words, "", series->hi, "]");
 }
 
-/* The distance to the symbol's quantiles at each order. */
+/* The distance to the symbol's quantiles at each order, and what of it is the samples'. */
 static void print_distances(words *words, const spectrum_series *series, int64_t count) {
     bool first = true;
+    double blur = 0;
     for (int64_t i = 0; i < count; i++) {
         double distance = quantiles_distance(&series[i].spectrum, &series[i].symbol);
         if (isnan(distance))
@@ -108,22 +109,71 @@ static void print_distances(words *words, const spectrum_series *series, int64_t
         html_number(words->stream, distance);
         if (count > 1)
             number(words, " (n = ", series[i].n, ")");
+        blur = fmax(blur, series[i].blur);
         first = false;
     }
-    if (!first)
-        fputs(" from the symbol's quantiles (1-Wasserstein distance).", words->stream);
+    if (first)
+        return;
+    fprintf(words->stream, " from the quantiles of %s (1-Wasserstein distance",
+            series->singular ? "|a|" : "the symbol");
+    if (blur > 0)
+        number(words, ", of which the finite number of samples makes up to about ", blur, "");
+    fputs(").", words->stream);
+}
+
+/* Where the values reach, for want of a certified range, and how many are 0. */
+static void print_extent(words *words, const spectrum_series *series) {
+    const quantiles *of = &series->spectrum;
+    if (of->total == 0)
+        return;
+    if (isnan(series->hi)) {
+        fprintf(words->stream, "The %" PRId64 " %s", of->total, values_name(series));
+        number(words, " reach from ", quantiles_at(of, 0), "");
+        number(words, " to ", quantiles_at(of, 1), ", and no certified range bounds them");
+        if (!isnan(series->n))
+            number(words, " (n = ", series->n, ")");
+        fputs(". ", words->stream);
+    }
+    if (of->zeros > 0)
+        fprintf(words->stream, "Exactly 0 are %" PRId64 " of %" PRId64 ". ", of->zeros, of->total);
+}
+
+/* Why no curve of a symbol stands beside the values. */
+static void print_no_symbol(words *words, const spectrum_series *series) {
+    if (series->samples && series->symbol.total == 0)
+        fputs("The symbol is complex: it has no quantiles for eigenvalues to follow.",
+              words->stream);
+    else if (!series->samples)
+        fputs("No symbol stands beside these values.", words->stream);
+}
+
+/* Of which matrix these are the eigenvalues, where it is not the one that the figure names. */
+static void print_matrix(words *words, const spectrum_series *series) {
+    const char *note = rows_text(series->values, 0, "note");
+    const char *method = series->summary ? rows_text(*series->summary, 0, "method") : NULL;
+    if (series->singular)
+        return;
+    if (note && strstr(note, "of the Hermitian part"))
+        fputs(" These are eigenvalues of the Hermitian part (L + L^T)/2.", words->stream);
+    if (method && strstr(method, "triangular"))
+        fputs(" The matrix is triangular, its eigenvalues are its diagonal: its size is in the "
+              "singular values.",
+              words->stream);
 }
 
 void spectrum_describe_curves(words *words, const spectrum_series *series, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        if (isnan(series[i].hi))
-            continue;
-        print_range(words, &series[i]);
-        if (count > 1)
-            number(words, " at n = ", series[i].n, "");
-        fputs(". ", words->stream);
+        if (!isnan(series[i].hi)) {
+            print_range(words, &series[i]);
+            if (count > 1)
+                number(words, " at n = ", series[i].n, "");
+            fputs(". ", words->stream);
+        }
+        print_extent(words, &series[i]);
     }
     print_distances(words, series, count);
+    print_no_symbol(words, series);
+    print_matrix(words, series);
     if (series->symbol.total > 0)
         print_theorem(words, series);
     print_part(words, series);

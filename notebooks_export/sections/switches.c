@@ -126,11 +126,13 @@ static void print_caption(FILE *stream, const switches *self) {
     }
     fputs("The largest difference, with the switch less without it, is ", stream);
     print_real(stream, rows_real(self->of, row_of(self, largest), "difference"));
-    fprintf(stream,
-            " (%s); %" PRId64 " of %" PRId64
-            " differences exceed their own spread over at least %d seeds",
-            short_text(rows_text(self->of, row_of(self, largest), "experiment"), name), beyond,
-            known, SEEDS_NEEDED);
+    fprintf(
+        stream,
+        " (%s); %" PRId64 " of %" PRId64
+        " differences exceed their own spread, one standard deviation over at least %d seeds, a "
+        "hint and no test",
+        short_text(rows_text(self->of, row_of(self, largest), "experiment"), name), beyond, known,
+        SEEDS_NEEDED);
     if (few > 0)
         fprintf(stream, ", and %" PRId64 " rest%s on fewer seeds, which decides nothing", few,
                 few == 1 ? "s" : "");

@@ -62,10 +62,11 @@ static szg_status add_stems(szg_context *context, figure *figure, const masses *
 static void describe(words *words, const masses *of, bool logarithmic) {
     fprintf(words->stream, "%" PRId64 " point masses, ", of->count);
     html_number(words->stream, of->total);
-    fputs(
-        " in sum, half of each at theta and half at -theta: such a kernel has no symbol that is a "
-        "function, and no limit theorem for its eigenvalues",
-        words->stream);
+    fputs(" in sum, half of each at theta and half at -theta (one at 0 is whole): such a kernel "
+          "has no "
+          "symbol that is a function, and no limit theorem for its eigenvalues; a truncated symbol "
+          "bounds them at its own n alone",
+          words->stream);
     if (logarithmic && of->at_zero > 0) {
         fputs("; the mass ", words->stream);
         html_number(words->stream, of->zero_mass);

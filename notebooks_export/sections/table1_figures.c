@@ -104,8 +104,8 @@ static void say_levels(words *say, const bars *b) {
     double length = common(b->count, b->length), ceiling = common(b->count, b->ceiling);
     if (isfinite(length))
         fprintf(say->stream, "; a sequence's length alone gives %.1f%%", length);
-    if (isfinite(ceiling))
-        fprintf(say->stream, "; no classifier can exceed %.1f%%", ceiling);
+    if (ceiling < 100) /* as the label does not follow from the sequence alone */
+        fprintf(say->stream, "; no classifier can expect more than %.1f%%", ceiling);
 }
 
 static void say_caption(words *say, const bars *b) {

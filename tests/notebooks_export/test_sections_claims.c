@@ -200,7 +200,7 @@ START_TEST(relations_are_judged_by_the_enclosures) {
          "a &gt; b: the enclosures in the file do not show this"},
         {"a\t<\tb\t1\t\t\t0x1p+0\t0x1p+1\t0x1p+1\t0x1p+2",
          "a &lt; b: the enclosures in the file do not show this"},
-        {"a\t=\tb\t1\t\t\t0x1p+0\t0x1p+1\t0x1p+1\t0x1p+2", "a = b: both enclosures lie at 1.5"},
+        {"a\t=\tb\t1\t\t\t0x1p+0\t0x1p+1\t0x1p+1\t0x1p+2", "a = b: both enclosures lie at 1.5, which alone shows no equality"},
         {"a\t=\tb\t1\t\t\t0\t1\t2\t3", "a = b: the enclosures in the file do not show this"},
         {"a\t!=\tb\t1\t\t\t2\t3\t0\t1", "a != b: the enclosures, at 2.5 and 0.5, do not meet"},
         {"a\tis\tb\t1\t\t\t2\t3\t0\t1", "a is b: the enclosures in the file do not show this"},

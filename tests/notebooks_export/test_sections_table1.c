@@ -50,7 +50,7 @@ START_TEST(numbers_stand_beside_the_papers) {
     /* Two figures of `text`, none of `open`, where nothing has run. */
     ck_assert_int_eq(occurrences(section, "<figure id="), 2);
     ck_has(section, "Task 1, trigger distance: rope is highest here with 93.6% (paper 92.6%); a "
-                    "sequence&#39;s length alone gives 19.5%; no classifier can exceed 99.3%; "
+                    "sequence&#39;s length alone gives 19.5%; no classifier can expect more than 99.3%; "
                     "whiskers are one standard deviation");
     ck_has(section, "Task 2, trigger count: mla is highest here with 77.7% (paper 97.4%)");
     ck_has(section, "one seed each, so no intervals");
