@@ -1,0 +1,139 @@
+/* The sections about checkpoints, on results made by hand: what the page says is
+ * counted here by loops over the same numbers. */
+#include <math.h>
+
+#include "sections_builder.h"
+
+enum { LAYERS = 2, HEADS = 10 };
+
+static double share_of(int64_t layer, int64_t head) {
+    return 0.5 + 0.4 * sin((double)(3 * layer + head));
+}
+
+static void add_heads(builder *b) {
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        for (int64_t head = 0; head < HEADS; head++) {
+            row(b);
+            text(b, "source", HOSTILE);
+            whole(b, "layer", layer);
+            whole(b, "head", head);
+            text(b, "matrix", "position");
+            real(b, "toeplitzness", share_of(layer, head));
+        }
+    row(b); /* a key that no array may be indexed by */
+    whole(b, "layer", INT64_MAX);
+    whole(b, "head", INT64_MIN);
+}
+
+static void add_spectra(builder *b, const char *value, const char *by) {
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        for (int64_t head = 0; head < HEADS; head++)
+            for (int i = 0; i < 3; i++) {
+                row(b);
+                text(b, "source", HOSTILE);
+                whole(b, "layer", layer);
+                whole(b, "head", head);
+                real(b, value, (double)(1 + i) * share_of(layer, head));
+                if (by)
+                    real(b, by, pow(10, -i));
+                else
+                    text(b, "kind", "singular");
+                if (by)
+                    whole(b, "pair", i);
+            }
+}
+
+START_TEST(heads_of_a_checkpoint) {
+    double sum = 0, most = 0, peak = 0;
+    int64_t where = 0;
+    builder b = {0};
+    begin(&b, "checkpoint");
+    table(&b, "summary", "t:source i:layer i:head t:matrix r:toeplitzness r:sigma_max");
+    add_heads(&b);
+    table(&b, "spectra", "t:source i:layer i:head t:matrix t:kind r:re r:im");
+    add_spectra(&b, "re", NULL);
+    table(&b, "frequencies", "t:source i:layer i:head i:pair r:theta r:energy");
+    add_spectra(&b, "energy", "theta");
+    finish(&b);
+    for (int64_t i = 0; i < LAYERS * HEADS; i++) {
+        double share = share_of(i / HEADS, i % HEADS);
+        sum += share / (LAYERS * HEADS);
+        where = share > most ? i : where;
+        most = fmax(most, share);
+        peak = i < HEADS / 2 ? fmax(peak, 3 * share) : peak;
+    }
+    SAYS("Mean %.6g, least", sum);
+    SAYS("greatest %.6g at layer %d, head %d.", most, (int)(where / HEADS), (int)(where % HEADS));
+    SAYS("The greatest singular value: %.6g in head", peak); /* of the first five heads */
+    SAYS("The greatest energy of a pair: %.6g in head", peak);
+    ck_assert_int_eq(occurrences(page, "<script>alert"), 0);
+    /* One map; of ten heads two figures a layer. */
+    ck_assert_int_eq(occurrences(page, "<figure id=\"toeplitzness-"), 1 + 2 * LAYERS);
+    MARKS("toeplitzness-1", LAYERS * HEADS);
+    MARKS("toeplitzness-2", HEADS / 2);
+    MARKS("rotary-5", HEADS / 2);
+    ck_assert_int_eq(occurrences(page, "CSV: 15 rows of checkpoint_spectra"), 2 * LAYERS);
+    ck_assert_int_eq(occurrences(page, "<figure id=\"rotary-"), 1 + 2 * LAYERS);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(tensors_of_no_known_architecture) {
+    builder b = {0};
+    begin(&b, "checkpoint");
+    table(&b, "summary", "t:source i:layer i:head t:matrix r:sigma_max r:effective_rank");
+    for (int i = 0; i < 500; i++) {
+        row(&b);
+        text(&b, "source", "odd");
+        text(&b, "matrix", i == 7 ? HOSTILE : "tensor");
+        real(&b, "sigma_max", i == 7 ? 12.5 : 1 + 0.01 * i);
+    }
+    finish(&b);
+    SAYS("By largest singular value the first is &lt;script&gt;");
+    SAYS(" with 12.5; the hover text");
+    SAYS("The first 400 of 500 tensors are drawn.");
+    MARKS("toeplitzness-1", 400);
+    ck_assert_int_eq(occurrences(page, "<script>alert"), 0);
+    ck_assert_int_eq(occurrences(page, "<figure id=\"toeplitzness-"), 1);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(columns_that_are_missing) {
+    builder b = {0};
+    begin(&b, "checkpoint");
+    table(&b, "summary", "t:layer i:head");
+    row(&b);
+    table(&b, "spectra", "t:re");
+    row(&b);
+    table(&b, "frequencies", "r:theta");
+    row(&b);
+    finish(&b);
+    SAYS("The table checkpoint_summary has no column of numbers layer");
+    SAYS("The table checkpoint_spectra has no column of numbers re");
+    SAYS("The table checkpoint_frequencies has no column of numbers energy");
+    remove_folder();
+}
+END_TEST
+
+START_TEST(refused_memory) {
+    builder b = {0};
+    begin(&b, "checkpoint");
+    table(&b, "summary", "t:source i:layer i:head t:matrix r:toeplitzness r:sigma_max");
+    add_heads(&b);
+    row(&b);
+    real(&b, "sigma_max", 1);
+    table(&b, "frequencies", "t:source i:layer i:head i:pair r:theta r:energy");
+    row(&b);
+    finish(&b);
+    ck_survives_failed_allocations(20, write_page(folder));
+    remove_folder();
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "heads_of_a_checkpoint", heads_of_a_checkpoint);
+    test_add(suite, "tensors_of_no_known_architecture", tensors_of_no_known_architecture);
+    test_add(suite, "columns_that_are_missing", columns_that_are_missing);
+    test_add(suite, "refused_memory", refused_memory);
+}

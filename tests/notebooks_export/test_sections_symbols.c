@@ -1,0 +1,60 @@
+/* The section about symbols, on results made by hand: what the page says is
+ * counted here by loops over the same numbers. */
+#include <math.h>
+
+#include "sections_builder.h"
+
+START_TEST(symbols_and_their_ends) {
+    const double re[] = {3, 1, -1, 1}, im[] = {0, 1, 0, -1};
+    builder b = {0};
+    begin(&b, "symbol");
+    table(&b, "samples", SAMPLES);
+    add_samples(&b, "kms", 2, 4, re, NULL);
+    add_samples(&b, "kms", 3, 4, re, NULL);
+    add_samples(&b, "t5", 3, 4, re, im);
+    table(&b, "range", RANGE);
+    add_range(&b, "kms", 2, -1, 3, "bounds");
+    add_range(&b, "kms", 3, -1.5, 3.25, "bounds");
+    add_range(&b, "t5", 3, 1, 3, "modulus");
+    table(&b, "atoms", KEY "r:theta r:mass");
+    key(&b, "rope");
+    real(&b, "theta", 1);
+    real(&b, "mass", 0.25);
+    key(&b, "rope");
+    real(&b, "theta", 0.001);
+    real(&b, "mass", 0.5);
+    key(&b, "rope");
+    real(&b, "theta", 0);
+    real(&b, "mass", 0.125);
+    finish(&b);
+    SAYS("The certified ranges of 2 symbols, all within -1.5 to 3.25");
+    SAYS("Certified range of |a| 1 to 3;");
+    SAYS("fewer points than the symbol has oscillations"); /* n = 3: 2 waves in 4 samples */
+    SAYS("3 point masses, 0.875 in sum");
+    SAYS("the mass 0.125 at theta = 0 has no place");
+    ck_assert_int_eq(occurrences(page, "<figure id=\"symbol-"), 3);
+    MARKS("symbol-1", 2 * (1 + 2));
+    MARKS("symbol-2", 3 + 2 * 2); /* three lines; at each end a point and a line */
+    MARKS("symbol-3", 1 + 2);     /* a logarithm leaves 0 out */
+    remove_folder();
+}
+END_TEST
+
+START_TEST(columns_that_are_missing) {
+    builder b = {0};
+    begin(&b, "symbol");
+    table(&b, "samples", "r:theta r:re");
+    row(&b);
+    table(&b, "atoms", "r:theta t:mass");
+    row(&b);
+    finish(&b);
+    SAYS("The table symbol_samples has no column of numbers im");
+    SAYS("The table symbol_atoms has no column of numbers mass");
+    remove_folder();
+}
+END_TEST
+
+void test_register(Suite *suite) {
+    test_add(suite, "symbols_and_their_ends", symbols_and_their_ends);
+    test_add(suite, "columns_that_are_missing", columns_that_are_missing);
+}
