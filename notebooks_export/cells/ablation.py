@@ -4,7 +4,7 @@
 
 How much test accuracy the model loses without one head, layer by layer: a point a head, over all
 seeds, with the density of the points around it and a line at the median. A head that carries the
-task stands far from its layer's median.
+task stands far from its layer's median. One seed is a hint, not a finding.
 """
 rows = table("reproduce_ablation", "ablate_ablation")
 rows = rows[np.isfinite(numbers(rows, "head"))]  # without a head: all of the layer at once

@@ -3,8 +3,9 @@
 ## Contraction ratios
 
 Width of the logits' eigenvalues with the positional encoding over that without it (the Hermitian
-parts; `width_ratio`), a line a head. Below 1 the encoding contracts. Content that differs between
-frequencies need not contract, and trained heads do as they do.
+parts; `width_ratio`), a line a head. Below 1 the encoding narrows them. A rotary encoding cannot
+widen them where all frequencies share one content matrix (claim B3c); in trained heads they do not.
+With `content_kind` zeroed the content has queries and keys of its own.
 """
 rows = table("train_contraction", "capture_contraction", "logits_contraction",
              "reproduce_contraction", "spectrum_contraction")

@@ -3,7 +3,7 @@
 ### Contraction, every head at once
 
 The same ratios over the training steps, a line of the map a head, layer by layer; the two hues meet
-at 1, where the encoding neither contracts nor widens.
+at 1, where the encoding neither narrows nor widens the Hermitian part's spectrum.
 """
 rows = table("train_contraction", "capture_contraction", "reproduce_contraction")
 layer, head = numbers(rows, "layer"), numbers(rows, "head")

@@ -2,20 +2,23 @@
 """
 ### Counterexamples
 
-What the claim compares, as curves over theta: the two symbols f and g. Where a claim says that one
-stays within the other's range, the dotted lines at the ends of f's range show by how much it does
-not.
+Lemma B.1's polynomials f(t) = sum 2 w_i cos(i theta_i + i t) and g, where every theta_i is 0; the
+column `theta` is t. Dotted lines stand at the ends of f's range among these samples; what is
+certified stands in `verify_certificates`.
 """
-curves = some(split(table("verify_samples"), "id", "note"), "counterexamples")
+curves = []
+for key, part in split(table("verify_samples"), "id", "note"):  # a note may come twice
+    again = np.flatnonzero(np.diff(numbers(part, "theta")) < 0) + 1
+    curves += [(key, one) for one in np.split(part, again)]
+curves = some(curves, "counterexamples", 24)
 figure, axes = panels(len(curves))
 for axis, (key, part) in zip(axes, curves):
-    part = part[np.argsort(numbers(part, "theta"), kind="stable")]
     for i, name in enumerate(("f", "g")):
         axis.plot(numbers(part, "theta"), numbers(part, name), **style(2 * i), label=name)
     f = numbers(part, "f")
     if np.isfinite(f).any():
         for end in (np.nanmin(f), np.nanmax(f)):
             axis.axhline(end, color=COLOURS[0], linestyle=":", linewidth=1)
-    axis.set(title=show(*key), xlabel="theta")
+    axis.set(title=show(*key), xlabel="t")
     legend(axis)
 plt.show()

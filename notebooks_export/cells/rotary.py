@@ -2,8 +2,8 @@
 """
 ## Rotary energy by frequency
 
-How much of each head's coupling sits in which rotary frequency: energy of the pair's 2 x 2 block,
-summed over a layer's heads, as a share of the layer. Low frequencies, on the left, see far.
+How much of each head's coupling sits in which rotary frequency: squared norm of the pair's 2 x 2
+block, summed over a layer's heads, as a share of the layer. Low frequencies, on the left, turn slowly.
 """
 rows = table("checkpoint_frequencies")
 rows = rows[numbers(rows, "theta") > 0]

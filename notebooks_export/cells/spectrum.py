@@ -3,18 +3,20 @@
 ## Eigenvalues over the symbol's quantiles
 
 Sorted eigenvalues of the matrix, as points, over the sorted samples of the truncated symbol, as a
-line. The band is the symbol's certified range: no eigenvalue of a Hermitian Toeplitz matrix lies
-outside. Where the order grows, the points follow the line as far as a limit theorem applies (see
-`theorem` in `spectrum_summary`).
+line, where the symbol is real. The band is the symbol's certified range, drawn where it bounds the
+eigenvalues: no eigenvalue of a Hermitian Toeplitz matrix lies outside. The range of a complex
+symbol's modulus, or of the Toeplitz part of content and logits, is no such bound. As the order
+grows, the points follow the line as far as a limit theorem applies (see `theorem` in
+`spectrum_summary`); with `--part ratio` they are eigenvalues of Hermitian parts (see `note`).
 """
+import re
+
 rows, samples, ranges = (table("spectrum_" + name) for name in ("eigenvalues", "samples", "range"))
 KEY = "result", "source", "head", "matrix", "n"
 rows = where(rows, "kind", "eigenvalue")
 rows = rows[np.isfinite(numbers(rows, "re"))]
 symbols = {key: part for key, part in split(samples, *KEY)}
 certified = {key: part for key, part in split(ranges, *KEY)}
-order = {key: numbers(part, "n")[0] - numbers(part, "rank")[0]
-         for key, part in split(table("spectrum_summary"), *KEY)}
 turn, matrices = {}, []
 for key, part in split(rows, *KEY):  # the first head of every source before the second of any
     turn[key[:2]] = turn.get(key[:2], 0) + 1
@@ -29,19 +31,21 @@ for axis, (key, part) in zip(axes, matrices):
         axis.set(xlabel="real part", ylabel="imaginary part")
         continue
     missing = numbers(part, "n")[0] - len(values)
-    if 0 < missing < 10**6 and missing == order.get(key):  # zeros by rank are not listed
+    zeros = re.search(r"\b(\d{1,6}) further values are exactly 0", " ".join(texts(part, "note")))
+    if zeros and missing == int(zeros[1]):
         values = np.append(values, np.zeros(int(missing)))
     elif missing != 0 and np.isfinite(missing):
         axis.text(0.5, 0.5, "a part of the eigenvalues:\nno quantiles", ha="center",
                   transform=axis.transAxes)
         continue
-    if key in certified:
+    notes = " ".join(texts(certified.get(key, ranges[:0]), "note"))
+    if key in certified and not ("modulus" in notes or "Toeplitz part" in notes or "Fejer" in notes):
         low = numbers(certified[key], "min_lo")[0]
         high = numbers(certified[key], "max_hi")[0]
         if np.isfinite(low) and np.isfinite(high):
             axis.axhspan(low, high, color=COLOURS[4], alpha=0.2, label="certified range")
     curve = np.zeros(0)
-    if key in symbols:
+    if key in symbols and not np.nan_to_num(numbers(symbols[key], "im")).any():
         curve = np.sort(numbers(symbols[key], "re"))
         axis.plot((np.arange(len(curve)) + 0.5) / len(curve), curve, color=COLOURS[1],
                   label="symbol's quantiles")

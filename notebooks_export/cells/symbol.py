@@ -3,8 +3,9 @@
 ## Symbols
 
 The generating function over the angle, its real part as a line and, where it has one, its imaginary
-part dashed; dotted lines are the certified minimum and maximum where the symbol is real. The symbol
-of a trained head belongs to the Toeplitz part of its position-position term alone.
+part dashed; dotted lines are the certified minimum and maximum where the symbol is real. A truncated
+symbol bounds the eigenvalues at its own order, a Fejer mean does not. The symbol of content, logits
+or a trained head's position-position term is that of the Toeplitz part, which bounds nothing else.
 """
 name = next(name for name in ("symbol", "spectrum", "checkpoint") if len(table(name + "_samples")))
 KEY = "result", "source", "layer", "head", "matrix", "n"

@@ -2,8 +2,10 @@
 """
 ## Table 1: accuracies beside the paper's
 
-Test accuracy in percent of the runs here, and what the paper prints; between them the ceiling, the
-best accuracy that any rule over the labels can have on this data. A dash: no run, or nothing printed.
+Test accuracy in percent of the runs here, and what the paper prints; beside them the ceiling, the
+best accuracy that a classifier can expect on such data. A dash: no run, or nothing printed. Where
+`reproduce_settings` has smaller sizes than the paper's, the numbers say nothing on whether its own
+reproduce; those of one seed have no interval.
 """
 rows = table("reproduce_table1")
 

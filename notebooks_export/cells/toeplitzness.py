@@ -3,7 +3,7 @@
 ## Toeplitzness of a checkpoint
 
 How much of each head's position-position term depends on the distance alone: the share of its
-Frobenius norm that the means along diagonals carry, layer by head. 1 is a Toeplitz matrix.
+squared Frobenius norm that the means along diagonals carry, layer by head. 1 is a Toeplitz matrix.
 """
 rows = table("checkpoint_summary")
 rows = rows[np.isfinite(numbers(rows, "toeplitzness"))]
