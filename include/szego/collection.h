@@ -34,12 +34,13 @@ const szg_result *szg_collection_result(const szg_collection *collection, int64_
 int64_t szg_collection_bad_count(const szg_collection *collection);
 const char *szg_collection_bad(const szg_collection *collection, int64_t index);
 
-/* The tables of all results, one for each command and table name: COMMAND_TABLE ("train_metrics").
- * Its rows are those of every result, in order; its columns are `result` (the path) and those of
- * the results' tables in the order in which they first appear, with `note` last. A column that two
- * results type differently has the wider type (integer, real, text): an integer becomes a real only
- * where all of the column's are doubles exactly. A column of theirs that is called `result` itself
- * is `result_`, with more underscores where that is taken. The tables belong to the collection. */
+/* The tables of all results, one for each command and table name: COMMAND_TABLE ("train_metrics"),
+ * hyphens of a command as underscores. Its rows are those of every result, in order; its columns
+ * are `result` (the path) and those of the results' tables in the order in which they first appear,
+ * with `note` last. A column that two results type differently has the wider type (integer, real,
+ * text): an integer becomes a real only where all of the column's are doubles exactly. A column of
+ * theirs that is called `result` itself is `result_`, with more underscores where that is taken.
+ * The tables belong to the collection. */
 int64_t szg_collection_tables(const szg_collection *collection);
 const szg_table *szg_collection_table(const szg_collection *collection, int64_t index);
 /* By its name; NULL where no result has it. */

@@ -29,8 +29,8 @@ void szg_result_close(szg_result **result);
 szg_json *szg_result_provenance(const szg_result *result);
 
 /* Appends a table; the result owns it from now on and *table is NULL, on failure too. SZG_EINVAL: a
- * second table of that name, a name that is not lower-case letters, digits and underscores, or
- * "provenance". */
+ * second table of that name, a name that is not lower-case letters, digits and underscores or
+ * longer than 200 characters, "provenance" and "manifest". */
 SZG_CHECK_RESULT szg_status szg_result_add(szg_context *context, szg_result *result,
                                            szg_table **table);
 

@@ -25,9 +25,19 @@ static mode_t default_mode(void) {
     return 0666 & ~mask;
 }
 
+/* Renaming over a device or a pipe would put a file in its place, /dev/null included. */
+static szg_status check_target(szg_context *context, const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode))
+        return SZG_OK;
+    return szg_fail(context, SZG_EIO, "%s: cannot be written: is %s", path,
+                    S_ISDIR(info.st_mode) ? "a folder" : "not a regular file");
+}
+
 szg_status szg_writer_open(szg_context *context, const char *path, szg_writer **out) {
     *out = NULL;
     szg_writer *writer;
+    SZG_TRY(check_target(context, path));
     SZG_TRY(szg_memory_alloc(context, 1, sizeof *writer, &writer));
     szg_status status;
     SZG_TRY_GOTO(status, szg_memory_copy_text(context, path, &writer->path), fail);

@@ -58,6 +58,9 @@ szg_status szg_result_check_name(szg_context *context, const szg_result *result,
     if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
         return szg_fail(context, SZG_EINVAL,
                         "table name %s: only a-z, 0-9 and underscores are allowed", SHOWN(name));
+    if (strlen(name) > RESULT_NAME_LIMIT)
+        return szg_fail(context, SZG_EINVAL, "table name %s: more than %d characters", SHOWN(name),
+                        (int)RESULT_NAME_LIMIT);
     if (strcmp(name, "provenance") == 0 || strcmp(name, "manifest") == 0)
         return szg_fail(context, SZG_EINVAL, "table name %s is reserved", name);
     if (szg_result_find(result, name))

@@ -29,6 +29,10 @@ SZG_CHECK_RESULT szg_status szg_result_emit_text(szg_context *context, const szg
 enum { RESULT_TYPES = 3 };
 extern const char *const szg_result_types[RESULT_TYPES];
 
+/* Characters of a table's name: files are called after it, with an ending, within the 255 that file
+ * systems have. */
+enum { RESULT_NAME_LIMIT = 200 };
+
 /* A table's name: SZG_EINVAL where szg_result_add refuses it. */
 SZG_CHECK_RESULT szg_status szg_result_check_name(szg_context *context, const szg_result *result,
                                                   const char *name);

@@ -9,6 +9,8 @@
 
 enum {
     COLUMN_LIMIT = 4096,       /* a header is searched once a column */
+    TABLE_LIMIT = 1024,        /* the others are searched once a table */
+    COMMAND_LIMIT = 64,        /* characters */
     MANIFEST_LIMIT = 256 << 20 /* bytes, as szg_json_read */
 };
 
@@ -122,6 +124,9 @@ static szg_status read_command(szg_context *context, szg_json_value value, char 
     if (!*text || text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")])
         return szg_json_fail(context, value, "%s: only a-z, 0-9 and hyphens are allowed",
                              SHOWN(text));
+    if (strlen(text) > COMMAND_LIMIT)
+        return szg_json_fail(context, value, "%s: more than %d characters", SHOWN(text),
+                             (int)COMMAND_LIMIT);
     return szg_memory_copy_text(context, text, out);
 }
 
@@ -140,6 +145,9 @@ static szg_status read_manifest(szg_context *context, const char *folder, result
     SZG_TRY(szg_json_as_object(context, provenance));
     SZG_TRY(szg_result_copy_json(context, provenance, &result->provenance));
     SZG_TRY(szg_json_as_array(context, tables));
+    if (szg_json_count(tables) > TABLE_LIMIT)
+        return szg_json_fail(context, tables, "has %" PRId64 " tables; a result has at most %d",
+                             szg_json_count(tables), (int)TABLE_LIMIT);
     for (int64_t i = 0; i < szg_json_count(tables); i++)
         SZG_TRY(read_table(context, folder, files, szg_json_element(tables, i), result));
     return SZG_OK;

@@ -8,8 +8,9 @@
 #include "collection_private.h"
 
 enum {
-    COLUMN_LIMIT = 4096,
+    COLUMN_LIMIT = 4095, /* with `result` as many as szg_result_read takes */
     TABLE_LIMIT = 1024,
+    NAME_LIMIT = 200, /* of szg_result_add: an export writes the table under its name */
     TYPES = 3,
     CANCEL_EVERY = 1 << 16,
     CELL_BYTES = 9 /* of a table, for a value and a flag */
@@ -21,7 +22,7 @@ typedef struct join_column {
 } join_column;
 
 typedef struct join {
-    const char *command, *table;
+    char *name; /* of the joined table */
     int64_t rows, columns, capacity;
     join_column *column; /* in the order of their first appearance, without `result` */
 } join;
@@ -31,11 +32,34 @@ typedef struct joins {
     int64_t count, capacity;
 } joins;
 
+/* Whether the joined table `name` is that of the command and table: COMMAND_TABLE, with underscores
+ * for hyphens, which no table's name has. */
+static bool is_name_of(const char *name, const char *command, const char *table) {
+    for (; *command; command++, name++)
+        if (*name != (*command == '-' ? '_' : *command))
+            return false;
+    return *name == '_' && strcmp(name + 1, table) == 0;
+}
+
+static szg_status make_name(szg_context *context, const char *command, const char *table,
+                            char **out) {
+    size_t size = strlen(command) + strlen(table) + 2;
+    if (size > NAME_LIMIT + 1)
+        return szg_fail(context, SZG_EDATA,
+                        "table %s of command %s: their joined name has more than %d characters",
+                        table, command, (int)NAME_LIMIT);
+    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, out));
+    snprintf(*out, size, "%s_%s", command, table);
+    for (char *at = *out; (at = strchr(at, '-'));)
+        *at = '_';
+    return SZG_OK;
+}
+
 static szg_status find_join(szg_context *context, joins *all, const char *command,
                             const char *table, join **out) {
     for (int64_t i = 0; i < all->count; i++) {
         *out = &all->join[i];
-        if (strcmp((*out)->table, table) == 0 && strcmp((*out)->command, command) == 0)
+        if (is_name_of((*out)->name, command, table))
             return SZG_OK;
     }
     if (all->count == TABLE_LIMIT)
@@ -48,8 +72,10 @@ static szg_status find_join(szg_context *context, joins *all, const char *comman
         SZG_TRY(szg_memory_grow(context, &all->join, all->count, capacity, sizeof *all->join));
         all->capacity = capacity;
     }
-    *out = &all->join[all->count++];
-    **out = (join){.command = command, .table = table};
+    *out = &all->join[all->count];
+    **out = (join){0};
+    SZG_TRY(make_name(context, command, table, &(*out)->name));
+    all->count++;
     return SZG_OK;
 }
 
@@ -64,9 +90,8 @@ static szg_status add_column(szg_context *context, join *j, const szg_column *co
     int64_t at = find_column(j, column->name);
     if (at < 0) {
         if (j->columns == COLUMN_LIMIT)
-            return szg_fail(context, SZG_EDATA,
-                            "tables %s of command %s have more than %d columns between them",
-                            j->table, j->command, (int)COLUMN_LIMIT);
+            return szg_fail(context, SZG_EDATA, "tables %s have more than %d columns between them",
+                            j->name, (int)COLUMN_LIMIT);
         if (j->columns == j->capacity) {
             int64_t capacity = j->capacity ? 2 * j->capacity : 32;
             SZG_TRY(szg_memory_grow(context, &j->column, j->columns, capacity, sizeof *j->column));
@@ -97,9 +122,11 @@ static szg_status plan(szg_context *context, const szg_collection *all, joins *o
 /* The table of one result that goes into the join; NULL: none. */
 static const szg_table *source_of(const szg_collection *all, const join *j, int64_t index) {
     const szg_result *result = all->result[index];
-    if (strcmp(szg_result_command(result), j->command) != 0)
-        return NULL;
-    return szg_result_find(result, j->table);
+    for (int64_t i = 0; i < szg_result_count(result); i++)
+        if (is_name_of(j->name, szg_result_command(result),
+                       szg_table_name(szg_result_table(result, i))))
+            return szg_result_table(result, i);
+    return NULL;
 }
 
 static bool is_exact(int64_t value) {
@@ -156,14 +183,11 @@ static szg_status rename_result(szg_context *context, const join *j, char **out)
 
 static szg_status open_joined(szg_context *context, const szg_collection *all, join *j,
                               szg_table **out) {
-    char *renamed = NULL, *name = NULL;
+    char *renamed = NULL;
     szg_column *column = NULL;
     szg_status status;
-    size_t size = strlen(j->command) + strlen(j->table) + 2;
     SZG_TRY_GOTO(status, szg_memory_alloc(context, j->columns + 1, sizeof *column, &column), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, (int64_t)size, 1, &name), done);
     SZG_TRY_GOTO(status, rename_result(context, j, &renamed), done);
-    snprintf(name, size, "%s_%s", j->command, j->table);
     column[0] = (szg_column){"result", SZG_TEXT, "the result's folder"};
     for (int64_t i = 0; i < j->columns; i++) {
         column[i + 1] = j->column[i].column;
@@ -172,13 +196,12 @@ static szg_status open_joined(szg_context *context, const szg_collection *all, j
             column[i + 1].name = renamed;
     }
     SZG_TRY_GOTO(status,
-                 szg_memory_require(context, j->rows, j->columns + 1, CELL_BYTES, name,
+                 szg_memory_require(context, j->rows, j->columns + 1, CELL_BYTES, j->name,
                                     "give a folder with fewer results"),
                  done);
-    status = szg_table_open(context, name, column, j->columns + 1, out);
+    status = szg_table_open(context, j->name, column, j->columns + 1, out);
 done:
     szg_memory_free(renamed);
-    szg_memory_free(name);
     szg_memory_free(column);
     return status;
 }
@@ -267,8 +290,10 @@ szg_status collection_join(szg_context *context, szg_collection *all) {
     }
     szg_progress(context, "joining tables", planned.count, planned.count);
 done:
-    for (int64_t i = 0; i < planned.count; i++)
+    for (int64_t i = 0; i < planned.count; i++) {
+        szg_memory_free(planned.join[i].name);
         szg_memory_free(planned.join[i].column);
+    }
     szg_memory_free(planned.join);
     return status;
 }

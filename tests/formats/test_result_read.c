@@ -159,6 +159,8 @@ END_TEST
 #define TABLE(name, file, rows, columns)                                                           \
     "{\"name\":\"" name "\",\"file\":\"" file "\",\"rows\":" rows ",\"columns\":[" columns "]}"
 #define ALL(tables) HEAD "[" tables "]}"
+#define A32 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define A160 A32 A32 A32 A32 A32
 
 typedef struct bad {
     const char *manifest, *csv, *message;
@@ -173,6 +175,8 @@ static const bad bads[] = {
     {"{\"format\":\"szego-results-1\"}", "a\n", "manifest.json: command: is missing"},
     {"{\"format\":\"szego-results-1\",\"command\":\"../x\"}", "a\n", "only a-z, 0-9 and hyphens"},
     {"{\"format\":\"szego-results-1\",\"command\":\"\"}", "a\n", "only a-z, 0-9 and hyphens"},
+    {"{\"format\":\"szego-results-1\",\"command\":\"" A32 A32 "a\"}", "a\n",
+     "command: " A32 A32 "a: more than 64 characters"},
     {"{\"format\":\"szego-results-1\",\"command\":\"x\"}", "a\n", "provenance: is missing"},
     {"{\"format\":\"szego-results-1\",\"command\":\"x\",\"provenance\":[]}", "a\n", "provenance: "},
     {HEAD "{}}", "a\n", "manifest.json: tables: "},
@@ -180,6 +184,7 @@ static const bad bads[] = {
     {ALL("{}"), "a\n", "tables[0].name: is missing"},
     {ALL(TABLE("../t", "../t.csv", "1", ONE)), "a\n1\n", "tables[0].name: table name ../t: only"},
     {ALL(TABLE("manifest", "manifest.csv", "1", ONE)), "a\n1\n", "manifest is reserved"},
+    {ALL(TABLE(A160 A32 "aaaaaaaaa", "t.csv", "1", ONE)), "a\n1\n", "more than 200 characters"},
     {ALL(TABLE("t", "../t.csv", "1", ONE)), "a\n1\n", "tables[0].file: is ../t.csv; the file of"},
     {ALL(TABLE("t", "/etc/t.csv", "1", ONE)), "a\n1\n", "is t.csv in the same folder"},
     {ALL(TABLE("t", "T.csv", "1", ONE)), "a\n1\n", "is t.csv in the same folder"},
@@ -220,6 +225,25 @@ START_TEST(damaged_folders_are_refused) {
 }
 END_TEST
 
+START_TEST(too_many_tables_are_refused) {
+    enum { TABLES = 1025 };
+    char *text = NULL;
+    size_t size;
+    szg_result *result;
+    mkdir(scratch_path("many"), 0777);
+    FILE *manifest = open_memstream(&text, &size);
+    fputs(HEAD "[", manifest);
+    for (int i = 0; i < TABLES; i++)
+        fprintf(manifest, "%s" TABLE("t%d", "t%d.csv", "0", ONE), i ? "," : "", i, i);
+    fputs("]}", manifest);
+    fclose(manifest);
+    scratch_text("many/manifest.json", text);
+    free(text);
+    ck_szg_fails(SZG_EDATA, "tables: has 1025 tables; a result has at most 1024",
+                 szg_result_read(test_context(), scratch_path("many"), &result));
+}
+END_TEST
+
 /* A file may have its columns in another order: the manifest's counts. */
 START_TEST(columns_follow_the_manifest) {
     szg_result *result;
@@ -251,6 +275,7 @@ END_TEST
 void test_register(Suite *suite) {
     test_add(suite, "results_come_back_equal", results_come_back_equal);
     test_add(suite, "damaged_folders_are_refused", damaged_folders_are_refused);
+    test_add(suite, "too_many_tables_are_refused", too_many_tables_are_refused);
     test_add(suite, "columns_follow_the_manifest", columns_follow_the_manifest);
     test_add(suite, "reading_survives_failed_allocations", reading_survives_failed_allocations);
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <szego/collection.h>
+#include <szego/export.h>
 
 #include "../formats/scratch.h"
 
@@ -33,17 +34,22 @@ static szg_status write_result(const char *folder, const char *command, const ch
 }
 
 /* A result with one table: the columns as JSON and the file as text. */
-static void write_raw(const char *folder, const char *columns, int rows, const char *csv) {
+static void write_raw_of(const char *command, const char *folder, const char *columns, int rows,
+                         const char *csv) {
     char path[256], manifest[2048];
     mkdir(scratch_path(folder), 0777);
     snprintf(manifest, sizeof manifest,
-             "{\"format\":\"szego-results-1\",\"command\":\"x\",\"provenance\":{},\"tables\":"
+             "{\"format\":\"szego-results-1\",\"command\":\"%s\",\"provenance\":{},\"tables\":"
              "[{\"name\":\"t\",\"file\":\"t.csv\",\"rows\":%d,\"columns\":[%s]}]}",
-             rows, columns);
+             command, rows, columns);
     snprintf(path, sizeof path, "%s/manifest.json", folder);
     scratch_text(path, manifest);
     snprintf(path, sizeof path, "%s/t.csv", folder);
     scratch_text(path, csv);
+}
+
+static void write_raw(const char *folder, const char *columns, int rows, const char *csv) {
+    write_raw_of("x", folder, columns, rows, csv);
 }
 
 #define COLUMN(name, type) "{\"name\":\"" name "\",\"type\":\"" type "\",\"doc\":\"\"}"
@@ -172,6 +178,27 @@ START_TEST(differing_columns_are_widened) {
 END_TEST
 
 /* 2^63 - 1 is no double, although the cast back might say so. */
+/* A joined table is a table like others: an export can write it. */
+START_TEST(hyphens_of_commands_become_underscores) {
+    mkdir(scratch_path("hyphen"), 0777);
+    write_raw_of("a-b-", "hyphen/a", COLUMN("i", "integer"), 1, "i\n1\n");
+    write_raw_of("a--b", "hyphen/b", COLUMN("i", "integer"), 1, "i\n2\n");
+    write_raw_of("a-b-", "hyphen/c", COLUMN("i", "integer"), 2, "i\n3\n4\n");
+    szg_collection *all = open_folder("hyphen");
+    ck_assert_int_eq(szg_collection_tables(all), 2);
+    const szg_table *joined = szg_collection_find(all, "a_b__t");
+    ck_assert_int_eq(szg_table_rows(joined), 3);
+    ck_assert_int_eq(szg_table_get_integer(joined, 2, 1), 4);
+    ck_assert_str_eq(text_at(joined, 2, "result"), "c");
+    ck_assert_int_eq(szg_table_rows(szg_collection_find(all, "a__b_t")), 1);
+    ck_szg_ok(szg_export_csv(test_context(), all, scratch_path("hyphen/export")));
+    szg_collection_close(&all);
+    all = open_folder("hyphen/export");
+    ck_assert_int_eq(szg_table_rows(szg_collection_find(all, "a_b__t")), 3);
+    szg_collection_close(&all);
+}
+END_TEST
+
 START_TEST(integers_stay_exact) {
     mkdir(scratch_path("exact"), 0777);
     write_raw("exact/a", COLUMN("v", "integer"), 1, "v\n9223372036854775807\n");
@@ -300,6 +327,8 @@ void test_register(Suite *suite) {
     test_add(suite, "results_are_found_in_order", results_are_found_in_order);
     test_add(suite, "joined_tables_hold_every_row", joined_tables_hold_every_row);
     test_add(suite, "differing_columns_are_widened", differing_columns_are_widened);
+    test_add(suite, "hyphens_of_commands_become_underscores",
+             hyphens_of_commands_become_underscores);
     test_add(suite, "integers_stay_exact", integers_stay_exact);
     test_add(suite, "foreign_and_damaged_results_are_told_apart",
              foreign_and_damaged_results_are_told_apart);

@@ -50,7 +50,7 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
         command, provenance, tables = one
         results.provenance[path] = provenance
         for name, rows, columns in tables:
-            found.setdefault(f"{command}_{name}", Joined()).add(path, rows, columns)
+            found.setdefault(f"{command.replace('-', '_')}_{name}", Joined()).add(path, rows, columns)
     if not results.provenance and not results.skipped:
         raise DataError(f"{folder}: holds no result of szego: no manifest.json of the format {FORMAT} "
                         "is in it or below it")
