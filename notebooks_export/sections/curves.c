@@ -317,7 +317,8 @@ static szg_status draw_figures(page *page, rows of, bool reproduced, budget *bud
     static const char *const quantities[] = {"accuracy", "loss"};
     curves self = {.of = of};
     groups lines;
-    SZG_TRY(find_ceiling(page, of, reproduced, &self.ceiling));
+    if (budget->left > 0) /* a look at every run of the results */
+        SZG_TRY(find_ceiling(page, of, reproduced, &self.ceiling));
     SZG_TRY(keyed_split(page_context(page), of, one_line, &reproduced, &lines));
     szg_status status = SZG_OK;
     for (int64_t first = 0; status == SZG_OK && first < lines.count; first += FIGURE_COLOURS)

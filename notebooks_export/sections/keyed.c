@@ -1,103 +1,63 @@
 #include "keyed.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <szego/memory.h>
 
 #include "words.h"
 
-typedef struct keys {
-    char **key;
-    int64_t count, capacity, latest;
-} keys;
+enum { CANCEL_EVERY = 4096 };
 
-static void free_keys(keys *keys) {
-    for (int64_t i = 0; i < keys->count; i++)
-        szg_memory_free(keys->key[i]);
-    szg_memory_free(keys->key);
-}
-
-/* Neighbouring rows mostly have one key. */
-static int64_t find_key(const keys *keys, const char *key) {
-    if (keys->count > 0 && strcmp(keys->key[keys->latest], key) == 0)
-        return keys->latest;
-    for (int64_t i = 0; i < keys->count; i++)
-        if (strcmp(keys->key[i], key) == 0)
-            return i;
-    return -1;
-}
-
-static szg_status take_key(szg_context *context, keys *keys, const char *key, int64_t *out) {
-    int64_t found = find_key(keys, key);
-    if (found < 0) {
-        if (keys->count == keys->capacity) {
-            int64_t capacity = 2 * keys->capacity + 8;
-            SZG_TRY(
-                szg_memory_grow(context, &keys->key, keys->capacity, capacity, sizeof *keys->key));
-            keys->capacity = capacity;
-        }
-        SZG_TRY(szg_memory_copy_text(context, key, &keys->key[keys->count]));
-        found = keys->count++;
-    }
-    *out = keys->latest = found;
-    return SZG_OK;
-}
-
-/* -1 in *out where the row has no key. */
-static szg_status key_of(szg_context *context, rows all, int64_t index, row_key_fn *key,
-                         const void *user, keys *keys, int64_t *out) {
+/* A table of one column: the key of every row of the list, empty where it has none. */
+static szg_status add_key(szg_context *context, szg_table *keys, rows all, int64_t index,
+                          row_key_fn *key, const void *user) {
     words text;
-    *out = -1;
+    SZG_TRY(szg_table_add_row(context, keys));
     SZG_TRY(words_open(context, &text));
     bool counts = key(text.stream, all, index, user);
     szg_status status = words_end(context, &text);
     if (status == SZG_OK && counts)
-        status = take_key(context, keys, text.text, out);
+        status = szg_table_set_text(context, keys, "key", text.text);
     words_free(&text);
     return status;
 }
 
-static szg_status fill_groups(szg_context *context, rows all, const int64_t *target, int64_t count,
-                              groups *out) {
-    SZG_TRY(szg_memory_alloc(context, all.count, sizeof *out->storage, &out->storage));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->group, &out->group));
-    out->count = count;
-    for (int64_t i = 0; i < all.count; i++)
-        if (target[i] >= 0)
-            out->group[target[i]].count++;
-    int64_t *next = out->storage;
-    for (int64_t g = 0; g < count; g++) {
-        out->group[g].table = all.table;
-        out->group[g].row = next;
-        next += out->group[g].count;
-        out->group[g].count = 0;
-    }
+static szg_status fill_keys(szg_context *context, szg_table *keys, rows all, row_key_fn *key,
+                            const void *user) {
     for (int64_t i = 0; i < all.count; i++) {
-        if (target[i] < 0)
-            continue;
-        rows *group = &out->group[target[i]];
-        out->storage[(group->row - out->storage) + group->count++] = all.row ? all.row[i] : i;
+        if (i % CANCEL_EVERY == 0)
+            SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(add_key(context, keys, all, i, key, user));
     }
     return SZG_OK;
 }
 
+/* From rows of the table of keys to those of the list, without the group that has no key. */
+static void translate(rows all, groups *out) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < all.count; i++)
+        out->storage[i] = all.row ? all.row[out->storage[i]] : out->storage[i];
+    for (int64_t g = 0; g < out->count; g++)
+        if (out->group[g].table) {
+            out->group[kept] = out->group[g];
+            out->group[kept++].table = all.table;
+        }
+    out->count = kept;
+}
+
 szg_status keyed_split(szg_context *context, rows all, row_key_fn *key, const void *user,
                        groups *out) {
-    keys keys = {0};
-    int64_t *target = NULL;
+    static const szg_column column = {"key", SZG_TEXT, "of the rows of a list"};
+    static const char *const columns[] = {"key", NULL};
+    szg_table *keys;
     *out = (groups){0};
-    szg_status status = szg_memory_alloc(context, all.count, sizeof *target, &target);
-    for (int64_t i = 0; i < all.count && status == SZG_OK; i++) {
-        status = key_of(context, all, i, key, user, &keys, &target[i]);
-        if (status == SZG_OK && i % 4096 == 0)
-            status = szg_context_check_cancel(context);
-    }
+    SZG_TRY(szg_table_open(context, "keys", &column, 1, &keys));
+    szg_status status = fill_keys(context, keys, all, key, user);
     if (status == SZG_OK)
-        status = fill_groups(context, all, target, keys.count, out);
-    if (status != SZG_OK)
-        groups_free(out);
-    szg_memory_free(target);
-    free_keys(&keys);
+        status = groups_split(context, (rows){.table = keys}, columns, out);
+    for (int64_t g = 0; g < out->count; g++)
+        if (!rows_text(out->group[g], 0, "key"))
+            out->group[g].table = NULL;
+    if (status == SZG_OK)
+        translate(all, out);
+    szg_table_close(&keys);
     return status;
 }

@@ -101,23 +101,33 @@ static szg_status split_table(page *page, const char *name, groups *out) {
     return groups_split(page_context(page), match_all(table), spectrum_order, out);
 }
 
-/* Values first, of which as many figures are held back as ranges shall have at least. */
-static szg_status draw_figures(page *page, const spectrum_tables *tables) {
-    static const char *const names[] = {"spectrum_eigenvalues", "spectrum_summary", NULL};
-    rows summary = match_all(szg_collection_find(page_results(page), names[1]));
+static const char *const names[] = {"spectrum_eigenvalues", "spectrum_summary", NULL};
+
+/* Values first, of which a few figures are held back where there are ranges. */
+static szg_status draw_within(page *page, const spectrum_tables *tables,
+                              const spectrum_unlisted *unlisted) {
     budget budget = {.left = MOST_FIGURES};
-    struct budget values = budget_part(&budget, MOST_FIGURES - (summary.table ? LEAST_RANGES : 0));
+    struct budget values =
+        budget_part(&budget, MOST_FIGURES - (unlisted->count > 0 ? LEAST_RANGES : 0));
     if (tables->eigenvalues.count > 0)
         SZG_TRY(draw_values(page, tables, &values));
     budget_join(&budget, &values);
-    if (summary.table)
-        SZG_TRY(spectrum_draw_ranges(page, tables, summary, &budget));
+    SZG_TRY(spectrum_draw_ranges(page, unlisted, &budget));
     return budget_end(page, &budget, "figures", names);
 }
 
+static szg_status draw_figures(page *page, const spectrum_tables *tables) {
+    rows summary = match_all(szg_collection_find(page_results(page), names[1]));
+    spectrum_unlisted unlisted;
+    SZG_TRY(spectrum_unlisted_open(page, tables->eigenvalues, summary, &unlisted));
+    szg_status status = draw_within(page, tables, &unlisted);
+    spectrum_unlisted_close(&unlisted);
+    return status;
+}
+
 static szg_status draw(page *page) {
-    spectrum_tables tables = {
-        .eigenvalues = match_all(szg_collection_find(page_results(page), "spectrum_eigenvalues"))};
+    spectrum_tables tables = {.eigenvalues =
+                                  match_all(szg_collection_find(page_results(page), names[0]))};
     szg_status status = split_table(page, "spectrum_samples", &tables.samples);
     if (status == SZG_OK)
         status = split_table(page, "spectrum_range", &tables.range);

@@ -58,10 +58,21 @@ void spectrum_describe_curves(words *words, const spectrum_series *series, int64
 void spectrum_describe_middle(words *words, const spectrum_series *series, int64_t count);
 void spectrum_describe_plane(words *words, const spectrum_series *series, int64_t count);
 
-/* Ends of the spectrum within the certified range, for rows of `summary` whose values are not
- * listed. */
-SZG_CHECK_RESULT szg_status spectrum_draw_ranges(page *page, const spectrum_tables *tables,
-                                                 rows summary, budget *budget);
+/* Rows of `summary` whose values are not listed, and how many of it are of the zero matrix. */
+typedef struct spectrum_unlisted {
+    rows all;     /* every row of the summary */
+    int64_t *row; /* [count] */
+    int64_t count, zero;
+} spectrum_unlisted;
+
+/* None, and the page says why, where columns are missing. SZG_ENOMEM, SZG_ECANCEL. */
+SZG_CHECK_RESULT szg_status spectrum_unlisted_open(page *page, rows eigenvalues, rows summary,
+                                                   spectrum_unlisted *out);
+void spectrum_unlisted_close(spectrum_unlisted *unlisted);
+
+/* Ends of these spectra within the certified range. */
+SZG_CHECK_RESULT szg_status spectrum_draw_ranges(page *page, const spectrum_unlisted *unlisted,
+                                                 budget *budget);
 
 /* "eigenvalues, n = 512" */
 void spectrum_name(words *words, const spectrum_series *series);

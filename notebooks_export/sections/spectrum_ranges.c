@@ -7,7 +7,7 @@
 #include "needs.h"
 #include "spectrum.h"
 
-enum { MOST_BARS = 64 };
+enum { MOST_BARS = 64, CANCEL_EVERY = 4096 };
 static const double beside = 0.16; /* of the distance between two rows */
 
 /* Intervals as lines of two points each. */
@@ -158,28 +158,51 @@ static bool is_zero(rows one) {
            !(rows_real(one, 0, "sigma_max") > 0);
 }
 
-/* The rows whose values are in no table of eigenvalues, in a new list; in *zero how many others are
- * of the zero matrix. */
-static szg_status find_unlisted(page *page, const spectrum_tables *tables, rows summary,
-                                int64_t **row, int64_t *count, int64_t *zero) {
-    groups listed = {0};
-    if (tables->eigenvalues.count > 0)
-        SZG_TRY(groups_split(page_context(page), tables->eigenvalues, spectrum_order, &listed));
-    szg_status status = szg_memory_alloc(page_context(page), summary.count, sizeof **row, row);
-    *count = *zero = 0;
-    for (int64_t i = 0; i < summary.count && status == SZG_OK; i++) {
-        rows one = {summary.table, &i, 1};
+static szg_status take_unlisted(szg_context *context, const match_index *listed,
+                                spectrum_unlisted *out) {
+    for (int64_t i = 0; i < out->all.count; i++) {
+        rows one = {out->all.table, &i, 1};
         if (is_zero(one))
-            ++*zero;
-        else if (!match_find(&listed, one, spectrum_order))
-            (*row)[(*count)++] = i;
-        if (i % 64 == 0)
-            status = szg_context_check_cancel(page_context(page));
+            out->zero++;
+        else if (!match_index_has(listed, one))
+            out->row[out->count++] = i;
+        if (i % CANCEL_EVERY == 0)
+            SZG_TRY(szg_context_check_cancel(context));
     }
+    return SZG_OK;
+}
+
+static szg_status find_unlisted(szg_context *context, rows eigenvalues, spectrum_unlisted *out) {
+    groups listed = {0};
+    match_index index = {0};
+    SZG_TRY(szg_memory_alloc(context, out->all.count, sizeof *out->row, &out->row));
+    if (eigenvalues.count > 0)
+        SZG_TRY(groups_split(context, eigenvalues, spectrum_order, &listed));
+    szg_status status = match_index_open(context, &listed, out->all.table, spectrum_order, &index);
+    if (status == SZG_OK)
+        status = take_unlisted(context, &index, out);
+    match_index_close(&index);
     groups_free(&listed);
-    if (status != SZG_OK)
-        szg_memory_free(*row);
     return status;
+}
+
+szg_status spectrum_unlisted_open(page *page, rows eigenvalues, rows summary,
+                                  spectrum_unlisted *out) {
+    static const char *const needed[] = {"lambda_min", "lambda_max", NULL};
+    bool met = false;
+    *out = (spectrum_unlisted){.all = summary};
+    if (summary.count > 0)
+        SZG_TRY(
+            needs_numbers(page, summary, needed, "the ends of the spectra are not drawn", &met));
+    szg_status status = met ? find_unlisted(page_context(page), eigenvalues, out) : SZG_OK;
+    if (status != SZG_OK)
+        spectrum_unlisted_close(out);
+    return status;
+}
+
+void spectrum_unlisted_close(spectrum_unlisted *unlisted) {
+    szg_memory_free(unlisted->row);
+    *unlisted = (spectrum_unlisted){0};
 }
 
 static szg_status draw_figures(page *page, rows unlisted, budget *budget) {
@@ -196,21 +219,12 @@ static szg_status draw_figures(page *page, rows unlisted, budget *budget) {
     return status;
 }
 
-szg_status spectrum_draw_ranges(page *page, const spectrum_tables *tables, rows summary,
-                                budget *budget) {
-    static const char *const needed[] = {"lambda_min", "lambda_max", NULL};
-    int64_t *row, count, zero;
-    bool met;
-    SZG_TRY(needs_numbers(page, summary, needed, "the ends of the spectra are not drawn", &met));
-    if (!met)
-        return SZG_OK;
-    SZG_TRY(find_unlisted(page, tables, summary, &row, &count, &zero));
-    szg_status status = SZG_OK;
-    if (count > 0)
-        status = draw_figures(page, (rows){summary.table, row, count}, budget);
-    if (status == SZG_OK && zero > 0)
+szg_status spectrum_draw_ranges(page *page, const spectrum_unlisted *unlisted, budget *budget) {
+    if (unlisted->count > 0)
+        SZG_TRY(draw_figures(page, (rows){unlisted->all.table, unlisted->row, unlisted->count},
+                             budget));
+    if (unlisted->zero > 0)
         page_paragraph(page, "Not drawn: %" PRId64 " zero matrices; all their eigenvalues are 0.",
-                       zero);
-    szg_memory_free(row);
-    return status;
+                       unlisted->zero);
+    return SZG_OK;
 }
