@@ -164,8 +164,24 @@ const char *sides_equality(const sides *s) {
                                                 : ", which alone shows no equality";
 }
 
-static void say_caption(words *say, rows of, int64_t index, const sides *s) {
-    const char *note = rows_text(of, index, "note");
+/* One certificate in the making of its figure. */
+typedef struct plotted {
+    const claim *claim;
+    int64_t index;
+    const sides *sides;
+} plotted;
+
+static void say_title(words *say, const void *of) {
+    const plotted *one = of;
+    words_clipped(say, one->claim->id, NAME_CHARACTERS);
+    fputs(": ", say->stream);
+    sides_say(say, one->sides);
+}
+
+static void say_caption(words *say, const void *of) {
+    const plotted *one = of;
+    const sides *s = one->sides;
+    const char *note = rows_text(one->claim->certificates, one->index, "note");
     bool equal = strcmp(s->relation, "=") == 0;
     sides_say(say, s);
     if (!sides_agree(s))
@@ -216,47 +232,22 @@ static figure_axis value_axis(const sides *s) {
     return axis;
 }
 
-static szg_status draw_sides(const claim *claim, int64_t index, const sides *s, const words *title,
-                             const words *caption) {
+static szg_status draw_certificate(const claim *claim, int64_t index, const sides *s) {
     szg_context *context = page_context(claim->page);
-    rows of = claim->certificates;
-    rows source = {.table = of.table, .row = &of.row[index], .count = 1};
+    const plotted one = {claim, index, s};
+    rows source = {claim->certificates.table, &claim->certificates.row[index], 1};
     const figure_options options = {
-        .title = title->text,
         .x = value_axis(s),
         .y = {.names = (const char *const[]){s->name[1], s->name[0]}, .count = 2},
         .height = 180};
     figure *figure;
-    SZG_TRY(figure_open(context, &options, &figure));
-    for (int side = 0; side < 2; side++) {
-        szg_status status = add_side(context, figure, s, side);
-        if (status != SZG_OK) {
-            figure_close(&figure);
-            return status;
-        }
-    }
-    return page_figure(claim->page, &figure, &source, 1, caption->text);
-}
-
-static szg_status draw_certificate(const claim *claim, int64_t index, const sides *s) {
-    szg_context *context = page_context(claim->page);
-    words title = {0}, caption = {0};
-    szg_status status = words_open(context, &title);
+    SZG_TRY(figure_open_titled(context, options, say_title, &one, &figure));
+    szg_status status = add_side(context, figure, s, 0);
     if (status == SZG_OK)
-        status = words_open(context, &caption);
-    if (status == SZG_OK) {
-        words_clipped(&title, claim->id, NAME_CHARACTERS);
-        fputs(": ", title.stream);
-        sides_say(&title, s);
-        say_caption(&caption, claim->certificates, index, s);
-        status = words_end(context, &title);
-    }
+        status = add_side(context, figure, s, 1);
     if (status == SZG_OK)
-        status = words_end(context, &caption);
-    if (status == SZG_OK)
-        status = draw_sides(claim, index, s, &title, &caption);
-    words_free(&title);
-    words_free(&caption);
+        status = page_figure_captioned(claim->page, &figure, &source, 1, say_caption, &one);
+    figure_close(&figure);
     return status;
 }
 

@@ -15,7 +15,9 @@ typedef struct curve {
     rows of;
     const double *theta, *f, *g; /* [of.count] */
     const char *note;
-    rows certificate; /* its own; count 0: none */
+    rows certificate;   /* its own; count 0: none */
+    const char *id;     /* of its claim */
+    const sides *sides; /* of the certificate; NULL: none */
 } curve;
 
 static bool same_text(const char *a, const char *b) {
@@ -50,7 +52,19 @@ static double modulus(range r) {
     return fmax(fabs(r.lo), fabs(r.hi));
 }
 
-static void say_caption(words *say, const curve *curve, const sides *s) {
+static void say_title(words *say, const void *of) {
+    const curve *curve = of;
+    words_clipped(say, curve->id, NAME_CHARACTERS);
+    fputs(": ", say->stream);
+    if (curve->sides)
+        sides_say(say, curve->sides);
+    else
+        fputs("f and g", say->stream);
+}
+
+static void say_caption(words *say, const void *of) {
+    const curve *curve = of;
+    const sides *s = curve->sides;
     range f = range_of(curve->of.count, curve->f), g = range_of(curve->of.count, curve->g);
     if (s) {
         sides_say(say, s);
@@ -75,8 +89,8 @@ static void say_caption(words *say, const curve *curve, const sides *s) {
 }
 
 /* The bound that abs(f) is compared with, and below where a curve comes there. */
-static szg_status add_bound(szg_context *context, figure *figure, const curve *curve,
-                            const sides *s) {
+static szg_status add_bound(szg_context *context, figure *figure, const curve *curve) {
+    const sides *s = curve->sides;
     if (!s || strncmp(s->name[0], "max|f|", 6) != 0 || !sides_agree(s))
         return SZG_OK;
     double bound = (s->lo[1] + s->hi[1]) / 2;
@@ -88,66 +102,37 @@ static szg_status add_bound(szg_context *context, figure *figure, const curve *c
     return least < 0 ? figure_rule(context, figure, &style, false, -bound) : SZG_OK;
 }
 
-static szg_status add_curves(szg_context *context, figure *figure, const curve *curve,
-                             const sides *s) {
+static szg_status add_curves(szg_context *context, figure *figure, const curve *curve) {
     SZG_TRY(figure_line(context, figure, &(figure_style){"g", 0}, curve->of.count, curve->theta,
                         curve->g));
     SZG_TRY(figure_line(context, figure, &(figure_style){"f", 1}, curve->of.count, curve->theta,
                         curve->f));
-    return add_bound(context, figure, curve, s);
+    return add_bound(context, figure, curve);
 }
 
-static szg_status draw_curve(const claim *claim, const curve *curve, const sides *s,
-                             const words *title, const words *caption) {
+static szg_status draw_curve(const claim *claim, const curve *curve) {
     szg_context *context = page_context(claim->page);
-    const figure_options options = {.title = title->text,
-                                    .x = {.label = "t in radians"},
-                                    .y = {.label = "f(t), g(t)"},
-                                    .height = 280};
+    const figure_options options = {
+        .x = {.label = "t in radians"}, .y = {.label = "f(t), g(t)"}, .height = 280};
+    const rows source[] = {curve->of, curve->certificate};
     figure *figure;
-    SZG_TRY(figure_open(context, &options, &figure));
-    szg_status status = add_curves(context, figure, curve, s);
-    if (status != SZG_OK) {
-        figure_close(&figure);
-        return status;
-    }
-    return page_figure(claim->page, &figure, (const rows[]){curve->of, curve->certificate},
-                       curve->certificate.count ? 2 : 1, caption->text);
-}
-
-static szg_status print_curve(const claim *claim, const curve *curve) {
-    szg_context *context = page_context(claim->page);
-    const sides own = curve->certificate.count ? certificate_sides(curve->certificate, 0)
-                                               : (sides){.relation = NULL};
-    const sides *s = own.relation ? &own : NULL;
-    words title = {0}, caption = {0};
-    szg_status status = words_open(context, &title);
+    SZG_TRY(figure_open_titled(context, options, say_title, curve, &figure));
+    szg_status status = add_curves(context, figure, curve);
     if (status == SZG_OK)
-        status = words_open(context, &caption);
-    if (status == SZG_OK) {
-        words_clipped(&title, claim->id, NAME_CHARACTERS);
-        fputs(": ", title.stream);
-        if (s)
-            sides_say(&title, s);
-        else
-            fputs("f and g", title.stream);
-        say_caption(&caption, curve, s);
-        status = words_end(context, &title);
-    }
-    if (status == SZG_OK)
-        status = words_end(context, &caption);
-    if (status == SZG_OK)
-        status = draw_curve(claim, curve, s, &title, &caption);
-    words_free(&title);
-    words_free(&caption);
+        status = page_figure_captioned(claim->page, &figure, source,
+                                       curve->certificate.count ? 2 : 1, say_caption, curve);
+    figure_close(&figure);
     return status;
 }
 
 /* The certificate of curve `index`: they stand in one order, with the same notes. */
-static void find_certificate(const claim *claim, int64_t index, curve *curve) {
+static void find_certificate(const claim *claim, int64_t index, curve *curve, sides *own) {
     rows all = claim->certificates;
-    if (index < all.count && same_text(rows_text(all, index, "note"), curve->note))
-        curve->certificate = (rows){all.table, &all.row[index], 1};
+    if (index >= all.count || !same_text(rows_text(all, index, "note"), curve->note))
+        return;
+    curve->certificate = (rows){all.table, &all.row[index], 1};
+    *own = certificate_sides(curve->certificate, 0);
+    curve->sides = own;
 }
 
 static szg_status draw_curves(const claim *claim, const double *theta, const double *f,
@@ -159,10 +144,12 @@ static szg_status draw_curves(const claim *claim, const double *theta, const dou
                        .theta = &theta[from],
                        .f = &f[from],
                        .g = &g[from],
+                       .id = claim->id,
                        .note = rows_text(samples, from, "note")};
-        find_certificate(claim, index, &curve);
+        sides own;
+        find_certificate(claim, index, &curve, &own);
         if (budget_take(claim->budget))
-            SZG_TRY(print_curve(claim, &curve));
+            SZG_TRY(draw_curve(claim, &curve));
         from = end;
     }
     return SZG_OK;

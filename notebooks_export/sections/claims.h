@@ -3,7 +3,7 @@
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_CLAIMS_H
 
 #include "budget.h"
-#include "words.h"
+#include "captioned.h"
 
 /* One claim of one result, and what stands in the other tables about it. */
 typedef struct claim {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <szego/memory.h>
+#include "captioned.h"
 #include "needs.h"
 #include "spectrum.h"
 
@@ -37,6 +38,7 @@ static szg_status draw_intervals(szg_context *context, figure *figure, const cha
 
 /* One figure in the making. */
 typedef struct ranges {
+    rows from;
     intervals certified, eigenvalues, singular;
     words label[MOST_BARS];
     const char *name[MOST_BARS];
@@ -77,60 +79,47 @@ static szg_status label_row(szg_context *context, ranges *of, rows row) {
     return SZG_OK;
 }
 
-static szg_status print_caption(page *page, const ranges *of, rows from, figure **figure) {
-    words caption;
-    szg_status status = words_open(page_context(page), &caption);
-    if (status == SZG_OK) {
-        if (of->bounded > 0)
-            fprintf(caption.stream,
-                    "The ends of the spectrum beside the certified range of the symbol: %" PRId64
-                    " of %" PRId64 " spectra with such a range lie in it.",
-                    of->within, of->bounded);
-        else
-            fputs("The ends of the spectrum; no certified range bounds them.", caption.stream);
-        if (of->singular.points > 0)
-            fprintf(caption.stream,
-                    " Where eigenvalues are complex or were not computed, singular values are "
-                    "drawn%s.",
-                    of->bounded > 0 ? ", from 0 to the maximum of |a| where a range is" : "");
-        if (of->rows < from.count)
-            fprintf(caption.stream, " The first %" PRId64 " of %" PRId64 " rows are drawn.",
-                    of->rows, from.count);
-        fputs(" Every value: szego spectrum --all.", caption.stream);
-        status = words_end(page_context(page), &caption);
-    }
-    if (status == SZG_OK)
-        status = page_figure(page, figure, &from, 1, caption.text);
-    words_free(&caption);
-    figure_close(figure);
-    return status;
+static void describe(words *words, const void *user) {
+    const ranges *of = user;
+    if (of->bounded > 0)
+        fprintf(words->stream,
+                "The ends of the spectrum beside the certified range of the symbol: %" PRId64
+                " of %" PRId64 " spectra with such a range lie in it.",
+                of->within, of->bounded);
+    else
+        fputs("The ends of the spectrum; no certified range bounds them.", words->stream);
+    if (of->singular.points > 0)
+        fprintf(words->stream,
+                " Where eigenvalues are complex or were not computed, singular values are "
+                "drawn%s.",
+                of->bounded > 0 ? ", from 0 to the maximum of |a| where a range is" : "");
+    if (of->rows < of->from.count)
+        fprintf(words->stream, " The first %" PRId64 " of %" PRId64 " rows are drawn.", of->rows,
+                of->from.count);
+    fputs(" Every value: szego spectrum --all.", words->stream);
 }
 
-static szg_status draw_collected(page *page, const ranges *of, rows from) {
-    szg_context *context = page_context(page);
+static void say_title(words *words, const void *of) {
+    words_source(words, *(const rows *)of);
+    fputs(": ends of the spectrum", words->stream);
+}
+
+static szg_status add_all(szg_context *context, figure *figure, const ranges *of) {
+    SZG_TRY(draw_intervals(context, figure, "certified range of the symbol", FIGURE_MUTED,
+                           &of->certified));
+    SZG_TRY(draw_intervals(context, figure, "eigenvalues", 0, &of->eigenvalues));
+    return draw_intervals(context, figure, "singular values", 1, &of->singular);
+}
+
+static szg_status draw_collected(page *page, const ranges *of) {
     figure_options options = {
         .x = {.label = "layer, head and order", .names = of->name, .count = of->rows},
         .y = {.label = "value"}};
-    figure *figure = NULL;
-    words title;
-    SZG_TRY(words_open(context, &title));
-    words_source(&title, from);
-    fputs(": ends of the spectrum", title.stream);
-    szg_status status = words_end(context, &title);
-    options.title = title.text;
+    figure *figure;
+    SZG_TRY(figure_open_titled(page_context(page), options, say_title, &of->from, &figure));
+    szg_status status = add_all(page_context(page), figure, of);
     if (status == SZG_OK)
-        status = figure_open(context, &options, &figure);
-    words_free(&title);
-    SZG_TRY(status);
-    SZG_TRY_GOTO(status,
-                 draw_intervals(context, figure, "certified range of the symbol", FIGURE_MUTED,
-                                &of->certified),
-                 fail);
-    SZG_TRY_GOTO(status, draw_intervals(context, figure, "eigenvalues", 0, &of->eigenvalues), fail);
-    SZG_TRY_GOTO(status, draw_intervals(context, figure, "singular values", 1, &of->singular),
-                 fail);
-    return print_caption(page, of, from, &figure);
-fail:
+        status = page_figure_captioned(page, &figure, &of->from, 1, describe, of);
     figure_close(&figure);
     return status;
 }
@@ -139,6 +128,7 @@ static szg_status draw_figure(page *page, rows from) {
     ranges *of;
     szg_status status = SZG_OK;
     SZG_TRY(szg_memory_alloc(page_context(page), 1, sizeof *of, &of));
+    of->from = from;
     for (int64_t i = 0; i < from.count && i < MOST_BARS && status == SZG_OK; i++) {
         rows row = {from.table, from.row + i, 1};
         add_row(of, row);
@@ -146,7 +136,7 @@ static szg_status draw_figure(page *page, rows from) {
         of->rows++;
     }
     if (status == SZG_OK)
-        status = draw_collected(page, of, from);
+        status = draw_collected(page, of);
     for (int64_t i = 0; i < of->rows; i++)
         words_free(&of->label[i]);
     szg_memory_free(of);

@@ -7,7 +7,7 @@
 
 #include "budget.h"
 #include "match.h"
-#include "words.h"
+#include "captioned.h"
 
 enum { POINTS = 256, TASKS = 4, NAME = 48 };
 
@@ -108,29 +108,25 @@ static void say_line(words *say, const line *l) {
                 l->mean[first], l->k[first], l->mean[last], l->k[last], l->mean[best], l->k[best]);
 }
 
-static szg_status print_lines(page *page, rows of, const line *lines, int64_t count,
-                              const words *title, const words *caption) {
-    szg_context *context = page_context(page);
-    const figure_options options = {.title = title->text,
-                                    .x = {.label = "heads that RoPE turns (the others: NoPE)"},
-                                    .y = {.label = "test accuracy in percent"}};
-    figure *figure;
-    SZG_TRY(figure_open(context, &options, &figure));
-    for (int64_t i = 0; i < count; i++) {
-        szg_status status = add_line(context, figure, &lines[i], (int)i);
-        if (status != SZG_OK) {
-            figure_close(&figure);
-            return status;
-        }
-    }
-    return page_figure(page, &figure, &of, 1, caption->text);
+/* The lines of one figure. */
+typedef struct lines {
+    rows of;
+    line line[TASKS];
+    int64_t count;
+} lines;
+
+static void say_title(words *say, const void *of) {
+    const lines *all = of;
+    fputs("Accuracy against rotated heads, experiment ", say->stream);
+    words_clipped(say, rows_text(all->of, 0, "experiment"), NAME);
 }
 
-static void say_caption(words *say, const line *lines, int64_t count) {
+static void say_caption(words *say, const void *of) {
+    const lines *all = of;
     int64_t single = 0;
-    for (int64_t i = 0; i < count; i++) {
-        say_line(say, &lines[i]);
-        single += lines[i].single;
+    for (int64_t i = 0; i < all->count; i++) {
+        say_line(say, &all->line[i]);
+        single += all->line[i].single;
     }
     fputs(single ? "points without whiskers are of one seed."
                  : "whiskers: one standard deviation "
@@ -138,43 +134,37 @@ static void say_caption(words *say, const line *lines, int64_t count) {
           say->stream);
 }
 
-static szg_status describe(page *page, rows of, const line *lines, int64_t count) {
+static szg_status draw_lines(page *page, const lines *all) {
     szg_context *context = page_context(page);
-    words title = {0}, caption = {0};
-    szg_status status = words_open(context, &title);
+    const figure_options options = {.x = {.label = "heads that RoPE turns (the others: NoPE)"},
+                                    .y = {.label = "test accuracy in percent"}};
+    figure *figure;
+    SZG_TRY(figure_open_titled(context, options, say_title, all, &figure));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < all->count && status == SZG_OK; i++)
+        status = add_line(context, figure, &all->line[i], (int)i);
     if (status == SZG_OK)
-        status = words_open(context, &caption);
-    if (status == SZG_OK) {
-        fputs("Accuracy against rotated heads, experiment ", title.stream);
-        words_clipped(&title, rows_text(of, 0, "experiment"), NAME);
-        say_caption(&caption, lines, count);
-        status = words_end(context, &title);
-    }
-    if (status == SZG_OK)
-        status = words_end(context, &caption);
-    if (status == SZG_OK)
-        status = print_lines(page, of, lines, count, &title, &caption);
-    words_free(&title);
-    words_free(&caption);
+        status = page_figure_captioned(page, &figure, &all->of, 1, say_caption, all);
+    figure_close(&figure);
     return status;
 }
 
 static szg_status draw_experiment(page *page, rows of) {
     szg_context *context = page_context(page);
-    line lines[TASKS] = {0};
+    lines all = {.of = of};
     groups tasks;
     SZG_TRY(groups_split(context, of, (const char *const[]){"task", NULL}, &tasks));
-    int64_t count = tasks.count < TASKS ? tasks.count : TASKS;
+    all.count = tasks.count < TASKS ? tasks.count : TASKS;
     szg_status status = SZG_OK;
-    for (int64_t i = 0; i < count && status == SZG_OK; i++)
-        status = line_open(context, tasks.group[i], &lines[i]);
+    for (int64_t i = 0; i < all.count && status == SZG_OK; i++)
+        status = line_open(context, tasks.group[i], &all.line[i]);
     if (status == SZG_OK)
-        status = describe(page, of, lines, count);
-    for (int64_t i = 0; i < count; i++) {
+        status = draw_lines(page, &all);
+    for (int64_t i = 0; i < all.count; i++) {
         if (status == SZG_OK && tasks.group[i].count > POINTS)
             page_paragraph(page, "The first %d of %" PRId64 " points are drawn.", (int)POINTS,
                            tasks.group[i].count);
-        line_free(&lines[i]);
+        line_free(&all.line[i]);
     }
     groups_free(&tasks);
     return status;

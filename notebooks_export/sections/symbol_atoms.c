@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include <szego/memory.h>
+#include "captioned.h"
 #include "needs.h"
 #include "symbol.h"
 
@@ -40,6 +41,11 @@ static szg_status read_masses(szg_context *context, rows atoms, masses *out) {
     return status;
 }
 
+/* Whether only a logarithmic axis shows the angles apart. */
+static bool is_wide(const masses *of) {
+    return of->greatest > wide * of->least;
+}
+
 /* One line, up and down at each mass, so that no gap has to be marked. */
 static szg_status add_stems(szg_context *context, figure *figure, const masses *of) {
     const figure_style line = {NULL, 0}, point = {"point mass", 0};
@@ -59,7 +65,8 @@ static szg_status add_stems(szg_context *context, figure *figure, const masses *
     return status;
 }
 
-static void describe(words *words, const masses *of, bool logarithmic) {
+static void describe(words *words, const void *user) {
+    const masses *of = user;
     fprintf(words->stream, "%" PRId64 " point masses, ", of->count);
     html_number(words->stream, of->total);
     fputs(" in sum, half of each at theta and half at -theta (one at 0 is whole): such a kernel "
@@ -67,7 +74,7 @@ static void describe(words *words, const masses *of, bool logarithmic) {
           "symbol that is a function, and no limit theorem for its eigenvalues; a truncated symbol "
           "bounds them at its own n alone",
           words->stream);
-    if (logarithmic && of->at_zero > 0) {
+    if (is_wide(of) && of->at_zero > 0) {
         fputs("; the mass ", words->stream);
         html_number(words->stream, of->zero_mass);
         fputs(" at theta = 0 has no place on the logarithmic axis", words->stream);
@@ -75,38 +82,19 @@ static void describe(words *words, const masses *of, bool logarithmic) {
     fputs(".", words->stream);
 }
 
-static szg_status put(page *page, figure **figure, const masses *of, bool logarithmic, rows atoms) {
-    words caption;
-    szg_status status = words_open(page_context(page), &caption);
-    if (status == SZG_OK) {
-        describe(&caption, of, logarithmic);
-        status = words_end(page_context(page), &caption);
-    }
-    if (status == SZG_OK)
-        status = page_figure(page, figure, &atoms, 1, caption.text);
-    words_free(&caption);
-    figure_close(figure);
-    return status;
+static void say_title(words *words, const void *of) {
+    words_key(words, *(const rows *)of);
+    fputs(": point masses", words->stream);
 }
 
 static szg_status draw_masses(page *page, const masses *of, rows atoms) {
-    bool logarithmic = of->greatest > wide * of->least;
-    figure_options options = {.x = {.label = "theta, radians", .logarithmic = logarithmic},
+    figure_options options = {.x = {.label = "theta, radians", .logarithmic = is_wide(of)},
                               .y = {.label = "mass at +theta and -theta together"}};
-    figure *figure = NULL;
-    words title;
-    SZG_TRY(words_open(page_context(page), &title));
-    words_key(&title, atoms);
-    fputs(": point masses", title.stream);
-    szg_status status = words_end(page_context(page), &title);
-    options.title = title.text;
+    figure *figure;
+    SZG_TRY(figure_open_titled(page_context(page), options, say_title, &atoms, &figure));
+    szg_status status = add_stems(page_context(page), figure, of);
     if (status == SZG_OK)
-        status = figure_open(page_context(page), &options, &figure);
-    words_free(&title);
-    if (status == SZG_OK)
-        status = add_stems(page_context(page), figure, of);
-    if (status == SZG_OK)
-        return put(page, &figure, of, logarithmic, atoms);
+        status = page_figure_captioned(page, &figure, &atoms, 1, describe, of);
     figure_close(&figure);
     return status;
 }

@@ -3,7 +3,7 @@
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_TABLE1_H
 
 #include "budget.h"
-#include "words.h"
+#include "captioned.h"
 
 enum { TABLE1_TASKS = 2, TABLE1_NAME = 48 };
 

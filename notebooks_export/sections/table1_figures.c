@@ -108,7 +108,14 @@ static void say_levels(words *say, const bars *b) {
         fprintf(say->stream, "; no classifier can expect more than %.1f%%", ceiling);
 }
 
-static void say_caption(words *say, const bars *b) {
+static void say_title(words *say, const void *of) {
+    const bars *b = of;
+    fprintf(say->stream, "Test accuracy, %s, experiment ", table1_task(b->task));
+    words_clipped(say, rows_text(b->of, 0, "experiment"), TABLE1_NAME);
+}
+
+static void say_caption(words *say, const void *of) {
+    const bars *b = of;
     fprintf(say->stream, "%s: ", table1_task(b->task));
     words_clipped(say, b->name[b->best], TABLE1_NAME);
     fprintf(say->stream, " is highest here with %.1f%%", b->mean[b->best]);
@@ -125,39 +132,16 @@ static void say_caption(words *say, const bars *b) {
     fputc('.', say->stream);
 }
 
-static szg_status print_bars(page *page, const bars *b, const words *title, const words *caption) {
-    szg_context *context = page_context(page);
-    const figure_options options = {.title = title->text,
-                                    .x = {.names = b->name, .count = b->count},
-                                    .y = {.label = "test accuracy in percent", .lo = 0, .hi = 100}};
-    figure *figure;
-    SZG_TRY(figure_open(context, &options, &figure));
-    szg_status status = add_marks(context, figure, b);
-    if (status != SZG_OK) {
-        figure_close(&figure);
-        return status;
-    }
-    return page_figure(page, &figure, &b->of, 1, caption->text);
-}
-
 static szg_status draw_task(page *page, const bars *b) {
     szg_context *context = page_context(page);
-    words title = {0}, caption = {0};
-    szg_status status = words_open(context, &title);
+    const figure_options options = {.x = {.names = b->name, .count = b->count},
+                                    .y = {.label = "test accuracy in percent", .lo = 0, .hi = 100}};
+    figure *figure;
+    SZG_TRY(figure_open_titled(context, options, say_title, b, &figure));
+    szg_status status = add_marks(context, figure, b);
     if (status == SZG_OK)
-        status = words_open(context, &caption);
-    if (status == SZG_OK) {
-        fprintf(title.stream, "Test accuracy, %s, experiment ", table1_task(b->task));
-        words_clipped(&title, rows_text(b->of, 0, "experiment"), TABLE1_NAME);
-        say_caption(&caption, b);
-        status = words_end(context, &title);
-    }
-    if (status == SZG_OK)
-        status = words_end(context, &caption);
-    if (status == SZG_OK)
-        status = print_bars(page, b, &title, &caption);
-    words_free(&title);
-    words_free(&caption);
+        status = page_figure_captioned(page, &figure, &b->of, 1, say_caption, b);
+    figure_close(&figure);
     return status;
 }
 
