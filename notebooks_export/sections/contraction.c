@@ -26,8 +26,10 @@ static const contraction_quantity quantities[] = {
      true},
     {"margin", NULL, "least slack of the majorisation",
      "; below 0 the eigenvalues are not majorised, up to rounding", false},
-    {"norm_ratio", NULL, "largest singular value, ratio", "", false},
-    {"nuclear_ratio", NULL, "sum of singular values, ratio", "", false},
+    {"norm_ratio", NULL, "largest singular value, ratio", "; below 1 the encoding makes it smaller",
+     false},
+    {"nuclear_ratio", NULL, "sum of singular values, ratio",
+     "; below 1 the encoding makes it smaller", false},
 };
 
 /* ---- One run ---- */

@@ -97,7 +97,8 @@ szg_status contraction_draw_layer(page *page, const contraction_run *run, int64_
     figure_options options = {.x = {.label = "training step"}, .y = {.label = "width ratio"}};
     szg_status status = open_drawing(page_context(page), run, what, options, &self);
     if (status == SZG_OK)
-        fputs("Width ratio, coupled by content, a line a head: ", self.caption.stream);
+        fputs("Width ratio, a line a head (below 1 the encoding narrows it): ",
+              self.caption.stream);
     if (status == SZG_OK)
         status = draw_heads(page_context(page), &run->heads[layer], &self);
     return end_drawing(page, run, &self, status);
