@@ -3,6 +3,7 @@
 // compressed bytes (docs/html-report.md has their format); none is decoded before it is asked for.
 (() => {
   const SHOWN = 50; // rows of a preview
+  const DAMAGED = "the table in this page is damaged";
   const decoded = new Map();
 
   // ---- Bytes of a table ----
@@ -10,11 +11,15 @@
   async function inflate(base64) {
     if (typeof DecompressionStream === "undefined")
       throw new Error("this browser cannot decompress (DecompressionStream is missing)");
-    const text = atob(base64);
-    const bytes = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    try {
+      const text = atob(base64);
+      const bytes = new Uint8Array(text.length);
+      for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+      return new Uint8Array(await new Response(stream).arrayBuffer());
+    } catch {
+      throw new Error(DAMAGED);
+    }
   }
 
   // Reads numbers and texts one after another.
@@ -22,14 +27,18 @@
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
     let at = 0;
+    const expect = (size) => {
+      if (at + size > bytes.length) throw new Error(DAMAGED);
+    };
     const take = (size) => {
-      if (at + size > bytes.length) throw new Error("the table is cut off");
+      expect(size);
       at += size;
       return bytes.subarray(at - size, at);
     };
     return {
       byte: () => take(1)[0],
       number: () => (take(4), view.getUint32(at - 4, true)),
+      expect,
       take,
       text() {
         return utf8.decode(take(this.number()));
@@ -40,6 +49,8 @@
   // 64-bit numbers as two halves of 32 bits: planes of bytes, folded, differences of some order.
   function readValues(from, rows) {
     const order = from.byte(), width = from.byte();
+    if (order > 3 || width > 8) throw new Error(DAMAGED);
+    from.expect(width * rows);
     const low = new Uint32Array(rows), high = new Uint32Array(rows);
     for (let plane = 0; plane < width; plane++) {
       const bytes = from.take(rows), half = plane < 4 ? low : high, shift = 8 * (plane % 4);
@@ -71,9 +82,15 @@
     return reals;
   }
 
+  function textAt(texts, index) {
+    if (index >= texts.length) throw new Error(DAMAGED);
+    return texts[index];
+  }
+
   // A function from a row to its cell: null where it is empty, else a text, a BigInt or a number.
   function readColumn(from, rows, type) {
     const presence = from.byte();
+    if (!type || presence > 2) throw new Error(DAMAGED);
     if (presence === 1) return () => null;
     const map = presence === 2 ? from.take((rows + 7) >> 3) : null;
     const texts = [];
@@ -82,7 +99,7 @@
     const values = readValues(from, rows);
     const reals = type === "real" ? asReals(values) : null;
     const value =
-      type === "text" ? (i) => texts[values.low[i]]
+      type === "text" ? (i) => textAt(texts, values.low[i])
       : type === "real" ? (i) => reals[i]
       : (i) => (BigInt(values.high[i] | 0) << 32n) | BigInt(values.low[i]);
     return map ? (i) => (map[i >> 3] & (1 << (i & 7)) ? null : value(i)) : value;
@@ -90,7 +107,7 @@
 
   function parse(bytes) {
     const from = reader(bytes);
-    if (String.fromCharCode(...from.take(4)) !== "SZT1") throw new Error("this is no table");
+    if (String.fromCharCode(...from.take(4)) !== "SZT1") throw new Error(DAMAGED);
     const rows = from.number(), columns = [];
     for (let left = from.number(); left > 0; left--)
       columns.push({ type: ["text", "integer", "real"][from.byte()], name: from.text(), doc: from.text() });
@@ -154,7 +171,7 @@
       told.className = "failed";
       link.after(told);
     }
-    told.textContent = ` no download: ${error.message}; the same rows stand in the folder`;
+    told.textContent = ` ${error.message}; the same rows stand in the folder`;
   }
 
   async function download(link) {
@@ -171,9 +188,18 @@
     return typeof value === "number" && Number.isFinite(value) ? String(+value.toPrecision(6)) : cellText(value);
   }
 
+  // As the page's own texts: what is not seen, or turns the line, as its code; the beginning of long ones.
+  function visible(text, most) {
+    const part = text.length > most ? text.slice(0, most) + "…" : text;
+    return part.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (character) => {
+      const code = character.charCodeAt(0).toString(16);
+      return code.length > 2 ? "\\u" + code.padStart(4, "0") : "\\x" + code.padStart(2, "0");
+    });
+  }
+
   function addCell(row, kind, value, type) {
     const cell = document.createElement(kind);
-    cell.textContent = value;
+    cell.textContent = visible(value, 160);
     if (type !== "text") cell.className = "number";
     row.append(cell);
     return cell;
@@ -184,15 +210,14 @@
     const { rows, columns } = await table(link.dataset.table);
     const element = document.createElement("table");
     const head = element.createTHead().insertRow();
-    for (const column of columns) addCell(head, "th", column.name, column.type).title = column.doc;
+    for (const column of columns) addCell(head, "th", column.name, column.type).title = visible(column.doc, 1000);
     const body = element.createTBody();
     for (const row of listRows(link.dataset.rows, rows)) {
       if (body.rows.length === SHOWN) break;
       const line = body.insertRow();
       for (const column of columns) {
         const value = column.cell(row);
-        const text = typeof value === "string" ? value : shown(value);
-        addCell(line, "td", text.length > 160 ? text.slice(0, 160) + "…" : text, column.type);
+        addCell(line, "td", typeof value === "string" ? value : shown(value), column.type);
       }
     }
     const scroll = document.createElement("div");

@@ -89,7 +89,7 @@ void html_vprint(FILE *stream, const char *format, va_list arguments) {
     if (length >= (int)sizeof small && vasprintf(&text, format, again) < 0)
         text = small; /* memory is short: the beginning is better than nothing */
     va_end(again);
-    html_text(stream, text);
+    html_clipped(stream, text, HTML_PRINTED);
     if (text != small)
         free(text);
 }

@@ -14,7 +14,9 @@ void html_text(FILE *stream, const char *text);
 /* At most so many characters of it, with "..." as one character behind where that is not all. */
 void html_clipped(FILE *stream, const char *text, int64_t characters);
 
-/* A whole text with printf's format: what is formatted is escaped. */
+/* A text with printf's format: what is formatted is escaped, and cut behind HTML_PRINTED
+ * characters, as a name in it may be of any length. */
+enum { HTML_PRINTED = 20000 };
 SZG_PRINTF(2, 3)
 void html_print(FILE *stream, const char *format, ...);
 void html_vprint(FILE *stream, const char *format, va_list arguments);

@@ -8,7 +8,7 @@
 
 #include "page_private.h"
 
-enum { SHOWN_ROWS = 200, SHOWN_CELL = 160 };
+enum { SHOWN_ROWS = 200, SHOWN_CELL = 160, SHOWN_DOC = 1000 };
 
 void page_paragraph(page *page, const char *format, ...) {
     va_list arguments;
@@ -85,7 +85,7 @@ static bool is_shown(rows of, int64_t column) {
 static void print_heading(FILE *stream, const szg_column *column) {
     fprintf(stream, "<th scope=\"col\"%s title=\"",
             column->type == SZG_TEXT ? "" : " class=\"number\"");
-    html_text(stream, column->doc);
+    html_clipped(stream, column->doc, SHOWN_DOC);
     fputs("\">", stream);
     html_clipped(stream, column->name, SHOWN_CELL);
     fputs("</th>", stream);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Reports in headless Chromium: nothing but the page is loaded, every plot has its marks, every table is
 the folder's own to the bit, and names from files are text. usage: test_page.py PROGRAM"""
+import base64
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "peer"))
 # pylint: disable=wrong-import-position
@@ -220,6 +222,33 @@ def check_hostile(chromium, folder, path):
     page.close()
 
 
+#: Bytes of an embedded table, changed: a row count, a column's type, the end.
+DAMAGES = [("rows", lambda raw: raw[:4] + b"\xff\xff\xff\x0f" + raw[8:]),
+           ("a type", lambda raw: raw[:12] + b"\x09" + raw[13:]),
+           ("the end", lambda raw: raw[:len(raw) // 2])]
+SAYS = "the table in this page is damaged; the same rows stand in the folder"
+
+
+def check_damaged(chromium, folder, path):
+    """A table whose bytes are not what was written is no table, and neither download nor preview is."""
+    results.report(PROGRAM, os.path.join(folder, "symbol"), path)
+    with open(path, encoding="utf-8") as file:
+        head, data, rest = re.split(r'(?<=id="table-symbol_samples" data-name="symbol_samples">)([^<]*)',
+                                    file.read())
+    whole = zlib.decompress(base64.b64decode(data))
+    damaged = [(name, base64.b64encode(zlib.compress(change(whole))).decode()) for name, change in DAMAGES]
+    for name, text in [("base64", "!" + data), ("the compressed end", data[:-40]), *damaged]:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(head + text + rest)
+        page = chromium.open(path)
+        page.evaluate("document.querySelector('#symbol a.rows').click();"
+                      "document.querySelector('#symbol details.preview').open = true")
+        page.settle()
+        found = page.evaluate("Array.from(document.querySelectorAll('.failed'), e => e.textContent.trim())")
+        check(f"damaged in {name}: said, twice", page.problems() + (found if found != [SAYS, SAYS] else []))
+        page.close()
+
+
 def check_large(chromium, folder, path):
     """A million eigenvalues: file below 10 MB, loaded in less than 2 s (the best of three). Random ones
     in their order: all but some 20 of the 64 bits of each are noise, which no compression takes."""
@@ -298,6 +327,7 @@ def main(place):
         check_all(chromium, folder, path)
         check_single(chromium, folder, path)
         check_hostile(chromium, hostile, path)
+        check_damaged(chromium, folder, path)
         check_spoilt(chromium, results.report(PROGRAM, os.path.join(folder, "symbol"), path))
         check_tables_spoilt(chromium, os.path.join(folder, "symbol"), path)
         check_large(chromium, os.path.join(place, "large"), path)

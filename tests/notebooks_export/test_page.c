@@ -265,6 +265,39 @@ START_TEST(long_lists_become_tables) {
 }
 END_TEST
 
+/* Cells, meanings and names of any length: the page shows their beginnings, and holds them whole.
+ */
+START_TEST(long_texts_are_cut) {
+    enum { LONG = 100000 };
+    static char text[LONG + 1];
+    memset(text, 'L', LONG);
+    const szg_column long_columns[] = {{"name", SZG_TEXT, text}, {"value", SZG_REAL, "a number"}};
+    static const char *const shown[] = {"name", "value", NULL};
+    szg_context *context = test_context();
+    szg_table *table;
+    ck_szg_ok(szg_table_open(context, "train_odd", long_columns, 2, &table));
+    ck_szg_ok(szg_table_add_row(context, table));
+    ck_szg_ok(szg_table_set_text(context, table, "name", text));
+    char *html = NULL;
+    size_t size = 0;
+    page page = {.context = context, .section = "test"};
+    page.stream = open_memstream(&html, &size);
+    page_paragraph(&page, "about %s", text);
+    ck_szg_ok(page_rows(&page, (rows){table, NULL, 1}, shown));
+    ck_assert_int_eq(fflush(page.stream), 0);
+    check_tags(html);
+    ck_assert_ptr_nonnull(strstr(html, "LLL…</p>"));
+    ck_assert_ptr_nonnull(strstr(html, "LLL…\">name</th>"));
+    ck_assert_ptr_nonnull(strstr(html, "LLL…</td>"));
+    ck_assert_uint_lt(size, 25000);
+    fclose(page.stream);
+    free(html);
+    szg_memory_free(page.embedded[0].bytes);
+    szg_memory_free(page.embedded);
+    szg_table_close(&table);
+}
+END_TEST
+
 START_TEST(tables_are_for_readers) {
     static const char *const shown[] = {"name", "missing", "count", "value", "never", NULL};
     szg_table *table = new_table(250);
@@ -294,5 +327,6 @@ void test_register(Suite *suite) {
     test_add(suite, "failures_leave_the_former_page", failures_leave_the_former_page);
     test_add(suite, "rows_are_listed", rows_are_listed);
     test_add(suite, "long_lists_become_tables", long_lists_become_tables);
+    test_add(suite, "long_texts_are_cut", long_texts_are_cut);
     test_add(suite, "tables_are_for_readers", tables_are_for_readers);
 }
