@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include <szego/memory.h>
+#include "captioned.h"
 #include "quantile.h"
-#include "words.h"
 #include "head_lines.h"
 
 /* One head's line. */
@@ -66,61 +66,54 @@ static szg_status add_line(szg_context *context, figure *figure, const head_line
     return status;
 }
 
+/* The lines of one figure. */
+typedef struct drawn {
+    const head_lines *look;
+    const line *lines;
+    int64_t count;
+} drawn;
+
 /* Which head has the greatest value, and what the others' are beside it. */
-static szg_status describe(szg_context *context, const head_lines *look, const line *lines,
-                           int64_t count, words *caption) {
+static void say_caption(words *caption, const void *of) {
+    const drawn *self = of;
+    const line *lines = self->lines;
     int64_t most = 0, least = 0;
-    SZG_TRY(words_open(context, caption));
-    for (int64_t i = 1; i < count; i++) {
+    for (int64_t i = 1; i < self->count; i++) {
         most = !(lines[i].peak <= lines[most].peak) ? i : most;
         least = !(lines[i].peak >= lines[least].peak) ? i : least;
     }
-    fprintf(caption->stream, "The greatest %s: ", look->noun);
+    fprintf(caption->stream, "The greatest %s: ", self->look->noun);
     html_number(caption->stream, lines[most].peak);
-    if (count > 1) {
+    if (self->count > 1) {
         fprintf(caption->stream, " in head %.0f; the head whose greatest is least, %.0f, has ",
                 rows_real(lines[most].from, 0, "head"), rows_real(lines[least].from, 0, "head"));
         html_number(caption->stream, lines[least].peak);
     }
     fputs(".", caption->stream);
-    return words_end(context, caption);
 }
 
-static szg_status open_titled(page *page, const head_lines *look, rows of, figure **out) {
-    double layer = rows_real(of, 0, "layer");
-    const char *matrix = rows_text(of, 0, "matrix");
-    words title;
-    SZG_TRY(words_open(page_context(page), &title));
-    words_file(&title, rows_text(of, 0, "source"));
+static void say_title(words *title, const void *of) {
+    const drawn *self = of;
+    double layer = rows_real(self->lines->from, 0, "layer");
+    words_model(title, self->lines->from);
     if (!isnan(layer))
-        fprintf(title.stream, ", layer %.0f", layer);
-    if (matrix) {
-        fputs(", ", title.stream);
-        words_clipped(&title, matrix, 48);
-    }
-    fprintf(title.stream, ": %s", look->what);
-    szg_status status = words_end(page_context(page), &title);
-    figure_options options = {.title = title.text, .x = look->x, .y = look->y};
-    if (status == SZG_OK)
-        status = figure_open(page_context(page), &options, out);
-    words_free(&title);
-    return status;
+        fprintf(title->stream, ", layer %.0f", layer);
+    fprintf(title->stream, ": %s", self->look->what);
 }
 
 static szg_status put(page *page, const head_lines *look, const line *lines, int64_t count) {
-    figure *figure = NULL;
-    words caption = {0};
+    const drawn self = {look, lines, count};
+    const figure_options options = {.x = look->x, .y = look->y};
     rows source[FIGURE_COLOURS];
-    szg_status status = open_titled(page, look, lines->from, &figure);
+    figure *figure;
+    SZG_TRY(figure_open_titled(page_context(page), options, say_title, &self, &figure));
+    szg_status status = SZG_OK;
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
         source[i] = lines[i].from;
         status = add_line(page_context(page), figure, look, &lines[i], (int)i);
     }
     if (status == SZG_OK)
-        status = describe(page_context(page), look, lines, count, &caption);
-    if (status == SZG_OK)
-        status = page_figure(page, &figure, source, count, caption.text);
-    words_free(&caption);
+        status = page_figure_captioned(page, &figure, source, count, say_caption, &self);
     figure_close(&figure);
     return status;
 }

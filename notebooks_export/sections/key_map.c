@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include <szego/memory.h>
-#include "words.h"
+#include "captioned.h"
 #include "key_map.h"
 
 enum { MOST_KEYS = 256, NAME_SIZE = 48 };
@@ -112,6 +112,21 @@ typedef struct names {
     const char *row[MOST_KEYS], *column[MOST_KEYS];
 } names;
 
+/* What title and caption are about. */
+typedef struct captioned {
+    const key_map *map;
+    const key_map_look *look;
+    rows source;
+} captioned;
+
+/* "model.safetensors, position: toeplitzness by layer and head" */
+static void say_title(words *title, const void *of) {
+    const captioned *self = of;
+    words_model(title, self->source);
+    fprintf(title->stream, ": %s by %s and %s", self->look->what, self->look->row,
+            self->look->column);
+}
+
 static void name_keys(names *names, const key_map *map) {
     for (int64_t i = 0; i < map->rows; i++) {
         snprintf(names->text[i], NAME_SIZE, "%.0f", map->row_key[i]);
@@ -123,11 +138,11 @@ static void name_keys(names *names, const key_map *map) {
     }
 }
 
-static szg_status print_cells(page *page, const key_map *map, const key_map_look *look,
-                              names *names, figure **out) {
+static szg_status print_cells(page *page, const captioned *self, names *names, figure **out) {
+    const key_map *map = self->map;
+    const key_map_look *look = self->look;
     bool logarithmic = look->logarithmic && map->value[map->least] > 0;
-    figure_options options = {
-        .title = look->title, .x = {.label = look->column}, .y = {.label = look->row}};
+    const figure_options options = {.x = {.label = look->column}, .y = {.label = look->row}};
     name_keys(names, map);
     figure_map cells = {.rows = map->rows,
                         .columns = map->columns,
@@ -138,7 +153,7 @@ static szg_status print_cells(page *page, const key_map *map, const key_map_look
                         .lo = look->lo,
                         .hi = look->hi,
                         .logarithmic = logarithmic};
-    SZG_TRY(figure_open(page_context(page), &options, out));
+    SZG_TRY(figure_open_titled(page_context(page), options, say_title, self, out));
     szg_status status = figure_cells(page_context(page), *out, &cells);
     if (status != SZG_OK)
         figure_close(out);
@@ -153,10 +168,11 @@ static void print_end(words *words, const key_map *map, const key_map_look *look
             look->column, map->column_key[cell % map->columns]);
 }
 
-static szg_status describe(page *page, const key_map *map, const key_map_look *look,
-                           const char *says, words *caption) {
-    SZG_TRY(words_open(page_context(page), caption));
-    fprintf(caption->stream, "%s Mean ", says);
+static void say_caption(words *caption, const void *of) {
+    const captioned *self = of;
+    const key_map *map = self->map;
+    const key_map_look *look = self->look;
+    fprintf(caption->stream, "%s Mean ", look->says);
     html_number(caption->stream, map->mean);
     print_end(caption, map, look, "least", map->least);
     print_end(caption, map, look, "greatest", map->greatest);
@@ -166,24 +182,19 @@ static szg_status describe(page *page, const key_map *map, const key_map_look *l
                 " %" PRId64 " rows without %s and %s, or beyond the first %d of them, are not "
                 "drawn.",
                 map->beyond, look->row, look->column, MOST_KEYS);
-    return words_end(page_context(page), caption);
 }
 
-szg_status key_map_draw(page *page, const key_map *map, const key_map_look *look, const char *says,
-                        rows source) {
+szg_status key_map_draw(page *page, const key_map *map, const key_map_look *look, rows source) {
+    const captioned self = {map, look, source};
     names *names;
     figure *figure = NULL;
-    words caption = {0};
     if (map->filled == 0)
         return SZG_OK;
     SZG_TRY(szg_memory_alloc(page_context(page), 1, sizeof *names, &names));
-    szg_status status = print_cells(page, map, look, names, &figure);
+    szg_status status = print_cells(page, &self, names, &figure);
     szg_memory_free(names);
     if (status == SZG_OK)
-        status = describe(page, map, look, says, &caption);
-    if (status == SZG_OK)
-        status = page_figure(page, &figure, &source, 1, caption.text);
-    words_free(&caption);
+        status = page_figure_captioned(page, &figure, &source, 1, say_caption, &self);
     figure_close(&figure);
     return status;
 }

@@ -20,15 +20,15 @@ SZG_CHECK_RESULT szg_status key_map_of(szg_context *context, rows from, const ch
 void key_map_free(key_map *map);
 
 typedef struct key_map_look {
-    const char *title;
     const char *row, *column; /* "layer", "head" */
-    const char *what;         /* of the value */
+    const char *what;         /* of the value: "largest singular value" */
+    const char *says;         /* begins the caption, which goes on with mean and ends */
     double lo, hi;            /* ends of the colours; equal: from the values */
     bool logarithmic;         /* colours by the logarithm where all values are positive */
 } key_map_look;
 
-/* Puts the map on the page. The caption begins with `says` and goes on with mean and ends. */
+/* Puts the map on the page, where it has a number. */
 SZG_CHECK_RESULT szg_status key_map_draw(page *page, const key_map *map, const key_map_look *look,
-                                         const char *says, rows source);
+                                         rows source);
 
 #endif

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "match.h"
-#include "words.h"
 #include "head_lines.h"
 #include "key_map.h"
 #include "needs.h"
@@ -16,23 +15,15 @@ static bool is_present(const szg_collection *results) {
 
 static szg_status draw_map(page *page, rows model) {
     key_map map;
-    words title;
+    const key_map_look look = {
+        .row = "layer",
+        .column = "pair",
+        .what = "rotary energy",
+        .says = "Squared norm of the coupling block of each rotary pair, mean over "
+                "heads; theta of the pairs is in the rows.",
+        .logarithmic = true};
     SZG_TRY(key_map_of(page_context(page), model, "layer", "pair", "energy", &map));
-    key_map_look look = {
-        .row = "layer", .column = "pair", .what = "energy, mean over heads", .logarithmic = true};
-    szg_status status = words_open(page_context(page), &title);
-    if (status == SZG_OK) {
-        words_file(&title, rows_text(model, 0, "source"));
-        fputs(": rotary energy by layer and pair", title.stream);
-        status = words_end(page_context(page), &title);
-    }
-    look.title = title.text;
-    if (status == SZG_OK)
-        status = key_map_draw(page, &map, &look,
-                              "Squared norm of the coupling block of each rotary pair, mean over "
-                              "heads; theta of the pairs is in the rows.",
-                              model);
-    words_free(&title);
+    szg_status status = key_map_draw(page, &map, &look, model);
     key_map_free(&map);
     return status;
 }

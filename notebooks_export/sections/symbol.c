@@ -5,6 +5,7 @@
 
 #include <szego/csv.h>
 #include <szego/memory.h>
+#include "captioned.h"
 #include "needs.h"
 #include "symbol.h"
 
@@ -200,66 +201,57 @@ static void describe_range(words *words, const curve *curves, int64_t count) {
     quote(words, "Method", *ends.range, "method");
 }
 
-static void describe(words *words, const curve *curves, int64_t count) {
+/* The curves of one figure. */
+typedef struct drawn {
+    const curve *curves;
+    int64_t count;
+} drawn;
+
+static void say_title(words *words, const void *of) {
+    const drawn *self = of;
+    if (self->count > 1)
+        words_source(words, self->curves->samples);
+    else
+        words_key(words, self->curves->samples);
+    fputs(self->count > 1 ? ": symbols" : ": symbol", words->stream);
+}
+
+static void say_caption(words *words, const void *of) {
+    const drawn *self = of;
     bool coarse = false;
-    describe_range(words, curves, count);
-    for (int64_t i = 0; i < count; i++)
-        coarse = coarse || is_coarse(&curves[i]);
+    describe_range(words, self->curves, self->count);
+    for (int64_t i = 0; i < self->count; i++)
+        coarse = coarse || is_coarse(&self->curves[i]);
     if (coarse)
         fputs(" The line has fewer points than the symbol has oscillations: it may miss peaks, the "
               "certified ends do not.",
               words->stream);
 }
 
-static szg_status put(page *page, figure **figure, const curve *curves, int64_t count) {
+static szg_status put(page *page, figure **figure, const drawn *self) {
     rows source[MOST_SOURCES];
-    words caption;
     int64_t sources = 0;
-    for (int64_t i = 0; i < count; i++) {
-        source[sources++] = curves[i].samples;
-        if (curves[i].range)
-            source[sources++] = *curves[i].range;
+    for (int64_t i = 0; i < self->count; i++) {
+        source[sources++] = self->curves[i].samples;
+        if (self->curves[i].range)
+            source[sources++] = *self->curves[i].range;
     }
-    szg_status status = words_open(page_context(page), &caption);
-    if (status == SZG_OK) {
-        describe(&caption, curves, count);
-        status = words_end(page_context(page), &caption);
-    }
-    if (status == SZG_OK)
-        status = page_figure(page, figure, source, sources, caption.text);
-    words_free(&caption);
-    figure_close(figure);
-    return status;
-}
-
-static szg_status open_titled(page *page, rows of, bool several, figure **out) {
-    figure_options options = {
-        .x = {.label = "theta, radians", .lo = 0, .hi = 6.28318530717958647692},
-        .y = {.label = "a(theta)"}};
-    words title;
-    SZG_TRY(words_open(page_context(page), &title));
-    if (several)
-        words_source(&title, of);
-    else
-        words_key(&title, of);
-    fputs(several ? ": symbols" : ": symbol", title.stream);
-    szg_status status = words_end(page_context(page), &title);
-    options.title = title.text;
-    if (status == SZG_OK)
-        status = figure_open(page_context(page), &options, out);
-    words_free(&title);
-    return status;
+    return page_figure_captioned(page, figure, source, sources, say_caption, self);
 }
 
 /* A complex symbol takes three lines and so a figure of its own. */
 static szg_status draw_curves(page *page, const curve *curves, int64_t count) {
+    const drawn self = {curves, count};
+    const figure_options options = {
+        .x = {.label = "theta, radians", .lo = 0, .hi = 6.28318530717958647692},
+        .y = {.label = "a(theta)"}};
     figure *figure;
-    SZG_TRY(open_titled(page, curves->samples, count > 1, &figure));
+    SZG_TRY(figure_open_titled(page_context(page), options, say_title, &self, &figure));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < count && status == SZG_OK; i++)
         status = add_curve(page_context(page), figure, &curves[i], (int)i, count == 1);
     if (status == SZG_OK)
-        return put(page, &figure, curves, count);
+        status = put(page, &figure, &self);
     figure_close(&figure);
     return status;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "match.h"
-#include "words.h"
 #include "head_lines.h"
 #include "key_map.h"
 #include "needs.h"
@@ -37,29 +36,17 @@ static const struct {
 
 static szg_status draw_map(page *page, rows of, size_t kind, budget *budget) {
     key_map map;
-    words title;
     key_map_look look = {.row = "layer",
                          .column = "head",
                          .what = mapped[kind].what,
+                         .says = mapped[kind].says,
                          .lo = 0,
                          .hi = mapped[kind].share ? 1 : 0,
                          .logarithmic = mapped[kind].logarithmic};
     SZG_TRY(key_map_of(page_context(page), of, "layer", "head", mapped[kind].column, &map));
     szg_status status = SZG_OK;
-    if (map.filled > 0 && budget_take(budget)) {
-        status = words_open(page_context(page), &title);
-        if (status == SZG_OK) {
-            words_file(&title, rows_text(of, 0, "source"));
-            fputs(", ", title.stream);
-            words_clipped(&title, rows_text(of, 0, "matrix"), 48);
-            fprintf(title.stream, ": %s by layer and head", mapped[kind].what);
-            status = words_end(page_context(page), &title);
-        }
-        look.title = title.text;
-        if (status == SZG_OK)
-            status = key_map_draw(page, &map, &look, mapped[kind].says, of);
-        words_free(&title);
-    }
+    if (map.filled > 0 && budget_take(budget))
+        status = key_map_draw(page, &map, &look, of);
     key_map_free(&map);
     return status;
 }

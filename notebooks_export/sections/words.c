@@ -74,6 +74,15 @@ void words_run(words *words, rows of) {
     fputs(")", words->stream);
 }
 
+void words_model(words *words, rows of) {
+    const char *matrix = rows_text(of, 0, "matrix");
+    words_file(words, rows_text(of, 0, "source"));
+    if (!matrix)
+        return;
+    fputs(", ", words->stream);
+    words_clipped(words, matrix, NAME_CHARACTERS);
+}
+
 /* ", NAME 3" where the cell is a number. */
 static void print_index(words *words, rows of, const char *column) {
     double value = rows_real(of, 0, column);

@@ -32,6 +32,9 @@ void words_run(words *words, rows of);
  * bytes at the beginning; 0: `run` is no such path. */
 int64_t experiment_length(const char *run);
 
+/* The checkpoint and the kind of matrix of these rows: "model.safetensors, position". */
+void words_model(words *words, rows of);
+
 /* What the first of these rows is about, by its columns: "SOURCE, layer 2, head 3, matrix", and
  * "in RESULT" where the table has rows of several results. */
 void words_key(words *words, rows of);
