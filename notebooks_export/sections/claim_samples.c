@@ -80,6 +80,8 @@ static void say_caption(words *say, const void *of) {
             "on these %" PRId64 " samples abs(f) reaches %.6g and abs(g) %.6g, the width of f is "
             "%.6g and that of g %.6g",
             curve->of.count, modulus(f), modulus(g), f.hi - f.lo, g.hi - g.lo);
+    if (s && !strchr(s->name[0], 'f') && !strchr(s->name[1], 'f') && f.hi - f.lo != g.hi - g.lo)
+        fputs("; the certificate is about g, the phases of f are not in it", say->stream);
     if (curve->note && *curve->note) {
         fputs(" (", say->stream);
         words_clipped(say, curve->note, NOTE_CHARACTERS);

@@ -128,9 +128,9 @@ static void say_caption(words *say, const void *of) {
         say_line(say, &all->line[i]);
         single += all->line[i].single;
     }
-    fputs(single ? "points without whiskers are of one seed."
-                 : "whiskers: one standard deviation "
-                   "over seeds.",
+    fputs(single ? "points without whiskers are of one seed, which decides nothing."
+                 : "whiskers: one standard deviation over seeds. A highest point within the "
+                   "whiskers of others decides nothing.",
           say->stream);
 }
 

@@ -114,6 +114,16 @@ static void say_title(words *say, const void *of) {
     words_clipped(say, rows_text(b->of, 0, "experiment"), TABLE1_NAME);
 }
 
+/* Means that stand no farther from the highest than its deviation and theirs together. */
+static void say_rivals(words *say, const bars *b) {
+    int64_t rivals = 0;
+    for (int64_t i = 0; i < b->count; i++)
+        rivals += i != b->best && b->hi[i] >= b->lo[b->best];
+    if (rivals > 0)
+        fprintf(say->stream, ", with %" PRId64 " other%s in reach of the whiskers", rivals,
+                rivals == 1 ? "" : "s");
+}
+
 static void say_caption(words *say, const void *of) {
     const bars *b = of;
     fprintf(say->stream, "%s: ", table1_task(b->task));
@@ -121,6 +131,7 @@ static void say_caption(words *say, const void *of) {
     fprintf(say->stream, " is highest here with %.1f%%", b->mean[b->best]);
     if (isfinite(b->paper[b->best]))
         fprintf(say->stream, " (paper %.1f%%)", b->paper[b->best]);
+    say_rivals(say, b);
     say_levels(say, b);
     fputs(b->single == b->known ? "; one seed each, so no intervals"
                                 : "; whiskers are one standard "

@@ -49,9 +49,10 @@ START_TEST(numbers_stand_beside_the_papers) {
     ck_has(section, "Table 1 of arXiv 2505.13027v1");
     /* Two figures of `text`, none of `open`, where nothing has run. */
     ck_assert_int_eq(occurrences(section, "<figure id="), 2);
-    ck_has(section, "Task 1, trigger distance: rope is highest here with 93.6% (paper 92.6%); a "
-                    "sequence&#39;s length alone gives 19.5%; no classifier can expect more than 99.3%; "
-                    "whiskers are one standard deviation");
+    ck_has(section,
+           "Task 1, trigger distance: rope is highest here with 93.6% (paper 92.6%); a "
+           "sequence&#39;s length alone gives 19.5%; no classifier can expect more than 99.3%; "
+           "whiskers are one standard deviation");
     ck_has(section, "Task 2, trigger count: mla is highest here with 77.7% (paper 97.4%)");
     ck_has(section, "one seed each, so no intervals");
     ck_has(section, "whether these runs had the paper's sizes is not known");
@@ -161,7 +162,8 @@ START_TEST(sweep_is_drawn_by_task) {
     ck_has(section,
            "Task 1, trigger distance: 12.5% with 0 rotated heads, 75.0% with 4, highest "
            "90.0% with 2; Task 2, trigger count: 50.0% with 0 rotated heads, 50.0% with 0, "
-           "highest 50.0% with 0; points without whiskers are of one seed.");
+           "highest 50.0% with 0; points without whiskers are of one seed, "
+           "which decides nothing.");
     ck_has(section, "whiskers: one standard deviation over seeds.");
     ck_has(section, "2 rotated heads: 90.00% ± 2.00 over 3 seeds");
     ck_has(section, "4 rotated heads: 75.00%, one seed");
