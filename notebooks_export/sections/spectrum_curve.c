@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include <szego/memory.h>
+#include "captioned.h"
 #include "spectrum.h"
 
 enum { CIRCLE_POINTS = 181, MOST_SOURCES = 4 * FIGURE_COLOURS, PLANE_SIZE = 480 };
@@ -15,20 +16,22 @@ static const spectrum_series *greatest(const spectrum_series *series, int64_t co
     return most;
 }
 
+typedef struct titled {
+    const spectrum_series *series;
+    const char *what;
+} titled;
+
+static void say_title(words *title, const void *of) {
+    const titled *self = of;
+    words_key(title, self->series->values);
+    fprintf(title->stream, ": %s%s", self->series->singular ? "singular values" : "eigenvalues",
+            self->what);
+}
+
 static szg_status open_titled(page *page, const spectrum_series *series, figure_options options,
                               const char *what, figure **out) {
-    szg_context *context = page_context(page);
-    words title;
-    SZG_TRY(words_open(context, &title));
-    words_key(&title, series->values);
-    fprintf(title.stream, ": %s%s", series->singular ? "singular values" : "eigenvalues", what);
-    szg_status status = words_end(context, &title);
-    if (status == SZG_OK) {
-        options.title = title.text;
-        status = figure_open(context, &options, out);
-    }
-    words_free(&title);
-    return status;
+    const titled self = {series, what};
+    return figure_open_titled(page_context(page), options, say_title, &self, out);
 }
 
 /* Calls a drawing function with the name that the series has in the legend. */
@@ -133,21 +136,23 @@ static int64_t list_sources(const spectrum_series *series, int64_t count, rows *
     return sources;
 }
 
+typedef struct described {
+    const spectrum_series *series;
+    int64_t count;
+    void (*describe)(words *, const spectrum_series *, int64_t);
+} described;
+
+static void say_caption(words *caption, const void *of) {
+    const described *self = of;
+    self->describe(caption, self->series, self->count);
+}
+
 static szg_status put(page *page, figure **figure, const spectrum_series *series, int64_t count,
                       void (*describe)(words *, const spectrum_series *, int64_t)) {
+    const described self = {series, count, describe};
     rows source[MOST_SOURCES];
-    words caption;
-    szg_status status = words_open(page_context(page), &caption);
-    if (status == SZG_OK) {
-        describe(&caption, series, count);
-        status = words_end(page_context(page), &caption);
-    }
-    if (status == SZG_OK)
-        status =
-            page_figure(page, figure, source, list_sources(series, count, source), caption.text);
-    words_free(&caption);
-    figure_close(figure);
-    return status;
+    int64_t sources = list_sources(series, count, source);
+    return page_figure_captioned(page, figure, source, sources, say_caption, &self);
 }
 
 static szg_status draw_part(page *page, const spectrum_series *series, int64_t count, part part) {

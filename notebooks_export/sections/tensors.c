@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include <szego/memory.h>
-#include "words.h"
+#include "captioned.h"
 
 enum { MOST_TENSORS = 400, NAME_CHARACTERS = 80, MOST_SOURCES = 4 };
 
@@ -58,62 +58,63 @@ static szg_status add_points(page *page, figure *figure, rows tensors, const cha
     return status;
 }
 
-static szg_status put(page *page, figure **figure, rows tensors, const char *what, int64_t greatest,
-                      double value, int64_t count) {
-    words caption;
-    szg_status status = words_open(page_context(page), &caption);
-    if (status == SZG_OK) {
-        fprintf(caption.stream, "By %s the first is ", what);
-        words_clipped(&caption, rows_text(tensors, greatest, "matrix"), NAME_CHARACTERS);
-        fputs(" with ", caption.stream);
-        html_number(caption.stream, value);
-        fputs("; the hover text of a point names its tensor.", caption.stream);
-        if (count < tensors.count)
-            fprintf(caption.stream, " The first %" PRId64 " of %" PRId64 " tensors are drawn.",
-                    count, tensors.count);
-        status = words_end(page_context(page), &caption);
-    }
-    if (status == SZG_OK)
-        status = page_figure(page, figure, &tensors, 1, caption.text);
-    words_free(&caption);
-    return status;
+/* One figure in the making. */
+typedef struct plotted {
+    rows tensors;
+    const char *column, *what;
+    const double *value; /* of the column */
+    int64_t count;       /* drawn */
+    int64_t greatest;
+} plotted;
+
+static void say_title(words *title, const void *of) {
+    const plotted *self = of;
+    words_file(title, rows_text(self->tensors, 0, "source"));
+    fprintf(title->stream, ": %s of each tensor", self->what);
 }
 
-static szg_status open_titled(page *page, rows tensors, const char *what, figure **out) {
-    words title;
-    SZG_TRY(words_open(page_context(page), &title));
-    words_file(&title, rows_text(tensors, 0, "source"));
-    fprintf(title.stream, ": %s of each tensor", what);
-    szg_status status = words_end(page_context(page), &title);
-    figure_options options = {.title = title.text,
-                              .x = {.label = "tensor, in the order of the rows"},
-                              .y = {.label = what, .logarithmic = true}};
+static void say_caption(words *caption, const void *of) {
+    const plotted *self = of;
+    fprintf(caption->stream, "By %s the first is ", self->what);
+    words_clipped(caption, rows_text(self->tensors, self->greatest, "matrix"), NAME_CHARACTERS);
+    fputs(" with ", caption->stream);
+    html_number(caption->stream, self->value[self->greatest]);
+    fputs("; the hover text of a point names its tensor.", caption->stream);
+    if (self->count < self->tensors.count)
+        fprintf(caption->stream, " The first %" PRId64 " of %" PRId64 " tensors are drawn.",
+                self->count, self->tensors.count);
+}
+
+static szg_status draw_points(page *page, const plotted *self) {
+    const figure_options options = {.x = {.label = "tensor, in the order of the rows"},
+                                    .y = {.label = self->what, .logarithmic = true}};
+    double place[MOST_TENSORS];
+    figure *figure;
+    for (int64_t i = 0; i < self->count; i++)
+        place[i] = (double)i;
+    SZG_TRY(figure_open_titled(page_context(page), options, say_title, self, &figure));
+    szg_status status =
+        add_points(page, figure, self->tensors, self->column, self->count, place, self->value);
     if (status == SZG_OK)
-        status = figure_open(page_context(page), &options, out);
-    words_free(&title);
+        status = page_figure_captioned(page, &figure, &self->tensors, 1, say_caption, self);
+    figure_close(&figure);
     return status;
 }
 
 static szg_status draw_column(page *page, rows tensors, const char *column, const char *what,
                               budget *budget) {
-    int64_t count = tensors.count < MOST_TENSORS ? tensors.count : MOST_TENSORS, greatest = -1;
-    double *value, place[MOST_TENSORS];
-    figure *figure = NULL;
+    plotted self = {.tensors = tensors, .column = column, .what = what, .greatest = -1};
+    double *value;
     SZG_TRY(rows_reals(page_context(page), tensors, column, &value));
-    for (int64_t i = 0; i < count; i++) {
-        place[i] = (double)i;
-        if (isfinite(value[i]) && (greatest < 0 || value[i] > value[greatest]))
-            greatest = i;
-    }
+    self.value = value;
+    self.count = tensors.count < MOST_TENSORS ? tensors.count : MOST_TENSORS;
+    for (int64_t i = 0; i < self.count; i++)
+        if (isfinite(value[i]) && (self.greatest < 0 || value[i] > value[self.greatest]))
+            self.greatest = i;
     szg_status status = SZG_OK;
-    if (greatest >= 0 && budget_take(budget))
-        status = open_titled(page, tensors, what, &figure);
-    if (status == SZG_OK && figure)
-        status = add_points(page, figure, tensors, column, count, place, value);
-    if (status == SZG_OK && figure)
-        status = put(page, &figure, tensors, what, greatest, value[greatest], count);
+    if (self.greatest >= 0 && budget_take(budget))
+        status = draw_points(page, &self);
     szg_memory_free(value);
-    figure_close(&figure);
     return status;
 }
 
