@@ -359,8 +359,9 @@ static szg_status draw(page *page) {
                          "line, much depended on it. The deposit index of a layer is the share of "
                          "the drops, gains counted as 0, that the worst head carries: near an "
                          "even share no head stands out, and of drops within the sampling error of "
-                         "the test split it describes noise. Brackets are 95% intervals of a "
-                         "bootstrap over seeds. One seed is a hint, not a finding.");
+                         "the test split it describes noise. Brackets are 95%% intervals of a "
+                         "bootstrap over seeds, of three seeds the least and the greatest. One "
+                         "seed is a hint, not a finding.");
     page_grid_begin(page);
     for (int t = 0; status == SZG_OK && t < 2; t++) {
         const szg_table *table = szg_collection_find(page_results(page), tables[t]);

@@ -60,6 +60,20 @@ START_TEST(numbers_stand_beside_the_papers) {
 }
 END_TEST
 
+/* 80 - 2 = 78: b reaches it, c stands at 77.9 with its whisker, d has none, e is far below. */
+START_TEST(rivals_within_the_whiskers_are_counted) {
+    static const char cells[] = TABLE1 "text\ta\t80\t\t2\t\t3\n"
+                                       "text\tb\t75\t\t3.5\t\t3\n"
+                                       "text\tc\t75\t\t2.9\t\t3\n"
+                                       "text\td\t79\t\t\t\t1\n"
+                                       "text\te\t10\t\t1\t\t3";
+    char *section = section_with("table1", (const char *const[]){"table1", cells, NULL});
+    ck_has(section,
+           "a is highest here with 80.0%, with 1 other in reach of the whiskers; whiskers");
+    free(section);
+}
+END_TEST
+
 /* The page's numbers of the paper are those of the file of published ones. */
 START_TEST(plain_runs_have_the_papers_number_where_it_is_theirs) {
     static const char runs[] =
@@ -224,6 +238,8 @@ END_TEST
 
 void test_register(Suite *suite) {
     test_add(suite, "numbers_stand_beside_the_papers", numbers_stand_beside_the_papers);
+    test_add(suite, "rivals_within_the_whiskers_are_counted",
+             rivals_within_the_whiskers_are_counted);
     test_add(suite, "plain_runs_have_the_papers_number_where_it_is_theirs",
              plain_runs_have_the_papers_number_where_it_is_theirs);
     test_add(suite, "smaller_experiments_are_called_that", smaller_experiments_are_called_that);
