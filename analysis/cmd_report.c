@@ -32,12 +32,16 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     }
 }
 
-/* The page's own path: `given` where that is a file, else report.html in that folder. */
+/* The page's own path: `given` where that is a file, else report.html in that folder. No other
+ * ending: a slip of the hand would put the page in place of a table. */
 static szg_status name_page(command_call *call, const char *given, char **out) {
     size_t length = strlen(given);
     struct stat facts;
     bool ends_in_slash = length > 0 && given[length - 1] == '/';
     bool folder = ends_in_slash || (stat(given, &facts) == 0 && S_ISDIR(facts.st_mode));
+    if (!folder && (length < 6 || strcmp(given + length - 5, ".html") != 0))
+        return szg_fail(call->context, SZG_EINVAL,
+                        "output %s: end it in .html, or in / for report.html in a folder", given);
     if (!folder)
         return szg_memory_copy_text(call->context, given, out);
     int64_t size = (int64_t)length + 32;

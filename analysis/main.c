@@ -1,4 +1,5 @@
 /* The program `szego`: finds the command, parses its options, opens the context, runs. */
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -110,11 +111,12 @@ static bool failure_told; /* a message has said why the command failed */
 static void on_signal(int number) {
     static const char text[] =
         "\nszego: stopping at the next safe point; a second time stops at once\n";
+    int before = errno; /* what was interrupted may be about to look at it */
     signal(number, SIG_DFL);
-    if (isatty(STDERR_FILENO) && write(STDERR_FILENO, text, sizeof text - 1) < 0)
-        return; /* the terminal is gone: a second signal follows */
-    if (signal_context)
+    bool gone = isatty(STDERR_FILENO) && write(STDERR_FILENO, text, sizeof text - 1) < 0;
+    if (signal_context && !gone) /* without its terminal: a second signal follows */
         szg_context_cancel(signal_context);
+    errno = before;
 }
 
 static void listen_for_signals(void) {

@@ -23,6 +23,9 @@ for key, part in split(rows, *KEY):  # the first head of every source before the
     matrices.append((turn[key[:2]], key, part))
 matrices = some([item[1:] for item in sorted(matrices, key=lambda item: item[0])], "spectra", 12)
 figure, axes = panels(len(matrices))
+if not matrices:
+    plt.close(figure)
+    print("No eigenvalues of a spectrum are in the arrays.")
 for axis, (key, part) in zip(axes, matrices):
     values, imaginary = numbers(part, "re"), np.nan_to_num(numbers(part, "im"))
     axis.set_title(show(key[1], word("head", key[2]), key[3], word("N =", key[4])))

@@ -1,10 +1,23 @@
 /* FOLDER/COMMAND_TABLE.csv with a manifest: the joined tables as a result of their own. */
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <szego/memory.h>
 #include "collection_private.h"
 #include "export_private.h"
+
+/* An export in the folder of the results would stand for all of them from now on. */
+static szg_status check_place(szg_context *context, const szg_collection *collection,
+                              const char *folder) {
+    struct stat here, there;
+    if (collection_is_export(collection) || stat(folder, &here) != 0 ||
+        stat(szg_collection_folder(collection), &there) != 0 || here.st_ino != there.st_ino ||
+        here.st_dev != there.st_dev)
+        return SZG_OK;
+    return szg_fail(context, SZG_EINVAL,
+                    "%s is the folder of the results: choose another, or one below it", folder);
+}
 
 /* The manifest of another command is not replaced: its tables would no longer be found. */
 static szg_status check_folder(szg_context *context, const char *folder) {
@@ -31,9 +44,8 @@ szg_status szg_export_csv(szg_context *context, const szg_collection *collection
     szg_result *result;
     char *slashed;
     SZG_TRY(check_folder(context, folder));
-    int64_t size = (int64_t)strlen(folder) + 2;
-    SZG_TRY(szg_memory_alloc(context, size, 1, &slashed));
-    snprintf(slashed, (size_t)size, "%s/", folder);
+    SZG_TRY(check_place(context, collection, folder));
+    SZG_TRY(collection_path(context, folder, "", &slashed));
     szg_status status;
     SZG_TRY_GOTO(status, szg_result_open(context, "export", &result), done);
     SZG_TRY_GOTO(status, export_add_sources(context, collection, szg_result_provenance(result)),

@@ -307,6 +307,11 @@ START_TEST(the_folder_of_another_result_is_not_overwritten) {
     ck_szg_fails(SZG_EINVAL, "choose another folder",
                  szg_export_csv(test_context(), results, folder));
     szg_collection_close(&results);
+    /* One above it, without a manifest yet: an export there would hide what comes later. */
+    results = collect(scratch_path("."));
+    ck_szg_fails(SZG_EINVAL, "is the folder of the results",
+                 szg_export_csv(test_context(), results, scratch_path("mine/..")));
+    szg_collection_close(&results);
     results = collect(scratch_path("mine"));
     ck_assert_ptr_nonnull(szg_collection_find(results, "verify_claims"));
     szg_collection_close(&results);
