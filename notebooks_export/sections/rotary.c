@@ -19,7 +19,8 @@ static szg_status draw_map(page *page, rows model) {
         .row = "layer",
         .column = "pair",
         .what = "rotary energy",
-        .says = "Squared norm of the coupling block of each rotary pair, mean over "
+        .says = "Squared norm of the coupling block of each rotary pair, rotation and "
+                "reflection together (the latter cancels in the mean over tokens), mean over "
                 "heads; theta of the pairs is in the rows.",
         .logarithmic = true};
     SZG_TRY(key_map_of(page_context(page), model, "layer", "pair", "energy", &map));

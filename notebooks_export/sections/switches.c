@@ -219,12 +219,15 @@ static szg_status draw(page *page) {
                           "the switches are not drawn", &met));
     if (!met)
         return SZG_OK;
-    page_paragraph(page, "Each experiment differs from another one in the keys named. A "
-                         "difference decides a result only if switching it moves the accuracy as "
-                         "far as the two profiles lie apart, from both ends, by more than the "
-                         "spread of the difference over three seeds; where no single one does, "
-                         "they act together. Thin lines reach one standard deviation over seeds to "
-                         "both sides.");
+    page_paragraph(page,
+                   "Each experiment differs from another one in the keys named. A "
+                   "difference decides a result only if switching it moves the accuracy as "
+                   "far as the two profiles lie apart, from both ends, by more than the "
+                   "spread of the difference over three seeds; where all have run "
+                   "so and none does, no single key decides it. Differences are means over "
+                   "the seeds that both sides have, which the distance of two points of "
+                   "different seeds is not. Thin lines reach one standard deviation over seeds to "
+                   "both sides.");
     SZG_TRY(groups_split(page_context(page), all, columns, &kinds));
     szg_status status = draw_kinds(page, &kinds);
     groups_free(&kinds);
