@@ -17,9 +17,9 @@ static char *section_with(const char *id, const char *const *tables) {
 }
 
 /* The difference of two decimals with two digits, computed in hundredths. */
-static const char *difference(const char *here, const char *paper, char out[16]) {
+static const char *difference(const char *here, const char *paper, char out[24]) {
     long hundredths = lround(strtod(here, NULL) * 100) - lround(strtod(paper, NULL) * 100);
-    snprintf(out, 16, "%c%ld.%02ld", hundredths < 0 ? '-' : '+', labs(hundredths) / 100,
+    snprintf(out, 24, "%c%ld.%02ld", hundredths < 0 ? '-' : '+', labs(hundredths) / 100,
              labs(hundredths) % 100);
     return out;
 }
@@ -27,7 +27,7 @@ static const char *difference(const char *here, const char *paper, char out[16])
 START_TEST(numbers_stand_beside_the_papers) {
     static const char *const here[] = {"93.62", "74.37", "90.12", "77.70"};
     static const char *const paper[] = {"92.64", "69.43", "88.34", "97.41"};
-    char cells[1024], number[16], expected[64];
+    char cells[1024], number[24], expected[96];
     snprintf(cells, sizeof cells,
              TABLE1 "text\trope\t%s\t%s\t\t\t1\t1\t%s\t%s\t19.5\t3.6\t99.3\t100\n"
                     "text\tmla\t%s\t%s\t0.41\t\t3\t1\t%s\t%s\t19.5\t3.6\t99.3\t100\n"
