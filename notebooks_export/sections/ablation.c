@@ -5,29 +5,18 @@
 
 #include <szego/memory.h>
 
-#include "band.h"
+#include "ablation.h"
 #include "budget.h"
 #include "captioned.h"
 #include "match.h"
 #include "numbered.h"
 #include "short.h"
 
-enum { MOST_LAYERS = 48, MOST_HEADS = 1024, LAYERS_SAID = 6, HOVER_TEXT = 320 };
+enum { MOST_HEADS = 1024, HOVER_TEXT = 320 };
 
 static const char *const tables[] = {"reproduce_ablation", "ablate_ablation", NULL};
 static const char *const deposits[] = {"reproduce_deposit", "ablate_deposit"};
 static const char *const kinds[] = {"result", "experiment", "encoding", "task", "method", NULL};
-
-/* One figure: the rows of every seed. */
-typedef struct ablated {
-    rows of;
-    const rows *deposit; /* NULL: none */
-    groups layers;
-    double whole, whole_lo, whole_hi; /* accuracy with every head; NaN: not known */
-    int64_t noted;                    /* heads' rows that carry a note */
-    int64_t heads_left_out;
-    bool within_unit; /* every accuracy is one */
-} ablated;
 
 /* ---- Values ---- */
 
@@ -59,7 +48,7 @@ static void find_whole(ablated *self) {
     }
 }
 
-static int64_t drawn_layers(const ablated *self) {
+int64_t ablated_layers(const ablated *self) {
     return self->layers.count < MOST_LAYERS ? self->layers.count : MOST_LAYERS;
 }
 
@@ -143,7 +132,7 @@ static szg_status draw_whole_layers(szg_context *context, figure *figure, const 
     figure_style style = {"all heads of the layer", 1};
     points together;
     szg_status status = open_points(context, self->of.count, &together);
-    for (int64_t place = 0; status == SZG_OK && place < drawn_layers(self); place++) {
+    for (int64_t place = 0; status == SZG_OK && place < ablated_layers(self); place++) {
         rows of = self->layers.group[place];
         for (int64_t i = 0; status == SZG_OK && i < of.count; i++)
             if (is_layer(of, i))
@@ -160,111 +149,9 @@ static szg_status draw_marks(szg_context *context, figure *figure, ablated *self
     figure_style rule = {"every head there", FIGURE_MUTED};
     if (isfinite(self->whole))
         SZG_TRY(figure_rule(context, figure, &rule, false, self->whole));
-    for (int64_t place = 0; place < drawn_layers(self); place++)
+    for (int64_t place = 0; place < ablated_layers(self); place++)
         SZG_TRY(draw_layer(context, figure, self, place));
     return draw_whole_layers(context, figure, self);
-}
-
-/* ---- The caption ---- */
-
-/* The deposit's row of a layer: of all seeds together where there is one, else of the first seed;
- * -1: none. */
-static int64_t deposit_row(const rows *deposit, double layer) {
-    int64_t found = -1;
-    for (int64_t i = 0; deposit && i < deposit->count; i++) {
-        if (rows_real(*deposit, i, "layer") != layer)
-            continue;
-        if (isnan(rows_real(*deposit, i, "seed")))
-            return i;
-        found = found < 0 ? i : found;
-    }
-    return found;
-}
-
-/* "0.38 in layer 0 (head 1)", with the interval where there is one. */
-static void say_index(FILE *stream, rows deposit, int64_t row, double layer) {
-    double index = rows_real(deposit, row, "index"), low = rows_real(deposit, row, "index_low"),
-           high = rows_real(deposit, row, "index_high"),
-           worst = rows_real(deposit, row, "worst_head"),
-           total = rows_real(deposit, row, "total_drop");
-    char name[WHOLE_TEXT];
-    if (!isfinite(index)) {
-        fprintf(stream, "none in layer %s, where no head's loss costs accuracy",
-                whole_text(layer, name));
-        return;
-    }
-    print_real(stream, index);
-    if (isfinite(low) && isfinite(high)) {
-        fputs(" [", stream);
-        print_real(stream, low);
-        fputs(", ", stream);
-        print_real(stream, high);
-        fputs("]", stream);
-    }
-    fprintf(stream, " in layer %s", whole_text(layer, name));
-    if (isfinite(worst))
-        fprintf(stream, " (head %s)", whole_text(worst, name));
-    if (isfinite(total)) {
-        fputs(", of drops that sum to ", stream);
-        print_real(stream, total);
-    }
-}
-
-static szg_status say_layers(szg_context *context, FILE *stream, const ablated *self) {
-    int64_t said = 0, even = 0;
-    for (int64_t place = 0; place < drawn_layers(self) && said < LAYERS_SAID; place++) {
-        double layer = rows_real(self->layers.group[place], 0, "layer"), *heads;
-        int64_t row = deposit_row(self->deposit, layer), count;
-        if (row < 0)
-            continue;
-        SZG_TRY(distinct_values(context, self->layers.group[place], "head", &count, &heads));
-        szg_memory_free(heads);
-        fputs(said++ ? "; " : "deposit index ", stream);
-        say_index(stream, *self->deposit, row, layer);
-        if (count == even || count == 0)
-            continue;
-        even = count;
-        fputs(", an even share is ", stream);
-        print_real(stream, 1 / (double)count);
-    }
-    fputs(said ? "; " : "", stream);
-    return SZG_OK;
-}
-
-static void say_whole(FILE *stream, const ablated *self) {
-    if (!isfinite(self->whole))
-        return;
-    fputs("With every head the accuracy is ", stream);
-    print_real(stream, self->whole);
-    if (self->whole_hi - self->whole_lo > 1e-9) {
-        fputs(" on average (", stream);
-        print_real(stream, self->whole_lo);
-        fputs(" to ", stream);
-        print_real(stream, self->whole_hi);
-        fputs(")", stream);
-    }
-    fputs("; ", stream);
-}
-
-static szg_status print_caption(szg_context *context, FILE *stream, const ablated *self) {
-    int64_t seeds;
-    double *seed;
-    say_whole(stream, self);
-    SZG_TRY(say_layers(context, stream, self));
-    SZG_TRY(distinct_values(context, self->of, "seed", &seeds, &seed));
-    szg_memory_free(seed);
-    fprintf(stream, "%" PRId64 " seed%s%s", seeds, seeds == 1 ? "" : "s",
-            seeds > 1 ? ", whose points are all here." : ", so no interval.");
-    if (self->noted > 0)
-        fprintf(stream, " %" PRId64 " rows of heads carry a note, see the hover texts.",
-                self->noted);
-    return SZG_OK;
-}
-
-static szg_status caption_of(szg_context *context, const ablated *self, words *out) {
-    SZG_TRY(words_open(context, out));
-    SZG_TRY(print_caption(context, out->stream, self));
-    return words_end(context, out);
 }
 
 /* ---- The figure ---- */
@@ -283,14 +170,14 @@ static void say_title(words *words, const void *of) {
 static szg_status open_ablated(szg_context *context, const ablated *self, figure **out) {
     char name[MOST_LAYERS][WHOLE_TEXT];
     const char *names[MOST_LAYERS];
-    for (int64_t place = 0; place < drawn_layers(self); place++)
+    for (int64_t place = 0; place < ablated_layers(self); place++)
         names[place] = whole_text(rows_real(self->layers.group[place], 0, "layer"), name[place]);
     figure_options options = {
         .x = {.label = "layer",
               .lo = -0.6,
-              .hi = (double)drawn_layers(self) - 0.4,
+              .hi = (double)ablated_layers(self) - 0.4,
               .names = names,
-              .count = drawn_layers(self)},
+              .count = ablated_layers(self)},
         .y = {.label = "accuracy without the head", .hi = self->within_unit ? 1 : 0},
     };
     return figure_open_titled(context, options, say_title, &self->of, out);
@@ -304,7 +191,7 @@ static szg_status put_figure(page *page, ablated *self) {
     SZG_TRY(open_ablated(context, self, &figure));
     szg_status status = draw_marks(context, figure, self);
     if (status == SZG_OK)
-        status = caption_of(context, self, &caption);
+        status = ablation_caption(context, self, &caption);
     if (status == SZG_OK)
         status = page_figure(page, &figure, source, self->deposit ? 2 : 1, caption.text);
     figure_close(&figure);

@@ -1,0 +1,27 @@
+/* What the files that draw ablations share. */
+#ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_ABLATION_H
+#define SZG_NOTEBOOKS_EXPORT_SECTIONS_ABLATION_H
+
+#include "groups.h"
+#include "words.h"
+
+enum { MOST_LAYERS = 48 };
+
+/* One figure: the rows of every seed. */
+typedef struct ablated {
+    rows of;
+    const rows *deposit; /* NULL: none */
+    groups layers;
+    double whole, whole_lo, whole_hi; /* accuracy with every head; NaN: not known */
+    int64_t noted;                    /* heads' rows that carry a note */
+    int64_t heads_left_out;
+    bool within_unit; /* every accuracy is one */
+} ablated;
+
+/* How many of its layers are drawn. */
+int64_t ablated_layers(const ablated *self);
+
+/* The caption; words_free, on failure too. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status ablation_caption(szg_context *context, const ablated *self, words *out);
+
+#endif

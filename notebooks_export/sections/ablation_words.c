@@ -1,0 +1,112 @@
+/* What a reader can see in a figure of ablated heads, counted in the data. */
+#include "ablation.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include <szego/memory.h>
+
+#include "band.h"
+#include "short.h"
+
+enum { LAYERS_SAID = 6 };
+
+/* The deposit's row of a layer: of all seeds together where there is one, else of the first seed;
+ * -1: none. */
+static int64_t deposit_row(const rows *deposit, double layer) {
+    int64_t found = -1;
+    for (int64_t i = 0; deposit && i < deposit->count; i++) {
+        if (rows_real(*deposit, i, "layer") != layer)
+            continue;
+        if (isnan(rows_real(*deposit, i, "seed")))
+            return i;
+        found = found < 0 ? i : found;
+    }
+    return found;
+}
+
+/* "0.38 in layer 0 (head 1)", with the interval where there is one. */
+static void say_index(FILE *stream, rows deposit, int64_t row, double layer) {
+    double index = rows_real(deposit, row, "index"), low = rows_real(deposit, row, "index_low"),
+           high = rows_real(deposit, row, "index_high"),
+           worst = rows_real(deposit, row, "worst_head"),
+           total = rows_real(deposit, row, "total_drop");
+    char name[WHOLE_TEXT];
+    if (!isfinite(index)) {
+        fprintf(stream, "none in layer %s, where no head's loss costs accuracy",
+                whole_text(layer, name));
+        return;
+    }
+    print_real(stream, index);
+    if (isfinite(low) && isfinite(high)) {
+        fputs(" [", stream);
+        print_real(stream, low);
+        fputs(", ", stream);
+        print_real(stream, high);
+        fputs("]", stream);
+    }
+    fprintf(stream, " in layer %s", whole_text(layer, name));
+    if (isfinite(worst))
+        fprintf(stream, " (head %s)", whole_text(worst, name));
+    if (isfinite(total)) {
+        fputs(", of drops that sum to ", stream);
+        print_real(stream, total);
+    }
+}
+
+static szg_status say_layers(szg_context *context, FILE *stream, const ablated *self) {
+    int64_t said = 0, even = 0;
+    for (int64_t place = 0; place < ablated_layers(self) && said < LAYERS_SAID; place++) {
+        double layer = rows_real(self->layers.group[place], 0, "layer"), *heads;
+        int64_t row = deposit_row(self->deposit, layer), count;
+        if (row < 0)
+            continue;
+        SZG_TRY(distinct_values(context, self->layers.group[place], "head", &count, &heads));
+        szg_memory_free(heads);
+        fputs(said++ ? "; " : "deposit index ", stream);
+        say_index(stream, *self->deposit, row, layer);
+        if (count == even || count == 0)
+            continue;
+        even = count;
+        fputs(", an even share is ", stream);
+        print_real(stream, 1 / (double)count);
+    }
+    fputs(said ? "; " : "", stream);
+    return SZG_OK;
+}
+
+static void say_whole(FILE *stream, const ablated *self) {
+    if (!isfinite(self->whole))
+        return;
+    fputs("With every head the accuracy is ", stream);
+    print_real(stream, self->whole);
+    if (self->whole_hi - self->whole_lo > 1e-9) {
+        fputs(" on average (", stream);
+        print_real(stream, self->whole_lo);
+        fputs(" to ", stream);
+        print_real(stream, self->whole_hi);
+        fputs(")", stream);
+    }
+    fputs("; ", stream);
+}
+
+static szg_status print_caption(szg_context *context, FILE *stream, const ablated *self) {
+    int64_t seeds;
+    double *seed;
+    say_whole(stream, self);
+    SZG_TRY(say_layers(context, stream, self));
+    SZG_TRY(distinct_values(context, self->of, "seed", &seeds, &seed));
+    szg_memory_free(seed);
+    fprintf(stream, "%" PRId64 " seed%s%s", seeds, seeds == 1 ? "" : "s",
+            seeds > 1 ? ", whose points are all here." : ", so no interval.");
+    if (self->noted > 0)
+        fprintf(stream, " %" PRId64 " rows of heads carry a note, see the hover texts.",
+                self->noted);
+    return SZG_OK;
+}
+
+szg_status ablation_caption(szg_context *context, const ablated *self, words *out) {
+    SZG_TRY(words_open(context, out));
+    SZG_TRY(print_caption(context, out->stream, self));
+    return words_end(context, out);
+}
