@@ -60,7 +60,8 @@ START_TEST(numbers_stand_beside_the_papers) {
 }
 END_TEST
 
-/* 80 - 2 = 78: b reaches it, c stands at 77.9 with its whisker, d at 77 has none, e is far below. */
+/* 80 - 2 = 78: b reaches it, c stands at 77.9 with its whisker, d at 77 has none, e is far below.
+ */
 START_TEST(rivals_within_the_whiskers_are_counted) {
     static const char cells[] = TABLE1 "text\ta\t80\t\t2\t\t3\n"
                                        "text\tb\t75\t\t3.5\t\t3\n"
