@@ -334,19 +334,28 @@ START_TEST(of_many_points_some_answer) {
 }
 END_TEST
 
-/* Of few points every one answers, however near they are. */
+/* Of few points every one answers, however near they are; of one more only some, 8 pixels apart. */
 START_TEST(of_few_points_each_answers) {
+    enum { FEW = 30 };
     static double place[HIT_ROOM][2], value[HIT_ROOM][2];
-    double x[30], y[30];
-    for (int i = 0; i < 30; i++) {
-        x[i] = 0.5 + i * 1e-4;
+    double x[FEW + 1], y[FEW + 1];
+    for (int i = 0; i <= FEW; i++) {
+        x[i] = 0.5 + i * 1e-3;
         y[i] = 0.5;
     }
-    figure *figure = opened(&(figure_options){.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}});
-    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 0}, 30, x, y));
-    char *text = printed(&figure);
-    ck_assert_int_eq(read_hits(text, place, value), 30);
-    free(text);
+    for (int more = 0; more < 2; more++) {
+        figure *figure =
+            opened(&(figure_options){.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}});
+        ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 0}, FEW + more, x, y));
+        char *text = printed(&figure);
+        int count = read_hits(text, place, value);
+        area area = area_of(text);
+        /* The points span FEW thousandths of the area: room for so many steps of 8 pixels. */
+        ck_assert_int_eq(count, more ? 1 + (int)(FEW * 1e-3 * area.width / 8) : FEW);
+        for (int i = 1; more && i < count; i++)
+            ck_assert_double_ge(distance(place[i], place[i - 1]), 8 - 0.02);
+        free(text);
+    }
 }
 END_TEST
 
