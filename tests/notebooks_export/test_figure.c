@@ -36,7 +36,7 @@ static char *printed(figure **figure) {
 }
 
 static void holds(char *text, const char *words, bool wanted) {
-    ck_assert_msg((strstr(text, words) != NULL) == wanted, "%s %s: %s", words,
+    ck_assert_msg((strstr(text, words) != NULL) == wanted, "%s %s: %.2000s", words,
                   wanted ? "missing" : "there", text);
 }
 
