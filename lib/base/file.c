@@ -25,13 +25,13 @@ static mode_t default_mode(void) {
     return 0666 & ~mask;
 }
 
-/* Renaming over a device or a pipe would put a file in its place, /dev/null included. */
+/* Renaming over a device or a pipe would put a file in its place, /dev/null included. A folder is
+ * refused by the renaming. */
 static szg_status check_target(szg_context *context, const char *path) {
     struct stat info;
-    if (stat(path, &info) != 0 || S_ISREG(info.st_mode))
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))
         return SZG_OK;
-    return szg_fail(context, SZG_EIO, "%s: cannot be written: is %s", path,
-                    S_ISDIR(info.st_mode) ? "a folder" : "not a regular file");
+    return szg_fail(context, SZG_EIO, "%s: cannot be written: is not a regular file", path);
 }
 
 szg_status szg_writer_open(szg_context *context, const char *path, szg_writer **out) {

@@ -287,6 +287,7 @@ START_TEST(a_folder_of_csv_is_read_as_what_was_exported) {
     ck_assert_int_eq(szg_collection_tables(copy), szg_collection_tables(results));
     /* Below the folder the export is passed over: no row comes twice. */
     ck_assert_int_eq(szg_collection_count(again), 1);
+    ck_assert_str_eq(szg_collection_path(again, 0), "one"); /* not `export`, read in its stead */
     ck_assert_int_eq(szg_collection_bad_count(again), 0);
     for (int64_t i = 0; i < szg_collection_tables(results); i++) {
         check_same_table(szg_collection_table(results, i), szg_collection_table(copy, i));
