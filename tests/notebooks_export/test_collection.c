@@ -187,6 +187,7 @@ START_TEST(hyphens_of_commands_become_underscores) {
     szg_collection *all = open_folder("hyphen");
     ck_assert_int_eq(szg_collection_tables(all), 2);
     const szg_table *joined = szg_collection_find(all, "a_b__t");
+    ck_assert_ptr_nonnull(joined);
     ck_assert_int_eq(szg_table_rows(joined), 3);
     ck_assert_int_eq(szg_table_get_integer(joined, 2, 1), 4);
     ck_assert_str_eq(text_at(joined, 2, "result"), "c");
