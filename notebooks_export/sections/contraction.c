@@ -58,12 +58,15 @@ static void introduce(page *page, const contraction_run *run) {
         page_paragraph(page, "The rows do not say what the logits are compared with.");
 }
 
+/* Where few figures are left, those that show the most steps come first. */
 static szg_status draw_steps(page *page, const contraction_run *run, budget *budget) {
     if (budget_take(budget))
         SZG_TRY(contraction_draw_steps(page, run));
     for (int64_t l = 0; l < run->layers.count && l < MOST_LAYERS_DRAWN; l++)
         if (budget_take(budget))
             SZG_TRY(contraction_draw_layer(page, run, l));
+    if (budget_take(budget))
+        SZG_TRY(contraction_draw_heads(page, run));
     for (size_t q = 0; q < sizeof quantities / sizeof *quantities; q++)
         if (budget_take(budget))
             SZG_TRY(contraction_draw_quantity(page, run, &quantities[q]));
@@ -80,11 +83,11 @@ static szg_status draw_figures(page *page, const contraction_run *run, budget *b
         introduce(page, run);
         page_grid_begin(page);
     }
-    if (budget_take(budget))
+    if (run->pairs > 0 && run->steps > 1)
+        status = draw_steps(page, run, budget);
+    else if (budget_take(budget))
         status =
             run->pairs > 0 ? contraction_draw_heads(page, run) : contraction_draw_orders(page, run);
-    if (status == SZG_OK && run->pairs > 0 && run->steps > 1)
-        status = draw_steps(page, run, budget);
     if (seen)
         page_grid_end(page);
     return status;

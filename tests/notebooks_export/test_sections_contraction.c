@@ -43,10 +43,10 @@ START_TEST(contraction_counts_heads_below_one) {
             "%" PRId64 " of 6",
             heads_below(0), shown(1.4 + 0.016, least), shown(2 + 0.016, greatest),
             heads_below(STEPS - 1));
-    ck_assert_int_eq(marks_of(text, "contraction", 1), LAYERS * HEADS);
+    ck_assert_int_eq(marks_of(text, "contraction", 4), LAYERS * HEADS);
     for (int64_t layer = 0; layer < LAYERS; layer++) /* lines, areas of two probes, the rule */
-        ck_assert_int_eq(marks_of(text, "contraction", 3 + layer), HEADS + HEADS + 1);
-    ck_assert_int_eq(marks_of(text, "contraction", 2), LAYERS * HEADS * STEPS);
+        ck_assert_int_eq(marks_of(text, "contraction", 2 + layer), HEADS + HEADS + 1);
+    ck_assert_int_eq(marks_of(text, "contraction", 1), LAYERS * HEADS * STEPS);
     ck_says(text, "Below 1, in blue, are %" PRId64 " of 24 values",
             heads_below(0) + heads_below(1) + heads_below(2) + heads_below(3));
     ck_assert_int_eq(marks_of(text, "contraction", 5), LAYERS * 2); /* coupled, content */
@@ -102,7 +102,8 @@ START_TEST(every_encoding_is_seen_and_one_that_changes_nothing_is_named) {
     char *text = section_of(folder, "contraction");
     ck_assert_int_eq(occurrences(text, "<figure "), 24);
     for (int64_t e = 0; e < ENCODINGS; e++) {
-        snprintf(title, sizeof title, "<title>e%" PRId64 ", count (text): width ratio at step", e);
+        snprintf(title, sizeof title,
+                 "<title>e%" PRId64 ", count (text): width ratio by head and step", e);
         ck_says(text, "%s", title);
     }
     ck_says(text, "%d more figures are left out", ENCODINGS * SEEDS * OF_A_RUN - 24);
