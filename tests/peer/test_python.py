@@ -176,6 +176,23 @@ def check_join(folder):
            ["1", "2", "8", "7", "0.5", str(2**53 + 1)])
 
 
+def check_export(folder):
+    """What `szego export --to csv` wrote is the folder that it read, and is not read twice."""
+    save(folder, "c", {"t": ([("a", "integer"), ("note", "text")], ["1,", "2,x"])})
+    save(folder + "/b", "c-d", {"t": ([("result", "text"), ("r", "real")], ['own,0.1', "own,"])})
+    before = szego.load(folder)
+    subprocess.run([PROGRAM, "export", folder, "--to", "csv", "--quiet"], check=True)
+    after, export = szego.load(folder), szego.load(folder + "/export")
+    tap.ok("an export below is passed over", set(after) == set(before) == {"c_t", "c_d_t"}
+           and set(after.provenance) == {".", "b"})
+    tap.ok("an export has the tables it was made of", set(export) == set(before) and all(
+        [*export[name]] == [*table] and all(same(export[name][column], cells)
+                                            for column, cells in table.items())
+        for name, table in before.items()) and export.docs == before.docs)
+    tap.ok("an export's provenance", [*export.provenance] == ["."]
+           and [one["path"] for one in export.provenance["."]["results"]] == [".", "b"])
+
+
 # ---- Hostile folders ----
 
 GOOD = {"t": ([("a", "integer"), ("b", "real")], ["1,0.5"])}
@@ -223,8 +240,36 @@ def check_hostile(folder):
         results = szego.load(folder, strict=False)
     tap.ok("strict=False leaves out, with a warning", results["c_t"]["a"].tolist() == [1]
            and len(caught) == len(results.skipped) == 1 and "t.csv" in str(caught[0].message))
+    check_limits(folder + "/limits")
     refused("a folder without results", lambda: szego.load(tempfile.mkdtemp(dir=folder)), "manifest.json")
     refused("no folder", lambda: szego.load(folder + "/none"), "no such folder")
+
+
+def check_limits(folder):
+    """The longest and most that are read, which the program reads too, and one more, which both refuse."""
+    column = ([("a", "integer")], ["1"])
+
+    def both(name, wanted, command, tables, *words):
+        shutil.rmtree(folder, ignore_errors=True)
+        save(folder, command, tables)
+        done = subprocess.run([PROGRAM, "export", folder, "--to", "npz", "--quiet"], check=False,
+                              capture_output=True, text=True)
+        tap.ok(f"{name}: the program", done.returncode == (0 if wanted else 3), done.stderr[:200])
+        if wanted:
+            tap.ok(name, len(szego.load(folder)) == len(tables))
+        else:
+            refused(name, lambda: szego.load(folder), *words, kind=szego.DataError)
+
+    both("a command of 64", True, "c" * 64, {"t": column})
+    both("a command of 65", False, "c" * 65, {"t": column}, "manifest.json", "64 characters")
+    both("a joined name of 200", True, "c", {"t" * 198: column})
+    both("a joined name of 201", False, "c", {"t" * 199: column}, "joined name", "200 characters")
+    both("a table's name of 201", False, "c", {"t" * 201: column}, "tables[0]", "200 characters")
+    both("1024 tables", True, "c", {f"t{index}": column for index in range(1024)})
+    both("1025 tables", False, "c", {f"t{index}": column for index in range(1025)}, "at most 1024")
+    both("1024 kinds of tables", True, "c", {f"t{index}": column for index in range(1024)})
+    save(folder + "/b", "c", {"other": column})
+    refused("1025 kinds of tables", lambda: szego.load(folder), "other", "1024 kinds", kind=szego.DataError)
 
 
 # ---- Captured models ----
@@ -379,7 +424,7 @@ def check_capture(folder):
     tap.ok("a refusal leaves the model as it was", "forward" not in vars(bert))
 
 
-CHECKS = (check_written, check_cells, check_join, check_hostile, check_capture)
+CHECKS = (check_written, check_cells, check_join, check_export, check_hostile, check_capture)
 for check in CHECKS:
     place = tempfile.mkdtemp()
     try:

@@ -8,11 +8,14 @@ from typing import Dict, List, Tuple
 
 from .csvfile import read as read_csv
 from .errors import DataError
-from .tables import TYPES, Column, Joined, Results, collect
+from .tables import TYPES, Column, Exported, Joined, Results, collect
 
 FORMAT = "szego-results-1"
 _MANIFEST_LIMIT = 256 << 20
 _COLUMN_LIMIT = 4096
+_TABLE_LIMIT = 1024  # of one result, and of all that are joined
+_NAME_LIMIT = 200
+_COMMAND_LIMIT = 64
 _TABLE = re.compile(r"[a-z0-9_]+")
 _COMMAND = re.compile(r"[a-z0-9-]+")
 
@@ -30,6 +33,9 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
     frames: pandas DataFrames instead; integers are Int64, empty cells <NA>, NaN and None.
     strict: a damaged result raises DataError, which names file and place. Otherwise it is left out
     with a warning, and Results.skipped has the message. Manifests of other formats are passed over.
+
+    Of an export (`szego export --to csv`) the tables are as they stand in it; one that lies below
+    `folder` is passed over: its rows are there already.
     """
     folder = os.fspath(folder)
     if not os.path.isdir(folder):
@@ -49,12 +55,29 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
             continue
         command, provenance, tables = one
         results.provenance[path] = provenance
+        if command == "export":
+            for name, rows, columns in tables:
+                found[name] = Exported()
+                found[name].add(path, rows, columns)
+            break
         for name, rows, columns in tables:
-            found.setdefault(f"{command.replace('-', '_')}_{name}", Joined()).add(path, rows, columns)
+            _join(found, command, name).add(path, rows, columns)
     if not results.provenance and not results.skipped:
         raise DataError(f"{folder}: holds no result of szego: no manifest.json of the format {FORMAT} "
                         "is in it or below it")
     return collect(found, results, frames)
+
+
+def _join(found: Dict[str, Joined], command: str, table: str) -> Joined:
+    """The joined table that the table of a command goes into."""
+    name = f"{command.replace('-', '_')}_{table}"
+    if len(name) > _NAME_LIMIT:
+        raise DataError(f"table {table} of command {command}: their joined name has more than "
+                        f"{_NAME_LIMIT} characters")
+    if name not in found and len(found) == _TABLE_LIMIT:
+        raise DataError(f"table {table} of command {command}: results with more than {_TABLE_LIMIT} "
+                        "kinds of tables cannot be joined")
+    return found.setdefault(name, Joined())
 
 
 def _manifests(folder: str) -> List[str]:
@@ -115,7 +138,8 @@ def _member(place: str, value, key: str, kind: type):
 
 
 def _read_result(folder: str, path: str):
-    """(command, provenance, [(table, rows, columns)]); None where the format is another one."""
+    """(command, provenance, [(table, rows, columns)]); None where the format is another one, or it is an
+    export below the folder."""
     here = os.path.join(folder, path) if path != "." else folder
     place = os.path.join(here, "manifest.json")
     root = read_json(_read_file(place, _MANIFEST_LIMIT), place)
@@ -123,10 +147,17 @@ def _read_result(folder: str, path: str):
         return None
     command = _member(place, root, "command", str)
     if not _COMMAND.fullmatch(command):
-        raise DataError(f"{place}: command {command!r}: only a-z, 0-9 and hyphens are allowed")
+        raise DataError(f"{place}: command {command[:80]!r}: only a-z, 0-9 and hyphens are allowed")
+    if len(command) > _COMMAND_LIMIT:
+        raise DataError(f"{place}: command {command[:80]!r}: more than {_COMMAND_LIMIT} characters")
+    if command == "export" and path != ".":
+        return None
     provenance = _member(place, root, "provenance", dict)
+    entries = _member(place, root, "tables", list)
+    if len(entries) > _TABLE_LIMIT:
+        raise DataError(f"{place}: tables: {len(entries)} tables; a result has at most {_TABLE_LIMIT}")
     tables = [_read_table(here, f"{place}: tables[{index}]", entry)
-              for index, entry in enumerate(_member(place, root, "tables", list))]
+              for index, entry in enumerate(entries)]
     names = [name for name, _, _ in tables]
     for name in names:
         if names.count(name) > 1:
@@ -138,6 +169,8 @@ def _read_table(here: str, place: str, entry):
     name = _member(place, entry, "name", str)
     if not _TABLE.fullmatch(name) or name in ("provenance", "manifest"):
         raise DataError(f"{place}: table name {name[:80]!r}: only a-z, 0-9 and underscores are allowed")
+    if len(name) > _NAME_LIMIT:
+        raise DataError(f"{place}: table name {name[:80]!r}: more than {_NAME_LIMIT} characters")
     # No name leads out of the folder.
     if _member(place, entry, "file", str) != name + ".csv":
         raise DataError(f"{place}: file is {entry['file'][:80]!r}; it must be {name}.csv, beside the "

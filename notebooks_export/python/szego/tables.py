@@ -107,7 +107,7 @@ class Joined:
 
     def described(self) -> Dict[str, str]:
         """What each column means."""
-        return {"result": "path of the result's folder",
+        return {"result": "the result's folder",
                 **{shown: self.docs[name] for name, shown in self.names().items()}}
 
     def frame(self):
@@ -123,6 +123,17 @@ class Joined:
             else:
                 made[name] = np.array(cells, dtype=object)
         return pandas.DataFrame(made)
+
+
+class Exported(Joined):
+    """A table of an export: it was joined when it was written, `result` is a column of its own."""
+
+    def columns(self) -> Iterator[Tuple[str, str, List[Optional[str]]]]:
+        for name in self.docs:
+            yield name, self._kind(name), self._cells(name)
+
+    def described(self) -> Dict[str, str]:
+        return dict(self.docs)
 
 
 def _pandas():
