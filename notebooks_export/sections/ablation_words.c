@@ -6,7 +6,7 @@
 
 #include <szego/memory.h>
 
-#include "band.h"
+#include "numbered.h"
 #include "short.h"
 
 enum { LAYERS_SAID = 6 };
@@ -61,7 +61,7 @@ static szg_status say_layers(szg_context *context, FILE *stream, const ablated *
         int64_t row = deposit_row(self->deposit, layer), count;
         if (row < 0)
             continue;
-        SZG_TRY(distinct_values(context, self->layers.group[place], "head", &count, &heads));
+        SZG_TRY(distinct_numbers(context, self->layers.group[place], "head", &count, &heads));
         szg_memory_free(heads);
         fputs(said++ ? "; " : "deposit index ", stream);
         say_index(stream, *self->deposit, row, layer);
@@ -95,7 +95,7 @@ static szg_status print_caption(szg_context *context, FILE *stream, const ablate
     double *seed;
     say_whole(stream, self);
     SZG_TRY(say_layers(context, stream, self));
-    SZG_TRY(distinct_values(context, self->of, "seed", &seeds, &seed));
+    SZG_TRY(distinct_numbers(context, self->of, "seed", &seeds, &seed));
     szg_memory_free(seed);
     fprintf(stream, "%" PRId64 " seed%s%s", seeds, seeds == 1 ? "" : "s",
             seeds > 1 ? ", whose points are all here." : ", so no interval.");

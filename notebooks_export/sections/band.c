@@ -82,12 +82,3 @@ szg_status band_draw(szg_context *context, figure *figure, const char *name, int
         return SZG_OK;
     return figure_line(context, figure, &line, band->count, band->x, band->mean);
 }
-
-szg_status distinct_values(szg_context *context, rows of, const char *column, int64_t *count,
-                           double **out) {
-    band band;
-    SZG_TRY(band_open(context, of, column, column, &band));
-    *count = band.count;
-    *out = band.x; /* the block begins there */
-    return SZG_OK;
-}

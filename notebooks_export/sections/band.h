@@ -21,8 +21,4 @@ void band_close(band *band);
 SZG_CHECK_RESULT szg_status band_draw(szg_context *context, figure *figure, const char *name,
                                       int colour, const band *band);
 
-/* The distinct finite values of a column, ascending (szg_memory_free). SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status distinct_values(szg_context *context, rows of, const char *column,
-                                            int64_t *count, double **out);
-
 #endif

@@ -180,7 +180,7 @@ szg_status contraction_draw_orders(page *page, const contraction_run *run) {
     double *order;
     int64_t orders;
     drawing self;
-    SZG_TRY(distinct_values(page_context(page), run->of, "n", &orders, &order));
+    SZG_TRY(distinct_numbers(page_context(page), run->of, "n", &orders, &order));
     bool by_order = orders > 1 || run->columns == 0;
     bool wide = orders > 1 && order[0] > 0 && order[orders - 1] >= 4 * order[0];
     szg_memory_free(order);

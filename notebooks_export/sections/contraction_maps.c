@@ -131,18 +131,6 @@ static szg_status put_map(page *page, const contraction_run *run, const char *wh
     return status;
 }
 
-static int64_t column_of(const contraction_run *run, double head) {
-    int64_t first = 0, end = run->columns;
-    while (first < end) {
-        int64_t middle = first + (end - first) / 2;
-        if (run->column[middle] < head)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 /* The last step's ratios by layer and head. */
 static void spread_heads(const contraction_run *run, const double *ratios, double *out) {
     int64_t steps = contraction_run_steps(run), pair = 0;
@@ -151,7 +139,8 @@ static void spread_heads(const contraction_run *run, const double *ratios, doubl
     for (int64_t l = 0; l < run->layers.count; l++)
         for (int64_t h = 0; h < run->heads[l].count; h++) {
             double head = rows_real(run->heads[l].group[h], 0, "head");
-            out[l * run->columns + column_of(run, head)] = ratios[++pair * steps - 1];
+            int64_t column = find_number(run->columns, run->column, head);
+            out[l * run->columns + column] = ratios[++pair * steps - 1];
         }
 }
 

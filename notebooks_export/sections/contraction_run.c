@@ -46,8 +46,8 @@ static szg_status find_parts(szg_context *context, contraction_run *run) {
         SZG_TRY(groups_by_number(context, run->layers.group[i], "head", &run->heads[i]));
         run->pairs += run->heads[i].count;
     }
-    SZG_TRY(distinct_values(context, run->of, "head", &run->columns, &run->column));
-    return distinct_values(context, run->of, "step", &run->steps, &run->step);
+    SZG_TRY(distinct_numbers(context, run->of, "head", &run->columns, &run->column));
+    return distinct_numbers(context, run->of, "step", &run->steps, &run->step);
 }
 
 szg_status contraction_run_open(szg_context *context, rows of, contraction_run *out) {

@@ -1,52 +1,32 @@
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include <szego/memory.h>
 #include "captioned.h"
 #include "key_map.h"
+#include "numbered.h"
 
 enum { MOST_KEYS = 256, NAME_SIZE = 48 };
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The different finite numbers of a list, ascending, at most MOST_KEYS. */
-static szg_status distinct(szg_context *context, int64_t count, const double *value, double **out,
-                           int64_t *found) {
-    int64_t finite = 0, kept = 0;
-    double *sorted;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *sorted, &sorted));
-    for (int64_t i = 0; i < count; i++)
-        if (isfinite(value[i]))
-            sorted[finite++] = value[i];
-    qsort(sorted, (size_t)finite, sizeof *sorted, compare);
-    for (int64_t i = 0; i < finite && kept < MOST_KEYS; i++)
-        if (kept == 0 || sorted[i] != sorted[kept - 1])
-            sorted[kept++] = sorted[i];
-    *out = sorted;
-    *found = kept;
+/* The distinct numbers of a column, ascending, at most MOST_KEYS. */
+static szg_status find_keys(szg_context *context, rows from, const char *column, int64_t *count,
+                            double **out) {
+    SZG_TRY(distinct_numbers(context, from, column, count, out));
+    *count = *count < MOST_KEYS ? *count : MOST_KEYS;
     return SZG_OK;
 }
 
-static int64_t find_key(const double *key, int64_t count, double wanted) {
-    const double *found =
-        isnan(wanted) ? NULL : bsearch(&wanted, key, (size_t)count, sizeof *key, compare);
-    return found ? found - key : -1;
-}
-
-static void add_values(key_map *map, int64_t count, const double *row, const double *column,
-                       const double *value) {
-    for (int64_t i = 0; i < count; i++) {
-        int64_t r = find_key(map->row_key, map->rows, row[i]);
-        int64_t c = find_key(map->column_key, map->columns, column[i]);
+static void add_values(key_map *map, rows from, const char *row, const char *column,
+                       const char *value) {
+    for (int64_t i = 0; i < from.count; i++) {
+        int64_t r = find_number(map->rows, map->row_key, rows_real(from, i, row));
+        int64_t c = find_number(map->columns, map->column_key, rows_real(from, i, column));
+        double one = rows_real(from, i, value);
         if (r < 0 || c < 0) {
             map->beyond++;
-        } else if (isfinite(value[i])) {
+        } else if (isfinite(one)) {
             int64_t cell = r * map->columns + c;
-            map->value[cell] += value[i];
+            map->value[cell] += one;
             map->count[cell]++;
         }
     }
@@ -69,29 +49,22 @@ static void finish(key_map *map) {
     map->mean = map->filled > 0 ? sum / (double)map->filled : NAN;
 }
 
-static szg_status fill(szg_context *context, key_map *map, int64_t count, double *const key[3]) {
-    SZG_TRY(distinct(context, count, key[0], &map->row_key, &map->rows));
-    SZG_TRY(distinct(context, count, key[1], &map->column_key, &map->columns));
+static szg_status fill(szg_context *context, rows from, const char *row, const char *column,
+                       const char *value, key_map *map) {
+    SZG_TRY(find_keys(context, from, row, &map->rows, &map->row_key));
+    SZG_TRY(find_keys(context, from, column, &map->columns, &map->column_key));
     int64_t cells = map->rows * map->columns; /* at most MOST_KEYS squared */
     SZG_TRY(szg_memory_alloc(context, cells, sizeof *map->value, &map->value));
     SZG_TRY(szg_memory_alloc(context, cells, sizeof *map->count, &map->count));
-    add_values(map, count, key[0], key[1], key[2]);
+    add_values(map, from, row, column, value);
     finish(map);
     return SZG_OK;
 }
 
 szg_status key_map_of(szg_context *context, rows from, const char *row, const char *column,
                       const char *value, key_map *out) {
-    const char *const name[] = {row, column, value};
-    double *key[] = {NULL, NULL, NULL};
-    szg_status status = SZG_OK;
     *out = (key_map){0};
-    for (int i = 0; i < 3 && status == SZG_OK; i++)
-        status = rows_reals(context, from, name[i], &key[i]);
-    if (status == SZG_OK)
-        status = fill(context, out, from.count, key);
-    for (int i = 0; i < 3; i++)
-        szg_memory_free(key[i]);
+    szg_status status = fill(context, from, row, column, value, out);
     if (status != SZG_OK)
         key_map_free(out);
     return status;

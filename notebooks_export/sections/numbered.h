@@ -1,4 +1,4 @@
-/* Rows in the order of a number: layers, heads. */
+/* The numbers of a column: layers, heads, steps. */
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_NUMBERED_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_NUMBERED_H
 
@@ -10,5 +10,11 @@
  * SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status groups_by_number(szg_context *context, rows all, const char *column,
                                              groups *out);
+
+/* The distinct finite numbers of a column, ascending (szg_memory_free). SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status distinct_numbers(szg_context *context, rows of, const char *column,
+                                             int64_t *count, double **out);
+/* The place of `wanted` in such a list; -1: none. */
+int64_t find_number(int64_t count, const double *numbers, double wanted);
 
 #endif
