@@ -5,6 +5,7 @@
 
 #include <szego/memory.h>
 
+#include "captioned.h"
 #include "claims.h"
 
 enum { NOTE_CHARACTERS = 60, WIDE = 100 };
@@ -30,6 +31,7 @@ static const comparison widths = {"Lemma B.1: width of f against width of g",
 typedef struct trials {
     const comparison *what;
     rows of;
+    const char *verdict;    /* of the ledger; NULL: none */
     double *end[4];         /* as comparison.column */
     double *x, *y, *kept_x; /* middles; scratch for one series */
     double *kept_y;
@@ -68,10 +70,13 @@ static void count_trial(trials *t, int64_t i) {
     t->most = fmax(t->most, fmax(t->x[i], t->y[i]));
 }
 
-static szg_status take_trials(szg_context *context, rows of, const comparison *what, trials *t) {
-    *t = (trials){.what = what, .of = of, .least = INFINITY, .most = -INFINITY};
+/* t: what, of and verdict are set. */
+static szg_status take_trials(szg_context *context, trials *t) {
+    rows of = t->of;
+    t->least = INFINITY;
+    t->most = -INFINITY;
     for (int i = 0; i < 4; i++)
-        SZG_TRY(rows_reals(context, of, what->column[i], &t->end[i]));
+        SZG_TRY(rows_reals(context, of, t->what->column[i], &t->end[i]));
     SZG_TRY(szg_memory_alloc(context, of.count, sizeof(double), &t->x));
     SZG_TRY(szg_memory_alloc(context, of.count, sizeof(double), &t->y));
     SZG_TRY(szg_memory_alloc(context, of.count, sizeof(double), &t->kept_x));
@@ -104,7 +109,8 @@ static szg_status add_trials(szg_context *context, figure *figure, trials *t) {
     return add_points(context, figure, t, true);
 }
 
-static void say_caption(words *say, const trials *t, const char *verdict) {
+static void say_caption(words *say, const void *of) {
+    const trials *t = of;
     fprintf(say->stream,
             "%" PRId64 " trials: %s lies below %s in %" PRId64 ", above it in %" PRId64
             ", and their enclosures touch in %" PRId64,
@@ -120,14 +126,14 @@ static void say_caption(words *say, const trials *t, const char *verdict) {
     fputs(t->above ? ": points above the line contradict the paper's statement on widths (L3"
                    : ": no trial here contradicts the paper's statement on widths (L3",
           say->stream);
-    if (verdict) {
+    if (t->verdict) {
         fputs(", which the ledger says: ", say->stream);
-        words_clipped(say, verdict, NOTE_CHARACTERS);
+        words_clipped(say, t->verdict, NOTE_CHARACTERS);
     }
     fputs(").", say->stream);
 }
 
-static szg_status print_trials(page *page, trials *t, const words *caption) {
+static szg_status print_trials(page *page, trials *t) {
     szg_context *context = page_context(page);
     const figure_options options = {
         .title = t->what->title,
@@ -142,26 +148,17 @@ static szg_status print_trials(page *page, trials *t, const words *caption) {
         figure_close(&figure);
         return status;
     }
-    return page_figure(page, &figure, &t->of, 1, caption->text);
+    return page_figure_captioned(page, &figure, &t->of, 1, say_caption, t);
 }
 
 static szg_status draw_comparison(page *page, rows of, const comparison *what,
                                   const char *verdict) {
-    szg_context *context = page_context(page);
-    trials t;
-    words caption = {0};
-    szg_status status = take_trials(context, of, what, &t);
-    if (status == SZG_OK)
-        status = words_open(context, &caption);
-    if (status == SZG_OK) {
-        say_caption(&caption, &t, verdict);
-        status = words_end(context, &caption);
-    }
+    trials t = {.what = what, .of = of, .verdict = verdict};
+    szg_status status = take_trials(page_context(page), &t);
     if (status == SZG_OK && t.known > 0)
-        status = print_trials(page, &t, &caption);
+        status = print_trials(page, &t);
     else if (status == SZG_OK)
         page_paragraph(page, "%s: the table has no enclosures to draw.", what->title);
-    words_free(&caption);
     trials_free(&t);
     return status;
 }

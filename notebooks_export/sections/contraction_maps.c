@@ -44,6 +44,12 @@ static void choose_ends(int64_t count, const double *value, figure_map *map) {
 
 /* ---- What the ratios say ---- */
 
+typedef struct captioned {
+    const contraction_run *run;
+    const double *ratios;
+    bool every_step; /* the map of pairs by steps */
+} captioned;
+
 typedef struct counted {
     int64_t below, known;
     double least, greatest;
@@ -94,23 +100,22 @@ static void say_cells(FILE *stream, const contraction_run *run, const double *ra
             below, known);
 }
 
-static szg_status caption_of(szg_context *context, const contraction_run *run, const double *ratios,
-                             bool every_step, words *out) {
-    SZG_TRY(words_open(context, out));
-    if (every_step) {
-        say_cells(out->stream, run, ratios);
-        return words_end(context, out);
+static void say_caption(words *words, const void *of) {
+    const captioned *self = of;
+    const contraction_run *run = self->run;
+    if (self->every_step) {
+        say_cells(words->stream, run, self->ratios);
+        return;
     }
     fputs("Below 1 the encoding narrows the Hermitian part's spectrum (a cell is the mean over "
           "probes): ",
-          out->stream);
+          words->stream);
     if (run->steps > 1) {
-        say_step(out->stream, run, ratios, 0);
-        fputs(", ", out->stream);
+        say_step(words->stream, run, self->ratios, 0);
+        fputs(", ", words->stream);
     }
-    say_step(out->stream, run, ratios, contraction_run_steps(run) - 1);
-    fputs(".", out->stream);
-    return words_end(context, out);
+    say_step(words->stream, run, self->ratios, contraction_run_steps(run) - 1);
+    fputs(".", words->stream);
 }
 
 /* ---- Figures ---- */
@@ -118,16 +123,13 @@ static szg_status caption_of(szg_context *context, const contraction_run *run, c
 static szg_status put_map(page *page, const contraction_run *run, const char *what,
                           figure_options options, const figure_map *map, const double *ratios) {
     szg_context *context = page_context(page);
+    const captioned about = {run, ratios, map->value == ratios};
     figure *figure = NULL;
-    words caption = {0};
     SZG_TRY(contraction_figure_open(context, run, what, options, &figure));
     szg_status status = figure_cells(context, figure, map);
     if (status == SZG_OK)
-        status = caption_of(context, run, ratios, map->value == ratios, &caption);
-    if (status == SZG_OK)
-        status = page_figure(page, &figure, &run->of, 1, caption.text);
+        status = page_figure_captioned(page, &figure, &run->of, 1, say_caption, &about);
     figure_close(&figure);
-    words_free(&caption);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <szego/memory.h>
 
 #include "budget.h"
+#include "captioned.h"
 #include "curves.h"
 #include "keyed.h"
 #include "match.h"
@@ -161,15 +162,11 @@ static szg_status draw_series(szg_context *context, figure *figure, const curves
 static szg_status put_figure(page *page, const curves *self) {
     szg_context *context = page_context(page);
     figure *figure = NULL;
-    words caption;
     SZG_TRY(open_curves(context, self, &figure));
-    szg_status status = curves_caption(context, self, &caption);
+    szg_status status = draw_series(context, figure, self);
     if (status == SZG_OK)
-        status = draw_series(context, figure, self);
-    if (status == SZG_OK)
-        status = page_figure(page, &figure, &self->of, 1, caption.text);
+        status = page_figure_captioned(page, &figure, &self->of, 1, curves_caption, self);
     figure_close(&figure);
-    words_free(&caption);
     return status;
 }
 

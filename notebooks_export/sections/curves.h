@@ -21,7 +21,7 @@ typedef struct curves {
     double ceiling; /* NaN: not known */
 } curves;
 
-/* The caption; words_free, on failure too. SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status curves_caption(szg_context *context, const curves *self, words *out);
+/* Prints the caption of the figure, a `curves`. */
+void curves_caption(words *words, const void *of);
 
 #endif

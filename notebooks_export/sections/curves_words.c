@@ -29,6 +29,7 @@ static double reaches(const series *one, double level) {
 static bool say_first(FILE *stream, const curves *self) {
     double best = best_of(self), first = INFINITY;
     int64_t said = 0;
+    char epoch[WHOLE_TEXT];
     for (int64_t s = 0; s < self->count; s++)
         first = fmin(first, reaches(&self->one[s], 0.9 * best));
     if (!(best > 0) || !isfinite(first))
@@ -39,9 +40,7 @@ static bool say_first(FILE *stream, const curves *self) {
     for (int64_t s = 0; s < self->count; s++)
         if (reaches(&self->one[s], 0.9 * best) == first)
             fprintf(stream, "%s%s", said++ ? ", " : "", self->one[s].name);
-    fputs(" in epoch ", stream);
-    print_real(stream, first);
-    fputs("; ", stream);
+    fprintf(stream, " in epoch %s; ", whole_text(first, epoch));
     return true;
 }
 
@@ -57,16 +56,15 @@ static void say_finals(FILE *stream, const curves *self, bool opened) {
         most = self->one[s].test.most > most ? self->one[s].test.most : most;
     }
     if (said == 0)
-        fputs("no rows of the test split", stream);
+        fputs("no rows of the test split.", stream);
     else if (least == most)
         fprintf(stream, " (%" PRId64 " seed%s each).", most, most == 1 ? "" : "s");
     else
         fprintf(stream, " (means over %" PRId64 " to %" PRId64 " seeds).", least, most);
 }
 
-szg_status curves_caption(szg_context *context, const curves *self, words *out) {
+void curves_caption(words *words, const void *of) {
+    const curves *self = of;
     bool accuracy = strcmp(self->quantity, "accuracy") == 0;
-    SZG_TRY(words_open(context, out));
-    say_finals(out->stream, self, accuracy && say_first(out->stream, self));
-    return words_end(context, out);
+    say_finals(words->stream, self, accuracy && say_first(words->stream, self));
 }

@@ -5,10 +5,10 @@
 #include <szego/memory.h>
 
 #include "budget.h"
+#include "captioned.h"
 #include "match.h"
 #include "needs.h"
 #include "short.h"
-#include "words.h"
 
 enum { MOST_ROWS = 20, SEEDS_NEEDED = 3, HOVER_TEXT = 512 };
 
@@ -101,48 +101,56 @@ static szg_status draw_side(szg_context *context, figure *figure, const switches
 
 /* ---- The caption ---- */
 
-static void print_caption(FILE *stream, const switches *self) {
-    int64_t largest = -1, known = 0, beyond = 0, few = 0;
-    char name[SHORT_TEXT];
+typedef struct differences {
+    int64_t largest; /* its line; -1: none is known */
+    int64_t known, beyond, few;
+} differences;
+
+static double difference_of(const switches *self, int64_t line) {
+    return rows_real(self->of, row_of(self, line), "difference");
+}
+
+static differences count_differences(const switches *self) {
+    differences all = {.largest = -1};
     for (int64_t line = 0; line < self->count; line++) {
-        int64_t row = row_of(self, line);
-        double difference = rows_real(self->of, row, "difference"),
-               spread = rows_real(self->of, row, "difference_spread"),
-               pairs = rows_real(self->of, row, "pairs");
+        double difference = difference_of(self, line),
+               spread = rows_real(self->of, row_of(self, line), "difference_spread"),
+               pairs = rows_real(self->of, row_of(self, line), "pairs");
         if (!isfinite(difference))
             continue;
-        known++;
+        all.known++;
         if (!(pairs >= SEEDS_NEEDED))
-            few++;
+            all.few++;
         else
-            beyond += fabs(difference) > spread;
-        if (largest < 0 ||
-            fabs(difference) > fabs(rows_real(self->of, row_of(self, largest), "difference")))
-            largest = line;
+            all.beyond += fabs(difference) > spread;
+        if (all.largest < 0 || fabs(difference) > fabs(difference_of(self, all.largest)))
+            all.largest = line;
     }
-    if (largest < 0) {
+    return all;
+}
+
+static void say_caption(words *words, const void *of) {
+    const switches *self = of;
+    differences all = count_differences(self);
+    FILE *stream = words->stream;
+    char name[SHORT_TEXT];
+    if (all.largest < 0) {
         fputs("No seed has run both with and without a switch.", stream);
         return;
     }
     fputs("The largest difference, with the switch less without it, is ", stream);
-    print_real(stream, rows_real(self->of, row_of(self, largest), "difference"));
+    print_real(stream, difference_of(self, all.largest));
     fprintf(
         stream,
         " (%s); %" PRId64 " of %" PRId64
         " differences exceed their own spread, one standard deviation over at least %d seeds, a "
         "hint and no test",
-        short_text(rows_text(self->of, row_of(self, largest), "experiment"), name), beyond, known,
-        SEEDS_NEEDED);
-    if (few > 0)
-        fprintf(stream, ", and %" PRId64 " rest%s on fewer seeds, which decides nothing", few,
-                few == 1 ? "s" : "");
+        short_text(rows_text(self->of, row_of(self, all.largest), "experiment"), name), all.beyond,
+        all.known, SEEDS_NEEDED);
+    if (all.few > 0)
+        fprintf(stream, ", and %" PRId64 " rest%s on fewer seeds, which decides nothing", all.few,
+                all.few == 1 ? "s" : "");
     fputs(".", stream);
-}
-
-static szg_status caption_of(szg_context *context, const switches *self, words *out) {
-    SZG_TRY(words_open(context, out));
-    print_caption(out->stream, self);
-    return words_end(context, out);
 }
 
 /* ---- The figure ---- */
@@ -169,17 +177,13 @@ static szg_status open_switches(szg_context *context, const switches *self, figu
 static szg_status put_figure(page *page, const switches *self) {
     szg_context *context = page_context(page);
     figure *figure = NULL;
-    words caption = {0};
     SZG_TRY(open_switches(context, self, &figure));
     szg_status status = draw_spans(context, figure, self);
     for (int s = 0; status == SZG_OK && s < 2; s++)
         status = draw_side(context, figure, self, &sides[s]);
     if (status == SZG_OK)
-        status = caption_of(context, self, &caption);
-    if (status == SZG_OK)
-        status = page_figure(page, &figure, &self->of, 1, caption.text);
+        status = page_figure_captioned(page, &figure, &self->of, 1, say_caption, self);
     figure_close(&figure);
-    words_free(&caption);
     return status;
 }
 
