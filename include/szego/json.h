@@ -108,6 +108,10 @@ SZG_CHECK_RESULT szg_status szg_json_add_null(szg_context *context, szg_json *js
 SZG_CHECK_RESULT szg_status szg_json_add(szg_context *context, szg_json *json, const char *key,
                                          szg_json **child);
 
+/* A document of its own that equals the value. SZG_EDATA where that is absent, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_json_copy(szg_context *context, szg_json_value value,
+                                          szg_json **out);
+
 /* Writes the value as JSON text: UTF-8, members in order, reals so that they read back exactly.
  * `indent` 0: on one line; else that many spaces a level. SZG_EIO. */
 SZG_CHECK_RESULT szg_status szg_json_print(szg_context *context, szg_json_value value, int indent,

@@ -9,6 +9,10 @@ SZG_BEGIN_DECLS
 typedef struct szg_table szg_table;
 
 typedef enum szg_type { SZG_TEXT, SZG_INTEGER, SZG_REAL } szg_type;
+enum { SZG_TYPES = 3 };
+
+/* "text", "integer", "real": as manifests name them. */
+const char *szg_type_name(szg_type type);
 
 typedef struct szg_column {
     const char *name; /* as scripts see it: lower case, underscores */

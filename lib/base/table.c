@@ -292,6 +292,12 @@ int64_t szg_table_columns(const szg_table *table) {
     return table->columns;
 }
 
+const char *szg_type_name(szg_type type) {
+    static const char *const names[SZG_TYPES] = {
+        [SZG_TEXT] = "text", [SZG_INTEGER] = "integer", [SZG_REAL] = "real"};
+    return names[type];
+}
+
 const szg_column *szg_table_column(const szg_table *table, int64_t index) {
     return &table->column[index];
 }

@@ -13,6 +13,16 @@ szg_status szg_json_open_array(szg_context *context, szg_json **out) {
     return szg_json_wrap(context, "", json_array(), out);
 }
 
+szg_status szg_json_copy(szg_context *context, szg_json_value value, szg_json **out) {
+    *out = NULL;
+    if (!value.node)
+        return szg_json_fail(context, value, "is missing");
+    json_t *copy = json_deep_copy(value.node);
+    if (!copy)
+        return szg_fail(context, SZG_ENOMEM, "out of memory for JSON");
+    return szg_json_wrap(context, value.document->name, copy, out);
+}
+
 /* Adds `value`, which it takes over, under a key that may need repair. */
 static szg_status add_node(szg_context *context, szg_json *json, const char *key, json_t *value) {
     if (!value)

@@ -24,10 +24,8 @@ SZG_CHECK_RESULT szg_status szg_result_emit_json(szg_context *context, const szg
 SZG_CHECK_RESULT szg_status szg_result_emit_text(szg_context *context, const szg_result *result,
                                                  const szg_print_options *options, FILE *stream);
 
-/* What manifest.json says of its format, and the names of column types in it, by szg_type. */
+/* What manifest.json says of its format. */
 #define RESULT_FORMAT "szego-results-1"
-enum { RESULT_TYPES = 3 };
-extern const char *const szg_result_types[RESULT_TYPES];
 
 /* Characters of a table's name: files are called after it, with an ending, within the 255 that file
  * systems have. */
@@ -40,10 +38,6 @@ SZG_CHECK_RESULT szg_status szg_result_check_name(szg_context *context, const sz
 /* FOLDER/NAME with its ending in *out (szg_memory_free). */
 SZG_CHECK_RESULT szg_status szg_result_path(szg_context *context, const char *folder,
                                             const char *name, const char *ending, char **out);
-
-/* A document of its own that equals the value. */
-SZG_CHECK_RESULT szg_status szg_result_copy_json(szg_context *context, szg_json_value value,
-                                                 szg_json **out);
 
 /* Where the files of a folder come from: the disk, or a fuzzer. */
 typedef struct result_files {

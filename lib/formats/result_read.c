@@ -26,8 +26,8 @@ typedef struct entry {
 static szg_status read_type(szg_context *context, szg_json_value value, szg_type *out) {
     const char *text;
     SZG_TRY(szg_json_as_text(context, value, &text));
-    for (int i = 0; i < RESULT_TYPES; i++)
-        if (strcmp(text, szg_result_types[i]) == 0) {
+    for (int i = 0; i < SZG_TYPES; i++)
+        if (strcmp(text, szg_type_name((szg_type)i)) == 0) {
             *out = (szg_type)i;
             return SZG_OK;
         }
@@ -143,7 +143,7 @@ static szg_status read_manifest(szg_context *context, const char *folder, result
                              SHOWN(text));
     SZG_TRY(read_command(context, szg_json_member(root, "command"), &result->command));
     SZG_TRY(szg_json_as_object(context, provenance));
-    SZG_TRY(szg_result_copy_json(context, provenance, &result->provenance));
+    SZG_TRY(szg_json_copy(context, provenance, &result->provenance));
     SZG_TRY(szg_json_as_array(context, tables));
     if (szg_json_count(tables) > TABLE_LIMIT)
         return szg_json_fail(context, tables, "has %" PRId64 " tables; a result has at most %d",

@@ -17,15 +17,12 @@ static bool is_folder(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-const char *const szg_result_types[RESULT_TYPES] = {
-    [SZG_TEXT] = "text", [SZG_INTEGER] = "integer", [SZG_REAL] = "real"};
-
 static szg_status describe_column(szg_context *context, const szg_column *column, szg_json *list) {
     szg_json *one;
     SZG_TRY(szg_json_open_object(context, &one));
     szg_status status;
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "name", column->name), fail);
-    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "type", szg_result_types[column->type]),
+    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "type", szg_type_name(column->type)),
                  fail);
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "doc", column->doc), fail);
     return szg_json_add(context, list, NULL, &one);
@@ -54,18 +51,9 @@ done:
     return status;
 }
 
-szg_status szg_result_copy_json(szg_context *context, szg_json_value value, szg_json **out) {
-    char *text;
-    *out = NULL;
-    SZG_TRY(szg_json_text(context, value, 0, &text));
-    szg_status status = szg_json_parse(context, "provenance", text, (int64_t)strlen(text), out);
-    szg_memory_free(text);
-    return status;
-}
-
 static szg_status add_provenance(szg_context *context, const szg_result *result, szg_json *json) {
     szg_json *copy;
-    SZG_TRY(szg_result_copy_json(context, szg_json_root(result->provenance), &copy));
+    SZG_TRY(szg_json_copy(context, szg_json_root(result->provenance), &copy));
     return szg_json_add(context, json, "provenance", &copy);
 }
 

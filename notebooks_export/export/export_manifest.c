@@ -1,20 +1,7 @@
 /* What an export says about itself: provenance of every result, types and docs of every column. */
-#include <string.h>
-
-#include <szego/memory.h>
 #include <szego/npy.h>
 #include <szego/version.h>
 #include "export_private.h"
-
-/* A copy of a document that stays where it is. */
-static szg_status copy_json(szg_context *context, szg_json_value value, szg_json **out) {
-    char *text;
-    *out = NULL;
-    SZG_TRY(szg_json_text(context, value, 0, &text));
-    szg_status status = szg_json_parse(context, "provenance", text, (int64_t)strlen(text), out);
-    szg_memory_free(text);
-    return status;
-}
 
 static szg_status describe_result(szg_context *context, const szg_collection *collection,
                                   int64_t index, szg_json *list) {
@@ -28,7 +15,7 @@ static szg_status describe_result(szg_context *context, const szg_collection *co
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "command", szg_result_command(result)),
                  done);
     SZG_TRY_GOTO(status,
-                 copy_json(context, szg_json_root(szg_result_provenance(result)), &provenance),
+                 szg_json_copy(context, szg_json_root(szg_result_provenance(result)), &provenance),
                  done);
     SZG_TRY_GOTO(status, szg_json_add(context, one, "provenance", &provenance), done);
     status = szg_json_add(context, list, NULL, &one);
@@ -60,8 +47,6 @@ done:
 
 static szg_status describe_column(szg_context *context, const szg_table *table, int64_t index,
                                   szg_json *list) {
-    static const char *const types[] = {
-        [SZG_TEXT] = "text", [SZG_INTEGER] = "integer", [SZG_REAL] = "real"};
     const szg_column *column = szg_table_column(table, index);
     char dtype[SZG_NPY_TYPE];
     szg_npy_column_type(table, index, dtype);
@@ -69,7 +54,8 @@ static szg_status describe_column(szg_context *context, const szg_table *table, 
     SZG_TRY(szg_json_open_object(context, &one));
     szg_status status;
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "name", column->name), fail);
-    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "type", types[column->type]), fail);
+    SZG_TRY_GOTO(status, szg_json_add_text(context, one, "type", szg_type_name(column->type)),
+                 fail);
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "dtype", dtype), fail);
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "doc", column->doc), fail);
     return szg_json_add(context, list, NULL, &one);

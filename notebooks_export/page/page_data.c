@@ -57,12 +57,10 @@ szg_status page_embed(page *page, const szg_table *table, const embedded **out) 
 static void print_columns(FILE *stream, const szg_table *table) {
     fputs("<dl>", stream);
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
-        static const char *const types[] = {
-            [SZG_TEXT] = "text", [SZG_INTEGER] = "integer", [SZG_REAL] = "real"};
         const szg_column *column = szg_table_column(table, i);
         fputs("<dt><code>", stream);
         html_clipped(stream, column->name, 200);
-        fprintf(stream, "</code> <i>%s</i></dt><dd>", types[column->type]);
+        fprintf(stream, "</code> <i>%s</i></dt><dd>", szg_type_name(column->type));
         html_clipped(stream, column->doc, 1000);
         fputs("</dd>\n", stream);
     }

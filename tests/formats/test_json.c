@@ -210,6 +210,26 @@ START_TEST(indented_text_is_stable) {
 }
 END_TEST
 
+/* Of a part of a document, which the copy outlives; messages still name the file. */
+START_TEST(copies_are_their_own) {
+    szg_json *json, *copy, *none;
+    char *text;
+    int64_t value;
+    ck_szg_ok(parse("{\"a\": {\"b\": [1, -0.0, \"x\"], \"c\": {}}}", &json));
+    ck_szg_ok(szg_json_copy(test_context(), szg_json_member(szg_json_root(json), "a"), &copy));
+    ck_szg_fails(SZG_EDATA, "z: is missing",
+                 szg_json_copy(test_context(), szg_json_member(szg_json_root(json), "z"), &none));
+    szg_json_close(&json);
+    ck_szg_ok(szg_json_text(test_context(), szg_json_root(copy), 0, &text));
+    ck_assert_str_eq(text, "{\"b\":[1,-0.0,\"x\"],\"c\":{}}");
+    ck_szg_fails(
+        SZG_EDATA, "config.json: c: is ",
+        szg_json_as_integer(test_context(), szg_json_member(szg_json_root(copy), "c"), &value));
+    szg_memory_free(text);
+    szg_json_close(&copy);
+}
+END_TEST
+
 START_TEST(full_disks_are_noticed) {
     szg_json *json;
     ck_szg_ok(build(&json));
@@ -225,12 +245,14 @@ START_TEST(full_disks_are_noticed) {
 END_TEST
 
 START_TEST(json_survives_failed_allocations) {
-    szg_json *json;
+    szg_json *json, *copy;
     char *text;
     const char *path = scratch_path("built.json");
     ck_survives_failed_allocations(1, build(&json));
     ck_survives_failed_allocations(1, szg_json_text(test_context(), szg_json_root(json), 0, &text));
     szg_memory_free(text);
+    ck_survives_failed_allocations(1, szg_json_copy(test_context(), szg_json_root(json), &copy));
+    szg_json_close(&copy);
     ck_survives_failed_allocations(1, szg_json_write(test_context(), json, path));
     szg_json_close(&json);
     ck_survives_failed_allocations(1, szg_json_read(test_context(), path, &json));
@@ -246,6 +268,7 @@ void test_register(Suite *suite) {
     test_add(suite, "bad_documents_are_refused", bad_documents_are_refused);
     test_add(suite, "built_documents_print_and_read_back", built_documents_print_and_read_back);
     test_add(suite, "indented_text_is_stable", indented_text_is_stable);
+    test_add(suite, "copies_are_their_own", copies_are_their_own);
     test_add(suite, "full_disks_are_noticed", full_disks_are_noticed);
     test_add(suite, "json_survives_failed_allocations", json_survives_failed_allocations);
 }
