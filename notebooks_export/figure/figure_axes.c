@@ -52,6 +52,16 @@ void axes_measure(const canvas *canvas, double *left, double *bottom) {
     }
 }
 
+/* Cut where it is long, then whole in its hover. */
+static void print_name(FILE *stream, const char *text) {
+    html_clipped(stream, text, NAME_CHARACTERS);
+    if (text_characters(text, NAME_CHARACTERS + 1) > NAME_CHARACTERS) {
+        fputs("<title>", stream);
+        html_text(stream, text);
+        fputs("</title>", stream);
+    }
+}
+
 static void print_x_tick(const canvas *canvas, double x, const char *text, bool turned) {
     FILE *stream = canvas->stream;
     double y = canvas->top + canvas->height + 16;
@@ -68,12 +78,7 @@ static void print_x_tick(const canvas *canvas, double x, const char *text, bool 
         fputs("text-anchor=\"middle\"", stream);
     }
     fputc('>', stream);
-    html_clipped(stream, text, NAME_CHARACTERS);
-    if (text_characters(text, NAME_CHARACTERS + 1) > NAME_CHARACTERS) {
-        fputs("<title>", stream);
-        html_text(stream, text);
-        fputs("</title>", stream);
-    }
+    print_name(stream, text);
     fputs("</text>", stream);
 }
 
@@ -83,12 +88,7 @@ static void print_y_tick(const canvas *canvas, double y, const char *text) {
     print_attribute(stream, "x", canvas->left - 6);
     print_attribute(stream, "y", y + 4);
     fputs("text-anchor=\"end\">", stream);
-    html_clipped(stream, text, NAME_CHARACTERS);
-    if (text_characters(text, NAME_CHARACTERS + 1) > NAME_CHARACTERS) {
-        fputs("<title>", stream);
-        html_text(stream, text);
-        fputs("</title>", stream);
-    }
+    print_name(stream, text);
     fputs("</text>", stream);
 }
 
