@@ -101,8 +101,9 @@ static szg_status write_all(command_call *call, const szg_collection *collection
     const export_options *own = call->own;
     int64_t bad = szg_collection_bad_count(collection);
     SZG_TRY(own->form->write(call->context, collection, path));
-    szg_say(call->context, SZG_NOTE, "wrote %s: %" PRId64 " tables of %" PRId64 " results", path,
-            szg_collection_tables(collection), szg_collection_count(collection));
+    int64_t tables = szg_collection_tables(collection), results = szg_collection_count(collection);
+    szg_say(call->context, SZG_NOTE, "wrote %s: %" PRId64 " table%s of %" PRId64 " result%s", path,
+            tables, tables == 1 ? "" : "s", results, results == 1 ? "" : "s");
     for (int64_t i = 0; i < bad; i++)
         szg_say(call->context, SZG_WARNING, "left out: %s", szg_collection_bad(collection, i));
     if (bad > 0)

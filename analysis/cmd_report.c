@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <szego/file.h>
 #include <szego/memory.h>
 #include <szego/page.h>
 
@@ -32,8 +33,8 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     }
 }
 
-/* The page's own path: `given` where that is a file, else report.html in that folder. No other
- * ending: a slip of the hand would put the page in place of a table. */
+/* The page's own path: `given` where that is a file, else report.html in that folder, which is
+ * made. No other ending: a slip of the hand would put the page in place of a table. */
 static szg_status name_page(command_call *call, const char *given, char **out) {
     size_t length = strlen(given);
     struct stat facts;
@@ -44,6 +45,7 @@ static szg_status name_page(command_call *call, const char *given, char **out) {
                         "output %s: end it in .html, or in / for report.html in a folder", given);
     if (!folder)
         return szg_memory_copy_text(call->context, given, out);
+    SZG_TRY(szg_folder_create(call->context, given));
     int64_t size = (int64_t)length + 32;
     SZG_TRY(szg_memory_alloc(call->context, size, 1, out));
     snprintf(*out, (size_t)size, "%s%sreport.html", given, ends_in_slash ? "" : "/");

@@ -46,8 +46,9 @@ static szg_status draw_table(page *page, const szg_table *table, int64_t *left) 
     int64_t size;
     rows all = {.table = table, .count = szg_table_rows(table)};
     page_heading(page, "%s", szg_table_name(table));
-    page_paragraph(page, "%" PRId64 " rows, %" PRId64 " columns.", all.count,
-                   szg_table_columns(table));
+    int64_t columns = szg_table_columns(table);
+    page_paragraph(page, "%" PRId64 " row%s, %" PRId64 " column%s.", all.count,
+                   all.count == 1 ? "" : "s", columns, columns == 1 ? "" : "s");
     SZG_TRY(print_first_rows(page, all));
     SZG_TRY(page_embed_small(page, table, *left, &size, &of));
     if (!of) {
