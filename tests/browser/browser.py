@@ -273,8 +273,9 @@ class Page:
         return base64.b64decode(answer["data"])
 
     def pdf(self, timeout=None):
-        """The page as it prints, a PDF's bytes."""
-        answer = self.call("Page.printToPDF", printBackground=True, timeout=timeout)
+        """The page as it prints, on paper of the size that it asks for; a PDF's bytes."""
+        answer = self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True,
+                           timeout=timeout)
         return base64.b64decode(answer["data"])
 
     def download(self, script, timeout=None):

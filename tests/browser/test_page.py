@@ -193,6 +193,8 @@ def check_all(chromium, folder, path):
         f"document.querySelector('main').textContent.includes({results.HOSTILE!r})"))
     pdf = page.pdf(timeout=60)
     tap.ok("it prints", pdf.startswith(b"%PDF-") and len(pdf) > 50000, f"{len(pdf)} bytes")
+    size = re.search(rb"/MediaBox \[0 0 ([0-9.]+) ([0-9.]+)\]", pdf)
+    tap.ok("on A4", size and abs(float(size[1]) - 595.3) < 1 and abs(float(size[2]) - 841.9) < 1)
     page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
     check("opening every preview is no problem", page.problems())
     page.close()
