@@ -1,7 +1,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "html.h"
 
@@ -102,14 +101,21 @@ void html_print(FILE *stream, const char *format, ...) {
 }
 
 void html_number(FILE *stream, double value) {
-    char text[32];
-    if (!isfinite(value)) {
+    if (isfinite(value))
+        fprintf(stream, "%.6g", value); /* in the C locale, as the whole page (page.c) */
+    else
         fputs(isnan(value) ? "nan" : value < 0 ? "-inf" : "inf", stream);
-        return;
-    }
-    snprintf(text, sizeof text, "%.6g", value);
-    char *comma = strchr(text, ','); /* of the locale that an embedding program chose */
-    if (comma)
-        *comma = '.';
-    fputs(text, stream);
+}
+
+void html_cell(FILE *stream, const char *text, int64_t characters) {
+    fputs("<td>", stream);
+    html_clipped(stream, text, characters);
+    fputs("</td>", stream);
+}
+
+void html_number_cell(FILE *stream, double value) {
+    fputs("<td class=\"number\">", stream);
+    if (!isnan(value))
+        html_number(stream, value);
+    fputs("</td>", stream);
 }

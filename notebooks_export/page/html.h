@@ -24,4 +24,8 @@ void html_vprint(FILE *stream, const char *format, va_list arguments);
 /* A number for a reader: at most six digits. */
 void html_number(FILE *stream, double value);
 
+/* Cells of a table: at most so many characters of a text, a number; empty for NULL and NaN. */
+void html_cell(FILE *stream, const char *text, int64_t characters);
+void html_number_cell(FILE *stream, double value);
+
 #endif

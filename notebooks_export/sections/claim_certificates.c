@@ -100,17 +100,10 @@ static void print_enclosure(FILE *stream, const sides *s, int side, const char *
     fprintf(stream, "\">[%.10g, %.10g]</span>", s->lo[side], s->hi[side]);
 }
 
-static void print_text(FILE *stream, const char *text) {
-    fputs("<td>", stream);
-    html_clipped(stream, text, EXACT_CHARACTERS);
-    fputs("</td>", stream);
-}
-
 static void print_certificate(FILE *stream, rows of, int64_t index) {
     sides s = certificate_sides(of, index);
-    double n = rows_real(of, index, "n");
     fputs("<tr>", stream);
-    print_text(stream, rows_text(of, index, "kind"));
+    html_cell(stream, rows_text(of, index, "kind"), EXACT_CHARACTERS);
     fputs("<td>", stream);
     print_enclosure(stream, &s, 0, rows_text(of, index, "left_lo"),
                     rows_text(of, index, "left_hi"));
@@ -119,13 +112,11 @@ static void print_certificate(FILE *stream, rows of, int64_t index) {
     fputs("</b> ", stream);
     print_enclosure(stream, &s, 1, rows_text(of, index, "right_lo"),
                     rows_text(of, index, "right_hi"));
-    fputs("</td><td class=\"number\">", stream);
-    if (!isnan(n))
-        html_number(stream, n);
     fputs("</td>", stream);
+    html_number_cell(stream, rows_real(of, index, "n"));
     print_exact(stream, rows_text(of, index, "weights"));
     print_exact(stream, rows_text(of, index, "phases"));
-    print_text(stream, rows_text(of, index, "note"));
+    html_cell(stream, rows_text(of, index, "note"), EXACT_CHARACTERS);
     fputs("</tr>\n", stream);
 }
 

@@ -64,34 +64,20 @@ static void make_anchor(char anchor[ANCHOR], rows claims, int64_t index, int64_t
 
 /* ---- The ledger ---- */
 
-static void print_text(FILE *stream, rows claims, int64_t index, const char *column) {
-    fputs("<td>", stream);
-    html_clipped(stream, rows_text(claims, index, column), CHARACTERS);
-    fputs("</td>", stream);
-}
-
-static void print_number(FILE *stream, rows claims, int64_t index, const char *column) {
-    double value = rows_real(claims, index, column);
-    fputs("<td class=\"number\">", stream);
-    if (!isnan(value))
-        html_number(stream, value);
-    fputs("</td>", stream);
-}
-
 static void print_claim(FILE *stream, rows claims, int64_t index, const char *anchor) {
     fprintf(stream, "<tr id=\"%s\"><td><a href=\"#%s-basis\">", anchor, anchor);
     html_clipped(stream, rows_text(claims, index, "id"), CHARACTERS);
     fputs("</a></td>", stream);
-    print_text(stream, claims, index, "statement");
+    html_cell(stream, rows_text(claims, index, "statement"), CHARACTERS);
     fputs("<td>", stream);
     print_verdict(stream, rows_text(claims, index, "verdict"));
     fputs("</td>", stream);
-    print_text(stream, claims, index, "basis");
-    print_number(stream, claims, index, "trials");
-    print_number(stream, claims, index, "worst_margin");
-    print_text(stream, claims, index, "true_statement");
-    print_text(stream, claims, index, "source");
-    print_text(stream, claims, index, "note");
+    html_cell(stream, rows_text(claims, index, "basis"), CHARACTERS);
+    html_number_cell(stream, rows_real(claims, index, "trials"));
+    html_number_cell(stream, rows_real(claims, index, "worst_margin"));
+    html_cell(stream, rows_text(claims, index, "true_statement"), CHARACTERS);
+    html_cell(stream, rows_text(claims, index, "source"), CHARACTERS);
+    html_cell(stream, rows_text(claims, index, "note"), CHARACTERS);
     fputs("</tr>\n", stream);
 }
 

@@ -9,7 +9,7 @@
 void print_real(FILE *stream, double value) {
     char text[SZG_REAL_TEXT];
     snprintf(text, sizeof text, "%.3g", value);
-    /* back with the same locale, then out without one */
+    /* Back and out again: 1230 and not 1.23e+03. */
     fputs(szg_real_text(isfinite(value) ? strtod(text, NULL) : value, text), stream);
 }
 

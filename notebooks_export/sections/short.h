@@ -7,7 +7,7 @@
 /* Bytes, the NUL included. */
 enum { SHORT_TEXT = 64, WHOLE_TEXT = 32 };
 
-/* At most three digits, with a decimal point in every locale. */
+/* At most three digits, without an exponent below 1e15. */
 void print_real(FILE *stream, double value);
 /* A number of layers, heads, steps: without a point, "1e+300" where it is huge. */
 const char *whole_text(double value, char out[WHOLE_TEXT]);

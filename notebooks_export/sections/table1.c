@@ -29,12 +29,6 @@ outcome table1_outcome(rows of, int64_t index, int task) {
 
 /* ---- The table ---- */
 
-static void print_text(FILE *stream, rows of, int64_t index, const char *column) {
-    fputs("<td>", stream);
-    html_clipped(stream, rows_text(of, index, column), TABLE1_NAME);
-    fputs("</td>", stream);
-}
-
 /* Percent with two decimals; "–" where there is no number. */
 static void print_percent(FILE *stream, const char *format, double value) {
     fputs("<td class=\"number\">", stream);
@@ -53,10 +47,8 @@ static void print_outcome(FILE *stream, const outcome *o) {
         fputs("not run", stream);
     if (isfinite(o->mean) && o->seeds > 1 && isfinite(o->spread))
         fprintf(stream, " ± %.2f", o->spread);
-    fputs("</td><td class=\"number\">", stream);
-    if (isfinite(o->mean) && isfinite(o->seeds))
-        html_number(stream, o->seeds);
     fputs("</td>", stream);
+    html_number_cell(stream, isfinite(o->mean) ? o->seeds : NAN);
     print_percent(stream, "", o->paper);
     print_percent(stream, "+", o->mean - o->paper);
 }
@@ -81,8 +73,8 @@ static szg_status print_table(page *page, rows of) {
     print_head(stream);
     for (int64_t i = 0; i < of.count && i < ROWS; i++) {
         fputs("<tr>", stream);
-        print_text(stream, of, i, "experiment");
-        print_text(stream, of, i, "encoding");
+        html_cell(stream, rows_text(of, i, "experiment"), TABLE1_NAME);
+        html_cell(stream, rows_text(of, i, "encoding"), TABLE1_NAME);
         for (int task = 0; task < TABLE1_TASKS; task++) {
             outcome o = table1_outcome(of, i, task);
             print_outcome(stream, &o);

@@ -26,20 +26,13 @@ static void print_percent(FILE *stream, double fraction) {
 
 static void print_run(FILE *stream, rows of, int64_t i, const szg_published *paper) {
     static const char *const texts[] = {"result", "run", "encoding", "task"};
-    double seed = rows_real(of, i, "seed"), accuracy = rows_real(of, i, "test_accuracy");
     double published =
         szg_published_accuracy(paper, rows_text(of, i, "encoding"), rows_text(of, i, "task"));
     fputs("<tr>", stream);
-    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
-        fputs("<td>", stream);
-        html_clipped(stream, rows_text(of, i, texts[k]), TABLE1_NAME);
-        fputs("</td>", stream);
-    }
-    fputs("<td class=\"number\">", stream);
-    if (isfinite(seed))
-        html_number(stream, seed);
-    fputs("</td>", stream);
-    print_percent(stream, accuracy);
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        html_cell(stream, rows_text(of, i, texts[k]), TABLE1_NAME);
+    html_number_cell(stream, rows_real(of, i, "seed"));
+    print_percent(stream, rows_real(of, i, "test_accuracy"));
     print_percent(stream, rows_real(of, i, "label_ceiling"));
     print_percent(stream, published / 100);
     fputs("</tr>\n", stream);
