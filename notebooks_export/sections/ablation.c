@@ -131,7 +131,10 @@ static szg_status draw_layer(szg_context *context, figure *figure, ablated *self
 static szg_status draw_whole_layers(szg_context *context, figure *figure, const ablated *self) {
     figure_style style = {"all heads of the layer", 1};
     points together;
-    szg_status status = open_points(context, self->of.count, &together);
+    int64_t most = 0;
+    for (int64_t i = 0; i < self->of.count; i++)
+        most += is_layer(self->of, i);
+    szg_status status = open_points(context, most, &together);
     for (int64_t place = 0; status == SZG_OK && place < ablated_layers(self); place++) {
         rows of = self->layers.group[place];
         for (int64_t i = 0; status == SZG_OK && i < of.count; i++)
