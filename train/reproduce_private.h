@@ -137,8 +137,7 @@ SZG_CHECK_RESULT szg_status reproduction_curves(szg_context *context, const szg_
                                                 szg_table **out);
 /* Leaves *out NULL where no finished run captured its logits. */
 SZG_CHECK_RESULT szg_status reproduction_contraction(szg_context *context,
-                                                     const szg_reproduction *self,
-                                                     szg_table **out);
+                                                     const szg_reproduction *self, szg_table **out);
 SZG_CHECK_RESULT szg_status reproduction_ablation(szg_context *context,
                                                   const szg_reproduction *self,
                                                   szg_table **ablation, szg_table **deposit);
