@@ -23,7 +23,8 @@ for axis, (key, part) in zip(axes, curves):
             value = numbers(ranges[key[:6]], end)[0]
             if np.isfinite(value):
                 axis.axhline(value, color="0.4", linestyle=":", linewidth=1)
-    axis.set(title=show(key[1], word("layer", key[2]), word("head", key[3]), key[4], key[6]),
+    axis.set(title=show(key[1], word("layer", key[2]), word("head", key[3]), key[4],
+                        word("N =", key[5]), key[6]),
              xlabel="theta")
     bent(axis, numbers(part, "re"))
     legend(axis)
