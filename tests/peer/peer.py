@@ -21,7 +21,8 @@ class Tap:
     def ok(self, name, condition, detail=""):
         self.count += 1
         self.failed += not condition
-        print(f"{'ok' if condition else 'not ok'} {self.count} - {name} {detail}".rstrip())
+        line = f"{'ok' if condition else 'not ok'} {self.count} - {name} {detail}"
+        print(" ".join(line.split()))  # TAP: one line
 
     def close(self, name, got, want, bound):
         """Written so that NaN and None fail."""
