@@ -156,41 +156,33 @@ static szg_status draw_claim(const claim *claim, const char *anchor) {
     return print_basis(claim);
 }
 
-/* The rows of a table that are of one result and one claim. */
-typedef struct beside {
-    groups of_result, of_claim;
-} beside;
+enum { BESIDE = 3 };
+static const char *const beside[BESIDE] = {"verify_certificates", "verify_samples",
+                                           "verify_evidence"};
 
-static szg_status find_beside(page *page, const char *table, const char *result, const char *id,
-                              beside *out, rows *found) {
-    SZG_TRY(rows_of_result(page, table, result, &out->of_result));
-    if (out->of_result.count > 0)
-        SZG_TRY(
-            groups_where(page_context(page), out->of_result.group[0], "id", id, &out->of_claim));
-    if (out->of_claim.count > 0)
-        *found = out->of_claim.group[0];
-    return SZG_OK;
-}
-
-static szg_status find_and_draw(claim *claim, const char *result, const char *anchor) {
-    static const char *const names[] = {"verify_certificates", "verify_samples", "verify_evidence"};
-    rows *const found[] = {&claim->certificates, &claim->samples, &claim->evidence};
-    beside of[3] = {{{0}, {0}}};
+/* of_result: the rows of the claim's result in the tables beside. */
+static szg_status find_and_draw(claim *claim, const groups of_result[BESIDE], const char *anchor) {
+    rows *const found[BESIDE] = {&claim->certificates, &claim->samples, &claim->evidence};
+    groups of_claim[BESIDE] = {{0}};
     szg_status status = SZG_OK;
-    for (int i = 0; i < 3 && status == SZG_OK; i++)
-        status = find_beside(claim->page, names[i], result, claim->id, &of[i], found[i]);
+    for (int i = 0; i < BESIDE && status == SZG_OK; i++) {
+        if (of_result[i].count > 0)
+            status = groups_where(page_context(claim->page), of_result[i].group[0], "id", claim->id,
+                                  &of_claim[i]);
+        if (of_claim[i].count > 0)
+            *found[i] = of_claim[i].group[0];
+    }
     if (status == SZG_OK)
         status = draw_claim(claim, anchor);
-    for (int i = 0; i < 3; i++) {
-        groups_free(&of[i].of_result);
-        groups_free(&of[i].of_claim);
-    }
+    for (int i = 0; i < BESIDE; i++)
+        groups_free(&of_claim[i]);
     return status;
 }
 
 /* ---- One result ---- */
 
-static szg_status draw_claims(page *page, rows claims, int64_t result, budget *budget) {
+static szg_status draw_each(page *page, rows claims, int64_t result, const groups of_result[BESIDE],
+                            budget *budget) {
     char anchor[ANCHOR];
     for (int64_t i = 0; i < claims.count && i < CLAIMS; i++) {
         const char *id = rows_text(claims, i, "id");
@@ -200,9 +192,23 @@ static szg_status draw_claims(page *page, rows claims, int64_t result, budget *b
                      .budget = budget};
         SZG_TRY(szg_context_check_cancel(page_context(page)));
         make_anchor(anchor, claims, i, result);
-        SZG_TRY(find_and_draw(&one, rows_text(claims, i, "result"), anchor));
+        SZG_TRY(find_and_draw(&one, of_result, anchor));
     }
     return SZG_OK;
+}
+
+/* Claims of one result. */
+static szg_status draw_claims(page *page, rows claims, int64_t result, budget *budget) {
+    const char *path = rows_text(claims, 0, "result");
+    groups of_result[BESIDE] = {{0}};
+    szg_status status = SZG_OK;
+    for (int i = 0; i < BESIDE && status == SZG_OK; i++)
+        status = rows_of_result(page, beside[i], path, &of_result[i]);
+    if (status == SZG_OK)
+        status = draw_each(page, claims, result, of_result, budget);
+    for (int i = 0; i < BESIDE; i++)
+        groups_free(&of_result[i]);
+    return status;
 }
 
 /* The ledger's verdict on L3, the lemma's statement on widths. */
