@@ -134,7 +134,7 @@ static void list_unchanged(words *words, const void *of) {
         if (!all->run[i].unchanged || named++ >= UNCHANGED_NAMED)
             continue;
         fputs(named > 1 ? "; " : "", words->stream);
-        words_run(words, all->run[i].of);
+        contraction_run_say(words, all->run[i].of);
     }
     if (named > UNCHANGED_NAMED)
         fprintf(words->stream, "; and %" PRId64 " more", named - UNCHANGED_NAMED);

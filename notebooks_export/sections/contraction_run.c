@@ -8,8 +8,7 @@
 
 enum { RESULT_CHARACTERS = 64 };
 
-static void say_name(words *words, const void *of) {
-    rows run = *(const rows *)of;
+void contraction_run_say(words *words, rows run) {
     const char *result = rows_text(run, 0, "result");
     double seed = rows_real(run, 0, "seed");
     char number[WHOLE_TEXT];
@@ -20,6 +19,10 @@ static void say_name(words *words, const void *of) {
         fputs(", in ", words->stream);
         words_clipped(words, result, RESULT_CHARACTERS);
     }
+}
+
+static void say_name(words *words, const void *of) {
+    contraction_run_say(words, *(const rows *)of);
 }
 
 typedef struct titled {

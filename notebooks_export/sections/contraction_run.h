@@ -23,6 +23,9 @@ SZG_CHECK_RESULT szg_status contraction_run_open(szg_context *context, rows of,
                                                  contraction_run *out);
 void contraction_run_close(contraction_run *run);
 
+/* The name of the run that the rows are of. */
+void contraction_run_say(words *words, rows run);
+
 /* Opens a figure of the run: "rope, distance (text): WHAT". */
 SZG_CHECK_RESULT szg_status contraction_figure_open(szg_context *context,
                                                     const contraction_run *run, const char *what,

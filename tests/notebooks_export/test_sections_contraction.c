@@ -107,7 +107,8 @@ START_TEST(every_encoding_is_seen_and_one_that_changes_nothing_is_named) {
         ck_says(text, "%s", title);
     }
     ck_says(text, "%d more figures are left out", ENCODINGS * SEEDS * OF_A_RUN - 24);
-    ck_says(text, "nope, count (text); nope, count (text); nope, count (text).");
+    ck_says(text, "nope, count (text), seed 0, in rep; nope, count (text), seed 1, in rep; "
+                  "nope, count (text), seed 2, in rep.");
     ck_lacks(text, "<title>nope");
     free(csv.text);
     free(text);
