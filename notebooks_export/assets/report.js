@@ -126,8 +126,9 @@
   // "0-511,600,700-800:2": rows, ranges, ranges with a step. Nothing: every row.
   function* listRows(spec, rows) {
     for (const part of spec ? spec.split(",") : rows > 0 ? [`0-${rows - 1}`] : []) {
-      const [, first, last, step] = /^(\d+)(?:-(\d+))?(?::(\d+))?$/.exec(part);
-      for (let i = +first; i <= (last === undefined ? +first : +last); i += step ? +step : 1) yield i;
+      const [found, first, last = first, step = 1] = /^(\d+)(?:-(\d+))?(?::([1-9]\d*))?$/.exec(part) || [];
+      if (!found || +last >= rows) throw new Error(`rows ${part}: such as 0-511,600,700-800:2, below ${rows}`);
+      for (let i = +first; i <= +last; i += +step) yield i;
     }
   }
 

@@ -195,6 +195,11 @@ def check_all(chromium, folder, path):
     tap.ok("it prints", pdf.startswith(b"%PDF-") and len(pdf) > 50000, f"{len(pdf)} bytes")
     size = re.search(rb"/MediaBox \[0 0 ([0-9.]+) ([0-9.]+)\]", pdf)
     tap.ok("on A4", size and abs(float(size[1]) - 595.3) < 1 and abs(float(size[2]) - 841.9) < 1)
+    name = page.evaluate("szego.tables()[0]")
+    count = len(results.cells(page.evaluate(f"szego.csv({name!r})"))) - 1
+    for spec in ("x", "1-", "0:0", "-1", f"{count}", f"0-{count}", "0,,0"):
+        said = page.evaluate(f"szego.csv({name!r}, {spec!r}).catch(error => error.message)")
+        tap.ok(f"no rows {spec}", said.startswith("rows ") and f"below {count}" in said, said)
     page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
     check("opening every preview is no problem", page.problems())
     page.close()
