@@ -6,6 +6,7 @@ The generating function over the angle, its real part as a line and, where it ha
 part dashed; dotted lines are the certified minimum and maximum where the symbol is real. A truncated
 symbol bounds the eigenvalues at its own order, a Fejer mean does not. The symbol of content, logits
 or a trained head's position-position term is that of the Toeplitz part, which bounds nothing else.
+With fewer samples than 2 N the line joins points of a curve that swings between them.
 """
 name = next(name for name in ("symbol", "spectrum", "checkpoint") if len(table(name + "_samples")))
 KEY = "result", "source", "layer", "head", "matrix", "n"
