@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "spectrum.h"
+#include "symbol.h"
 
 enum { METHOD_CHARACTERS = 120 };
 
@@ -97,6 +98,21 @@ static void print_range(words *words, const spectrum_series *series) {
     number(words, "", series->hi, "]");
 }
 
+/* At which orders the quantiles are those of too few samples. */
+static void print_coarse(words *words, const spectrum_series *series, int64_t count) {
+    bool first = true;
+    for (int64_t i = 0; i < count; i++) {
+        if (!series[i].samples || !symbol_is_coarse(*series[i].samples))
+            continue;
+        number(words, first ? " At n = " : ", ", series[i].n, "");
+        first = false;
+    }
+    if (!first)
+        fputs(" the symbol has more oscillations than samples are listed: quantiles and distance "
+              "may be off, the certified range is not.",
+              words->stream);
+}
+
 /* The distance to the symbol's quantiles at each order, and what of it is the samples'. */
 static void print_distances(words *words, const spectrum_series *series, int64_t count) {
     bool first = true;
@@ -119,6 +135,7 @@ static void print_distances(words *words, const spectrum_series *series, int64_t
     if (blur > 0)
         number(words, ", of which the finite number of samples makes up to about ", blur, "");
     fputs(").", words->stream);
+    print_coarse(words, series, count);
 }
 
 /* Where the values reach, for want of a certified range, and how many are 0. */

@@ -139,11 +139,10 @@ static szg_status add_curve(szg_context *context, figure *figure, const curve *o
     return add_end(context, figure, of, "maximum", colour, alone);
 }
 
-/* More oscillations than samples: the line then misses what the certified ends see. */
-static bool is_coarse(const curve *of) {
-    const char *convention = rows_text(of->samples, 0, "convention");
+bool symbol_is_coarse(rows samples) {
+    const char *convention = rows_text(samples, 0, "convention");
     bool closed = convention && strcmp(convention, "closed_form") == 0;
-    return !closed && 2 * (rows_real(of->samples, 0, "n") - 1) >= (double)of->samples.count;
+    return !closed && 2 * (rows_real(samples, 0, "n") - 1) >= (double)samples.count;
 }
 
 /* The certified ends of all curves, and the widest enclosure of one. */
@@ -221,7 +220,7 @@ static void say_caption(words *words, const void *of) {
     bool coarse = false;
     describe_range(words, self->curves, self->count);
     for (int64_t i = 0; i < self->count; i++)
-        coarse = coarse || is_coarse(&self->curves[i]);
+        coarse = coarse || symbol_is_coarse(self->curves[i].samples);
     if (coarse)
         fputs(" The line has fewer points than the symbol has oscillations: it may miss peaks, the "
               "certified ends do not.",

@@ -44,8 +44,26 @@ START_TEST(eigenvalues_over_a_symbol) {
     SAYS("theorem applies: as n grows the eigenvalues are distributed");
     SAYS("&lt;script&gt;alert(&quot;1&quot;)");
     ck_assert_int_eq(occurrences(page, "<script>alert"), 0);
+    ck_assert_int_eq(occurrences(page, "more oscillations"), 0); /* 7 waves in 16 samples */
     ck_assert_int_eq(occurrences(page, "<figure id=\"spectrum-"), 1);
     MARKS("spectrum-1", 8 + 2); /* range and symbol */
+    remove_folder();
+}
+END_TEST
+
+/* 8 waves in 16 samples: every second one is lost. */
+START_TEST(samples_that_are_too_few) {
+    double value[16];
+    for (int i = 0; i < 16; i++)
+        value[i] = i % 5;
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "eigenvalues", VALUES);
+    add_values(&b, "coarse", 9, 9, value, NULL, "eigenvalue");
+    table(&b, "samples", SAMPLES);
+    add_samples(&b, "coarse", 9, 16, value, NULL);
+    finish(&b);
+    SAYS("At n = 9 the symbol has more oscillations than samples are listed");
     remove_folder();
 }
 END_TEST
@@ -204,6 +222,7 @@ START_TEST(refused_memory) {
 END_TEST
 
 void test_register(Suite *suite) {
+    test_add(suite, "samples that are too few", samples_that_are_too_few);
     test_add(suite, "eigenvalues_over_a_symbol", eigenvalues_over_a_symbol);
     test_add(suite, "the_middle_of_a_spectrum_with_an_outlier",
              the_middle_of_a_spectrum_with_an_outlier);
