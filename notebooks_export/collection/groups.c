@@ -26,7 +26,7 @@ static rows every_row(rows all) {
     return all;
 }
 
-static int64_t row_at(rows of, int64_t index) {
+int64_t rows_at(rows of, int64_t index) {
     return of.row ? of.row[index] : index;
 }
 
@@ -57,7 +57,7 @@ static uint64_t mix(uint64_t x) {
 }
 
 static uint64_t hash_row(const split *s, int64_t position) {
-    int64_t row = row_at(s->all, position);
+    int64_t row = rows_at(s->all, position);
     uint64_t hash = s->salt;
     for (int64_t i = 0; i < s->columns; i++) {
         bool empty = szg_table_is_empty(s->all.table, row, s->column[i]);
@@ -68,7 +68,7 @@ static uint64_t hash_row(const split *s, int64_t position) {
 
 static bool same_cells(const split *s, int64_t a, int64_t b) {
     const szg_table *table = s->all.table;
-    int64_t left = row_at(s->all, a), right = row_at(s->all, b);
+    int64_t left = rows_at(s->all, a), right = rows_at(s->all, b);
     for (int64_t i = 0; i < s->columns; i++) {
         int64_t at = s->column[i];
         if (szg_table_is_empty(table, left, at) != szg_table_is_empty(table, right, at) ||
@@ -132,7 +132,7 @@ static szg_status collect_groups(szg_context *context, const split *s, groups *o
     }
     for (int64_t i = 0; i < s->all.count; i++) {
         rows *group = &out->group[s->group_of[i]];
-        out->storage[group->row - out->storage + group->count++] = row_at(s->all, i);
+        out->storage[group->row - out->storage + group->count++] = rows_at(s->all, i);
     }
     return SZG_OK;
 }
@@ -178,9 +178,9 @@ szg_status groups_where(szg_context *context, rows all, const char *column, cons
     SZG_TRY(szg_memory_alloc(context, all.count, sizeof *out->storage, &out->storage));
     int64_t count = 0, at = all.table ? szg_table_find(all.table, column) : -1;
     for (int64_t i = 0; i < all.count && at >= 0; i++) {
-        const char *text = szg_table_get_text(all.table, row_at(all, i), at);
+        const char *text = szg_table_get_text(all.table, rows_at(all, i), at);
         if (text && strcmp(text, value) == 0)
-            out->storage[count++] = row_at(all, i);
+            out->storage[count++] = rows_at(all, i);
     }
     szg_status status = keep_group(context, all.table, count, out);
     if (status != SZG_OK)
@@ -190,12 +190,12 @@ szg_status groups_where(szg_context *context, rows all, const char *column, cons
 
 const char *rows_text(rows of, int64_t index, const char *column) {
     int64_t at = szg_table_find(of.table, column);
-    return at < 0 ? NULL : szg_table_get_text(of.table, row_at(of, index), at);
+    return at < 0 ? NULL : szg_table_get_text(of.table, rows_at(of, index), at);
 }
 
 double rows_real(rows of, int64_t index, const char *column) {
     int64_t at = szg_table_find(of.table, column);
-    return at < 0 ? (double)NAN : szg_table_get_real(of.table, row_at(of, index), at);
+    return at < 0 ? (double)NAN : szg_table_get_real(of.table, rows_at(of, index), at);
 }
 
 szg_status rows_reals(szg_context *context, rows of, const char *column, double **out) {

@@ -34,6 +34,9 @@ SZG_CHECK_RESULT szg_status groups_where(szg_context *context, rows all, const c
 const char *rows_text(rows of, int64_t index, const char *column);
 double rows_real(rows of, int64_t index, const char *column);
 
+/* The table's row that stands at `index` of the list. */
+int64_t rows_at(rows of, int64_t index);
+
 /* A column of the list as new numbers (szg_memory_free). */
 SZG_CHECK_RESULT szg_status rows_reals(szg_context *context, rows of, const char *column,
                                        double **out);

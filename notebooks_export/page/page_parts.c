@@ -66,10 +66,6 @@ szg_status page_figure(page *page, figure **figure, const rows *sources, int64_t
     return status;
 }
 
-static int64_t row_at(rows of, int64_t index) {
-    return of.row ? of.row[index] : index;
-}
-
 static int64_t row_count(rows of) {
     return of.row ? of.count : szg_table_rows(of.table);
 }
@@ -77,7 +73,7 @@ static int64_t row_count(rows of) {
 /* A column without any value in these rows is not worth its room. */
 static bool is_shown(rows of, int64_t column) {
     for (int64_t i = 0; column >= 0 && i < row_count(of); i++)
-        if (!szg_table_is_empty(of.table, row_at(of, i), column))
+        if (!szg_table_is_empty(of.table, rows_at(of, i), column))
             return true;
     return false;
 }
@@ -132,7 +128,7 @@ static void print_rows(FILE *stream, rows source, const int64_t *column, int64_t
     for (int64_t i = 0; i < row_count(source) && i < most; i++) {
         fputs("<tr>", stream);
         for (int64_t k = 0; k < columns; k++)
-            print_cell(stream, source.table, row_at(source, i), column[k]);
+            print_cell(stream, source.table, rows_at(source, i), column[k]);
         fputs("</tr>\n", stream);
     }
     fputs("</tbody></table></div>\n", stream);

@@ -27,7 +27,7 @@ static bool is_head(rows of, int64_t index) {
 /* A row without a head: all of the layer at once. */
 static bool is_layer(rows of, int64_t index) {
     int64_t head = szg_table_find(of.table, "head");
-    return head >= 0 && szg_table_is_empty(of.table, of.row ? of.row[index] : index, head);
+    return head >= 0 && szg_table_is_empty(of.table, rows_at(of, index), head);
 }
 
 /* Accuracy and drop together are the accuracy of the whole model, in every row of a run. */
