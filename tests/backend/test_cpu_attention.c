@@ -195,7 +195,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("cpu_attention") {
     test_add(suite, "attention_is_the_plain_sum", attention_is_the_plain_sum);
     test_add(suite, "logits_with_and_without_the_encoding", logits_with_and_without_the_encoding);
     test_add(suite, "threads_do_not_change_a_bit", threads_do_not_change_a_bit);

@@ -273,7 +273,7 @@ START_TEST(linear_survives_refused_memory) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("cpu_layers") {
     test_add(suite, "normal distribution", normal_distribution_is_accurate);
     test_add(suite, "slices", slices_cover_every_item_once);
     test_add(suite, "linear slices", linear_slices_have_no_seams);

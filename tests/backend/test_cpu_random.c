@@ -90,7 +90,7 @@ START_TEST(dropout_reads_its_block) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("cpu_random") {
     test_add(suite, "words_are_those_of_the_stream", words_are_those_of_the_stream);
     test_add(suite, "factors_drop_below_the_threshold", factors_drop_below_the_threshold);
     test_add(suite, "dropout_reads_its_block", dropout_reads_its_block);

@@ -80,7 +80,7 @@ START_TEST(logarithms_of_sums) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("cpu_softmax") {
     test_add(suite, "exponentials_over_their_range", exponentials_over_their_range);
     test_add(suite, "exponentials_at_the_edges", exponentials_at_the_edges);
     test_add(suite, "logarithms_of_sums", logarithms_of_sums);

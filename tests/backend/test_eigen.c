@@ -367,8 +367,8 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("eigen") {
+    test_before_each(use_tested_backend);
     test_add(suite, "hermitian_eigenvalues", hermitian_eigenvalues);
     test_add(suite, "second_difference_matrix", second_difference_matrix);
     test_add(suite, "drivers_agree", drivers_agree);

@@ -183,8 +183,8 @@ START_TEST(batches_do_not_depend_on_threads) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("fft") {
+    test_before_each(use_tested_backend);
     test_add(suite, "transforms_agree_with_their_definitions",
              transforms_agree_with_their_definitions);
     test_add(suite, "cosine_transforms_invert", cosine_transforms_invert);

@@ -226,8 +226,8 @@ START_TEST(sizes_beyond_the_library_are_refused) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("linear") {
+    test_before_each(use_tested_backend);
     test_add(suite, "backends_are_selected_by_name", backends_are_selected_by_name);
     test_add(suite, "products_agree_with_the_reference", products_agree_with_the_reference);
     test_add(suite, "complex_products_agree_with_real_ones", complex_products_agree_with_real_ones);

@@ -130,7 +130,7 @@ START_TEST(biases_agree) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("network_arguments") {
     test_add(suite, "diagonal_means_agree", diagonal_means_agree);
     test_add(suite, "joins_agree", joins_agree);
     test_add(suite, "join_gradients_are_differences", join_gradients_are_differences);

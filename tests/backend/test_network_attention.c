@@ -364,7 +364,7 @@ START_TEST(logits_agree) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("network_attention") {
     test_add(suite, "attention_agrees", attention_agrees);
     test_add(suite, "large_attention_agrees", large_attention_agrees);
     test_add(suite, "attention_gradients_are_differences", attention_gradients_are_differences);

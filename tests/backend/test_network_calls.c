@@ -384,7 +384,7 @@ START_TEST(a_missing_operation_is_named) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("network_calls") {
     test_add(suite, "memory_moves", memory_moves);
     test_add(suite, "bad_memory_calls_are_refused", bad_memory_calls_are_refused);
     test_add(suite, "bad_layers_are_refused", bad_layers_are_refused);

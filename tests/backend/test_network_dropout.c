@@ -87,7 +87,7 @@ START_TEST(dropout_drops_its_share) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("network_dropout") {
     test_add(suite, "dropout_agrees", dropout_agrees);
     test_add(suite, "dropout_gradients_are_differences", dropout_gradients_are_differences);
     test_add(suite, "dropout_drops_its_share", dropout_drops_its_share);

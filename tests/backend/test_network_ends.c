@@ -320,7 +320,7 @@ START_TEST(cross_entropy_gradients_are_differences) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("network_ends") {
     test_add(suite, "embeddings_agree", embeddings_agree);
     test_add(suite, "large_embeddings_agree", large_embeddings_agree);
     test_add(suite, "embedding_gradients_are_differences", embedding_gradients_are_differences);

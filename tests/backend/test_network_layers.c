@@ -369,7 +369,7 @@ START_TEST(layer_norms_keep_nan) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("network_layers") {
     test_add(suite, "linear_layers_agree", linear_layers_agree);
     test_add(suite, "layers_of_one_shape_agree", layers_of_one_shape_agree);
     test_add(suite, "large_linear_layers_agree", large_linear_layers_agree);

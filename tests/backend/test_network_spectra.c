@@ -256,7 +256,7 @@ START_TEST(not_while_recording) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("network_spectra") {
     test_add(suite, "as_on_the_host", as_on_the_host);
     test_add(suite, "no_matrix", no_matrix);
     test_add(suite, "bad_calls_are_refused", bad_calls_are_refused);

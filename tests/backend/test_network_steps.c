@@ -241,7 +241,7 @@ START_TEST(a_first_step_of_adamw_by_hand) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("network_steps") {
     test_add(suite, "batches_are_gathered", batches_are_gathered);
     test_add(suite, "a_step_advances_unless_it_is_frozen", a_step_advances_unless_it_is_frozen);
     test_add(suite, "a_number_that_is_not_finite_is_found", a_number_that_is_not_finite_is_found);

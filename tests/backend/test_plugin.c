@@ -25,6 +25,10 @@ static void use_plugin(const char *path) {
     ck_assert(setenv("SZEGO_CUDA_PLUGIN", path, 1) == 0);
 }
 
+static void use_fixture(void) {
+    use_plugin(SUITE_PLUGIN);
+}
+
 static void check_refused(const char *path, const char *words) {
     use_plugin(path);
     ck_szg_fails(SZG_EBACKEND, words, szg_backend_select(test_context(), "cuda"));
@@ -75,7 +79,6 @@ static double product(szg_context *context, int64_t k) {
 
 /* SZEGO_CUDA_CROSSOVER=0 sends every size to the device. */
 START_TEST(each_context_has_its_session) {
-    use_plugin(SUITE_PLUGIN);
     setenv("SZEGO_CUDA_CROSSOVER", "0", 1);
     szg_context *first = listening(), *second = listening();
     ck_assert(szg_backend_select(first, "cuda:bf16") == SZG_OK);
@@ -156,7 +159,8 @@ START_TEST(failed_allocations_leave_no_session) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("plugin") {
+    test_before_each(use_fixture);
     test_add(suite, "what_is_wrong_is_said", what_is_wrong_is_said);
     test_add(suite, "auto_says_why_it_takes_the_cpu", auto_says_why_it_takes_the_cpu);
     test_add(suite, "names_are_checked", names_are_checked);

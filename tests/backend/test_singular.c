@@ -159,8 +159,8 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("singular") {
+    test_before_each(use_tested_backend);
     test_add(suite, "singular_values_and_vectors", singular_values_and_vectors);
     test_add(suite, "triangle_of_ones", triangle_of_ones);
     test_add(suite, "deficient_matrices", deficient_matrices);

@@ -183,7 +183,7 @@ START_TEST(test_cancel) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("grid") {
     atexit(szg_ball_cleanup);
     test_add(suite, "transform", test_transform);
     test_add(suite, "grid errors", test_grid_errors);

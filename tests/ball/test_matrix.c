@@ -275,7 +275,7 @@ START_TEST(test_matrix_memory) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("matrix") {
     atexit(szg_ball_cleanup);
     test_add(suite, "tridiagonal", test_tridiagonal);
     test_add(suite, "multiple eigenvalues", test_multiple);

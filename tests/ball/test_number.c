@@ -136,7 +136,7 @@ START_TEST(test_register_errors) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("number") {
     atexit(szg_ball_cleanup);
     test_add(suite, "congruence", test_congruence);
     test_add(suite, "intervals", test_intervals);

@@ -386,7 +386,7 @@ START_TEST(test_memory) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("range") {
     atexit(szg_ball_cleanup);
     test_add(suite, "chebyshev", test_chebyshev);
     test_add(suite, "kernels", test_kernels);

@@ -462,7 +462,7 @@ START_TEST(full_disk_is_reported) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("base") {
     test_add(suite, "philox_known_answers", philox_known_answers);
     test_add(suite, "philox_counter_layout", philox_counter_layout);
     test_add(suite, "random_moments", random_moments);

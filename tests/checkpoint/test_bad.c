@@ -1,5 +1,6 @@
 /* What is bad is reported and skipped, the rest is kept; unknown architectures; memory; cancelling;
  * refused allocations. */
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -346,24 +347,33 @@ static int64_t data_kib(void) {
     return kib;
 }
 
-/* In a child: one thread, and anonymous memory limited to what is in use plus `more` bytes. */
-static void analyse_with_little_memory(const test_model *model, int64_t more) {
-    szg_context *context;
+static int analyse_once(szg_context *context, const test_model *model) {
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;
+    if (szg_checkpoint_open(context, model->folder, NULL, &checkpoint) != SZG_OK ||
+        szg_checkpoint_analyse(context, checkpoint, NULL, &tables) != SZG_OK)
+        return 4;
+    int bad = tables.bad == 0 ? 0 : 5;
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    return bad;
+}
+
+/* In a child: one thread, and anonymous memory limited to what is in use plus `more` bytes. The
+ * first pass, without a limit, leaves OpenBLAS the buffers that it keeps: without memory for them
+ * it waits for ever. */
+static void analyse_with_little_memory(const test_model *model, int64_t more) {
+    szg_context *context;
     szg_context_options options = {.threads = 1};
-    double warm[4] = {1, 2, 3, 4}, values[2];
-    if (szg_context_open(&options, &context) != SZG_OK ||
-        szg_singular(context, 2, 2, warm, 2, values, NULL, 1, NULL, 1) != SZG_OK)
+    mallopt(M_MMAP_THRESHOLD, 1 << 16); /* what is freed goes back */
+    if (szg_context_open(&options, &context) != SZG_OK || analyse_once(context, model) != 0)
         _exit(2);
+    malloc_trim(0);
     struct rlimit limit = {0};
     limit.rlim_cur = limit.rlim_max = (rlim_t)(data_kib() * 1024 + more);
     if (setrlimit(RLIMIT_DATA, &limit) != 0)
         _exit(3);
-    if (szg_checkpoint_open(context, model->folder, NULL, &checkpoint) != SZG_OK ||
-        szg_checkpoint_analyse(context, checkpoint, NULL, &tables) != SZG_OK)
-        _exit(4);
-    _exit(tables.bad == 0 ? 0 : 5);
+    _exit(analyse_once(context, model));
 }
 
 /* The exit status of analyse_with_little_memory: 0 done, 4 refused. */
@@ -394,7 +404,7 @@ START_TEST(memory_stays_below_the_largest_tensor) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("bad") {
     test_add(suite, "one_bad_layer", one_bad_layer);
     test_add(suite, "a_bad_position_table", a_bad_position_table);
     test_add(suite, "products_that_overflow", products_that_overflow);

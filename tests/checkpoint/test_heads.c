@@ -355,7 +355,7 @@ START_TEST(gpt2_heads) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("heads") {
     test_add(suite, "bert_heads", bert_heads);
     test_add(suite, "leading_positions_and_samples", leading_positions_and_samples);
     test_add(suite, "roberta_skips_the_padding_rows", roberta_skips_the_padding_rows);

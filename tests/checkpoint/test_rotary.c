@@ -543,7 +543,7 @@ START_TEST(configurations_that_are_refused) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("rotary") {
     test_add(suite, "rotary_heads", rotary_heads);
     test_add(suite, "layers_with_their_own_base", layers_with_their_own_base);
     test_add(suite, "layers_that_do_not_rotate", layers_that_do_not_rotate);

@@ -251,7 +251,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("batch") {
     test_add(suite, "batch_against_single", batch_against_single);
     test_add(suite, "any_number_of_threads", any_number_of_threads);
     test_add(suite, "coupled_alone", coupled_alone);

@@ -492,7 +492,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("contraction") {
     test_add(suite, "factored_against_dense", factored_against_dense);
     test_add(suite, "nope_changes_nothing", nope_changes_nothing);
     test_add(suite, "hermitian_parts", hermitian_parts);

@@ -277,7 +277,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("dump") {
     test_add(suite, "layout_of_a_capture", layout_of_a_capture);
     test_add(suite, "axes_of_an_npy_file", axes_of_an_npy_file);
     test_add(suite, "axes_by_name", axes_by_name);

@@ -82,7 +82,7 @@ START_TEST(refused_encodings) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("dump_refused") {
     test_add(suite, "refused_shapes", refused_shapes);
     test_add(suite, "refused_encodings", refused_encodings);
 }

@@ -139,7 +139,7 @@ START_TEST(causal) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("dump_sides") {
     test_add(suite, "queries_and_keys", queries_and_keys);
     test_add(suite, "both_given", both_given);
     test_add(suite, "causal", causal);

@@ -318,7 +318,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("numbers") {
     test_add(suite, "as_from_the_matrices", as_from_the_matrices);
     test_add(suite, "below_the_rounding_of_logits", below_the_rounding_of_logits);
     test_add(suite, "a_bad_spectrum_is_refused", a_bad_spectrum_is_refused);

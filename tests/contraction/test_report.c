@@ -210,7 +210,7 @@ START_TEST(rows) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("report") {
     test_add(suite, "kernels_against_dense", kernels_against_dense);
     test_add(suite, "kernel_facts_in_reports", kernel_facts_in_reports);
     test_add(suite, "huge_orders", huge_orders);

@@ -592,7 +592,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("coupling") {
     test_add(suite, "terms_of_equation_8", terms_of_equation_8);
     test_add(suite, "bias_is_not_scaled", bias_is_not_scaled);
     test_add(suite, "rotary_against_rotation_matrices", rotary_against_rotation_matrices);

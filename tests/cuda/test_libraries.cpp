@@ -226,7 +226,7 @@ START_TEST(transforms_are_sums) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("libraries") {
     test_add(suite, "products follow their layouts", products_follow_their_layouts);
     test_add(suite, "symmetric values from one triangle", symmetric_values_from_one_triangle);
     test_add(suite, "transforms are sums", transforms_are_sums);

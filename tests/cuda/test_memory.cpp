@@ -157,7 +157,7 @@ START_TEST(failures_can_be_injected) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("memory") {
     test_add(suite, "memory begins as NaN", memory_begins_as_nan);
     test_add(suite, "memory is limited and counted", memory_is_limited_and_counted);
     test_add(suite, "strange pointers are refused", strange_pointers_are_refused);

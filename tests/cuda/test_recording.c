@@ -91,8 +91,8 @@ START_TEST(a_session_closes_while_it_records) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("recording") {
+    test_before_each(use_tested_backend);
     test_add(suite, "a_failed_recording_leaves_the_session", a_failed_recording_leaves_the_session);
     test_add(suite, "memory_freed_while_recording_drops_it", memory_freed_while_recording_drops_it);
     test_add(suite, "a_session_closes_while_it_records", a_session_closes_while_it_records);

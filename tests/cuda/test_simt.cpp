@@ -327,7 +327,7 @@ START_TEST(asynchronous_copies_come_late) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("simt") {
     test_add(suite, "every thread runs once", every_thread_runs_once);
     test_add(suite, "shuffles follow the guide", shuffles_follow_the_guide);
     test_add(suite, "masks meet apart", masks_meet_apart);

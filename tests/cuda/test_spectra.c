@@ -371,8 +371,8 @@ START_TEST(cancelled_batches_stop) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("spectra") {
+    test_before_each(use_tested_backend);
     test_add(suite, "wrong_answers_are_refused", wrong_answers_are_refused);
     test_add(suite, "failing_calls_are_named", failing_calls_are_named);
     test_add(suite, "batches_go_in_chunks", batches_go_in_chunks);

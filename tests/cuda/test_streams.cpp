@@ -200,7 +200,7 @@ START_TEST(launches_have_limits) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("streams") {
     test_add(suite, "a missing event shows", a_missing_event_shows);
     test_add(suite, "the default stream waits", the_default_stream_waits);
     test_add(suite, "copies read when CUDA does", copies_read_when_cuda_does);

@@ -670,7 +670,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("encoding") {
     test_add(suite, "phase_of_large_products", phase_of_large_products);
     test_add(suite, "alibi_published", alibi_published);
     test_add(suite, "alibi_known_values", alibi_known_values);

@@ -170,7 +170,7 @@ START_TEST(defaults) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("spec") {
     test_add(suite, "canonical", canonical);
     test_add(suite, "messages", messages);
     test_add(suite, "long_names", long_names);

@@ -234,7 +234,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("training") {
     test_add(suite, "completed", completed);
     test_add(suite, "contradictions", contradictions);
     test_add(suite, "wide_seeds", wide_seeds);

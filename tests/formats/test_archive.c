@@ -177,7 +177,7 @@ START_TEST(hostile_archives_are_refused) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("archive") {
     test_add(suite, "round trip", what_goes_in_comes_out);
     test_add(suite, "damage", damage_is_found);
     test_add(suite, "hostile", hostile_archives_are_refused);

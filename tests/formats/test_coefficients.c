@@ -164,7 +164,7 @@ START_TEST(coefficients_survive_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("coefficients") {
     test_add(suite, "texts_are_read", texts_are_read);
     test_add(suite, "complex_texts_are_read", complex_texts_are_read);
     test_add(suite, "bad_texts_are_refused", bad_texts_are_refused);

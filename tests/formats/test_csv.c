@@ -195,7 +195,7 @@ START_TEST(csv_survives_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("csv") {
     test_add(suite, "tables_come_back_equal", tables_come_back_equal);
     test_add(suite, "fields_are_quoted_as_rfc_4180_says", fields_are_quoted_as_rfc_4180_says);
     test_add(suite, "files_of_others_are_read", files_of_others_are_read);

@@ -245,7 +245,7 @@ START_TEST(sets_survive_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("examples") {
     test_add(suite, "sets_come_back_equal", sets_come_back_equal);
     test_add(suite, "order_selects", order_selects);
     test_add(suite, "bytes_are_as_documented", bytes_are_as_documented);

@@ -260,7 +260,7 @@ START_TEST(json_survives_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("json") {
     test_add(suite, "numbers_read_back", numbers_read_back);
     test_add(suite, "half_numbers_are_refused", half_numbers_are_refused);
     test_add(suite, "members_are_read", members_are_read);

@@ -254,7 +254,7 @@ START_TEST(npy_survives_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("npy") {
     test_add(suite, "element_types_are_read", element_types_are_read);
     test_add(suite, "roundoff_of_types", roundoff_of_types);
     test_add(suite, "fortran_order_is_turned", fortran_order_is_turned);

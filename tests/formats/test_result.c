@@ -353,7 +353,7 @@ START_TEST(results_survive_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("result") {
     test_add(suite, "json_is_one_object", json_is_one_object);
     test_add(suite, "csv_is_one_table", csv_is_one_table);
     test_add(suite, "tables_are_aligned_and_harmless", tables_are_aligned_and_harmless);

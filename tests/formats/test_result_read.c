@@ -272,7 +272,7 @@ START_TEST(reading_survives_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("result_read") {
     test_add(suite, "results_come_back_equal", results_come_back_equal);
     test_add(suite, "damaged_folders_are_refused", damaged_folders_are_refused);
     test_add(suite, "too_many_tables_are_refused", too_many_tables_are_refused);

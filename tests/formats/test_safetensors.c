@@ -537,7 +537,7 @@ START_TEST(safetensors_survive_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("safetensors") {
     test_add(suite, "tensors_are_listed_by_name", tensors_are_listed_by_name);
     test_add(suite, "bad_headers_are_refused", bad_headers_are_refused);
     test_add(suite, "bad_lengths_and_other_formats_are_refused",

@@ -324,7 +324,7 @@ START_TEST(collections_survive_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("collection") {
     test_add(suite, "results_are_found_in_order", results_are_found_in_order);
     test_add(suite, "joined_tables_hold_every_row", joined_tables_hold_every_row);
     test_add(suite, "differing_columns_are_widened", differing_columns_are_widened);

@@ -188,7 +188,7 @@ START_TEST(texts_on_cells_are_readable) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("colour") {
     test_add(suite, "series are apart and seen", series_are_apart_and_seen);
     test_add(suite, "sequential colours grow lighter", sequential_colours_grow_lighter);
     test_add(suite, "diverging colours meet in the middle", diverging_colours_meet_in_the_middle);

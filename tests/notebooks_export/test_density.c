@@ -111,7 +111,7 @@ START_TEST(a_cancelled_density_stops) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("density") {
     test_add(suite, "the density is the sum of kernels over its integral",
              the_density_is_the_sum_of_kernels_over_its_integral);
     test_add(suite, "the bandwidth is Silverman's", the_bandwidth_is_silvermans);

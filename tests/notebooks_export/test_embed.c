@@ -282,7 +282,7 @@ START_TEST(base64_is_read_back) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("embed") {
     test_add(suite, "bytes_are_the_table", bytes_are_the_table);
     test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
     test_add(suite, "smooth_columns_are_small", smooth_columns_are_small);

@@ -409,7 +409,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("export") {
     test_add(suite, "an archive holds every cell", an_archive_holds_every_cell);
     test_add(suite, "an archive explains itself", an_archive_explains_itself);
     test_add(suite, "an integer that is no double is refused",

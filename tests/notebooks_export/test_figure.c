@@ -548,7 +548,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("figure") {
     test_add(suite, "random figures are well formed", random_figures_are_well_formed);
     test_add(suite, "empty figures say so", empty_figures_say_so);
     test_add(suite, "logarithms count what they leave out", logarithms_count_what_they_leave_out);

@@ -223,7 +223,7 @@ START_TEST(groups_survive_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("groups") {
     test_add(suite, "groups_equal_a_comparison_of_all_rows", groups_equal_a_comparison_of_all_rows);
     test_add(suite, "where_keeps_one_text", where_keeps_one_text);
     test_add(suite, "cells_are_read_by_name", cells_are_read_by_name);

@@ -183,7 +183,7 @@ START_TEST(numbers_have_six_digits) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("html") {
     test_add(suite, "names_become_text", names_become_text);
     test_add(suite, "every_byte_is_harmless", every_byte_is_harmless);
     test_add(suite, "every_character_comes_back", every_character_comes_back);

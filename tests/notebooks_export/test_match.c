@@ -71,6 +71,6 @@ START_TEST(the_index_finds_what_the_search_finds) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("match") {
     test_add(suite, "the index finds what the search finds", the_index_finds_what_the_search_finds);
 }

@@ -321,7 +321,7 @@ START_TEST(tables_are_for_readers) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("page") {
     test_add(suite, "hostile_names_are_text", hostile_names_are_text);
     test_add(suite, "what_was_read_is_said", what_was_read_is_said);
     test_add(suite, "failures_leave_the_former_page", failures_leave_the_former_page);

@@ -171,7 +171,7 @@ START_TEST(refused_memory) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("quantile") {
     test_add(suite, "distance_is_that_of_all_values", distance_is_that_of_all_values);
     test_add(suite, "quantiles_of_a_kms_symbol", quantiles_of_a_kms_symbol);
     test_add(suite, "zeros_stand_between", zeros_stand_between);

@@ -131,7 +131,7 @@ START_TEST(refused_memory) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("sections_checkpoint") {
     test_add(suite, "heads_of_a_checkpoint", heads_of_a_checkpoint);
     test_add(suite, "tensors_of_no_known_architecture", tensors_of_no_known_architecture);
     test_add(suite, "columns_that_are_missing", columns_that_are_missing);

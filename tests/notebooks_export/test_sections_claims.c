@@ -346,7 +346,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("sections_claims") {
     test_add(suite, "real_ledger_is_drawn", real_ledger_is_drawn);
     test_add(suite, "relations_are_judged_by_the_enclosures",
              relations_are_judged_by_the_enclosures);

@@ -146,7 +146,7 @@ START_TEST(every_refused_allocation_is_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("sections_contraction") {
     test_add(suite, "every encoding is seen, and one that changes nothing is named",
              every_encoding_is_seen_and_one_that_changes_nothing_is_named);
     test_add(suite, "figures that runs do not need go to others",

@@ -104,7 +104,7 @@ START_TEST(every_refused_allocation_is_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("sections_hostile") {
     test_add(suite, "hostile results make a harmless page", hostile_results_make_a_harmless_page);
     test_add(suite, "tables without rows make no section", tables_without_rows_make_no_section);
     test_add(suite, "every refused allocation is survived", every_refused_allocation_is_survived);

@@ -221,7 +221,7 @@ START_TEST(refused_memory) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("sections_spectra") {
     test_add(suite, "samples that are too few", samples_that_are_too_few);
     test_add(suite, "eigenvalues_over_a_symbol", eigenvalues_over_a_symbol);
     test_add(suite, "the_middle_of_a_spectrum_with_an_outlier",

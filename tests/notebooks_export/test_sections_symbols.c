@@ -54,7 +54,7 @@ START_TEST(columns_that_are_missing) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("sections_symbols") {
     test_add(suite, "symbols_and_their_ends", symbols_and_their_ends);
     test_add(suite, "columns_that_are_missing", columns_that_are_missing);
 }

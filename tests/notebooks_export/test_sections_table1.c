@@ -237,7 +237,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("sections_table1") {
     test_add(suite, "numbers_stand_beside_the_papers", numbers_stand_beside_the_papers);
     test_add(suite, "rivals_within_the_whiskers_are_counted",
              rivals_within_the_whiskers_are_counted);

@@ -176,7 +176,7 @@ START_TEST(switches_decide_nothing_on_few_seeds) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("sections_training") {
     test_add(suite, "curves are means over seeds", curves_are_means_over_seeds);
     test_add(suite, "runs of a reproduction are drawn once", runs_of_a_reproduction_are_drawn_once);
     test_add(suite, "many encodings make many figures", many_encodings_make_many_figures);

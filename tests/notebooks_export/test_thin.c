@@ -186,7 +186,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("thin") {
     test_add(suite, "lines keep the extremes of every column",
              lines_keep_the_extremes_of_every_column);
     test_add(suite, "lines without order keep their extremes",

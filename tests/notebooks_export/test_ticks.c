@@ -145,7 +145,7 @@ START_TEST(well_known_axes) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("ticks") {
     test_add(suite, "ticks cover every range", ticks_cover_every_range);
     test_add(suite, "steps are one, two or five", steps_are_one_two_or_five);
     test_add(suite, "texts are exact", texts_are_exact);

@@ -248,8 +248,8 @@ START_TEST(cancelled_work_stops) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("allocation") {
+    test_before_each(use_tested_backend);
     test_add(suite, "every_allocation_may_fail", every_allocation_may_fail);
     test_add(suite, "extremes_survive_too", extremes_survive_too);
     test_add(suite, "batches_survive_too", batches_survive_too);

@@ -451,8 +451,8 @@ START_TEST(rotary_below_rounding) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("closed_forms") {
+    test_before_each(use_tested_backend);
     test_add(suite, "kms_against_dense", kms_against_dense);
     test_add(suite, "kms_is_relatively_accurate", kms_is_relatively_accurate);
     test_add(suite, "kms_range_and_extremes", kms_range_and_extremes);

@@ -558,8 +558,8 @@ START_TEST(cancelling_stops_it) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("dc") {
+    test_before_each(use_tested_backend);
     test_add(suite, "transform_is_the_plain_sum", transform_is_the_plain_sum);
     test_add(suite, "loewner_form_is_the_projected_matrix", loewner_form_is_the_projected_matrix);
     test_add(suite, "entries_keep_their_accuracy", entries_keep_their_accuracy);

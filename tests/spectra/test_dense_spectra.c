@@ -223,8 +223,8 @@ START_TEST(batches_equal_single_ones) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("dense_spectra") {
+    test_before_each(use_tested_backend);
     test_add(suite, "symmetric_of_padded_rows", symmetric_of_padded_rows);
     test_add(suite, "hermitian_two_by_two", hermitian_two_by_two);
     test_add(suite, "general_roots_of_unity", general_roots_of_unity);

@@ -277,8 +277,8 @@ START_TEST(factored_refuses) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("factored_spectra") {
+    test_before_each(use_tested_backend);
     test_add(suite, "factored_against_dense", factored_against_dense);
     test_add(suite, "factored_at_d_128", factored_at_d_128);
     test_add(suite, "factored_matrix_free", factored_matrix_free);

@@ -276,8 +276,8 @@ START_TEST(table_rows) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("summary") {
+    test_before_each(use_tested_backend);
     test_add(suite, "summary_of_normal_matrix", summary_of_normal_matrix);
     test_add(suite, "summary_with_structural_zeros", summary_with_structural_zeros);
     test_add(suite, "summary_of_zero_matrix", summary_of_zero_matrix);

@@ -449,8 +449,8 @@ START_TEST(large_general_is_refused) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    start_tested_backend();
+TEST_FILE("toeplitz_spectra") {
+    test_before_each(use_tested_backend);
     test_add(suite, "symmetric_against_dense", symmetric_against_dense);
     test_add(suite, "hermitian_against_dense", hermitian_against_dense);
     test_add(suite, "tridiagonal_closed_form", tridiagonal_closed_form);

@@ -4,6 +4,9 @@
 
 #include "suite.h"
 
+/* A case that takes longer hangs; CK_TIMEOUT_MULTIPLIER stretches it on a machine that is slow. */
+enum { CASE_SECONDS = 120 };
+
 static szg_context *context;
 
 szg_context *test_context(void) {
@@ -73,28 +76,103 @@ double norm_of(int64_t count, const double *x) {
     return sqrt(sum);
 }
 
-void test_add(Suite *suite, const char *name, const TTest *test) {
-    TCase *tcase = tcase_create(name);
-    tcase_add_test(tcase, test);
-    suite_add_tcase(suite, tcase);
+int64_t test_next_refusal(int64_t refused) {
+    return refused < 200 ? refused + 1 : refused + 13;
 }
 
-int main(int argc, char **argv) {
-    const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
-    (void)argc;
-    printf("# %s: SZG_TEST_SEED=%llu\n", name, (unsigned long long)test_seed());
-    fflush(stdout);
+/* ---- Files and cases ---- */
+
+static test_file *files; /* of this program, by name */
+static void (*each_setup)(void);
+static int64_t cases;
+static const char *only_case; /* NULL: all */
+
+/* Constructors call it, in an order that the linker chose. */
+void test_file_link(test_file *file) {
+    test_file **at = &files;
+    while (*at && strcmp((*at)->name, file->name) < 0)
+        at = &(*at)->next;
+    file->next = *at;
+    *at = file;
+}
+
+void test_before_each(void (*setup)(void)) {
+    each_setup = setup;
+}
+
+static void open_context(void) {
     szg_context_options options = {.threads = 2};
-    if (szg_context_open(&options, &context) != SZG_OK)
-        return EXIT_FAILURE;
-    Suite *suite = suite_create(name);
-    test_register(suite);
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+}
+
+static void close_context(void) {
+    szg_context_close(&context);
+}
+
+void test_add_loop(Suite *suite, const char *name, const TTest *test, int count) {
+    if (only_case && strcmp(name, only_case) != 0)
+        return;
+    TCase *tcase = tcase_create(name);
+    tcase_set_timeout(tcase, CASE_SECONDS);
+    tcase_add_checked_fixture(tcase, open_context, close_context);
+    if (each_setup)
+        tcase_add_checked_fixture(tcase, each_setup, NULL);
+    tcase_add_loop_test(tcase, test, 0, count);
+    suite_add_tcase(suite, tcase);
+    cases += count;
+}
+
+void test_add(Suite *suite, const char *name, const TTest *test) {
+    test_add_loop(suite, name, test, 1);
+}
+
+/* ---- The program ---- */
+
+/* A case runs in a child, so that a crash or a time limit ends it alone. Sanitizers and the
+ * emulated GPU are too slow to start for each case, or know one process only. */
+static enum fork_status fork_or_not(void) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return CK_NOFORK;
+#else
+    return test_on_device() ? CK_NOFORK : CK_FORK;
+#endif
+}
+
+/* Of programs that link OpenBLAS, which chooses its kernels by the processor. */
+extern char *openblas_get_corename(void) __attribute__((weak));
+
+static int run(const char *program, Suite *suite) {
+    /* tools/count-tests counts the cases that a crash left out as failed. */
+    printf("# %s: SZG_TEST_SEED=%llu, OpenBLAS core %s, %lld cases\n", program,
+           (unsigned long long)test_seed(),
+           openblas_get_corename ? openblas_get_corename() : "none", (long long)cases);
+    fflush(stdout);
     SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_set_fork_status(runner, fork_or_not());
     srunner_set_tap(runner, "-");
     srunner_run_all(runner, CK_SILENT);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    szg_context_close(&context);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int usage(const char *program) {
+    fprintf(stderr, "usage: %s [FILE [CASE]], FILE one of:", program);
+    for (const test_file *file = files; file; file = file->next)
+        fprintf(stderr, " %s", file->name);
+    fprintf(stderr, "\n");
+    return EXIT_FAILURE;
+}
+
+int main(int argc, char **argv) {
+    const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+    Suite *suite = suite_create(argc > 1 ? argv[1] : name);
+    only_case = argc > 2 ? argv[2] : NULL;
+    for (test_file *file = files; file; file = file->next) {
+        if (argc > 1 && strcmp(argv[1], file->name) != 0)
+            continue;
+        each_setup = NULL;
+        file->add(suite);
+    }
+    return cases > 0 ? run(name, suite) : usage(name);
 }

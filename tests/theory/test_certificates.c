@@ -403,7 +403,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("certificates") {
     test_add(suite, "all_confirmed", all_confirmed);
     test_add(suite, "through_a_file", through_a_file);
     test_add(suite, "names_changed", names_changed);

@@ -244,7 +244,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("claims") {
     test_add(suite, "verdicts_equal_the_ledger", verdicts_equal_the_ledger);
     test_add(suite, "every_refuted_claim_has_a_certificate", every_refuted_claim_has_a_certificate);
     test_add(suite, "mutated_checkers_differ", mutated_checkers_differ);

@@ -130,7 +130,7 @@ START_TEST(huge_numbers) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("criterion") {
     test_add(suite, "small_denominators", small_denominators);
     test_add(suite, "by_hand", by_hand);
     test_add(suite, "half_turns", half_turns);

@@ -235,7 +235,7 @@ START_TEST(contraction_ratios) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("majorisation") {
     test_add(suite, "agrees_with_brute_force_on_integers", agrees_with_brute_force_on_integers);
     test_add(suite, "transfers_majorise", transfers_majorise);
     test_add(suite, "rounding_edge", rounding_edge);

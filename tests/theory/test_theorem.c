@@ -176,7 +176,7 @@ START_TEST(encodings_themselves) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("theorem") {
     test_add(suite, "every_combination", every_combination);
     test_add(suite, "coefficients", coefficients);
     test_add(suite, "facts_of_encodings", facts_of_encodings);

@@ -197,7 +197,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("factored") {
     test_add(suite, "factored_agrees_with_dense", factored_agrees_with_dense);
     test_add(suite, "long_factors", long_factors);
     test_add(suite, "rotary_logits_are_factored", rotary_logits_are_factored);

@@ -332,7 +332,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("operator") {
     test_add(suite, "lags_are_read_as_documented", lags_are_read_as_documented);
     test_add(suite, "bad_input_is_named", bad_input_is_named);
     test_add(suite, "dense_forms_and_norms", dense_forms_and_norms);

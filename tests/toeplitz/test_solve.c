@@ -334,7 +334,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("solve") {
     test_add(suite, "kms_has_a_tridiagonal_inverse", kms_has_a_tridiagonal_inverse);
     test_add(suite, "second_difference_has_a_green_function",
              second_difference_has_a_green_function);

@@ -229,7 +229,7 @@ START_TEST(test_symbol_memory) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("symbol") {
     atexit(szg_ball_cleanup);
     test_add(suite, "samples", test_samples);
     test_add(suite, "bounds", test_bounds);

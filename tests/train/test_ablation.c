@@ -360,13 +360,9 @@ START_TEST(columns_are_cleared_and_nothing_else) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    TCase *models = tcase_create("naive way");
-    tcase_add_loop_test(models, output_is_the_naive_way, 0, 2 * SPECS);
-    suite_add_tcase(suite, models);
-    TCase *groups = tcase_create("groups");
-    tcase_add_loop_test(groups, groups_are_single_heads, 0, 4);
-    suite_add_tcase(suite, groups);
+TEST_FILE("ablation") {
+    test_add_loop(suite, "naive way", output_is_the_naive_way, 2 * SPECS);
+    test_add_loop(suite, "groups", groups_are_single_heads, 4);
     test_add(suite, "latent columns", latent_columns_reach_as_far_as_they_go);
     test_add(suite, "refusals", what_cannot_be_ablated_is_refused);
     test_add(suite, "ignored labels", ignored_labels_do_not_count);

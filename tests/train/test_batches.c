@@ -170,15 +170,10 @@ START_TEST(refusals) {
 }
 END_TEST
 
-static void add_loop(Suite *suite, const char *name, const TTest *test) {
-    TCase *tcase = tcase_create(name);
-    tcase_add_loop_test(tcase, test, 0, VARIANTS);
-    suite_add_tcase(suite, tcase);
-}
-
-void test_register(Suite *suite) {
-    add_loop(suite, "gathered_batches_are_the_hosts", gathered_batches_are_the_hosts);
+TEST_FILE("batches") {
+    test_add_loop(suite, "gathered_batches_are_the_hosts", gathered_batches_are_the_hosts,
+                  VARIANTS);
     test_add(suite, "bad_examples_are_refused", bad_examples_are_refused);
-    add_loop(suite, "copies_are_the_batch_again", copies_are_the_batch_again);
+    test_add_loop(suite, "copies_are_the_batch_again", copies_are_the_batch_again, VARIANTS);
     test_add(suite, "refusals", refusals);
 }

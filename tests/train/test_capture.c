@@ -342,7 +342,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("capture") {
     test_add(suite, "dump_reads_back", dump_reads_back);
     test_add(suite, "constant_tokens", constant_tokens);
     test_add(suite, "content_kinds", content_kinds);

@@ -511,7 +511,7 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("capture_beside") {
     test_add(suite, "as_from_the_matrices", as_from_the_matrices);
     test_add(suite, "cut_to_the_real_tokens", cut_to_the_real_tokens);
     test_add(suite, "what_is_listed", what_is_listed);

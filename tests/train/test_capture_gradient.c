@@ -118,7 +118,7 @@ START_TEST(gradient_norms_once_a_step) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("capture_gradient") {
     test_add(suite, "gradient_norms_by_place", gradient_norms_by_place);
     test_add(suite, "gradient_norms_add_up", gradient_norms_add_up);
     test_add(suite, "gradient_norms_once_a_step", gradient_norms_once_a_step);

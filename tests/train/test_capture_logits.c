@@ -125,7 +125,7 @@ START_TEST(every_variant_by_batches) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("capture_logits") {
     test_add(suite, "first_layer_by_formulas", first_layer_by_formulas);
     test_add(suite, "every_variant_by_batches", every_variant_by_batches);
 }

@@ -224,7 +224,7 @@ START_TEST(ceiling_survives_failed_allocations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("ceiling") {
     test_add(suite, "estimate_agrees_with_every_text", estimate_agrees_with_every_text);
     test_add(suite, "counting_classifier_reaches_it", counting_classifier_reaches_it);
     test_add(suite, "some_tasks_show_their_labels", some_tasks_show_their_labels);

@@ -330,7 +330,7 @@ START_TEST(refused_memory_is_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("checkpoint") {
     test_add(suite, "a_folder_stands_for_its_checkpoint", a_folder_stands_for_its_checkpoint);
     test_add(suite, "what_is_saved_comes_back", what_is_saved_comes_back);
     test_add(suite, "the_file_is_what_pytorch_reads", the_file_is_what_pytorch_reads);

@@ -523,7 +523,7 @@ START_TEST(documented) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("config") {
     test_add(suite, "text_profile_is_the_paper", text_profile_is_the_paper);
     test_add(suite, "counting_has_its_own_sizes", counting_has_its_own_sizes);
     test_add(suite, "released_profile_is_the_code", released_profile_is_the_code);

@@ -332,22 +332,15 @@ START_TEST(refusals) {
 }
 END_TEST
 
-static void add_loop(Suite *suite, const char *name, const TTest *test) {
-    TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, test, 0, VARIANTS);
-    suite_add_tcase(suite, tcase);
-}
-
-void test_register(Suite *suite) {
-    add_loop(suite, "cpu_agrees_with_reference", cpu_agrees_with_reference);
-    add_loop(suite, "evaluation_is_training_without_dropout",
-             evaluation_is_training_without_dropout);
-    add_loop(suite, "company_does_not_matter", company_does_not_matter);
+TEST_FILE("decoder") {
+    test_add_loop(suite, "cpu_agrees_with_reference", cpu_agrees_with_reference, VARIANTS);
+    test_add_loop(suite, "evaluation_is_training_without_dropout",
+                  evaluation_is_training_without_dropout, VARIANTS);
+    test_add_loop(suite, "company_does_not_matter", company_does_not_matter, VARIANTS);
     test_add(suite, "padding", padding);
     test_add(suite, "amount_of_padding", amount_of_padding);
-    add_loop(suite, "threads", threads);
+    test_add_loop(suite, "threads", threads, VARIANTS);
     test_add(suite, "pieces", pieces);
-    add_loop(suite, "allocation_failures", allocation_failures);
+    test_add_loop(suite, "allocation_failures", allocation_failures, VARIANTS);
     test_add(suite, "refusals", refusals);
 }

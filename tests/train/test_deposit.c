@@ -263,7 +263,7 @@ START_TEST(deposit_tables_end_with_the_mean) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("deposit") {
     test_add(suite, "gini closed forms", gini_has_its_closed_forms);
     test_add(suite, "gini mean difference", gini_is_the_mean_difference);
     test_add(suite, "one run", one_run_has_closed_forms);

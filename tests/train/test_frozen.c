@@ -178,7 +178,7 @@ START_TEST(training_leaves_them) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("frozen") {
     test_add(suite, "they_stand_behind_the_parameters", they_stand_behind_the_parameters);
     test_add(suite, "the_seed_of_the_run_decides", the_seed_of_the_run_decides);
     test_add(suite, "checkpoints_hold_them", checkpoints_hold_them);

@@ -79,9 +79,6 @@ START_TEST(finite_differences) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
-    TCase *tcase = tcase_create("finite_differences");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, finite_differences, 0, VARIANTS);
-    suite_add_tcase(suite, tcase);
+TEST_FILE("gradients") {
+    test_add_loop(suite, "finite_differences", finite_differences, VARIANTS);
 }

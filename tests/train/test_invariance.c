@@ -297,7 +297,7 @@ START_TEST(zeroed_positions) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("invariance") {
     test_add(suite, "nope_without_mask_ignores_order", nope_without_mask_ignores_order);
     test_add(suite, "constant_content_is_toeplitz", constant_content_is_toeplitz);
     test_add(suite, "shifts", shifts);

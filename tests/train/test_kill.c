@@ -164,7 +164,7 @@ START_TEST(many_kills_in_a_row_change_nothing) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("kill") {
     share_operations();
     test_add(suite, "a_kill_at_any_file_operation_changes_nothing",
              a_kill_at_any_file_operation_changes_nothing);

@@ -295,7 +295,7 @@ START_TEST(refusals) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("model") {
     test_add(suite, "names_and_shapes", names_and_shapes);
     test_add(suite, "initial_values", initial_values);
     test_add(suite, "seeds", seeds);

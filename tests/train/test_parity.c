@@ -195,18 +195,12 @@ START_TEST(an_interrupted_run_goes_on_to_the_same_bits) {
 }
 END_TEST
 
-static void add_loop(Suite *suite, const char *name, const TTest *test, int count) {
-    TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, test, 0, count);
-    suite_add_tcase(suite, tcase);
-}
-
-void test_register(Suite *suite) {
-    add_loop(suite, "a_step_agrees_with_the_oracle", a_step_agrees_with_the_oracle, VARIANTS);
+TEST_FILE("parity") {
+    test_add_loop(suite, "a_step_agrees_with_the_oracle", a_step_agrees_with_the_oracle, VARIANTS);
     /* Curves of bf16 part by more than they fall: nothing could be told from them. */
     if (roundoff() <= 0x1p-10)
-        add_loop(suite, "fifty_steps_have_the_same_losses", fifty_steps_have_the_same_losses, 3);
+        test_add_loop(suite, "fifty_steps_have_the_same_losses", fifty_steps_have_the_same_losses,
+                      3);
     test_add(suite, "windows_do_not_change_a_bit", windows_do_not_change_a_bit);
     test_add(suite, "an_interrupted_run_goes_on_to_the_same_bits",
              an_interrupted_run_goes_on_to_the_same_bits);

@@ -262,7 +262,7 @@ START_TEST(rotations) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("positions") {
     test_add(suite, "rows_at_the_input", rows_at_the_input);
     test_add(suite, "biases", biases);
     test_add(suite, "rotations", rotations);

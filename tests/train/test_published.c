@@ -83,7 +83,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("published") {
     test_add(suite, "accuracies_are_table_1", accuracies_are_table_1);
     test_add(suite, "every_line_of_the_file_is_read", every_line_of_the_file_is_read);
     test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);

@@ -438,7 +438,7 @@ START_TEST(hostile_presets_are_refused) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("reproduce") {
     test_add(suite, "captured", captured_logits_are_joined);
     test_add(suite, "runs", runs_follow_from_the_preset);
     test_add(suite, "needs", needs_are_operations_times_tokens);

@@ -148,7 +148,7 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("reproduce_archives") {
     test_add(suite, "travel", runs_travel);
     test_add(suite, "equal archives", archives_of_the_same_runs_are_equal);
     test_add(suite, "begun runs travel", begun_runs_travel_where_they_are_small_enough);

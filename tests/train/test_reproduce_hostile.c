@@ -216,7 +216,7 @@ START_TEST(archives_without_a_finished_run_are_told) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("reproduce_hostile") {
     test_add(suite, "hostile members", members_that_no_report_can_read_are_refused);
     test_add(suite, "facts", facts_out_of_range_are_refused);
     test_add(suite, "no finished run", archives_without_a_finished_run_are_told);

@@ -209,7 +209,7 @@ START_TEST(switches_compare_seed_by_seed) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("reproduce_pieces") {
     test_add(suite, "parts", parts_go_on_and_switches_inherit);
     test_add(suite, "bad parts", bad_parts_are_refused);
     test_add(suite, "pieces", pieces_change_nothing);

@@ -327,7 +327,7 @@ START_TEST(refused_memory_is_survived) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("resume") {
     test_add(suite, "a_run_goes_on_from_every_step", a_run_goes_on_from_every_step);
     test_add(suite, "a_finished_run_stays", a_finished_run_stays);
     test_add(suite, "an_interrupted_run_is_saved", an_interrupted_run_is_saved);

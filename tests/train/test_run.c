@@ -264,7 +264,7 @@ START_TEST(seeds_have_mean_and_spread) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("run") {
     test_add(suite, "the_schedule_has_its_closed_form", the_schedule_has_its_closed_form);
     test_add(suite, "the_schedule_without_warm_up_begins_at_the_top",
              the_schedule_without_warm_up_begins_at_the_top);

@@ -477,7 +477,7 @@ START_TEST(long_work_can_be_cancelled) {
 }
 END_TEST
 
-void test_register(Suite *suite) {
+TEST_FILE("tasks") {
     test_add(suite, "distance_examples_follow_the_rules", distance_examples_follow_the_rules);
     test_add(suite, "distance_lengths_are_uniform", distance_lengths_are_uniform);
     test_add(suite, "segments_are_drawn_without_replacement",

@@ -186,20 +186,13 @@ START_TEST(tokens_are_counted_on_the_host) {
 }
 END_TEST
 
-static void add_loop(Suite *suite, const char *name, const TTest *test, int count) {
-    TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, test, 0, count);
-    suite_add_tcase(suite, tcase);
-}
-
-void test_register(Suite *suite) {
-    add_loop(suite, "a_recorded_run_has_the_same_bits", a_recorded_run_has_the_same_bits,
-             ENCODINGS);
+TEST_FILE("windows") {
+    test_add_loop(suite, "a_recorded_run_has_the_same_bits", a_recorded_run_has_the_same_bits,
+                  ENCODINGS);
     test_add(suite, "windows_end_where_something_is_due", windows_end_where_something_is_due);
     test_add(suite, "a_run_interrupted_between_windows_goes_on",
              a_run_interrupted_between_windows_goes_on);
     test_add(suite, "every_window_has_the_same_bits", every_window_has_the_same_bits);
-    add_loop(suite, "a_bad_step_freezes_its_window", a_bad_step_freezes_its_window, 4);
+    test_add_loop(suite, "a_bad_step_freezes_its_window", a_bad_step_freezes_its_window, 4);
     test_add(suite, "tokens_are_counted_on_the_host", tokens_are_counted_on_the_host);
 }
