@@ -654,7 +654,7 @@ START_TEST(allocation_failures) {
     for (int i = 0; i < FIXED + 3; i++) {
         int64_t limit = i == FIXED + 2 ? 1 : 9; /* the last has one lag: EDOMAIN at n = 9 */
         int64_t countdown = 1;
-        for (;; countdown++) {
+        for (;; countdown = test_next_refusal(countdown)) {
             szg_memory_fail_after(test_context(), countdown);
             szg_status status = everything(test_context(), specs[i]);
             szg_memory_fail_after(test_context(), 0);

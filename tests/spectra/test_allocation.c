@@ -164,7 +164,7 @@ static szg_status factored_causal(szg_context *context, szg_spectrum *out) {
 static void survive(const char *name, job *run) {
     szg_context *ctx = test_context();
     szg_spectrum s;
-    for (int64_t countdown = 1;; countdown++) {
+    for (int64_t countdown = 1;; countdown = test_next_refusal(countdown)) {
         szg_memory_fail_after(ctx, countdown);
         memset(&s, 0, sizeof s);
         szg_status status = run(ctx, &s);

@@ -57,8 +57,8 @@ szg_context *test_context(void);
                       ck_got_, #want, ck_want_, ck_error_, ck_bound_);                             \
     } while (0)
 
-/* The number of the allocation to refuse after number `refused`: each of the first 200, then every
- * thirteenth (a prime: loops that allocate in step are met at each of their places). */
+/* The number of the allocation to refuse after number `refused`: each of the first 200, then with
+ * growing steps, so that a call of 10,000 allocations is tried 270 times. */
 int64_t test_next_refusal(int64_t refused);
 
 /* Refuses one allocation of `call` after the other, each time with SZG_ENOMEM, until it succeeds;

@@ -389,7 +389,7 @@ START_TEST(allocation_failures) {
     char text[FIELDS * LONGEST];
     write_row(&r, -1, "", text, sizeof text);
     szg_status status = SZG_ENOMEM;
-    for (int64_t at = 1; status == SZG_ENOMEM; at++) {
+    for (int64_t at = 1; status == SZG_ENOMEM; at = test_next_refusal(at)) {
         szg_table *results = NULL;
         int64_t refused;
         szg_memory_fail_after(test_context(), at);

@@ -231,8 +231,7 @@ START_TEST(allocation_failures) {
     szg_claims_options options = {.terms = 3, .trials = 4};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         szg_status status = SZG_ENOMEM;
-        /* the first fifty one by one, then with growing steps */
-        for (int64_t at = 1; status == SZG_ENOMEM; at += at < 50 ? 1 : 1 + at / 8) {
+        for (int64_t at = 1; status == SZG_ENOMEM; at = test_next_refusal(at)) {
             szg_claims_report report;
             szg_memory_fail_after(test_context(), at);
             status = szg_claims_verify(test_context(), &options, 1, &ids[i], &report);
