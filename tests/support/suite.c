@@ -134,6 +134,8 @@ static enum fork_status fork_or_not(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return CK_NOFORK;
 #else
+    if (getenv("CK_FORK")) /* =no, for a debugger */
+        return CK_FORK_GETENV;
     return test_on_device() ? CK_NOFORK : CK_FORK;
 #endif
 }

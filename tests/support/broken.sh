@@ -1,0 +1,43 @@
+#!/bin/sh
+# A case that crashes or hangs fails alone; where there are no children, the cases that it hid are
+# counted as failed. Prints TAP.
+# usage: broken.sh PROGRAM COUNT_TESTS
+set -u
+program=$1 count_tests=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+number=0 failed=0
+
+# same NAME WANT GOT
+same() {
+    number=$((number + 1)) verdict=ok
+    [ "$2" = "$3" ] || verdict='not ok' failed=1
+    echo "$verdict $number - $1"
+    [ "$verdict" = ok ] || echo "# want: $2; got: $3"
+}
+# verdicts FILE : o for each ok, n for each not ok.
+verdicts() {
+    sed -n 's/^ok .*/o/p; s/^not ok .*/n/p' "$1" | tr -d '\n'
+}
+
+CK_FORK=yes CK_TIMEOUT_MULTIPLIER=0.01 "$program" >"$folder/out" 2>&1
+same 'a crash and a time limit end their cases alone' onno "$(verdicts "$folder/out")"
+
+# As meson logs a program that died after one of its four cases.
+mkdir "$folder/meson-logs"
+CK_FORK=no "$program" >"$folder/out" 2>/dev/null
+same 'without children a crash ends the program' o "$(verdicts "$folder/out")"
+python3 - "$folder" <<'END'
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+test = {"name": "szego:support / broken", "result": "ERROR", "duration": 1.0,
+        "stdout": (folder / "out").read_text()}
+(folder / "meson-logs/testlog.json").write_text(json.dumps(test) + "\n")
+(folder / "meson-logs/testlog.junit.xml").write_text(
+    '<testsuites><testsuite name="szego:support / broken" tests="1" errors="0" failures="0" skipped="0"/>'
+    '</testsuites>')
+END
+same 'what it hid is counted as failed' '1 passed, 3 failed, 0 skipped' \
+    "$("$count_tests" "$folder" | tail -n 1)"
+echo "1..$number"
+exit $failed
