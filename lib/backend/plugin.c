@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <szego/version.h>
@@ -38,7 +40,7 @@ static void own_folder(char folder[PATH_MAX]) {
 
 /* What SZEGO_CUDA_PLUGIN says; NULL where it says nothing. */
 static const char *wanted_plugin(void) {
-    const char *wanted = getenv("SZEGO_CUDA_PLUGIN");
+    const char *wanted = secure_getenv("SZEGO_CUDA_PLUGIN");
     return wanted && *wanted ? wanted : NULL;
 }
 
@@ -91,7 +93,45 @@ static bool is_missing(const char *path, const char *reason) {
     return !reason || strncmp(reason, path, strlen(path)) == 0;
 }
 
+static szg_status not_a_library(szg_context *context, const char *path) {
+    return szg_fail(context, SZG_EBACKEND,
+                    "backend cuda: %s is no shared library: %s, or use --backend cpu", path,
+                    wanted_plugin() ? "correct or unset SZEGO_CUDA_PLUGIN" : "remove it");
+}
+
+/* Whether someone else than root and the user may change what `is` describes. */
+static bool others_may_write(const struct stat *is) {
+    if (is->st_uid != 0 && is->st_uid != geteuid())
+        return true;
+    return (is->st_mode & S_IWOTH) || ((is->st_mode & S_IWGRP) && is->st_gid != getegid());
+}
+
+/* Code of somebody else is not run, neither from a file of theirs nor from a folder where they can
+ * put one. A bare name is the dynamic linker's business. */
+static szg_status check_owner(szg_context *context, const char *path) {
+    char real[PATH_MAX];
+    struct stat file, folder;
+    if (!strchr(path, '/') || !realpath(path, real) || stat(real, &file) != 0)
+        return SZG_OK; /* loading tells what is wrong */
+    if (!S_ISREG(file.st_mode))
+        return not_a_library(context, path);
+    char *slash = strrchr(real, '/');
+    slash[slash == real] = 0; /* the folder; of "/name" it is "/" */
+    if (stat(real, &folder) == 0 && !others_may_write(&file) && !others_may_write(&folder))
+        return SZG_OK;
+    return szg_fail(context, SZG_EBACKEND,
+                    "backend cuda: %s is not loaded: other users may write it or its folder: make "
+                    "both yours or root's and writable by nobody else (chown, chmod go-w), or use "
+                    "--backend cpu",
+                    path);
+}
+
 static szg_status open_library(szg_context *context, const char *path, void **library) {
+    if (getauxval(AT_SECURE))
+        return szg_fail(context, SZG_EBACKEND,
+                        "backend cuda: a program with the rights of another user (setuid) loads no "
+                        "plugin: use --backend cpu");
+    SZG_TRY(check_owner(context, path));
     *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (*library)
         return SZG_OK;
@@ -99,9 +139,7 @@ static szg_status open_library(szg_context *context, const char *path, void **li
     if (is_missing(path, reason))
         return missing(context, path);
     if (access(path, R_OK) == 0 && !is_library(path))
-        return szg_fail(context, SZG_EBACKEND,
-                        "backend cuda: %s is no shared library: %s, or use --backend cpu", path,
-                        wanted_plugin() ? "correct or unset SZEGO_CUDA_PLUGIN" : "remove it");
+        return not_a_library(context, path);
     return szg_fail(context, SZG_EBACKEND,
                     "backend cuda: the plugin cannot be loaded: %s: install the CUDA runtime "
                     "libraries that it names, or use --backend cpu",

@@ -1,7 +1,11 @@
 /* Loading of plugins: what is wrong with one is said, and a good one's table belongs to its
  * context. A plugin stays loaded: the tests that refuse come first. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <szego/plugin.h>
 
 #include "suite.h"
@@ -51,6 +55,33 @@ START_TEST(what_is_wrong_is_said) {
     check_refused(SUITE_NO_PLUGIN, "no plugin of szego: it has no symbol szego_plugin");
     check_refused(SUITE_OTHER_ABI, "its interface is 77, this library's");
     check_refused(SUITE_OTHER_VERSION, "is a plugin of version 0.0.0-other");
+}
+END_TEST
+
+/* A FIFO would wait for a writer for ever. */
+START_TEST(only_own_files_are_loaded) {
+    static const char cannot[] = "other users may write it or its folder";
+    char folder[] = "/tmp/szego-plugin-XXXXXX", path[64], command[PATH_MAX + 128];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/plugin.so", folder);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    check_refused(path, "is no shared library: correct or unset SZEGO_CUDA_PLUGIN");
+    ck_assert_int_eq(unlink(path), 0);
+
+    snprintf(command, sizeof command, "cp '%s' '%s'", SUITE_PLUGIN, path);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(chmod(path, 0757), 0);
+    check_refused(path, cannot);
+    ck_assert_int_eq(chmod(path, 0755), 0);
+    ck_assert_int_eq(chmod(folder, 0757), 0);
+    check_refused(path, cannot);
+    ck_assert_int_eq(chmod(folder, 0700), 0);
+    if (geteuid() == 0) { /* who alone can give a file away */
+        ck_assert_int_eq(chown(path, 12345, 0), 0);
+        check_refused(path, cannot);
+    }
+    unlink(path);
+    rmdir(folder);
 }
 END_TEST
 
@@ -162,6 +193,7 @@ END_TEST
 TEST_FILE("plugin") {
     test_before_each(use_fixture);
     test_add(suite, "what_is_wrong_is_said", what_is_wrong_is_said);
+    test_add(suite, "only_own_files_are_loaded", only_own_files_are_loaded);
     test_add(suite, "auto_says_why_it_takes_the_cpu", auto_says_why_it_takes_the_cpu);
     test_add(suite, "names_are_checked", names_are_checked);
     test_add(suite, "each_context_has_its_session", each_context_has_its_session);
