@@ -74,11 +74,12 @@ static void check_numbers(const sample *s) {
     ck_szg_ok(szg_factored_norm_frobenius(context, &s->f, &norm));
     double exact = norm_of(n * n, s->dense);
     ck_close(norm * norm, exact * exact, bound * s->size);
-    if (exact > 1e-3 * s->size) {
+    double tau_bound = 10 * bound * s->size / (exact * exact);
+    if (tau_bound < 1) { /* else what is left of the matrix is rounding */
         double dense_tau;
         ck_szg_ok(szg_factored_toeplitzness(context, &s->f, &tau));
         ck_szg_ok(szg_toeplitzness(context, n, s->dense, n, &dense_tau));
-        ck_close(tau, dense_tau, 10 * bound * s->size / (exact * exact));
+        ck_close(tau, dense_tau, tau_bound);
     }
     szg_toeplitz_close(&part);
     szg_toeplitz_close(&want);

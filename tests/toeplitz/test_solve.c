@@ -22,7 +22,7 @@ START_TEST(kms_has_a_tridiagonal_inverse) {
         ck_szg_ok(szg_toeplitz_solve(context, t, b, x, &reflection, &residual));
         ck_assert(residual <= 10 * EPS);
         double condition = pow((1 + fabs(rho)) / (1 - fabs(rho)), 2);
-        double bound = 10 * (double)n * EPS * condition * (norm_of(n, b) + 1e-300);
+        double bound = 10 * (double)n * EPS * condition * norm_of(n, b);
         for (int64_t i = 0; i < n; i++) {
             double left = i > 0 ? b[i - 1] : 0, right = i + 1 < n ? b[i + 1] : 0;
             double ends = (i > 0) + (i + 1 < n), want = b[i];
@@ -180,11 +180,13 @@ START_TEST(singular_minors_are_named) {
 }
 END_TEST
 
-/* The same systems by both solvers; positive definite ones. */
+/* The same systems by both solvers; positive definite ones. A residual moves the answer by the
+ * condition, below 3, times as much: the asked one, and Levinson's (check_solve). */
 START_TEST(gradients_agree_with_levinson) {
     szg_context *context = test_context();
     for (uint32_t trial = 0; trial < (uint32_t)test_trials(6 * SIZE_COUNT); trial++) {
         int64_t n = SIZES[trial / 6 % SIZE_COUNT];
+        double bound = 3 * (1e-13 + 10 * (double)n * EPS);
         szg_toeplitz *t = dominant_toeplitz(
             trial, trial % 2 ? SZG_TOEPLITZ_HERMITIAN : SZG_TOEPLITZ_SYMMETRIC, n);
         szg_c64 *b = (szg_c64 *)random_numbers(trial, 2 * n), *x = (szg_c64 *)new_numbers(2 * n);
@@ -196,8 +198,8 @@ START_TEST(gradients_agree_with_levinson) {
         ck_szg_ok(szg_toeplitz_cg_complex(context, t, &options, b, y, &result));
         ck_assert(result.residual <= 1e-13);
         for (int64_t i = 0; i < n; i++) {
-            ck_close(y[i].re, x[i].re, 1e-12 * norm_of(2 * n, &x->re));
-            ck_close(y[i].im, x[i].im, 1e-12 * norm_of(2 * n, &x->re));
+            ck_close(y[i].re, x[i].re, bound * norm_of(2 * n, &x->re));
+            ck_close(y[i].im, x[i].im, bound * norm_of(2 * n, &x->re));
         }
         if (trial % 2 == 0) {
             double *real = (double *)y, *right = &b->re;
@@ -205,7 +207,7 @@ START_TEST(gradients_agree_with_levinson) {
             ck_szg_ok(szg_toeplitz_cg(context, t, &options, right, real, &result));
             ck_szg_ok(szg_toeplitz_solve(context, t, right, &x->re, NULL, NULL));
             for (int64_t i = 0; i < n; i++)
-                ck_close(real[i], (&x->re)[i], 1e-12 * norm_of(n, &x->re));
+                ck_close(real[i], (&x->re)[i], bound * norm_of(n, &x->re));
         }
         szg_toeplitz_close(&t);
         szg_memory_free(b), szg_memory_free(x), szg_memory_free(y);
@@ -290,7 +292,9 @@ START_TEST(unreachable_tolerances_are_noticed) {
     ck_szg_fails(SZG_ENOCONV, "was asked for",
                  szg_toeplitz_cg(context, t, &options, b, x, &result));
     ck_assert_int_lt(result.iterations, 2000);
-    ck_assert(result.residual < 1e-10);
+    /* What its last product lost: an FFT's error (check_apply of the operator's tests). */
+    double lost = 20 * (log2(2.0 * N) + 2) * EPS * szg_toeplitz_norm_wiener(t) * norm_of(N, x);
+    ck_assert(result.residual <= lost / norm_of(N, b));
     szg_toeplitz_close(&t);
     szg_memory_free(a), szg_memory_free(b), szg_memory_free(x);
 }
