@@ -6,11 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rounding.h"
 #include "suite.h"
 #include <szego/contraction.h>
 #include <szego/memory.h>
 
 static const double EPS = 0x1p-52;
+
+/* How far a ratio of two numbers is off, to first order, where they are off by these. */
+static inline double quotient_error(double ratio, double below, double above_error,
+                                    double below_error) {
+    return (above_error + fabs(ratio) * below_error) / below;
+}
+
+/* What the eigen- or singular values of both matrices may be off by. */
+static inline double content_error(const szg_contraction *c) {
+    return weyl(c->n, c->content.summary.frobenius);
+}
+
+static inline double coupled_error(const szg_contraction *c) {
+    return weyl(c->n, c->coupled.summary.frobenius);
+}
 
 static inline szg_encoding *encoding_of(const char *spec) {
     szg_encoding *encoding;

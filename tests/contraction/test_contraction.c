@@ -5,6 +5,7 @@
 #include <szego/npy.h>
 
 #include "contraction_support.h"
+#include "factored_size.h"
 
 /* ---- Contraction ---- */
 
@@ -26,8 +27,19 @@ static int64_t naive_order(int64_t n, const double *x, const double *y, double s
     return first;
 }
 
+/* Partial sums: of n values a side. */
+static double order_slack(const szg_contraction *c) {
+    return (double)c->n * (content_error(c) + coupled_error(c));
+}
+
+static double nuclear_error(const szg_contraction *c) {
+    return quotient_error(c->ratios.nuclear, c->content.summary.nuclear,
+                          (double)c->n * coupled_error(c), (double)c->n * content_error(c));
+}
+
+/* tau_error: of the coupled matrix, where it is not NULL. */
 static void contract(const char *encoding_spec, const char *content_spec, int64_t n,
-                     szg_contraction *fast, szg_contraction *dense) {
+                     szg_contraction *fast, szg_contraction *dense, double *tau_error) {
     szg_report_options bare = {.no_symbol = true};
     szg_encoding *encoding = encoding_of(encoding_spec);
     szg_content *content = content_of(content_spec);
@@ -41,6 +53,8 @@ static void contract(const char *encoding_spec, const char *content_spec, int64_
     ck_szg_ok(szg_factored_dense(test_context(), &plain, a, n));
     ck_szg_ok(szg_factored_dense(test_context(), &coupled, b, n));
     ck_szg_ok(szg_contraction_of_dense(test_context(), n, a, n, b, n, &bare, dense));
+    if (tau_error)
+        *tau_error = toeplitzness_error(&coupled, norm_of(n * n, b));
     szg_memory_free(a);
     szg_memory_free(b);
     szg_logits_close(&logits);
@@ -48,10 +62,19 @@ static void contract(const char *encoding_spec, const char *content_spec, int64_
     szg_encoding_close(&encoding);
 }
 
-static void same_ratio(double fast, double dense, int64_t n) {
+static void same_ratio(double fast, double dense, double bound) {
     ck_assert_int_eq(isnan(fast), isnan(dense));
     if (!isnan(fast))
-        ck_close(fast, dense, 1000 * (double)n * EPS * (1 + fabs(dense)));
+        ck_close(fast, dense, bound);
+}
+
+static void same_ratios(const szg_contraction *fast, const szg_contraction *dense) {
+    const szg_contraction_ratios *x = &fast->ratios, *y = &dense->ratios;
+    const szg_summary *content = &dense->content.summary;
+    double above = coupled_error(dense), below = content_error(dense);
+    same_ratio(x->width, y->width, quotient_error(y->width, content->width, 2 * above, 2 * below));
+    same_ratio(x->norm, y->norm, quotient_error(y->norm, content->sigma_max, above, below));
+    same_ratio(x->nuclear, y->nuclear, nuclear_error(dense));
 }
 
 START_TEST(factored_against_dense) {
@@ -62,12 +85,11 @@ START_TEST(factored_against_dense) {
     for (int e = 0; e < 5; e++)
         for (int c = 0; c < 4; c++) {
             szg_contraction fast, dense;
-            contract(encodings[e], contents[c], 40, &fast, &dense);
+            double tau_error;
+            contract(encodings[e], contents[c], 40, &fast, &dense, &tau_error);
             ck_assert_int_eq(fast.n, 40);
-            same_ratio(fast.ratios.width, dense.ratios.width, 40);
-            same_ratio(fast.ratios.norm, dense.ratios.norm, 40);
-            same_ratio(fast.ratios.nuclear, dense.ratios.nuclear, 40);
-            ck_close(fast.coupled.toeplitzness, dense.coupled.toeplitzness, 1e-11);
+            same_ratios(&fast, &dense);
+            ck_close(fast.coupled.toeplitzness, dense.coupled.toeplitzness, tau_error);
             ck_assert_int_eq(fast.ratios.ordered, dense.ratios.ordered);
             szg_contraction_close(&fast);
             szg_contraction_close(&dense);
@@ -77,7 +99,7 @@ END_TEST
 
 START_TEST(nope_changes_nothing) {
     szg_contraction fast, dense;
-    contract("nope", "gaussian:weights=identity,dim=6", 30, &fast, &dense);
+    contract("nope", "gaussian:weights=identity,dim=6", 30, &fast, &dense, NULL);
     ck_assert(fast.ratios.width == 1 && fast.ratios.norm == 1 && fast.ratios.nuclear == 1);
     ck_assert(fast.ratios.ordered && fast.ratios.eigenvalues.order == SZG_ORDER_HOLDS);
     szg_contraction_close(&fast);
@@ -106,10 +128,10 @@ static void hermitian_values(const szg_factored *f, double *out) {
 }
 
 static void check_range(const szg_matrix_report *report, int64_t n, const double *want) {
-    double bound = 1000 * (double)n * EPS * (1 + report->summary.sigma_max);
+    double bound = weyl(n, report->summary.frobenius);
     ck_close(report->summary.lambda_max, want[0], bound);
     ck_close(report->summary.lambda_min, want[n - 1], bound);
-    ck_close(report->summary.width, want[0] - want[n - 1], bound);
+    ck_close(report->summary.width, want[0] - want[n - 1], 2 * bound);
     ck_close(report->summary.radius, fmax(fabs(want[0]), fabs(want[n - 1])), bound);
     double all[64];
     values_of(&report->eigenvalues, all);
@@ -133,10 +155,13 @@ static void check_hermitian(const char *encoding_spec, const char *content_spec,
     hermitian_values(&coupled, x);
     check_range(&c.content, N, y);
     check_range(&c.coupled, N, x);
-    ck_close(c.ratios.width, (x[0] - x[N - 1]) / (y[0] - y[N - 1]), 1e-10);
+    double width = y[0] - y[N - 1];
+    ck_close(c.ratios.width, (x[0] - x[N - 1]) / width,
+             quotient_error(c.ratios.width, width, 2 * coupled_error(&c), 2 * content_error(&c)));
     ck_assert(isfinite(c.ratios.norm) && isfinite(c.ratios.nuclear) && c.ratios.ordered);
-    ck_assert_int_eq(c.ratios.eigenvalues.first_violation, naive_order(N, x, y, 1e-9, &margin));
-    ck_close(c.ratios.eigenvalues.margin, margin, 1e-9);
+    ck_assert_int_eq(c.ratios.eigenvalues.first_violation,
+                     naive_order(N, x, y, order_slack(&c), &margin));
+    ck_close(c.ratios.eigenvalues.margin, margin, order_slack(&c));
     ck_assert_int_eq(c.coupled.hermitian_part, strstr(c.coupled.note, "Hermitian part") != NULL);
     szg_contraction_close(&c);
     szg_logits_close(&logits);
@@ -177,18 +202,19 @@ START_TEST(bapat_sunder_case) {
     ck_szg_ok(szg_npy_write_real(test_context(), path, 2, shape, q));
     snprintf(spec, sizeof spec, "files:q=%s,k=%s", path, path);
     szg_contraction fast, dense;
-    contract("rope:dim=8,base=100", spec, N, &fast, &dense);
+    contract("rope:dim=8,base=100", spec, N, &fast, &dense, NULL);
     unlink(path);
     ck_assert(fast.ratios.ordered && dense.ratios.ordered);
     ck_assert_int_eq(fast.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
     ck_assert_int_eq(dense.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
     ck_assert(fast.ratios.width < 1 && fast.ratios.norm < 1);
-    ck_close(fast.ratios.nuclear, 1, 1e-12); /* positive semidefinite: the trace is kept */
+    /* positive semidefinite: the trace is kept */
+    ck_close(fast.ratios.nuclear, 1, nuclear_error(&fast));
     double x[N], y[N];
     values_of(&fast.coupled.eigenvalues, x);
     values_of(&fast.content.eigenvalues, y);
     double margin;
-    ck_assert_int_eq(naive_order(N, x, y, 1e-10, &margin), 0);
+    ck_assert_int_eq(naive_order(N, x, y, order_slack(&fast), &margin), 0);
     szg_contraction_close(&fast);
     szg_contraction_close(&dense);
 }
@@ -198,11 +224,11 @@ END_TEST
  * sum is the one that a plain sort finds. */
 START_TEST(violations_are_reported) {
     szg_contraction fast, dense;
-    contract("rope:dim=16", "gaussian:weights=identity,seed=3", 60, &fast, &dense);
+    contract("rope:dim=16", "gaussian:weights=identity,seed=3", 60, &fast, &dense, NULL);
     double x[60], y[60], margin;
     values_of(&fast.coupled.eigenvalues, x);
     values_of(&fast.content.eigenvalues, y);
-    int64_t first = naive_order(60, x, y, 1e-9, &margin);
+    int64_t first = naive_order(60, x, y, order_slack(&fast), &margin);
     ck_assert(fast.ratios.ordered);
     ck_assert_int_eq(fast.ratios.eigenvalues.order == SZG_ORDER_VIOLATED, first > 0);
     if (first)
@@ -243,10 +269,11 @@ START_TEST(any_shared_content) {
         ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, NULL, &c));
         ck_assert(c.content.hermitian_part && c.coupled.hermitian_part && c.ratios.ordered);
         ck_assert_int_eq(c.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
-        ck_assert(c.ratios.width < 1 && c.ratios.norm < 1 && c.ratios.nuclear < 1 + 1e-12);
+        ck_assert(c.ratios.width < 1 && c.ratios.norm < 1);
+        ck_assert(c.ratios.nuclear <= 1 + nuclear_error(&c));
         hermitian_values(&plain, y);
         hermitian_values(&coupled, x);
-        ck_assert_int_eq(naive_order(N, x, y, 1e-10, &margin), 0);
+        ck_assert_int_eq(naive_order(N, x, y, order_slack(&c), &margin), 0);
         szg_contraction_close(&c);
         szg_logits_close(&logits);
     }

@@ -79,12 +79,20 @@ static void ck_singular(const szg_matrix_report *device, const szg_matrix_report
     }
 }
 
-static void ck_range(const szg_range *x, const szg_range *y) {
+/* The diagonal means differ by the rounding of n terms, 2n - 1 means make a value; the least end is
+ * the root of a difference of squares of such values. */
+static void ck_range(int64_t n, const szg_range *x, const szg_range *y, double largest) {
     ck_assert(!x->method == !y->method);
     if (!x->method)
         return;
-    ck_close(x->max.hi, y->max.hi, 1e-12 * y->max.hi);
-    ck_close(x->min.lo, y->min.lo, 1e-6 * y->max.hi);
+    double moved = (double)(2 * n - 1) * gamma_of((double)n) * largest + gamma_of(8) * y->max.hi;
+    ck_close(x->max.hi, y->max.hi, moved);
+    ck_close(x->min.lo, y->min.lo, 2 * sqrt(y->max.hi * moved));
+}
+
+static double largest_error(int64_t n, const szg_summary *s) {
+    double square = 12 * (double)n * EPS * s->frobenius * s->frobenius;
+    return square / s->sigma_max + 2 * (double)n * EPS * s->sigma_max;
 }
 
 static void ck_matrix(int64_t n, const szg_matrix_report *device, const szg_matrix_report *dense) {
@@ -104,7 +112,7 @@ static void ck_matrix(int64_t n, const szg_matrix_report *device, const szg_matr
     ck_assert(isnan(device->toeplitzness) == isnan(dense->toeplitzness));
     if (!isnan(dense->toeplitzness))
         ck_close(device->toeplitzness, dense->toeplitzness, 8 * (double)(n * n) * EPS);
-    ck_range(&device->symbol, &dense->symbol);
+    ck_range(n, &device->symbol, &dense->symbol, scale);
     ck_assert_int_eq(device->samples, dense->samples);
     for (int64_t i = 0; i < dense->samples; i++)
         ck_close(hypot(device->sample[i].re - dense->sample[i].re,
@@ -130,8 +138,11 @@ START_TEST(as_from_the_matrices) {
             ck_assert_int_eq(x->ordered, y->ordered);
             if (x->ordered)
                 ck_assert_int_eq(x->eigenvalues.order, y->eigenvalues.order);
-            if (!isnan(y->norm))
-                ck_close(x->norm, y->norm, 1e-10 * y->norm);
+            if (!isnan(y->norm)) /* as ck_singular, of the largest */
+                ck_close(x->norm, y->norm,
+                         quotient_error(y->norm, b.dense.content.summary.sigma_max,
+                                        largest_error(n, &b.dense.coupled.summary),
+                                        largest_error(n, &b.dense.content.summary)));
             if (!isnan(y->nuclear)) {
                 double low = (double)n * sqrt(12 * (double)n * EPS);
                 double content = low * b.dense.content.summary.frobenius;

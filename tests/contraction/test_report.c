@@ -98,14 +98,16 @@ START_TEST(huge_orders) {
         ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, n, NULL, &report));
         ck_assert_int_eq(report.summary.n, n);
         ck_assert(isfinite(report.summary.lambda_max));
-        if (i == 0) { /* trace N over 64 equal atoms that no longer overlap */
-            ck_close(report.summary.lambda_max / (double)n, 1.0 / 64, 1e-6);
-            ck_close(report.summary.effective_rank, 64, 1e-3);
+        if (i == 0) { /* trace N over 64 equal atoms that overlap by 1 / (n sin(gap / 2)) at most */
+            double overlap = 1 / ((double)n * sin((pow(1e4, -30 / 32.0) - pow(1e4, -31 / 32.0)) / 2));
+            ck_close(report.summary.lambda_max / (double)n, 1.0 / 64, overlap + gamma_of(64));
+            ck_close(report.summary.effective_rank, 64, 64 * (overlap + gamma_of(64)));
         }
         if (i == 3) /* claims.md: -0.3474 m N^2 */
-            ck_close(report.summary.lambda_min / (double)n / (double)n / 0.5, -0.3474, 1e-4);
-        if (i == 4) { /* inside the Poisson kernel's range, and close to its ends */
-            ck_close(report.summary.lambda_max, 19, 1e-9);
+            ck_close(report.summary.lambda_min / (double)n / (double)n / 0.5, -0.3474, 5e-5);
+        if (i == 4) { /* the end of the Poisson kernel's range, (1 + rho) / (1 - rho), but for 1 / n^2;
+                       * its derivative 200 magnifies the rounding of rho = 0.9 */
+            ck_close(report.summary.lambda_max, 19, 200 * 0.9 * UNIT + 19 * gamma_of(8));
             ck_assert_ptr_nonnull(strstr(report.note, "symbol columns: closed form"));
         }
         szg_matrix_report_close(&report);
@@ -129,9 +131,9 @@ START_TEST(symbols_by_convention) {
         smooth += 2 * pow(0.5, k) * (1 - k / 6.0);
     }
     ck_close(truncated.sample[0].re, sum, 16 * EPS);
-    ck_close(truncated.symbol.max.hi, sum, 1e-11);
+    ck_close(truncated.symbol.max.hi, sum, 1e-12 * sum + 16 * EPS); /* width: <szego/ball.h> */
     ck_close(fejer.sample[0].re, smooth, 16 * EPS);
-    ck_close(fejer.symbol.max.hi, smooth, 1e-11);
+    ck_close(fejer.symbol.max.hi, smooth, 1e-12 * smooth + 16 * EPS);
     ck_close(closed.sample[0].re, 3, 16 * EPS);
     ck_assert_int_eq(closed.convention, SZG_SYMBOL_CLOSED_FORM);
     ck_assert(closed.symbol.max.lo <= 3 && closed.symbol.max.hi >= 3);
