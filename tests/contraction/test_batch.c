@@ -3,6 +3,7 @@
 #include <szego/pool.h>
 
 #include "contraction_support.h"
+#include "factored_size.h"
 
 enum { COUNT = 70, ORDER = 11 }; /* more than one group of reports */
 
@@ -163,17 +164,20 @@ START_TEST(coupled_alone) {
         double theta = cell(tables.symbols, j, "theta"), sum = 1;
         for (int k = 1; k < N; k++)
             sum += 2 * pow(0.5, k) * cos(k * theta);
-        ck_close(cell(tables.symbols, j, "re"), sum, 100 * EPS);
-        ck_close(cell(tables.symbols, j, "im"), 0, 100 * EPS);
+        /* ||a||_1 = 3; 8 eps a stage of the transform, N terms, and the phase k theta: sum k rho^k
+         * = 2. */
+        double bound = 3 * (8 * EPS * log2(2 * N) + gamma_of(N + 3)) + 2 * gamma_of(4) * theta;
+        ck_close(cell(tables.symbols, j, "re"), sum, bound);
+        ck_close(cell(tables.symbols, j, "im"), 0, bound);
     }
     const szg_table *t = tables.contraction;
-    ck_close(cell(t, 0, "lambda_max_coupled"), closed.re[N - 1], 100 * N * EPS);
-    ck_close(cell(t, 0, "lambda_min_coupled"), closed.re[0], 100 * N * EPS);
+    ck_close(cell(t, 0, "lambda_max_coupled"), closed.re[N - 1], weyl(N, closed.frobenius));
+    ck_close(cell(t, 0, "lambda_min_coupled"), closed.re[0], weyl(N, closed.frobenius));
     ck_assert(cell(t, 0, "toeplitzness_coupled") == 1);
     ck_assert(cell(t, 0, "symbol_max_hi_coupled") >= closed.re[N - 1]);
     ck_assert_int_eq(szg_table_rows(tables.values), N);
     for (int i = 0; i < N; i++)
-        ck_close(cell(tables.values, i, "value"), closed.re[i], 100 * N * EPS);
+        ck_close(cell(tables.values, i, "value"), closed.re[i], weyl(N, closed.frobenius));
     for (int64_t c = 0; c < szg_table_columns(t); c++) {
         const char *name = szg_table_column(t, c)->name;
         size_t length = strlen(name);
@@ -188,6 +192,16 @@ START_TEST(coupled_alone) {
     szg_contraction_tables_close(&tables);
 }
 END_TEST
+
+static void same_cell(const szg_table *t, const char *column, double bound) {
+    ck_close(cell(t, 0, column), cell(t, 1, column), bound);
+}
+
+/* A ratio to `divisor`, which is off by `below`, of a number that is off by `above`. */
+static void same_quotient(const szg_table *t, const char *ratio, double divisor, double below,
+                          double above) {
+    same_cell(t, ratio, quotient_error(cell(t, 1, ratio), divisor, above, below));
+}
 
 /* Factored pairs take the same road as dense ones: numbers agree with the dense matrices'. */
 START_TEST(factored_pairs) {
@@ -205,14 +219,16 @@ START_TEST(factored_pairs) {
     szg_report_options options = {.quick_symbol = true};
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
     ck_szg_ok(szg_contraction_add_all(test_context(), 2, pairs, &options, &tables));
-    static const char *const columns[] = {"width_ratio",       "norm_ratio",
-                                          "nuclear_ratio",     "lambda_max_coupled",
-                                          "sigma_max_content", "toeplitzness_coupled"};
-    for (int i = 0; i < 6; i++) {
-        double a = cell(tables.contraction, 0, columns[i]);
-        double b = cell(tables.contraction, 1, columns[i]);
-        ck_close(a, b, 1e-9 * fabs(b));
-    }
+    const szg_table *t = tables.contraction;
+    double below = weyl(N, factored_size(&content)), above = weyl(N, factored_size(&coupled));
+    same_cell(t, "lambda_max_coupled", above);
+    same_cell(t, "sigma_max_content", below);
+    same_cell(t, "toeplitzness_coupled", toeplitzness_error(&coupled, norm_of(N * N, dense[1])));
+    double width = cell(t, 1, "lambda_max_content") - cell(t, 1, "lambda_min_content");
+    double norm = cell(t, 1, "sigma_max_content"); /* at most the nuclear norm */
+    same_quotient(t, "width_ratio", width, 2 * below, 2 * above);
+    same_quotient(t, "norm_ratio", norm, below, above);
+    same_quotient(t, "nuclear_ratio", norm, N * below, N * above);
     szg_contraction_tables_close(&tables);
     double *all[] = {q, k, r, dense[0], dense[1]};
     for (int i = 0; i < 5; i++)

@@ -20,12 +20,14 @@ static inline double factored_size(const szg_factored *f) {
     return sqrt(a) * sqrt(b) + (f->bias ? szg_toeplitz_norm_wiener(f->bias) * sqrt((double)f->n) : 0);
 }
 
-/* Toeplitzness, numerator over denominator, from the factors against the same from the entries. The
- * factors' Gram matrices are inner products of n terms, entries and their means of d and n; all are
- * squared and summed again: 20 (n + d) eps size^2 in each of the two, and 10 for both quotients. */
+/* Toeplitzness from the factors against the same from the entries. From the factors: two Gram
+ * matrices of n terms each, d^2 products of their entries; means of n products of d terms, squared,
+ * over 2n - 1 lags, by transforms of 8 eps a stage. All relative to size^2. From the entries: n^2
+ * squares and 2n squared means. Each once for the numerator and once for the denominator. */
 static inline double toeplitzness_error(const szg_factored *f, double frobenius) {
-    double size = factored_size(f) / frobenius;
-    return 10 * 20 * (double)(f->n + f->d) * DBL_EPSILON * size * size;
+    double n = (double)f->n, d = (double)f->d, size = factored_size(f) / frobenius;
+    double factors = gamma_of(8 * n + 4 * d + d * d + 2 * 16 * (log2(2 * n) + 2));
+    return factors * size * size + gamma_of(n * n + 4 * n);
 }
 
 #endif
