@@ -1,7 +1,5 @@
 #include <stdlib.h>
 
-#include <szego/backend.h>
-
 #include "network_tests.h"
 
 static const unsigned char GUARD = 0xA5;
@@ -32,8 +30,6 @@ static void close_contexts(void) {
  * its contexts go before it. */
 static szg_context *context_at(int at, int threads, const char *backend) {
     if (!contexts[at]) {
-        if (at == 0)
-            printf("# SZEGO_SIMD=%s\n", szg_backend_simd());
         contexts[at] = opened(threads, backend);
         if (atexit(close_contexts) != 0)
             abort();

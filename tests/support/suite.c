@@ -140,14 +140,17 @@ static enum fork_status fork_or_not(void) {
 #endif
 }
 
-/* Of programs that link OpenBLAS, which chooses its kernels by the processor. */
+/* Of programs that link OpenBLAS, which chooses its kernels by the processor, and the network
+ * layers, which do too: tools/try-processors reads both. */
 extern char *openblas_get_corename(void) __attribute__((weak));
+extern const char *szg_backend_simd(void) __attribute__((weak));
 
 static int run(const char *program, Suite *suite) {
     /* tools/count-tests counts the cases that a crash left out as failed. */
-    printf("# %s: SZG_TEST_SEED=%llu, OpenBLAS core %s, cases: %lld\n", program,
+    printf("# %s: SZG_TEST_SEED=%llu, OpenBLAS core %s, SIMD level %s, cases: %lld\n", program,
            (unsigned long long)test_seed(),
-           openblas_get_corename ? openblas_get_corename() : "none", (long long)cases);
+           openblas_get_corename ? openblas_get_corename() : "none",
+           szg_backend_simd ? szg_backend_simd() : "none", (long long)cases);
     fflush(stdout);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, fork_or_not());
