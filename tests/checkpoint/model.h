@@ -3,6 +3,7 @@
 #define SZG_TESTS_CHECKPOINT_MODEL_H
 
 #include <szego/checkpoint.h>
+#include "rounding.h"
 #include "suite.h"
 
 enum { MODEL_TENSORS = 64, MODEL_DIMS = 3 };
@@ -56,10 +57,13 @@ typedef struct oracle_head {
 /* out = p q^T k p^T by loops, n x n; p NULL: q^T k, d x d. The caller frees. */
 double *oracle_product(const oracle_head *head, int64_t n, const double *p);
 
-/* The rows of `summary` and `spectra` for this layer, head and matrix equal what LAPACK says of the
- * dense n x n matrix. */
+/* What its entries and the library's factors are off by, in norm: sums of e, d and d products. */
+double oracle_error(const oracle_head *head, int64_t n, const double *p);
+
+/* The rows of `summary` and `spectra` for this layer, head and matrix are those of the dense n x n
+ * matrix, to `error` (oracle_error) and what solvers round. */
 void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t head,
-                   const char *matrix, int64_t n, const double *dense);
+                   const char *matrix, int64_t n, const double *dense, double error);
 
 /* The row with these keys; -1 for layer or head: the cell is empty. Fails unless there is one. */
 int64_t find_row(const szg_table *table, int64_t layer, int64_t head, const char *matrix);

@@ -52,7 +52,7 @@ static void check_layer_one_skipped(test_model *model, const char *words) {
             ck_szg_ok(szg_checkpoint_head(test_context(), checkpoint, layer, head, q, k));
             oracle_head oracle = {3, 6, q, k};
             double *dense = oracle_product(&oracle, 0, NULL);
-            check_spectra(&tables, layer, head, "qk", 6, dense);
+            check_spectra(&tables, layer, head, "qk", 6, dense, oracle_error(&oracle, 0, NULL));
             free(dense);
         }
     szg_checkpoint_tables_close(&tables);
@@ -163,13 +163,15 @@ static void check_singular(const szg_checkpoint_tables *tables, const model_tens
         ck_assert_str_eq(cell_text(tables->spectra, row, "kind"), "singular");
         ck_assert_int_lt(seen, small);
         ck_close(cell(tables->spectra, row, "re"), want[seen],
-                 1e-14 * (double)(m + n) * (want[0] + 1e-300));
+                 weyl(m + n, norm_of(m * n, tensor->value)));
         seen++;
     }
     ck_assert_int_eq(seen, small);
     int64_t row = find_row(tables->summary, -1, -1, tensor->name);
     ck_assert_int_eq((int64_t)cell(tables->summary, row, "n"), small);
-    ck_assert_double_le(cell(tables->summary, row, "residual"), 1e-13);
+    /* docs/spectra.md: what is handed out passed this check. */
+    ck_assert_double_le(cell(tables->summary, row, "residual"),
+                        64 * (double)(m > n ? m : n) * DBL_EPSILON);
     ck_assert_int_eq((int64_t)cell(tables->summary, row, "rank"), want[0] > 0 ? small : 0);
     free(work);
     free(want);

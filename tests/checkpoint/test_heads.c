@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/factored.h>
-#include <szego/toeplitz.h>
+#include "factored_size.h"
 #include "model.h"
 
 enum { SIDE = 64 }; /* most of e, d and n in these tests */
+static const double PI = 3.14159265358979323846;
 
 typedef struct head_fixture {
     test_model model;
@@ -53,13 +53,22 @@ static void check_head(const head_fixture *fixture, int64_t layer, int64_t head,
     row_pair got;
     ck_szg_ok(szg_checkpoint_head(test_context(), fixture->checkpoint, layer, head, got.q, got.k));
     for (int64_t i = 0; i < e * d; i++) {
-        ck_close(got.q[i], rows->q[i], 1e-15 * fabs(rows->q[i]));
-        ck_close(got.k[i], rows->k[i], 1e-15 * fabs(rows->k[i]));
+        /* the scale is 1 / sqrt(e): a root, a quotient, a product */
+        ck_close(got.q[i], rows->q[i], gamma_of(2 * 3) * fabs(rows->q[i]));
+        ck_close(got.k[i], rows->k[i], gamma_of(2 * 3) * fabs(rows->k[i]));
     }
     oracle_head oracle = {e, d, got.q, got.k};
     double *dense = oracle_product(&oracle, 0, NULL);
-    check_spectra(&fixture->tables, layer, head, "qk", d, dense);
+    check_spectra(&fixture->tables, layer, head, "qk", d, dense, oracle_error(&oracle, 0, NULL));
     free(dense);
+}
+
+/* What rounding moves the symbol of its 2n - 1 diagonal means by: their entries' error, n terms of
+ * each, and a phase below 2 pi n that passes three roundings. */
+static double means_error(const oracle_head *oracle, int64_t n, const double *p,
+                          const double *dense) {
+    double terms = gamma_of((double)n * (1 + 3 * 2 * PI) + 2) * norm_of(n * n, dense);
+    return (double)(2 * n - 1) * (oracle_error(oracle, n, p) + terms);
 }
 
 /* a(theta) of the diagonal means of a dense matrix, by the sum. */
@@ -76,34 +85,53 @@ static double symbol_modulus(int64_t n, const double *dense, double theta) {
     return hypot(re, im);
 }
 
+/* Of the library's factors A = P W_Q^T, B = P W_K^T, made here by loops. */
+static double tau_error(const oracle_head *head, int64_t n, const double *p, double norm) {
+    int64_t e = head->e, d = head->d;
+    double *a = new_numbers(2 * n * e), *b = a + n * e;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t r = 0; r < e; r++)
+            for (int64_t c = 0; c < d; c++) {
+                a[i * e + r] += p[i * d + c] * head->q[r * d + c];
+                b[i * e + r] += p[i * d + c] * head->k[r * d + c];
+            }
+    const szg_factored f = {.n = n, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
+    /* Numerator and denominator are squares: twice the relative error of the entries in each. */
+    double error = toeplitzness_error(&f, norm) + 4 * oracle_error(head, n, p) / norm;
+    szg_memory_free(a);
+    return error;
+}
+
 static void check_positions(const head_fixture *fixture, int64_t layer, int64_t head,
                             const row_pair *rows, int64_t n, const double *p) {
     oracle_head oracle = {fixture->facts.head_size, fixture->facts.model_size, (double *)rows->q,
                           (double *)rows->k};
     double *dense = oracle_product(&oracle, n, p), tau;
-    check_spectra(&fixture->tables, layer, head, "position", n, dense);
+    check_spectra(&fixture->tables, layer, head, "position", n, dense, oracle_error(&oracle, n, p));
     int64_t row = find_row(fixture->tables.summary, layer, head, "position");
     szg_status status = szg_toeplitzness(test_context(), n, dense, n, &tau);
     if (status == SZG_EDOMAIN) { /* small numbers in one dimension may be all zero */
         ck_assert(isnan(cell(fixture->tables.summary, row, "toeplitzness")));
     } else {
         ck_szg_ok(status);
-        ck_close(cell(fixture->tables.summary, row, "toeplitzness"), tau, 1e-12);
+        ck_close(cell(fixture->tables.summary, row, "toeplitzness"), tau,
+                 tau_error(&oracle, n, p, norm_of(n * n, dense)));
     }
     szg_table *summary = fixture->tables.summary;
     const char *note = szg_table_get_text(summary, row, szg_table_find(summary, "note"));
     ck_assert(note && strstr(note, "the symbol of the Toeplitz part"));
     double least = INFINITY, largest = 0;
+    const double step = 2 * PI / 4096;
     for (int i = 0; i < 4096; i++) {
-        double value = symbol_modulus(n, dense, 2 * 3.14159265358979323846 * i / 4096);
+        double value = symbol_modulus(n, dense, i * step);
         least = fmin(least, value);
         largest = fmax(largest, value);
     }
-    double slack = 1e-11 * largest;
+    double slack = means_error(&oracle, n, p, dense);
     ck_assert_double_le(cell(fixture->tables.summary, row, "symbol_min_lo"), least + slack);
     ck_assert_double_ge(cell(fixture->tables.summary, row, "symbol_max_hi"), largest - slack);
     /* The grid's spacing leaves a gap of at most (degree h)^2 / 8 of the maximum (Bernstein). */
-    double gap = (double)(n * n) * 2.4e-6 / 8 * largest + slack;
+    double gap = (double)(n * n) * step * step / 8 * largest + slack;
     ck_assert_double_le(cell(fixture->tables.summary, row, "symbol_max_lo"), largest + gap);
     row = find_row(fixture->tables.range, layer, head, "position");
     ck_assert_double_ge(cell(fixture->tables.range, row, "max_hi"), largest - slack);
@@ -213,11 +241,11 @@ START_TEST(leading_positions_and_samples) {
     double *dense = oracle_product(&oracle, 7, p);
     for (int64_t i = 5; i < 10; i++) {
         double theta = cell(fixture.tables.samples, i, "theta");
-        ck_close(theta, 2 * 3.14159265358979323846 * (double)(i - 5) / 5, 1e-15);
+        ck_close(theta, 2 * PI * (double)(i - 5) / 5, gamma_of(4) * theta);
         double modulus = symbol_modulus(7, dense, theta);
         ck_close(
             hypot(cell(fixture.tables.samples, i, "re"), cell(fixture.tables.samples, i, "im")),
-            modulus, 1e-11 * (1 + modulus));
+            modulus, means_error(&oracle, 7, p, dense));
     }
     free(dense);
     options.positions = 11;
