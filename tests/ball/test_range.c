@@ -56,8 +56,8 @@ START_TEST(test_chebyshev) {
         ck_tight(&r);
         ck_contains(r.max, 2, 0);
         ck_contains(r.min, -2, 0);
-        /* f = 2 cos is within the promise of its maximum 2; the rounding of the phase, n theta u, is
-         * multiplied by a sine below sqrt(2 PROMISE). */
+        /* f = 2 cos is within the promise of its maximum 2; the rounding of the phase, n theta u,
+         * is multiplied by a sine below sqrt(2 PROMISE). */
         ck_close(cos((double)degree[i] * r.theta_max), 1, PROMISE + gamma_of(2));
         ck_close(cos((double)degree[i] * r.theta_min), -1, PROMISE + gamma_of(2));
         /* A small lag 1 takes the periodicity away and leaves 2n nearly equal extrema. */

@@ -99,14 +99,15 @@ START_TEST(huge_orders) {
         ck_assert_int_eq(report.summary.n, n);
         ck_assert(isfinite(report.summary.lambda_max));
         if (i == 0) { /* trace N over 64 equal atoms that overlap by 1 / (n sin(gap / 2)) at most */
-            double overlap = 1 / ((double)n * sin((pow(1e4, -30 / 32.0) - pow(1e4, -31 / 32.0)) / 2));
+            double overlap =
+                1 / ((double)n * sin((pow(1e4, -30 / 32.0) - pow(1e4, -31 / 32.0)) / 2));
             ck_close(report.summary.lambda_max / (double)n, 1.0 / 64, overlap + gamma_of(64));
             ck_close(report.summary.effective_rank, 64, 64 * (overlap + gamma_of(64)));
         }
         if (i == 3) /* claims.md: -0.3474 m N^2 */
             ck_close(report.summary.lambda_min / (double)n / (double)n / 0.5, -0.3474, 5e-5);
-        if (i == 4) { /* the end of the Poisson kernel's range, (1 + rho) / (1 - rho), but for 1 / n^2;
-                       * its derivative 200 magnifies the rounding of rho = 0.9 */
+        if (i == 4) { /* the end of the Poisson kernel's range, (1 + rho) / (1 - rho), but for 1 /
+                       * n^2; its derivative 200 magnifies the rounding of rho = 0.9 */
             ck_close(report.summary.lambda_max, 19, 200 * 0.9 * UNIT + 19 * gamma_of(8));
             ck_assert_ptr_nonnull(strstr(report.note, "symbol columns: closed form"));
         }

@@ -11,13 +11,13 @@
 #include <szego/spectra.h>
 #include <szego/toeplitz.h>
 
+#include "rounding.h"
 #include "suite.h"
 #include "tested_backend.h"
 
-/* Weyl: eigenvalues move by at most ||E||_2, and both solvers are exact for some E of norm
- * c n eps ||T||_F; 32 covers the constants of Jacobi's and of LAPACK's. */
-static inline double weyl(int64_t n, double norm) {
-    return 32 * (double)n * DBL_EPSILON * norm + DBL_MIN;
+/* docs/spectra.md: the residual of LAPACK's values that are not refused. */
+static inline double residual_limit(int64_t n) {
+    return 64 * (double)n * DBL_EPSILON;
 }
 
 static inline void *get(int64_t count, size_t size) {

@@ -12,6 +12,7 @@
 #include "dc_transform.h"
 #include "dc_update.h"
 #include "dc_verify.h"
+#include "rounding.h"
 #include "suite.h"
 #include "tested_backend.h"
 
@@ -402,7 +403,8 @@ START_TEST(powers_of_two_scale_along) {
         ck_szg_ok(szg_dc_lags(test_context(), n, lags, 32, 24, scaled, &applicable));
         ck_assert(applicable);
         for (int64_t k = 0; k < n; k++)
-            ck_close(ldexp(scaled[k], -exponents[e]), w[k], 1e-13 * w[n - 1]);
+            /* equal but for lags that underflow, each of which may turn a rounding */
+            ck_close(ldexp(scaled[k], -exponents[e]), w[k], gamma_of((double)n) * w[n - 1]);
     }
     szg_memory_free(scaled);
     szg_memory_free(w);

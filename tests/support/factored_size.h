@@ -17,7 +17,16 @@ static inline double factored_size(const szg_factored *f) {
             a += f->a[i * f->lda + c] * f->a[i * f->lda + c];
             b += f->b[i * f->ldb + c] * f->b[i * f->ldb + c];
         }
-    return sqrt(a) * sqrt(b) + (f->bias ? szg_toeplitz_norm_wiener(f->bias) * sqrt((double)f->n) : 0);
+    return sqrt(a) * sqrt(b) +
+           (f->bias ? szg_toeplitz_norm_wiener(f->bias) * sqrt((double)f->n) : 0);
+}
+
+/* The Frobenius norm from the factors' Gram matrices: what its square is off by, relative to
+ * size^2, and the root, which cancellation may leave of rounding alone. */
+static inline double frobenius_error(const szg_factored *f, double frobenius) {
+    double n = (double)f->n, d = (double)f->d, size = factored_size(f);
+    double square = gamma_of(8 * n + 4 * d + d * d + 2 * 16 * (log2(2 * n) + 2)) * size * size;
+    return square > 0 ? square / fmax(frobenius, sqrt(square)) : 0;
 }
 
 /* Toeplitzness from the factors against the same from the entries. From the factors: two Gram

@@ -57,7 +57,8 @@ static szg_c64 value_at(const szg_toeplitz *toeplitz, int64_t order, double t) {
 }
 
 /* |FFT - sum|: each of log2(grid) stages errs by 8 eps ||a||_1, the folding of lags and tapers by a
- * rounding a lag; the sum's point 2 pi j / grid passes three, which its lag below LAGS magnifies. */
+ * rounding a lag; the sum's point 2 pi j / grid passes three, which its lag below LAGS magnifies.
+ */
 static double sample_error(const szg_toeplitz *t, int64_t grid) {
     double transform = 8 * DBL_EPSILON * log2((double)grid);
     return (transform + gamma_of(2 * LAGS + 3 * 2 * PI * LAGS)) * szg_toeplitz_norm_wiener(t);
@@ -144,8 +145,8 @@ START_TEST(test_modulus) {
 }
 END_TEST
 
-/* What an enclosure allows for its transform of `grid` points, over ||a||_2 <= max |a|: Higham 2002,
- * Theorem 24.2 with eta = 8 eps. */
+/* What an enclosure allows for its transform of `grid` points, over ||a||_2 <= max |a|: Higham
+ * 2002, Theorem 24.2 with eta = 8 eps. */
 static double grid_error(double grid) {
     return 8 * DBL_EPSILON * log2(grid) * sqrt(grid);
 }
