@@ -6,14 +6,16 @@
 #include "spectra_check.h"
 
 enum {
-    BLOCK_SMALL = 128, /* threads for a matrix of a batch */
+    BLOCK_TINY = 32,   /* threads for a matrix of order 8 or less: two numbers each */
+    BLOCK_SMALL = 128, /* for one of a batch */
     BLOCK_LARGE = 1024,
+    TINY_ORDER = 8,
     SMALL_ORDER = 512,
     EXPONENT_MAX = 300 /* beyond, a matrix is scaled: its squares stay far from both ends */
 };
 
 static unsigned block_for(int64_t n) {
-    return n <= SMALL_ORDER ? BLOCK_SMALL : BLOCK_LARGE;
+    return n <= TINY_ORDER ? BLOCK_TINY : n <= SMALL_ORDER ? BLOCK_SMALL : BLOCK_LARGE;
 }
 
 static int64_t shared_for(unsigned block) {

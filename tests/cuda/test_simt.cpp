@@ -120,6 +120,37 @@ START_TEST(a_missing_barrier_shows) {
 }
 END_TEST
 
+static __global__ void number_blocks(int *out) {
+    out[blockIdx.x] = atomicAdd(out + gridDim.x, 1);
+}
+
+/* Of a list with commas each stream takes the item of its number, at every launch. */
+START_TEST(each_stream_has_an_order) {
+    constexpr int count = 5, blocks = 4;
+    cudaStream_t streams[count];
+    int *device = device_array<int>(blocks + 1), host[blocks];
+    bool reversed[count];
+    for (cudaStream_t &stream : streams)
+        ck_cuda(cudaSuccess, cudaStreamCreate(&stream));
+    setenv("SZG_EMULATED_ORDER", "forward,reverse", 1);
+    for (int i = 0; i < 2 * count; i++) {
+        int at = i % count;
+        ck_cuda(cudaSuccess, cudaMemset(device, 0, sizeof host + sizeof *host));
+        ck_cuda(cudaSuccess, start({blocks, 1, 0, streams[at]}, number_blocks, device));
+        read_array(host, device, blocks);
+        bool back = host[0] != 0;
+        for (int block = 0; block < blocks; block++)
+            ck_assert_int_eq(host[block], back ? blocks - 1 - block : block);
+        ck_assert(i < count ? at == 0 || back != reversed[at - 1] : back == reversed[at]);
+        reversed[at] = back;
+    }
+    unsetenv("SZG_EMULATED_ORDER");
+    for (cudaStream_t stream : streams)
+        ck_cuda(cudaSuccess, cudaStreamDestroy(stream));
+    ck_cuda(cudaSuccess, cudaFree(device));
+}
+END_TEST
+
 /* Reads what the thread before has written: without a barrier, right in one order only. */
 static __global__ void read_neighbours(int *out, int guarded) {
     int *shared = shared_memory<int>();
@@ -333,6 +364,7 @@ TEST_FILE("simt") {
     test_add(suite, "masks meet apart", masks_meet_apart);
     test_add(suite, "a missing barrier shows", a_missing_barrier_shows);
     test_add(suite, "orders differ", orders_differ);
+    test_add(suite, "each stream has an order", each_stream_has_an_order);
     test_add(suite, "a missing barrier at the end of a loop shows ahead",
              a_missing_barrier_at_the_end_of_a_loop_shows_ahead);
     test_add(suite, "barriers count", barriers_count);

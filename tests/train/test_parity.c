@@ -197,10 +197,12 @@ END_TEST
 
 TEST_FILE("parity") {
     test_add_loop(suite, "a_step_agrees_with_the_oracle", a_step_agrees_with_the_oracle, VARIANTS);
-    /* Curves of bf16 part by more than they fall: nothing could be told from them. */
+    /* Curves of bf16 part by more than they fall: nothing could be told from them. Encodings differ
+     * in what they compute, not in how it is rounded: one shows the rounding. */
+    int encodings = roundoff() > 0x1p-20 ? 1 : (int)fmin(3, (double)test_trials(3));
     if (roundoff() <= 0x1p-10)
         test_add_loop(suite, "fifty_steps_have_the_same_losses", fifty_steps_have_the_same_losses,
-                      3);
+                      encodings);
     test_add(suite, "windows_do_not_change_a_bit", windows_do_not_change_a_bit);
     test_add(suite, "an_interrupted_run_goes_on_to_the_same_bits",
              an_interrupted_run_goes_on_to_the_same_bits);

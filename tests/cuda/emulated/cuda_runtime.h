@@ -5,7 +5,8 @@
  * be touched by the host (memory.cpp). It tells wrong programs, not fast ones.
  *
  * SZG_EMULATED_ORDER   forward | reverse | SEED | ahead | ahead-reverse: the order of blocks and
- *                      threads (simt.h)
+ *                      threads; with commas, one a stream (simt.h)
+ * SZG_EMULATED_COUNT   a file that says what reached the device (count.cpp)
  * SZG_EMULATED_STREAMS late | eager: when queued work runs (streams.cpp)
  * SZG_EMULATED_MEMORY  bytes of device memory, 2 GiB (memory.cpp)
  * SZG_EMULATED_GPU     none | no-driver | old (errors.cpp)

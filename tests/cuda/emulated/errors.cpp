@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 
+#include "count.h"
 #include "gpu.h"
 
 namespace emulated {
@@ -109,6 +110,7 @@ bool counted(const char *variable, const char *function) {
 }
 
 bool injected(const char *function) {
+    count_call(function);
     return counted("SZG_EMULATED_FAIL", function);
 }
 

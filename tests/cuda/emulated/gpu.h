@@ -41,6 +41,7 @@ cudaError_t stream_push(cudaStream_t stream, Work work);
 cudaError_t stream_drain(cudaStream_t stream);
 cudaError_t streams_drain(); /* all of them */
 bool stream_captures(cudaStream_t stream);
+unsigned stream_number(cudaStream_t stream); /* of those that were created; the legacy one's is 0 */
 /* Refuses a call that no capture of this thread allows; `relaxed` whether a relaxed one does. */
 cudaError_t capture_refuses(bool relaxed);
 

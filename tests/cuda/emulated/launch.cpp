@@ -46,8 +46,13 @@ cudaError_t launch(const cudaLaunchConfig_t *config, const void *function, Kerne
         error = returned(refused(*config, function));
     if (error != cudaSuccess)
         return error;
-    Launch launch = {config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                     function,        run_thread,       kernel};
+    Launch launch = {config->gridDim,
+                     config->blockDim,
+                     config->dynamicSmemBytes,
+                     function,
+                     stream_number(config->stream),
+                     run_thread,
+                     kernel};
     return stream_push(config->stream, [launch, owned] {
         return simt_run(launch) ? cudaSuccess : cudaErrorLaunchFailure;
     });

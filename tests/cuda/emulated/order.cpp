@@ -1,6 +1,8 @@
 /* SZG_EMULATED_ORDER: in which order blocks and threads begin. */
 #include <stdlib.h>
-#include <string.h>
+
+#include <algorithm>
+#include <string>
 
 #include "simt_block.h"
 
@@ -10,6 +12,7 @@ namespace {
 enum class Order { forward, reverse, shuffled } mode;
 Ahead ahead;
 uint64_t seed;
+std::string name;
 
 /* splitmix64 (Steele, Lea and Flood 2014). */
 uint64_t mixed(uint64_t state) {
@@ -31,29 +34,37 @@ void shuffle(int count, uint64_t stream, int *items) {
     }
 }
 
+/* Item `number` of a list with commas, round and round. */
+std::string item_of(const std::string &list, unsigned number) {
+    auto items = std::count(list.begin(), list.end(), ',') + 1;
+    size_t begin = 0;
+    for (auto skipped = number % items; skipped > 0; skipped--)
+        begin = list.find(',', begin) + 1;
+    return list.substr(begin, list.find(',', begin) - begin);
+}
+
 uint64_t common_divisor(uint64_t a, uint64_t b) {
     return b ? common_divisor(b, a % b) : a;
 }
 
 } // namespace
 
-void order_read(void) {
+void order_read(unsigned stream) {
     const char *text = getenv("SZG_EMULATED_ORDER");
-    ahead = Ahead::no;
-    if (!text || !*text || !strcmp(text, "forward")) {
+    name = item_of(text && *text ? text : "forward", stream);
+    ahead = name == "ahead" ? Ahead::forward : name == "ahead-reverse" ? Ahead::reverse : Ahead::no;
+    if (name == "forward" || name == "ahead") {
         mode = Order::forward;
-    } else if (!strcmp(text, "reverse")) {
+    } else if (name == "reverse" || name == "ahead-reverse") {
         mode = Order::reverse;
-    } else if (!strcmp(text, "ahead")) {
-        mode = Order::forward;
-        ahead = Ahead::forward;
-    } else if (!strcmp(text, "ahead-reverse")) {
-        mode = Order::reverse;
-        ahead = Ahead::reverse;
     } else {
         mode = Order::shuffled;
-        seed = mixed(strtoull(text, nullptr, 0));
+        seed = mixed(strtoull(name.c_str(), nullptr, 0));
     }
+}
+
+const char *order_name(void) {
+    return name.c_str();
 }
 
 Ahead order_ahead(void) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "count.h"
 #include "shared_memory.h"
 #include "simt_block.h"
 
@@ -191,7 +192,8 @@ void block_wait(const char *waits_at, Place place) {
 
 bool simt_run(const Launch &launch) {
     uint64_t blocks = uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
-    order_read();
+    order_read(launch.stream);
+    count_launch(launch);
     prepare_threads(launch);
     gridDim = launch.grid;
     blockDim = launch.block;

@@ -4,7 +4,9 @@
  * on, first those that can, then those that have not begun. SZG_EMULATED_ORDER = forward | reverse
  * | NUMBER (the seed of a shuffle) sets the order of the blocks and of the threads in a block, so
  * that results which depend on it show; under ahead | ahead-reverse a warp runs to its next barrier
- * before another gets a turn (schedule.cpp). A launch fails when nothing can go on. */
+ * before another gets a turn (schedule.cpp). Of a list with commas the first stream takes the first
+ * item, the next one the next, round and round: two sessions then run the same kernels in two
+ * orders. A launch fails when nothing can go on. */
 #ifndef EMULATED_SIMT_H
 #define EMULATED_SIMT_H
 
@@ -25,6 +27,7 @@ struct Launch {
     dim3 grid, block;
     size_t shared;              /* bytes of dynamic shared memory */
     const void *kernel;         /* names it in messages */
+    unsigned stream;            /* the number of its stream: Stream */
     void (*thread)(void *data); /* what every thread does */
     void *data;
 };

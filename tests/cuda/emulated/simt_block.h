@@ -75,7 +75,8 @@ Ahead order_ahead(void);
 /* Threads of the block in the order in which they begin, by turns; blocks likewise. */
 void order_threads(int count, uint64_t block_number, int *order);
 uint64_t order_block(uint64_t count, uint64_t step);
-void order_read(void); /* reads SZG_EMULATED_ORDER */
+void order_read(unsigned stream); /* reads SZG_EMULATED_ORDER */
+const char *order_name(void);     /* the item that was read */
 
 } // namespace emulated
 

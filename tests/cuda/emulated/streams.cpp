@@ -14,6 +14,7 @@ namespace {
 
 std::set<cudaStream_t> handles;
 std::vector<std::weak_ptr<Stream>> streams; /* all but the legacy one */
+unsigned created;
 
 bool eager() {
     const char *text = getenv("SZG_EMULATED_STREAMS");
@@ -42,6 +43,7 @@ cudaError_t create(cudaStream_t *stream, unsigned flags) {
         return returned(cudaErrorInvalidValue);
     StreamRef made = std::make_shared<Stream>();
     made->blocking = flags == cudaStreamDefault;
+    made->number = created++;
     streams.push_back(made);
     *stream = new CUstream_st{made};
     handles.insert(*stream);
@@ -129,6 +131,11 @@ cudaError_t streams_drain() {
     streams.swap(alive);
     run_until({legacy_stream(), legacy_stream()->pushed});
     return returned(device_broken());
+}
+
+unsigned stream_number(cudaStream_t handle) {
+    StreamRef stream = stream_of(handle);
+    return stream ? stream->number : 0;
 }
 
 bool stream_captures(cudaStream_t handle) {

@@ -32,7 +32,8 @@ struct Stream {
     bool blocking = true; /* waits for the legacy stream and makes it wait */
     bool asked = false;   /* a query has said "not ready" since the last step came */
     std::shared_ptr<Capture> capture;
-    size_t branch = 0; /* its number in the capture */
+    size_t branch = 0;   /* its number in the capture */
+    unsigned number = 0; /* of the program's streams, in the order of their creation */
 };
 
 /* One stream's part of a capture: waits name a branch and a position in it. */
