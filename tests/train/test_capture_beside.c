@@ -17,8 +17,7 @@ static szg_ops beside_table, host_table;
 static szg_network_ops beside_network, host_network;
 
 static void open_tables(void) {
-    if (!own)
-        ck_szg_ok(szg_backend_select(test_context(), test_backend()));
+    ck_szg_ok(szg_backend_select(test_context(), test_backend())); /* each case has a context */
     own = szg_ops_of(test_context());
     beside_network = host_network = *own->network;
     if (!own->network->spectra_open)
