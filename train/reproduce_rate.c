@@ -11,11 +11,11 @@ static szg_status time_steps(szg_context *context, trainer *parts, double *out) 
         double capture = 0;
         szg_tally tally;
         if (step == 1)
-            begin = szg_train_seconds();
+            begin = szg_context_seconds(context);
         SZG_TRY(trainer_step(context, parts, step, NULL, &capture, &tally));
         operations += step > 0 ? each * (double)trainer_batch_tokens(parts) : 0;
     }
-    *out = operations / (szg_train_seconds() - begin);
+    *out = operations / (szg_context_seconds(context) - begin);
     return SZG_OK;
 }
 

@@ -178,7 +178,7 @@ static szg_status estimate(szg_context *context, const szg_reproduction *self, c
  * is begun all the same. */
 static szg_status fits(szg_context *context, const szg_reproduction *self, const piece *now,
                        const reproduction_run *run, bool *out) {
-    double need, left = now->end - szg_train_seconds();
+    double need, left = now->end - szg_context_seconds(context);
     SZG_TRY(reproduction_is_begun(context, run, out));
     if (*out)
         return SZG_OK;
@@ -195,7 +195,7 @@ static szg_status fits(szg_context *context, const szg_reproduction *self, const
 
 static szg_status finish_and_measure(szg_context *context, const szg_reproduction *self, piece *now,
                                      reproduction_run *run) {
-    double begin = szg_train_seconds(), training, ablation;
+    double begin = szg_context_seconds(context), training, ablation;
     bool begun;
     SZG_TRY(reproduction_is_begun(context, run, &begun));
     SZG_TRY(finish_run(context, self, run));
@@ -203,7 +203,7 @@ static szg_status finish_and_measure(szg_context *context, const szg_reproductio
         return SZG_OK;
     SZG_TRY(reproduction_operations(context, run, &training, &ablation));
     now->operations += training + ablation;
-    now->spent += szg_train_seconds() - begin;
+    now->spent += szg_context_seconds(context) - begin;
     return SZG_OK;
 }
 
@@ -250,7 +250,7 @@ static szg_status train_all(szg_context *context, szg_reproduction *self, piece 
 
 szg_status szg_reproduction_train(szg_context *context, szg_reproduction *reproduction,
                                   double seconds) {
-    piece now = {.seconds = seconds, .end = szg_train_seconds() + seconds};
+    piece now = {.seconds = seconds, .end = szg_context_seconds(context) + seconds};
     int64_t done = 0;
     if (!reproduction->folder)
         return szg_fail(context, SZG_EINVAL, "reproduction: no folder to train in");

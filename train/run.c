@@ -57,10 +57,10 @@ static szg_status open_captured(const run *self, szg_contraction_tables *out) {
 }
 
 static szg_status collect_pending(run *self, szg_contraction_tables *captured) {
-    double begin = szg_train_seconds();
+    double begin = szg_context_seconds(self->context);
     SZG_TRY(szg_capture_collect(self->context, self->trainer.capture, captured));
-    self->time.capture += szg_train_seconds() - begin;
-    self->capture_seconds += szg_train_seconds() - begin;
+    self->time.capture += szg_context_seconds(self->context) - begin;
+    self->capture_seconds += szg_context_seconds(self->context) - begin;
     return log_captured(self, captured);
 }
 
@@ -130,7 +130,7 @@ static szg_status log_both(run *self, const szg_tally *test) {
 /* Evaluates and logs where the run stands. */
 static szg_status report(run *self) {
     szg_tally test = {0};
-    double begin = szg_train_seconds();
+    double begin = szg_context_seconds(self->context);
     if (self->test)
         SZG_TRY(evaluation_run(self->context, self->test, &test, NULL));
     if (!isfinite(test.loss))
@@ -138,7 +138,7 @@ static szg_status report(run *self) {
                         "step %" PRId64 ": the loss on the test examples is not finite: lower "
                         "loop.learning_rate or lengthen loop.warmup",
                         self->progress.step);
-    self->time.evaluate = szg_train_seconds() - begin;
+    self->time.evaluate = szg_context_seconds(self->context) - begin;
     return log_both(self, &test);
 }
 
@@ -181,7 +181,7 @@ static void show_progress(const run *self) {
     const run_progress *progress = &self->progress;
     const szg_tally *tally = &progress->tally;
     double rate = self->seconds > 0 ? (double)self->tokens / self->seconds : 0;
-    double each = (szg_train_seconds() - self->began) / (double)self->steps;
+    double each = (szg_context_seconds(self->context) - self->began) / (double)self->steps;
     double left = each * (double)(self->limit - progress->step);
     char text[160];
     snprintf(text, sizeof text,
@@ -229,19 +229,19 @@ static void count_window(run *self, int64_t steps, double spent, double capture)
 }
 
 static szg_status take_steps(run *self, int64_t count) {
-    double begin = szg_train_seconds();
+    double begin = szg_context_seconds(self->context);
     SZG_TRY(trainer_steps(self->context, &self->trainer, self->progress.step, count,
                           &self->progress.tally));
-    count_window(self, count, szg_train_seconds() - begin, 0);
+    count_window(self, count, szg_context_seconds(self->context) - begin, 0);
     return SZG_OK;
 }
 
 static szg_status take_captured(run *self, szg_contraction_tables *captured) {
-    double begin = szg_train_seconds(), capture = 0;
+    double begin = szg_context_seconds(self->context), capture = 0;
     SZG_TRY(trainer_step(self->context, &self->trainer, self->progress.step, captured, &capture,
                          &self->progress.tally));
     SZG_TRY(log_captured(self, captured));
-    count_window(self, 1, szg_train_seconds() - begin - capture, capture);
+    count_window(self, 1, szg_context_seconds(self->context) - begin - capture, capture);
     return SZG_OK;
 }
 
@@ -352,7 +352,7 @@ static szg_status perform(run *self, szg_train_result *out) {
     if (options->data->test.count > 0)
         SZG_TRY(
             evaluation_open(self->context, self->trainer.model, &options->data->test, &self->test));
-    self->began = szg_train_seconds();
+    self->began = szg_context_seconds(self->context);
     SZG_TRY(train(self));
     SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log_bytes));
     *out = (szg_train_result){.steps = self->progress.step,

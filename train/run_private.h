@@ -3,7 +3,6 @@
 #define SZG_TRAIN_RUN_PRIVATE_H
 
 #include <stdio.h>
-#include <time.h>
 #include <szego/ablation.h>
 #include <szego/capture.h>
 #include <szego/random.h>
@@ -11,13 +10,6 @@
 
 /* Purposes of the host's random streams. */
 enum { PURPOSE_ORDER = 0x54524E02 };
-
-/* Seconds of a clock that only goes forward. */
-static inline double szg_train_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* ---- schedule.c ---- */
 

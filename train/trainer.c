@@ -204,12 +204,12 @@ static szg_status next_step(szg_context *context, trainer *self, int64_t batch) 
 
 szg_status trainer_steps(szg_context *context, trainer *self, int64_t first, int64_t count,
                          szg_tally *tally) {
-    double begin = szg_train_seconds();
+    double begin = szg_context_seconds(context);
     SZG_TRY(begin_window(context, self, first, count));
     for (int64_t i = 0; i < count; i++)
         SZG_TRY(next_step(context, self, batch_of(self, first + i)));
     SZG_TRY(end_window(context, self, tally));
-    self->pace = (szg_train_seconds() - begin) / (double)count;
+    self->pace = (szg_context_seconds(context) - begin) / (double)count;
     return SZG_OK;
 }
 
@@ -220,9 +220,9 @@ static szg_status capture_step(szg_context *context, trainer *self, int64_t step
     SZG_TRY(begin_window(context, self, step, 1));
     SZG_TRY(gradients(context, self, batch_of(self, step)));
     SZG_TRY(end_window(context, self, tally));
-    double begin = szg_train_seconds();
+    double begin = szg_context_seconds(context);
     SZG_TRY(szg_capture_step(context, self->capture, step, self->gradient, captured));
-    *capture_seconds += szg_train_seconds() - begin;
+    *capture_seconds += szg_context_seconds(context) - begin;
     return update(context, self);
 }
 

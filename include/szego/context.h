@@ -17,12 +17,16 @@ typedef void szg_message_fn(void *user, szg_severity severity, const char *text)
 /* Receives progress of the job `what`: `done` of `total` units. One call at a time. */
 typedef void szg_progress_fn(void *user, const char *what, int64_t done, int64_t total);
 
-/* All fields may be zero: every online processor, silence. */
+/* Seconds of a clock that only goes forward. May be called from any thread, several at a time. */
+typedef double szg_clock_fn(void *user);
+
+/* All fields may be zero: every online processor, silence, the system's monotonic clock. */
 typedef struct szg_context_options {
     int threads;               /* worker threads including the caller; 0: one per processor */
     szg_message_fn *message;   /* NULL: dropped */
     szg_progress_fn *progress; /* NULL: dropped */
-    void *user;                /* passed to both callbacks */
+    szg_clock_fn *clock;       /* NULL: CLOCK_MONOTONIC */
+    void *user;                /* passed to the callbacks */
 } szg_context_options;
 
 /* Opens a context; `options` may be NULL. The caller closes it. SZG_EINVAL (threads < 0 or > 1024),
@@ -61,6 +65,9 @@ void szg_context_cancel(szg_context *context);
 
 /* Whether it was called. */
 bool szg_context_is_cancelled(const szg_context *context);
+
+/* Seconds of the context's clock, by which deadlines and timings go. */
+double szg_context_seconds(const szg_context *context);
 
 /* From `seconds` after now on, running work stops as if it were cancelled; 0 or less: no deadline,
  * also where the former one has passed. */

@@ -118,17 +118,23 @@ bool szg_context_is_cancelled(const szg_context *context) {
     return atomic_load(&context->cancelled);
 }
 
-static long long nanoseconds_now(void) {
+double szg_context_seconds(const szg_context *context) {
+    if (context->options.clock)
+        return context->options.clock(context->options.user);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static long long nanoseconds_now(const szg_context *context) {
+    return (long long)(szg_context_seconds(context) * 1e9);
 }
 
 void szg_context_set_deadline(szg_context *context, double seconds) {
     const double most = 1e9; /* thirty years: what is beyond would not fit the clock's integers */
     long long deadline = 0;
     if (seconds > 0)
-        deadline = nanoseconds_now() + (long long)((seconds < most ? seconds : most) * 1e9);
+        deadline = nanoseconds_now(context) + (long long)((seconds < most ? seconds : most) * 1e9);
     atomic_store(&context->deadline, deadline);
 }
 
@@ -138,7 +144,7 @@ szg_status szg_context_check_cancel(szg_context *context) {
     if (atomic_load(&context->cancelled))
         return szg_fail(context, SZG_ECANCEL, "interrupted");
     long long deadline = atomic_load(&context->deadline);
-    if (deadline != 0 && nanoseconds_now() >= deadline)
+    if (deadline != 0 && nanoseconds_now(context) >= deadline)
         return szg_fail(context, SZG_ECANCEL, "the time is up");
     return SZG_OK;
 }

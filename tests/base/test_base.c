@@ -146,15 +146,24 @@ START_TEST(pool_nests_serially) {
 }
 END_TEST
 
+static double read_clock(void *user) {
+    return *(const double *)user;
+}
+
 START_TEST(a_deadline_stops_work_and_can_be_lifted) {
+    double now = 1000;
+    szg_context_options options = {.threads = 1, .clock = read_clock, .user = &now};
     szg_context *context;
-    ck_assert_int_eq(szg_context_open(NULL, &context), SZG_OK);
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    ck_assert_double_eq(szg_context_seconds(context), now);
     szg_context_set_deadline(context, 1e300); /* far away, and no overflow */
+    now = 1e8;
     ck_assert_int_eq(szg_context_check_cancel(context), SZG_OK);
-    szg_context_set_deadline(context, .05);
+    szg_context_set_deadline(context, .5);
+    now += .25;
     ck_assert_int_eq(szg_context_check_cancel(context), SZG_OK);
-    while (szg_context_check_cancel(context) == SZG_OK)
-        ;
+    now += .25;
+    ck_assert_int_eq(szg_context_check_cancel(context), SZG_ECANCEL);
     ck_assert_str_eq(szg_context_message(context), "the time is up");
     ck_assert(!szg_context_is_cancelled(context));
     szg_context_defer_cancel(context, true);
@@ -167,6 +176,23 @@ START_TEST(a_deadline_stops_work_and_can_be_lifted) {
     ck_assert(szg_context_is_cancelled(context));
     ck_assert_int_eq(szg_context_check_cancel(context), SZG_ECANCEL);
     ck_assert_str_eq(szg_context_message(context), "interrupted");
+    szg_context_close(&context);
+}
+END_TEST
+
+/* Without a clock of the caller's it is one that goes on by itself and never back. */
+START_TEST(a_deadline_comes_by_itself) {
+    szg_context *context;
+    ck_assert_int_eq(szg_context_open(NULL, &context), SZG_OK);
+    double begin = szg_context_seconds(context);
+    szg_context_set_deadline(context, .01);
+    for (double last = begin; szg_context_check_cancel(context) == SZG_OK;) {
+        double now = szg_context_seconds(context);
+        ck_assert_double_ge(now, last);
+        last = now;
+    }
+    /* Whole nanoseconds, and doubles of a clock that may have run for years: 1e-7 s. */
+    ck_assert_double_ge(szg_context_seconds(context) - begin, .01 - 1e-7);
     szg_context_close(&context);
 }
 END_TEST
@@ -472,6 +498,7 @@ TEST_FILE("base") {
     test_add(suite, "pool_reports_the_failure", pool_reports_the_failure);
     test_add(suite, "pool_nests_serially", pool_nests_serially);
     test_add(suite, "deadline", a_deadline_stops_work_and_can_be_lifted);
+    test_add(suite, "deadline_by_itself", a_deadline_comes_by_itself);
     test_add(suite, "cancel_stops_the_pool", cancel_stops_the_pool);
     test_add(suite, "context_refuses_bad_options", context_refuses_bad_options);
     test_add(suite, "messages_are_prefixed_and_bounded", messages_are_prefixed_and_bounded);

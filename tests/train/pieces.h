@@ -2,8 +2,6 @@
 #ifndef SZG_TESTS_PIECES_H
 #define SZG_TESTS_PIECES_H
 
-#include <math.h>
-
 #include "toy.h"
 
 /* Two encodings, a switch, and a second seed of its own after it. */
@@ -44,15 +42,6 @@ static inline bool holds(const char *folder, const char *run, const char *name) 
     return access(path, F_OK) == 0;
 }
 
-/* Trains for `seconds` in a new process's stead; whether everything is finished. */
-static inline bool train_piece(const char *folder, double seconds) {
-    szg_reproduction *runs = open_pieced(folder);
-    ck_szg_ok(szg_reproduction_train(test_context(), runs, seconds));
-    bool all = count_finished(runs) == PIECED_RUNS;
-    szg_reproduction_close(&runs);
-    return all;
-}
-
 static inline void check_same(const char *folder, const char *other) {
     char *want = tables_text(folder, pieced), *got = tables_text(other, pieced);
     ck_assert_str_eq(got, want);
@@ -60,32 +49,46 @@ static inline void check_same(const char *folder, const char *other) {
     free(got);
 }
 
-typedef struct sleeper {
-    int64_t calls; /* of progress until it sleeps */
+/* A clock that the test alone moves, and what the context says meanwhile. */
+typedef struct test_clock {
+    double now;
+    double end;    /* the process is killed when the clock says so; 0: never */
+    double tick;   /* seconds that pass with each look at the clock */
+    int64_t calls; /* of progress until `seconds` pass at once */
     double seconds;
     char text[4096]; /* notes */
-} sleeper;
+} test_clock;
 
-static inline void sleep_once(void *user, const char *what, int64_t done, int64_t total) {
-    sleeper *own = user;
+static inline double look_at_clock(void *user) {
+    test_clock *own = user;
+    own->now += own->tick;
+    if (own->end > 0 && own->now >= own->end)
+        raise(SIGKILL);
+    return own->now;
+}
+
+static inline void pass_time(void *user, const char *what, int64_t done, int64_t total) {
+    test_clock *own = user;
     (void)what, (void)done, (void)total;
     if (--own->calls == 0)
-        nanosleep(&(struct timespec){.tv_sec = (time_t)own->seconds,
-                                     .tv_nsec = (long)(fmod(own->seconds, 1) * 1e9)},
-                  NULL);
+        own->now += own->seconds;
 }
 
 static inline void keep_note(void *user, szg_severity severity, const char *text) {
-    sleeper *own = user;
+    test_clock *own = user;
     (void)severity;
     size_t used = strlen(own->text);
     snprintf(own->text + used, sizeof own->text - used, "%s\n", text);
 }
 
-static inline int64_t train_sleeping(const char *folder, sleeper *own, double seconds) {
+/* Trains for `seconds` of the test's clock in a new process's stead; how many runs are finished. */
+static inline int64_t train_by(test_clock *own, const char *folder, double seconds) {
     szg_context *context;
-    szg_context_options options = {
-        .threads = 1, .message = keep_note, .progress = sleep_once, .user = own};
+    szg_context_options options = {.threads = 1,
+                                   .message = keep_note,
+                                   .progress = pass_time,
+                                   .clock = look_at_clock,
+                                   .user = own};
     szg_reproduction *runs;
     ck_szg_ok(szg_context_open(&options, &context));
     ck_szg_ok(open_preset(context, folder, pieced, NULL, 0, &runs));
@@ -96,6 +99,20 @@ static inline int64_t train_sleeping(const char *folder, sleeper *own, double se
     szg_reproduction_close(&runs);
     szg_context_close(&context);
     return finished;
+}
+
+/* Trains until the work has looked at its clock `looks` times; whether everything is finished. */
+static inline bool train_piece(const char *folder, int64_t looks) {
+    test_clock own = {.tick = 1};
+    return train_by(&own, folder, (double)looks) == PIECED_RUNS;
+}
+
+/* A process that is killed when it has looked at its clock `looks` times, and may end before. */
+static inline bool train_until_killed(const char *folder, int64_t looks) {
+    test_clock own = {.tick = 1, .end = (double)looks};
+    szg_context_options options = {.threads = 1, .clock = look_at_clock, .user = &own};
+    /* Beyond its end: without a deadline it would look less often. */
+    return was_killed(train_apart(folder, pieced, &options, 1e9));
 }
 
 #endif

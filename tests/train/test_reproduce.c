@@ -318,19 +318,50 @@ START_TEST(cancelling_changes_nothing) {
 }
 END_TEST
 
+static double seconds_now(void) {
+    return szg_context_seconds(test_context());
+}
+
+/* Kills the training of the folder again and again until it ends by itself; how many times. Each
+ * instant is by chance, the first below `seconds`, and they come later, so that there is an end. */
+static int64_t train_through_kills(const char *folder, double seconds, const szg_stream *chance) {
+    static const szg_context_options options = {.threads = 1};
+    for (int64_t kills = 0;; kills++, seconds *= 1.2) {
+        pid_t child = train_apart(folder, toy, &options, 0);
+        double delay = seconds * szg_random_uniform(chance, (uint64_t)kills);
+        nanosleep(&(struct timespec){.tv_sec = (time_t)delay,
+                                     .tv_nsec = (long)((delay - floor(delay)) * 1e9)},
+                  NULL);
+        kill(child, SIGKILL);
+        if (!was_killed(child))
+            return kills;
+    }
+}
+
+/* The one test here whose subject is time: the seed of its delays is the suite's. A training that
+ * ends too soon is done again with half the delays. */
 START_TEST(killing_changes_nothing) {
-    char *whole = new_folder(), *pieces = new_folder();
-    train_whole(whole, toy);
-    int64_t milliseconds = 20;
-    for (int64_t kills = 0; !train_killed(pieces, toy, milliseconds);
-         milliseconds += 7 + milliseconds / 8)
-        ck_assert_int_lt(++kills, 500);
-    char *want = tables_text(whole, toy), *got = tables_text(pieces, toy);
-    ck_assert_str_eq(got, want);
+    enum { KILLS = 3, ROUNDS = 10 };
+    static const szg_context_options options = {.threads = 1};
+    char *whole = new_folder();
+    double seconds = seconds_now();
+    ck_assert(!was_killed(train_apart(whole, toy, &options, 0)));
+    seconds = seconds_now() - seconds;
+    char *want = tables_text(whole, toy);
+    int64_t kills = 0;
+    for (uint32_t round = 0; kills < KILLS; round++) {
+        szg_stream chance = {.seed = test_seed(), .purpose = 7, .step = round};
+        ck_assert_msg(round < ROUNDS, "the run is never killed %d times before it ends", KILLS);
+        seconds /= 2;
+        char *pieces = new_folder();
+        kills = train_through_kills(pieces, seconds, &chance);
+        char *got = tables_text(pieces, toy);
+        ck_assert_str_eq(got, want);
+        free(got);
+        remove_tree(pieces);
+    }
     free(want);
-    free(got);
     remove_tree(whole);
-    remove_tree(pieces);
 }
 END_TEST
 

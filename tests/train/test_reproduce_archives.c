@@ -9,16 +9,18 @@ static void travel(const char *other, int64_t carry) {
     path_in(home, "runs.tar.xz", path);
     pack(home, path, 0);
     bool done = false;
+    int64_t killed = 0;
     for (int64_t machine = 0; !done; machine++) {
         char *folder = new_folder();
         ck_assert_int_lt(machine, 100);
         take(folder, path);
         if (machine % 2 == 0)
-            train_killed(folder, pieced, 30 + 10 * machine);
-        done = train_piece(folder, .02 * (double)(1 + machine));
+            killed += train_until_killed(folder, 40 + 13 * machine);
+        done = train_piece(folder, 20 * (1 + machine));
         pack(folder, path, carry);
         remove_tree(folder);
     }
+    ck_assert_int_ge(killed, 3);
     ck_assert_int_eq(take(home, path), PIECED_RUNS);
     check_same(other, home);
     ck_assert(!holds(home, "base/distance/mla/run-3", "checkpoint.safetensors"));
@@ -52,8 +54,8 @@ END_TEST
 START_TEST(begun_runs_travel_where_they_are_small_enough) {
     char *from = new_folder(), path[256];
     static const char run[] = "base/distance/mla/run-3", state[] = "checkpoint.state.safetensors";
-    sleeper cut = {.calls = 4, .seconds = .3};
-    ck_assert_int_eq(train_sleeping(from, &cut, .2), 0);
+    test_clock cut = {.calls = 4, .seconds = .3};
+    ck_assert_int_eq(train_by(&cut, from, .2), 0);
     ck_assert(holds(from, run, state));
     path_in(from, "runs.tar.xz", path);
     for (int64_t carry = 0; carry <= 1 << 20; carry += 1 << 19) {
@@ -66,8 +68,8 @@ START_TEST(begun_runs_travel_where_they_are_small_enough) {
     }
     /* What is begun there stays, unless the archive has it finished. */
     char *to = new_folder();
-    sleeper shorter = {.calls = 3, .seconds = .3};
-    ck_assert_int_eq(train_sleeping(to, &shorter, .2), 0);
+    test_clock shorter = {.calls = 3, .seconds = .3};
+    ck_assert_int_eq(train_by(&shorter, to, .2), 0);
     size_t size[2];
     char folder[300];
     snprintf(folder, sizeof folder, "%s/runs/%s", to, run);
@@ -132,8 +134,8 @@ END_TEST
 
 START_TEST(failed_allocations_are_survived) {
     char *from = new_folder(), *to = new_folder(), path[256];
-    sleeper own = {.calls = 3, .seconds = .8};
-    ck_assert_int_eq(train_sleeping(from, &own, 1.3), 1); /* one run is enough */
+    test_clock own = {.calls = 3, .seconds = .8};
+    ck_assert_int_eq(train_by(&own, from, 1.3), 1); /* one run is enough */
     szg_reproduction *runs = open_pieced(from);
     path_in(from, "runs.tar.xz", path);
     ck_survives_failed_allocations(10, szg_reproduction_pack(test_context(), runs, path, 1 << 20));

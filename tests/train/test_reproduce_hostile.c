@@ -195,7 +195,7 @@ END_TEST
 
 START_TEST(archives_without_a_finished_run_are_told) {
     char *from = new_folder(), *to = new_folder(), path[256];
-    sleeper own = {0};
+    test_clock own = {0};
     szg_context *context;
     szg_context_options options = {.threads = 1, .message = keep_note, .user = &own};
     szg_reproduction *runs;

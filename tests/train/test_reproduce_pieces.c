@@ -90,7 +90,7 @@ START_TEST(pieces_change_nothing) {
     char *whole = new_folder(), *pieces = new_folder();
     train_whole(whole, pieced);
     int64_t count = 0;
-    for (double seconds = .002; !train_piece(pieces, seconds); seconds *= 1.1)
+    for (int64_t looks = 8; !train_piece(pieces, looks); looks += 1 + looks / 10)
         ck_assert_int_lt(++count, 200);
     ck_assert_int_ge(count, 5);
     check_same(whole, pieces);
@@ -102,8 +102,8 @@ END_TEST
 /* The first run takes more than half of the piece: the second one would not be finished. */
 START_TEST(what_would_not_be_finished_is_not_begun) {
     char *folder = new_folder();
-    sleeper own = {.calls = 3, .seconds = .8};
-    ck_assert_int_eq(train_sleeping(folder, &own, 1.3), 1);
+    test_clock own = {.calls = 3, .seconds = .8};
+    ck_assert_int_eq(train_by(&own, folder, 1.3), 1);
     ck_assert_ptr_nonnull(strstr(own.text, "base/distance/rope/run-3: about"));
     ck_assert_ptr_nonnull(strstr(own.text, "not begun"));
     ck_assert_ptr_nonnull(strstr(own.text, "1 of 9 runs are finished"));
@@ -115,18 +115,18 @@ END_TEST
 /* Where the logs say that a run takes longer than any piece it is begun, saved and gone on with. */
 START_TEST(what_no_piece_can_hold_is_begun) {
     char *folder = new_folder(), path[512];
-    sleeper slow = {.calls = 3, .seconds = .8}, idle = {0}, cut = {.calls = 3, .seconds = .5};
-    ck_assert_int_eq(train_sleeping(folder, &slow, 1.3), 1);
+    test_clock slow = {.calls = 3, .seconds = .8}, idle = {0}, cut = {.calls = 3, .seconds = .5};
+    ck_assert_int_eq(train_by(&slow, folder, 1.3), 1);
     snprintf(path, sizeof path, "%s/runs/base/distance/mla/run-3/timing.csv", folder);
     FILE *file = fopen(path, "w");
     fputs("run,encoding,task,seed,epoch,step,steps,tokens,tokens_per_second,train_seconds,"
           "capture_seconds,evaluate_seconds,note\nr,mla,distance,3,1,3,3,100,1,1e6,0,0,\n",
           file);
     fclose(file);
-    ck_assert_int_eq(train_sleeping(folder, &cut, .3), 1);
+    ck_assert_int_eq(train_by(&cut, folder, .3), 1);
     ck_assert_ptr_nonnull(strstr(cut.text, "the time is up in base/distance/rope/run-3"));
     ck_assert(holds(folder, "base/distance/rope/run-3", "checkpoint.state.safetensors"));
-    ck_assert_int_gt(train_sleeping(folder, &idle, 100), 1);
+    ck_assert_int_gt(train_by(&idle, folder, 100), 1);
     remove_tree(folder);
 }
 END_TEST

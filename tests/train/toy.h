@@ -5,7 +5,6 @@
 #include <ftw.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "tiny.h"
 
@@ -89,28 +88,30 @@ static inline double real_at(const szg_table *table, int64_t row, const char *na
     return szg_table_get_real(table, row, column(table, name));
 }
 
-/* A process that trains the preset, killed after `milliseconds`; whether it had finished. */
-static inline bool train_killed(const char *folder, const char *preset, int64_t milliseconds) {
+/* A process of its own that trains the preset for `seconds` of its context's clock; 0: whole. */
+static inline pid_t train_apart(const char *folder, const char *preset,
+                                const szg_context_options *options, double seconds) {
     fflush(stdout);
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
-    if (child == 0) {
-        szg_context_options options = {.threads = 1};
-        szg_context *context;
-        szg_reproduction *toys;
-        bool done = szg_context_open(&options, &context) == SZG_OK &&
-                    open_preset(context, folder, preset, NULL, 0, &toys) == SZG_OK &&
-                    szg_reproduction_train(context, toys, 0) == SZG_OK;
-        _exit(done ? 0 : 1);
-    }
-    struct timespec pause = {.tv_sec = milliseconds / 1000,
-                             .tv_nsec = milliseconds % 1000 * 1000000};
-    nanosleep(&pause, NULL);
-    kill(child, SIGKILL);
+    if (child != 0)
+        return child;
+    szg_context *context;
+    szg_reproduction *toys;
+    bool done = szg_context_open(options, &context) == SZG_OK &&
+                open_preset(context, folder, preset, NULL, 0, &toys) == SZG_OK &&
+                szg_reproduction_train(context, toys, seconds) == SZG_OK;
+    _exit(done ? 0 : 1); /* no handle is closed: who is killed closes none */
+}
+
+/* Waits for the process; whether it was killed. One that failed or crashed fails the test. */
+static inline bool was_killed(pid_t child) {
     int state;
     ck_assert_int_eq(waitpid(child, &state, 0), child);
-    ck_assert_msg(WIFSIGNALED(state) || WEXITSTATUS(state) == 0, "the child failed");
-    return !WIFSIGNALED(state);
+    bool killed = WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL;
+    ck_assert_msg(killed || (WIFEXITED(state) && WEXITSTATUS(state) == 0),
+                  "the process that trains ended with state %d", state);
+    return killed;
 }
 
 #endif
