@@ -1,0 +1,16 @@
+#!/bin/sh
+# Compiles each public header by itself, a case a header. Prints TAP.
+# usage: compile.sh COMPILER DIALECT LANGUAGE INCLUDE; DIALECT: c11, c++17; LANGUAGE: c, c++
+set -u
+compiler=$1 dialect=$2 language=$3 include=$4
+number=0 failed=0
+for header in "$include"/szego/*.h; do
+    number=$((number + 1))
+    verdict=ok
+    said=$("$compiler" "-std=$dialect" -x "$language" -Wall -Wextra -Werror -fsyntax-only -I "$include" \
+        "$header" 2>&1) || verdict='not ok' failed=1
+    echo "$verdict $number - szego/$(basename "$header") as $dialect"
+    [ -z "$said" ] || echo "$said" | sed 's/^/# /'
+done
+echo "1..$number"
+exit $failed
