@@ -64,11 +64,23 @@ szg_status model_alloc(szg_context *context, int64_t bytes, const char *what, vo
                     what, (double)bytes / (1 << 30));
 }
 
-static szg_status open_parts(szg_context *context, szg_model *model) {
+static void configure(szg_model *model, const szg_train_config *config, int64_t classes) {
+    model->config = *config;
+    model->classes =
+        config->model.classes == SZG_CLASSES_VOCABULARY ? config->model.vocabulary : classes;
+}
+
+/* What needs no memory for parameters. */
+static szg_status set_sizes(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     SZG_TRY(check_sizes(context, c, model->classes));
     SZG_TRY(config_parse_encoding(context, c, model->config.data.seed, &model->encoding));
-    SZG_TRY(set_dimensions(context, model));
+    return set_dimensions(context, model);
+}
+
+static szg_status open_parts(szg_context *context, szg_model *model) {
+    const szg_model_config *c = &model->config.model;
+    SZG_TRY(set_sizes(context, model));
     SZG_TRY(szg_encoding_table_of(context, model->encoding, c->max_length, &model->table));
     model->table_trained = model->table.array != SZG_ARRAY_NONE &&
                            (!model->table.optional || c->position_table == SZG_TABLE_TRAINED);
@@ -84,9 +96,7 @@ szg_status szg_model_open(szg_context *context, const szg_train_config *config, 
     *out = NULL;
     szg_model *model;
     SZG_TRY(szg_memory_alloc(context, 1, sizeof *model, &model));
-    model->config = *config;
-    model->classes =
-        config->model.classes == SZG_CLASSES_VOCABULARY ? config->model.vocabulary : classes;
+    configure(model, config, classes);
     szg_status status = open_parts(context, model);
     if (status == SZG_OK)
         *out = model;
@@ -175,4 +185,16 @@ szg_model_operations szg_model_operations_per_token(const szg_model *model) {
     double classify = (double)c->width * (double)model->classes / length;
     double forward = 2 * ((double)c->layers * (weights_per_layer(model) + attention) + classify);
     return (szg_model_operations){.forward = forward, .training = 3 * forward};
+}
+
+szg_status model_count_operations(szg_context *context, const szg_train_config *config,
+                                  int64_t classes, szg_model_operations *out) {
+    szg_model *model;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *model, &model));
+    configure(model, config, classes);
+    szg_status status = set_sizes(context, model);
+    if (status == SZG_OK)
+        *out = szg_model_operations_per_token(model);
+    szg_model_close(context, &model);
+    return status;
 }

@@ -98,4 +98,9 @@ static inline void *model_at(szg_context *context, const void *array, int64_t at
     return (char *)array + at * szg_network_real_size(context);
 }
 
+/* Operations a token of a model that is not opened: a preset's list asks it of hundreds. */
+SZG_CHECK_RESULT szg_status model_count_operations(szg_context *context,
+                                                   const szg_train_config *config, int64_t classes,
+                                                   szg_model_operations *out);
+
 #endif

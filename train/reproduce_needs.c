@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model_private.h"
 #include "reproduce_private.h"
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
@@ -40,11 +41,8 @@ szg_status reproduction_operations(szg_context *context, const reproduction_run 
     double train = (double)facts->data.train_tokens, test = (double)facts->data.test_tokens;
     szg_model_operations operations = {facts->forward, facts->training};
     if (!run->shown.finished) {
-        szg_model *model;
         expect_tokens(run->config, &train, &test);
-        SZG_TRY(szg_model_open(context, run->config, classes_of(run->config), &model));
-        operations = szg_model_operations_per_token(model);
-        szg_model_close(context, &model);
+        SZG_TRY(model_count_operations(context, run->config, classes_of(run->config), &operations));
     }
     *training = (double)run->config->loop.epochs *
                 (train * operations.training + test * operations.forward);
