@@ -1,5 +1,6 @@
 /* A toy preset: its runs, what interrupting it changes (nothing), what a hostile one is told. */
 #include <math.h>
+#include <time.h>
 
 #include "toy.h"
 
