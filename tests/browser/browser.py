@@ -7,10 +7,13 @@
         page.screenshot("#spectrum")         # bytes of a PNG
 
 The protocol runs over two pipes (--remote-debugging-pipe): JSON messages that end with NUL. Every
-wait has a deadline; leaving the block ends the browser and removes its profile.
+wait gives up after `timeout` seconds in which the browser had nothing to do: a busy machine makes it
+longer, not fail. Leaving the block ends the browser and removes its profile.
 """
 import base64
+import ctypes
 import fcntl
+import glob
 import json
 import os
 import pathlib
@@ -19,13 +22,15 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SWITCHES = ("--headless=new", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu",
             "--no-default-browser-check", "--disable-extensions", "--disable-background-networking",
             "--disable-component-update", "--disable-sync", "--mute-audio",
-            "--disable-dev-shm-usage", "--hide-scrollbars", "--force-color-profile=srgb")
+            "--disable-dev-shm-usage", "--disable-breakpad", "--hide-scrollbars", "--force-color-profile=srgb")
+
+
+PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 
 
 class BrowserError(RuntimeError):
@@ -46,7 +51,35 @@ def _pipe():
     return high
 
 
+def _state(path):
+    """The letter of a thread's state, by its file stat; none once it has ended."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def _descendants(process):
+    """The processes below `process`, in any order."""
+    found, left = [], [process]
+    while left:
+        at = left.pop()
+        for task in glob.glob(f"/proc/{at}/task/*/children"):
+            try:
+                with open(task, encoding="utf-8") as file:
+                    below = [int(child) for child in file.read().split()]
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            found += below
+            left += below
+    return found
+
+
 class Browser:
+    #: Seconds between two looks at whether the browser has something to do.
+    LOOK = 0.25
+
     def __init__(self, program=None, timeout=30.0):
         self.program = program or find()
         if not self.program:
@@ -58,6 +91,10 @@ class Browser:
         self.buffer = b""
 
     def __enter__(self):
+        # Helpers whose parent ends become children of this process, which can wait for them then.
+        if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+        self.before = _descendants(os.getpid())
         self.folder = tempfile.mkdtemp(prefix="szego-browser-")
         self.log = open(os.path.join(self.folder, "log"), "wb")
         child_reads, self.writes = _pipe()
@@ -87,31 +124,41 @@ class Browser:
         self.close()
 
     def close(self):
-        # The group that this process leads: the browser's helpers end with it.
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        """Ends the browser and waits for each of its processes: none writes when the folder goes."""
+        helpers = _descendants(self.process.pid)
+        self.process.kill()
         self.process.wait()
+        while helpers:
+            for helper in helpers:
+                try:
+                    os.kill(helper, signal.SIGKILL)
+                    os.waitpid(helper, 0)
+                except (ProcessLookupError, ChildProcessError):
+                    pass  # another helper was its parent, and has waited for it
+            helpers = [child for child in _descendants(os.getpid()) if child not in self.before]
         os.close(self.writes)
         os.close(self.reads)
         self.log.close()
-        # Helpers may still write for a moment.
-        for _ in range(20):
-            shutil.rmtree(self.folder, ignore_errors=True)
-            if not os.path.exists(self.folder):
-                break
-            time.sleep(0.1)
+        shutil.rmtree(self.folder)
 
     def _fail(self, what):
         with open(os.path.join(self.folder, "log"), errors="replace") as file:
             raise BrowserError(f"{what}; the browser said:\n{file.read()[-2000:]}")
 
-    def _read(self, deadline):
-        """Takes messages apart as far as they are there; waits for some, not beyond the deadline."""
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([self.reads], [], [], left)[0]:
-            self._fail("Chromium did not answer in time")
+    def _is_busy(self):
+        """Whether a thread of the browser runs, could run, or waits for a disk."""
+        return any(_state(task) in ("R", "D")
+                   for process in [self.process.pid, *_descendants(self.process.pid)]
+                   for task in glob.glob(f"/proc/{process}/task/*/stat"))
+
+    def _read(self, patience):
+        """Takes messages apart as far as they are there; waits for some. `patience`: seconds that are
+        left to wait while the browser is idle; returns those left then."""
+        while not select.select([self.reads], [], [], self.LOOK)[0]:
+            if not self._is_busy():
+                patience -= self.LOOK
+            if patience <= 0:
+                self._fail("Chromium did not answer, and has nothing to do")
         chunk = os.read(self.reads, 1 << 20)
         if not chunk:
             self._fail("Chromium ended")
@@ -125,6 +172,7 @@ class Browser:
             # A dialog holds every other answer back until it is dismissed.
             if message["method"] == "Page.javascriptDialogOpening":
                 self._send("Page.handleJavaScriptDialog", message["sessionId"], {"accept": False})
+        return patience
 
     def _send(self, method, session, parameters):
         self.last += 1
@@ -138,10 +186,10 @@ class Browser:
 
     def call(self, method, session=None, timeout=None, **parameters):
         """The result of one DevTools method."""
-        deadline = time.monotonic() + (timeout or self.timeout)
+        patience = timeout or self.timeout
         number = self._send(method, session, parameters)
         while number not in self.answers:
-            self._read(deadline)
+            patience = self._read(patience)
         answer = self.answers.pop(number)
         if "error" in answer:
             raise BrowserError(f"{method}: {answer['error'].get('message')}")
@@ -149,7 +197,7 @@ class Browser:
 
     def wait(self, method, session, timeout=None, **wanted):
         """Parameters of the first event of this name with these values."""
-        deadline = time.monotonic() + (timeout or self.timeout)
+        patience = timeout or self.timeout
         seen = 0
         while True:
             for event in self.events[seen:]:
@@ -158,7 +206,7 @@ class Browser:
                         and all(got.get(key) == value for key, value in wanted.items())):
                     return got
             seen = len(self.events)
-            self._read(deadline)
+            patience = self._read(patience)
 
     def open(self, path, dark=False, width=1200, height=900, timeout=None):
         """The page, loaded. `path`: a file, or an address."""
@@ -175,6 +223,8 @@ class Page:
         self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        # Seconds of the page's thread, not of the wall: a busy machine does not change them.
+        self.call("Performance.enable", timeDomain="threadTicks")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=False)
         self.dark(dark)
@@ -248,6 +298,11 @@ class Page:
         """Milliseconds from the start of navigation until the page was loaded, by its own clock."""
         return self.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
 
+    def work(self):
+        """Seconds of processor time that the page's main thread has worked."""
+        metrics = self.call("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
+
     def box(self, selector):
         """[x, y, width, height] of the first element that matches, on the page; None: none does."""
         return self.evaluate(f"""(() => {{
@@ -293,12 +348,12 @@ class Page:
 
     def _fresh(self, method, since, timeout):
         """The first event of this name behind the `since` first events of all."""
-        deadline = time.monotonic() + (timeout or self.browser.timeout)
+        patience = timeout or self.browser.timeout
         while True:
             for event in self.browser.events[since:]:
                 if event["method"] == method:
                     return event["params"]
-            self.browser._read(deadline)
+            patience = self.browser._read(patience)
 
 
 def _exception(details):

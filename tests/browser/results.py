@@ -70,7 +70,9 @@ def make(program, folder):
     run("train", save_json(inputs + "train.json", TRAINING), "--capture", "every=3", "-o",
         f"{folder}/train/")
     run("ablate", f"{folder}/train/run-0", "-o", f"{folder}/ablate/")
-    run("reproduce", "--preset", save_json(inputs + "toy.json", PRESET), "-o", f"{folder}/reproduce/")
+    # In a piece, which is long enough: without one the program times a model of the full preset.
+    run("reproduce", "--preset", save_json(inputs + "toy.json", PRESET), "--minutes", "1e6", "-o",
+        f"{folder}/reproduce/")
 
 
 def report(program, folder, page):

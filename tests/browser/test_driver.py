@@ -3,13 +3,12 @@
 reports would pass whatever they do."""
 import os
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "peer"))
 # pylint: disable=wrong-import-position
 import browser
 import png
-from peer import Tap, skip
+from peer import Tap, scratch, skip
 
 if not browser.find():
     skip("Chromium is not installed: ./check --browser installs it")
@@ -25,7 +24,7 @@ BAD = {"console error: seen": "console.error('seen')",
        "request: http://192.0.2.1/": "new Image().src = 'http://192.0.2.1/'"}
 
 tap = Tap()
-with tempfile.TemporaryDirectory() as folder, browser.Browser() as chromium:
+with scratch() as folder, browser.Browser() as chromium:
     path = os.path.join(folder, "page.html")
     with open(path, "w", encoding="utf-8") as file:
         file.write(PAGE)
@@ -34,6 +33,10 @@ with tempfile.TemporaryDirectory() as folder, browser.Browser() as chromium:
     tap.ok("values come back", page.evaluate("document.title") == "Title")
     tap.ok("promises are awaited", page.evaluate("Promise.resolve([1.5, 'x'])") == [1.5, "x"])
     tap.ok("loading is timed", 0 < page.timing() < 20000, page.timing())
+    before = page.work()
+    page.evaluate("{ let sum = 0; const end = performance.now() + 50;"
+                  " while (performance.now() < end) sum += Math.sqrt(sum) }")
+    tap.ok("a page's work is counted", 0 < before < page.work(), (before, page.work()))
     light = png.statistics(page.screenshot("#a"))
     tap.ok("text is seen on white", light[1] > 3 and light[0] < 1 and light[2] > 200, light)
     page.dark(True)

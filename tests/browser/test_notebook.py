@@ -9,12 +9,11 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "peer"))
 # pylint: disable=wrong-import-position
 import results
-from peer import Tap, skip
+from peer import Tap, scratch, skip
 
 try:
     import matplotlib
@@ -74,7 +73,8 @@ def run(notebooks, folder):
     whole = nbformat.v4.new_notebook(metadata=next(iter(notebooks.values())).metadata)
     whole.cells = [cell for notebook in notebooks.values() for cell in notebook.cells]
     try:
-        ExecutePreprocessor(timeout=120, kernel_name="python3").preprocess(
+        # No limits but the suite's: how long a cell takes is the machine's affair.
+        ExecutePreprocessor(timeout=None, startup_timeout=600, kernel_name="python3").preprocess(
             whole, {"metadata": {"path": folder}})
         why = ""
     except CellExecutionError as error:
@@ -139,7 +139,7 @@ def run_wrecked(notebook, arrays, rng):
     return ""
 
 
-with tempfile.TemporaryDirectory() as work:
+with scratch() as work:
     folder = os.path.join(work, "results")
     results.make(PROGRAM, folder)
     clean = export(folder, os.path.join(work, "export.ipynb"))

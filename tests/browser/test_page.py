@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "peer"))
 import browser
 import png
 import results
-from peer import Tap, skip
+from peer import Tap, scratch, skip
 
 if not browser.find():
     skip("Chromium is not installed: ./check --browser installs it")
@@ -133,18 +133,19 @@ def listed(spec, count):
 
 def links(chromium, path, folder):
     """The first link of every section, clicked: rows that are not the folder's."""
-    wanted, wrong = results.joined(folder), []
-    for section in chromium.open(path).evaluate(IDS):
-        # Chromium lets one page save ten files, then asks.
-        page = chromium.open(path)
+    wanted, wrong, saved = results.joined(folder), [], 0
+    page = chromium.open(path)
+    for section in page.evaluate(IDS):
         place = f"document.querySelector('main > section[id=\"{section}\"] a.rows')"
         link = page.evaluate(f"{place} && [{place}.dataset.table, {place}.dataset.rows ?? null]")
         if not link:
-            page.close()
             continue
         table, spec = link
+        if saved == 10:  # more of one page, and Chromium asks
+            page.close()
+            page, saved = chromium.open(path), 0
         name, data = page.download(f"{place}.click()")
-        page.close()
+        saved += 1
         columns, rows = wanted[table]
         heads, *body = results.cells(data.decode())
         chosen = [rows[row] for row in listed(spec, len(rows))]
@@ -155,6 +156,7 @@ def links(chromium, path, folder):
                 for (_, kind), mine, theirs in zip(columns, left, right))
         if not good:
             wrong.append(f"{section}: {name}, {len(body)} rows, {len(chosen)} expected")
+    page.close()
     return wrong
 
 
@@ -191,7 +193,7 @@ def check_all(chromium, folder, path):
     tap.ok("the tensor called <script> is named", page.evaluate(
         f"document.body.innerText.includes({results.HOSTILE!r}) ||"
         f"document.querySelector('main').textContent.includes({results.HOSTILE!r})"))
-    pdf = page.pdf(timeout=60)
+    pdf = page.pdf()
     tap.ok("it prints", pdf.startswith(b"%PDF-") and len(pdf) > 50000, f"{len(pdf)} bytes")
     size = re.search(rb"/MediaBox \[0 0 ([0-9.]+) ([0-9.]+)\]", pdf)
     tap.ok("on A4", size and abs(float(size[1]) - 595.3) < 1 and abs(float(size[2]) - 841.9) < 1)
@@ -233,7 +235,24 @@ def check_hostile(chromium, folder, path):
 DAMAGES = [("rows", lambda raw: raw[:4] + b"\xff\xff\xff\x0f" + raw[8:]),
            ("a type", lambda raw: raw[:12] + b"\x09" + raw[13:]),
            ("the end", lambda raw: raw[:len(raw) // 2])]
-SAYS = "the table in this page is damaged; the same rows stand in the folder"
+SAYS = ["the table in this page is damaged; the same rows stand in the folder"] * 2
+COMPLAINTS = """new Promise(done => {
+    const find = () => {
+        const found = Array.from(document.querySelectorAll('.failed'), e => e.textContent.trim());
+        if (found.length >= %d) done(found);
+    };
+    new MutationObserver(find).observe(document, {childList: true, subtree: true, attributes: true,
+                                                  characterData: true});
+    find();
+})"""
+
+
+def complaints(page, count):
+    """What the page says of tables that it cannot show, once it has said `count` of them."""
+    try:
+        return page.evaluate(COMPLAINTS % count, timeout=5)
+    except browser.BrowserError:
+        return page.evaluate("Array.from(document.querySelectorAll('.failed'), e => e.textContent)")
 
 
 def check_damaged(chromium, folder, path):
@@ -250,31 +269,25 @@ def check_damaged(chromium, folder, path):
         page = chromium.open(path)
         page.evaluate("document.querySelector('#symbol a.rows').click();"
                       "document.querySelector('#symbol details.preview').open = true")
-        page.settle()
-        found = page.evaluate("Array.from(document.querySelectorAll('.failed'), e => e.textContent.trim())")
-        check(f"damaged in {name}: said, twice", page.problems() + (found if found != [SAYS, SAYS] else []))
+        found = complaints(page, len(SAYS))
+        check(f"damaged in {name}: said, twice", page.problems() + (found or ["nothing"] if found != SAYS else []))
         page.close()
 
 
 def check_large(chromium, folder, path):
-    """A million eigenvalues: file below 10 MB, loaded in less than 2 s (the best of three). Random ones
-    in their order: all but some 20 of the 64 bits of each are noise, which no compression takes."""
+    """A million eigenvalues: file below 10 MB, loaded with less than 2 s of the processor's time. Random
+    ones in their order: all but some 20 of the 64 bits of each are noise, which no compression takes."""
     subprocess.run([PROGRAM, "spectrum", "--all", "-n", str(MEGABYTE), "--pe", "kms:rho=0.9", "--quiet",
                     "-o", folder + "/"], check=True)
     results.randomise(os.path.join(folder, "eigenvalues.csv"))
     results.report(PROGRAM, folder, path)
     size = os.path.getsize(path)
     tap.ok("a million eigenvalues: below 10 MB", size < 10 * MEGABYTE, f"{size / MEGABYTE:.2f} MB")
-    times = []
-    for _ in range(3):
-        page = chromium.open(path, timeout=120)
-        times.append(page.timing())
-        check("a million eigenvalues: no problem, marks", page.problems() + marks(page))
-        page.close()
-    tap.ok("a million eigenvalues: less than 2 s", min(times) < 2000,
-           " ".join(f"{time:.0f} ms" for time in times))
-    page = chromium.open(path, timeout=120)
-    got = page.evaluate(f"szego.csv('spectrum_eigenvalues', '0,{MEGABYTE - 1}')", timeout=120)
+    page = chromium.open(path)
+    work = page.work()
+    tap.ok("a million eigenvalues: less than 2 s of work", work < 2, f"{work:.2f} s, {page.timing():.0f} ms")
+    check("a million eigenvalues: no problem, marks", page.problems() + marks(page))
+    got = page.evaluate(f"szego.csv('spectrum_eigenvalues', '0,{MEGABYTE - 1}')")
     with open(os.path.join(folder, "eigenvalues.csv"), encoding="utf-8") as file:
         head, first = next(file), next(file)
         for last in file:
@@ -325,21 +338,23 @@ def check_tables_spoilt(chromium, folder, path):
     page.close()
 
 
-def main(place):
+def main(place, large):
     folder, path = os.path.join(place, "results"), os.path.join(place, "report.html")
     results.make(PROGRAM, folder)
     hostile = shutil.copytree(folder, os.path.join(place, "hostile"))
     results.spoil(hostile)
-    with browser.Browser(timeout=60) as chromium:
+    with browser.Browser() as chromium:
         check_all(chromium, folder, path)
         check_single(chromium, folder, path)
         check_hostile(chromium, hostile, path)
         check_damaged(chromium, folder, path)
         check_spoilt(chromium, results.report(PROGRAM, os.path.join(folder, "symbol"), path))
         check_tables_spoilt(chromium, os.path.join(folder, "symbol"), path)
-        check_large(chromium, os.path.join(place, "large"), path)
+        check_large(chromium, os.path.join(large, "results"),
+                    os.path.join(large, "report.html"))
 
 
-with tempfile.TemporaryDirectory() as scratch:
-    main(scratch)
+# What is large lies on the disk: memory may be short of it.
+with scratch() as small, tempfile.TemporaryDirectory() as large:
+    main(small, large)
 tap.finish()

@@ -10,10 +10,9 @@ import random
 import struct
 import subprocess
 import sys
-import tempfile
 import zipfile
 
-from peer import Tap, skip
+from peer import Tap, scratch, skip
 
 try:
     import numpy as np
@@ -173,7 +172,7 @@ def check_csv(folder, tables):
         tap.ok(f"{name}.csv: every cell", good)
 
 
-with tempfile.TemporaryDirectory() as work:
+with scratch() as work:
     hostile = os.path.join(work, "hostile")
     first, second = random_rows(300), random_rows(200)
     write_result(os.path.join(hostile, "a"), "verify", {"claims": (COLUMNS, first)})

@@ -3,9 +3,8 @@
 entry, and on random logits. usage: test_logits.py PROGRAM"""
 import os
 import sys
-import tempfile
 
-from peer import EPS, Tap, skip, szego
+from peer import EPS, Tap, scratch, skip, szego
 
 try:
     import numpy as np
@@ -75,7 +74,7 @@ def rotated(x, theta):
     return out
 
 
-with tempfile.TemporaryDirectory() as folder:
+with scratch() as folder:
     path = lambda name: os.path.join(folder, name)
     heads, n, d = 3, 40, 16
     theta = 10000.0 ** (-np.arange(d // 2) * 2 / d)

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import warnings
 
-from peer import Tap, skip, szego as program_json
+from peer import Tap, scratch, skip, szego as program_json
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "notebooks_export", "python"))
@@ -426,10 +426,7 @@ def check_capture(folder):
 
 CHECKS = (check_written, check_cells, check_join, check_export, check_hostile, check_capture)
 for check in CHECKS:
-    place = tempfile.mkdtemp()
-    try:
+    with scratch() as place:
         check(os.path.join(place, "results") if check is not check_capture else place)
-    finally:
-        shutil.rmtree(place)
 check_program()
 tap.finish()

@@ -3,9 +3,8 @@
 definition. usage: test_spectrum.py PROGRAM"""
 import os
 import sys
-import tempfile
 
-from peer import EPS, Tap, skip, szego
+from peer import EPS, Tap, scratch, skip, szego
 
 try:
     import numpy as np
@@ -65,7 +64,7 @@ def compare_range(name, coefficients, row):
            row["symbol_max_hi"] - row["symbol_max_lo"] <= 1e-12 * np.abs(f).max() + 1e-300)
 
 
-with tempfile.TemporaryDirectory() as folder:
+with scratch() as folder:
     path = os.path.join(folder, "a.npy")
     for count, n in [(1, 3), (5, 5), (7, 40), (3, 200), (257, 257)]:
         column = rng.standard_normal(count) * rng.random(count) ** 4

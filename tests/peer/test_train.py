@@ -7,9 +7,8 @@ import os
 import struct
 import subprocess
 import sys
-import tempfile
 
-from peer import Tap, skip
+from peer import Tap, scratch, skip
 
 try:
     import numpy as np
@@ -332,7 +331,7 @@ def compare_checkpoints(folder):
                     predict(folder, "--checkpoint", path))
 
 
-with tempfile.TemporaryDirectory() as place:
+with scratch() as place:
     compare_all(place)
     compare_checkpoints(place)
 tap.finish()
