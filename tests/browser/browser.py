@@ -77,8 +77,8 @@ def _descendants(process):
 
 
 class Browser:
-    #: Seconds between two looks at whether the browser has something to do.
-    LOOK = 0.25
+    #: Seconds between two looks at whether the browser has something to do: some 200 small files.
+    LOOK = 1.0
 
     def __init__(self, program=None, timeout=30.0):
         self.program = program or find()
