@@ -134,6 +134,13 @@ SZG_CHECK_RESULT szg_status szg_singular_complex(szg_context *context, int64_t m
 SZG_CHECK_RESULT szg_status szg_qr_r(szg_context *context, int64_t m, int64_t n, double *a,
                                      int64_t lda);
 
+/* R, d x d, of a tall n x d matrix, n >= d, which stays as it is: by blocks of rows, in a few
+ * megabytes. */
+SZG_CHECK_RESULT szg_status szg_tall_r(szg_context *context, int64_t n, int64_t d, const double *a,
+                                       int64_t lda, double *r);
+/* R is the factor of a + e with ||e_t|| <= szg_tall_r_error(n, d) ||a_t|| for each column t. */
+double szg_tall_r_error(int64_t n, int64_t d);
+
 /* ---- Many small matrices: one matrix a worker of the pool, BLAS single-threaded inside, or all at
  * once on a device. Matrix i stands at a + i * stride without gaps between its rows, its values at
  * row i of the result. A failure names the matrix. ---- */

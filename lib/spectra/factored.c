@@ -4,7 +4,6 @@
 #include "dense.h"
 #include "extremes.h"
 #include "factored.h"
-#include "tall_qr.h"
 
 static const char causal_note[] =
     "causal mask: L is triangular, its eigenvalues are the diagonal and say little of a matrix so "

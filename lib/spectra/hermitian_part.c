@@ -4,7 +4,6 @@
 #include "dense.h"
 #include "extremes.h"
 #include "factored.h"
-#include "tall_qr.h"
 
 /* H = [A B] S [A B]^T / 2, S exchanging the two blocks, has 2 d nonzero eigenvalues at most. */
 static bool is_low_rank(const szg_factored *f, const szg_spectra_options *options) {
