@@ -18,10 +18,12 @@ static int ascending(const void *a, const void *b) {
 double szg_gini_coefficient(int64_t count, double *x) {
     double sum = 0, weighted = 0;
     qsort(x, (size_t)count, sizeof *x, ascending);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         sum += x[i];
-        weighted += (double)(2 * i + 1 - count) * x[i];
-    }
+    /* sum_i (2 i + 1 - count) x_i, the largest against the least and so on: no term is negative, so
+     * that equal numbers give 0 and nearly equal ones keep their digits. */
+    for (int64_t i = 0; i < count / 2; i++)
+        weighted += (double)(count - 1 - 2 * i) * (x[count - 1 - i] - x[i]);
     return sum > 0 ? weighted / ((double)count * sum) : NAN;
 }
 
