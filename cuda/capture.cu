@@ -167,6 +167,7 @@ static szg_logit_numbers numbers_of(const capture_job *job, int64_t count, int64
     out.trace = norms[LOGIT_TRACE];
     out.frobenius = norms[LOGIT_FROBENIUS];
     out.part_frobenius = norms[LOGIT_PART];
+    out.rest_frobenius = norms[LOGIT_REST];
     out.gram_frobenius = job->host[job->at.gram + i];
     out.largest = norms[LOGIT_LARGEST];
     out.skew = norms[LOGIT_SKEW];

@@ -10,6 +10,7 @@ enum {
     LOGIT_TRACE,
     LOGIT_FROBENIUS,
     LOGIT_PART, /* norm of (L + L^T)/2 */
+    LOGIT_REST, /* norm of L less its diagonals' means */
     LOGIT_LARGEST,
     LOGIT_SKEW,
     LOGIT_NORMS

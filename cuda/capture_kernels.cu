@@ -74,6 +74,16 @@ __device__ double diagonal_mean(int64_t n, const float *l, int64_t lag) {
     return (sum + lost) / static_cast<double>(count);
 }
 
+/* Deviations from means that other threads of the block have written. */
+__device__ double measure_rest(int64_t n, const float *l, const double *means, double *shared) {
+    double squares = 0;
+    for (int64_t at = threadIdx.x; at < n * n; at += blockDim.x) {
+        double deviation = l[at] - means[at / n - at % n + n - 1];
+        squares += deviation * deviation;
+    }
+    return sqrt(block_sum(squares, shared));
+}
+
 /* A block a matrix. */
 __global__ void prepare(int64_t n, float *l, double *norms, double *half, double *means) {
     double *shared = shared_memory<double>();
@@ -84,8 +94,13 @@ __global__ void prepare(int64_t n, float *l, double *norms, double *half, double
     if (threadIdx.x == 0)
         norms[LOGIT_INFINITE] = infinite;
     measure(n, l, half + matrix * n * n, norms, shared);
+    means += matrix * (2 * n - 1);
     for (int64_t at = threadIdx.x; at < 2 * n - 1; at += blockDim.x)
-        means[matrix * (2 * n - 1) + at] = diagonal_mean(n, l, at - n + 1);
+        means[at] = diagonal_mean(n, l, at - n + 1);
+    __syncthreads();
+    double rest = measure_rest(n, l, means, shared);
+    if (threadIdx.x == 0)
+        norms[LOGIT_REST] = rest;
 }
 
 __global__ void frobenius(int64_t numbers, const double *a, double *norms) {

@@ -251,6 +251,7 @@ typedef struct szg_logit_numbers {
     const double *means;       /* [2n-1] of the diagonals, lag i - j at i - j + n - 1 */
     double trace, frobenius;   /* of L, from its entries, as those below */
     double part_frobenius;     /* norm of (L + L^T)/2 */
+    double rest_frobenius;     /* norm of L less its diagonals' means */
     double gram_frobenius;     /* norm of L^T L */
     double largest, skew;      /* max |L_ij|, max |L_ij - L_ji| */
     int64_t infinite;          /* place i n + j of the first entry that is not finite; -1: none. The

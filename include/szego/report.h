@@ -38,7 +38,7 @@ typedef struct szg_matrix_report {
     szg_spectrum singular;    /* likewise */
     bool hermitian_part; /* eigenvalues, lambda_min .. radius are those of (L + L^T)/2, not of L */
     szg_summary summary;
-    double toeplitzness;
+    szg_tau toeplitzness;
     szg_symbol_convention convention;
     szg_range symbol;   /* method NULL: none */
     bool modulus;       /* `symbol` bounds |a|: the symbol is complex */

@@ -4,6 +4,7 @@
 
 #include <szego/spectra.h>
 #include <szego/table.h>
+#include <szego/toeplitz.h>
 
 SZG_BEGIN_DECLS
 
@@ -57,7 +58,7 @@ SZG_CHECK_RESULT szg_status szg_summary_density(szg_context *context, const szg_
 /* ---- The table `summary` ---- */
 
 /* Its numbers in the order of their columns, for tables that repeat them under other names. */
-enum { SZG_SUMMARY_NUMBERS = 16 };
+enum { SZG_SUMMARY_NUMBERS = 17 };
 typedef struct szg_summary_number {
     const char *column, *doc;
     double value;    /* NaN: an empty cell */
@@ -65,9 +66,9 @@ typedef struct szg_summary_number {
     bool eigenvalue; /* derived from eigenvalues: lambda_min, lambda_max, width, radius */
 } szg_summary_number;
 
-/* `out`: SZG_SUMMARY_NUMBERS numbers. toeplitzness may be NaN; symbol may be NULL, or have no
+/* `out`: SZG_SUMMARY_NUMBERS numbers. toeplitzness may be NULL or NaN, symbol NULL or without a
  * method: none. */
-void szg_summary_numbers(const szg_summary *summary, double toeplitzness,
+void szg_summary_numbers(const szg_summary *summary, const szg_tau *toeplitzness,
                          const struct szg_range *symbol, szg_summary_number *out);
 
 /* Sets `column` of the latest row to the number; NaN leaves it empty. */
@@ -85,10 +86,11 @@ typedef struct szg_summary_labels {
     const char *matrix, *theorem;
 } szg_summary_labels;
 
-/* A new row: labels, numbers, method. The caller writes what belongs into `note`. */
+/* A new row: labels, numbers, method, and a note where toeplitzness is sampled. The caller writes
+ * what else belongs into `note`. */
 SZG_CHECK_RESULT szg_status szg_summary_add(szg_context *context, szg_table *table,
                                             const szg_summary_labels *labels,
-                                            const szg_summary *summary, double toeplitzness,
+                                            const szg_summary *summary, const szg_tau *toeplitzness,
                                             const struct szg_range *symbol);
 
 SZG_END_DECLS

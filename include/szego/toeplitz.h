@@ -154,14 +154,30 @@ SZG_CHECK_RESULT szg_status szg_toeplitz_project_complex(szg_context *context, i
 SZG_CHECK_RESULT szg_status szg_toeplitz_open_means(szg_context *context, int64_t n,
                                                     const double *mean, szg_toeplitz **out);
 
-/* *tau = ||P_T a||_F^2 / ||a||_F^2, in [0, 1], 1 for a Toeplitz matrix. SZG_EDOMAIN: a = 0. */
+/* Toeplitzness of a matrix L: tau = ||P_T L||_F^2 / ||L||_F^2 = 1 - ||L - P_T L||_F^2 / ||L||_F^2,
+ * in [0, 1], 1 for a Toeplitz matrix. */
+typedef struct szg_tau {
+    double value;
+    double error; /* bound of the absolute rounding error of `value`; where `sampled`, one standard
+                     error of the sample included */
+    bool sampled; /* 1 - value is a mean over Gaussian vectors, see szg_factored_toeplitzness */
+} szg_tau;
+
+/* Means along the diagonals, then squared deviations from them: both squares are sums of positive
+ * terms, and value = part / (part + rest) keeps its digits near 0 and near 1. Entries of any size.
+ * SZG_EDOMAIN: a = 0. */
 SZG_CHECK_RESULT szg_status szg_toeplitzness(szg_context *context, int64_t n, const double *a,
-                                             int64_t lda, double *tau);
+                                             int64_t lda, szg_tau *tau);
 SZG_CHECK_RESULT szg_status szg_toeplitzness_complex(szg_context *context, int64_t n,
-                                                     const szg_c64 *a, int64_t lda, double *tau);
-/* The same from the projection `part` and the whole matrix's Frobenius norm. */
-SZG_CHECK_RESULT szg_status szg_toeplitz_share(szg_context *context, const szg_toeplitz *part,
-                                               double whole, double *tau);
+                                                     const szg_c64 *a, int64_t lda, szg_tau *tau);
+/* The same from the projection `part` and the Frobenius norm of what it leaves, ||L - P_T L||_F, a
+ * sum of n^2 squares. */
+SZG_CHECK_RESULT szg_status szg_toeplitzness_of_parts(szg_context *context,
+                                                      const szg_toeplitz *part, double rest,
+                                                      szg_tau *tau);
+
+/* NULL, or the sentence that belongs beside a sampled number. */
+const char *szg_tau_note(const szg_tau *tau);
 
 SZG_END_DECLS
 

@@ -21,7 +21,7 @@ typedef struct head_result {
     szg_spectrum eigenvalues, singular;
     bool has_positions;
     szg_spectrum position_eigenvalues, position_singular;
-    double toeplitzness;
+    szg_tau toeplitzness;
     szg_range range;
     szg_c64 *samples;
     szg_rotary rotary;
@@ -122,10 +122,8 @@ static szg_status analyse_positions(szg_context *context, const head_job *job, c
                  done);
     SZG_TRY_GOTO(status, analyse_symbol(context, &factored, job->options->samples, result), done);
     status = szg_factored_toeplitzness(context, &factored, &result->toeplitzness);
-    if (status == SZG_EDOMAIN) { /* the zero matrix */
-        result->toeplitzness = NAN;
+    if (status == SZG_EDOMAIN) /* the zero matrix: NaN */
         status = SZG_OK;
-    }
 done:
     szg_memory_free(a);
     return status;
@@ -215,7 +213,7 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
     key.matrix = "position";
     SZG_TRY(rows_spectra(context, tables, &key, &result->position_eigenvalues,
                          &result->position_singular, job->positions));
-    SZG_TRY(rows_symbol(context, tables, &key, result->toeplitzness, &result->range));
+    SZG_TRY(rows_symbol(context, tables, &key, &result->toeplitzness, &result->range));
     return result->samples
                ? rows_samples(context, tables, &key, job->options->samples, result->samples)
                : SZG_OK;

@@ -204,7 +204,7 @@ szg_status rows_spectra(szg_context *context, szg_checkpoint_tables *tables, con
     SZG_TRY(szg_summary_of(context, eigenvalues, singular, &summary));
     summary.rank = numerical_rank(singular, side);
     const szg_summary_labels labels = {key->source, key->layer, key->head, key->matrix, "none"};
-    SZG_TRY(szg_summary_add(context, tables->summary, &labels, &summary, NAN, NULL));
+    SZG_TRY(szg_summary_add(context, tables->summary, &labels, &summary, NULL, NULL));
     if (summary.note)
         SZG_TRY(szg_table_note(context, tables->summary, "%s", summary.note));
     SZG_TRY(szg_table_note(context, tables->summary,
@@ -214,8 +214,16 @@ szg_status rows_spectra(szg_context *context, szg_checkpoint_tables *tables, con
     return add_values(context, tables->spectra, key, singular);
 }
 
+static szg_status set_toeplitzness(szg_context *context, szg_table *summary, const szg_tau *tau) {
+    if (isnan(tau->value))
+        return szg_table_note(context, summary, "the zero matrix has no toeplitzness");
+    SZG_TRY(szg_table_set_real(context, summary, "toeplitzness", tau->value));
+    SZG_TRY(szg_table_set_real(context, summary, "toeplitzness_error", tau->error));
+    return szg_tau_note(tau) ? szg_table_note(context, summary, "%s", szg_tau_note(tau)) : SZG_OK;
+}
+
 szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                       double toeplitzness, const szg_range *range) {
+                       const szg_tau *toeplitzness, const szg_range *range) {
     szg_table *summary = tables->summary, *table = tables->range;
     const struct {
         const char *column, *summary_column;
@@ -224,10 +232,7 @@ szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables, cons
                 {"min_hi", "symbol_min_hi", range->min.hi},
                 {"max_lo", "symbol_max_lo", range->max.lo},
                 {"max_hi", "symbol_max_hi", range->max.hi}};
-    if (isnan(toeplitzness))
-        SZG_TRY(szg_table_note(context, summary, "the zero matrix has no toeplitzness"));
-    else
-        SZG_TRY(szg_table_set_real(context, summary, "toeplitzness", toeplitzness));
+    SZG_TRY(set_toeplitzness(context, summary, toeplitzness));
     SZG_TRY(add_row(context, table, key));
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         SZG_TRY(szg_table_set_real(context, summary, ends[i].summary_column, ends[i].value));

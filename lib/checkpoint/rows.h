@@ -26,7 +26,7 @@ SZG_CHECK_RESULT szg_status rows_spectra(szg_context *context, szg_checkpoint_ta
 /* Completes the latest row of `summary` with toeplitzness (NaN: none) and the range of |symbol|,
  * and adds a row of `range`. */
 SZG_CHECK_RESULT szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables,
-                                        const row_key *key, double toeplitzness,
+                                        const row_key *key, const szg_tau *toeplitzness,
                                         const szg_range *range);
 SZG_CHECK_RESULT szg_status rows_samples(szg_context *context, szg_checkpoint_tables *tables,
                                          const row_key *key, int64_t count, const szg_c64 *samples);

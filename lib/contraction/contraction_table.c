@@ -42,7 +42,7 @@ typedef struct number_columns {
 static void fill_columns(const char *suffix, number_columns *own, szg_column *columns) {
     const szg_summary empty = {0};
     szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
-    szg_summary_numbers(&empty, NAN, NULL, numbers);
+    szg_summary_numbers(&empty, NULL, NULL, numbers);
     for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++) {
         snprintf(own->name[i], sizeof own->name[i], "%s%s", numbers[i].column, suffix);
         snprintf(own->doc[i], sizeof own->doc[i], "%s%s",
@@ -99,7 +99,7 @@ static szg_status set_numbers(szg_context *context, szg_table *table,
                               const szg_matrix_report *report, const char *suffix) {
     szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
     char name[NAME];
-    szg_summary_numbers(&report->summary, report->toeplitzness, &report->symbol, numbers);
+    szg_summary_numbers(&report->summary, &report->toeplitzness, &report->symbol, numbers);
     for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++) {
         snprintf(name, NAME, "%s%s", numbers[i].column, suffix);
         SZG_TRY(szg_summary_set(context, table, name, &numbers[i]));
@@ -113,6 +113,12 @@ static szg_status set_notes(szg_context *context, szg_table *table,
         SZG_TRY(szg_table_note(context, table, "no ratios: the content is the zero matrix"));
     if (contraction->content.hermitian_part && !contraction->coupled.hermitian_part)
         SZG_TRY(szg_table_note(context, table, "content " REPORT_HERMITIAN_PART));
+    if (szg_tau_note(&contraction->content.toeplitzness))
+        SZG_TRY(szg_table_note(context, table, "content: %s",
+                               szg_tau_note(&contraction->content.toeplitzness)));
+    if (szg_tau_note(&contraction->coupled.toeplitzness))
+        SZG_TRY(szg_table_note(context, table, "coupled: %s",
+                               szg_tau_note(&contraction->coupled.toeplitzness)));
     if (contraction->coupled.note[0])
         SZG_TRY(szg_table_note(context, table, "%s", contraction->coupled.note));
     return SZG_OK;

@@ -231,7 +231,8 @@ static szg_status run(szg_context *context, kernel_job *job) {
     SZG_TRY(open_toeplitz(context, job));
     SZG_TRY(szg_theorem_of_encoding(context, &job->facts, &report->theorem));
     bool toeplitz = job->facts.form != SZG_FORM_NOT_TOEPLITZ;
-    report->toeplitzness = toeplitz && job->facts.form != SZG_FORM_ZERO ? 1 : NAN;
+    bool known = toeplitz && job->facts.form != SZG_FORM_ZERO;
+    report->toeplitzness = known ? (szg_tau){1, 0, false} : (szg_tau){NAN, NAN, false};
     SZG_TRY(spectra(context, job));
     SZG_TRY(report_summarise(context, job->n, report));
     SZG_TRY(symbol(context, job));

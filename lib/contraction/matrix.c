@@ -10,7 +10,7 @@ static const szg_report_options defaults;
 szg_status report_no_zero(szg_status status, szg_matrix_report *report) {
     if (status != SZG_EDOMAIN)
         return status;
-    report->toeplitzness = NAN;
+    report->toeplitzness = (szg_tau){NAN, NAN, false};
     report_note(report, "the zero matrix has no toeplitzness");
     return SZG_OK;
 }
@@ -65,7 +65,7 @@ static szg_status dense_spectra(szg_context *context, int64_t n, const double *a
 
 szg_status report_part_symbol(szg_context *context, const szg_toeplitz *part,
                               const szg_report_options *options, szg_matrix_report *report) {
-    if (isnan(report->toeplitzness) || options->no_symbol ||
+    if (isnan(report->toeplitzness.value) || options->no_symbol ||
         szg_toeplitz_size(part) > SZG_REPORT_SYMBOL_LIMIT)
         return SZG_OK;
     report->toeplitz_part = true;
@@ -164,7 +164,7 @@ static szg_status factored_toeplitz_part(szg_context *context, const szg_factore
                                          const szg_report_options *options,
                                          szg_matrix_report *report) {
     SZG_TRY(report_toeplitzness(context, f, report));
-    if (options->no_symbol || isnan(report->toeplitzness))
+    if (options->no_symbol || isnan(report->toeplitzness.value))
         return SZG_OK;
     if (f->n > SZG_REPORT_SYMBOL_LIMIT) {
         report_note(report, "no symbol range of the Toeplitz part above N = %d",

@@ -41,7 +41,7 @@ static szg_status fill_part(szg_context *context, int64_t n, const szg_logit_num
     szg_toeplitz *part;
     SZG_TRY(szg_toeplitz_open_means(context, n, x->means, &part));
     szg_status status = report_no_zero(
-        szg_toeplitz_share(context, part, x->frobenius, &report->toeplitzness), report);
+        szg_toeplitzness_of_parts(context, part, x->rest_frobenius, &report->toeplitzness), report);
     if (status == SZG_OK)
         status = report_part_symbol(context, part, options, report);
     szg_toeplitz_close(&part);

@@ -26,9 +26,10 @@ static const szg_column tail_columns[TAIL_COLUMNS] = {
     {"note", SZG_TEXT, "what a reader must know"},
 };
 
-void szg_summary_numbers(const szg_summary *s, double toeplitzness, const szg_range *symbol,
+void szg_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness, const szg_range *symbol,
                          szg_summary_number *out) {
     const szg_range none = {{NAN, NAN}, {NAN, NAN}, NAN, NAN, NULL};
+    const szg_tau missing = {NAN, NAN, false}, *tau = toeplitzness ? toeplitzness : &missing;
     const szg_range *range = symbol && symbol->method ? symbol : &none;
     const szg_summary_number numbers[SZG_SUMMARY_NUMBERS] = {
         {"rank", "rank by structure; of weights, singular values above n eps sigma_max",
@@ -45,7 +46,9 @@ void szg_summary_numbers(const szg_summary *s, double toeplitzness, const szg_ra
         {"effective_rank", "exponential of the entropy of the singular values", s->effective_rank,
          false, false},
         {"toeplitzness", "share of the squared Frobenius norm that the Toeplitz part holds",
-         toeplitzness, false, false},
+         tau->value, false, false},
+        {"toeplitzness_error", "bound of the absolute error of toeplitzness, see docs/spectra.md",
+         tau->error, false, false},
         {"symbol_min_lo", "certified lower bound of the symbol's minimum, or its modulus's",
          range->min.lo, false, false},
         {"symbol_min_hi", "certified upper bound of the symbol's minimum, or its modulus's",
@@ -73,7 +76,7 @@ szg_status szg_summary_table(szg_context *context, szg_table **out) {
     szg_column columns[HEAD_COLUMNS + SZG_SUMMARY_NUMBERS - 1 + TAIL_COLUMNS];
     const szg_summary empty = {0};
     szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
-    szg_summary_numbers(&empty, NAN, NULL, numbers);
+    szg_summary_numbers(&empty, NULL, NULL, numbers);
     int64_t count = HEAD_COLUMNS;
     memcpy(columns, head_columns, sizeof head_columns);
     for (int i = 0; i < SZG_SUMMARY_NUMBERS - 1; i++)
@@ -100,7 +103,7 @@ static szg_status set_method(szg_context *context, szg_table *table, const char 
 }
 
 szg_status szg_summary_add(szg_context *context, szg_table *table, const szg_summary_labels *labels,
-                           const szg_summary *summary, double toeplitzness,
+                           const szg_summary *summary, const szg_tau *toeplitzness,
                            const szg_range *symbol) {
     szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
     szg_summary_numbers(summary, toeplitzness, symbol, numbers);
@@ -114,6 +117,8 @@ szg_status szg_summary_add(szg_context *context, szg_table *table, const szg_sum
     SZG_TRY(szg_table_set_integer(context, table, "n", summary->n));
     for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++)
         SZG_TRY(szg_summary_set(context, table, numbers[i].column, &numbers[i]));
+    if (toeplitzness && szg_tau_note(toeplitzness))
+        SZG_TRY(szg_table_note(context, table, "%s", szg_tau_note(toeplitzness)));
     SZG_TRY(szg_table_set_text(context, table, "theorem", labels->theorem));
     return set_method(context, table, summary->method);
 }

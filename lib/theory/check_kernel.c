@@ -62,7 +62,10 @@ static szg_status share_block(szg_context *context, void *job, int64_t block, in
     szg_random_fill_normal(&stream, 0, D * D, m);
     SZG_TRY(szg_gemm(context, 'n', 'n', N, D, D, 1.0, share->p, D, m, D, 0.0, pm, D));
     SZG_TRY(szg_gemm(context, 'n', 't', N, N, D, 1.0, pm, D, share->p, D, 0.0, l, N));
-    return szg_toeplitzness(context, N, l, N, &share->tau[block]);
+    szg_tau tau;
+    SZG_TRY(szg_toeplitzness(context, N, l, N, &tau));
+    share->tau[block] = tau.value;
+    return SZG_OK;
 }
 
 static szg_status toeplitz_share(claims_run *run, double *mean, double *deviation) {

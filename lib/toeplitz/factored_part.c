@@ -7,9 +7,9 @@
 #include "factored_private.h"
 
 enum {
-    GROUP = 8,         /* columns that are read together: a cache line of a row */
-    COLUMN_BLOCKS = 8, /* partial sums, whatever the number of threads */
-    ROWS = 256         /* rows of one step of the running Gram matrix */
+    GROUP = 8,               /* columns that are read together: a cache line of a row */
+    COLUMN_BLOCKS = 8,       /* partial sums, whatever the number of threads */
+    ROWS = SZG_FACTORED_STEP /* rows of one step of the running Gram matrix */
 };
 
 /* The sums of A B^T along diagonals are correlations of columns, sum_t sum_i A_{i+k,t} B_{i,t}.
@@ -107,8 +107,7 @@ end:
     return status;
 }
 
-/* Sums along the diagonals of L itself, 2 n - 1 of them. */
-static szg_status diagonal_sums(szg_context *context, const szg_factored *f, double **out) {
+szg_status szg_factored_diagonal_sums(szg_context *context, const szg_factored *f, double **out) {
     double *sums;
     SZG_TRY(szg_memory_alloc(context, 2 * f->n - 1, sizeof *sums, &sums));
     szg_status status = f->d > 0 ? low_rank_sums(context, f, sums) : SZG_OK;
@@ -132,7 +131,7 @@ szg_status szg_factored_toeplitz_part(szg_context *context, const szg_factored *
     *out = NULL;
     SZG_TRY(szg_factored_check_finite(context, f));
     double *sums;
-    SZG_TRY(diagonal_sums(context, f, &sums));
+    SZG_TRY(szg_factored_diagonal_sums(context, f, &sums));
     for (int64_t k = 1 - f->n; k < f->n; k++)
         sums[k + f->n - 1] /= (double)(f->n - (k < 0 ? -k : k));
     szg_status status = szg_toeplitz_open_real(context, f->n, f->n, sums, out);
@@ -183,8 +182,7 @@ static szg_status full_square(szg_context *context, const szg_factored *f, const
     return SZG_OK;
 }
 
-/* ||M o A B^T||_F^2 */
-static szg_status low_rank_square(szg_context *context, const szg_factored *f, double *out) {
+szg_status szg_factored_low_rank_square(szg_context *context, const szg_factored *f, double *out) {
     *out = 0;
     if (f->d == 0)
         return SZG_OK;
@@ -207,7 +205,7 @@ static szg_status bias_square(szg_context *context, const szg_factored *f, doubl
     double *sums;
     szg_factored without = *f;
     without.bias = NULL;
-    SZG_TRY(diagonal_sums(context, &without, &sums));
+    SZG_TRY(szg_factored_diagonal_sums(context, &without, &sums));
     for (int64_t k = f->causal ? 0 : 1 - f->n; k < f->n; k++) {
         double a = szg_toeplitz_at(f->bias, k).re;
         *out += a * (2 * sums[k + f->n - 1] + (double)(f->n - (k < 0 ? -k : k)) * a);
@@ -220,7 +218,7 @@ szg_status szg_factored_norm_frobenius(szg_context *context, const szg_factored 
     *out = NAN;
     SZG_TRY(szg_factored_check_finite(context, f));
     double low_rank, bias;
-    SZG_TRY(low_rank_square(context, f, &low_rank));
+    SZG_TRY(szg_factored_low_rank_square(context, f, &low_rank));
     SZG_TRY(bias_square(context, f, &bias));
     double square = low_rank + bias;
     if (!isfinite(square))
@@ -228,15 +226,4 @@ szg_status szg_factored_norm_frobenius(szg_context *context, const szg_factored 
                         "factored matrix: the square of the Frobenius norm overflows");
     *out = sqrt(fmax(square, 0));
     return SZG_OK;
-}
-
-szg_status szg_factored_toeplitzness(szg_context *context, const szg_factored *f, double *tau) {
-    *tau = NAN;
-    double norm;
-    SZG_TRY(szg_factored_norm_frobenius(context, f, &norm));
-    szg_toeplitz *part;
-    SZG_TRY(szg_factored_toeplitz_part(context, f, &part));
-    szg_status status = szg_toeplitz_share(context, part, norm, tau);
-    szg_toeplitz_close(&part);
-    return status;
 }

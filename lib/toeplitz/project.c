@@ -21,26 +21,32 @@ static szg_status check_square(szg_context *context, int64_t n, int width, const
     return SZG_OK;
 }
 
-/* Component `part` of the mean of the diagonal i - j = lag. Neumaier's summation, so that the zeros
- * of Toeplitz parts are zeros. */
-static double diagonal_mean(int64_t n, int width, int part, const double *a, int64_t lda,
+/* A component of a diagonal: count numbers, `step` doubles apart. */
+typedef struct diagonal {
+    int64_t count, step;
+    const double *at;
+} diagonal;
+
+static diagonal diagonal_of(int64_t n, int width, int part, const double *a, int64_t lda,
                             int64_t lag) {
-    int64_t count = n - (lag < 0 ? -lag : lag);
-    const double *at = a + (lag > 0 ? lag * lda : -lag) * width + part;
-    int64_t step = (lda + 1) * width;
-    double scale = 1.0 / (double)count, sum = 0, lost = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double x = at[i * step], next = sum + x;
+    return (diagonal){.count = n - (lag < 0 ? -lag : lag),
+                      .step = (lda + 1) * width,
+                      .at = a + (lag > 0 ? lag * lda : -lag) * width + part};
+}
+
+/* The mean times `scale`, a power of two. Neumaier's summation, so that the zeros of Toeplitz parts
+ * are zeros: off by u |mean|, and by count^2 u^2 times the mean modulus. */
+static double diagonal_mean(const diagonal *d, double scale) {
+    double sum = 0, lost = 0;
+    for (int64_t i = 0; i < d->count; i++) {
+        double x = d->at[i * d->step] * scale, next = sum + x;
         lost += fabs(sum) >= fabs(x) ? (sum - next) + x : (x - next) + sum;
         sum = next;
     }
     if (isfinite(sum))
-        return (sum + lost) / (double)count;
-    /* The sum overflows, its mean does not. */
-    sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += at[i * step] * scale;
-    return sum;
+        return (sum + lost) / (double)d->count;
+    /* The sum overflows, its mean does not: no count of numbers reaches 2^64. */
+    return 0x1p64 * diagonal_mean(d, 0x1p-64 * scale);
 }
 
 static szg_status means(szg_context *context, int64_t n, int width, const double *a, int64_t lda,
@@ -48,8 +54,10 @@ static szg_status means(szg_context *context, int64_t n, int width, const double
     SZG_TRY(check_square(context, n, width, a, lda));
     SZG_TRY(szg_memory_alloc(context, 2 * n - 1, sizeof(double) * (size_t)width, out));
     for (int64_t lag = 1 - n; lag < n; lag++)
-        for (int part = 0; part < width; part++)
-            (*out)[(lag + n - 1) * width + part] = diagonal_mean(n, width, part, a, lda, lag);
+        for (int part = 0; part < width; part++) {
+            diagonal d = diagonal_of(n, width, part, a, lda, lag);
+            (*out)[(lag + n - 1) * width + part] = diagonal_mean(&d, 1);
+        }
     return SZG_OK;
 }
 
@@ -92,39 +100,67 @@ szg_status szg_toeplitz_project_complex(szg_context *context, int64_t n, const s
     return status;
 }
 
-static double norm_frobenius(int64_t n, int width, const double *a, int64_t lda) {
-    double norm = 0;
+/* ---- Toeplitzness ---- */
+
+static double largest_entry(int64_t n, int width, const double *a, int64_t lda) {
+    double largest = 0;
     for (int64_t i = 0; i < n; i++)
-        norm = hypot(norm, szg_norm(n * width, a + i * lda * width));
-    return norm;
+        for (int64_t j = 0; j < n * width; j++)
+            largest = fmax(largest, fabs(a[i * lda * width + j]));
+    return largest;
 }
 
-szg_status szg_toeplitz_share(szg_context *context, const szg_toeplitz *part, double whole,
-                              double *tau) {
-    *tau = NAN;
-    if (!(whole > 0))
-        return szg_fail(context, SZG_EDOMAIN, "toeplitzness: the matrix is 0 and has none");
-    double ratio = szg_toeplitz_norm_frobenius(part) / whole;
-    *tau = fmin(ratio * ratio, 1);
-    return SZG_OK;
+/* The mean first, then squared deviations from it: a mean that is off by e adds count e^2. */
+static void split_diagonal(const diagonal *d, double scale, szg_split *split) {
+    double mean = diagonal_mean(d, scale), rest = 0;
+    for (int64_t i = 0; i < d->count; i++) {
+        double deviation = d->at[i * d->step] * scale - mean;
+        rest += deviation * deviation;
+    }
+    split->part += (double)d->count * mean * mean;
+    split->rest += rest;
+}
+
+/* Squares of the parts of a matrix whose largest entry is near 1. Sums run over a diagonal, then
+ * over at most 4 n components of diagonals. A mean is off by 2 u |mean| and n^2 u^2 times the mean
+ * modulus, which in the Frobenius norm is `off` at most. */
+static szg_status split_dense(szg_context *context, int64_t n, int width, const double *a,
+                              int64_t lda, szg_tau *out) {
+    *out = (szg_tau){NAN, NAN, false};
+    SZG_TRY(check_square(context, n, width, a, lda));
+    double scale = szg_unit_scale(largest_entry(n, width, a, lda)), count = (double)n;
+    szg_split split = {0};
+    for (int64_t lag = 1 - n; lag < n; lag++)
+        for (int part = 0; part < width; part++) {
+            diagonal d = diagonal_of(n, width, part, a, lda, lag);
+            split_diagonal(&d, scale, &split);
+        }
+    double unit = ROUNDING, sums = (5 * count + 8) * unit;
+    double off =
+        2 * unit * sqrt(split.part) + count * unit * (count * unit) * sqrt(split.part + split.rest);
+    split.part_error = sums * split.part + off * (2 * sqrt(split.part) + off);
+    split.rest_error = sums * split.rest + off * off;
+    return szg_split_tau(context, &split, out);
 }
 
 szg_status szg_toeplitzness(szg_context *context, int64_t n, const double *a, int64_t lda,
-                            double *tau) {
-    *tau = NAN;
-    szg_toeplitz *part;
-    SZG_TRY(szg_toeplitz_project(context, n, a, lda, &part));
-    szg_status status = szg_toeplitz_share(context, part, norm_frobenius(n, 1, a, lda), tau);
-    szg_toeplitz_close(&part);
-    return status;
+                            szg_tau *out) {
+    return split_dense(context, n, 1, a, lda, out);
 }
 
 szg_status szg_toeplitzness_complex(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
-                                    double *tau) {
-    *tau = NAN;
-    szg_toeplitz *part;
-    SZG_TRY(szg_toeplitz_project_complex(context, n, a, lda, &part));
-    szg_status status = szg_toeplitz_share(context, part, norm_frobenius(n, 2, &a->re, lda), tau);
-    szg_toeplitz_close(&part);
-    return status;
+                                    szg_tau *out) {
+    return split_dense(context, n, 2, &a->re, lda, out);
+}
+
+szg_status szg_toeplitzness_of_parts(szg_context *context, const szg_toeplitz *part, double rest,
+                                     szg_tau *out) {
+    double norm = szg_toeplitz_norm_frobenius(part), scale = szg_unit_scale(fmax(norm, rest));
+    double n = (double)szg_toeplitz_size(part), sums = (n * n + 8) * ROUNDING;
+    szg_split split = {.part = norm * scale * (norm * scale),
+                       .rest = rest * scale * (rest * scale)};
+    double off = 2 * ROUNDING * sqrt(split.part);
+    split.part_error = sums * split.part;
+    split.rest_error = sums * split.rest + off * off;
+    return szg_split_tau(context, &split, out);
 }

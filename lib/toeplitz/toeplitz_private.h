@@ -68,10 +68,26 @@ SZG_CHECK_RESULT szg_status szg_toeplitz_multiply(szg_context *context, const sz
 SZG_CHECK_RESULT szg_status szg_toeplitz_check_vectors(szg_context *context, int64_t n, char op,
                                                        int64_t batch, int64_t ldx, int64_t ldy);
 
+/* The power of two, which costs no rounding, that brings `largest` > 0 to [1, 2); 1 for 0. Numbers
+ * that are not normal come below that. */
+double szg_unit_scale(double largest);
+
 /* Euclidean norm of `count` numbers without overflow or underflow on the way. */
 double szg_norm(int64_t count, const double *x);
 
 /* sum x_i y_i in eight lanes: vectorises, and the order of summation is fixed. */
 double szg_dot(int64_t count, const double *x, const double *y);
+
+#define ROUNDING 0x1p-53 /* u: the relative error of one operation */
+
+/* Squared Frobenius norms of a matrix's Toeplitz part and of the rest, in any common unit, and
+ * bounds of their errors. */
+typedef struct szg_split {
+    double part, rest, part_error, rest_error;
+} szg_split;
+
+/* SZG_EDOMAIN: both squares are 0. */
+SZG_CHECK_RESULT szg_status szg_split_tau(szg_context *context, const szg_split *split,
+                                          szg_tau *out);
 
 #endif

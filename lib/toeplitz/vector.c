@@ -2,15 +2,19 @@
 
 #include "toeplitz_private.h"
 
+double szg_unit_scale(double largest) {
+    if (!(largest > 0) || !isfinite(largest))
+        return 1;
+    return ldexp(1, -ilogb(largest) > 1022 ? 1022 : -ilogb(largest));
+}
+
 double szg_norm(int64_t count, const double *x) {
     double largest = 0;
     for (int64_t i = 0; i < count; i++)
         largest = fmax(largest, fabs(x[i]));
     if (largest == 0 || !isfinite(largest))
         return largest;
-    /* A power of two costs no rounding. */
-    double scale = ldexp(1, -ilogb(largest) > 1022 ? 1022 : -ilogb(largest));
-    double sum = 0;
+    double scale = szg_unit_scale(largest), sum = 0;
     for (int64_t i = 0; i < count; i++)
         sum += x[i] * scale * (x[i] * scale);
     return sqrt(sum) / scale;

@@ -106,7 +106,8 @@ static void check_positions(const head_fixture *fixture, int64_t layer, int64_t 
                             const row_pair *rows, int64_t n, const double *p) {
     oracle_head oracle = {fixture->facts.head_size, fixture->facts.model_size, (double *)rows->q,
                           (double *)rows->k};
-    double *dense = oracle_product(&oracle, n, p), tau;
+    double *dense = oracle_product(&oracle, n, p);
+    szg_tau tau;
     check_spectra(&fixture->tables, layer, head, "position", n, dense, oracle_error(&oracle, n, p));
     int64_t row = find_row(fixture->tables.summary, layer, head, "position");
     szg_status status = szg_toeplitzness(test_context(), n, dense, n, &tau);
@@ -114,7 +115,7 @@ static void check_positions(const head_fixture *fixture, int64_t layer, int64_t 
         ck_assert(isnan(cell(fixture->tables.summary, row, "toeplitzness")));
     } else {
         ck_szg_ok(status);
-        ck_close(cell(fixture->tables.summary, row, "toeplitzness"), tau,
+        ck_close(cell(fixture->tables.summary, row, "toeplitzness"), tau.value,
                  tau_error(&oracle, n, p, norm_of(n * n, dense)));
     }
     szg_table *summary = fixture->tables.summary;

@@ -245,17 +245,19 @@ START_TEST(table_rows) {
                 {"stable_rank", 9},
                 {"effective_rank", 10},
                 {"toeplitzness", 0.5},
+                {"toeplitzness_error", 0.25},
                 {"symbol_min_lo", 14},
                 {"symbol_min_hi", 15},
                 {"symbol_max_lo", 16},
                 {"symbol_max_hi", 17},
                 {"residual", 13},
                 {"condition", INFINITY}};
+    const szg_tau tau = {0.5, 0.25, true};
     const szg_range symbol = {{14, 15}, {16, 17}, 18, 19, "by hand"};
     const szg_summary_labels labels = {"file", 20, 21, "qk", "none"};
     szg_table *table;
     ck_szg_ok(szg_summary_table(test_context(), &table));
-    ck_szg_ok(szg_summary_add(test_context(), table, &labels, &numbers, 0.5, &symbol));
+    ck_szg_ok(szg_summary_add(test_context(), table, &labels, &numbers, &tau, &symbol));
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         ck_assert(szg_table_get_real(table, 0, column_of(table, want[i].column)) == want[i].value);
     static const char *const texts[][2] = {
@@ -263,12 +265,14 @@ START_TEST(table_rows) {
     for (int i = 0; i < 4; i++)
         ck_assert_str_eq(szg_table_get_text(table, 0, column_of(table, texts[i][0])), texts[i][1]);
     ck_assert_str_eq(szg_table_column(table, szg_table_columns(table) - 1)->name, "note");
+    const char *note = szg_table_get_text(table, 0, column_of(table, "note"));
+    ck_assert(note && strstr(note, "64 Gaussian vectors"));
     /* What does not exist is an empty cell. */
     szg_summary none = numbers;
     none.rank = -1;
     none.width = NAN;
     const szg_summary_labels bare = {"file", -1, -1, NULL, NULL};
-    ck_szg_ok(szg_summary_add(test_context(), table, &bare, &none, NAN, NULL));
+    ck_szg_ok(szg_summary_add(test_context(), table, &bare, &none, NULL, NULL));
     static const char *const empty[] = {"layer", "head",         "matrix",        "rank",
                                         "width", "toeplitzness", "symbol_min_lo", "theorem"};
     for (int i = 0; i < 8; i++)

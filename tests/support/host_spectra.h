@@ -41,6 +41,16 @@ static inline void host_means(int64_t n, const double *a, double *means) {
     }
 }
 
+static inline void host_rest(int64_t n, const double *a, szg_logit_numbers *out) {
+    long double square = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            long double rest = (long double)a[i * n + j] - out->means[i - j + n - 1];
+            square += rest * rest;
+        }
+    out->rest_frobenius = (double)sqrtl(square);
+}
+
 /* `room`: host_numbers_room(n) numbers, which the result points to. */
 static inline szg_status host_numbers(szg_context *context, int64_t n, const double *a,
                                       double *room, szg_logit_numbers *out) {
@@ -55,6 +65,7 @@ static inline szg_status host_numbers(szg_context *context, int64_t n, const dou
     if (out->infinite >= 0)
         return SZG_OK;
     host_means(n, a, room + 2 * n);
+    host_rest(n, a, out);
     SZG_TRY(szg_memory_alloc(context, 2 * n * n, sizeof *part, &part));
     gram = part + n * n;
     for (int64_t i = 0; i < n; i++)

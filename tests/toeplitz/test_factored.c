@@ -56,7 +56,7 @@ static void check_products(const sample *s, uint32_t step) {
 static void check_numbers(const sample *s) {
     szg_context *context = test_context();
     int64_t n = s->f.n, ld = n + 1;
-    double *dense = new_numbers(n * ld), *diagonal = new_numbers(n), norm, tau;
+    double *dense = new_numbers(n * ld), *diagonal = new_numbers(n), norm;
     double bound = 20 * (double)(n + s->f.d) * EPS * s->size;
     ck_szg_ok(szg_factored_dense(context, &s->f, dense, ld));
     ck_szg_ok(szg_factored_diagonal(context, &s->f, diagonal));
@@ -76,10 +76,10 @@ static void check_numbers(const sample *s) {
     ck_close(norm * norm, exact * exact, bound * s->size);
     double tau_bound = toeplitzness_error(&s->f, exact);
     if (tau_bound < 1) { /* else what is left of the matrix is rounding */
-        double dense_tau;
+        szg_tau tau, dense_tau;
         ck_szg_ok(szg_factored_toeplitzness(context, &s->f, &tau));
         ck_szg_ok(szg_toeplitzness(context, n, s->dense, n, &dense_tau));
-        ck_close(tau, dense_tau, tau_bound);
+        ck_close(tau.value, dense_tau.value, tau_bound);
     }
     szg_toeplitz_close(&part);
     szg_toeplitz_close(&want);
@@ -144,9 +144,198 @@ START_TEST(rotary_logits_are_factored) {
 }
 END_TEST
 
+/* ---- Toeplitzness ---- */
+
+/* Factors of a Toeplitz matrix: a constant one, or the rotary one of constant queries and keys; or
+ * of any matrix. */
+typedef enum content { CONSTANT, ROTARY, ANY, CONTENTS } content;
+
+static void fill_factor(content kind, int64_t n, int64_t d, const double *numbers, double *out) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t t = 0; t < d; t++) {
+            double angle = (double)i * pow(10, -(double)(t / 2)), c = cos(angle), s = sin(angle);
+            const double *pair = numbers + t / 2 * 2;
+            out[i * d + t] = kind == CONSTANT ? numbers[t]
+                             : kind == ANY    ? numbers[i * d + t]
+                             : t % 2          ? s * pair[0] + c * pair[1]
+                                              : c * pair[0] - s * pair[1];
+        }
+}
+
+/* Noise of `size` on A. d is even. */
+static void open_content(uint32_t step, content kind, int64_t n, int64_t d, double size, bool bias,
+                         bool causal, sample *s) {
+    double *numbers = random_numbers(step, 3 * n * d);
+    *s = (sample){.a = new_numbers(n * d), .b = new_numbers(n * d)};
+    fill_factor(kind, n, d, numbers, s->a);
+    fill_factor(kind, n, d, numbers + n * d, s->b);
+    for (int64_t at = 0; at < n * d; at++)
+        s->a[at] += size * numbers[2 * n * d + at];
+    if (bias)
+        s->bias = random_toeplitz(step + 1, SZG_TOEPLITZ_REAL, n, n);
+    s->f = (szg_factored){n, d, s->a, d, s->b, d, s->bias, causal};
+    szg_memory_free(numbers);
+}
+
+/* 1 - tau of the matrix whose factors are exact, and S / ||L||_F, S = sum_t |A_t| |B_t|. */
+static long double exact_rest(const szg_factored *f, double *spread) {
+    int64_t n = f->n;
+    long double *a = (long double *)new_numbers(2 * n * n), whole = 0, size = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < (f->causal ? i + 1 : n); j++) {
+            long double x = f->bias ? szg_toeplitz_at(f->bias, i - j).re : 0;
+            for (int64_t t = 0; t < f->d; t++)
+                x += (long double)f->a[i * f->lda + t] * f->b[j * f->ldb + t];
+            a[i * n + j] = x;
+            whole += x * x;
+        }
+    for (int64_t t = 0; t < f->d; t++) {
+        long double left = 0, right = 0;
+        for (int64_t i = 0; i < n; i++) {
+            left += (long double)f->a[i * f->lda + t] * f->a[i * f->lda + t];
+            right += (long double)f->b[i * f->ldb + t] * f->b[i * f->ldb + t];
+        }
+        size += sqrtl(left) * sqrtl(right);
+    }
+    *spread = (double)(size / sqrtl(whole));
+    long double rest = oracle_rest(n, 1, a);
+    szg_memory_free(a);
+    return rest;
+}
+
+/* Entries that are off by e S, e = (d + 1) u, and sums of 3 n terms and a few move the norms of
+ * both parts by `off` of the whole at most; first order and second order by that, see
+ * factored_split.c. A long double is 2^11 times as exact. */
+static void check_tau(const szg_factored *f, szg_tau *tau) {
+    double spread, u = EPS / 2, n = (double)f->n;
+    long double rest = exact_rest(f, &spread);
+    szg_status status = szg_factored_toeplitzness(test_context(), f, tau);
+    if (isnan(rest)) {
+        ck_assert_int_eq(status, SZG_EDOMAIN);
+        return;
+    }
+    ck_szg_ok(status);
+    ck_assert(tau->value >= 0 && tau->value <= 1);
+    /* Six standard errors of a sample. */
+    ck_close(tau->value, (double)(1 - rest), (tau->sampled ? 6 : 1 + 0x1p-9) * tau->error);
+    double off = ((double)f->d + 1 + 3 * n + 272) * u * fmax(spread, 1);
+    if (f->n <= SZG_FACTORED_TILES)
+        ck_assert(tau->error <= fmin(1, 2 * EPS + 8 * off * sqrt((double)rest) + 20 * off * off));
+}
+
+START_TEST(toeplitzness_is_right_near_one) {
+    static const int64_t sizes[] = {1, 2, 3, 16, 37, 127, 128, 129, 257, 300};
+    for (uint32_t trial = 0; trial < (uint32_t)test_trials(17 * 12); trial++) {
+        sample s;
+        szg_tau tau;
+        double size = trial % 17 ? pow(10, -(double)(trial % 17)) : 0;
+        open_content(trial, trial % CONTENTS, sizes[trial % 10], 2 + trial / 3 % 4 * 2, size,
+                     trial / 2 % 2, trial / 5 % 2, &s);
+        check_tau(&s.f, &tau);
+        ck_assert(!tau.sampled);
+        close_sample(&s);
+    }
+}
+END_TEST
+
+/* On both sides of the switch from tiles to QR factors and running Gram matrices. Noise of 1e-6
+ * leaves 1 - tau near 1e-12, below what a difference of squares can see: a sample, of relative
+ * standard error sqrt(2 / 64). */
+START_TEST(toeplitzness_at_the_switch) {
+    static const struct {
+        int64_t n;
+        content kind;
+        double size;
+        bool bias, causal;
+    } cases[] = {{2047, ANY, 0, true, false},       {2048, ROTARY, 1e-6, false, true},
+                 {2048, CONSTANT, 0, false, false}, {2049, ANY, 0, true, false},
+                 {2049, ANY, 0, false, true},       {2049, ROTARY, 1e-2, true, false},
+                 {2049, ROTARY, 0, false, false},   {2049, ROTARY, 1e-6, false, false},
+                 {2049, CONSTANT, 1e-6, true, true}};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sample s;
+        szg_tau tau, dense;
+        double *entries = new_numbers(cases[i].n * cases[i].n), spread;
+        open_content(40 * i, cases[i].kind, cases[i].n, 4, cases[i].size, cases[i].bias,
+                     cases[i].causal, &s);
+        check_tau(&s.f, &tau);
+        ck_szg_ok(szg_factored_dense(test_context(), &s.f, entries, cases[i].n));
+        ck_szg_ok(szg_toeplitzness(test_context(), cases[i].n, entries, cases[i].n, &dense));
+        ck_close(tau.value, dense.value, 6 * tau.error + dense.error);
+        /* What is Toeplitz but for rounding is sampled, what is far from it is not; noise may be
+         * either, as the numbers fall. */
+        bool beyond = cases[i].n > SZG_FACTORED_TILES;
+        ck_assert(cases[i].size > 0 || tau.sampled == (beyond && cases[i].kind != ANY));
+        if (tau.sampled) {
+            double rest = (double)exact_rest(&s.f, &spread);
+            ck_close(1 - tau.value, rest, 6 * sqrt(2.0 / 64) * rest + 4 * EPS);
+        }
+        szg_memory_free(entries);
+        close_sample(&s);
+    }
+}
+END_TEST
+
+/* Factors times powers of two, a column's own among them, and a bias times their product: tau
+ * stays, though entries and squares leave the range of doubles. */
+START_TEST(toeplitzness_of_any_size) {
+    static const int powers[][2] = {{480, 480}, {-480, -480}, {700, -700}, {-800, 200}, {650, 650}};
+    for (uint32_t trial = 0; trial < (uint32_t)test_trials(30); trial++) {
+        sample s;
+        szg_tau tau, scaled;
+        int left = powers[trial % 5][0], right = powers[trial % 5][1];
+        bool bias = trial / 5 % 2 && trial % 5 != 4; /* 2^1300 is no double */
+        open_content(trial, trial % CONTENTS, 37, 6, 1e-4, bias, trial / 2 % 2, &s);
+        check_tau(&s.f, &tau);
+        for (int64_t at = 0; at < 37 * 6; at++) {
+            int own = at % 6 == 3 ? 100 : 0;
+            s.a[at] = ldexp(s.a[at], left - own);
+            s.b[at] = ldexp(s.b[at], right + own);
+        }
+        double lags[73];
+        for (int64_t k = -36; k <= 36; k++)
+            lags[k + 36] = bias ? ldexp(szg_toeplitz_at(s.bias, k).re, left + right) : 0;
+        szg_toeplitz_close(&s.bias);
+        if (bias)
+            ck_szg_ok(szg_toeplitz_open_real(test_context(), 37, 37, lags, &s.bias));
+        s.f.bias = s.bias;
+        ck_szg_ok(szg_factored_toeplitzness(test_context(), &s.f, &scaled));
+        ck_close(scaled.value, tau.value, tau.error + scaled.error);
+        ck_close(scaled.error, tau.error, 1e-3 * tau.error);
+        close_sample(&s);
+    }
+}
+END_TEST
+
+/* Fixed blocks: the same bits on any number of threads, by tiles, by factors and by samples. */
+START_TEST(toeplitzness_depends_on_no_threads) {
+    static const struct {
+        int64_t n;
+        content kind;
+        bool causal;
+    } cases[] = {{300, ANY, false}, {2049, ANY, true}, {2049, ANY, false}, {2049, ROTARY, false}};
+    for (uint32_t i = 0; i < 4; i++) {
+        sample s;
+        szg_tau tau[2];
+        open_content(i, cases[i].kind, cases[i].n, 4, 0, true, cases[i].causal, &s);
+        for (int threads = 1; threads <= 3; threads += 2) {
+            const szg_context_options options = {.threads = threads};
+            szg_context *context;
+            ck_szg_ok(szg_context_open(&options, &context));
+            ck_szg_ok(szg_factored_toeplitzness(context, &s.f, &tau[threads / 2]));
+            szg_context_close(&context);
+        }
+        ck_assert(tau[0].value == tau[1].value && tau[0].error == tau[1].error);
+        ck_assert_int_eq(tau[0].sampled, cases[i].kind == ROTARY);
+        close_sample(&s);
+    }
+}
+END_TEST
+
 START_TEST(bad_factors_are_named) {
     szg_context *context = test_context();
     double a[4] = {1, 2, NAN, 4}, b[4] = {1, 1, 1, 1}, x[4] = {0}, y[4], value;
+    szg_tau tau;
     szg_c64 complex[] = {{1, 0}, {0, 1}};
     szg_toeplitz *small, *wide, *out;
     ck_szg_ok(szg_toeplitz_open_symmetric(context, 3, 1, b, &small));
@@ -169,7 +358,7 @@ START_TEST(bad_factors_are_named) {
     f = (szg_factored){1ll << 31, 0, NULL, 0, NULL, 0, NULL, false};
     ck_szg_fails(SZG_ENOMEM, "szg_factored_apply", szg_factored_dense(context, &f, y, 1ll << 31));
     f = (szg_factored){2, 0, NULL, 0, NULL, 0, NULL, true};
-    ck_szg_fails(SZG_EDOMAIN, "is 0", szg_factored_toeplitzness(context, &f, &value));
+    ck_szg_fails(SZG_EDOMAIN, "is 0", szg_factored_toeplitzness(context, &f, &tau));
     double huge[] = {1e200, 1e200};
     f = (szg_factored){2, 1, huge, 1, huge, 1, NULL, true};
     ck_szg_fails(SZG_EDOMAIN, "overflows", szg_factored_norm_frobenius(context, &f, &value));
@@ -185,13 +374,17 @@ START_TEST(failed_allocations_are_survived) {
         enum { N = 70 };
         open_sample(3, N, 5, true, causal, &s);
         double *x = random_numbers(9, N), *y = new_numbers(N), *dense = new_numbers(N * N), value;
+        szg_tau tau;
         szg_toeplitz *part;
         ck_survives_failed_allocations(1, szg_factored_apply(context, &s.f, 'n', 1, x, N, y, N));
         ck_survives_failed_allocations(0, szg_factored_dense(context, &s.f, dense, N));
         ck_survives_failed_allocations(1, szg_factored_toeplitz_part(context, &s.f, &part));
         szg_toeplitz_close(&part);
         ck_survives_failed_allocations(1, szg_factored_norm_frobenius(context, &s.f, &value));
-        ck_survives_failed_allocations(1, szg_factored_toeplitzness(context, &s.f, &value));
+        ck_survives_failed_allocations(1, szg_factored_toeplitzness(context, &s.f, &tau));
+        for (int64_t at = 0; at < 5 * 6; at++)
+            s.a[at] = ldexp(s.a[at], 900);
+        ck_survives_failed_allocations(1, szg_factored_toeplitzness(context, &s.f, &tau));
         szg_memory_free(x), szg_memory_free(y), szg_memory_free(dense);
         close_sample(&s);
     }
@@ -202,6 +395,10 @@ TEST_FILE("factored") {
     test_add(suite, "factored_agrees_with_dense", factored_agrees_with_dense);
     test_add(suite, "long_factors", long_factors);
     test_add(suite, "rotary_logits_are_factored", rotary_logits_are_factored);
+    test_add(suite, "toeplitzness_is_right_near_one", toeplitzness_is_right_near_one);
+    test_add(suite, "toeplitzness_at_the_switch", toeplitzness_at_the_switch);
+    test_add(suite, "toeplitzness_of_any_size", toeplitzness_of_any_size);
+    test_add(suite, "toeplitzness_depends_on_no_threads", toeplitzness_depends_on_no_threads);
     test_add(suite, "bad_factors_are_named", bad_factors_are_named);
     test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
 }

@@ -235,7 +235,8 @@ END_TEST
 static void check_projection(uint32_t step, int64_t n, int width) {
     szg_context *context = test_context();
     int64_t lda = n + 1;
-    double *a = random_numbers(step, n * lda * width), tau;
+    double *a = random_numbers(step, n * lda * width);
+    szg_tau tau;
     bool hermitian = step % 3 == 0;
     for (int64_t i = 0; hermitian && i < n; i++)
         for (int64_t j = 0; j <= i; j++)
@@ -270,7 +271,7 @@ static void check_projection(uint32_t step, int64_t n, int width) {
                                    : szg_toeplitzness_complex(context, n, (szg_c64 *)a, lda, &tau);
     if (size > 0) {
         ck_assert_int_eq(status, SZG_OK);
-        ck_close(tau, part_size / size, 10 * (double)(n * n) * EPS);
+        ck_close(tau.value, part_size / size, 10 * (double)(n * n) * EPS);
     } else
         ck_assert_int_eq(status, SZG_EDOMAIN);
     szg_toeplitz_close(&t);
@@ -283,18 +284,64 @@ START_TEST(projections_are_orthogonal) {
 }
 END_TEST
 
+/* A random Toeplitz matrix, and noise of `size` times its entries, all times `unit`. */
+static void near_toeplitz(uint32_t step, int64_t n, int width, double size, double unit, double *a,
+                          long double *exact) {
+    double *lags = random_numbers(step, 2 * n * width);
+    double *noise = random_numbers(step + 1, n * n * width);
+    for (int64_t at = 0; at < n * n * width; at++) {
+        int64_t i = at / width / n, j = at / width % n;
+        a[at] = unit * (lags[(i - j + n - 1) * width + at % width] + size * noise[at]);
+        exact[at] = a[at];
+    }
+    szg_memory_free(lags), szg_memory_free(noise);
+}
+
+/* Near 1 the error is that of the quotient: 1 - tau keeps its digits until 1 swallows them. Sums of
+ * up to 5 n terms in 1 - tau, a bound twice as wide (both squares), and two roundings. */
+static void check_near_one(uint32_t step, int64_t n, int width, double size, double unit) {
+    double *a = new_numbers(n * n * width);
+    long double *exact = (long double *)new_numbers(2 * n * n * width), rest;
+    szg_tau tau;
+    near_toeplitz(step, n, width, size, unit, a, exact);
+    rest = oracle_rest(n, width, exact);
+    szg_status status = width == 1
+                            ? szg_toeplitzness(test_context(), n, a, n, &tau)
+                            : szg_toeplitzness_complex(test_context(), n, (szg_c64 *)a, n, &tau);
+    if (isnan(rest)) {
+        ck_assert_int_eq(status, SZG_EDOMAIN);
+    } else {
+        ck_szg_ok(status);
+        ck_assert(tau.value >= 0 && tau.value <= 1 && !tau.sampled);
+        ck_close(tau.value, (double)(1 - rest), tau.error);
+        ck_assert(tau.error <= 2 * EPS + (double)(5 * n + 9) * EPS * (double)rest);
+    }
+    szg_memory_free(a), szg_memory_free(exact);
+}
+
+START_TEST(toeplitzness_is_right_near_one) {
+    static const double units[] = {1, 1e150, 1e-160, 1e280, 1e-310};
+    for (uint32_t trial = 0; trial < (uint32_t)test_trials(17 * SIZE_COUNT); trial++) {
+        double size = trial % 17 ? pow(10, -(double)(trial % 17)) : 0;
+        check_near_one(trial, SIZES[trial % SIZE_COUNT], 1 + trial / 2 % 2, size, units[trial % 5]);
+    }
+    check_near_one(1, 2048, 1, 1e-9, 1);
+}
+END_TEST
+
 START_TEST(toeplitzness_at_the_corners) {
     szg_context *context = test_context();
-    double tau, zero[4] = {0}, bad[4] = {0, 0, NAN, 0}, odd[4] = {1, 0, 0, -1};
+    szg_tau tau;
+    double zero[4] = {0}, bad[4] = {0, 0, NAN, 0}, odd[4] = {1, 0, 0, -1};
     double huge[4] = {1e308, 1e308, 1e308, 1e308};
     ck_szg_fails(SZG_EDOMAIN, "is 0", szg_toeplitzness(context, 2, zero, 2, &tau));
-    ck_assert(isnan(tau));
+    ck_assert(isnan(tau.value) && isnan(tau.error));
     ck_szg_fails(SZG_EDATA, "row 1, column 0", szg_toeplitzness(context, 2, bad, 2, &tau));
     ck_szg_fails(SZG_EINVAL, "size of 0", szg_toeplitzness(context, 0, zero, 2, &tau));
     ck_szg_ok(szg_toeplitzness(context, 2, odd, 2, &tau));
-    ck_assert(tau == 0);
+    ck_assert(tau.value == 0);
     ck_szg_ok(szg_toeplitzness(context, 2, huge, 2, &tau));
-    ck_close(tau, 1, 4 * EPS);
+    ck_assert(tau.value == 1 && tau.error <= 2 * EPS);
 }
 END_TEST
 
@@ -326,8 +373,6 @@ START_TEST(failed_allocations_are_survived) {
     ck_survives_failed_allocations(
         1, szg_toeplitz_project_complex(context, N, (szg_c64 *)x, N, &other));
     szg_toeplitz_close(&other);
-    double tau;
-    ck_survives_failed_allocations(1, szg_toeplitzness(context, N, x, N, &tau));
     szg_memory_free(x), szg_memory_free(y);
 }
 END_TEST
@@ -341,6 +386,7 @@ TEST_FILE("operator") {
     test_add(suite, "circulants_have_fourier_vectors", circulants_have_fourier_vectors);
     test_add(suite, "tchan_is_the_fourier_diagonal", tchan_is_the_fourier_diagonal);
     test_add(suite, "projections_are_orthogonal", projections_are_orthogonal);
+    test_add(suite, "toeplitzness_is_right_near_one", toeplitzness_is_right_near_one);
     test_add(suite, "toeplitzness_at_the_corners", toeplitzness_at_the_corners);
     test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
 }

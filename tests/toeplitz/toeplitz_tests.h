@@ -42,6 +42,26 @@ static inline szg_toeplitz *random_toeplitz(uint32_t step, szg_toeplitz_kind kin
     return t;
 }
 
+/* 1 - tau of n x n entries with `width` parts each, in long double, whose range no square leaves:
+ * means along diagonals, then squared deviations. */
+static inline long double oracle_rest(int64_t n, int width, const long double *a) {
+    long double rest = 0, whole = 0;
+    for (int64_t lag = 1 - n; lag < n; lag++)
+        for (int part = 0; part < width; part++) {
+            int64_t first = lag > 0 ? lag : 0, last = lag > 0 ? n : n + lag;
+            long double mean = 0;
+            for (int64_t i = first; i < last; i++)
+                mean += a[(i * n + i - lag) * width + part];
+            mean /= (long double)(last - first);
+            for (int64_t i = first; i < last; i++) {
+                long double x = a[(i * n + i - lag) * width + part];
+                rest += (x - mean) * (x - mean);
+                whole += x * x;
+            }
+        }
+    return whole > 0 ? rest / whole : NAN;
+}
+
 /* The n x n matrix entry by entry, without the library's dense form. */
 static inline szg_c64 *dense_of(const szg_toeplitz *t) {
     int64_t n = szg_toeplitz_size(t);
