@@ -7,6 +7,7 @@
 
 #include "../../lib/ball/grid.h"
 #include "../../lib/ball/taylor.h"
+#include "rounding.h"
 #include "suite.h"
 
 /* The transform against the sum in 200 bits: the error is below the bound at every point. */
@@ -128,9 +129,9 @@ START_TEST(test_taylor) {
         ck_assert(taylor_value(COUNT, a, x) >= a[0]);
     }
     const real inside[] = {1, 1, -2}, outside[] = {1, 4, -1}, convex[] = {1, -1, 1};
-    ck_close((double)taylor_upper(3, inside, 1), 1.125, 1e-15);
-    ck_close((double)taylor_upper(3, outside, 1), 4, 1e-15);
-    ck_close((double)taylor_upper(3, convex, 2), 7, 1e-15);
+    ck_close((double)taylor_upper(3, inside, 1), 1.125, UNIT * 1.125);
+    ck_close((double)taylor_upper(3, outside, 1), 4, UNIT * 4);
+    ck_close((double)taylor_upper(3, convex, 2), 7, UNIT * 7);
 }
 END_TEST
 
