@@ -30,14 +30,16 @@ typedef struct szg_context_options {
 } szg_context_options;
 
 /* Opens a context; `options` may be NULL. The caller closes it. SZG_EINVAL (threads < 0 or > 1024),
- * SZG_ENOMEM. A context may be used by one caller thread at a time. */
+ * SZG_ENOMEM. A context may be used by one caller thread at a time, and only by the process that
+ * opened it: after a fork the child can close it and nothing else. */
 SZG_CHECK_RESULT szg_status szg_context_open(const szg_context_options *options, szg_context **out);
 
 /* Frees the context, joins its threads and nulls the pointer; NULL and *context NULL are allowed.
  */
 void szg_context_close(szg_context **context);
 
-/* The message of the latest failure, "" before any. Valid until the next failure or close. */
+/* The message of the latest failure, "" before any. Valid until the next failure or close. Inside a
+ * block of szg_pool_run: of the latest failure on this thread. */
 const char *szg_context_message(const szg_context *context);
 
 /* Number of threads that szg_pool_run uses, the caller's included. */

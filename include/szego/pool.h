@@ -11,9 +11,11 @@ SZG_BEGIN_DECLS
 typedef szg_status szg_block_fn(szg_context *context, void *job, int64_t block, int worker);
 
 /* Runs blocks 0 .. blocks - 1 on the pool, the caller's thread included, and waits. Which thread
- * takes which block is not fixed, so a block writes only what is its own. Returns the first failure
- * (later blocks are then skipped), SZG_ECANCEL when cancelled between blocks. A call from inside a
- * block runs serially on that worker. */
+ * takes which block is not fixed, so a block writes only what is its own. Blocks are begun in their
+ * order and none after a failure; returns the status of the lowest block that failed, and its
+ * message is the context's. SZG_ECANCEL when cancelled between blocks. A call from inside a block
+ * runs serially: on the same context as that block's worker, on another one as its worker 0.
+ * SZG_EINVAL in a forked child, on a context that its parent opened. */
 SZG_CHECK_RESULT szg_status szg_pool_run(szg_context *context, int64_t blocks, szg_block_fn *run,
                                          void *job);
 

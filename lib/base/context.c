@@ -27,6 +27,7 @@ szg_status szg_context_open(const szg_context_options *options, szg_context **ou
     }
     if (context->options.threads == 0)
         context->options.threads = online_processors();
+    context->process = getpid();
     pthread_mutex_init(&context->lock, NULL);
     szg_status status = szg_pool_open(context->options.threads, &context->pool);
     if (status != SZG_OK) {
@@ -40,15 +41,34 @@ szg_status szg_context_open(const szg_context_options *options, szg_context **ou
 void szg_context_close(szg_context **context) {
     if (!context || !*context)
         return;
-    szg_context_set_state(*context, NULL, NULL);
-    szg_pool_close(&(*context)->pool);
-    pthread_mutex_destroy(&(*context)->lock);
+    if (szg_context_is_forked(*context)) {
+        szg_pool_abandon(&(*context)->pool); /* the backend's state is the parent's */
+    } else {
+        szg_context_set_state(*context, NULL, NULL);
+        szg_pool_close(&(*context)->pool);
+        pthread_mutex_destroy(&(*context)->lock);
+    }
     free(*context);
     *context = NULL;
 }
 
+bool szg_context_is_forked(const szg_context *context) {
+    return context->process != getpid();
+}
+
+/* A forked child has one thread; the lock may be held by one that exists in the parent only. */
+static void lock(szg_context *context) {
+    if (!szg_context_is_forked(context))
+        pthread_mutex_lock(&context->lock);
+}
+
+static void unlock(szg_context *context) {
+    if (!szg_context_is_forked(context))
+        pthread_mutex_unlock(&context->lock);
+}
+
 const char *szg_context_message(const szg_context *context) {
-    return context->message;
+    return szg_pool_message((szg_context *)context);
 }
 
 int szg_context_threads(const szg_context *context) {
@@ -58,34 +78,34 @@ int szg_context_threads(const szg_context *context) {
 szg_status szg_fail(szg_context *context, szg_status status, const char *format, ...) {
     if (!context)
         return status;
-    pthread_mutex_lock(&context->lock);
+    lock(context);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(context->message, sizeof context->message, format, arguments);
+    vsnprintf(szg_pool_message(context), MESSAGE_SIZE, format, arguments);
     va_end(arguments);
-    pthread_mutex_unlock(&context->lock);
+    unlock(context);
     return status;
 }
 
 szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *format, ...) {
     if (!context)
         return status;
-    char whole[sizeof context->message];
-    pthread_mutex_lock(&context->lock);
+    char whole[MESSAGE_SIZE], *message = szg_pool_message(context);
+    lock(context);
     va_list arguments;
     va_start(arguments, format);
     int used = vsnprintf(whole, sizeof whole, format, arguments);
     va_end(arguments);
     /* A message that is too long loses its end. */
     size_t at = used < 0 || (size_t)used > sizeof whole - 3 ? sizeof whole - 3 : (size_t)used;
-    size_t length = strnlen(context->message, sizeof whole - at - 3);
+    size_t length = strnlen(message, sizeof whole - at - 3);
     memcpy(whole + at, ": ", 2);
-    if (strncmp(context->message, whole, at + 2) != 0) { /* no place is named twice */
-        memcpy(whole + at + 2, context->message, length);
+    if (strncmp(message, whole, at + 2) != 0) { /* no place is named twice */
+        memcpy(whole + at + 2, message, length);
         whole[at + 2 + length] = 0;
-        memcpy(context->message, whole, sizeof whole);
+        memcpy(message, whole, sizeof whole);
     }
-    pthread_mutex_unlock(&context->lock);
+    unlock(context);
     return status;
 }
 
@@ -97,17 +117,17 @@ void szg_say(szg_context *context, szg_severity severity, const char *format, ..
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    pthread_mutex_lock(&context->lock);
+    lock(context);
     context->options.message(context->options.user, severity, text);
-    pthread_mutex_unlock(&context->lock);
+    unlock(context);
 }
 
 void szg_progress(szg_context *context, const char *what, int64_t done, int64_t total) {
     if (!context || !context->options.progress)
         return;
-    pthread_mutex_lock(&context->lock);
+    lock(context);
     context->options.progress(context->options.user, what, done, total);
-    pthread_mutex_unlock(&context->lock);
+    unlock(context);
 }
 
 void szg_context_cancel(szg_context *context) {

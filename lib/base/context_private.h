@@ -4,14 +4,17 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 #include <szego/context.h>
+
+enum { MESSAGE_SIZE = 2048 };
 
 typedef struct szg_pool szg_pool;
 
 struct szg_context {
     szg_context_options options;
-    pthread_mutex_t lock; /* guards message and serialises the callbacks */
-    char message[2048];
+    pthread_mutex_t lock; /* guards messages and serialises the callbacks */
+    char message[MESSAGE_SIZE];
     atomic_bool cancelled, deferred;
     atomic_llong deadline;         /* nanoseconds of the monotonic clock; 0: none */
     atomic_llong allocations_left; /* failure injection; 0: off */
@@ -19,10 +22,20 @@ struct szg_context {
     void *state; /* the backend's */
     void (*release)(void *state);
     szg_pool *pool;
+    pid_t process; /* that opened it: in a forked child its threads are gone, its locks stuck */
 };
+
+bool szg_context_is_forked(const szg_context *context);
 
 /* Starts `threads` - 1 workers. SZG_ENOMEM where a thread is refused. */
 SZG_CHECK_RESULT szg_status szg_pool_open(int threads, szg_pool **out);
 void szg_pool_close(szg_pool **pool);
+
+/* In a forked child: frees what szg_pool_open took there, and touches no thread or lock. */
+void szg_pool_abandon(szg_pool **pool);
+
+/* Where this thread records failures of `context`: in a worker's slot while it runs a block of the
+ * context's pool, otherwise in the context. MESSAGE_SIZE bytes. */
+char *szg_pool_message(szg_context *context);
 
 #endif

@@ -1,13 +1,20 @@
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <szego/pool.h>
 #include "context_private.h"
 
+/* Number 0 is the caller's thread. */
 typedef struct pool_worker {
     szg_pool *pool;
     pthread_t thread;
     int index;
+    /* The block of the job in progress that failed here, -1: none, its status and its message. */
+    int64_t failed;
+    szg_status status;
+    char message[MESSAGE_SIZE];
 } pool_worker;
 
 struct szg_pool {
@@ -23,19 +30,28 @@ struct szg_pool {
     szg_block_fn *run;
     void *job;
     int64_t blocks, next;
-    szg_status status;
+    bool failed; /* a block has: no further one is begun */
 };
 
-/* Set on a thread while it runs a block: a nested call then runs serially. */
-static _Thread_local int current_worker = -1;
+/* On a thread that runs blocks of a job that is shared with other threads: whose job, and as which
+ * worker. A nested call on any context then runs serially, so there is one at most. */
+typedef struct pool_place {
+    const szg_context *context;
+    pool_worker *worker;
+} pool_place;
+static _Thread_local pool_place place;
 
 bool szg_pool_is_inside(void) {
-    return current_worker >= 0;
+    return place.context;
+}
+
+char *szg_pool_message(szg_context *context) {
+    return place.context == context ? place.worker->message : context->message;
 }
 
 static bool take_block(szg_pool *pool, int64_t *block) {
     pthread_mutex_lock(&pool->lock);
-    bool taken = pool->status == SZG_OK && pool->next < pool->blocks;
+    bool taken = !pool->failed && pool->next < pool->blocks;
     if (taken)
         *block = pool->next++;
     pthread_mutex_unlock(&pool->lock);
@@ -48,20 +64,37 @@ static szg_status run_block(szg_context *context, szg_block_fn *run, void *job, 
     return run(context, job, block, worker);
 }
 
-static void run_blocks(szg_pool *pool, int worker) {
-    int outer = current_worker;
-    current_worker = worker;
+static void run_blocks(szg_pool *pool, pool_worker *worker) {
+    place = (pool_place){pool->context, worker};
+    worker->failed = -1;
+    worker->message[0] = 0;
     int64_t block;
-    while (take_block(pool, &block)) {
-        szg_status status = run_block(pool->context, pool->run, pool->job, block, worker);
+    while (worker->failed < 0 && take_block(pool, &block)) {
+        szg_status status = run_block(pool->context, pool->run, pool->job, block, worker->index);
         if (status == SZG_OK)
             continue;
+        worker->failed = block;
+        worker->status = status;
         pthread_mutex_lock(&pool->lock);
-        if (pool->status == SZG_OK)
-            pool->status = status;
+        pool->failed = true;
         pthread_mutex_unlock(&pool->lock);
     }
-    current_worker = outer;
+    place = (pool_place){0};
+}
+
+/* Blocks are begun in their order, and one that is begun is ended: the lowest that fails is the
+ * same whatever the threads. */
+static szg_status report_failure(const szg_pool *pool) {
+    const pool_worker *lowest = NULL;
+    for (int i = 0; i <= pool->workers; i++) {
+        const pool_worker *worker = &pool->worker[i];
+        if (worker->failed >= 0 && (!lowest || worker->failed < lowest->failed))
+            lowest = worker;
+    }
+    if (!lowest)
+        return SZG_OK;
+    memcpy(pool->context->message, lowest->message, MESSAGE_SIZE);
+    return lowest->status;
 }
 
 static void *worker_main(void *argument) {
@@ -76,7 +109,7 @@ static void *worker_main(void *argument) {
             break;
         seen = pool->generation;
         pthread_mutex_unlock(&pool->lock);
-        run_blocks(pool, self->index);
+        run_blocks(pool, self);
         pthread_mutex_lock(&pool->lock);
         if (--pool->busy == 0)
             pthread_cond_signal(&pool->done);
@@ -94,8 +127,9 @@ szg_status szg_pool_open(int threads, szg_pool **out) {
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->worker = calloc((size_t)threads, sizeof *pool->worker);
-    for (int i = 0; pool->worker && i < threads - 1; i++) {
-        pool->worker[i] = (pool_worker){.pool = pool, .index = i + 1};
+    for (int i = 1; pool->worker && i < threads; i++) {
+        pool->worker[i].pool = pool;
+        pool->worker[i].index = i;
         if (pthread_create(&pool->worker[i].thread, NULL, worker_main, &pool->worker[i]) != 0)
             break;
         pool->workers++;
@@ -115,11 +149,15 @@ void szg_pool_close(szg_pool **pool) {
     (*pool)->stop = true;
     pthread_cond_broadcast(&(*pool)->work);
     pthread_mutex_unlock(&(*pool)->lock);
-    for (int i = 0; i < (*pool)->workers; i++)
+    for (int i = 1; i <= (*pool)->workers; i++)
         pthread_join((*pool)->worker[i].thread, NULL);
     pthread_cond_destroy(&(*pool)->work);
     pthread_cond_destroy(&(*pool)->done);
     pthread_mutex_destroy(&(*pool)->lock);
+    szg_pool_abandon(pool);
+}
+
+void szg_pool_abandon(szg_pool **pool) {
     free((*pool)->worker);
     free(*pool);
     *pool = NULL;
@@ -132,30 +170,43 @@ static szg_status run_serially(szg_context *context, int64_t blocks, szg_block_f
     return SZG_OK;
 }
 
-szg_status szg_pool_run(szg_context *context, int64_t blocks, szg_block_fn *run, void *job) {
-    if (blocks < 0)
-        return szg_fail(context, SZG_EINVAL, "a job of %lld blocks is negative", (long long)blocks);
-    szg_pool *pool = context->pool;
-    if (current_worker >= 0)
-        return run_serially(context, blocks, run, job, current_worker);
-    if (pool->workers == 0 || blocks <= 1)
-        return run_serially(context, blocks, run, job, 0);
+/* The number under which the calling thread serves `context`: on another context than the one whose
+ * blocks it runs it is the caller. */
+static int own_number(const szg_context *context) {
+    return place.context == context ? place.worker->index : 0;
+}
+
+static void start_job(szg_pool *pool, szg_context *context, int64_t blocks, szg_block_fn *run,
+                      void *job) {
     pthread_mutex_lock(&pool->lock);
     pool->context = context;
     pool->run = run;
     pool->job = job;
     pool->blocks = blocks;
     pool->next = 0;
-    pool->status = SZG_OK;
+    pool->failed = false;
     pool->busy = pool->workers;
     pool->generation++;
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
-    run_blocks(pool, 0);
+}
+
+szg_status szg_pool_run(szg_context *context, int64_t blocks, szg_block_fn *run, void *job) {
+    if (blocks < 0)
+        return szg_fail(context, SZG_EINVAL, "a job of %lld blocks is negative", (long long)blocks);
+    if (szg_context_is_forked(context))
+        return szg_fail(context, SZG_EINVAL,
+                        "the context belongs to process %lld, this is process %lld: threads do not "
+                        "survive a fork; open a context in the child",
+                        (long long)context->process, (long long)getpid());
+    szg_pool *pool = context->pool;
+    if (szg_pool_is_inside() || pool->workers == 0 || blocks <= 1)
+        return run_serially(context, blocks, run, job, own_number(context));
+    start_job(pool, context, blocks, run, job);
+    run_blocks(pool, &pool->worker[0]);
     pthread_mutex_lock(&pool->lock);
     while (pool->busy > 0)
         pthread_cond_wait(&pool->done, &pool->lock);
-    szg_status status = pool->status;
     pthread_mutex_unlock(&pool->lock);
-    return status;
+    return report_failure(pool);
 }

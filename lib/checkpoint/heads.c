@@ -34,7 +34,6 @@ typedef struct head_job {
     int64_t positions; /* rows of p; 0: no position-position term */
     double *p;         /* positions x model size */
     char **problem;    /* [layers]: why a layer is skipped, or NULL */
-    bool *not_finite;  /* [layers]: a weight is NaN or infinite */
     int64_t first;     /* item of block 0; item = layer heads + head */
     _Atomic int64_t done;
     head_result result[WINDOW];
@@ -171,6 +170,8 @@ static szg_status head_block(szg_context *context, void *data, int64_t block, in
         if (status != SZG_OK && !is_local_failure(status))
             return status;
         result->status = status;
+        if (status != SZG_OK)
+            SZG_TRY(szg_memory_copy_text(context, szg_context_message(context), &result->problem));
     }
     szg_progress(context, "heads", atomic_fetch_add(&job->done, 1) + 1,
                  checkpoint->layers * checkpoint->heads);
@@ -178,22 +179,6 @@ static szg_status head_block(szg_context *context, void *data, int64_t block, in
 }
 
 /* ---- Rows, in order ---- */
-
-/* The context has one message, which failures on two threads would mix: a head that failed is run
- * once more, alone. */
-static szg_status explain_head(szg_context *context, const head_job *job, int64_t layer,
-                               int64_t head, head_result *result) {
-    if (result->status == SZG_OK)
-        return SZG_OK;
-    release_result(result);
-    szg_status status = analyse_head(context, job, layer, head, result);
-    if (status != SZG_OK && !is_local_failure(status))
-        return status;
-    result->status = status;
-    return status == SZG_OK
-               ? SZG_OK
-               : szg_memory_copy_text(context, szg_context_message(context), &result->problem);
-}
 
 static szg_status report_head(szg_context *context, const head_job *job, int64_t layer,
                               int64_t head, const head_result *result,
@@ -227,7 +212,6 @@ static szg_status report_window(szg_context *context, head_job *job, int64_t cou
         int64_t layer = (job->first + block) / heads, head = (job->first + block) % heads;
         row_key key = {job->checkpoint->source, layer, -1, "qk"};
         if (!job->problem[layer]) {
-            SZG_TRY(explain_head(context, job, layer, head, &job->result[block]));
             SZG_TRY(report_head(context, job, layer, head, &job->result[block], tables));
         } else if (head == 0) {
             SZG_TRY(rows_problem(context, tables, &key, job->problem[layer]));
@@ -258,28 +242,19 @@ static szg_status check_layer(szg_context *context, const layer_weights *layer) 
     return layer->k == layer->q ? SZG_OK : szg_tensor_check(context, layer->k);
 }
 
-/* Looks for numbers that are not finite in layer `block`. */
+/* Why layer `block` is skipped: found when opening, or a number that is not finite. */
 static szg_status check_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)worker;
     head_job *job = data;
     const layer_weights *layer = &job->checkpoint->layer[block];
-    szg_status status = layer->problem ? SZG_OK : check_layer(context, layer);
-    job->not_finite[block] = status == SZG_EDATA;
-    return status == SZG_EDATA ? SZG_OK : status;
-}
-
-/* Why each layer that is skipped is: found when opening, or here; messages one at a time. */
-static szg_status find_problems(szg_context *context, head_job *job) {
-    const szg_checkpoint *checkpoint = job->checkpoint;
-    SZG_TRY(szg_pool_run(context, checkpoint->layers, check_block, job));
-    for (int64_t i = 0; i < checkpoint->layers; i++) {
-        const char *problem = checkpoint->layer[i].problem;
-        if (job->not_finite[i] && check_layer(context, &checkpoint->layer[i]) != SZG_OK)
-            problem = szg_context_message(context);
-        if (problem)
-            SZG_TRY(szg_memory_copy_text(context, problem, &job->problem[i]));
+    const char *problem = layer->problem;
+    if (!problem) {
+        szg_status status = check_layer(context, layer);
+        if (status != SZG_EDATA)
+            return status;
+        problem = szg_context_message(context);
     }
-    return SZG_OK;
+    return szg_memory_copy_text(context, problem, &job->problem[block]);
 }
 
 /* Reads the positions; a table that cannot be used is reported once and left out. */
@@ -328,7 +303,7 @@ static szg_status list_tensors(szg_context *context, const szg_checkpoint *check
 
 static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
     SZG_TRY(list_tensors(context, job->checkpoint, tables));
-    SZG_TRY(find_problems(context, job));
+    SZG_TRY(szg_pool_run(context, job->checkpoint->layers, check_block, job));
     SZG_TRY(load_positions(context, job, tables));
     return run_windows(context, job, tables);
 }
@@ -342,14 +317,10 @@ szg_status analyse_heads(szg_context *context, const szg_checkpoint *checkpoint,
     szg_status status =
         szg_memory_alloc(context, checkpoint->layers, sizeof *job->problem, &job->problem);
     if (status == SZG_OK)
-        status = szg_memory_alloc(context, checkpoint->layers, sizeof *job->not_finite,
-                                  &job->not_finite);
-    if (status == SZG_OK)
         status = analyse_all(context, job, tables);
     for (int64_t i = 0; job->problem && i < checkpoint->layers; i++)
         szg_memory_free(job->problem[i]);
     szg_memory_free(job->problem);
-    szg_memory_free(job->not_finite);
     szg_memory_free(job->p);
     szg_memory_free(job);
     return status;

@@ -45,18 +45,9 @@ static szg_status compute_weight(szg_context *context, weight_result *result) {
     if (status == SZG_OK)
         status = weight_singular(context, result->tensor, &result->singular);
     result->status = status;
-    return status == SZG_OK || is_local_failure(status) ? SZG_OK : status;
-}
-
-/* The context has one message, which failures on two threads would mix: what failed is run once
- * more, alone. */
-static szg_status explain_weight(szg_context *context, weight_result *result) {
-    if (result->status == SZG_OK)
-        return SZG_OK;
-    SZG_TRY(compute_weight(context, result));
-    return result->status == SZG_OK
-               ? SZG_OK
-               : szg_memory_copy_text(context, szg_context_message(context), &result->problem);
+    if (!is_local_failure(status))
+        return status;
+    return szg_memory_copy_text(context, szg_context_message(context), &result->problem);
 }
 
 static szg_status run_one(szg_context *context, weight_job *job, int64_t index) {
@@ -96,7 +87,6 @@ static szg_status report_weight(szg_context *context, const char *source, weight
                                 szg_checkpoint_tables *tables) {
     const szg_tensor *tensor = result->tensor;
     row_key key = {source, -1, -1, tensor->name};
-    SZG_TRY(explain_weight(context, result));
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
         return rows_problem(context, tables, &key, result->problem);
