@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <szego/backend.h>
+#include <szego/text.h>
 
 #include "command.h"
 #include "terminal.h"
@@ -76,32 +77,41 @@ static const char exit_codes_doc[] =
     "Exit status: 0 done, 1 internal or input/output error, 2 wrong usage, 3 bad data, 4 not "
     "converged or a verdict that differs, 5 backend missing, 130 interrupted.";
 
+/* Before there is a context that could say it. */
+static _Noreturn void end_without_memory(void) {
+    terminal_line("", "out of memory for the command line");
+    exit(EXIT_INTERNAL);
+}
+
 /* What --help says before and, behind the vertical tab, after the options. */
-static char *help_text(const command *which) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        exit(EXIT_INTERNAL);
-    fprintf(stream, "%s\v", which->doc);
+static void open_help(const command *which, szg_text *out) {
+    if (szg_text_open(NULL, out) != SZG_OK)
+        end_without_memory();
+    fprintf(out->stream, "%s\v", which->doc);
     if (which->describe)
-        which->describe(stream);
-    fputs(exit_codes_doc, stream);
-    if (fclose(stream) != 0)
-        exit(EXIT_INTERNAL);
-    return text;
+        which->describe(out->stream);
+    fputs(exit_codes_doc, out->stream);
+    if (szg_text_end(out, SZG_OK) != SZG_OK)
+        end_without_memory();
 }
 
 static void parse_arguments(command_call *call, int argc, char **argv) {
-    char *doc = help_text(call->command);
+    szg_text doc;
+    open_help(call->command, &doc);
     const struct argp_child children[] = {{&shared_argp, 0, "Options of every command:", 100}, {0}};
-    const struct argp argp = {
-        call->command->options, parse_command, call->command->arguments, doc, children, NULL, NULL};
+    const struct argp argp = {call->command->options,
+                              parse_command,
+                              call->command->arguments,
+                              doc.text,
+                              children,
+                              NULL,
+                              NULL};
     char name[64];
     snprintf(name, sizeof name, "szego %s", call->command->name);
-    argv[0] = name; /* argp's messages begin with it */
-    argp_parse(&argp, argc, argv, 0, NULL, call);
-    free(doc);
+    argv[0] = name;                                        /* argp's messages begin with it */
+    if (argp_parse(&argp, argc, argv, 0, NULL, call) != 0) /* wrong usage ends inside of it */
+        end_without_memory();
+    szg_text_close(&doc);
 }
 
 static szg_context *signal_context;
@@ -239,7 +249,7 @@ int main(int argc, char **argv) {
     call.own = calloc(1, call.command->own_size + 1);
     char **rest = calloc((size_t)argc + 1, sizeof *rest);
     if (!call.own || !rest)
-        return EXIT_INTERNAL;
+        end_without_memory();
     memcpy(rest, argv + 1, (size_t)(argc - 1) * sizeof *rest);
     parse_arguments(&call, argc - 1, rest);
     int code = run_command(&call);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 
 #include <szego/csv.h>
 #include <szego/memory.h>
+#include <szego/text.h>
 #include "run_private.h"
 
 szg_status szg_path_join(szg_context *context, const char *folder, const char *name, char **out) {
@@ -74,22 +74,19 @@ void szg_log_close(run_log *log) {
 }
 
 szg_status szg_log_append(szg_context *context, run_log *log, const szg_table *table) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        return szg_fail(context, SZG_ENOMEM, "%s: out of memory for its rows", log->path);
-    szg_status status = szg_csv_print(context, table, memory);
-    if (fclose(memory) != 0 && status == SZG_OK)
-        status = szg_fail(context, SZG_ENOMEM, "%s: out of memory for its rows", log->path);
-    if (status == SZG_OK) {
-        const char *rows = log->bytes > 0 ? strchr(text, '\n') + 1 : text;
-        size -= (size_t)(rows - text);
+    szg_text text;
+    SZG_TRY(szg_text_open(context, &text));
+    szg_status status = szg_text_end(&text, szg_csv_print(context, table, text.stream));
+    if (status != SZG_OK) {
+        status = szg_fail_prefix(context, status, "%s", log->path);
+    } else {
+        const char *rows = log->bytes > 0 ? strchr(text.text, '\n') + 1 : text.text;
+        size_t size = (size_t)(text.text + text.length - rows);
         if (fwrite(rows, 1, size, log->stream) != size)
             status = fail_errno(context, log, "writing failed");
         log->bytes += (int64_t)size;
     }
-    free(text);
+    szg_text_close(&text);
     return status;
 }
 

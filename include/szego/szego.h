@@ -43,6 +43,7 @@
 #include <szego/symbol.h>
 #include <szego/table.h>
 #include <szego/tasks.h>
+#include <szego/text.h>
 #include <szego/theory.h>
 #include <szego/toeplitz.h>
 #include <szego/train.h>

@@ -1,9 +1,9 @@
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <szego/file.h>
 #include <szego/memory.h>
+#include <szego/text.h>
 #include "json_emit.h"
 #include "json_private.h"
 #include "text.h"
@@ -94,17 +94,12 @@ szg_status szg_json_print(szg_context *context, szg_json_value value, int indent
 
 szg_status szg_json_text(szg_context *context, szg_json_value value, int indent, char **out) {
     *out = NULL;
-    char *buffer = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&buffer, &size);
-    if (!stream)
-        return szg_fail(context, SZG_ENOMEM, "out of memory for JSON");
-    szg_status status = szg_json_print(context, value, indent, stream);
-    if (fclose(stream) != 0 && status == SZG_OK)
-        status = szg_fail(context, SZG_ENOMEM, "out of memory for JSON");
+    szg_text text;
+    SZG_TRY(szg_text_open(context, &text));
+    szg_status status = szg_text_end(&text, szg_json_print(context, value, indent, text.stream));
     if (status == SZG_OK)
-        status = szg_memory_copy_text(context, buffer, out);
-    free(buffer);
+        status = szg_memory_copy_text(context, text.text, out);
+    szg_text_close(&text);
     return status;
 }
 

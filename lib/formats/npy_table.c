@@ -1,9 +1,9 @@
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <szego/memory.h>
 #include <szego/npy.h>
+#include <szego/text.h>
 #include "npy_private.h"
 #include "text.h"
 
@@ -96,11 +96,9 @@ static void emit_name(const char *name, FILE *stream) {
 
 static szg_status emit_header(szg_context *context, const szg_table *table, const field *f,
                               FILE *stream) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *header = open_memstream(&text, &size);
-    if (!header)
-        return szg_fail(context, SZG_ENOMEM, "out of memory for an npy header");
+    szg_text text;
+    SZG_TRY(szg_text_open(context, &text));
+    FILE *header = text.stream;
     fputs("{'descr': [", header);
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         char type[SZG_NPY_TYPE];
@@ -109,11 +107,11 @@ static szg_status emit_header(szg_context *context, const szg_table *table, cons
         fprintf(header, ", '%s')", print_type(f[i], type));
     }
     fprintf(header, "], 'fortran_order': False, 'shape': (%" PRId64 ",), }", szg_table_rows(table));
-    bool failed = fclose(header) != 0;
-    if (!failed)
-        szg_npy_emit_header(text, stream);
-    free(text);
-    return failed ? szg_fail(context, SZG_ENOMEM, "out of memory for an npy header") : SZG_OK;
+    szg_status status = szg_text_end(&text, SZG_OK);
+    if (status == SZG_OK)
+        szg_npy_emit_header(text.text, stream);
+    szg_text_close(&text);
+    return status;
 }
 
 szg_status szg_npy_print_table(szg_context *context, const szg_table *table, FILE *stream) {

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include <szego/text.h>
 #include "json_emit.h"
 #include "result_private.h"
 
@@ -14,37 +14,30 @@ static bool is_unfinite(const szg_table *table, int64_t row, int64_t column) {
 /* JSON has no NaN: the row's note says which columns held one, after what it said before. */
 static szg_status emit_note(szg_context *context, const szg_table *table, int64_t row, int64_t note,
                             FILE *stream) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *sentence = open_memstream(&text, &size);
-    if (!sentence)
-        return szg_fail(context, SZG_ENOMEM, "out of memory for a note");
+    szg_text sentence;
+    SZG_TRY(szg_text_open(context, &sentence));
     const char *old = note >= 0 ? szg_table_get_text(table, row, note) : NULL;
-    fputs(old ? old : "", sentence);
+    fputs(old ? old : "", sentence.stream);
     const char *separator = old && *old ? "; " : "";
     bool any = old != NULL;
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         if (!is_unfinite(table, row, i))
             continue;
         double value = szg_table_get_real(table, row, i);
-        fprintf(sentence, "%s%s is %s", separator, szg_table_column(table, i)->name,
+        fprintf(sentence.stream, "%s%s is %s", separator, szg_table_column(table, i)->name,
                 isnan(value) ? "nan"
                 : value < 0  ? "-inf"
                              : "inf");
         separator = "; ";
         any = true;
     }
-    bool failed = fclose(sentence) != 0;
-    if (failed)
-        free(text);
-    if (failed)
-        return szg_fail(context, SZG_ENOMEM, "out of memory for a note");
-    if (any)
-        szg_emit_text(text, stream);
-    else
+    szg_status status = szg_text_end(&sentence, SZG_OK);
+    if (status == SZG_OK && any)
+        szg_emit_text(sentence.text, stream);
+    else if (status == SZG_OK)
         fputs("null", stream);
-    free(text);
-    return SZG_OK;
+    szg_text_close(&sentence);
+    return status;
 }
 
 static void emit_cell(const szg_table *table, int64_t row, int64_t column, FILE *stream) {

@@ -1,7 +1,7 @@
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include <szego/text.h>
 #include "json_emit.h"
 #include "safetensors_private.h"
 #include "text.h"
@@ -83,20 +83,16 @@ static szg_status emit_header(szg_context *context, const szg_tensor *tensors, i
 /* The header with its length in front, padded with spaces to a multiple of 8. */
 static szg_status write_header(szg_context *context, const szg_tensor *tensors, int64_t count,
                                const char *const *metadata, int64_t pairs, FILE *out) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return szg_fail(context, SZG_ENOMEM, "out of memory for a safetensors header");
-    szg_status status = emit_header(context, tensors, count, metadata, pairs, stream);
-    if (fclose(stream) != 0 && status == SZG_OK)
-        status = szg_fail(context, SZG_ENOMEM, "out of memory for a safetensors header");
+    szg_text header;
+    SZG_TRY(szg_text_open(context, &header));
+    szg_status status =
+        szg_text_end(&header, emit_header(context, tensors, count, metadata, pairs, header.stream));
     if (status == SZG_OK) {
-        uint64_t length = (size + 7) / 8 * 8;
+        uint64_t size = (uint64_t)header.length, length = (size + 7) / 8 * 8;
         fwrite(&length, sizeof length, 1, out);
-        fprintf(out, "%s%*s", text, (int)(length - size), "");
+        fprintf(out, "%s%*s", header.text, (int)(length - size), "");
     }
-    free(text);
+    szg_text_close(&header);
     return status;
 }
 

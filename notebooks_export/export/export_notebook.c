@@ -1,8 +1,8 @@
 /* FILE.ipynb, nbformat 4.5: cells of text and code, in the order in which they run. */
-#include <stdlib.h>
 #include <string.h>
 
 #include <szego/memory.h>
+#include <szego/text.h>
 #include "export_private.h"
 
 /* A cell's text is a list of its lines, as Jupyter writes it: so that versions can be compared. */
@@ -60,19 +60,15 @@ fail:
 static szg_status add_texts(szg_context *context, const szg_collection *collection,
                             const char *archive, szg_json *cells) {
     for (int i = 0; i < 2; i++) {
-        char *text = NULL;
-        size_t size;
-        FILE *stream = open_memstream(&text, &size);
-        if (!stream)
-            return szg_fail(context, SZG_ENOMEM, "out of memory for a notebook's text");
-        szg_status status = i == 0 ? export_print_title(context, collection, stream)
-                                   : export_print_readme(context, collection, archive, stream);
-        if (fclose(stream) != 0)
-            status = szg_fail(context, SZG_ENOMEM, "out of memory for a notebook's text");
+        szg_text text;
+        SZG_TRY(szg_text_open(context, &text));
+        szg_status status = szg_text_end(
+            &text, i == 0 ? export_print_title(context, collection, text.stream)
+                          : export_print_readme(context, collection, archive, text.stream));
         if (status == SZG_OK)
-            status =
-                add_cell(context, false, i == 0 ? "title" : "readme", text, (int64_t)size, cells);
-        free(text);
+            status = add_cell(context, false, i == 0 ? "title" : "readme", text.text, text.length,
+                              cells);
+        szg_text_close(&text);
         SZG_TRY(status);
     }
     return SZG_OK;

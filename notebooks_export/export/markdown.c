@@ -1,7 +1,7 @@
 /* Texts from files in the Markdown of a notebook: HTML's escapes, and Markdown's and MathJax's. */
-#include <stdlib.h>
 #include <string.h>
 
+#include <szego/text.h>
 #include "export_private.h"
 #include "html.h"
 
@@ -20,15 +20,12 @@ static void put_character(char c, FILE *stream) {
 
 szg_status export_markdown(szg_context *context, FILE *stream, const char *text,
                            int64_t characters) {
-    char *escaped = NULL;
-    size_t size;
-    FILE *html = open_memstream(&escaped, &size);
-    if (!html)
-        return szg_fail(context, SZG_ENOMEM, "out of memory for a notebook's text");
-    html_clipped(html, text, characters);
-    bool failed = fclose(html) != 0;
-    for (size_t i = 0; !failed && i < size; i++)
-        put_character(escaped[i], stream);
-    free(escaped);
-    return failed ? szg_fail(context, SZG_ENOMEM, "out of memory for a notebook's text") : SZG_OK;
+    szg_text html;
+    SZG_TRY(szg_text_open(context, &html));
+    html_clipped(html.stream, text, characters);
+    szg_status status = szg_text_end(&html, SZG_OK);
+    for (int64_t i = 0; status == SZG_OK && i < html.length; i++)
+        put_character(html.text[i], stream);
+    szg_text_close(&html);
+    return status;
 }

@@ -1,6 +1,5 @@
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "html.h"
@@ -9,23 +8,16 @@
 enum { SOURCE_CHARACTERS = 80, NAME_CHARACTERS = 48 };
 
 szg_status words_open(szg_context *context, words *words) {
-    *words = (struct words){0};
-    words->stream = open_memstream(&words->text, &words->length);
-    return words->stream ? SZG_OK : szg_fail(context, SZG_ENOMEM, "report: no memory for a text");
+    return szg_text_open(context, words);
 }
 
 szg_status words_end(szg_context *context, words *words) {
-    bool failed = ferror(words->stream);
-    failed = fclose(words->stream) != 0 || failed;
-    words->stream = NULL;
-    return failed ? szg_fail(context, SZG_ENOMEM, "report: no memory for a text") : SZG_OK;
+    szg_status status = szg_text_end(words, SZG_OK);
+    return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "report");
 }
 
 void words_free(words *words) {
-    if (words->stream)
-        fclose(words->stream);
-    free(words->text);
-    *words = (struct words){0};
+    szg_text_close(words);
 }
 
 void words_clipped(words *words, const char *text, int64_t characters) {

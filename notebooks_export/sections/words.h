@@ -3,16 +3,11 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_WORDS_H
 #define SZG_NOTEBOOKS_EXPORT_WORDS_H
 
-#include <stdio.h>
-#include <szego/context.h>
+#include <szego/text.h>
 
 #include "groups.h"
 
-typedef struct words {
-    FILE *stream; /* print to it; NULL once the text is ended */
-    char *text;   /* valid after words_end, until words_free */
-    size_t length;
-} words;
+typedef szg_text words; /* print to its stream; its text is valid from words_end to words_free */
 
 /* SZG_ENOMEM. Free with words_free, on failure of words_end too. */
 SZG_CHECK_RESULT szg_status words_open(szg_context *context, words *words);

@@ -612,6 +612,72 @@ START_TEST(table_survives_failed_allocations) {
 }
 END_TEST
 
+/* "0,1,2," and so on: long enough to grow several times and to pass stdio's buffer. */
+static szg_status print_numbers(szg_text *out, int count) {
+    SZG_TRY(szg_text_open(test_context(), out));
+    for (int i = 0; i < count; i++)
+        fprintf(out->stream, "%d,", i);
+    return szg_text_end(out, SZG_OK);
+}
+
+static szg_status print_and_close(int count) {
+    szg_text text;
+    szg_status status = print_numbers(&text, count);
+    ck_assert_int_eq(text.text != NULL, status == SZG_OK);
+    szg_text_close(&text);
+    return status;
+}
+
+START_TEST(text_grows) {
+    static const int counts[] = {0, 1, 100, 10000};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        szg_text text;
+        ck_szg_ok(print_numbers(&text, counts[k]));
+        ck_assert_ptr_null(text.stream);
+        char *at = text.text;
+        for (long i = 0; i < counts[k]; i++) {
+            ck_assert_int_eq(strtol(at, &at, 10), i);
+            ck_assert_int_eq(*at++, ',');
+        }
+        ck_assert_int_eq(*at, 0);
+        ck_assert_int_eq(at - text.text, text.length);
+        szg_text_close(&text);
+        szg_text_close(&text);
+    }
+    szg_text text;
+    ck_szg_ok(szg_text_open(test_context(), &text));
+    ck_assert_int_eq(fwrite("a\0b", 1, 3, text.stream), 3); /* any bytes */
+    ck_szg_ok(szg_text_end(&text, SZG_OK));
+    ck_assert_int_eq(text.length, 3);
+    ck_assert_int_eq(memcmp(text.text, "a\0b", 4), 0);
+    szg_text_close(&text);
+    ck_szg_ok(szg_text_open(test_context(), &text));
+    szg_text_close(&text); /* without its end */
+}
+END_TEST
+
+/* Whatever the work noticed, a refusal is told, and nothing that was cut off is handed out. */
+START_TEST(text_remembers_a_refusal) {
+    szg_context *context = test_context();
+    /* The text, its first memory, and at least one growth, as stdio hands over its buffer. */
+    ck_survives_failed_allocations(3, print_and_close(10000));
+    szg_text text;
+    ck_szg_ok(szg_text_open(context, &text));
+    szg_memory_fail_after(context, 1);
+    for (int i = 0; i < 100000; i++)
+        fprintf(text.stream, "%d,", i); /* memory is there again after the first refusal */
+    ck_szg_fails(SZG_ENOMEM, "a text of",
+                 szg_text_end(&text, szg_fail(context, SZG_EIO, "the disk is full")));
+    ck_assert_ptr_null(text.text);
+    szg_text_close(&text);
+    ck_szg_ok(szg_text_open(context, &text));
+    ck_szg_fails(SZG_EDOMAIN, "the work",
+                 szg_text_end(&text, szg_fail(context, SZG_EDOMAIN, "the work")));
+    ck_assert_ptr_null(text.text);
+    szg_text_close(&text);
+}
+END_TEST
+
 static void read_file(const char *path, char text[static 64]) {
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
@@ -720,6 +786,8 @@ TEST_FILE("base") {
     test_add(suite, "messages_are_prefixed_and_bounded", messages_are_prefixed_and_bounded);
     test_add(suite, "memory_checks_sizes", memory_checks_sizes);
     test_add(suite, "memory_products_and_limits", memory_products_and_limits);
+    test_add(suite, "text_grows", text_grows);
+    test_add(suite, "text_remembers_a_refusal", text_remembers_a_refusal);
     test_add(suite, "table_keeps_cells", table_keeps_cells);
     test_add(suite, "table_takes_cells_by_index", table_takes_cells_by_index);
     test_add(suite, "table_refuses_mistakes", table_refuses_mistakes);

@@ -344,6 +344,11 @@ START_TEST(results_survive_failed_allocations) {
         const char *path = scratch_path(paths[i]);
         ck_survives_failed_allocations(1, szg_result_write(test_context(), result, path, NULL));
     }
+    /* The notes of the two rows that hold a NaN or an infinity: a text and its memory each. */
+    FILE *json = fopen("/dev/null", "w");
+    szg_print_options as_json = {.format = SZG_FORMAT_JSON};
+    ck_survives_failed_allocations(3, szg_result_print(test_context(), result, &as_json, json));
+    fclose(json);
     ck_assert_int_eq(scratch_entries(scratch_path("alloc/")), 3);
     szg_print_options options = {.format = SZG_FORMAT_TABLE};
     FILE *sink = fopen("/dev/null", "w");
