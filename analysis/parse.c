@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <szego/text.h>
+
 #include "command.h"
 
 int64_t parse_integer(struct argp_state *state, const char *option, const char *text, int64_t least,
@@ -14,7 +16,7 @@ int64_t parse_integer(struct argp_state *state, const char *option, const char *
     bool whole = end != text && !*end && errno == 0;
     /* 1e9, where a double holds it exactly; 0x1e is none. */
     if (!whole && strpbrk(text, "eE") && !strpbrk(text, "xX")) {
-        double number = strtod(text, &end);
+        double number = szg_real_scan(text, &end);
         whole = *end == 0 && fabs(number) <= 0x1p53 && number == floor(number);
         value = whole ? (long long)number : 0;
     }
@@ -27,7 +29,7 @@ int64_t parse_integer(struct argp_state *state, const char *option, const char *
 double parse_real(struct argp_state *state, const char *option, const char *text, double least,
                   double most) {
     char *end;
-    double value = strtod(text, &end);
+    double value = szg_real_scan(text, &end);
     if (end == text || *end || !(value >= least && value <= most))
         argp_error(state, "%s: '%s' is not a number in %g .. %g", option, text, least, most);
     return value;

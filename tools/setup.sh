@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034 # used by the scripts that source this
 build_packages='gcc g++ git meson ninja-build pkg-config python3 libopenblas-dev liblapacke-dev
 libfftw3-dev libarpack2-dev libflint-dev libjansson-dev libarchive-dev zlib1g-dev librandom123-dev
-check libboost-context-dev'
+check libboost-context-dev locales'
 
 say() {
     printf '%s\n' "$*" >&2

@@ -20,7 +20,7 @@ static bool refuse(char sentence[CONFIG_SENTENCE], const char *format, ...) SZG_
 static bool refuse(char sentence[CONFIG_SENTENCE], const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, CONFIG_SENTENCE, format, arguments);
+    szg_vprint(sentence, CONFIG_SENTENCE, format, arguments);
     va_end(arguments);
     return false;
 }

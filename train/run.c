@@ -13,6 +13,7 @@
 
 #include <szego/file.h>
 #include <szego/memory.h>
+#include <szego/text.h>
 #include "run_folder.h"
 #include "trainer.h"
 
@@ -184,11 +185,11 @@ static void show_progress(const run *self) {
     double each = (szg_context_seconds(self->context) - self->began) / (double)self->steps;
     double left = each * (double)(self->limit - progress->step);
     char text[160];
-    snprintf(text, sizeof text,
-             "epoch %" PRId64 "/%" PRId64 ", accuracy %.4f, %.0f tokens/s, %.0f %s left",
-             progress->step / self->trainer.epoch_steps + 1, self->options->config->loop.epochs,
-             tally->counted > 0 ? (double)tally->correct / (double)tally->counted : 0, rate,
-             left < 120 ? left : left / 60, left < 120 ? "s" : "min");
+    szg_print(text, sizeof text,
+              "epoch %" PRId64 "/%" PRId64 ", accuracy %.4f, %.0f tokens/s, %.0f %s left",
+              progress->step / self->trainer.epoch_steps + 1, self->options->config->loop.epochs,
+              tally->counted > 0 ? (double)tally->correct / (double)tally->counted : 0, rate,
+              left < 120 ? left : left / 60, left < 120 ? "s" : "min");
     szg_progress(self->context, text, progress->step, self->limit);
 }
 

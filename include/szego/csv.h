@@ -1,25 +1,12 @@
-/* Comma-separated values (RFC 4180) and numbers as text that read back exactly. */
+/* Comma-separated values (RFC 4180). */
 #ifndef SZEGO_CSV_H
 #define SZEGO_CSV_H
 
 #include <stdio.h>
 #include <szego/table.h>
+#include <szego/text.h>
 
 SZG_BEGIN_DECLS
-
-enum { SZG_REAL_TEXT = 32 };
-
-/* Writes the shortest of %.15g, %.16g, %.17g that reads back as `value`, with a point whatever the
- * locale; "nan", "inf", "-inf". Returns `text`. */
-const char *szg_real_text(double value, char text[SZG_REAL_TEXT]);
-
-/* Writes "%a", the exact hexadecimal float, with a point whatever the locale; "nan", "inf", "-inf".
- * Returns `text`. */
-const char *szg_hex_text(double value, char text[SZG_REAL_TEXT]);
-
-/* Reads a whole text as a double, in the C locale: decimal, hexadecimal, "nan", "inf". Finite texts
- * beyond the range of double, spaces and an empty text are refused: false, *out unchanged. */
-bool szg_real_parse(const char *text, double *out);
 
 /* Prints a header line and one line a row, ended by LF. An empty cell is empty, an empty text is
  * "". Bytes that are not UTF-8 become U+FFFD. SZG_EIO. */

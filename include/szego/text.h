@@ -1,7 +1,10 @@
-/* Text that grows in memory while it is written to a stream. */
+/* Text that grows in memory while it is written to a stream; numbers as text, with a decimal point
+ * whatever locale an embedding program chose. */
 #ifndef SZEGO_TEXT_H
 #define SZEGO_TEXT_H
 
+#include <locale.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <szego/context.h>
 
@@ -25,6 +28,32 @@ SZG_CHECK_RESULT szg_status szg_text_end(szg_text *text, szg_status written);
 
 /* Frees an ended or an open text and clears the struct; a struct of zeros is allowed. */
 void szg_text_close(szg_text *text);
+
+/* ---- Numbers ---- */
+
+enum { SZG_REAL_TEXT = 32 };
+
+/* Writes the shortest of %.15g, %.16g, %.17g that reads back as `value`, with a point whatever the
+ * locale; "nan", "inf", "-inf". Returns `text`. */
+const char *szg_real_text(double value, char text[SZG_REAL_TEXT]);
+
+/* Writes "%a", the exact hexadecimal float, with a point whatever the locale; "nan", "inf", "-inf".
+ * Returns `text`. */
+const char *szg_hex_text(double value, char text[SZG_REAL_TEXT]);
+
+/* Reads a whole text as a double, in the C locale: decimal, hexadecimal, "nan", "inf". Finite texts
+ * beyond the range of double, spaces and an empty text are refused: false, *out unchanged. */
+bool szg_real_parse(const char *text, double *out);
+
+/* strtod, snprintf and vsnprintf in the C locale. */
+double szg_real_scan(const char *text, char **end);
+SZG_PRINTF(3, 4) int szg_print(char *text, size_t size, const char *format, ...);
+SZG_PRINTF(3, 0) int szg_vprint(char *text, size_t size, const char *format, va_list arguments);
+
+/* From enter, which returns what leave takes, the calling thread is in the C locale: for many
+ * numbers that go to a stream. */
+locale_t szg_locale_enter(void);
+void szg_locale_leave(locale_t callers);
 
 SZG_END_DECLS
 

@@ -1,6 +1,7 @@
 #include "plugin_crossover.h"
 
 #include <stdlib.h>
+#include <szego/text.h>
 
 /* Predicted, not measured: two cores of some 40 GFLOP/s each in double precision against a device
  * of the class of an H100 behind a bus of 10 GB/s, arrays being the host's; for eigenvalues what
@@ -35,7 +36,7 @@ szg_status plugin_crossover_scale(szg_context *context, double *out) {
     *out = 1;
     if (!text || !*text)
         return SZG_OK;
-    *out = strtod(text, &end);
+    *out = szg_real_scan(text, &end);
     if (*end == 0 && *out >= 0)
         return SZG_OK;
     return szg_fail(context, SZG_EINVAL,

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <szego/text.h>
 #include "context_private.h"
 
 enum { THREADS_MAX = 1024 };
@@ -81,7 +82,7 @@ szg_status szg_fail(szg_context *context, szg_status status, const char *format,
     lock(context);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(szg_pool_message(context), MESSAGE_SIZE, format, arguments);
+    szg_vprint(szg_pool_message(context), MESSAGE_SIZE, format, arguments);
     va_end(arguments);
     unlock(context);
     return status;
@@ -94,7 +95,7 @@ szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *
     lock(context);
     va_list arguments;
     va_start(arguments, format);
-    int used = vsnprintf(whole, sizeof whole, format, arguments);
+    int used = szg_vprint(whole, sizeof whole, format, arguments);
     va_end(arguments);
     /* A message that is too long loses its end. */
     size_t at = used < 0 || (size_t)used > sizeof whole - 3 ? sizeof whole - 3 : (size_t)used;
@@ -115,7 +116,7 @@ void szg_say(szg_context *context, szg_severity severity, const char *format, ..
     char text[2048];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    szg_vprint(text, sizeof text, format, arguments);
     va_end(arguments);
     lock(context);
     context->options.message(context->options.user, severity, text);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <szego/memory.h>
+#include <szego/text.h>
 #include "context_private.h"
 
 enum { ALIGNMENT = 64 };
@@ -23,7 +24,7 @@ static void human_bytes(double bytes, char text[static 32]) {
         bytes /= 1024;
         unit++;
     }
-    snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    szg_print(text, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
 }
 
 static szg_status refuse(szg_context *context, int64_t count, size_t size) {

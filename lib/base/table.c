@@ -6,6 +6,7 @@
 
 #include <szego/memory.h>
 #include <szego/table.h>
+#include <szego/text.h>
 
 /* A cell: 8 bytes of value, and a flag array apart. Texts are interned: a table of 10^6 eigenvalues
  * repeats a handful of sources. */
@@ -220,7 +221,7 @@ szg_status szg_table_note(szg_context *context, szg_table *table, const char *fo
         used = (int)sizeof text - 1;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
+    szg_vprint(text + used, sizeof text - (size_t)used, format, arguments);
     va_end(arguments);
     return szg_table_put_text(context, table, column, text);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <szego/memory.h>
+#include <szego/text.h>
 #include "checkpoint_private.h"
 
 static szg_status same_number(szg_context *context, szg_json_value first, szg_json_value second) {
@@ -65,7 +66,7 @@ szg_status text_append(szg_context *context, char **text, const char *format, ..
     char sentence[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    szg_vprint(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     size_t before = *text ? strlen(*text) : 0;
     size_t size = before + 2 + strlen(sentence) + 1;

@@ -5,6 +5,7 @@
 
 #include <szego/backend.h>
 #include <szego/memory.h>
+#include <szego/text.h>
 #include "report_private.h"
 
 void szg_matrix_report_close(szg_matrix_report *report) {
@@ -26,7 +27,7 @@ void report_note(szg_matrix_report *report, const char *format, ...) {
     }
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(report->note + used, sizeof report->note - used, format, arguments);
+    szg_vprint(report->note + used, sizeof report->note - used, format, arguments);
     va_end(arguments);
 }
 

@@ -7,6 +7,7 @@
 
 #include <szego/memory.h>
 #include <szego/spec.h>
+#include <szego/text.h>
 
 typedef struct spec_value {
     bool given;
@@ -117,7 +118,7 @@ static szg_status parse_integer(szg_context *context, const szg_spec_class *clas
 static szg_status parse_real(szg_context *context, const szg_spec_class *class, const szg_key *key,
                              spec_value *value) {
     char *end;
-    double number = strtod(value->text, &end);
+    double number = szg_real_scan(value->text, &end);
     if (!starts_number(value->text) || *end || !isfinite(number))
         return bad_value(context, class, key, value->text, "a finite number");
     if (!(number >= key->min && number <= key->max))
@@ -246,12 +247,12 @@ static szg_status fill_defaults(szg_context *context, szg_spec *spec) {
 /* The shortest decimal that reads back as `number`; whole numbers without an exponent. */
 static void print_real(double number, char text[static NUMBER_LENGTH]) {
     if (fabs(number) < 1e15 && number == floor(number)) {
-        snprintf(text, NUMBER_LENGTH, "%.0f", number);
+        szg_print(text, NUMBER_LENGTH, "%.0f", number);
         return;
     }
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, NUMBER_LENGTH, "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
+        szg_print(text, NUMBER_LENGTH, "%.*g", digits, number);
+        if (szg_real_scan(text, NULL) == number)
             return;
     }
 }

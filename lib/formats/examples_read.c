@@ -7,6 +7,7 @@
 #include <szego/examples.h>
 #include <szego/file.h>
 #include <szego/memory.h>
+#include <szego/text.h>
 
 #include "examples_scan.h"
 #include "text.h"
@@ -26,7 +27,7 @@ static szg_status fail_at(const reader *r, const char *format, ...) {
     char sentence[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    szg_vprint(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     return szg_fail(r->context, SZG_EDATA, "%s: line %" PRId64 ": %s", r->name, r->line, sentence);
 }

@@ -168,7 +168,7 @@ szg_status szg_json_fail(szg_context *context, szg_json_value value, const char 
     char sentence[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    szg_vprint(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     const char *name = value.document ? value.document->name : "";
     return szg_fail(context, SZG_EDATA, "%s%s%s%s%s", name, *name ? ": " : "", at.text,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <szego/memory.h>
+#include <szego/text.h>
 #include "result_private.h"
 #include "text.h"
 
@@ -63,7 +64,7 @@ static void show_cell(const szg_table *table, int64_t row, int64_t column, char 
         snprintf(out, CELL, "%" PRId64, szg_table_get_integer(table, row, column));
         break;
     case SZG_REAL:
-        snprintf(out, CELL, "%.6g", szg_table_get_real(table, row, column));
+        szg_print(out, CELL, "%.6g", szg_table_get_real(table, row, column));
         break;
     }
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <szego/memory.h>
+#include <szego/text.h>
 
 #include "certificate.h"
 
@@ -177,7 +178,7 @@ static void phase_text(const szg_phase *phase, char text[TEXT_NUMBER]) {
     if (phase->rational)
         snprintf(text, TEXT_NUMBER, "%lld/%lld", (long long)phase->p, (long long)phase->q);
     else
-        snprintf(text, TEXT_NUMBER, "%a", phase->radians);
+        szg_hex_text(phase->radians, text);
 }
 
 static szg_status open_text(szg_context *context, int64_t count, char **out) {
@@ -188,8 +189,10 @@ szg_status certificate_weights_text(szg_context *context, int64_t count, const d
                                     char **out) {
     SZG_TRY(open_text(context, count, out));
     char *end = *out;
-    for (int64_t i = 0; i < count; i++)
-        end += snprintf(end, TEXT_NUMBER, "%s%a", i ? " " : "", w[i]);
+    for (int64_t i = 0; i < count; i++) {
+        char text[TEXT_NUMBER];
+        end += snprintf(end, TEXT_NUMBER + 1, "%s%s", i ? " " : "", szg_hex_text(w[i], text));
+    }
     return SZG_OK;
 }
 
@@ -228,8 +231,7 @@ szg_status certificate_table_open(szg_context *context, szg_table **out) {
 static szg_status set_hex(szg_context *context, szg_table *table, const char *column,
                           double value) {
     char text[TEXT_NUMBER];
-    snprintf(text, sizeof text, "%a", value);
-    return szg_table_set_text(context, table, column, text);
+    return szg_table_set_text(context, table, column, szg_hex_text(value, text));
 }
 
 szg_status certificate_add(szg_context *context, szg_table *table, const certificate *c) {

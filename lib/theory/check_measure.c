@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <szego/text.h>
 #include "claims_private.h"
 
 enum { MOST_OTHERS = 4, DRAWS = 40000 };
@@ -74,8 +75,8 @@ static szg_status record(claims_run *run, const char *what, int64_t others, int6
     char name[96], note[96];
     double p = (double)hits / (double)draws;
     snprintf(name, sizeof name, "P(%s), %lld other tokens", what, (long long)others);
-    snprintf(note, sizeof note, "standard error %.2g, %lld draws",
-             sqrt(p * (1.0 - p) / (double)draws), (long long)draws);
+    szg_print(note, sizeof note, "standard error %.2g, %lld draws",
+              sqrt(p * (1.0 - p) / (double)draws), (long long)draws);
     return evidence_number(run, "B2", name, p, note);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <szego/memory.h>
+#include <szego/text.h>
 
 #include "claims_private.h"
 
@@ -29,7 +30,7 @@ void finding_note(finding *out, const char *format, ...) {
     if (used && used + 2 < sizeof out->note)
         used += (size_t)snprintf(out->note + used, sizeof out->note - used, "; ");
     va_start(arguments, format);
-    vsnprintf(out->note + used, sizeof out->note - used, format, arguments);
+    szg_vprint(out->note + used, sizeof out->note - used, format, arguments);
     va_end(arguments);
 }
 

@@ -1,12 +1,12 @@
 /* The frame of the report: head, contents, sections in their order, data, script. */
 #include <inttypes.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <szego/file.h>
 #include <szego/memory.h>
 #include <szego/page.h>
+#include <szego/text.h>
 #include <szego/version.h>
 
 #include "assets.h"
@@ -130,13 +130,9 @@ static void free_embedded(page *page) {
 
 /* Numbers have a decimal point whatever locale an embedding program chose. */
 static szg_status print_in_c_locale(page *page) {
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!plain)
-        return szg_fail(page->context, SZG_ENOMEM, "the C locale was refused");
-    locale_t callers = uselocale(plain);
+    locale_t callers = szg_locale_enter();
     szg_status status = print_page(page);
-    uselocale(callers);
-    freelocale(plain);
+    szg_locale_leave(callers);
     return status;
 }
 

@@ -8,9 +8,9 @@
 
 void print_real(FILE *stream, double value) {
     char text[SZG_REAL_TEXT];
-    snprintf(text, sizeof text, "%.3g", value);
+    szg_print(text, sizeof text, "%.3g", value);
     /* Back and out again: 1230 and not 1.23e+03. */
-    fputs(szg_real_text(isfinite(value) ? strtod(text, NULL) : value, text), stream);
+    fputs(szg_real_text(isfinite(value) ? szg_real_scan(text, NULL) : value, text), stream);
 }
 
 const char *whole_text(double value, char out[WHOLE_TEXT]) {

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "comma_locale.h"
 #include "suite.h"
 
 /* Known answers of Random123's distribution (kat_vectors, philox4x32 with 10 rounds). */
@@ -678,6 +679,35 @@ START_TEST(text_remembers_a_refusal) {
 }
 END_TEST
 
+START_TEST(a_comma_in_the_locale_changes_nothing) {
+    szg_context *context = test_context();
+    char text[SZG_REAL_TEXT], *end;
+    double value = 0;
+    enter_comma_locale();
+    ck_assert_str_eq(szg_real_text(0.1, text), "0.1");
+    ck_assert_str_eq(szg_hex_text(0.75, text), "0x1.8p-1");
+    ck_assert(szg_real_parse("2.5", &value) && value == 2.5);
+    ck_assert(!szg_real_parse("2,5", &value));
+    ck_assert(szg_real_scan("1.5:x", &end) == 1.5 && *end == ':');
+    ck_assert_int_eq(szg_print(text, sizeof text, "%.2f", 0.25), 4);
+    ck_assert_str_eq(text, "0.25");
+    (void)szg_fail(context, SZG_EIO, "rho=%g", 0.5);
+    (void)szg_fail_prefix(context, SZG_EIO, "p=%g", 1.5);
+    ck_assert_str_eq(szg_context_message(context), "p=1.5: rho=0.5");
+    ck_szg_fails(SZG_ENOMEM, "8.0 EiB",
+                 szg_memory_require(context, 1 << 30, 1 << 30, 8, "a dense matrix", "less"));
+    szg_table *table;
+    ck_szg_ok(szg_table_open(context, "t", columns, 4, &table));
+    ck_szg_ok(szg_table_add_row(context, table));
+    ck_szg_ok(szg_table_note(context, table, "off by %.1e", 2.5));
+    ck_assert_str_eq(szg_table_get_text(table, 0, 3), "off by 2.5e+00");
+    szg_table_close(&table);
+    snprintf(text, sizeof text, "%.1f", 0.5); /* the caller's own choice stays */
+    ck_assert_str_eq(text, "0,5");
+    leave_comma_locale();
+}
+END_TEST
+
 static void read_file(const char *path, char text[static 64]) {
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
@@ -788,6 +818,7 @@ TEST_FILE("base") {
     test_add(suite, "memory_products_and_limits", memory_products_and_limits);
     test_add(suite, "text_grows", text_grows);
     test_add(suite, "text_remembers_a_refusal", text_remembers_a_refusal);
+    test_add(suite, "a_comma_in_the_locale_changes_nothing", a_comma_in_the_locale_changes_nothing);
     test_add(suite, "table_keeps_cells", table_keeps_cells);
     test_add(suite, "table_takes_cells_by_index", table_takes_cells_by_index);
     test_add(suite, "table_refuses_mistakes", table_refuses_mistakes);

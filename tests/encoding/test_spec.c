@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comma_locale.h"
 #include "suite.h"
 #include <szego/encoding.h>
 #include <szego/file.h>
@@ -31,6 +32,20 @@ START_TEST(canonical) {
     ck_canonical("kms:rho=-0x1.8p-1", "kms:rho=-0.75");
     ck_canonical("rope+absolute:dim=8", "rope+absolute:dim=8");
     ck_canonical("alibi:heads=012", "alibi:heads=12");
+}
+END_TEST
+
+START_TEST(a_comma_in_the_locale_changes_nothing) {
+    enter_comma_locale();
+    ck_canonical("kms:rho=0.5", "kms:rho=0.5");
+    ck_canonical("kms:rho=.1", "kms:rho=0.1");
+    ck_canonical("kms:rho=-0x1.8p-1", "kms:rho=-0.75");
+    ck_canonical("rope:base=500000.25,dim=128", "rope:dim=128,base=500000.25");
+    szg_encoding *encoding;
+    ck_szg_fails(SZG_EINVAL, "", szg_encoding_parse(test_context(), "kms:rho=0,5", &encoding));
+    ck_szg_fails(SZG_EINVAL, "rho=1.5",
+                 szg_encoding_parse(test_context(), "kms:rho=1.5", &encoding));
+    leave_comma_locale();
 }
 END_TEST
 
@@ -172,6 +187,7 @@ END_TEST
 
 TEST_FILE("spec") {
     test_add(suite, "canonical", canonical);
+    test_add(suite, "a_comma_in_the_locale_changes_nothing", a_comma_in_the_locale_changes_nothing);
     test_add(suite, "messages", messages);
     test_add(suite, "long_names", long_names);
     test_add(suite, "documented", documented);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comma_locale.h"
 #include "suite.h"
 #include <szego/claims.h>
 #include <szego/result.h>
@@ -21,21 +22,24 @@ typedef struct row {
 } row;
 
 /* The certificates of a quick run, A3.2's draws left out but for its certificate. */
-static szg_table *certificates(void) {
-    static szg_table *kept;
-    if (kept)
-        return kept;
+static szg_table *make_certificates(void) {
     szg_claims_options options = {.terms = 4, .trials = 8};
     szg_claims_report report;
     ck_szg_ok(szg_claims_verify(test_context(), &options, 0, NULL, &report));
-    kept = report.certificates;
+    szg_table *table = report.certificates;
     report.certificates = NULL;
     szg_claims_report_close(&report);
+    return table;
+}
+
+static szg_table *certificates(void) {
+    static szg_table *kept;
+    if (!kept)
+        kept = make_certificates();
     return kept;
 }
 
-static row row_at(int64_t index) {
-    szg_table *table = certificates();
+static row row_of(szg_table *table, int64_t index) {
     row r;
     for (int f = 0; f < FIELDS; f++) {
         int64_t column = szg_table_find(table, field_names[f]);
@@ -46,6 +50,10 @@ static row row_at(int64_t index) {
             snprintf(r.field[f], LONGEST, "%s", szg_table_get_text(table, index, column));
     }
     return r;
+}
+
+static row row_at(int64_t index) {
+    return row_of(certificates(), index);
 }
 
 /* One certificate as JSON; `skip` is left out (-1: none), `extra` put at the end. */
@@ -85,6 +93,23 @@ START_TEST(all_confirmed) {
         row r = row_at(i);
         ck_assert_msg(confirmed(&r), "certificate %d of %s", (int)i, r.field[0]);
     }
+}
+END_TEST
+
+/* Made and checked under a decimal comma: the same texts, and all are confirmed. */
+START_TEST(a_comma_in_the_locale_changes_nothing) {
+    szg_table *plain = certificates();
+    enter_comma_locale();
+    szg_table *table = make_certificates();
+    ck_assert_int_eq(szg_table_rows(table), szg_table_rows(plain));
+    for (int64_t i = 0; i < szg_table_rows(table); i++) {
+        row r = row_of(table, i), want = row_of(plain, i);
+        for (int f = 0; f < FIELDS; f++)
+            ck_assert_str_eq(r.field[f], want.field[f]);
+        ck_assert_msg(confirmed(&r), "certificate %d of %s", (int)i, r.field[0]);
+    }
+    leave_comma_locale();
+    szg_table_close(&table);
 }
 END_TEST
 
@@ -405,6 +430,7 @@ END_TEST
 
 TEST_FILE("certificates") {
     test_add(suite, "all_confirmed", all_confirmed);
+    test_add(suite, "a_comma_in_the_locale_changes_nothing", a_comma_in_the_locale_changes_nothing);
     test_add(suite, "through_a_file", through_a_file);
     test_add(suite, "names_changed", names_changed);
     test_add(suite, "fields_missing_or_extra", fields_missing_or_extra);

@@ -6,20 +6,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/csv.h>
+#include <szego/text.h>
 
-/* strtod and printf follow the locale that an embedding program chose; files must not. */
 static locale_t c_locale;
 
 static void make_c_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-static locale_t enter_c_locale(void) {
+locale_t szg_locale_enter(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_c_locale);
-    return uselocale(
-        c_locale); /* of this thread; (locale_t)0, if it was refused, changes nothing */
+    return uselocale(c_locale); /* (locale_t)0, if it was refused, changes nothing */
+}
+
+void szg_locale_leave(locale_t callers) {
+    uselocale(callers);
+}
+
+int szg_vprint(char *text, size_t size, const char *format, va_list arguments) {
+    locale_t callers = szg_locale_enter();
+    int length = vsnprintf(text, size, format, arguments);
+    szg_locale_leave(callers);
+    return length;
+}
+
+int szg_print(char *text, size_t size, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = szg_vprint(text, size, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+double szg_real_scan(const char *text, char **end) {
+    locale_t callers = szg_locale_enter();
+    double value = strtod(text, end);
+    szg_locale_leave(callers);
+    return value;
 }
 
 const char *szg_real_text(double value, char text[SZG_REAL_TEXT]) {
@@ -27,22 +51,18 @@ const char *szg_real_text(double value, char text[SZG_REAL_TEXT]) {
         return strcpy(text, "nan");
     if (isinf(value))
         return strcpy(text, value < 0 ? "-inf" : "inf");
-    locale_t callers = enter_c_locale();
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, SZG_REAL_TEXT, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
+        szg_print(text, SZG_REAL_TEXT, "%.*g", digits, value);
+        if (szg_real_scan(text, NULL) == value)
             break;
     }
-    uselocale(callers);
     return text;
 }
 
 const char *szg_hex_text(double value, char text[SZG_REAL_TEXT]) {
     if (!isfinite(value))
         return szg_real_text(value, text);
-    locale_t callers = enter_c_locale();
-    snprintf(text, SZG_REAL_TEXT, "%a", value);
-    uselocale(callers);
+    szg_print(text, SZG_REAL_TEXT, "%a", value);
     return text;
 }
 
@@ -50,9 +70,7 @@ bool szg_real_parse(const char *text, double *out) {
     if (!*text || isspace((unsigned char)*text))
         return false;
     char *end;
-    locale_t callers = enter_c_locale();
-    double value = strtod(text, &end);
-    uselocale(callers);
+    double value = szg_real_scan(text, &end);
     if (end == text || *end)
         return false;
     if (isinf(value) && !strpbrk(text, "nN")) /* 1e999; "inf" has an n */
