@@ -1,16 +1,16 @@
 /* The program `szego`: finds the command, parses its options, opens the context, runs. */
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <szego/backend.h>
+#include <szego/ball.h>
 #include <szego/text.h>
 
 #include "command.h"
+#include "interrupt.h"
 #include "terminal.h"
 
 enum { KEY_FORMAT = 0x1000, KEY_BACKEND, KEY_THREADS, KEY_SEED };
@@ -114,28 +114,7 @@ static void parse_arguments(command_call *call, int argc, char **argv) {
     szg_text_close(&doc);
 }
 
-static szg_context *signal_context;
 static bool failure_told; /* a message has said why the command failed */
-
-/* The first signal asks the work to stop and to leave no partial file; the second one kills. */
-static void on_signal(int number) {
-    static const char text[] =
-        "\nszego: stopping at the next safe point; a second time stops at once\n";
-    int before = errno; /* what was interrupted may be about to look at it */
-    signal(number, SIG_DFL);
-    bool gone = isatty(STDERR_FILENO) && write(STDERR_FILENO, text, sizeof text - 1) < 0;
-    if (signal_context && !gone) /* without its terminal: a second signal follows */
-        szg_context_cancel(signal_context);
-    errno = before;
-}
-
-static void listen_for_signals(void) {
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
-    if (signal(SIGHUP, on_signal) == SIG_IGN)
-        signal(SIGHUP, SIG_IGN); /* nohup */
-    signal(SIGXFSZ, SIG_IGN);    /* a file beyond `ulimit -f` is a failed write, with a message */
-}
 
 /* Help and version are printed by exits of their own: text that cannot be written is an error. */
 static void close_output(void) {
@@ -185,14 +164,14 @@ static int run_command(command_call *call) {
         fprintf(stderr, "szego: the threads could not be started; try --threads 1\n");
         return EXIT_INTERNAL;
     }
-    signal_context = call->context;
-    listen_for_signals();
+    interrupt_listen(call->context);
+    szg_ball_set_end(end_for_library);
     szg_status status = run_call(call);
     terminal_clear(&screen);
     failure_told = status != SZG_OK;
     if (failure_told)
         terminal_line("", szg_context_message(call->context));
-    signal_context = NULL;
+    interrupt_end();
     szg_context_close(&call->context);
     return exit_code(status);
 }
@@ -217,16 +196,21 @@ static const command *find_command(const char *name) {
     return NULL;
 }
 
-/* OpenBLAS chooses its kernels while it is loaded; where it chose badly, only a new start helps. */
-static void restart_with_better_kernels(char **argv) {
-    const char *core = szg_backend_core_remedy();
-    if (!core || getenv("OPENBLAS_CORETYPE") || setenv("OPENBLAS_CORETYPE", core, 0) != 0)
-        return;
-    execv("/proc/self/exe", argv); /* where that fails the program goes on, slower */
+static bool set_unless_given(const char *name, const char *value) {
+    return value && !getenv(name) && setenv(name, value, 0) == 0;
+}
+
+/* OpenBLAS chooses its kernels and starts its threads while it is loaded; where that went badly,
+ * only a new start helps. */
+static void restart_with_better_settings(char **argv) {
+    bool core = set_unless_given("OPENBLAS_CORETYPE", szg_backend_core_remedy());
+    bool threads = set_unless_given("OPENBLAS_NUM_THREADS", szg_backend_threads_remedy());
+    if (core || threads)
+        execv("/proc/self/exe", argv); /* where that fails the program goes on, slower */
 }
 
 int main(int argc, char **argv) {
-    restart_with_better_kernels(argv);
+    restart_with_better_settings(argv);
     argp_err_exit_status = EXIT_USAGE;
     atexit(close_output);
     if (argc < 2) {

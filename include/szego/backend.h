@@ -78,6 +78,16 @@ const char *szg_backend_simd(void);
  * while the library is loaded: a program sets it and executes itself anew. */
 const char *szg_backend_core_remedy(void);
 
+/* NULL, or the value of OPENBLAS_NUM_THREADS ("1") that the library needs while it is loaded where
+ * memory is limited (RLIMIT_AS, RLIMIT_DATA, vm.overcommit_memory = 2): threads that it starts then
+ * would ask for their buffers without an end. The threads of a context do not depend on it. */
+const char *szg_backend_threads_remedy(void);
+
+/* Tries the memory that the CPU's libraries take for each thread of the context, before their first
+ * call: SZG_ENOMEM where a limit refuses it. Functions of this header do so themselves; it is for
+ * who calls BLAS beside them. */
+SZG_CHECK_RESULT szg_status szg_backend_prepare(szg_context *context);
+
 /* ---- Products ---- */
 
 /* C := alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n, C m x n. op by letter: 'n' as it is,

@@ -20,6 +20,12 @@ SZG_BEGIN_DECLS
 /* The library behind the balls and its version. */
 const char *szg_ball_library(void);
 
+/* FLINT and GMP end the process with abort() where memory is refused, and tell nothing that can be
+ * caught. `end` is called in place of that, with the bytes that were asked for, or 0 where FLINT
+ * gives up for another reason; where it returns, abort() follows. For a program: it holds for the
+ * whole process. Call it before the first ball. */
+void szg_ball_set_end(void (*end)(size_t bytes));
+
 /* An angle that is known exactly: `radians` (a double is a rational number), or p/q times pi. */
 typedef struct szg_phase {
     bool rational;  /* true: p/q of pi, and `radians` is ignored */

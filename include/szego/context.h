@@ -82,6 +82,7 @@ SZG_CHECK_RESULT szg_status szg_context_check_cancel(szg_context *context);
 /* While deferred, szg_context_check_cancel does not see a cancellation: for work that must be
  * finished and saved once begun, a training step say. Not nested. */
 void szg_context_defer_cancel(szg_context *context, bool defer);
+bool szg_context_is_deferred(const szg_context *context);
 
 /* The backend's slot: floor 1 stores its op table here, the context only keeps the pointer. */
 void szg_context_set_ops(szg_context *context, const struct szg_ops *ops);

@@ -23,6 +23,10 @@ SZG_CHECK_RESULT szg_status szg_writer_commit(szg_context *context, szg_writer *
 /* Removes the temporary file and frees; NULL and *writer NULL are allowed. */
 void szg_writer_discard(szg_writer **writer);
 
+/* For a process that is about to end while other threads still work: removes every temporary file
+ * of an open writer. From then on opening, committing and discarding wait for the end. */
+void szg_writer_abandon_all(void);
+
 /* Creates `path` and its missing parents as folders. SZG_EIO. */
 SZG_CHECK_RESULT szg_status szg_folder_create(szg_context *context, const char *path);
 

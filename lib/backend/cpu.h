@@ -2,6 +2,7 @@
 #ifndef SZG_BACKEND_CPU_H
 #define SZG_BACKEND_CPU_H
 
+#include <pthread.h>
 #include <szego/ops.h>
 
 /* OpenBLAS's number of threads is one number for the whole process. The rule: it is 1, but for
@@ -11,6 +12,15 @@
 typedef enum szg_blas_call { SZG_BLAS_SHARED, SZG_BLAS_ALONE } szg_blas_call;
 szg_blas_call szg_blas_begin(szg_context *context, bool large);
 void szg_blas_end(szg_blas_call call);
+extern pthread_rwlock_t szg_blas_calls; /* that lock */
+
+/* Stands before the work of a function that will call begin, with the same `large`: the buffers
+ * that OpenBLAS takes for each thread are there. SZG_ENOMEM where a limit on memory refuses them,
+ * which the library itself would ask for without an end. Cheap after the first time. */
+SZG_CHECK_RESULT szg_status szg_blas_reserve(szg_context *context, bool large);
+
+/* For begin and end: `calls` more are inside, and OpenBLAS has so many threads. */
+void szg_blas_count(int calls, int own_threads);
 
 /* Every size fits LAPACK's 32-bit integers: SZG_ENOMEM. `what` is the operation. */
 SZG_CHECK_RESULT szg_status szg_lapack_sizes(szg_context *context, const char *what, int64_t m,

@@ -12,7 +12,7 @@
  * threads, which spin while they wait, and give the same bits for any number of threads. */
 enum { SLICE = 256 };
 
-static pthread_rwlock_t calls = PTHREAD_RWLOCK_INITIALIZER;
+pthread_rwlock_t szg_blas_calls = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void start_single_threaded(void) {
@@ -23,10 +23,12 @@ szg_blas_call szg_blas_begin(szg_context *context, bool large) {
     pthread_once(&once, start_single_threaded);
     int threads = large && context && !szg_pool_is_inside() ? szg_context_threads(context) : 1;
     if (threads <= 1) {
-        pthread_rwlock_rdlock(&calls);
+        pthread_rwlock_rdlock(&szg_blas_calls);
+        szg_blas_count(1, 1);
         return SZG_BLAS_SHARED;
     }
-    pthread_rwlock_wrlock(&calls);
+    pthread_rwlock_wrlock(&szg_blas_calls);
+    szg_blas_count(1, threads);
     openblas_set_num_threads(threads);
     return SZG_BLAS_ALONE;
 }
@@ -34,7 +36,8 @@ szg_blas_call szg_blas_begin(szg_context *context, bool large) {
 void szg_blas_end(szg_blas_call call) {
     if (call == SZG_BLAS_ALONE)
         openblas_set_num_threads(1);
-    pthread_rwlock_unlock(&calls);
+    szg_blas_count(-1, 1);
+    pthread_rwlock_unlock(&szg_blas_calls);
 }
 
 const char *szg_backend_blas(void) {
@@ -72,7 +75,8 @@ static szg_status check_sizes(szg_context *context, int64_t m, int64_t n, int64_
                               int64_t ldb, int64_t ldc) {
     SZG_TRY(szg_lapack_sizes(context, "product", m, n, ldc));
     SZG_TRY(szg_lapack_sizes(context, "product", m, k, lda));
-    return szg_lapack_sizes(context, "product", k, n, ldb);
+    SZG_TRY(szg_lapack_sizes(context, "product", k, n, ldb));
+    return szg_blas_reserve(context, false);
 }
 
 void szg_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,

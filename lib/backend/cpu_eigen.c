@@ -35,6 +35,7 @@ typedef lapack_int symmetric_driver(int layout, char job, char triangle, lapack_
 szg_status szg_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
                                    double *w, bool vectors) {
     SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
+    SZG_TRY(szg_blas_reserve(context, n >= LARGE_EIGEN));
     SZG_TRY(check_vectors(context, n, vectors));
     bool staged = !vectors && n >= TWO_STAGE;
     symmetric_driver *driver = staged ? LAPACKE_dsyevd_2stage_work : LAPACKE_dsyevd_work;
@@ -112,6 +113,7 @@ static void close_hermitian_work(hermitian_work *work) {
 szg_status szg_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
                                    double *w, bool vectors) {
     SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
+    SZG_TRY(szg_blas_reserve(context, n >= LARGE_EIGEN));
     SZG_TRY(check_vectors(context, n, vectors));
     char job = vectors ? 'V' : 'N';
     szg_c64 query;
@@ -147,6 +149,7 @@ szg_status szg_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, 
 szg_status szg_cpu_eigen_general(szg_context *context, int64_t n, double *a, int64_t lda,
                                  szg_c64 *w) {
     SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
+    SZG_TRY(szg_blas_reserve(context, n >= LARGE_EIGEN));
     double query;
     SZG_TRY(szg_lapack_status(context, "dgeev",
                               LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a,
@@ -171,6 +174,7 @@ szg_status szg_cpu_eigen_general(szg_context *context, int64_t n, double *a, int
 szg_status szg_cpu_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
                                          szg_c64 *w) {
     SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
+    SZG_TRY(szg_blas_reserve(context, n >= LARGE_EIGEN));
     szg_c64 query;
     double *real;
     SZG_TRY(szg_memory_alloc(context, 2 * n, sizeof *real, &real));
@@ -204,6 +208,7 @@ szg_status szg_cpu_eigen_tridiagonal(szg_context *context, int64_t n, double *d,
         return szg_lapack_status(context, "dsterf", LAPACKE_dsterf_work((lapack_int)n, d, e),
                                  LOOSE_EIGEN);
     SZG_TRY(check_vectors(context, n, true));
+    SZG_TRY(szg_blas_reserve(context, n >= LARGE_EIGEN));
     int64_t count = 1 + 4 * n + n * n, integers = 3 + 5 * n;
     double *work;
     lapack_int *work_int = NULL;

@@ -19,7 +19,8 @@ static szg_cpu_split split_rows(const szg_linear *linear) {
 
 static szg_status check_sizes(szg_context *context, const szg_linear *l) {
     SZG_TRY(szg_lapack_sizes(context, "linear layer", l->out, l->in, l->ldx));
-    return szg_lapack_sizes(context, "linear layer", l->out, l->in, l->ldy);
+    SZG_TRY(szg_lapack_sizes(context, "linear layer", l->out, l->in, l->ldy));
+    return szg_blas_reserve(context, false);
 }
 
 /* ---- Forward ---- */

@@ -15,6 +15,7 @@ szg_status szg_cpu_singular(szg_context *context, int64_t m, int64_t n, double *
     SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, lda));
     SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, ldu > ldvt ? ldu : ldvt));
     int64_t k = m < n ? m : n;
+    SZG_TRY(szg_blas_reserve(context, k >= LARGE_SINGULAR));
     char job = u ? 'S' : 'N';
     double query;
     SZG_TRY(szg_lapack_status(
@@ -54,6 +55,7 @@ szg_status szg_cpu_singular_complex(szg_context *context, int64_t m, int64_t n, 
     SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, lda));
     SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, ldu > ldvt ? ldu : ldvt));
     int64_t k = m < n ? m : n;
+    SZG_TRY(szg_blas_reserve(context, k >= LARGE_SINGULAR));
     char job = u ? 'S' : 'N';
     szg_c64 query;
     SZG_TRY(szg_lapack_status(
@@ -87,6 +89,7 @@ end:
 szg_status szg_cpu_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda) {
     SZG_TRY(szg_lapack_sizes(context, "QR", m, n, lda));
     int64_t k = m < n ? m : n;
+    SZG_TRY(szg_blas_reserve(context, k >= LARGE_SINGULAR));
     double query;
     SZG_TRY(szg_lapack_status(context, "dgelqf",
                               LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, a,

@@ -174,6 +174,10 @@ void szg_context_defer_cancel(szg_context *context, bool defer) {
     atomic_store(&context->deferred, defer);
 }
 
+bool szg_context_is_deferred(const szg_context *context) {
+    return atomic_load(&context->deferred);
+}
+
 void szg_context_set_ops(szg_context *context, const struct szg_ops *ops) {
     atomic_store(&context->ops, ops);
 }

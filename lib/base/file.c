@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,7 +13,46 @@
 struct szg_writer {
     char *path, *temporary;
     FILE *stream;
+    szg_writer *next; /* among those that have a temporary file */
 };
+
+/* Guards the list, and that a file is in it from its creation to its renaming or removal. */
+static pthread_mutex_t writers_lock = PTHREAD_MUTEX_INITIALIZER;
+static szg_writer *writers;
+
+static int create_temporary(szg_writer *writer) {
+    pthread_mutex_lock(&writers_lock);
+    int descriptor = mkostemp(writer->temporary, O_CLOEXEC), before = errno;
+    if (descriptor >= 0) {
+        writer->next = writers;
+        writers = writer;
+    }
+    pthread_mutex_unlock(&writers_lock);
+    errno = before;
+    return descriptor;
+}
+
+/* Renames the temporary file to `path`, or removes it where that is NULL. */
+static bool end_temporary(szg_writer *writer, const char *path) {
+    pthread_mutex_lock(&writers_lock);
+    int failed = path ? rename(writer->temporary, path) : unlink(writer->temporary);
+    if (failed == 0 || !path) {
+        szg_writer **at = &writers;
+        while (*at && *at != writer)
+            at = &(*at)->next;
+        if (*at)
+            *at = writer->next;
+        writer->temporary[0] = 0;
+    }
+    pthread_mutex_unlock(&writers_lock);
+    return failed == 0;
+}
+
+void szg_writer_abandon_all(void) {
+    pthread_mutex_lock(&writers_lock); /* for good */
+    for (const szg_writer *writer = writers; writer; writer = writer->next)
+        unlink(writer->temporary);
+}
 
 static szg_status fail_errno(szg_context *context, const char *path, const char *what) {
     return szg_fail(context, SZG_EIO, "%s: %s: %s", path, what, strerror(errno));
@@ -44,7 +84,7 @@ szg_status szg_writer_open(szg_context *context, const char *path, szg_writer **
     size_t length = strlen(path) + sizeof ".XXXXXX";
     SZG_TRY_GOTO(status, szg_memory_alloc(context, (int64_t)length, 1, &writer->temporary), fail);
     snprintf(writer->temporary, length, "%s.XXXXXX", path);
-    int descriptor = mkostemp(writer->temporary, O_CLOEXEC);
+    int descriptor = create_temporary(writer);
     if (descriptor < 0) {
         status = fail_errno(context, path, "cannot be written");
         writer->temporary[0] = 0;
@@ -89,12 +129,11 @@ szg_status szg_writer_commit(szg_context *context, szg_writer **writer) {
     failed = failed || fsync(fileno(w->stream)) != 0;
     failed = fclose(w->stream) != 0 || failed;
     w->stream = NULL;
-    failed = failed || rename(w->temporary, w->path) != 0;
+    failed = failed || !end_temporary(w, w->path);
     szg_status status = SZG_OK;
     if (failed) {
         status = fail_errno(context, w->path, "writing failed, the old contents were kept");
     } else {
-        w->temporary[0] = 0;
         sync_folder(w->path);
     }
     szg_writer_discard(writer);
@@ -108,7 +147,7 @@ void szg_writer_discard(szg_writer **writer) {
     if (w->stream)
         fclose(w->stream);
     if (w->temporary && w->temporary[0])
-        unlink(w->temporary);
+        end_temporary(w, NULL);
     szg_memory_free(w->temporary);
     szg_memory_free(w->path);
     szg_memory_free(w);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include <szego/backend.h>
 #include <szego/memory.h>
 #include <szego/random.h>
 
@@ -103,6 +104,7 @@ szg_status szg_lanczos(szg_context *context, const szg_operator *s,
                        bool *converged) {
     lanczos_run run;
     *converged = false;
+    SZG_TRY(szg_backend_prepare(context)); /* ARPACK calls BLAS */
     SZG_TRY(lanczos_open(context, s, options, &run));
     pthread_mutex_lock(&arpack_lock);
     szg_status status = lanczos_iterate(context, s, options, &run);

@@ -1,8 +1,12 @@
 /* Intervals, phases and registers. */
+#include <flint/flint.h>
 #include <float.h>
+#include <gmp.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <szego/ball.h>
 #include "rounding.h"
@@ -138,10 +142,59 @@ START_TEST(test_register_errors) {
 }
 END_TEST
 
+/* ---- What FLINT and GMP do for want of memory ---- */
+
+#ifdef __SANITIZE_ADDRESS__
+/* Memory that cannot be had is refused, as without the sanitizer. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+    return "allocator_may_return_null=1";
+}
+#endif
+
+static const size_t TOO_MUCH = (size_t)1 << 60; /* beyond any address space */
+
+static void end_with_code(size_t bytes) {
+    _exit(bytes == TOO_MUCH ? 42 : bytes == 0 ? 43 : 44);
+}
+
+static void give_up(int way) {
+    void *(*gmp_allocate)(size_t);
+    mp_get_memory_functions(&gmp_allocate, NULL, NULL);
+    if (way == 0)
+        flint_free(flint_malloc(TOO_MUCH));
+    else if (way == 1)
+        flint_free(flint_calloc(TOO_MUCH / 16, 16));
+    else if (way == 2)
+        flint_free(flint_realloc(flint_malloc(8), TOO_MUCH));
+    else if (way == 3)
+        free(gmp_allocate(TOO_MUCH));
+    else
+        flint_abort();
+}
+
+START_TEST(test_end) {
+    for (int way = 0; way < 5; way++) {
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+            szg_ball_set_end(end_with_code);
+            give_up(way);
+            _exit(0);
+        }
+        int status;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == (way < 4 ? 42 : 43),
+                      "way %d: status %#x", way, (unsigned)status);
+    }
+}
+END_TEST
+
 TEST_FILE("number") {
     atexit(szg_ball_cleanup);
     test_add(suite, "congruence", test_congruence);
     test_add(suite, "intervals", test_intervals);
     test_add(suite, "registers", test_registers);
     test_add(suite, "register errors", test_register_errors);
+    test_add(suite, "end", test_end);
 }

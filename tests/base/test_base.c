@@ -756,6 +756,34 @@ START_TEST(writer_replaces_whole_files_only) {
 }
 END_TEST
 
+/* In a child, whose other threads could still write: what is open is gone, what is written stays.
+ */
+START_TEST(abandoned_writers_leave_no_file) {
+    szg_context *context = test_context();
+    char folder[] = "/tmp/szego-abandoned-XXXXXX", path[4][64];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    for (int i = 0; i < 4; i++)
+        snprintf(path[i], sizeof path[i], "%s/%d", folder, i);
+    szg_writer *writer[4];
+    for (int i = 0; i < 4; i++)
+        ck_szg_ok(szg_writer_open(context, path[i], &writer[i]));
+    ck_szg_ok(szg_writer_commit(context, &writer[2]));
+    szg_writer_discard(&writer[1]);
+    pid_t child = fork();
+    if (child == 0) {
+        szg_writer_abandon_all();
+        _exit(0);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(unlink(path[2]), 0);
+    ck_assert_int_eq(rmdir(folder), 0); /* nothing else was there */
+    szg_writer_discard(&writer[0]);
+    ck_szg_fails(SZG_EIO, "writing failed", szg_writer_commit(context, &writer[3]));
+}
+END_TEST
+
 START_TEST(files_that_cannot_be) {
     szg_context *context = test_context();
     szg_writer *writer;
@@ -824,6 +852,7 @@ TEST_FILE("base") {
     test_add(suite, "table_refuses_mistakes", table_refuses_mistakes);
     test_add(suite, "table_survives_failed_allocations", table_survives_failed_allocations);
     test_add(suite, "writer_replaces_whole_files_only", writer_replaces_whole_files_only);
+    test_add(suite, "abandoned_writers_leave_no_file", abandoned_writers_leave_no_file);
     test_add(suite, "files_that_cannot_be", files_that_cannot_be);
     test_add(suite, "full_disk_is_reported", full_disk_is_reported);
 }
