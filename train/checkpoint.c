@@ -117,6 +117,11 @@ static szg_status load_file(szg_context *context, const char *path, const szg_tr
     }
     if (status == SZG_OK)
         status = load(context, file, config, out);
+    if (status == SZG_OK) {
+        status = szg_safetensors_check(context, file);
+        if (status != SZG_OK)
+            szg_model_close(context, out);
+    }
     szg_memory_free(own);
     szg_safetensors_close(&file);
     return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "%s", path);

@@ -230,6 +230,8 @@ szg_status szg_state_load(szg_context *context, const char *path, szg_model *mod
                         path);
     SZG_TRY(status);
     status = load(context, file, model, moment1, moment2, identity, out);
+    if (status == SZG_OK)
+        status = szg_safetensors_check(context, file);
     szg_safetensors_close(&file);
     return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "%s", path);
 }

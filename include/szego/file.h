@@ -41,6 +41,27 @@ SZG_CHECK_RESULT szg_status szg_mapping_open(szg_context *context, const char *p
                                              szg_mapping *out);
 void szg_mapping_close(szg_mapping *mapping);
 
+/* A file that is read by position while others may write to it: what a mapping answers with a
+ * signal is an error with words here. */
+typedef struct szg_source szg_source;
+
+/* Opens a regular file. SZG_EIO (missing, unreadable), SZG_EDATA (not a regular file). */
+SZG_CHECK_RESULT szg_status szg_source_open(szg_context *context, const char *path,
+                                            szg_source **out);
+void szg_source_close(szg_source **source);
+
+/* Bytes of the file when it was opened. */
+int64_t szg_source_size(const szg_source *source);
+
+/* Bytes offset .. offset + count - 1, within that size. Threads may read at the same time. SZG_EIO:
+ * the file has become shorter, or cannot be read. */
+SZG_CHECK_RESULT szg_status szg_source_read(szg_context *context, const szg_source *source,
+                                            int64_t offset, int64_t count, void *out);
+
+/* SZG_EIO where the file's size or time of change is not what it was when it was opened: what was
+ * read may be of two versions. A file that was replaced by renaming is still the one opened. */
+SZG_CHECK_RESULT szg_status szg_source_check(szg_context *context, const szg_source *source);
+
 SZG_END_DECLS
 
 #endif

@@ -15,22 +15,24 @@ typedef enum szg_dtype {
     SZG_DTYPE_OTHER    /* 8-bit and smaller floats, complex, names unknown to szego */
 } szg_dtype;
 
-/* One tensor, row-major. `data` is mapped and may be unaligned. */
+/* One tensor, row-major. */
 typedef struct szg_tensor {
     const char *name; /* UTF-8 without NUL, possibly hostile otherwise */
     szg_dtype dtype;
-    const char *dtype_name; /* as in the file */
-    int dims;               /* 0: one number */
-    const int64_t *shape;   /* [dims] */
-    int64_t count;          /* product of the shape; 0: an empty tensor */
-    const unsigned char *data;
+    const char *dtype_name;    /* as in the file */
+    int dims;                  /* 0: one number */
+    const int64_t *shape;      /* [dims] */
+    int64_t count;             /* product of the shape; 0: an empty tensor */
+    const unsigned char *data; /* its bytes, unaligned perhaps; NULL: read from `source` */
     int64_t bytes;
-    const char *file; /* the file it is in */
+    int64_t offset;                  /* of its first byte in the file */
+    const char *file;                /* the file it is in */
+    const struct szg_source *source; /* <szego/file.h>: that file, open; NULL: the caller's bytes */
 } szg_tensor;
 
 typedef struct szg_safetensors szg_safetensors;
 
-/* Maps a checkpoint: FILE.safetensors, FILE.index.json with its shards beside it, or a folder with
+/* Opens a checkpoint: FILE.safetensors, FILE.index.json with its shards beside it, or a folder with
  * either (model.safetensors.index.json before model.safetensors before every *.safetensors). Reads
  * headers only. The tensors are the union of the shards' headers: what a stale index omits, or puts
  * in another shard, is there and a warning is sent; what no shard holds is an error. Every message
@@ -49,6 +51,10 @@ SZG_CHECK_RESULT szg_status szg_safetensors_open_bytes(szg_context *context, con
                                                        szg_safetensors **out);
 void szg_safetensors_close(szg_safetensors **set);
 
+/* SZG_EIO where one of the files was changed since it was opened: call it when everything that
+ * matters has been read. */
+SZG_CHECK_RESULT szg_status szg_safetensors_check(szg_context *context, const szg_safetensors *set);
+
 /* Tensors in the order of their names (bytewise). */
 int64_t szg_safetensors_count(const szg_safetensors *set);
 const szg_tensor *szg_safetensors_tensor(const szg_safetensors *set, int64_t index);
@@ -58,18 +64,18 @@ const szg_tensor *szg_safetensors_find(const szg_safetensors *set, const char *n
 const char *szg_safetensors_metadata(const szg_safetensors *set, const char *key);
 
 /* Elements start .. start + count - 1 as doubles, exactly. SZG_EINVAL (outside the tensor),
- * SZG_EDATA (an integer or unknown type: the message names tensor, type and remedy). NaN and
- * infinities pass. */
+ * SZG_EDATA (an integer or unknown type: the message names tensor, type and remedy), SZG_EIO (the
+ * file cannot be read, or was cut since it was opened). NaN and infinities pass. */
 SZG_CHECK_RESULT szg_status szg_tensor_read(szg_context *context, const szg_tensor *tensor,
                                             int64_t start, int64_t count, double *out);
 
 /* The same of the integer types but BOOL: token ids, lengths. SZG_EINVAL, SZG_EDATA (another type,
- * an unsigned number beyond 2^63 - 1). */
+ * an unsigned number beyond 2^63 - 1), SZG_EIO. */
 SZG_CHECK_RESULT szg_status szg_tensor_read_integers(szg_context *context, const szg_tensor *tensor,
                                                      int64_t start, int64_t count, int64_t *out);
 
 /* Index of the first NaN or infinite element, -1 where there is none; for F64, F32, F16, BF16.
- * Other types: SZG_EDATA as szg_tensor_read. Needs no memory; SZG_ECANCEL. */
+ * Other types: SZG_EDATA as szg_tensor_read. Needs no memory; SZG_EIO, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_tensor_first_bad(szg_context *context, const szg_tensor *tensor,
                                                  int64_t *out);
 
@@ -88,9 +94,9 @@ double szg_real_from_half(uint16_t bits);
 double szg_real_from_bfloat(uint16_t bits);
 
 /* Writes one file atomically. Of each tensor name, dtype (F64, F32, F16, BF16), dims, shape and
- * data (little-endian elements) are read. `metadata`: 2 * pairs texts, key and value in turn.
- * SZG_EINVAL: a repeated or empty name, "__metadata__", a name that is not UTF-8, another dtype.
- * SZG_EIO, SZG_ENOMEM. */
+ * data (little-endian elements; where it is NULL, `source` and `offset`) are read. `metadata`: 2 *
+ * pairs texts, key and value in turn. SZG_EINVAL: a repeated or empty name, "__metadata__", a name
+ * that is not UTF-8, another dtype. SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szg_safetensors_write(szg_context *context, const char *path,
                                                   const szg_tensor *tensors, int64_t count,
                                                   const char *const *metadata, int64_t pairs);

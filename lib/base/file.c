@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,18 +177,29 @@ szg_status szg_folder_create(szg_context *context, const char *path) {
     return status;
 }
 
+/* A descriptor of a regular file, and its facts. */
+static szg_status open_regular(szg_context *context, const char *path, int *out,
+                               struct stat *info) {
+    *out = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*out < 0)
+        return fail_errno(context, path, "cannot be read");
+    szg_status status = SZG_OK;
+    if (fstat(*out, info) != 0)
+        status = fail_errno(context, path, "cannot be read");
+    else if (!S_ISREG(info->st_mode))
+        status = szg_fail(context, SZG_EDATA, "%s: is not a regular file", path);
+    if (status != SZG_OK)
+        close(*out);
+    return status;
+}
+
 szg_status szg_mapping_open(szg_context *context, const char *path, szg_mapping *out) {
     *out = (szg_mapping){0};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0)
-        return fail_errno(context, path, "cannot be read");
+    int descriptor;
     struct stat info;
+    SZG_TRY(open_regular(context, path, &descriptor, &info));
     szg_status status = SZG_OK;
-    if (fstat(descriptor, &info) != 0)
-        status = fail_errno(context, path, "cannot be read");
-    else if (!S_ISREG(info.st_mode))
-        status = szg_fail(context, SZG_EDATA, "%s: is not a regular file", path);
-    else if (info.st_size > 0) {
+    if (info.st_size > 0) {
         void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
         if (data == MAP_FAILED)
             status = fail_errno(context, path, "cannot be mapped");
@@ -202,4 +214,80 @@ void szg_mapping_close(szg_mapping *mapping) {
     if (mapping->data)
         munmap((void *)mapping->data, (size_t)mapping->size);
     *mapping = (szg_mapping){0};
+}
+
+struct szg_source {
+    char *path;
+    int descriptor;
+    int64_t size;
+    struct timespec changed;
+};
+
+szg_status szg_source_open(szg_context *context, const char *path, szg_source **out) {
+    *out = NULL;
+    szg_source *source;
+    struct stat info;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof *source, &source));
+    source->descriptor = -1;
+    szg_status status = szg_memory_copy_text(context, path, &source->path);
+    if (status == SZG_OK)
+        status = open_regular(context, path, &source->descriptor, &info);
+    if (status != SZG_OK) {
+        source->descriptor = -1;
+        szg_source_close(&source);
+        return status;
+    }
+    source->size = info.st_size;
+    source->changed = info.st_mtim;
+    *out = source;
+    return SZG_OK;
+}
+
+void szg_source_close(szg_source **source) {
+    if (!source || !*source)
+        return;
+    if ((*source)->descriptor >= 0)
+        close((*source)->descriptor);
+    szg_memory_free((*source)->path);
+    szg_memory_free(*source);
+    *source = NULL;
+}
+
+int64_t szg_source_size(const szg_source *source) {
+    return source->size;
+}
+
+szg_status szg_source_read(szg_context *context, const szg_source *source, int64_t offset,
+                           int64_t count, void *out) {
+    unsigned char *to = out;
+    while (count > 0) {
+        ssize_t got = pread(source->descriptor, to, (size_t)count, offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_errno(context, source->path, "cannot be read");
+        if (got == 0)
+            return szg_fail(context, SZG_EIO,
+                            "%s: was cut while it was read: its %" PRId64
+                            " bytes end before byte %" PRId64
+                            " now; run the command again when the file is whole",
+                            source->path, source->size, offset);
+        to += got;
+        offset += got;
+        count -= got;
+    }
+    return SZG_OK;
+}
+
+szg_status szg_source_check(szg_context *context, const szg_source *source) {
+    struct stat info;
+    if (fstat(source->descriptor, &info) != 0)
+        return fail_errno(context, source->path, "cannot be read");
+    if (info.st_size == source->size && info.st_mtim.tv_sec == source->changed.tv_sec &&
+        info.st_mtim.tv_nsec == source->changed.tv_nsec)
+        return SZG_OK;
+    return szg_fail(context, SZG_EIO,
+                    "%s: was changed while it was read (%" PRId64 " bytes before, %" PRId64
+                    " now): run the command again when nothing writes to it",
+                    source->path, source->size, (int64_t)info.st_size);
 }

@@ -30,6 +30,8 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     if (status == SZG_OK)
         status = checkpoint->family ? analyse_heads(context, checkpoint, options, out)
                                     : analyse_weights(context, checkpoint, out);
+    if (status == SZG_OK)
+        status = szg_safetensors_check(context, checkpoint->tensors);
     if (status != SZG_OK)
         szg_checkpoint_tables_close(out);
     return status;

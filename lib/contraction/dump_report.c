@@ -76,6 +76,9 @@ szg_status szg_dump_report(szg_context *context, const szg_dump *dump,
         job->report = report;
         job->tables = tables;
         status = run_groups(job, groups, count);
+        for (int64_t i = 0; i < dump->files && status == SZG_OK; i++)
+            if (dump->file[i].set)
+                status = szg_safetensors_check(context, dump->file[i].set);
         drop(job);
     }
     szg_memory_free(job);

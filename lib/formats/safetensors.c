@@ -26,7 +26,7 @@ void szg_safetensors_close(szg_safetensors **set) {
         szg_json_close(&shard->header);
         szg_memory_free(shard->shapes);
         szg_memory_free(shard->file);
-        szg_mapping_close(&shard->mapping);
+        szg_source_close(&shard->source);
     }
     szg_memory_free((*set)->shard);
     szg_memory_free((*set)->tensor);
@@ -52,11 +52,20 @@ static szg_status complete(szg_context *context, szg_safetensors *set) {
     return SZG_OK;
 }
 
-static szg_status map_file(szg_context *context, szg_safetensors *set, const char *path) {
+static szg_status open_file(szg_context *context, szg_safetensors *set, const char *path) {
     SZG_TRY(szg_shard_add(context, set, path));
-    szg_mapping *mapping = &set->shard[set->shards - 1].mapping;
-    SZG_TRY(szg_mapping_open(context, path, mapping));
-    return szg_shard_parse(context, set, mapping->data, mapping->size);
+    szg_source **source = &set->shard[set->shards - 1].source;
+    SZG_TRY(szg_source_open(context, path, source));
+    int64_t size = szg_source_size(*source);
+    unsigned char start[SHARD_START] = {0}, *head;
+    SZG_TRY(szg_source_read(context, *source, 0, size < SHARD_START ? size : SHARD_START, start));
+    int64_t length = szg_shard_head(start, size);
+    SZG_TRY(szg_memory_alloc(context, length, 1, &head));
+    szg_status status = szg_source_read(context, *source, 0, length, head);
+    if (status == SZG_OK)
+        status = szg_shard_parse(context, set, head, size);
+    szg_memory_free(head);
+    return status;
 }
 
 /* FOLDER/NAME, where `beside` is a file in the folder or the folder with its slash. */
@@ -91,7 +100,7 @@ static szg_status open_shard(szg_context *context, szg_safetensors *set, const c
             status = szg_json_fail(context, entry, "shard %s is missing: put it beside the index",
                                    SHOWN(name));
         else
-            status = map_file(context, set, path);
+            status = open_file(context, set, path);
     }
     szg_memory_free(path);
     return status;
@@ -169,7 +178,7 @@ static szg_status open_all(szg_context *context, szg_safetensors *set, const cha
         if (status == SZG_OK)
             status = sibling(context, folder, entry[i]->d_name, &path);
         if (status == SZG_OK)
-            status = map_file(context, set, path);
+            status = open_file(context, set, path);
         szg_memory_free(path);
         free(entry[i]);
     }
@@ -187,7 +196,7 @@ static szg_status open_folder(szg_context *context, szg_safetensors *set, const 
         SZG_TRY_GOTO(status, sibling(context, folder, names[i], &path), done);
         if (access(path, F_OK) != 0)
             continue;
-        status = i == 0 ? open_index(context, set, path) : map_file(context, set, path);
+        status = i == 0 ? open_index(context, set, path) : open_file(context, set, path);
         goto done;
     }
     status = open_all(context, set, folder);
@@ -209,7 +218,7 @@ static szg_status open_path(szg_context *context, szg_safetensors *set, const ch
     }
     if (szg_path_ends(path, ".json"))
         return open_index(context, set, path);
-    return map_file(context, set, path);
+    return open_file(context, set, path);
 }
 
 szg_status szg_safetensors_open(szg_context *context, const char *path, szg_safetensors **out) {
@@ -239,6 +248,13 @@ szg_status szg_safetensors_open_bytes(szg_context *context, const char *name, co
         szg_safetensors_close(&set);
     *out = set;
     return status;
+}
+
+szg_status szg_safetensors_check(szg_context *context, const szg_safetensors *set) {
+    for (int64_t i = 0; i < set->shards; i++)
+        if (set->shard[i].source)
+            SZG_TRY(szg_source_check(context, set->shard[i].source));
+    return SZG_OK;
 }
 
 int64_t szg_safetensors_count(const szg_safetensors *set) {

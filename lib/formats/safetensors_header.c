@@ -33,6 +33,15 @@ static szg_status refuse_other_formats(szg_context *context, const char *file,
     return SZG_OK;
 }
 
+int64_t szg_shard_head(const unsigned char *start, int64_t size) {
+    uint64_t length = 0;
+    if (size >= LENGTH_BYTES)
+        memcpy(&length, start, sizeof length);
+    if (size >= LENGTH_BYTES && length <= HEADER_LIMIT && (int64_t)length <= size - LENGTH_BYTES)
+        return LENGTH_BYTES + (int64_t)length;
+    return size < SHARD_START ? size : SHARD_START;
+}
+
 /* Finds the header's text: data[8 .. 8 + *length - 1]. */
 static szg_status locate_header(szg_context *context, const char *file, const unsigned char *data,
                                 int64_t size, int64_t *length) {
@@ -101,8 +110,14 @@ static szg_status read_shape(szg_context *context, szg_json_value entry, int64_t
     return SZG_OK;
 }
 
-static szg_status read_offsets(szg_context *context, szg_json_value entry,
-                               const unsigned char *data, int64_t size, szg_tensor *tensor) {
+/* Where a file's data begin, and how much there is. */
+typedef struct data_place {
+    const unsigned char *data; /* NULL: in the file */
+    int64_t offset, size;
+} data_place;
+
+static szg_status read_offsets(szg_context *context, szg_json_value entry, const data_place *place,
+                               szg_tensor *tensor) {
     szg_json_value list = szg_json_member(entry, "data_offsets");
     int64_t begin, end;
     SZG_TRY(szg_json_as_array(context, list));
@@ -114,18 +129,19 @@ static szg_status read_offsets(szg_context *context, szg_json_value entry,
     if (begin < 0 || end < begin)
         return szg_json_fail(context, list, "bytes %" PRId64 " to %" PRId64 " are no range", begin,
                              end);
-    if (end > size)
+    if (end > place->size)
         return szg_json_fail(context, list,
                              "bytes %" PRId64 " to %" PRId64 " reach beyond the %" PRId64
                              " bytes of data: the file is truncated; fetch it again",
-                             begin, end, size);
-    tensor->data = data + begin;
+                             begin, end, place->size);
+    tensor->data = place->data ? place->data + begin : NULL;
+    tensor->offset = place->offset + begin;
     tensor->bytes = end - begin;
     return SZG_OK;
 }
 
 static szg_status read_tensor(szg_context *context, szg_json_value entry, int64_t *shape,
-                              const unsigned char *data, int64_t size, szg_tensor *tensor) {
+                              const data_place *place, szg_tensor *tensor) {
     SZG_TRY(szg_json_as_object(context, entry));
     tensor->name = entry.key;
     szg_json_value type = szg_json_member(entry, "dtype");
@@ -133,7 +149,7 @@ static szg_status read_tensor(szg_context *context, szg_json_value entry, int64_
     const szg_dtype_info *info = szg_dtype_find(tensor->dtype_name);
     tensor->dtype = info->dtype;
     SZG_TRY(read_shape(context, entry, shape, tensor));
-    SZG_TRY(read_offsets(context, entry, data, size, tensor));
+    SZG_TRY(read_offsets(context, entry, place, tensor));
     int64_t bits = tensor->count * info->bits;
     if (bits % 8 != 0 || (info->bits > 0 && bits / 8 != tensor->bytes))
         return szg_json_fail(context, entry,
@@ -145,18 +161,18 @@ static szg_status read_tensor(szg_context *context, szg_json_value entry, int64_
 
 static int by_place(const void *a, const void *b) {
     const szg_tensor *const *s = a, *const *t = b;
-    if ((*s)->data != (*t)->data)
-        return (*s)->data < (*t)->data ? -1 : 1;
+    if ((*s)->offset != (*t)->offset)
+        return (*s)->offset < (*t)->offset ? -1 : 1;
     return ((*s)->bytes > (*t)->bytes) - ((*s)->bytes < (*t)->bytes);
 }
 
 /* The tensors of a file cover its data without gap and without overlap. */
 static szg_status check_cover(szg_context *context, const char *file, const szg_tensor **tensor,
-                              int64_t count, const unsigned char *data, int64_t size) {
+                              int64_t count, const data_place *place) {
     int64_t covered = 0;
     qsort(tensor, (size_t)count, sizeof *tensor, by_place);
     for (int64_t i = 0; i < count; i++) {
-        int64_t begin = tensor[i]->data - data;
+        int64_t begin = tensor[i]->offset - place->offset;
         if (begin < covered)
             return szg_fail(context, SZG_EDATA,
                             "%s: tensors %s and %s overlap at byte %" PRId64 " of the data: the "
@@ -169,12 +185,13 @@ static szg_status check_cover(szg_context *context, const char *file, const szg_
                             file, SHOWN(tensor[i]->name), begin, covered);
         covered = begin + tensor[i]->bytes;
     }
-    if (covered == size)
+    int64_t after = place->size - covered;
+    if (after == 0)
         return SZG_OK;
     return szg_fail(context, SZG_EDATA,
                     "%s: %" PRId64 " bytes after the last tensor belong to none: if the tensors "
                     "are known to be whole, cut the file with: truncate -s -%" PRId64 " %s",
-                    file, size - covered, size - covered, szg_path_name(file));
+                    file, after, after, szg_path_name(file));
 }
 
 /* Counts tensors and the sizes in their shapes, so that both are allocated once: pointers into them
@@ -190,7 +207,7 @@ static void count_entries(szg_json_value root, int64_t *tensors, int64_t *sizes)
 }
 
 static szg_status read_entries(szg_context *context, szg_safetensors *set, szg_json_value root,
-                               const unsigned char *data, int64_t size) {
+                               const data_place *place) {
     szg_shard *shard = &set->shard[set->shards - 1];
     int64_t tensors, sizes;
     count_entries(root, &tensors, &sizes);
@@ -205,7 +222,8 @@ static szg_status read_entries(szg_context *context, szg_safetensors *set, szg_j
         }
         szg_tensor *tensor = &set->tensor[set->count];
         tensor->file = shard->file;
-        SZG_TRY(read_tensor(context, member, shape, data, size, tensor));
+        tensor->source = shard->source;
+        SZG_TRY(read_tensor(context, member, shape, place, tensor));
         shape += tensor->dims;
         set->count++;
     }
@@ -218,15 +236,15 @@ szg_status szg_shard_parse(szg_context *context, szg_safetensors *set, const uns
     int64_t length = 0, first = set->count;
     SZG_TRY(locate_header(context, shard->file, data, size, &length));
     SZG_TRY(szg_json_parse(context, shard->file, data + LENGTH_BYTES, length, &shard->header));
-    data += LENGTH_BYTES + length;
-    size -= LENGTH_BYTES + length;
-    SZG_TRY(read_entries(context, set, szg_json_root(shard->header), data, size));
+    const int64_t begin = LENGTH_BYTES + length;
+    const data_place place = {shard->source ? NULL : data + begin, begin, size - begin};
+    SZG_TRY(read_entries(context, set, szg_json_root(shard->header), &place));
     int64_t count = set->count - first;
-    const szg_tensor **place;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *place, &place));
+    const szg_tensor **tensor;
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *tensor, &tensor));
     for (int64_t i = 0; i < count; i++)
-        place[i] = &set->tensor[first + i];
-    szg_status status = check_cover(context, shard->file, place, count, data, size);
-    szg_memory_free(place);
+        tensor[i] = &set->tensor[first + i];
+    szg_status status = check_cover(context, shard->file, tensor, count, &place);
+    szg_memory_free(tensor);
     return status;
 }

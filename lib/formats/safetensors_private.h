@@ -8,8 +8,8 @@
 
 /* One file. */
 typedef struct szg_shard {
-    char *file;          /* its path, for messages */
-    szg_mapping mapping; /* empty where the caller owns the bytes */
+    char *file;         /* its path, for messages */
+    szg_source *source; /* NULL where the caller owns the bytes */
     szg_json *header;
     int64_t *shapes; /* of all its tensors, one after the other */
 } szg_shard;
@@ -30,12 +30,29 @@ typedef struct szg_dtype_info {
 const szg_dtype_info *szg_dtype_find(const char *name);
 const szg_dtype_info *szg_dtype_info_of(szg_dtype dtype); /* F64, F32, F16, BF16; else NULL */
 
+/* Bytes that are read at once: they stay in the cache until they are converted. */
+enum { TENSOR_BLOCK = 1 << 16 };
+
+/* *out: bytes begin .. begin + count - 1 of a tensor, where they lie in memory, or read into
+ * `block`, which takes TENSOR_BLOCK of them. */
+SZG_CHECK_RESULT szg_status szg_tensor_bytes(szg_context *context, const szg_tensor *tensor,
+                                             int64_t begin, int64_t count,
+                                             unsigned char block[static TENSOR_BLOCK],
+                                             const unsigned char **out);
+
 /* Appends an empty shard called `file`. */
 SZG_CHECK_RESULT szg_status szg_shard_add(szg_context *context, szg_safetensors *set,
                                           const char *file);
 
-/* Checks the bytes of the last shard and appends its tensors. */
+/* Checks the last shard, a file of `size` bytes of which data[0 .. szg_shard_head - 1] are needed,
+ * and appends its tensors. Their bytes are in the shard's source, or in `data`. */
 SZG_CHECK_RESULT szg_status szg_shard_parse(szg_context *context, szg_safetensors *set,
                                             const unsigned char *data, int64_t size);
+
+/* How many bytes at the beginning of a file the header takes, its length included, where that
+ * length can be true; else as many as tell what the file is. `start` holds the first
+ * min(size, SHARD_START) bytes. */
+enum { SHARD_START = 16 };
+int64_t szg_shard_head(const unsigned char *start, int64_t size);
 
 #endif

@@ -96,6 +96,19 @@ static szg_status write_header(szg_context *context, const szg_tensor *tensors, 
     return status;
 }
 
+/* Where the bytes are in a file, a block at a time. */
+static szg_status write_tensor(szg_context *context, const szg_tensor *tensor, int64_t bytes,
+                               FILE *out) {
+    unsigned char block[TENSOR_BLOCK];
+    const unsigned char *at;
+    for (int64_t begin = 0, part; begin < bytes; begin += part) {
+        part = bytes - begin < TENSOR_BLOCK ? bytes - begin : TENSOR_BLOCK;
+        SZG_TRY(szg_tensor_bytes(context, tensor, begin, part, block, &at));
+        fwrite(at, 1, (size_t)part, out);
+    }
+    return SZG_OK;
+}
+
 szg_status szg_safetensors_write(szg_context *context, const char *path, const szg_tensor *tensors,
                                  int64_t count, const char *const *metadata, int64_t pairs) {
     int64_t bytes = 0;
@@ -111,8 +124,13 @@ szg_status szg_safetensors_write(szg_context *context, const char *path, const s
         return szg_fail_prefix(context, status, "%s", path);
     }
     IN_FILE_ORDER(tensors, count, i) {
-        if (check_tensor(context, &tensors[i], &bytes) == SZG_OK && bytes > 0)
-            fwrite(tensors[i].data, 1, (size_t)bytes, stream);
+        if (status == SZG_OK)
+            status = check_tensor(context, &tensors[i], &bytes);
+        if (status == SZG_OK)
+            status = write_tensor(context, &tensors[i], bytes, stream);
     }
-    return szg_writer_commit(context, &writer);
+    if (status == SZG_OK)
+        return szg_writer_commit(context, &writer);
+    szg_writer_discard(&writer);
+    return status;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <szego/file.h>
 #include "safetensors_private.h"
 #include "text.h"
 
@@ -72,21 +73,33 @@ static szg_status check_readable(szg_context *context, const szg_tensor *tensor)
                     tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
 }
 
-szg_status szg_tensor_read(szg_context *context, const szg_tensor *tensor, int64_t start,
-                           int64_t count, double *out) {
-    SZG_TRY(check_readable(context, tensor));
-    if (start < 0 || count < 0 || start > tensor->count || count > tensor->count - start)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s: tensor %s: elements %" PRId64 " .. %" PRId64
-                        " are not within its %" PRId64,
-                        tensor->file, SHOWN(tensor->name), start, start + count - 1, tensor->count);
-    const unsigned char *at = tensor->data + start * (szg_dtype_info_of(tensor->dtype)->bits / 8);
+static szg_status check_range(szg_context *context, const szg_tensor *tensor, int64_t start,
+                              int64_t count) {
+    if (start >= 0 && count >= 0 && start <= tensor->count && count <= tensor->count - start)
+        return SZG_OK;
+    return szg_fail(context, SZG_EINVAL,
+                    "%s: tensor %s: elements %" PRId64 " .. %" PRId64
+                    " are not within its %" PRId64,
+                    tensor->file, SHOWN(tensor->name), start, start + count - 1, tensor->count);
+}
+
+szg_status szg_tensor_bytes(szg_context *context, const szg_tensor *tensor, int64_t begin,
+                            int64_t count, unsigned char block[static TENSOR_BLOCK],
+                            const unsigned char **out) {
+    if (tensor->data) {
+        *out = tensor->data + begin;
+        return SZG_OK;
+    }
+    *out = block;
+    return szg_source_read(context, tensor->source, tensor->offset + begin, count, block);
+}
+
+static void convert(szg_dtype dtype, const unsigned char *at, int64_t count, double *out) {
     uint16_t bits;
     float single;
-    switch (tensor->dtype) {
+    switch (dtype) {
     case SZG_DTYPE_F64:
-        if (count > 0)
-            memcpy(out, at, (size_t)count * sizeof *out);
+        memcpy(out, at, (size_t)count * sizeof *out);
         break;
     case SZG_DTYPE_F32:
         for (int64_t i = 0; i < count; i++, at += 4) {
@@ -105,6 +118,23 @@ szg_status szg_tensor_read(szg_context *context, const szg_tensor *tensor, int64
             memcpy(&bits, at, 2);
             out[i] = szg_real_from_bfloat(bits);
         }
+    }
+}
+
+szg_status szg_tensor_read(szg_context *context, const szg_tensor *tensor, int64_t start,
+                           int64_t count, double *out) {
+    SZG_TRY(check_readable(context, tensor));
+    SZG_TRY(check_range(context, tensor, start, count));
+    int64_t width = szg_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
+    unsigned char block[TENSOR_BLOCK];
+    while (count > 0) {
+        const unsigned char *at;
+        int64_t part = count < most ? count : most;
+        SZG_TRY(szg_tensor_bytes(context, tensor, start * width, part * width, block, &at));
+        convert(tensor->dtype, at, part, out);
+        start += part;
+        count -= part;
+        out += part;
     }
     return SZG_OK;
 }
@@ -128,31 +158,34 @@ szg_status szg_tensor_read_integers(szg_context *context, const szg_tensor *tens
         return szg_fail(context, SZG_EDATA,
                         "%s: tensor %s: type %s: an integer, I8 .. I64 or U8 .. U64, is needed",
                         tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
-    if (start < 0 || count < 0 || start > tensor->count || count > tensor->count - start)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s: tensor %s: elements %" PRId64 " .. %" PRId64
-                        " are not within its %" PRId64,
-                        tensor->file, SHOWN(tensor->name), start, start + count - 1, tensor->count);
-    int width = szg_dtype_find(tensor->dtype_name)->bits / 8;
-    for (int64_t i = 0; i < count; i++)
-        if (!integer_at(tensor->data + (start + i) * width, width, tensor->dtype_name[0] == 'I',
-                        &out[i]))
+    SZG_TRY(check_range(context, tensor, start, count));
+    int width = szg_dtype_find(tensor->dtype_name)->bits / 8, most = TENSOR_BLOCK / width;
+    unsigned char block[TENSOR_BLOCK];
+    const unsigned char *at = NULL;
+    for (int64_t i = 0; i < count; i++, at += width) {
+        if (i % most == 0) {
+            int64_t part = count - i < most ? count - i : most;
+            SZG_TRY(
+                szg_tensor_bytes(context, tensor, (start + i) * width, part * width, block, &at));
+        }
+        if (!integer_at(at, width, tensor->dtype_name[0] == 'I', &out[i]))
             return szg_fail(context, SZG_EDATA,
                             "%s: tensor %s: element %" PRId64 " is beyond 2^63 - 1", tensor->file,
                             SHOWN(tensor->name), start + i);
+    }
     return SZG_OK;
 }
 
-/* NaN and infinities are the values whose exponent is all ones. */
-static int64_t first_bad(const szg_tensor *tensor, int64_t from, int64_t to) {
+/* NaN and infinities are the values whose exponent is all ones. Index of the first among `count`
+ * elements, or -1. */
+static int64_t first_bad(szg_dtype dtype, const unsigned char *at, int64_t count) {
     static const uint64_t masks[] = {[SZG_DTYPE_F64] = 0x7FF0000000000000u,
                                      [SZG_DTYPE_F32] = 0x7F800000u,
                                      [SZG_DTYPE_F16] = 0x7C00u,
                                      [SZG_DTYPE_BF16] = 0x7F80u};
-    uint64_t mask = masks[tensor->dtype];
-    int width = szg_dtype_info_of(tensor->dtype)->bits / 8;
-    const unsigned char *at = tensor->data + from * width;
-    for (int64_t i = from; i < to; i++, at += width) {
+    uint64_t mask = masks[dtype];
+    int width = szg_dtype_info_of(dtype)->bits / 8;
+    for (int64_t i = 0; i < count; i++, at += width) {
         uint64_t bits = 0;
         memcpy(&bits, at, (size_t)width);
         if ((bits & mask) == mask)
@@ -162,13 +195,17 @@ static int64_t first_bad(const szg_tensor *tensor, int64_t from, int64_t to) {
 }
 
 szg_status szg_tensor_first_bad(szg_context *context, const szg_tensor *tensor, int64_t *out) {
-    enum { BLOCK = 1 << 22 };
-    SZG_TRY(check_readable(context, tensor));
     *out = -1;
-    for (int64_t from = 0; from < tensor->count && *out < 0; from += BLOCK) {
+    SZG_TRY(check_readable(context, tensor));
+    int64_t width = szg_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
+    unsigned char block[TENSOR_BLOCK];
+    for (int64_t from = 0; from < tensor->count && *out < 0; from += most) {
+        const unsigned char *at;
+        int64_t part = tensor->count - from < most ? tensor->count - from : most;
         SZG_TRY(szg_context_check_cancel(context));
-        int64_t left = tensor->count - from;
-        *out = first_bad(tensor, from, from + (left < BLOCK ? left : BLOCK));
+        SZG_TRY(szg_tensor_bytes(context, tensor, from * width, part * width, block, &at));
+        int64_t bad = first_bad(tensor->dtype, at, part);
+        *out = bad < 0 ? -1 : from + bad;
     }
     return SZG_OK;
 }

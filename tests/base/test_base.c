@@ -1,4 +1,5 @@
 /* Base: random numbers against published vectors, the pool, memory, tables, files, the context. */
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -801,6 +802,58 @@ START_TEST(files_that_cannot_be) {
 }
 END_TEST
 
+/* What a reader by position sees of a file that another program writes to meanwhile. */
+START_TEST(a_file_that_changes_while_it_is_read) {
+    szg_context *context = test_context();
+    szg_source *source;
+    char path[64], text[8] = "";
+    snprintf(path, sizeof path, "/tmp/szego-source-%d", (int)getpid());
+    FILE *stream = fopen(path, "wb");
+    ck_assert_ptr_nonnull(stream);
+    ck_assert_int_ge(fputs("abcdef", stream), 0);
+    ck_assert_int_eq(fclose(stream), 0);
+    /* A time that no later write can have. */
+    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
+    ck_szg_ok(szg_source_open(context, path, &source));
+    ck_assert_int_eq(szg_source_size(source), 6);
+    ck_szg_ok(szg_source_read(context, source, 2, 3, text));
+    ck_assert_str_eq(text, "cde");
+    ck_szg_ok(szg_source_read(context, source, 6, 0, text));
+    ck_szg_ok(szg_source_check(context, source));
+    ck_assert_int_eq(truncate(path, 4), 0);
+    ck_szg_fails(SZG_EIO, "its 6 bytes end before byte 4 now",
+                 szg_source_read(context, source, 3, 3, text));
+    ck_szg_fails(SZG_EIO, "(6 bytes before, 4 now)", szg_source_check(context, source));
+    szg_source_close(&source);
+    ck_assert_ptr_null(source);
+    /* As many bytes as before: the time alone tells. */
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
+    ck_szg_ok(szg_source_open(context, path, &source));
+    ck_assert_ptr_nonnull(stream = fopen(path, "r+b"));
+    ck_assert_int_eq(fputc('z', stream), 'z');
+    ck_assert_int_eq(fclose(stream), 0);
+    ck_szg_fails(SZG_EIO, "was changed while it was read", szg_source_check(context, source));
+    szg_source_close(&source);
+    /* What is renamed over the file does not touch the one that is open. */
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
+    ck_szg_ok(szg_source_open(context, path, &source));
+    szg_writer *writer;
+    ck_szg_ok(szg_writer_open(context, path, &writer));
+    fputs("a longer text", szg_writer_stream(writer));
+    ck_szg_ok(szg_writer_commit(context, &writer));
+    ck_szg_ok(szg_source_check(context, source));
+    ck_szg_ok(szg_source_read(context, source, 0, 4, text));
+    ck_assert_int_eq(memcmp(text, "zbcd", 4), 0);
+    szg_source_close(&source);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_szg_fails(SZG_EIO, "No such file", szg_source_open(context, path, &source));
+    ck_assert_ptr_null(source);
+    ck_szg_fails(SZG_EDATA, "regular", szg_source_open(context, "/", &source));
+    szg_source_close(&source);
+}
+END_TEST
+
 /* /dev/full accepts the open and refuses the data: the error must surface at commit. */
 START_TEST(full_disk_is_reported) {
     szg_context *context = test_context();
@@ -854,5 +907,6 @@ TEST_FILE("base") {
     test_add(suite, "writer_replaces_whole_files_only", writer_replaces_whole_files_only);
     test_add(suite, "abandoned_writers_leave_no_file", abandoned_writers_leave_no_file);
     test_add(suite, "files_that_cannot_be", files_that_cannot_be);
+    test_add(suite, "a_file_that_changes_while_it_is_read", a_file_that_changes_while_it_is_read);
     test_add(suite, "full_disk_is_reported", full_disk_is_reported);
 }

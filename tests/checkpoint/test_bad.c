@@ -1,10 +1,12 @@
 /* What is bad is reported and skipped, the rest is kept; unknown architectures; memory; cancelling;
  * refused allocations. */
+#include <fcntl.h>
 #include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -272,6 +274,39 @@ START_TEST(shards_with_a_stale_index) {
 }
 END_TEST
 
+/* ---- Files that change while they are read ---- */
+
+/* With the whole file under a mapping, the first case ended the program by a signal. */
+START_TEST(weights_that_change_meanwhile) {
+    static const char *const words[] = {"was cut while it was read",
+                                        "was changed while it was read"};
+    for (int i = 0; i < 4; i++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+        const char *path;
+        model_open(&model);
+        add_bert(&model);
+        model_write(&model, bert);
+        path = model_path(&model, "model.safetensors");
+        ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
+        /* Heads of a known architecture, then every matrix. */
+        ck_szg_ok(
+            szg_checkpoint_open(test_context(), model.folder, i < 2 ? NULL : "", &checkpoint));
+        if (i % 2 == 0)
+            ck_assert_int_eq(truncate(path, 1), 0);
+        else
+            ck_assert_int_eq(utimensat(AT_FDCWD, path, NULL, 0), 0);
+        ck_szg_fails(SZG_EIO, words[i % 2],
+                     szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+        ck_assert_ptr_null(tables.summary);
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
 /* ---- Cancelling, allocations, memory ---- */
 
 static void cancel_at_once(void *user, const char *what, int64_t done, int64_t total) {
@@ -414,6 +449,7 @@ TEST_FILE("bad") {
              every_matrix_of_an_unknown_architecture);
     test_add(suite, "a_file_beside_its_configuration", a_file_beside_its_configuration);
     test_add(suite, "shards_with_a_stale_index", shards_with_a_stale_index);
+    test_add(suite, "weights_that_change_meanwhile", weights_that_change_meanwhile);
     test_add(suite, "cancelling", cancelling);
     test_add(suite, "refused_allocations", refused_allocations);
     test_add(suite, "memory_stays_below_the_largest_tensor", memory_stays_below_the_largest_tensor);
