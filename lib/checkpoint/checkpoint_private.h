@@ -30,7 +30,8 @@ typedef enum scale_rule {
 
 /* How much of a head rotates where the configuration has no key that says so. */
 typedef enum partial_rule {
-    PARTIAL_WHOLE,    /* the whole head, by the architecture's definition */
+    PARTIAL_WHOLE,    /* the whole head, by the architecture's definition, which has no such key */
+    PARTIAL_OPTIONAL, /* the whole head (Phi-3) */
     PARTIAL_REQUIRED, /* partial_rotary_factor or rotary_pct must be there */
     PARTIAL_DIM,      /* rotary_dim must be there (GPT-J) */
 } partial_rule;

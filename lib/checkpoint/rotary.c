@@ -43,12 +43,18 @@ static szg_status rotary_size(szg_context *context, const szg_checkpoint *checkp
     if (family->partial == PARTIAL_DIM)
         return config_integer(context, checkpoint->settings, dim_keys, 2, out);
     bool given = szg_json_kind_of(partial) > SZG_JSON_NULL;
-    if (!given && family->partial == PARTIAL_WHOLE)
+    if (!given && family->partial != PARTIAL_REQUIRED)
         return SZG_OK;
     double share; /* a missing one is reported here */
     SZG_TRY(config_positive(context, partial, &share));
     if (!(share <= 1))
         return szg_json_fail(context, partial, "is %.17g, and may not exceed 1", share);
+    /* The proportional scaling is a rule of its own, which every architecture can have. */
+    if (share != 1 && family->partial == PARTIAL_WHOLE && !proportional)
+        return szg_json_fail(context, partial,
+                             "is %.17g, but model_type '%s' rotates the whole head and has no such "
+                             "key: remove it, or name the model_type that has it",
+                             share, family->model_type);
     double size = (double)checkpoint->head_size;
     *out = proportional ? 2 * (int64_t)(share * size / 2) : (int64_t)(size * share);
     if (*out < 2)
@@ -240,6 +246,19 @@ static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
     return SZG_OK;
 }
 
+/* A layer without rotation; `key` says that it is one. */
+static szg_status skip_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
+                             szg_json_value key) {
+    if (!checkpoint->family->skips_layers)
+        return szg_json_fail(context, key,
+                             "takes the rotation from layer %" PRId64 ", but model_type '%s' "
+                             "rotates in every layer and has no such key: remove it, or name the "
+                             "model_type that has it",
+                             layer, checkpoint->family->model_type);
+    checkpoint->layer[layer].rotation = -1;
+    return SZG_OK;
+}
+
 /* no_rope_layers (1: rotates) or no_rope_layer_interval (every interval-th layer does not). */
 static szg_status resolve_skipped(szg_context *context, szg_checkpoint *checkpoint) {
     static const char *const interval_keys[] = {"no_rope_layer_interval", NULL};
@@ -254,7 +273,7 @@ static szg_status resolve_skipped(szg_context *context, szg_checkpoint *checkpoi
             int64_t rotates;
             SZG_TRY(szg_json_as_integer(context, szg_json_element(list, i), &rotates));
             if (!rotates)
-                checkpoint->layer[i].rotation = -1;
+                SZG_TRY(skip_layer(context, checkpoint, i, list));
         }
         return SZG_OK;
     }
@@ -263,7 +282,7 @@ static szg_status resolve_skipped(szg_context *context, szg_checkpoint *checkpoi
     int64_t interval;
     SZG_TRY(config_integer(context, settings, interval_keys, 1, &interval));
     for (int64_t i = interval - 1; i < checkpoint->layers; i += interval)
-        checkpoint->layer[i].rotation = -1;
+        SZG_TRY(skip_layer(context, checkpoint, i, szg_json_member(settings, interval_keys[0])));
     return SZG_OK;
 }
 

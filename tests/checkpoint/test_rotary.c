@@ -495,8 +495,20 @@ static const struct {
      "truncate"},
     {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"partial_rotary_factor\":1.5}",
      "may not exceed 1"},
-    {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"partial_rotary_factor\":0.4}",
+    {"{\"model_type\":\"phi\"," SIZES ",\"rope_theta\":10000,\"partial_rotary_factor\":0.4}",
      "odd"},
+    /* Keys of other architectures, which these models' classes do not read. */
+    {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"partial_rotary_factor\":0.5}",
+     "'llama' rotates the whole head"},
+    {"{\"model_type\":\"qwen3\"," SIZES ",\"rope_parameters\":{\"rope_theta\":10000,"
+     "\"rope_type\":\"default\",\"partial_rotary_factor\":0.5}}",
+     "'qwen3' rotates the whole head"},
+    {"{\"model_type\":\"cohere\"," SIZES ",\"rope_theta\":10000,\"rotary_pct\":0.25}",
+     "rotary_pct"},
+    {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"no_rope_layer_interval\":4}",
+     "no_rope_layer_interval: takes the rotation from layer 3, but model_type 'llama'"},
+    {"{\"model_type\":\"qwen3\"," SIZES ",\"rope_theta\":10000,\"no_rope_layers\":[1,1,0,1]}",
+     "no_rope_layers: takes the rotation from layer 2"},
     {"{\"model_type\":\"phi\"," SIZES ",\"rope_theta\":10000}", "partial_rotary_factor"},
     {"{\"model_type\":\"smollm3\"," SIZES ",\"rope_theta\":10000}", "no_rope_layer_interval"},
     {"{\"model_type\":\"smollm3\"," SIZES ",\"rope_theta\":10000,\"no_rope_layers\":[1]}",
@@ -539,6 +551,45 @@ static const struct {
     {"{\"model_type\":\"llama\",\"model_type\":\"bert\"}", "model_type"},
 };
 
+/* A key that an architecture lacks does no harm where it changes nothing; Phi-3 has one of them. */
+START_TEST(keys_that_change_nothing) {
+    static const struct {
+        const char *config;
+        int64_t pairs;
+    } harmless[] = {
+        {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"partial_rotary_factor\":1}",
+         4},
+        {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"no_rope_layer_interval\":5}",
+         4},
+        {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"no_rope_layers\":[1,1,1,1]}",
+         4},
+        {"{\"model_type\":\"phi3\"," SIZES ",\"rope_theta\":10000,\"partial_rotary_factor\":0.5}",
+         2},
+    };
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        test_model model;
+        szg_rotary rotary;
+        szg_checkpoint *checkpoint;
+        model_open(&model);
+        if (strstr(harmless[i].config, "phi3")) {
+            for (int layer = 0; layer < 4; layer++)
+                model_add(&model, SZG_DTYPE_F32, 24, 8, "layers.%d.self_attn.qkv_proj.weight",
+                          layer);
+            model_write(&model, harmless[i].config);
+            ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+        } else {
+            checkpoint = open_llama(&model, 4, harmless[i].config);
+        }
+        for (int layer = 0; layer < 4; layer++) {
+            ck_szg_ok(szg_checkpoint_rotary(test_context(), checkpoint, layer, &rotary));
+            ck_assert_int_eq(rotary.pairs, harmless[i].pairs);
+        }
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
 START_TEST(configurations_that_are_refused) {
     test_model model;
     szg_checkpoint *checkpoint;
@@ -564,5 +615,6 @@ TEST_FILE("rotary") {
     test_add(suite, "layers_that_do_not_rotate", layers_that_do_not_rotate);
     test_add(suite, "scaled_frequencies", scaled_frequencies);
     test_add(suite, "attention_factors_of_yarn", attention_factors_of_yarn);
+    test_add(suite, "keys_that_change_nothing", keys_that_change_nothing);
     test_add(suite, "configurations_that_are_refused", configurations_that_are_refused);
 }
