@@ -7,17 +7,18 @@
 #include <szego/memory.h>
 #include "checkpoint_private.h"
 
-/* config.json beside the file, or in the folder; *out is NULL where there is none. */
-static szg_status find_config(szg_context *context, const char *path, char **out) {
+/* The file `wanted` beside the file, or in the folder; *out is NULL where there is none. */
+static szg_status find_beside(szg_context *context, const char *path, const char *wanted,
+                              char **out) {
     *out = NULL;
     struct stat entry;
     bool folder = stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
     const char *slash = strrchr(path, '/');
     int length = folder ? (int)strlen(path) : slash ? (int)(slash - path) : 0;
-    size_t size = (size_t)length + sizeof "/config.json";
+    size_t size = (size_t)length + strlen(wanted) + sizeof "/";
     char *name;
     SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, &name));
-    snprintf(name, size, "%.*s%sconfig.json", length, path, folder || slash ? "/" : "");
+    snprintf(name, size, "%.*s%s%s", length, path, folder || slash ? "/" : "", wanted);
     if (stat(name, &entry) == 0 || errno != ENOENT) {
         *out = name;
         return SZG_OK;
@@ -32,7 +33,7 @@ static szg_status read_config(szg_context *context, szg_checkpoint *checkpoint, 
         return szg_json_read(context, config, &checkpoint->config);
     char *name = NULL;
     if (!config)
-        SZG_TRY(find_config(context, path, &name));
+        SZG_TRY(find_beside(context, path, "config.json", &name));
     if (!name)
         return text_append(context, &checkpoint->unknown,
                            config ? "config.json is left aside" : "there is no config.json");
@@ -67,6 +68,24 @@ static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
     return note_resolve(context, checkpoint);
 }
 
+/* What training with an adapter changed lies in tensors of its own, which attention adds. */
+static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char sentence[] =
+        "a LoRA adapter is not added to the weights: merge it (peft: merge_and_unload, then "
+        "save_pretrained) and read the merged folder";
+    int64_t count = szg_safetensors_count(checkpoint->tensors), i = 0;
+    char *name = NULL;
+    while (i < count && !strstr(szg_safetensors_tensor(checkpoint->tensors, i)->name, "lora_A"))
+        i++;
+    if (i == count)
+        SZG_TRY(find_beside(context, checkpoint->source, "adapter_config.json", &name));
+    if (i == count && !name)
+        return SZG_OK;
+    szg_memory_free(name);
+    szg_say(context, SZG_WARNING, "%s: %s", checkpoint->source, sentence);
+    return text_append(context, &checkpoint->note, "%s", sentence);
+}
+
 static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, const char *path,
                            const char *config) {
     SZG_TRY(szg_memory_copy_text(context, path, &checkpoint->source));
@@ -74,7 +93,9 @@ static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, con
     SZG_TRY(read_config(context, checkpoint, path, config));
     if (checkpoint->config)
         SZG_TRY(find_family(context, checkpoint));
-    return checkpoint->family ? resolve(context, checkpoint) : SZG_OK;
+    if (checkpoint->family)
+        SZG_TRY(resolve(context, checkpoint));
+    return note_adapter(context, checkpoint);
 }
 
 szg_status szg_checkpoint_open(szg_context *context, const char *path, const char *config,
@@ -116,7 +137,7 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
     szg_checkpoint_facts facts = {.source = checkpoint->source,
                                   .unknown = checkpoint->unknown,
                                   .model_type = checkpoint->model_type,
-                                  .note = ""};
+                                  .note = checkpoint->note ? checkpoint->note : ""};
     if (!checkpoint->family)
         return facts;
     facts.layers = checkpoint->layers;
@@ -127,7 +148,6 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
     facts.positions = checkpoint->position_kind;
     facts.position_rows = checkpoint->position_rows;
     facts.rotary = checkpoint->rotations > 0;
-    facts.note = checkpoint->note ? checkpoint->note : "";
     return facts;
 }
 

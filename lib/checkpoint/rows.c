@@ -123,6 +123,8 @@ static szg_status report_architecture(szg_context *context, const szg_checkpoint
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "source", facts.source));
     SZG_TRY(szg_table_set_text(context, table, "model_type", facts.model_type));
+    if (*facts.note)
+        SZG_TRY(szg_table_note(context, table, "%s", facts.note));
     if (facts.unknown)
         return szg_table_note(context, table,
                               "%s: singular values of every 2-D weight instead of heads",
@@ -131,8 +133,7 @@ static szg_status report_architecture(szg_context *context, const szg_checkpoint
         SZG_TRY(szg_table_set_integer(context, table, numbers[i].column, numbers[i].value));
     SZG_TRY(szg_table_set_text(context, table, "positions",
                                facts.rotary ? "rotary" : kinds[facts.positions]));
-    SZG_TRY(report_rotations(context, checkpoint, table));
-    return *facts.note ? szg_table_note(context, table, "%s", facts.note) : SZG_OK;
+    return report_rotations(context, checkpoint, table);
 }
 
 szg_status rows_open(szg_context *context, const szg_checkpoint *checkpoint,

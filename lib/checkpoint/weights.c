@@ -119,8 +119,13 @@ static szg_status note_biases(szg_context *context, szg_checkpoint *checkpoint) 
 }
 
 static szg_status note_norms(szg_context *context, szg_checkpoint *checkpoint) {
-    static const char *const endings[] = {"q_norm.weight", "k_norm.weight", "q_layernorm.weight",
-                                          "k_layernorm.weight", NULL};
+    static const char *const endings[] = {"q_norm.weight",
+                                          "k_norm.weight",
+                                          "q_layernorm.weight",
+                                          "k_layernorm.weight",
+                                          "q_layernorm.norms.0.weight", /* one a head (StableLM) */
+                                          "k_layernorm.norms.0.weight",
+                                          NULL};
     if (!has_tensor(checkpoint, endings))
         return SZG_OK;
     return text_append(context, &checkpoint->note,

@@ -23,6 +23,11 @@ enum { SANITIZED = 0 };
 static const char bert[] = "{\"model_type\":\"bert\",\"num_hidden_layers\":3,"
                            "\"num_attention_heads\":2,\"hidden_size\":6}";
 
+static void keep_message(void *user, szg_severity severity, const char *text) {
+    (void)severity;
+    snprintf(user, 512, "%s", text);
+}
+
 static void add_bert(test_model *model) {
     model_add(model, SZG_DTYPE_F32, 5, 6, "embeddings.position_embeddings.weight");
     for (int i = 0; i < 3; i++) {
@@ -274,6 +279,68 @@ START_TEST(shards_with_a_stale_index) {
 }
 END_TEST
 
+/* ---- What is left out ---- */
+
+static const char stablelm[] =
+    "{\"model_type\":\"stablelm\",\"num_hidden_layers\":1,\"num_attention_heads\":2,"
+    "\"num_key_value_heads\":2,\"hidden_size\":8,\"rope_theta\":10000,"
+    "\"partial_rotary_factor\":0.5}";
+
+static void add_stablelm(test_model *model) {
+    model_add(model, SZG_DTYPE_F32, 8, 8, "model.layers.0.self_attn.q_proj.weight");
+    model_add(model, SZG_DTYPE_F32, 8, 8, "model.layers.0.self_attn.k_proj.weight");
+}
+
+/* The note of a checkpoint, "" where there is none; the latest warning on the way. */
+static void note_of(const test_model *model, char note[static 512], char warning[static 512]) {
+    szg_context_options options = {.threads = 1, .message = keep_message, .user = warning};
+    szg_context *context;
+    szg_checkpoint *checkpoint;
+    warning[0] = 0;
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    ck_assert_int_eq(szg_checkpoint_open(context, model->folder, NULL, &checkpoint), SZG_OK);
+    snprintf(note, 512, "%s", szg_checkpoint_describe(checkpoint).note);
+    szg_checkpoint_close(&checkpoint);
+    szg_context_close(&context);
+}
+
+START_TEST(norms_of_single_heads_are_noticed) {
+    test_model model;
+    char note[512], warning[512];
+    for (int i = 0; i < 3; i++) {
+        model_open(&model);
+        add_stablelm(&model);
+        if (i > 0)
+            model_add(&model, SZG_DTYPE_F32, 4, -1,
+                      "model.layers.0.self_attn.%c_layernorm.norms.0.weight", i == 1 ? 'q' : 'k');
+        model_write(&model, stablelm);
+        note_of(&model, note, warning);
+        ck_assert_int_eq(strstr(note, "queries and keys are normalised") != NULL, i > 0);
+        model_close(&model);
+    }
+}
+END_TEST
+
+START_TEST(an_adapter_is_noticed) {
+    test_model model;
+    char note[512], warning[512];
+    for (int i = 0; i < 4; i++) {
+        model_open(&model);
+        add_stablelm(&model);
+        if (i == 1)
+            model_write_text(&model, "adapter_config.json", "{}");
+        if (i > 1)
+            model_add(&model, SZG_DTYPE_F32, 2, 8,
+                      "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight");
+        model_write(&model, i == 3 ? NULL : stablelm); /* of an unknown architecture too */
+        note_of(&model, note, warning);
+        ck_assert_int_eq(strstr(note, "a LoRA adapter is not added") != NULL, i > 0);
+        ck_assert_int_eq(strstr(warning, "merge_and_unload") != NULL, i > 0);
+        model_close(&model);
+    }
+}
+END_TEST
+
 /* ---- Files that change while they are read ---- */
 
 /* With the whole file under a mapping, the first case ended the program by a signal. */
@@ -450,6 +517,8 @@ TEST_FILE("bad") {
     test_add(suite, "a_file_beside_its_configuration", a_file_beside_its_configuration);
     test_add(suite, "shards_with_a_stale_index", shards_with_a_stale_index);
     test_add(suite, "weights_that_change_meanwhile", weights_that_change_meanwhile);
+    test_add(suite, "norms_of_single_heads_are_noticed", norms_of_single_heads_are_noticed);
+    test_add(suite, "an_adapter_is_noticed", an_adapter_is_noticed);
     test_add(suite, "cancelling", cancelling);
     test_add(suite, "refused_allocations", refused_allocations);
     test_add(suite, "memory_stays_below_the_largest_tensor", memory_stays_below_the_largest_tensor);
