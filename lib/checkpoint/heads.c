@@ -10,6 +10,7 @@
 #include <szego/pool.h>
 #include <szego/symbol.h>
 #include "analyse.h"
+#include "scale.h"
 
 /* Heads computed between two passes that write rows in order. */
 enum { WINDOW = 64 };
@@ -32,9 +33,11 @@ typedef struct head_job {
     const szg_checkpoint *checkpoint;
     const szg_checkpoint_options *options;
     int64_t positions; /* rows of p; 0: no position-position term */
-    double *p;         /* positions x model size */
-    char **problem;    /* [layers]: why a layer is skipped, or NULL */
-    int64_t first;     /* item of block 0; item = layer heads + head */
+    double *p;         /* positions x model size, divided by 2^p_exponent */
+    int p_exponent;
+    char **problem;   /* [layers]: why a layer is skipped, or NULL */
+    bool *not_finite; /* [layers]: a weight is NaN or infinite */
+    int64_t first;    /* item of block 0; item = layer heads + head */
     _Atomic int64_t done;
     head_result result[WINDOW];
 } head_job;
@@ -66,21 +69,29 @@ static szg_status factored_spectra(szg_context *context, const szg_factored *fac
     return szg_spectra_factored_singular(context, factored, NULL, singular);
 }
 
+/* The rows of a head, divided by powers of two whose product is 2^exponent. */
+typedef struct head_rows {
+    double *q, *k;
+    int exponent;
+} head_rows;
+
 /* W_Q^T W_K = A B^T with A = q^T, B = k^T, d x e. */
 static szg_status analyse_qk(szg_context *context, const szg_checkpoint *checkpoint,
-                             const double *q, const double *k, head_result *result) {
+                             const head_rows *rows, head_result *result) {
     int64_t e = checkpoint->head_size, d = checkpoint->model_size, size;
     double *factors;
     SZG_TRY(szg_memory_product(context, 2 * e, d, &size));
     SZG_TRY(szg_memory_alloc(context, size, sizeof *factors, &factors));
     double *a = factors, *b = factors + e * d;
-    transpose(e, d, q, a);
-    transpose(e, d, k, b);
+    transpose(e, d, rows->q, a);
+    transpose(e, d, rows->k, b);
     szg_factored factored = {.n = d, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
     szg_status status =
         factored_spectra(context, &factored, &result->eigenvalues, &result->singular);
     szg_memory_free(factors);
-    return status;
+    SZG_TRY(status);
+    return scale_return_spectra(context, "W_Q^T W_K", rows->exponent, &result->eigenvalues,
+                                &result->singular);
 }
 
 static szg_status analyse_symbol(szg_context *context, const szg_factored *factored,
@@ -102,10 +113,11 @@ done:
 }
 
 /* P W_Q^T W_K P^T = A B^T with A = P q^T, B = P k^T, n x e. */
-static szg_status analyse_positions(szg_context *context, const head_job *job, const double *q,
-                                    const double *k, head_result *result) {
+static szg_status analyse_positions(szg_context *context, const head_job *job,
+                                    const head_rows *rows, head_result *result) {
     int64_t n = job->positions, e = job->checkpoint->head_size, d = job->checkpoint->model_size;
     int64_t size;
+    int exponent = rows->exponent + 2 * job->p_exponent;
     double *a;
     SZG_TRY(szg_memory_product(context, 2 * n, e, &size));
     SZG_TRY(szg_memory_alloc(context, size, sizeof *a, &a));
@@ -113,13 +125,22 @@ static szg_status analyse_positions(szg_context *context, const head_job *job, c
     szg_factored factored = {.n = n, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
     szg_status status;
     result->has_positions = true;
-    SZG_TRY_GOTO(status, szg_gemm(context, 'n', 't', n, e, d, 1, job->p, d, q, d, 0, a, e), done);
-    SZG_TRY_GOTO(status, szg_gemm(context, 'n', 't', n, e, d, 1, job->p, d, k, d, 0, b, e), done);
+    SZG_TRY_GOTO(status, szg_gemm(context, 'n', 't', n, e, d, 1, job->p, d, rows->q, d, 0, a, e),
+                 done);
+    SZG_TRY_GOTO(status, szg_gemm(context, 'n', 't', n, e, d, 1, job->p, d, rows->k, d, 0, b, e),
+                 done);
     SZG_TRY_GOTO(status,
                  factored_spectra(context, &factored, &result->position_eigenvalues,
                                   &result->position_singular),
                  done);
+    SZG_TRY_GOTO(status,
+                 scale_return_spectra(context, "P W_Q^T W_K P^T", exponent,
+                                      &result->position_eigenvalues, &result->position_singular),
+                 done);
     SZG_TRY_GOTO(status, analyse_symbol(context, &factored, job->options->samples, result), done);
+    scale_return_range(exponent, &result->range);
+    if (result->samples)
+        scale_return_samples(exponent, job->options->samples, result->samples);
     status = szg_factored_toeplitzness(context, &factored, &result->toeplitzness);
     if (status == SZG_EDOMAIN) /* the zero matrix: NaN */
         status = SZG_OK;
@@ -129,14 +150,15 @@ done:
 }
 
 static szg_status analyse_pairs(szg_context *context, const szg_checkpoint *checkpoint,
-                                int64_t layer, const double *q, const double *k,
-                                head_result *result) {
+                                int64_t layer, const head_rows *rows, head_result *result) {
     SZG_TRY(szg_checkpoint_rotary(context, checkpoint, layer, &result->rotary));
     if (result->rotary.pairs == 0)
         return SZG_OK;
     SZG_TRY(szg_memory_alloc(context, result->rotary.pairs, sizeof *result->pairs, &result->pairs));
-    return szg_checkpoint_couple(context, &result->rotary, checkpoint->model_size, q, k,
-                                 result->pairs);
+    SZG_TRY(szg_checkpoint_couple(context, &result->rotary, checkpoint->model_size, rows->q,
+                                  rows->k, result->pairs));
+    scale_return_pairs(rows->exponent, result->rotary.pairs, result->pairs);
+    return SZG_OK;
 }
 
 static szg_status analyse_head(szg_context *context, const head_job *job, int64_t layer,
@@ -146,13 +168,14 @@ static szg_status analyse_head(szg_context *context, const head_job *job, int64_
     double *q;
     SZG_TRY(szg_memory_product(context, checkpoint->head_size, checkpoint->model_size, &size));
     SZG_TRY(szg_memory_alloc(context, 2 * size, sizeof *q, &q));
-    double *k = q + size;
+    head_rows rows = {.q = q, .k = q + size};
     szg_status status;
-    SZG_TRY_GOTO(status, szg_checkpoint_head(context, checkpoint, layer, head, q, k), done);
-    SZG_TRY_GOTO(status, analyse_qk(context, checkpoint, q, k, result), done);
+    SZG_TRY_GOTO(status, szg_checkpoint_head(context, checkpoint, layer, head, q, rows.k), done);
+    rows.exponent = scale_take(size, rows.q) + scale_take(size, rows.k);
+    SZG_TRY_GOTO(status, analyse_qk(context, checkpoint, &rows, result), done);
     if (job->positions > 0)
-        SZG_TRY_GOTO(status, analyse_positions(context, job, q, k, result), done);
-    status = analyse_pairs(context, checkpoint, layer, q, k, result);
+        SZG_TRY_GOTO(status, analyse_positions(context, job, &rows, result), done);
+    status = analyse_pairs(context, checkpoint, layer, &rows, result);
 done:
     szg_memory_free(q);
     return status;
@@ -269,8 +292,10 @@ static szg_status load_positions(szg_context *context, head_job *job,
     SZG_TRY(szg_memory_product(context, n, checkpoint->model_size, &size));
     SZG_TRY(szg_memory_alloc(context, size, sizeof *job->p, &job->p));
     szg_status status = szg_checkpoint_positions(context, checkpoint, n, job->p);
-    if (status == SZG_OK)
+    if (status == SZG_OK) {
         job->positions = n;
+        job->p_exponent = scale_take(size, job->p);
+    }
     if (status != SZG_EDATA)
         return status;
     tables->bad++;

@@ -262,6 +262,13 @@ szg_status rows_samples(szg_context *context, szg_checkpoint_tables *tables, con
     return SZG_OK;
 }
 
+static szg_status set_energy(szg_context *context, szg_table *table, const char *column,
+                             double energy) {
+    if (isnan(energy))
+        return szg_table_note(context, table, "%s is outside the range of doubles", column);
+    return szg_table_set_real(context, table, column, energy);
+}
+
 szg_status rows_pairs(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
                       int64_t count, const szg_pair_coupling *pairs) {
     szg_table *table = tables->frequencies;
@@ -274,8 +281,8 @@ szg_status rows_pairs(szg_context *context, szg_checkpoint_tables *tables, const
         SZG_TRY(szg_table_set_real(context, table, "rotation_im", pair->rotation.im));
         SZG_TRY(szg_table_set_real(context, table, "reflection_re", pair->reflection.re));
         SZG_TRY(szg_table_set_real(context, table, "reflection_im", pair->reflection.im));
-        SZG_TRY(szg_table_set_real(context, table, "energy", pair->energy));
-        SZG_TRY(szg_table_set_real(context, table, "model_energy", pair->model_energy));
+        SZG_TRY(set_energy(context, table, "energy", pair->energy));
+        SZG_TRY(set_energy(context, table, "model_energy", pair->model_energy));
     }
     return SZG_OK;
 }

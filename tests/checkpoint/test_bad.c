@@ -157,6 +157,115 @@ START_TEST(products_that_overflow) {
 }
 END_TEST
 
+/* ---- Weights far from 1 ---- */
+
+/* BERT's tensors, of one layer, times powers of two: exact in F64. */
+static void write_scaled(test_model *model, int query, int key, int positions) {
+    const struct {
+        const char *name;
+        int exponent;
+    } parts[] = {{"encoder.layer.0.attention.self.query.weight", query},
+                 {"encoder.layer.0.attention.self.key.weight", key},
+                 {"embeddings.position_embeddings.weight", positions}};
+    for (int i = 0; i < 3; i++) {
+        model_tensor *tensor = model_find(model, parts[i].name);
+        tensor->dtype = SZG_DTYPE_F64;
+        for (int64_t j = 0; j < tensor->count; j++)
+            tensor->value[j] = ldexp(tensor->value[j], parts[i].exponent);
+    }
+    model_write(model, "{\"model_type\":\"bert\",\"num_hidden_layers\":1,"
+                       "\"num_attention_heads\":2,\"hidden_size\":6}");
+    for (int i = 0; i < 3; i++) {
+        model_tensor *tensor = model_find(model, parts[i].name);
+        for (int64_t j = 0; j < tensor->count; j++)
+            tensor->value[j] = ldexp(tensor->value[j], -parts[i].exponent);
+    }
+}
+
+/* The cells of one matrix are those of the unscaled model times 2^exponent; each is computed
+ * backward stably, and of the ends of the symbol's range the enclosures are far narrower. */
+static void check_scaled(const szg_table *got, const szg_table *want, const char *matrix,
+                         int exponent) {
+    static const char *const columns[] = {"sigma_max",     "sigma_min",     "radius",
+                                          "symbol_max_lo", "symbol_max_hi", "lambda_max"};
+    static const char *const ratios[] = {"stable_rank", "effective_rank", "toeplitzness", "rank"};
+    for (int head = 0; head < 2; head++) {
+        int64_t a = find_row(got, 0, head, matrix), b = find_row(want, 0, head, matrix);
+        double norm = cell(want, b, "sigma_max");
+        ck_assert_double_gt(norm, 0);
+        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+            int64_t column = szg_table_find(want, columns[i]);
+            ck_assert_int_eq(szg_table_is_empty(got, a, column),
+                             szg_table_is_empty(want, b, column));
+            /* n = 6: a few n eps; of eigenvalues, of this size, a condition of 1000 at most. */
+            double bound =
+                strcmp(columns[i], "lambda_max") && strcmp(columns[i], "radius") ? 1e-14 : 1e-11;
+            if (!szg_table_is_empty(want, b, column))
+                ck_close(ldexp(cell(got, a, columns[i]), -exponent), cell(want, b, columns[i]),
+                         bound * norm);
+        }
+        for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
+            if (!szg_table_is_empty(want, b, szg_table_find(want, ratios[i])))
+                ck_close(cell(got, a, ratios[i]), cell(want, b, ratios[i]), 1e-13 * 6);
+    }
+}
+
+START_TEST(weights_far_from_one) {
+    static const struct {
+        int query, key, positions;
+    } exponents[] = {{-664, 0, 0},    {0, -664, 0}, {-480, -480, 0}, {664, -664, 0},
+                     {200, 300, 200}, {0, 0, -400}, {-900, 900, 0},  {-300, -300, -100}};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables want, got;
+    model_open(&model);
+    add_bert(&model);
+    write_scaled(&model, 0, 0, 0);
+    open_and_analyse(&model, &checkpoint, &want);
+    szg_checkpoint_close(&checkpoint);
+    for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
+        int qk = exponents[i].query + exponents[i].key;
+        write_scaled(&model, exponents[i].query, exponents[i].key, exponents[i].positions);
+        open_and_analyse(&model, &checkpoint, &got);
+        ck_assert_int_eq(got.bad, 0);
+        check_scaled(got.summary, want.summary, "qk", qk);
+        check_scaled(got.summary, want.summary, "position", qk + 2 * exponents[i].positions);
+        szg_checkpoint_tables_close(&got);
+        szg_checkpoint_close(&checkpoint);
+    }
+    szg_checkpoint_tables_close(&want);
+    model_close(&model);
+}
+END_TEST
+
+/* What no double holds is not called zero, or infinite. */
+START_TEST(products_that_no_double_holds) {
+    static const struct {
+        int query, key;
+        const char *words;
+    } cases[] = {{-700, -700, "too small for a double: multiply the weights"},
+                 {700, 700, "too large for norms in doubles: divide the weights"}};
+    for (int i = 0; i < 2; i++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        model_open(&model);
+        add_bert(&model);
+        write_scaled(&model, cases[i].query, cases[i].key, 0);
+        open_and_analyse(&model, &checkpoint, &tables);
+        ck_assert_int_eq(tables.bad, 2);
+        ck_assert_int_eq(szg_table_rows(tables.spectra), 0);
+        for (int head = 0; head < 2; head++) {
+            int64_t row = find_row(tables.summary, 0, head, "qk");
+            ck_assert(strstr(cell_text(tables.summary, row, "note"), cases[i].words));
+        }
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
 /* ---- Unknown architectures ---- */
 
 static void check_singular(const szg_checkpoint_tables *tables, const model_tensor *tensor) {
@@ -512,6 +621,8 @@ TEST_FILE("bad") {
     test_add(suite, "one_bad_layer", one_bad_layer);
     test_add(suite, "a_bad_position_table", a_bad_position_table);
     test_add(suite, "products_that_overflow", products_that_overflow);
+    test_add(suite, "weights_far_from_one", weights_far_from_one);
+    test_add(suite, "products_that_no_double_holds", products_that_no_double_holds);
     test_add(suite, "every_matrix_of_an_unknown_architecture",
              every_matrix_of_an_unknown_architecture);
     test_add(suite, "a_file_beside_its_configuration", a_file_beside_its_configuration);
