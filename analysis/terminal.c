@@ -43,18 +43,28 @@ static int shown_length(const unsigned char *at) {
     return length;
 }
 
+/* One call writes the whole line: stderr has no buffer, and lines of several programs stay apart
+ * only if each is one write. A line longer than any message of a context takes several. */
 void terminal_line(const char *kind, const char *text) {
-    fprintf(stderr, "szego: %s", kind);
+    enum { STEP = 4 }; /* of a UTF-8 sequence or \xNN, at most */
+    char line[STEP * 2048 + 64];
+    size_t used = (size_t)snprintf(line, sizeof line - STEP - 1, "szego: %s", kind);
     const unsigned char *at = (const unsigned char *)text;
     while (*at) {
         int length = shown_length(at);
+        if (used > sizeof line - STEP - 2) { /* room for the new line and snprintf's zero */
+            fwrite(line, 1, used, stderr);
+            used = 0;
+        }
         if (length > 0)
-            fwrite(at, 1, (size_t)length, stderr);
+            memcpy(line + used, at, (size_t)length);
         else
-            fprintf(stderr, "\\x%02x", *at);
+            snprintf(line + used, STEP + 1, "\\x%02x", *at);
+        used += length > 0 ? (size_t)length : STEP;
         at += length > 0 ? length : 1;
     }
-    fputc('\n', stderr);
+    line[used++] = '\n';
+    fwrite(line, 1, used, stderr);
 }
 
 void terminal_message(void *user, szg_severity severity, const char *text) {
