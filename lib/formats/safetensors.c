@@ -143,6 +143,13 @@ static szg_status open_index(szg_context *context, szg_safetensors *set, const c
     SZG_TRY(szg_json_read(context, path, &json));
     szg_json_value map = szg_json_member(szg_json_root(json), "weight_map");
     szg_status status;
+    if (szg_json_kind_of(map) == SZG_JSON_ABSENT) {
+        status = szg_fail(context, SZG_EDATA,
+                          "%s: is no index of shards, which has a weight_map: give the folder, its "
+                          ".safetensors file or its .safetensors.index.json",
+                          path);
+        goto done;
+    }
     SZG_TRY_GOTO(status, szg_json_as_object(context, map), done);
     if (szg_json_count(map) == 0) {
         status = szg_json_fail(context, map, "is empty: the index names no shard");
@@ -161,19 +168,23 @@ static int is_shard_name(const struct dirent *entry) {
     return entry->d_name[0] != '.' && szg_path_ends(entry->d_name, ".safetensors");
 }
 
-/* Opens every *.safetensors of a folder, in the order of their names. */
-static szg_status open_all(szg_context *context, szg_safetensors *set, const char *folder) {
+static int is_pytorch_name(const struct dirent *entry) {
+    return entry->d_name[0] != '.' && szg_path_is_pytorch(entry->d_name);
+}
+
+static int is_gguf_name(const struct dirent *entry) {
+    return entry->d_name[0] != '.' && szg_path_ends(entry->d_name, ".gguf");
+}
+
+/* Opens the files of a folder that `wanted` accepts, in the order of their names; their number. */
+static szg_status open_matching(szg_context *context, szg_safetensors *set, const char *folder,
+                                int (*wanted)(const struct dirent *entry), int *count) {
     struct dirent **entry = NULL;
-    int count = scandir(folder, &entry, is_shard_name, alphasort);
+    *count = scandir(folder, &entry, wanted, alphasort);
     szg_status status = SZG_OK;
-    if (count < 0)
+    if (*count < 0)
         return szg_fail(context, SZG_EIO, "%s: cannot be read: %s", folder, strerror(errno));
-    if (count == 0)
-        status = szg_fail(context, SZG_EDATA,
-                          "%s: holds no .safetensors file; PyTorch's .bin and .pt files are "
-                          "converted with safetensors.torch.save_file",
-                          folder);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < *count; i++) {
         char *path = NULL;
         if (status == SZG_OK)
             status = sibling(context, folder, entry[i]->d_name, &path);
@@ -184,6 +195,20 @@ static szg_status open_all(szg_context *context, szg_safetensors *set, const cha
     }
     free(entry);
     return status;
+}
+
+/* Opens every *.safetensors of a folder; where there is none, what is there instead names its
+ * remedy. */
+static szg_status open_all(szg_context *context, szg_safetensors *set, const char *folder) {
+    int count = 0;
+    SZG_TRY(open_matching(context, set, folder, is_shard_name, &count));
+    if (count == 0)
+        SZG_TRY(open_matching(context, set, folder, is_pytorch_name, &count));
+    if (count == 0)
+        SZG_TRY(open_matching(context, set, folder, is_gguf_name, &count));
+    if (count == 0)
+        return szg_fail(context, SZG_EDATA, "%s: holds no .safetensors file", folder);
+    return SZG_OK;
 }
 
 static szg_status open_folder(szg_context *context, szg_safetensors *set, const char *folder) {

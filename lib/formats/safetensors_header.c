@@ -10,25 +10,33 @@ enum { LENGTH_BYTES = 8, HEADER_LIMIT = 100000000 };
 
 static const char metadata_key[] = "__metadata__";
 
+bool szg_path_is_pytorch(const char *path) {
+    static const char *const endings[] = {".bin", ".pt", ".pth", ".ckpt"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (szg_path_ends(path, endings[i]))
+            return true;
+    return false;
+}
+
 /* Other formats that arrive under a checkpoint's name, told by their first bytes. */
 static szg_status refuse_other_formats(szg_context *context, const char *file,
                                        const unsigned char *data, int64_t size) {
     bool zip = size >= 4 && memcmp(data, "PK\3\4", 4) == 0;
+    bool named = szg_path_is_pytorch(file);
     bool pickle = size >= 2 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 &&
                   (size < LENGTH_BYTES + 1 || data[LENGTH_BYTES] != '{');
-    if (zip || pickle || szg_path_ends(file, ".pt") || szg_path_ends(file, ".pth") ||
-        szg_path_ends(file, ".bin") || szg_path_ends(file, ".ckpt"))
+    if (zip || pickle || named)
         return szg_fail(
             context, SZG_EDATA,
             "%s: is a PyTorch file, which can run code when read; convert it: python -c "
             "\"import torch; from safetensors.torch import save_file; save_file({k: "
-            "v.clone() for k, v in torch.load('%s', weights_only=True).items()}, "
+            "v.clone().contiguous() for k, v in torch.load('%s', weights_only=True).items()}, "
             "'model.safetensors')\"",
             file, szg_path_name(file));
     if (size >= 4 && memcmp(data, "GGUF", 4) == 0)
         return szg_fail(context, SZG_EDATA,
-                        "%s: is a GGUF file, which this version does not read; use the safetensors "
-                        "that it was made from",
+                        "%s: is a GGUF file, which this version does not read: use the safetensors "
+                        "files that it was made from",
                         file);
     return SZG_OK;
 }

@@ -44,6 +44,9 @@ SZG_CHECK_RESULT szg_status szg_tensor_bytes(szg_context *context, const szg_ten
 SZG_CHECK_RESULT szg_status szg_shard_add(szg_context *context, szg_safetensors *set,
                                           const char *file);
 
+/* Does the name say that the file is PyTorch's? Opening it tells how to convert it. */
+bool szg_path_is_pytorch(const char *path);
+
 /* Checks the last shard, a file of `size` bytes of which data[0 .. szg_shard_head - 1] are needed,
  * and appends its tensors. Their bytes are in the shard's source, or in `data`. */
 SZG_CHECK_RESULT szg_status szg_shard_parse(szg_context *context, szg_safetensors *set,
