@@ -36,6 +36,10 @@ static bool name_matches(const char *name, const char *stem, const char *suffix,
     return false;
 }
 
+#define QUANTISED_REMEDY                                                                           \
+    "read the checkpoint that it was made from, or dequantise it (transformers: "                  \
+    "model.dequantize(), then save_pretrained)"
+
 /* Finds what stands before the stem, and warns of layers that the configuration does not count. */
 static szg_status find_prefix(szg_context *context, szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
@@ -59,6 +63,14 @@ static szg_status find_prefix(szg_context *context, szg_checkpoint *checkpoint) 
         if (index > most)
             most = index;
     }
+    char name[64];
+    const char *quantised =
+        config_quantisation(szg_json_root(checkpoint->config), name, sizeof name);
+    if (!checkpoint->prefix && quantised)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: no tensor is called *%sN.%s: the weights are quantised by %s "
+                        "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
+                        checkpoint->source, family->stem, family->query, quantised);
     if (!checkpoint->prefix)
         return szg_fail(
             context, SZG_EDATA,
@@ -83,11 +95,23 @@ static const szg_tensor *find_tensor(const szg_checkpoint *checkpoint, int64_t l
     return szg_safetensors_find(checkpoint->tensors, name);
 }
 
-/* What is wrong with a weight: missing, of a type that is no float, or of another shape. */
+/* What is wrong with a weight: quantised, missing, of a type that is no float, or of another shape.
+ */
 static szg_status check_weight(szg_context *context, const szg_checkpoint *checkpoint,
                                int64_t index, const char *suffix, const szg_tensor *tensor,
                                int64_t rows, int64_t columns) {
     layer_weights *layer = &checkpoint->layer[index];
+    bool is_float =
+        tensor && tensor->dtype != SZG_DTYPE_INTEGER && tensor->dtype != SZG_DTYPE_OTHER;
+    char name[64];
+    const char *quantised =
+        is_float ? NULL : config_quantisation(szg_json_root(checkpoint->config), name, sizeof name);
+    if (quantised)
+        return text_append(context, &layer->problem,
+                           "tensor %s%s%" PRId64 ".%s is %s: the weights are quantised by %s "
+                           "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
+                           checkpoint->prefix, checkpoint->family->stem, index, suffix,
+                           tensor ? tensor->dtype_name : "missing", quantised);
     if (!tensor)
         return text_append(context, &layer->problem, "tensor %s%s%" PRId64 ".%s is missing",
                            checkpoint->prefix, checkpoint->family->stem, index, suffix);
@@ -97,7 +121,7 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
             context, &layer->problem,
             "tensor %s has shape %s, the configuration wants [%" PRId64 ", %" PRId64 "]",
             tensor->name, szg_tensor_shape_text(tensor, shape, sizeof shape), rows, columns);
-    if (tensor->dtype == SZG_DTYPE_INTEGER || tensor->dtype == SZG_DTYPE_OTHER)
+    if (!is_float)
         return text_append(context, &layer->problem,
                            "tensor %s has type %s where a weight belongs: szego reads F64, F32, "
                            "F16 and BF16; convert or dequantise it",

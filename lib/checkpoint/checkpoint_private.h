@@ -97,6 +97,10 @@ SZG_CHECK_RESULT szg_status config_flag(szg_context *context, szg_json_value obj
 SZG_CHECK_RESULT szg_status config_positive(szg_context *context, szg_json_value value,
                                             double *out);
 
+/* How the configuration says that the weights are quantised: "GPTQ", "compressed-tensors",
+ * "bitsandbytes NF4"; NULL where it does not. `text` is room for it. */
+const char *config_quantisation(szg_json_value root, char *text, size_t size);
+
 /* ---- architecture.c, positions.c, rotary.c, weights.c: steps of opening ---- */
 
 /* Sizes, layers and scales; marks layers that cannot be read. */

@@ -181,6 +181,13 @@ done:
     return status;
 }
 
+/* The context's message, behind the tensors that it is about. */
+static szg_status name_problem(szg_context *context, const layer_weights *layer, char **problem) {
+    bool fused = layer->q == layer->k;
+    return text_append(context, problem, "%s%s%s: %s", layer->q->name, fused ? "" : ", ",
+                       fused ? "" : layer->k->name, szg_context_message(context));
+}
+
 static szg_status head_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)worker;
     head_job *job = data;
@@ -194,7 +201,7 @@ static szg_status head_block(szg_context *context, void *data, int64_t block, in
             return status;
         result->status = status;
         if (status != SZG_OK)
-            SZG_TRY(szg_memory_copy_text(context, szg_context_message(context), &result->problem));
+            SZG_TRY(name_problem(context, &checkpoint->layer[layer], &result->problem));
     }
     szg_progress(context, "heads", atomic_fetch_add(&job->done, 1) + 1,
                  checkpoint->layers * checkpoint->heads);

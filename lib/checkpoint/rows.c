@@ -289,9 +289,15 @@ szg_status rows_pairs(szg_context *context, szg_checkpoint_tables *tables, const
 
 szg_status rows_problem(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
                         const char *problem) {
+    char place[64] = "";
+    if (key->layer >= 0 && key->head >= 0)
+        snprintf(place, sizeof place, "layer %" PRId64 ", head %" PRId64 ": ", key->layer,
+                 key->head);
+    else if (key->layer >= 0)
+        snprintf(place, sizeof place, "layer %" PRId64 ": ", key->layer);
     SZG_TRY(add_row(context, tables->summary, key));
-    szg_say(context, SZG_WARNING, "skipped: %s", problem);
-    return szg_table_note(context, tables->summary, "skipped: %s", problem);
+    szg_say(context, SZG_WARNING, "skipped: %s%s", place, problem);
+    return szg_table_note(context, tables->summary, "skipped: %s%s", place, problem);
 }
 
 szg_status rows_tensor(szg_context *context, szg_checkpoint_tables *tables, const char *source,

@@ -266,6 +266,106 @@ START_TEST(products_that_no_double_holds) {
 }
 END_TEST
 
+/* Row and warning name layer, head and the tensors. */
+START_TEST(a_skipped_head_is_named) {
+    test_model model;
+    char warning[512] = "";
+    szg_context_options options = {.threads = 1, .message = keep_message, .user = warning};
+    szg_context *context;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    const char words[] = "skipped: layer 0, head 1: encoder.layer.0.attention.self.query.weight, "
+                         "encoder.layer.0.attention.self.key.weight: the largest singular value";
+    model_open(&model);
+    add_bert(&model);
+    write_scaled(&model, -700, -700, 0);
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    ck_assert_int_eq(szg_checkpoint_open(context, model.folder, NULL, &checkpoint), SZG_OK);
+    ck_assert_int_eq(szg_checkpoint_analyse(context, checkpoint, NULL, &tables), SZG_OK);
+    ck_assert_msg(strncmp(warning, words, strlen(words)) == 0, "%s", warning);
+    int64_t row = find_row(tables.summary, 0, 1, "qk");
+    ck_assert(strncmp(cell_text(tables.summary, row, "note"), words, strlen(words)) == 0);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    /* A layer that cannot be read. */
+    model_find(&model, "encoder.layer.0.attention.self.query.weight")->value[8] = NAN;
+    write_scaled(&model, 0, 0, 0);
+    ck_assert_int_eq(szg_checkpoint_open(context, model.folder, NULL, &checkpoint), SZG_OK);
+    ck_assert_int_eq(szg_checkpoint_analyse(context, checkpoint, NULL, &tables), SZG_OK);
+    ck_assert_msg(strstr(warning, "skipped: layer 0: ") &&
+                      strstr(warning, "query.weight: the weight at [1, 2]"),
+                  "%s", warning);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    szg_context_close(&context);
+    model_close(&model);
+}
+END_TEST
+
+/* Weights that a quantiser renamed, or left under their name as bytes. */
+START_TEST(quantised_weights_are_named) {
+    static const struct {
+        const char *settings, *query, *words;
+    } cases[] = {
+        {"{\"quant_method\":\"gptq\",\"bits\":4}", "q_proj.qweight", "quantised by GPTQ (quant"},
+        {"{\"quant_method\":\"compressed-tensors\"}", "q_proj.weight_packed",
+         "quantised by compressed-tensors"},
+        {"{\"quant_method\":\"bitsandbytes\",\"bnb_4bit_quant_type\":\"nf4\"}", "q_proj.weight",
+         "quantised by bitsandbytes NF4"},
+        {"{\"quant_method\":7}", "q_proj.qweight", "no tensor is called *layers.N.self_attn"},
+        {"null", "q_proj.weight", "has type I64 where a weight belongs"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        char config[512];
+        model_open(&model);
+        model_add(&model, SZG_DTYPE_INTEGER, 8, 8, "model.layers.0.self_attn.%s", cases[i].query);
+        model_add(&model, SZG_DTYPE_F32, 8, 8, "model.layers.0.self_attn.k_proj.weight");
+        snprintf(config, sizeof config,
+                 "{\"model_type\":\"llama\",\"num_hidden_layers\":1,\"num_attention_heads\":2,"
+                 "\"num_key_value_heads\":2,\"hidden_size\":8,\"rope_theta\":10000,"
+                 "\"quantization_config\":%s}",
+                 cases[i].settings);
+        model_write(&model, config);
+        if (strcmp(cases[i].query, "q_proj.weight") != 0) {
+            ck_szg_fails(SZG_EDATA, cases[i].words,
+                         szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+        } else {
+            open_and_analyse(&model, &checkpoint, &tables);
+            int64_t row = find_row(tables.summary, 0, -1, "qk");
+            ck_assert_msg(strstr(cell_text(tables.summary, row, "note"), cases[i].words), "%s",
+                          cell_text(tables.summary, row, "note"));
+            szg_checkpoint_tables_close(&tables);
+            szg_checkpoint_close(&checkpoint);
+        }
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* What stands where safetensors files are looked for has words of its own. */
+START_TEST(other_files_than_weights) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    model_open(&model);
+    model_write_text(&model, "config.json", bert);
+    ck_szg_fails(SZG_EDATA, "holds no .safetensors file",
+                 szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    ck_szg_fails(
+        SZG_EDATA, "config.json: is no index of shards",
+        szg_checkpoint_open(test_context(), model_path(&model, "config.json"), NULL, &checkpoint));
+    model_write_text(&model, "model-q4.gguf", "GGUF");
+    ck_szg_fails(SZG_EDATA, "model-q4.gguf: is a GGUF file",
+                 szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    ck_assert(!strstr(szg_context_message(test_context()), "torch"));
+    model_write_text(&model, "pytorch_model.bin", "PK");
+    ck_szg_fails(SZG_EDATA, "v.clone().contiguous()",
+                 szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    model_close(&model);
+}
+END_TEST
+
 /* ---- Unknown architectures ---- */
 
 static void check_singular(const szg_checkpoint_tables *tables, const model_tensor *tensor) {
@@ -623,6 +723,9 @@ TEST_FILE("bad") {
     test_add(suite, "products_that_overflow", products_that_overflow);
     test_add(suite, "weights_far_from_one", weights_far_from_one);
     test_add(suite, "products_that_no_double_holds", products_that_no_double_holds);
+    test_add(suite, "a_skipped_head_is_named", a_skipped_head_is_named);
+    test_add(suite, "quantised_weights_are_named", quantised_weights_are_named);
+    test_add(suite, "other_files_than_weights", other_files_than_weights);
     test_add(suite, "every_matrix_of_an_unknown_architecture",
              every_matrix_of_an_unknown_architecture);
     test_add(suite, "a_file_beside_its_configuration", a_file_beside_its_configuration);
