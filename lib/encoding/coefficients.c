@@ -33,21 +33,37 @@ static int64_t lag_count(const szg_encoding *encoding) {
     return encoding->full ? (encoding->table_columns + 1) / 2 : encoding->table_columns;
 }
 
-static szg_toeplitz_kind kind_of(const szg_encoding *encoding) {
-    if (encoding->full)
+/* Is a_{-k} = conj(a_k) for every lag of the file? */
+static bool is_hermitian(const szg_encoding *encoding, int64_t head) {
+    int64_t lags = lag_count(encoding), middle = head * encoding->table_columns + lags - 1;
+    if (!encoding->full)
+        return true; /* that is what the file's layout says */
+    for (int64_t k = 0; k < lags; k++) {
+        if (encoding->table && encoding->table[middle + k] != encoding->table[middle - k])
+            return false;
+        const szg_c64 *z = encoding->coefficient ? encoding->coefficient + middle : NULL;
+        if (z && (z[k].re != z[-k].re || z[k].im != -z[-k].im))
+            return false;
+    }
+    return true;
+}
+
+/* Read off the coefficients: both sides may be given and agree. */
+static szg_toeplitz_kind kind_of(const szg_encoding *encoding, int64_t head) {
+    if (!is_hermitian(encoding, head))
         return encoding->coefficient ? SZG_TOEPLITZ_COMPLEX : SZG_TOEPLITZ_REAL;
     return encoding->coefficient ? SZG_TOEPLITZ_HERMITIAN : SZG_TOEPLITZ_SYMMETRIC;
 }
 
 static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
                      szg_kernel_facts *facts) {
-    (void)head, (void)matrix;
+    (void)matrix;
     *facts = (szg_kernel_facts){
         .matrix = "coefficients",
         .form = SZG_FORM_POLYNOMIAL,
         .definiteness = SZG_DEFINITE_UNKNOWN,
         .structure = SZG_KERNEL_COEFFICIENTS,
-        .kind = kind_of(encoding),
+        .kind = kind_of(encoding, head),
         .rank_bound = INT64_MAX,
         .summable = true,
         .degree = lag_count(encoding) - 1,
@@ -67,10 +83,13 @@ static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
 static szg_status kernel_of(szg_context *context, const szg_encoding *encoding, int64_t head,
                             int64_t n, szg_toeplitz **out) {
     int64_t lags = lag_count(encoding), used = lags < n ? lags : n;
-    int64_t start = head * encoding->table_columns + (encoding->full ? lags - used : 0);
+    szg_toeplitz_kind kind = kind_of(encoding, head);
+    bool one_side = kind == SZG_TOEPLITZ_SYMMETRIC || kind == SZG_TOEPLITZ_HERMITIAN;
+    int64_t first = !encoding->full ? 0 : one_side ? lags - 1 : lags - used;
+    int64_t start = head * encoding->table_columns + first;
     const double *re = encoding->table ? encoding->table + start : NULL;
     const szg_c64 *z = encoding->coefficient ? encoding->coefficient + start : NULL;
-    switch (kind_of(encoding)) {
+    switch (kind) {
     case SZG_TOEPLITZ_SYMMETRIC:
         return szg_toeplitz_open_symmetric(context, n, used, re, out);
     case SZG_TOEPLITZ_HERMITIAN:

@@ -540,6 +540,37 @@ START_TEST(coefficient_files) {
         szg_toeplitz_close(&t);
     }
     szg_encoding_close(&encoding);
+    /* Both sides given: of two heads the first is symmetric, the second is not. */
+    double sides[2 * 5] = {-4, .5, 1, .5, -4, -4, .5, 1, .5, 4};
+    ck_szg_ok(szg_npy_write_real(test_context(), path, 2, shape, sides));
+    encoding = parse(spec_with("file:lags=full,path=%s", path));
+    for (int head = 0; head < 2; head++) {
+        szg_toeplitz_kind kind = head ? SZG_TOEPLITZ_REAL : SZG_TOEPLITZ_SYMMETRIC;
+        ck_assert_int_eq(facts_of(encoding, head, 0).kind, kind);
+        for (int64_t n = 1; n < 5; n++) {
+            t = kernel(encoding, head, 0, n);
+            ck_assert_int_eq(szg_toeplitz_kind_of(t), kind);
+            for (int64_t k = 1 - n; k < n; k++)
+                ck_assert(szg_toeplitz_at(t, k).re == (llabs(k) < 3 ? sides[5 * head + 2 + k] : 0));
+            szg_toeplitz_close(&t);
+        }
+    }
+    szg_encoding_close(&encoding);
+    szg_c64 both[] = {{0, -3}, {1, 1}, {2, 0}, {1, -1}, {0, 3}};
+    int64_t five[] = {5};
+    for (int real = 1; real >= 0; real--) { /* then with a diagonal that is not real */
+        both[2].im = real ? 0 : 1;
+        ck_szg_ok(szg_npy_write_complex(test_context(), path, 1, five, both));
+        encoding = parse(spec_with("file:lags=full,path=%s", path));
+        ck_assert_int_eq(facts_of(encoding, 0, 0).kind,
+                         real ? SZG_TOEPLITZ_HERMITIAN : SZG_TOEPLITZ_COMPLEX);
+        t = kernel(encoding, 0, 0, 4);
+        for (int k = -3; k < 4; k++)
+            ck_assert(abs(k) == 3 || (szg_toeplitz_at(t, k).re == both[k + 2].re &&
+                                      szg_toeplitz_at(t, k).im == both[k + 2].im));
+        szg_toeplitz_close(&t);
+        szg_encoding_close(&encoding);
+    }
     szg_c64 z[] = {{2, 0}, {1, -1}, {0, 3}};
     int64_t one[] = {3};
     ck_szg_ok(szg_npy_write_complex(test_context(), path, 1, one, z));
