@@ -71,7 +71,7 @@ static const refutation refutations[] = {
     {"L3", "disjoint", Q_WIDTH_F, ">", Q_WIDTH_G, HYPOTHESIS_NONNEGATIVE},
     {"L3", "exact", Q_WIDTH_F, "=", Q_WIDTH_G, HYPOTHESIS_NONNEGATIVE | HYPOTHESIS_UNALIGNED},
     {"E12", "exact", Q_MLA_TRUE, "!=", Q_MLA_PRINTED, 0},
-    {"SYM", "exact", Q_SYMBOL, "!=", Q_SYMBOL_PRINTED, 0},
+    {"SYM", "exact", Q_SYMBOL, "!=", Q_SYMBOL_PRINTED, HYPOTHESIS_HERMITIAN},
 };
 
 int64_t refutation_count(void) {

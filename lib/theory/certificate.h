@@ -63,7 +63,8 @@ typedef enum hypothesis {
     HYPOTHESIS_UNIT = 32,       /* theta_0 = 0: e_0 = 1 */
     HYPOTHESIS_RANK_ONE = 64,   /* theta_k = k theta_1 modulo 2 pi: E = v v^* is semidefinite */
     HYPOTHESIS_MODULI = 128,    /* every w is 1 */
-    HYPOTHESIS_NONZERO = 256    /* w_last is not 0 */
+    HYPOTHESIS_NONZERO = 256,   /* w_last is not 0 */
+    HYPOTHESIS_HERMITIAN = 512  /* w_0 e^{i theta_0} is real, as a Hermitian matrix's diagonal is */
 } hypothesis;
 
 /* One way in which one claim can be refuted. */

@@ -323,6 +323,8 @@ szg_status certificate_hypotheses_hold(szg_context *context, int hypotheses, con
         *hold = *hold && all_ones(c);
     if (hypotheses & HYPOTHESIS_NONZERO)
         *hold = *hold && c->w[c->weights - 1] != 0.0;
+    if (hypotheses & HYPOTHESIS_HERMITIAN) /* 2 theta_0 = 0: a multiple of pi */
+        *hold = *hold && (c->w[0] == 0.0 || szg_phase_congruent(&c->theta[0], &zero, 2));
     if (*hold && (hypotheses & HYPOTHESIS_SYMBOL))
         SZG_TRY(symbol_positive(context, c, hold));
     if (*hold && (hypotheses & HYPOTHESIS_DEFINITE))

@@ -96,6 +96,12 @@ static bool shift_exists(const certificate *c, int half) {
     return floats == used && half == 0;
 }
 
+/* w_0 is 0, or its phase an integer times pi. */
+static bool real_diagonal(const certificate *c) {
+    return c->w[0] == 0.0 ||
+           (is_rational(&c->theta[0]) && numerator(&c->theta[0]) % denominator(&c->theta[0]) == 0);
+}
+
 static bool linear_phases(const certificate *c) {
     for (int64_t k = 2; k < c->phases; k++)
         if (!congruent(&c->theta[k], &c->theta[1], k))
@@ -162,7 +168,8 @@ szg_status recheck_hypotheses(szg_context *context, int hypotheses, const certif
         (!(hypotheses & HYPOTHESIS_UNALIGNED) || !all_congruent(c)) &&
         (!(hypotheses & HYPOTHESIS_UNIT) || (c->phases > 0 && congruent(&c->theta[0], &zero, 1))) &&
         (!(hypotheses & HYPOTHESIS_RANK_ONE) || linear_phases(c)) &&
-        (!(hypotheses & HYPOTHESIS_NONZERO) || (c->weights > 0 && c->w[c->weights - 1] != 0.0));
+        (!(hypotheses & HYPOTHESIS_NONZERO) || (c->weights > 0 && c->w[c->weights - 1] != 0.0)) &&
+        (!(hypotheses & HYPOTHESIS_HERMITIAN) || real_diagonal(c));
     if (*hold && (hypotheses & HYPOTHESIS_SYMBOL))
         SZG_TRY(symbol_is_positive(context, c, hold));
     if (*hold && (hypotheses & HYPOTHESIS_DEFINITE))

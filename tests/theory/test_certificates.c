@@ -297,6 +297,34 @@ START_TEST(inputs_changed) {
 }
 END_TEST
 
+/* a_0 = i: no Hermitian matrix, so that its symbol refutes nothing. cos and sin of pi/2 leave both
+ * values as they are, -2 and 0: the hypothesis alone speaks. */
+START_TEST(a_diagonal_that_is_not_real) {
+    static const struct {
+        double w0;
+        szg_phase theta0;
+        bool confirmed;
+    } cases[] = {{0, {.rational = true, .p = 0, .q = 1}, true},
+                 {1, {.rational = true, .p = 1, .q = 2}, false},
+                 {0, {.rational = true, .p = 1, .q = 2}, true},
+                 {-2, {.rational = true, .p = -7, .q = 2}, false}};
+    int tried = 0;
+    for (int64_t i = 0; i < szg_table_rows(certificates()); i++) {
+        row r = row_at(i);
+        if (strcmp(r.field[0], "SYM") != 0 || atoll(r.field[N_FIELD]) != 2)
+            continue;
+        for (size_t j = 0; j < sizeof cases / sizeof *cases; j++) {
+            const double w[] = {cases[j].w0, 1};
+            const szg_phase theta[] = {cases[j].theta0, {.rational = true, .p = 1, .q = 2}};
+            put_inputs(&r, w, 2, theta, 2);
+            ck_assert_int_eq(confirmed(&r), cases[j].confirmed);
+            tried++;
+        }
+    }
+    ck_assert_int_eq(tried, sizeof cases / sizeof *cases);
+}
+END_TEST
+
 static bool with_end(const row *original, int field, double value) {
     row r = *original;
     snprintf(r.field[field], LONGEST, "%a", value);
@@ -435,6 +463,7 @@ TEST_FILE("certificates") {
     test_add(suite, "names_changed", names_changed);
     test_add(suite, "fields_missing_or_extra", fields_missing_or_extra);
     test_add(suite, "inputs_changed", inputs_changed);
+    test_add(suite, "a_diagonal_that_is_not_real", a_diagonal_that_is_not_real);
     test_add(suite, "enclosures_changed", enclosures_changed);
     test_add(suite, "unused_phases", unused_phases);
     test_add(suite, "hostile_files", hostile_files);
