@@ -171,8 +171,9 @@ static szg_status add_range(szg_context *context, szg_table *table, const szg_re
     if (!range->method) {
         SZG_TRY(add_row(context, table, labels, report));
         return szg_table_note(context, table, "%s",
-                              report->note[0] ? report->note
-                                              : "no symbol: the matrix is not Toeplitz");
+                              report->note[0]
+                                  ? report->note
+                                  : "no symbol: nothing makes the matrix Toeplitz at every N");
     }
     const struct {
         const char *column;

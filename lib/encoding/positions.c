@@ -30,8 +30,8 @@ void positions_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
         .kind = SZG_TOEPLITZ_SYMMETRIC,
         .rank_bound = encoding->dim,
         .degree = -1,
-        .line = "A table has no reason to give i and j the value of i - j: not Toeplitz, no "
-                "symbol",
+        .line = "A table has no reason to give i and j the value of i - j, though it may at one N: "
+                "no symbol",
     };
 }
 

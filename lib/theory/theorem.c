@@ -52,7 +52,7 @@ static szg_theorem strongest(const szg_hypotheses *h) {
 
 static const char *reason_for_none(const szg_hypotheses *h) {
     if (!h->toeplitz)
-        return "No limit theorem applies: the matrix is not Toeplitz.";
+        return "No limit theorem applies: nothing makes the matrix Toeplitz at every N.";
     if (h->zero)
         return "No limit theorem is needed: the kernel is 0, so are all eigenvalues, and ratios to "
                "it do not exist.";

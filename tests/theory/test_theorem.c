@@ -129,7 +129,7 @@ START_TEST(facts_of_encodings) {
          "lags grow"},
         {{.form = SZG_FORM_NOT_TOEPLITZ, .kind = SZG_TOEPLITZ_SYMMETRIC, .line = "a table"},
          SZG_THEOREM_NONE,
-         "not Toeplitz"},
+         "nothing makes the matrix Toeplitz"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         szg_theorem_answer answer;
