@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <szego/context.h>
+#include <szego/table.h>
 
 SZG_BEGIN_DECLS
 
@@ -40,6 +41,10 @@ const char *szg_real_text(double value, char text[SZG_REAL_TEXT]);
 /* Writes "%a", the exact hexadecimal float, with a point whatever the locale; "nan", "inf", "-inf".
  * Returns `text`. */
 const char *szg_hex_text(double value, char text[SZG_REAL_TEXT]);
+
+/* At most `digits` significant decimal digits (1 .. 17), as %g prints them: the nearest such
+ * number, or of an end of an enclosure the nearest that does not lie inside it. */
+const char *szg_rounded_text(double value, int digits, szg_end end, char text[SZG_REAL_TEXT]);
 
 /* Reads a whole text as a double, in the C locale: decimal, hexadecimal, "nan", "inf". Finite texts
  * beyond the range of double, spaces and an empty text are refused: false, *out unchanged. */

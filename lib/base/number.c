@@ -59,6 +59,26 @@ const char *szg_real_text(double value, char text[SZG_REAL_TEXT]) {
     return text;
 }
 
+const char *szg_rounded_text(double value, int digits, szg_end end, char text[SZG_REAL_TEXT]) {
+    if (!isfinite(value))
+        return szg_real_text(value, text);
+    double sign = end == SZG_END_LOWER ? -1 : 1, shown = value;
+    szg_print(text, SZG_REAL_TEXT, "%.*e", digits - 1, value);
+    /* Half a unit of the last digit: from the wrong side of `value` to the right one. */
+    double step = pow(10, atoi(strchr(text, 'e') + 1) - digits + 1) / 2;
+    szg_print(text, SZG_REAL_TEXT, "%.*g", digits, value);
+    while (end != SZG_END_NONE && sign * (szg_real_scan(text, NULL) - value) < 0) {
+        double further = shown + sign * step;
+        if (further == shown) { /* below the least double there is no smaller step */
+            szg_print(text, SZG_REAL_TEXT, "%.17g", value);
+            break;
+        }
+        shown = further;
+        szg_print(text, SZG_REAL_TEXT, "%.*g", digits, shown);
+    }
+    return text;
+}
+
 const char *szg_hex_text(double value, char text[SZG_REAL_TEXT]) {
     if (!isfinite(value))
         return szg_real_text(value, text);

@@ -20,6 +20,7 @@ struct szg_table {
     char *name;
     int64_t columns, rows, capacity;
     szg_column *column;
+    szg_end *end;  /* [columns] */
     cell *cell;    /* [capacity][columns] */
     bool *present; /* [capacity][columns] */
     int64_t texts, slots;
@@ -37,6 +38,7 @@ szg_status szg_table_open(szg_context *context, const char *name, const szg_colu
     SZG_TRY_GOTO(status, szg_memory_copy_text(context, name, &table->name), fail);
     SZG_TRY_GOTO(status, szg_memory_alloc(context, count, sizeof *table->column, &table->column),
                  fail);
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, count, sizeof *table->end, &table->end), fail);
     for (int64_t i = 0; i < count; i++) {
         if (szg_table_find(table, columns[i].name) >= 0) {
             status = szg_fail(context, SZG_EINVAL, "table %s has column %s twice", name,
@@ -71,11 +73,29 @@ void szg_table_close(szg_table **table) {
         szg_memory_free(t->text[i]);
     szg_memory_free(t->text);
     szg_memory_free(t->column);
+    szg_memory_free(t->end);
     szg_memory_free(t->cell);
     szg_memory_free(t->present);
     szg_memory_free(t->name);
     szg_memory_free(t);
     *table = NULL;
+}
+
+szg_status szg_table_mark_ends(szg_context *context, szg_table *table, const char *lower,
+                               const char *upper) {
+    const char *const names[] = {lower, upper};
+    for (int i = 0; i < 2; i++) {
+        int64_t column = szg_table_find(table, names[i]);
+        if (column < 0 || table->column[column].type != SZG_REAL)
+            return szg_fail(context, SZG_EINVAL, "table %s has no column %s of real numbers",
+                            table->name, names[i]);
+        table->end[column] = i == 0 ? SZG_END_LOWER : SZG_END_UPPER;
+    }
+    return SZG_OK;
+}
+
+szg_end szg_table_end(const szg_table *table, int64_t index) {
+    return table->end[index];
 }
 
 szg_status szg_table_reserve(szg_context *context, szg_table *table, int64_t rows) {
@@ -275,6 +295,8 @@ szg_status szg_table_append(szg_context *context, szg_table *table, const szg_ta
 
 szg_status szg_table_copy(szg_context *context, const szg_table *from, szg_table **out) {
     SZG_TRY(szg_table_open(context, from->name, from->column, from->columns, out));
+    for (int64_t i = 0; i < from->columns; i++)
+        (*out)->end[i] = from->end[i];
     szg_status status = szg_table_append(context, *out, from);
     if (status != SZG_OK)
         szg_table_close(out);

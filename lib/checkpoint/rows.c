@@ -144,6 +144,8 @@ szg_status rows_open(szg_context *context, const szg_checkpoint *checkpoint,
     OPEN("architecture", architecture_columns, &tables->architecture);
     if (checkpoint->position_kind != SZG_POSITIONS_NONE) {
         OPEN("range", range_columns, &tables->range);
+        SZG_TRY(szg_table_mark_ends(context, tables->range, "min_lo", "min_hi"));
+        SZG_TRY(szg_table_mark_ends(context, tables->range, "max_lo", "max_hi"));
         if (options->samples > 0)
             OPEN("samples", sample_columns, &tables->samples);
     }

@@ -72,6 +72,10 @@ szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool s
     if (status == SZG_OK && symbols)
         status = szg_table_open(context, "range", range_columns, COUNT(range_columns), &out->range);
     if (status == SZG_OK && symbols)
+        status = szg_table_mark_ends(context, out->range, "min_lo", "min_hi");
+    if (status == SZG_OK && symbols)
+        status = szg_table_mark_ends(context, out->range, "max_lo", "max_hi");
+    if (status == SZG_OK && symbols)
         status = szg_table_open(context, "atoms", atom_columns, COUNT(atom_columns), &out->atoms);
     if (status != SZG_OK)
         szg_report_tables_close(out);

@@ -64,7 +64,8 @@ static void show_cell(const szg_table *table, int64_t row, int64_t column, char 
         snprintf(out, CELL, "%" PRId64, szg_table_get_integer(table, row, column));
         break;
     case SZG_REAL:
-        szg_print(out, CELL, "%.6g", szg_table_get_real(table, row, column));
+        szg_rounded_text(szg_table_get_real(table, row, column), 6, szg_table_end(table, column),
+                         out);
         break;
     }
 }

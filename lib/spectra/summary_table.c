@@ -83,7 +83,13 @@ szg_status szg_summary_table(szg_context *context, szg_table **out) {
         columns[count++] = (szg_column){
             numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
     memcpy(columns + count, tail_columns, sizeof tail_columns);
-    return szg_table_open(context, "summary", columns, count + TAIL_COLUMNS, out);
+    SZG_TRY(szg_table_open(context, "summary", columns, count + TAIL_COLUMNS, out));
+    szg_status status = szg_table_mark_ends(context, *out, "symbol_min_lo", "symbol_min_hi");
+    if (status == SZG_OK)
+        status = szg_table_mark_ends(context, *out, "symbol_max_lo", "symbol_max_hi");
+    if (status != SZG_OK)
+        szg_table_close(out);
+    return status;
 }
 
 /* Spectra say "(LAPACK)" of what they gave to the backend's solver; here is whose it was. */

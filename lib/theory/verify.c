@@ -130,7 +130,11 @@ static szg_status open_lemma_table(szg_context *context, szg_table **out) {
         {"equality", SZG_TEXT, "yes or no: max|f| = max|g|, decided exactly"},
         {"note", SZG_TEXT, "how the trial was made"},
     };
-    return szg_table_open(context, "lemma", columns, sizeof columns / sizeof columns[0], out);
+    SZG_TRY(szg_table_open(context, "lemma", columns, sizeof columns / sizeof columns[0], out));
+    SZG_TRY(szg_table_mark_ends(context, *out, "max_f_lo", "max_f_hi"));
+    SZG_TRY(szg_table_mark_ends(context, *out, "max_g_lo", "max_g_hi"));
+    SZG_TRY(szg_table_mark_ends(context, *out, "width_f_lo", "width_f_hi"));
+    return szg_table_mark_ends(context, *out, "width_g_lo", "width_g_hi");
 }
 
 static szg_status open_samples_table(szg_context *context, szg_table **out) {

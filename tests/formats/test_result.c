@@ -143,6 +143,54 @@ START_TEST(tables_are_aligned_and_harmless) {
 }
 END_TEST
 
+/* Six digits of an end do not lie inside its enclosure; of another column they are the nearest. */
+START_TEST(ends_are_rounded_outwards) {
+    static const szg_column columns[] = {
+        {"lo", SZG_REAL, "lower"}, {"hi", SZG_REAL, "upper"}, {"x", SZG_REAL, "neither"}};
+    static const double rows[] = {2.984375, -2.984375, 0.1, 1e-310, 999999.9, -0.0};
+    static const char *const want[] = {"2.98437",  "2.98438",  "2.98438",
+                                       "-2.98438", "-2.98437", "-2.98438"};
+    szg_table *table, *copy;
+    char text[SZG_REAL_TEXT];
+    ck_szg_ok(szg_table_open(test_context(), "range", columns, 3, &table));
+    ck_szg_ok(szg_table_mark_ends(test_context(), table, "lo", "hi"));
+    ck_szg_fails(SZG_EINVAL, "no column nothing",
+                 szg_table_mark_ends(test_context(), table, "lo", "nothing"));
+    for (int row = 0; row < 2; row++) {
+        ck_szg_ok(szg_table_add_row(test_context(), table));
+        for (int i = 0; i < 3; i++)
+            ck_szg_ok(szg_table_set_real(test_context(), table, columns[i].name, rows[row]));
+    }
+    ck_szg_ok(szg_table_copy(test_context(), table, &copy));
+    char *printed = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&printed, &size);
+    szg_result *result;
+    ck_szg_ok(szg_result_open(test_context(), "test", &result));
+    ck_szg_ok(szg_result_add(test_context(), result, &copy));
+    ck_szg_ok(szg_result_print(test_context(), result, &(szg_print_options){0}, stream));
+    ck_assert_int_eq(fclose(stream), 0);
+    const char *at = printed;
+    for (int i = 0; i < 6; i++) {
+        at = strstr(at, want[i]);
+        ck_assert_msg(at, "%s: not in\n%s", want[i], printed);
+        at += strlen(want[i]);
+    }
+    free(printed);
+    szg_result_close(&result);
+    szg_table_close(&table);
+    /* Any number: outside, and by less than one unit of the last digit. */
+    for (int64_t i = 0; i < test_trials(2000) + 6; i++) {
+        szg_stream random = {.seed = test_seed(), .purpose = 77};
+        double x = i < 6 ? rows[i] : test_real(&random, (uint64_t)i), lo, hi;
+        ck_assert(szg_real_parse(szg_rounded_text(x, 6, SZG_END_LOWER, text), &lo));
+        ck_assert(szg_real_parse(szg_rounded_text(x, 6, SZG_END_UPPER, text), &hi));
+        ck_assert_msg(lo <= x && x <= hi, "%.17g: %.17g, %.17g", x, lo, hi);
+        ck_assert_msg(hi - lo <= 1.0001e-5 * fabs(x), "%.17g: %.17g, %.17g", x, lo, hi);
+    }
+}
+END_TEST
+
 /* One row of 20 columns, three, or six: every line fits, and every value is there. */
 START_TEST(wide_tables_are_broken) {
     static const int64_t counts[] = {1, 3, 6};
@@ -362,6 +410,7 @@ TEST_FILE("result") {
     test_add(suite, "json_is_one_object", json_is_one_object);
     test_add(suite, "csv_is_one_table", csv_is_one_table);
     test_add(suite, "tables_are_aligned_and_harmless", tables_are_aligned_and_harmless);
+    test_add(suite, "ends_are_rounded_outwards", ends_are_rounded_outwards);
     test_add(suite, "wide_tables_are_broken", wide_tables_are_broken);
     test_add(suite, "names_of_tables_are_checked", names_of_tables_are_checked);
     test_add(suite, "folders_have_a_manifest", folders_have_a_manifest);
