@@ -29,6 +29,7 @@ const struct argp_option shared_argp_options[] = {
     {"threads", KEY_THREADS, "N", 0, "worker threads (default: one a processor)", 100},
     {"seed", KEY_SEED, "S", 0, "seed of every random number (default 0)", 100},
     {"quiet", 'q', NULL, 0, "no notes and no progress bar", 100},
+    {NULL, 'h', NULL, OPTION_HIDDEN, NULL, 100}, /* argp's own is -? */
     {0}};
 
 static error_t parse_shared(int key, char *argument, struct argp_state *state) {
@@ -53,6 +54,9 @@ static error_t parse_shared(int key, char *argument, struct argp_state *state) {
         return 0;
     case 'q':
         shared->quiet = true;
+        return 0;
+    case 'h':
+        argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -217,7 +221,8 @@ int main(int argc, char **argv) {
         print_help(stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    bool help = strcmp(argv[1], "help") == 0;
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (help && argc == 2)) {
         print_help(stdout);
         return EXIT_DONE;
     }
@@ -225,9 +230,10 @@ int main(int argc, char **argv) {
         printf("szego %s (%s)\n", szg_version(), szg_commit());
         return EXIT_DONE;
     }
-    command_call call = {.command = find_command(argv[1]), .argc = argc, .argv = argv};
+    const char *name = argv[help ? 2 : 1];
+    command_call call = {.command = find_command(name), .argc = argc, .argv = argv};
     if (!call.command) {
-        fprintf(stderr, "szego: there is no command '%s'; `szego --help` lists them\n", argv[1]);
+        fprintf(stderr, "szego: there is no command '%s'; `szego --help` lists them\n", name);
         return EXIT_USAGE;
     }
     call.own = calloc(1, call.command->own_size + 1);
@@ -235,7 +241,10 @@ int main(int argc, char **argv) {
     if (!call.own || !rest)
         end_without_memory();
     memcpy(rest, argv + 1, (size_t)(argc - 1) * sizeof *rest);
-    parse_arguments(&call, argc - 1, rest);
+    char ask[] = "--help"; /* `szego help COMMAND` is `szego COMMAND --help` */
+    if (help)
+        rest[1] = ask;
+    parse_arguments(&call, help ? 2 : argc - 1, rest);
     int code = run_command(&call);
     if (call.command->release)
         call.command->release(&call);

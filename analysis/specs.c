@@ -75,6 +75,10 @@ error_t specs_parse(specs_options *options, int key, const char *argument,
     case 'n':
         parse_integer_list(state, "-n", argument, 1, ORDER_MOST, &options->orders);
         return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "'%s': give encodings with --pe: szego %s --pe %s", argument,
+                   state->name + strlen("szego "), argument);
+        return EINVAL;
     case ARGP_KEY_END:
         complete(options, state);
         return 0;
