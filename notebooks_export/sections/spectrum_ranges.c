@@ -214,7 +214,7 @@ szg_status spectrum_draw_ranges(page *page, const spectrum_unlisted *unlisted, b
         SZG_TRY(draw_figures(page, (rows){unlisted->all.table, unlisted->row, unlisted->count},
                              budget));
     if (unlisted->zero > 0)
-        page_paragraph(page, "Not drawn: %" PRId64 " zero matrices; all their eigenvalues are 0.",
-                       unlisted->zero);
+        page_paragraph(page, "Not drawn: %" PRId64 " zero %s eigenvalues are 0.", unlisted->zero,
+                       unlisted->zero == 1 ? "matrix; all its" : "matrices; all their");
     return SZG_OK;
 }

@@ -151,8 +151,15 @@ static void print_extent(words *words, const spectrum_series *series) {
             number(words, " (n = ", series->n, ")");
         fputs(". ", words->stream);
     }
-    if (of->zeros > 0)
-        fprintf(words->stream, "Exactly 0 are %" PRId64 " of %" PRId64 ". ", of->zeros, of->total);
+    int64_t computed = 0; /* zeros among the values that are listed */
+    for (int64_t i = 0; i < of->listed; i++)
+        computed += of->value[i] == 0;
+    if (of->zeros == 0)
+        return;
+    fprintf(words->stream, "Exactly 0 are %" PRId64 " of %" PRId64, of->zeros, of->total);
+    if (computed > 0)
+        fprintf(words->stream, " by structure, and %" PRId64 " more came out as 0", computed);
+    fputs(". ", words->stream);
 }
 
 /* Why no curve of a symbol stands beside the values. */

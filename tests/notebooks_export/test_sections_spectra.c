@@ -91,6 +91,20 @@ START_TEST(the_middle_of_a_spectrum_with_an_outlier) {
 }
 END_TEST
 
+/* What the structure makes 0, and what was computed and came out as 0, are told apart. */
+START_TEST(zeros_that_are_listed) {
+    const double value[] = {0, 0, 2};
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "eigenvalues", VALUES);
+    add_values(&b, "whole", 10, 3, value, NULL, "eigenvalue");
+    text(&b, "note", "7 further values are exactly 0 and not listed");
+    finish(&b);
+    SAYS("Exactly 0 are 7 of 10 by structure, and 2 more came out as 0. ");
+    remove_folder();
+}
+END_TEST
+
 START_TEST(zeros_that_are_not_listed) {
     const double value[] = {1, -1, 2};
     builder b = {0};
@@ -227,6 +241,7 @@ TEST_FILE("sections_spectra") {
     test_add(suite, "the_middle_of_a_spectrum_with_an_outlier",
              the_middle_of_a_spectrum_with_an_outlier);
     test_add(suite, "zeros_that_are_not_listed", zeros_that_are_not_listed);
+    test_add(suite, "zeros_that_are_listed", zeros_that_are_listed);
     test_add(suite, "complex_eigenvalues_and_singular_values",
              complex_eigenvalues_and_singular_values);
     test_add(suite, "many_spectra_are_bounded", many_spectra_are_bounded);
