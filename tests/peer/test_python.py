@@ -400,6 +400,28 @@ def check_end_to_end(torch, model, folder):
     refused("a layer that is not there", lambda: Capture(model, layers=[2]), "0 to 1")
 
 
+class LlamaAttention:
+    """What a capture reads of an attention module when it is made."""
+    num_heads = 4
+
+
+class OneLayer:
+    """A model of that one module."""
+
+    @staticmethod
+    def modules():
+        return [LlamaAttention()]
+
+
+def check_heads():
+    """Heads are checked before any pass, without PyTorch."""
+    from szego.capture_hf import Capture, CaptureError
+    for heads in ([4], [0, -1], [2, 2], []):
+        refused(f"heads {heads} of 4", lambda heads=heads: Capture(OneLayer(), heads=heads),
+                "heads", "from 0 to 3", kind=CaptureError)
+    tap.ok("heads that are there", Capture(OneLayer(), heads=[3, 0]).heads == [3, 0])
+
+
 def check_capture(folder):
     try:
         import torch
@@ -428,5 +450,6 @@ CHECKS = (check_written, check_cells, check_join, check_export, check_hostile, c
 for check in CHECKS:
     with scratch() as place:
         check(os.path.join(place, "results") if check is not check_capture else place)
+check_heads()
 check_program()
 tap.finish()

@@ -211,6 +211,10 @@ class Capture:
         self.hooks = {layer: _Hooks(attention[layer]) for layer in self.layers}
         self.rotary = _kind(attention[0]) in _ROTARY
         self.heads = None if heads is None else list(heads)
+        for layer in self.layers if heads is not None else ():
+            count = _query_heads(attention[layer])
+            if count is not None:  # else the first pass tells
+                _chosen("heads", self.heads, count)
         self.positions = slice(positions) if isinstance(positions, int) else positions or slice(None)
         if self.positions.step not in (None, 1):
             raise CaptureError("positions must be consecutive: lags between tokens would change")
@@ -398,6 +402,14 @@ def _product(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     groups = q.shape[0] // k.shape[0]
     keys = np.repeat(k.astype(np.float64), groups, axis=0)
     return (q.astype(np.float64) @ keys.transpose(0, 2, 1) / np.sqrt(q.shape[-1])).astype(q.dtype)
+
+
+def _query_heads(module) -> Optional[int]:
+    """How many query heads an attention module says that it has; None where it does not."""
+    try:
+        return _attribute(module, ["num_heads", "num_attention_heads"])
+    except CaptureError:
+        return None
 
 
 def _chosen(what: str, numbers: Optional[Sequence[int]], count: int) -> List[int]:
