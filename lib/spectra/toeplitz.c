@@ -5,6 +5,7 @@
 #include "dense.h"
 #include "extremes.h"
 #include "halves.h"
+#include "tiny.h"
 
 /* Above this order a failed search for a few values is not made good by computing all of them. */
 enum { FALLBACK_MAX = 16384 };
@@ -132,9 +133,8 @@ static szg_status general(szg_context *context, const szg_toeplitz *t, szg_spect
     return status;
 }
 
-szg_status szg_spectra_toeplitz(szg_context *context, const szg_toeplitz *t,
-                                const szg_spectra_options *options, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
+static szg_status eigenvalues(szg_context *context, const szg_toeplitz *t,
+                              const szg_spectra_options *options, szg_spectrum *out) {
     szg_selection selection;
     SZG_TRY(szg_selection_of(context, szg_toeplitz_size(t), options, &selection));
     szg_status status;
@@ -146,4 +146,17 @@ szg_status szg_spectra_toeplitz(szg_context *context, const szg_toeplitz *t,
     else
         status = general(context, t, out);
     return szg_spectrum_finish(status, out);
+}
+
+szg_status szg_spectra_toeplitz(szg_context *context, const szg_toeplitz *t,
+                                const szg_spectra_options *options, szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    int exponent;
+    szg_toeplitz *scaled;
+    SZG_TRY(szg_tiny_scale(context, t, &exponent, &scaled));
+    szg_status status = eigenvalues(context, scaled ? scaled : t, options, out);
+    szg_toeplitz_close(&scaled);
+    if (status == SZG_OK)
+        szg_tiny_return(exponent, out);
+    return status;
 }

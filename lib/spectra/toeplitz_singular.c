@@ -4,6 +4,7 @@
 
 #include "dense.h"
 #include "extremes.h"
+#include "tiny.h"
 
 /* Up to this order all values are computed where only a few are asked for: the least of them too.
  */
@@ -122,9 +123,8 @@ static szg_status square_apply(szg_context *context, const void *data, char op, 
     return szg_toeplitz_apply(context, data, op, 1, x, n, y, n);
 }
 
-szg_status szg_spectra_toeplitz_singular(szg_context *context, const szg_toeplitz *t,
-                                         const szg_spectra_options *options, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
+static szg_status singular_values(szg_context *context, const szg_toeplitz *t,
+                                  const szg_spectra_options *options, szg_spectrum *out) {
     szg_selection selection;
     int64_t n = szg_toeplitz_size(t);
     SZG_TRY(szg_selection_of(context, n, options, &selection));
@@ -143,4 +143,17 @@ szg_status szg_spectra_toeplitz_singular(szg_context *context, const szg_toeplit
         status = hankel_singular(context, t, &selection, out);
     }
     return szg_spectrum_finish(status, out);
+}
+
+szg_status szg_spectra_toeplitz_singular(szg_context *context, const szg_toeplitz *t,
+                                         const szg_spectra_options *options, szg_spectrum *out) {
+    memset(out, 0, sizeof *out);
+    int exponent;
+    szg_toeplitz *scaled;
+    SZG_TRY(szg_tiny_scale(context, t, &exponent, &scaled));
+    szg_status status = singular_values(context, scaled ? scaled : t, options, out);
+    szg_toeplitz_close(&scaled);
+    if (status == SZG_OK)
+        szg_tiny_return(exponent, out);
+    return status;
 }

@@ -456,6 +456,58 @@ START_TEST(large_general_is_refused) {
 }
 END_TEST
 
+/* Coefficients times a power of two: so are the values, rounded once where they are subnormal, and
+ * the residual covers that rounding. Both kinds with symmetry and both without. */
+static void check_scaled(szg_toeplitz_kind kind, int exponent) {
+    enum { N = 12 };
+    const double whole[] = {1, -2, 3, 2, 1, 0, -1, 5, 7, 5};
+    double lags[10];
+    szg_toeplitz *t[2];
+    szg_spectrum value[2][2];
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 10; k++)
+            lags[k] = ldexp(whole[k], i ? exponent : 0);
+        lags[1] = kind == SZG_TOEPLITZ_HERMITIAN ? 0 : lags[1]; /* a_0 is real */
+        if (kind == SZG_TOEPLITZ_SYMMETRIC)
+            ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), N, 5, lags, &t[i]));
+        else if (kind == SZG_TOEPLITZ_HERMITIAN)
+            ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), N, 5, (szg_c64 *)lags, &t[i]));
+        else if (kind == SZG_TOEPLITZ_REAL)
+            ck_szg_ok(szg_toeplitz_open_real(test_context(), N, 3, lags, &t[i]));
+        else
+            ck_szg_ok(szg_toeplitz_open_complex(test_context(), N, 3, (szg_c64 *)lags, &t[i]));
+        ck_szg_ok(szg_spectra_toeplitz(test_context(), t[i], NULL, &value[i][0]));
+        ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t[i], NULL, &value[i][1]));
+        szg_toeplitz_close(&t[i]);
+    }
+    double grid = ldexp(1, -1075 - exponent); /* half the distance of subnormal numbers */
+    for (int s = 0; s < 2; s++) {
+        ck_assert_int_eq(value[0][s].count, value[1][s].count);
+        for (int64_t i = 0; i < value[0][s].count; i++) {
+            /* No symmetry: the eigenvalues' condition is at most 1e3 here, their order is that of
+             * the real parts. */
+            double want = value[0][s].re[i], got = ldexp(value[1][s].re[i], -exponent);
+            ck_close(got, want, grid * 1.000001 + 1e-11 * value[0][s].frobenius);
+        }
+        double norm = value[0][s].frobenius;
+        ck_close(ldexp(value[1][s].frobenius, -exponent), norm, grid + 1e-14 * norm);
+        ck_assert(value[1][s].residual >= grid / norm);
+        szg_spectrum_close(&value[0][s]);
+        szg_spectrum_close(&value[1][s]);
+    }
+}
+
+START_TEST(tiny_coefficients) {
+    static const int exponents[] = {-500, -1000, -1060, -1074};
+    for (int i = 0; i < 4; i++) {
+        check_scaled(SZG_TOEPLITZ_SYMMETRIC, exponents[i]);
+        check_scaled(SZG_TOEPLITZ_HERMITIAN, exponents[i]);
+        check_scaled(SZG_TOEPLITZ_REAL, exponents[i]);
+        check_scaled(SZG_TOEPLITZ_COMPLEX, exponents[i]);
+    }
+}
+END_TEST
+
 TEST_FILE("toeplitz_spectra") {
     test_before_each(use_tested_backend);
     test_add(suite, "symmetric_against_dense", symmetric_against_dense);
@@ -472,4 +524,5 @@ TEST_FILE("toeplitz_spectra") {
     test_add(suite, "singular_extremes_by_lanczos", singular_extremes_by_lanczos);
     test_add(suite, "singular_extremes_of_a_crowded_end", singular_extremes_of_a_crowded_end);
     test_add(suite, "large_general_is_refused", large_general_is_refused);
+    test_add(suite, "tiny_coefficients", tiny_coefficients);
 }

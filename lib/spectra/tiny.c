@@ -1,0 +1,66 @@
+#include "tiny.h"
+
+#include "spectra_private.h"
+
+enum { TINY = -400 };
+
+static double largest_part(const szg_toeplitz *t) {
+    double largest = 0;
+    for (int64_t k = -szg_toeplitz_degree(t); k <= szg_toeplitz_degree(t); k++) {
+        szg_c64 a = szg_toeplitz_at(t, k);
+        largest = fmax(largest, fmax(fabs(a.re), fabs(a.im)));
+    }
+    return largest;
+}
+
+/* Lags first .. degree of T / 2^exponent: real, or complex where `width` is 2. */
+static void scaled_lags(const szg_toeplitz *t, int64_t first, int64_t width, int exponent,
+                        double *out) {
+    for (int64_t k = first; k <= szg_toeplitz_degree(t); k++) {
+        szg_c64 a = szg_toeplitz_at(t, k);
+        double *to = out + (k - first) * width;
+        to[0] = ldexp(a.re, -exponent);
+        if (width == 2)
+            to[1] = ldexp(a.im, -exponent);
+    }
+}
+
+szg_status szg_tiny_scale(szg_context *context, const szg_toeplitz *t, int *exponent,
+                          szg_toeplitz **out) {
+    double largest = largest_part(t), *lags;
+    frexp(largest, exponent);
+    *out = NULL;
+    if (largest == 0 || *exponent > TINY) {
+        *exponent = 0;
+        return SZG_OK;
+    }
+    int64_t n = szg_toeplitz_size(t), count = szg_toeplitz_degree(t) + 1;
+    bool one_side = szg_toeplitz_is_hermitian(t);
+    int64_t width = szg_toeplitz_is_real(t) ? 1 : 2;
+    SZG_TRY(szg_memory_alloc(context, 2 * count * width, sizeof *lags, &lags));
+    scaled_lags(t, one_side ? 0 : 1 - count, width, *exponent, lags);
+    szg_status status;
+    if (one_side)
+        status = width == 1 ? szg_toeplitz_open_symmetric(context, n, count, lags, out)
+                            : szg_toeplitz_open_hermitian(context, n, count, (szg_c64 *)lags, out);
+    else
+        status = width == 1 ? szg_toeplitz_open_real(context, n, count, lags, out)
+                            : szg_toeplitz_open_complex(context, n, count, (szg_c64 *)lags, out);
+    szg_memory_free(lags);
+    return status;
+}
+
+void szg_tiny_return(int exponent, szg_spectrum *spectrum) {
+    if (exponent == 0)
+        return;
+    /* Half the distance of subnormal numbers, relative to the norm. */
+    if (spectrum->frobenius > 0)
+        spectrum->residual += ldexp(1, -1075 - exponent) / spectrum->frobenius;
+    for (int64_t i = 0; i < spectrum->count; i++) {
+        spectrum->re[i] = ldexp(spectrum->re[i], exponent);
+        if (spectrum->im)
+            spectrum->im[i] = ldexp(spectrum->im[i], exponent);
+    }
+    spectrum->trace = ldexp(spectrum->trace, exponent);
+    spectrum->frobenius = ldexp(spectrum->frobenius, exponent);
+}
