@@ -128,6 +128,12 @@ START_TEST(bad_attention_is_refused) {
     REFUSED("log_sum is NULL", szg_network_attention_backward(context, &a, &g));
     g.lddv = 5;
     REFUSED("of dv", szg_network_attention_backward(context, &good, &g));
+    g.lddv = 6, g.lddk = 7;
+    REFUSED("of dk", szg_network_attention_backward(context, &good, &g));
+    g.lddk = 8, g.lddq = 7;
+    REFUSED("of dq", szg_network_attention_backward(context, &good, &g));
+    g.lddq = 8, g.lddout = 5;
+    REFUSED("of dout", szg_network_attention_backward(context, &good, &g));
     REFUSED("logits is NULL", szg_network_attention_logits(context, &good, true, NULL));
     REFUSED("n = -1", szg_network_diagonal_means(context, 1, -1, x, x));
     szg_join join = {2, 2, 3, 1, false, true, 5, 1, 8};

@@ -178,6 +178,27 @@ static void check_bert(const head_fixture *fixture, const char *prefix, int laye
         }
 }
 
+static bool ends_in(const char *name, const char *end) {
+    size_t length = strlen(name), most = strlen(end);
+    return length >= most && strcmp(name + length - most, end) == 0;
+}
+
+/* A row a tensor of the file, which says what the analysis takes it for. */
+static void check_uses(const head_fixture *fixture) {
+    const szg_table *table = fixture->tables.tensors;
+    ck_assert_int_eq(szg_table_rows(table), fixture->model.tensors);
+    int64_t name = szg_table_find(table, "tensor"), used = szg_table_find(table, "used");
+    for (int64_t i = 0; i < szg_table_rows(table); i++) {
+        const char *tensor = szg_table_get_text(table, i, name);
+        bool stray = tensor[0] == 'x';
+        const char *want = ends_in(tensor, "position_embeddings.weight")    ? "positions"
+                           : !stray && ends_in(tensor, "self.query.weight") ? "query"
+                           : !stray && ends_in(tensor, "self.key.weight")   ? "key"
+                                                                            : "none";
+        ck_assert_str_eq(szg_table_get_text(table, i, used), want);
+    }
+}
+
 static void repeat_rows(head_fixture *fixture, const char *name, int heads, int d) {
     double *value = model_find(&fixture->model, name)->value;
     for (int head = 0; head < heads; head++)
@@ -210,6 +231,7 @@ START_TEST(bert_heads) {
         const double *p =
             model_value(&fixture.model, "%sembeddings.position_embeddings.weight", prefix);
         check_bert(&fixture, prefix, 2, heads, d, n, p);
+        check_uses(&fixture);
         close_fixture(&fixture);
     }
 }

@@ -396,7 +396,8 @@ START_TEST(rotation_factors) {
                      8 * EPS * N);
         }
     szg_encoding_close(&encoding);
-    encoding = parse("mla:content=5,rope=4");
+    encoding = parse("mla:content=5,rope=4,heads=3");
+    ck_assert_int_eq(szg_encoding_heads(encoding), 3);
     ck_szg_ok(szg_encoding_rotary(test_context(), encoding, 0, &rotary));
     ck_assert_int_eq(rotary.offset, 5);
     ck_assert_int_eq(rotary.dim, 9);

@@ -1,4 +1,6 @@
 /* M o (A B^T + T): every structured way against the dense matrix. */
+#include <float.h>
+
 #include <szego/factored.h>
 
 #include "factored_size.h"
@@ -248,6 +250,15 @@ START_TEST(causal_says_why) {
     ck_assert(strstr(got.note, "triangular"));
     ck_assert(strstr(got.note, "singular values"));
     ck_assert(!got.normal);
+    /* The trace is the sum of the diagonal, a_i . b_i: as many products and sums round. */
+    double trace = 0, size = 0;
+    for (int64_t i = 0; i < s.f.n; i++)
+        for (int64_t t = 0; t < s.f.d; t++) {
+            double term = s.f.a[i * s.f.lda + t] * s.f.b[i * s.f.ldb + t];
+            trace += term;
+            size += fabs(term);
+        }
+    ck_close(got.trace, trace, 2 * (double)(s.f.n * s.f.d) * DBL_EPSILON * size);
     szg_spectrum_close(&got);
     drop(&s);
 }

@@ -277,6 +277,13 @@ START_TEST(table_rows) {
                                         "width", "toeplitzness", "symbol_min_lo", "theorem"};
     for (int i = 0; i < 8; i++)
         ck_assert(szg_table_is_empty(table, 1, column_of(table, empty[i])));
+    /* Layers and heads count from 0. */
+    const szg_summary_labels first = {"file", 0, 0, "qk", NULL};
+    ck_szg_ok(szg_summary_add(test_context(), table, &first, &numbers, NULL, NULL));
+    for (int i = 0; i < 2; i++) {
+        ck_assert(!szg_table_is_empty(table, 2, column_of(table, empty[i])));
+        ck_assert_int_eq(szg_table_get_integer(table, 2, column_of(table, empty[i])), 0);
+    }
     szg_table_close(&table);
 }
 END_TEST

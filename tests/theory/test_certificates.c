@@ -363,6 +363,46 @@ START_TEST(unused_phases) {
 }
 END_TEST
 
+/* Right enclosures in a wrong relation: |Re e^{i pi/3}| = 1/2 is below |1|, and with a second
+ * weight of -1 at angle pi |Re| = 1/2 + 1 is above |1 - 1|. */
+START_TEST(false_relation) {
+    row r = {{"B1", "disjoint", "|Re sum w e^{i n theta}|", ">", "|sum w|", "1", "0x1p+0", "1/3",
+              "0x1.fffffff8p-2", "0x1.00000004p-1", "0x1.fffffff8p-1", "0x1.00000004p+0"}};
+    ck_assert(!confirmed(&r));
+    row truth = {{"B1", "disjoint", "|Re sum w e^{i n theta}|", ">", "|sum w|", "1",
+                  "0x1p+0 -0x1p+0", "1/3 1/1", "0x1.7ffffffcp+0", "0x1.80000004p+0", "-0x1p-30",
+                  "0x1p-30"}};
+    ck_assert(confirmed(&truth));
+}
+END_TEST
+
+/* ALiBi's lags refute T3.1h by growing along a line: a line of slope 0 does not grow, though both
+ * quantities are 0 and equal. */
+START_TEST(vanishing_slope) {
+    double slope = 0;
+    certificate c = {.id = "T3.1h",
+                     .kind = "structural",
+                     .left = Q_ALIBI_LAG,
+                     .relation = "=",
+                     .right = Q_ALIBI_LINE,
+                     .n = 16,
+                     .weights = 1,
+                     .w = &slope};
+    const refutation *rule = refutation_find(c.id, c.kind, c.left, c.relation, c.right);
+    bool hold, good;
+    char reason[256];
+    ck_szg_ok(certificate_hypotheses_hold(test_context(), rule->hypotheses, &c, &hold));
+    ck_assert(!hold);
+    ck_szg_ok(certificate_recheck(test_context(), &c, &good, reason));
+    ck_assert(!good && strstr(reason, "hypothesis"));
+    slope = 0.5;
+    ck_szg_ok(certificate_hypotheses_hold(test_context(), rule->hypotheses, &c, &hold));
+    ck_assert(hold);
+    ck_szg_ok(certificate_recheck(test_context(), &c, &good, reason));
+    ck_assert(!good && !strstr(reason, "hypothesis")); /* the enclosures [0, 0] are wrong now */
+}
+END_TEST
+
 START_TEST(hostile_files) {
     static const char *const texts[] = {
         "",
@@ -466,6 +506,8 @@ TEST_FILE("certificates") {
     test_add(suite, "a_diagonal_that_is_not_real", a_diagonal_that_is_not_real);
     test_add(suite, "enclosures_changed", enclosures_changed);
     test_add(suite, "unused_phases", unused_phases);
+    test_add(suite, "false_relation", false_relation);
+    test_add(suite, "vanishing_slope", vanishing_slope);
     test_add(suite, "hostile_files", hostile_files);
     test_add(suite, "hostile_numbers", hostile_numbers);
     test_add(suite, "nearly_equal", nearly_equal);

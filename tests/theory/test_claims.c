@@ -36,9 +36,19 @@ static void check_verdicts(const szg_claims_report *report, int64_t seed) {
     ck_assert_int_eq(report->differing, 0);
 }
 
+/* L1 is tried on as many drawn instances as asked. */
+static void check_trials(const szg_claims_report *report) {
+    int64_t id = szg_table_find(report->claims, "id");
+    int64_t trials = szg_table_find(report->claims, "trials"), row = 0;
+    while (strcmp(szg_table_get_text(report->claims, row, id), "L1") != 0)
+        ck_assert_int_lt(++row, szg_table_rows(report->claims));
+    ck_assert_int_eq(szg_table_get_integer(report->claims, row, trials), TRIALS);
+}
+
 START_TEST(verdicts_equal_the_ledger) {
     ck_assert_int_eq(szg_table_rows(whole_report()->claims), szg_claim_count());
     check_verdicts(whole_report(), 0);
+    check_trials(whole_report());
     /* other seeds: all but A3.2, whose thousand draws take a second */
     const char *ids[32];
     int64_t count = 0;
