@@ -3,7 +3,6 @@
 #ifndef SZEGO_TEXT_H
 #define SZEGO_TEXT_H
 
-#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <szego/context.h>
@@ -55,10 +54,10 @@ double szg_real_scan(const char *text, char **end);
 SZG_PRINTF(3, 4) int szg_print(char *text, size_t size, const char *format, ...);
 SZG_PRINTF(3, 0) int szg_vprint(char *text, size_t size, const char *format, va_list arguments);
 
-/* From enter, which returns what leave takes, the calling thread is in the C locale: for many
- * numbers that go to a stream. */
-locale_t szg_locale_enter(void);
-void szg_locale_leave(locale_t callers);
+/* From enter, which returns what leave takes (a locale_t, which ISO C lacks), the calling thread is
+ * in the C locale: for many numbers that go to a stream. */
+void *szg_locale_enter(void);
+void szg_locale_leave(void *callers);
 
 SZG_END_DECLS
 

@@ -14,18 +14,18 @@ static void make_c_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-locale_t szg_locale_enter(void) {
+void *szg_locale_enter(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_c_locale);
     return uselocale(c_locale); /* (locale_t)0, if it was refused, changes nothing */
 }
 
-void szg_locale_leave(locale_t callers) {
+void szg_locale_leave(void *callers) {
     uselocale(callers);
 }
 
 int szg_vprint(char *text, size_t size, const char *format, va_list arguments) {
-    locale_t callers = szg_locale_enter();
+    void *callers = szg_locale_enter();
     int length = vsnprintf(text, size, format, arguments);
     szg_locale_leave(callers);
     return length;
@@ -40,7 +40,7 @@ int szg_print(char *text, size_t size, const char *format, ...) {
 }
 
 double szg_real_scan(const char *text, char **end) {
-    locale_t callers = szg_locale_enter();
+    void *callers = szg_locale_enter();
     double value = strtod(text, end);
     szg_locale_leave(callers);
     return value;

@@ -130,7 +130,7 @@ static void free_embedded(page *page) {
 
 /* Numbers have a decimal point whatever locale an embedding program chose. */
 static szg_status print_in_c_locale(page *page) {
-    locale_t callers = szg_locale_enter();
+    void *callers = szg_locale_enter();
     szg_status status = print_page(page);
     szg_locale_leave(callers);
     return status;
