@@ -52,7 +52,7 @@ static const config_row rows[] = {
     ROW(model.latent_query, INTEGER, RANGE(1, 65536), SAME("128"), DOC("mla: size of the compressed queries")),
     ROW(model.latent_kv, INTEGER, RANGE(1, 65536), SAME("128"), DOC("mla: size of the compressed keys and values")),
     ROW(model.rotary_queries, CHOICE, WORDS("per_head|shared"), EACH("per_head", "shared", "shared", "shared"), DOC("mla: a rotary query of each head, or one for all (the rotary key is always one for all)")),
-    ROW(model.latent_rotation, CHOICE, WORDS("true|table_halves"), EACH("true", "table_halves", "table_halves", "table_halves"), DOC("mla: a rotation, or cosines and sines from the halves of an interleaved table, which is none")),
+    ROW(model.latent_rotation, CHOICE, WORDS("true|table_halves"), EACH("true", "table_halves", "table_halves", "table_halves"), DOC("mla: a rotation, or a table of two halves [sin, cos] read with stride 2 (even columns as sines, odd ones as cosines), which is none")),
 
     ROW(data.task, CHOICE, WORDS("distance|count"), SAME("distance"), .count = "count", DOC("Task 1, distance of two triggers, or Task 2, number of triggers")),
     ROW(data.train_file, STRING, SAME(""), DOC("JSONL in place of the task; empty: the task")),

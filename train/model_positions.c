@@ -129,8 +129,8 @@ static szg_status fill_factors(szg_context *context, const szg_model *model, int
     return SZG_OK;
 }
 
-/* Cosines and sines from the halves of the interleaved table P[i] = (sin i th_0, cos i th_0, sin i
- * th_1, ...): factor t is P[i][pairs + t] + i P[i][t], not of modulus 1. */
+/* The row of a position is two halves, (sin i th_0, .., sin i th_n-1, cos i th_0, .., cos i
+ * th_n-1); read with stride 2: factor t is row[2t + 1] + i row[2t], not of modulus 1. */
 static szg_status fill_table_halves(szg_context *context, const szg_model *model,
                                     szg_c64 *factors) {
     szg_rotary rotary;
@@ -139,13 +139,13 @@ static szg_status fill_table_halves(szg_context *context, const szg_model *model
     for (int64_t i = 0; i < length; i++)
         for (int64_t place = 0; place < 2 * pairs; place++) {
             double cosine, sine;
-            szg_lag_phase(i, rotary.theta[place / 2], &cosine, &sine);
-            double value = rotary.amplitude * (place % 2 ? cosine : sine);
-            szg_c64 *factor = &factors[i * pairs + place % pairs];
-            if (place < pairs)
-                factor->im = value;
-            else
+            szg_lag_phase(i, rotary.theta[place % pairs], &cosine, &sine);
+            double value = rotary.amplitude * (place < pairs ? sine : cosine);
+            szg_c64 *factor = &factors[i * pairs + place / 2];
+            if (place % 2)
                 factor->re = value;
+            else
+                factor->im = value;
         }
     return SZG_OK;
 }

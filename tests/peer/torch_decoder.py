@@ -68,11 +68,10 @@ def rotate(x, positions, rotary, base, half):
 
 
 def rotate_table_halves(x, length):
-    """The released MLA: cosines and sines from the halves of an interleaved table, outputs
-    concatenated."""
-    size = x.shape[-1]
-    table = sinusoid(length, size, True)
-    sin, cos = table[:, : size // 2], table[:, size // 2 :]
+    """The released MLA: a table of two halves [sin | cos] read with stride 2, even columns as sines
+    and odd ones as cosines, outputs concatenated."""
+    table = sinusoid(length, x.shape[-1], False)
+    sin, cos = table[:, 0::2], table[:, 1::2]
     first, second = x[..., 0::2], x[..., 1::2]
     return torch.cat([first * cos - second * sin, first * sin + second * cos], -1)
 

@@ -192,20 +192,38 @@ typedef struct rotation_case {
     int only; /* the head that rotates; -1: all */
 } rotation_case;
 
-/* The factor of a pair at a position: a rotation, or (table_halves) cosine and sine from the halves
- * of the row (sin i th_0, cos i th_0, sin i th_1, ...). */
+/* The released rotation's factors, read off the table by hand: the row of a position is
+ * (sin 0, .., sin n-1, cos 0, .., cos n-1), numbers for theta, n pairs, and factor t has column 2t
+ * as its imaginary and column 2t + 1 as its real part. Two pairs alone could not tell this from the
+ * halves of an interleaved row. */
+typedef struct table_part {
+    bool cosine;
+    int theta;
+} table_part;
+static const struct {
+    table_part im, re;
+} stride_two[5][4] = {
+    [2] = {{{false, 0}, {false, 1}}, {{true, 0}, {true, 1}}},
+    [3] = {{{false, 0}, {false, 1}}, {{false, 2}, {true, 0}}, {{true, 1}, {true, 2}}},
+    [4] = {{{false, 0}, {false, 1}},
+           {{false, 2}, {false, 3}},
+           {{true, 0}, {true, 1}},
+           {{true, 2}, {true, 3}}},
+};
+
+static double table_value(table_part part, int64_t i, int64_t pairs) {
+    double angle = (double)i * pow(10000, -(double)part.theta / (double)pairs);
+    return part.cosine ? cos(angle) : sin(angle);
+}
+
+/* The factor of a pair at a position. */
 static szg_c64 factor(const rotation_case *c, int64_t i, int64_t t) {
     if (strcmp(c->rotation, "true") == 0) {
         double angle = (double)i * pow(10000, -(double)t / (double)c->pairs);
         return (szg_c64){cos(angle), sin(angle)};
     }
-    double part[2];
-    for (int side = 0; side < 2; side++) {
-        int64_t place = side * c->pairs + t;
-        double angle = (double)i * pow(10000, -(double)(place / 2) / (double)c->pairs);
-        part[side] = place % 2 ? cos(angle) : sin(angle);
-    }
-    return (szg_c64){part[1], part[0]};
+    return (szg_c64){table_value(stride_two[c->pairs][t].re, i, c->pairs),
+                     table_value(stride_two[c->pairs][t].im, i, c->pairs)};
 }
 
 /* sum over dimensions of rotated q_i times rotated k_j. */
@@ -256,6 +274,7 @@ START_TEST(rotations) {
         {"mla:content=6,rope=2", "true", 8, 6, 1, false, -1},
         {"mla", "table_halves", 2 * HEAD, HEAD, 2, false, -1},
         {"mla:rope=6", "table_halves", 10, 4, 3, false, -1},
+        {"mla:rope=8", "table_halves", 12, 4, 4, false, -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_rotation(&cases[i]);
