@@ -32,7 +32,8 @@ static const struct argp_option options[] = {
     {"method", KEY_METHOD, "METHOD", 0,
      "output (default): the head's output is zero; values: its rows of W_V and the bias, which "
      "gives the same; latent_columns (mla): columns h d_head .. (h+1) d_head - 1 of W_UQ, W_UK and "
-     "W_UV, as released: latent dimensions, not heads",
+     "W_UV, as released: latent dimensions, not heads; cumulative: as output, but the last head of "
+     "every layer below stays off, as in the released code",
      0},
     {"batch", KEY_BATCH, "B", 0, "sequences a pass (default: loop.evaluate_batch)", 0},
     {0}};

@@ -10,16 +10,24 @@
 #include "ablation_private.h"
 #include "resident.h"
 
+const char *szg_ablation_method_name(szg_ablation_method method) {
+    static const char *const names[] = {[SZG_ABLATE_OUTPUT] = "output",
+                                        [SZG_ABLATE_VALUES] = "values",
+                                        [SZG_ABLATE_LATENT_COLUMNS] = "latent_columns",
+                                        [SZG_ABLATE_CUMULATIVE] = "cumulative"};
+    return names[method];
+}
+
 szg_status szg_ablation_method_parse(szg_context *context, const char *name,
                                      szg_ablation_method *out) {
-    static const char *const names[] = {"output", "values", "latent_columns"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(name, names[i]) == 0) {
+    for (int i = 0; i < SZG_ABLATION_METHODS; i++)
+        if (strcmp(name, szg_ablation_method_name((szg_ablation_method)i)) == 0) {
             *out = (szg_ablation_method)i;
             return SZG_OK;
         }
     return szg_fail(context, SZG_EINVAL,
-                    "ablation method '%.40s' is none of output, values, latent_columns", name);
+                    "ablation method '%.40s' is none of output, values, latent_columns, cumulative",
+                    name);
 }
 
 /* ---- Memory ---- */
@@ -174,19 +182,31 @@ static szg_status ablate_layer(szg_context *context, ablation_pass *pass, int64_
     return restore(context, pass, 0);
 }
 
+/* The whole model's accuracy, where the pass over its layers leaves heads off. */
+static szg_status score_whole(szg_context *context, ablation_pass *pass) {
+    SZG_TRY(szg_decoder_embed(context, pass->decoder, NULL, false));
+    SZG_TRY(szg_decoder_attend(context, pass->decoder, 0));
+    return finish_from(context, pass, 0, pass->tally);
+}
+
 static szg_status ablate_batch(szg_context *context, ablation_pass *pass, int64_t first) {
+    bool cumulative = pass->method == SZG_ABLATE_CUMULATIVE;
     int64_t left = pass->set.count - first, count = left < pass->batch ? left : pass->batch;
     int64_t last = pass->settings->layers - 1;
     szg_gather gather = resident_batch(&pass->set, first, NULL, count, pass->length);
     pass->positions = count * pass->length;
     SZG_TRY(szg_decoder_gather(context, pass->decoder, &gather));
+    if (cumulative)
+        SZG_TRY(score_whole(context, pass));
     SZG_TRY(szg_decoder_embed(context, pass->decoder, NULL, false));
     for (int64_t layer = 0; layer <= last; layer++) {
         SZG_TRY(ablate_layer(context, pass, layer));
+        if (cumulative)
+            SZG_TRY(clear_output(context, pass, pass->settings->heads - 1, 0));
         if (layer < last)
             SZG_TRY(szg_decoder_finish(context, pass->decoder, layer));
     }
-    return finish_from(context, pass, last, pass->tally);
+    return cumulative ? SZG_OK : finish_from(context, pass, last, pass->tally);
 }
 
 /* ---- All of it ---- */
@@ -222,8 +242,9 @@ static szg_status read_tallies(szg_context *context, const ablation_pass *pass, 
 
 static szg_status run_pass(szg_context *context, ablation_pass *pass, const szg_examples *examples,
                            szg_ablation *out) {
-    if (pass->method != SZG_ABLATE_OUTPUT)
+    if (pass->method == SZG_ABLATE_VALUES || pass->method == SZG_ABLATE_LATENT_COLUMNS)
         SZG_TRY(weight_cut_open(context, pass->model, pass->method, &pass->cut));
+    out->cumulative = pass->method == SZG_ABLATE_CUMULATIVE;
     pass->reach = out->reach = pass->cut ? weight_cut_reach(pass->cut) : out->heads;
     SZG_TRY(open_pass(context, pass, examples));
     for (int64_t first = 0; first < examples->count; first += pass->batch) {

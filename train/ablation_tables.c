@@ -61,6 +61,8 @@ static szg_status ablation_row(szg_context *context, szg_table *table, const szg
         SZG_TRY(szg_table_note(context, table,
                                "nothing is ablated: the columns of this head lie beyond the "
                                "latent dimensions"));
+    if (ablation->cumulative && layer > 0)
+        SZG_TRY(szg_table_note(context, table, "the last head of every layer below is off too"));
     return SZG_OK;
 }
 

@@ -17,8 +17,8 @@ static szg_status open_with_method(szg_context *context, const szg_table *own, s
     for (int64_t i = 0; i < szg_table_columns(own) - 1; i++)
         columns[count++] = *szg_table_column(own, i);
     columns[count++] = (szg_column){"experiment", SZG_TEXT, "part of the preset"};
-    columns[count++] =
-        (szg_column){"method", SZG_TEXT, "how a head goes: output, values or latent_columns"};
+    columns[count++] = (szg_column){
+        "method", SZG_TEXT, "how a head goes: output, values, latent_columns or cumulative"};
     columns[count++] = (szg_column){"note", SZG_TEXT, ""};
     return szg_table_open(context, szg_table_name(own), columns, count, out);
 }
@@ -43,7 +43,7 @@ static szg_status append_rows(szg_context *context, szg_table *to, const szg_tab
         for (int64_t column = 0; column < szg_table_columns(from); column++)
             SZG_TRY(copy_cell(context, to, from, row, column));
         SZG_TRY(szg_table_set_text(context, to, "experiment", experiment));
-        SZG_TRY(szg_table_set_text(context, to, "method", reproduction_methods[method]));
+        SZG_TRY(szg_table_set_text(context, to, "method", szg_ablation_method_name(method)));
     }
     return SZG_OK;
 }
@@ -193,7 +193,8 @@ static szg_status add_experiment(szg_context *context, const szg_reproduction *s
 szg_status reproduction_ablation(szg_context *context, const szg_reproduction *self,
                                  szg_table **ablation, szg_table **deposit) {
     for (int64_t i = 0; i < self->count; i++)
-        for (int method = 0; reproduction_begins_experiment(self, i) && method < 3; method++)
+        for (int method = 0;
+             reproduction_begins_experiment(self, i) && method < SZG_ABLATION_METHODS; method++)
             SZG_TRY(add_experiment(context, self, self->run[i].experiment,
                                    (szg_ablation_method)method, ablation, deposit));
     return SZG_OK;

@@ -25,7 +25,8 @@ static const char *const companions[] = {"config.json",
                                          "contraction_symbols.csv",
                                          "ablation.csv",
                                          "ablation_values.csv",
-                                         "ablation_latent_columns.csv"};
+                                         "ablation_latent_columns.csv",
+                                         "ablation_cumulative.csv"};
 enum { COMPANIONS = sizeof companions / sizeof *companions };
 
 static const int64_t most_unpacked = (int64_t)1 << 32;
@@ -143,9 +144,9 @@ static szg_status check_facts(szg_context *context, const reproduction_run *run,
 /* What the reports of a finished run read is there. */
 static szg_status check_tables(szg_context *context, const szg_archive *archive,
                                const reproduction_run *run, const char *path) {
-    const char *wanted[2 + 3] = {"metrics.csv", "timing.csv"};
+    const char *wanted[2 + SZG_ABLATION_METHODS] = {"metrics.csv", "timing.csv"};
     int count = 2;
-    for (int method = 0; method < 3; method++)
+    for (int method = 0; method < SZG_ABLATION_METHODS; method++)
         if (run->shown.methods >> method & 1)
             wanted[count++] = reproduction_ablation_name((szg_ablation_method)method);
     for (int i = 0; i < count; i++)

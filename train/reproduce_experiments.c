@@ -141,7 +141,8 @@ static szg_status read_methods(szg_context *context, szg_json_value value, unsig
         SZG_TRY(szg_json_as_text(context, element, &name));
         if (szg_ablation_method_parse(context, name, &method) != SZG_OK)
             return szg_json_fail(context, element,
-                                 "%.40s is none of output, values, latent_columns", name);
+                                 "%.40s is none of output, values, latent_columns, cumulative",
+                                 name);
         *out |= 1u << method;
     }
     return SZG_OK;

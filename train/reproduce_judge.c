@@ -144,6 +144,7 @@ szg_status reproduction_judge(szg_context *context, const reproduction_run *run,
                   {"ablation.csv", judge_ablation, 0},
                   {"ablation_values.csv", judge_ablation, 0},
                   {"ablation_latent_columns.csv", judge_ablation, 0},
+                  {"ablation_cumulative.csv", judge_ablation, 0},
                   {"checkpoint.state.safetensors", judge_state, 0}};
     char name[SZG_CONFIG_TEXT + 4096];
     snprintf(name, sizeof name, "%.2000s: %.1500s", path, file.name);

@@ -60,7 +60,6 @@ SZG_CHECK_RESULT szg_status reproduction_ablation_path(szg_context *context,
                                                        const reproduction_run *run,
                                                        szg_ablation_method method, char **out);
 const char *reproduction_ablation_name(szg_ablation_method method);
-extern const char *const reproduction_methods[3]; /* by szg_ablation_method */
 
 /* ---- reproduce_needs.c ---- */
 

@@ -15,11 +15,11 @@
 
 /* ---- Files ---- */
 
-const char *const reproduction_methods[3] = {"output", "values", "latent_columns"};
-
 const char *reproduction_ablation_name(szg_ablation_method method) {
-    static const char *const names[] = {"ablation.csv", "ablation_values.csv",
-                                        "ablation_latent_columns.csv"};
+    static const char *const names[] = {[SZG_ABLATE_OUTPUT] = "ablation.csv",
+                                        [SZG_ABLATE_VALUES] = "ablation_values.csv",
+                                        [SZG_ABLATE_LATENT_COLUMNS] = "ablation_latent_columns.csv",
+                                        [SZG_ABLATE_CUMULATIVE] = "ablation_cumulative.csv"};
     return names[method];
 }
 
@@ -95,7 +95,7 @@ static szg_status examine(szg_context *context, reproduction_run *run, const szg
     run->facts.training = operations.training;
     run->facts.whole = run->facts.test_accuracy;
     name_origin(context, &run->facts);
-    for (int method = 0; method < 3 && status == SZG_OK; method++)
+    for (int method = 0; method < SZG_ABLATION_METHODS && status == SZG_OK; method++)
         if (run->shown.methods >> method & 1)
             status = ablate(context, run, data, model, (szg_ablation_method)method);
     szg_model_close(context, &model);

@@ -11,13 +11,18 @@ SZG_BEGIN_DECLS
 /* ---- Accuracy without a head ---- */
 
 typedef enum szg_ablation_method {
-    SZG_ABLATE_OUTPUT,        /* the head's output is zero */
-    SZG_ABLATE_VALUES,        /* its rows of W_V and the bias: the same numbers by another way */
-    SZG_ABLATE_LATENT_COLUMNS /* mla: columns h d_head .. (h + 1) d_head - 1 of the up-projections
-                                 W_UQ, W_UK, W_UV, as released: latent dimensions, not heads */
+    SZG_ABLATE_OUTPUT,         /* the head's output is zero */
+    SZG_ABLATE_VALUES,         /* its rows of W_V and the bias: the same numbers by another way */
+    SZG_ABLATE_LATENT_COLUMNS, /* mla: columns h d_head .. (h + 1) d_head - 1 of the up-projections
+                                  W_UQ, W_UK, W_UV, as released: latent dimensions, not heads */
+    SZG_ABLATE_CUMULATIVE /* output, and the last head of every layer below stays off, as released:
+                             the first layer alone has the numbers of OUTPUT */
 } szg_ablation_method;
+enum { SZG_ABLATION_METHODS = SZG_ABLATE_CUMULATIVE + 1 };
 
-/* "output", "values", "latent_columns". SZG_EINVAL lists them. */
+/* "output", "values", "latent_columns", "cumulative". */
+const char *szg_ablation_method_name(szg_ablation_method method);
+/* SZG_EINVAL lists them. */
 SZG_CHECK_RESULT szg_status szg_ablation_method_parse(szg_context *context, const char *name,
                                                       szg_ablation_method *out);
 
@@ -31,6 +36,7 @@ typedef struct szg_ablation {
     int64_t layers, heads;
     int64_t reach; /* heads from this one on are left as they are: with LATENT_COLUMNS their columns
                       lie beyond the latent dimensions; else = heads */
+    bool cumulative; /* the last head of every layer below is off too */
     int64_t counted; /* examples that count */
     double accuracy; /* of the whole model */
     double ceiling;  /* best accuracy that any classifier can have (szg_task_label_ceiling); for the

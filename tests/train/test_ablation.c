@@ -216,6 +216,7 @@ START_TEST(groups_are_single_heads) {
     szg_examples examples = examples_for(model);
     check_groups(model, &examples, SZG_ABLATE_OUTPUT);
     check_groups(model, &examples, SZG_ABLATE_VALUES);
+    check_groups(model, &examples, SZG_ABLATE_CUMULATIVE);
     if (_i == 1)
         check_groups(model, &examples, SZG_ABLATE_LATENT_COLUMNS);
     szg_examples_close(&examples);
@@ -243,6 +244,68 @@ START_TEST(latent_columns_reach_as_far_as_they_go) {
 }
 END_TEST
 
+/* The naive way of the released code: W_V's rows of a head are zeroed, the accuracy is taken, the
+ * rows come back, but for the last head's of each layer. In a copy of the parameters `numbers`. */
+static void zero_values(szg_model *model, double *numbers, int64_t layer, int64_t first,
+                        int64_t last) {
+    static const char *const names[] = {"v_linear.weight", "v_linear.bias", "attn.W_UV.weight"};
+    for (int i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "layers.%d.%s", (int)layer, names[i]);
+        const szg_parameter *part = szg_model_find(model, name);
+        if (!part)
+            continue;
+        int64_t row = part->count / WIDTH;
+        for (int64_t at = first * row; at < last * row; at++)
+            numbers[part->offset + at] = 0;
+    }
+}
+
+static double accuracy_with(szg_model *model, const szg_examples *examples, const double *numbers) {
+    ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), 0,
+                              szg_model_count(model), numbers));
+    return accuracy_of(model, examples);
+}
+
+START_TEST(the_last_heads_of_lower_layers_stay_off) {
+    static const char *const wheres[] = {"rope", "relative", "mla"};
+    enum { OWN = WIDTH / HEADS };
+    szg_model *model = model_of(wheres[_i], "released");
+    szg_examples examples = examples_for(model);
+    szg_ablation output, cumulative;
+    size_t bytes = (size_t)szg_model_count(model) * sizeof(double);
+    double *whole = all_numbers(model), *standing = all_numbers(model), *cut = all_numbers(model);
+    int64_t differ = 0;
+    run_ablation(model, &examples, SZG_ABLATE_OUTPUT, 0, &output);
+    run_ablation(model, &examples, SZG_ABLATE_CUMULATIVE, 13, &cumulative);
+    ck_assert(cumulative.accuracy == 1 && cumulative.counted == EXAMPLES);
+    ck_assert(memcmp(output.head, cumulative.head, HEADS * sizeof *output.head) == 0);
+    for (int64_t layer = 0; layer < LAYERS; layer++) {
+        for (int64_t place = 0; place <= HEADS; place++) {
+            bool all = place == HEADS;
+            memcpy(cut, standing, bytes);
+            zero_values(model, cut, layer, all ? 0 : place * OWN, all ? WIDTH : (place + 1) * OWN);
+            double want = accuracy_with(model, &examples, cut);
+            double got = all ? cumulative.layer[layer] : cumulative.head[layer * HEADS + place];
+            ck_assert_msg(got == want, "layer %d place %d: %g, not %g", (int)layer, (int)place, got,
+                          want);
+            differ += !all && got != output.head[layer * HEADS + place];
+        }
+        zero_values(model, standing, layer, WIDTH - OWN, WIDTH);
+    }
+    ck_assert_int_ge(differ, LAYERS); /* else the two methods were not told apart */
+    ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), 0,
+                              szg_model_count(model), whole));
+    szg_memory_free(whole);
+    szg_memory_free(standing);
+    szg_memory_free(cut);
+    szg_ablation_close(&output);
+    szg_ablation_close(&cumulative);
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
+}
+END_TEST
+
 START_TEST(what_cannot_be_ablated_is_refused) {
     szg_model *model = model_of("rope", "text");
     szg_examples examples = examples_for(model), none = {0};
@@ -257,7 +320,7 @@ START_TEST(what_cannot_be_ablated_is_refused) {
     ck_szg_fails(SZG_EDATA, "token",
                  szg_ablation_run(test_context(), model, &examples, &options, &ablation));
     ck_assert_ptr_null(ablation.head);
-    ck_szg_fails(SZG_EINVAL, "none of output, values, latent_columns",
+    ck_szg_fails(SZG_EINVAL, "none of output, values, latent_columns, cumulative",
                  szg_ablation_method_parse(test_context(), "value", &options.method));
     ck_szg_ok(szg_ablation_method_parse(test_context(), "values", &options.method));
     ck_assert_int_eq(options.method, SZG_ABLATE_VALUES);
@@ -363,6 +426,7 @@ END_TEST
 TEST_FILE("ablation") {
     test_add_loop(suite, "naive way", output_is_the_naive_way, 2 * SPECS);
     test_add_loop(suite, "groups", groups_are_single_heads, 4);
+    test_add_loop(suite, "cumulative", the_last_heads_of_lower_layers_stay_off, 3);
     test_add(suite, "latent columns", latent_columns_reach_as_far_as_they_go);
     test_add(suite, "refusals", what_cannot_be_ablated_is_refused);
     test_add(suite, "ignored labels", ignored_labels_do_not_count);

@@ -240,6 +240,12 @@ START_TEST(tables_have_a_row_a_head_and_one_for_all) {
     run.ceiling = .95;
     ck_szg_ok(szg_ablation_rows(test_context(), table, &key, &run));
     ck_close(cell(table, 8, "label_ceiling"), .95, 0);
+    run.reach = 3;
+    run.cumulative = true;
+    ck_szg_ok(szg_ablation_rows(test_context(), table, &key, &run));
+    ck_assert_ptr_null(note(table, 16)); /* the first layer */
+    ck_assert_ptr_nonnull(strstr(note(table, 20), "last head of every layer below is off"));
+    ck_assert_ptr_nonnull(strstr(note(table, 23), "last head of every layer below is off"));
     szg_table_close(&table);
     szg_ablation_close(&run);
 }
