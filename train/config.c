@@ -20,8 +20,9 @@ bool config_spec_gives(const char *spec, const char *key) {
 
 static const char *profile_value(const szg_config_key *key, szg_profile profile,
                                  const char *encoding, szg_task task) {
-    if (task == SZG_TASK_COUNT && key->count)
-        return key->count;
+    const char *count = profile == SZG_PROFILE_TEXT ? key->text_count : key->released_count;
+    if (task == SZG_TASK_COUNT && count)
+        return count;
     if (names(encoding, "mla"))
         return profile == SZG_PROFILE_TEXT ? key->text_mla : key->released_mla;
     if (profile == SZG_PROFILE_TEXT)

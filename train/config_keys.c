@@ -14,6 +14,7 @@
     .text = (text_), .text_mla = (text_), .released = (released_), .released_rope = (rope_),       \
     .released_mla = (mla_)
 #define SAME(value) EACH(value, value, value, value)
+#define COUNT(value) .text_count = (value), .released_count = (value)
 #define DOC(sentence) .doc = (sentence)
 #define WORDS(words) .choices = (words)
 
@@ -54,10 +55,10 @@ static const config_row rows[] = {
     ROW(model.rotary_queries, CHOICE, WORDS("per_head|shared"), EACH("per_head", "shared", "shared", "shared"), DOC("mla: a rotary query of each head, or one for all (the rotary key is always one for all)")),
     ROW(model.latent_rotation, CHOICE, WORDS("true|table_halves"), EACH("true", "table_halves", "table_halves", "table_halves"), DOC("mla: a rotation, or a table of two halves [sin, cos] read with stride 2 (even columns as sines, odd ones as cosines), which is none")),
 
-    ROW(data.task, CHOICE, WORDS("distance|count"), SAME("distance"), .count = "count", DOC("Task 1, distance of two triggers, or Task 2, number of triggers")),
+    ROW(data.task, CHOICE, WORDS("distance|count"), SAME("distance"), COUNT("count"), DOC("Task 1, distance of two triggers, or Task 2, number of triggers")),
     ROW(data.train_file, STRING, SAME(""), DOC("JSONL in place of the task; empty: the task")),
     ROW(data.test_file, STRING, SAME(""), DOC("JSONL to test on; empty: a part of train_file")),
-    ROW(data.examples, INTEGER, RANGE(2, 1000000000), SAME("100000"), .count = "50000", DOC("number of examples before duplicates are removed")),
+    ROW(data.examples, INTEGER, RANGE(2, 1000000000), SAME("100000"), COUNT("50000"), DOC("number of examples before duplicates are removed")),
     ROW(data.seed, INTEGER, RANGE(0, LARGEST), SAME("42"), DOC("of data, split and probes")),
     ROW(data.train_part, REAL, RANGE(0, 1), SAME("0.7"), DOC("part of the examples to train on, between 0 and 1; the rest tests")),
     ROW(data.between_min, INTEGER, RANGE(0, 65536), SAME("1"), DOC("distance: fewest words between the triggers")),
@@ -73,8 +74,8 @@ static const config_row rows[] = {
     ROW(data.count_max, INTEGER, RANGE(0, 65536), SAME("100"), DOC("count: the largest number of triggers, uniform from 0")),
     ROW(data.triggers, INTEGER, RANGE(1, IDS), SAME("30"), DOC("count: trigger words")),
 
-    ROW(loop.batch, INTEGER, RANGE(1, 1048576), SAME("512"), DOC("sequences a step; the last of an epoch may have fewer")),
-    ROW(loop.epochs, INTEGER, RANGE(1, 1000000), SAME("100"), .count = "150", DOC("passes over the training split")),
+    ROW(loop.batch, INTEGER, RANGE(1, 1048576), EACH("512", "512", "512", "1024"), DOC("sequences a step; the last of an epoch may have fewer")),
+    ROW(loop.epochs, INTEGER, RANGE(1, 1000000), EACH("100", "100", "100", "150"), .text_count = "150", DOC("passes over the training split")),
     ROW(loop.limit_steps, INTEGER, RANGE(0, 4294967295), SAME("0"), DOC("stop after so many steps; the schedule stays that of all epochs; 0: no limit")),
     ROW(loop.learning_rate, REAL, RANGE(0, 1000), SAME("0.0001"), DOC("largest learning rate")),
     ROW(loop.warmup, REAL, RANGE(0, 1), SAME("0.06"), DOC("linear warm-up as part of all steps, rounded down; then a cosine to 0")),

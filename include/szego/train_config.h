@@ -125,7 +125,8 @@ typedef struct szg_config_key {
     /* The values that the profiles set, by kind of encoding: mla, rope that rotates every head (a
      * SPEC without rotate=), any other. */
     const char *text, *text_mla, *released, *released_rope, *released_mla;
-    const char *count; /* the value in either profile where data.task is count; NULL: those above */
+    /* the values of a profile where data.task is count; NULL: those above */
+    const char *text_count, *released_count;
 } szg_config_key;
 
 /* NULL where index >= the number of keys. */

@@ -76,6 +76,27 @@ START_TEST(counting_has_its_own_sizes) {
 }
 END_TEST
 
+/* The released scripts: 100 epochs and a batch of 512 for six encodings, 150 and 1024 for MLA, for
+ * both tasks. */
+START_TEST(released_loops_are_the_scripts) {
+    static const char *const encodings[] = {"nope",      "absolute", "alibi",           "relative",
+                                            "random",    "rope",     "rope:rotate=0-3", "mla",
+                                            "mla:rope=8"};
+    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++)
+        for (int task = 0; task < 2; task++) {
+            bool mla = strncmp(encodings[i], "mla", 3) == 0;
+            char encoding[64];
+            szg_train_config c;
+            snprintf(encoding, sizeof encoding, "model.encoding=%s", encodings[i]);
+            ck_szg_ok(READ(&c, "profile=released", encoding,
+                           task == 0 ? "data.task=distance" : "data.task=count"));
+            ck_assert_int_eq(c.loop.epochs, mla ? 150 : 100);
+            ck_assert_int_eq(c.loop.batch, mla ? 1024 : 512);
+            ck_assert_int_eq(c.data.examples, task == 0 ? 100000 : 50000);
+        }
+}
+END_TEST
+
 static void check_released(const char *encoding, szg_sinusoid sinusoid, bool mla) {
     szg_train_config c;
     const szg_model_config *m = &c.model;
@@ -498,10 +519,11 @@ static void shown_values(const char *value, const char *rope, const char *mla, c
 static void shown_row(const szg_config_key *key, char *text, size_t size) {
     char range[256], plain[256], released[256];
     shown_range(key, range, sizeof range);
-    const char *count = strcmp(key->name, "data.task") == 0 ? NULL : key->count;
-    shown_values(key->text, key->text, key->text_mla, count, plain, sizeof plain);
-    shown_values(key->released, key->released_rope, key->released_mla, count, released,
-                 sizeof released);
+    bool task = strcmp(key->name, "data.task") == 0;
+    shown_values(key->text, key->text, key->text_mla, task ? NULL : key->text_count, plain,
+                 sizeof plain);
+    shown_values(key->released, key->released_rope, key->released_mla,
+                 task ? NULL : key->released_count, released, sizeof released);
     snprintf(text, size, "\n| `%s` | %s | %s | %s | %s |", key->name, range, plain, released,
              key->doc);
 }
@@ -526,6 +548,7 @@ END_TEST
 TEST_FILE("config") {
     test_add(suite, "text_profile_is_the_paper", text_profile_is_the_paper);
     test_add(suite, "counting_has_its_own_sizes", counting_has_its_own_sizes);
+    test_add(suite, "released_loops_are_the_scripts", released_loops_are_the_scripts);
     test_add(suite, "released_profile_is_the_code", released_profile_is_the_code);
     test_add(suite, "released_slopes_stand_in_the_spec", released_slopes_stand_in_the_spec);
     test_add(suite, "explicit_keys_win", explicit_keys_win);

@@ -45,6 +45,51 @@ START_TEST(runs_follow_from_the_preset) {
 }
 END_TEST
 
+static szg_reproduction_run run_named(const szg_reproduction *runs, const char *name) {
+    for (int64_t i = 0; i < szg_reproduction_count(runs); i++) {
+        szg_reproduction_run run = szg_reproduction_run_at(runs, i);
+        if (strcmp(run.name, name) == 0)
+            return run;
+    }
+    ck_abort_msg("no run is called %s", name);
+}
+
+/* The preset of the paper's sizes trains `released` as the scripts do, 100 epochs with batches of
+ * 512, MLA 150 with 1024; a switch differs from what it is like in one key of the loop or none. */
+START_TEST(the_full_preset_has_the_loops_of_the_scripts) {
+    char *folder = new_folder(), path[4096], base[256];
+    szg_reproduction *full;
+    snprintf(path, sizeof path, "%s/../presets/full.json", getenv("SZG_DOCS"));
+    szg_reproduction_options options = {.preset = path, .folder = folder};
+    ck_szg_ok(szg_reproduction_open(test_context(), &options, &full));
+    int64_t released = 0, batches = 0, epochs = 0;
+    for (int64_t i = 0; i < szg_reproduction_count(full); i++) {
+        szg_reproduction_run run = szg_reproduction_run_at(full, i);
+        const szg_loop_config *loop = &run.config->loop;
+        bool mla = strcmp(run.encoding, "mla") == 0, count = strcmp(run.task, "count") == 0;
+        if (!run.like) {
+            bool text = run.config->profile == SZG_PROFILE_TEXT;
+            ck_assert_int_eq(loop->epochs, text ? (count ? 150 : 100) : mla ? 150 : 100);
+            ck_assert_int_eq(loop->batch, !text && mla ? 1024 : 512);
+            ck_assert(text || run.methods >> SZG_ABLATE_CUMULATIVE & 1);
+            released += !text;
+            continue;
+        }
+        snprintf(base, sizeof base, "%s%s", run.like, strchr(run.name, '/'));
+        szg_reproduction_run like = run_named(full, base);
+        bool batch = loop->batch != like.config->loop.batch,
+             longer = loop->epochs != like.config->loop.epochs;
+        ck_assert_msg(batch == (strstr(run.name, "-batch") != NULL), "%s", run.name);
+        ck_assert_msg(longer == (strstr(run.name, "-epochs") != NULL), "%s", run.name);
+        batches += batch;
+        epochs += longer;
+    }
+    ck_assert(released > 0 && batches == 24 && epochs == 12);
+    szg_reproduction_close(&full);
+    remove_tree(folder);
+}
+END_TEST
+
 /* ---- Tables ---- */
 
 /* Of two plain loops: the commonest label of the training examples of a test example's length. */
@@ -473,6 +518,7 @@ END_TEST
 TEST_FILE("reproduce") {
     test_add(suite, "captured", captured_logits_are_joined);
     test_add(suite, "runs", runs_follow_from_the_preset);
+    test_add(suite, "full preset", the_full_preset_has_the_loops_of_the_scripts);
     test_add(suite, "needs", needs_are_operations_times_tokens);
     test_add(suite, "longer tests", needs_know_of_longer_test_sequences);
     test_add(suite, "hostile presets", hostile_presets_are_refused);
