@@ -152,8 +152,7 @@ static szg_status run_job(command_call *call, ablate_job *job) {
     SZG_TRY(szg_deposit_table_open(context, &job->deposit));
     for (int64_t i = 0; i < count; i++)
         SZG_TRY(ablate_one(call, job, i));
-    SZG_TRY(szg_deposit_rows(context, job->deposit, job->key, job->results, count, NULL,
-                             call->shared.seed));
+    SZG_TRY(szg_deposit_rows(context, job->deposit, job->key, job->results, count, NULL));
     szg_table **const tables[] = {&job->ablation, &job->deposit};
     call->runs = job->run;
     call->run_count = count;
@@ -197,8 +196,8 @@ const command command_ablate = {
     .arguments = "[PATH...]",
     .doc = "Sets each head's output to zero in turn, then those of a whole layer, and writes the "
            "accuracies (table `ablation`) and, per layer, the share of the total drop that the "
-           "worst head carries and the Gini coefficient of the drops (table `deposit`), with "
-           "bootstrap intervals where several seeds are given.",
+           "worst head carries and the Gini coefficient of the drops (table `deposit`); with "
+           "several seeds their least and greatest, and 95% intervals of the mean by Student's t.",
     .options = options,
     .own_size = sizeof(ablate_options),
     .parse = parse,

@@ -84,12 +84,20 @@ szg_status szg_deposit_table_open(szg_context *context, szg_table **out) {
         {"runs", SZG_INTEGER, "runs in which some head's loss costs accuracy in this layer"},
         {"worst_head", SZG_INTEGER, "the head with the largest drop"},
         {"total_drop", SZG_REAL, "sum of the positive drops of the layer's heads"},
+        {"largest_drop", SZG_REAL, "accuracy that the loss of the worst head costs"},
         {"index", SZG_REAL, "share of the total drop that the worst head carries"},
-        {"index_low", SZG_REAL, "95% bootstrap interval over seeds"},
-        {"index_high", SZG_REAL, "95% bootstrap interval over seeds"},
+        {"null_index", SZG_REAL, "expected index of independent, exponential drops"},
+        {"index_least", SZG_REAL, "least of the seeds"},
+        {"index_greatest", SZG_REAL, "greatest of the seeds"},
+        {"index_t_low", SZG_REAL, "95% interval of the mean by Student's t, over seeds"},
+        {"index_t_high", SZG_REAL, "95% interval of the mean by Student's t, over seeds"},
         {"gini", SZG_REAL, "Gini coefficient of the drops"},
-        {"gini_low", SZG_REAL, "95% bootstrap interval over seeds"},
-        {"gini_high", SZG_REAL, "95% bootstrap interval over seeds"},
+        {"gini_least", SZG_REAL, "least of the seeds"},
+        {"gini_greatest", SZG_REAL, "greatest of the seeds"},
+        {"gini_t_low", SZG_REAL, "95% interval of the mean by Student's t, over seeds"},
+        {"gini_t_high", SZG_REAL, "95% interval of the mean by Student's t, over seeds"},
+        {"range_coverage", SZG_REAL,
+         "chance that [least, greatest] holds the median over seeds: 1 - 2^(1 - runs)"},
         {"note", SZG_TEXT, ""},
     };
     return szg_table_open(context, "deposit", columns, sizeof columns / sizeof *columns, out);
@@ -99,10 +107,20 @@ static szg_status set_reals(szg_context *context, szg_table *table, const szg_de
     const struct {
         const char *name;
         double value;
-    } cells[] = {{"total_drop", deposit->total},    {"index", deposit->index},
-                 {"index_low", deposit->index_low}, {"index_high", deposit->index_high},
-                 {"gini", deposit->gini},           {"gini_low", deposit->gini_low},
-                 {"gini_high", deposit->gini_high}};
+    } cells[] = {{"total_drop", deposit->total},
+                 {"largest_drop", deposit->largest},
+                 {"index", deposit->index},
+                 {"null_index", deposit->null_index},
+                 {"index_least", deposit->index_spread.least},
+                 {"index_greatest", deposit->index_spread.greatest},
+                 {"index_t_low", deposit->index_spread.low},
+                 {"index_t_high", deposit->index_spread.high},
+                 {"gini", deposit->gini},
+                 {"gini_least", deposit->gini_spread.least},
+                 {"gini_greatest", deposit->gini_spread.greatest},
+                 {"gini_t_low", deposit->gini_spread.low},
+                 {"gini_t_high", deposit->gini_spread.high},
+                 {"range_coverage", deposit->coverage}};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         SZG_TRY(set_known(context, table, cells[i].name, cells[i].value));
     return SZG_OK;
@@ -115,15 +133,17 @@ static szg_status note_deposit(szg_context *context, szg_table *table, const szg
     if (deposit->runs < 2)
         return szg_table_note(context, table, "%s: no interval",
                               count > 1 ? "one of the seeds has a drop" : "one seed");
-    return szg_table_note(context, table, "mean over %" PRId64 " seeds; 95%% of %d resamples",
-                          deposit->runs, (int)SZG_DEPOSIT_RESAMPLES);
+    return szg_table_note(context, table,
+                          "mean over %" PRId64
+                          " seeds; [least, greatest] holds their median with a "
+                          "chance of %.4g%%",
+                          deposit->runs, 100 * deposit->coverage);
 }
 
 static szg_status deposit_row(szg_context *context, szg_table *table, const szg_run_key *key,
-                              const szg_ablation *const *runs, int64_t count, int64_t layer,
-                              uint64_t seed) {
+                              const szg_ablation *const *runs, int64_t count, int64_t layer) {
     szg_deposit deposit;
-    SZG_TRY(szg_ablation_deposit(context, runs, count, layer, seed, &deposit));
+    SZG_TRY(szg_ablation_deposit(context, runs, count, layer, &deposit));
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_run_key_set(context, table, key));
     SZG_TRY(szg_table_set_integer(context, table, "layer", layer));
@@ -144,7 +164,7 @@ static bool same_kind(const szg_run_key *keys, const szg_ablation *const *runs, 
 /* Rows of the mean over the runs like run `first`, if that is the first of them. */
 static szg_status mean_rows(szg_context *context, szg_table *table, const szg_run_key *keys,
                             const szg_ablation *const *runs, int64_t count, int64_t first,
-                            const char *together, uint64_t seed, const szg_ablation **members) {
+                            const char *together, const szg_ablation **members) {
     int64_t found = 0;
     for (int64_t r = 0; r < count; r++) {
         if (!same_kind(keys, runs, first, r))
@@ -155,21 +175,20 @@ static szg_status mean_rows(szg_context *context, szg_table *table, const szg_ru
     }
     szg_run_key all = {together, keys[first].encoding, keys[first].task, -1};
     for (int64_t layer = 0; found > 1 && layer < runs[first]->layers; layer++)
-        SZG_TRY(deposit_row(context, table, &all, members, found, layer, seed));
+        SZG_TRY(deposit_row(context, table, &all, members, found, layer));
     return SZG_OK;
 }
 
 szg_status szg_deposit_rows(szg_context *context, szg_table *table, const szg_run_key *keys,
-                            const szg_ablation *const *runs, int64_t count, const char *together,
-                            uint64_t seed) {
+                            const szg_ablation *const *runs, int64_t count, const char *together) {
     const szg_ablation **members;
     for (int64_t r = 0; r < count; r++)
         for (int64_t layer = 0; layer < runs[r]->layers; layer++)
-            SZG_TRY(deposit_row(context, table, &keys[r], &runs[r], 1, layer, seed));
+            SZG_TRY(deposit_row(context, table, &keys[r], &runs[r], 1, layer));
     SZG_TRY(szg_memory_alloc(context, count, sizeof *members, &members));
     szg_status status = SZG_OK;
     for (int64_t r = 0; r < count && status == SZG_OK; r++)
-        status = mean_rows(context, table, keys, runs, count, r, together, seed, members);
+        status = mean_rows(context, table, keys, runs, count, r, together, members);
     szg_memory_free(members);
     return status;
 }

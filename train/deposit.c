@@ -1,14 +1,11 @@
-/* How the loss of heads deposits: worst head's share and Gini coefficient, with intervals. */
+/* How the loss of heads deposits: worst head's share and Gini coefficient, and how far they spread
+ * over seeds. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include <szego/ablation.h>
 #include <szego/memory.h>
-#include <szego/random.h>
-
-/* Streams of the host: 0x54524E06 is the bootstrap's. */
-enum { PURPOSE_BOOTSTRAP = 0x54524E06 };
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -29,23 +26,22 @@ double szg_gini_coefficient(int64_t count, double *x) {
 
 /* One run's drops, and what they come to. */
 typedef struct run_deposit {
-    double total, index, gini;
+    double total, largest, index, gini;
     int64_t worst;
 } run_deposit;
 
 static run_deposit deposit_of(const szg_ablation *run, int64_t layer, double *drops) {
     run_deposit own = {.worst = -1};
-    double largest = 0;
     for (int64_t h = 0; h < run->heads; h++) {
         double drop = run->accuracy - run->head[layer * run->heads + h];
         drops[h] = drop > 0 ? drop : 0;
         own.total += drops[h];
-        if (drops[h] > largest) {
-            largest = drops[h];
+        if (drops[h] > own.largest) {
+            own.largest = drops[h];
             own.worst = h;
         }
     }
-    own.index = own.total > 0 ? largest / own.total : NAN;
+    own.index = own.total > 0 ? own.largest / own.total : NAN;
     own.gini = szg_gini_coefficient(run->heads, drops);
     return own;
 }
@@ -57,22 +53,48 @@ static double mean_of(int64_t count, const double *x) {
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* The 2.5% and 97.5% percentiles (the smallest value whose share of resamples reaches them) of the
- * mean of `count` values drawn with replacement. Both quantities draw the same runs. */
-static void interval_of(const szg_stream *stream, int64_t count, const double *values,
-                        double *means, double *low, double *high) {
-    *low = *high = NAN;
-    if (count < 2)
-        return;
-    for (int64_t b = 0; b < SZG_DEPOSIT_RESAMPLES; b++) {
-        means[b] = 0;
-        for (int64_t i = 0; i < count; i++)
-            means[b] += values[szg_random_below(stream, (uint64_t)(b * count + i), count)];
-        means[b] /= (double)count;
+double szg_deposit_null(int64_t heads) {
+    double sum = 0;
+    for (int64_t i = heads; i >= 1; i--)
+        sum += 1 / (double)i;
+    return heads > 0 ? sum / (double)heads : NAN;
+}
+
+/* The chance of |t| <= tan(angle) sqrt(freedom): a finite sum (Abramowitz and Stegun 26.7.3-4). */
+static double student_within(int64_t freedom, double angle) {
+    double cosine = cos(angle), sum = 0, term = freedom % 2 ? cosine : 1;
+    for (int64_t k = freedom % 2 ? 3 : 2; k <= freedom; k += 2) {
+        sum += term;
+        term *= cosine * cosine * (double)(k - 1) / (double)k;
     }
-    qsort(means, SZG_DEPOSIT_RESAMPLES, sizeof *means, ascending);
-    *low = means[SZG_DEPOSIT_RESAMPLES / 40 - 1];
-    *high = means[SZG_DEPOSIT_RESAMPLES - SZG_DEPOSIT_RESAMPLES / 40 - 1];
+    return freedom % 2 ? (angle + sin(angle) * sum) / acos(0) : sin(angle) * sum;
+}
+
+double szg_student_quantile(int64_t freedom) {
+    double low = 0, high = acos(0);
+    if (freedom < 1)
+        return NAN;
+    for (int halving = 0; halving < 60; halving++) {
+        double middle = (low + high) / 2;
+        *(student_within(freedom, middle) < .95 ? &low : &high) = middle;
+    }
+    return tan(low) * sqrt((double)freedom);
+}
+
+static szg_seed_spread spread_of(int64_t count, const double *x) {
+    szg_seed_spread spread = {NAN, NAN, NAN, NAN};
+    double mean = mean_of(count, x), squares = 0;
+    if (count < 2)
+        return spread;
+    for (int64_t i = 0; i < count; i++) {
+        spread.least = fmin(spread.least, x[i]);
+        spread.greatest = fmax(spread.greatest, x[i]);
+        squares += (x[i] - mean) * (x[i] - mean);
+    }
+    double n = (double)count, reach = szg_student_quantile(count - 1) * sqrt(squares / (n - 1) / n);
+    spread.low = mean - reach;
+    spread.high = mean + reach;
+    return spread;
 }
 
 static szg_status check_runs(szg_context *context, const szg_ablation *const *runs, int64_t count,
@@ -93,29 +115,29 @@ static szg_status check_runs(szg_context *context, const szg_ablation *const *ru
 }
 
 szg_status szg_ablation_deposit(szg_context *context, const szg_ablation *const *runs,
-                                int64_t count, int64_t layer, uint64_t seed, szg_deposit *out) {
+                                int64_t count, int64_t layer, szg_deposit *out) {
     SZG_TRY(check_runs(context, runs, count, layer));
     double *index, *gini, *scratch;
-    int64_t heads = runs[0]->heads,
-            room = heads > SZG_DEPOSIT_RESAMPLES ? heads : SZG_DEPOSIT_RESAMPLES;
-    SZG_TRY(szg_memory_alloc(context, 2 * count + room, sizeof *index, &index));
+    int64_t heads = runs[0]->heads;
+    SZG_TRY(szg_memory_alloc(context, 2 * count + heads, sizeof *index, &index));
     gini = index + count;
     scratch = gini + count;
-    *out = (szg_deposit){.worst_head = -1};
+    *out = (szg_deposit){.worst_head = -1, .null_index = szg_deposit_null(heads)};
     for (int64_t r = 0; r < count; r++) {
         run_deposit own = deposit_of(runs[r], layer, scratch);
         out->total += own.total / (double)count;
+        out->largest += own.largest / (double)count;
         out->worst_head = count == 1 ? own.worst : -1;
         if (!(own.total > 0))
             continue;
         index[out->runs] = own.index;
         gini[out->runs++] = own.gini;
     }
-    szg_stream stream = {.seed = seed, .step = (uint32_t)layer, .purpose = PURPOSE_BOOTSTRAP};
     out->index = mean_of(out->runs, index);
     out->gini = mean_of(out->runs, gini);
-    interval_of(&stream, out->runs, index, scratch, &out->index_low, &out->index_high);
-    interval_of(&stream, out->runs, gini, scratch, &out->gini_low, &out->gini_high);
+    out->index_spread = spread_of(out->runs, index);
+    out->gini_spread = spread_of(out->runs, gini);
+    out->coverage = out->runs > 1 ? 1 - ldexp(1, 1 - (int)out->runs) : NAN;
     szg_memory_free(index);
     return SZG_OK;
 }

@@ -8,7 +8,7 @@
 
 #include "reproduce_private.h"
 
-enum { MOST_COLUMNS = 24 };
+enum { MOST_COLUMNS = 32 };
 
 /* The columns of `own`, with experiment and method before its note. */
 static szg_status open_with_method(szg_context *context, const szg_table *own, szg_table **out) {
@@ -160,7 +160,7 @@ static szg_status read_experiment(szg_context *context, const szg_reproduction *
         out->runs[at] = &out->own[at];
         out->keys[at] = reproduction_key(run);
     }
-    return szg_deposit_rows(context, out->deposit, out->keys, out->runs, out->count, experiment, 0);
+    return szg_deposit_rows(context, out->deposit, out->keys, out->runs, out->count, experiment);
 }
 
 static void close_ablated(ablated *runs) {

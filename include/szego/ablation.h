@@ -60,27 +60,43 @@ void szg_ablation_close(szg_ablation *ablation);
 
 /* ---- Deposit ---- */
 
-enum { SZG_DEPOSIT_RESAMPLES = 10000 };
+/* What seeds spread over: the least and the greatest of them, and the 95% interval of their mean by
+ * Student's t (normal values; it may reach beyond what the quantity can be). NaN with fewer than
+ * two. */
+typedef struct szg_seed_spread {
+    double least, greatest, low, high;
+} szg_seed_spread;
 
 /* Of one layer. A run's drops are the accuracy of its whole model less those without each head,
  * negative ones counted as 0; its index is the share of their sum that the worst head carries (1 /
  * heads .. 1), its Gini coefficient 0 (equal) .. (heads - 1) / heads (one head). Here stand the
  * means over the runs that have a drop at all: heads of different seeds are different heads, so
- * their drops are not averaged first. The intervals are 95% percentile intervals of
- * SZG_DEPOSIT_RESAMPLES bootstrap resamples of those runs (Efron 1979); NaN with fewer than two.
- * Everything is NaN where no run has a drop. */
+ * their drops are not averaged first. Index and Gini coefficient are NaN where no run has a drop.
+ */
 typedef struct szg_deposit {
     int64_t runs; /* that have a drop */
-    double index, index_low, index_high;
-    double gini, gini_low, gini_high;
+    double index, gini;
+    szg_seed_spread index_spread, gini_spread;
+    double coverage;    /* chance that [least, greatest] holds the median of the distribution that
+                           the seeds are drawn from, whatever it is: 1 - 2^(1 - runs); NaN: one */
+    double null_index;  /* szg_deposit_null of the heads */
     double total;       /* sum of a run's drops, mean over all runs */
+    double largest;     /* the worst head's drop of accuracy, mean over all runs */
     int64_t worst_head; /* of the only run; -1 with several runs or none */
 } szg_deposit;
 
 /* SZG_EINVAL: no runs, or runs of other shapes, or no such layer. */
 SZG_CHECK_RESULT szg_status szg_ablation_deposit(szg_context *context,
                                                  const szg_ablation *const *runs, int64_t count,
-                                                 int64_t layer, uint64_t seed, szg_deposit *out);
+                                                 int64_t layer, szg_deposit *out);
+
+/* The expected index where no head is special: of independent drops with one exponential
+ * distribution (shares uniform on the simplex) the largest of n has the share
+ * (1 + 1/2 + .. + 1/n) / n on average (Fisher 1929). NaN for n < 1. */
+double szg_deposit_null(int64_t heads);
+
+/* The 97.5% quantile of Student's t with so many degrees of freedom; NaN below 1. */
+double szg_student_quantile(int64_t freedom);
 
 /* Gini coefficient of numbers >= 0: sum_ij |x_i - x_j| / (2 n sum x); NaN where the sum is not
  * positive. Sorts `x`. */
@@ -130,7 +146,7 @@ SZG_CHECK_RESULT szg_status szg_deposit_table_open(szg_context *context, szg_tab
 SZG_CHECK_RESULT szg_status szg_deposit_rows(szg_context *context, szg_table *table,
                                              const szg_run_key *keys,
                                              const szg_ablation *const *runs, int64_t count,
-                                             const char *together, uint64_t seed);
+                                             const char *together);
 
 SZG_END_DECLS
 

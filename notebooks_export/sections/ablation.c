@@ -218,6 +218,8 @@ static szg_status draw_kind(page *page, rows of, const rows *deposit) {
                        "the other rows are in its table.",
                        MOST_LAYERS, MOST_HEADS);
     groups_free(&self.layers);
+    if (status == SZG_OK && deposit)
+        status = ablation_deposit(page, *deposit);
     return status;
 }
 
@@ -247,10 +249,14 @@ static szg_status draw(page *page) {
     szg_status status = SZG_OK;
     page_paragraph(page, "A point is the accuracy after one head is taken away; far below the "
                          "line, much depended on it. The deposit index of a layer is the share of "
-                         "the drops, gains counted as 0, that the worst head carries: near an "
-                         "even share no head stands out, and of drops within the sampling error of "
-                         "the test split it describes noise. Brackets are 95%% intervals of a "
-                         "bootstrap over seeds, of three seeds the least and the greatest. One "
+                         "the drops, gains counted as 0, that the worst head carries. The "
+                         "largest of several drops is large even where no head is special: "
+                         "independent, exponential drops give the expected index that the caption "
+                         "names and the rule of the second figure shows. Of drops within the "
+                         "sampling error of the test split the index describes noise. Brackets "
+                         "hold the least and the greatest of the seeds: of three seeds they hold "
+                         "the median of further ones with a chance of 75%%, of two with 50%%. "
+                         "After \"by t\" stands the 95%% interval of the mean by Student's t. One "
                          "seed is a hint, not a finding.");
     page_grid_begin(page);
     for (int t = 0; status == SZG_OK && t < 2; t++) {

@@ -3,6 +3,7 @@
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_ABLATION_H
 
 #include "groups.h"
+#include "captioned.h"
 #include "words.h"
 
 enum { MOST_LAYERS = 48 };
@@ -20,6 +21,10 @@ typedef struct ablated {
 
 /* How many of its layers are drawn. */
 int64_t ablated_layers(const ablated *self);
+
+/* The share of the worst head against what its loss costs, a point a run and layer; nothing where
+ * no row has both. */
+SZG_CHECK_RESULT szg_status ablation_deposit(page *page, rows deposit);
 
 /* The caption; words_free, on failure too. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status ablation_caption(szg_context *context, const ablated *self, words *out);

@@ -25,11 +25,23 @@ static int64_t deposit_row(const rows *deposit, double layer) {
     return found;
 }
 
-/* "0.38 in layer 0 (head 1)", with the interval where there is one. */
+/* " [0.5, 0.75]" where there are two numbers. */
+static void say_span(FILE *stream, const char *before, rows of, int64_t row, const char *low,
+                     const char *high) {
+    double from = rows_real(of, row, low), to = rows_real(of, row, high);
+    if (!isfinite(from) || !isfinite(to))
+        return;
+    fprintf(stream, "%s [", before);
+    print_real(stream, from);
+    fputs(", ", stream);
+    print_real(stream, to);
+    fputs("]", stream);
+}
+
+/* "0.38 in layer 0 (head 1), a drop of 0.2 of 0.53 in all", with the spread over seeds. */
 static void say_index(FILE *stream, rows deposit, int64_t row, double layer) {
-    double index = rows_real(deposit, row, "index"), low = rows_real(deposit, row, "index_low"),
-           high = rows_real(deposit, row, "index_high"),
-           worst = rows_real(deposit, row, "worst_head"),
+    double index = rows_real(deposit, row, "index"), worst = rows_real(deposit, row, "worst_head"),
+           largest = rows_real(deposit, row, "largest_drop"),
            total = rows_real(deposit, row, "total_drop");
     char name[WHOLE_TEXT];
     if (!isfinite(index)) {
@@ -38,41 +50,40 @@ static void say_index(FILE *stream, rows deposit, int64_t row, double layer) {
         return;
     }
     print_real(stream, index);
-    if (isfinite(low) && isfinite(high)) {
-        fputs(" [", stream);
-        print_real(stream, low);
-        fputs(", ", stream);
-        print_real(stream, high);
-        fputs("]", stream);
-    }
+    say_span(stream, "", deposit, row, "index_least", "index_greatest");
+    say_span(stream, ", by t", deposit, row, "index_t_low", "index_t_high");
     fprintf(stream, " in layer %s", whole_text(layer, name));
     if (isfinite(worst))
         fprintf(stream, " (head %s)", whole_text(worst, name));
+    if (isfinite(largest)) {
+        fputs(", a drop of ", stream);
+        print_real(stream, largest);
+    }
     if (isfinite(total)) {
         fputs(", of drops that sum to ", stream);
         print_real(stream, total);
     }
 }
 
-static szg_status say_layers(szg_context *context, FILE *stream, const ablated *self) {
-    int64_t said = 0, even = 0;
+static void say_layers(FILE *stream, const ablated *self) {
+    int64_t said = 0;
+    double expected = NAN;
     for (int64_t place = 0; place < ablated_layers(self) && said < LAYERS_SAID; place++) {
-        double layer = rows_real(self->layers.group[place], 0, "layer"), *heads;
-        int64_t row = deposit_row(self->deposit, layer), count;
+        double layer = rows_real(self->layers.group[place], 0, "layer");
+        int64_t row = deposit_row(self->deposit, layer);
         if (row < 0)
             continue;
-        SZG_TRY(distinct_numbers(context, self->layers.group[place], "head", &count, &heads));
-        szg_memory_free(heads);
         fputs(said++ ? "; " : "deposit index ", stream);
         say_index(stream, *self->deposit, row, layer);
-        if (count == even || count == 0)
+        if (rows_real(*self->deposit, row, "null_index") == expected)
             continue;
-        even = count;
-        fputs(", an even share is ", stream);
-        print_real(stream, 1 / (double)count);
+        expected = rows_real(*self->deposit, row, "null_index");
+        if (!isfinite(expected))
+            continue;
+        fputs(", where exchangeable drops give ", stream);
+        print_real(stream, expected);
     }
     fputs(said ? "; " : "", stream);
-    return SZG_OK;
 }
 
 static void say_whole(FILE *stream, const ablated *self) {
@@ -94,7 +105,7 @@ static szg_status print_caption(szg_context *context, FILE *stream, const ablate
     int64_t seeds;
     double *seed;
     say_whole(stream, self);
-    SZG_TRY(say_layers(context, stream, self));
+    say_layers(stream, self);
     SZG_TRY(distinct_numbers(context, self->of, "seed", &seeds, &seed));
     szg_memory_free(seed);
     fprintf(stream, "%" PRId64 " seed%s%s", seeds, seeds == 1 ? "" : "s",

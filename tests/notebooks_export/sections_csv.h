@@ -118,8 +118,9 @@ static inline const char *shown(double value, char out[32]) {
     "run:t,encoding:t,task:t,seed:i,layer:i,head:i,accuracy:r,drop:r,label_ceiling:r,"             \
     "experiment:t,method:t,note:t"
 #define DEPOSIT                                                                                    \
-    "run:t,encoding:t,task:t,seed:i,layer:i,runs:i,worst_head:i,total_drop:r,index:r,index_low:r," \
-    "index_high:r,experiment:t,method:t,note:t"
+    "run:t,encoding:t,task:t,seed:i,layer:i,runs:i,worst_head:i,total_drop:r,largest_drop:r,"      \
+    "index:r,null_index:r,index_least:r,index_greatest:r,index_t_low:r,index_t_high:r,"            \
+    "experiment:t,method:t,note:t"
 #define CONTRACTION                                                                                \
     "run:t,encoding:t,task:t,seed:i,source:t,step:i,layer:i,head:i,probe:t,n:i,content_kind:t,"    \
     "width_ratio:r,norm_ratio:r,nuclear_ratio:r,majorised:i,margin:r,toeplitzness_content:r,"      \

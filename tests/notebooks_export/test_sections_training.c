@@ -130,19 +130,26 @@ START_TEST(ablation_shows_heads_and_deposit) {
             }
     write_csv("rep", "reproduce", "ablation", end_csv(&csv), "deposit",
               DEPOSIT "\n"
-                      "text,mla,count,,0,2,,,0.999,,,text,values,\n"
-                      "r0,mla,count,0,0,1,3,,0.111,,,text,output,\n"
-                      "text,mla,count,,0,2,,0.4,0.684,0.5,0.75,text,output,\n"
-                      "r0,mla,count,0,1,1,2,,0.333,,,text,output,\n"
-                      "r0,mla,count,0,1,1,2,,0.999,,,text,values,\n");
+                      "text,mla,count,,0,2,,,,0.999,,,,,,text,values,\n"
+                      "r0,mla,count,0,0,1,3,,0.03,0.111,0.521,,,,,text,output,\n"
+                      "text,mla,count,,0,2,,0.4,0.2,0.684,0.521,0.5,0.75,-0.91,2.28,text,output,\n"
+                      "r0,mla,count,0,1,1,2,,0.07,0.333,0.521,,,,,text,output,\n"
+                      "r1,mla,count,1,1,1,2,,,0.444,0.521,,,,,text,output,\n"
+                      "r0,mla,count,0,1,1,2,,,0.999,,,,,,text,values,\n");
     char *text = section_of(folder, "ablation");
-    ck_assert_int_eq(occurrences(text, "<figure "), 1);
+    ck_assert_int_eq(occurrences(text, "<figure "), 2);
     /* two violins, their points, the points of whole layers, the rule */
     ck_assert_int_eq(marks_of(text, "ablation", 1), 2 + 2 * 4 * 2 + 2 * 2 + 1);
+    /* a point a run and layer that has both numbers, and the rule of the null */
+    ck_assert_int_eq(marks_of(text, "ablation", 2), 2 + 1);
+    ck_says(text, "layer 0, seed 0, head 3: index 0.111, drop 0.03");
+    ck_says(text, "layer 1, seed 0, head 2: index 0.333, drop 0.07");
+    ck_says(text, "expected of exchangeable drops");
     ck_says(text, "With every head the accuracy is %s on average (0.9 to 0.92)",
             shown((whole_of(0) + whole_of(1)) / 2, whole));
-    ck_says(text, "deposit index 0.684 [0.5, 0.75] in layer 0, of drops that sum to 0.4, an even "
-                  "share is 0.25; 0.333 in layer 1 (head 2); 2 seeds");
+    ck_says(text, "deposit index 0.684 [0.5, 0.75], by t [-0.91, 2.28] in layer 0, a drop of 0.2, "
+                  "of drops that sum to 0.4, where exchangeable drops give 0.521; 0.333 in layer 1 "
+                  "(head 2), a drop of 0.07; 2 seeds");
     ck_says(text, "layer 1, head 2, seed 1: accuracy 0.75, drop 0.17");
     ck_says(text, "4 rows of heads carry a note");
     ck_assert_ptr_null(strstr(text, "0.999"));

@@ -76,7 +76,7 @@ static szg_deposit deposit_of(int64_t heads, const double *drops, int64_t layer)
     szg_deposit deposit;
     open_run(heads, drops, &run);
     const szg_ablation *runs[] = {&run};
-    ck_szg_ok(szg_ablation_deposit(test_context(), runs, 1, layer, 0, &deposit));
+    ck_szg_ok(szg_ablation_deposit(test_context(), runs, 1, layer, &deposit));
     szg_ablation_close(&run);
     return deposit;
 }
@@ -95,9 +95,11 @@ START_TEST(one_run_has_closed_forms) {
     szg_deposit mixed = deposit_of(4, (double[]){.1, -.2, .3, 0}, 1);
     ck_close(mixed.index, .75, bound); /* the gain of head 1 counts as 0 */
     ck_close(mixed.gini, plain_gini(4, (double[]){.1, 0, .3, 0}), bound);
+    ck_close(mixed.largest, .3, bound);
     ck_assert_int_eq(mixed.runs, 1);
-    ck_assert(isnan(one.index_low) && isnan(one.index_high));
-    ck_assert(isnan(one.gini_low) && isnan(one.gini_high));
+    ck_assert(isnan(mixed.index_spread.least) && isnan(mixed.index_spread.high));
+    ck_assert(isnan(mixed.gini_spread.greatest) && isnan(mixed.gini_spread.low));
+    ck_assert(isnan(mixed.coverage));
 }
 END_TEST
 
@@ -111,69 +113,103 @@ START_TEST(no_drop_has_no_index) {
 }
 END_TEST
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* ---- Seeds ---- */
+
+/* Simpson's rule on 2000 intervals. */
+typedef double integrand(double x, double n);
+static double simpson(integrand *f, double n, double low, double high) {
+    enum { INTERVALS = 2000 };
+    double h = (high - low) / INTERVALS, sum = f(low, n) + f(high, n);
+    for (int i = 1; i < INTERVALS; i++)
+        sum += (i % 2 ? 4 : 2) * f(low + i * h, n);
+    return sum * h / 3;
 }
 
-/* All count^count resamples, each as likely as any other: their means, ascending. */
-static int64_t enumerate(int64_t count, const double *values, double *means) {
-    int64_t resamples = 1;
-    for (int64_t i = 0; i < count; i++)
-        resamples *= count;
-    for (int64_t code = 0; code < resamples; code++) {
-        int64_t rest = code;
-        means[code] = 0;
-        for (int64_t i = 0; i < count; i++, rest /= count)
-            means[code] += values[rest % count] / (double)count;
+/* Student's density under x = sqrt(n) tan(angle): cos^(n - 1) times a constant. */
+static double student_density(double angle, double n) {
+    return exp(lgamma((n + 1) / 2) - lgamma(n / 2)) / sqrt(acos(-1)) * pow(cos(angle), n - 1);
+}
+
+START_TEST(student_quantiles_hold_the_integral) {
+    /* Student 1908; Abramowitz and Stegun, table 26.10 */
+    static const double published[] = {12.706, 4.303, 3.182, 2.776, 2.571};
+    for (int64_t n = 1; n <= 40; n++) {
+        double t = szg_student_quantile(n);
+        if (n <= 5)
+            ck_close(t, published[n - 1], .0005);
+        /* h = 8e-4 of a function whose fourth derivative is below 3 n^2 times 4: h^4 / 180 of it.
+         */
+        ck_close(simpson(student_density, (double)n, 0, atan(t / sqrt((double)n))), .475, 1e-10);
     }
-    qsort(means, (size_t)resamples, sizeof *means, ascending);
-    return resamples;
+    ck_close(szg_student_quantile(100000), 1.959964, 5e-5); /* the normal's, and 2.4 / n above it */
+    ck_assert(isnan(szg_student_quantile(0)));
+}
+END_TEST
+
+/* 1 - (1 - e^-x)^n, the chance that the largest of n exponential drops exceeds x. */
+static double some_exceeds(double x, double n) {
+    return 1 - pow(1 - exp(-x), n);
 }
 
-static double quantile(int64_t count, const double *sorted, double part) {
-    int64_t index = (int64_t)ceil(part * (double)count) - 1;
-    return sorted[index < 0 ? 0 : index >= count ? count - 1 : index];
+START_TEST(the_null_is_the_largest_of_exponential_drops) {
+    ck_close(szg_deposit_null(4), 25. / 48, 0x1p-52);
+    ck_close(szg_deposit_null(1), 1, 0);
+    /* Shares of independent exponentials do not depend on their sum, whose mean is n: the mean of
+     * the largest share is that of the largest over n. Beyond 60 stand n e^-60, and h = 0.03. */
+    for (int64_t n = 1; n <= 16; n++)
+        ck_close(szg_deposit_null(n), simpson(some_exceeds, (double)n, 0, 60) / (double)n, 1e-5);
+    ck_assert(isnan(szg_deposit_null(0)));
+}
+END_TEST
+
+/* Of 2^count equally likely ways in which values lie below or above their median: how many have
+ * values on both sides. */
+static double both_sides(int64_t count) {
+    int64_t ways = (int64_t)1 << count, both = 0;
+    for (int64_t way = 0; way < ways; way++)
+        both += way != 0 && way != ways - 1;
+    return (double)both / (double)ways;
 }
 
 /* Runs whose index is known: head 0 loses share, head 1 the rest. */
-static void check_interval(int64_t count, const double *shares, uint64_t seed) {
+static void check_spread(int64_t count, const double *shares, double quantile) {
     szg_ablation run[4];
     const szg_ablation *runs[4];
-    double gini[4], means[256];
+    double mean = 0, squares = 0, largest = 0, tiny = 1e-12;
     for (int64_t r = 0; r < count; r++) {
-        double drops[] = {shares[r] * .5, (1 - shares[r]) * .5};
-        open_run(2, drops, &run[r]);
-        gini[r] = plain_gini(2, drops);
+        open_run(2, (double[]){shares[r] * .5, (1 - shares[r]) * .5}, &run[r]);
         runs[r] = &run[r];
-    }
-    szg_deposit deposit;
-    ck_szg_ok(szg_ablation_deposit(test_context(), runs, count, 1, seed, &deposit));
-    /* The share of resamples below a value is off by six standard errors at most. */
-    double off = 6 * sqrt(.025 * .975 / SZG_DEPOSIT_RESAMPLES), tiny = 1e-12, mean = 0;
-    int64_t all = enumerate(count, shares, means);
-    ck_assert(deposit.index_low >= quantile(all, means, .025 - off) - tiny);
-    ck_assert(deposit.index_low <= quantile(all, means, .025 + off) + tiny);
-    ck_assert(deposit.index_high >= quantile(all, means, .975 - off) - tiny);
-    ck_assert(deposit.index_high <= quantile(all, means, .975 + off) + tiny);
-    for (int64_t r = 0; r < count; r++)
         mean += shares[r] / (double)count;
+        largest += shares[r] * .5 / (double)count;
+    }
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t other = 0; other < r; other++)
+            squares += (shares[r] - shares[other]) * (shares[r] - shares[other]);
+    double n = (double)count, reach = quantile * sqrt(squares / (n * (n - 1))) / sqrt(n);
+    szg_deposit deposit;
+    ck_szg_ok(szg_ablation_deposit(test_context(), runs, count, 1, &deposit));
     ck_close(deposit.index, mean, tiny);
-    all = enumerate(count, gini, means);
-    ck_assert(deposit.gini_low >= quantile(all, means, .025 - off) - tiny);
-    ck_assert(deposit.gini_low <= quantile(all, means, .025 + off) + tiny);
+    ck_close(deposit.largest, largest, tiny);
+    ck_close(deposit.index_spread.least, shares[0], tiny);
+    ck_close(deposit.index_spread.greatest, shares[count - 1], tiny);
+    /* the quantiles of the table have three digits after the point */
+    ck_close(deposit.index_spread.low, mean - reach, .0005 / quantile * reach + tiny);
+    ck_close(deposit.index_spread.high, mean + reach, .0005 / quantile * reach + tiny);
+    /* of two heads the Gini coefficient is the index less 1/2 */
+    ck_close(deposit.gini_spread.least, shares[0] - .5, tiny);
+    ck_close(deposit.gini_spread.high, deposit.index_spread.high - .5, tiny);
+    ck_close(deposit.coverage, both_sides(count), 0);
+    ck_close(deposit.null_index, .75, 0);
     ck_assert_int_eq(deposit.runs, count);
     ck_assert_int_eq(deposit.worst_head, -1);
     for (int64_t r = 0; r < count; r++)
         szg_ablation_close(&run[r]);
 }
 
-START_TEST(intervals_are_those_of_all_resamples) {
-    for (uint64_t seed = 0; seed < 20; seed++) {
-        check_interval(2, (double[]){.6, .9}, seed);
-        check_interval(3, (double[]){.55, .7, .95}, seed);
-        check_interval(4, (double[]){.5, .6, .8, .97}, seed);
-    }
+START_TEST(seeds_spread_from_least_to_greatest) {
+    check_spread(2, (double[]){.6, .9}, 12.706);
+    check_spread(3, (double[]){.55, .7, .95}, 4.303);
+    check_spread(4, (double[]){.5, .6, .8, .97}, 3.182);
 }
 END_TEST
 
@@ -184,21 +220,21 @@ START_TEST(a_run_without_drop_is_left_out) {
     open_run(2, (double[]){.1, .1}, &c);
     const szg_ablation *runs[] = {&a, &b, &c};
     szg_deposit deposit;
-    ck_szg_ok(szg_ablation_deposit(test_context(), runs, 3, 1, 0, &deposit));
+    ck_szg_ok(szg_ablation_deposit(test_context(), runs, 3, 1, &deposit));
     ck_assert_int_eq(deposit.runs, 2);
     ck_close(deposit.index, (.8 + .5) / 2, 1e-14);
     ck_close(deposit.total, (.5 + 0 + .2) / 3, 1e-14);
-    ck_assert(deposit.index_low >= .5 - 1e-14 && deposit.index_high <= .8 + 1e-14);
-    ck_survives_failed_allocations(0,
-                                   szg_ablation_deposit(test_context(), runs, 3, 1, 0, &deposit));
+    ck_close(deposit.index_spread.least, .5, 1e-14);
+    ck_close(deposit.index_spread.greatest, .8, 1e-14);
+    ck_close(deposit.coverage, .5, 0); /* of the two runs that have a drop */
+    ck_survives_failed_allocations(0, szg_ablation_deposit(test_context(), runs, 3, 1, &deposit));
     ck_szg_fails(SZG_EINVAL, "outside 0 .. 1",
-                 szg_ablation_deposit(test_context(), runs, 3, 2, 0, &deposit));
-    ck_szg_fails(SZG_EINVAL, "no runs",
-                 szg_ablation_deposit(test_context(), runs, 0, 0, 0, &deposit));
+                 szg_ablation_deposit(test_context(), runs, 3, 2, &deposit));
+    ck_szg_fails(SZG_EINVAL, "no runs", szg_ablation_deposit(test_context(), runs, 0, 0, &deposit));
     szg_ablation_close(&c);
     open_run(1, (double[]){.1}, &c);
     ck_szg_fails(SZG_EINVAL, "one shape",
-                 szg_ablation_deposit(test_context(), runs, 3, 1, 0, &deposit));
+                 szg_ablation_deposit(test_context(), runs, 3, 1, &deposit));
     szg_ablation_close(&a);
     szg_ablation_close(&b);
     szg_ablation_close(&c);
@@ -259,20 +295,26 @@ START_TEST(deposit_tables_end_with_the_mean) {
     szg_run_key keys[] = {{"a", "rope", "distance", 1}, {"b", "rope", "distance", 2}};
     szg_table *table;
     ck_szg_ok(szg_deposit_table_open(test_context(), &table));
-    ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both", 0));
+    ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both"));
     ck_assert_int_eq(szg_table_rows(table), 6); /* two runs and their mean, two layers */
     ck_close(cell(table, 1, "index"), .8, 1e-14);
     ck_assert(cell(table, 1, "worst_head") == 0 && cell(table, 3, "seed") == 2);
-    ck_assert(empty(table, 1, "index_low") && empty(table, 1, "gini_high"));
+    ck_assert(empty(table, 1, "index_least") && empty(table, 1, "gini_t_high"));
     ck_assert(empty(table, 0, "index") && !empty(table, 0, "total_drop"));
     ck_assert_ptr_nonnull(strstr(note(table, 1), "no interval"));
     ck_assert_ptr_nonnull(strstr(note(table, 0), "no head's loss"));
     ck_assert_str_eq(szg_table_get_text(table, 5, 0), "both");
     ck_assert(empty(table, 5, "seed") && empty(table, 5, "worst_head"));
     ck_close(cell(table, 5, "index"), .65, 1e-14);
-    ck_close(cell(table, 5, "index_low"), .5, 1e-14);
-    ck_close(cell(table, 5, "index_high"), .8, 1e-14);
-    ck_assert_ptr_nonnull(strstr(note(table, 5), "10000 resamples"));
+    ck_close(cell(table, 5, "index_least"), .5, 1e-14);
+    ck_close(cell(table, 5, "index_greatest"), .8, 1e-14);
+    ck_close(cell(table, 5, "index_t_low"), .65 - 12.706 * .15, 1e-4);
+    ck_close(cell(table, 5, "index_t_high"), .65 + 12.706 * .15, 1e-4);
+    ck_close(cell(table, 1, "largest_drop"), .4, 1e-14);
+    ck_close(cell(table, 5, "largest_drop"), .25, 1e-14);
+    ck_close(cell(table, 0, "null_index"), .75, 0);
+    ck_close(cell(table, 5, "range_coverage"), .5, 0);
+    ck_assert_ptr_nonnull(strstr(note(table, 5), "with a chance of 50%"));
     szg_table_close(&table);
     szg_ablation_close(&a);
     szg_ablation_close(&b);
@@ -284,7 +326,9 @@ TEST_FILE("deposit") {
     test_add(suite, "gini mean difference", gini_is_the_mean_difference);
     test_add(suite, "one run", one_run_has_closed_forms);
     test_add(suite, "no drop", no_drop_has_no_index);
-    test_add(suite, "bootstrap", intervals_are_those_of_all_resamples);
+    test_add(suite, "student", student_quantiles_hold_the_integral);
+    test_add(suite, "null", the_null_is_the_largest_of_exponential_drops);
+    test_add(suite, "spread", seeds_spread_from_least_to_greatest);
     test_add(suite, "left out", a_run_without_drop_is_left_out);
     test_add(suite, "ablation table", tables_have_a_row_a_head_and_one_for_all);
     test_add(suite, "deposit table", deposit_tables_end_with_the_mean);
