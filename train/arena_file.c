@@ -86,11 +86,16 @@ szg_status szg_arena_write(szg_context *context, const szg_model *model, const c
     return status;
 }
 
+/* The released code keeps its position rows as [1, length, width]. */
 static bool same_shape(const szg_tensor *tensor, const szg_parameter *parameter) {
-    if (tensor->dims != parameter->dims)
+    int dims = parameter->dims;
+    const int64_t *shape = tensor->shape;
+    if (tensor->dims == dims + 1 && shape[0] == 1 && strcmp(parameter->name, "pos_embed") == 0)
+        shape++;
+    else if (tensor->dims != dims)
         return false;
-    for (int i = 0; i < parameter->dims; i++)
-        if (tensor->shape[i] != parameter->shape[i])
+    for (int i = 0; i < dims; i++)
+        if (shape[i] != parameter->shape[i])
             return false;
     return true;
 }
@@ -184,16 +189,45 @@ static bool belongs(const szg_model *model, const char *name, const arena_part *
     return false;
 }
 
+/* What the released code's layers keep besides parameters: layers.L.rope.inv_freq, .cos, .sin. The
+ * encoding makes such numbers anew. */
+static bool is_buffer(const szg_model *model, const char *name) {
+    static const char *const buffers[] = {"inv_freq", "cos", "sin"};
+    const szg_model_config *c = &model->config.model;
+    if (!(szg_encoding_attaches(model->encoding) & SZG_ATTACH_ROTARY))
+        return false;
+    for (int64_t layer = 0; layer < c->layers; layer++)
+        for (int i = 0; i < 3; i++) {
+            char own[ARENA_NAME];
+            snprintf(own, sizeof own, "layers.%" PRId64 ".rope.%s", layer, buffers[i]);
+            if (strcmp(name, own) == 0)
+                return true;
+        }
+    return false;
+}
+
 static szg_status check_extra(szg_context *context, const szg_model *model,
                               const szg_safetensors *file, const arena_part *parts, int64_t count) {
+    const char *buffer = NULL;
+    int64_t buffers = 0;
     for (int64_t i = 0; i < szg_safetensors_count(file); i++) {
         const char *name = szg_safetensors_tensor(file, i)->name;
-        if (!belongs(model, name, parts, count))
+        if (belongs(model, name, parts, count))
+            continue;
+        if (*parts->prefix || !is_buffer(model, name))
             return szg_fail(context, SZG_EDATA,
                             "tensor %.100s has no place in the model that the configuration "
                             "describes: check encoding, layers and the other switches of `model`",
                             name);
+        buffer = name;
+        buffers++;
     }
+    if (buffers > 0)
+        szg_say(context, SZG_NOTE,
+                "%" PRId64 " tensor%s that the released code keeps for its rotation (%.100s) %s "
+                "skipped: model.encoding=%.80s makes the numbers anew",
+                buffers, buffers == 1 ? "" : "s", buffer, buffers == 1 ? "is" : "are",
+                model->config.model.encoding);
     return SZG_OK;
 }
 

@@ -221,6 +221,84 @@ START_TEST(an_extra_tensor_is_named) {
 }
 END_TEST
 
+static void keep_note(void *user, szg_severity severity, const char *text) {
+    if (severity == SZG_NOTE)
+        snprintf(user, 512, "%s", text);
+}
+
+/* What the released modules keep besides parameters is no other model. */
+START_TEST(buffers_of_the_released_code_are_skipped) {
+    static const char *const names[] = {"layers.0.rope.inv_freq", "layers.1.rope.cos",
+                                        "layers.0.rope.sin"};
+    const int64_t shape[] = {2};
+    const float numbers[] = {1, .01F};
+    char said[512] = "";
+    szg_context_options options = {.threads = 1, .message = keep_note, .user = said};
+    szg_context *context;
+    saved self = save_model(NULL);
+    parts file = open_parts(self.path);
+    szg_train_config *config = new_tiny(NULL), *still = new_tiny("model.encoding=nope");
+    szg_tensor *tensors;
+    szg_model *model;
+    ck_szg_ok(szg_memory_alloc(test_context(), file.count + 3, sizeof *tensors, &tensors));
+    memcpy(tensors, file.tensor, (size_t)file.count * sizeof *tensors);
+    for (int i = 0; i < 3; i++)
+        tensors[file.count + i] = (szg_tensor){.name = names[i],
+                                               .dtype = SZG_DTYPE_F32,
+                                               .dims = 1,
+                                               .shape = shape,
+                                               .data = (const unsigned char *)numbers};
+    ck_szg_ok(
+        szg_safetensors_write(test_context(), self.changed, tensors, file.count + 3, NULL, 0));
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    ck_assert_int_eq(szg_model_load(context, self.changed, config, &model), SZG_OK);
+    ck_same_numbers(self.model, model);
+    ck_assert_msg(strstr(said, "3 tensors") && strstr(said, "rope"), "%s", said);
+    szg_model_close(context, &model);
+    szg_context_close(&context);
+    ck_szg_fails(SZG_EDATA, "rope.inv_freq has no place", load(self.changed, still));
+    tensors[file.count].name = "layers.9.rope.inv_freq"; /* a layer that the model does not have */
+    ck_szg_ok(
+        szg_safetensors_write(test_context(), self.changed, tensors, file.count + 3, NULL, 0));
+    ck_szg_fails(SZG_EDATA, "layers.9.rope.inv_freq has no place", load(self.changed, config));
+    szg_memory_free(tensors);
+    szg_memory_free(config);
+    szg_memory_free(still);
+    close_parts(&file);
+    close_saved(&self);
+}
+END_TEST
+
+START_TEST(position_rows_may_lead_with_a_one) {
+    saved self = save_model("model.extra_position_table=true");
+    szg_train_config *config = new_tiny("model.extra_position_table=true");
+    parts file = open_parts(self.path);
+    szg_tensor *rows = part_named(&file, "pos_embed"),
+               *weight = part_named(&file, "layers.0.q_linear.weight");
+    const int64_t led[] = {1, rows->shape[0], rows->shape[1]}, twice[] = {2, led[1] / 2, led[2]};
+    const int64_t other[] = {1, weight->shape[0], weight->shape[1]}, *own = weight->shape;
+    szg_model *model;
+    rows->dims = 3;
+    rows->shape = led;
+    write_parts(&file, self.changed);
+    ck_szg_ok(szg_model_load(test_context(), self.changed, config, &model));
+    ck_same_numbers(self.model, model);
+    szg_model_close(test_context(), &model);
+    rows->shape = twice;
+    write_parts(&file, self.changed);
+    ck_szg_fails(SZG_EDATA, "pos_embed has shape [2,", load(self.changed, config));
+    rows->shape = led;
+    weight->dims = 3; /* of no other tensor */
+    weight->shape = other;
+    write_parts(&file, self.changed);
+    ck_szg_fails(SZG_EDATA, "q_linear.weight has shape [1,", load(self.changed, config));
+    weight->shape = own;
+    szg_memory_free(config);
+    close_parts(&file);
+    close_saved(&self);
+}
+END_TEST
+
 START_TEST(a_wrong_shape_is_told) {
     saved self = save_model(NULL);
     szg_train_config *config = new_tiny(NULL), *wide = new_tiny("model.hidden=16");
@@ -338,6 +416,9 @@ TEST_FILE("checkpoint") {
              files_without_our_metadata_need_a_configuration);
     test_add(suite, "a_missing_tensor_is_named", a_missing_tensor_is_named);
     test_add(suite, "an_extra_tensor_is_named", an_extra_tensor_is_named);
+    test_add(suite, "buffers_of_the_released_code_are_skipped",
+             buffers_of_the_released_code_are_skipped);
+    test_add(suite, "position_rows_may_lead_with_a_one", position_rows_may_lead_with_a_one);
     test_add(suite, "a_wrong_shape_is_told", a_wrong_shape_is_told);
     test_add(suite, "numbers_that_are_not_finite_are_refused",
              numbers_that_are_not_finite_are_refused);
