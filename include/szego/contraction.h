@@ -23,7 +23,9 @@ typedef struct szg_contraction {
 void szg_contraction_close(szg_contraction *contraction);
 
 /* From factored matrices of one order, or from dense n x n ones (kept as they are). `options` may
- * be NULL. SZG_EINVAL: orders that differ; errors of szg_report_factored and szg_report_dense. */
+ * be NULL. sigma_min and condition of dense ones are NaN, with a note, where the least singular
+ * value lies within rounding, n eps sigma_max (eps: options->precision, or 2^-52 where that is
+ * larger). SZG_EINVAL: orders that differ; errors of szg_report_factored and szg_report_dense. */
 SZG_CHECK_RESULT szg_status szg_contraction_of_factored(szg_context *context,
                                                         const szg_factored *content,
                                                         const szg_factored *coupled,

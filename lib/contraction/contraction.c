@@ -89,6 +89,20 @@ done:
     return status;
 }
 
+/* Where the matrix has fewer dimensions than order, its least computed singular value is rounding.
+ */
+static void drop_noise(double precision, szg_matrix_report *report) {
+    szg_summary *summary = &report->summary;
+    double error = (double)summary->n * fmax(precision, 0x1p-52) * summary->sigma_max;
+    if (!(summary->sigma_max > 0) || !(summary->sigma_min <= error))
+        return;
+    summary->sigma_min = summary->condition = NAN;
+    report_note(report,
+                "sigma_min and condition are left empty: the least singular value lies within "
+                "rounding, n eps sigma_max = %.2g",
+                error);
+}
+
 static szg_status finish(szg_context *context, szg_status status, int64_t n, double precision,
                          szg_contraction *out) {
     out->n = n;
@@ -123,6 +137,10 @@ szg_status szg_contraction_of_dense(szg_context *context, int64_t n, const doubl
         szg_report_dense(context, n, content, ldcontent, "content", &own, &out->content);
     if (status == SZG_OK)
         status = szg_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled);
+    if (status == SZG_OK) {
+        drop_noise(own.precision, &out->content);
+        drop_noise(own.precision, &out->coupled);
+    }
     return finish(context, status, n, own.precision, out);
 }
 
@@ -143,7 +161,9 @@ szg_status szg_contraction_of_coupled(szg_context *context, int64_t n, const dou
                                       szg_contraction *out) {
     *out = (szg_contraction){.n = n, .ratios = {.width = NAN, .norm = NAN, .nuclear = NAN}};
     szg_report_options own = compared(options);
-    return szg_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled);
+    SZG_TRY(szg_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled));
+    drop_noise(own.precision, &out->coupled);
+    return SZG_OK;
 }
 
 const char *szg_contraction_content_kind(const szg_encoding *encoding) {

@@ -525,6 +525,47 @@ done:
     return status;
 }
 
+/* Entries of q k^T with d dimensions of numbers within 1, rounded to single precision as a
+ * decoder's logits are; d = n: with 2 n^2 added on the diagonal, twice the sum of a row at least,
+ * so that no singular value is below n^2 (Gershgorin, of the Hermitian part). */
+static double *rounded_logits(int64_t n, int64_t d, uint32_t trial) {
+    double *q = new_test_reals(0x4345, trial, n * d), *k = new_test_reals(0x4346, trial, n * d),
+           *out;
+    ck_szg_ok(szg_memory_alloc(test_context(), n * n, sizeof *out, &out));
+    for (int64_t at = 0; at < n * n; at++) {
+        double sum = d == n && at / n == at % n ? 2 * (double)(n * n) : 0;
+        for (int64_t t = 0; t < d; t++)
+            sum += tanh(q[at / n * d + t]) * tanh(k[at % n * d + t]);
+        out[at] = (float)sum;
+    }
+    szg_memory_free(q);
+    szg_memory_free(k);
+    return out;
+}
+
+/* Beyond the rank singular values are rounding: no number, and a note says why. */
+START_TEST(rounding_is_no_least_singular_value) {
+    enum { N = 24, RANK = 8 };
+    szg_report_options single = {.no_symbol = true, .precision = 0x1p-24};
+    for (uint32_t trial = 0; trial < test_trials(10); trial++) {
+        double *low = rounded_logits(N, RANK, trial), *full = rounded_logits(N, N, trial);
+        szg_contraction c;
+        ck_szg_ok(szg_contraction_of_dense(test_context(), N, low, N, full, N, &single, &c));
+        ck_assert(isnan(c.content.summary.sigma_min) && isnan(c.content.summary.condition));
+        ck_assert_msg(strstr(c.content.note, "sigma_min and condition are left empty") != NULL,
+                      "%s", c.content.note);
+        ck_assert(c.coupled.summary.sigma_min > .999 * N * N && c.coupled.summary.condition >= 1);
+        ck_assert_ptr_null(strstr(c.coupled.note, "left empty"));
+        szg_contraction_close(&c);
+        ck_szg_ok(szg_contraction_of_coupled(test_context(), N, low, N, &single, &c));
+        ck_assert(isnan(c.coupled.summary.sigma_min) && isnan(c.coupled.summary.condition));
+        szg_contraction_close(&c);
+        szg_memory_free(low);
+        szg_memory_free(full);
+    }
+}
+END_TEST
+
 START_TEST(allocation_failures) {
     static const char *const cases[][2] = {{"rope:dim=4", "gaussian"},
                                            {"rope:dim=4", "gaussian:weights=identity"},
@@ -548,6 +589,7 @@ TEST_FILE("contraction") {
     test_add(suite, "nilpotent_content", nilpotent_content);
     test_add(suite, "no_correlation_matrix", no_correlation_matrix);
     test_add(suite, "rounded_entries", rounded_entries);
+    test_add(suite, "rounding_is_no_least_singular_value", rounding_is_no_least_singular_value);
     test_add(suite, "content_kinds", content_kinds);
     test_add(suite, "ends_of_large_logits", ends_of_large_logits);
     test_add(suite, "columns", columns);
