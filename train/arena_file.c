@@ -3,12 +3,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
+#include <szego/file.h>
 #include <szego/memory.h>
 #include "arena_file.h"
 #include "model_private.h"
 
-enum { CHUNK = 1 << 16 };
+enum { CHUNK = 1 << 16, MOST_PAIRS = 8 };
 
 /* The tensors of one arena on the host, in front of those of the next. */
 typedef struct file_tensors {
@@ -54,7 +56,8 @@ static void describe_arena(const szg_model *model, const arena_part *part, int64
                                  .dtype = real_size == 8 ? SZG_DTYPE_F64 : SZG_DTYPE_F32,
                                  .dims = parameter->dims,
                                  .shape = parameter->shape,
-                                 .data = bytes + parameter->offset * real_size};
+                                 .data = bytes + parameter->offset * real_size,
+                                 .bytes = parameter->count * real_size};
     }
 }
 
@@ -74,16 +77,97 @@ static szg_status collect(szg_context *context, const szg_model *model, const ar
     return SZG_OK;
 }
 
+/* ---- The checksum ---- */
+
+static const char checksum_key[] = "crc32";
+
+static uint32_t add_bytes(uint32_t check, const void *data, int64_t bytes) {
+    return (uint32_t)crc32_z(check, data, (size_t)bytes);
+}
+
+static uint32_t add_text(uint32_t check, const char *text) {
+    return add_bytes(check, text, (int64_t)strlen(text) + 1);
+}
+
+/* Of name, type, shape and numbers, by zlib's CRC-32. Those of all tensors are summed, so that
+ * their order does not matter. */
+static szg_status check_of(szg_context *context, const szg_tensor *tensor, uint32_t *out) {
+    unsigned char block[1 << 14];
+    int32_t type = tensor->dtype;
+    uint32_t check = add_bytes(add_text(0, tensor->name), &type, sizeof type);
+    check = add_bytes(check, tensor->shape, tensor->dims * (int64_t)sizeof *tensor->shape);
+    if (tensor->data)
+        check = add_bytes(check, tensor->data, tensor->bytes);
+    for (int64_t at = 0; !tensor->data && at < tensor->bytes;) {
+        int64_t left = tensor->bytes - at,
+                count = left < (int64_t)sizeof block ? left : (int64_t)sizeof block;
+        SZG_TRY(szg_source_read(context, tensor->source, tensor->offset + at, count, block));
+        check = add_bytes(check, block, count);
+        at += count;
+    }
+    *out = check;
+    return SZG_OK;
+}
+
+static szg_status write_tensors(szg_context *context, const char *path, const file_tensors *tensors,
+                                const char *const *metadata, int64_t pairs, bool checked) {
+    const char *all[2 * MOST_PAIRS];
+    char text[16];
+    uint32_t check = 0;
+    if (pairs + checked > MOST_PAIRS)
+        return szg_fail(context, SZG_EINTERNAL, "%s: %" PRId64 " pairs of metadata", path, pairs);
+    for (int64_t i = 0; i < 2 * pairs; i++)
+        check = add_text(check, all[i] = metadata[i]);
+    for (int64_t i = 0; checked && i < tensors->tensors; i++) {
+        uint32_t own;
+        SZG_TRY(check_of(context, &tensors->tensor[i], &own));
+        check += own;
+    }
+    snprintf(text, sizeof text, "%08" PRIx32, check);
+    if (checked) {
+        all[2 * pairs] = checksum_key;
+        all[2 * pairs + 1] = text;
+    }
+    return szg_safetensors_write(context, path, tensors->tensor, tensors->tensors, all,
+                                 pairs + checked);
+}
+
 szg_status szg_arena_write(szg_context *context, const szg_model *model, const char *path,
                            const arena_part *parts, int64_t count, const char *const *metadata,
-                           int64_t pairs) {
+                           int64_t pairs, bool checked) {
     file_tensors tensors = {0};
     szg_status status = collect(context, model, parts, count, &tensors);
     if (status == SZG_OK)
-        status =
-            szg_safetensors_write(context, path, tensors.tensor, tensors.tensors, metadata, pairs);
+        status = write_tensors(context, path, &tensors, metadata, pairs, checked);
     close_tensors(&tensors);
     return status;
+}
+
+szg_status szg_arena_check(szg_context *context, const szg_safetensors *file,
+                           const char *const *keys, int64_t count) {
+    const char *stored = szg_safetensors_metadata(file, checksum_key);
+    char text[16];
+    uint32_t check = 0;
+    if (!stored)
+        return szg_fail(context, SZG_EDATA,
+                        "has no checksum (an older szego wrote it): train anew in another folder, "
+                        "or go on with the version that wrote it");
+    for (int64_t i = 0; i < count; i++) {
+        const char *value = szg_safetensors_metadata(file, keys[i]);
+        check = add_text(add_text(check, keys[i]), value ? value : "");
+    }
+    for (int64_t i = 0; i < szg_safetensors_count(file); i++) {
+        uint32_t own;
+        SZG_TRY(check_of(context, szg_safetensors_tensor(file, i), &own));
+        check += own;
+    }
+    snprintf(text, sizeof text, "%08" PRIx32, check);
+    if (strcmp(stored, text) == 0)
+        return SZG_OK;
+    return szg_fail(context, SZG_EDATA,
+                    "is damaged: the checksum of its contents is %s, it names %.20s: bring back a "
+                    "copy, or train anew in another folder",
+                    text, stored);
 }
 
 /* The released code keeps its position rows as [1, length, width]. */

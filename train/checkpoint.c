@@ -33,7 +33,7 @@ szg_status szg_model_save(szg_context *context, const szg_model *model, const ch
                               classes,  "seed", seeds,    "step", steps};
     arena_part part = {.prefix = "", .arena = szg_model_arena(model)};
     szg_status status = szg_arena_write(context, model, path, &part, 1, metadata,
-                                        (int64_t)(sizeof metadata / sizeof *metadata / 2));
+                                        (int64_t)(sizeof metadata / sizeof *metadata / 2), false);
     szg_memory_free(config);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <szego/csv.h>
 #include <szego/memory.h>
@@ -42,18 +43,47 @@ static szg_status open_stream(szg_context *context, run_log *log) {
     return fail_errno(context, log, "cannot be written");
 }
 
-szg_status szg_log_cut(szg_context *context, run_log *log, int64_t keep) {
+/* The checksum of the first `bytes` bytes. */
+static szg_status read_check(szg_context *context, const run_log *log, int64_t bytes,
+                             uint32_t *out) {
+    unsigned char block[1 << 14];
+    *out = 0;
+    for (int64_t at = 0; at < bytes;) {
+        size_t wanted = bytes - at < (int64_t)sizeof block ? (size_t)(bytes - at) : sizeof block;
+        ssize_t got = pread(fileno(log->stream), block, wanted, at);
+        if (got <= 0)
+            return fail_errno(context, log, "cannot be read");
+        *out = (uint32_t)crc32_z(*out, block, (size_t)got);
+        at += got;
+    }
+    return SZG_OK;
+}
+
+static szg_status check_mark(szg_context *context, const run_log *log, log_mark keep) {
     struct stat info;
+    uint32_t check;
     if (fstat(fileno(log->stream), &info) != 0)
         return fail_errno(context, log, "cannot be read");
-    if (info.st_size < keep)
+    if (info.st_size < keep.bytes)
         return szg_fail(context, SZG_EDATA,
                         "%s has %" PRId64 " bytes, the checkpoint knows of %" PRId64
                         ": the log was changed; train anew in another folder",
-                        log->path, (int64_t)info.st_size, keep);
-    if (ftruncate(fileno(log->stream), keep) != 0 || fseeko(log->stream, keep, SEEK_SET) != 0)
+                        log->path, (int64_t)info.st_size, keep.bytes);
+    SZG_TRY(read_check(context, log, keep.bytes, &check));
+    if (check != keep.check)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: its first %" PRId64 " bytes are not those that the checkpoint knows "
+                        "of: the log was changed; bring it back, or train anew in another folder",
+                        log->path, keep.bytes);
+    return SZG_OK;
+}
+
+szg_status szg_log_cut(szg_context *context, run_log *log, log_mark keep) {
+    SZG_TRY(check_mark(context, log, keep));
+    if (ftruncate(fileno(log->stream), keep.bytes) != 0 ||
+        fseeko(log->stream, keep.bytes, SEEK_SET) != 0)
         return fail_errno(context, log, "cannot be cut");
-    log->bytes = keep;
+    log->mark = keep;
     return SZG_OK;
 }
 
@@ -80,11 +110,12 @@ szg_status szg_log_append(szg_context *context, run_log *log, const szg_table *t
     if (status != SZG_OK) {
         status = szg_fail_prefix(context, status, "%s", log->path);
     } else {
-        const char *rows = log->bytes > 0 ? strchr(text.text, '\n') + 1 : text.text;
+        const char *rows = log->mark.bytes > 0 ? strchr(text.text, '\n') + 1 : text.text;
         size_t size = (size_t)(text.text + text.length - rows);
         if (fwrite(rows, 1, size, log->stream) != size)
             status = fail_errno(context, log, "writing failed");
-        log->bytes += (int64_t)size;
+        log->mark.bytes += (int64_t)size;
+        log->mark.check = (uint32_t)crc32_z(log->mark.check, (const unsigned char *)rows, size);
     }
     szg_text_close(&text);
     return status;

@@ -2,9 +2,9 @@
  *
  * Order of writing: log rows are appended and flushed, then the state file is renamed into place,
  * then the weights. The state's renaming is the commit: it holds parameters, moments, progress and
- * the lengths of the logs. A kill before it leaves the former state, and the logs are cut back to
- * the lengths that it knows; a kill after it leaves at most weights that are older, which are
- * written again from the state. */
+ * the lengths and checksums of the logs. A kill before it leaves the former state, and the logs are
+ * cut back to the lengths that it knows; a kill after it leaves at most weights that are older,
+ * which are written again from the state. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ static szg_status report(run *self) {
 static szg_status write_checkpoint(run *self) {
     const trainer *parts = &self->trainer;
     const run_folder *folder = &self->folder;
-    SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log_bytes));
+    SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log));
     SZG_TRY(szg_state_save(self->context, folder->state, parts->model, parts->moment1,
                            parts->moment2, &self->identity, &self->progress));
     return szg_model_save(self->context, parts->model, folder->weights, self->options->seed,
@@ -345,7 +345,7 @@ static szg_status perform(run *self, szg_train_result *out) {
     self->limit = limit > 0 && limit < self->trainer.total ? limit : self->trainer.total;
     SZG_TRY(begin(self));
     SZG_TRY(run_folder_start(self->context, &self->folder, options->folder, options->config,
-                             self->progress.log_bytes));
+                             self->progress.log));
     if (self->folder.resumes) /* now that no other process is at work here */
         SZG_TRY(run_folder_repair(self->context, &self->folder, self->trainer.model, options->seed,
                                   self->progress.step));
@@ -355,7 +355,7 @@ static szg_status perform(run *self, szg_train_result *out) {
             evaluation_open(self->context, self->trainer.model, &options->data->test, &self->test));
     self->began = szg_context_seconds(self->context);
     SZG_TRY(train(self));
-    SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log_bytes));
+    SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log));
     *out = (szg_train_result){.steps = self->progress.step,
                               .epochs = self->progress.epochs,
                               .parameters = count_parameters(self->trainer.model),

@@ -128,15 +128,27 @@ static szg_status check_unchanged(szg_context *context, const run_folder *folder
                     path);
 }
 
+/* Times say nothing of the run's numbers: a file of them that was changed or removed stops no run.
+ */
+static szg_status cut_log(szg_context *context, run_folder *folder, int which, log_mark *mark) {
+    szg_status status = szg_log_cut(context, &folder->log[which], *mark);
+    if (status != SZG_EDATA || which != LOG_TIMING)
+        return status;
+    szg_say(context, SZG_WARNING, "%s is not what the checkpoint knows of: it begins anew",
+            folder->log[which].path);
+    *mark = (log_mark){0};
+    return szg_log_cut(context, &folder->log[which], *mark);
+}
+
 szg_status run_folder_start(szg_context *context, run_folder *folder, const char *path,
-                            const szg_train_config *config, const int64_t *log_bytes) {
+                            const szg_train_config *config, log_mark *marks) {
     const szg_capture_config *capture = &config->capture;
     int logs = capture->every == 0 ? LOG_CONTRACTION : capture->spectra ? LOGS : LOG_VALUES;
     for (int i = 0; i < logs; i++)
         SZG_TRY(szg_log_open(context, path, log_names[i], &folder->log[i]));
     SZG_TRY(check_unchanged(context, folder, path));
     for (int i = 0; i < logs; i++)
-        SZG_TRY(szg_log_cut(context, &folder->log[i], log_bytes[i]));
+        SZG_TRY(cut_log(context, folder, i, &marks[i]));
     remove_leftovers(path);
     remove_leftovers(folder->dump);
     if (unlink(folder->manifest) != 0 && access(folder->manifest, F_OK) == 0)
@@ -144,12 +156,12 @@ szg_status run_folder_start(szg_context *context, run_folder *folder, const char
     return write_config(context, folder->config, config);
 }
 
-szg_status run_folder_sync(szg_context *context, run_folder *folder, int64_t *log_bytes) {
+szg_status run_folder_sync(szg_context *context, run_folder *folder, log_mark *marks) {
     for (int i = 0; i < LOGS; i++) {
         if (!folder->log[i].stream)
             continue;
         SZG_TRY(szg_log_sync(context, &folder->log[i]));
-        log_bytes[i] = folder->log[i].bytes;
+        marks[i] = folder->log[i].mark;
     }
     return SZG_OK;
 }

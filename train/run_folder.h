@@ -20,15 +20,17 @@ SZG_CHECK_RESULT szg_status run_folder_open(szg_context *context, const szg_trai
 void run_folder_close(run_folder *folder);
 
 /* Before the first step in the folder `path`: locks the logs, makes sure that no other process
- * saved a state meanwhile (SZG_EIO), cuts the logs to `log_bytes`; removes what an earlier process
+ * saved a state meanwhile (SZG_EIO), cuts the logs to what `marks` know
+ * (timing.csv, outside the promise of equal bits, begins anew with a warning if it is not what the
+ * mark knows: then its mark is zeroed); removes what an earlier process
  * left unfinished, and the manifest, which describes the finished run; writes the configuration. */
 SZG_CHECK_RESULT szg_status run_folder_start(szg_context *context, run_folder *folder,
                                              const char *path, const szg_train_config *config,
-                                             const int64_t *log_bytes);
+                                             log_mark *marks);
 
-/* Flushes the logs to the disk and stores their lengths. */
+/* Flushes the logs to the disk and stores their marks. */
 SZG_CHECK_RESULT szg_status run_folder_sync(szg_context *context, run_folder *folder,
-                                            int64_t *log_bytes);
+                                            log_mark *marks);
 
 /* Writes the weights again where they are not those of `step`. */
 SZG_CHECK_RESULT szg_status run_folder_repair(szg_context *context, const run_folder *folder,

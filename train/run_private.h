@@ -35,18 +35,25 @@ SZG_CHECK_RESULT szg_status szg_checkpoint_number(szg_context *context, const ch
 
 /* ---- log.c ---- */
 
+/* What a log held at some time: its first bytes, and their checksum (zlib's CRC-32). */
+typedef struct log_mark {
+    int64_t bytes;
+    uint32_t check;
+} log_mark;
+
 /* A table on disk that grows by rows. */
 typedef struct run_log {
     FILE *stream;
     char *path;
-    int64_t bytes;
+    log_mark mark; /* of all that was appended */
 } run_log;
 
 /* Opens and locks FOLDER/NAME, as it is. SZG_EIO; another process has it open. */
 SZG_CHECK_RESULT szg_status szg_log_open(szg_context *context, const char *folder, const char *name,
                                          run_log *out);
-/* Cuts it to `keep` bytes, before rows are appended. SZG_EDATA: it is shorter; SZG_EIO. */
-SZG_CHECK_RESULT szg_status szg_log_cut(szg_context *context, run_log *log, int64_t keep);
+/* Cuts it to the bytes that `keep` knows, before rows are appended. SZG_EDATA: it is shorter, or
+ * these bytes are others; SZG_EIO. */
+SZG_CHECK_RESULT szg_status szg_log_cut(szg_context *context, run_log *log, log_mark keep);
 void szg_log_close(run_log *log);
 /* Appends the rows, with the header where the file is empty. */
 SZG_CHECK_RESULT szg_status szg_log_append(szg_context *context, run_log *log,
@@ -62,12 +69,12 @@ SZG_CHECK_RESULT szg_status szg_path_join(szg_context *context, const char *fold
 
 enum { LOG_METRICS, LOG_TIMING, LOG_CONTRACTION, LOG_VALUES, LOG_SYMBOLS, LOGS };
 
-/* Where a run stands. What is logged is in the logs' first `log_bytes` bytes. */
+/* Where a run stands. What is logged is in the bytes of the logs that `log` knows. */
 typedef struct run_progress {
     int64_t step;    /* steps done */
     int64_t epochs;  /* epochs that were evaluated and logged */
     szg_tally tally; /* of the training steps since then */
-    int64_t log_bytes[LOGS];
+    log_mark log[LOGS];
 } run_progress;
 
 /* What a state file belongs to; on resume all of it must agree. */

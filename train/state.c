@@ -12,8 +12,13 @@
 
 enum { KERNELS_TEXT = 512 };
 
-static const char *const log_keys[LOGS] = {"metrics_bytes", "timing_bytes", "contraction_bytes",
-                                           "contraction_values_bytes", "contraction_symbols_bytes"};
+static const struct {
+    const char *bytes, *check;
+} log_keys[LOGS] = {{"metrics_bytes", "metrics_crc32"},
+                    {"timing_bytes", "timing_crc32"},
+                    {"contraction_bytes", "contraction_crc32"},
+                    {"contraction_values_bytes", "contraction_values_crc32"},
+                    {"contraction_symbols_bytes", "contraction_symbols_crc32"}};
 
 /* FNV-1a (Fowler, Noll, Vo), 64 bits, over the bytes of integers. */
 static uint64_t add_bytes(uint64_t digest, const void *data, int64_t bytes) {
@@ -62,8 +67,11 @@ static szg_status add_progress(szg_context *context, szg_json *json, const run_i
     SZG_TRY(szg_json_add_hex(context, json, "loss", progress->tally.loss));
     SZG_TRY(szg_json_add_integer(context, json, "counted", progress->tally.counted));
     SZG_TRY(szg_json_add_integer(context, json, "correct", progress->tally.correct));
-    for (int i = 0; i < LOGS; i++)
-        SZG_TRY(szg_json_add_integer(context, json, log_keys[i], progress->log_bytes[i]));
+    for (int i = 0; i < LOGS; i++) {
+        const log_mark *mark = &progress->log[i];
+        SZG_TRY(szg_json_add_integer(context, json, log_keys[i].bytes, mark->bytes));
+        SZG_TRY(szg_json_add_integer(context, json, log_keys[i].check, mark->check));
+    }
     return SZG_OK;
 }
 
@@ -95,7 +103,7 @@ szg_status szg_state_save(szg_context *context, const char *path, const szg_mode
     SZG_TRY_GOTO(status, progress_text(context, identity, progress, &text), done);
     const char *metadata[] = {"config", config, "progress", text};
     const arena_part parts[] = STATE_PARTS(model, moment1, moment2);
-    status = szg_arena_write(context, model, path, parts, 3, metadata, 2);
+    status = szg_arena_write(context, model, path, parts, 3, metadata, 2, true);
 done:
     szg_memory_free(text);
     szg_memory_free(config);
@@ -195,8 +203,12 @@ static szg_status read_progress(szg_context *context, szg_json_value stored, run
     SZG_TRY(szg_json_as_hex(context, szg_json_member(stored, "loss"), &out->tally.loss));
     SZG_TRY(as_count(context, stored, "counted", &out->tally.counted));
     SZG_TRY(as_count(context, stored, "correct", &out->tally.correct));
-    for (int i = 0; i < LOGS; i++)
-        SZG_TRY(as_count(context, stored, log_keys[i], &out->log_bytes[i]));
+    for (int i = 0; i < LOGS; i++) {
+        int64_t check;
+        SZG_TRY(as_count(context, stored, log_keys[i].bytes, &out->log[i].bytes));
+        SZG_TRY(as_count(context, stored, log_keys[i].check, &check));
+        out->log[i].check = (uint32_t)check;
+    }
     return SZG_OK;
 }
 
@@ -206,7 +218,9 @@ static szg_status load(szg_context *context, const szg_safetensors *file, szg_mo
     const char *text = szg_safetensors_metadata(file, "progress");
     if (!text || !szg_safetensors_metadata(file, "config"))
         return szg_fail(context, SZG_EDATA, "is no state that szego train wrote");
+    static const char *const checked[] = {"config", "progress"};
     szg_json *json;
+    SZG_TRY(szg_arena_check(context, file, checked, 2));
     SZG_TRY(szg_json_parse(context, "progress", text, (int64_t)strlen(text), &json));
     szg_status status = compare(context, file, szg_json_root(json), identity);
     if (status == SZG_OK)

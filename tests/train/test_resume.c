@@ -186,6 +186,75 @@ START_TEST(another_run_is_refused) {
 }
 END_TEST
 
+/* The bytes of a file, with one changed. */
+static void flip(const char *folder, const char *name, size_t at, unsigned char bits) {
+    size_t size;
+    char path[256], *data = file_bytes(folder, name, &size);
+    ck_assert_uint_lt(at, size);
+    data[at] = (char)(data[at] ^ bits);
+    FILE *file = fopen(path_in(folder, name, path), "wb");
+    ck_assert_uint_eq(fwrite(data, 1, size, file), size);
+    fclose(file);
+    free(data);
+}
+
+/* One changed bit anywhere in the state: the run does not go on, and the folder stays as it is. */
+START_TEST(a_changed_state_is_refused) {
+    static const char name[] = "checkpoint.state.safetensors";
+    szg_train_config *config = new_tiny("model.layers=1");
+    szg_train_result result;
+    char *folder = whole_run(config), *copy = whole_run(config);
+    size_t size, trials = 0;
+    free(file_bytes(folder, name, &size));
+    for (size_t at = 0; at < size; at += 1 + size / 400, trials++) {
+        unsigned char bit = (unsigned char)(1 << trials % 8);
+        flip(folder, name, at, bit);
+        ck_assert_msg(run_in(test_context(), config, 5, folder, true, &result) == SZG_EDATA,
+                      "byte %zu of %zu, bit %d", at, size, bit);
+        flip(folder, name, at, bit);
+    }
+    ck_assert_uint_gt(trials, 300);
+    flip(folder, name, size - 1, 1); /* the last number of the last moment */
+    ck_szg_fails(SZG_EDATA, "checksum", run_in(test_context(), config, 5, folder, true, &result));
+    flip(folder, name, size - 1, 1);
+    ck_same_run(folder, copy);
+    ck_szg_ok(run_in(test_context(), config, 5, folder, true, &result));
+    remove_run_folder(copy);
+    remove_run_folder(folder);
+    szg_memory_free(config);
+}
+END_TEST
+
+/* A log that was edited or removed is noticed; the times, which are in no promise, begin anew. */
+START_TEST(a_changed_log_is_refused) {
+    szg_train_config *config = new_tiny(NULL);
+    szg_train_result result;
+    char *folder = whole_run(config), path[256], said[512] = "";
+    size_t before, after;
+    flip(folder, "metrics.csv", 40, 1); /* as long as it was */
+    refuses(folder, NULL, 5, "metrics.csv: its first");
+    flip(folder, "metrics.csv", 40, 1);
+    ck_szg_ok(run_in(test_context(), config, 5, folder, true, &result));
+    free(file_bytes(folder, "timing.csv", &before));
+    szg_context_options options = {.threads = 1, .message = keep_warning, .user = said};
+    szg_context *context;
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    flip(folder, "timing.csv", before - 3, 1);
+    ck_szg_ok(run_in(context, config, 5, folder, true, &result));
+    ck_assert_msg(strstr(said, "timing.csv is not what the checkpoint knows of") != NULL, "%s",
+                  said);
+    free(file_bytes(folder, "timing.csv", &after));
+    ck_assert_uint_eq(after, 0); /* the run was finished: no row comes */
+    ck_assert_int_eq(remove(path_in(folder, "timing.csv", path)), 0);
+    ck_szg_ok(run_in(context, config, 5, folder, true, &result));
+    szg_context_close(&context);
+    ck_assert_int_eq(remove(path_in(folder, "metrics.csv", path)), 0);
+    refuses(folder, NULL, 5, "metrics.csv has 0 bytes");
+    remove_run_folder(folder);
+    szg_memory_free(config);
+}
+END_TEST
+
 START_TEST(two_runs_in_one_folder_are_refused) {
     szg_train_config *config = new_tiny(NULL);
     szg_train_result result;
@@ -202,7 +271,7 @@ END_TEST
 
 /* A state that comes between the first look and the lock keeps its logs. */
 START_TEST(a_state_saved_meanwhile_keeps_its_logs) {
-    static const int64_t log_bytes[LOGS];
+    log_mark marks[LOGS] = {{0}};
     szg_train_config *config = new_tiny(NULL);
     char *folder = whole_run(config), path[4096], copy[4096 + 8];
     szg_train_options options = {.config = config, .seed = 5, .folder = folder, .resume = true};
@@ -219,7 +288,7 @@ START_TEST(a_state_saved_meanwhile_keeps_its_logs) {
         ck_szg_ok(run_folder_open(test_context(), &options, &found));
         ck_assert_int_eq(late == 0 ? rename(copy, path) : utimensat(AT_FDCWD, path, NULL, 0), 0);
         ck_szg_fails(SZG_EIO, "meanwhile",
-                     run_folder_start(test_context(), &found, folder, config, log_bytes));
+                     run_folder_start(test_context(), &found, folder, config, marks));
         run_folder_close(&found);
         free(file_bytes(folder, "metrics.csv", &after));
         ck_assert_uint_eq(before, after);
@@ -330,6 +399,8 @@ END_TEST
 TEST_FILE("resume") {
     test_add(suite, "a_run_goes_on_from_every_step", a_run_goes_on_from_every_step);
     test_add(suite, "a_finished_run_stays", a_finished_run_stays);
+    test_add(suite, "a_changed_state_is_refused", a_changed_state_is_refused);
+    test_add(suite, "a_changed_log_is_refused", a_changed_log_is_refused);
     test_add(suite, "an_interrupted_run_is_saved", an_interrupted_run_is_saved);
     test_add(suite, "a_step_is_finished_before_the_run_stops",
              a_step_is_finished_before_the_run_stops);
