@@ -76,7 +76,7 @@ static szg_status split_task(szg_context *context, const szg_data_config *data,
                              szg_dataset *out) {
     int64_t count;
     bool apart = task_splits_differ(data);
-    SZG_TRY(task_unique(context, all, order, &count));
+    SZG_TRY(task_unique(context, all, TASK_SAME_EXAMPLE, order, &count));
     out->duplicates = all->count - count;
     if (!apart && count >= 2) {
         shuffle(data->seed, count, order);
@@ -147,21 +147,43 @@ static szg_status read_file(szg_context *context, const szg_train_config *config
     return check_file(context, config, path, out);
 }
 
+/* The first of equal examples, into `order`. A text in both splits would be tested on after
+ * training on it: an example that is there again is left out, said; one text with several labels is
+ * refused. */
+static szg_status keep_distinct(szg_context *context, const char *path, const szg_examples *all,
+                                int64_t *order, int64_t *count) {
+    int64_t texts;
+    SZG_TRY(task_unique(context, all, TASK_SAME_TEXT, order, &texts));
+    SZG_TRY(task_unique(context, all, TASK_SAME_EXAMPLE, order, count));
+    if (texts < *count)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: %" PRId64 " examples have the text of an earlier one and another "
+                        "label, so that the split would test on texts that it trains on: give each "
+                        "text one label, or split the file yourself and give data.test_file too",
+                        path, *count - texts);
+    if (*count < 2)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: one example cannot be split: give data.test_file too", path);
+    if (*count < all->count)
+        szg_say(context, SZG_WARNING,
+                "%s: %" PRId64 " of %" PRId64 " examples equal an earlier one and are left out, or "
+                "a text could stand in both splits",
+                path, all->count - *count, all->count);
+    return SZG_OK;
+}
+
 /* One file, split by the seed. */
 static szg_status split_file(szg_context *context, const szg_train_config *config,
                              const szg_examples *all, szg_dataset *out) {
     const szg_data_config *data = &config->data;
-    int64_t *order;
-    if (all->count < 2)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: one example cannot be split: give data.test_file too",
-                        data->train_file);
+    int64_t *order, count = 0;
     SZG_TRY(szg_memory_alloc(context, all->count, sizeof *order, &order));
-    for (int64_t i = 0; i < all->count; i++)
-        order[i] = i;
-    shuffle(data->seed, all->count, order);
-    szg_status status =
-        deal(context, all, order, all->count, train_count(data, all->count), 0, out);
+    szg_status status = keep_distinct(context, data->train_file, all, order, &count);
+    if (status == SZG_OK) {
+        out->duplicates = all->count - count;
+        shuffle(data->seed, count, order);
+        status = deal(context, all, order, count, train_count(data, count), 0, out);
+    }
     szg_memory_free(order);
     return status;
 }

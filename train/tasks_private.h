@@ -41,10 +41,13 @@ task_range task_test_range(const szg_data_config *data);
 /* Whether the test split has a range of its own. */
 bool task_splits_differ(const szg_data_config *data);
 
-/* Keeps the first of equal examples (tokens and label) and counts the others. `kept` has room for
- * examples->count indices. */
+/* What makes two examples equal. */
+typedef enum task_equality { TASK_SAME_EXAMPLE, TASK_SAME_TEXT } task_equality;
+
+/* Keeps the first of equal examples (tokens and label, or tokens alone): `count` indices in `kept`,
+ * which has room for examples->count. */
 SZG_CHECK_RESULT szg_status task_unique(szg_context *context, const szg_examples *examples,
-                                        int64_t *kept, int64_t *count);
+                                        task_equality equality, int64_t *kept, int64_t *count);
 
 /* ceiling.c: the largest posterior probability of a label of the distance task, given the text
  * and the ordered pair of triggers; see there. */

@@ -23,10 +23,12 @@ void szg_dataset_close(szg_dataset *dataset);
  * data.longest. Task count: the label, uniform on 0 .. count_max, is the number of words of a fixed
  * set of triggers (with replacement); the rest are others, with replacement; shuffled. Examples
  * that equal an earlier one in tokens and label are removed, then a shuffle by data.seed splits.
- * With a test range of its own (data.test_between_max, data.test_words) each split is made in its own range. Files:
- * data.test_file, or the part of data.train_file that the same shuffle leaves to test; nothing is
- * removed. SZG_EINVAL: as szg_train_config_check, or too few distinct examples to split; SZG_EDATA,
- * SZG_EIO: a file, or one that the model cannot take; SZG_ENOMEM, SZG_ECANCEL. */
+ * With a test range of its own (data.test_between_max, data.test_words) each split is made in its
+ * own range. Files: data.test_file, or the part of data.train_file that the same shuffle leaves to
+ * test, from which examples that equal an earlier one are removed, with a warning; two given files
+ * are taken as they are. SZG_EINVAL: as szg_train_config_check, or too few distinct examples to
+ * split; SZG_EDATA, SZG_EIO: a file, one that the model cannot take, one file to split with several
+ * labels for a text; SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_dataset_open(szg_context *context, const szg_train_config *config,
                                              szg_dataset *out);
 

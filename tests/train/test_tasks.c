@@ -435,6 +435,52 @@ START_TEST(files_stand_in_for_a_task) {
 }
 END_TEST
 
+static void keep_warning(void *user, szg_severity severity, const char *text) {
+    if (severity == SZG_WARNING)
+        snprintf(user, 512, "%s", text);
+}
+
+/* Of one file no text stands in both splits. */
+START_TEST(repeated_texts_of_a_file) {
+    enum { TEXTS = 12, COPIES = 5 };
+    char path[] = "/tmp/szego-tasks.XXXXXX", said[512] = "";
+    ck_assert_int_ge(mkstemp(path), 0);
+    szg_examples repeated = {0};
+    for (int32_t e = 0; e < TEXTS * COPIES; e++)
+        ck_szg_ok(szg_examples_add(test_context(), &repeated, 2,
+                                   (int32_t[]){e % TEXTS + 1, e % 3 + 1}, e % TEXTS));
+    szg_train_config c = config_of(100);
+    strcpy(c.data.train_file, path);
+    ck_szg_ok(szg_examples_write(test_context(), &repeated, NULL, repeated.count, path));
+    szg_context_options options = {.threads = 1, .message = keep_warning, .user = said};
+    szg_context *context;
+    szg_dataset set;
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    for (c.data.seed = 0; c.data.seed < 20; c.data.seed++) {
+        ck_assert_int_eq(szg_dataset_open(context, &c, &set), SZG_OK);
+        ck_assert_int_eq(set.duplicates, TEXTS * (COPIES - 1));
+        ck_assert_int_eq(set.train.count + set.test.count, TEXTS);
+        ck_assert_int_eq(set.train.count, llround(c.data.train_part * TEXTS));
+        for (int64_t e = 0; e < set.train.count; e++)
+            for (int64_t t = 0; t < set.test.count; t++)
+                ck_assert(!equal(&set.train, e, &set.test, t));
+        szg_dataset_close(&set);
+    }
+    szg_context_close(&context);
+    ck_assert_msg(strstr(said, "48 of 60 examples equal an earlier one") != NULL, "%s", said);
+    ck_szg_ok(szg_examples_add(test_context(), &repeated, 2, (int32_t[]){1, 1}, 7));
+    ck_szg_ok(szg_examples_write(test_context(), &repeated, NULL, repeated.count, path));
+    ck_szg_fails(SZG_EDATA, "1 examples have the text of an earlier one and another label",
+                 szg_dataset_open(test_context(), &c, &set));
+    strcpy(c.data.test_file, path); /* whoever gives two files has split them */
+    ck_szg_ok(szg_dataset_open(test_context(), &c, &set));
+    ck_assert_int_eq(set.train.count, repeated.count);
+    szg_dataset_close(&set);
+    szg_examples_close(&repeated);
+    remove(path);
+}
+END_TEST
+
 START_TEST(small_and_refused_sets) {
     szg_train_config c = config_of(574);
     szg_dataset set;
@@ -488,6 +534,7 @@ TEST_FILE("tasks") {
     test_add(suite, "duplicates_are_removed_exactly", duplicates_are_removed_exactly);
     test_add(suite, "split_is_uniform", split_is_uniform);
     test_add(suite, "seed_decides", seed_decides);
+    test_add(suite, "repeated_texts_of_a_file", repeated_texts_of_a_file);
     test_add(suite, "files_stand_in_for_a_task", files_stand_in_for_a_task);
     test_add(suite, "small_and_refused_sets", small_and_refused_sets);
     test_add(suite, "long_work_can_be_cancelled", long_work_can_be_cancelled);
