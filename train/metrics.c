@@ -15,7 +15,7 @@ static const szg_column label_columns[] = {RUN_COLUMNS};
 static const szg_column metrics_columns[] = {
     {"epoch", SZG_INTEGER, "epochs begun, counted from 1"},
     {"step", SZG_INTEGER, "steps done"},
-    {"split", SZG_TEXT, "train (the means over the epoch's batches, with dropout) or test"},
+    {"split", SZG_TEXT, "train (the means over the epoch's examples, with dropout) or test"},
     {"loss", SZG_REAL, "mean cross-entropy, nats"},
     {"accuracy", SZG_REAL, "share of right predictions"},
     {"learning_rate", SZG_REAL, "of the latest step"},

@@ -77,6 +77,56 @@ START_TEST(orders_are_permutations_that_change) {
 }
 END_TEST
 
+/* Philox4x32-10, written out (Salmon, Moraes, Dror, Shaw 2011). */
+static void philox(uint64_t key, uint32_t v[4]) {
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    for (int round = 0; round < 10; round++) {
+        uint64_t x = (uint64_t)0xD2511F53 * v[0], y = (uint64_t)0xCD9E8D57 * v[2];
+        uint32_t a = (uint32_t)(y >> 32) ^ v[1] ^ k0, c = (uint32_t)(x >> 32) ^ v[3] ^ k1;
+        v[0] = a, v[1] = (uint32_t)y, v[2] = c, v[3] = (uint32_t)x;
+        k0 += 0x9E3779B9, k1 += 0xBB67AE85;
+    }
+}
+
+/* The order of an epoch as docs/training.md describes it, and the orders that stand there. */
+static void documented_order(uint64_t seed, uint32_t epoch, int64_t count, int64_t *order) {
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t v[4] = {(uint32_t)(i / 2), epoch, 0x54524E02, 0}, *pair = v + i % 2 * 2;
+        philox(seed, v);
+        double part = (double)(((uint64_t)pair[0] << 32 | pair[1]) >> 11) * 0x1p-53;
+        int64_t j = (int64_t)(part * (double)(i + 1));
+        order[i] = order[j];
+        order[j] = i;
+    }
+}
+
+START_TEST(orders_are_those_of_the_page) {
+    enum { COUNT = 1000, SHOWN = 10 };
+    const uint64_t seeds[] = {5, 0, (uint64_t)1 << 40 | 7};
+    int64_t want[COUNT], got[COUNT];
+    for (int s = 0; s < 3; s++)
+        for (uint32_t epoch = 0; epoch < 3; epoch++) {
+            documented_order(seeds[s], epoch, COUNT, want);
+            szg_train_order(seeds[s], epoch, COUNT, got);
+            ck_assert(memcmp(want, got, sizeof got) == 0);
+        }
+    char path[4096], text[128];
+    snprintf(path, sizeof path, "%s/training.md", getenv("SZG_DOCS"));
+    szg_mapping page;
+    ck_szg_ok(szg_mapping_open(test_context(), path, &page));
+    for (int epoch = 0; epoch < 2; epoch++) {
+        szg_train_order(5, epoch, SHOWN, got);
+        int used = snprintf(text, sizeof text, "`order(5, %d, 10)` is [", epoch);
+        for (int i = 0; i < SHOWN; i++)
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s%d", i ? ", " : "",
+                             (int)got[i]);
+        snprintf(text + used, sizeof text - (size_t)used, "]");
+        ck_assert_msg(memmem(page.data, (size_t)page.size, text, strlen(text)) != NULL, "%s", text);
+    }
+    szg_mapping_close(&page);
+}
+END_TEST
+
 /* ---- Learning ---- */
 
 START_TEST(the_loss_falls) {
@@ -269,6 +319,7 @@ TEST_FILE("run") {
     test_add(suite, "the_schedule_without_warm_up_begins_at_the_top",
              the_schedule_without_warm_up_begins_at_the_top);
     test_add(suite, "corrections_are_powers_of_the_betas", corrections_are_powers_of_the_betas);
+    test_add(suite, "orders_are_those_of_the_page", orders_are_those_of_the_page);
     test_add(suite, "orders_are_permutations_that_change", orders_are_permutations_that_change);
     test_add(suite, "the_loss_falls", the_loss_falls);
     test_add(suite, "the_log_tells_what_the_checkpoint_does",
