@@ -53,6 +53,9 @@ typedef struct szg_spectrum {
 /* Frees the arrays and zeroes the spectrum; NULL and a zeroed spectrum are allowed. */
 void szg_spectrum_close(szg_spectrum *spectrum);
 
+/* The spectrum of the matrix times 2^exponent: values, trace and norm; the residual is relative. */
+void szg_spectrum_scale(szg_spectrum *spectrum, int exponent);
+
 /* Least and largest value, structural zeros included. SZG_EINVAL for a complex spectrum or one with
  * no value at all. */
 SZG_CHECK_RESULT szg_status szg_spectrum_range(szg_context *context, const szg_spectrum *spectrum,

@@ -44,23 +44,13 @@ static szg_status check_size(szg_context *context, const char *what, int exponen
                     power < 0 ? "multiply" : "divide");
 }
 
-static void scale_spectrum(int exponent, szg_spectrum *spectrum) {
-    for (int64_t i = 0; i < spectrum->count; i++) {
-        spectrum->re[i] = ldexp(spectrum->re[i], exponent);
-        if (spectrum->im)
-            spectrum->im[i] = ldexp(spectrum->im[i], exponent);
-    }
-    spectrum->trace = ldexp(spectrum->trace, exponent);
-    spectrum->frobenius = ldexp(spectrum->frobenius, exponent);
-}
-
 szg_status scale_return_spectra(szg_context *context, const char *what, int exponent,
                                 szg_spectrum *eigenvalues, szg_spectrum *singular) {
     if (exponent == 0)
         return SZG_OK;
     SZG_TRY(check_size(context, what, exponent, singular));
-    scale_spectrum(exponent, eigenvalues);
-    scale_spectrum(exponent, singular);
+    szg_spectrum_scale(eigenvalues, exponent);
+    szg_spectrum_scale(singular, exponent);
     return SZG_OK;
 }
 

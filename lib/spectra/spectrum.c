@@ -56,6 +56,16 @@ szg_status szg_spectrum_open(szg_context *context, int64_t n, int64_t count, con
     return status;
 }
 
+void szg_spectrum_scale(szg_spectrum *spectrum, int exponent) {
+    for (int64_t i = 0; i < spectrum->count; i++) {
+        spectrum->re[i] = ldexp(spectrum->re[i], exponent);
+        if (spectrum->im)
+            spectrum->im[i] = ldexp(spectrum->im[i], exponent);
+    }
+    spectrum->trace = ldexp(spectrum->trace, exponent);
+    spectrum->frobenius = ldexp(spectrum->frobenius, exponent);
+}
+
 void szg_spectrum_close(szg_spectrum *spectrum) {
     if (!spectrum)
         return;

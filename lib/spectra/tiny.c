@@ -25,8 +25,10 @@ static void scaled_lags(const szg_toeplitz *t, int64_t first, int64_t width, int
     }
 }
 
-szg_status szg_tiny_scale(szg_context *context, const szg_toeplitz *t, int *exponent,
-                          szg_toeplitz **out) {
+/* *exponent: 0 where some coefficient is at least 2^TINY, or all are 0; else *out is T /
+ * 2^exponent, exactly, with coefficients up to 1, and the caller closes it. */
+static szg_status scale(szg_context *context, const szg_toeplitz *t, int *exponent,
+                        szg_toeplitz **out) {
     double largest = largest_part(t), *lags;
     frexp(largest, exponent);
     *out = NULL;
@@ -50,17 +52,26 @@ szg_status szg_tiny_scale(szg_context *context, const szg_toeplitz *t, int *expo
     return status;
 }
 
-void szg_tiny_return(int exponent, szg_spectrum *spectrum) {
+/* The values are then rounded to the grid of subnormal numbers perhaps: the residual says so. */
+static void scale_back(int exponent, szg_spectrum *spectrum) {
     if (exponent == 0)
         return;
     /* Half the distance of subnormal numbers, relative to the norm. */
     if (spectrum->frobenius > 0)
         spectrum->residual += ldexp(1, -1075 - exponent) / spectrum->frobenius;
-    for (int64_t i = 0; i < spectrum->count; i++) {
-        spectrum->re[i] = ldexp(spectrum->re[i], exponent);
-        if (spectrum->im)
-            spectrum->im[i] = ldexp(spectrum->im[i], exponent);
-    }
-    spectrum->trace = ldexp(spectrum->trace, exponent);
-    spectrum->frobenius = ldexp(spectrum->frobenius, exponent);
+    szg_spectrum_scale(spectrum, exponent);
+}
+
+szg_status szg_tiny_solve(szg_context *context, const szg_toeplitz *t,
+                          const szg_spectra_options *options, szg_tiny_solver *solver,
+                          szg_spectrum *out) {
+    int exponent;
+    szg_toeplitz *scaled;
+    memset(out, 0, sizeof *out);
+    SZG_TRY(scale(context, t, &exponent, &scaled));
+    szg_status status = solver(context, scaled ? scaled : t, options, out);
+    szg_toeplitz_close(&scaled);
+    if (status == SZG_OK)
+        scale_back(exponent, out);
+    return status;
 }

@@ -5,13 +5,13 @@
 #include <szego/spectra.h>
 #include <szego/toeplitz.h>
 
-/* *exponent: 0 where some coefficient is at least 2^-400, or all are 0; else *out is T /
- * 2^exponent, exactly, with coefficients up to 1, and the caller closes it. SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status szg_tiny_scale(szg_context *context, const szg_toeplitz *t,
-                                           int *exponent, szg_toeplitz **out);
+typedef szg_status szg_tiny_solver(szg_context *context, const szg_toeplitz *t,
+                                   const szg_spectra_options *options, szg_spectrum *out);
 
-/* Multiplies a spectrum by 2^exponent. The values are then rounded to the grid of subnormal numbers
- * perhaps: the residual says so. */
-void szg_tiny_return(int exponent, szg_spectrum *spectrum);
+/* The solver's spectrum of T; where every coefficient is below 2^-400, of T times a power of two,
+ * with the values brought back. SZG_ENOMEM, and the solver's errors. */
+SZG_CHECK_RESULT szg_status szg_tiny_solve(szg_context *context, const szg_toeplitz *t,
+                                           const szg_spectra_options *options,
+                                           szg_tiny_solver *solver, szg_spectrum *out);
 
 #endif

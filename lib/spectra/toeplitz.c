@@ -150,13 +150,5 @@ static szg_status eigenvalues(szg_context *context, const szg_toeplitz *t,
 
 szg_status szg_spectra_toeplitz(szg_context *context, const szg_toeplitz *t,
                                 const szg_spectra_options *options, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
-    int exponent;
-    szg_toeplitz *scaled;
-    SZG_TRY(szg_tiny_scale(context, t, &exponent, &scaled));
-    szg_status status = eigenvalues(context, scaled ? scaled : t, options, out);
-    szg_toeplitz_close(&scaled);
-    if (status == SZG_OK)
-        szg_tiny_return(exponent, out);
-    return status;
+    return szg_tiny_solve(context, t, options, eigenvalues, out);
 }
