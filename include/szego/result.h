@@ -16,8 +16,8 @@ typedef enum szg_format { SZG_FORMAT_TABLE, SZG_FORMAT_CSV, SZG_FORMAT_JSON } sz
 SZG_CHECK_RESULT szg_status szg_format_parse(szg_context *context, const char *name,
                                              szg_format *out);
 
-/* Opens a result of the command `command` ("spectrum") without tables; its provenance holds the
- * version and the commit. SZG_ENOMEM. */
+/* Opens a result of `command` (a-z, 0-9 and hyphens, 64 at most, else SZG_EINVAL) without tables;
+ * its provenance holds the version and the commit. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szg_result_open(szg_context *context, const char *command,
                                             szg_result **out);
 

@@ -18,9 +18,20 @@ szg_status szg_format_parse(szg_context *context, const char *name, szg_format *
     return szg_fail(context, SZG_EINVAL, "format %s is none of table, csv, json", SHOWN(name));
 }
 
+szg_status szg_result_check_command(szg_context *context, const char *command) {
+    if (!*command || command[strspn(command, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+        return szg_fail(context, SZG_EINVAL, "%s: only a-z, 0-9 and hyphens are allowed",
+                        SHOWN(command));
+    if (strlen(command) > RESULT_COMMAND_LIMIT)
+        return szg_fail(context, SZG_EINVAL, "%s: more than %d characters", SHOWN(command),
+                        (int)RESULT_COMMAND_LIMIT);
+    return SZG_OK;
+}
+
 szg_status szg_result_open(szg_context *context, const char *command, szg_result **out) {
     *out = NULL;
     szg_result *result;
+    SZG_TRY(szg_result_check_command(context, command));
     SZG_TRY(szg_memory_alloc(context, 1, sizeof *result, &result));
     szg_status status;
     SZG_TRY_GOTO(status, szg_memory_copy_text(context, command, &result->command), fail);

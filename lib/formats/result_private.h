@@ -29,7 +29,10 @@ SZG_CHECK_RESULT szg_status szg_result_emit_text(szg_context *context, const szg
 
 /* Characters of a table's name: files are called after it, with an ending, within the 255 that file
  * systems have. */
-enum { RESULT_NAME_LIMIT = 200 };
+enum { RESULT_NAME_LIMIT = 200, RESULT_COMMAND_LIMIT = 64 };
+
+/* The command becomes a part of names: lower-case letters, digits and hyphens. SZG_EINVAL. */
+SZG_CHECK_RESULT szg_status szg_result_check_command(szg_context *context, const char *command);
 
 /* A table's name: SZG_EINVAL where szg_result_add refuses it. */
 SZG_CHECK_RESULT szg_status szg_result_check_name(szg_context *context, const szg_result *result,

@@ -10,7 +10,6 @@
 enum {
     COLUMN_LIMIT = 4096,       /* a header is searched once a column */
     TABLE_LIMIT = 1024,        /* the others are searched once a table */
-    COMMAND_LIMIT = 64,        /* characters */
     MANIFEST_LIMIT = 256 << 20 /* bytes, as szg_json_read */
 };
 
@@ -117,16 +116,14 @@ done:
     return status;
 }
 
-/* The command becomes a part of names: lower-case letters, digits and hyphens. */
 static szg_status read_command(szg_context *context, szg_json_value value, char **out) {
     const char *text;
     SZG_TRY(szg_json_as_text(context, value, &text));
-    if (!*text || text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")])
-        return szg_json_fail(context, value, "%s: only a-z, 0-9 and hyphens are allowed",
-                             SHOWN(text));
-    if (strlen(text) > COMMAND_LIMIT)
-        return szg_json_fail(context, value, "%s: more than %d characters", SHOWN(text),
-                             (int)COMMAND_LIMIT);
+    if (szg_result_check_command(context, text) != SZG_OK) {
+        char why[512];
+        snprintf(why, sizeof why, "%s", szg_context_message(context));
+        return szg_json_fail(context, value, "%s", why);
+    }
     return szg_memory_copy_text(context, text, out);
 }
 

@@ -247,6 +247,13 @@ START_TEST(names_of_tables_are_checked) {
         ck_szg_fails(SZG_EINVAL, "", szg_result_add(test_context(), result, &table));
         ck_assert_ptr_null(table);
     }
+    static const char *const commands[] = {"", "a/b", "Spectrum", "a_b", "a,b", "caf\xc3\xa9"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        szg_result *none;
+        ck_szg_fails(SZG_EINVAL, "only a-z, 0-9 and hyphens",
+                     szg_result_open(test_context(), commands[i], &none));
+        ck_assert_ptr_null(none);
+    }
     ck_assert_int_eq(szg_result_count(result), 2);
     ck_assert_str_eq(szg_table_name(szg_result_table(result, 1)), "eigenvalues");
     ck_assert_ptr_null(szg_result_find(result, "none"));

@@ -114,7 +114,11 @@ static void check_tags(const char *html) {
 
 START_TEST(hostile_names_are_text) {
     write_result("hostile/a/", "spectrum", 3, HOSTILE);
-    write_result("hostile/b/", "odd\"><script>x</script>", 3, HOSTILE);
+    write_result("hostile/b/", "symbol", 3, HOSTILE);
+    FILE *manifest = fopen(scratch_path("hostile/b/manifest.json"), "w");
+    fputs("{\"format\": \"szego-results-1\", \"command\": \"odd\\\"><script>x</script>\"}",
+          manifest);
+    fclose(manifest);
     szg_collection *results = open_results("hostile");
     char *html = page_of(results);
     check_tags(html);
