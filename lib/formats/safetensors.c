@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,7 +91,8 @@ static szg_status open_shard(szg_context *context, szg_safetensors *set, const c
     const char *name;
     char *path;
     SZG_TRY(szg_json_as_text(context, entry, &name));
-    if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+    if (!*name || strlen(name) > NAME_MAX || strchr(name, '/') || strcmp(name, ".") == 0 ||
+        strcmp(name, "..") == 0)
         return szg_json_fail(
             context, entry, "shard \"%s\" is not the name of a file beside the index", SHOWN(name));
     SZG_TRY(sibling(context, index, name, &path));

@@ -491,6 +491,9 @@ START_TEST(stale_indexes_are_noticed) {
 }
 END_TEST
 
+#define N64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+/* A name of 256 bytes is no file's name, which 255 bytes bound. */
 START_TEST(bad_indexes_are_refused) {
     szg_safetensors *set;
     static const struct {
@@ -501,6 +504,7 @@ START_TEST(bad_indexes_are_refused) {
         {"{\"a1\":\"../bad/a.safetensors\"}", "is not the name of a file beside the index"},
         {"{\"a1\":\"\"}", "is not the name of a file"},
         {"{\"a1\":\"..\"}", "is not the name of a file"},
+        {"{\"a1\":\"" N64 N64 N64 N64 "\"}", "is not the name of a file"},
         {"{\"a1\":3}", "weight_map.a1: is an integer"},
         {"{}", "weight_map: is empty"},
         {"[]", "weight_map: is an array"},
