@@ -196,7 +196,7 @@ szg_status szg_coefficients_parse(szg_context *context, const char *name, const 
                                   int64_t length, szg_lags lags, szg_coefficients *out) {
     *out = (szg_coefficients){.lags = lags};
     pile p = {.context = context, .name = name, .line = 1};
-    const char *at = text, *end = text + length;
+    const char *at = length > 0 ? text : "", *end = at + length; /* an empty file has no address */
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         at += 3; /* a byte order mark */
     szg_status status = SZG_OK;
