@@ -214,9 +214,16 @@ static szg_status add_named(szg_context *context, szg_dump *dump, szg_dump_role 
         file[colon - path] = 0;
     const szg_tensor *tensor = NULL;
     dump_array *array;
-    szg_status status =
-        colon ? add_file(context, dump, file)
-              : szg_fail(context, SZG_EINVAL, "%s: which tensor? give FILE.safetensors:NAME", path);
+    szg_status status = SZG_OK;
+    if (!colon)
+        status =
+            szg_fail(context, SZG_EINVAL, "%s: which tensor? give FILE.safetensors:NAME", path);
+    else if (ends_with(file, ".npy"))
+        status = szg_fail(context, SZG_EINVAL,
+                          "%s: %s holds one array without a name: leave :%.120s out", path, file,
+                          colon + 1);
+    else
+        status = add_file(context, dump, file);
     if (status == SZG_OK)
         tensor = szg_safetensors_find(dump->file[dump->files - 1].set, colon + 1);
     if (status == SZG_OK && !tensor)

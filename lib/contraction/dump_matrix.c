@@ -171,8 +171,12 @@ static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *by
     const szg_captured captured = {f->d, f->a, f->lda, f->b, f->ldb, 1};
     SZG_TRY(encoding_head(c, head, &head));
     *bytes += 4 * f->n * f->d * (int64_t)sizeof(double);
-    SZG_TRY(szg_logits_open_captured(c->context, c->options->encoding, head, &captured, c->n,
-                                     c->options->causal, &m->logits));
+    szg_status status = szg_logits_open_captured(c->context, c->options->encoding, head, &captured,
+                                                 c->n, c->options->causal, &m->logits);
+    char text[DUMP_TEXT];
+    if (status != SZG_OK)
+        return szg_fail_prefix(c->context, status, "%s",
+                               dump_array_text(c->dump, c->group->first, text));
     m->factored_content = szg_logits_content(m->logits);
     m->factored_coupled = szg_logits_coupled(m->logits);
     return SZG_OK;

@@ -221,7 +221,7 @@ START_TEST(arrays_by_role) {
     double *x = new_test_reals(57, 0, 2 * N * N);
     const szg_tensor other = tensor("scores", 2, square, x + N * N);
     const char *npy = path_of(".npy"), *set = path_of(".safetensors");
-    char scores[100], none[100];
+    char scores[100], none[100], named[100];
     snprintf(scores, sizeof scores, "%s:scores", set);
     snprintf(none, sizeof none, "%s:scors", set);
     ck_szg_ok(szg_npy_write_real(test_context(), npy, 2, square, x));
@@ -233,6 +233,9 @@ START_TEST(arrays_by_role) {
     ck_szg_ok(szg_dump_add_as(test_context(), dump, SZG_DUMP_CONTENT, npy));
     ck_szg_fails(SZG_EINVAL, "which tensor",
                  szg_dump_add_as(test_context(), dump, SZG_DUMP_KEYS, set));
+    snprintf(named, sizeof named, "%s:scores", npy);
+    ck_szg_fails(SZG_EINVAL, "leave :scores out",
+                 szg_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED_QUERIES, named));
     ck_szg_fails(SZG_EDATA, "no tensor scors",
                  szg_dump_add_as(test_context(), dump, SZG_DUMP_QUERIES, none));
     ck_szg_ok(szg_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED, scores));
