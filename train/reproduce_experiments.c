@@ -15,7 +15,7 @@ szg_status preset_members(szg_context *context, szg_json_value object, const cha
     for (szg_json_value member = {0}; szg_json_next(object, &member);) {
         size_t length = strlen(member.key);
         const char *at = known;
-        while (at && (strncmp(at, member.key, length) != 0 || (at[length] && at[length] != '|'))) {
+        while (at && (strcspn(at, "|") != length || strncmp(at, member.key, length) != 0)) {
             at = strchr(at, '|');
             at = at ? at + 1 : NULL;
         }

@@ -189,6 +189,8 @@ static szg_status take_origin(szg_context *context, szg_json_value root, reprodu
         szg_json_value value = szg_json_member(root, origins[i].name);
         if (szg_json_kind_of(value) != SZG_JSON_ABSENT)
             SZG_TRY(szg_json_as_text(context, value, &text));
+        if (strlen(text) >= origins[i].size) /* a cut could fall into a character */
+            return szg_json_fail(context, value, "has more than %zu bytes", origins[i].size - 1);
         snprintf((char *)&run->facts + origins[i].offset, origins[i].size, "%s", text);
     }
     return SZG_OK;

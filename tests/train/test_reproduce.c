@@ -462,6 +462,8 @@ START_TEST(hostile_presets_are_refused) {
         {"{}", "name"},
         {"{\"name\": \"../x\"}", "names a folder"},
         {"{\"name\": \"x\", \"runs\": 3}", "is none of name|about"},
+        {"{\"name\": \"x\", \"name|about\": 3}", "name|about: is none of name|about"},
+        {"{\"name\": \"x\", \"\": 3}", "is none of name|about"},
         {"{\"name\": \"x\", \"name\": \"y\"}", "preset.json"},
         {"{\"name\": \"x\", \"about\": 3}", "about"},
         {HEAD "\"experiments\": 3}", "experiments"},

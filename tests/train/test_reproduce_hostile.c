@@ -164,6 +164,7 @@ START_TEST(facts_out_of_range_are_refused) {
         {"ceiling_error", "-1", "ceiling_error: is -1"},
         {"majority", "2", "majority: is 2"},
         {"by_length", "-1", "by_length: is -1"},
+        {"version", "\"0123456789abcdef0123456789abcdef\"", "version: has more than 31 bytes"},
     };
     char *from = new_folder(), *to = new_folder();
     train_whole(from, pieced);
