@@ -86,13 +86,8 @@ int64_t fft_place(const fft *plan, int64_t index) {
     return (int64_t)out;
 }
 
-/* Halves first, while they fit the cache; then the butterflies that join them. */
-static void transform(const fft *plan, pair *x, int64_t size) {
-    if (size == 1)
-        return;
+static void join_halves(const fft *plan, pair *x, int64_t size) {
     int64_t half = size / 2, stride = plan->size / size;
-    transform(plan, x, half);
-    transform(plan, x + half, half);
     for (int64_t j = 0; j < half; j++) {
         pair low = x[j], high = multiply(plan->roots[j * stride], x[j + half]);
         x[j] = (pair){low.re + high.re, low.im + high.im};
@@ -100,8 +95,31 @@ static void transform(const fft *plan, pair *x, int64_t size) {
     }
 }
 
-void fft_run(const fft *plan, pair *x) {
-    transform(plan, x, plan->size);
+/* Halves first, while they fit the cache; then the butterflies that join them. */
+static void transform(const fft *plan, pair *x, int64_t size) {
+    if (size == 1)
+        return;
+    transform(plan, x, size / 2);
+    transform(plan, x + size / 2, size / 2);
+    join_halves(plan, x, size);
+}
+
+/* The same, with a look for cancellation before each part of FFT_LOOK points and each join. */
+static szg_status transform_large(szg_context *context, const fft *plan, pair *x, int64_t size) {
+    if (size >= 2 * FFT_LOOK) {
+        SZG_TRY(transform_large(context, plan, x, size / 2));
+        SZG_TRY(transform_large(context, plan, x + size / 2, size / 2));
+    }
+    SZG_TRY(szg_context_check_cancel(context));
+    if (size >= 2 * FFT_LOOK)
+        join_halves(plan, x, size);
+    else
+        transform(plan, x, size);
+    return SZG_OK;
+}
+
+szg_status fft_run(szg_context *context, const fft *plan, pair *x) {
+    return transform_large(context, plan, x, plan->size);
 }
 
 real fft_error(const fft *plan) {

@@ -27,8 +27,11 @@ void fft_close(fft *plan);
 /* Where element `index` of the input goes: the transform below wants bit-reversed order. */
 int64_t fft_place(const fft *plan, int64_t index);
 
-/* In place: x[j] <- sum_k x_k e^{+2 pi i j k / size}, input in bit-reversed order. */
-void fft_run(const fft *plan, pair *x);
+/* Points that are transformed between two looks for cancellation: milliseconds. */
+enum { FFT_LOOK = 1 << 16 };
+
+/* In place: x[j] <- sum_k x_k e^{+2 pi i j k / size}, input in bit-reversed order. SZG_ECANCEL. */
+SZG_CHECK_RESULT szg_status fft_run(szg_context *context, const fft *plan, pair *x);
 
 /* A bound of max_j |computed - true| / scale, where scale >= min(sqrt(size) ||x||_2, ||x||_1):
  * docs/symbols.md, "Rounding errors of the transform". */

@@ -153,7 +153,7 @@ static void bound_from_grid(grid *g, int p) {
     tighten(g, p + 2, g->bound[p + 1]);
 }
 
-void grid_next(grid *g, int p) {
+szg_status grid_next(szg_context *context, grid *g, int p) {
     const norms first = coefficient_norms(g, 0), second = coefficient_norms(g, 1);
     const norms third = coefficient_norms(g, 2);
     const real one = first.one + second.one;
@@ -166,8 +166,9 @@ void grid_next(grid *g, int p) {
     tighten(g, p + 1, second.one * slack + g->error);
     tighten(g, p + 2, third.one * slack + g->error);
     scatter(g, p);
-    fft_run(&g->plan, g->value);
+    SZG_TRY(fft_run(context, &g->plan, g->value));
     bound_from_grid(g, p);
+    return SZG_OK;
 }
 
 real grid_taylor_error(const grid *g, int orders) {

@@ -24,8 +24,9 @@ typedef struct grid {
 SZG_CHECK_RESULT szg_status grid_open(szg_context *context, const polynomial *p, grid *out);
 void grid_close(grid *g);
 
-/* Computes F_p and F_{p+1} on the grid (p = 0, 2, 4, ... in turn), `error` and bound[p .. p+2]. */
-void grid_next(grid *g, int p);
+/* Computes F_p and F_{p+1} on the grid (p = 0, 2, 4, ... in turn), `error` and bound[p .. p+2].
+ * SZG_ECANCEL. */
+SZG_CHECK_RESULT szg_status grid_next(szg_context *context, grid *g, int p);
 
 /* The largest distance between a value of the Taylor polynomial of `orders` terms that the grid
  * gives for a cell, as computed, and the true value, anywhere in the cell. */

@@ -18,7 +18,7 @@ static szg_status sieve_both(szg_context *context, const polynomial *p, grid *g,
     for (int q = 0; q < g->orders; q += 2) {
         szg_progress(context, "symbol range", q, g->orders + 2);
         SZG_TRY(szg_context_check_cancel(context));
-        grid_next(g, q);
+        SZG_TRY(grid_next(context, g, q));
         SZG_TRY(sieve_take(context, g, q, high));
         SZG_TRY(sieve_take(context, g, q, low));
     }

@@ -14,6 +14,7 @@ enum {
 
 /* What one refinement needs: room for e^{i k tau}, and the target. */
 typedef struct refiner {
+    szg_context *context;
     const polynomial *p;
     const grid *g;
     const sieve *s;
@@ -53,8 +54,9 @@ static void set_real(arf_t x, real value, int64_t exponent) {
     arf_clear(piece);
 }
 
-/* sign F_q(tau), q < orders, into r->derivative: 2 Re sum c_k (ik/degree)^q e^{i k tau}. */
-static void evaluate(refiner *r, const arf_t tau, int orders) {
+/* sign F_q(tau), q < orders, into r->derivative: 2 Re sum c_k (ik/degree)^q e^{i k tau}.
+ * SZG_ECANCEL. */
+static szg_status evaluate(refiner *r, const arf_t tau, int orders) {
     const int64_t degree = r->p->degree;
     acb_t z, sum;
     arb_t angle;
@@ -66,7 +68,11 @@ static void evaluate(refiner *r, const arf_t tau, int orders) {
     _acb_vec_set_powers(r->power, z, (slong)(degree + 1), r->power_bits);
     for (int64_t k = 1; k <= degree; k++)
         acb_mul(r->term + k, r->power + k, r->p->c + k, r->bits);
+    szg_status status = SZG_OK;
     for (int q = 0; q < orders; q++) {
+        status = szg_context_check_cancel(r->context); /* a million lags take a tenth of a second */
+        if (status != SZG_OK)
+            break;
         acb_zero(sum);
         for (int64_t k = 1; k <= degree; k++) {
             if (q > 0)
@@ -82,6 +88,7 @@ static void evaluate(refiner *r, const arf_t tau, int orders) {
     acb_clear(z);
     acb_clear(sum);
     arb_clear(angle);
+    return status;
 }
 
 /* tau in [0, 2 pi), back from the reduced polynomial to f. */
@@ -109,7 +116,7 @@ static void set_point(refiner *r, arf_t tau, real y) {
 }
 
 /* Newton's method from the sieve's best point, whose value is the first lower bound. */
-static void climb(refiner *r) {
+static szg_status climb(refiner *r) {
     arf_t tau;
     arb_t step;
     arf_init(tau);
@@ -117,8 +124,11 @@ static void climb(refiner *r) {
     set_point(r, tau, r->s->lower_at);
     set_real(r->out->lower, r->s->lower, r->g->exponent);
     r->out->at = angle_of(r, tau);
+    szg_status status = SZG_OK;
     for (int i = 0; i < 3; i++) {
-        evaluate(r, tau, 3);
+        status = evaluate(r, tau, 3);
+        if (status != SZG_OK)
+            break;
         raise_attained(r, r->derivative, tau);
         if (!arb_is_negative(r->derivative + 2))
             break;
@@ -130,6 +140,7 @@ static void climb(refiner *r) {
     }
     arf_clear(tau);
     arb_clear(step);
+    return status;
 }
 
 /* remainder >= bound radius^orders / orders!. */
@@ -243,7 +254,18 @@ static void split(refiner *r, int orders, double radius, const mag_t remainder) 
     _arb_vec_clear(b, orders);
 }
 
-static void bound_cluster(refiner *r, candidate cluster) {
+/* Derivatives to Taylor coefficients. */
+static void divide_by_factorials(refiner *r, int orders) {
+    arb_t scale;
+    arb_init(scale);
+    for (int q = 2; q < orders; q++) {
+        arb_fac_ui(scale, (ulong)q, r->bits);
+        arb_div(r->derivative + q, r->derivative + q, scale, r->bits);
+    }
+    arb_clear(scale);
+}
+
+static szg_status bound_cluster(refiner *r, candidate cluster) {
     const real middle = (cluster.lo + cluster.hi) / 2;
     /* y carries the rounding of some 2 pi j degree / size. */
     const real reach = (cluster.hi - cluster.lo) / 2 + 64 * LDBL_EPSILON * (fabs(middle) + 1);
@@ -254,18 +276,15 @@ static void bound_cluster(refiner *r, candidate cluster) {
     arf_init(tau);
     const int orders = orders_for(r, radius, remainder);
     set_point(r, tau, middle);
-    evaluate(r, tau, orders);
-    raise_attained(r, r->derivative, tau);
-    for (int q = 2; q < orders; q++) {
-        arb_t scale;
-        arb_init(scale);
-        arb_fac_ui(scale, (ulong)q, r->bits);
-        arb_div(r->derivative + q, r->derivative + q, scale, r->bits);
-        arb_clear(scale);
+    szg_status status = evaluate(r, tau, orders);
+    if (status == SZG_OK) {
+        raise_attained(r, r->derivative, tau);
+        divide_by_factorials(r, orders);
+        split(r, orders, radius, remainder);
     }
-    split(r, orders, radius, remainder);
     mag_clear(remainder);
     arf_clear(tau);
+    return status;
 }
 
 /* Joins neighbours in place; returns how many clusters there are, each at most one cell wide. */
@@ -282,12 +301,11 @@ static int64_t join_candidates(const grid *g, int64_t count, candidate *list) {
     return clusters;
 }
 
-static szg_status bound_clusters(szg_context *context, refiner *r, int64_t clusters) {
+static szg_status bound_clusters(refiner *r, int64_t clusters) {
     arf_zero(r->out->upper);
     arf_set(r->out->upper, r->out->lower);
     for (int64_t i = 0; i < clusters; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
-        bound_cluster(r, r->s->candidate[i]);
+        SZG_TRY(bound_cluster(r, r->s->candidate[i]));
     }
     return SZG_OK;
 }
@@ -320,19 +338,18 @@ szg_status refine(szg_context *context, const polynomial *p, const grid *g, cons
     SZG_TRY(szg_memory_require(context, p->degree + 1, 3,
                                sizeof(acb_struct) + (size_t)bits / 4 + 64,
                                "the powers of one point", "use fewer lags"));
-    refiner r = {.p = p, .g = g, .s = s, .bits = bits, .out = out};
+    refiner r = {.context = context, .p = p, .g = g, .s = s, .bits = bits, .out = out};
     refiner_init(&r);
     arf_t sieved;
     arf_init(sieved);
     set_real(sieved, s->upper, g->exponent);
-    climb(&r);
-    szg_status status = SZG_OK;
+    szg_status status = climb(&r);
     out->balls = s->candidates <= CANDIDATES_MAX;
     int64_t clusters = out->balls ? join_candidates(g, s->candidates, s->candidate) : 0;
     if (clusters > CLUSTERS_MIN && clusters * (p->degree + SPLIT_COST) > WORK_MAX)
         out->balls = false;
-    if (out->balls)
-        status = bound_clusters(context, &r, clusters);
+    if (status == SZG_OK && out->balls)
+        status = bound_clusters(&r, clusters);
     if (!out->balls || arf_cmp(out->upper, sieved) > 0)
         arf_set(out->upper, sieved);
     arf_clear(sieved);

@@ -72,15 +72,18 @@ static void drop_cells(const grid *g, int orders, sieve *s) {
 
 /* Once the Taylor polynomials say something, climb each: the sharper `lower` is, the fewer survive.
  */
-static void climb_cells(const grid *g, int orders, sieve *s) {
+static szg_status climb_cells(szg_context *context, const grid *g, int orders, sieve *s) {
     const real error = grid_taylor_error(g, orders);
     for (int64_t i = 0; i < s->cells; i++) {
+        if (i % SIEVE_LOOK == 0)
+            SZG_TRY(szg_context_check_cancel(context));
         const real *a = s->taylor + i * ORDERS_MAX;
         if (taylor_upper(orders, a, g->half_width) < s->lower)
             continue;
         real x = taylor_climb(orders, a, g->half_width);
         raise_lower(g, s, taylor_value(orders, a, x) - error, s->cell[i], x);
     }
+    return SZG_OK;
 }
 
 szg_status sieve_take(szg_context *context, const grid *g, int p, sieve *s) {
@@ -92,7 +95,7 @@ szg_status sieve_take(szg_context *context, const grid *g, int p, sieve *s) {
         a[p] = first * g->value[s->cell[i]].re;
         a[p + 1] = second * g->value[s->cell[i]].im;
     }
-    climb_cells(g, p + 2, s);
+    SZG_TRY(climb_cells(context, g, p + 2, s));
     drop_cells(g, p + 2, s);
     return szg_context_check_cancel(context);
 }

@@ -27,6 +27,9 @@ typedef struct sieve {
 
 void sieve_close(sieve *s);
 
+/* Cells that are climbed between two looks for cancellation: milliseconds. */
+enum { SIEVE_LOOK = 1 << 12 };
+
 /* Takes the values that grid_next(g, p) left; p = 0 first. */
 SZG_CHECK_RESULT szg_status sieve_take(szg_context *context, const grid *g, int p, sieve *s);
 

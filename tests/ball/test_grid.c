@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../lib/ball/grid.h"
+#include "../../lib/ball/sieve.h"
 #include "../../lib/ball/taylor.h"
 #include "rounding.h"
 #include "suite.h"
@@ -25,7 +26,7 @@ START_TEST(test_transform) {
             one += hypotl(input[k].re, input[k].im);
             two += input[k].re * input[k].re + input[k].im * input[k].im;
         }
-        fft_run(&plan, x);
+        ck_szg_ok(fft_run(test_context(), &plan, x));
         acb_t sum, term;
         acb_init(sum);
         acb_init(term);
@@ -89,7 +90,7 @@ START_TEST(test_grid_errors) {
         ck_szg_ok(polynomial_from_symbol(test_context(), COUNT, a, SZG_TAPER_NONE, 0, 128, &p));
         ck_szg_ok(grid_open(test_context(), &p, &g));
         for (int q = 0; q < g.orders; q += 2) {
-            grid_next(&g, q);
+            ck_szg_ok(grid_next(test_context(), &g, q));
             for (int64_t j = 0; j < g.size; j++) {
                 const real value = derivative_at(&p, &g, q, j);
                 const real slope = derivative_at(&p, &g, q + 1, j);
@@ -184,6 +185,107 @@ START_TEST(test_cancel) {
 }
 END_TEST
 
+/* A clock that counts how often it is read, once a look for cancellation where there is a deadline,
+ * and says that the time is up from the look `last` on. */
+typedef struct looks {
+    int64_t count, last;
+} looks;
+
+static double count_look(void *user) {
+    looks *self = user;
+    return ++self->count < self->last ? 0 : 2;
+}
+
+static szg_context *open_counted(looks *self) {
+    szg_context *context;
+    const szg_context_options options = {.threads = 1, .clock = count_look, .user = self};
+    *self = (looks){.last = INT64_MAX};
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    szg_context_set_deadline(context, 1);
+    self->count = 0;
+    return context;
+}
+
+/* One look for each of the four parts of FFT_LOOK points and for each of the three joins. */
+START_TEST(long_transforms_look_for_cancellation) {
+    enum { SIZE = 4 * FFT_LOOK, LOOKS = 4 + 2 + 1 };
+    looks own;
+    fft plan;
+    pair *x;
+    szg_context *context = open_counted(&own);
+    ck_szg_ok(szg_memory_alloc(test_context(), SIZE, sizeof *x, &x));
+    ck_szg_ok(fft_open(test_context(), SIZE, &plan));
+    ck_assert_int_eq(fft_run(context, &plan, x), SZG_OK);
+    ck_assert_int_eq(own.count, LOOKS);
+    for (int64_t last = 1; last <= LOOKS; last++) {
+        own = (looks){.last = last};
+        ck_assert_int_eq(fft_run(context, &plan, x), SZG_ECANCEL);
+        ck_assert_int_eq(own.count, last);
+    }
+    fft_close(&plan);
+    szg_memory_free(x);
+    szg_context_close(&context);
+}
+END_TEST
+
+/* cos(n t) + 2^-80 cos t has n maxima that only more digits tell apart: each is in a cell that
+ * stays, and cells are climbed SIEVE_LOOK at a time. The last look is that of sieve_take. */
+START_TEST(many_cells_look_for_cancellation) {
+    enum { N = 3 * SIEVE_LOOK };
+    looks own;
+    polynomial p;
+    grid g;
+    sieve s = {.sign = 1};
+    szg_c64 *a;
+    szg_context *context = open_counted(&own);
+    ck_szg_ok(szg_memory_alloc(test_context(), N + 1, sizeof *a, &a));
+    a[1].re = 0x1p-80;
+    a[N].re = 1;
+    ck_szg_ok(polynomial_from_symbol(test_context(), N + 1, a, SZG_TAPER_NONE, 0, 128, &p));
+    ck_szg_ok(grid_open(test_context(), &p, &g));
+    for (int q = 0; q < 4; q += 2) {
+        own.count = 0;
+        ck_szg_ok(grid_next(test_context(), &g, q));
+        int64_t cells = s.cells;
+        ck_assert_int_eq(sieve_take(context, &g, q, &s), SZG_OK);
+        ck_assert_int_ge(s.cells, N);
+        if (q > 0)
+            ck_assert_int_eq(own.count, (cells + SIEVE_LOOK - 1) / SIEVE_LOOK + 1);
+    }
+    sieve_close(&s);
+    grid_close(&g);
+    polynomial_close(&p);
+    szg_memory_free(a);
+    szg_context_close(&context);
+}
+END_TEST
+
+/* Whichever look finds the cancellation, nothing is looked at after it. Two derivatives take six
+ * looks (the range's, the transform's, and two of each sieve; the first ones, two), and each
+ * extremum one for its cells, three for value, slope and curvature, four for a cluster. */
+START_TEST(ranges_stop_at_the_first_look) {
+    const szg_c64 a[] = {{0, 0}, {1, 0}, {0, 1}, {0.5, 0.25}};
+    looks own;
+    szg_range range;
+    szg_context *context = open_counted(&own);
+    ck_assert_int_eq(szg_ball_modulus_range(context, 4, a, 128, &range), SZG_OK);
+    const int64_t all = own.count;
+    grid g;
+    polynomial p;
+    ck_szg_ok(polynomial_from_modulus(test_context(), 4, a, 256, &p));
+    ck_szg_ok(grid_open(test_context(), &p, &g));
+    ck_assert_int_ge(all, 6 * (g.orders / 2) - 4 + 2 * (1 + 3 + 4));
+    grid_close(&g);
+    polynomial_close(&p);
+    for (int64_t last = 1; last <= all; last++) {
+        own = (looks){.last = last};
+        ck_assert_int_eq(szg_ball_modulus_range(context, 4, a, 128, &range), SZG_ECANCEL);
+        ck_assert_int_eq(own.count, last);
+    }
+    szg_context_close(&context);
+}
+END_TEST
+
 TEST_FILE("grid") {
     atexit(szg_ball_cleanup);
     test_add(suite, "transform", test_transform);
@@ -192,4 +294,7 @@ TEST_FILE("grid") {
     test_add(suite, "polynomial", test_polynomial);
     test_add(suite, "rounding mode", test_rounding_mode);
     test_add(suite, "cancel", test_cancel);
+    test_add(suite, "long_transforms_look_for_cancellation", long_transforms_look_for_cancellation);
+    test_add(suite, "many_cells_look_for_cancellation", many_cells_look_for_cancellation);
+    test_add(suite, "ranges_stop_at_the_first_look", ranges_stop_at_the_first_look);
 }
