@@ -207,6 +207,9 @@ static szg_status read_progress(szg_context *context, szg_json_value stored, run
         int64_t check;
         SZG_TRY(as_count(context, stored, log_keys[i].bytes, &out->log[i].bytes));
         SZG_TRY(as_count(context, stored, log_keys[i].check, &check));
+        if (check > UINT32_MAX)
+            return szg_json_fail(context, szg_json_member(stored, log_keys[i].check),
+                                 "is more than the 32 bits of a checksum");
         out->log[i].check = (uint32_t)check;
     }
     return SZG_OK;
