@@ -13,12 +13,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* A silent context with one thread, opened once. */
 szg_context *fuzz_context(void);
 
+/* For readers that take a path: a folder in memory. fuzz_clean removes it with all that is in it;
+ * a fuzzer calls it at the end of each input, and a broken promise does. */
+const char *fuzz_folder(void);
+/* FOLDER/NAME with these bytes. The text is good until the call after the next seven. */
+const char *fuzz_file(const char *name, const void *data, size_t size);
+void fuzz_clean(void);
+
 /* Aborts with a message that says which promise was broken. */
 #define FUZZ_PROMISE(condition)                                                                    \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
             fprintf(stderr, "%s:%d: broken promise: %s: %s\n", __FILE__, __LINE__, #condition,     \
                     szg_context_message(fuzz_context()));                                          \
+            fuzz_clean();                                                                          \
             abort();                                                                               \
         }                                                                                          \
     } while (0)
