@@ -317,3 +317,20 @@ void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t h
     free(singular);
     free(got);
 }
+
+const char model_bert[] = "{\"model_type\":\"bert\",\"num_hidden_layers\":3,"
+                          "\"num_attention_heads\":2,\"hidden_size\":6}";
+
+void model_add_bert(test_model *model) {
+    model_add(model, SZG_DTYPE_F32, 5, 6, "embeddings.position_embeddings.weight");
+    for (int i = 0; i < 3; i++) {
+        model_add(model, SZG_DTYPE_F32, 6, 6, "encoder.layer.%d.attention.self.query.weight", i);
+        model_add(model, SZG_DTYPE_F32, 6, 6, "encoder.layer.%d.attention.self.key.weight", i);
+    }
+}
+
+void model_analyse(const test_model *model, szg_checkpoint **checkpoint,
+                   szg_checkpoint_tables *tables) {
+    ck_szg_ok(szg_checkpoint_open(test_context(), model->folder, NULL, checkpoint));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), *checkpoint, NULL, tables));
+}

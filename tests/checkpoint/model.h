@@ -70,4 +70,12 @@ int64_t find_row(const szg_table *table, int64_t layer, int64_t head, const char
 double cell(const szg_table *table, int64_t row, const char *column);
 const char *cell_text(const szg_table *table, int64_t row, const char *column);
 
+/* A BERT of three layers, two heads and width 6: its configuration and its tensors. */
+extern const char model_bert[];
+void model_add_bert(test_model *model);
+
+/* Opens what was written and analyses it with the default options. */
+void model_analyse(const test_model *model, szg_checkpoint **checkpoint,
+                   szg_checkpoint_tables *tables);
+
 #endif
