@@ -1,4 +1,5 @@
 /* The program `szego`: finds the command, parses its options, opens the context, runs. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include <szego/backend.h>
 #include <szego/ball.h>
+#include <szego/file.h>
 #include <szego/text.h>
 
 #include "command.h"
@@ -122,9 +124,13 @@ static bool failure_told; /* a message has said why the command failed */
 
 /* Help and version are printed by exits of their own: text that cannot be written is an error. */
 static void close_output(void) {
+    char text[256];
+    errno = 0;
     if (failure_told || (fflush(stdout) == 0 && !ferror(stdout)))
         return;
-    terminal_line("", "standard output: writing failed");
+    snprintf(text, sizeof text, "standard output: cannot be written: %s%s",
+             errno ? strerror(errno) : "an earlier write failed", szg_write_remedy(errno));
+    terminal_line("", text);
     _exit(EXIT_INTERNAL);
 }
 
@@ -152,9 +158,8 @@ static szg_status run_call(command_call *call) {
     if (call->shared.backend)
         SZG_TRY(szg_backend_select(call->context, call->shared.backend));
     SZG_TRY(call->command->run(call));
-    if (fflush(stdout) != 0)
-        return szg_fail(call->context, SZG_EIO, "standard output: writing failed");
-    return SZG_OK;
+    szg_status status = szg_stream_flush(call->context, stdout);
+    return status == SZG_OK ? SZG_OK : szg_fail_prefix(call->context, status, "standard output");
 }
 
 static int run_command(command_call *call) {

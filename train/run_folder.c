@@ -1,5 +1,3 @@
-#include <ctype.h>
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,44 +62,6 @@ void run_folder_close(run_folder *folder) {
     *folder = (run_folder){0};
 }
 
-static bool is_own(const char *name, size_t length) {
-    static const char *const other[] = {"config.json", "checkpoint.safetensors",
-                                        "checkpoint.state.safetensors", "manifest.json"};
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-        if (strlen(other[i]) == length && strncmp(name, other[i], length) == 0)
-            return true;
-    for (int i = 0; i < LOGS; i++)
-        if (strlen(log_names[i]) == length && strncmp(name, log_names[i], length) == 0)
-            return true;
-    if (strncmp(name, "step-", 5) != 0)
-        return false;
-    size_t digits = strspn(name + 5, "0123456789"), ending = strlen(".safetensors");
-    return 5 + digits + ending == length && strncmp(name + 5 + digits, ".safetensors", ending) == 0;
-}
-
-/* Whether `name` is one of ours with the six characters that szg_writer_open adds. */
-static bool is_leftover(const char *name) {
-    size_t length = strlen(name);
-    if (length < 7 || name[length - 7] != '.' || !is_own(name, length - 7))
-        return false;
-    for (const char *at = name + length - 6; *at; at++)
-        if (!isalnum((unsigned char)*at))
-            return false;
-    return true;
-}
-
-/* The temporary files of a process that was killed while it wrote. */
-static void remove_leftovers(const char *folder) {
-    DIR *entries = opendir(folder);
-    if (!entries)
-        return;
-    struct dirent *entry;
-    while ((entry = readdir(entries)))
-        if (is_leftover(entry->d_name))
-            (void)!unlinkat(dirfd(entries), entry->d_name, 0);
-    closedir(entries);
-}
-
 static szg_status write_config(szg_context *context, const char *path,
                                const szg_train_config *config) {
     szg_json *json;
@@ -149,8 +109,8 @@ szg_status run_folder_start(szg_context *context, run_folder *folder, const char
     SZG_TRY(check_unchanged(context, folder, path));
     for (int i = 0; i < logs; i++)
         SZG_TRY(cut_log(context, folder, i, &marks[i]));
-    remove_leftovers(path);
-    remove_leftovers(folder->dump);
+    szg_folder_sweep(path);
+    szg_folder_sweep(folder->dump);
     if (unlink(folder->manifest) != 0 && access(folder->manifest, F_OK) == 0)
         return szg_fail(context, SZG_EIO, "%s: cannot be removed", folder->manifest);
     return write_config(context, folder->config, config);

@@ -9,7 +9,9 @@ SZG_BEGIN_DECLS
 
 typedef struct szg_writer szg_writer;
 
-/* Opens a temporary file in the folder of `path`. SZG_EIO (with the reason), SZG_ENOMEM. */
+/* Opens a temporary file beside `path`, PATH.szego-0 or the next number that is free, and removes
+ * those that writers of `path` left when they were killed: a lock tells which of them still live.
+ * SZG_EIO (with the reason), SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szg_writer_open(szg_context *context, const char *path,
                                             szg_writer **out);
 
@@ -27,8 +29,27 @@ void szg_writer_discard(szg_writer **writer);
  * of an open writer. From then on opening, committing and discarding wait for the end. */
 void szg_writer_abandon_all(void);
 
+/* Flushes a stream and tells whether all that was written to it went through. SZG_EIO, with the
+ * system's words and the remedy; SZG_ENOMEM (a stream into memory). The message lacks what was
+ * written: szg_fail_prefix. */
+SZG_CHECK_RESULT szg_status szg_stream_flush(szg_context *context, FILE *stream);
+
+/* What a person can do about an errno of writing, ": make room, or write elsewhere" say; "" for
+ * others. */
+const char *szg_write_remedy(int error);
+
 /* Creates `path` and its missing parents as folders. SZG_EIO. */
 SZG_CHECK_RESULT szg_status szg_folder_create(szg_context *context, const char *path);
+
+/* Locks a folder against every other writer that locks it, until szg_folder_unlock or the end of
+ * the process. SZG_EIO: another one holds it. Where there are no locks a note says so and *out is
+ * -1. */
+SZG_CHECK_RESULT szg_status szg_folder_lock(szg_context *context, const char *path, int *out);
+/* *folder -1 is allowed; it is set to -1. */
+void szg_folder_unlock(int *folder);
+
+/* Removes from a folder the temporary files of writers that were killed, whatever their targets. */
+void szg_folder_sweep(const char *folder);
 
 /* A file mapped for reading; data is NULL for an empty file. */
 typedef struct szg_mapping {

@@ -1,9 +1,12 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,16 +17,109 @@
 struct szg_writer {
     char *path, *temporary;
     FILE *stream;
+    int lock; /* the temporary file once more: its lock outlives the stream, until the renaming */
     szg_writer *next; /* among those that have a temporary file */
 };
+
+static szg_status fail_errno(szg_context *context, const char *path, const char *what) {
+    return szg_fail(context, SZG_EIO, "%s: %s: %s", path, what, strerror(errno));
+}
+
+/* ---- Temporary files ----
+ * PATH.szego-0, PATH.szego-1, ...: the first number that is free. A writer holds a lock on its file
+ * until that is renamed or removed, and the kernel drops the lock when the process dies, however it
+ * dies: a file that can be locked has no writer any more. The sticky bit, which means nothing on a
+ * file and which programs do not set, marks it as ours: a user's file of such a name stays. */
+
+enum { NUMBERS = 10000, NUMBERS_LOOKED_AHEAD = 16, MARK = S_ISVTX };
+static const char infix[] = ".szego-";
+
+static bool is_temporary(const char *name) {
+    const char *at = strstr(name, infix), *last = NULL;
+    for (; at; at = strstr(at + 1, infix))
+        last = at + strlen(infix);
+    size_t digits = last ? strspn(last, "0123456789") : 0;
+    return digits >= 1 && digits <= 4 && !last[digits];
+}
+
+static bool is_marked(const struct stat *info) {
+    return S_ISREG(info->st_mode) && (info->st_mode & MARK) && info->st_nlink == 1 &&
+           info->st_uid == geteuid();
+}
+
+static int lock(int descriptor, int how) {
+    int result;
+    do
+        result = flock(descriptor, how);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
+/* Whether the open file stands at `path`, not one that another process has put there since. */
+static bool stands_at(int descriptor, const char *path, struct stat *info) {
+    struct stat there;
+    return fstat(descriptor, info) == 0 && lstat(path, &there) == 0 &&
+           info->st_dev == there.st_dev && info->st_ino == there.st_ino;
+}
+
+/* Removes a temporary file whose writer is dead. False: nothing stands at `path`. */
+static bool remove_dead(const char *path) {
+    struct stat info;
+    if (lstat(path, &info) != 0)
+        return false;
+    int descriptor =
+        is_marked(&info) ? open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (descriptor < 0)
+        return true;
+    if (lock(descriptor, LOCK_EX | LOCK_NB) == 0 && stands_at(descriptor, path, &info) &&
+        is_marked(&info))
+        unlink(path);
+    close(descriptor);
+    return true;
+}
+
+/* Numbers of writers that live leave gaps, so that it looks a few beyond the first free one. */
+static void remove_dead_of(szg_writer *writer, size_t room) {
+    for (int number = 0, absent = 0; number < NUMBERS && absent < NUMBERS_LOOKED_AHEAD; number++) {
+        snprintf(writer->temporary, room, "%s%s%d", writer->path, infix, number);
+        absent = remove_dead(writer->temporary) ? 0 : absent + 1;
+    }
+}
+
+static int create_marked(const char *path) {
+    int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    int descriptor = open(path, flags, MARK | 0666);
+    bool unmarked = descriptor < 0 && (errno == EPERM || errno == EINVAL || errno == EOPNOTSUPP);
+    return unmarked ? open(path, flags, 0666) : descriptor; /* a file system may refuse the mark */
+}
+
+/* Between its creation and its lock a file looks dead: one that is gone by then is made anew. Where
+ * there are no locks nobody can take one to remove it. */
+static int create_numbered(szg_writer *writer, size_t room) {
+    struct stat info;
+    for (int number = 0; number < NUMBERS; number++) {
+        snprintf(writer->temporary, room, "%s%s%d", writer->path, infix, number);
+        int descriptor = create_marked(writer->temporary);
+        if (descriptor < 0 && errno == EEXIST)
+            continue;
+        if (descriptor < 0)
+            break;
+        if (lock(descriptor, LOCK_EX) != 0 || stands_at(descriptor, writer->temporary, &info))
+            return descriptor;
+        close(descriptor);
+        errno = EEXIST;
+    }
+    writer->temporary[0] = 0;
+    return -1;
+}
 
 /* Guards the list, and that a file is in it from its creation to its renaming or removal. */
 static pthread_mutex_t writers_lock = PTHREAD_MUTEX_INITIALIZER;
 static szg_writer *writers;
 
-static int create_temporary(szg_writer *writer) {
+static int create_temporary(szg_writer *writer, size_t room) {
     pthread_mutex_lock(&writers_lock);
-    int descriptor = mkostemp(writer->temporary, O_CLOEXEC), before = errno;
+    int descriptor = create_numbered(writer, room), before = errno;
     if (descriptor >= 0) {
         writer->next = writers;
         writers = writer;
@@ -55,15 +151,46 @@ void szg_writer_abandon_all(void) {
         unlink(writer->temporary);
 }
 
-static szg_status fail_errno(szg_context *context, const char *path, const char *what) {
-    return szg_fail(context, SZG_EIO, "%s: %s: %s", path, what, strerror(errno));
+void szg_folder_sweep(const char *folder) {
+    DIR *entries = opendir(folder);
+    if (!entries)
+        return;
+    char path[PATH_MAX];
+    for (struct dirent *entry; (entry = readdir(entries));)
+        if (is_temporary(entry->d_name) &&
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path)
+            remove_dead(path);
+    closedir(entries);
 }
 
-/* Permissions of a file that open(2) would have made: mkstemp's 0600 would surprise. */
-static mode_t default_mode(void) {
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+/* ---- Writing ---- */
+
+const char *szg_write_remedy(int error) {
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        return ": make room, or write elsewhere";
+    case EFBIG:
+        return ": raise the largest size of a file (ulimit -f)";
+    case EPIPE:
+        return ": what reads it has ended";
+    case EBADF:
+        return ": it was closed when the program began";
+    default:
+        return "";
+    }
+}
+
+szg_status szg_stream_flush(szg_context *context, FILE *stream) {
+    errno = 0;
+    bool failed = fflush(stream) != 0;
+    int why = errno;
+    if (!failed && !ferror(stream))
+        return SZG_OK;
+    if (why == ENOMEM) /* a stream into memory */
+        return szg_fail(context, SZG_ENOMEM, "cannot be written: out of memory");
+    return szg_fail(context, SZG_EIO, "cannot be written: %s%s",
+                    why ? strerror(why) : "an earlier write failed", szg_write_remedy(why));
 }
 
 /* Renaming over a device or a pipe would put a file in its place, /dev/null included. A folder is
@@ -80,20 +207,18 @@ szg_status szg_writer_open(szg_context *context, const char *path, szg_writer **
     szg_writer *writer;
     SZG_TRY(check_target(context, path));
     SZG_TRY(szg_memory_alloc(context, 1, sizeof *writer, &writer));
+    writer->lock = -1;
     szg_status status;
     SZG_TRY_GOTO(status, szg_memory_copy_text(context, path, &writer->path), fail);
-    size_t length = strlen(path) + sizeof ".XXXXXX";
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, (int64_t)length, 1, &writer->temporary), fail);
-    snprintf(writer->temporary, length, "%s.XXXXXX", path);
-    int descriptor = create_temporary(writer);
-    if (descriptor < 0) {
+    size_t room = strlen(path) + sizeof infix + 4;
+    SZG_TRY_GOTO(status, szg_memory_alloc(context, (int64_t)room, 1, &writer->temporary), fail);
+    remove_dead_of(writer, room);
+    writer->lock = create_temporary(writer, room);
+    int descriptor = writer->lock < 0 ? -1 : fcntl(writer->lock, F_DUPFD_CLOEXEC, 0);
+    if (descriptor < 0 || !(writer->stream = fdopen(descriptor, "w+b"))) {
         status = fail_errno(context, path, "cannot be written");
-        writer->temporary[0] = 0;
-        goto fail;
-    }
-    if (fchmod(descriptor, default_mode()) != 0 || !(writer->stream = fdopen(descriptor, "w+b"))) {
-        status = fail_errno(context, path, "cannot be written");
-        close(descriptor);
+        if (descriptor >= 0)
+            close(descriptor);
         goto fail;
     }
     *out = writer;
@@ -123,18 +248,32 @@ static void sync_folder(const char *path) {
     close(descriptor);
 }
 
+/* Writes and closes the stream; 0, or what failed. */
+static int finish(szg_writer *w) {
+    errno = 0;
+    bool failed = fflush(w->stream) != 0 || ferror(w->stream) || fsync(fileno(w->stream)) != 0;
+    int why = errno;
+    if (fclose(w->stream) != 0 && !failed) {
+        failed = true;
+        why = errno;
+    }
+    w->stream = NULL;
+    return !failed ? 0 : why ? why : EIO;
+}
+
 szg_status szg_writer_commit(szg_context *context, szg_writer **writer) {
     szg_writer *w = *writer;
-    bool failed = ferror(w->stream) != 0;
-    failed = fflush(w->stream) != 0 || failed;
-    failed = failed || fsync(fileno(w->stream)) != 0;
-    failed = fclose(w->stream) != 0 || failed;
-    w->stream = NULL;
-    failed = failed || !end_temporary(w, w->path);
+    struct stat info;
+    int why = finish(w);
+    if (why == 0 && !end_temporary(w, w->path))
+        why = errno;
     szg_status status = SZG_OK;
-    if (failed) {
-        status = fail_errno(context, w->path, "writing failed, the old contents were kept");
+    if (why) {
+        status = szg_fail(context, SZG_EIO, "%s: writing failed, the old contents were kept: %s%s",
+                          w->path, strerror(why), szg_write_remedy(why));
     } else {
+        if (fstat(w->lock, &info) == 0)
+            (void)!fchmod(w->lock, info.st_mode & 0777); /* without the mark */
         sync_folder(w->path);
     }
     szg_writer_discard(writer);
@@ -149,11 +288,15 @@ void szg_writer_discard(szg_writer **writer) {
         fclose(w->stream);
     if (w->temporary && w->temporary[0])
         end_temporary(w, NULL);
+    if (w->lock >= 0)
+        close(w->lock);
     szg_memory_free(w->temporary);
     szg_memory_free(w->path);
     szg_memory_free(w);
     *writer = NULL;
 }
+
+/* ---- Folders ---- */
 
 szg_status szg_folder_create(szg_context *context, const char *path) {
     char *copy;
@@ -176,6 +319,30 @@ szg_status szg_folder_create(szg_context *context, const char *path) {
     szg_memory_free(copy);
     return status;
 }
+
+szg_status szg_folder_lock(szg_context *context, const char *path, int *out) {
+    *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*out >= 0 && lock(*out, LOCK_EX | LOCK_NB) == 0)
+        return SZG_OK;
+    int why = errno;
+    szg_folder_unlock(out);
+    if (why == EWOULDBLOCK)
+        return szg_fail(context, SZG_EIO,
+                        "%s: another process writes results into this folder: give the command "
+                        "again when it is done, or with another folder",
+                        path);
+    szg_say(context, SZG_NOTE, "%s: cannot be locked (%s): let no other process write into it",
+            path, strerror(why));
+    return SZG_OK;
+}
+
+void szg_folder_unlock(int *folder) {
+    if (*folder >= 0)
+        close(*folder);
+    *folder = -1;
+}
+
+/* ---- Reading ---- */
 
 /* A descriptor of a regular file, and its facts. */
 static szg_status open_regular(szg_context *context, const char *path, int *out,

@@ -53,10 +53,9 @@ szg_status szg_csv_print(szg_context *context, const szg_table *table, FILE *str
             putc(i + 1 < columns ? ',' : '\n', stream);
         }
     }
-    if (fflush(stream) != 0 || ferror(stream))
-        return szg_fail(context, SZG_EIO, "table %s could not be written: disk full or pipe closed",
-                        szg_table_name(table));
-    return SZG_OK;
+    szg_status status = szg_stream_flush(context, stream);
+    return status == SZG_OK ? SZG_OK
+                            : szg_fail_prefix(context, status, "table %s", szg_table_name(table));
 }
 
 szg_status szg_csv_write(szg_context *context, const szg_table *table, const char *path) {

@@ -87,9 +87,8 @@ szg_status szg_json_print(szg_context *context, szg_json_value value, int indent
     if (!value.node)
         return szg_fail(context, SZG_EINVAL, "JSON: there is no value to print");
     print_node(value.node, indent, 0, stream);
-    if (fflush(stream) != 0 || ferror(stream))
-        return szg_fail(context, SZG_EIO, "JSON could not be written: disk full or pipe closed");
-    return SZG_OK;
+    szg_status status = szg_stream_flush(context, stream);
+    return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "JSON");
 }
 
 szg_status szg_json_text(szg_context *context, szg_json_value value, int indent, char **out) {

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include <szego/csv.h>
+#include <szego/file.h>
 #include <szego/memory.h>
 #include <szego/version.h>
 #include "result_private.h"
@@ -140,9 +141,6 @@ szg_status szg_result_print(szg_context *context, const szg_result *result,
     default:
         SZG_TRY(szg_result_emit_text(context, result, options, stream));
     }
-    if (fflush(stream) != 0 || ferror(stream))
-        return szg_fail(context, SZG_EIO,
-                        "the result could not be written: disk full or pipe "
-                        "closed");
-    return SZG_OK;
+    szg_status status = szg_stream_flush(context, stream);
+    return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "the result");
 }

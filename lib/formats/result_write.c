@@ -114,8 +114,10 @@ static szg_status write_folder(szg_context *context, const szg_result *result, c
     szg_json *manifest = NULL;
     szg_writer **writer = NULL;
     char *path = NULL;
+    int lock = -1; /* of two processes one is refused, before it has touched anything */
     szg_status status;
     SZG_TRY_GOTO(status, szg_folder_create(context, folder), done);
+    SZG_TRY_GOTO(status, szg_folder_lock(context, folder, &lock), done);
     SZG_TRY_GOTO(status, make_manifest(context, result, &manifest), done);
     SZG_TRY_GOTO(status, szg_result_path(context, folder, "manifest", ".json", &path), done);
     SZG_TRY_GOTO(status, szg_memory_alloc(context, result->tables, sizeof *writer, &writer), done);
@@ -125,6 +127,7 @@ static szg_status write_folder(szg_context *context, const szg_result *result, c
 done:
     for (int64_t i = 0; writer && i < result->tables; i++)
         szg_writer_discard(&writer[i]);
+    szg_folder_unlock(&lock);
     szg_memory_free(writer);
     szg_memory_free(path);
     szg_json_close(&manifest);

@@ -235,7 +235,7 @@ START_TEST(full_disks_are_noticed) {
     ck_szg_ok(build(&json));
     FILE *full = fopen("/dev/full", "w");
     ck_assert_ptr_nonnull(full);
-    ck_szg_fails(SZG_EIO, "could not be written",
+    ck_szg_fails(SZG_EIO, "cannot be written: No space left",
                  szg_json_print(test_context(), szg_json_root(json), 0, full));
     fclose(full);
     ck_szg_fails(SZG_EIO, "cannot be written",

@@ -381,7 +381,7 @@ START_TEST(failed_writes_leave_the_folder_alone) {
     FILE *full = fopen("/dev/full", "w");
     for (int i = 0; i < 3; i++) {
         szg_print_options options = {.format = (szg_format)i};
-        ck_szg_fails(SZG_EIO, "could not be written",
+        ck_szg_fails(SZG_EIO, "cannot be written: No space left",
                      szg_result_print(test_context(), result, &options, full));
     }
     fclose(full);
