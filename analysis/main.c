@@ -1,5 +1,6 @@
 /* The program `szego`: finds the command, parses its options, opens the context, runs. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,21 +206,61 @@ static const command *find_command(const char *name) {
     return NULL;
 }
 
+/* A descriptor 0 to 2 that is closed would be given to the first file that is opened, and messages
+ * would be written into it. It is opened the wrong way round, so that its use still fails. */
+static void occupy_standard_streams(void) {
+    for (int descriptor = 0; descriptor <= 2; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);
+}
+
+/* The words that the kernel started the process with; NULL: they cannot be read. argv lacks those
+ * of a loader before it: `ld-linux.so.2 --preload X szego ...`. */
+static char **words_of_start(void) {
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    char **words = calloc(1, sizeof *words), *word = NULL;
+    size_t size = 0;
+    for (size_t count = 0; file && words && getdelim(&word, &size, 0, file) > 0;) {
+        char **more = realloc(words, (count + 2) * sizeof *words);
+        words = more;
+        if (!more)
+            break;
+        words[count++] = word;
+        words[count] = word = NULL;
+        size = 0;
+    }
+    bool whole = file && feof(file) && words && words[0];
+    if (file)
+        fclose(file);
+    return whole ? words : NULL; /* the few bytes stay: the process is about to end or to work */
+}
+
 static bool set_unless_given(const char *name, const char *value) {
     return value && !getenv(name) && setenv(name, value, 0) == 0;
 }
 
 /* OpenBLAS chooses its kernels and starts its threads while it is loaded; where that went badly,
  * only a new start helps. */
-static void restart_with_better_settings(char **argv) {
-    bool core = set_unless_given("OPENBLAS_CORETYPE", szg_backend_core_remedy());
-    bool threads = set_unless_given("OPENBLAS_NUM_THREADS", szg_backend_threads_remedy());
-    if (core || threads)
-        execv("/proc/self/exe", argv); /* where that fails the program goes on, slower */
+static void restart_with_better_settings(void) {
+    const char *core = szg_backend_core_remedy(), *threads = szg_backend_threads_remedy();
+    bool set = set_unless_given("OPENBLAS_CORETYPE", core);
+    char **words, text[256];
+    set = set_unless_given("OPENBLAS_NUM_THREADS", threads) || set;
+    if (!set)
+        return;
+    if ((words = words_of_start()))
+        execv("/proc/self/exe", words);
+    snprintf(text, sizeof text,
+             "OpenBLAS does badly here, and the program cannot start anew with other settings: set "
+             "%s%s %s%s",
+             core ? "OPENBLAS_CORETYPE=" : "", core ? core : "",
+             threads ? "OPENBLAS_NUM_THREADS=" : "", threads ? threads : "");
+    terminal_line("note: ", text);
 }
 
 int main(int argc, char **argv) {
-    restart_with_better_settings(argv);
+    occupy_standard_streams();
+    restart_with_better_settings();
     argp_err_exit_status = EXIT_USAGE;
     atexit(close_output);
     if (argc < 2) {
