@@ -156,6 +156,7 @@ static int exit_code(szg_status status) {
 }
 
 static szg_status run_call(command_call *call) {
+    SZG_TRY(szg_backend_check_simd(call->context));
     if (call->shared.backend)
         SZG_TRY(szg_backend_select(call->context, call->shared.backend));
     SZG_TRY(call->command->run(call));

@@ -73,6 +73,11 @@ const char *szg_backend_fft(void);
  * of the processor, or the lower ones that the environment variable SZEGO_SIMD names. */
 const char *szg_backend_simd(void);
 
+/* SZG_EINVAL: SZEGO_SIMD names no level, or one that the processor lacks, and szg_backend_simd
+ * ignores it. Every command of the program, and szg_backend_select where it selects the cpu table,
+ * ask this first. */
+SZG_CHECK_RESULT szg_status szg_backend_check_simd(szg_context *context);
+
 /* NULL, or the value of the environment variable OPENBLAS_CORETYPE that would let OpenBLAS use this
  * processor's vector instructions, where it did not recognise the processor. The variable is read
  * while the library is loaded: a program sets it and executes itself anew. */

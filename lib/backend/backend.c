@@ -12,9 +12,12 @@ const char *szg_ops_name(const szg_ops *ops) {
     return ops->name;
 }
 
-static void select_host(szg_context *context, const szg_ops *ops) {
+static szg_status select_host(szg_context *context, const szg_ops *ops) {
+    if (ops == szg_ops_cpu())
+        SZG_TRY(szg_backend_check_simd(context));
     szg_context_set_ops(context, ops);
     szg_context_set_state(context, NULL, NULL);
+    return SZG_OK;
 }
 
 static szg_status select_cuda(szg_context *context, const char *name) {
@@ -39,7 +42,7 @@ static szg_status select_auto(szg_context *context) {
         return status;
     char reason[1024];
     snprintf(reason, sizeof reason, "%s", szg_context_message(context));
-    select_host(context, szg_ops_cpu());
+    SZG_TRY(select_host(context, szg_ops_cpu()));
     szg_say(context, SZG_NOTE, "backend auto: cpu; %s", reason);
     return SZG_OK;
 }
@@ -50,15 +53,13 @@ szg_status szg_backend_select(szg_context *context, const char *name) {
     if (strcmp(name, "auto") == 0)
         return select_auto(context);
     if (strcmp(name, "cpu") == 0)
-        select_host(context, szg_ops_cpu());
-    else if (strcmp(name, "reference") == 0)
-        select_host(context, szg_ops_reference());
-    else
-        return szg_fail(context, SZG_EINVAL,
-                        "backend '%.80s' is unknown: auto, cpu, reference, cuda, cuda:tf32, "
-                        "cuda:f32 or cuda:bf16",
-                        name);
-    return SZG_OK;
+        return select_host(context, szg_ops_cpu());
+    if (strcmp(name, "reference") == 0)
+        return select_host(context, szg_ops_reference());
+    return szg_fail(context, SZG_EINVAL,
+                    "backend '%.80s' is unknown: auto, cpu, reference, cuda, cuda:tf32, cuda:f32 "
+                    "or cuda:bf16",
+                    name);
 }
 
 szg_status szg_backend_devices(szg_context *context, int room, szg_device *out, int *count,

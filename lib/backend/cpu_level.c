@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +19,39 @@ static szg_cpu_level of_processor(void) {
     return SZG_CPU_BASELINE;
 }
 
-szg_cpu_level szg_cpu_level_best(void) {
-    szg_cpu_level best = of_processor();
-    const char *wanted = getenv("SZEGO_SIMD");
-    for (int level = 0; wanted && level < (int)best; level++)
-        if (strcmp(wanted, NAMES[level]) == 0)
+/* The level that SZEGO_SIMD names, of those that the processor has; SZG_CPU_LEVELS: another word.
+ */
+static szg_cpu_level level_of(const char *name) {
+    for (int level = 0; level <= (int)of_processor(); level++)
+        if (strcmp(name, NAMES[level]) == 0)
             return (szg_cpu_level)level;
-    return best;
+    return SZG_CPU_LEVELS;
+}
+
+/* NULL: not set, or empty. */
+static const char *wanted(void) {
+    const char *name = getenv("SZEGO_SIMD");
+    return name && *name ? name : NULL;
+}
+
+szg_cpu_level szg_cpu_level_best(void) {
+    szg_cpu_level level = wanted() ? level_of(wanted()) : SZG_CPU_LEVELS;
+    return level < SZG_CPU_LEVELS ? level : of_processor();
+}
+
+szg_status szg_backend_check_simd(szg_context *context) {
+    char list[64] = "";
+    const char *name = wanted();
+    if (!name || level_of(name) < SZG_CPU_LEVELS)
+        return SZG_OK;
+    for (int level = 0; level <= (int)of_processor(); level++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", level ? ", " : "", NAMES[level]);
+    }
+    return szg_fail(context, SZG_EINVAL,
+                    "SZEGO_SIMD=%.80s is none of this processor's levels: %s; without the variable "
+                    "the last one is taken",
+                    name, list);
 }
 
 const char *szg_backend_simd(void) {

@@ -10,7 +10,7 @@ typedef enum szg_cpu_level {
 } szg_cpu_level;
 
 /* The highest level of the processor, or the lower one that the environment variable SZEGO_SIMD
- * names (baseline, avx2, avx512). */
+ * names (baseline, avx2, avx512); szg_backend_check_simd refuses other words. */
 szg_cpu_level szg_cpu_level_best(void);
 
 /* Kernel files name their table SZG_KERNELS(table): the build gives each variant its ending. */

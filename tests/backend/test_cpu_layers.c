@@ -273,7 +273,34 @@ START_TEST(linear_survives_refused_memory) {
 }
 END_TEST
 
+/* Levels up to the processor's are taken, those above and other words are refused. */
+START_TEST(unknown_levels_are_refused) {
+    unsetenv("SZEGO_SIMD");
+    int best = (int)szg_cpu_level_best();
+    ck_szg_ok(szg_backend_check_simd(test_context()));
+    for (int level = 0; level < SZG_CPU_LEVELS; level++) {
+        setenv("SZEGO_SIMD", LEVELS[level], 1);
+        if (level <= best)
+            ck_szg_ok(szg_backend_check_simd(test_context()));
+        else
+            ck_szg_fails(SZG_EINVAL, LEVELS[best], szg_backend_check_simd(test_context()));
+        ck_assert_int_eq((int)szg_cpu_level_best(), level <= best ? level : best);
+    }
+    static const char *const words[] = {"AVX2", "avx2 ", "base", "baselines", "0"};
+    for (int i = 0; i < 5; i++) {
+        setenv("SZEGO_SIMD", words[i], 1);
+        ck_szg_fails(SZG_EINVAL, LEVELS[best], szg_backend_check_simd(test_context()));
+        ck_szg_fails(SZG_EINVAL, words[i], szg_backend_select(test_context(), "cpu"));
+        ck_szg_ok(szg_backend_select(test_context(), "reference"));
+    }
+    setenv("SZEGO_SIMD", "", 1);
+    ck_szg_ok(szg_backend_check_simd(test_context()));
+    unsetenv("SZEGO_SIMD");
+}
+END_TEST
+
 TEST_FILE("cpu_layers") {
+    test_add(suite, "levels", unknown_levels_are_refused);
     test_add(suite, "normal distribution", normal_distribution_is_accurate);
     test_add(suite, "slices", slices_cover_every_item_once);
     test_add(suite, "linear slices", linear_slices_have_no_seams);
