@@ -87,6 +87,18 @@ static szg_status add_code(szg_context *context, const export_cell *cell, const 
     return add_cell(context, true, cell->name, code, (int64_t)strlen(code), cells);
 }
 
+/* JSON text is UTF-8, and what is not was replaced in it: the cell would ask for another file. */
+static szg_status check_name(szg_context *context, const char *archive, szg_json_value name) {
+    const char *kept;
+    SZG_TRY(szg_json_as_text(context, name, &kept));
+    if (strcmp(kept, archive) == 0)
+        return SZG_OK;
+    return szg_fail(context, SZG_EINVAL,
+                    "%.300s: a notebook, whose text is UTF-8, has to name the npz beside it: give "
+                    "the file a name in UTF-8",
+                    archive);
+}
+
 /* cells/load.py with the archive's name in place of the one that stands there. */
 static szg_status add_load(szg_context *context, const char *archive, szg_json *cells) {
     static const char place[] = "\"export.npz\"";
@@ -99,6 +111,8 @@ static szg_status add_load(szg_context *context, const char *archive, szg_json *
     const char *at = strstr(code, place);
     SZG_TRY(szg_json_open_object(context, &name));
     SZG_TRY_GOTO(status, szg_json_add_text(context, name, "name", archive), done);
+    SZG_TRY_GOTO(status, check_name(context, archive, szg_json_member(szg_json_root(name), "name")),
+                 done);
     /* A text of JSON is one of Python. */
     SZG_TRY_GOTO(status,
                  szg_json_text(context, szg_json_member(szg_json_root(name), "name"), 0, &literal),

@@ -389,6 +389,20 @@ START_TEST(texts_from_files_stay_texts) {
 }
 END_TEST
 
+/* A notebook cannot say the name of an archive that is no UTF-8; of its folder it says nothing. */
+START_TEST(a_name_that_is_not_utf8_is_refused) {
+    szg_collection *results = collect(results_in("bytes"));
+    ck_assert_int_eq(mkdir(scratch_path("folder-\xfe"), 0777), 0);
+    ck_szg_fails(
+        SZG_EINVAL, "a name in UTF-8",
+        szg_export_notebook(test_context(), results, scratch_path("folder-\xfe/b\xff.ipynb")));
+    ck_assert_int_eq(scratch_entries(scratch_path("folder-\xfe")), 0);
+    ck_szg_ok(szg_export_notebook(test_context(), results, scratch_path("folder-\xfe/b.ipynb")));
+    ck_szg_ok(szg_export_npz(test_context(), results, scratch_path("folder-\xfe/b\xff.npz")));
+    szg_collection_close(&results);
+}
+END_TEST
+
 START_TEST(a_path_that_cannot_be_written_is_named) {
     szg_collection *results = collect(results_in("paths"));
     ck_szg_fails(SZG_EIO, "/nowhere/x.npz",
@@ -426,6 +440,7 @@ TEST_FILE("export") {
     test_add(suite, "a notebook has the cells of what is there",
              a_notebook_has_the_cells_of_what_is_there);
     test_add(suite, "texts from files stay texts", texts_from_files_stay_texts);
+    test_add(suite, "a_name_that_is_not_utf8_is_refused", a_name_that_is_not_utf8_is_refused);
     test_add(suite, "a path that cannot be written is named",
              a_path_that_cannot_be_written_is_named);
     test_add(suite, "failed allocations are survived", failed_allocations_are_survived);
