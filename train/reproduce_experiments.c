@@ -1,11 +1,14 @@
 /* A preset file: experiments, and in which order their runs come. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <szego/memory.h>
 
 #include "reproduce_preset.h"
+
+enum { MOST_RUNS = 10000 };
 
 /* ---- Members ---- */
 
@@ -210,6 +213,34 @@ static szg_status add_round(szg_context *context, run_place *place, szg_json_val
     return SZG_OK;
 }
 
+/* Runs of an experiment as the lists are long; at least one, so that those without runs are not
+ * without number. A double cannot overflow. */
+static double runs_of(szg_json_value root, szg_json_value experiment) {
+    szg_json_value own_tasks = szg_json_member(experiment, "tasks");
+    szg_json_value own_seeds = szg_json_member(experiment, "seeds");
+    bool tasks = szg_json_kind_of(own_tasks) != SZG_JSON_ABSENT;
+    bool seeds = szg_json_kind_of(own_seeds) != SZG_JSON_ABSENT;
+    double encodings = (double)szg_json_count(szg_json_member(experiment, "encodings")) +
+                       (double)szg_json_count(szg_json_member(experiment, "rotated_heads"));
+    return fmax(1, encodings *
+                       (double)szg_json_count(tasks ? own_tasks : szg_json_member(root, "tasks"))) *
+           (double)szg_json_count(seeds ? own_seeds : szg_json_member(root, "seeds"));
+}
+
+/* Before the first of them is read: each takes a while. */
+static szg_status count_runs(szg_context *context, const char *preset, szg_json_value root) {
+    szg_json_value experiments = szg_json_member(root, "experiments");
+    double runs = 0;
+    for (int64_t e = 0; e < szg_json_count(experiments) && runs <= MOST_RUNS; e++)
+        runs += runs_of(root, szg_json_element(experiments, e));
+    if (runs <= MOST_RUNS)
+        return SZG_OK;
+    return szg_fail(context, SZG_EDATA,
+                    "%s: more than %d runs (encodings times tasks times seeds): divide it into "
+                    "several presets",
+                    preset, MOST_RUNS);
+}
+
 static szg_status read_root(szg_context *context, const szg_reproduction_options *options,
                             szg_json_value root, szg_reproduction *out) {
     const char *text;
@@ -224,6 +255,7 @@ static szg_status read_root(szg_context *context, const szg_reproduction_options
     SZG_TRY(szg_json_as_array(context, seeds));
     SZG_TRY(szg_json_as_array(context, experiments));
     SZG_TRY(preset_members(context, szg_json_member(root, "tasks"), "distance|count"));
+    SZG_TRY(count_runs(context, options->preset, root));
     for (int64_t s = 0; s < szg_json_count(seeds); s++)
         SZG_TRY(add_round(context, &place, szg_json_element(seeds, s), out));
     if (out->count == 0)

@@ -10,7 +10,7 @@
 
 #include "reproduce_preset.h"
 
-enum { MOST_RUNS = 10000, OVERRIDE_TEXT = SZG_CONFIG_TEXT + 128 };
+enum { OVERRIDE_TEXT = SZG_CONFIG_TEXT + 128 };
 
 /* ---- Overrides ---- */
 
@@ -151,9 +151,6 @@ static unsigned methods_of(const run_place *place, const szg_train_config *confi
 
 szg_status preset_add_run(szg_context *context, const run_place *place, szg_reproduction *out) {
     SZG_TRY(szg_context_check_cancel(context));
-    if (out->count >= MOST_RUNS)
-        return szg_fail(context, SZG_EDATA, "%s: more than %d runs", place->options->preset,
-                        MOST_RUNS);
     SZG_TRY(out->run
                 ? szg_memory_grow(context, &out->run, out->count, out->count + 1, sizeof *out->run)
                 : szg_memory_alloc(context, 1, sizeof *out->run, &out->run));

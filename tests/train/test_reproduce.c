@@ -517,7 +517,34 @@ START_TEST(hostile_presets_are_refused) {
 }
 END_TEST
 
+/* 2 tasks times `seeds` runs of an encoding that is none; free. */
+static char *long_preset(int seeds) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    fputs(HEAD "\"tasks\": {\"distance\": {}, \"count\": {}}, \"experiments\": [{\"name\": \"a\", "
+               "\"profile\": \"text\", \"encodings\": [\"roap\"], \"seeds\": [",
+          stream);
+    for (int seed = 0; seed < seeds; seed++)
+        fprintf(stream, "%s%d", seed ? "," : "", seed);
+    fputs("]}]}", stream);
+    fclose(stream);
+    return text;
+}
+
+/* Runs are counted before the first of them is read, which would find its encoding wrong. */
+START_TEST(too_many_runs_are_refused_first) {
+    char *folder = new_folder(), *most = long_preset(5000), *more = long_preset(5001);
+    refuse(folder, most, "experiment a, distance, roap");
+    refuse(folder, more, "more than 10000 runs");
+    free(most);
+    free(more);
+    remove_tree(folder);
+}
+END_TEST
+
 TEST_FILE("reproduce") {
+    test_add(suite, "too many runs", too_many_runs_are_refused_first);
     test_add(suite, "captured", captured_logits_are_joined);
     test_add(suite, "runs", runs_follow_from_the_preset);
     test_add(suite, "full preset", the_full_preset_has_the_loops_of_the_scripts);
