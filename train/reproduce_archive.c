@@ -29,7 +29,7 @@ static const char *const companions[] = {"config.json",
                                          "ablation_cumulative.csv"};
 enum { COMPANIONS = sizeof companions / sizeof *companions };
 
-static const int64_t most_unpacked = (int64_t)1 << 32;
+static const int64_t most_unpacked = (int64_t)1 << 32; /* whatever the preset may need */
 
 /* ---- Packing ---- */
 
@@ -292,9 +292,12 @@ static szg_status take_all(szg_context *context, szg_reproduction *self, taking 
 szg_status szg_reproduction_take(szg_context *context, szg_reproduction *reproduction,
                                  const char *path) {
     szg_archive *archive;
+    double needed;
     if (!reproduction->folder)
         return szg_fail(context, SZG_EINVAL, "reproduction: no folder that takes the runs");
-    SZG_TRY(szg_archive_open(context, path, most_unpacked, &archive));
+    SZG_TRY(reproduction_most_bytes(context, reproduction, &needed));
+    int64_t most = needed < (double)most_unpacked ? (int64_t)needed : most_unpacked;
+    SZG_TRY(szg_archive_open(context, path, most, &archive));
     taking from = {.archive = archive, .path = path};
     szg_status status = take_all(context, reproduction, &from);
     szg_archive_close(&archive);

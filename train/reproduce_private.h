@@ -68,6 +68,10 @@ const char *reproduction_ablation_name(szg_ablation_method method);
 SZG_CHECK_RESULT szg_status reproduction_operations(szg_context *context,
                                                     const reproduction_run *run, double *training,
                                                     double *ablation);
+/* Bytes that what an archive holds of the runs can have: tables, documents, and the state of each;
+ * a bound, not an estimate. Infinite: a file says how many examples are captured. */
+SZG_CHECK_RESULT szg_status reproduction_most_bytes(szg_context *context,
+                                                    const szg_reproduction *self, double *out);
 /* Operations and seconds of training that the logs of finished runs know. */
 SZG_CHECK_RESULT szg_status reproduction_measured(szg_context *context,
                                                   const szg_reproduction *self, double *operations,

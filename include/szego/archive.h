@@ -45,7 +45,8 @@ typedef struct szg_archive_file {
     int64_t size;
 } szg_archive_file;
 
-/* most: bytes that the archive may unpack to. SZG_EDATA, before anything of it is given out: no
+/* most: bytes that the archive may unpack to; it is held to 500 times its own size too, once that
+ * is more than 16 MiB. SZG_EDATA, before anything of it is given out: no
  * such archive, a damaged or truncated or larger one, a link or anything else but regular files, a
  * name that is not as above, a name twice. SZG_EIO, SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_archive_open(szg_context *context, const char *path, int64_t most,

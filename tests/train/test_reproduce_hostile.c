@@ -1,5 +1,6 @@
 /* Archives whose members no report could read, and facts that cannot be: refused before a file is
  * written. */
+#include "../../train/reproduce_private.h"
 #include "archives.h"
 
 /* ---- Members that the reports could not read ---- */
@@ -217,7 +218,72 @@ START_TEST(archives_without_a_finished_run_are_told) {
 }
 END_TEST
 
+/* ---- Sizes ---- */
+
+enum { RANDOM = 1 << 17 };
+
+static szg_status emit_bulk(szg_context *context, const void *data, FILE *stream) {
+    const szg_stream source = {.seed = test_seed(), .purpose = 9};
+    static const char zeros[RANDOM];
+    (void)context;
+    for (uint64_t i = 0; i < RANDOM; i++)
+        putc((int)(szg_random_word(&source, i) & 255), stream);
+    for (int64_t left = *(const int64_t *)data; left > 0; left -= RANDOM)
+        fwrite(zeros, 1, RANDOM, stream);
+    return SZG_OK;
+}
+
+/* More bytes than the runs of the preset can have, packed to not so little that their ratio tells:
+ * beside 128 KiB that do not pack, 60 MiB are some 430 times the archive. */
+START_TEST(more_than_the_preset_needs_is_refused) {
+    char *to = new_folder(), path[256];
+    const int64_t size = 60 << 20;
+    double needed;
+    szg_archive_writer *writer;
+    szg_reproduction *runs = open_pieced(to);
+    ck_szg_ok(reproduction_most_bytes(test_context(), runs, &needed));
+    ck_assert(needed < (double)size);
+    szg_reproduction_close(&runs);
+    ck_szg_ok(szg_archive_create(test_context(), path_in(to, "bulk.tar.xz", path), &writer));
+    ck_szg_ok(szg_archive_add_made(test_context(), writer, RUN "metrics.csv", emit_bulk, &size));
+    ck_szg_ok(szg_archive_commit(test_context(), &writer));
+    refuse(to, pieced, NULL, path, "bytes, the most that its files need");
+    remove_tree(to);
+}
+END_TEST
+
+/* What runs left is within the bound, each kind by itself: a model's numbers, thrice as doubles. */
+START_TEST(what_runs_need_is_bounded) {
+    static const char *const encodings[] = {"absolute", "rope", "mla",    "alibi",  "relative",
+                                            "t5",       "nope", "random", "learned"};
+    char *folder = new_folder(), text[2048];
+    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
+        szg_reproduction *runs;
+        szg_model *model;
+        double needed;
+        snprintf(
+            text, sizeof text,
+            "{\"name\": \"x\", \"about\": \"y\", \"seeds\": [1], \"tasks\": {\"distance\": {}},"
+            "\"config\": {\"model\": {\"vocabulary\": 500, \"max_length\": 500}},"
+            "\"experiments\": [{\"name\": \"a\", \"profile\": \"released\","
+            "\"encodings\": [\"%s\"]}]}",
+            encodings[i]);
+        ck_szg_ok(open_preset(test_context(), folder, text, NULL, 0, &runs));
+        ck_szg_ok(reproduction_most_bytes(test_context(), runs, &needed));
+        ck_szg_ok(
+            szg_model_open(test_context(), szg_reproduction_run_at(runs, 0).config, 100, &model));
+        double least = 24 * (double)szg_model_numbers(model);
+        ck_assert_msg(needed >= least + (1 << 22), "%s: %g < %g", encodings[i], needed, least);
+        szg_model_close(test_context(), &model);
+        szg_reproduction_close(&runs);
+    }
+    remove_tree(folder);
+}
+END_TEST
+
 TEST_FILE("reproduce_hostile") {
+    test_add(suite, "bulk", more_than_the_preset_needs_is_refused);
+    test_add(suite, "needs", what_runs_need_is_bounded);
     test_add(suite, "hostile members", members_that_no_report_can_read_are_refused);
     test_add(suite, "facts", facts_out_of_range_are_refused);
     test_add(suite, "no finished run", archives_without_a_finished_run_are_told);
