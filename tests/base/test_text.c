@@ -1,0 +1,109 @@
+/* Text that grows, and numbers whatever the locale. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comma_locale.h"
+#include "suite.h"
+
+/* "0,1,2," and so on: long enough to grow several times and to pass stdio's buffer. */
+static szg_status print_numbers(szg_text *out, int count) {
+    SZG_TRY(szg_text_open(test_context(), out));
+    for (int i = 0; i < count; i++)
+        fprintf(out->stream, "%d,", i);
+    return szg_text_end(out, SZG_OK);
+}
+
+static szg_status print_and_close(int count) {
+    szg_text text;
+    szg_status status = print_numbers(&text, count);
+    ck_assert_int_eq(text.text != NULL, status == SZG_OK);
+    szg_text_close(&text);
+    return status;
+}
+
+START_TEST(text_grows) {
+    static const int counts[] = {0, 1, 100, 10000};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        szg_text text;
+        ck_szg_ok(print_numbers(&text, counts[k]));
+        ck_assert_ptr_null(text.stream);
+        char *at = text.text;
+        for (long i = 0; i < counts[k]; i++) {
+            ck_assert_int_eq(strtol(at, &at, 10), i);
+            ck_assert_int_eq(*at++, ',');
+        }
+        ck_assert_int_eq(*at, 0);
+        ck_assert_int_eq(at - text.text, text.length);
+        szg_text_close(&text);
+        szg_text_close(&text);
+    }
+    szg_text text;
+    ck_szg_ok(szg_text_open(test_context(), &text));
+    ck_assert_int_eq(fwrite("a\0b", 1, 3, text.stream), 3); /* any bytes */
+    ck_szg_ok(szg_text_end(&text, SZG_OK));
+    ck_assert_int_eq(text.length, 3);
+    ck_assert_int_eq(memcmp(text.text, "a\0b", 4), 0);
+    szg_text_close(&text);
+    ck_szg_ok(szg_text_open(test_context(), &text));
+    szg_text_close(&text); /* without its end */
+}
+END_TEST
+
+/* Whatever the work noticed, a refusal is told, and nothing that was cut off is handed out. */
+START_TEST(text_remembers_a_refusal) {
+    szg_context *context = test_context();
+    /* The text, its first memory, and at least one growth, as stdio hands over its buffer. */
+    ck_survives_failed_allocations(3, print_and_close(10000));
+    szg_text text;
+    ck_szg_ok(szg_text_open(context, &text));
+    szg_memory_fail_after(context, 1);
+    for (int i = 0; i < 100000; i++)
+        fprintf(text.stream, "%d,", i); /* memory is there again after the first refusal */
+    ck_szg_fails(SZG_ENOMEM, "a text of",
+                 szg_text_end(&text, szg_fail(context, SZG_EIO, "the disk is full")));
+    ck_assert_ptr_null(text.text);
+    szg_text_close(&text);
+    ck_szg_ok(szg_text_open(context, &text));
+    ck_szg_fails(SZG_EDOMAIN, "the work",
+                 szg_text_end(&text, szg_fail(context, SZG_EDOMAIN, "the work")));
+    ck_assert_ptr_null(text.text);
+    szg_text_close(&text);
+}
+END_TEST
+
+START_TEST(a_comma_in_the_locale_changes_nothing) {
+    szg_context *context = test_context();
+    char text[SZG_REAL_TEXT], *end;
+    double value = 0;
+    enter_comma_locale();
+    ck_assert_str_eq(szg_real_text(0.1, text), "0.1");
+    ck_assert_str_eq(szg_hex_text(0.75, text), "0x1.8p-1");
+    ck_assert(szg_real_parse("2.5", &value) && value == 2.5);
+    ck_assert(!szg_real_parse("2,5", &value));
+    ck_assert(szg_real_scan("1.5:x", &end) == 1.5 && *end == ':');
+    ck_assert_int_eq(szg_print(text, sizeof text, "%.2f", 0.25), 4);
+    ck_assert_str_eq(text, "0.25");
+    (void)szg_fail(context, SZG_EIO, "rho=%g", 0.5);
+    (void)szg_fail_prefix(context, SZG_EIO, "p=%g", 1.5);
+    ck_assert_str_eq(szg_context_message(context), "p=1.5: rho=0.5");
+    ck_szg_fails(SZG_ENOMEM, "8.0 EiB",
+                 szg_memory_require(context, 1 << 30, 1 << 30, 8, "a dense matrix", "less"));
+    static const szg_column note = {"note", SZG_TEXT, "why"};
+    szg_table *table;
+    ck_szg_ok(szg_table_open(context, "t", &note, 1, &table));
+    ck_szg_ok(szg_table_add_row(context, table));
+    ck_szg_ok(szg_table_note(context, table, "off by %.1e", 2.5));
+    ck_assert_str_eq(szg_table_get_text(table, 0, 0), "off by 2.5e+00");
+    szg_table_close(&table);
+    snprintf(text, sizeof text, "%.1f", 0.5); /* the caller's own choice stays */
+    ck_assert_str_eq(text, "0,5");
+    leave_comma_locale();
+}
+END_TEST
+
+TEST_FILE("text") {
+    test_add(suite, "text_grows", text_grows);
+    test_add(suite, "text_remembers_a_refusal", text_remembers_a_refusal);
+    test_add(suite, "a_comma_in_the_locale_changes_nothing", a_comma_in_the_locale_changes_nothing);
+}

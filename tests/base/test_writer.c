@@ -1,0 +1,182 @@
+/* Files that are written whole or not at all, and read as they were. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+static void read_file(const char *path, char text[static 64]) {
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    size_t length = fread(text, 1, 63, file);
+    text[length] = 0;
+    fclose(file);
+}
+
+START_TEST(writer_replaces_whole_files_only) {
+    szg_context *context = test_context();
+    char folder[] = "/tmp/szego-test-XXXXXX", path[64], text[64];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/deep/er", folder);
+    ck_szg_ok(szg_folder_create(context, path));
+    ck_szg_ok(szg_folder_create(context, path));
+    snprintf(path, sizeof path, "%s/deep/er/file", folder);
+    const char *contents[] = {"first", "second"};
+    for (int i = 0; i < 2; i++) {
+        szg_writer *writer;
+        ck_szg_ok(szg_writer_open(context, path, &writer));
+        fputs(contents[i], szg_writer_stream(writer));
+        ck_szg_ok(szg_writer_commit(context, &writer));
+        ck_assert_ptr_null(writer);
+        read_file(path, text);
+        ck_assert_str_eq(text, contents[i]);
+    }
+    szg_writer *writer;
+    ck_szg_ok(szg_writer_open(context, path, &writer));
+    fputs("never", szg_writer_stream(writer));
+    szg_writer_discard(&writer);
+    read_file(path, text);
+    ck_assert_str_eq(text, "second");
+    szg_mapping mapping;
+    ck_szg_ok(szg_mapping_open(context, path, &mapping));
+    ck_assert_int_eq(mapping.size, 6);
+    ck_assert_int_eq(memcmp(mapping.data, "second", 6), 0);
+    szg_mapping_close(&mapping);
+    ck_szg_fails(SZG_EIO, "folder", szg_folder_create(context, path));
+    ck_assert_int_eq(unlink(path), 0);
+    snprintf(path, sizeof path, "%s/deep/er", folder);
+    /* An empty folder: neither commit nor discard left a temporary file. */
+    ck_assert_int_eq(rmdir(path), 0);
+    snprintf(path, sizeof path, "%s/deep", folder);
+    ck_assert_int_eq(rmdir(path), 0);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
+/* In a child, whose other threads could still write: what is open is gone, what is written stays.
+ */
+START_TEST(abandoned_writers_leave_no_file) {
+    szg_context *context = test_context();
+    char folder[] = "/tmp/szego-abandoned-XXXXXX", path[4][64];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    for (int i = 0; i < 4; i++)
+        snprintf(path[i], sizeof path[i], "%s/%d", folder, i);
+    szg_writer *writer[4];
+    for (int i = 0; i < 4; i++)
+        ck_szg_ok(szg_writer_open(context, path[i], &writer[i]));
+    ck_szg_ok(szg_writer_commit(context, &writer[2]));
+    szg_writer_discard(&writer[1]);
+    pid_t child = fork();
+    if (child == 0) {
+        szg_writer_abandon_all();
+        _exit(0);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(unlink(path[2]), 0);
+    ck_assert_int_eq(rmdir(folder), 0); /* nothing else was there */
+    szg_writer_discard(&writer[0]);
+    ck_szg_fails(SZG_EIO, "writing failed", szg_writer_commit(context, &writer[3]));
+}
+END_TEST
+
+START_TEST(files_that_cannot_be) {
+    szg_context *context = test_context();
+    szg_writer *writer;
+    szg_mapping mapping;
+    ck_szg_fails(SZG_EIO, "No such file", szg_writer_open(context, "/nowhere/x", &writer));
+    ck_assert_ptr_null(writer);
+    ck_szg_fails(SZG_EIO, "No such file", szg_mapping_open(context, "/nowhere/x", &mapping));
+    char pipe[64];
+    snprintf(pipe, sizeof pipe, "/tmp/szego-pipe-%d", (int)getpid());
+    ck_assert_int_eq(mkfifo(pipe, 0600), 0);
+    ck_szg_fails(SZG_EIO, "is not a regular file", szg_writer_open(context, pipe, &writer));
+    unlink(pipe);
+    ck_szg_fails(SZG_EDATA, "regular", szg_mapping_open(context, "/", &mapping));
+    ck_szg_fails(SZG_EDATA, "regular", szg_mapping_open(context, "/dev/zero", &mapping));
+}
+END_TEST
+
+/* What a reader by position sees of a file that another program writes to meanwhile. */
+START_TEST(a_file_that_changes_while_it_is_read) {
+    szg_context *context = test_context();
+    szg_source *source;
+    char path[64], text[8] = "";
+    snprintf(path, sizeof path, "/tmp/szego-source-%d", (int)getpid());
+    FILE *stream = fopen(path, "wb");
+    ck_assert_ptr_nonnull(stream);
+    ck_assert_int_ge(fputs("abcdef", stream), 0);
+    ck_assert_int_eq(fclose(stream), 0);
+    /* A time that no later write can have. */
+    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
+    ck_szg_ok(szg_source_open(context, path, &source));
+    ck_assert_int_eq(szg_source_size(source), 6);
+    ck_szg_ok(szg_source_read(context, source, 2, 3, text));
+    ck_assert_str_eq(text, "cde");
+    ck_szg_ok(szg_source_read(context, source, 6, 0, text));
+    ck_szg_ok(szg_source_check(context, source));
+    ck_assert_int_eq(truncate(path, 4), 0);
+    ck_szg_fails(SZG_EIO, "its 6 bytes end before byte 4 now",
+                 szg_source_read(context, source, 3, 3, text));
+    ck_szg_fails(SZG_EIO, "(6 bytes before, 4 now)", szg_source_check(context, source));
+    szg_source_close(&source);
+    ck_assert_ptr_null(source);
+    /* As many bytes as before: the time alone tells. */
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
+    ck_szg_ok(szg_source_open(context, path, &source));
+    ck_assert_ptr_nonnull(stream = fopen(path, "r+b"));
+    ck_assert_int_eq(fputc('z', stream), 'z');
+    ck_assert_int_eq(fclose(stream), 0);
+    ck_szg_fails(SZG_EIO, "was changed while it was read", szg_source_check(context, source));
+    szg_source_close(&source);
+    /* What is renamed over the file does not touch the one that is open. */
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
+    ck_szg_ok(szg_source_open(context, path, &source));
+    szg_writer *writer;
+    ck_szg_ok(szg_writer_open(context, path, &writer));
+    fputs("a longer text", szg_writer_stream(writer));
+    ck_szg_ok(szg_writer_commit(context, &writer));
+    ck_szg_ok(szg_source_check(context, source));
+    ck_szg_ok(szg_source_read(context, source, 0, 4, text));
+    ck_assert_int_eq(memcmp(text, "zbcd", 4), 0);
+    szg_source_close(&source);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_szg_fails(SZG_EIO, "No such file", szg_source_open(context, path, &source));
+    ck_assert_ptr_null(source);
+    ck_szg_fails(SZG_EDATA, "regular", szg_source_open(context, "/", &source));
+    szg_source_close(&source);
+}
+END_TEST
+
+/* /dev/full accepts the open and refuses the data: the error must surface at commit. */
+START_TEST(full_disk_is_reported) {
+    szg_context *context = test_context();
+    char path[] = "/tmp/szego-full-XXXXXX";
+    int descriptor = mkstemp(path);
+    ck_assert_int_ge(descriptor, 0);
+    close(descriptor);
+    szg_writer *writer;
+    ck_szg_ok(szg_writer_open(context, path, &writer));
+    ck_assert_ptr_nonnull(freopen("/dev/full", "w", szg_writer_stream(writer)));
+    for (int i = 0; i < 100000; i++)
+        fputs("data", szg_writer_stream(writer));
+    ck_szg_fails(SZG_EIO, "old contents were kept", szg_writer_commit(context, &writer));
+    struct stat info;
+    ck_assert_int_eq(stat(path, &info), 0);
+    ck_assert_int_eq(info.st_size, 0);
+    unlink(path);
+}
+END_TEST
+
+TEST_FILE("writer") {
+    test_add(suite, "writer_replaces_whole_files_only", writer_replaces_whole_files_only);
+    test_add(suite, "abandoned_writers_leave_no_file", abandoned_writers_leave_no_file);
+    test_add(suite, "files_that_cannot_be", files_that_cannot_be);
+    test_add(suite, "a_file_that_changes_while_it_is_read", a_file_that_changes_while_it_is_read);
+    test_add(suite, "full_disk_is_reported", full_disk_is_reported);
+}
