@@ -17,6 +17,12 @@ static szg_train_config config_of(int64_t vocabulary) {
     return c;
 }
 
+/* As many as SZG_TEST_MULTIPLIER asks for, but enough for check_uniform of so many cells. */
+static int64_t draws(int64_t count, int64_t cells) {
+    int64_t scaled = test_trials(count), least = 25 * cells;
+    return scaled < least ? least : scaled;
+}
+
 /* Counts that are multinomial with equal chances pass but for about 2 10^-9: chi-square between its
  * quantiles at 6 standard deviations (Wilson, Hilferty 1931). */
 static void check_uniform(const char *what, int64_t cells, const int64_t *counts) {
@@ -109,7 +115,7 @@ START_TEST(distance_lengths_are_uniform) {
     task_generator g;
     ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &g));
     int64_t before[25] = {0}, between[70] = {0}, after[25] = {0}, both[25 * 25] = {0};
-    for (int64_t e = 0; e < test_trials(60000); e++) {
+    for (int64_t e = 0; e < draws(60000, 625); e++) {
         task_make(&g, e, task_train_range(&c.data));
         int64_t p = 0;
         while (g.tokens[p] != g.trigger[0])
@@ -137,7 +143,7 @@ START_TEST(segments_are_drawn_without_replacement) {
     task_generator g;
     ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &g));
     int64_t counts[3][125] = {{0}}, used[3][60];
-    for (int64_t e = 0; e < test_trials(20000); e++) {
+    for (int64_t e = 0; e < draws(20000, 80); e++) {
         task_make(&g, e, task_train_range(&c.data));
         for (int64_t s = 0; s < 3; s++) {
             const int32_t *at = g.tokens + 4 * s;
@@ -158,7 +164,7 @@ START_TEST(segments_are_drawn_without_replacement) {
     }
     task_close(&g);
     int64_t pairs[25] = {0}, different[20], cells = 0;
-    for (int64_t seed = 0; seed < test_trials(4000); seed++) {
+    for (int64_t seed = 0; seed < draws(4000, 80); seed++) {
         c.data.seed = (uint64_t)seed + (test_seed() & 0xFFFFFF) * 10000;
         ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &g));
         pairs[5 * (g.trigger[0] - 1) + g.trigger[1] - 1]++;
@@ -188,7 +194,7 @@ START_TEST(count_examples_follow_the_rules) {
     ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &g));
     ck_assert(g.triggers == 30 && distinct(g.trigger, 30));
     int64_t labels[101] = {0}, words[574] = {0}, triggers[30], others[543], cells = 0;
-    for (int64_t e = 0; e < test_trials(6000); e++) {
+    for (int64_t e = 0; e < draws(6000, 101); e++) {
         task_make(&g, e, task_train_range(&c.data));
         int64_t found = 0;
         ck_assert_int_eq(g.count, 120);
@@ -247,7 +253,7 @@ START_TEST(count_places_are_shuffled) {
     task_generator g;
     ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &g));
     int64_t places[64] = {0}, of_two[15], of_three[20], labels[4] = {0}, two = 0, three = 0;
-    for (int64_t e = 0; e < test_trials(20000); e++) {
+    for (int64_t e = 0; e < draws(20000, 80); e++) {
         task_make(&g, e, task_train_range(&c.data));
         int mask = 0;
         for (int i = 0; i < 6; i++)
@@ -334,7 +340,7 @@ START_TEST(split_is_uniform) {
     szg_train_config c = config_of(10);
     strcpy(c.data.train_file, path);
     int64_t subsets[512] = {0}, six[84], cells = 0;
-    for (int64_t seed = 0; seed < test_trials(8400); seed++) {
+    for (int64_t seed = 0; seed < draws(8400, 84); seed++) {
         szg_dataset set;
         c.data.seed = (uint64_t)seed + (test_seed() & 0xFFFFFF) * 10000;
         ck_szg_ok(szg_dataset_open(test_context(), &c, &set));
