@@ -5,12 +5,14 @@ START_TEST(backends_are_selected_by_name) {
     szg_context *context = test_context();
     if (test_on_device())
         return;
+    setenv("SZEGO_CUDA_PLUGIN", "/nowhere/libszego-cuda.so", 1); /* not the one of this build */
     ck_assert_ptr_eq(szg_ops_of(context), szg_ops_cpu());
     use_backend("reference");
     ck_assert_str_eq(szg_ops_name(szg_ops_of(context)), "reference");
     use_backend("auto");
     ck_assert_ptr_eq(szg_ops_of(context), szg_ops_cpu());
     ck_szg_fails(SZG_EBACKEND, "no plugin", szg_backend_select(context, "cuda"));
+    unsetenv("SZEGO_CUDA_PLUGIN");
     ck_szg_fails(SZG_EINVAL, "cuda:f32 or cuda:bf16", szg_backend_select(context, "gpu"));
     ck_assert(strstr(szg_backend_blas(), "OpenBLAS"));
     ck_assert(strstr(szg_backend_fft(), "fftw"));
