@@ -244,10 +244,12 @@ static bool set_unless_given(const char *name, const char *value) {
  * only a new start helps. */
 static void restart_with_better_settings(void) {
     const char *core = szg_backend_core_remedy(), *threads = szg_backend_threads_remedy();
-    bool set = set_unless_given("OPENBLAS_CORETYPE", core);
     char **words, text[256];
-    set = set_unless_given("OPENBLAS_NUM_THREADS", threads) || set;
-    if (!set)
+    if (!set_unless_given("OPENBLAS_CORETYPE", core))
+        core = NULL;
+    if (!set_unless_given("OPENBLAS_NUM_THREADS", threads))
+        threads = NULL;
+    if (!core && !threads)
         return;
     if ((words = words_of_start()))
         execv("/proc/self/exe", words);

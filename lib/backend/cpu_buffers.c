@@ -81,14 +81,19 @@ static szg_status make_ready(szg_context *context, int threads, int want, int st
     int have = make_buffers(want);
     if (have > atomic_load(&made))
         atomic_store(&made, have);
-    if (have >= want && have_stacks(starts))
+    const char *fewer = threads > 1 ? "use fewer threads (--threads 1), or " : "";
+    if (have < want)
+        return szg_fail(context, SZG_ENOMEM,
+                        "OpenBLAS works in a buffer of %zu MiB a thread; %d of %d fit into the "
+                        "limit on memory: %sraise the limit (`ulimit -v`)",
+                        BUFFER >> 20, have, want, fewer);
+    if (have_stacks(starts))
         return SZG_OK;
     return szg_fail(
         context, SZG_ENOMEM,
-        "OpenBLAS works in a buffer of %zu MiB a thread; %d of %d fit into the limit on "
-        "memory, at %d threads: use fewer (--threads 1), or raise the limit (`ulimit "
-        "-v`)",
-        BUFFER >> 20, have < want ? have : want - 1, want, threads);
+        "the stacks of %d more threads of OpenBLAS do not fit into the limit on memory: "
+        "%sraise the limit (`ulimit -v`) or lower that on stacks (`ulimit -s`)",
+        starts, fewer);
 }
 
 szg_status szg_blas_reserve(szg_context *context, bool large) {

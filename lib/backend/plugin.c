@@ -99,7 +99,8 @@ static szg_status not_a_library(szg_context *context, const char *path) {
                     wanted_plugin() ? "correct or unset SZEGO_CUDA_PLUGIN" : "remove it");
 }
 
-/* Whether someone else than root and the user may change what `is` describes. */
+/* Whether someone else than root, the user and the user's group, which builds under umask 002 let
+ * write, may change what `is` describes. */
 static bool others_may_write(const struct stat *is) {
     if (is->st_uid != 0 && is->st_uid != geteuid())
         return true;
@@ -107,23 +108,28 @@ static bool others_may_write(const struct stat *is) {
 }
 
 /* Code of somebody else is not run, neither from a file of theirs nor from a folder where they can
- * put one. A bare name is the dynamic linker's business. */
-static szg_status check_owner(szg_context *context, const char *path) {
-    char real[PATH_MAX];
+ * put one. `real` is what to load: the file that was looked at, or, of a bare name, the name, which
+ * is the dynamic linker's business. */
+static szg_status check_owner(szg_context *context, const char *path, char real[PATH_MAX]) {
     struct stat file, folder;
-    if (!strchr(path, '/') || !realpath(path, real) || stat(real, &file) != 0)
+    if (!strchr(path, '/') || !realpath(path, real) || stat(real, &file) != 0) {
+        snprintf(real, PATH_MAX, "%s", path);
         return SZG_OK; /* loading tells what is wrong */
+    }
     if (!S_ISREG(file.st_mode))
         return not_a_library(context, path);
-    char *slash = strrchr(real, '/');
-    slash[slash == real] = 0; /* the folder; of "/name" it is "/" */
-    if (stat(real, &folder) == 0 && !others_may_write(&file) && !others_may_write(&folder))
+    char parent[PATH_MAX];
+    snprintf(parent, sizeof parent, "%s", real);
+    char *slash = strrchr(parent, '/');
+    slash[slash == parent] = 0; /* of "/name" it is "/" */
+    if (stat(parent, &folder) == 0 && !others_may_write(&file) && !others_may_write(&folder))
         return SZG_OK;
-    return szg_fail(context, SZG_EBACKEND,
-                    "backend cuda: %s is not loaded: other users may write it or its folder: make "
-                    "both yours or root's and writable by nobody else (chown, chmod go-w), or use "
-                    "--backend cpu",
-                    path);
+    return szg_fail(
+        context, SZG_EBACKEND,
+        "backend cuda: %s is not loaded: users outside your group may write it or its folder: make "
+        "both yours or root's and writable by nobody else (chown, chmod go-w), or use "
+        "--backend cpu",
+        path);
 }
 
 static szg_status open_library(szg_context *context, const char *path, void **library) {
@@ -131,8 +137,9 @@ static szg_status open_library(szg_context *context, const char *path, void **li
         return szg_fail(context, SZG_EBACKEND,
                         "backend cuda: a program with the rights of another user (setuid) loads no "
                         "plugin: use --backend cpu");
-    SZG_TRY(check_owner(context, path));
-    *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    char real[PATH_MAX];
+    SZG_TRY(check_owner(context, path, real));
+    *library = dlopen(real, RTLD_NOW | RTLD_LOCAL);
     if (*library)
         return SZG_OK;
     const char *reason = dlerror();

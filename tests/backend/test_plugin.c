@@ -61,7 +61,7 @@ END_TEST
 
 /* A FIFO would wait for a writer for ever. */
 START_TEST(only_own_files_are_loaded) {
-    static const char cannot[] = "other users may write it or its folder";
+    static const char cannot[] = "users outside your group may write it or its folder";
     char folder[] = "/tmp/szego-plugin-XXXXXX", path[64], command[PATH_MAX + 128];
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/plugin.so", folder);
@@ -79,6 +79,8 @@ START_TEST(only_own_files_are_loaded) {
     ck_assert_int_eq(chmod(folder, 0700), 0);
     if (geteuid() == 0) { /* who alone can give a file away */
         ck_assert_int_eq(chown(path, 12345, 0), 0);
+        check_refused(path, cannot);
+        ck_assert(chown(path, 0, 12345) == 0 && chmod(path, 0775) == 0);
         check_refused(path, cannot);
     }
     unlink(path);
