@@ -107,7 +107,8 @@ end:
     return status;
 }
 
-szg_status szg_factored_diagonal_sums(szg_context *context, const szg_factored *f, double **out) {
+szg_status szg_factored_diagonal_sums(szg_context *context, const szg_factored *f, double *low_rank,
+                                      double **out) {
     double *sums;
     SZG_TRY(szg_memory_alloc(context, 2 * f->n - 1, sizeof *sums, &sums));
     szg_status status = f->d > 0 ? low_rank_sums(context, f, sums) : SZG_OK;
@@ -115,6 +116,8 @@ szg_status szg_factored_diagonal_sums(szg_context *context, const szg_factored *
         szg_memory_free(sums);
         return status;
     }
+    if (low_rank)
+        *low_rank = szg_norm(2 * f->n - 1, sums);
     for (int64_t k = 1 - f->n; k < f->n; k++) {
         double *at = sums + k + f->n - 1;
         if (f->causal && k < 0)
@@ -131,7 +134,7 @@ szg_status szg_factored_toeplitz_part(szg_context *context, const szg_factored *
     *out = NULL;
     SZG_TRY(szg_factored_check_finite(context, f));
     double *sums;
-    SZG_TRY(szg_factored_diagonal_sums(context, f, &sums));
+    SZG_TRY(szg_factored_diagonal_sums(context, f, NULL, &sums));
     for (int64_t k = 1 - f->n; k < f->n; k++)
         sums[k + f->n - 1] /= (double)(f->n - (k < 0 ? -k : k));
     szg_status status = szg_toeplitz_open_real(context, f->n, f->n, sums, out);
@@ -205,7 +208,7 @@ static szg_status bias_square(szg_context *context, const szg_factored *f, doubl
     double *sums;
     szg_factored without = *f;
     without.bias = NULL;
-    SZG_TRY(szg_factored_diagonal_sums(context, &without, &sums));
+    SZG_TRY(szg_factored_diagonal_sums(context, &without, NULL, &sums));
     for (int64_t k = f->causal ? 0 : 1 - f->n; k < f->n; k++) {
         double a = szg_toeplitz_at(f->bias, k).re;
         *out += a * (2 * sums[k + f->n - 1] + (double)(f->n - (k < 0 ? -k : k)) * a);

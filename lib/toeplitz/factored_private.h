@@ -9,9 +9,10 @@
 SZG_CHECK_RESULT szg_status szg_factored_check(szg_context *context, const szg_factored *f);
 SZG_CHECK_RESULT szg_status szg_factored_check_finite(szg_context *context, const szg_factored *f);
 
-/* A new array: sums along the diagonals of L, 2 n - 1 of them, lag 1 - n first. */
+/* A new array: sums along the diagonals of L, 2 n - 1 of them, lag 1 - n first. Their errors go
+ * with *low_rank, the norm of the sums of A B^T before the mask; NULL: not asked for. */
 SZG_CHECK_RESULT szg_status szg_factored_diagonal_sums(szg_context *context, const szg_factored *f,
-                                                       double **out);
+                                                       double *low_rank, double **out);
 
 /* ||M o A B^T||_F^2 from Gram matrices: of all rows, or running ones in steps of so many rows. */
 enum { SZG_FACTORED_STEP = 256 };

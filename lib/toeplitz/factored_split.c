@@ -163,18 +163,19 @@ static void part_squares(const szg_factored *f, const scaled *s, diagonals *x, d
 /* A transform of length m is off by c = 8 u log2 m of the result's norm (Higham 2002, Theorem 24.2,
  * for radix 2: 6.7 u log2 m). Both transforms of a column and the sum over d products leave
  * (2 c + (d + 4) u) S in each diagonal's sum, S the size, and the transform back c times the norm
- * of all sums. A sum's error e counts e^2 / count in the square; 1 / count adds up to 2 (1 + ln n).
- */
-static double transform_error(const scaled *s, const double *sums) {
+ * of all sums, those above the diagonal too where a mask drops them afterwards. A sum's error e
+ * counts e^2 / count in the square; 1 / count adds up to 2 (1 + ln n). */
+static double transform_error(const scaled *s, double norm_of_sums) {
     double n = (double)s->f.n, c = 8 * ROUNDING * (2 + log2(2 * n)), ways = 2 * (1 + log(n));
     double each = (2 * c + ((double)s->f.d + 4) * ROUNDING) * s->size;
-    return each * sqrt(ways) + c * szg_norm(2 * s->f.n - 1, sums);
+    return each * sqrt(ways) + c * norm_of_sums;
 }
 
 static szg_status open_means(szg_context *context, const scaled *s, diagonals *x) {
+    double norm_of_sums;
     *x = (diagonals){0};
-    SZG_TRY(szg_factored_diagonal_sums(context, &s->f, &x->mean));
-    x->error = s->f.d > 0 ? transform_error(s, x->mean) : 0;
+    SZG_TRY(szg_factored_diagonal_sums(context, &s->f, &norm_of_sums, &x->mean));
+    x->error = s->f.d > 0 ? transform_error(s, norm_of_sums) : 0;
     for (int64_t k = 1 - s->f.n; k < s->f.n; k++)
         x->mean[k + s->f.n - 1] /= (double)lag_count(&s->f, k);
     return SZG_OK;

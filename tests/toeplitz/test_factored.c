@@ -276,6 +276,61 @@ START_TEST(toeplitzness_at_the_switch) {
 }
 END_TEST
 
+/* Column 0 of A on the first rows, of B on the last: all of its products stand above the diagonal,
+ * where the mask drops them. `signs`: random ones there. Column 1 is of random signs, T of ones. */
+static void open_dropped(int64_t n, bool signs, sample *s) {
+    double *numbers = random_numbers(7, 4 * n), *lags = new_numbers(2 * n - 1);
+    *s = (sample){.a = new_numbers(2 * n), .b = new_numbers(2 * n)};
+    for (int64_t at = 0; at < 2 * n - 1; at++)
+        lags[at] = 1;
+    for (int64_t i = 0; i < n; i++) {
+        s->a[2 * i] = i >= n / 2 ? 0 : signs ? copysign(1, numbers[i]) : 1;
+        s->b[2 * i] = i < n / 2 ? 0 : signs ? copysign(1, numbers[n + i]) : 1;
+        s->a[2 * i + 1] = copysign(1, numbers[2 * n + i]);
+        s->b[2 * i + 1] = copysign(1, numbers[3 * n + i]);
+    }
+    ck_szg_ok(szg_toeplitz_open_real(test_context(), n, n, lags, &s->bias));
+    s->f = (szg_factored){n, 2, s->a, 2, s->b, 2, s->bias, true};
+    szg_memory_free(numbers), szg_memory_free(lags);
+}
+
+/* The norm of the sums of A B^T along all diagonals. */
+static double norm_of_all_sums(const szg_factored *f) {
+    int64_t n = f->n;
+    double *sums = new_numbers(2 * n - 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            sums[i - j + n - 1] += dot(f->d, f->a + i * f->lda, f->b + j * f->ldb);
+    double norm = norm_of(2 * n - 1, sums);
+    szg_memory_free(sums);
+    return norm;
+}
+
+/* The sums come back from one transform, which errs by c = 8 u (2 + log2 2n) times the norm of all
+ * of them, also of those that the mask drops. Two factors of the same masked matrix and the same
+ * S, apart in that norm alone: their bounds are apart by 2 ||P_T L|| (1 - tau) / ||L||^2 times as
+ * much (szg_split_tau: the bound takes more than 1 - tau for its share). */
+START_TEST(dropped_diagonals_count_in_the_error) {
+    const int64_t n = 2049;
+    double error[2], norm[2], frobenius;
+    szg_tau tau;
+    for (int signs = 0; signs < 2; signs++) {
+        sample s;
+        open_dropped(n, signs, &s);
+        check_tau(&s.f, &tau);
+        ck_assert(!tau.sampled);
+        error[signs] = tau.error;
+        norm[signs] = norm_of_all_sums(&s.f);
+        ck_szg_ok(szg_factored_norm_frobenius(test_context(), &s.f, &frobenius));
+        close_sample(&s);
+    }
+    double c = 8 * EPS / 2 * (2 + log2(2 * (double)n));
+    double apart = c * (norm[0] - norm[1]) * 2 * sqrt(tau.value) * (1 - tau.value) / frobenius;
+    ck_assert(norm[0] > 2 * norm[1]);
+    ck_assert_double_ge(error[0] - error[1], apart);
+}
+END_TEST
+
 /* Factors times powers of two, a column's own among them, and a bias times their product: tau
  * stays, though entries and squares leave the range of doubles. */
 START_TEST(toeplitzness_of_any_size) {
@@ -397,6 +452,7 @@ TEST_FILE("factored") {
     test_add(suite, "rotary_logits_are_factored", rotary_logits_are_factored);
     test_add(suite, "toeplitzness_is_right_near_one", toeplitzness_is_right_near_one);
     test_add(suite, "toeplitzness_at_the_switch", toeplitzness_at_the_switch);
+    test_add(suite, "dropped_diagonals_count_in_the_error", dropped_diagonals_count_in_the_error);
     test_add(suite, "toeplitzness_of_any_size", toeplitzness_of_any_size);
     test_add(suite, "toeplitzness_depends_on_no_threads", toeplitzness_depends_on_no_threads);
     test_add(suite, "bad_factors_are_named", bad_factors_are_named);
