@@ -2,6 +2,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include <szego/text.h>
+
 #include "html.h"
 
 /* The character at `at`, which no NUL precedes, and in *bytes its length; -1, and 1 byte, where no
@@ -105,6 +107,11 @@ void html_number(FILE *stream, double value) {
         fprintf(stream, "%.6g", value); /* in the C locale, as the whole page (page.c) */
     else
         fputs(isnan(value) ? "nan" : value < 0 ? "-inf" : "inf", stream);
+}
+
+void html_end(FILE *stream, double value, int digits, szg_end end) {
+    char text[SZG_REAL_TEXT];
+    fputs(szg_rounded_text(value, digits, end, text), stream);
 }
 
 void html_cell(FILE *stream, const char *text, int64_t characters) {

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <szego/status.h>
+#include <szego/table.h>
 
 /* Prints a text so that it is nothing but text, between tags and in quoted attributes: & < > " '
  * escaped, bytes that are not UTF-8 and characters that HTML forbids as U+FFFD, control characters
@@ -23,6 +24,9 @@ void html_vprint(FILE *stream, const char *format, va_list arguments);
 
 /* A number for a reader: at most six digits. */
 void html_number(FILE *stream, double value);
+
+/* An end of an enclosure, or a bound: rounded outwards. */
+void html_end(FILE *stream, double value, int digits, szg_end end);
 
 /* Cells of a table: at most so many characters of a text, a number; empty for NULL and NaN. */
 void html_cell(FILE *stream, const char *text, int64_t characters);

@@ -8,7 +8,14 @@
 
 #include "claims.h"
 
-enum { SHOWN = 50, EXACT_CHARACTERS = 160, NAME_CHARACTERS = 40, NUMBERS = 24, TOKEN = 64 };
+enum {
+    SHOWN = 50,
+    EXACT_CHARACTERS = 160,
+    NAME_CHARACTERS = 40,
+    NUMBERS = 24,
+    TOKEN = 64,
+    DIGITS = 10
+};
 
 /* A cell that holds a number as text (hexadecimal in certificates) or as a number. */
 static double cell_number(rows of, int64_t index, const char *column) {
@@ -89,6 +96,15 @@ static void print_exact(FILE *stream, const char *text) {
     fputs("</code></td>", stream);
 }
 
+/* In decimals, rounded outwards. */
+static void print_ends(FILE *stream, const sides *s, int side) {
+    fputc('[', stream);
+    html_end(stream, s->lo[side], DIGITS, SZG_END_LOWER);
+    fputs(", ", stream);
+    html_end(stream, s->hi[side], DIGITS, SZG_END_UPPER);
+    fputc(']', stream);
+}
+
 /* The enclosure in decimals, in its hover the exact ends. */
 static void print_enclosure(FILE *stream, const sides *s, int side, const char *lo,
                             const char *hi) {
@@ -97,7 +113,9 @@ static void print_enclosure(FILE *stream, const sides *s, int side, const char *
     html_clipped(stream, lo, TOKEN);
     fputs(" to ", stream);
     html_clipped(stream, hi, TOKEN);
-    fprintf(stream, "\">[%.10g, %.10g]</span>", s->lo[side], s->hi[side]);
+    fputs("\">", stream);
+    print_ends(stream, s, side);
+    fputs("</span>", stream);
 }
 
 static void print_certificate(FILE *stream, rows of, int64_t index) {
@@ -199,7 +217,8 @@ static szg_status add_side(szg_context *context, figure *figure, const sides *s,
     szg_status status = words_open(context, &hover);
     if (status == SZG_OK) {
         words_clipped(&hover, s->name[side], NAME_CHARACTERS);
-        fprintf(hover.stream, " in [%.10g, %.10g]", s->lo[side], s->hi[side]);
+        fputs(" in ", hover.stream);
+        print_ends(hover.stream, s, side);
         status = words_end(context, &hover);
     }
     if (status == SZG_OK)

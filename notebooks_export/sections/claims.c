@@ -64,6 +64,14 @@ static void make_anchor(char anchor[ANCHOR], rows claims, int64_t index, int64_t
 
 /* ---- The ledger ---- */
 
+/* A guaranteed lower end; empty where none applies. */
+static void print_margin(FILE *stream, double margin) {
+    fputs("<td class=\"number\">", stream);
+    if (!isnan(margin))
+        html_end(stream, margin, 6, SZG_END_LOWER);
+    fputs("</td>", stream);
+}
+
 static void print_claim(FILE *stream, rows claims, int64_t index, const char *anchor) {
     fprintf(stream, "<tr id=\"%s\"><td><a href=\"#%s-basis\">", anchor, anchor);
     html_clipped(stream, rows_text(claims, index, "id"), CHARACTERS);
@@ -74,7 +82,7 @@ static void print_claim(FILE *stream, rows claims, int64_t index, const char *an
     fputs("</td>", stream);
     html_cell(stream, rows_text(claims, index, "basis"), CHARACTERS);
     html_number_cell(stream, rows_real(claims, index, "trials"));
-    html_number_cell(stream, rows_real(claims, index, "worst_margin"));
+    print_margin(stream, rows_real(claims, index, "worst_margin"));
     html_cell(stream, rows_text(claims, index, "true_statement"), CHARACTERS);
     html_cell(stream, rows_text(claims, index, "source"), CHARACTERS);
     html_cell(stream, rows_text(claims, index, "note"), CHARACTERS);

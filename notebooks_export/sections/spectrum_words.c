@@ -6,7 +6,7 @@
 #include "spectrum.h"
 #include "symbol.h"
 
-enum { METHOD_CHARACTERS = 120 };
+enum { METHOD_CHARACTERS = 120, DIGITS = 6 };
 
 static const char *values_name(const spectrum_series *series) {
     return series->singular ? "singular values" : "eigenvalues";
@@ -94,8 +94,11 @@ static void print_range(words *words, const spectrum_series *series) {
     double beyond;
     int64_t within = quantiles_within(&series->spectrum, series->lo, series->hi, &beyond);
     print_count(words, series, within, series->spectrum.total, beyond);
-    number(words, "the certified range [", series->lo, ", ");
-    number(words, "", series->hi, "]");
+    fputs("the certified range [", words->stream);
+    html_end(words->stream, series->lo, DIGITS, SZG_END_LOWER);
+    fputs(", ", words->stream);
+    html_end(words->stream, series->hi, DIGITS, SZG_END_UPPER);
+    fputs("]", words->stream);
 }
 
 /* At which orders the quantiles are those of too few samples. */
@@ -229,7 +232,9 @@ void spectrum_describe_plane(words *words, const spectrum_series *series, int64_
             continue;
         int64_t within = within_circle(&series[i], &beyond);
         print_count(words, &series[i], within, series[i].values.count + series[i].zeros, beyond);
-        number(words, "the circle |z| = ", series[i].radius, ", the certified maximum of |a|");
+        fputs("the circle |z| = ", words->stream);
+        html_end(words->stream, series[i].radius, DIGITS, SZG_END_UPPER);
+        fputs(", the certified maximum of |a|", words->stream);
         if (count > 1)
             number(words, ", at n = ", series[i].n, "");
         fputs(". ", words->stream);

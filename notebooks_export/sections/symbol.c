@@ -9,7 +9,7 @@
 #include "needs.h"
 #include "symbol.h"
 
-enum { LEAST_ATOMS = 4, MOST_SOURCES = 2 * FIGURE_COLOURS, METHOD_CHARACTERS = 120 };
+enum { LEAST_ATOMS = 4, MOST_SOURCES = 2 * FIGURE_COLOURS, METHOD_CHARACTERS = 120, DIGITS = 6 };
 
 static const char *const of_curve[] = {"result", "source", "layer",      "head",
                                        "matrix", "n",      "convention", NULL};
@@ -93,7 +93,7 @@ static void print_enclosure(words *words, const char *what, double lo, double hi
     char least[SZG_REAL_TEXT], most[SZG_REAL_TEXT];
     fprintf(words->stream, "%s in [%s, %s], wide by ", what, szg_real_text(lo, least),
             szg_real_text(hi, most));
-    html_number(words->stream, hi - lo);
+    html_end(words->stream, hi - lo, DIGITS, SZG_END_UPPER);
 }
 
 /* The certified ends where they were found: points with their enclosures, and lines across a figure
@@ -190,11 +190,11 @@ static void describe_range(words *words, const curve *curves, int64_t count) {
     else
         fprintf(words->stream, "The certified ranges of %" PRId64 " symbols, all within ",
                 ends.stated);
-    html_number(words->stream, ends.lo);
+    html_end(words->stream, ends.lo, DIGITS, SZG_END_LOWER);
     fputs(" to ", words->stream);
-    html_number(words->stream, ends.hi);
+    html_end(words->stream, ends.hi, DIGITS, SZG_END_UPPER);
     fputs("; the ends are points, each known to within ", words->stream);
-    html_number(words->stream, ends.width);
+    html_end(words->stream, ends.width, DIGITS, SZG_END_UPPER);
     fputs(" or better.", words->stream);
     quote(words, "This range", *ends.range, "note");
     quote(words, "Method", *ends.range, "method");

@@ -223,6 +223,22 @@ START_TEST(relations_are_judged_by_the_enclosures) {
 }
 END_TEST
 
+/* Ends of more digits than are shown: in the tables and in the figure. To the nearest, both ends of
+ * an interval would read the same number. */
+START_TEST(ends_are_rounded_outwards) {
+    static const char certificates[] =
+        CERTIFICATES "X\texact\ta\t<\tb\t1\t\t\t-0.53849182044\t-0.53849182036\t"
+                     "1.00000000151\t1.00000000249\tn";
+    char *section = section_with(CLAIMS "X\ts\tfails\tc\t1\t0.53849182\tt\tp\t", certificates);
+    ck_has(section, "\">[-0.5384918205, -0.5384918203]</span>");
+    ck_has(section, "a in [-0.5384918205, -0.5384918203]");
+    ck_has(section, "\">[1.000000001, 1.000000003]</span>");
+    ck_has(section, "<td class=\"number\">0.538491</td>");
+    ck_has(section, "b in [1.000000001, 1.000000003]");
+    free(section);
+}
+END_TEST
+
 START_TEST(refuted_claims_without_certificates_say_so) {
     char *section =
         section_with(CLAIMS "X\ts\tfails\tc\t1\t0\tt\tp\t\nY\ts\tconditional\nZ\ts\tholds", NULL);
@@ -350,6 +366,7 @@ TEST_FILE("sections_claims") {
     test_add(suite, "real_ledger_is_drawn", real_ledger_is_drawn);
     test_add(suite, "relations_are_judged_by_the_enclosures",
              relations_are_judged_by_the_enclosures);
+    test_add(suite, "ends_are_rounded_outwards", ends_are_rounded_outwards);
     test_add(suite, "refuted_claims_without_certificates_say_so",
              refuted_claims_without_certificates_say_so);
     test_add(suite, "hostile_texts_are_text", hostile_texts_are_text);

@@ -51,6 +51,25 @@ START_TEST(eigenvalues_over_a_symbol) {
 }
 END_TEST
 
+/* To the nearest the range would read [0.538492, 7.00001], and the values 0.5384919 and 7.000014
+ * stand in it. */
+START_TEST(ranges_are_rounded_outwards) {
+    const double value[] = {0.5384919, 1, 7.000014};
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "eigenvalues", VALUES);
+    add_values(&b, "kms", 3, 3, value, NULL, "eigenvalue");
+    add_values(&b, "t5", 3, 3, value, value, "eigenvalue");
+    table(&b, "range", RANGE);
+    add_range(&b, "t5", 3, 0, 10.000001, "modulus of a complex symbol: its maximum bounds");
+    add_range(&b, "kms", 3, 0.53849182, 7.000014, "bounds every eigenvalue of the matrix");
+    finish(&b);
+    SAYS("All 3 eigenvalues lie in the certified range [0.538491, 7.00002]");
+    SAYS("All 3 eigenvalues lie in the circle |z| = 10.0001, the certified maximum of |a|");
+    remove_folder();
+}
+END_TEST
+
 /* 8 waves in 16 samples: every second one is lost. */
 START_TEST(samples_that_are_too_few) {
     double value[16];
@@ -237,6 +256,7 @@ END_TEST
 
 TEST_FILE("sections_spectra") {
     test_add(suite, "samples that are too few", samples_that_are_too_few);
+    test_add(suite, "ranges_are_rounded_outwards", ranges_are_rounded_outwards);
     test_add(suite, "eigenvalues_over_a_symbol", eigenvalues_over_a_symbol);
     test_add(suite, "the_middle_of_a_spectrum_with_an_outlier",
              the_middle_of_a_spectrum_with_an_outlier);

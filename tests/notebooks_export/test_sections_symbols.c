@@ -40,6 +40,23 @@ START_TEST(symbols_and_their_ends) {
 }
 END_TEST
 
+/* To the nearest the first would be 0.538492 to 1.87654, and neither end would be one. */
+START_TEST(ends_are_rounded_outwards) {
+    const double re[] = {1.5, 1};
+    builder b = {0};
+    begin(&b, "symbol");
+    table(&b, "samples", SAMPLES);
+    add_samples(&b, "kms", 2, 2, re, NULL);
+    table(&b, "range", RANGE);
+    add_range(&b, "kms", 2, 0.53849182, 1.8765432, "bounds");
+    finish(&b);
+    SAYS("Certified range 0.538491 to 1.87655; the ends are points, each known to within "
+         "1.00001e-09 "
+         "or better");
+    remove_folder();
+}
+END_TEST
+
 START_TEST(columns_that_are_missing) {
     builder b = {0};
     begin(&b, "symbol");
@@ -56,5 +73,6 @@ END_TEST
 
 TEST_FILE("sections_symbols") {
     test_add(suite, "symbols_and_their_ends", symbols_and_their_ends);
+    test_add(suite, "ends_are_rounded_outwards", ends_are_rounded_outwards);
     test_add(suite, "columns_that_are_missing", columns_that_are_missing);
 }
