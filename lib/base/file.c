@@ -328,7 +328,7 @@ szg_status szg_folder_lock(szg_context *context, const char *path, int *out) {
     szg_folder_unlock(out);
     if (why == EWOULDBLOCK)
         return szg_fail(context, SZG_EIO,
-                        "%s: another process writes results into this folder: give the command "
+                        "%s: another writer is at work in this folder: give the command "
                         "again when it is done, or with another folder",
                         path);
     szg_say(context, SZG_NOTE, "%s: cannot be locked (%s): let no other process write into it",

@@ -196,8 +196,8 @@ szg_status szg_pool_run(szg_context *context, int64_t blocks, szg_block_fn *run,
         return szg_fail(context, SZG_EINVAL, "a job of %lld blocks is negative", (long long)blocks);
     if (szg_context_is_forked(context))
         return szg_fail(context, SZG_EINVAL,
-                        "the context belongs to process %lld, this is process %lld: threads do not "
-                        "survive a fork; open a context in the child",
+                        "the context belongs to process %lld, this is process %lld: its locks and "
+                        "buffers are the parent's; open a context in the child",
                         (long long)context->process, (long long)getpid());
     szg_pool *pool = context->pool;
     if (szg_pool_is_inside() || pool->workers == 0 || blocks <= 1)

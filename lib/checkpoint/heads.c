@@ -35,9 +35,8 @@ typedef struct head_job {
     int64_t positions; /* rows of p; 0: no position-position term */
     double *p;         /* positions x model size, divided by 2^p_exponent */
     int p_exponent;
-    char **problem;   /* [layers]: why a layer is skipped, or NULL */
-    bool *not_finite; /* [layers]: a weight is NaN or infinite */
-    int64_t first;    /* item of block 0; item = layer heads + head */
+    char **problem; /* [layers]: why a layer is skipped, or NULL */
+    int64_t first;  /* item of block 0; item = layer heads + head */
     _Atomic int64_t done;
     head_result result[WINDOW];
 } head_job;

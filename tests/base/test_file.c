@@ -186,13 +186,13 @@ START_TEST(a_folder_is_locked_by_one_at_a_time) {
     int mine, again;
     open_folder();
     pid_t other = hold(NULL);
-    ck_szg_fails(SZG_EIO, "another process writes results into this folder",
+    ck_szg_fails(SZG_EIO, "another writer is at work in this folder",
                  szg_folder_lock(test_context(), folder, &mine));
     ck_assert_int_eq(mine, -1);
     kill_child(other); /* its lock dies with it */
     ck_szg_ok(szg_folder_lock(test_context(), folder, &mine));
     ck_assert_int_ge(mine, 0);
-    ck_szg_fails(SZG_EIO, folder, szg_folder_lock(test_context(), folder, &again));
+    ck_szg_fails(SZG_EIO, "another writer", szg_folder_lock(test_context(), folder, &again));
     szg_folder_unlock(&mine);
     szg_folder_unlock(&mine);
     ck_szg_ok(szg_folder_lock(test_context(), folder, &again));
