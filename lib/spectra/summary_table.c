@@ -47,7 +47,9 @@ void szg_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness, cons
          false, false},
         {"toeplitzness", "share of the squared Frobenius norm that the Toeplitz part holds",
          tau->value, false, false},
-        {"toeplitzness_error", "bound of the absolute error of toeplitzness, see docs/spectra.md",
+        {"toeplitzness_error",
+         "bound of the absolute error of toeplitzness; of a sampled one, which the note names, its "
+         "standard error",
          tau->error, false, false},
         {"symbol_min_lo", "certified lower bound of the symbol's minimum, or its modulus's",
          range->min.lo, false, false},

@@ -3,10 +3,11 @@
 
 #include "toeplitz_private.h"
 
-/* tau = p / (p + r) is right to rounding at both ends, as no digits cancel. With p', r' the true
- * squares, |p' / (p' + r') - p / (p + r)| = |p' (r - r') + r' (p' - p)| / ((p' + r') (p + r)),
- * which is at most (tau' |r - r'| + (1 - tau') |p - p'|) / (p + r). A first bound takes both shares
- * for 1; the second knows by it how near tau' is to an end. Sum and quotient round by 2 units. */
+/* tau = p / (p + r) has the digits of p near 0 and 1 - tau those of r near 1, as none cancel here:
+ * how many those are, the errors of p and r say. With p', r' the true squares, |p' / (p' + r') - p
+ * / (p + r)| = |p' (r - r') + r' (p' - p)| / ((p' + r') (p + r)), which is at most (tau' |r - r'| +
+ * (1 - tau') |p - p'|) / (p + r). A first bound takes both shares for 1; the second knows by it how
+ * near tau' is to an end. Sum and quotient round by 2 units. */
 szg_status szg_split_tau(szg_context *context, const szg_split *split, szg_tau *out) {
     double whole = split->part + split->rest;
     *out = (szg_tau){NAN, NAN, false};
