@@ -1,5 +1,6 @@
 /* Files that are written whole or not at all, and read as they were. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -81,6 +82,75 @@ START_TEST(abandoned_writers_leave_no_file) {
     ck_assert_int_eq(rmdir(folder), 0); /* nothing else was there */
     szg_writer_discard(&writer[0]);
     ck_szg_fails(SZG_EIO, "writing failed", szg_writer_commit(context, &writer[3]));
+}
+END_TEST
+
+enum { THREADS = 2, TURNS = 100 };
+
+/* What one thread writes, with a context of its own. */
+typedef struct turns {
+    const char *own, *shared;
+    char letter;
+    szg_status status;
+} turns;
+
+static szg_status write_letters(szg_context *context, const char *path, char letter, int count) {
+    szg_writer *writer;
+    SZG_TRY(szg_writer_open(context, path, &writer));
+    for (int i = 0; i < count; i++)
+        fputc(letter, szg_writer_stream(writer));
+    return szg_writer_commit(context, &writer);
+}
+
+/* Every third file is given up. No check here: it would leave the thread alone. */
+static szg_status write_turns(szg_context *context, const turns *job) {
+    for (int turn = 0; turn < TURNS; turn++) {
+        szg_writer *writer;
+        SZG_TRY(write_letters(context, job->own, job->letter, 1 + turn % 60));
+        SZG_TRY(write_letters(context, job->shared, job->letter, 60));
+        if (turn % 3 > 0)
+            continue;
+        SZG_TRY(szg_writer_open(context, job->shared, &writer));
+        fputs("never", szg_writer_stream(writer));
+        szg_writer_discard(&writer);
+    }
+    return SZG_OK;
+}
+
+static void *run_turns(void *argument) {
+    turns *job = argument;
+    szg_context *context;
+    const szg_context_options options = {.threads = 1};
+    job->status = szg_context_open(&options, &context);
+    if (job->status == SZG_OK)
+        job->status = write_turns(context, job);
+    szg_context_close(&context);
+    return NULL;
+}
+
+/* A target of each and one of both: the last file of either is whole, no temporary one is left. */
+START_TEST(threads_write_at_once) {
+    char folder[] = "/tmp/szego-threads-XXXXXX", path[THREADS + 1][64], text[64], want[64] = {0};
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    pthread_t thread[THREADS];
+    turns job[THREADS];
+    for (int i = 0; i <= THREADS; i++)
+        snprintf(path[i], sizeof path[i], "%s/%d", folder, i);
+    for (int i = 0; i < THREADS; i++) {
+        job[i] = (turns){path[i], path[THREADS], (char)('a' + i), SZG_OK};
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, run_turns, &job[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_join(thread[i], NULL), 0);
+    for (int i = 0; i <= THREADS; i++) {
+        read_file(path[i], text);
+        memset(want, i < THREADS ? 'a' + i : text[0], 60);
+        want[i < THREADS ? 1 + (TURNS - 1) % 60 : 60] = 0;
+        ck_assert_str_eq(text, want);
+        ck_assert(i < THREADS ? job[i].status == SZG_OK : text[0] == 'a' || text[0] == 'b');
+        ck_assert_int_eq(unlink(path[i]), 0);
+    }
+    ck_assert_int_eq(rmdir(folder), 0);
 }
 END_TEST
 
@@ -176,6 +246,7 @@ END_TEST
 TEST_FILE("writer") {
     test_add(suite, "writer_replaces_whole_files_only", writer_replaces_whole_files_only);
     test_add(suite, "abandoned_writers_leave_no_file", abandoned_writers_leave_no_file);
+    test_add(suite, "threads_write_at_once", threads_write_at_once);
     test_add(suite, "files_that_cannot_be", files_that_cannot_be);
     test_add(suite, "a_file_that_changes_while_it_is_read", a_file_that_changes_while_it_is_read);
     test_add(suite, "full_disk_is_reported", full_disk_is_reported);
