@@ -51,6 +51,8 @@ typedef struct szg_matrix_report {
     double *atom_theta, *atom_mass;
     szg_theorem_answer theorem;
     char note[2048];
+    char noise[192]; /* why sigma_min and condition are left out; `note` has it too; "": they are
+                        not */
 } szg_matrix_report;
 
 /* Frees what the report holds and zeroes it. */

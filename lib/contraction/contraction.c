@@ -92,15 +92,11 @@ done:
 /* Where the matrix has fewer dimensions than order, its least computed singular value is rounding.
  */
 static void drop_noise(double precision, szg_matrix_report *report) {
-    szg_summary *summary = &report->summary;
+    const szg_summary *summary = &report->summary;
     double error = (double)summary->n * fmax(precision, 0x1p-52) * summary->sigma_max;
     if (!(summary->sigma_max > 0) || !(summary->sigma_min <= error))
         return;
-    summary->sigma_min = summary->condition = NAN;
-    report_note(report,
-                "sigma_min and condition are left empty: the least singular value lies within "
-                "rounding, n eps sigma_max = %.2g",
-                error);
+    report_drop_noise(error, "rounding, n eps sigma_max", report);
 }
 
 static szg_status finish(szg_context *context, szg_status status, int64_t n, double precision,

@@ -119,6 +119,8 @@ static szg_status set_notes(szg_context *context, szg_table *table,
     if (szg_tau_note(&contraction->coupled.toeplitzness))
         SZG_TRY(szg_table_note(context, table, "coupled: %s",
                                szg_tau_note(&contraction->coupled.toeplitzness)));
+    if (contraction->content.noise[0])
+        SZG_TRY(szg_table_note(context, table, "content: %s", contraction->content.noise));
     if (contraction->coupled.note[0])
         SZG_TRY(szg_table_note(context, table, "%s", contraction->coupled.note));
     return SZG_OK;

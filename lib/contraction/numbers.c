@@ -6,13 +6,10 @@
 
 /* Square roots of noise are no least singular value. */
 static void drop_noise(double error, szg_matrix_report *report) {
-    szg_summary *summary = &report->summary;
     report_note(report, "spectra by a device; singular values from L^T L, off by at most %.2g each",
                 error);
-    if (summary->sigma_min > error)
-        return;
-    summary->sigma_min = summary->condition = NAN;
-    report_note(report, "sigma_min and condition are below that");
+    if (!(report->summary.sigma_min > error))
+        report_drop_noise(error, "the error of the singular values", report);
 }
 
 static szg_status fill_spectra(szg_context *context, int64_t n, const szg_logit_numbers *x,

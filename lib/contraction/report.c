@@ -31,6 +31,15 @@ void report_note(szg_matrix_report *report, const char *format, ...) {
     va_end(arguments);
 }
 
+void report_drop_noise(double error, const char *what, szg_matrix_report *report) {
+    report->summary.sigma_min = report->summary.condition = NAN;
+    szg_print(report->noise, sizeof report->noise,
+              "sigma_min and condition are left empty: the least singular value lies within %s = "
+              "%.2g",
+              what, error);
+    report_note(report, "%s", report->noise);
+}
+
 static szg_status gram_matrix(szg_context *context, int64_t n, int64_t d, const double *r,
                               int64_t ldr, double scale, double *gram, szg_spectrum *out) {
     SZG_TRY(szg_gemm(context, 't', 'n', d, d, n, scale, r, ldr, r, ldr, 0, gram, d));

@@ -8,6 +8,10 @@
 SZG_PRINTF(2, 3)
 void report_note(szg_matrix_report *report, const char *format, ...);
 
+/* Leaves sigma_min and condition out, NaN: the least singular value lies below `error`, which
+ * `what` names. */
+void report_drop_noise(double error, const char *what, szg_matrix_report *report);
+
 #define REPORT_HERMITIAN_PART                                                                      \
     "not symmetric: lambda_min, lambda_max, width and radius are those of the Hermitian part "     \
     "(L + L^T)/2"

@@ -146,8 +146,45 @@ START_TEST(causal) {
 }
 END_TEST
 
+/* A cell that is left empty says why: content of rank D in single precision has no least singular
+ * value; the coupled logits have one: 2 N^2 more on the diagonal, off it less than D = 4 an entry
+ * (Gershgorin, of the Hermitian part: 2 N^2 - D N). */
+START_TEST(content_of_low_rank_says_so) {
+    enum { N = 16, D = 4 };
+    const int64_t square[2] = {N, N};
+    double *x = new_test_reals(55, 0, 2 * N * D);
+    float content[N * N], coupled[N * N];
+    for (int at = 0; at < N * N; at++) {
+        double sum = 0;
+        for (int c = 0; c < D; c++)
+            sum += tanh(x[at / N * D + c]) * tanh(x[(N + at % N) * D + c]);
+        content[at] = (float)sum;
+        coupled[at] = (float)(at / N == at % N ? sum + 2 * N * N : sum);
+    }
+    szg_tensor tensors[] = {tensor("content", 2, square, content),
+                            tensor("coupled", 2, square, coupled)};
+    tensors[0].dtype = tensors[1].dtype = SZG_DTYPE_F32;
+    write_set(tensors, 2, NULL, 0);
+    szg_contraction_tables tables;
+    ck_szg_ok(report_file(path_of(".safetensors"), NULL, &tables));
+    unlink(path_of(".safetensors"));
+    const szg_table *table = tables.contraction;
+    ck_assert(szg_table_is_empty(table, 0, szg_table_find(table, "sigma_min_content")));
+    ck_assert(szg_table_is_empty(table, 0, szg_table_find(table, "condition_content")));
+    ck_assert_double_gt(cell(table, 0, "sigma_min_coupled"), N * N);
+    ck_assert(!szg_table_is_empty(table, 0, szg_table_find(table, "condition_coupled")));
+    const char *note = szg_table_get_text(table, 0, szg_table_find(table, "note"));
+    const char *said = strstr(note, "content: sigma_min and condition are left empty");
+    ck_assert_msg(said != NULL, "%s", note);
+    ck_assert_ptr_null(strstr(said + strlen("content: sigma"), "sigma_min and condition"));
+    szg_contraction_tables_close(&tables);
+    szg_memory_free(x);
+}
+END_TEST
+
 TEST_FILE("dump_sides") {
     test_add(suite, "queries_and_keys", queries_and_keys);
     test_add(suite, "both_given", both_given);
     test_add(suite, "causal", causal);
+    test_add(suite, "content_of_low_rank_says_so", content_of_low_rank_says_so);
 }

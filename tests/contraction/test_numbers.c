@@ -109,6 +109,7 @@ static void ck_matrix(int64_t n, const szg_matrix_report *device, const szg_matr
     else if (device->hermitian_part) /* what is shown is above its error */
         ck_assert(isnan(x->sigma_min) || x->sigma_min > 0.999 * low);
     ck_assert_int_eq(isnan(x->sigma_min), isnan(x->condition) && y->sigma_max > 0);
+    ck_assert_int_eq(isnan(x->sigma_min), device->noise[0] != 0); /* an empty cell says why */
     ck_assert(isnan(device->toeplitzness.value) == isnan(dense->toeplitzness.value));
     if (!isnan(dense->toeplitzness.value))
         ck_close(device->toeplitzness.value, dense->toeplitzness.value,
