@@ -20,8 +20,8 @@ SZG_CHECK_RESULT szg_status weight_cut_open(szg_context *context, szg_model *mod
                                             szg_ablation_method method, weight_cut **out);
 void weight_cut_close(szg_context *context, weight_cut **cut);
 
-/* Heads 0 .. reach - 1 have something to cut. */
-int64_t weight_cut_reach(const weight_cut *cut);
+/* Heads 0 .. reach - 1 have something to cut; LATENT_COLUMNS is of mla's up-projections. */
+int64_t ablation_reach(const szg_model_config *model, szg_ablation_method method);
 
 /* Zeroes what belongs to a head of a layer (place = heads: to all of them); restore puts it back.
  */

@@ -140,6 +140,15 @@ static szg_status note_deposit(szg_context *context, szg_table *table, const szg
                           deposit->runs, 100 * deposit->coverage);
 }
 
+static szg_status note_null(szg_context *context, szg_table *table, const szg_deposit *deposit,
+                            bool cumulative) {
+    if (!isnan(deposit->null_index))
+        return SZG_OK;
+    return szg_table_note(context, table, "no null_index: %s",
+                          cumulative ? "the last heads of the layers below are off in every drop"
+                                     : "the seeds differ in how many heads can be ablated");
+}
+
 static szg_status deposit_row(szg_context *context, szg_table *table, const szg_run_key *key,
                               const szg_ablation *const *runs, int64_t count, int64_t layer) {
     szg_deposit deposit;
@@ -151,6 +160,7 @@ static szg_status deposit_row(szg_context *context, szg_table *table, const szg_
     if (deposit.worst_head >= 0)
         SZG_TRY(szg_table_set_integer(context, table, "worst_head", deposit.worst_head));
     SZG_TRY(set_reals(context, table, &deposit));
+    SZG_TRY(note_null(context, table, &deposit, runs[0]->cumulative));
     return note_deposit(context, table, &deposit, count);
 }
 

@@ -25,7 +25,7 @@ struct weight_cut {
     szg_model *model;
     szg_ablation_method method;
     int64_t heads;
-    int64_t head_columns, columns;     /* LATENT_COLUMNS: of a head, of the matrices */
+    int64_t head_columns;              /* LATENT_COLUMNS: of a head */
     const szg_parameter *parts[NAMES]; /* those that are cut now */
     int64_t count;
     char *kept; /* their numbers, one after the other; the backend's memory */
@@ -70,12 +70,7 @@ szg_status weight_cut_open(szg_context *context, szg_model *model, szg_ablation_
     cut->heads = settings->heads;
     int64_t numbers = find_parts(cut, 0); /* layers have the same shapes */
     szg_status status = check_parts(context, cut);
-    if (status == SZG_OK && method == SZG_ABLATE_LATENT_COLUMNS) {
-        cut->head_columns = settings->width / settings->heads;
-        for (int64_t i = 0; i < cut->count; i++)
-            if (cut->parts[i]->shape[1] > cut->columns)
-                cut->columns = cut->parts[i]->shape[1];
-    }
+    cut->head_columns = settings->width / settings->heads;
     cut->count = 0;
     if (status == SZG_OK)
         status = szg_device_alloc(context, numbers * szg_network_real_size(context), &cut->kept);
@@ -93,11 +88,13 @@ void weight_cut_close(szg_context *context, weight_cut **cut) {
     *cut = NULL;
 }
 
-int64_t weight_cut_reach(const weight_cut *cut) {
-    if (cut->method != SZG_ABLATE_LATENT_COLUMNS)
-        return cut->heads;
-    int64_t reach = (cut->columns + cut->head_columns - 1) / cut->head_columns;
-    return reach < cut->heads ? reach : cut->heads;
+int64_t ablation_reach(const szg_model_config *model, szg_ablation_method method) {
+    if (method != SZG_ABLATE_LATENT_COLUMNS)
+        return model->heads;
+    int64_t columns =
+        model->latent_query > model->latent_kv ? model->latent_query : model->latent_kv;
+    int64_t head = model->width / model->heads, reach = (columns + head - 1) / head;
+    return reach < model->heads ? reach : model->heads;
 }
 
 static char *numbers_of(szg_context *context, const weight_cut *cut, const szg_parameter *part) {

@@ -97,6 +97,15 @@ static szg_seed_spread spread_of(int64_t count, const double *x) {
     return spread;
 }
 
+/* Heads that nothing is cut of cannot drop. Where the last heads below are off, every drop has what
+ * these cost in common: the drops are not independent. NaN where the runs differ in that. */
+static double null_of(const szg_ablation *const *runs, int64_t count, int64_t layer) {
+    for (int64_t r = 0; r < count; r++)
+        if (runs[r]->reach != runs[0]->reach || (runs[r]->cumulative && layer > 0))
+            return NAN;
+    return szg_deposit_null(runs[0]->reach);
+}
+
 static szg_status check_runs(szg_context *context, const szg_ablation *const *runs, int64_t count,
                              int64_t layer) {
     if (count < 1)
@@ -122,7 +131,7 @@ szg_status szg_ablation_deposit(szg_context *context, const szg_ablation *const 
     SZG_TRY(szg_memory_alloc(context, 2 * count + heads, sizeof *index, &index));
     gini = index + count;
     scratch = gini + count;
-    *out = (szg_deposit){.worst_head = -1, .null_index = szg_deposit_null(heads)};
+    *out = (szg_deposit){.worst_head = -1, .null_index = null_of(runs, count, layer)};
     for (int64_t r = 0; r < count; r++) {
         run_deposit own = deposit_of(runs[r], layer, scratch);
         out->total += own.total / (double)count;

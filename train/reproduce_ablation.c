@@ -6,6 +6,7 @@
 #include <szego/csv.h>
 #include <szego/memory.h>
 
+#include "ablation_private.h"
 #include "reproduce_private.h"
 
 enum { MOST_COLUMNS = 32 };
@@ -125,6 +126,8 @@ static szg_status read_ablation(szg_context *context, const reproduction_run *ru
     szg_status status = szg_csv_read(context, path, columns, copy_columns(table, columns), &own);
     if (status == SZG_OK)
         status = take_accuracies(context, run, path, own, out);
+    out->reach = ablation_reach(&run->config->model, method);
+    out->cumulative = method == SZG_ABLATE_CUMULATIVE;
     if (status == SZG_OK)
         status = szg_table_append(context, table, own);
     szg_table_close(&own);

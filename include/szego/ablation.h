@@ -79,7 +79,8 @@ typedef struct szg_deposit {
     szg_seed_spread index_spread, gini_spread;
     double coverage;    /* chance that [least, greatest] holds the median of the distribution that
                            the seeds are drawn from, whatever it is: 1 - 2^(1 - runs); NaN: one */
-    double null_index;  /* szg_deposit_null of the heads */
+    double null_index;  /* szg_deposit_null of the reach; NaN: runs of several, or `cumulative`
+                           above layer 0, where drops have a part in common */
     double total;       /* sum of a run's drops, mean over all runs */
     double largest;     /* the worst head's drop of accuracy, mean over all runs */
     int64_t worst_head; /* of the only run; -1 with several runs or none */

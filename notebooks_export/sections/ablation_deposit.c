@@ -72,8 +72,22 @@ static void say_title(words *words, const void *of) {
     fputs(": the worst head's share of the drops", words->stream);
 }
 
+/* The null of all the runs' layers; NaN: some have none, or another. */
+static double common_null(rows of) {
+    double null = NAN;
+    for (int64_t i = 0; i < of.count; i++) {
+        double own = rows_real(of, i, "null_index");
+        if (!is_run(of, i))
+            continue;
+        if (!isfinite(own) || (isfinite(null) && own != null))
+            return NAN;
+        null = own;
+    }
+    return null;
+}
+
 static szg_status draw(szg_context *context, figure *figure, rows of, const groups *layers) {
-    double expected = rows_real(of, 0, "null_index");
+    double expected = common_null(of);
     figure_style rule = {"expected of exchangeable drops", FIGURE_MUTED};
     if (isfinite(expected))
         SZG_TRY(figure_rule(context, figure, &rule, false, expected));

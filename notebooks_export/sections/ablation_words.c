@@ -75,13 +75,14 @@ static void say_layers(FILE *stream, const ablated *self) {
             continue;
         fputs(said++ ? "; " : "deposit index ", stream);
         say_index(stream, *self->deposit, row, layer);
-        if (rows_real(*self->deposit, row, "null_index") == expected)
-            continue;
+        double before = expected;
         expected = rows_real(*self->deposit, row, "null_index");
-        if (!isfinite(expected))
-            continue;
-        fputs(", where exchangeable drops give ", stream);
-        print_real(stream, expected);
+        if (isfinite(expected) && expected != before) {
+            fputs(", where exchangeable drops give ", stream);
+            print_real(stream, expected);
+        } else if (!isfinite(expected) && isfinite(before)) {
+            fputs(", where drops are not exchangeable", stream);
+        }
     }
     fputs(said ? "; " : "", stream);
 }

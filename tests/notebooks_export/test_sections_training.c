@@ -159,6 +159,29 @@ START_TEST(ablation_shows_heads_and_deposit) {
 }
 END_TEST
 
+/* A layer without a null: no rule across a figure that has its points, and the words say so. */
+START_TEST(a_null_of_some_layers_is_no_rule) {
+    begin_folder();
+    csv_text csv;
+    begin_csv(&csv, ABLATION);
+    for (int layer = 0; layer < 2; layer++)
+        for (int head = 0; head < 2; head++)
+            fprintf(csv.stream, "r0,rope,count,0,%d,%d,0.8,0.1,,text,cumulative,\n", layer, head);
+    write_csv("rep", "reproduce", "ablation", end_csv(&csv), "deposit",
+              DEPOSIT "\n"
+                      "r0,rope,count,0,0,1,1,,0.03,0.611,0.75,,,,,text,cumulative,\n"
+                      "r0,rope,count,0,1,1,1,,0.07,0.633,,,,,,text,cumulative,\n");
+    char *text = section_of(folder, "ablation");
+    ck_assert_int_eq(marks_of(text, "ablation", 2), 2); /* a point a layer, no rule */
+    ck_assert_ptr_null(strstr(text, "expected of exchangeable drops"));
+    ck_says(text, "0.611 in layer 0 (head 1), a drop of 0.03, where exchangeable drops give 0.75; "
+                  "0.633 in layer 1 (head 1), a drop of 0.07, where drops are not exchangeable; ");
+    free(csv.text);
+    free(text);
+    end_folder();
+}
+END_TEST
+
 /* ---- Switches ---- */
 
 START_TEST(switches_decide_nothing_on_few_seeds) {
@@ -188,5 +211,6 @@ TEST_FILE("sections_training") {
     test_add(suite, "runs of a reproduction are drawn once", runs_of_a_reproduction_are_drawn_once);
     test_add(suite, "many encodings make many figures", many_encodings_make_many_figures);
     test_add(suite, "ablation shows heads and deposit", ablation_shows_heads_and_deposit);
+    test_add(suite, "a null of some layers is no rule", a_null_of_some_layers_is_no_rule);
     test_add(suite, "switches decide nothing on few seeds", switches_decide_nothing_on_few_seeds);
 }

@@ -321,12 +321,50 @@ START_TEST(deposit_tables_end_with_the_mean) {
 }
 END_TEST
 
+/* Heads that nothing is cut of do not count; drops with a part in common have no null. */
+START_TEST(the_null_is_that_of_the_heads_that_can_drop) {
+    szg_ablation a, b;
+    open_run(4, (double[]){.4, .1, 0, 0}, &a);
+    open_run(4, (double[]){.1, .1, 0, 0}, &b);
+    const szg_ablation *runs[] = {&a, &b};
+    szg_run_key keys[] = {{"a", "mla", "distance", 1}, {"b", "mla", "distance", 2}};
+    szg_deposit deposit;
+    szg_table *table;
+    a.reach = b.reach = 2;
+    ck_szg_ok(szg_ablation_deposit(test_context(), runs, 2, 1, &deposit));
+    ck_close(deposit.null_index, .75, 0); /* (1 + 1/2) / 2 */
+    b.reach = 3;
+    ck_szg_ok(szg_deposit_table_open(test_context(), &table));
+    ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both"));
+    ck_close(cell(table, 1, "null_index"), .75, 0);
+    ck_close(cell(table, 3, "null_index"), 11. / 18, 0x1p-52); /* (1 + 1/2 + 1/3) / 3 */
+    ck_assert(empty(table, 5, "null_index"));
+    ck_assert_ptr_nonnull(strstr(note(table, 5), "the seeds differ in how many heads"));
+    szg_table_close(&table);
+    a.reach = b.reach = 4;
+    a.cumulative = b.cumulative = true;
+    ck_szg_ok(szg_deposit_table_open(test_context(), &table));
+    ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both"));
+    for (int64_t row = 0; row < 6; row++) {
+        const char *said = strstr(note(table, row), "no null_index: the last heads");
+        if (row % 2 == 0)
+            ck_close(cell(table, row, "null_index"), 25. / 48, 0x1p-52);
+        ck_assert(empty(table, row, "null_index") == (row % 2 == 1));
+        ck_assert((said != NULL) == (row % 2 == 1));
+    }
+    szg_table_close(&table);
+    szg_ablation_close(&a);
+    szg_ablation_close(&b);
+}
+END_TEST
+
 TEST_FILE("deposit") {
     test_add(suite, "gini closed forms", gini_has_its_closed_forms);
     test_add(suite, "gini mean difference", gini_is_the_mean_difference);
     test_add(suite, "one run", one_run_has_closed_forms);
     test_add(suite, "no drop", no_drop_has_no_index);
     test_add(suite, "student", student_quantiles_hold_the_integral);
+    test_add(suite, "null of reach", the_null_is_that_of_the_heads_that_can_drop);
     test_add(suite, "null", the_null_is_the_largest_of_exponential_drops);
     test_add(suite, "spread", seeds_spread_from_least_to_greatest);
     test_add(suite, "left out", a_run_without_drop_is_left_out);
