@@ -106,6 +106,8 @@ static szg_status log_timing(run *self) {
     self->time.epoch = (self->progress.step - 1) / self->trainer.epoch_steps + 1;
     self->time.step = self->progress.step;
     szg_table *table;
+    if (!self->folder.log[LOG_TIMING].stream) /* a file that is left to its owner */
+        return SZG_OK;
     SZG_TRY(szg_timing_table(self->context, &table));
     szg_status status = szg_timing_add(self->context, table, &self->time);
     if (status == SZG_OK)
@@ -344,6 +346,7 @@ static szg_status perform(run *self, szg_train_result *out) {
     int64_t limit = options->config->loop.limit_steps;
     self->limit = limit > 0 && limit < self->trainer.total ? limit : self->trainer.total;
     SZG_TRY(begin(self));
+    self->folder.ended = is_done(self);
     SZG_TRY(run_folder_start(self->context, &self->folder, options->folder, options->config,
                              self->progress.log));
     if (self->folder.resumes) /* now that no other process is at work here */

@@ -89,11 +89,15 @@ static szg_status check_unchanged(szg_context *context, const run_folder *folder
 }
 
 /* Times say nothing of the run's numbers: a file of them that was changed or removed stops no run.
- */
+ * Where no step is left there are none to write: it stays as it is. */
 static szg_status cut_log(szg_context *context, run_folder *folder, int which, log_mark *mark) {
     szg_status status = szg_log_cut(context, &folder->log[which], *mark);
     if (status != SZG_EDATA || which != LOG_TIMING)
         return status;
+    if (folder->ended) {
+        szg_log_close(&folder->log[which]);
+        return SZG_OK;
+    }
     szg_say(context, SZG_WARNING, "%s is not what the checkpoint knows of: it begins anew",
             folder->log[which].path);
     *mark = (log_mark){0};

@@ -9,7 +9,8 @@
 typedef struct run_folder {
     char *config, *weights, *state, *manifest, *dump; /* paths */
     bool resumes;                                     /* there is a state to go on from */
-    struct stat seen;                                 /* the state that was found; zeros: none */
+    bool ended;       /* no step is left: the caller's to say, before run_folder_start */
+    struct stat seen; /* the state that was found; zeros: none */
     run_log log[LOGS];
 } run_folder;
 
@@ -22,7 +23,8 @@ void run_folder_close(run_folder *folder);
 /* Before the first step in the folder `path`: locks the logs, makes sure that no other process
  * saved a state meanwhile (SZG_EIO), cuts the logs to what `marks` know
  * (timing.csv, outside the promise of equal bits, begins anew with a warning if it is not what the
- * mark knows: then its mark is zeroed); removes what an earlier process
+ * mark knows: then its mark is zeroed; where `ended`, it stays as it is and its log is closed);
+ * removes what an earlier process
  * left unfinished, and the manifest, which describes the finished run; writes the configuration. */
 SZG_CHECK_RESULT szg_status run_folder_start(szg_context *context, run_folder *folder,
                                              const char *path, const szg_train_config *config,
