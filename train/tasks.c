@@ -157,13 +157,13 @@ static szg_status keep_distinct(szg_context *context, const char *path, const sz
     SZG_TRY(task_unique(context, all, TASK_SAME_EXAMPLE, order, count));
     if (texts < *count)
         return szg_fail(context, SZG_EDATA,
-                        "%s: %" PRId64 " examples have the text of an earlier one and another "
-                        "label, so that the split would test on texts that it trains on: give each "
+                        "%s: texts that come again with another label: %" PRId64
+                        ", so that the split would test on texts that it trains on: give each "
                         "text one label, or split the file yourself and give data.test_file too",
                         path, *count - texts);
     if (*count < 2)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: one example cannot be split: give data.test_file too", path);
+        return szg_fail(context, SZG_EDATA, "%s: %s cannot be split: give data.test_file too", path,
+                        all->count > 1 ? "copies of one example" : "one example");
     if (*count < all->count)
         szg_say(context, SZG_WARNING,
                 "%s: %" PRId64 " of %" PRId64 " examples equal an earlier one and are left out, or "

@@ -423,8 +423,15 @@ START_TEST(files_stand_in_for_a_task) {
     from.model.max_length = 128;
     ck_szg_ok(szg_examples_write(test_context(), &first.test, NULL, 1, from.data.train_file));
     strcpy(from.data.test_file, "");
-    ck_szg_fails(SZG_EDATA, "one example cannot be split",
+    ck_szg_fails(SZG_EDATA, "train.jsonl: one example cannot be split",
                  szg_dataset_open(test_context(), &from, &again));
+    szg_examples copies = {0};
+    for (int copy = 0; copy < 60; copy++)
+        ck_szg_ok(szg_examples_add(test_context(), &copies, 1, (int32_t[]){1}, 1));
+    ck_szg_ok(szg_examples_write(test_context(), &copies, NULL, 60, from.data.train_file));
+    ck_szg_fails(SZG_EDATA, "train.jsonl: copies of one example cannot be split",
+                 szg_dataset_open(test_context(), &from, &again));
+    szg_examples_close(&copies);
     szg_examples large = {0};
     ck_szg_ok(szg_examples_add(test_context(), &large, 1, (int32_t[]){1}, 100));
     ck_szg_ok(szg_examples_write(test_context(), &large, NULL, 1, from.data.train_file));
@@ -476,7 +483,7 @@ START_TEST(repeated_texts_of_a_file) {
     ck_assert_msg(strstr(said, "48 of 60 examples equal an earlier one") != NULL, "%s", said);
     ck_szg_ok(szg_examples_add(test_context(), &repeated, 2, (int32_t[]){1, 1}, 7));
     ck_szg_ok(szg_examples_write(test_context(), &repeated, NULL, repeated.count, path));
-    ck_szg_fails(SZG_EDATA, "1 examples have the text of an earlier one and another label",
+    ck_szg_fails(SZG_EDATA, "texts that come again with another label: 1, so that",
                  szg_dataset_open(test_context(), &c, &set));
     strcpy(c.data.test_file, path); /* whoever gives two files has split them */
     ck_szg_ok(szg_dataset_open(test_context(), &c, &set));
