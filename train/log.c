@@ -51,8 +51,15 @@ static szg_status read_check(szg_context *context, const run_log *log, int64_t b
     for (int64_t at = 0; at < bytes;) {
         size_t wanted = bytes - at < (int64_t)sizeof block ? (size_t)(bytes - at) : sizeof block;
         ssize_t got = pread(fileno(log->stream), block, wanted, at);
-        if (got <= 0)
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
             return fail_errno(context, log, "cannot be read");
+        if (got == 0)
+            return szg_fail(context, SZG_EDATA,
+                            "%s: ended at byte %" PRId64 " while it was read: another program "
+                            "shortened it; train anew in another folder",
+                            log->path, at);
         *out = (uint32_t)crc32_z(*out, block, (size_t)got);
         at += got;
     }

@@ -15,6 +15,7 @@
 
 #include <szego/szego.h>
 
+#include "../../train/run_private.h"
 #include "suite.h"
 #include "tiny.h"
 
@@ -60,6 +61,42 @@ WRAP(int, fflush, (FILE * stream), (stream))
 WRAP(int, ftruncate, (int descriptor, off_t size), (descriptor, size))
 WRAP(int, unlink, (const char *path), (path))
 WRAP(int, mkdir, (const char *path, mode_t mode), (path, mode))
+
+/* How many of the next reads of a log a signal interrupts, and whether later ones find its end. */
+static int interrupted;
+static bool shortened;
+
+ssize_t __real_pread64(int descriptor, void *data, size_t size, off_t at);
+ssize_t __wrap_pread64(int descriptor, void *data, size_t size, off_t at);
+ssize_t __wrap_pread64(int descriptor, void *data, size_t size, off_t at) {
+    if (interrupted > 0) {
+        interrupted--;
+        errno = EINTR;
+        return -1;
+    }
+    return shortened ? 0 : __real_pread64(descriptor, data, size, at);
+}
+
+START_TEST(a_log_is_read_to_its_end) {
+    const log_mark keep = {.bytes = 9, .check = 0xCBF43926}; /* CRC-32's published check value */
+    char *folder = new_folder(), path[256];
+    FILE *file = fopen(path_in(folder, "metrics.csv", path), "wb");
+    ck_assert_ptr_nonnull(file);
+    fputs("123456789", file);
+    fclose(file);
+    run_log log;
+    ck_szg_ok(szg_log_open(test_context(), folder, "metrics.csv", &log));
+    interrupted = 3;
+    ck_szg_ok(szg_log_cut(test_context(), &log, keep));
+    ck_assert_int_eq(interrupted, 0);
+    shortened = true;
+    ck_szg_fails(SZG_EDATA, "metrics.csv: ended at byte 0 while it was read",
+                 szg_log_cut(test_context(), &log, keep));
+    shortened = false;
+    szg_log_close(&log);
+    remove_folder(folder);
+}
+END_TEST
 
 /* ---- Runs in processes of their own ---- */
 
@@ -184,6 +221,7 @@ END_TEST
 
 TEST_FILE("kill") {
     share_operations();
+    test_add(suite, "a_log_is_read_to_its_end", a_log_is_read_to_its_end);
     test_add(suite, "a_kill_at_any_file_operation_changes_nothing",
              a_kill_at_any_file_operation_changes_nothing);
     test_add(suite, "a_refusal_at_any_file_operation_changes_nothing",
