@@ -1,4 +1,6 @@
 /* Products, QR, selection of the backend, bad arguments. */
+#include <stdlib.h>
+
 #include "matrices.h"
 
 START_TEST(backends_are_selected_by_name) {
