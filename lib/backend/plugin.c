@@ -147,10 +147,15 @@ static szg_status open_library(szg_context *context, const char *path, void **li
         return missing(context, path);
     if (access(path, R_OK) == 0 && !is_library(path))
         return not_a_library(context, path);
+    /* The linker names the file that was looked at; the user's own name of it says more. */
+    bool named = reason && strncmp(reason, real, strlen(real)) == 0;
     return szg_fail(context, SZG_EBACKEND,
-                    "backend cuda: the plugin cannot be loaded: %s: install the CUDA runtime "
+                    "backend cuda: the plugin cannot be loaded: %s%s: install the CUDA runtime "
                     "libraries that it names, or use --backend cpu",
-                    reason ? reason : path);
+                    named ? path : "",
+                    named    ? reason + strlen(real)
+                    : reason ? reason
+                             : path);
 }
 
 static szg_status check_version(szg_context *context, const char *path, const szg_plugin *plugin) {
