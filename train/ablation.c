@@ -244,7 +244,7 @@ static szg_status run_pass(szg_context *context, ablation_pass *pass, const szg_
                            szg_ablation *out) {
     if (pass->method == SZG_ABLATE_VALUES || pass->method == SZG_ABLATE_LATENT_COLUMNS)
         SZG_TRY(weight_cut_open(context, pass->model, pass->method, &pass->cut));
-    out->cumulative = pass->method == SZG_ABLATE_CUMULATIVE;
+    out->method = pass->method;
     pass->reach = out->reach = ablation_reach(pass->settings, pass->method);
     SZG_TRY(open_pass(context, pass, examples));
     for (int64_t first = 0; first < examples->count; first += pass->batch) {

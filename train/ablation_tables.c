@@ -29,6 +29,16 @@ static szg_status set_known(szg_context *context, szg_table *table, const char *
     return isnan(value) ? SZG_OK : szg_table_set_real(context, table, column, value);
 }
 
+/* The last columns of both tables. */
+#define METHOD_COLUMNS                                                                             \
+    {"method", SZG_TEXT, "how a head goes: output, values, latent_columns or cumulative"}, {       \
+        "note", SZG_TEXT, ""                                                                       \
+    }
+
+static szg_status set_method(szg_context *context, szg_table *table, const szg_ablation *ablation) {
+    return szg_table_set_text(context, table, "method", szg_ablation_method_name(ablation->method));
+}
+
 /* ---- Ablation ---- */
 
 szg_status szg_ablation_table_open(szg_context *context, szg_table **out) {
@@ -39,7 +49,7 @@ szg_status szg_ablation_table_open(szg_context *context, szg_table **out) {
         {"accuracy", SZG_REAL, "share of right predictions without the head"},
         {"drop", SZG_REAL, "accuracy of the whole model less that without the head"},
         {"label_ceiling", SZG_REAL, "best accuracy that any classifier can have; empty: not known"},
-        {"note", SZG_TEXT, ""},
+        METHOD_COLUMNS,
     };
     return szg_table_open(context, "ablation", columns, sizeof columns / sizeof *columns, out);
 }
@@ -57,11 +67,12 @@ static szg_status ablation_row(szg_context *context, szg_table *table, const szg
     SZG_TRY(szg_table_set_real(context, table, "accuracy", accuracy));
     SZG_TRY(szg_table_set_real(context, table, "drop", ablation->accuracy - accuracy));
     SZG_TRY(set_known(context, table, "label_ceiling", ablation->ceiling));
+    SZG_TRY(set_method(context, table, ablation));
     if (head >= ablation->reach)
         SZG_TRY(szg_table_note(context, table,
                                "nothing is ablated: the columns of this head lie beyond the "
                                "latent dimensions"));
-    if (ablation->cumulative && layer > 0)
+    if (ablation->method == SZG_ABLATE_CUMULATIVE && layer > 0)
         SZG_TRY(szg_table_note(context, table, "the last head of every layer below is off too"));
     return SZG_OK;
 }
@@ -98,7 +109,7 @@ szg_status szg_deposit_table_open(szg_context *context, szg_table **out) {
         {"gini_t_high", SZG_REAL, "95% interval of the mean by Student's t, over seeds"},
         {"range_coverage", SZG_REAL,
          "chance that [least, greatest] holds the median over seeds: 1 - 2^(1 - runs)"},
-        {"note", SZG_TEXT, ""},
+        METHOD_COLUMNS,
     };
     return szg_table_open(context, "deposit", columns, sizeof columns / sizeof *columns, out);
 }
@@ -141,12 +152,13 @@ static szg_status note_deposit(szg_context *context, szg_table *table, const szg
 }
 
 static szg_status note_null(szg_context *context, szg_table *table, const szg_deposit *deposit,
-                            bool cumulative) {
+                            szg_ablation_method method) {
     if (!isnan(deposit->null_index))
         return SZG_OK;
     return szg_table_note(context, table, "no null_index: %s",
-                          cumulative ? "the last heads of the layers below are off in every drop"
-                                     : "the seeds differ in how many heads can be ablated");
+                          method == SZG_ABLATE_CUMULATIVE
+                              ? "the last heads of the layers below are off in every drop"
+                              : "the seeds differ in how many heads can be ablated");
 }
 
 static szg_status deposit_row(szg_context *context, szg_table *table, const szg_run_key *key,
@@ -160,7 +172,8 @@ static szg_status deposit_row(szg_context *context, szg_table *table, const szg_
     if (deposit.worst_head >= 0)
         SZG_TRY(szg_table_set_integer(context, table, "worst_head", deposit.worst_head));
     SZG_TRY(set_reals(context, table, &deposit));
-    SZG_TRY(note_null(context, table, &deposit, runs[0]->cumulative));
+    SZG_TRY(set_method(context, table, runs[0]));
+    SZG_TRY(note_null(context, table, &deposit, runs[0]->method));
     return note_deposit(context, table, &deposit, count);
 }
 
@@ -168,7 +181,7 @@ static bool same_kind(const szg_run_key *keys, const szg_ablation *const *runs, 
                       int64_t b) {
     return strcmp(keys[a].encoding, keys[b].encoding) == 0 &&
            strcmp(keys[a].task, keys[b].task) == 0 && runs[a]->layers == runs[b]->layers &&
-           runs[a]->heads == runs[b]->heads;
+           runs[a]->heads == runs[b]->heads && runs[a]->method == runs[b]->method;
 }
 
 /* Rows of the mean over the runs like run `first`, if that is the first of them. */

@@ -101,7 +101,8 @@ static szg_seed_spread spread_of(int64_t count, const double *x) {
  * these cost in common: the drops are not independent. NaN where the runs differ in that. */
 static double null_of(const szg_ablation *const *runs, int64_t count, int64_t layer) {
     for (int64_t r = 0; r < count; r++)
-        if (runs[r]->reach != runs[0]->reach || (runs[r]->cumulative && layer > 0))
+        if (runs[r]->reach != runs[0]->reach ||
+            (runs[r]->method == SZG_ABLATE_CUMULATIVE && layer > 0))
             return NAN;
     return szg_deposit_null(runs[0]->reach);
 }

@@ -106,8 +106,8 @@ static szg_status labelled_columns(szg_context *context, const szg_table *like, 
     return SZG_OK;
 }
 
-static szg_status copy_cell(szg_context *context, const szg_table *from, int64_t row,
-                            int64_t column, szg_table *to) {
+szg_status szg_cell_copy(szg_context *context, const szg_table *from, int64_t row, int64_t column,
+                         szg_table *to) {
     const szg_column *kind = szg_table_column(from, column);
     if (szg_table_is_empty(from, row, column))
         return SZG_OK;
@@ -138,7 +138,7 @@ static szg_status copy_rows(szg_context *context, const szg_table *from, const r
         SZG_TRY(szg_table_add_row(context, to));
         SZG_TRY(szg_labels_set(context, to, labels));
         for (int64_t column = 0; column < szg_table_columns(from); column++)
-            SZG_TRY(copy_cell(context, from, row, column, to));
+            SZG_TRY(szg_cell_copy(context, from, row, column, to));
     }
     return SZG_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <szego/csv.h>
+#include <szego/file.h>
 #include <szego/memory.h>
 
 #include "ablation_private.h"
@@ -11,30 +12,17 @@
 
 enum { MOST_COLUMNS = 32 };
 
-/* The columns of `own`, with experiment and method before its note. */
-static szg_status open_with_method(szg_context *context, const szg_table *own, szg_table **out) {
+/* The columns of `own`, with experiment before its method and note. */
+static szg_status open_with_experiment(szg_context *context, const szg_table *own,
+                                       szg_table **out) {
     szg_column columns[MOST_COLUMNS];
     int64_t count = 0;
-    for (int64_t i = 0; i < szg_table_columns(own) - 1; i++)
+    for (int64_t i = 0; i < szg_table_columns(own); i++) {
+        if (i == szg_table_find(own, "method"))
+            columns[count++] = (szg_column){"experiment", SZG_TEXT, "part of the preset"};
         columns[count++] = *szg_table_column(own, i);
-    columns[count++] = (szg_column){"experiment", SZG_TEXT, "part of the preset"};
-    columns[count++] = (szg_column){
-        "method", SZG_TEXT, "how a head goes: output, values, latent_columns or cumulative"};
-    columns[count++] = (szg_column){"note", SZG_TEXT, ""};
+    }
     return szg_table_open(context, szg_table_name(own), columns, count, out);
-}
-
-static szg_status copy_cell(szg_context *context, szg_table *to, const szg_table *from, int64_t row,
-                            int64_t column) {
-    const szg_column *cell = szg_table_column(from, column);
-    if (szg_table_is_empty(from, row, column))
-        return SZG_OK;
-    if (cell->type == SZG_TEXT)
-        return szg_table_set_text(context, to, cell->name, szg_table_get_text(from, row, column));
-    if (cell->type == SZG_INTEGER)
-        return szg_table_set_integer(context, to, cell->name,
-                                     szg_table_get_integer(from, row, column));
-    return szg_table_set_real(context, to, cell->name, szg_table_get_real(from, row, column));
 }
 
 static szg_status append_rows(szg_context *context, szg_table *to, const szg_table *from,
@@ -42,7 +30,7 @@ static szg_status append_rows(szg_context *context, szg_table *to, const szg_tab
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
         SZG_TRY(szg_table_add_row(context, to));
         for (int64_t column = 0; column < szg_table_columns(from); column++)
-            SZG_TRY(copy_cell(context, to, from, row, column));
+            SZG_TRY(szg_cell_copy(context, from, row, column, to));
         SZG_TRY(szg_table_set_text(context, to, "experiment", experiment));
         SZG_TRY(szg_table_set_text(context, to, "method", szg_ablation_method_name(method)));
     }
@@ -93,43 +81,73 @@ static szg_status take_accuracies(szg_context *context, const reproduction_run *
                     name, rows, places);
 }
 
-/* The columns of `table`, of which there are at most MOST_COLUMNS. */
-static int64_t copy_columns(const szg_table *table, szg_column columns[MOST_COLUMNS]) {
-    for (int64_t i = 0; i < szg_table_columns(table); i++)
-        columns[i] = *szg_table_column(table, i);
-    return szg_table_columns(table);
+/* Every row is of the method that the file's name says. */
+static szg_status check_method(szg_context *context, szg_ablation_method method, const char *name,
+                               const szg_table *table) {
+    int64_t column = szg_table_find(table, "method");
+    for (int64_t row = 0; column >= 0 && row < szg_table_rows(table); row++) {
+        const char *said = szg_table_get_text(table, row, column);
+        if (!said || strcmp(said, szg_ablation_method_name(method)) != 0)
+            return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": method is not %s", name,
+                            row + 1, szg_ablation_method_name(method));
+    }
+    return SZG_OK;
+}
+
+/* The rows of a run's file. What earlier versions wrote has no column `method`: the name says it.
+ */
+static szg_status parse_rows(szg_context *context, szg_ablation_method method, const char *name,
+                             const void *data, int64_t size, szg_table **out) {
+    szg_column columns[MOST_COLUMNS];
+    szg_table *like;
+    SZG_TRY(szg_ablation_table_open(context, &like));
+    int64_t count = szg_table_columns(like), own = szg_table_find(like, "method");
+    for (int64_t i = 0; i < count; i++)
+        columns[i] = *szg_table_column(like, i);
+    szg_status status = szg_csv_parse(context, name, data, size, columns, count, out);
+    if (status == SZG_EDATA) {
+        columns[own] = columns[--count];
+        status = szg_csv_parse(context, name, data, size, columns, count, out);
+    }
+    szg_table_close(&like);
+    return status == SZG_OK ? check_method(context, method, name, *out) : status;
 }
 
 szg_status reproduction_ablation_judge(szg_context *context, const reproduction_run *run,
-                                       const char *name, const void *data, int64_t size) {
-    szg_column columns[MOST_COLUMNS];
-    szg_table *like, *own = NULL;
+                                       szg_ablation_method method, const char *name,
+                                       const void *data, int64_t size) {
+    szg_table *own = NULL;
     szg_ablation ablation = {0};
-    SZG_TRY(szg_ablation_table_open(context, &like));
-    szg_status status =
-        szg_csv_parse(context, name, data, size, columns, copy_columns(like, columns), &own);
+    szg_status status = parse_rows(context, method, name, data, size, &own);
     if (status == SZG_OK)
         status = take_accuracies(context, run, name, own, &ablation);
     szg_ablation_close(&ablation);
     szg_table_close(&own);
-    szg_table_close(&like);
+    return status;
+}
+
+static szg_status read_rows(szg_context *context, szg_ablation_method method, const char *path,
+                            szg_table **out) {
+    szg_mapping file;
+    SZG_TRY(szg_mapping_open(context, path, &file));
+    szg_status status = parse_rows(context, method, path, file.data, file.size, out);
+    szg_mapping_close(&file);
     return status;
 }
 
 /* Appends the run's file to `table` and takes its accuracies. */
 static szg_status read_ablation(szg_context *context, const reproduction_run *run,
                                 szg_ablation_method method, szg_table *table, szg_ablation *out) {
-    szg_column columns[MOST_COLUMNS];
     szg_table *own = NULL;
     char *path;
     SZG_TRY(reproduction_ablation_path(context, run, method, &path));
-    szg_status status = szg_csv_read(context, path, columns, copy_columns(table, columns), &own);
+    szg_status status = read_rows(context, method, path, &own);
     if (status == SZG_OK)
         status = take_accuracies(context, run, path, own, out);
     out->reach = ablation_reach(&run->config->model, method);
-    out->cumulative = method == SZG_ABLATE_CUMULATIVE;
+    out->method = method;
     if (status == SZG_OK)
-        status = szg_table_append(context, table, own);
+        status = append_rows(context, table, own, run->experiment, method);
     szg_table_close(&own);
     szg_memory_free(path);
     return status;
@@ -138,7 +156,7 @@ static szg_status read_ablation(szg_context *context, const reproduction_run *ru
 /* ---- The runs of one experiment that were ablated by one method ---- */
 
 typedef struct ablated {
-    szg_table *ablation, *deposit;
+    szg_table *deposit;
     szg_ablation *own;
     const szg_ablation **runs;
     szg_run_key *keys;
@@ -147,8 +165,7 @@ typedef struct ablated {
 
 static szg_status read_experiment(szg_context *context, const szg_reproduction *self,
                                   const char *experiment, szg_ablation_method method,
-                                  ablated *out) {
-    SZG_TRY(szg_ablation_table_open(context, &out->ablation));
+                                  szg_table *ablation, ablated *out) {
     SZG_TRY(szg_deposit_table_open(context, &out->deposit));
     SZG_TRY(szg_memory_alloc(context, self->count, sizeof *out->own, &out->own));
     SZG_TRY(szg_memory_alloc(context, self->count, sizeof *out->runs, &out->runs));
@@ -159,7 +176,7 @@ static szg_status read_experiment(szg_context *context, const szg_reproduction *
             strcmp(run->experiment, experiment) != 0)
             continue;
         int64_t at = out->count++;
-        SZG_TRY(read_ablation(context, run, method, out->ablation, &out->own[at]));
+        SZG_TRY(read_ablation(context, run, method, ablation, &out->own[at]));
         out->runs[at] = &out->own[at];
         out->keys[at] = reproduction_key(run);
     }
@@ -173,32 +190,37 @@ static void close_ablated(ablated *runs) {
     szg_memory_free(runs->runs);
     szg_memory_free(runs->keys);
     szg_table_close(&runs->deposit);
-    szg_table_close(&runs->ablation);
 }
 
 static szg_status add_experiment(szg_context *context, const szg_reproduction *self,
                                  const char *experiment, szg_ablation_method method,
-                                 szg_table **ablation, szg_table **deposit) {
+                                 szg_table *ablation, szg_table *deposit) {
     ablated runs = {0};
-    szg_status status = read_experiment(context, self, experiment, method, &runs);
-    if (status == SZG_OK && !*ablation)
-        status = open_with_method(context, runs.ablation, ablation);
-    if (status == SZG_OK && !*deposit)
-        status = open_with_method(context, runs.deposit, deposit);
+    szg_status status = read_experiment(context, self, experiment, method, ablation, &runs);
     if (status == SZG_OK)
-        status = append_rows(context, *ablation, runs.ablation, experiment, method);
-    if (status == SZG_OK)
-        status = append_rows(context, *deposit, runs.deposit, experiment, method);
+        status = append_rows(context, deposit, runs.deposit, experiment, method);
     close_ablated(&runs);
+    return status;
+}
+
+typedef szg_status open_table(szg_context *context, szg_table **out);
+
+static szg_status open_like(szg_context *context, open_table *open, szg_table **out) {
+    szg_table *like;
+    SZG_TRY(open(context, &like));
+    szg_status status = open_with_experiment(context, like, out);
+    szg_table_close(&like);
     return status;
 }
 
 szg_status reproduction_ablation(szg_context *context, const szg_reproduction *self,
                                  szg_table **ablation, szg_table **deposit) {
+    SZG_TRY(open_like(context, szg_ablation_table_open, ablation));
+    SZG_TRY(open_like(context, szg_deposit_table_open, deposit));
     for (int64_t i = 0; i < self->count; i++)
         for (int method = 0;
              reproduction_begins_experiment(self, i) && method < SZG_ABLATION_METHODS; method++)
             SZG_TRY(add_experiment(context, self, self->run[i].experiment,
-                                   (szg_ablation_method)method, ablation, deposit));
+                                   (szg_ablation_method)method, *ablation, *deposit));
     return SZG_OK;
 }

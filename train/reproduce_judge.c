@@ -111,8 +111,8 @@ static szg_status judge_log(szg_context *context, const reproduction_run *run, i
 
 static szg_status judge_ablation(szg_context *context, const reproduction_run *run, int which,
                                  const char *name, szg_archive_file file) {
-    (void)which;
-    return reproduction_ablation_judge(context, run, name, file.data, file.size);
+    return reproduction_ablation_judge(context, run, (szg_ablation_method)which, name, file.data,
+                                       file.size);
 }
 
 /* Whether the run can go on from it is for szg_state_load to say, on the backend that goes on. */
@@ -141,10 +141,10 @@ szg_status reproduction_judge(szg_context *context, const reproduction_run *run,
                   {"contraction.csv", judge_log, LOG_CONTRACTION},
                   {"contraction_values.csv", judge_log, LOG_VALUES},
                   {"contraction_symbols.csv", judge_log, LOG_SYMBOLS},
-                  {"ablation.csv", judge_ablation, 0},
-                  {"ablation_values.csv", judge_ablation, 0},
-                  {"ablation_latent_columns.csv", judge_ablation, 0},
-                  {"ablation_cumulative.csv", judge_ablation, 0},
+                  {"ablation.csv", judge_ablation, SZG_ABLATE_OUTPUT},
+                  {"ablation_values.csv", judge_ablation, SZG_ABLATE_VALUES},
+                  {"ablation_latent_columns.csv", judge_ablation, SZG_ABLATE_LATENT_COLUMNS},
+                  {"ablation_cumulative.csv", judge_ablation, SZG_ABLATE_CUMULATIVE},
                   {"checkpoint.state.safetensors", judge_state, 0}};
     char name[SZG_CONFIG_TEXT + 4096];
     snprintf(name, sizeof name, "%.2000s: %.1500s", path, file.name);

@@ -112,9 +112,10 @@ SZG_CHECK_RESULT szg_status reproduction_judge(szg_context *context, const repro
 
 /* ---- reproduce_ablation.c ---- */
 
-/* SZG_EDATA: the bytes are no ablation of every head of the run's model. */
+/* SZG_EDATA: the bytes are no ablation of every head of the run's model by the method. */
 SZG_CHECK_RESULT szg_status reproduction_ablation_judge(szg_context *context,
                                                         const reproduction_run *run,
+                                                        szg_ablation_method method,
                                                         const char *name, const void *data,
                                                         int64_t size);
 

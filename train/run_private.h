@@ -123,6 +123,10 @@ typedef struct run_labels {
 const char *szg_task_name(szg_task task);
 run_labels szg_run_labels(const szg_train_options *options);
 
+/* Copies a cell to the column of its name in the latest row of `to`. */
+SZG_CHECK_RESULT szg_status szg_cell_copy(szg_context *context, const szg_table *from, int64_t row,
+                                          int64_t column, szg_table *to);
+
 /* Sets the labels of the latest row of a table that has their columns. */
 SZG_CHECK_RESULT szg_status szg_labels_set(szg_context *context, szg_table *table,
                                            const run_labels *labels);

@@ -33,10 +33,10 @@ typedef struct szg_ablation_options {
 
 /* Accuracies after ablation: [layers][heads], then [layers] with all heads of a layer at once. */
 typedef struct szg_ablation {
+    szg_ablation_method method; /* szg_ablation_open: OUTPUT */
     int64_t layers, heads;
     int64_t reach; /* heads from this one on are left as they are: with LATENT_COLUMNS their columns
                       lie beyond the latent dimensions; else = heads */
-    bool cumulative; /* the last head of every layer below is off too */
     int64_t counted; /* examples that count */
     double accuracy; /* of the whole model */
     double ceiling;  /* best accuracy that any classifier can have (szg_task_label_ceiling); for the
@@ -79,7 +79,7 @@ typedef struct szg_deposit {
     szg_seed_spread index_spread, gini_spread;
     double coverage;    /* chance that [least, greatest] holds the median of the distribution that
                            the seeds are drawn from, whatever it is: 1 - 2^(1 - runs); NaN: one */
-    double null_index;  /* szg_deposit_null of the reach; NaN: runs of several, or `cumulative`
+    double null_index;  /* szg_deposit_null of the reach; NaN: runs of several, or CUMULATIVE
                            above layer 0, where drops have a part in common */
     double total;       /* sum of a run's drops, mean over all runs */
     double largest;     /* the worst head's drop of accuracy, mean over all runs */
@@ -136,10 +136,10 @@ typedef struct szg_run_key {
     int64_t seed; /* -1: not known */
 } szg_run_key;
 
-/* `ablation`: run, encoding, task, seed, layer, head, accuracy, drop, label_ceiling, note; an empty
- * head stands for all heads of the layer at once. `deposit`: one row a layer and run, and, for two
- * runs and more of one encoding, task and shape, rows with an empty seed: the mean over them, under
- * the run name `together` (NULL: none). */
+/* `ablation`: run, encoding, task, seed, layer, head, accuracy, drop, label_ceiling, method, note;
+ * an empty head stands for all heads of the layer at once. `deposit`: one row a layer and run, and,
+ * for two runs and more of one encoding, task, shape and method, rows with an empty seed: the mean
+ * over them, under the run name `together` (NULL: none). */
 SZG_CHECK_RESULT szg_status szg_ablation_table_open(szg_context *context, szg_table **out);
 SZG_CHECK_RESULT szg_status szg_ablation_rows(szg_context *context, szg_table *table,
                                               const szg_run_key *key, const szg_ablation *ablation);

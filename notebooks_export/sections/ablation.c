@@ -161,13 +161,9 @@ static szg_status draw_marks(szg_context *context, figure *figure, ablated *self
 
 /* "rope, distance (text): accuracy without each head (output)", the method last. */
 static void say_title(words *words, const void *of) {
-    const rows *ablated = of;
-    const char *method = rows_text(*ablated, 0, "method");
-    char own[SHORT_TEXT];
-    words_run(words, *ablated);
+    words_run(words, *(const rows *)of);
     fputs(": accuracy without each head", words->stream);
-    if (method)
-        fprintf(words->stream, " (%s)", short_text(method, own));
+    ablation_method(words, *(const rows *)of);
 }
 
 static szg_status open_ablated(szg_context *context, const ablated *self, figure **out) {

@@ -22,6 +22,9 @@ typedef struct ablated {
 /* How many of its layers are drawn. */
 int64_t ablated_layers(const ablated *self);
 
+/* " (output)": the way in which the rows' heads were taken away, where they say it. */
+void ablation_method(words *words, rows of);
+
 /* The share of the worst head against what its loss costs, a point a run and layer; nothing where
  * no row has both. */
 SZG_CHECK_RESULT szg_status ablation_deposit(page *page, rows deposit);

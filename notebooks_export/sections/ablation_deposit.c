@@ -70,6 +70,7 @@ static szg_status draw_layer(szg_context *context, figure *figure, rows of, int 
 static void say_title(words *words, const void *of) {
     words_run(words, *(const rows *)of);
     fputs(": the worst head's share of the drops", words->stream);
+    ablation_method(words, *(const rows *)of);
 }
 
 /* The null of all the runs' layers; NaN: some have none, or another. */

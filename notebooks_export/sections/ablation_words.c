@@ -11,6 +11,13 @@
 
 enum { LAYERS_SAID = 6 };
 
+void ablation_method(words *words, rows of) {
+    const char *method = rows_text(of, 0, "method");
+    char own[SHORT_TEXT];
+    if (method)
+        fprintf(words->stream, " (%s)", short_text(method, own));
+}
+
 /* The deposit's row of a layer: of all seeds together where there is one, else of the first seed;
  * -1: none. */
 static int64_t deposit_row(const rows *deposit, double layer) {

@@ -139,6 +139,39 @@ def run_wrecked(notebook, arrays, rng):
     return ""
 
 
+def axes_of(notebook, name):
+    """The plots that one cell draws over the arrays of ./export.npz."""
+    space = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for cell in notebook.cells:
+            if cell.cell_type == "code" and cell.id in ("load", name):
+                exec(cell.source, space)  # pylint: disable=exec-used
+    found = [axis for number in space["plt"].get_fignums() for axis in space["plt"].figure(number).axes]
+    space["plt"].close("all")
+    return found
+
+
+def check_methods(notebook, arrays):
+    """Heads that were taken away in several ways are not drawn as one; old results do not say how."""
+    heads = arrays["reproduce_ablation"]
+    heads = heads[heads["head"] >= 0]
+    heads = heads[heads["run"] == heads["run"][0]]
+    other = heads.copy()
+    other["method"] = b"cumul"
+    for name, rows, wanted in (
+            ("two methods", np.concatenate([heads, other]), ["drop of accuracy, method output",
+                                                             "drop of accuracy, method cumul"]),
+            ("no method", heads[[n for n in heads.dtype.names if n != "method"]], ["drop of accuracy"])):
+        np.savez("export.npz", manifest=arrays["manifest"], reproduce_ablation=rows)
+        axes = axes_of(notebook, "ablation")
+        points = [sum(len(line.get_xdata()) for line in axis.lines if line.get_marker() == ".")
+                  for axis in axes]
+        tap.ok(f"ablation: {name}: a panel each, which says so",
+               [axis.get_ylabel() for axis in axes] == wanted, str([axis.get_ylabel() for axis in axes]))
+        tap.ok(f"ablation: {name}: the points of one method",
+               points == [len(heads)] * len(wanted) and len(heads) > 0, str(points))
+
+
 with scratch() as work:
     folder = os.path.join(work, "results")
     results.make(PROGRAM, folder)
@@ -152,6 +185,7 @@ with scratch() as work:
     for round_ in range(ROUNDS):
         why = run_wrecked(clean, arrays, random.Random(f"{SEED} {round_}"))
         tap.ok(f"wrecked arrays, {round_}: every cell copes", not why, why)
+    check_methods(clean, arrays)
     os.remove("export.npz")
     clean = export(folder, os.path.join(work, "export.ipynb"))
     results.spoil(folder)

@@ -182,6 +182,46 @@ START_TEST(a_null_of_some_layers_is_no_rule) {
 }
 END_TEST
 
+/* What `szego ablate` wrote in two ways, and before it said in which. */
+START_TEST(ablations_say_their_method_where_they_know_it) {
+    static const char *const methods[] = {"output", "cumulative", NULL};
+    static const char *const places[] = {"first", "second", "third"};
+    begin_folder();
+    for (int i = 0; i < 3; i++) {
+        const char *type = methods[i] ? "method:t," : "", *comma = methods[i] ? "," : "",
+                   *method = methods[i] ? methods[i] : "";
+        char *heads, *shares;
+        ck_assert_int_gt(asprintf(&heads,
+                                  "run:t,encoding:t,task:t,seed:i,layer:i,head:i,accuracy:r,drop:r,"
+                                  "label_ceiling:r,%snote:t\n"
+                                  "r0,rope,count,0,0,0,0.8,0.1,,%s%s\n"
+                                  "r0,rope,count,0,0,1,0.7,0.2,,%s%s\n",
+                                  type, method, comma, method, comma),
+                         0);
+        ck_assert_int_gt(asprintf(&shares,
+                                  "run:t,encoding:t,task:t,seed:i,layer:i,largest_drop:r,index:r,"
+                                  "%snote:t\nr0,rope,count,0,0,0.2,0.62%d,%s%s\n",
+                                  type, i + 1, method, comma),
+                         0);
+        write_csv(places[i], "ablate", "ablation", heads, "deposit", shares);
+        free(heads);
+        free(shares);
+    }
+    char *text = section_of(folder, "ablation");
+    ck_assert_int_eq(occurrences(text, "<figure "), 2 * 3);
+    for (int i = 0; i < 3; i++)
+        ck_says(text, "deposit index 0.62%d in layer 0", i + 1);
+    for (int i = 0; i < 2; i++) {
+        ck_says(text, "accuracy without each head (%s)", methods[i]);
+        ck_says(text, "the worst head&#39;s share of the drops (%s)", methods[i]);
+    }
+    ck_assert_int_eq(occurrences(text, "without each head ("),
+                     2 * occurrences(text, "head (output)"));
+    free(text);
+    end_folder();
+}
+END_TEST
+
 /* ---- Switches ---- */
 
 START_TEST(switches_decide_nothing_on_few_seeds) {
@@ -211,6 +251,7 @@ TEST_FILE("sections_training") {
     test_add(suite, "runs of a reproduction are drawn once", runs_of_a_reproduction_are_drawn_once);
     test_add(suite, "many encodings make many figures", many_encodings_make_many_figures);
     test_add(suite, "ablation shows heads and deposit", ablation_shows_heads_and_deposit);
+    test_add(suite, "ablations say their method", ablations_say_their_method_where_they_know_it);
     test_add(suite, "a null of some layers is no rule", a_null_of_some_layers_is_no_rule);
     test_add(suite, "switches decide nothing on few seeds", switches_decide_nothing_on_few_seeds);
 }

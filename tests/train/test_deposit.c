@@ -249,8 +249,12 @@ static bool empty(const szg_table *table, int64_t row, const char *column) {
     return szg_table_is_empty(table, row, szg_table_find(table, column));
 }
 
+static const char *text(const szg_table *table, int64_t row, const char *column) {
+    return szg_table_get_text(table, row, szg_table_find(table, column));
+}
+
 static const char *note(const szg_table *table, int64_t row) {
-    return szg_table_get_text(table, row, szg_table_find(table, "note"));
+    return text(table, row, "note");
 }
 
 START_TEST(tables_have_a_row_a_head_and_one_for_all) {
@@ -273,12 +277,15 @@ START_TEST(tables_have_a_row_a_head_and_one_for_all) {
     ck_assert_ptr_null(note(table, 5));
     ck_assert_ptr_null(note(table, 7));
     ck_assert(empty(table, 0, "label_ceiling"));
+    ck_assert_str_eq(text(table, 0, "method"), "output");
     run.ceiling = .95;
     ck_szg_ok(szg_ablation_rows(test_context(), table, &key, &run));
     ck_close(cell(table, 8, "label_ceiling"), .95, 0);
     run.reach = 3;
-    run.cumulative = true;
+    run.method = SZG_ABLATE_CUMULATIVE;
     ck_szg_ok(szg_ablation_rows(test_context(), table, &key, &run));
+    ck_assert_str_eq(text(table, 16, "method"), "cumulative");
+    ck_assert_str_eq(text(table, 23, "method"), "cumulative");
     ck_assert_ptr_null(note(table, 16)); /* the first layer */
     ck_assert_ptr_nonnull(strstr(note(table, 20), "last head of every layer below is off"));
     ck_assert_ptr_nonnull(strstr(note(table, 23), "last head of every layer below is off"));
@@ -315,6 +322,16 @@ START_TEST(deposit_tables_end_with_the_mean) {
     ck_close(cell(table, 0, "null_index"), .75, 0);
     ck_close(cell(table, 5, "range_coverage"), .5, 0);
     ck_assert_ptr_nonnull(strstr(note(table, 5), "with a chance of 50%"));
+    for (int64_t row = 0; row < 6; row++)
+        ck_assert_str_eq(text(table, row, "method"), "output");
+    szg_table_close(&table);
+    /* Runs that were ablated in two ways have no mean. */
+    b.method = SZG_ABLATE_VALUES;
+    ck_szg_ok(szg_deposit_table_open(test_context(), &table));
+    ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both"));
+    ck_assert_int_eq(szg_table_rows(table), 4);
+    ck_assert_str_eq(text(table, 0, "method"), "output");
+    ck_assert_str_eq(text(table, 2, "method"), "values");
     szg_table_close(&table);
     szg_ablation_close(&a);
     szg_ablation_close(&b);
@@ -342,7 +359,7 @@ START_TEST(the_null_is_that_of_the_heads_that_can_drop) {
     ck_assert_ptr_nonnull(strstr(note(table, 5), "the seeds differ in how many heads"));
     szg_table_close(&table);
     a.reach = b.reach = 4;
-    a.cumulative = b.cumulative = true;
+    a.method = b.method = SZG_ABLATE_CUMULATIVE;
     ck_szg_ok(szg_deposit_table_open(test_context(), &table));
     ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both"));
     for (int64_t row = 0; row < 6; row++) {

@@ -77,6 +77,8 @@ static const refusal refusals[] = {
     {"ablation.csv", "head", "-1", "row 1: layer and head are none of the model"},
     {"ablation.csv", "head", "1", "row 2: layer and head are there twice"},
     {"ablation.csv", "accuracy", "1e300", "row 1: accuracy 1e+300 is not"},
+    {"ablation.csv", "method", "values", "row 1: method is not output"},
+    {"ablation.csv", "method", "", "row 1: method is not output"},
     {"ablation_values.csv", NULL, "junk", "ablation_values.csv: line 1"},
     {"ablation_latent_columns.csv", NULL, "junk", "ablation_latent_columns.csv: line 1"},
 };
@@ -117,6 +119,61 @@ START_TEST(members_that_no_report_can_read_are_refused) {
 }
 END_TEST
 
+/* ---- Members that lack what is not needed ---- */
+
+/* The text without its column `name`. */
+static char *without_column(char *text, const char *name) {
+    size_t wanted = 0, length = strlen(name);
+    char *out = text;
+    for (const char *at = text; strncmp(at, name, length) != 0; at += strcspn(at, ",") + 1)
+        wanted++;
+    for (char *line = text, *end; *line; line = end + 1) {
+        char *cell = line;
+        end = strchr(line, '\n');
+        for (size_t i = 0; i < wanted; i++)
+            cell = strchr(cell, ',') + 1;
+        char *rest = cell + strcspn(cell, ",") + 1;
+        memmove(out, line, (size_t)(cell - line));
+        out += cell - line;
+        memmove(out, rest, (size_t)(end + 1 - rest));
+        out += end + 1 - rest;
+    }
+    *out = 0;
+    return text;
+}
+
+static void put_text(const char *folder, const char *name, const char *text) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/" RUN "%s", folder, name);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Ablations of earlier versions do not say the method, which their name says: folder and archive.
+ */
+START_TEST(ablations_without_a_method_are_read) {
+    char *from = new_folder(), *to = new_folder(), path[256];
+    train_whole(from, pieced);
+    char *want = tables_text(from, pieced);
+    char *old = without_column(changed(from, "ablation.csv", "", ""), "method");
+    ck_assert_ptr_null(strstr(old, "method"));
+    ck_assert_ptr_nonnull(strstr(old, "label_ceiling,note\n"));
+    put_text(from, "ablation.csv", old);
+    char *got = tables_text(from, pieced);
+    ck_assert_str_eq(got, want);
+    pack(from, path_in(from, "runs.tar.xz", path), 0);
+    ck_assert_int_eq(take(to, path), PIECED_RUNS);
+    check_same(from, to);
+    free(old);
+    free(got);
+    free(want);
+    remove_tree(from);
+    remove_tree(to);
+}
+END_TEST
+
 /* ---- Facts ---- */
 
 static char *with_fact(const char *folder, const char *name, const char *value) {
@@ -133,12 +190,8 @@ static char *with_fact(const char *folder, const char *name, const char *value) 
 
 /* The same document in the run's folder. */
 static void refuse_folder(const char *folder, const char *text, const char *words) {
-    char path[512];
     szg_reproduction *runs;
-    snprintf(path, sizeof path, "%s/" RUN "finished.json", folder);
-    FILE *file = fopen(path, "w");
-    fputs(text, file);
-    fclose(file);
+    put_text(folder, "finished.json", text);
     ck_szg_fails(SZG_EDATA, words, open_preset(test_context(), folder, pieced, NULL, 0, &runs));
 }
 
@@ -176,11 +229,7 @@ START_TEST(facts_out_of_range_are_refused) {
         char *text = with_fact(from, facts[i][0], facts[i][1]);
         refuse_folder(from, text, facts[i][2]);
         free(text);
-        char path[512];
-        snprintf(path, sizeof path, "%s/" RUN "finished.json", from);
-        FILE *file = fopen(path, "w");
-        fputs(sound, file);
-        fclose(file);
+        put_text(from, "finished.json", sound);
     }
     /* What is not known is null. */
     char *text = with_fact(from, "ceiling", "null"), path[256];
@@ -285,6 +334,7 @@ TEST_FILE("reproduce_hostile") {
     test_add(suite, "bulk", more_than_the_preset_needs_is_refused);
     test_add(suite, "needs", what_runs_need_is_bounded);
     test_add(suite, "hostile members", members_that_no_report_can_read_are_refused);
+    test_add(suite, "no method", ablations_without_a_method_are_read);
     test_add(suite, "facts", facts_out_of_range_are_refused);
     test_add(suite, "no finished run", archives_without_a_finished_run_are_told);
 }
