@@ -34,7 +34,10 @@ static szg_status open_stream(szg_context *context, run_log *log) {
         return fail_errno(context, log, "cannot be written");
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         close(descriptor);
-        return szg_fail(context, SZG_EIO, "%s: another process trains in this folder", log->path);
+        return szg_fail(context, SZG_EIO,
+                        "%s: another process is at work in this folder: give the command again "
+                        "when it is done, or with another folder",
+                        log->path);
     }
     log->stream = fdopen(descriptor, "r+b");
     if (log->stream)
@@ -110,6 +113,14 @@ void szg_log_close(run_log *log) {
     *log = (run_log){0};
 }
 
+szg_status szg_log_write(szg_context *context, run_log *log, const void *bytes, int64_t size) {
+    if (fwrite(bytes, 1, (size_t)size, log->stream) != (size_t)size)
+        return fail_errno(context, log, "writing failed");
+    log->mark.bytes += size;
+    log->mark.check = (uint32_t)crc32_z(log->mark.check, bytes, (size_t)size);
+    return SZG_OK;
+}
+
 szg_status szg_log_append(szg_context *context, run_log *log, const szg_table *table) {
     szg_text text;
     SZG_TRY(szg_text_open(context, &text));
@@ -118,11 +129,7 @@ szg_status szg_log_append(szg_context *context, run_log *log, const szg_table *t
         status = szg_fail_prefix(context, status, "%s", log->path);
     } else {
         const char *rows = log->mark.bytes > 0 ? strchr(text.text, '\n') + 1 : text.text;
-        size_t size = (size_t)(text.text + text.length - rows);
-        if (fwrite(rows, 1, size, log->stream) != size)
-            status = fail_errno(context, log, "writing failed");
-        log->mark.bytes += (int64_t)size;
-        log->mark.check = (uint32_t)crc32_z(log->mark.check, (const unsigned char *)rows, size);
+        status = szg_log_write(context, log, rows, text.text + text.length - rows);
     }
     szg_text_close(&text);
     return status;

@@ -14,6 +14,7 @@
 static const char finished_name[] = "finished.json";
 static const char state_name[] = "checkpoint.state.safetensors";
 static const char weights_name[] = "checkpoint.safetensors";
+static const char locked_name[] = "metrics.csv"; /* the first log that training locks */
 
 /* The files of a run that travel beside finished.json, or the state in its place. */
 static const char *const companions[] = {"config.json",
@@ -141,11 +142,19 @@ static szg_status check_facts(szg_context *context, const reproduction_run *run,
     return status;
 }
 
-/* What the reports of a finished run read is there. */
+static void note_missing_times(szg_context *context, const szg_archive *archive,
+                               const reproduction_run *run, const char *path) {
+    char name[SZG_CONFIG_TEXT + 4096];
+    snprintf(name, sizeof name, "%.2000s: runs/%.1500s/timing.csv", path, run->name);
+    if (!find_file(archive, run, "timing.csv").data)
+        reproduction_note_times(context, run, name, 0);
+}
+
+/* What the reports of a finished run need is there. */
 static szg_status check_tables(szg_context *context, const szg_archive *archive,
                                const reproduction_run *run, const char *path) {
-    const char *wanted[2 + SZG_ABLATION_METHODS] = {"metrics.csv", "timing.csv"};
-    int count = 2;
+    const char *wanted[1 + SZG_ABLATION_METHODS] = {"metrics.csv"};
+    int count = 1;
     for (int method = 0; method < SZG_ABLATION_METHODS; method++)
         if (run->shown.methods >> method & 1)
             wanted[count++] = reproduction_ablation_name((szg_ablation_method)method);
@@ -164,6 +173,7 @@ static szg_status judge_file(szg_context *context, const szg_archive *archive,
 static szg_status judge_finished(szg_context *context, const szg_archive *archive,
                                  const reproduction_run *run, const char *path) {
     SZG_TRY(check_tables(context, archive, run, path));
+    note_missing_times(context, archive, run, path);
     for (int i = 0; i < COMPANIONS; i++)
         SZG_TRY(judge_file(context, archive, run, companions[i], path));
     return SZG_OK;
@@ -227,47 +237,70 @@ static szg_status remove_file(szg_context *context, const reproduction_run *run,
     return status;
 }
 
+/* The log whose lock is held while the run is written: in its place, as another file in its stead
+ * would have no lock. */
+static szg_status write_locked(szg_context *context, run_log *log, szg_archive_file file) {
+    SZG_TRY(szg_log_cut(context, log, (log_mark){0}));
+    if (file.size > 0)
+        SZG_TRY(szg_log_write(context, log, file.data, file.size));
+    return szg_log_sync(context, log);
+}
+
+static szg_status write_companion(szg_context *context, const taking *from,
+                                  const reproduction_run *run, const char *name, run_log *log) {
+    szg_archive_file file = find_file(from->archive, run, name);
+    if (strcmp(name, locked_name) == 0)
+        return write_locked(context, log, file);
+    return file.data ? write_file(context, run, name, file) : remove_file(context, run, name);
+}
+
 /* `last` comes last: until it is there the run counts as neither finished nor begun. */
 static szg_status write_run(szg_context *context, const taking *from, const reproduction_run *run,
-                            const char *last) {
+                            const char *last, run_log *log) {
     SZG_TRY(szg_context_check_cancel(context));
-    SZG_TRY(szg_folder_create(context, run->folder));
     SZG_TRY(remove_file(context, run, state_name));
     SZG_TRY(remove_file(context, run, weights_name));
-    for (int i = 0; i < COMPANIONS; i++) {
-        szg_archive_file file = find_file(from->archive, run, companions[i]);
-        SZG_TRY(file.data ? write_file(context, run, companions[i], file)
-                          : remove_file(context, run, companions[i]));
-    }
+    for (int i = 0; i < COMPANIONS; i++)
+        SZG_TRY(write_companion(context, from, run, companions[i], log));
     return write_file(context, run, last, find_file(from->archive, run, last));
 }
 
-static szg_status write_begun(szg_context *context, taking *from, const reproduction_run *run) {
+static szg_status write_begun(szg_context *context, taking *from, const reproduction_run *run,
+                              run_log *log) {
     bool begun;
-    if (!find_file(from->archive, run, state_name).data)
-        return SZG_OK;
     SZG_TRY(reproduction_is_begun(context, run, &begun));
-    if (run->shown.finished || begun) {
-        from->kept++;
-        return SZG_OK;
-    }
-    from->begun++;
-    return write_run(context, from, run, state_name);
+    *(begun ? &from->kept : &from->begun) += 1;
+    return begun ? SZG_OK : write_run(context, from, run, state_name, log);
 }
 
-static szg_status write_finished(szg_context *context, taking *from, reproduction_run *run) {
+static szg_status write_finished(szg_context *context, taking *from, reproduction_run *run,
+                                 run_log *log) {
     reproduction_run finished;
     szg_archive_file facts = find_file(from->archive, run, finished_name);
-    from->held++;
+    SZG_TRY(check_facts(context, run, facts, from->path, &finished));
+    SZG_TRY(write_run(context, from, run, finished_name, log));
+    *run = finished;
+    from->finished++;
+    return SZG_OK;
+}
+
+/* What the archive has of the run, under the lock that a process which trains it holds. */
+static szg_status take_run(szg_context *context, taking *from, reproduction_run *run) {
+    run_log log;
+    bool finished = find_file(from->archive, run, finished_name).data;
+    if (!finished && !find_file(from->archive, run, state_name).data)
+        return SZG_OK;
+    from->held += finished;
     if (run->shown.finished) {
         from->kept++;
         return SZG_OK;
     }
-    SZG_TRY(check_facts(context, run, facts, from->path, &finished));
-    SZG_TRY(write_run(context, from, run, finished_name));
-    *run = finished;
-    from->finished++;
-    return SZG_OK;
+    SZG_TRY(szg_folder_create(context, run->folder));
+    SZG_TRY(szg_log_open(context, run->folder, locked_name, &log));
+    szg_status status =
+        finished ? write_finished(context, from, run, &log) : write_begun(context, from, run, &log);
+    szg_log_close(&log);
+    return status;
 }
 
 static szg_status take_all(szg_context *context, szg_reproduction *self, taking *from) {
@@ -276,9 +309,7 @@ static szg_status take_all(szg_context *context, szg_reproduction *self, taking 
     for (int64_t i = 0; i < self->count; i++)
         SZG_TRY(judge_run(context, from->archive, &self->run[i], from->path, &finished));
     for (int64_t i = 0; i < self->count; i++)
-        SZG_TRY(find_file(from->archive, &self->run[i], finished_name).data
-                    ? write_finished(context, from, &self->run[i])
-                    : write_begun(context, from, &self->run[i]));
+        SZG_TRY(take_run(context, from, &self->run[i]));
     if (from->held == 0)
         szg_say(context, SZG_WARNING, "%s: holds no finished run of preset %s", from->path,
                 self->name);

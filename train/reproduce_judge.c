@@ -76,6 +76,15 @@ static szg_status judge_metrics_rows(szg_context *context, const reproduction_ru
     return SZG_OK;
 }
 
+void reproduction_note_times(szg_context *context, const reproduction_run *run, const char *name,
+                             int64_t rows) {
+    if (rows < run->facts.epochs)
+        szg_say(context, SZG_NOTE,
+                "%s: has the times of %" PRId64 " of %" PRId64
+                " epochs: the file was removed once; rates count the rows that are there",
+                name, rows, run->facts.epochs);
+}
+
 static szg_status judge_timing_rows(szg_context *context, const reproduction_run *run,
                                     const char *name, const szg_table *table) {
     for (int64_t row = 0; row < szg_table_rows(table); row++) {
@@ -85,17 +94,18 @@ static szg_status judge_timing_rows(szg_context *context, const reproduction_run
         if (!(real_of(table, row, "tokens") >= 0))
             return fail_row(context, name, row, "tokens is not 0 or more");
     }
-    if (szg_table_rows(table) < run->facts.epochs)
-        return szg_fail(context, SZG_EDATA, "%s: has %" PRId64 " rows, the run %" PRId64 " epochs",
-                        name, szg_table_rows(table), run->facts.epochs);
+    reproduction_note_times(context, run, name, szg_table_rows(table));
     return SZG_OK;
 }
 
-/* Where no step is captured, the logs of captured ones have no byte. */
+/* Where no step is captured, the logs of captured ones have no byte; nor have times that were
+ * removed when no step was left. */
 static szg_status judge_log(szg_context *context, const reproduction_run *run, int which,
                             const char *name, szg_archive_file file) {
     szg_table *table;
-    if (file.size == 0 && which >= LOG_CONTRACTION)
+    if (file.size == 0 && which == LOG_TIMING)
+        reproduction_note_times(context, run, name, 0);
+    if (file.size == 0 && which >= LOG_TIMING)
         return SZG_OK;
     SZG_TRY(szg_log_parse(context, which, name, file.data, file.size, &table));
     szg_status status = SZG_OK;

@@ -110,6 +110,12 @@ SZG_CHECK_RESULT szg_status reproduction_judge(szg_context *context, const repro
                                                const char *member, const char *path,
                                                szg_archive_file file);
 
+/* Says so where `rows` of times are fewer than the run's epochs. Times say nothing of its numbers:
+ * a file of them that was removed, whenever that was, is no reason to refuse the run, as it stops
+ * none that goes on. Rates are sums over the rows that are there. */
+void reproduction_note_times(szg_context *context, const reproduction_run *run, const char *name,
+                             int64_t rows);
+
 /* ---- reproduce_ablation.c ---- */
 
 /* SZG_EDATA: the bytes are no ablation of every head of the run's model by the method. */

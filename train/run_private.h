@@ -58,6 +58,9 @@ void szg_log_close(run_log *log);
 /* Appends the rows, with the header where the file is empty. */
 SZG_CHECK_RESULT szg_status szg_log_append(szg_context *context, run_log *log,
                                            const szg_table *table);
+/* Appends bytes as they are. */
+SZG_CHECK_RESULT szg_status szg_log_write(szg_context *context, run_log *log, const void *bytes,
+                                          int64_t size);
 /* Flushes to the disk. */
 SZG_CHECK_RESULT szg_status szg_log_sync(szg_context *context, run_log *log);
 

@@ -1,5 +1,8 @@
 /* A preset's runs from folder to folder in archives: sound ones change nothing, others are refused
  * before a file is written. */
+#include <sys/stat.h>
+
+#include "../../train/run_private.h"
 #include "archives.h"
 
 /* Machine after machine: each takes the archive of the one before, trains a piece or is killed at
@@ -132,6 +135,40 @@ START_TEST(foreign_archives_are_refused) {
 }
 END_TEST
 
+static ino_t file_at(const char *folder, const char *name) {
+    char path[512];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/" RUN "%s", folder, name);
+    ck_assert_msg(stat(path, &info) == 0, "%s", path);
+    return info.st_ino;
+}
+
+/* The lock of a training holds off who takes its run from an archive; the runs before it are taken,
+ * and the same command goes on. */
+START_TEST(runs_that_train_are_not_taken) {
+    char *from = new_folder(), *to = new_folder(), path[256], folder[256];
+    run_log log;
+    train_whole(from, pieced);
+    pack(from, path_in(from, "runs.tar.xz", path), 0);
+    path_in(to, RUN, folder);
+    ck_szg_ok(szg_folder_create(test_context(), folder));
+    ck_szg_ok(szg_log_open(test_context(), folder, "metrics.csv", &log));
+    szg_reproduction *runs = open_pieced(to);
+    ck_szg_fails(SZG_EIO, RUN "metrics.csv: another process is at work in this folder",
+                 szg_reproduction_take(test_context(), runs, path));
+    ck_assert_int_eq(count_finished(runs), 1); /* MLA's, which comes before */
+    ck_assert_int_eq(files_in(folder), 3);     /* ., .. and the log */
+    szg_reproduction_close(&runs);
+    ino_t locked = file_at(to, "metrics.csv");
+    szg_log_close(&log);
+    ck_assert_int_eq(take(to, path), PIECED_RUNS);
+    ck_assert(file_at(to, "metrics.csv") == locked); /* its lock held to the end */
+    check_same(from, to);
+    remove_tree(from);
+    remove_tree(to);
+}
+END_TEST
+
 START_TEST(failed_allocations_are_survived) {
     char *from = new_folder(), *to = new_folder(), path[256];
     test_clock own = {.calls = 3, .seconds = .8};
@@ -155,5 +192,6 @@ TEST_FILE("reproduce_archives") {
     test_add(suite, "equal archives", archives_of_the_same_runs_are_equal);
     test_add(suite, "begun runs travel", begun_runs_travel_where_they_are_small_enough);
     test_add(suite, "foreign archives", foreign_archives_are_refused);
+    test_add(suite, "runs that train", runs_that_train_are_not_taken);
     test_add(suite, "allocations", failed_allocations_are_survived);
 }

@@ -110,8 +110,6 @@ START_TEST(members_that_no_report_can_read_are_refused) {
                 "has 0 rows of split train, the run 3 epochs");
     refuse_text(from, to, "metrics.csv", first_lines(from, "metrics.csv", 6),
                 "has 2 rows of split test, the run 3 epochs");
-    refuse_text(from, to, "timing.csv", first_lines(from, "timing.csv", 3),
-                "has 2 rows, the run 3 epochs");
     refuse_text(from, to, "ablation.csv", first_lines(from, "ablation.csv", 6),
                 "has 5 rows; heads and layers are 6");
     remove_tree(from);
@@ -171,6 +169,52 @@ START_TEST(ablations_without_a_method_are_read) {
     free(want);
     remove_tree(from);
     remove_tree(to);
+}
+END_TEST
+
+/* Whether the archive is taken and its tables are those of `from`, and what is said of it. */
+static void check_taken(const char *from, const char *path, char said[4096]) {
+    char *to = new_folder();
+    test_clock own = {0};
+    szg_context *context;
+    szg_context_options options = {.threads = 1, .message = keep_note, .user = &own};
+    szg_reproduction *runs;
+    ck_szg_ok(szg_context_open(&options, &context));
+    ck_szg_ok(open_preset(context, to, pieced, NULL, 0, &runs));
+    ck_assert_msg(szg_reproduction_take(context, runs, path) == SZG_OK, "%s",
+                  szg_context_message(context));
+    ck_assert_int_eq(count_finished(runs), PIECED_RUNS);
+    szg_reproduction_close(&runs);
+    szg_context_close(&context);
+    check_same(from, to);
+    snprintf(said, sizeof own.text, "%s", own.text);
+    remove_tree(to);
+}
+
+/* Times that were removed before the last epoch, after it, or with their file, are told, and no
+ * more.
+ */
+START_TEST(lost_times_are_told) {
+    static const char *const lines[] = {"2 of 3 epochs", "0 of 3 epochs", "0 of 3 epochs",
+                                        "0 of 3"};
+    char *from = new_folder(), path[256], name[512], said[4096];
+    train_whole(from, pieced);
+    path_in(from, "runs.tar.xz", path);
+    for (int i = 0; i < 4; i++) {
+        char *text =
+            i == 0 ? first_lines(from, "timing.csv", 3) : first_lines(from, "timing.csv", 1);
+        put_text(from, "timing.csv", i == 2 ? "" : text);
+        if (i == 3)
+            ck_assert_int_eq(remove(path_in(from, RUN "timing.csv", name)), 0);
+        pack(from, path, 0);
+        check_taken(from, path, said);
+        snprintf(name, sizeof name, "runs.tar.xz: " RUN "timing.csv: has the times of %s",
+                 lines[i]);
+        ck_assert_msg(strstr(said, name), "%s: %s", lines[i], said);
+        put_text(from, "timing.csv", text);
+        free(text);
+    }
+    remove_tree(from);
 }
 END_TEST
 
@@ -335,6 +379,7 @@ TEST_FILE("reproduce_hostile") {
     test_add(suite, "needs", what_runs_need_is_bounded);
     test_add(suite, "hostile members", members_that_no_report_can_read_are_refused);
     test_add(suite, "no method", ablations_without_a_method_are_read);
+    test_add(suite, "lost times", lost_times_are_told);
     test_add(suite, "facts", facts_out_of_range_are_refused);
     test_add(suite, "no finished run", archives_without_a_finished_run_are_told);
 }
