@@ -87,8 +87,8 @@ static double common_null(rows of) {
     return null;
 }
 
-static szg_status draw(szg_context *context, figure *figure, rows of, const groups *layers) {
-    double expected = common_null(of);
+static szg_status draw(szg_context *context, figure *figure, const groups *layers,
+                       double expected) {
     figure_style rule = {"expected of exchangeable drops", FIGURE_MUTED};
     if (isfinite(expected))
         SZG_TRY(figure_rule(context, figure, &rule, false, expected));
@@ -97,21 +97,37 @@ static szg_status draw(szg_context *context, figure *figure, rows of, const grou
     return SZG_OK;
 }
 
+static szg_status caption_of(szg_context *context, const groups *layers, double expected,
+                             words *out) {
+    SZG_TRY(words_open(context, out));
+    fputs("A point a run and layer", out->stream);
+    if (layers->count > MOST_SERIES)
+        fputs(", of the first eight layers", out->stream);
+    fputs(".", out->stream);
+    if (isfinite(expected)) {
+        fputs(" The line: exchangeable drops give ", out->stream);
+        print_real(out->stream, expected);
+        fputs(" on average.", out->stream);
+    }
+    fputs(" A large share of a small drop says little.", out->stream);
+    return words_end(context, out);
+}
+
 static szg_status put(page *page, rows of, const groups *layers) {
     szg_context *context = page_context(page);
+    double expected = common_null(of);
+    words caption = {0};
     figure *figure = NULL;
     figure_options options = {.x = {.label = "drop of accuracy without the worst head"},
                               .y = {.label = "its share of all drops", .hi = 1}};
     SZG_TRY(figure_open_titled(context, options, say_title, &of, &figure));
-    szg_status status = draw(context, figure, of, layers);
+    szg_status status = draw(context, figure, layers, expected);
     if (status == SZG_OK)
-        status = page_figure(page, &figure, &of, 1,
-                             layers->count > MOST_SERIES
-                                 ? "A point a run and layer, of the first eight layers. A large "
-                                   "share of a small drop says little."
-                                 : "A point a run and layer. A large share of a small drop says "
-                                   "little.");
+        status = caption_of(context, layers, expected, &caption);
+    if (status == SZG_OK)
+        status = page_figure(page, &figure, &of, 1, caption.text);
     figure_close(&figure);
+    words_free(&caption);
     return status;
 }
 

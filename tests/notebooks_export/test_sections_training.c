@@ -145,6 +145,8 @@ START_TEST(ablation_shows_heads_and_deposit) {
     ck_says(text, "layer 0, seed 0, head 3: index 0.111, drop 0.03");
     ck_says(text, "layer 1, seed 0, head 2: index 0.333, drop 0.07");
     ck_says(text, "expected of exchangeable drops");
+    ck_says(text, "A point a run and layer. The line: exchangeable drops give 0.521 on average. A "
+                  "large share");
     ck_says(text, "With every head the accuracy is %s on average (0.9 to 0.92)",
             shown((whole_of(0) + whole_of(1)) / 2, whole));
     ck_says(text, "deposit index 0.684 [0.5, 0.75], by t [-0.91, 2.28] in layer 0, a drop of 0.2, "
@@ -174,6 +176,7 @@ START_TEST(a_null_of_some_layers_is_no_rule) {
     char *text = section_of(folder, "ablation");
     ck_assert_int_eq(marks_of(text, "ablation", 2), 2); /* a point a layer, no rule */
     ck_assert_ptr_null(strstr(text, "expected of exchangeable drops"));
+    ck_says(text, "A point a run and layer. A large share");
     ck_says(text, "0.611 in layer 0 (head 1), a drop of 0.03, where exchangeable drops give 0.75; "
                   "0.633 in layer 1 (head 1), a drop of 0.07, where drops are not exchangeable; ");
     free(csv.text);
