@@ -1,6 +1,4 @@
 /* A reproduction: opening, and its tables. */
-#include <string.h>
-
 #include <szego/memory.h>
 
 #include "reproduce_private.h"
@@ -69,13 +67,6 @@ int64_t szg_reproduction_count(const szg_reproduction *reproduction) {
 
 szg_reproduction_run szg_reproduction_run_at(const szg_reproduction *reproduction, int64_t index) {
     return reproduction->run[index].shown;
-}
-
-bool reproduction_begins_experiment(const szg_reproduction *self, int64_t index) {
-    for (int64_t i = 0; i < index; i++)
-        if (strcmp(self->run[i].experiment, self->run[index].experiment) == 0)
-            return false;
-    return true;
 }
 
 /* ---- Tables ---- */

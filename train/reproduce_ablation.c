@@ -163,24 +163,30 @@ typedef struct ablated {
     int64_t count;
 } ablated;
 
-static szg_status read_experiment(szg_context *context, const szg_reproduction *self,
-                                  const char *experiment, szg_ablation_method method,
-                                  szg_table *ablation, ablated *out) {
+static bool is_ablated(const reproduction_run *run, szg_ablation_method method) {
+    return run->shown.finished && run->shown.methods >> method & 1;
+}
+
+static szg_status open_ablated(szg_context *context, int64_t count, ablated *out) {
     SZG_TRY(szg_deposit_table_open(context, &out->deposit));
-    SZG_TRY(szg_memory_alloc(context, self->count, sizeof *out->own, &out->own));
-    SZG_TRY(szg_memory_alloc(context, self->count, sizeof *out->runs, &out->runs));
-    SZG_TRY(szg_memory_alloc(context, self->count, sizeof *out->keys, &out->keys));
-    for (int64_t i = 0; i < self->count; i++) {
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->own, &out->own));
+    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->runs, &out->runs));
+    return szg_memory_alloc(context, count, sizeof *out->keys, &out->keys);
+}
+
+static szg_status read_experiment(szg_context *context, const szg_reproduction *self, int64_t first,
+                                  szg_ablation_method method, szg_table *ablation, ablated *out) {
+    for (int64_t i = first; i >= 0; i = self->run[i].next) {
         const reproduction_run *run = &self->run[i];
-        if (!run->shown.finished || !(run->shown.methods >> method & 1) ||
-            strcmp(run->experiment, experiment) != 0)
+        if (!is_ablated(run, method))
             continue;
         int64_t at = out->count++;
         SZG_TRY(read_ablation(context, run, method, ablation, &out->own[at]));
         out->runs[at] = &out->own[at];
         out->keys[at] = reproduction_key(run);
     }
-    return szg_deposit_rows(context, out->deposit, out->keys, out->runs, out->count, experiment);
+    return szg_deposit_rows(context, out->deposit, out->keys, out->runs, out->count,
+                            self->run[first].experiment);
 }
 
 static void close_ablated(ablated *runs) {
@@ -192,13 +198,20 @@ static void close_ablated(ablated *runs) {
     szg_table_close(&runs->deposit);
 }
 
-static szg_status add_experiment(szg_context *context, const szg_reproduction *self,
-                                 const char *experiment, szg_ablation_method method,
-                                 szg_table *ablation, szg_table *deposit) {
+static szg_status add_experiment(szg_context *context, const szg_reproduction *self, int64_t first,
+                                 szg_ablation_method method, szg_table *ablation,
+                                 szg_table *deposit) {
     ablated runs = {0};
-    szg_status status = read_experiment(context, self, experiment, method, ablation, &runs);
+    int64_t count = 0;
+    for (int64_t i = first; i >= 0; i = self->run[i].next)
+        count += is_ablated(&self->run[i], method);
+    if (count == 0)
+        return SZG_OK;
+    szg_status status = open_ablated(context, count, &runs);
     if (status == SZG_OK)
-        status = append_rows(context, deposit, runs.deposit, experiment, method);
+        status = read_experiment(context, self, first, method, ablation, &runs);
+    if (status == SZG_OK)
+        status = append_rows(context, deposit, runs.deposit, self->run[first].experiment, method);
     close_ablated(&runs);
     return status;
 }
@@ -220,7 +233,7 @@ szg_status reproduction_ablation(szg_context *context, const szg_reproduction *s
     for (int64_t i = 0; i < self->count; i++)
         for (int method = 0;
              reproduction_begins_experiment(self, i) && method < SZG_ABLATION_METHODS; method++)
-            SZG_TRY(add_experiment(context, self, self->run[i].experiment,
-                                   (szg_ablation_method)method, *ablation, *deposit));
+            SZG_TRY(
+                add_experiment(context, self, i, (szg_ablation_method)method, *ablation, *deposit));
     return SZG_OK;
 }

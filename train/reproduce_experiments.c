@@ -109,20 +109,21 @@ static szg_status add_seed(szg_context *context, run_place *place, szg_json_valu
 /* ---- What an experiment is ---- */
 
 /* The first experiment of a name; absent: there is none. */
-static szg_status find_experiment(szg_context *context, szg_json_value experiments,
-                                  const char *name, szg_json_value *out) {
-    int64_t count = szg_json_count(experiments);
-    for (int64_t i = 0; i < count; i++) {
-        const char *own;
+static szg_status find_experiment(szg_context *context, const run_place *place,
+                                  szg_json_value experiments, const char *name,
+                                  szg_json_value *out) {
+    int64_t count = szg_json_count(experiments), i = 0;
+    for (; i < count; i++) {
+        const char **own = &place->names[i];
         szg_json_value experiment = szg_json_element(experiments, i);
-        SZG_TRY(szg_json_as_object(context, experiment));
-        SZG_TRY(read_name(context, szg_json_member(experiment, "name"), &own));
-        if (strcmp(own, name) == 0) {
-            *out = experiment;
-            return SZG_OK;
+        if (!*own) {
+            SZG_TRY(szg_json_as_object(context, experiment));
+            SZG_TRY(read_name(context, szg_json_member(experiment, "name"), own));
         }
+        if (strcmp(*own, name) == 0)
+            break;
     }
-    *out = szg_json_element(experiments, count);
+    *out = szg_json_element(experiments, i);
     return SZG_OK;
 }
 
@@ -159,7 +160,7 @@ static szg_status find_base(szg_context *context, run_place *place, szg_json_val
     if (szg_json_kind_of(like) == SZG_JSON_ABSENT)
         return SZG_OK;
     SZG_TRY(szg_json_as_text(context, like, &place->like));
-    SZG_TRY(find_experiment(context, experiments, place->like, &place->base));
+    SZG_TRY(find_experiment(context, place, experiments, place->like, &place->base));
     if (szg_json_kind_of(place->base) == SZG_JSON_ABSENT ||
         place->base.index >= place->origin.index)
         return szg_json_fail(context, like, "%.64s is no experiment above this one", place->like);
@@ -173,7 +174,7 @@ static szg_status find_base(szg_context *context, run_place *place, szg_json_val
 static szg_status describe(szg_context *context, run_place *place, szg_json_value experiments) {
     SZG_TRY(szg_json_as_object(context, place->part));
     SZG_TRY(read_name(context, szg_json_member(place->part, "name"), &place->name));
-    SZG_TRY(find_experiment(context, experiments, place->name, &place->origin));
+    SZG_TRY(find_experiment(context, place, experiments, place->name, &place->origin));
     bool again = place->origin.index != place->part.index;
     bool like = szg_json_has(place->origin, "like");
     SZG_TRY(preset_members(context, place->part,
@@ -241,10 +242,25 @@ static szg_status count_runs(szg_context *context, const char *preset, szg_json_
                     preset, MOST_RUNS);
 }
 
+static szg_status add_rounds(szg_context *context, const szg_reproduction_options *options,
+                             szg_json_value root, szg_reproduction *out) {
+    run_place place = {.options = options, .root = root};
+    szg_json_value seeds = szg_json_member(root, "seeds");
+    int64_t experiments = szg_json_count(szg_json_member(root, "experiments"));
+    SZG_TRY(szg_memory_alloc(context, experiments, sizeof *place.latest, &place.latest));
+    for (int64_t e = 0; e < experiments; e++)
+        place.latest[e] = -1;
+    szg_status status = szg_memory_alloc(context, experiments, sizeof *place.names, &place.names);
+    for (int64_t s = 0; s < szg_json_count(seeds) && status == SZG_OK; s++)
+        status = add_round(context, &place, szg_json_element(seeds, s), out);
+    szg_memory_free(place.names);
+    szg_memory_free(place.latest);
+    return status;
+}
+
 static szg_status read_root(szg_context *context, const szg_reproduction_options *options,
                             szg_json_value root, szg_reproduction *out) {
     const char *text;
-    run_place place = {.options = options, .root = root};
     SZG_TRY(preset_members(context, root, "name|about|seeds|config|tasks|experiments"));
     SZG_TRY(read_name(context, szg_json_member(root, "name"), &text));
     SZG_TRY(szg_memory_copy_text(context, text, &out->name));
@@ -256,8 +272,7 @@ static szg_status read_root(szg_context *context, const szg_reproduction_options
     SZG_TRY(szg_json_as_array(context, experiments));
     SZG_TRY(preset_members(context, szg_json_member(root, "tasks"), "distance|count"));
     SZG_TRY(count_runs(context, options->preset, root));
-    for (int64_t s = 0; s < szg_json_count(seeds); s++)
-        SZG_TRY(add_round(context, &place, szg_json_element(seeds, s), out));
+    SZG_TRY(add_rounds(context, options, root, out));
     if (out->count == 0)
         return szg_json_fail(context, experiments,
                              "names no run: seeds, tasks and encodings are "

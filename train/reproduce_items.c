@@ -72,21 +72,22 @@ static const szg_column items_columns[] = {
     {"note", SZG_TEXT, ""},
 };
 
+/* Of the experiment that the run `first` begins; -1: the item is of none. */
 static szg_status item_row(szg_context *context, szg_table *table, const szg_reproduction *self,
-                           const item *which, const char *experiment) {
+                           const item *which, int64_t first) {
     int64_t runs = 0, finished = 0;
-    for (int64_t i = 0; i < self->count; i++) {
-        const reproduction_run *run = &self->run[i];
-        bool counts = experiment && strcmp(run->experiment, experiment) == 0 && belongs(run, which);
+    for (int64_t i = first; i >= 0; i = self->run[i].next) {
+        bool counts = belongs(&self->run[i], which);
         runs += counts;
-        finished += counts && run->shown.finished;
+        finished += counts && self->run[i].shown.finished;
     }
-    if (experiment && runs == 0)
+    if (first >= 0 && runs == 0)
         return SZG_OK;
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "item", which->name));
     SZG_TRY(szg_table_set_text(context, table, "about", which->about));
-    SZG_TRY(szg_table_set_text(context, table, "experiment", experiment));
+    SZG_TRY(szg_table_set_text(context, table, "experiment",
+                               first >= 0 ? self->run[first].experiment : NULL));
     SZG_TRY(szg_table_set_text(context, table, "table", which->table));
     SZG_TRY(szg_table_set_integer(context, table, "runs", runs));
     SZG_TRY(szg_table_set_integer(context, table, "finished", finished));
@@ -103,9 +104,9 @@ szg_status reproduction_items(szg_context *context, const szg_reproduction *self
         int64_t rows = szg_table_rows(*out);
         for (int64_t i = 0; i < self->count; i++)
             if (reproduction_begins_experiment(self, i))
-                SZG_TRY(item_row(context, *out, self, &items[at], self->run[i].experiment));
+                SZG_TRY(item_row(context, *out, self, &items[at], i));
         if (szg_table_rows(*out) == rows)
-            SZG_TRY(item_row(context, *out, self, &items[at], NULL));
+            SZG_TRY(item_row(context, *out, self, &items[at], -1));
     }
     return SZG_OK;
 }

@@ -141,19 +141,25 @@ static const szg_column needs_columns[] = {
     {"note", SZG_TEXT, ""},
 };
 
-/* The sum over runs of an experiment and task, or of all (NULL). */
+/* The sum over runs of an experiment and task, or of all (both NULL). */
 typedef struct need {
     const char *experiment, *task;
+    int64_t first; /* run of the experiment */
     int64_t runs, finished;
     double operations;
 } need;
 
+static int64_t run_after(const szg_reproduction *self, const need *sum, int64_t index) {
+    if (sum->experiment)
+        return self->run[index].next;
+    return index + 1 < self->count ? index + 1 : -1;
+}
+
 static szg_status sum_up(szg_context *context, const szg_reproduction *self, need *out) {
-    for (int64_t i = 0; i < self->count; i++) {
+    for (int64_t i = out->first; i >= 0; i = run_after(self, out, i)) {
         const reproduction_run *run = &self->run[i];
         double operations, ablation;
-        if (out->experiment && (strcmp(run->experiment, out->experiment) != 0 ||
-                                strcmp(run->shown.task, out->task) != 0))
+        if (out->task && strcmp(run->shown.task, out->task) != 0)
             continue;
         SZG_TRY(szg_context_check_cancel(context));
         SZG_TRY(reproduction_operations(context, run, &operations, &ablation));
@@ -183,9 +189,8 @@ static szg_status need_row(szg_context *context, szg_table *table, const szg_rep
 }
 
 static bool is_repeated(const szg_reproduction *self, int64_t index) {
-    for (int64_t i = 0; i < index; i++)
-        if (strcmp(self->run[i].experiment, self->run[index].experiment) == 0 &&
-            strcmp(self->run[i].shown.task, self->run[index].shown.task) == 0)
+    for (int64_t i = self->run[index].first; i < index; i = self->run[i].next)
+        if (strcmp(self->run[i].shown.task, self->run[index].shown.task) == 0)
             return true;
     return false;
 }
@@ -193,7 +198,8 @@ static bool is_repeated(const szg_reproduction *self, int64_t index) {
 static szg_status need_rows(szg_context *context, szg_table *table, const szg_reproduction *self,
                             double rate) {
     for (int64_t i = 0; i < self->count; i++) {
-        need part = {.experiment = self->run[i].experiment, .task = self->run[i].shown.task};
+        const reproduction_run *run = &self->run[i];
+        need part = {.experiment = run->experiment, .task = run->shown.task, .first = run->first};
         if (!is_repeated(self, i))
             SZG_TRY(need_row(context, table, self, part, rate));
     }

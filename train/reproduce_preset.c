@@ -131,9 +131,10 @@ static szg_status name_run(szg_context *context, const run_place *place, char **
     return szg_memory_copy_text(context, text, out);
 }
 
+/* The name begins with that of the experiment: those of others differ. */
 static szg_status check_name(szg_context *context, const szg_reproduction *all,
-                             const run_place *place, const char *name) {
-    for (int64_t i = 0; i + 1 < all->count; i++)
+                             const run_place *place, int64_t first, const char *name) {
+    for (int64_t i = first; i + 1 < all->count; i = all->run[i].next)
         if (strcmp(all->run[i].name, name) == 0)
             return szg_fail(context, SZG_EDATA,
                             "%s: two runs would have the folder %s: give experiments different "
@@ -149,16 +150,32 @@ static unsigned methods_of(const run_place *place, const szg_train_config *confi
     return latent ? place->methods : place->methods & ~(1u << SZG_ABLATE_LATENT_COLUMNS);
 }
 
+/* A run more, the latest of its experiment. */
+static szg_status open_run(szg_context *context, const run_place *place, szg_reproduction *out) {
+    int64_t own = out->count, *latest = &place->latest[place->origin.index];
+    if (out->count == out->room) {
+        int64_t room = out->room > 0 ? 2 * out->room : 16;
+        SZG_TRY(out->run ? szg_memory_grow(context, &out->run, out->room, room, sizeof *out->run)
+                         : szg_memory_alloc(context, room, sizeof *out->run, &out->run));
+        out->room = room;
+    }
+    out->run[own].first = *latest < 0 ? own : out->run[*latest].first;
+    out->run[own].next = -1;
+    if (*latest >= 0)
+        out->run[*latest].next = own;
+    *latest = own;
+    out->count++;
+    return SZG_OK;
+}
+
 szg_status preset_add_run(szg_context *context, const run_place *place, szg_reproduction *out) {
     SZG_TRY(szg_context_check_cancel(context));
-    SZG_TRY(out->run
-                ? szg_memory_grow(context, &out->run, out->count, out->count + 1, sizeof *out->run)
-                : szg_memory_alloc(context, 1, sizeof *out->run, &out->run));
-    reproduction_run *run = &out->run[out->count++];
+    SZG_TRY(open_run(context, place, out));
+    reproduction_run *run = &out->run[out->count - 1];
     SZG_TRY(szg_memory_alloc(context, 1, sizeof *run->config, &run->config));
     SZG_TRY(read_config(context, place, run->config));
     SZG_TRY(name_run(context, place, &run->name));
-    SZG_TRY(check_name(context, out, place, run->name));
+    SZG_TRY(check_name(context, out, place, run->first, run->name));
     SZG_TRY(szg_memory_copy_text(context, place->name, &run->experiment));
     SZG_TRY(szg_memory_copy_text(context, run->config->model.encoding, &run->encoding));
     if (place->like)

@@ -16,6 +16,10 @@ typedef struct run_place {
     const char *name, *like, *profile, *task, *encoding;
     int64_t seed, rotated;
     unsigned methods;
+    /* [experiments of the file]: their names, NULL until they are read, and, by `origin`, the
+     * latest run; -1: none yet. */
+    const char **names;
+    int64_t *latest;
 } run_place;
 
 /* Refuses members of an object that are none of `known` ("a|b|c"). */

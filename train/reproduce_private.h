@@ -32,6 +32,9 @@ typedef struct reproduction_run {
     char *name, *experiment, *like, *encoding, *folder;
     szg_train_config *config;
     run_facts facts; /* where it is finished */
+    /* Runs of the same experiment in their order: the first of them, and the one after this; -1:
+     * none. Presets have up to 10,000 runs: who wants those of one experiment looks at no other. */
+    int64_t first, next;
 } reproduction_run;
 
 /* What tables call it. */
@@ -42,11 +45,13 @@ static inline szg_run_key reproduction_key(const reproduction_run *run) {
 struct szg_reproduction {
     char *name, *about, *preset, *folder; /* folder NULL: none */
     reproduction_run *run;
-    int64_t count;
+    int64_t count, room;
 };
 
 /* Whether no earlier run belongs to the experiment of run `index`. */
-bool reproduction_begins_experiment(const szg_reproduction *self, int64_t index);
+static inline bool reproduction_begins_experiment(const szg_reproduction *self, int64_t index) {
+    return self->run[index].first == index;
+}
 
 /* ---- reproduce_train.c ---- */
 

@@ -10,22 +10,19 @@
 
 /* Which finished runs are averaged. */
 typedef struct run_kind {
-    const char *experiment, *encoding, *task;
+    int64_t first; /* run of the experiment */
+    const char *encoding, *task;
 } run_kind;
-
-static bool is_kind(const reproduction_run *run, const run_kind *kind) {
-    return strcmp(run->experiment, kind->experiment) == 0 &&
-           strcmp(run->encoding, kind->encoding) == 0 && strcmp(run->shown.task, kind->task) == 0;
-}
 
 /* The runs of a kind: test accuracy, and the last one's facts (NULL: none is finished). */
 static const run_facts *average(const szg_reproduction *self, const run_kind *kind,
                                 run_mean *accuracy) {
     const run_facts *facts = NULL;
     *accuracy = (run_mean){0};
-    for (int64_t i = 0; i < self->count; i++) {
+    for (int64_t i = kind->first; i >= 0; i = self->run[i].next) {
         const reproduction_run *run = &self->run[i];
-        if (!run->shown.finished || !is_kind(run, kind))
+        if (!run->shown.finished || strcmp(run->encoding, kind->encoding) != 0 ||
+            strcmp(run->shown.task, kind->task) != 0)
             continue;
         mean_take(accuracy, run->facts.test_accuracy);
         facts = &run->facts;
@@ -35,9 +32,8 @@ static const run_facts *average(const szg_reproduction *self, const run_kind *ki
 
 /* Whether an earlier run has the same experiment and encoding. */
 static bool is_repeated(const szg_reproduction *self, int64_t index, bool task_too) {
-    for (int64_t i = 0; i < index; i++)
-        if (strcmp(self->run[i].experiment, self->run[index].experiment) == 0 &&
-            strcmp(self->run[i].encoding, self->run[index].encoding) == 0 &&
+    for (int64_t i = self->run[index].first; i < index; i = self->run[i].next)
+        if (strcmp(self->run[i].encoding, self->run[index].encoding) == 0 &&
             (!task_too || strcmp(self->run[i].shown.task, self->run[index].shown.task) == 0))
             return true;
     return false;
@@ -80,7 +76,7 @@ static szg_status set_task(szg_context *context, szg_table *table, const szg_rep
 
 static szg_status table1_row(szg_context *context, szg_table *table, const szg_reproduction *self,
                              const reproduction_run *run, const szg_published *paper) {
-    run_kind kind = {run->experiment, run->encoding, "distance"};
+    run_kind kind = {run->first, run->encoding, "distance"};
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));
     SZG_TRY(szg_table_set_text(context, table, "encoding", run->encoding));
@@ -128,9 +124,8 @@ static const szg_column sweep_columns[] = {
 /* Heads that rotate in a run that belongs to the experiment's sweep; -1: it does not. */
 static int64_t rotated_heads(const szg_reproduction *self, const reproduction_run *run) {
     bool sweep = false;
-    for (int64_t i = 0; i < self->count; i++)
+    for (int64_t i = run->first; i >= 0; i = self->run[i].next)
         sweep |= self->run[i].shown.rotated_heads >= 0 &&
-                 strcmp(self->run[i].experiment, run->experiment) == 0 &&
                  strcmp(self->run[i].shown.task, run->shown.task) == 0;
     if (!sweep || run->shown.rotated_heads >= 0)
         return run->shown.rotated_heads;
@@ -141,7 +136,7 @@ static int64_t rotated_heads(const szg_reproduction *self, const reproduction_ru
 
 static szg_status sweep_row(szg_context *context, szg_table *table, const szg_reproduction *self,
                             const reproduction_run *run) {
-    run_kind kind = {run->experiment, run->encoding, run->shown.task};
+    run_kind kind = {run->first, run->encoding, run->shown.task};
     run_mean accuracy;
     average(self, &kind, &accuracy);
     SZG_TRY(szg_table_add_row(context, table));
@@ -158,10 +153,9 @@ static szg_status sweep_row(szg_context *context, szg_table *table, const szg_re
 static szg_status sweep_rows(szg_context *context, szg_table *table, const szg_reproduction *self,
                              const reproduction_run *like) {
     for (int64_t heads = 0; heads <= like->config->model.heads; heads++)
-        for (int64_t i = 0; i < self->count; i++) {
+        for (int64_t i = like->first; i >= 0; i = self->run[i].next) {
             const reproduction_run *run = &self->run[i];
-            if (strcmp(run->experiment, like->experiment) == 0 &&
-                strcmp(run->shown.task, like->shown.task) == 0 &&
+            if (strcmp(run->shown.task, like->shown.task) == 0 &&
                 rotated_heads(self, run) == heads && !is_repeated(self, i, true))
                 SZG_TRY(sweep_row(context, table, self, run));
         }
@@ -169,9 +163,8 @@ static szg_status sweep_rows(szg_context *context, szg_table *table, const szg_r
 }
 
 static bool begins_sweep(const szg_reproduction *self, int64_t index) {
-    for (int64_t i = 0; i < index; i++)
+    for (int64_t i = self->run[index].first; i < index; i = self->run[i].next)
         if (self->run[i].shown.rotated_heads >= 0 &&
-            strcmp(self->run[i].experiment, self->run[index].experiment) == 0 &&
             strcmp(self->run[i].shown.task, self->run[index].shown.task) == 0)
             return false;
     return self->run[index].shown.rotated_heads >= 0;

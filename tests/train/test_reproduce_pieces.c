@@ -1,4 +1,5 @@
 /* A preset trained in pieces: the tables are those of undisturbed runs. */
+#include "../../train/reproduce_private.h"
 #include "pieces.h"
 
 /* ---- The preset ---- */
@@ -41,6 +42,46 @@ START_TEST(parts_go_on_and_switches_inherit) {
     for (int64_t i = 0; i < 5; i++)
         ck_assert_str_eq(szg_reproduction_run_at(runs, i).name + strlen("a/distance/"), order[i]);
     szg_reproduction_close(&runs);
+    remove_tree(folder);
+}
+END_TEST
+
+/* The links from run to run of an experiment, against a look at all of them. */
+static void check_links(const char *folder, const char *preset, int64_t wanted) {
+    szg_reproduction *runs;
+    ck_szg_ok(open_preset(test_context(), folder, preset, NULL, 0, &runs));
+    ck_assert_int_eq(runs->count, wanted);
+    for (int64_t i = 0; i < wanted; i++) {
+        int64_t first = 0, next = i + 1;
+        while (strcmp(runs->run[first].experiment, runs->run[i].experiment) != 0)
+            first++;
+        while (next < wanted && strcmp(runs->run[next].experiment, runs->run[i].experiment) != 0)
+            next++;
+        ck_assert_int_eq(runs->run[i].first, first);
+        ck_assert_int_eq(runs->run[i].next, next < wanted ? next : -1);
+        ck_assert(reproduction_begins_experiment(runs, i) == (first == i));
+    }
+    szg_reproduction_close(&runs);
+}
+
+/* Seeds of the preset come round by round, and parts go on with what stood before. */
+START_TEST(runs_of_an_experiment_are_linked) {
+    enum { PARTS = 40 };
+    char *folder = new_folder(), *text;
+    size_t size;
+    check_links(folder, pieced, PIECED_RUNS);
+    FILE *stream = open_memstream(&text, &size);
+    fputs("{\"name\": \"x\", \"about\": \"\", \"seeds\": [1, 2, 3], \"tasks\": "
+          "{\"distance\": {}}, \"experiments\": [",
+          stream);
+    for (int part = 0; part < PARTS; part++)
+        fprintf(stream, "%s{\"name\": \"e%d\", %s\"encodings\": [\"%s\"]}", part ? ", " : "",
+                part % (PARTS / 2), part < PARTS / 2 ? "\"profile\": \"text\", " : "",
+                part < PARTS / 2 ? "rope" : "nope");
+    fputs("]}", stream);
+    fclose(stream);
+    check_links(folder, text, 3 * PARTS);
+    free(text);
     remove_tree(folder);
 }
 END_TEST
@@ -215,6 +256,7 @@ END_TEST
 
 TEST_FILE("reproduce_pieces") {
     test_add(suite, "parts", parts_go_on_and_switches_inherit);
+    test_add(suite, "links", runs_of_an_experiment_are_linked);
     test_add(suite, "bad parts", bad_parts_are_refused);
     test_add(suite, "pieces", pieces_change_nothing);
     test_add(suite, "not begun", what_would_not_be_finished_is_not_begun);
