@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <szego/capture.h>
+#include <szego/file.h>
 #include <szego/train.h>
 
 #include "captured.h"
@@ -89,8 +90,8 @@ static szg_status fill(command_call *call, void *user, const szg_report_options 
     return szg_capture_report(call->context, job->capture, job->step, NULL, how, tables);
 }
 
-static szg_status capture(command_call *call, szg_model *model, int64_t step,
-                          const szg_examples *examples) {
+static szg_status capture_into(command_call *call, szg_model *model, int64_t step,
+                               const szg_examples *examples) {
     const capture_options *own = call->own;
     szg_train_config config;
     char *folder = NULL;
@@ -104,6 +105,22 @@ static szg_status capture(command_call *call, szg_model *model, int64_t step,
         status = captured_output(call, own->all, own->certified, fill, &job);
     szg_capture_close(call->context, &job.capture);
     free(folder);
+    return status;
+}
+
+/* Raw logits and tables are written under one lock, so that they are of one capture. */
+static szg_status capture(command_call *call, szg_model *model, int64_t step,
+                          const szg_examples *examples) {
+    const capture_options *own = call->own;
+    int lock;
+    if (!own->dump)
+        return capture_into(call, model, step, examples);
+    SZG_TRY(szg_folder_create(call->context, call->shared.output));
+    SZG_TRY(szg_folder_lock(call->context, call->shared.output, &lock));
+    call->locked = true;
+    szg_status status = capture_into(call, model, step, examples);
+    call->locked = false;
+    szg_folder_unlock(&lock);
     return status;
 }
 

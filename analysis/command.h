@@ -44,6 +44,7 @@ typedef struct command_call {
     const configured_run *runs;     /* in its place, where the result is of several trainings */
     int64_t run_count;
     const char *preset; /* JSON that the trainings came from, for the provenance; NULL: none */
+    bool locked;        /* the command holds the lock of the folder that -o names */
     int argc;           /* the whole command line, for provenance */
     char **argv;
 } command_call;

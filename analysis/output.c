@@ -41,7 +41,8 @@ static szg_status print(command_call *call, const szg_result *result, const char
 }
 
 static szg_status write_file(command_call *call, const szg_result *result, const char *table) {
-    SZG_TRY(szg_result_write(call->context, result, call->shared.output, table));
+    SZG_TRY(call->locked ? szg_result_write_locked(call->context, result, call->shared.output)
+                         : szg_result_write(call->context, result, call->shared.output, table));
     szg_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
     return SZG_OK;
 }

@@ -65,6 +65,11 @@ SZG_CHECK_RESULT szg_status szg_result_print(szg_context *context, const szg_res
 SZG_CHECK_RESULT szg_status szg_result_write(szg_context *context, const szg_result *result,
                                              const char *path, const char *table);
 
+/* As szg_result_write into a folder that is there and that the caller has locked (szg_folder_lock),
+ * for files of its own beside the tables. */
+SZG_CHECK_RESULT szg_status szg_result_write_locked(szg_context *context, const szg_result *result,
+                                                    const char *folder);
+
 /* Reads back the folder that szg_result_write wrote: provenance and tables, equal to what was
  * written, NaN payloads apart. SZG_EDATA names file and place: a manifest that is not of the format
  * szego-results-1, a file name that leaves the folder, a table that is missing, has other columns

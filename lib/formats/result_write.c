@@ -110,14 +110,12 @@ static szg_status commit_folder(szg_context *context, const szg_result *result,
     return szg_json_write(context, manifest, path);
 }
 
-static szg_status write_folder(szg_context *context, const szg_result *result, const char *folder) {
+szg_status szg_result_write_locked(szg_context *context, const szg_result *result,
+                                   const char *folder) {
     szg_json *manifest = NULL;
     szg_writer **writer = NULL;
     char *path = NULL;
-    int lock = -1; /* of two processes one is refused, before it has touched anything */
     szg_status status;
-    SZG_TRY_GOTO(status, szg_folder_create(context, folder), done);
-    SZG_TRY_GOTO(status, szg_folder_lock(context, folder, &lock), done);
     SZG_TRY_GOTO(status, make_manifest(context, result, &manifest), done);
     SZG_TRY_GOTO(status, szg_result_path(context, folder, "manifest", ".json", &path), done);
     SZG_TRY_GOTO(status, szg_memory_alloc(context, result->tables, sizeof *writer, &writer), done);
@@ -127,10 +125,19 @@ static szg_status write_folder(szg_context *context, const szg_result *result, c
 done:
     for (int64_t i = 0; writer && i < result->tables; i++)
         szg_writer_discard(&writer[i]);
-    szg_folder_unlock(&lock);
     szg_memory_free(writer);
     szg_memory_free(path);
     szg_json_close(&manifest);
+    return status;
+}
+
+/* Of two processes one is refused, before it has touched anything. */
+static szg_status write_folder(szg_context *context, const szg_result *result, const char *folder) {
+    int lock;
+    SZG_TRY(szg_folder_create(context, folder));
+    SZG_TRY(szg_folder_lock(context, folder, &lock));
+    szg_status status = szg_result_write_locked(context, result, folder);
+    szg_folder_unlock(&lock);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <szego/csv.h>
+#include <szego/file.h>
 #include <szego/result.h>
 
 #include "scratch.h"
@@ -297,6 +298,25 @@ START_TEST(folders_have_a_manifest) {
 }
 END_TEST
 
+/* Who holds a folder's lock writes there, others do not. */
+START_TEST(a_locked_folder_is_its_holders) {
+    szg_result *result;
+    int lock;
+    const char *path = scratch_path("held/");
+    ck_szg_ok(make(&result));
+    ck_szg_ok(szg_folder_create(test_context(), path));
+    ck_szg_ok(szg_folder_lock(test_context(), path, &lock));
+    ck_szg_fails(SZG_EIO, "another writer", szg_result_write(test_context(), result, path, NULL));
+    ck_assert_int_eq(scratch_entries(path), 0);
+    ck_szg_ok(szg_result_write_locked(test_context(), result, path));
+    ck_assert_int_eq(scratch_entries(path), 3);
+    ck_szg_fails(SZG_EIO, "another writer", szg_result_write(test_context(), result, path, NULL));
+    szg_folder_unlock(&lock);
+    ck_szg_ok(szg_result_write(test_context(), result, path, NULL));
+    szg_result_close(&result);
+}
+END_TEST
+
 START_TEST(single_files_take_their_ending) {
     szg_result *result;
     szg_json *json;
@@ -421,6 +441,7 @@ TEST_FILE("result") {
     test_add(suite, "wide_tables_are_broken", wide_tables_are_broken);
     test_add(suite, "names_of_tables_are_checked", names_of_tables_are_checked);
     test_add(suite, "folders_have_a_manifest", folders_have_a_manifest);
+    test_add(suite, "a_locked_folder_is_its_holders", a_locked_folder_is_its_holders);
     test_add(suite, "single_files_take_their_ending", single_files_take_their_ending);
     test_add(suite, "npy_is_a_structured_array", npy_is_a_structured_array);
     test_add(suite, "mixed_folders_have_no_manifest", mixed_folders_have_no_manifest);
