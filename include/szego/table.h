@@ -22,6 +22,10 @@ typedef struct szg_column {
 
 /* Which end of an enclosure a column holds: whoever prints fewer digits rounds it outwards. */
 typedef enum szg_end { SZG_END_NONE, SZG_END_LOWER, SZG_END_UPPER } szg_end;
+enum { SZG_ENDS = 3 };
+
+/* "none", "lower", "upper": as manifests name them. */
+const char *szg_end_name(szg_end end);
 
 /* Opens an empty table; names and docs are copied. SZG_EINVAL (no columns, a repeated name),
  * SZG_ENOMEM. Tables of results end with the column `note`: the caller lists it. */
@@ -30,12 +34,14 @@ SZG_CHECK_RESULT szg_status szg_table_open(szg_context *context, const char *nam
                                            szg_table **out);
 void szg_table_close(szg_table **table);
 
-/* Says that two columns of real numbers are the ends of enclosures. Copies keep it. SZG_EINVAL: no
- * such column, or another type. */
+/* Says that two columns are the ends of enclosures; NULL: that end has no column. Copies keep it,
+ * and so does a result's folder. SZG_EINVAL: no such column. */
 SZG_CHECK_RESULT szg_status szg_table_mark_ends(szg_context *context, szg_table *table,
                                                 const char *lower, const char *upper);
 /* What column `index`, 0 <= index < columns, was marked as. */
 szg_end szg_table_end(const szg_table *table, int64_t index);
+/* Says it of column `index` alone: for readers. */
+void szg_table_set_end(szg_table *table, int64_t index, szg_end end);
 
 /* Appends a row of empty cells; the setters below write to the latest row. */
 SZG_CHECK_RESULT szg_status szg_table_add_row(szg_context *context, szg_table *table);

@@ -81,21 +81,34 @@ void szg_table_close(szg_table **table) {
     *table = NULL;
 }
 
+static szg_status find_column(szg_context *context, const szg_table *table, const char *column,
+                              int64_t *out) {
+    *out = szg_table_find(table, column);
+    return *out >= 0
+               ? SZG_OK
+               : szg_fail(context, SZG_EINVAL, "table %s has no column %s", table->name, column);
+}
+
 szg_status szg_table_mark_ends(szg_context *context, szg_table *table, const char *lower,
                                const char *upper) {
+    static const szg_end ends[] = {SZG_END_LOWER, SZG_END_UPPER};
     const char *const names[] = {lower, upper};
     for (int i = 0; i < 2; i++) {
-        int64_t column = szg_table_find(table, names[i]);
-        if (column < 0 || table->column[column].type != SZG_REAL)
-            return szg_fail(context, SZG_EINVAL, "table %s has no column %s of real numbers",
-                            table->name, names[i]);
-        table->end[column] = i == 0 ? SZG_END_LOWER : SZG_END_UPPER;
+        int64_t column = -1;
+        if (!names[i])
+            continue;
+        SZG_TRY(find_column(context, table, names[i], &column));
+        szg_table_set_end(table, column, ends[i]);
     }
     return SZG_OK;
 }
 
 szg_end szg_table_end(const szg_table *table, int64_t index) {
     return table->end[index];
+}
+
+void szg_table_set_end(szg_table *table, int64_t index, szg_end end) {
+    table->end[index] = end;
 }
 
 szg_status szg_table_reserve(szg_context *context, szg_table *table, int64_t rows) {
@@ -198,14 +211,6 @@ szg_status szg_table_put_real(szg_context *context, szg_table *table, int64_t co
     table->cell[at].real = value;
     table->present[at] = true;
     return SZG_OK;
-}
-
-static szg_status find_column(szg_context *context, const szg_table *table, const char *column,
-                              int64_t *out) {
-    *out = szg_table_find(table, column);
-    return *out >= 0
-               ? SZG_OK
-               : szg_fail(context, SZG_EINVAL, "table %s has no column %s", table->name, column);
 }
 
 szg_status szg_table_set_text(szg_context *context, szg_table *table, const char *column,
@@ -319,6 +324,12 @@ const char *szg_type_name(szg_type type) {
     static const char *const names[SZG_TYPES] = {
         [SZG_TEXT] = "text", [SZG_INTEGER] = "integer", [SZG_REAL] = "real"};
     return names[type];
+}
+
+const char *szg_end_name(szg_end end) {
+    static const char *const names[SZG_ENDS] = {
+        [SZG_END_NONE] = "none", [SZG_END_LOWER] = "lower", [SZG_END_UPPER] = "upper"};
+    return names[end];
 }
 
 const szg_column *szg_table_column(const szg_table *table, int64_t index) {

@@ -20,6 +20,7 @@ typedef struct entry {
     char *path;
     int64_t rows, columns;
     szg_column *column;
+    szg_end *end; /* [columns] */
 } entry;
 
 static szg_status read_type(szg_context *context, szg_json_value value, szg_type *out) {
@@ -33,6 +34,21 @@ static szg_status read_type(szg_context *context, szg_json_value value, szg_type
     return szg_json_fail(context, value, "%s is none of text, integer, real", SHOWN(text));
 }
 
+/* A manifest says nothing of a column that is no end. */
+static szg_status read_end(szg_context *context, szg_json_value value, szg_end *out) {
+    const char *text;
+    *out = SZG_END_NONE;
+    if (szg_json_kind_of(value) == SZG_JSON_ABSENT)
+        return SZG_OK;
+    SZG_TRY(szg_json_as_text(context, value, &text));
+    for (int i = SZG_END_NONE + 1; i < SZG_ENDS; i++)
+        if (strcmp(text, szg_end_name((szg_end)i)) == 0) {
+            *out = (szg_end)i;
+            return SZG_OK;
+        }
+    return szg_json_fail(context, value, "%s is none of lower, upper", SHOWN(text));
+}
+
 static szg_status read_columns(szg_context *context, entry *e) {
     szg_json_value list = szg_json_member(e->value, "columns");
     SZG_TRY(szg_json_as_array(context, list));
@@ -41,11 +57,13 @@ static szg_status read_columns(szg_context *context, entry *e) {
         return szg_json_fail(context, list, "has %" PRId64 " columns; a table has 1 to %d",
                              e->columns, (int)COLUMN_LIMIT);
     SZG_TRY(szg_memory_alloc(context, e->columns, sizeof *e->column, &e->column));
+    SZG_TRY(szg_memory_alloc(context, e->columns, sizeof *e->end, &e->end));
     for (int64_t i = 0; i < e->columns; i++) {
         szg_json_value one = szg_json_element(list, i);
         SZG_TRY(szg_json_as_text(context, szg_json_member(one, "name"), &e->column[i].name));
         SZG_TRY(szg_json_as_text(context, szg_json_member(one, "doc"), &e->column[i].doc));
         SZG_TRY(read_type(context, szg_json_member(one, "type"), &e->column[i].type));
+        SZG_TRY(read_end(context, szg_json_member(one, "end"), &e->end[i]));
         for (int64_t j = 0; j < i; j++)
             if (strcmp(e->column[j].name, e->column[i].name) == 0)
                 return szg_json_fail(context, one, "the table has column %s already",
@@ -109,8 +127,11 @@ static szg_status read_table(szg_context *context, const char *folder, result_fi
     SZG_TRY_GOTO(status, read_entry(context, result, &e), done);
     SZG_TRY_GOTO(status, szg_result_path(context, folder, e.name, ".csv", &e.path), done);
     SZG_TRY_GOTO(status, read_csv(context, files, &e, &table), done);
+    for (int64_t i = 0; i < e.columns; i++)
+        szg_table_set_end(table, i, e.end[i]);
     status = szg_result_add(context, result, &table);
 done:
+    szg_memory_free(e.end);
     szg_memory_free(e.column);
     szg_memory_free(e.path);
     return status;

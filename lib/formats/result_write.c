@@ -17,13 +17,18 @@ static bool is_folder(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static szg_status describe_column(szg_context *context, const szg_column *column, szg_json *list) {
+static szg_status describe_column(szg_context *context, const szg_table *table, int64_t index,
+                                  szg_json *list) {
+    const szg_column *column = szg_table_column(table, index);
+    szg_end end = szg_table_end(table, index);
     szg_json *one;
     SZG_TRY(szg_json_open_object(context, &one));
     szg_status status;
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "name", column->name), fail);
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "type", szg_type_name(column->type)),
                  fail);
+    if (end != SZG_END_NONE)
+        SZG_TRY_GOTO(status, szg_json_add_text(context, one, "end", szg_end_name(end)), fail);
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "doc", column->doc), fail);
     return szg_json_add(context, list, NULL, &one);
 fail:
@@ -42,7 +47,7 @@ static szg_status describe_table(szg_context *context, const szg_table *table, s
     SZG_TRY_GOTO(status, szg_json_add_integer(context, one, "rows", szg_table_rows(table)), done);
     SZG_TRY_GOTO(status, szg_json_open_array(context, &columns), done);
     for (int64_t i = 0; i < szg_table_columns(table); i++)
-        SZG_TRY_GOTO(status, describe_column(context, szg_table_column(table, i), columns), done);
+        SZG_TRY_GOTO(status, describe_column(context, table, i, columns), done);
     SZG_TRY_GOTO(status, szg_json_add(context, one, "columns", &columns), done);
     status = szg_json_add(context, list, NULL, &one);
 done:

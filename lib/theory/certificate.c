@@ -225,7 +225,9 @@ const szg_column certificate_columns[CERTIFICATE_COLUMNS] = {
 };
 
 szg_status certificate_table_open(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "certificates", certificate_columns, CERTIFICATE_COLUMNS, out);
+    SZG_TRY(szg_table_open(context, "certificates", certificate_columns, CERTIFICATE_COLUMNS, out));
+    SZG_TRY(szg_table_mark_ends(context, *out, "left_lo", "left_hi"));
+    return szg_table_mark_ends(context, *out, "right_lo", "right_hi");
 }
 
 static szg_status set_hex(szg_context *context, szg_table *table, const char *column,

@@ -111,7 +111,8 @@ static szg_status open_claims_table(szg_context *context, szg_table **out) {
         {"source", SZG_TEXT, "place in the paper, first version"},
         {"note", SZG_TEXT, "remarks"},
     };
-    return szg_table_open(context, "claims", columns, sizeof columns / sizeof columns[0], out);
+    SZG_TRY(szg_table_open(context, "claims", columns, sizeof columns / sizeof columns[0], out));
+    return szg_table_mark_ends(context, *out, "worst_margin", NULL);
 }
 
 static szg_status open_lemma_table(szg_context *context, szg_table **out) {
@@ -156,7 +157,8 @@ static szg_status open_evidence_table(szg_context *context, szg_table **out) {
         {"hi", SZG_REAL, "upper end; equal to lo where it is a plain number"},
         {"note", SZG_TEXT, "how"},
     };
-    return szg_table_open(context, "evidence", columns, sizeof columns / sizeof columns[0], out);
+    SZG_TRY(szg_table_open(context, "evidence", columns, sizeof columns / sizeof columns[0], out));
+    return szg_table_mark_ends(context, *out, "lo", "hi");
 }
 
 void szg_claims_report_close(szg_claims_report *report) {

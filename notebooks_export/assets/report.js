@@ -107,10 +107,15 @@
 
   function parse(bytes) {
     const from = reader(bytes);
-    if (String.fromCharCode(...from.take(4)) !== "SZT1") throw new Error(DAMAGED);
+    if (String.fromCharCode(...from.take(4)) !== "SZT2") throw new Error(DAMAGED);
     const rows = from.number(), columns = [];
     for (let left = from.number(); left > 0; left--)
-      columns.push({ type: ["text", "integer", "real"][from.byte()], name: from.text(), doc: from.text() });
+      columns.push({
+        type: ["text", "integer", "real"][from.byte()],
+        outwards: [0, -1, 1][from.byte()],
+        name: from.text(),
+        doc: from.text(),
+      });
     for (const column of columns) column.cell = readColumn(from, rows, column.type);
     return { rows, columns };
   }
@@ -185,8 +190,16 @@
     setTimeout(() => URL.revokeObjectURL(anchor.href), 60000);
   }
 
-  function shown(value) {
-    return typeof value === "number" && Number.isFinite(value) ? String(+value.toPrecision(6)) : cellText(value);
+  // Six digits, as in the page's own tables. A lower end of an enclosure (-1) is rounded down, an upper
+  // one (1) up: what is shown does not lie inside.
+  function shown(value, outwards) {
+    if (typeof value !== "number" || !Number.isFinite(value)) return cellText(value);
+    let near = +value.toPrecision(6);
+    const [digits, exponent] = value.toExponential(5).split("e");
+    const units = Math.round(+digits * 1e5);
+    for (let step = 1; (near - value) * outwards < 0; step++)
+      near = +`${units + step * outwards}e${exponent - 5}`;
+    return cellText(near);
   }
 
   // As the page's own texts: what is not seen, or turns the line, as its code; the beginning of long ones.
@@ -218,7 +231,8 @@
       const line = body.insertRow();
       for (const column of columns) {
         const value = column.cell(row);
-        addCell(line, "td", typeof value === "string" ? value : shown(value), column.type);
+        const cell = addCell(line, "td", typeof value === "string" ? value : shown(value, column.outwards), column.type);
+        if (typeof value === "number") cell.title = cellText(value);
       }
     }
     const scroll = document.createElement("div");

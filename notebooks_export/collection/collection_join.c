@@ -18,7 +18,8 @@ enum {
 
 typedef struct join_column {
     szg_column column;
-    bool seen[TYPES]; /* by szg_type: some table has it so */
+    bool seen[TYPES];      /* by szg_type: some table has it so */
+    bool marked[SZG_ENDS]; /* by szg_end, the same */
 } join_column;
 
 typedef struct join {
@@ -86,7 +87,8 @@ static int64_t find_column(const join *j, const char *name) {
     return -1;
 }
 
-static szg_status add_column(szg_context *context, join *j, const szg_column *column) {
+static szg_status add_column(szg_context *context, join *j, const szg_table *table, int64_t index) {
+    const szg_column *column = szg_table_column(table, index);
     int64_t at = find_column(j, column->name);
     if (at < 0) {
         if (j->columns == COLUMN_LIMIT)
@@ -101,6 +103,7 @@ static szg_status add_column(szg_context *context, join *j, const szg_column *co
         j->column[at] = (join_column){.column = *column};
     }
     j->column[at].seen[column->type] = true;
+    j->column[at].marked[szg_table_end(table, index)] = true;
     return SZG_OK;
 }
 
@@ -113,7 +116,7 @@ static szg_status plan(szg_context *context, const szg_collection *all, joins *o
             SZG_TRY(find_join(context, out, szg_result_command(result), szg_table_name(table), &j));
             j->rows += szg_table_rows(table);
             for (int64_t c = 0; c < szg_table_columns(table); c++)
-                SZG_TRY(add_column(context, j, szg_table_column(table, c)));
+                SZG_TRY(add_column(context, j, table, c));
         }
     }
     return SZG_OK;
@@ -154,6 +157,14 @@ static szg_type wider_type(const szg_collection *all, const join *j, const join_
     if (!c->seen[SZG_REAL])
         return SZG_INTEGER;
     return !c->seen[SZG_INTEGER] || are_exact(all, j, c->column.name) ? SZG_REAL : SZG_TEXT;
+}
+
+/* Rounded outwards are also the rows of a result that was written without the mark; a column that
+ * holds lower and upper ends has no outside. */
+static szg_end joined_end(const join_column *c) {
+    if (c->marked[SZG_END_LOWER] == c->marked[SZG_END_UPPER])
+        return SZG_END_NONE;
+    return c->marked[SZG_END_LOWER] ? SZG_END_LOWER : SZG_END_UPPER;
 }
 
 /* `note` goes behind the others. */
@@ -199,7 +210,9 @@ static szg_status open_joined(szg_context *context, const szg_collection *all, j
                  szg_memory_require(context, j->rows, j->columns + 1, CELL_BYTES, j->name,
                                     "give a folder with fewer results"),
                  done);
-    status = szg_table_open(context, j->name, column, j->columns + 1, out);
+    SZG_TRY_GOTO(status, szg_table_open(context, j->name, column, j->columns + 1, out), done);
+    for (int64_t i = 0; i < j->columns; i++)
+        szg_table_set_end(*out, i + 1, joined_end(&j->column[i]));
 done:
     szg_memory_free(renamed);
     szg_memory_free(column);

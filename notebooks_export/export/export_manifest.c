@@ -48,6 +48,7 @@ done:
 static szg_status describe_column(szg_context *context, const szg_table *table, int64_t index,
                                   szg_json *list) {
     const szg_column *column = szg_table_column(table, index);
+    szg_end end = szg_table_end(table, index);
     char dtype[SZG_NPY_TYPE];
     szg_npy_column_type(table, index, dtype);
     szg_json *one;
@@ -57,6 +58,8 @@ static szg_status describe_column(szg_context *context, const szg_table *table, 
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "type", szg_type_name(column->type)),
                  fail);
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "dtype", dtype), fail);
+    if (end != SZG_END_NONE)
+        SZG_TRY_GOTO(status, szg_json_add_text(context, one, "end", szg_end_name(end)), fail);
     SZG_TRY_GOTO(status, szg_json_add_text(context, one, "doc", column->doc), fail);
     return szg_json_add(context, list, NULL, &one);
 fail:

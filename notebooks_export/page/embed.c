@@ -68,13 +68,14 @@ szg_status sink_text(sink *sink, const char *text) {
 
 static szg_status put_table(sink *sink, const szg_table *table) {
     int64_t columns = szg_table_columns(table);
-    SZG_TRY(sink_put(sink, "SZT1", 4));
+    SZG_TRY(sink_put(sink, "SZT2", 4));
     SZG_TRY(sink_number(sink, szg_table_rows(table)));
     SZG_TRY(sink_number(sink, columns));
     for (int64_t i = 0; i < columns; i++) {
         const szg_column *column = szg_table_column(table, i);
-        unsigned char type = (unsigned char)column->type;
-        SZG_TRY(sink_put(sink, &type, 1));
+        unsigned char facts[] = {(unsigned char)column->type,
+                                 (unsigned char)szg_table_end(table, i)};
+        SZG_TRY(sink_put(sink, facts, sizeof facts));
         SZG_TRY(sink_text(sink, column->name));
         SZG_TRY(sink_text(sink, column->doc ? column->doc : ""));
     }

@@ -8,7 +8,7 @@
 
 #include "page_private.h"
 
-enum { SHOWN_ROWS = 200, SHOWN_CELL = 160, SHOWN_DOC = 1000 };
+enum { SHOWN_ROWS = 200, SHOWN_CELL = 160, SHOWN_DOC = 1000, SHOWN_DIGITS = 6 };
 
 void page_paragraph(page *page, const char *format, ...) {
     va_list arguments;
@@ -98,7 +98,7 @@ static void print_cell(FILE *stream, const szg_table *table, int64_t row, int64_
     } else {
         double value = szg_table_get_real(table, row, column);
         fprintf(stream, "<td class=\"number\" title=\"%s\">", szg_real_text(value, exact));
-        html_number(stream, value);
+        html_end(stream, value, SHOWN_DIGITS, szg_table_end(table, column));
     }
     fputs("</td>", stream);
 }

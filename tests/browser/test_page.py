@@ -180,6 +180,33 @@ def check(name, wrong):
     tap.ok(name, not wrong, "; ".join(wrong[:5]))
 
 
+#: [name, shown, exact] of every real number in a table or a preview whose column holds ends.
+ENDS = """Array.from(document.querySelectorAll('table'), table =>
+    Array.from(table.tHead.rows[0].cells, head => head.textContent).flatMap((name, column) =>
+        /(^|_)(lo|hi)$/.test(name) ?
+            Array.from(table.tBodies[0].rows, row => row.cells[column])
+                .filter(cell => cell.title).map(cell => [name, cell.textContent, cell.title]) : [])).flat()"""
+
+
+#: True when every open preview has its table, or says why not.
+FILLED = """new Promise(done => {
+    const previews = Array.from(document.querySelectorAll('details.preview'));
+    const look = () => previews.every(one => one.querySelector('table, .failed')) ? done(true) : setTimeout(look, 20);
+    look();
+})"""
+
+
+def ends(page):
+    """Numbers that lie inside their enclosure as they are shown, or a unit of the sixth digit outside."""
+    found = page.evaluate(ENDS)
+    wrong = []
+    for name, shown, exact in found:
+        out = (float(shown) - float(exact)) * (-1 if name.endswith("lo") else 1)
+        if not 0 <= out <= 1.0001e-5 * abs(float(exact)):
+            wrong.append(f"{name}: {exact} is shown as {shown}")
+    return wrong if len(found) > 100 else [f"only {len(found)} ends are shown"]
+
+
 # ---- The checks ----
 
 def check_all(chromium, folder, path):
@@ -204,6 +231,8 @@ def check_all(chromium, folder, path):
         tap.ok(f"no rows {spec}", said.startswith("rows ") and f"below {count}" in said, said)
     page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
     check("opening every preview is no problem", page.problems())
+    tap.ok("every preview is filled", page.evaluate(FILLED))
+    check("ends of enclosures are rounded outwards, in tables and in previews", ends(page))
     page.close()
 
 

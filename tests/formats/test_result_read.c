@@ -43,7 +43,7 @@ static szg_status add_table(szg_result *result, const char *name, int64_t rows) 
     uint64_t state = test_seed() + (uint64_t)rows;
     szg_table *table;
     SZG_TRY(szg_table_open(context, name, columns, 5, &table));
-    szg_status status = SZG_OK;
+    szg_status status = szg_table_mark_ends(context, table, "width", rows > 1 ? "" : NULL);
     for (int64_t i = 0; i < rows && status == SZG_OK; i++) {
         SZG_TRY_GOTO(status, szg_table_add_row(context, table), done);
         for (int64_t c = 0; c < 5; c++) {
@@ -106,6 +106,7 @@ static void check_table(const szg_table *a, const szg_table *b) {
         ck_assert_str_eq(left->name, right->name);
         ck_assert_str_eq(left->doc, right->doc);
         ck_assert_int_eq(left->type, right->type);
+        ck_assert_int_eq(szg_table_end(a, i), szg_table_end(b, i));
         for (int64_t row = 0; row < szg_table_rows(a); row++)
             check_cell(a, b, row, i);
     }
@@ -197,6 +198,11 @@ static const bad bads[] = {
     {ALL(TABLE("t", "t.csv", "1", "{}")), "a\n1\n", "tables[0].columns[0].name: is missing"},
     {ALL(TABLE("t", "t.csv", "1", "{\"name\":\"a\",\"doc\":\"\",\"type\":\"int\"}")), "a\n1\n",
      "tables[0].columns[0].type: int is none of text, integer, real"},
+    {ALL(TABLE("t", "t.csv", "1",
+               "{\"name\":\"a\",\"doc\":\"\",\"type\":\"real\",\"end\":\"none\"}")),
+     "a\n1\n", "tables[0].columns[0].end: none is none of lower, upper"},
+    {ALL(TABLE("t", "t.csv", "1", "{\"name\":\"a\",\"doc\":\"\",\"type\":\"real\",\"end\":1}")),
+     "a\n1\n", "tables[0].columns[0].end: "},
     {ALL(TABLE("t", "t.csv", "1", ONE "," ONE)), "a\n1\n", "has column a already"},
     {ALL(TABLE("t", "t.csv", "1", TWO)), "a\n1\n", "t.csv: line 1: the header has no column b"},
     {ALL(TABLE("t", "t.csv", "1", ONE)), "a,b\n1,2\n", "column 2: a column that does not belong"},

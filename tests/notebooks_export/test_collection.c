@@ -130,6 +130,30 @@ START_TEST(joined_tables_hold_every_row) {
 }
 END_TEST
 
+#define END(name, end) "{\"name\":\"" name "\",\"type\":\"real\",\"doc\":\"\",\"end\":\"" end "\"}"
+
+/* One result may be older than the mark; where two contradict each other nothing is outside. */
+START_TEST(ends_stay_ends) {
+    static const szg_end ends[] = {SZG_END_NONE,  SZG_END_LOWER, SZG_END_UPPER,
+                                   SZG_END_UPPER, SZG_END_NONE,  SZG_END_NONE};
+    mkdir(scratch_path("ends"), 0777);
+    write_raw("ends/a",
+              END("a", "lower") "," END("b", "upper") "," COLUMN("c", "real") "," END(
+                  "d", "upper") "," COLUMN("e", "real"),
+              1, "a,b,c,d,e\n1,2,3,4,5\n");
+    write_raw("ends/b",
+              COLUMN("e", "real") "," END("d", "lower") "," END("c", "upper") "," END(
+                  "b", "upper") "," COLUMN("a", "integer"),
+              1, "e,d,c,b,a\n5,4,3,2,1\n");
+    szg_collection *all = open_folder("ends");
+    const szg_table *joined = szg_collection_find(all, "x_t");
+    ck_assert_int_eq(szg_table_columns(joined), 6);
+    for (int64_t i = 0; i < 6; i++)
+        ck_assert_msg(szg_table_end(joined, i) == ends[i], "%s", szg_table_column(joined, i)->name);
+    szg_collection_close(&all);
+}
+END_TEST
+
 /* Columns that differ: the union, in the order of appearance, `note` last, and the wider type. */
 START_TEST(differing_columns_are_widened) {
     static const char *const names[] = {"result",  "i",        "r",    "e",   "k",
@@ -327,6 +351,7 @@ END_TEST
 TEST_FILE("collection") {
     test_add(suite, "results_are_found_in_order", results_are_found_in_order);
     test_add(suite, "joined_tables_hold_every_row", joined_tables_hold_every_row);
+    test_add(suite, "ends_stay_ends", ends_stay_ends);
     test_add(suite, "differing_columns_are_widened", differing_columns_are_widened);
     test_add(suite, "hyphens_of_commands_become_underscores",
              hyphens_of_commands_become_underscores);

@@ -121,11 +121,12 @@ static void check_column(input *in, const szg_table *table, int64_t column) {
 /* Fails unless the bytes say what the table says, and nothing more. */
 static void check_bytes(const szg_table *table, const unsigned char *bytes, int64_t size) {
     input in = inflate_all(bytes, size);
-    ck_assert_mem_eq(take(&in, 4), "SZT1", 4);
+    ck_assert_mem_eq(take(&in, 4), "SZT2", 4);
     ck_assert_int_eq(take_number(&in), szg_table_rows(table));
     ck_assert_int_eq(take_number(&in), szg_table_columns(table));
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         ck_assert_int_eq(*take(&in, 1), szg_table_column(table, i)->type);
+        ck_assert_int_eq(*take(&in, 1), szg_table_end(table, i));
         char *name = take_text(&in), *doc = take_text(&in);
         ck_assert_str_eq(name, szg_table_column(table, i)->name);
         ck_assert_str_eq(doc, szg_table_column(table, i)->doc);
@@ -189,6 +190,7 @@ static szg_table *new_table(int64_t rows) {
     szg_table *table;
     szg_stream stream = {.seed = test_seed(), .purpose = 71, .step = (uint32_t)rows};
     ck_szg_ok(szg_table_open(test_context(), "corners", columns, 8, &table));
+    ck_szg_ok(szg_table_mark_ends(test_context(), table, "real", "smooth"));
     szg_status status = SZG_OK;
     for (int64_t row = 0; row < rows && status == SZG_OK; row++)
         status = fill_row(table, &stream, (uint64_t)row);

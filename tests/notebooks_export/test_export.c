@@ -38,6 +38,7 @@ static szg_table *open_table(void) {
                                          {"note", SZG_TEXT, ""}};
     szg_table *table;
     ck_szg_ok(szg_table_open(test_context(), "claims", columns, 7, &table));
+    ck_szg_ok(szg_table_mark_ends(test_context(), table, "value", NULL));
     return table;
 }
 
@@ -167,7 +168,8 @@ START_TEST(an_archive_explains_itself) {
     szg_json_value root = szg_json_root(manifest),
                    result = szg_json_element(szg_json_member(root, "results"), 0),
                    table = szg_json_element(szg_json_member(root, "tables"), 0),
-                   gaps = szg_json_element(szg_json_member(table, "columns"), 5);
+                   gaps = szg_json_element(szg_json_member(table, "columns"), 5),
+                   value = szg_json_element(szg_json_member(table, "columns"), 6);
     ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(root, "format"), &text));
     ck_assert_str_eq(text, "szego-export-1");
     ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(result, "path"), &text));
@@ -179,6 +181,9 @@ START_TEST(an_archive_explains_itself) {
     ck_assert_str_eq(text, "integer");
     ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(gaps, "doc"), &text));
     ck_assert_str_eq(text, "a count with gaps");
+    ck_assert(!szg_json_has(gaps, "end"));
+    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(value, "end"), &text));
+    ck_assert_str_eq(text, "lower");
     szg_json_close(&manifest);
     free_members(all, 2);
 }
@@ -268,6 +273,7 @@ static void check_same_table(const szg_table *a, const szg_table *b) {
         ck_assert_str_eq(szg_table_column(a, i)->name, szg_table_column(b, i)->name);
         ck_assert_str_eq(szg_table_column(a, i)->doc, szg_table_column(b, i)->doc);
         ck_assert_int_eq(szg_table_column(a, i)->type, szg_table_column(b, i)->type);
+        ck_assert_int_eq(szg_table_end(a, i), szg_table_end(b, i));
         for (int64_t row = 0; row < szg_table_rows(a); row++) {
             double x = szg_table_get_real(a, row, i), y = szg_table_get_real(b, row, i);
             const char *s = szg_table_get_text(a, row, i), *t = szg_table_get_text(b, row, i);

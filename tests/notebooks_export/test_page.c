@@ -1,4 +1,5 @@
 /* The page of small folders of results: well formed, nothing from a file but text. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <szego/file.h>
@@ -325,6 +326,72 @@ START_TEST(tables_are_for_readers) {
 }
 END_TEST
 
+/* The next number that the page shows rounded, and beside it as it is; where it ends. */
+static const char *shown_number(const char *at, double *shown, double *exact) {
+    static const char cell[] = "<td class=\"number\" title=\"";
+    char *end;
+    at = strstr(at, cell);
+    ck_assert_msg(at, "fewer numbers than there are cells");
+    *exact = strtod(at + strlen(cell), &end);
+    *shown = strtod(end + strlen("\">"), &end);
+    ck_assert(strncmp(end, "</td>", 5) == 0);
+    return end;
+}
+
+/* A result whose columns are lower ends, other numbers and upper ends in turn: three that are equal
+ * in each row. */
+static szg_status write_ends(const char *folder, int64_t rows, int64_t columns) {
+    szg_context *context = test_context();
+    szg_column column[60];
+    char name[60][8];
+    szg_result *result;
+    szg_table *table;
+    szg_stream random = {.seed = test_seed(), .purpose = 78};
+    ck_assert_int_le(columns, 60);
+    for (int64_t k = 0; k < columns; k++) {
+        snprintf(name[k], sizeof name[k], "c%d", (int)k);
+        column[k] = (szg_column){name[k], SZG_REAL, ""};
+    }
+    SZG_TRY(szg_result_open(context, "odd", &result));
+    SZG_TRY(szg_table_open(context, "ends", column, columns, &table));
+    for (int64_t k = 0; k < columns; k += 3)
+        SZG_TRY(szg_table_mark_ends(context, table, name[k], name[k + 2]));
+    for (int64_t i = 0; i < rows; i++) {
+        SZG_TRY(szg_table_add_row(context, table));
+        for (int64_t k = 0; k < columns; k++)
+            SZG_TRY(szg_table_put_real(context, table, k,
+                                       test_real(&random, (uint64_t)(i * columns + k) / 3)));
+    }
+    SZG_TRY(szg_result_add(context, result, &table));
+    szg_status status = szg_result_write(context, result, scratch_path(folder), NULL);
+    szg_result_close(&result);
+    return status;
+}
+
+/* Through the manifest, the join and the page: what is shown of an end lies outside, by less than a
+ * unit of the sixth digit; of another number it is the nearest. */
+START_TEST(ends_lie_outside) {
+    enum { ROWS = 10, COLUMNS = 60 }; /* the page shows ten rows of a table that it does not know */
+    ck_szg_ok(write_ends("ends/", ROWS, COLUMNS));
+    szg_collection *results = open_results("ends");
+    char *html = page_of(results);
+    const char *at = html;
+    for (int i = 0; i < ROWS * COLUMNS / 3; i++) {
+        double shown[3], exact[3];
+        for (int k = 0; k < 3; k++)
+            at = shown_number(at, &shown[k], &exact[k]);
+        ck_assert(exact[0] == exact[1] && exact[1] == exact[2]);
+        ck_assert_msg(shown[0] <= exact[0] && exact[2] <= shown[2], "%.17g: %.17g, %.17g", exact[0],
+                      shown[0], shown[2]);
+        ck_assert_msg(shown[2] - shown[0] <= 1.0001e-5 * fabs(exact[0]), "%.17g: %.17g, %.17g",
+                      exact[0], shown[0], shown[2]);
+        ck_assert(shown[0] == shown[1] || shown[1] == shown[2]);
+    }
+    free(html);
+    szg_collection_close(&results);
+}
+END_TEST
+
 TEST_FILE("page") {
     test_add(suite, "hostile_names_are_text", hostile_names_are_text);
     test_add(suite, "what_was_read_is_said", what_was_read_is_said);
@@ -333,4 +400,5 @@ TEST_FILE("page") {
     test_add(suite, "long_lists_become_tables", long_lists_become_tables);
     test_add(suite, "long_texts_are_cut", long_texts_are_cut);
     test_add(suite, "tables_are_for_readers", tables_are_for_readers);
+    test_add(suite, "ends_lie_outside", ends_lie_outside);
 }
