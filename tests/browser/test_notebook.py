@@ -5,6 +5,7 @@ usage: test_notebook.py PROGRAM"""
 import ast
 import io
 import contextlib
+import json
 import os
 import random
 import subprocess
@@ -172,6 +173,24 @@ def check_methods(notebook, arrays):
                points == [len(heads)] * len(wanted) and len(heads) > 0, str(points))
 
 
+def check_ends(notebook, arrays):
+    """What NumPy prints of the ends of enclosures, once the first cell has run, are those ends."""
+    np.set_printoptions(precision=8)
+    code = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(code["load"], {})  # pylint: disable=exec-used
+    columns = [(table["name"], column["name"]) for table in json.loads(arrays["manifest"].item())["tables"]
+               for column in table["columns"] if "end" in column and column["dtype"] == "<f8"]
+    wrong = []
+    for table, column in columns:
+        values = arrays[table][column]
+        values = values[np.isfinite(values)]
+        printed = np.array2string(values, threshold=len(values) + 1).strip("[]").split()
+        if [float(text) for text in printed] != list(values):
+            wrong.append(f"{table}.{column}")
+    tap.ok("ends of enclosures are printed whole", columns and not wrong, ", ".join(wrong))
+
+
 with scratch() as work:
     folder = os.path.join(work, "results")
     results.make(PROGRAM, folder)
@@ -182,6 +201,7 @@ with scratch() as work:
     os.chdir(work)
     import warnings
     warnings.simplefilter("ignore")
+    check_ends(clean, arrays)
     for round_ in range(ROUNDS):
         why = run_wrecked(clean, arrays, random.Random(f"{SEED} {round_}"))
         tap.ok(f"wrecked arrays, {round_}: every cell copes", not why, why)
