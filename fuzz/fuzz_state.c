@@ -40,12 +40,12 @@ static szg_status load(const small_run *run, const char *path, run_progress *out
                           &run->identity, out);
 }
 
-static szg_mapping save(const small_run *run, const char *path, const run_progress *progress) {
-    szg_mapping mapping;
+static szg_contents save(const small_run *run, const char *path, const run_progress *progress) {
+    szg_contents contents;
     FUZZ_PROMISE(szg_state_save(fuzz_context(), path, run->model, run->moment1, run->moment2,
                                 &run->identity, progress) == SZG_OK);
-    FUZZ_PROMISE(szg_mapping_open(fuzz_context(), path, &mapping) == SZG_OK);
-    return mapping;
+    FUZZ_PROMISE(szg_contents_open(fuzz_context(), path, &contents) == SZG_OK);
+    return contents;
 }
 
 /* The numbers are those of the file. */
@@ -72,13 +72,13 @@ static void check_again(const small_run *run, const run_progress *progress) {
     for (int i = 0; i < LOGS; i++)
         FUZZ_PROMISE(progress->log[i].bytes >= 0);
     const char *path = fuzz_file("again.safetensors", "", 0);
-    szg_mapping first = save(run, path, progress);
+    szg_contents first = save(run, path, progress);
     FUZZ_PROMISE(load(run, path, &again) == SZG_OK);
-    szg_mapping second = save(run, fuzz_file("third.safetensors", "", 0), &again);
+    szg_contents second = save(run, fuzz_file("third.safetensors", "", 0), &again);
     FUZZ_PROMISE(first.size == second.size &&
                  memcmp(first.data, second.data, (size_t)first.size) == 0);
-    szg_mapping_close(&first);
-    szg_mapping_close(&second);
+    szg_contents_close(&first);
+    szg_contents_close(&second);
 }
 
 static bool try_load(const small_run *run, const uint8_t *data, size_t size) {

@@ -165,14 +165,14 @@ static void check_elements(const char *page) {
 
 /* A file as a text with its final NUL; none in it. */
 static char *read_text(const char *path) {
-    szg_mapping mapping;
-    FUZZ_PROMISE(szg_mapping_open(fuzz_context(), path, &mapping) == SZG_OK && mapping.size > 0);
-    char *text = malloc((size_t)mapping.size + 1);
+    szg_contents contents;
+    FUZZ_PROMISE(szg_contents_open(fuzz_context(), path, &contents) == SZG_OK && contents.size > 0);
+    char *text = malloc((size_t)contents.size + 1);
     FUZZ_PROMISE(text != NULL);
-    memcpy(text, mapping.data, (size_t)mapping.size);
-    text[mapping.size] = 0;
-    FUZZ_PROMISE((int64_t)strlen(text) == mapping.size);
-    szg_mapping_close(&mapping);
+    memcpy(text, contents.data, (size_t)contents.size);
+    text[contents.size] = 0;
+    FUZZ_PROMISE((int64_t)strlen(text) == contents.size);
+    szg_contents_close(&contents);
     return text;
 }
 

@@ -10,19 +10,19 @@ static int is_file(const struct dirent *entry) {
 
 /* The bytes in a block of exactly their size, so that AddressSanitizer sees one read too many. */
 static void replay(const char *path) {
-    szg_mapping mapping;
-    if (szg_mapping_open(fuzz_context(), path, &mapping) != SZG_OK) {
+    szg_contents contents;
+    if (szg_contents_open(fuzz_context(), path, &contents) != SZG_OK) {
         fprintf(stderr, "%s\n", szg_context_message(fuzz_context()));
         exit(EXIT_FAILURE);
     }
-    uint8_t *copy = malloc(mapping.size > 0 ? (size_t)mapping.size : 1);
+    uint8_t *copy = malloc(contents.size > 0 ? (size_t)contents.size : 1);
     if (!copy)
         abort();
-    if (mapping.size > 0)
-        memcpy(copy, mapping.data, (size_t)mapping.size);
-    LLVMFuzzerTestOneInput(copy, (size_t)mapping.size);
+    if (contents.size > 0)
+        memcpy(copy, contents.data, (size_t)contents.size);
+    LLVMFuzzerTestOneInput(copy, (size_t)contents.size);
     free(copy);
-    szg_mapping_close(&mapping);
+    szg_contents_close(&contents);
 }
 
 int main(int argc, char **argv) {

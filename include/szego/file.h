@@ -1,4 +1,4 @@
-/* Files: written beside their target and renamed when whole; read by mapping. */
+/* Files: written beside their target and renamed when whole; read by position, or whole. */
 #ifndef SZEGO_FILE_H
 #define SZEGO_FILE_H
 
@@ -51,17 +51,6 @@ void szg_folder_unlock(int *folder);
 /* Removes from a folder the temporary files of writers that were killed, whatever their targets. */
 void szg_folder_sweep(const char *folder);
 
-/* A file mapped for reading; data is NULL for an empty file. */
-typedef struct szg_mapping {
-    const unsigned char *data;
-    int64_t size;
-} szg_mapping;
-
-/* Maps a regular file. SZG_EIO (missing, unreadable), SZG_EDATA (not a regular file). */
-SZG_CHECK_RESULT szg_status szg_mapping_open(szg_context *context, const char *path,
-                                             szg_mapping *out);
-void szg_mapping_close(szg_mapping *mapping);
-
 /* A file that is read by position while others may write to it: what a mapping answers with a
  * signal is an error with words here. */
 typedef struct szg_source szg_source;
@@ -82,6 +71,22 @@ SZG_CHECK_RESULT szg_status szg_source_read(szg_context *context, const szg_sour
 /* SZG_EIO where the file's size or time of change is not what it was when it was opened: what was
  * read may be of two versions. A file that was replaced by renaming is still the one opened. */
 SZG_CHECK_RESULT szg_status szg_source_check(szg_context *context, const szg_source *source);
+
+/* The bytes of a whole file; data is NULL for an empty file. */
+typedef struct szg_contents {
+    const unsigned char *data;
+    int64_t size;
+} szg_contents;
+
+/* Reads a regular file of one version, as szg_source_check tells. SZG_EIO (missing, unreadable,
+ * changed meanwhile), SZG_EDATA (not a regular file), SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_contents_open(szg_context *context, const char *path,
+                                              szg_contents *out);
+/* The same, where `kind` ("a JSON file", say) has at most `most` bytes: SZG_EDATA beyond. */
+SZG_CHECK_RESULT szg_status szg_contents_open_within(szg_context *context, const char *path,
+                                                     int64_t most, const char *kind,
+                                                     szg_contents *out);
+void szg_contents_close(szg_contents *contents);
 
 SZG_END_DECLS
 

@@ -9,11 +9,12 @@ SZG_BEGIN_DECLS
 
 enum { SZG_NPY_DIMS = 32 };
 
-/* A mapped array: booleans, integers of 1 to 8 bytes, reals of 2 to 8, complex of 8 and 16, either
- * byte order, C or Fortran order. */
+/* An array in a file: booleans, integers of 1 to 8 bytes, reals of 2 to 8, complex of 8 and 16,
+ * either byte order, C or Fortran order. */
 typedef struct szg_npy szg_npy;
 
-/* Maps a file and checks its header. SZG_EDATA: not npy, a version above 3, a header that is not
+/* Opens a file and checks its header; elements are read as they are asked for, but for an array in
+ * Fortran order, which is read whole. SZG_EDATA: not npy, a version above 3, a header that is not
  * the dictionary NumPy writes, an element type outside the list (objects and structures among them;
  * the message names the remedy), more than 32 dimensions, sizes that overflow, a file shorter or
  * longer than its shape says. SZG_EIO, SZG_ENOMEM. */
@@ -23,6 +24,9 @@ SZG_CHECK_RESULT szg_status szg_npy_open(szg_context *context, const char *path,
 SZG_CHECK_RESULT szg_status szg_npy_open_bytes(szg_context *context, const char *name,
                                                const void *data, int64_t size, szg_npy **out);
 void szg_npy_close(szg_npy **npy);
+
+/* SZG_EIO where the file was changed since it was opened: what was read may be of two versions. */
+SZG_CHECK_RESULT szg_status szg_npy_check(szg_context *context, const szg_npy *npy);
 
 int szg_npy_dims(const szg_npy *npy);             /* 0: a single number */
 const int64_t *szg_npy_shape(const szg_npy *npy); /* [dims] */

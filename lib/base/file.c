@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -360,29 +359,6 @@ static szg_status open_regular(szg_context *context, const char *path, int *out,
     return status;
 }
 
-szg_status szg_mapping_open(szg_context *context, const char *path, szg_mapping *out) {
-    *out = (szg_mapping){0};
-    int descriptor;
-    struct stat info;
-    SZG_TRY(open_regular(context, path, &descriptor, &info));
-    szg_status status = SZG_OK;
-    if (info.st_size > 0) {
-        void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        if (data == MAP_FAILED)
-            status = fail_errno(context, path, "cannot be mapped");
-        else
-            *out = (szg_mapping){.data = data, .size = info.st_size};
-    }
-    close(descriptor);
-    return status;
-}
-
-void szg_mapping_close(szg_mapping *mapping) {
-    if (mapping->data)
-        munmap((void *)mapping->data, (size_t)mapping->size);
-    *mapping = (szg_mapping){0};
-}
-
 struct szg_source {
     char *path;
     int descriptor;
@@ -457,4 +433,45 @@ szg_status szg_source_check(szg_context *context, const szg_source *source) {
                     "%s: was changed while it was read (%" PRId64 " bytes before, %" PRId64
                     " now): run the command again when nothing writes to it",
                     source->path, source->size, (int64_t)info.st_size);
+}
+
+static szg_status read_whole(szg_context *context, const szg_source *source, szg_contents *out) {
+    unsigned char *data;
+    int64_t size = source->size;
+    if (size == 0)
+        return szg_source_check(context, source);
+    SZG_TRY(szg_memory_alloc(context, size, 1, &data));
+    szg_status status = szg_source_read(context, source, 0, size, data);
+    if (status == SZG_OK)
+        status = szg_source_check(context, source);
+    if (status != SZG_OK) {
+        szg_memory_free(data);
+        return status;
+    }
+    *out = (szg_contents){.data = data, .size = size};
+    return SZG_OK;
+}
+
+szg_status szg_contents_open_within(szg_context *context, const char *path, int64_t most,
+                                    const char *kind, szg_contents *out) {
+    *out = (szg_contents){0};
+    szg_source *source;
+    SZG_TRY(szg_source_open(context, path, &source));
+    szg_status status =
+        source->size > most
+            ? szg_fail(context, SZG_EDATA,
+                       "%s: %" PRId64 " bytes are more than the %" PRId64 " that %s may have", path,
+                       source->size, most, kind)
+            : read_whole(context, source, out);
+    szg_source_close(&source);
+    return status;
+}
+
+szg_status szg_contents_open(szg_context *context, const char *path, szg_contents *out) {
+    return szg_contents_open_within(context, path, INT64_MAX, "a file", out);
+}
+
+void szg_contents_close(szg_contents *contents) {
+    szg_memory_free((void *)contents->data);
+    *contents = (szg_contents){0};
 }

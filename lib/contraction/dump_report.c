@@ -77,8 +77,8 @@ szg_status szg_dump_report(szg_context *context, const szg_dump *dump,
         job->tables = tables;
         status = run_groups(job, groups, count);
         for (int64_t i = 0; i < dump->files && status == SZG_OK; i++)
-            if (dump->file[i].set)
-                status = szg_safetensors_check(context, dump->file[i].set);
+            status = dump->file[i].set ? szg_safetensors_check(context, dump->file[i].set)
+                                       : szg_npy_check(context, dump->file[i].npy);
         drop(job);
     }
     szg_memory_free(job);

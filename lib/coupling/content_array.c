@@ -29,6 +29,8 @@ szg_status content_array_read(szg_context *context, const char *path, content_ar
     szg_npy *npy;
     SZG_TRY(szg_npy_open(context, path, &npy));
     szg_status status = take(context, npy, out);
+    if (status == SZG_OK)
+        status = szg_npy_check(context, npy);
     szg_npy_close(&npy);
     if (status == SZG_OK)
         return SZG_OK;

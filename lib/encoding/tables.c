@@ -41,6 +41,8 @@ szg_status tables_open(szg_context *context, szg_encoding *encoding, const char 
     szg_status status = szg_npy_open(context, path, &npy);
     if (status == SZG_OK)
         status = take_array(context, encoding, npy, path, shape);
+    if (status == SZG_OK)
+        status = szg_npy_check(context, npy);
     szg_npy_close(&npy);
     return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "%s", name);
 }

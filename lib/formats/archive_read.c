@@ -2,6 +2,7 @@
  * name in it counts; then the tar is read. */
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,19 +88,44 @@ static szg_status unpack(szg_context *context, struct archive *packed, const cha
     }
 }
 
-static szg_status read_packed(szg_context *context, const char *path, const void *data,
-                              int64_t size, int64_t most, szg_archive *self) {
-    struct archive *packed = archive_read_new();
+/* The packed bytes, from a file or from the caller's memory. */
+typedef struct packed {
+    szg_context *context;
+    const szg_source *source; /* NULL: data */
+    const unsigned char *data;
+    int64_t size, at;
+    unsigned char block[PIECE];
+} packed;
+
+static la_ssize_t next_block(struct archive *archive, void *user, const void **out) {
+    packed *self = user;
+    int64_t left = self->size - self->at, count = left < PIECE ? left : PIECE;
+    *out = self->source ? self->block : self->data + self->at;
+    if (self->source &&
+        szg_source_read(self->context, self->source, self->at, count, self->block) != SZG_OK) {
+        archive_set_error(archive, EIO, "%s", szg_context_message(self->context));
+        return ARCHIVE_FATAL;
+    }
+    self->at += count;
+    return (la_ssize_t)count;
+}
+
+/* What a file that is changed meanwhile gives is no verdict on the archive. */
+static szg_status read_packed(szg_context *context, const char *path, packed *from, int64_t most,
+                              szg_archive *self) {
+    struct archive *archive = archive_read_new();
     szg_status status = SZG_OK;
-    if (!packed)
+    if (!archive)
         status = szg_fail(context, SZG_ENOMEM, "%s: out of memory", path);
-    else if (archive_read_support_filter_xz(packed) != ARCHIVE_OK ||
-             archive_read_support_format_raw(packed) != ARCHIVE_OK ||
-             archive_read_open_memory(packed, data, (size_t)size) != ARCHIVE_OK)
-        status = fail(context, packed, path);
+    else if (archive_read_support_filter_xz(archive) != ARCHIVE_OK ||
+             archive_read_support_format_raw(archive) != ARCHIVE_OK ||
+             archive_read_open(archive, from, NULL, next_block, NULL) != ARCHIVE_OK)
+        status = fail(context, archive, path);
     else
-        status = unpack(context, packed, path, (limits){most, size}, self);
-    archive_read_free(packed);
+        status = unpack(context, archive, path, (limits){most, from->size}, self);
+    archive_read_free(archive);
+    if (from->source && (status == SZG_OK || status == SZG_EDATA))
+        SZG_TRY(szg_source_check(context, from->source));
     return status;
 }
 
@@ -206,10 +232,10 @@ static szg_status read_tar(szg_context *context, const char *path, szg_archive *
     return status;
 }
 
-szg_status szg_archive_open_bytes(szg_context *context, const char *name, const void *data,
-                                  int64_t size, int64_t most, szg_archive **out) {
+static szg_status open_packed(szg_context *context, const char *name, packed *from, int64_t most,
+                              szg_archive **out) {
     SZG_TRY(szg_memory_alloc(context, 1, sizeof **out, out));
-    szg_status status = read_packed(context, name, data, size, most, *out);
+    szg_status status = read_packed(context, name, from, most, *out);
     if (status == SZG_OK)
         status = read_tar(context, name, *out);
     if (status != SZG_OK)
@@ -217,13 +243,20 @@ szg_status szg_archive_open_bytes(szg_context *context, const char *name, const 
     return status;
 }
 
+szg_status szg_archive_open_bytes(szg_context *context, const char *name, const void *data,
+                                  int64_t size, int64_t most, szg_archive **out) {
+    packed from = {.context = context, .data = data, .size = size};
+    return open_packed(context, name, &from, most, out);
+}
+
 szg_status szg_archive_open(szg_context *context, const char *path, int64_t most,
                             szg_archive **out) {
-    szg_mapping file;
+    szg_source *source;
     *out = NULL;
-    SZG_TRY(szg_mapping_open(context, path, &file));
-    szg_status status = szg_archive_open_bytes(context, path, file.data, file.size, most, out);
-    szg_mapping_close(&file);
+    SZG_TRY(szg_source_open(context, path, &source));
+    packed from = {.context = context, .source = source, .size = szg_source_size(source)};
+    szg_status status = open_packed(context, path, &from, most, out);
+    szg_source_close(&source);
     return status;
 }
 

@@ -7,6 +7,8 @@
 #include <szego/file.h>
 #include <szego/memory.h>
 
+enum { BLOCK = 1 << 16 }; /* bytes of a file that are read at once */
+
 struct szg_archive_writer {
     struct archive *archive;
     szg_writer *file;
@@ -80,21 +82,27 @@ static szg_status begin_member(szg_context *context, szg_archive_writer *self, c
 }
 
 static szg_status add_data(szg_context *context, szg_archive_writer *self, const char *name,
-                           const szg_mapping *data) {
-    SZG_TRY(begin_member(context, self, name, data->size));
-    if (data->size > 0 &&
-        archive_write_data(self->archive, data->data, (size_t)data->size) != data->size)
-        return fail(context, self, name);
-    return SZG_OK;
+                           const szg_source *from) {
+    unsigned char block[BLOCK];
+    int64_t size = szg_source_size(from);
+    SZG_TRY(begin_member(context, self, name, size));
+    for (int64_t at = 0; at < size; at += BLOCK) {
+        int64_t count = size - at < BLOCK ? size - at : BLOCK;
+        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szg_source_read(context, from, at, count, block));
+        if (archive_write_data(self->archive, block, (size_t)count) != count)
+            return fail(context, self, name);
+    }
+    return szg_source_check(context, from);
 }
 
 szg_status szg_archive_add(szg_context *context, szg_archive_writer *writer, const char *name,
                            const char *path) {
-    szg_mapping data;
+    szg_source *from;
     SZG_TRY(szg_context_check_cancel(context));
-    SZG_TRY(szg_mapping_open(context, path, &data));
-    szg_status status = add_data(context, writer, name, &data);
-    szg_mapping_close(&data);
+    SZG_TRY(szg_source_open(context, path, &from));
+    szg_status status = add_data(context, writer, name, from);
+    szg_source_close(&from);
     return status;
 }
 

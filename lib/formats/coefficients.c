@@ -247,31 +247,45 @@ static szg_status read_npy_values(szg_context *context, const char *path, const 
     return status;
 }
 
-static szg_status read_npy(szg_context *context, const char *path, const szg_mapping *mapping,
-                           szg_lags lags, szg_coefficients *out) {
+static szg_status read_npy(szg_context *context, const char *path, szg_coefficients *out) {
     szg_npy *npy;
-    *out = (szg_coefficients){.lags = lags};
-    SZG_TRY(szg_npy_open_bytes(context, path, mapping->data, mapping->size, &npy));
+    SZG_TRY(szg_npy_open(context, path, &npy));
     szg_status status = read_npy_values(context, path, npy, out);
+    if (status == SZG_OK)
+        status = szg_npy_check(context, npy);
     szg_npy_close(&npy);
     if (status != SZG_OK)
         szg_coefficients_close(out);
     return status;
 }
 
+/* Whether it is an npy file, which its first bytes say, or its name where they do not. */
+static szg_status is_npy(szg_context *context, const char *path, bool *out) {
+    char first[sizeof SZG_NPY_MAGIC - 1];
+    szg_source *source;
+    SZG_TRY(szg_source_open(context, path, &source));
+    szg_status status = SZG_OK;
+    *out = szg_path_ends(path, ".npy");
+    if (!*out && szg_source_size(source) >= (int64_t)sizeof first) {
+        status = szg_source_read(context, source, 0, sizeof first, first);
+        *out = status == SZG_OK && memcmp(first, SZG_NPY_MAGIC, sizeof first) == 0;
+    }
+    szg_source_close(&source);
+    return status;
+}
+
 szg_status szg_coefficients_read(szg_context *context, const char *path, szg_lags lags,
                                  szg_coefficients *out) {
     *out = (szg_coefficients){.lags = lags};
-    szg_mapping mapping;
-    SZG_TRY(szg_mapping_open(context, path, &mapping));
-    szg_status status;
-    bool npy = mapping.size >= 6 && memcmp(mapping.data, SZG_NPY_MAGIC, 6) == 0;
-    if (npy || szg_path_ends(path, ".npy"))
-        status = read_npy(context, path, &mapping, lags, out);
-    else
-        status = szg_coefficients_parse(context, path, (const char *)mapping.data, mapping.size,
-                                        lags, out);
-    szg_mapping_close(&mapping);
+    szg_contents contents;
+    bool npy = false;
+    SZG_TRY(is_npy(context, path, &npy));
+    if (npy)
+        return read_npy(context, path, out);
+    SZG_TRY(szg_contents_open(context, path, &contents));
+    szg_status status = szg_coefficients_parse(context, path, (const char *)contents.data,
+                                               contents.size, lags, out);
+    szg_contents_close(&contents);
     return status;
 }
 

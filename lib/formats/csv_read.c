@@ -259,10 +259,10 @@ szg_status szg_csv_parse_exactly(szg_context *context, const char *name, const c
 szg_status szg_csv_read(szg_context *context, const char *path, const szg_column *columns,
                         int64_t count, szg_table **out) {
     *out = NULL;
-    szg_mapping mapping;
-    SZG_TRY(szg_mapping_open(context, path, &mapping));
-    szg_status status =
-        szg_csv_parse(context, path, (const char *)mapping.data, mapping.size, columns, count, out);
-    szg_mapping_close(&mapping);
+    szg_contents contents;
+    SZG_TRY(szg_contents_open(context, path, &contents));
+    szg_status status = szg_csv_parse(context, path, (const char *)contents.data, contents.size,
+                                      columns, count, out);
+    szg_contents_close(&contents);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Reading labelled sequences from JSONL, line by line over the mapped file. */
+/* Reading labelled sequences from JSONL, line by line over the whole file in memory. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -158,10 +158,10 @@ szg_status szg_examples_read_bytes(szg_context *context, const char *name, const
 }
 
 szg_status szg_examples_read(szg_context *context, const char *path, szg_examples *out) {
-    szg_mapping mapping;
+    szg_contents contents;
     *out = (szg_examples){0};
-    SZG_TRY(szg_mapping_open(context, path, &mapping));
-    szg_status status = szg_examples_read_bytes(context, path, mapping.data, mapping.size, out);
-    szg_mapping_close(&mapping);
+    SZG_TRY(szg_contents_open(context, path, &contents));
+    szg_status status = szg_examples_read_bytes(context, path, contents.data, contents.size, out);
+    szg_contents_close(&contents);
     return status;
 }

@@ -44,16 +44,10 @@ szg_status szg_json_parse(szg_context *context, const char *name, const void *te
 
 szg_status szg_json_read(szg_context *context, const char *path, szg_json **out) {
     *out = NULL;
-    szg_mapping mapping;
-    SZG_TRY(szg_mapping_open(context, path, &mapping));
-    szg_status status;
-    if (mapping.size > FILE_LIMIT)
-        status = szg_fail(context, SZG_EDATA,
-                          "%s: %" PRId64 " bytes are more than the %d that a JSON file may have",
-                          path, mapping.size, (int)FILE_LIMIT);
-    else
-        status = szg_json_parse(context, path, mapping.data, mapping.size, out);
-    szg_mapping_close(&mapping);
+    szg_contents contents;
+    SZG_TRY(szg_contents_open_within(context, path, FILE_LIMIT, "a JSON file", &contents));
+    szg_status status = szg_json_parse(context, path, contents.data, contents.size, out);
+    szg_contents_close(&contents);
     return status;
 }
 

@@ -9,10 +9,18 @@
 #include "npy_private.h"
 #include "text.h"
 
+enum {
+    BLOCK = 1 << 16,        /* bytes of a file that are read at once; a multiple of each width */
+    START = 12,             /* magic, version, and the longer form of the header's length */
+    HEADER_LIMIT = 1 << 20, /* bytes; NumPy itself refuses a header of more than 10,000 */
+};
+
 struct szg_npy {
     char *name;
-    szg_mapping mapping; /* empty where the caller owns the bytes */
-    const unsigned char *data;
+    szg_source *source;        /* NULL where the caller owns the bytes */
+    unsigned char *copy;       /* of a file in Fortran order, whose rows are spread over it */
+    const unsigned char *data; /* the elements in memory; NULL: in the source, from `offset` on */
+    int64_t offset;
     char kind;   /* b i u f c */
     int width;   /* bytes of an element */
     bool swap;   /* big-endian */
@@ -156,27 +164,32 @@ static szg_status read_dictionary(cursor *c, szg_npy *npy) {
     return c->at == c->end ? SZG_OK : fail(c, "goes on after the dictionary");
 }
 
-/* Where the header's text lies. */
-static szg_status locate(szg_context *context, const szg_npy *npy, const unsigned char *data,
+/* Where the header's text lies, by the file's first bytes, START of them or all. */
+static szg_status locate(szg_context *context, const szg_npy *npy, const unsigned char *start,
                          int64_t size, int64_t *from, int64_t *to) {
-    if (size < 10 || memcmp(data, SZG_NPY_MAGIC, 6) != 0)
+    if (size < 10 || memcmp(start, SZG_NPY_MAGIC, 6) != 0)
         return szg_fail(context, SZG_EDATA,
                         "%s: is not an npy file: it does not begin with \\x93NUMPY, or is shorter "
                         "than 10 bytes",
                         npy->name);
-    if (data[6] < 1 || data[6] > 3)
+    if (start[6] < 1 || start[6] > 3)
         return szg_fail(context, SZG_EDATA, "%s: npy version %d.%d is unknown: 1 to 3 are read",
-                        npy->name, data[6], data[7]);
-    bool wide = data[6] > 1;
+                        npy->name, start[6], start[7]);
+    bool wide = start[6] > 1;
     *from = wide ? 12 : 10;
-    *to = *from + data[8] + 256 * data[9];
+    *to = *from + start[8] + 256 * start[9];
     if (wide && size >= 12)
-        *to += ((int64_t)data[11] << 24) + ((int64_t)data[10] << 16);
+        *to += ((int64_t)start[11] << 24) + ((int64_t)start[10] << 16);
     if (size < *from || *to > size)
         return szg_fail(context, SZG_EDATA,
                         "%s: byte 8: the header ends at byte %" PRId64 ", the file at %" PRId64
                         ": the file is truncated",
                         npy->name, *to, size);
+    if (*to > HEADER_LIMIT)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: byte 8: the header ends at byte %" PRId64
+                        ": that of one array of numbers ends before byte %d",
+                        npy->name, *to, HEADER_LIMIT);
     return SZG_OK;
 }
 
@@ -205,46 +218,88 @@ static szg_status check_size(szg_context *context, szg_npy *npy, int64_t size) {
     return SZG_OK;
 }
 
-static szg_status parse(szg_context *context, szg_npy *npy, const unsigned char *data,
-                        int64_t size) {
-    int64_t from = 0, to = 0;
-    SZG_TRY(locate(context, npy, data, size, &from, &to));
-    cursor c = {context, npy, (const char *)data + from, (const char *)data + to};
+/* The header, `text` being what stands at bytes from .. to - 1 of `size`. */
+static szg_status parse(szg_context *context, szg_npy *npy, const unsigned char *text, int64_t from,
+                        int64_t to, int64_t size) {
+    cursor c = {context, npy, (const char *)text, (const char *)text + (to - from)};
     SZG_TRY(read_dictionary(&c, npy));
-    npy->data = data + to;
     return check_size(context, npy, size - to);
 }
 
-szg_status szg_npy_open(szg_context *context, const char *path, szg_npy **out) {
-    *out = NULL;
-    szg_mapping mapping;
-    SZG_TRY(szg_mapping_open(context, path, &mapping));
-    szg_status status = szg_npy_open_bytes(context, path, mapping.data, mapping.size, out);
+static szg_status parse_bytes(szg_context *context, szg_npy *npy, const unsigned char *data,
+                              int64_t size) {
+    int64_t from = 0, to = 0;
+    SZG_TRY(locate(context, npy, data, size, &from, &to));
+    npy->data = data + to;
+    return parse(context, npy, data + from, from, to, size);
+}
+
+static szg_status parse_source(szg_context *context, szg_npy *npy) {
+    unsigned char start[START] = {0}, *text;
+    int64_t size = szg_source_size(npy->source), from = 0, to = 0;
+    SZG_TRY(szg_source_read(context, npy->source, 0, size < START ? size : START, start));
+    SZG_TRY(locate(context, npy, start, size, &from, &to));
+    SZG_TRY(szg_memory_alloc(context, to - from, 1, &text));
+    szg_status status = szg_source_read(context, npy->source, from, to - from, text);
     if (status == SZG_OK)
-        (*out)->mapping = mapping;
-    else
-        szg_mapping_close(&mapping);
+        status = parse(context, npy, text, from, to, size);
+    npy->offset = to;
+    szg_memory_free(text);
+    return status;
+}
+
+/* One read an element would take a call of the system each. */
+static szg_status load_columns(szg_context *context, szg_npy *npy) {
+    if (!npy->column || npy->dims < 2)
+        return SZG_OK;
+    int64_t size = npy->count * npy->width;
+    SZG_TRY(szg_memory_require(context, size, 1, 1, npy->name,
+                               "write it in C order (numpy.ascontiguousarray), which is read in "
+                               "parts"));
+    SZG_TRY(szg_memory_alloc(context, size, 1, &npy->copy));
+    npy->data = npy->copy;
+    return szg_source_read(context, npy->source, npy->offset, size, npy->copy);
+}
+
+static szg_status open_named(szg_context *context, const char *name, szg_npy **out) {
+    *out = NULL;
+    SZG_TRY(szg_memory_alloc(context, 1, sizeof **out, out));
+    szg_status status = szg_memory_copy_text(context, name, &(*out)->name);
+    if (status != SZG_OK)
+        szg_npy_close(out);
+    return status;
+}
+
+szg_status szg_npy_open(szg_context *context, const char *path, szg_npy **out) {
+    SZG_TRY(open_named(context, path, out));
+    szg_status status = szg_source_open(context, path, &(*out)->source);
+    if (status == SZG_OK)
+        status = parse_source(context, *out);
+    if (status == SZG_OK)
+        status = load_columns(context, *out);
+    if (status != SZG_OK)
+        szg_npy_close(out);
     return status;
 }
 
 szg_status szg_npy_open_bytes(szg_context *context, const char *name, const void *data,
                               int64_t size, szg_npy **out) {
-    *out = NULL;
-    szg_npy *npy;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *npy, &npy));
-    szg_status status = szg_memory_copy_text(context, name, &npy->name);
-    if (status == SZG_OK)
-        status = parse(context, npy, data, size);
+    SZG_TRY(open_named(context, name, out));
+    szg_status status = parse_bytes(context, *out, data, size);
     if (status != SZG_OK)
-        szg_npy_close(&npy);
-    *out = npy;
+        szg_npy_close(out);
     return status;
+}
+
+szg_status szg_npy_check(szg_context *context, const szg_npy *npy) {
+    return npy->source ? szg_source_check(context, npy->source) : SZG_OK;
 }
 
 void szg_npy_close(szg_npy **npy) {
     if (!npy || !*npy)
         return;
-    szg_mapping_close(&(*npy)->mapping);
+    szg_source_close(&(*npy)->source);
+    szg_memory_free((*npy)->copy);
     szg_memory_free((*npy)->name);
     szg_memory_free(*npy);
     *npy = NULL;
@@ -317,8 +372,8 @@ static bool integer_of(const szg_npy *npy, uint64_t bits, double *out) {
     return *out < 0x1p64 && (uint64_t)*out == bits;
 }
 
-static szg_status element(szg_context *context, const szg_npy *npy, int64_t index, szg_c64 *out) {
-    const unsigned char *at = npy->data + file_index(npy, index) * npy->width;
+static szg_status element(szg_context *context, const szg_npy *npy, int64_t index,
+                          const unsigned char *at, szg_c64 *out) {
     int half = npy->width / 2;
     out->im = 0;
     if (npy->kind == 'c') {
@@ -331,6 +386,41 @@ static szg_status element(szg_context *context, const szg_npy *npy, int64_t inde
                         "%s: element %" PRId64 ": an integer beyond 2^53 that no double holds",
                         npy->name, index);
     }
+    return SZG_OK;
+}
+
+/* Takes elements in row-major order; each call has the next one. */
+typedef struct reading {
+    szg_context *context;
+    const szg_npy *npy;
+    int64_t index, left; /* of the elements that are to come */
+    int64_t ready;       /* of them, that stand in `block` */
+    const unsigned char *at;
+    unsigned char *block; /* [BLOCK] */
+} reading;
+
+static szg_status fill_block(reading *r) {
+    int64_t most = BLOCK / r->npy->width, count = r->left < most ? r->left : most;
+    SZG_TRY(szg_context_check_cancel(r->context));
+    r->ready = count;
+    r->at = r->block;
+    if (r->npy->data)
+        return SZG_OK;
+    return szg_source_read(r->context, r->npy->source, r->npy->offset + r->index * r->npy->width,
+                           count * r->npy->width, r->block);
+}
+
+static szg_status next_element(reading *r, szg_c64 *out) {
+    const szg_npy *npy = r->npy;
+    if (r->ready == 0)
+        SZG_TRY(fill_block(r));
+    const unsigned char *at =
+        npy->data ? npy->data + file_index(npy, r->index) * npy->width : r->at;
+    SZG_TRY(element(r->context, npy, r->index, at, out));
+    r->at += npy->width;
+    r->index++;
+    r->ready--;
+    r->left--;
     return SZG_OK;
 }
 
@@ -349,11 +439,11 @@ szg_status szg_npy_read_real(szg_context *context, const szg_npy *npy, int64_t s
     if (npy->kind == 'c')
         return szg_fail(context, SZG_EINVAL, "%s: the array is complex, real numbers are needed",
                         npy->name);
+    unsigned char block[BLOCK];
+    reading r = {.context = context, .npy = npy, .index = start, .left = count, .block = block};
     for (int64_t i = 0; i < count; i++) {
         szg_c64 value;
-        if (i % 1048576 == 0)
-            SZG_TRY(szg_context_check_cancel(context));
-        SZG_TRY(element(context, npy, start + i, &value));
+        SZG_TRY(next_element(&r, &value));
         out[i] = value.re;
     }
     return SZG_OK;
@@ -362,10 +452,9 @@ szg_status szg_npy_read_real(szg_context *context, const szg_npy *npy, int64_t s
 szg_status szg_npy_read_complex(szg_context *context, const szg_npy *npy, int64_t start,
                                 int64_t count, szg_c64 *out) {
     SZG_TRY(check_range(context, npy, start, count));
-    for (int64_t i = 0; i < count; i++) {
-        if (i % 1048576 == 0)
-            SZG_TRY(szg_context_check_cancel(context));
-        SZG_TRY(element(context, npy, start + i, &out[i]));
-    }
+    unsigned char block[BLOCK];
+    reading r = {.context = context, .npy = npy, .index = start, .left = count, .block = block};
+    for (int64_t i = 0; i < count; i++)
+        SZG_TRY(next_element(&r, &out[i]));
     return SZG_OK;
 }

@@ -42,10 +42,12 @@ SZG_CHECK_RESULT szg_status szg_result_check_name(szg_context *context, const sz
 SZG_CHECK_RESULT szg_status szg_result_path(szg_context *context, const char *folder,
                                             const char *name, const char *ending, char **out);
 
-/* Where the files of a folder come from: the disk, or a fuzzer. */
+/* Where the files of a folder come from, as szg_contents_open_within has them: the disk, or a
+ * fuzzer. */
 typedef struct result_files {
-    szg_status (*open)(szg_context *context, const char *path, szg_mapping *out);
-    void (*close)(szg_mapping *mapping);
+    szg_status (*open)(szg_context *context, const char *path, int64_t most, const char *kind,
+                       szg_contents *out);
+    void (*close)(szg_contents *contents);
 } result_files;
 
 /* szg_result_read with files from elsewhere. */

@@ -104,11 +104,11 @@ static szg_status read_entry(szg_context *context, const szg_result *result, ent
 static szg_status read_csv(szg_context *context, result_files files, const entry *e,
                            szg_table **out) {
     *out = NULL;
-    szg_mapping mapping;
-    SZG_TRY(files.open(context, e->path, &mapping));
-    szg_status status = szg_csv_parse_exactly(context, e->path, (const char *)mapping.data,
-                                              mapping.size, e->column, e->columns, out);
-    files.close(&mapping);
+    szg_contents contents;
+    SZG_TRY(files.open(context, e->path, INT64_MAX, "a table", &contents));
+    szg_status status = szg_csv_parse_exactly(context, e->path, (const char *)contents.data,
+                                              contents.size, e->column, e->columns, out);
+    files.close(&contents);
     if (status != SZG_OK || szg_table_rows(*out) == e->rows)
         return status;
     status = szg_fail(context, SZG_EDATA,
@@ -173,17 +173,11 @@ static szg_status read_manifest(szg_context *context, const char *folder, result
 
 static szg_status parse_manifest(szg_context *context, const char *path, result_files files,
                                  szg_json **out) {
-    szg_mapping mapping;
+    szg_contents contents;
     *out = NULL;
-    SZG_TRY(files.open(context, path, &mapping));
-    szg_status status;
-    if (mapping.size > MANIFEST_LIMIT)
-        status = szg_fail(context, SZG_EDATA,
-                          "%s: %" PRId64 " bytes are more than the %d that a manifest may have",
-                          path, mapping.size, (int)MANIFEST_LIMIT);
-    else
-        status = szg_json_parse(context, path, mapping.data, mapping.size, out);
-    files.close(&mapping);
+    SZG_TRY(files.open(context, path, MANIFEST_LIMIT, "a manifest", &contents));
+    szg_status status = szg_json_parse(context, path, contents.data, contents.size, out);
+    files.close(&contents);
     return status;
 }
 
@@ -209,6 +203,6 @@ done:
 }
 
 szg_status szg_result_read(szg_context *context, const char *folder, szg_result **out) {
-    result_files files = {.open = szg_mapping_open, .close = szg_mapping_close};
+    result_files files = {.open = szg_contents_open_within, .close = szg_contents_close};
     return szg_result_read_from(context, folder, files, out);
 }

@@ -31,21 +31,20 @@ static bool is_export(szg_json_value root) {
  * and szg_result_read says where. */
 static szg_status is_ours(szg_context *context, const char *folder, bool below, bool *out) {
     char *path;
-    szg_mapping mapping = {0};
+    szg_contents contents = {0};
     szg_json *json = NULL;
     SZG_TRY(collection_path(context, folder, "manifest.json", &path));
-    szg_status status = szg_mapping_open(context, path, &mapping);
-    if (status == SZG_OK && mapping.size > 0 &&
-        memmem(mapping.data, (size_t)mapping.size, family, sizeof family - 1)) {
-        status = mapping.size > MANIFEST_LIMIT
-                     ? SZG_EDATA
-                     : szg_json_parse(context, path, mapping.data, mapping.size, &json);
+    szg_status status =
+        szg_contents_open_within(context, path, MANIFEST_LIMIT, "a manifest", &contents);
+    if (status == SZG_OK && contents.size > 0 &&
+        memmem(contents.data, (size_t)contents.size, family, sizeof family - 1)) {
+        status = szg_json_parse(context, path, contents.data, contents.size, &json);
         *out = status == SZG_EDATA || (status == SZG_OK && is_family(szg_json_root(json)) &&
                                        !(below && is_export(szg_json_root(json))));
         status = status == SZG_EDATA ? SZG_OK : status;
     }
     szg_json_close(&json);
-    szg_mapping_close(&mapping);
+    szg_contents_close(&contents);
     szg_memory_free(path);
     return status;
 }

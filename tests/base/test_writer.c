@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "suite.h"
+#include "meddle.h"
 
 static void read_file(const char *path, char text[static 64]) {
     FILE *file = fopen(path, "r");
@@ -41,11 +41,11 @@ START_TEST(writer_replaces_whole_files_only) {
     szg_writer_discard(&writer);
     read_file(path, text);
     ck_assert_str_eq(text, "second");
-    szg_mapping mapping;
-    ck_szg_ok(szg_mapping_open(context, path, &mapping));
-    ck_assert_int_eq(mapping.size, 6);
-    ck_assert_int_eq(memcmp(mapping.data, "second", 6), 0);
-    szg_mapping_close(&mapping);
+    szg_contents whole;
+    ck_szg_ok(szg_contents_open(context, path, &whole));
+    ck_assert_int_eq(whole.size, 6);
+    ck_assert_int_eq(memcmp(whole.data, "second", 6), 0);
+    szg_contents_close(&whole);
     ck_szg_fails(SZG_EIO, "folder", szg_folder_create(context, path));
     ck_assert_int_eq(unlink(path), 0);
     snprintf(path, sizeof path, "%s/deep/er", folder);
@@ -157,17 +157,36 @@ END_TEST
 START_TEST(files_that_cannot_be) {
     szg_context *context = test_context();
     szg_writer *writer;
-    szg_mapping mapping;
+    szg_contents contents;
     ck_szg_fails(SZG_EIO, "No such file", szg_writer_open(context, "/nowhere/x", &writer));
     ck_assert_ptr_null(writer);
-    ck_szg_fails(SZG_EIO, "No such file", szg_mapping_open(context, "/nowhere/x", &mapping));
+    ck_szg_fails(SZG_EIO, "No such file", szg_contents_open(context, "/nowhere/x", &contents));
     char pipe[64];
     snprintf(pipe, sizeof pipe, "/tmp/szego-pipe-%d", (int)getpid());
     ck_assert_int_eq(mkfifo(pipe, 0600), 0);
     ck_szg_fails(SZG_EIO, "is not a regular file", szg_writer_open(context, pipe, &writer));
     unlink(pipe);
-    ck_szg_fails(SZG_EDATA, "regular", szg_mapping_open(context, "/", &mapping));
-    ck_szg_fails(SZG_EDATA, "regular", szg_mapping_open(context, "/dev/zero", &mapping));
+    ck_szg_fails(SZG_EDATA, "regular", szg_contents_open(context, "/", &contents));
+    ck_szg_fails(SZG_EDATA, "regular", szg_contents_open(context, "/dev/zero", &contents));
+}
+END_TEST
+
+START_TEST(whole_files_are_of_one_version) {
+    szg_context *context = test_context();
+    const char *path = scratch_text("whole", "abcdef");
+    szg_contents contents;
+    ck_notices_changes(path, 1, szg_contents_open(context, path, &contents));
+    ck_assert(contents.data == NULL && contents.size == 0);
+    ck_szg_ok(szg_contents_open_within(context, path, 6, "a test", &contents));
+    ck_assert_int_eq(contents.size, 6);
+    ck_assert_mem_eq(contents.data, "abcdef", 6);
+    szg_contents_close(&contents);
+    ck_szg_fails(SZG_EDATA, "6 bytes are more than the 5 that a test may have",
+                 szg_contents_open_within(context, path, 5, "a test", &contents));
+    ck_survives_failed_allocations(2, szg_contents_open(context, path, &contents));
+    szg_contents_close(&contents);
+    ck_szg_ok(szg_contents_open(context, scratch_text("empty", ""), &contents));
+    ck_assert(contents.data == NULL && contents.size == 0);
 }
 END_TEST
 
@@ -248,6 +267,7 @@ TEST_FILE("writer") {
     test_add(suite, "abandoned_writers_leave_no_file", abandoned_writers_leave_no_file);
     test_add(suite, "threads_write_at_once", threads_write_at_once);
     test_add(suite, "files_that_cannot_be", files_that_cannot_be);
+    test_add(suite, "whole_files_are_of_one_version", whole_files_are_of_one_version);
     test_add(suite, "a_file_that_changes_while_it_is_read", a_file_that_changes_while_it_is_read);
     test_add(suite, "full_disk_is_reported", full_disk_is_reported);
 }

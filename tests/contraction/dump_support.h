@@ -9,6 +9,7 @@
 #include <szego/safetensors.h>
 
 #include "contraction_support.h"
+#include "meddle.h"
 
 static const char *path_of(const char *ending) {
     static char path[4][64];

@@ -85,6 +85,19 @@ START_TEST(axes_of_an_npy_file) {
 }
 END_TEST
 
+/* With the file under a mapping, the cut one ended the program by a signal. */
+START_TEST(an_npy_file_that_changes_meanwhile) {
+    const int64_t shape[3] = {2, 30, 30}; /* a matrix of 7200 bytes lies beyond the first page */
+    double *numbers = new_test_reals(51, 0, 2 * 30 * 30);
+    const char *path = path_of(".npy");
+    szg_contraction_tables tables;
+    ck_szg_ok(szg_npy_write_real(test_context(), path, 3, shape, numbers));
+    ck_notices_changes(path, 4, report_file(path, NULL, &tables));
+    unlink(path);
+    szg_memory_free(numbers);
+}
+END_TEST
+
 /* The axes that the name leaves open: heads of a layer, layers of a head, batches of both. */
 START_TEST(axes_by_name) {
     enum { A = 2, B = 3, N = 2 };
@@ -284,6 +297,7 @@ END_TEST
 TEST_FILE("dump") {
     test_add(suite, "layout_of_a_capture", layout_of_a_capture);
     test_add(suite, "axes_of_an_npy_file", axes_of_an_npy_file);
+    test_add(suite, "an_npy_file_that_changes_meanwhile", an_npy_file_that_changes_meanwhile);
     test_add(suite, "axes_by_name", axes_by_name);
     test_add(suite, "random_files", random_files);
     test_add(suite, "lengths_in_the_file", lengths_in_the_file);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "factored_size.h"
-#include "suite.h"
+#include "meddle.h"
 #include <szego/coupling.h>
 #include <szego/memory.h>
 #include <szego/npy.h>
@@ -544,6 +544,17 @@ START_TEST(bad_content) {
 }
 END_TEST
 
+START_TEST(a_file_that_changes_meanwhile) {
+    char spec[128];
+    szg_content *content;
+    draw(tokens, N * D, 1);
+    write_matrix("x", N, D, tokens);
+    snprintf(spec, sizeof spec, "files:x=%s", file_name("x"));
+    ck_notices_changes(file_name("x"), 3, szg_content_parse(test_context(), spec, 0, &content));
+    remove_files();
+}
+END_TEST
+
 START_TEST(bad_arguments) {
     szg_content *content = known_content();
     szg_encoding *encoding = encoding_of("rope:dim=16");
@@ -610,6 +621,7 @@ TEST_FILE("coupling") {
     test_add(suite, "captured_as_from_files", captured_as_from_files);
     test_add(suite, "captured_refused", captured_refused);
     test_add(suite, "bad_content", bad_content);
+    test_add(suite, "a_file_that_changes_meanwhile", a_file_that_changes_meanwhile);
     test_add(suite, "bad_arguments", bad_arguments);
     test_add(suite, "allocation_failures", allocation_failures);
 }

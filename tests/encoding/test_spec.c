@@ -152,8 +152,8 @@ START_TEST(documented) {
     ck_assert_ptr_nonnull(docs);
     char path[4096], quoted[256];
     snprintf(path, sizeof path, "%s/encodings.md", docs);
-    szg_mapping page;
-    ck_szg_ok(szg_mapping_open(test_context(), path, &page));
+    szg_contents page;
+    ck_szg_ok(szg_contents_open(test_context(), path, &page));
     for (int64_t i = 0; i < szg_encoding_classes(); i++) {
         const szg_spec_class *class = szg_encoding_class_at(i);
         snprintf(quoted, sizeof quoted, "`%s`", class->name);
@@ -164,7 +164,7 @@ START_TEST(documented) {
                           class->name, quoted);
         }
     }
-    szg_mapping_close(&page);
+    szg_contents_close(&page);
 }
 END_TEST
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "suite.h"
+#include "meddle.h"
 #include <szego/encoding.h>
 #include <szego/memory.h>
 #include <szego/npy.h>
@@ -112,6 +112,16 @@ START_TEST(files) {
     ck_szg_fails(SZG_EINVAL, "has 3 heads, but the model has 4",
                  complete_with("file", "path", 3, 3));
     unlink(npy_file(1, 1));
+}
+END_TEST
+
+START_TEST(a_file_that_changes_meanwhile) {
+    char spec[128];
+    szg_encoding *encoding;
+    const char *path = npy_file(10, 64);
+    snprintf(spec, sizeof spec, "learned:table=%s", path);
+    ck_notices_changes(path, 3, szg_encoding_parse(test_context(), spec, &encoding));
+    unlink(path);
 }
 END_TEST
 
@@ -238,6 +248,7 @@ TEST_FILE("training") {
     test_add(suite, "completed", completed);
     test_add(suite, "contradictions", contradictions);
     test_add(suite, "wide_seeds", wide_seeds);
+    test_add(suite, "a_file_that_changes_meanwhile", a_file_that_changes_meanwhile);
     test_add(suite, "files", files);
     test_add(suite, "arrays", arrays);
     test_add(suite, "order_of_relative_rows", order_of_relative_rows);

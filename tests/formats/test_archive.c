@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "scratch.h"
+#include "meddle.h"
 #include "suite.h"
 #include "time_of_day.h"
 
@@ -77,6 +77,30 @@ START_TEST(what_goes_in_comes_out) {
     ck_survives_failed_allocations(
         4, szg_archive_open(test_context(), scratch_path("one.tar.xz"), MOST, &archive));
     szg_archive_close(&archive);
+}
+END_TEST
+
+static szg_status pack_file(const char *path) {
+    szg_archive_writer *writer;
+    szg_status status = szg_archive_create(test_context(), scratch_path("never.tar.xz"), &writer);
+    if (status == SZG_OK)
+        status = szg_archive_add(test_context(), writer, "one", path);
+    szg_archive_discard(&writer);
+    return status;
+}
+
+/* At the first of their parts of 65536 bytes, and at a later one. */
+START_TEST(files_that_change_meanwhile) {
+    szg_archive *archive;
+    fill_contents();
+    for (int reads = 1; reads < 3; reads++) {
+        const char *path = scratch_bytes("change", contents, sizeof contents);
+        ck_notices_changes(path, reads, pack_file(path));
+        path = scratch_path("change.tar.xz");
+        ck_szg_ok(pack(test_context(), path));
+        ck_notices_changes(path, reads, szg_archive_open(test_context(), path, MOST, &archive));
+        ck_assert_ptr_null(archive);
+    }
 }
 END_TEST
 
@@ -255,6 +279,7 @@ TEST_FILE("archive") {
     test_add(suite, "bombs", bombs_are_refused);
     test_add(suite, "cancelling", each_piece_can_be_cancelled);
     test_add(suite, "round trip", what_goes_in_comes_out);
+    test_add(suite, "files that change meanwhile", files_that_change_meanwhile);
     test_add(suite, "damage", damage_is_found);
     test_add(suite, "hostile", hostile_archives_are_refused);
 }

@@ -4,7 +4,7 @@
 #include <szego/coefficients.h>
 #include <szego/npy.h>
 
-#include "scratch.h"
+#include "meddle.h"
 
 static szg_status parse(const char *text, szg_lags lags, szg_coefficients *out) {
     return szg_coefficients_parse(test_context(), "c.csv", text, (int64_t)strlen(text), lags, out);
@@ -121,6 +121,19 @@ START_TEST(arrays_are_read) {
 }
 END_TEST
 
+/* Of an npy file the first two reads are the header's; of a text the first one tells that it is
+ * none. */
+START_TEST(files_that_change_meanwhile) {
+    static const double x[3] = {1, 2, 3};
+    szg_coefficients c;
+    const char *path = scratch_path("change.npy");
+    ck_szg_ok(szg_npy_write_real(test_context(), path, 1, (const int64_t[]){3}, x));
+    ck_notices_changes(path, 3, szg_coefficients_read(test_context(), path, SZG_LAGS_FULL, &c));
+    path = scratch_text("change.csv", "1,2,3\n");
+    ck_notices_changes(path, 2, szg_coefficients_read(test_context(), path, SZG_LAGS_FULL, &c));
+}
+END_TEST
+
 START_TEST(bad_arrays_are_refused) {
     static const double x[6] = {1, 2, 3, 4, (double)NAN, 6};
     szg_coefficients c;
@@ -169,6 +182,7 @@ TEST_FILE("coefficients") {
     test_add(suite, "complex_texts_are_read", complex_texts_are_read);
     test_add(suite, "bad_texts_are_refused", bad_texts_are_refused);
     test_add(suite, "arrays_are_read", arrays_are_read);
+    test_add(suite, "files_that_change_meanwhile", files_that_change_meanwhile);
     test_add(suite, "bad_arrays_are_refused", bad_arrays_are_refused);
     test_add(suite, "coefficients_survive_failed_allocations",
              coefficients_survive_failed_allocations);

@@ -1,6 +1,9 @@
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <szego/npy.h>
 
 #include "scratch.h"
@@ -243,6 +246,85 @@ START_TEST(written_arrays_read_back) {
 }
 END_TEST
 
+/* A file of `rows` x `columns` doubles, the element at [i, j] being i * columns + j. */
+static const char *write_count(const char *name, bool fortran, int64_t rows, int64_t columns) {
+    const char *path = scratch_path(name);
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    fwrite("\x93NUMPY\1\0\x76\0", 1, 10, file);
+    char dictionary[119];
+    int length = snprintf(dictionary, sizeof dictionary,
+                          "{'descr': '<f8', 'fortran_order': %s, 'shape': (%d, %d), }",
+                          fortran ? "True" : "False", (int)rows, (int)columns);
+    fprintf(file, "%s%*s\n", dictionary, 117 - length, "");
+    for (int64_t at = 0; at < rows * columns; at++) {
+        double x = (double)(fortran ? at % rows * columns + at / rows : at);
+        fwrite(&x, sizeof x, 1, file);
+    }
+    ck_assert_int_eq(fclose(file), 0);
+    return path;
+}
+
+/* A file is read 65536 bytes at a time: any range of its elements, in either order. */
+START_TEST(files_are_read_in_parts) {
+    enum { ROWS = 5, COLUMNS = 4099, ALL = ROWS * COLUMNS };
+    static const int64_t starts[] = {0, 1, 8191, 8192, 8193, 3 * COLUMNS, ALL - 1, ALL};
+    static const int64_t counts[] = {0, 1, 8191, 8192, 8193, ALL};
+    static double got[ALL];
+    for (int fortran = 0; fortran < 2; fortran++) {
+        szg_npy *npy;
+        ck_szg_ok(
+            szg_npy_open(test_context(), write_count("parts.npy", fortran, ROWS, COLUMNS), &npy));
+        for (size_t k = 0; k < sizeof starts / sizeof *starts; k++)
+            for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+                int64_t left = ALL - starts[k], count = counts[c] < left ? counts[c] : left;
+                ck_szg_ok(szg_npy_read_real(test_context(), npy, starts[k], count, got));
+                for (int64_t i = 0; i < count; i++)
+                    ck_assert(got[i] == (double)(starts[k] + i));
+            }
+        ck_szg_ok(szg_npy_check(test_context(), npy));
+        szg_npy_close(&npy);
+    }
+}
+END_TEST
+
+/* With the file under a mapping, the first case ended the program by a signal. */
+START_TEST(arrays_that_change_meanwhile) {
+    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    static double got[3 * 4096];
+    for (int i = 0; i < 2; i++) {
+        szg_npy *npy;
+        const char *path = write_count("change.npy", false, 3, 4096);
+        ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
+        ck_szg_ok(szg_npy_open(test_context(), path, &npy));
+        if (i == 0)
+            ck_assert_int_eq(truncate(path, 1), 0);
+        else
+            ck_assert_int_eq(utimensat(AT_FDCWD, path, NULL, 0), 0);
+        if (i == 0)
+            ck_szg_fails(SZG_EIO, "change.npy: was cut while it was read",
+                         szg_npy_read_real(test_context(), npy, 0, 3 * 4096, got));
+        else
+            ck_szg_ok(szg_npy_read_real(test_context(), npy, 0, 3 * 4096, got));
+        ck_szg_fails(SZG_EIO, "change.npy: was changed while it was read",
+                     szg_npy_check(test_context(), npy));
+        szg_npy_close(&npy);
+    }
+}
+END_TEST
+
+/* Before it is read into memory. */
+START_TEST(a_long_header_is_refused) {
+    szg_npy *npy;
+    static unsigned char bytes[(1 << 20) + 13] = "\x93NUMPY\2\0\1\0\x10";
+    ck_szg_fails(SZG_EDATA, "ends at byte 1048589: that of one array of numbers ends before byte",
+                 szg_npy_open_bytes(test_context(), "a.npy", bytes, sizeof bytes, &npy));
+    ck_szg_fails(
+        SZG_EDATA, "ends at byte 1048589",
+        szg_npy_open(test_context(), scratch_bytes("long.npy", bytes, sizeof bytes), &npy));
+}
+END_TEST
+
 START_TEST(npy_survives_failed_allocations) {
     static const double x[2] = {1, 2};
     static const int64_t shape[1] = {2};
@@ -250,6 +332,9 @@ START_TEST(npy_survives_failed_allocations) {
     const char *path = scratch_path("f.npy");
     ck_survives_failed_allocations(1, szg_npy_write_real(test_context(), path, 1, shape, x));
     ck_survives_failed_allocations(1, szg_npy_open(test_context(), path, &npy));
+    szg_npy_close(&npy);
+    path = write_count("g.npy", true, 2, 3);
+    ck_survives_failed_allocations(3, szg_npy_open(test_context(), path, &npy));
     szg_npy_close(&npy);
 }
 END_TEST
@@ -262,5 +347,8 @@ TEST_FILE("npy") {
     test_add(suite, "inexact_integers_are_refused", inexact_integers_are_refused);
     test_add(suite, "bad_headers_are_refused", bad_headers_are_refused);
     test_add(suite, "written_arrays_read_back", written_arrays_read_back);
+    test_add(suite, "files_are_read_in_parts", files_are_read_in_parts);
+    test_add(suite, "arrays_that_change_meanwhile", arrays_that_change_meanwhile);
+    test_add(suite, "a_long_header_is_refused", a_long_header_is_refused);
     test_add(suite, "npy_survives_failed_allocations", npy_survives_failed_allocations);
 }

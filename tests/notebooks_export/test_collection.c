@@ -6,7 +6,7 @@
 #include <szego/collection.h>
 #include <szego/export.h>
 
-#include "../formats/scratch.h"
+#include "scratch.h"
 
 static const szg_column run[] = {{"step", SZG_INTEGER, "from the first"},
                                  {"loss", SZG_REAL, "of the first"},

@@ -11,7 +11,7 @@
 #include <szego/export.h>
 #include <szego/memory.h>
 
-#include "../formats/scratch.h"
+#include "scratch.h"
 #include "suite.h"
 #include "time_of_day.h"
 

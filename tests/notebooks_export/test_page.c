@@ -7,7 +7,7 @@
 #include <szego/page.h>
 #include <szego/result.h>
 
-#include "../formats/scratch.h"
+#include "scratch.h"
 #include "embed.h"
 #include "page_private.h"
 

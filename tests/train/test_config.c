@@ -533,15 +533,15 @@ START_TEST(documented) {
     ck_assert_ptr_nonnull(docs);
     char path[4096], row[1024];
     snprintf(path, sizeof path, "%s/training.md", docs);
-    szg_mapping page;
-    ck_szg_ok(szg_mapping_open(test_context(), path, &page));
+    szg_contents page;
+    ck_szg_ok(szg_contents_open(test_context(), path, &page));
     const szg_config_key *key;
     for (int64_t i = 0; (key = szg_train_config_key(i)); i++) {
         shown_row(key, row, sizeof row);
         ck_assert_msg(memmem(page.data, (size_t)page.size, row, strlen(row)), "%s lacks%s", path,
                       row);
     }
-    szg_mapping_close(&page);
+    szg_contents_close(&page);
 }
 END_TEST
 

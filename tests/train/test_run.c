@@ -112,8 +112,8 @@ START_TEST(orders_are_those_of_the_page) {
         }
     char path[4096], text[128];
     snprintf(path, sizeof path, "%s/training.md", getenv("SZG_DOCS"));
-    szg_mapping page;
-    ck_szg_ok(szg_mapping_open(test_context(), path, &page));
+    szg_contents page;
+    ck_szg_ok(szg_contents_open(test_context(), path, &page));
     for (int epoch = 0; epoch < 2; epoch++) {
         szg_train_order(5, epoch, SHOWN, got);
         int used = snprintf(text, sizeof text, "`order(5, %d, 10)` is [", epoch);
@@ -123,7 +123,7 @@ START_TEST(orders_are_those_of_the_page) {
         snprintf(text + used, sizeof text - (size_t)used, "]");
         ck_assert_msg(memmem(page.data, (size_t)page.size, text, strlen(text)) != NULL, "%s", text);
     }
-    szg_mapping_close(&page);
+    szg_contents_close(&page);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* Files for tests: a folder that is removed at the end, and bytes in and out. */
-#ifndef SZG_TESTS_FORMATS_SCRATCH_H
-#define SZG_TESTS_FORMATS_SCRATCH_H
+#ifndef SZG_TESTS_SCRATCH_H
+#define SZG_TESTS_SCRATCH_H
 
 #include "suite.h"
 
