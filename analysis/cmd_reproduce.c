@@ -111,14 +111,10 @@ static void release(command_call *call) {
 static bool find_preset(const char *name, char path[PATH_MAX]) {
     static const char *const places[] = {"%s/../presets/%s.json",
                                          "%s/../share/szego/presets/%s.json"};
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = 0;
-    char *slash = strrchr(program, '/');
-    if (slash)
-        *slash = 0;
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        int size = snprintf(path, PATH_MAX, places[i], program, name);
+    char folder[PATH_MAX];
+    szg_folder_of_code(options, folder);
+    for (size_t i = 0; *folder && i < sizeof places / sizeof *places; i++) {
+        int size = snprintf(path, PATH_MAX, places[i], folder, name);
         if (size < PATH_MAX && access(path, R_OK) == 0)
             return true;
     }

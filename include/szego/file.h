@@ -48,6 +48,11 @@ SZG_CHECK_RESULT szg_status szg_folder_lock(szg_context *context, const char *pa
 /* *folder -1 is allowed; it is set to -1. */
 void szg_folder_unlock(int *folder);
 
+/* The folder of the program or library that holds `address`, a variable of the caller's say, in
+ * folder[PATH_MAX] of <limits.h>; "" where it is unknown. Also of a program behind an explicit
+ * loader (ld-linux.so.2 ./szego), whose /proc/self/exe is the loader. */
+void szg_folder_of_code(const void *address, char *folder);
+
 /* Removes from a folder the temporary files of writers that were killed, whatever their targets. */
 void szg_folder_sweep(const char *folder);
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <szego/file.h>
 #include <szego/version.h>
 #include "plugin.h"
 #include "plugin_host.h"
@@ -21,22 +22,6 @@ static struct {
     pthread_mutex_t lock;
     const szg_plugin *plugin; /* NULL: not loaded yet */
 } loaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* The folder of the object that holds this function: libszego, or the program, which may have been
- * started by its bare name. */
-static void own_folder(char folder[PATH_MAX]) {
-    static const char anchor;
-    Dl_info info = {0};
-    bool named = dladdr(&anchor, &info) && info.dli_fname && strchr(info.dli_fname, '/');
-    folder[0] = 0;
-    if (!realpath(named ? info.dli_fname : "/proc/self/exe", folder)) {
-        folder[0] = 0;
-        return;
-    }
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = 0;
-}
 
 /* What SZEGO_CUDA_PLUGIN says; NULL where it says nothing. */
 static const char *wanted_plugin(void) {
@@ -49,12 +34,13 @@ static void find_plugin(char path[PATH_MAX]) {
     static const char *const places[] = {"%s/cuda/" NAME, "%s/../cuda/" NAME, "%s/szego/" NAME,
                                          "%s/../" SZEGO_LIBDIR "/szego/" NAME};
     const char *wanted = wanted_plugin();
+    static const char anchor; /* in libszego, or in the program */
     char folder[PATH_MAX];
     if (wanted) {
         snprintf(path, PATH_MAX, "%s", wanted);
         return;
     }
-    own_folder(folder);
+    szg_folder_of_code(&anchor, folder);
     for (size_t i = 0; *folder && i < sizeof places / sizeof *places; i++) {
         int size = snprintf(path, PATH_MAX, places[i], folder);
         if (size < PATH_MAX && access(path, R_OK) == 0)

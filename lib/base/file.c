@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -339,6 +340,15 @@ void szg_folder_unlock(int *folder) {
     if (*folder >= 0)
         close(*folder);
     *folder = -1;
+}
+
+/* A program that was started by its bare name is called so by the linker too. */
+void szg_folder_of_code(const void *address, char *folder) {
+    Dl_info info = {0};
+    bool named = dladdr(address, &info) && info.dli_fname && strchr(info.dli_fname, '/');
+    bool found = named && realpath(info.dli_fname, folder);
+    char *slash = found || realpath("/proc/self/exe", folder) ? strrchr(folder, '/') : NULL;
+    *(slash ? slash : folder) = 0;
 }
 
 /* ---- Reading ---- */
