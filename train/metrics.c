@@ -150,8 +150,10 @@ szg_status szg_table_labelled(szg_context *context, const szg_table *table,
     SZG_TRY(labelled_columns(context, table, &columns, &count));
     szg_status status = szg_table_open(context, szg_table_name(table), columns, count, out);
     szg_memory_free(columns);
-    if (status == SZG_OK)
+    if (status == SZG_OK) {
+        szg_table_take_ends(*out, table);
         status = copy_rows(context, table, labels, *out);
+    }
     if (status != SZG_OK)
         szg_table_close(out);
     return status;
@@ -177,6 +179,8 @@ static szg_status read_log(szg_context *context, const char *folder, const szg_t
         status = labelled_columns(context, like, &columns, &count);
         if (status == SZG_OK)
             status = szg_csv_read(context, path, columns, count, out);
+        if (status == SZG_OK)
+            szg_table_take_ends(*out, like);
     }
     szg_memory_free(columns);
     szg_memory_free(path);
@@ -209,6 +213,8 @@ szg_status szg_log_parse(szg_context *context, int which, const char *name, cons
     szg_status status = labelled_columns(context, like, &columns, &count);
     if (status == SZG_OK)
         status = szg_csv_parse(context, name, data, size, columns, count, out);
+    if (status == SZG_OK)
+        szg_table_take_ends(*out, like);
     szg_memory_free(columns);
     szg_table_close(&like);
     return status;

@@ -159,9 +159,11 @@ static szg_status take_contraction(szg_context *context, const reproduction_run 
     const szg_table *from = logs->contraction;
     if (!from)
         return SZG_OK;
-    if (!*table)
+    if (!*table) {
         SZG_TRY(szg_table_open(context, "contraction", szg_table_column(from, 0),
                                szg_table_columns(from), table));
+        szg_table_take_ends(*table, from);
+    }
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
         SZG_TRY(szg_table_append_row(context, *table, from, row));
         SZG_TRY(set_texts(context, *table, run));

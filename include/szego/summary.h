@@ -58,12 +58,13 @@ SZG_CHECK_RESULT szg_status szg_summary_density(szg_context *context, const szg_
 /* ---- The table `summary` ---- */
 
 /* Its numbers in the order of their columns, for tables that repeat them under other names. */
-enum { SZG_SUMMARY_NUMBERS = 17 };
+enum { SZG_SUMMARY_NUMBERS = 18 };
 typedef struct szg_summary_number {
     const char *column, *doc;
     double value;    /* NaN: an empty cell */
     bool integer;    /* the column's type is SZG_INTEGER, else SZG_REAL */
     bool eigenvalue; /* derived from eigenvalues: lambda_min, lambda_max, width, radius */
+    szg_end end;     /* of an enclosure, which the number is */
 } szg_summary_number;
 
 /* `out`: SZG_SUMMARY_NUMBERS numbers. toeplitzness may be NULL or NaN, symbol NULL or without a

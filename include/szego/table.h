@@ -42,6 +42,8 @@ SZG_CHECK_RESULT szg_status szg_table_mark_ends(szg_context *context, szg_table 
 szg_end szg_table_end(const szg_table *table, int64_t index);
 /* Says it of column `index` alone: for readers. */
 void szg_table_set_end(szg_table *table, int64_t index, szg_end end);
+/* Marks each column as the one of its name in `from` is marked, where there is one. */
+void szg_table_take_ends(szg_table *table, const szg_table *from);
 
 /* Appends a row of empty cells; the setters below write to the latest row. */
 SZG_CHECK_RESULT szg_status szg_table_add_row(szg_context *context, szg_table *table);

@@ -111,6 +111,14 @@ void szg_table_set_end(szg_table *table, int64_t index, szg_end end) {
     table->end[index] = end;
 }
 
+void szg_table_take_ends(szg_table *table, const szg_table *from) {
+    for (int64_t i = 0; i < table->columns; i++) {
+        int64_t at = szg_table_find(from, table->column[i].name);
+        if (at >= 0)
+            table->end[i] = from->end[at];
+    }
+}
+
 szg_status szg_table_reserve(szg_context *context, szg_table *table, int64_t rows) {
     int64_t old, fresh;
     SZG_TRY(szg_memory_product(context, table->capacity, table->columns, &old));
@@ -300,8 +308,7 @@ szg_status szg_table_append(szg_context *context, szg_table *table, const szg_ta
 
 szg_status szg_table_copy(szg_context *context, const szg_table *from, szg_table **out) {
     SZG_TRY(szg_table_open(context, from->name, from->column, from->columns, out));
-    for (int64_t i = 0; i < from->columns; i++)
-        (*out)->end[i] = from->end[i];
+    szg_table_take_ends(*out, from);
     szg_status status = szg_table_append(context, *out, from);
     if (status != SZG_OK)
         szg_table_close(out);

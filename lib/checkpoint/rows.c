@@ -222,6 +222,7 @@ static szg_status set_toeplitzness(szg_context *context, szg_table *summary, con
         return szg_table_note(context, summary, "the zero matrix has no toeplitzness");
     SZG_TRY(szg_table_set_real(context, summary, "toeplitzness", tau->value));
     SZG_TRY(szg_table_set_real(context, summary, "toeplitzness_error", tau->error));
+    SZG_TRY(szg_table_set_integer(context, summary, "toeplitzness_sampled", tau->sampled));
     return szg_tau_note(tau) ? szg_table_note(context, summary, "%s", szg_tau_note(tau)) : SZG_OK;
 }
 

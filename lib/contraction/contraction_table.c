@@ -52,6 +52,14 @@ static void fill_columns(const char *suffix, number_columns *own, szg_column *co
     }
 }
 
+static void mark_ends(szg_table *table) {
+    const szg_summary empty = {0};
+    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
+    szg_summary_numbers(&empty, NULL, NULL, numbers);
+    for (int i = 0; i < 2 * SZG_SUMMARY_NUMBERS; i++)
+        szg_table_set_end(table, LABELS + i, numbers[i % SZG_SUMMARY_NUMBERS].end);
+}
+
 szg_status szg_contraction_table(szg_context *context, szg_table **out) {
     enum { COUNT = LABELS + 2 * SZG_SUMMARY_NUMBERS + 1 };
     szg_column columns[COUNT];
@@ -60,7 +68,9 @@ szg_status szg_contraction_table(szg_context *context, szg_table **out) {
     for (int i = 0; i < 2; i++)
         fill_columns(suffixes[i], &own[i], columns + LABELS + i * SZG_SUMMARY_NUMBERS);
     columns[COUNT - 1] = (szg_column)NOTE;
-    return szg_table_open(context, "contraction", columns, COUNT, out);
+    SZG_TRY(szg_table_open(context, "contraction", columns, COUNT, out));
+    mark_ends(*out);
+    return SZG_OK;
 }
 
 /* The columns of IDENTITY. */

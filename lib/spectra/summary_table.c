@@ -32,35 +32,65 @@ void szg_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness, cons
     const szg_tau missing = {NAN, NAN, false}, *tau = toeplitzness ? toeplitzness : &missing;
     const szg_range *range = symbol && symbol->method ? symbol : &none;
     const szg_summary_number numbers[SZG_SUMMARY_NUMBERS] = {
-        {"rank", "rank by structure; of weights, singular values above n eps sigma_max",
-         s->rank < 0 ? NAN : (double)s->rank, true, false},
-        {"lambda_min", "least eigenvalue, or least real part", s->lambda_min, false, true},
-        {"lambda_max", "largest eigenvalue, or largest real part", s->lambda_max, false, true},
-        {"width", "lambda_max - lambda_min of real eigenvalues", s->width, false, true},
-        {"radius", "largest modulus of an eigenvalue", s->radius, false, true},
-        {"sigma_min", "least singular value", s->sigma_min, false, false},
-        {"sigma_max", "largest singular value", s->sigma_max, false, false},
-        {"condition", "sigma_max / sigma_min", s->condition, false, false},
-        {"stable_rank", "squared Frobenius over squared spectral norm", s->stable_rank, false,
-         false},
-        {"effective_rank", "exponential of the entropy of the singular values", s->effective_rank,
-         false, false},
-        {"toeplitzness", "share of the squared Frobenius norm that the Toeplitz part holds",
-         tau->value, false, false},
-        {"toeplitzness_error",
-         "bound of the absolute error of toeplitzness; of a sampled one, which the note names, its "
-         "standard error",
-         tau->error, false, false},
-        {"symbol_min_lo", "certified lower bound of the symbol's minimum, or its modulus's",
-         range->min.lo, false, false},
-        {"symbol_min_hi", "certified upper bound of the symbol's minimum, or its modulus's",
-         range->min.hi, false, false},
-        {"symbol_max_lo", "certified lower bound of the symbol's maximum, or its modulus's",
-         range->max.lo, false, false},
-        {"symbol_max_hi", "certified upper bound of the symbol's maximum, or its modulus's",
-         range->max.hi, false, false},
-        {"residual", "backward error or defect of the spectrum, see docs/spectra.md", s->residual,
-         false, false},
+        {.column = "rank",
+         .doc = "rank by structure; of weights, singular values above n eps sigma_max",
+         .value = s->rank < 0 ? NAN : (double)s->rank,
+         .integer = true},
+        {.column = "lambda_min",
+         .doc = "least eigenvalue, or least real part",
+         .value = s->lambda_min,
+         .eigenvalue = true},
+        {.column = "lambda_max",
+         .doc = "largest eigenvalue, or largest real part",
+         .value = s->lambda_max,
+         .eigenvalue = true},
+        {.column = "width",
+         .doc = "lambda_max - lambda_min of real eigenvalues",
+         .value = s->width,
+         .eigenvalue = true},
+        {.column = "radius",
+         .doc = "largest modulus of an eigenvalue",
+         .value = s->radius,
+         .eigenvalue = true},
+        {.column = "sigma_min", .doc = "least singular value", .value = s->sigma_min},
+        {.column = "sigma_max", .doc = "largest singular value", .value = s->sigma_max},
+        {.column = "condition", .doc = "sigma_max / sigma_min", .value = s->condition},
+        {.column = "stable_rank",
+         .doc = "squared Frobenius over squared spectral norm",
+         .value = s->stable_rank},
+        {.column = "effective_rank",
+         .doc = "exponential of the entropy of the singular values",
+         .value = s->effective_rank},
+        {.column = "toeplitzness",
+         .doc = "share of the squared Frobenius norm that the Toeplitz part holds",
+         .value = tau->value},
+        {.column = "toeplitzness_error",
+         .doc = "bound of the absolute error of toeplitzness; its standard error if sampled",
+         .value = tau->error,
+         .end = SZG_END_UPPER},
+        {.column = "toeplitzness_sampled",
+         .doc = "1: 1 - toeplitzness is a mean over 64 Gaussian vectors; 0: computed",
+         .value = isnan(tau->value) ? NAN : tau->sampled,
+         .integer = true},
+        {.column = "symbol_min_lo",
+         .doc = "certified lower bound of the symbol's minimum, or its modulus's",
+         .value = range->min.lo,
+         .end = SZG_END_LOWER},
+        {.column = "symbol_min_hi",
+         .doc = "certified upper bound of the symbol's minimum, or its modulus's",
+         .value = range->min.hi,
+         .end = SZG_END_UPPER},
+        {.column = "symbol_max_lo",
+         .doc = "certified lower bound of the symbol's maximum, or its modulus's",
+         .value = range->max.lo,
+         .end = SZG_END_LOWER},
+        {.column = "symbol_max_hi",
+         .doc = "certified upper bound of the symbol's maximum, or its modulus's",
+         .value = range->max.hi,
+         .end = SZG_END_UPPER},
+        {.column = "residual",
+         .doc = "backward error or defect of the spectrum, see docs/spectra.md",
+         .value = s->residual},
     };
     memcpy(out, numbers, sizeof numbers);
 }
@@ -86,12 +116,9 @@ szg_status szg_summary_table(szg_context *context, szg_table **out) {
             numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
     memcpy(columns + count, tail_columns, sizeof tail_columns);
     SZG_TRY(szg_table_open(context, "summary", columns, count + TAIL_COLUMNS, out));
-    szg_status status = szg_table_mark_ends(context, *out, "symbol_min_lo", "symbol_min_hi");
-    if (status == SZG_OK)
-        status = szg_table_mark_ends(context, *out, "symbol_max_lo", "symbol_max_hi");
-    if (status != SZG_OK)
-        szg_table_close(out);
-    return status;
+    for (int i = 0; i < SZG_SUMMARY_NUMBERS - 1; i++)
+        szg_table_set_end(*out, HEAD_COLUMNS + i, numbers[i].end);
+    return SZG_OK;
 }
 
 /* Spectra say "(LAPACK)" of what they gave to the backend's solver; here is whose it was. */

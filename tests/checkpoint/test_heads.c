@@ -117,6 +117,7 @@ static void check_positions(const head_fixture *fixture, int64_t layer, int64_t 
         ck_szg_ok(status);
         ck_close(cell(fixture->tables.summary, row, "toeplitzness"), tau.value,
                  tau_error(&oracle, n, p, norm_of(n * n, dense)));
+        ck_assert(cell(fixture->tables.summary, row, "toeplitzness_sampled") == 0);
     }
     szg_table *summary = fixture->tables.summary;
     const char *note = szg_table_get_text(summary, row, szg_table_find(summary, "note"));
@@ -136,6 +137,9 @@ static void check_positions(const head_fixture *fixture, int64_t layer, int64_t 
     ck_assert_double_le(cell(fixture->tables.summary, row, "symbol_max_lo"), largest + gap);
     row = find_row(fixture->tables.range, layer, head, "position");
     ck_assert_double_ge(cell(fixture->tables.range, row, "max_hi"), largest - slack);
+    ck_assert_int_eq(
+        szg_table_end(fixture->tables.range, szg_table_find(fixture->tables.range, "max_hi")),
+        SZG_END_UPPER);
     free(dense);
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every table of every command: a column whose name says that it holds ends of enclosures (lo, hi,
-# lower, upper, alone or after an underscore) says so in the manifest too, where printers look.
+# lower or upper, alone or between underscores) says so in the manifest too, where printers look.
 # usage: ends.sh PROGRAM CASES. Prints TAP.
 set -eu
 PATH=$(dirname "$(realpath "$1")"):$PATH
@@ -43,7 +43,7 @@ function value(line) { sub(/^[^:]*: "/, "", line); sub(/",?$/, "", line); return
 /^          "name": / { name = value($0); end = "none" }
 /^          "end": / { end = value($0) }
 /^        }/ && name != "" {
-    want = name ~ /(^|_)(lo|lower)$/ ? "lower" : name ~ /(^|_)(hi|upper)$/ ? "upper" : ""
+    want = name ~ /(^|_)(lo|lower)(_|$)/ ? "lower" : name ~ /(^|_)(hi|upper)(_|$)/ ? "upper" : ""
     if (want != "") print (want == end ? "marked" : "unmarked"), name, end
     name = ""
 }
@@ -65,7 +65,7 @@ for command in $(szego --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p
     fi
 done
 # The tables of today that have such columns: none of them may be missed.
-for name in symbol_min_lo min_lo max_f_hi left_lo right_hi lo hi; do
+for name in symbol_min_lo symbol_max_hi_coupled min_lo max_f_hi left_lo right_hi lo hi; do
     if grep -q " $name " all; then
         judge ok "$name was seen"
     else

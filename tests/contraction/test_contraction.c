@@ -419,6 +419,7 @@ START_TEST(columns) {
                                           "effective_rank",
                                           "toeplitzness",
                                           "toeplitzness_error",
+                                          "toeplitzness_sampled",
                                           "symbol_min_lo",
                                           "symbol_min_hi",
                                           "symbol_max_lo",

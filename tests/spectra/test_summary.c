@@ -246,6 +246,7 @@ START_TEST(table_rows) {
                 {"effective_rank", 10},
                 {"toeplitzness", 0.5},
                 {"toeplitzness_error", 0.25},
+                {"toeplitzness_sampled", 1},
                 {"symbol_min_lo", 14},
                 {"symbol_min_hi", 15},
                 {"symbol_max_lo", 16},
