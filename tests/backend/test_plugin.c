@@ -9,7 +9,7 @@
 #include <szego/plugin.h>
 
 #include "rounding.h"
-#include "suite.h"
+#include "scratch.h"
 
 static char said[2048];
 
@@ -62,8 +62,8 @@ END_TEST
 /* A FIFO would wait for a writer for ever. */
 START_TEST(only_own_files_are_loaded) {
     static const char cannot[] = "users outside your group may write it or its folder";
-    char folder[] = "/tmp/szego-plugin-XXXXXX", path[64], command[PATH_MAX + 128];
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    const char *folder = scratch_folder();
+    char path[64], command[PATH_MAX + 128];
     snprintf(path, sizeof path, "%s/plugin.so", folder);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     check_refused(path, "is no shared library: correct or unset SZEGO_CUDA_PLUGIN");
@@ -83,8 +83,6 @@ START_TEST(only_own_files_are_loaded) {
         ck_assert(chown(path, 0, 12345) == 0 && chmod(path, 0775) == 0);
         check_refused(path, cannot);
     }
-    unlink(path);
-    rmdir(folder);
 }
 END_TEST
 

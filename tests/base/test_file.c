@@ -11,13 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "suite.h"
+#include "scratch.h"
 
-static char folder[] = "/tmp/szego-file-XXXXXX";
+static const char *folder;
 
 static void open_folder(void) {
-    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    folder = scratch_folder();
 }
 
 /* A path in the folder; four of them live at a time. */

@@ -19,8 +19,8 @@ static void read_file(const char *path, char text[static 64]) {
 
 START_TEST(writer_replaces_whole_files_only) {
     szg_context *context = test_context();
-    char folder[] = "/tmp/szego-test-XXXXXX", path[64], text[64];
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    const char *folder = scratch_folder();
+    char path[64], text[64];
     snprintf(path, sizeof path, "%s/deep/er", folder);
     ck_szg_ok(szg_folder_create(context, path));
     ck_szg_ok(szg_folder_create(context, path));
@@ -61,8 +61,8 @@ END_TEST
  */
 START_TEST(abandoned_writers_leave_no_file) {
     szg_context *context = test_context();
-    char folder[] = "/tmp/szego-abandoned-XXXXXX", path[4][64];
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    const char *folder = scratch_folder();
+    char path[4][64];
     for (int i = 0; i < 4; i++)
         snprintf(path[i], sizeof path[i], "%s/%d", folder, i);
     szg_writer *writer[4];
@@ -130,8 +130,8 @@ static void *run_turns(void *argument) {
 
 /* A target of each and one of both: the last file of either is whole, no temporary one is left. */
 START_TEST(threads_write_at_once) {
-    char folder[] = "/tmp/szego-threads-XXXXXX", path[THREADS + 1][64], text[64], want[64] = {0};
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    const char *folder = scratch_folder();
+    char path[THREADS + 1][64], text[64], want[64] = {0};
     pthread_t thread[THREADS];
     turns job[THREADS];
     for (int i = 0; i <= THREADS; i++)

@@ -1,4 +1,3 @@
-#include <ftw.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,21 +9,14 @@
 
 void model_open(test_model *model) {
     static uint32_t opened;
-    const char *base = getenv("TMPDIR");
     *model = (struct test_model){.seed = ++opened};
-    snprintf(model->folder, sizeof model->folder, "%.40s/szego-XXXXXX", base ? base : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(model->folder));
-}
-
-static int remove_entry(const char *path, const struct stat *entry, int flag, struct FTW *where) {
-    (void)entry, (void)flag, (void)where;
-    return remove(path);
+    snprintf(model->folder, sizeof model->folder, "%s", scratch_folder());
 }
 
 void model_close(test_model *model) {
     for (int i = 0; i < model->tensors; i++)
         free(model->tensor[i].value);
-    nftw(model->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    scratch_remove(model->folder);
 }
 
 /* The nearest number of the type that needs few bits: 1/64 steps are exact in all of them. */

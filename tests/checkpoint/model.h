@@ -4,7 +4,7 @@
 
 #include <szego/checkpoint.h>
 #include "rounding.h"
-#include "suite.h"
+#include "scratch.h"
 
 enum { MODEL_TENSORS = 64, MODEL_DIMS = 3 };
 
@@ -24,7 +24,7 @@ typedef struct test_model {
     model_tensor tensor[MODEL_TENSORS];
 } test_model;
 
-/* A new folder under TMPDIR. */
+/* A new folder. */
 void model_open(test_model *model);
 /* Removes it. */
 void model_close(test_model *model);

@@ -21,8 +21,12 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
     return remove(path);
 }
 
+void scratch_remove(const char *path) {
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static void remove_folder(void) {
-    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    scratch_remove(folder);
 }
 
 const char *scratch_path(const char *name) {
@@ -37,6 +41,12 @@ const char *scratch_path(const char *name) {
     next = (next + 1) % 4;
     snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
     return path[next];
+}
+
+const char *scratch_folder(void) {
+    char *path = (char *)scratch_path("XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(path));
+    return path;
 }
 
 const char *scratch_bytes(const char *name, const void *data, size_t size) {

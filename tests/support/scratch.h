@@ -14,6 +14,11 @@ const char *scratch_text(const char *name, const char *text);
 /* The whole file as a text that the caller frees with free; fails the test if it cannot be read. */
 char *scratch_read(const char *path, size_t *size);
 
+/* A new folder in the scratch folder, in a buffer that lives until four calls later; and its
+ * removal with all that is in it, where the end of the program is too late. */
+const char *scratch_folder(void);
+void scratch_remove(const char *folder);
+
 /* Number of entries of a folder. */
 int scratch_entries(const char *folder);
 
