@@ -27,8 +27,8 @@ static bool is_export(szg_json_value root) {
 }
 
 /* Whether the manifest is one of ours, and not of an export below the folder: its rows would come
- * twice. One that names our format but is no JSON is: it was cut off,
- * and szg_result_read says where. */
+ * twice. One that names our format but is no JSON is: it was cut off, and szg_result_read says
+ * where. SZG_EDATA: it is longer than any of ours. */
 static szg_status is_ours(szg_context *context, const char *folder, bool below, bool *out) {
     char *path;
     szg_contents contents = {0};
