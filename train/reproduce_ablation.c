@@ -128,10 +128,10 @@ szg_status reproduction_ablation_judge(szg_context *context, const reproduction_
 
 static szg_status read_rows(szg_context *context, szg_ablation_method method, const char *path,
                             szg_table **out) {
-    szg_mapping file;
-    SZG_TRY(szg_mapping_open(context, path, &file));
+    szg_contents file;
+    SZG_TRY(szg_contents_open(context, path, &file));
     szg_status status = parse_rows(context, method, path, file.data, file.size, out);
-    szg_mapping_close(&file);
+    szg_contents_close(&file);
     return status;
 }
 
