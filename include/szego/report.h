@@ -15,8 +15,7 @@ SZG_BEGIN_DECLS
 enum {
     /* Above these orders whole spectra are computed only on request (`all`), or in closed form. */
     SZG_REPORT_ALL_LIMIT = 4096,
-    SZG_REPORT_GENERAL_LIMIT = 2048, /* complex eigenvalues of a dense matrix */
-    SZG_REPORT_SYMBOL_LIMIT = 100000 /* largest order of a certified symbol range */
+    SZG_REPORT_GENERAL_LIMIT = 2048 /* complex eigenvalues of a dense matrix */
 };
 
 typedef struct szg_report_options {

@@ -43,7 +43,13 @@ SZG_CHECK_RESULT szg_status szg_symbol_fejer_samples(szg_context *context,
 SZG_CHECK_RESULT szg_status szg_symbol_range(szg_context *context, const szg_toeplitz *toeplitz,
                                              szg_range *out);
 
-/* Certified range of |a| for any kind. Its maximum bounds the largest singular value. */
+/* Reports enclose neither the truncated symbol of a kernel of more lags nor an |a| of a larger
+ * degree. */
+enum { SZG_SYMBOL_RANGE_LIMIT = 100000 };
+
+/* Certified range of |a| for any kind. Its maximum bounds the largest singular value. |a|^2 is one
+ * product of Arb, which does not look for cancellation: half a second at SZG_SYMBOL_RANGE_LIMIT,
+ * some seconds at ten times as many lags. */
 SZG_CHECK_RESULT szg_status szg_symbol_modulus_range(szg_context *context,
                                                      const szg_toeplitz *toeplitz, szg_range *out);
 

@@ -23,7 +23,7 @@ typedef struct head_result {
     bool has_positions;
     szg_spectrum position_eigenvalues, position_singular;
     szg_tau toeplitzness;
-    szg_range range;
+    szg_range range; /* method NULL: beyond SZG_SYMBOL_RANGE_LIMIT */
     szg_c64 *samples;
     szg_rotary rotary;
     szg_pair_coupling *pairs;
@@ -98,7 +98,8 @@ static szg_status analyse_symbol(szg_context *context, const szg_factored *facto
     szg_toeplitz *part;
     szg_status status;
     SZG_TRY(szg_factored_toeplitz_part(context, factored, &part));
-    SZG_TRY_GOTO(status, szg_symbol_modulus_range(context, part, &result->range), done);
+    if (szg_toeplitz_degree(part) <= SZG_SYMBOL_RANGE_LIMIT)
+        SZG_TRY_GOTO(status, szg_symbol_modulus_range(context, part, &result->range), done);
     if (samples > 0) {
         SZG_TRY_GOTO(status,
                      szg_memory_alloc(context, samples, sizeof *result->samples, &result->samples),

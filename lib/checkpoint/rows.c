@@ -6,6 +6,7 @@
 
 #include <szego/memory.h>
 #include <szego/summary.h>
+#include <szego/symbol.h>
 #include "rows.h"
 
 #define SOURCE_COLUMN                                                                              \
@@ -237,6 +238,11 @@ szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables, cons
                 {"max_lo", "symbol_max_lo", range->max.lo},
                 {"max_hi", "symbol_max_hi", range->max.hi}};
     SZG_TRY(set_toeplitzness(context, summary, toeplitzness));
+    if (!range->method)
+        return szg_table_note(context, summary,
+                              "no certified range of |a|: the degree of the Toeplitz part's symbol "
+                              "is beyond %d",
+                              SZG_SYMBOL_RANGE_LIMIT);
     SZG_TRY(add_row(context, table, key));
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         SZG_TRY(szg_table_set_real(context, summary, ends[i].summary_column, ends[i].value));

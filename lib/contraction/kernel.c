@@ -186,11 +186,11 @@ static szg_status symbol(szg_context *context, const kernel_job *job) {
             report_note(report,
                         "symbol columns: closed form, which bounds the eigenvalues of every T_N "
                         "(the truncated symbol is enclosed up to N = %d)",
-                        SZG_REPORT_SYMBOL_LIMIT);
+                        SZG_SYMBOL_RANGE_LIMIT);
             return closed_symbol(context, job);
         }
         report_note(report, "no certified range: the symbol of N = %lld lags is beyond degree %d",
-                    (long long)job->n, SZG_REPORT_SYMBOL_LIMIT);
+                    (long long)job->n, SZG_SYMBOL_RANGE_LIMIT);
         return SZG_OK;
     }
     szg_report_options options = *job->options;
@@ -209,7 +209,7 @@ static szg_status open_toeplitz(szg_context *context, kernel_job *job) {
         SZG_TRY(szg_memory_require(context, job->n, job->n, sizeof(double), "the dense matrix",
                                    "leave --dense out"));
     bool coefficients = facts->structure == SZG_KERNEL_COEFFICIENTS || job->options->dense;
-    if (!coefficients && (job->options->no_symbol || job->n > SZG_REPORT_SYMBOL_LIMIT))
+    if (!coefficients && (job->options->no_symbol || job->n > SZG_SYMBOL_RANGE_LIMIT))
         return SZG_OK;
     return szg_encoding_kernel(context, job->encoding, job->head, job->matrix, job->n,
                                &job->toeplitz);

@@ -66,7 +66,7 @@ static szg_status dense_spectra(szg_context *context, int64_t n, const double *a
 szg_status report_part_symbol(szg_context *context, const szg_toeplitz *part,
                               const szg_report_options *options, szg_matrix_report *report) {
     if (isnan(report->toeplitzness.value) || options->no_symbol ||
-        szg_toeplitz_size(part) > SZG_REPORT_SYMBOL_LIMIT)
+        szg_toeplitz_size(part) > SZG_SYMBOL_RANGE_LIMIT)
         return SZG_OK;
     report->toeplitz_part = true;
     return report_symbol(context, part, options, true, report);
@@ -166,9 +166,9 @@ static szg_status factored_toeplitz_part(szg_context *context, const szg_factore
     SZG_TRY(report_toeplitzness(context, f, report));
     if (options->no_symbol || isnan(report->toeplitzness.value))
         return SZG_OK;
-    if (f->n > SZG_REPORT_SYMBOL_LIMIT) {
+    if (f->n > SZG_SYMBOL_RANGE_LIMIT) {
         report_note(report, "no symbol range of the Toeplitz part above N = %d",
-                    SZG_REPORT_SYMBOL_LIMIT);
+                    SZG_SYMBOL_RANGE_LIMIT);
         return SZG_OK;
     }
     szg_toeplitz *part;

@@ -129,6 +129,11 @@ szg_status report_symbol(szg_context *context, const szg_toeplitz *t,
         report_note(report, "no range of the Fejer mean: the symbol is complex");
         return SZG_OK;
     }
+    if (report->modulus && szg_toeplitz_degree(t) > SZG_SYMBOL_RANGE_LIMIT) {
+        report_note(report, "no certified range of |a|: the symbol's degree %lld is beyond %d",
+                    (long long)szg_toeplitz_degree(t), SZG_SYMBOL_RANGE_LIMIT);
+        return SZG_OK;
+    }
     if (options->convention == SZG_SYMBOL_FEJER)
         return szg_symbol_fejer_range(context, t, szg_toeplitz_size(t), &report->symbol);
     if (report->modulus) {

@@ -353,6 +353,34 @@ START_TEST(distilbert_sinusoids) {
 }
 END_TEST
 
+/* |a|^2 is one product that no cancellation stops: beyond the limit its cells stay empty. */
+START_TEST(long_positions_have_no_range) {
+    for (int64_t n = SZG_SYMBOL_RANGE_LIMIT + 1; n <= SZG_SYMBOL_RANGE_LIMIT + 2; n++) {
+        bool beyond = n - 1 > SZG_SYMBOL_RANGE_LIMIT;
+        head_fixture fixture = {0};
+        szg_checkpoint_options options = {.positions = n};
+        model_open(&fixture.model);
+        model_add(&fixture.model, SZG_DTYPE_F32, 2, 2,
+                  "transformer.layer.0.attention.q_lin.weight");
+        model_add(&fixture.model, SZG_DTYPE_F32, 2, 2,
+                  "transformer.layer.0.attention.k_lin.weight");
+        analyse(&fixture,
+                "{\"model_type\":\"distilbert\",\"n_layers\":1,\"n_heads\":1,\"dim\":2,"
+                "\"sinusoidal_pos_embds\":true,\"max_position_embeddings\":200000}",
+                &options);
+        const szg_table *summary = fixture.tables.summary;
+        int64_t row = find_row(summary, 0, 0, "position");
+        ck_assert(isfinite(cell(summary, row, "toeplitzness")));
+        ck_assert_int_eq(szg_table_is_empty(summary, row, szg_table_find(summary, "symbol_max_hi")),
+                         beyond);
+        ck_assert_int_eq(szg_table_rows(fixture.tables.range), !beyond);
+        ck_assert_int_eq(
+            strstr(cell_text(summary, row, "note"), "no certified range of |a|") != NULL, beyond);
+        close_fixture(&fixture);
+    }
+}
+END_TEST
+
 START_TEST(zero_weights) {
     head_fixture fixture = {0};
     char config[512];
@@ -416,6 +444,7 @@ TEST_FILE("heads") {
     test_add(suite, "roberta_skips_the_padding_rows", roberta_skips_the_padding_rows);
     test_add(suite, "relative_positions", relative_positions);
     test_add(suite, "distilbert_sinusoids", distilbert_sinusoids);
+    test_add(suite, "long_positions_have_no_range", long_positions_have_no_range);
     test_add(suite, "zero_weights", zero_weights);
     test_add(suite, "gpt2_heads", gpt2_heads);
 }

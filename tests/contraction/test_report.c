@@ -154,6 +154,31 @@ START_TEST(symbols_by_convention) {
 }
 END_TEST
 
+/* Real coefficients of any degree are enclosed; |a| up to the limit of real kernels, since its
+ * square is one product that no cancellation stops. */
+START_TEST(long_symbols) {
+    static const struct {
+        const char *spec;
+        int64_t n;
+        bool range;
+    } cases[] = {{"t5:seed=1", 64, true},
+                 {"t5:seed=1", SZG_SYMBOL_RANGE_LIMIT + 2, false},
+                 {"relative:seed=1,std=0", SZG_SYMBOL_RANGE_LIMIT + 2, true}};
+    for (int i = 0; i < 3; i++) {
+        szg_encoding *encoding = encoding_of(cases[i].spec);
+        szg_matrix_report report;
+        ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, cases[i].n, NULL, &report));
+        ck_assert_int_eq(report.symbol.method != NULL, cases[i].range);
+        ck_assert_int_eq(strstr(report.note,
+                                "no certified range of |a|: the symbol's degree 100001 "
+                                "is beyond 100000") == NULL,
+                         cases[i].range);
+        szg_matrix_report_close(&report);
+        szg_encoding_close(&encoding);
+    }
+}
+END_TEST
+
 /* The point masses give the lags back. */
 START_TEST(atoms) {
     static const char *const specs[] = {"rope:dim=10", "absolute:dim=6", "mla:content=3,rope=4",
@@ -219,6 +244,7 @@ TEST_FILE("report") {
     test_add(suite, "kernel_facts_in_reports", kernel_facts_in_reports);
     test_add(suite, "huge_orders", huge_orders);
     test_add(suite, "symbols_by_convention", symbols_by_convention);
+    test_add(suite, "long_symbols", long_symbols);
     test_add(suite, "atoms", atoms);
     test_add(suite, "rows", rows);
 }
