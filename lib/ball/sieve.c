@@ -41,6 +41,8 @@ static szg_status take_first(szg_context *context, const grid *g, sieve *s) {
     SZG_TRY(szg_memory_alloc(context, cells, sizeof *s->cell, &s->cell));
     SZG_TRY(szg_memory_alloc(context, cells, ORDERS_MAX * sizeof(real), &s->taylor));
     for (int64_t j = 0; j < g->size; j++) {
+        if (j % SIEVE_LOOK == 0)
+            SZG_TRY(szg_context_check_cancel(context));
         if (first_upper(g, s, j, slack) < s->lower)
             continue;
         s->taylor[s->cells * ORDERS_MAX] = s->sign * g->value[j].re;

@@ -27,7 +27,7 @@ typedef struct sieve {
 
 void sieve_close(sieve *s);
 
-/* Cells that are climbed between two looks for cancellation: milliseconds. */
+/* Cells that are taken or climbed between two looks for cancellation: milliseconds. */
 enum { SIEVE_LOOK = 1 << 12 };
 
 /* Takes the values that grid_next(g, p) left; p = 0 first. */

@@ -13,6 +13,21 @@ szg_context *test_context(void) {
     return context;
 }
 
+static double count_look(void *user) {
+    test_looks *looks = user;
+    return ++looks->count < looks->last ? 0 : 2;
+}
+
+szg_context *test_counting_context(test_looks *looks) {
+    szg_context *counting;
+    const szg_context_options options = {.threads = 1, .clock = count_look, .user = looks};
+    *looks = (test_looks){.last = INT64_MAX};
+    ck_assert_int_eq(szg_context_open(&options, &counting), SZG_OK);
+    szg_context_set_deadline(counting, 1);
+    looks->count = 0;
+    return counting;
+}
+
 uint64_t test_seed(void) {
     const char *text = getenv("SZG_TEST_SEED");
     return text ? strtoull(text, NULL, 0) : 20250513u;

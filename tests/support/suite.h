@@ -29,6 +29,31 @@ double norm_of(int64_t count, const double *x);
 /* A context that lives as long as the case; its messages go nowhere. */
 szg_context *test_context(void);
 
+/* What a context's clock counts: it is read once a look for cancellation, as there is a deadline,
+ * and from look `last` on it says that the time is up. */
+typedef struct test_looks {
+    int64_t count, last;
+} test_looks;
+
+/* A context of one thread with that clock, which never says so until `last` is set. */
+szg_context *test_counting_context(test_looks *looks);
+
+/* `call` on a counting context makes `expected` looks; stopped at any of them it ends with
+ * SZG_ECANCEL and looks no more. */
+#define ck_looks_for_cancellation(looks, expected, call)                                           \
+    do {                                                                                           \
+        const int64_t ck_expected_ = (expected);                                                   \
+        *(looks) = (test_looks){.last = INT64_MAX};                                                \
+        ck_assert_int_eq((call), SZG_OK);                                                          \
+        ck_assert_msg((looks)->count == ck_expected_, "%s: %lld looks, not %lld", #call,           \
+                      (long long)(looks)->count, (long long)ck_expected_);                         \
+        for (int64_t ck_last_ = 1; ck_last_ <= ck_expected_; ck_last_++) {                         \
+            *(looks) = (test_looks){.last = ck_last_};                                             \
+            ck_assert_int_eq((call), SZG_ECANCEL);                                                 \
+            ck_assert_int_eq((looks)->count, ck_last_);                                            \
+        }                                                                                          \
+    } while (0)
+
 /* Fails with the context's message. */
 #define ck_szg_ok(call)                                                                            \
     do {                                                                                           \
