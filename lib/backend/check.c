@@ -43,14 +43,18 @@ static szg_status check_row(szg_context *context, const char *name, int64_t row,
 szg_status szg_check_matrix(szg_context *context, const char *name, int64_t rows, int64_t columns,
                             int width, const void *a, int64_t ld) {
     SZG_TRY(szg_check_shape(context, name, rows, columns, ld));
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = 0; i < rows; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         SZG_TRY(check_row(context, name, i, columns, width, (const double *)a + i * ld * width));
+    }
     return SZG_OK;
 }
 
 szg_status szg_check_lower(szg_context *context, int64_t n, int width, const void *a, int64_t lda) {
     SZG_TRY(szg_check_shape(context, "matrix", n, n, lda));
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         SZG_TRY(check_row(context, "matrix", i, i + 1, width, (const double *)a + i * lda * width));
+    }
     return SZG_OK;
 }

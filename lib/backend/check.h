@@ -9,7 +9,8 @@
 SZG_CHECK_RESULT szg_status szg_check_shape(szg_context *context, const char *name, int64_t rows,
                                             int64_t columns, int64_t ld);
 
-/* The same, and `width` doubles an entry (2 for complex), all finite: SZG_EDATA. */
+/* The same, and `width` doubles an entry (2 for complex), all finite: SZG_EDATA. SZG_ECANCEL: a
+ * decomposition that may take minutes follows. */
 SZG_CHECK_RESULT szg_status szg_check_matrix(szg_context *context, const char *name, int64_t rows,
                                              int64_t columns, int width, const void *a, int64_t ld);
 

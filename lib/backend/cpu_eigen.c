@@ -64,16 +64,23 @@ szg_status szg_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, i
     return status;
 }
 
-static void copy_rows(int64_t n, const szg_c64 *from, int64_t ldfrom, szg_c64 *to, int64_t ldto) {
-    for (int64_t i = 0; i < n; i++)
+static szg_status copy_rows(szg_context *context, int64_t n, const szg_c64 *from, int64_t ldfrom,
+                            szg_c64 *to, int64_t ldto) {
+    for (int64_t i = 0; i < n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         memcpy(to + i * ldto, from + i * ldfrom, (size_t)n * sizeof *to);
+    }
+    return SZG_OK;
 }
 
 /* LAPACK's vectors are those of the conjugate matrix. */
-static void conjugate(int64_t n, szg_c64 *a, int64_t lda) {
-    for (int64_t i = 0; i < n; i++)
+static szg_status conjugate(szg_context *context, int64_t n, szg_c64 *a, int64_t lda) {
+    for (int64_t i = 0; i < n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j < n; j++)
             a[i * lda + j].im = -a[i * lda + j].im;
+    }
+    return SZG_OK;
 }
 
 typedef struct hermitian_work {
@@ -128,8 +135,9 @@ szg_status szg_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, 
                            .real_count = szg_lapack_work(query_real),
                            .integer_count = query_int};
     szg_status status = open_hermitian_work(context, n, &work);
+    if (status == SZG_OK)
+        status = copy_rows(context, n, a, lda, work.matrix, n);
     if (status == SZG_OK) {
-        copy_rows(n, a, lda, work.matrix, n);
         szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
         lapack_int info = LAPACKE_zheevd_work(
             LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, work.matrix, (lapack_int)n, w, work.complex,
@@ -138,10 +146,10 @@ szg_status szg_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, 
         szg_blas_end(call);
         status = szg_lapack_status(context, "zheevd", info, LOOSE_EIGEN);
     }
-    if (status == SZG_OK && vectors) {
-        copy_rows(n, work.matrix, n, a, lda);
-        conjugate(n, a, lda);
-    }
+    if (status == SZG_OK && vectors)
+        status = copy_rows(context, n, work.matrix, n, a, lda);
+    if (status == SZG_OK && vectors)
+        status = conjugate(context, n, a, lda);
     close_hermitian_work(&work);
     return status;
 }

@@ -138,6 +138,8 @@ static szg_status check_matrices(szg_context *context, const batch_check *batch,
         const double *matrix = batch->a + i * batch->stride * batch->width;
         szg_status status =
             szg_check_matrix(context, "matrix", batch->m, batch->n, batch->width, matrix, batch->n);
+        if (status == SZG_ECANCEL)
+            return status;
         if (status != SZG_OK)
             return szg_fail_prefix(context, status, "matrix %" PRId64 " of the batch", i);
     }

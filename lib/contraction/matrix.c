@@ -36,21 +36,28 @@ bool report_is_symmetric(double skew, double largest) {
     return skew <= 64 * 0x1p-52 * largest;
 }
 
-static bool symmetric(int64_t n, const double *a, int64_t lda) {
+static szg_status look_for_symmetry(szg_context *context, int64_t n, const double *a, int64_t lda,
+                                    bool *symmetric) {
     double largest = 0;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j < n; j++)
             largest = fmax(largest, fabs(a[i * lda + j]));
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            if (!report_is_symmetric(fabs(a[i * lda + j] - a[j * lda + i]), largest))
-                return false;
-    return true;
+    }
+    *symmetric = true;
+    for (int64_t i = 0; i < n && *symmetric; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
+        for (int64_t j = 0; j < i && *symmetric; j++)
+            *symmetric = report_is_symmetric(fabs(a[i * lda + j] - a[j * lda + i]), largest);
+    }
+    return SZG_OK;
 }
 
 static szg_status dense_spectra(szg_context *context, int64_t n, const double *a, int64_t lda,
                                 const szg_report_options *options, szg_matrix_report *report) {
-    if (symmetric(n, a, lda))
+    bool symmetric;
+    SZG_TRY(look_for_symmetry(context, n, a, lda, &symmetric));
+    if (symmetric)
         return szg_spectra_symmetric(context, n, a, lda, NULL, &report->eigenvalues);
     report->hermitian_part = options->hermitian_part;
     if (options->hermitian_part)

@@ -28,8 +28,8 @@ static szg_status invariants_block(szg_context *context, void *argument, int64_t
     job->known[2 * i] = trace;
     szg_status status = szg_dense_frobenius(context, job->m, job->n * width, matrix, job->n * width,
                                             &job->known[2 * i + 1]);
-    if (status == SZG_OK)
-        return SZG_OK;
+    if (status == SZG_OK || status == SZG_ECANCEL)
+        return status;
     return szg_fail_prefix(context, status, "matrix %" PRId64, i);
 }
 

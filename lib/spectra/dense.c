@@ -26,9 +26,14 @@ static szg_status copy_matrix(szg_context *context, int64_t m, int64_t n, int64_
     SZG_TRY(szg_memory_product(context, m, n * width, &size));
     SZG_TRY(szg_memory_alloc(context, size, sizeof **out, out));
     const double *from = a;
-    for (int64_t i = 0; i < m; i++)
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < m && status == SZG_OK; i++) {
         memcpy(*out + i * n * width, from + i * lda * width, (size_t)(n * width) * sizeof **out);
-    return SZG_OK;
+        status = szg_context_check_cancel(context);
+    }
+    if (status != SZG_OK)
+        szg_memory_free(*out);
+    return status;
 }
 
 szg_status szg_dense_open_toeplitz(szg_context *context, const szg_toeplitz *t, int64_t copies,
@@ -79,22 +84,26 @@ static szg_status asymmetric(szg_context *context, int64_t i, int64_t j) {
 static szg_status check_symmetric(szg_context *context, int64_t n, const double *a, int64_t lda,
                                   double frobenius) {
     double allowed = 64 * DBL_EPSILON * frobenius;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j < i; j++)
             if (!(fabs(a[i * lda + j] - a[j * lda + i]) <= allowed))
                 return asymmetric(context, i, j);
+    }
     return SZG_OK;
 }
 
 static szg_status check_hermitian(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
                                   double frobenius) {
     double allowed = 64 * DBL_EPSILON * frobenius;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j <= i; j++) {
             szg_c64 x = a[i * lda + j], y = a[j * lda + i];
             if (!(hypot(x.re - y.re, x.im + y.im) <= allowed))
                 return asymmetric(context, i, j);
         }
+    }
     return SZG_OK;
 }
 
@@ -126,10 +135,13 @@ szg_status szg_dense_hermitian_values(szg_context *context, int64_t n, szg_c64 *
     return hermitian_values(context, n, 2, (double *)a, selection, out);
 }
 
-void szg_dense_symmetrise(int64_t n, double *a) {
-    for (int64_t i = 0; i < n; i++)
+szg_status szg_dense_symmetrise(szg_context *context, int64_t n, double *a) {
+    for (int64_t i = 0; i < n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j < i; j++)
             a[i * n + j] = a[j * n + i] = a[i * n + j] / 2 + a[j * n + i] / 2;
+    }
+    return SZG_OK;
 }
 
 typedef enum hermitian_form { SYMMETRIC, HERMITIAN, HERMITIAN_PART } hermitian_form;
@@ -151,9 +163,11 @@ static szg_status hermitian_run(szg_context *context, hermitian_form form, int64
     if (form == HERMITIAN)
         SZG_TRY(check_hermitian(context, n, a, lda, frobenius));
     SZG_TRY(copy_matrix(context, n, n, width, a, lda, &copy));
+    szg_status status = SZG_OK;
     if (form == HERMITIAN_PART)
-        szg_dense_symmetrise(n, copy);
-    szg_status status = hermitian_values(context, n, width, copy, &selection, out);
+        status = szg_dense_symmetrise(context, n, copy);
+    if (status == SZG_OK)
+        status = hermitian_values(context, n, width, copy, &selection, out);
     szg_memory_free(copy);
     out->method = methods[form];
     return szg_spectrum_finish(status, out);

@@ -29,7 +29,7 @@ SZG_CHECK_RESULT szg_status szg_dense_hermitian_values(szg_context *context, int
                                                        const szg_selection *selection,
                                                        szg_spectrum *out);
 
-/* a := (a + a^T) / 2 for an n x n array without padding; halves first: no overflow. */
-void szg_dense_symmetrise(int64_t n, double *a);
+/* a := (a + a^T) / 2 for an n x n array without padding; halves first: no overflow. SZG_ECANCEL. */
+SZG_CHECK_RESULT szg_status szg_dense_symmetrise(szg_context *context, int64_t n, double *a);
 
 #endif

@@ -14,13 +14,16 @@ typedef struct halves_job {
     double *values[2];
 } halves_job;
 
-static void fill_half(const double *lags, int64_t n, int64_t half, double sign, int64_t ld,
-                      double *a) {
-    for (int64_t i = 0; i < half; i++)
+static szg_status fill_half(szg_context *context, const halves_job *job, double sign, int64_t ld,
+                            double *a) {
+    for (int64_t i = 0; i < job->half; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j <= i; j++) {
-            double near = lags[i - j], far = lags[n - 1 - i - j];
+            double near = job->lags[i - j], far = job->lags[job->n - 1 - i - j];
             a[i * ld + j] = near + sign * far;
         }
+    }
+    return SZG_OK;
 }
 
 static void fill_middle(const double *lags, int64_t half, double *a) {
@@ -34,7 +37,7 @@ static szg_status halves_block(szg_context *context, void *argument, int64_t odd
     halves_job *job = argument;
     (void)worker;
     int64_t order = odd ? job->half : job->n - job->half;
-    fill_half(job->lags, job->n, job->half, odd ? -1 : 1, order, job->block[odd]);
+    SZG_TRY(fill_half(context, job, odd ? -1 : 1, order, job->block[odd]));
     if (order > job->half)
         fill_middle(job->lags, job->half, job->block[odd]);
     return szg_eigen_symmetric(context, order, job->block[odd], order, job->values[odd], false);
@@ -96,9 +99,10 @@ szg_status szg_mapped_apply(szg_context *context, const szg_toeplitz *t, const d
 /* Q^* T Q, lower triangle, from lags -(n-1) .. n-1. With c = t_{i-j} and d = t_{i-(n-1-j)} the four
  * quarters are Re(c + d), -Im(c - d) / Im(c + d) and Re(c - d); row `middle` couples by sqrt 2 (Re,
  * Im) t. */
-static void fill_mapped(const szg_c64 *lags, int64_t n, double *a) {
+static szg_status fill_mapped(szg_context *context, const szg_c64 *lags, int64_t n, double *a) {
     int64_t half = n / 2;
-    for (int64_t i = 0; i < half; i++)
+    for (int64_t i = 0; i < half; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j < half; j++) {
             szg_c64 c = lags[i - j], d = lags[i + j - (n - 1)];
             if (j <= i) {
@@ -107,14 +111,16 @@ static void fill_mapped(const szg_c64 *lags, int64_t n, double *a) {
             }
             a[(half + i) * n + j] = c.im + d.im;
         }
+    }
     if (n % 2 == 0)
-        return;
+        return SZG_OK;
     for (int64_t j = 0; j < half; j++) {
         szg_c64 c = lags[j - half];
         a[(n - 1) * n + j] = M_SQRT2 * c.re;
         a[(n - 1) * n + half + j] = M_SQRT2 * c.im;
     }
     a[n * n - 1] = lags[0].re;
+    return SZG_OK;
 }
 
 szg_status szg_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, double *w) {
@@ -129,9 +135,10 @@ szg_status szg_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, d
     if (status == SZG_OK) {
         for (int64_t k = 1 - n; k < n; k++)
             lags[n - 1 + k] = szg_toeplitz_at(t, k);
-        fill_mapped(lags + n - 1, n, a);
-        status = szg_eigen_symmetric(context, n, a, n, w, false);
+        status = fill_mapped(context, lags + n - 1, n, a);
     }
+    if (status == SZG_OK)
+        status = szg_eigen_symmetric(context, n, a, n, w, false);
     szg_memory_free(lags);
     szg_memory_free(a);
     return status;

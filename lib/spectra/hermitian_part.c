@@ -20,8 +20,7 @@ static szg_status small_matrix(szg_context *context, const szg_factored *f, doub
     }
     SZG_TRY(szg_tall_r(context, f->n, m, both, m, r));
     SZG_TRY(szg_gemm(context, 'n', 't', m, m, d, 1, r, m, r + d, m, 0, small, m));
-    szg_dense_symmetrise(m, small);
-    return SZG_OK;
+    return szg_dense_symmetrise(context, m, small);
 }
 
 static szg_status low_rank(szg_context *context, const szg_factored *f, szg_spectrum *out) {
@@ -75,8 +74,9 @@ static szg_status dense(szg_context *context, const szg_factored *f, const szg_s
                         szg_spectrum *out) {
     double *matrix;
     SZG_TRY(szg_logits_dense(context, f, &matrix));
-    szg_dense_symmetrise(f->n, matrix);
-    szg_status status = szg_dense_symmetric_values(context, f->n, matrix, selection, out);
+    szg_status status = szg_dense_symmetrise(context, f->n, matrix);
+    if (status == SZG_OK)
+        status = szg_dense_symmetric_values(context, f->n, matrix, selection, out);
     szg_memory_free(matrix);
     out->method = "Hermitian part: dense symmetric (LAPACK)";
     return status;

@@ -189,7 +189,8 @@ szg_status szg_require_finite(szg_context *context, const char *name, double val
 szg_status szg_dense_frobenius(szg_context *context, int64_t m, int64_t n, const double *a,
                                int64_t lda, double *out) {
     double largest = 0;
-    for (int64_t i = 0; i < m; i++)
+    for (int64_t i = 0; i < m; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j < n; j++) {
             double value = fabs(a[i * lda + j]);
             if (!isfinite(value))
@@ -197,14 +198,17 @@ szg_status szg_dense_frobenius(szg_context *context, int64_t m, int64_t n, const
                                 a[i * lda + j]);
             largest = fmax(largest, value);
         }
+    }
     double squares = 0, scale = largest > 0 ? 1 / largest : 1;
     if (!isfinite(scale)) /* all entries subnormal */
         scale = 1 / DBL_MIN;
-    for (int64_t i = 0; i < m; i++)
+    for (int64_t i = 0; i < m; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j < n; j++) {
             double value = a[i * lda + j] * scale;
             squares += value * value;
         }
+    }
     *out = sqrt(squares) / scale;
     return SZG_OK;
 }

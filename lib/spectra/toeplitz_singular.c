@@ -77,8 +77,18 @@ static szg_status hermitian_singular(szg_context *context, const szg_toeplitz *t
     return status;
 }
 
-/* T J, J the reversal, is a symmetric Hankel matrix for real T: (T J)_ij = a_{i+j-(n-1)}. Its
- * eigenvalues have the singular values of T as moduli, at half the price. */
+/* T J, J the reversal, is a symmetric Hankel matrix for real T: (T J)_ij = a_{i+j-(n-1)}. */
+static szg_status fill_hankel(szg_context *context, const szg_toeplitz *t, double *a) {
+    int64_t n = szg_toeplitz_size(t);
+    for (int64_t i = 0; i < n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
+        for (int64_t j = 0; j < n; j++)
+            a[i * n + j] = szg_toeplitz_at(t, i + j - (n - 1)).re;
+    }
+    return SZG_OK;
+}
+
+/* The eigenvalues of T J have the singular values of T as moduli, at half the price. */
 static szg_status hankel_singular(szg_context *context, const szg_toeplitz *t,
                                   const szg_selection *selection, szg_spectrum *out) {
     int64_t n = selection->n, size;
@@ -87,10 +97,9 @@ static szg_status hankel_singular(szg_context *context, const szg_toeplitz *t,
                                "ask for the range: the largest need no dense matrix"));
     SZG_TRY(szg_memory_product(context, n, n, &size));
     SZG_TRY(szg_memory_alloc(context, size, sizeof *a, &a));
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++)
-            a[i * n + j] = szg_toeplitz_at(t, i + j - (n - 1)).re;
     szg_status status = szg_memory_alloc(context, n, sizeof *w, &w);
+    if (status == SZG_OK)
+        status = fill_hankel(context, t, a);
     if (status == SZG_OK)
         status = szg_eigen_symmetric(context, n, a, n, w, false);
     if (status == SZG_OK)

@@ -129,8 +129,10 @@ szg_status szg_factored_dense(szg_context *context, const szg_factored *f, doubl
     if (f->bias)
         SZG_TRY(szg_toeplitz_dense(context, f->bias, out, ldout));
     double beta = f->bias ? 1 : 0;
-    for (int64_t i = 0; !f->bias && i < f->n; i++)
+    for (int64_t i = 0; !f->bias && i < f->n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         memset(out + i * ldout, 0, (size_t)f->n * sizeof *out);
+    }
     if (f->d > 0)
         SZG_TRY(szg_gemm(context, 'n', 't', f->n, f->n, f->d, 1, f->a, f->lda, f->b, f->ldb, beta,
                          out, ldout));

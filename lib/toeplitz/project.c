@@ -12,12 +12,14 @@ static szg_status check_square(szg_context *context, int64_t n, int width, const
         return szg_fail(context, SZG_EINVAL,
                         "projection: a size of %" PRId64 " with leading dimension %" PRId64, n,
                         lda);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j < n * width; j++)
             if (!isfinite(a[i * lda * width + j]))
                 return szg_fail(context, SZG_EDATA,
                                 "projection: row %" PRId64 ", column %" PRId64 " is %g", i,
                                 j / width, a[i * lda * width + j]);
+    }
     return SZG_OK;
 }
 
@@ -53,12 +55,17 @@ static szg_status means(szg_context *context, int64_t n, int width, const double
                         double **out) {
     SZG_TRY(check_square(context, n, width, a, lda));
     SZG_TRY(szg_memory_alloc(context, 2 * n - 1, sizeof(double) * (size_t)width, out));
-    for (int64_t lag = 1 - n; lag < n; lag++)
+    szg_status status = SZG_OK;
+    for (int64_t lag = 1 - n; lag < n && status == SZG_OK; lag++) {
+        status = szg_context_check_cancel(context);
         for (int part = 0; part < width; part++) {
             diagonal d = diagonal_of(n, width, part, a, lda, lag);
             (*out)[(lag + n - 1) * width + part] = diagonal_mean(&d, 1);
         }
-    return SZG_OK;
+    }
+    if (status != SZG_OK)
+        szg_memory_free(*out);
+    return status;
 }
 
 /* conj a_{-k} = a_k for every lag */
@@ -130,11 +137,13 @@ static szg_status split_dense(szg_context *context, int64_t n, int width, const 
     SZG_TRY(check_square(context, n, width, a, lda));
     double scale = szg_unit_scale(largest_entry(n, width, a, lda)), count = (double)n;
     szg_split split = {0};
-    for (int64_t lag = 1 - n; lag < n; lag++)
+    for (int64_t lag = 1 - n; lag < n; lag++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int part = 0; part < width; part++) {
             diagonal d = diagonal_of(n, width, part, a, lda, lag);
             split_diagonal(&d, scale, &split);
         }
+    }
     double unit = ROUNDING, sums = (5 * count + 8) * unit;
     double off =
         2 * unit * sqrt(split.part) + count * unit * (count * unit) * sqrt(split.part + split.rest);

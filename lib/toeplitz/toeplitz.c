@@ -211,6 +211,7 @@ szg_status szg_toeplitz_dense(szg_context *context, const szg_toeplitz *t, doubl
                         "dense Toeplitz: the matrix is complex, use szg_toeplitz_dense_complex");
     SZG_TRY(check_dense(context, t, lda, sizeof *a));
     for (int64_t i = 0; i < t->n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         memset(a + i * lda, 0, (size_t)t->n * sizeof *a);
         int64_t first = i > t->degree ? i - t->degree : 0;
         int64_t last = t->n - 1 - i > t->degree ? i + t->degree : t->n - 1;
@@ -223,8 +224,10 @@ szg_status szg_toeplitz_dense(szg_context *context, const szg_toeplitz *t, doubl
 szg_status szg_toeplitz_dense_complex(szg_context *context, const szg_toeplitz *t, szg_c64 *a,
                                       int64_t lda) {
     SZG_TRY(check_dense(context, t, lda, sizeof *a));
-    for (int64_t i = 0; i < t->n; i++)
+    for (int64_t i = 0; i < t->n; i++) {
+        SZG_TRY(szg_context_check_cancel(context));
         for (int64_t j = 0; j < t->n; j++)
             a[i * lda + j] = szg_toeplitz_at(t, i - j);
+    }
     return SZG_OK;
 }

@@ -367,8 +367,22 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
+/* Rows are checked, copied to LAPACK's array, and the vectors copied back and conjugated. */
+START_TEST(hermitian_copies_look_for_cancellation) {
+    enum { N = 8 };
+    test_looks looks;
+    szg_context *counting = test_counting_context(&looks);
+    szg_c64 a[N * N] = {{1, 0}};
+    double w[N];
+    ck_looks_for_cancellation(&looks, 4 * N, szg_eigen_hermitian(counting, N, a, N, w, true));
+    szg_context_close(&counting);
+}
+END_TEST
+
 TEST_FILE("eigen") {
     test_before_each(use_tested_backend);
+    test_add(suite, "hermitian_copies_look_for_cancellation",
+             hermitian_copies_look_for_cancellation);
     test_add(suite, "hermitian_eigenvalues", hermitian_eigenvalues);
     test_add(suite, "second_difference_matrix", second_difference_matrix);
     test_add(suite, "drivers_agree", drivers_agree);

@@ -179,6 +179,27 @@ START_TEST(long_symbols) {
 }
 END_TEST
 
+/* The symmetry is looked for in two passes over n rows, spectra take seven; projection and
+ * toeplitzness look at each row for finiteness and at each diagonal. */
+START_TEST(dense_reports_look_for_cancellation) {
+    enum { N = 12 };
+    test_looks looks;
+    szg_context *counting = test_counting_context(&looks);
+    szg_report_options options = {.no_symbol = true};
+    szg_matrix_report report;
+    double a[N * N];
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            a[i * N + j] = 1.0 / (1 + abs(i - j)) + (i == j ? i : 0);
+    szg_status status;
+    ck_looks_for_cancellation(
+        &looks, (2 + 7) * N + 2 * (N + 2 * N - 1),
+        (status = szg_report_dense(counting, N, a, N, "test", &options, &report),
+         szg_matrix_report_close(&report), status));
+    szg_context_close(&counting);
+}
+END_TEST
+
 /* The point masses give the lags back. */
 START_TEST(atoms) {
     static const char *const specs[] = {"rope:dim=10", "absolute:dim=6", "mla:content=3,rope=4",
@@ -245,6 +266,7 @@ TEST_FILE("report") {
     test_add(suite, "huge_orders", huge_orders);
     test_add(suite, "symbols_by_convention", symbols_by_convention);
     test_add(suite, "long_symbols", long_symbols);
+    test_add(suite, "dense_reports_look_for_cancellation", dense_reports_look_for_cancellation);
     test_add(suite, "atoms", atoms);
     test_add(suite, "rows", rows);
 }

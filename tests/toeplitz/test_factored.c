@@ -446,7 +446,25 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
+/* Rows are zeroed, then one slice of a product; with a bias they are filled. */
+START_TEST(dense_factors_look_for_cancellation) {
+    enum { N = 9 };
+    test_looks looks;
+    szg_context *counting = test_counting_context(&looks);
+    double factor[N] = {1, 2, 3}, lags[N] = {2, 1}, out[N * N];
+    szg_factored f = {.n = N, .d = 1, .a = factor, .lda = 1, .b = factor, .ldb = 1};
+    ck_looks_for_cancellation(&looks, N + 1, szg_factored_dense(counting, &f, out, N));
+    szg_toeplitz *bias;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), N, N, lags, &bias));
+    f.bias = bias;
+    ck_looks_for_cancellation(&looks, N + 1, szg_factored_dense(counting, &f, out, N));
+    szg_toeplitz_close(&bias);
+    szg_context_close(&counting);
+}
+END_TEST
+
 TEST_FILE("factored") {
+    test_add(suite, "dense_factors_look_for_cancellation", dense_factors_look_for_cancellation);
     test_add(suite, "factored_agrees_with_dense", factored_agrees_with_dense);
     test_add(suite, "long_factors", long_factors);
     test_add(suite, "rotary_logits_are_factored", rotary_logits_are_factored);
