@@ -45,6 +45,9 @@ const char *szg_context_message(const szg_context *context);
 /* Number of threads that szg_pool_run uses, the caller's included. */
 int szg_context_threads(const szg_context *context);
 
+/* Those of all contexts that are open: as many threads may be inside a library at once. */
+int szg_context_threads_open(void);
+
 /* Records a failure and returns `status`, so that one can write `return szg_fail(ctx, ...)`. The
  * message names the place, the numbers and the remedy. `context` may be NULL. Thread-safe. */
 SZG_PRINTF(3, 4)

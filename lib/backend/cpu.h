@@ -19,8 +19,8 @@ extern pthread_rwlock_t szg_blas_calls; /* that lock */
  * which the library itself would ask for without an end. Cheap after the first time. */
 SZG_CHECK_RESULT szg_status szg_blas_reserve(szg_context *context, bool large);
 
-/* For begin and end: `calls` more are inside, and OpenBLAS has so many threads. */
-void szg_blas_count(int calls, int own_threads);
+/* For begin: OpenBLAS has so many threads from now on. */
+void szg_blas_count(int own_threads);
 
 /* Every size fits LAPACK's 32-bit integers: SZG_ENOMEM. `what` is the operation. */
 SZG_CHECK_RESULT szg_status szg_lapack_sizes(szg_context *context, const char *what, int64_t m,

@@ -24,11 +24,10 @@ szg_blas_call szg_blas_begin(szg_context *context, bool large) {
     int threads = large && context && !szg_pool_is_inside() ? szg_context_threads(context) : 1;
     if (threads <= 1) {
         pthread_rwlock_rdlock(&szg_blas_calls);
-        szg_blas_count(1, 1);
         return SZG_BLAS_SHARED;
     }
     pthread_rwlock_wrlock(&szg_blas_calls);
-    szg_blas_count(1, threads);
+    szg_blas_count(threads);
     openblas_set_num_threads(threads);
     return SZG_BLAS_ALONE;
 }
@@ -36,7 +35,6 @@ szg_blas_call szg_blas_begin(szg_context *context, bool large) {
 void szg_blas_end(szg_blas_call call) {
     if (call == SZG_BLAS_ALONE)
         openblas_set_num_threads(1);
-    szg_blas_count(-1, 1);
     pthread_rwlock_unlock(&szg_blas_calls);
 }
 

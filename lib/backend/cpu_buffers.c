@@ -5,16 +5,27 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <szego/backend.h>
 #include <szego/pool.h>
 #include "cpu.h"
 
 /* Exported, though in no header; another build of the library may hide them. */
-extern void *blas_memory_alloc(int procedure) __attribute__((weak));
-extern void blas_memory_free(void *buffer) __attribute__((weak));
+#ifndef SZG_BLAS_ALLOC
+#define SZG_BLAS_ALLOC blas_memory_alloc
+#define SZG_BLAS_FREE blas_memory_free
+#endif
+extern void *SZG_BLAS_ALLOC(int procedure) __attribute__((weak));
+extern void SZG_BLAS_FREE(void *buffer) __attribute__((weak));
 
-static const size_t BUFFER = (size_t)32 << 22; /* common_x86_64.h, common_arm64.h: BUFFER_SIZE */
+/* BUFFER_SIZE of common_x86_64.h and common_arm64.h. The library names its own nowhere, and a first
+ * buffer that is larger than the limit would not come back: so this is assumed until the first one
+ * is there, and measured then. */
+#ifndef SZG_BLAS_BUFFER
+#define SZG_BLAS_BUFFER ((size_t)32 << 22)
+#endif
+static atomic_size_t measured; /* bytes of a buffer; 0: none was made yet */
 
 /* Half of the buffers that the library keeps at least (NUM_BUFFERS in common.h): the more threads
  * a context has, the less is known of how many of them are inside at once. */
@@ -22,7 +33,6 @@ enum { BUFFERS_MOST = 64 };
 
 static atomic_int made;    /* buffers that are there, or that no limit refuses */
 static atomic_int servers; /* the library's own threads; each holds a buffer for good */
-static atomic_int active;  /* our calls in progress */
 
 static bool is_limited(int resource) {
     struct rlimit limit;
@@ -50,18 +60,60 @@ static bool can_be_mapped(size_t bytes) {
     return block != MAP_FAILED && munmap(block, bytes) == 0;
 }
 
+static size_t buffer_bytes(void) {
+    size_t bytes = atomic_load(&measured);
+    return bytes ? bytes : SZG_BLAS_BUFFER;
+}
+
+/* Bytes of the process's address space; 0: unknown. */
+static size_t address_space(void) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file)
+        return 0;
+    bool read = fscanf(file, "%lu", &pages) == 1;
+    fclose(file);
+    return read ? pages * (size_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* What another thread maps at the same moment only adds: the least growth is the buffer's. */
+static void measure(size_t before, size_t after) {
+    enum { LEAST = 1 << 20 }; /* less: a buffer that was there already */
+    size_t grown = after > before ? after - before : 0, known = atomic_load(&measured);
+    if (before > 0 && grown >= LEAST && (known == 0 || grown < known))
+        atomic_store(&measured, grown);
+}
+
 /* Takes every buffer that is free and new ones up to `want`, and gives all of them back: they stay
- * mapped. Returns how many there were. */
+ * mapped. Returns how many there are. Nobody is inside the library meanwhile. */
 static int make_buffers(int want) {
     void *held[BUFFERS_MOST];
-    int there = atomic_load(&made), count = 0;
-    int kept = atomic_load(&servers) + atomic_load(&active);
-    for (int i = kept; i < want && (i < there || can_be_mapped(BUFFER)); i++)
-        held[count++] = blas_memory_alloc ? blas_memory_alloc(0) : NULL;
+    int there = atomic_load(&made), kept = atomic_load(&servers), count = 0;
+    for (int i = kept; i < want && (i < there || can_be_mapped(buffer_bytes())); i++) {
+        size_t before = address_space();
+        held[count++] = SZG_BLAS_ALLOC(0);
+        measure(before, address_space());
+    }
     for (int i = count; i-- > 0;)
-        if (held[i])
-            blas_memory_free(held[i]);
+        SZG_BLAS_FREE(held[i]);
     return kept + count;
+}
+
+/* Where the library hides its functions: as many more buffers as the limit leaves room for at once.
+ * Nothing keeps that room for it. */
+static int try_buffers(int want) {
+    void *held[BUFFERS_MOST];
+    int there = atomic_load(&made), count = 0;
+    for (int i = there; i < want; i++) {
+        void *block =
+            mmap(NULL, buffer_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED)
+            break;
+        held[count++] = block;
+    }
+    for (int i = count; i-- > 0;)
+        munmap(held[i], buffer_bytes());
+    return there + count;
 }
 
 /* The stacks of threads that the library is about to start: it does not look whether they did. */
@@ -73,20 +125,21 @@ static bool have_stacks(int threads) {
     return threads <= 0 || can_be_mapped((size_t)threads * stack);
 }
 
-static szg_status make_ready(szg_context *context, int threads, int want, int starts) {
+static szg_status make_ready(szg_context *context, int want, int starts) {
     if (!memory_is_limited()) {
         atomic_store(&made, want);
         return SZG_OK;
     }
-    int have = make_buffers(want);
-    if (have > atomic_load(&made))
+    int have = SZG_BLAS_ALLOC ? make_buffers(want) : try_buffers(want);
+    bool stay = SZG_BLAS_ALLOC || have == want; /* tried ones do not, where the call is refused */
+    if (stay && have > atomic_load(&made))
         atomic_store(&made, have);
-    const char *fewer = threads > 1 ? "use fewer threads (--threads 1), or " : "";
+    const char *fewer = want > 1 ? "use fewer threads (--threads 1), or " : "";
     if (have < want)
         return szg_fail(context, SZG_ENOMEM,
                         "OpenBLAS works in a buffer of %zu MiB a thread; %d of %d fit into the "
                         "limit on memory: %sraise the limit (`ulimit -v`)",
-                        BUFFER >> 20, have, want, fewer);
+                        buffer_bytes() >> 20, have, want, fewer);
     if (have_stacks(starts))
         return SZG_OK;
     return szg_fail(
@@ -99,22 +152,21 @@ static szg_status make_ready(szg_context *context, int threads, int want, int st
 szg_status szg_blas_reserve(szg_context *context, bool large) {
     int threads = context ? szg_context_threads(context) : 1, kept = atomic_load(&servers);
     bool raises = large && !szg_pool_is_inside() && threads > 1;
-    int calls = atomic_load(&active) + 1;
+    int callers = szg_context_threads_open(); /* not those inside: more follow at any moment */
     int want = raises && threads - 1 > kept ? threads
                : raises                     ? kept + 1
-                                            : kept + (calls > threads ? calls : threads);
+                                            : kept + (callers > 1 ? callers : 1);
     if (want > BUFFERS_MOST)
         want = BUFFERS_MOST;
     if (want <= atomic_load(&made))
         return SZG_OK;
     pthread_rwlock_wrlock(&szg_blas_calls); /* so that no buffer is in use */
-    szg_status status = make_ready(context, threads, want, raises ? threads - 1 - kept : 0);
+    szg_status status = make_ready(context, want, raises ? threads - 1 - kept : 0);
     pthread_rwlock_unlock(&szg_blas_calls);
     return status;
 }
 
-void szg_blas_count(int calls, int own_threads) {
-    atomic_fetch_add(&active, calls);
+void szg_blas_count(int own_threads) {
     if (own_threads - 1 > atomic_load(&servers))
         atomic_store(&servers, own_threads - 1);
 }

@@ -10,6 +10,8 @@
 
 enum { THREADS_MAX = 1024 };
 
+static atomic_int threads_open;
+
 static int online_processors(void) {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (int)count;
@@ -29,6 +31,7 @@ szg_status szg_context_open(const szg_context_options *options, szg_context **ou
     if (context->options.threads == 0)
         context->options.threads = online_processors();
     context->process = getpid();
+    atomic_fetch_add(&threads_open, context->options.threads);
     pthread_mutex_init(&context->lock, NULL);
     szg_status status = szg_pool_open(context->options.threads, &context->pool);
     if (status != SZG_OK) {
@@ -42,6 +45,7 @@ szg_status szg_context_open(const szg_context_options *options, szg_context **ou
 void szg_context_close(szg_context **context) {
     if (!context || !*context)
         return;
+    atomic_fetch_sub(&threads_open, (*context)->options.threads);
     if (szg_context_is_forked(*context)) {
         szg_pool_abandon(&(*context)->pool); /* the backend's state is the parent's */
     } else {
@@ -74,6 +78,10 @@ const char *szg_context_message(const szg_context *context) {
 
 int szg_context_threads(const szg_context *context) {
     return context->options.threads;
+}
+
+int szg_context_threads_open(void) {
+    return atomic_load(&threads_open);
 }
 
 szg_status szg_fail(szg_context *context, szg_status status, const char *format, ...) {

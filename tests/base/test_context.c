@@ -374,7 +374,25 @@ START_TEST(messages_are_prefixed_and_bounded) {
 }
 END_TEST
 
+START_TEST(threads_of_open_contexts_are_counted) {
+    szg_context *contexts[2];
+    int before = szg_context_threads_open();
+    ck_assert_int_eq(before, szg_context_threads(test_context()));
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = 2 + i}, &contexts[i]),
+                         SZG_OK);
+    ck_assert_int_eq(szg_context_threads_open(), before + 5);
+    szg_context_close(&contexts[0]);
+    ck_assert_int_eq(szg_context_threads_open(), before + 3);
+    szg_context_close(&contexts[1]);
+    ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = -1}, &contexts[0]),
+                     SZG_EINVAL);
+    ck_assert_int_eq(szg_context_threads_open(), before);
+}
+END_TEST
+
 TEST_FILE("context") {
+    test_add(suite, "threads_of_open_contexts_are_counted", threads_of_open_contexts_are_counted);
     test_add(suite, "pool_runs_each_block_once", pool_runs_each_block_once);
     test_add(suite, "pool_reports_the_failure", pool_reports_the_failure);
     test_add(suite, "pool_nests_serially", pool_nests_serially);
