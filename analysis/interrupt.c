@@ -14,7 +14,10 @@
 
 #include "command.h"
 
-enum { PATIENCE = 50, TENTH = 100000000 }; /* tenths of a second; one in nanoseconds */
+/* Tenths of a second, and one in nanoseconds. DEFERRED is for a step of training, or the saving of
+ * one, which ends unless a library or a file system hangs: what is resumed afterwards is the same
+ * as after a kill. */
+enum { PATIENCE = 50, DEFERRED = 6000, TENTH = 100000000 };
 
 static szg_context *_Atomic listening; /* NULL: no command is at work */
 static sem_t cancelled;
@@ -58,12 +61,17 @@ static bool is_deferred(void) {
 static void *watch(void *unused) {
     while (sem_wait(&cancelled) != 0)
         ;
-    for (int waited = 0; waited < PATIENCE; waited++) {
+    int waited = 0, deferred = 0;
+    while (waited < PATIENCE && deferred < DEFERRED) {
         nanosleep(&(struct timespec){.tv_nsec = TENTH}, NULL);
-        if (is_deferred()) /* a step of training, or the saving of one: it ends */
-            waited = 0;
+        bool finishing = is_deferred();
+        waited = finishing ? 0 : waited + 1;
+        deferred += finishing;
     }
-    tell("szego: interrupted; what was at work five seconds later was left behind\n");
+    tell(deferred < DEFERRED
+             ? "szego: interrupted; what was at work five seconds later was left behind\n"
+             : "szego: interrupted; a step of training that was not finished and saved ten minutes "
+               "later was left behind: --resume goes on from the checkpoint before it\n");
     end_now(EXIT_INTERRUPTED);
     return unused;
 }
