@@ -7,9 +7,13 @@
 
 SZG_BEGIN_DECLS
 
+/* Bytes of a block that are zeroed between two looks for cancellation. */
+enum { SZG_MEMORY_LOOK = 1 << 24 };
+
 /* Allocates `count` zeroed elements of `size` bytes, 64-byte aligned, and stores the pointer in
  * *(void **)out. count = 0 yields a valid pointer. SZG_EINVAL (count < 0), SZG_ENOMEM (refused, or
- * count * size overflows). Free with szg_memory_free. */
+ * count * size overflows), SZG_ECANCEL (blocks beyond SZG_MEMORY_LOOK). Free with
+ * szg_memory_free. */
 SZG_CHECK_RESULT szg_status szg_memory_alloc(szg_context *context, int64_t count, size_t size,
                                              void *out);
 

@@ -374,6 +374,22 @@ START_TEST(messages_are_prefixed_and_bounded) {
 }
 END_TEST
 
+/* Between the pieces of what is zeroed; small blocks are not looked at. */
+START_TEST(large_blocks_look_for_cancellation) {
+    test_looks looks;
+    szg_context *counting = test_counting_context(&looks);
+    const int64_t sizes[] = {SZG_MEMORY_LOOK / 2, 3 * SZG_MEMORY_LOOK - 1000}, expected[] = {0, 2};
+    for (int i = 0; i < 2; i++) {
+        char *block = NULL;
+        szg_status status;
+        ck_looks_for_cancellation(&looks, expected[i],
+                                  (status = szg_memory_alloc(counting, sizes[i], 1, &block),
+                                   szg_memory_free(block), status));
+    }
+    szg_context_close(&counting);
+}
+END_TEST
+
 START_TEST(threads_of_open_contexts_are_counted) {
     szg_context *contexts[2];
     int before = szg_context_threads_open();
@@ -392,6 +408,7 @@ START_TEST(threads_of_open_contexts_are_counted) {
 END_TEST
 
 TEST_FILE("context") {
+    test_add(suite, "large_blocks_look_for_cancellation", large_blocks_look_for_cancellation);
     test_add(suite, "threads_of_open_contexts_are_counted", threads_of_open_contexts_are_counted);
     test_add(suite, "pool_runs_each_block_once", pool_runs_each_block_once);
     test_add(suite, "pool_reports_the_failure", pool_reports_the_failure);
