@@ -16,6 +16,13 @@ double operand_rounding(void) {
     return rounding_of(tested(0));
 }
 
+double products_error(double terms) {
+    if (operand_rounding() > 0)
+        return 10 * ceil(terms / 8);
+    bool gpu = strcmp(szg_ops_name(szg_ops_of(tested(0))), "cuda:f32") == 0;
+    return gpu ? fmax(terms, 15 + terms / 16) : terms;
+}
+
 /* What a slot's numbers move by, in units of `unit`, when all that is read moves by up to four of
  * them, with a margin. */
 static void measure(op_trial *trial, call_fn *call, double **want, double unit,

@@ -88,6 +88,10 @@ void close_trial(op_trial *trial);
 /* The most that products of the table under test move an operand by, relative to it: 0 but for the
  * GPU's lower precisions. */
 double operand_rounding(void);
+/* What a sum of that many products on the table under test errs by at most, in units of eps times
+ * the sum of their sizes. Ordinary units: each rounding is half an eps. Tensor cores cut off
+ * instead (cuda/mma.cuh derives both), in the vendor's products too. */
+double products_error(double terms);
 
 /* The operation on the tables: results within their bounds of the oracle's, gaps, guard bands and
  * inputs untouched, the same bits on 1, 2 and 5 threads. Then the backward operation. */

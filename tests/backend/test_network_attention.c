@@ -75,11 +75,12 @@ static void rounding_bounds(const attention_case *c, op_trial *t) {
     t->slot[c->dbias].rounded = b * n * slope;
 }
 
-/* In units of eps. A rotated vector errs by 3 eps of its pairs' moduli and a logit by (d + 8) eps
- * of sum |q| |k| (Higham 2002, 3.1), so by `logit`; a weight exp(L - log_sum) relatively by twice
- * that, the rounding of log_sum and of the exponential, n more for the sum: `weight`. With S the
- * largest |keep dout . v|, dw_ij errs by (d_v + 4) eps S, the mean of a row by weight S + ..., and
- * dL_ij = w_ij (dw_ij - mean) by w_ij `slope`; the gradients are sums of n dL_ij times q, k. */
+/* In units of eps, with P(k) = products_error(k). A rotated vector errs by 3 eps of its pairs'
+ * moduli and a logit by (P(d) + 8) eps of sum |q| |k| (Higham 2002, 3.1), so by `logit`; a weight
+ * exp(L - log_sum) relatively by twice that, the rounding of log_sum and of the exponential, n more
+ * for the sum: `weight`. With S the largest |keep dout . v|, dw_ij errs by (P(d_v) + 4) eps S, the
+ * mean of a row by (weight + d_v + ...) S, and dL_ij = w_ij (dw_ij - mean) by w_ij `slope`; the
+ * gradients are sums of n dL_ij times q, k. */
 static void attention_bounds(const attention_case *c, op_trial *t) {
     const szg_attention *a = &c->a;
     double n = (double)a->length, d = (double)a->d_qk, e = (double)a->d_v, b = (double)a->batch;
@@ -87,15 +88,17 @@ static void attention_bounds(const attention_case *c, op_trial *t) {
     turn = turn < 1 ? 1 : turn;
     double product = fabs(a->scale) * d * turn * largest(t, c->q) * largest(t, c->k);
     double size = product + largest(t, c->bias), keep = 1 / (1 - a->dropout.probability);
-    double logit = (d + 8) * product + 2 * largest(t, c->bias);
+    double sum_d = t->forward == logits_forward ? d : products_error(d); /* logits: plain sums */
+    double sum_n = products_error(n), sum_e = products_error(e);
+    double logit = (sum_d + 8) * product + 2 * largest(t, c->bias);
     double weight = 2 * logit + 4 * (size + log(n)) + n + 16;
     double v = largest(t, c->v), dout = largest(t, c->dout), s = keep * e * dout * v;
-    double slope = 2 * s * (weight + n + 2 * e + 16), reach = fabs(a->scale) * sqrt(2 * turn);
-    t->slot[c->out].bound = keep * v * (weight + n + 4);
+    double slope = 2 * s * (weight + n + sum_e + e + 16), reach = fabs(a->scale) * sqrt(2 * turn);
+    t->slot[c->out].bound = keep * v * (weight + sum_n + 4);
     t->slot[c->log_sum].bound = logit + 4 * (size + log(n)) + n + 8;
-    t->slot[c->dq].bound = reach * largest(t, c->k) * (slope + 2 * s * (n + 8));
-    t->slot[c->dk].bound = reach * largest(t, c->q) * n * (slope + 2 * s * (n + 8));
-    t->slot[c->dv].bound = keep * dout * n * (weight + n + 4);
+    t->slot[c->dq].bound = reach * largest(t, c->k) * (slope + 2 * s * (sum_n + 8));
+    t->slot[c->dk].bound = reach * largest(t, c->q) * n * (slope + 2 * s * (sum_n + 8));
+    t->slot[c->dv].bound = keep * dout * n * (weight + sum_n + 4);
     t->slot[c->dbias].bound =
         b * n * (slope + 2 * s * (b * n + 8)) + (b * n) * largest(t, c->dbias);
     /* A row of dL sums to 0; logits and log_sum are rounded before their difference is taken. */

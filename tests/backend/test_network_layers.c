@@ -45,17 +45,18 @@ static void gelu_floors(const linear_case *c, op_trial *t, double sum, double dy
     t->slot[c->dbias].floor = 4 * dy * (1 + sum);
 }
 
-/* A product of n terms errs by (n + 2) eps of the sum of the moduli (Higham 2002, 3.1); the
- * activations have slopes below 1.13, and GELU's own formula a few eps of its argument. */
+/* A product of n terms errs by (n + 2) eps of the sum of the moduli (Higham 2002, 3.1), or by what
+ * products_error says; the activations have slopes below 1.13, and GELU's own formula a few eps of
+ * its argument. */
 static void linear_bounds(const linear_case *c, op_trial *t) {
     double rows = (double)c->linear.rows, in = (double)c->linear.in, out = (double)c->linear.out;
     double sum = in * largest(t, c->x) * largest(t, c->weight) + largest(t, c->bias);
     double dy = 1.2 * largest(t, c->dy);
-    t->slot[c->y].bound = t->slot[c->before].bound = (in + 10) * sum * 1.2;
+    t->slot[c->y].bound = t->slot[c->before].bound = (products_error(in) + 10) * sum * 1.2;
     t->slot[c->dx].bound =
-        (out + 10) * (out * dy * largest(t, c->weight) + largest(t, c->dx)) * 1.2;
+        (products_error(out) + 10) * (out * dy * largest(t, c->weight) + largest(t, c->dx)) * 1.2;
     t->slot[c->dweight].bound =
-        (rows + 10) * (rows * dy * largest(t, c->x) + largest(t, c->dweight)) * 1.2;
+        (products_error(rows) + 10) * (rows * dy * largest(t, c->x) + largest(t, c->dweight)) * 1.2;
     t->slot[c->dbias].bound = (rows + 10) * (rows * dy + largest(t, c->dbias)) * 1.2;
     /* Two operands a product, and the product of what they move by. */
     t->slot[c->before].rounded = 2.1 * in * largest(t, c->x) * largest(t, c->weight);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mma.cuh>
+
 #include "kernels.h"
 
 static __global__ void write_numbers(int *out) {
@@ -328,6 +330,95 @@ START_TEST(mma_multiplies) {
 }
 END_TEST
 
+/* c = a b^T of a 16 x terms and b 8 x terms. */
+template <bool Exact>
+static __global__ void sum_products(const float *a, const float *b, float *c, int terms) {
+    float sum[4] = {};
+    for (int k = 0; k < terms; k += MMA_K)
+        multiply_add<Exact>(sum, load_a<Exact>(a + k, terms), load_b_rows<Exact>(b + k, terms));
+    for (int i = 0; i < 4; i++)
+        c[(lane_group() + i / 2 * 8) * 8 + 2 * lane_in_group() + i % 2] = sum[i];
+}
+
+constexpr int longest = 2048;
+struct Products {
+    float a[16 * longest], b[8 * longest], c[16 * 8];
+};
+
+static void multiply(Products *p, int terms, bool exact) {
+    float *a = device_array<float>(24 * static_cast<size_t>(terms) + 128), *b = a + 16 * terms;
+    ck_cuda(cudaSuccess, cudaMemcpy(a, p->a, 16 * static_cast<size_t>(terms) * sizeof *a,
+                                    cudaMemcpyHostToDevice));
+    ck_cuda(cudaSuccess, cudaMemcpy(b, p->b, 8 * static_cast<size_t>(terms) * sizeof *a,
+                                    cudaMemcpyHostToDevice));
+    ck_cuda(cudaSuccess, start({1, 32}, exact ? sum_products<true> : sum_products<false>, a, b,
+                               b + 8 * terms, terms));
+    read_array(p->c, b + 8 * terms, 128);
+    ck_cuda(cudaSuccess, cudaFree(a));
+}
+
+/* Errors of sum number `at` in eps of the sum of its terms' sizes. */
+static double error_of(const Products &p, int terms, int at) {
+    double sum = 0, size = 0;
+    for (int k = 0; k < terms; k++) {
+        double term = static_cast<double>(p.a[at / 8 * terms + k]) * p.b[at % 8 * terms + k];
+        sum += term; /* its roundings are of 2^-52: nothing beside 2^-23 */
+        size += fabs(term);
+    }
+    return fabs(p.c[at] - sum) / (size * 0x1p-23);
+}
+
+/* What cuda/mma.cuh derives. */
+static double allowed(int terms, bool exact) {
+    return exact ? 15 + terms / 16.0 : 1.25 * terms;
+}
+
+/* Terms of one sign, whose cut parts add up, and of both. Narrow numbers are rounded before. */
+START_TEST(sums_of_products_stay_within_their_bounds) {
+    static Products p;
+    szg_stream stream = {};
+    stream.seed = test_seed();
+    for (int terms : {8, 16, 24, 128, longest})
+        for (int kind = 0; kind < 4; kind++) {
+            bool exact = kind % 2, positive = kind / 2;
+            stream.step++;
+            for (int i = 0; i < 24 * terms; i++) {
+                double x = szg_random_uniform(&stream, static_cast<uint64_t>(i));
+                float value = static_cast<float>(positive ? x : 2 * x - 1);
+                value = exact ? value : __uint_as_float(to_tf32(value));
+                (i < 16 * terms ? p.a[i] : p.b[i - 16 * terms]) = value;
+            }
+            multiply(&p, terms, exact);
+            for (int at = 0; at < 128; at++) {
+                double error = error_of(p, terms, at);
+                if (!(error <= allowed(terms, exact)))
+                    ck_abort_msg("%d terms, exact %d: error %.3g > %.3g", terms, exact, error,
+                                 allowed(terms, exact));
+            }
+        }
+}
+END_TEST
+
+/* One term of 1, and all others just below its last place: a sum that runs through the tensor cores
+ * loses each of them, which is four fifths of the bound; summed eight at a time they survive. */
+START_TEST(small_terms_are_lost_in_narrow_sums_alone) {
+    static Products p;
+    const int terms = longest;
+    for (int i = 0; i < 16 * terms; i++)
+        p.a[i] = i % terms == 0 ? 1 : 0x1p-23f;
+    for (int i = 0; i < 8 * terms; i++)
+        p.b[i] = i % terms == 0 ? 1 : 1 - 0x1p-11f;
+    for (int exact = 0; exact < 2; exact++) {
+        multiply(&p, terms, exact);
+        for (int at = 0; at < 128; at++) {
+            double error = error_of(p, terms, at);
+            ck_assert_msg(error <= allowed(terms, exact), "exact %d: error %.3g", exact, error);
+            ck_assert_msg(exact || (p.c[at] == 1 && error > 0.95 * terms), "error %.3g", error);
+        }
+    }
+}
+END_TEST
+
 static __global__ void copy_late(const float *from, float *out, int waits) {
     float *shared = shared_memory<float>();
     copy_async16(shared, from);
@@ -372,5 +463,9 @@ TEST_FILE("simt") {
     test_add(suite, "shared memory is poisoned for each block",
              shared_memory_is_poisoned_for_each_block);
     test_add(suite, "mma multiplies", mma_multiplies);
+    test_add(suite, "sums of products stay within their bounds",
+             sums_of_products_stay_within_their_bounds);
+    test_add(suite, "small terms are lost in narrow sums alone",
+             small_terms_are_lost_in_narrow_sums_alone);
     test_add(suite, "asynchronous copies come late", asynchronous_copies_come_late);
 }

@@ -2,6 +2,7 @@
  *
  * The lane that comes last computes the results of all, so that nobody reads what another lane
  * has posted since. */
+#include <math.h>
 #include <string.h>
 
 #include "simt_block.h"
@@ -44,31 +45,60 @@ void ballot(const Exchange &exchange, Warp *warp) {
         memcpy(warp->result[__builtin_ctz(left)], &votes, sizeof votes);
 }
 
+/* c + p[0] + .. + p[3] as tensor cores add (Fasi, Higham, Mikaitis, Pranesh 2021): exact products;
+ * every addend is cut off behind the last place that the largest of them has in single precision,
+ * and their sum is cut off to single precision. Real ones may carry a few places more, or take all
+ * eight products at once: both lose less. */
+float add_four(float c, const double p[4]) {
+    double sum = c, most = fabs(c);
+    for (int i = 0; i < 4; i++) {
+        sum += p[i];
+        most = fmax(most, fabs(p[i]));
+    }
+    uint64_t bits;
+    memcpy(&bits, &most, sizeof bits);
+    bits &= UINT64_C(0x7ff) << 52; /* the power of two */
+    memcpy(&most, &bits, sizeof most);
+    if (!isfinite(sum) || most < 0x1p-126) /* subnormal sums are exact in double precision */
+        return static_cast<float>(sum);
+    const double place = most * 0x1p-23, places = 0x1p23 / most;
+    int cut = static_cast<int>(c * places);
+    for (int i = 0; i < 4; i++)
+        cut += static_cast<int>(p[i] * places);
+    sum = cut * place;
+    memcpy(&bits, &sum, sizeof bits);
+    bits &= ~UINT64_C(0x1fffffff); /* all but 23 bits behind the point */
+    memcpy(&sum, &bits, sizeof sum);
+    return static_cast<float>(sum);
+}
+
 /* PTX ISA, mma.m16n8k8 with .tf32: lane 4 g + t holds a0 = A[g, t], a1 = A[g + 8, t],
  * a2 = A[g, t + 4], a3 = A[g + 8, t + 4], b0 = B[t, g], b1 = B[t + 4, g], and of the sums
  * [g, 2 t], [g, 2 t + 1], [g + 8, 2 t], [g + 8, 2 t + 1]. Operands have lost their low 13 bits. */
 void multiply(Warp *warp) {
-    float a[8][16], b[8][8], sum[16][8] = {{0}};
+    float a[16][8], b[8][8];
     for (int lane = 0; lane < 32; lane++) {
         int group = lane / 4, place = lane % 4;
         float post[6];
         memcpy(post, warp->post[lane], sizeof post);
-        a[place][group] = post[0];
-        a[place][group + 8] = post[1];
-        a[place + 4][group] = post[2];
-        a[place + 4][group + 8] = post[3];
-        b[place][group] = post[4];
-        b[place + 4][group] = post[5];
+        a[group][place] = post[0];
+        a[group + 8][place] = post[1];
+        a[group][place + 4] = post[2];
+        a[group + 8][place + 4] = post[3];
+        b[group][place] = post[4];
+        b[group][place + 4] = post[5];
     }
-    for (int k = 0; k < 8; k++)
-        for (int row = 0; row < 16; row++)
-            for (int column = 0; column < 8; column++)
-                sum[row][column] += a[k][row] * b[k][column];
     for (int lane = 0; lane < 32; lane++) {
-        int group = lane / 4, place = lane % 4;
-        float result[4] = {sum[group][2 * place], sum[group][2 * place + 1],
-                           sum[group + 8][2 * place], sum[group + 8][2 * place + 1]};
-        memcpy(warp->result[lane], result, sizeof result);
+        float c[4];
+        memcpy(c, warp->post[lane] + 6 * sizeof(float), sizeof c);
+        for (int i = 0; i < 4; i++) {
+            const float *row = a[lane / 4 + i / 2 * 8], *column = b[lane % 4 * 2 + i % 2];
+            double p[8];
+            for (int k = 0; k < 8; k++)
+                p[k] = static_cast<double>(row[k]) * column[k];
+            c[i] = add_four(add_four(c[i], p), p + 4);
+        }
+        memcpy(warp->result[lane], c, sizeof c);
     }
 }
 

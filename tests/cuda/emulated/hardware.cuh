@@ -20,19 +20,19 @@ inline uint32_t to_tf32(float x) {
     return (bits + 0x1000u) & ~0x1fffu;
 }
 
-/* c += a b, mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32; the layout is in exchange.cpp. */
+/* c += a b, mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32; layout and sums are in
+ * exchange.cpp.
+ */
 inline void mma_tf32(float c[4], const uint32_t a[4], const uint32_t b[2],
                      const char *file = __builtin_FILE(), int line = __builtin_LINE(),
                      const char *function = __builtin_FUNCTION()) {
-    uint32_t post[6] = {a[0] & ~0x1fffu, a[1] & ~0x1fffu, a[2] & ~0x1fffu,
-                        a[3] & ~0x1fffu, b[0] & ~0x1fffu, b[1] & ~0x1fffu};
-    float sum[4];
-    memcpy(sum,
+    uint32_t post[10] = {a[0] & ~0x1fffu, a[1] & ~0x1fffu, a[2] & ~0x1fffu,
+                         a[3] & ~0x1fffu, b[0] & ~0x1fffu, b[1] & ~0x1fffu};
+    memcpy(post + 6, c, 4 * sizeof *c);
+    memcpy(c,
            emulated::simt_exchange(emulated::Kind::mma, 0xffffffffu, post, sizeof post, 0,
                                    {function, file, line}),
-           sizeof sum);
-    for (int i = 0; i < 4; i++)
-        c[i] += sum[i];
+           4 * sizeof *c);
 }
 
 #endif

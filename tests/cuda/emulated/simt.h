@@ -45,7 +45,7 @@ struct Vote {
 Vote simt_barrier(int value, Place place);
 
 enum class Kind { sync, shuffle, ballot, mma };
-/* Waits for the lanes of `mask` that have not ended. Every lane posts `size` bytes, at most 24. A
+/* Waits for the lanes of `mask` that have not ended. Every lane posts `size` bytes, at most 40. A
  * shuffle returns what lane `source` posted (0xff where it posted nothing), a ballot the lanes
  * whose posted int is not 0, mma its four sums. What is returned is valid until the lane's next
  * call. */

@@ -34,7 +34,7 @@ struct Warp {
     unsigned open;  /* exchanges that wait, by the lowest lane of their mask */
     Exchange exchange[32];
     unsigned source[32];
-    alignas(16) unsigned char post[32][24];
+    alignas(16) unsigned char post[32][48];
     alignas(16) unsigned char result[32][16];
 };
 
