@@ -40,6 +40,7 @@ static dropping dropping_of(const szg_attention *s) {
     d.threshold = szg_network_threshold(s->dropout.probability);
     d.factor = static_cast<float>(1 / (1 - s->dropout.probability));
     d.aligned = s->length % 4 == 0;
+    d.kept = static_cast<uint32_t *>(s->kept);
     return d;
 }
 
@@ -100,6 +101,12 @@ static szg_status check_fused(szg_context *context, const szg_attention *s) {
           (long long)(s)->batch, (long long)(s)->heads, (long long)(s)->length,                    \
           (long long)(s)->d_qk, (long long)(s)->d_v)
 
+/* One bit a weight, each row in words of its own. */
+static int64_t kept_bytes(const szg_attention *s) {
+    return s->batch * s->heads * s->length * kept_words(s->length) *
+           static_cast<int64_t>(sizeof(uint32_t));
+}
+
 static szg_status run_forward(szg_context *context, const szg_attention *s) {
     session *self = session_of(context);
     SZG_TRY(check_fused(context, s));
@@ -140,6 +147,7 @@ static szg_status logits(szg_context *context, const szg_attention *s, bool coup
 
 void attention_fill(szg_network_ops *network) {
     network->attention = attention;
+    network->attention_kept = kept_bytes;
     network->attention_backward = backward;
     network->attention_logits = logits;
     attention_arguments_fill(network);

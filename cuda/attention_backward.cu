@@ -21,16 +21,20 @@ template <int Qk, int V> struct sizes {
         THREADS = WARPS * WARP,
         KEYS = WARPS * MMA_M,
         QUERIES = Qk > 32 ? 32 : 64,
-        GROUP =
-            Qk > 16 && Qk <= 64 ? 4 : 2, /* of strips of 8 queries that a warp works on at a time */
         BLOCKS = Qk > 32   ? 1
                  : Qk > 16 ? 2
                            : 3, /* of a multiprocessor: limits the registers */
+        HELPED = Qk <= 32,      /* share: where a helper's sums have room */
         LD_QK = Qk + TILE_PAD,
         LD_V = V + TILE_PAD,
         LD_LOGITS = KEYS + TILE_PAD
     };
 };
+
+/* Strips of 8 queries that a warp works on at a time: as many as the registers hold. */
+template <int Qk, bool Exact> __device__ constexpr int strips_at_once() {
+    return Exact ? (Qk <= 64 ? 2 : 1) : Qk > 16 && Qk <= 64 ? 4 : 2;
+}
 
 /* The tiles in shared memory. */
 template <int Qk, int V> struct tiles {
@@ -40,6 +44,7 @@ template <int Qk, int V> struct tiles {
     float dlogits[S::QUERIES * S::LD_LOGITS]; /* keys in the order of paired_place */
     float bias[S::QUERIES + S::KEYS];
     float log_sum[S::QUERIES], product[S::QUERIES];
+    uint32_t kept[S::QUERIES * S::KEYS / 32]; /* dropping.kept */
 };
 
 /* What a warp keeps of its 16 keys: fragments. */
@@ -81,7 +86,22 @@ __device__ __forceinline__ void load_rows(const attention_call &a, const head_pl
     }
 }
 
-/* x y^T of the warp's 16 rows of x and GROUP strips of y. */
+/* The pass's part of dropout's mask. The forward pass has written every word with a key that a row
+ * of the tile sees. */
+template <int Qk, int V>
+__device__ __forceinline__ void load_kept(const attention_call &a, const head_place &h,
+                                          const pass &p, tiles<Qk, V> &t) {
+    typedef sizes<Qk, V> S;
+    const int of_row = S::KEYS / 32, count = kept_words(a.length);
+    for (int at = static_cast<int>(threadIdx.x); at < S::QUERIES * of_row; at += S::THREADS) {
+        int row = p.query + at / of_row, key = p.key + at % of_row * 32;
+        t.kept[at] = row < a.length && key < p.end
+                         ? a.dropout.kept[(h.index * a.length + row) * count + key / 32]
+                         : 0;
+    }
+}
+
+/* x y^T of the warp's 16 rows of x and Group strips of y. */
 template <int Width, bool Exact, int Group>
 __device__ __forceinline__ void products(const float *x, const float *y, float c[Group][4]) {
     const int ld = Width + TILE_PAD;
@@ -95,29 +115,22 @@ __device__ __forceinline__ void products(const float *x, const float *y, float c
     }
 }
 
-/* Bits g and g + 8 of kept[e]: whether dropout keeps those keys for query 2t + e of a strip. A lane
- * draws for query g; the others have what it needs. */
-__device__ __forceinline__ void kept_of_strip(const attention_call &a, const head_place &h,
-                                              const drawing &d, int query, int key,
-                                              uint32_t kept[2]) {
-    uint32_t bits = kept_sixteen(a.dropout, d, weight_index(a, h, query + lane_group(), key));
-    kept[0] = __shfl_sync(0xFFFFFFFFU, bits, 8 * lane_in_group());
-    kept[1] = __shfl_sync(0xFFFFFFFFU, bits, 8 * lane_in_group() + 4);
-}
-
 /* One strip: products to weights (after dropout) in `s` and gradients of logits in `g`. */
 template <int Qk, int V, bool Exact>
-__device__ __forceinline__ void weights(const attention_call &a, const head_place &h,
-                                        const drawing &d, const pass &p, const tiles<Qk, V> &t,
-                                        int strip, int warp_key, float s[4], float g[4]) {
+__device__ __forceinline__ void weights(const attention_call &a, const head_place &h, const pass &p,
+                                        const tiles<Qk, V> &t, int strip, int first, float s[4],
+                                        float g[4]) {
     typedef sizes<Qk, V> S;
     uint32_t kept[2] = {~0U, ~0U};
-    if (a.dropout.threshold > 0)
-        kept_of_strip(a, h, d, p.query + strip, warp_key, kept);
+    if (a.dropout.threshold > 0) {
+        const uint32_t *words = t.kept + (strip + 2 * lane_in_group()) * (S::KEYS / 32);
+        kept[0] = words[first / 32] >> first % 32;
+        kept[1] = words[S::KEYS / 32 + first / 32] >> first % 32;
+    }
 #pragma unroll
     for (int e = 0; e < 4; e++) {
         int row = strip + 2 * lane_in_group() + e % 2, place = lane_group() + e / 2 * 8;
-        int key = warp_key + place;
+        int key = p.key + first + place;
         float x = s[e] * a.scale;
         if (a.bias)
             x += t.bias[row - (key - p.key) + S::KEYS - 1];
@@ -130,26 +143,87 @@ __device__ __forceinline__ void weights(const attention_call &a, const head_plac
     }
 }
 
-/* The warp's keys against all queries of the pass: adds to its sums, leaves the logits' gradients
- * in the tile. */
+/* Which products of a pass a warp does: those of the band of 16 keys with every group of queries
+ * from `group` to `end`, `step` apart. What no query sees is left out. Where the tile's queries see
+ * no key of the latter half of the bands (the first tile of a causal head), the warps of that half
+ * help the others: warp w that of band WARPS - 1 - w, with every other group; so the longest bands,
+ * which come first, are paired with the fourth of a multiprocessor that has the shortest. */
+typedef struct share {
+    int band, group, end, step;
+    bool shared, helps; /* the band has two warps; this is the helper */
+} share;
+
+template <int Qk, int V, bool Exact>
+__device__ __forceinline__ share share_of(const attention_call &a, const pass &p) {
+    typedef sizes<Qk, V> S;
+    const int each = strips_at_once<Qk, Exact>() * MMA_N;
+    const int warp = static_cast<int>(threadIdx.x) / WARP;
+    const int bands = (max(p.end - p.key, 0) + MMA_M - 1) / MMA_M;
+    share s;
+    s.shared = S::HELPED && bands <= S::WARPS / 2;
+    s.helps = s.shared && warp >= S::WARPS / 2;
+    s.band = s.helps ? S::WARPS - 1 - warp : warp;
+    int first = a.causal ? max(p.key + s.band * MMA_M - p.query, 0) / each * each : 0;
+    s.group = s.helps ? first + each : first;
+    s.step = s.shared ? 2 * each : each;
+    s.end = s.band < bands ? min(S::QUERIES + 0, a.length - p.query) : 0;
+    return s;
+}
+
+/* Where fragment n of a band's helper stands: behind the logits' gradients of the bands that are
+ * seen, 16 rows a band. */
+template <int Qk, int V>
+__device__ __forceinline__ float *helpers_place(tiles<Qk, V> &t, int band, int n) {
+    typedef sizes<Qk, V> S;
+    const int lane = static_cast<int>(threadIdx.x) % WARP;
+    return t.dlogits + (band * MMA_M + 2 * n + lane / 16) * S::LD_LOGITS + S::KEYS / 2 +
+           lane % 16 * 4;
+}
+
+/* A helper's sums to shared memory; its own keys have none yet. */
+template <int Qk, int V>
+__device__ __forceinline__ void hand_over(const share &s, sums<Qk, V> &sum, tiles<Qk, V> &t) {
+    const int of_dk = Qk / MMA_N;
+#pragma unroll
+    for (int n = 0; n < of_dk + V / MMA_N; n++) {
+        const float *c = n < of_dk ? sum.dk[n] : sum.dv[n - of_dk];
+        *reinterpret_cast<float4 *>(helpers_place(t, s.band, n)) =
+            make_float4(c[0], c[1], c[2], c[3]);
+    }
+    clear<Qk / MMA_N>(sum.dk);
+    clear<V / MMA_N>(sum.dv);
+}
+
+/* The helper's sums to the band's. */
+template <int Qk, int V>
+__device__ __forceinline__ void take_over(const share &s, tiles<Qk, V> &t, sums<Qk, V> &sum) {
+    const int of_dk = Qk / MMA_N;
+#pragma unroll
+    for (int n = 0; n < of_dk + V / MMA_N; n++) {
+        float *c = n < of_dk ? sum.dk[n] : sum.dv[n - of_dk];
+        float4 x = load4(helpers_place(t, s.band, n));
+        c[0] += x.x, c[1] += x.y, c[2] += x.z, c[3] += x.w;
+    }
+}
+
+/* The warp's keys against its share of the pass's queries: adds to its sums, leaves the logits'
+ * gradients in the tile. */
 template <int Qk, int V, bool Exact>
 __device__ __forceinline__ void keys_pass(const attention_call &a, const head_place &h,
-                                          const drawing &d, const pass &p, tiles<Qk, V> &t,
+                                          const pass &p, const share &own, tiles<Qk, V> &t,
                                           sums<Qk, V> &sum) {
     typedef sizes<Qk, V> S;
-    const int first = static_cast<int>(threadIdx.x) / WARP * MMA_M;
-    if (p.key + first >= p.end)
-        return;
+    const int first = own.band * MMA_M, strips = strips_at_once<Qk, Exact>();
     float *column = t.dlogits + first + paired_place(lane_group());
 #pragma unroll 1
-    for (int group = 0; group < S::QUERIES; group += S::GROUP * MMA_N) {
-        float s[S::GROUP][4], g[S::GROUP][4];
-        products<Qk, Exact, S::GROUP>(t.k + first * S::LD_QK, t.q + group * S::LD_QK, s);
-        products<V, Exact, S::GROUP>(t.v + first * S::LD_V, t.dout + group * S::LD_V, g);
+    for (int group = own.group; group < own.end; group += own.step) {
+        float s[strips][4], g[strips][4];
+        products<Qk, Exact, strips>(t.k + first * S::LD_QK, t.q + group * S::LD_QK, s);
+        products<V, Exact, strips>(t.v + first * S::LD_V, t.dout + group * S::LD_V, g);
 #pragma unroll
-        for (int n = 0; n < S::GROUP; n++) {
+        for (int n = 0; n < strips; n++) {
             const int strip = group + n * MMA_N;
-            weights<Qk, V, Exact>(a, h, d, p, t, strip, p.key + first, s[n], g[n]);
+            weights<Qk, V, Exact>(a, h, p, t, strip, first, s[n], g[n]);
 #pragma unroll
             for (int e = 0; e < 4; e++)
                 column[(strip + 2 * lane_in_group() + e % 2) * S::LD_LOGITS + e / 2 * 8] = g[n][e];
@@ -178,7 +252,7 @@ __device__ __forceinline__ void stage(const float c[4], float scale, float *tile
 }
 
 /* The pass's part of dq, to the tile of q, which nobody reads any more. The warps share its 16-row
- * bands, and the strips of 8 columns of a band. */
+ * bands, and the strips of 8 columns of a band. Keys that no row of a band sees are left out. */
 template <int Qk, int V, bool Exact>
 __device__ __forceinline__ void queries_pass(const attention_call &a, const pass &p,
                                              tiles<Qk, V> &t) {
@@ -189,7 +263,8 @@ __device__ __forceinline__ void queries_pass(const attention_call &a, const pass
     const int band = warp % bands * MMA_M, column = warp / bands * MMA_N;
     float c[count][4];
     clear<count>(c);
-    for (int key = 0; key < p.end - p.key; key += MMA_K) {
+    const int end = keys_of_row(a, p.end, p.query + band + MMA_M - 1) - p.key;
+    for (int key = 0; key < end; key += MMA_K) {
         fragment_a<Exact> x = load_a<Exact>(t.dlogits + band * S::LD_LOGITS + key, S::LD_LOGITS);
 #pragma unroll
         for (int n = 0; n < count; n++)
@@ -212,6 +287,8 @@ __device__ __forceinline__ void lags_pass(const attention_call &a, const head_pl
     for (int at = static_cast<int>(threadIdx.x); at < rows + keys - 1; at += S::THREADS) {
         int lag = at - (keys - 1); /* row - key inside the tile */
         float sum = 0;
+        if (a.causal && p.query - p.key + lag < 0)
+            continue; /* masked */
         for (int row = max(lag, 0); row < min(rows, lag + keys); row++) {
             int key = row - lag;
             sum += t.dlogits[row * S::LD_LOGITS + key / 8 * 8 + paired_place(key % 8)];
@@ -235,17 +312,23 @@ __device__ __forceinline__ void add_earlier(const attention_call &a, const head_
 
 template <int Qk, int V, bool Exact>
 __device__ __forceinline__ void run_pass(const attention_call &a, const head_place &h,
-                                         const drawing &d, const pass &p, tiles<Qk, V> &t,
-                                         sums<Qk, V> &sum) {
+                                         const pass &p, tiles<Qk, V> &t, sums<Qk, V> &sum) {
     typedef sizes<Qk, V> S;
+    const share own = share_of<Qk, V, Exact>(a, p);
     load_tile<S::QUERIES, Qk, S::THREADS>(a, h, a.q, a.q_rotation, p.query, a.length, t.q);
     load_tile<S::QUERIES, V, S::THREADS>(a, h, a.dout, no_rotation(), p.query, a.length, t.dout);
     load_rows(a, h, p.query, t);
     if (a.bias)
         load_bias<S::QUERIES, S::KEYS, S::THREADS>(a, h, p.query, p.key, t.bias);
+    if (a.dropout.threshold > 0)
+        load_kept(a, h, p, t);
     __syncthreads();
-    keys_pass<Qk, V, Exact>(a, h, d, p, t, sum);
+    keys_pass<Qk, V, Exact>(a, h, p, own, t, sum);
+    if (own.helps)
+        hand_over(own, sum, t);
     __syncthreads();
+    if (own.shared && !own.helps)
+        take_over(own, t, sum);
     queries_pass<Qk, V, Exact>(a, p, t);
     if (a.lag_sums)
         lags_pass(a, h, p, t);
@@ -290,7 +373,6 @@ __global__ void __launch_bounds__(sizes<Qk, V>::THREADS, resident_blocks<Qk, Exa
     typedef sizes<Qk, V> S;
     tiles<Qk, V> &t = *shared_memory<tiles<Qk, V>>();
     const head_place h = head_of(a, blockIdx.x);
-    const drawing draws = drawing_of(a.dropout);
     const int lags = 2 * a.length - 1;
     for (int lag = static_cast<int>(threadIdx.x); a.lag_sums && lag < lags; lag += S::THREADS)
         a.lag_sums[h.index * lags + lag] = 0;
@@ -307,7 +389,7 @@ __global__ void __launch_bounds__(sizes<Qk, V>::THREADS, resident_blocks<Qk, Exa
         for (; query < a.length; query += S::QUERIES) {
             int seen = keys_of_row(a, h.keys, query + S::QUERIES - 1);
             pass p = {query, key, min(seen, key + S::KEYS), key == 0, key + S::KEYS >= seen};
-            run_pass<Qk, V, Exact>(a, h, draws, p, t, sum);
+            run_pass<Qk, V, Exact>(a, h, p, t, sum);
         }
         __syncthreads();
         write_sums(a, h, key, sum, t);

@@ -28,7 +28,14 @@ typedef struct dropping {
     uint32_t purpose, threshold; /* threshold 0: nothing drops */
     float factor;                /* 1 / (1 - p) */
     bool aligned;                /* rows begin at a multiple of four words */
+    uint32_t *kept; /* [batch][heads][length][kept_words(length)]: bit j % 32 of word j / 32 is
+                       whether key j is kept; NULL: not wanted */
 } dropping;
+
+/* A row's words in dropping.kept. */
+template <class Integer> __host__ __device__ __forceinline__ Integer kept_words(Integer length) {
+    return (length + 31) / 32;
+}
 
 typedef struct attention_call {
     int64_t batch;

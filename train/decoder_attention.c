@@ -123,7 +123,8 @@ szg_status decoder_arguments(szg_context *context, szg_decoder *d, int64_t l) {
                                    .dropout = decoder_dropout(d, SZG_PLACE_ATTENTION, l),
                                    .out = d->layer[l].heads,
                                    .ldout = c->heads * model->d_v,
-                                   .log_sum = d->layer[l].log_sum};
+                                   .log_sum = d->layer[l].log_sum,
+                                   .kept = d->layer[l].kept};
     if (model->decoupled)
         SZG_TRY(decoder_join(context, d, l));
     set_vectors(d, l);

@@ -34,6 +34,8 @@ static void cut_layer(cutter *c, const szg_decoder *d, decoder_layer *layer) {
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
             *numbers[i] = cut(c, rows, 1, d->real);
         layer->log_sum = cut(c, rows, config->heads, d->real);
+        if (d->kept > 0)
+            layer->kept = cut(c, d->kept, 1, 1);
         if (config->activation == SZG_ACTIVATION_GELU)
             layer->before = cut(c, rows, config->hidden, d->real);
     }
@@ -131,16 +133,34 @@ static void cut_all(cutter *c, szg_decoder *d) {
         cut_backward(c, d);
 }
 
-szg_status decoder_open_memory(szg_context *context, szg_decoder *decoder) {
+static szg_status measure(szg_context *context, szg_decoder *decoder, int64_t *bytes) {
     cutter c = {0};
     cut_all(&c, decoder);
-    if (c.overflow)
-        return szg_fail(context, SZG_ENOMEM,
-                        "decoder: %lld sequences of %lld positions are more than memory can be "
-                        "counted in: use smaller batches",
-                        (long long)decoder->batch, (long long)decoder->length);
-    SZG_TRY(model_alloc(context, c.used, "the activations of a batch", &decoder->memory));
-    c = (cutter){.base = decoder->memory};
+    *bytes = c.used;
+    if (!c.overflow)
+        return SZG_OK;
+    return szg_fail(context, SZG_ENOMEM,
+                    "decoder: %lld sequences of %lld positions are more than memory can be "
+                    "counted in: use smaller batches",
+                    (long long)decoder->batch, (long long)decoder->length);
+}
+
+/* What the backend keeps of a layer's dropout. */
+static szg_status measure_kept(szg_context *context, szg_decoder *decoder) {
+    const szg_attention attention = {.batch = decoder->batch,
+                                     .heads = decoder_config(decoder)->heads,
+                                     .length = decoder->length,
+                                     .dropout = decoder_dropout(decoder, SZG_PLACE_ATTENTION, 0)};
+    return szg_network_attention_kept(context, &attention, &decoder->kept);
+}
+
+szg_status decoder_open_memory(szg_context *context, szg_decoder *decoder) {
+    int64_t bytes;
+    SZG_TRY(measure(context, decoder, &bytes)); /* refuses sizes that would overflow below */
+    SZG_TRY(measure_kept(context, decoder));
+    SZG_TRY(measure(context, decoder, &bytes));
+    SZG_TRY(model_alloc(context, bytes, "the activations of a batch", &decoder->memory));
+    cutter c = {.base = decoder->memory};
     cut_all(&c, decoder);
     return SZG_OK;
 }

@@ -16,6 +16,7 @@ typedef struct decoder_layer {
     void *up_query;  /* mla: [rows][heads d_c + rotary queries] */
     void *up_kv;     /* mla: [rows][heads d_c + heads d_v] */
     void *log_sum;   /* [batch][heads][length] */
+    void *kept;      /* attention's dropout mask: decoder.kept bytes; NULL: none */
     void *heads;     /* [rows][heads d_v]: attention's output */
     void *middle;    /* [rows][width]: the stream after attention */
     void *mean2, *inverse2; /* [rows] */
@@ -28,6 +29,7 @@ struct szg_decoder {
     bool training;
     szg_step_block *block;
     int64_t real; /* bytes of a real number */
+    int64_t kept; /* of a layer's szg_attention.kept */
 
     /* The batch at hand. */
     int64_t count, n, rows; /* sequences, with all copies; positions; count n */

@@ -180,6 +180,8 @@ typedef struct szg_attention {
     int64_t ldout;
     void *log_sum; /* [batch][heads][length]: log sum_j exp(L_ij), for the backward pass; NULL: not
                       wanted. A row without any key has out = 0 and log_sum = -infinity. */
+    void *kept;    /* szg_network_attention_kept bytes: dropout's mask, for the backward pass; NULL:
+                      not wanted, or no bytes */
 } szg_attention;
 
 typedef struct szg_attention_gradient {
@@ -192,7 +194,14 @@ typedef struct szg_attention_gradient {
 
 SZG_CHECK_RESULT szg_status szg_network_attention(szg_context *context,
                                                   const szg_attention *attention);
-/* Reads out and log_sum of the forward pass; weights and dropout masks are computed again. */
+/* Bytes at `kept` that the forward pass fills with dropout's mask, in a form of the backend's own;
+ * 0 where nothing drops out, or the backend draws the mask again. More sequences or positions never
+ * need less. Reads sizes and the dropout's probability. */
+SZG_CHECK_RESULT szg_status szg_network_attention_kept(szg_context *context,
+                                                       const szg_attention *attention,
+                                                       int64_t *bytes);
+/* Reads out, log_sum and kept of the forward pass; weights are computed again, and so is dropout's
+ * mask where the backend keeps none. */
 SZG_CHECK_RESULT szg_status szg_network_attention_backward(szg_context *context,
                                                            const szg_attention *attention,
                                                            const szg_attention_gradient *gradient);

@@ -26,6 +26,8 @@ typedef struct szg_network_ops {
     szg_status (*linear_backward)(szg_context *context, const szg_linear *linear,
                                   const szg_linear_gradient *gradient);
     szg_status (*attention)(szg_context *context, const szg_attention *attention);
+    /* NULL where the backend draws dropout's mask again: szg_network_attention_kept. */
+    int64_t (*attention_kept)(const szg_attention *attention);
     szg_status (*attention_backward)(szg_context *context, const szg_attention *attention,
                                      const szg_attention_gradient *gradient);
     szg_status (*attention_logits)(szg_context *context, const szg_attention *attention,

@@ -66,6 +66,28 @@ static szg_arguments check_attention(szg_context *context, const char *operation
     return check;
 }
 
+/* Sizes and probability are checked. */
+static int64_t kept_bytes(szg_context *context, const szg_attention *a) {
+    const szg_network_ops *network = szg_ops_of(context)->network;
+    bool keeps = network && network->attention_kept && a->dropout.probability != 0;
+    return keeps ? network->attention_kept(a) : 0;
+}
+
+szg_status szg_network_attention_kept(szg_context *context, const szg_attention *attention,
+                                      int64_t *bytes) {
+    const szg_attention *a = attention;
+    szg_arguments check = {context, "attention", SZG_OK};
+    szg_argument_size(&check, "batch", a->batch, 0);
+    szg_argument_size(&check, "heads", a->heads, 0);
+    szg_argument_size(&check, "length", a->length, 0);
+    szg_argument_number(&check, "dropout probability", a->dropout.probability, 0, 1);
+    szg_argument_extent(&check, a->batch, a->heads, a->length);
+    if (check.status == SZG_OK)
+        szg_argument_extent(&check, a->batch * a->heads * a->length, a->length, 1);
+    *bytes = check.status == SZG_OK ? kept_bytes(context, a) : 0;
+    return check.status;
+}
+
 szg_status szg_network_attention(szg_context *context, const szg_attention *attention) {
     szg_arguments check = check_attention(context, "attention", attention);
     if (check.status != SZG_OK || is_empty(attention))
@@ -81,6 +103,8 @@ szg_status szg_network_attention_backward(szg_context *context, const szg_attent
         return check.status;
     int64_t rows = a->batch * a->length;
     szg_argument_array(&check, "log_sum", a->log_sum);
+    if (check.status == SZG_OK && kept_bytes(context, a) > 0)
+        szg_argument_array(&check, "kept", a->kept);
     szg_argument_matrix(&check, "dout", gradient->dout, rows, a->heads * a->d_v, gradient->lddout);
     szg_argument_matrix(&check, "dq", gradient->dq, rows, a->heads * a->d_qk, gradient->lddq);
     szg_argument_matrix(&check, "dk", gradient->dk, rows, a->heads * a->d_qk, gradient->lddk);

@@ -29,6 +29,26 @@ static szg_status attention_forward(szg_context *context, const op_trial *t, voi
     return szg_network_attention(context, &a);
 }
 
+/* Where the backend keeps dropout's mask: the one that a forward pass leaves, with its results out
+ * of the way. Free both. The rest of its memory holds bits that no mask has. */
+static szg_status keep_mask(szg_context *context, szg_attention *a, void **out) {
+    int64_t bytes, real = szg_network_real_size(context);
+    *out = NULL;
+    SZG_TRY(szg_network_attention_kept(context, a, &bytes));
+    if (bytes == 0)
+        return SZG_OK;
+    unsigned char *noise = (unsigned char *)new_numbers(bytes / 8 + 1);
+    memset(noise, 0x5A, (size_t)bytes);
+    SZG_TRY(szg_device_alloc(context, bytes, &a->kept));
+    SZG_TRY(szg_device_upload(context, a->kept, noise, bytes));
+    szg_memory_free(noise);
+    SZG_TRY(szg_device_alloc(context, a->batch * a->length * a->ldout * real, out));
+    szg_attention forward = *a;
+    forward.out = *out;
+    forward.log_sum = NULL;
+    return szg_network_attention(context, &forward);
+}
+
 static szg_status attention_backward(szg_context *context, const op_trial *t, void **at) {
     const attention_case *c = t->shape;
     szg_attention a = attention_at(c, at);
@@ -38,7 +58,12 @@ static szg_status attention_backward(szg_context *context, const op_trial *t, vo
     g.dk = at[c->dk];
     g.dv = at[c->dv];
     g.dbias = at[c->dbias];
-    return szg_network_attention_backward(context, &a, &g);
+    void *out;
+    szg_status status = keep_mask(context, &a, &out);
+    if (status == SZG_OK)
+        status = szg_network_attention_backward(context, &a, &g);
+    szg_device_free(context, a.kept), szg_device_free(context, out);
+    return status;
 }
 
 static szg_status logits_forward(szg_context *context, const op_trial *t, void **at) {
@@ -220,6 +245,31 @@ START_TEST(large_attention_agrees) {
 }
 END_TEST
 
+/* Every width of a GPU's kernels, lengths beside and between its tiles, each mask with and without
+ * dropout: what is left out because nobody sees it must be all of that and no more. */
+START_TEST(masked_attention_agrees) {
+    const attention_shape shapes[] = {
+        {1, 2, 128, 16, 16}, {2, 1, 190, 16, 16}, {1, 1, 130, 32, 16}, {2, 1, 100, 32, 32},
+        {1, 1, 80, 48, 48},  {1, 1, 70, 100, 20}, {2, 1, 33, 8, 16},
+    };
+    for (size_t i = 0; i < 4 * sizeof shapes / sizeof *shapes; i++) {
+        attention_case c;
+        op_trial t;
+        do {
+            open_attention(&c, &t, &shapes[i / 4]);
+            if (c.a.causal == (i % 2 == 1) && (c.a.dropout.probability > 0) == (i / 2 % 2 == 1))
+                break;
+            close_trial(&t);
+        } while (true);
+        for (int64_t b = 0; b < t.slot[c.lengths].count; b++) /* short and long ones */
+            t.slot[c.lengths].values[b] =
+                (double)(b == 0 ? draw_below(c.a.length / 2) : c.a.length - draw_below(3));
+        check_parity(&t);
+        close_trial(&t);
+    }
+}
+END_TEST
+
 START_TEST(attention_gradients_are_differences) {
     for (int64_t i = 0; i < test_trials(12); i++) {
         attention_case c;
@@ -327,8 +377,12 @@ static szg_status refused(szg_context *context, const op_trial *t, void **at) {
     return SZG_OK;
 }
 
+static bool is_gpu(void) {
+    return strncmp(szg_ops_name(szg_ops_of(tested(0))), "cuda", 4) == 0;
+}
+
 START_TEST(heads_beyond_a_gpu_are_refused) {
-    bool gpu = strncmp(szg_ops_name(szg_ops_of(tested(0))), "cuda", 4) == 0;
+    bool gpu = is_gpu();
     const attention_shape shapes[] = {{1, 2, 5, 129, 3}, {1, 2, 5, 3, 129}};
     for (int i = 0; i < 2; i++) {
         attention_case c;
@@ -343,6 +397,57 @@ START_TEST(heads_beyond_a_gpu_are_refused) {
         }
         close_trial(&t);
     }
+}
+END_TEST
+
+static int64_t kept_bytes(int64_t batch, int64_t heads, int64_t length, double probability) {
+    const szg_attention a = {
+        .batch = batch, .heads = heads, .length = length, .dropout = {.probability = probability}};
+    int64_t bytes;
+    ck_on(tested(0), szg_network_attention_kept(tested(0), &a, &bytes));
+    return bytes;
+}
+
+/* A GPU keeps one bit a weight, in words of 32 keys: 16.8 MB for 512 sequences, 16 heads, 128 keys.
+ */
+START_TEST(a_gpu_keeps_a_bit_a_weight) {
+    int64_t rows = INT64_C(512) * 16 * 128;
+    ck_assert_int_eq(kept_bytes(512, 16, 128, 0.1), is_gpu() ? rows * 16 : 0);
+    ck_assert_int_eq(kept_bytes(512, 16, 128, 0), 0);
+    ck_assert_int_eq(kept_bytes(1, 1, 33, 0.5), is_gpu() ? 33 * 8 : 0);
+    ck_assert_int_eq(kept_bytes(0, 16, 128, 0.1), 0);
+    szg_attention a = {.batch = INT64_MAX / 2, .heads = 4, .length = 2};
+    int64_t bytes;
+    ck_assert_int_ne(szg_network_attention_kept(tested(0), &a, &bytes), SZG_OK);
+    a.batch = 1, a.length = INT64_C(1) << 32;
+    ck_assert_int_ne(szg_network_attention_kept(tested(0), &a, &bytes), SZG_OK);
+    ck_assert_int_eq(bytes, 0);
+}
+END_TEST
+
+static szg_status backward_without_mask(szg_context *context, const op_trial *t, void **at) {
+    const attention_case *c = t->shape;
+    szg_attention a = attention_at(c, at);
+    szg_attention_gradient g = c->g;
+    g.dout = at[c->dout], g.dq = at[c->dq], g.dk = at[c->dk], g.dv = at[c->dv];
+    szg_status status = szg_network_attention_backward(context, &a, &g);
+    ck_assert_int_eq(status, is_gpu() ? SZG_EINVAL : SZG_OK);
+    if (is_gpu())
+        ck_assert_str_eq(szg_context_message(context), "attention backward: kept is NULL");
+    return SZG_OK;
+}
+
+START_TEST(a_backward_pass_without_the_mask_is_refused) {
+    attention_case c;
+    op_trial t = {0};
+    double *left[SLOTS];
+    do {
+        close_trial(&t);
+        open_attention(&c, &t, &(attention_shape){1, 1, 4, 4, 4});
+    } while (c.a.dropout.probability == 0);
+    run_on(tested(0), &t, backward_without_mask, left);
+    free_run(&t, left);
+    close_trial(&t);
 }
 END_TEST
 
@@ -370,6 +475,7 @@ END_TEST
 TEST_FILE("network_attention") {
     test_add(suite, "attention_agrees", attention_agrees);
     test_add(suite, "large_attention_agrees", large_attention_agrees);
+    test_add(suite, "masked_attention_agrees", masked_attention_agrees);
     test_add(suite, "attention_gradients_are_differences", attention_gradients_are_differences);
     test_add(suite, "rows_without_keys_are_zero", rows_without_keys_are_zero);
     test_add(suite, "large_logits_stay_finite", large_logits_stay_finite);
@@ -377,5 +483,8 @@ TEST_FILE("network_attention") {
     test_add(suite, "attention_keeps_the_bits_of_its_precision",
              attention_keeps_the_bits_of_its_precision);
     test_add(suite, "heads_beyond_a_gpu_are_refused", heads_beyond_a_gpu_are_refused);
+    test_add(suite, "a_gpu_keeps_a_bit_a_weight", a_gpu_keeps_a_bit_a_weight);
+    test_add(suite, "a_backward_pass_without_the_mask_is_refused",
+             a_backward_pass_without_the_mask_is_refused);
     test_add(suite, "logits_agree", logits_agree);
 }
