@@ -18,11 +18,17 @@ row_parts row_parts_of(int64_t rows) {
 
 /* ---- The parts ---- */
 
-/* Each warp sums parts of its own, then the warps' sums are added. */
-static __global__ void __launch_bounds__(THREADS) add_parts(parts_sum job) {
-    float *sums = shared_memory<float>(); /* [WARPS][WARP] */
-    int warp = static_cast<int>(threadIdx.x) / WARP, lane = static_cast<int>(threadIdx.x) % WARP;
-    int64_t column = static_cast<int64_t>(blockIdx.x) * WARP + lane;
+/* Columns that a block adds. Narrow blocks where many parts are to be added to one row: 256 columns
+ * of 512 parts are then 32 blocks, whose threads add 16 parts each and read whole sectors of 32
+ * bytes; with a warp a row it would be 8 blocks of 64 parts, most of the device idle. */
+enum { NARROW = 8, NARROW_PARTS = 64 };
+
+/* Each row of threads sums parts of its own, then the rows' sums are added. */
+template <int Columns> static __global__ void __launch_bounds__(THREADS) add_parts(parts_sum job) {
+    float *sums = shared_memory<float>(); /* [rows][Columns] */
+    const int rows = THREADS / Columns;
+    int row = static_cast<int>(threadIdx.x) / Columns;
+    int64_t column = static_cast<int64_t>(blockIdx.x) * Columns + threadIdx.x % Columns;
     for (int64_t segment = blockIdx.y; segment < job.segments; segment += gridDim.y) {
         int64_t begin = job.bounds ? job.bounds[segment] : 0;
         int64_t end = job.bounds ? job.bounds[segment + 1] : job.parts;
@@ -30,13 +36,14 @@ static __global__ void __launch_bounds__(THREADS) add_parts(parts_sum job) {
             continue;
         float sum = 0;
 #pragma unroll 4
-        for (int64_t part = begin + warp; part < end; part += WARPS)
+        for (int64_t part = begin + row; part < end; part += rows)
             sum += column < job.columns ? job.partial[part * job.stride + column] : 0;
         sums[threadIdx.x] = sum;
         __syncthreads();
-        if (warp == 0 && column < job.columns) {
-            for (int w = 1; w < WARPS; w++)
-                sum += sums[w * WARP + lane];
+        if (row == 0 && column < job.columns) {
+#pragma unroll 8
+            for (int other = 1; other < rows; other++)
+                sum += sums[other * Columns + threadIdx.x];
             job.target[segment * job.columns + column] += sum;
         }
         __syncthreads();
@@ -44,12 +51,14 @@ static __global__ void __launch_bounds__(THREADS) add_parts(parts_sum job) {
 }
 
 szg_status parts_add(szg_context *context, session *self, const parts_sum *sum) {
+    bool narrow = sum->segments == 1 && sum->parts >= NARROW_PARTS;
     int64_t segments = sum->segments;
     if (segments > GRID_LIMIT)
         segments = GRID_LIMIT;
-    return launch(context, self->stream, add_parts,
-                  dim3(blocks_for(sum->columns, WARP), static_cast<unsigned>(segments)), THREADS,
-                  THREADS * sizeof(float), *sum);
+    return launch(
+        context, self->stream, narrow ? add_parts<NARROW> : add_parts<WARP>,
+        dim3(blocks_for(sum->columns, narrow ? +NARROW : +WARP), static_cast<unsigned>(segments)),
+        THREADS, THREADS * sizeof(float), *sum);
 }
 
 /* ---- The columns ---- */

@@ -322,6 +322,23 @@ START_TEST(layer_norms_agree) {
 }
 END_TEST
 
+/* A GPU cuts the rows in parts of 64, and adds many parts otherwise than few. */
+START_TEST(sums_of_many_rows_agree) {
+    norm_case norm;
+    linear_case linear;
+    op_trial t;
+    const int64_t rows[] = {4031, 4032, 4033, 4400};
+    for (int i = 0; i < 4; i++) {
+        open_norm(&norm, &t, rows[i], 10, true);
+        check_parity(&t);
+        close_trial(&t);
+    }
+    open_linear(&linear, &t, 4225, 3, 41, SZG_ACTIVATION_RELU);
+    check_parity(&t);
+    close_trial(&t);
+}
+END_TEST
+
 START_TEST(layer_norm_gradients_are_differences) {
     for (int64_t i = 0; i < test_trials(8); i++) {
         norm_case c;
@@ -379,6 +396,7 @@ TEST_FILE("network_layers") {
              products_keep_the_bits_of_their_precision);
     test_add(suite, "activations_keep_nan", activations_keep_nan);
     test_add(suite, "layer_norms_agree", layer_norms_agree);
+    test_add(suite, "sums_of_many_rows_agree", sums_of_many_rows_agree);
     test_add(suite, "layer_norm_gradients_are_differences", layer_norm_gradients_are_differences);
     test_add(suite, "layer_norm_backward_in_place", layer_norm_backward_in_place);
     test_add(suite, "layer_norms_keep_nan", layer_norms_keep_nan);

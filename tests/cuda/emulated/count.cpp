@@ -1,12 +1,14 @@
-/* Lines "call FUNCTION COUNT" and "kernel OFFSET ORDER LAUNCHES BLOCKS". OFFSET is the kernel's
- * place in the plugin, for addr2line -f: kernels are local to their files and have no name that the
- * dynamic linker knows. */
+/* Lines "call FUNCTION COUNT" and "kernel OFFSET ORDER LAUNCHES BLOCKS THREADS SHARED". OFFSET is
+ * the kernel's place in the plugin, for addr2line -f: kernels are local to their files and have no
+ * name that the dynamic linker knows. THREADS and SHARED, of a block, are the most of any launch.
+ */
 #include "count.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -16,7 +18,7 @@ namespace emulated {
 namespace {
 
 struct Launches {
-    uint64_t launches = 0, blocks = 0;
+    uint64_t launches = 0, blocks = 0, threads = 0, shared = 0;
 };
 
 struct Counts {
@@ -46,10 +48,12 @@ void Counts::print() const {
         fprintf(file, "call %s %llu\n", call.first.c_str(),
                 static_cast<unsigned long long>(call.second));
     for (const auto &kernel : kernels)
-        fprintf(file, "kernel 0x%zx %s %llu %llu\n", offset_of(kernel.first.first),
+        fprintf(file, "kernel 0x%zx %s %llu %llu %llu %llu\n", offset_of(kernel.first.first),
                 kernel.first.second.c_str(),
                 static_cast<unsigned long long>(kernel.second.launches),
-                static_cast<unsigned long long>(kernel.second.blocks));
+                static_cast<unsigned long long>(kernel.second.blocks),
+                static_cast<unsigned long long>(kernel.second.threads),
+                static_cast<unsigned long long>(kernel.second.shared));
     fclose(file);
 }
 
@@ -66,6 +70,8 @@ void count_launch(const Launch &launch) {
     Launches &of = counts.kernels[{launch.kernel, order_name()}];
     of.launches++;
     of.blocks += uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+    of.threads = std::max(of.threads, uint64_t{launch.block.x} * launch.block.y * launch.block.z);
+    of.shared = std::max(of.shared, uint64_t{launch.shared});
 }
 
 } // namespace emulated
