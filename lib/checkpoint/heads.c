@@ -20,8 +20,10 @@ typedef struct head_result {
     szg_status status; /* a local failure; `problem` says which */
     char *problem;
     szg_spectrum eigenvalues, singular;
+    int64_t lost; /* values that lost digits, see scale_lost */
     bool has_positions;
     szg_spectrum position_eigenvalues, position_singular;
+    int64_t position_lost;
     szg_tau toeplitzness;
     szg_range range; /* method NULL: beyond SZG_SYMBOL_RANGE_LIMIT */
     szg_c64 *samples;
@@ -90,7 +92,7 @@ static szg_status analyse_qk(szg_context *context, const szg_checkpoint *checkpo
     szg_memory_free(factors);
     SZG_TRY(status);
     return scale_return_spectra(context, "W_Q^T W_K", rows->exponent, &result->eigenvalues,
-                                &result->singular);
+                                &result->singular, &result->lost);
 }
 
 static szg_status analyse_symbol(szg_context *context, const szg_factored *factored,
@@ -135,7 +137,8 @@ static szg_status analyse_positions(szg_context *context, const head_job *job,
                  done);
     SZG_TRY_GOTO(status,
                  scale_return_spectra(context, "P W_Q^T W_K P^T", exponent,
-                                      &result->position_eigenvalues, &result->position_singular),
+                                      &result->position_eigenvalues, &result->position_singular,
+                                      &result->position_lost),
                  done);
     SZG_TRY_GOTO(status, analyse_symbol(context, &factored, job->options->samples, result), done);
     scale_return_range(exponent, &result->range);
@@ -219,7 +222,7 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
         return rows_problem(context, tables, &key, result->problem);
     }
     SZG_TRY(rows_spectra(context, tables, &key, &result->eigenvalues, &result->singular,
-                         job->checkpoint->model_size));
+                         job->checkpoint->model_size, result->lost));
     if (tables->frequencies && result->rotary.pairs == 0)
         SZG_TRY(szg_table_note(context, tables->summary, "this layer does not rotate"));
     SZG_TRY(rows_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
@@ -227,7 +230,7 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
         return SZG_OK;
     key.matrix = "position";
     SZG_TRY(rows_spectra(context, tables, &key, &result->position_eigenvalues,
-                         &result->position_singular, job->positions));
+                         &result->position_singular, job->positions, result->position_lost));
     SZG_TRY(rows_symbol(context, tables, &key, &result->toeplitzness, &result->range));
     return result->samples
                ? rows_samples(context, tables, &key, job->options->samples, result->samples)

@@ -202,15 +202,22 @@ static int64_t numerical_rank(const szg_spectrum *singular, int64_t side) {
 }
 
 szg_status rows_spectra(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                        const szg_spectrum *eigenvalues, const szg_spectrum *singular,
-                        int64_t side) {
+                        const szg_spectrum *eigenvalues, const szg_spectrum *singular, int64_t side,
+                        int64_t lost) {
     szg_summary summary;
+    int64_t values = singular->count + (eigenvalues ? eigenvalues->count : 0);
     SZG_TRY(szg_summary_of(context, eigenvalues, singular, &summary));
     summary.rank = numerical_rank(singular, side);
     const szg_summary_labels labels = {key->source, key->layer, key->head, key->matrix, "none"};
     SZG_TRY(szg_summary_add(context, tables->summary, &labels, &summary, NULL, NULL));
     if (summary.note)
         SZG_TRY(szg_table_note(context, tables->summary, "%s", summary.note));
+    if (lost > 0)
+        SZG_TRY(szg_table_note(context, tables->summary,
+                               "%" PRId64 " of %" PRId64 " values lost digits: they are below "
+                               "%.3g, where normal doubles end; multiply the weights by a power "
+                               "of two",
+                               lost, values, DBL_MIN));
     SZG_TRY(szg_table_note(context, tables->summary,
                            "no limit theorem: a trained matrix is no Toeplitz family in N"));
     if (eigenvalues)

@@ -18,10 +18,10 @@ SZG_CHECK_RESULT szg_status rows_open(szg_context *context, const szg_checkpoint
                                       szg_checkpoint_tables *tables);
 
 /* A row of `summary` from singular values and eigenvalues (NULL: none), and the values as rows of
- * `spectra`. `side` is the matrix's larger side. */
+ * `spectra`. `side` is the matrix's larger side; `lost`: how many values lost digits. */
 SZG_CHECK_RESULT szg_status rows_spectra(szg_context *context, szg_checkpoint_tables *tables,
                                          const row_key *key, const szg_spectrum *eigenvalues,
-                                         const szg_spectrum *singular, int64_t side);
+                                         const szg_spectrum *singular, int64_t side, int64_t lost);
 
 /* Completes the latest row of `summary` with toeplitzness (NaN: none) and the range of |symbol|,
  * and adds a row of `range`. */

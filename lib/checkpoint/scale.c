@@ -44,8 +44,27 @@ static szg_status check_size(szg_context *context, const char *what, int exponen
                     power < 0 ? "multiply" : "divide");
 }
 
+static int64_t count_lost(int exponent, const szg_spectrum *spectrum) {
+    int64_t lost = 0;
+    for (int64_t i = 0; i < spectrum->count; i++) {
+        double im = spectrum->im ? spectrum->im[i] : 0;
+        double part = fmax(fabs(spectrum->re[i]), fabs(im));
+        lost += part > 0 && ldexp(part, exponent) < DBL_MIN;
+    }
+    return lost;
+}
+
+int64_t scale_lost(int64_t side, int exponent, const szg_spectrum *eigenvalues,
+                   const szg_spectrum *singular) {
+    double largest = singular->count > 0 ? singular->re[0] : 0;
+    if (ldexp((double)side * DBL_EPSILON * largest, exponent) >= DBL_MIN)
+        return 0;
+    return count_lost(exponent, singular) + (eigenvalues ? count_lost(exponent, eigenvalues) : 0);
+}
+
 szg_status scale_return_spectra(szg_context *context, const char *what, int exponent,
-                                szg_spectrum *eigenvalues, szg_spectrum *singular) {
+                                szg_spectrum *eigenvalues, szg_spectrum *singular, int64_t *lost) {
+    *lost = scale_lost(singular->n, exponent, eigenvalues, singular);
     if (exponent == 0)
         return SZG_OK;
     SZG_TRY(check_size(context, what, exponent, singular));

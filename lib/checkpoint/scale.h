@@ -11,12 +11,19 @@
  * exactly, so that the largest is within 1/2 .. 1, and returns e. */
 int scale_take(int64_t count, double *x);
 
-/* Multiplies the values of one matrix, `what` in messages, by 2^exponent. SZG_EDATA where the
- * largest singular value, or the sum of all, is then no normal double: the others could be wrong by
- * more than rounding, or zero. */
+/* How many values of a matrix, `side` its larger side, are below the least normal double when they
+ * are multiplied by 2^exponent, so that they lose digits or become 0. Where rounding, side eps
+ * sigma_max, is no smaller than that double, such values have no digits to lose: 0. `eigenvalues`
+ * may be NULL. */
+int64_t scale_lost(int64_t side, int exponent, const szg_spectrum *eigenvalues,
+                   const szg_spectrum *singular);
+
+/* Multiplies the values of one square matrix, `what` in messages, by 2^exponent; *lost as
+ * scale_lost counts. SZG_EDATA where the largest singular value, or the sum of all, is then no
+ * normal double. */
 SZG_CHECK_RESULT szg_status scale_return_spectra(szg_context *context, const char *what,
                                                  int exponent, szg_spectrum *eigenvalues,
-                                                 szg_spectrum *singular);
+                                                 szg_spectrum *singular, int64_t *lost);
 
 /* The same for a range, whose ends stay bounds, for samples, and for couplings: an energy that is
  * no normal double becomes NaN. */

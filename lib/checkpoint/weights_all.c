@@ -6,6 +6,7 @@
 #include <szego/memory.h>
 #include <szego/pool.h>
 #include "analyse.h"
+#include "scale.h"
 
 typedef struct weight_result {
     const szg_tensor *tensor;
@@ -92,7 +93,8 @@ static szg_status report_weight(szg_context *context, const char *source, weight
         return rows_problem(context, tables, &key, result->problem);
     }
     int64_t side = tensor->shape[0] > tensor->shape[1] ? tensor->shape[0] : tensor->shape[1];
-    SZG_TRY(rows_spectra(context, tables, &key, NULL, &result->singular, side));
+    int64_t lost = scale_lost(side, 0, NULL, &result->singular);
+    SZG_TRY(rows_spectra(context, tables, &key, NULL, &result->singular, side, lost));
     return szg_table_note(context, tables->summary, "%" PRId64 " x %" PRId64, tensor->shape[0],
                           tensor->shape[1]);
 }

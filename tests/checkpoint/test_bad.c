@@ -1,4 +1,6 @@
 /* What is bad, or is left out, is said, and the rest is kept. */
+#include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +211,89 @@ START_TEST(weights_far_from_one) {
 }
 END_TEST
 
+/* Values of a matrix in `spectra`, and those that 2^exponent takes below the least normal double.
+ * What is computed twice may differ in its last digits: none is so near to that double. */
+static void count_values(const szg_table *spectra, int64_t head, const char *matrix, int exponent,
+                         int64_t *values, int64_t *lost) {
+    *values = *lost = 0;
+    for (int64_t row = 0; row < szg_table_rows(spectra); row++) {
+        if (cell(spectra, row, "head") != (double)head ||
+            strcmp(cell_text(spectra, row, "matrix"), matrix) != 0)
+            continue;
+        double part = fmax(fabs(cell(spectra, row, "re")), fabs(cell(spectra, row, "im")));
+        ck_assert_double_gt(fabs(part / ldexp(DBL_MIN, -exponent) - 1), 1e-6);
+        *values += 1;
+        *lost += part < ldexp(DBL_MIN, -exponent);
+    }
+}
+
+static void check_lost(const szg_checkpoint_tables *got, int64_t head, const char *matrix,
+                       int64_t values, int64_t lost) {
+    char words[128];
+    int64_t row = find_row(got->summary, 0, head, matrix);
+    const char *note = cell_text(got->summary, row, "note"), *found;
+    snprintf(words, sizeof words,
+             "%" PRId64 " of %" PRId64 " values lost digits: they are below 2.23e-308", lost,
+             values);
+    if (lost == 0) {
+        ck_assert_msg(!strstr(note, "lost digits"), "%s", note);
+        return;
+    }
+    ck_assert_msg((found = strstr(note, words)), "%s: %s", words, note);
+    ck_assert_ptr_null(strstr(found + strlen(words), "lost digits"));
+}
+
+/* Weights whose least values leave the range of normal doubles, while sigma_max does not. */
+static int64_t check_lost_at(const test_model *model, const szg_checkpoint_tables *want,
+                             const char *matrix, int exponent) {
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables got;
+    int64_t some = 0;
+    model_analyse(model, &checkpoint, &got);
+    for (int head = 0; head < 2; head++) {
+        int64_t values, lost, row = find_row(want->summary, 0, head, matrix);
+        if (cell(want->summary, row, "sigma_max") < ldexp(DBL_MIN, -exponent))
+            continue; /* as in products_that_no_double_holds */
+        count_values(want->spectra, head, matrix, exponent, &values, &lost);
+        check_lost(&got, head, matrix, values, lost);
+        some += lost > 0;
+    }
+    szg_checkpoint_tables_close(&got);
+    szg_checkpoint_close(&checkpoint);
+    return some;
+}
+
+/* The power of two that brings the largest singular value of head 0 to the least normal doubles:
+ * all of its values that are less than half as large lose digits. */
+static int to_the_end(const szg_checkpoint_tables *want, const char *matrix) {
+    return -1022 - ilogb(cell(want->summary, find_row(want->summary, 0, 0, matrix), "sigma_max"));
+}
+
+START_TEST(values_that_lose_digits) {
+    static const int above[] = {-1, 0, 1, 2, 4, 60, 1020};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables want;
+    int64_t heads = 0, positions = 0;
+    model_open(&model);
+    model_add_bert(&model);
+    write_scaled(&model, 0, 0, 0);
+    model_analyse(&model, &checkpoint, &want);
+    szg_checkpoint_close(&checkpoint);
+    for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
+        int exponent = to_the_end(&want, "qk") + above[i];
+        write_scaled(&model, exponent + 500, -500, 0);
+        heads += check_lost_at(&model, &want, "qk", exponent);
+        exponent = to_the_end(&want, "position") + above[i];
+        write_scaled(&model, exponent % 2, 0, exponent / 2);
+        positions += check_lost_at(&model, &want, "position", exponent);
+    }
+    ck_assert(heads > 0 && positions > 0);
+    szg_checkpoint_tables_close(&want);
+    model_close(&model);
+}
+END_TEST
+
 /* What no double holds is not called zero, or infinite. */
 START_TEST(products_that_no_double_holds) {
     static const struct {
@@ -404,6 +489,7 @@ TEST_FILE("bad") {
     test_add(suite, "a_bad_position_table", a_bad_position_table);
     test_add(suite, "products_that_overflow", products_that_overflow);
     test_add(suite, "weights_far_from_one", weights_far_from_one);
+    test_add(suite, "values_that_lose_digits", values_that_lose_digits);
     test_add(suite, "products_that_no_double_holds", products_that_no_double_holds);
     test_add(suite, "a_skipped_head_is_named", a_skipped_head_is_named);
     test_add(suite, "quantised_weights_are_named", quantised_weights_are_named);

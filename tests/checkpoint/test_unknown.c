@@ -75,6 +75,41 @@ START_TEST(every_matrix_of_an_unknown_architecture) {
 }
 END_TEST
 
+/* Diagonal matrices: their singular values are the entries. A value within rounding of the largest
+ * one, 2 eps sigma_max, has no digits to lose, however small it is. */
+START_TEST(weights_below_the_normal_doubles) {
+    static const struct {
+        double first, second;
+        const char *words;
+    } cases[] = {{0x1p-1030, 0x1p-1031, "2 of 2 values lost digits"},
+                 {0x1p-1000, 0x1p-1030, "1 of 2 values lost digits"},
+                 {1, 0x1p-1030, NULL},
+                 {0x1p-1000, 0x1p-1020, NULL},
+                 {0x1p-1000, 0, NULL}};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_open(&model);
+    for (int i = 0; i < 5; i++) {
+        model_tensor *tensor = model_add(&model, SZG_DTYPE_F64, 2, 2, "a%d.weight", i);
+        memcpy(tensor->value, (double[]){cases[i].first, 0, 0, cases[i].second},
+               4 * sizeof(double));
+    }
+    model_write(&model, NULL);
+    model_analyse(&model, &checkpoint, &tables);
+    for (int i = 0; i < 5; i++) {
+        int64_t row = find_row(tables.summary, -1, -1, model.tensor[i].name);
+        const char *note = cell_text(tables.summary, row, "note");
+        ck_assert(cell(tables.summary, row, "sigma_max") == cases[i].first);
+        ck_assert_msg(!strstr(note, "lost digits") == !cases[i].words, "%s", note);
+        ck_assert_msg(!cases[i].words || strstr(note, cases[i].words), "%s", note);
+    }
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
 START_TEST(a_file_beside_its_configuration) {
     test_model model;
     szg_checkpoint *checkpoint;
@@ -131,6 +166,7 @@ END_TEST
 TEST_FILE("unknown") {
     test_add(suite, "every_matrix_of_an_unknown_architecture",
              every_matrix_of_an_unknown_architecture);
+    test_add(suite, "weights_below_the_normal_doubles", weights_below_the_normal_doubles);
     test_add(suite, "a_file_beside_its_configuration", a_file_beside_its_configuration);
     test_add(suite, "shards_with_a_stale_index", shards_with_a_stale_index);
 }
