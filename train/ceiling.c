@@ -12,6 +12,7 @@
 
 #include <szego/memory.h>
 
+#include "running_mean.h"
 #include "tasks_private.h"
 
 enum { SAMPLES = 1 << 16, A_REPORT = 1024 };
@@ -108,23 +109,20 @@ static szg_status estimate(szg_context *context, const szg_train_config *config,
     const szg_data_config *data = &config->data;
     ceiling_scratch scratch;
     SZG_TRY(ceiling_open(context, data, generator->words, &scratch));
-    double sum = 0, squares = 0;
+    running_mean lost = {0};
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < SAMPLES && status == SZG_OK; i++) {
         task_make(generator, i, task_test_range(data));
-        double lost = 1 - ceiling_largest(&scratch, data, generator->trigger, generator->count,
-                                          generator->tokens);
-        sum += lost;
-        squares += lost * lost;
+        mean_take(&lost, 1 - ceiling_largest(&scratch, data, generator->trigger, generator->count,
+                                             generator->tokens));
         if (i % A_REPORT == 0) {
             szg_progress(context, "label ceiling", i, SAMPLES);
             status = szg_context_check_cancel(context);
         }
     }
     ceiling_close(&scratch);
-    double mean = sum / SAMPLES;
-    out->accuracy = 1 - mean;
-    out->error = sqrt(fmax(0, squares / SAMPLES - mean * mean) / (SAMPLES - 1));
+    out->accuracy = 1 - mean_of(&lost);
+    out->error = spread_of(&lost) / sqrt(SAMPLES);
     out->method = "mean of the largest posterior probability of a label over 65536 drawn texts, "
                   "the ordered triggers known";
     return status;

@@ -73,8 +73,8 @@ static void differences(const szg_train_config *config, const szg_train_config *
     }
 }
 
-static void take_runs(const szg_reproduction *self, const reproduction_run *kind, run_mean *with,
-                      run_mean *without, run_mean *difference) {
+static void take_runs(const szg_reproduction *self, const reproduction_run *kind,
+                      running_mean *with, running_mean *without, running_mean *difference) {
     for (int64_t i = 0; i < self->count; i++) {
         const reproduction_run *run = &self->run[i];
         if (!run->shown.finished)
@@ -90,7 +90,7 @@ static void take_runs(const szg_reproduction *self, const reproduction_run *kind
     }
 }
 
-static szg_status set_mean(szg_context *context, szg_table *table, const run_mean *mean,
+static szg_status set_mean(szg_context *context, szg_table *table, const running_mean *mean,
                            const char *value, const char *spread, const char *count) {
     SZG_TRY(set_known(context, table, value, mean_of(mean)));
     SZG_TRY(set_known(context, table, spread, spread_of(mean)));
@@ -100,7 +100,7 @@ static szg_status set_mean(szg_context *context, szg_table *table, const run_mea
 static szg_status switch_row(szg_context *context, szg_table *table, const szg_reproduction *self,
                              const reproduction_run *kind) {
     char keys[2][SZG_CONFIG_TEXT];
-    run_mean with = {0}, without = {0}, difference = {0};
+    running_mean with = {0}, without = {0}, difference = {0};
     const reproduction_run *other = find_without(self, kind, -1);
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "experiment", kind->experiment));

@@ -16,9 +16,9 @@ typedef struct run_kind {
 
 /* The runs of a kind: test accuracy, and the last one's facts (NULL: none is finished). */
 static const run_facts *average(const szg_reproduction *self, const run_kind *kind,
-                                run_mean *accuracy) {
+                                running_mean *accuracy) {
     const run_facts *facts = NULL;
-    *accuracy = (run_mean){0};
+    *accuracy = (running_mean){0};
     for (int64_t i = kind->first; i >= 0; i = self->run[i].next) {
         const reproduction_run *run = &self->run[i];
         if (!run->shown.finished || strcmp(run->encoding, kind->encoding) != 0 ||
@@ -63,7 +63,7 @@ static szg_status set_task(szg_context *context, szg_table *table, const szg_rep
                            const run_kind *kind, int number) {
     static const char *const names[][5] = {{"task1", "spread1", "seeds1", "length1", "ceiling1"},
                                            {"task2", "spread2", "seeds2", "length2", "ceiling2"}};
-    run_mean accuracy;
+    running_mean accuracy;
     const run_facts *facts = average(self, kind, &accuracy);
     if (!facts)
         return SZG_OK;
@@ -137,7 +137,7 @@ static int64_t rotated_heads(const szg_reproduction *self, const reproduction_ru
 static szg_status sweep_row(szg_context *context, szg_table *table, const szg_reproduction *self,
                             const reproduction_run *run) {
     run_kind kind = {run->first, run->encoding, run->shown.task};
-    run_mean accuracy;
+    running_mean accuracy;
     average(self, &kind, &accuracy);
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));

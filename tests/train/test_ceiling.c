@@ -5,6 +5,7 @@
 
 #include "suite.h"
 
+#include "../../train/running_mean.h"
 #include "../../train/tasks_private.h"
 
 enum { LONGEST = 12, TRIALS = 1 << 18 };
@@ -79,9 +80,11 @@ static void enumerate(enumeration *e) {
     qsort(e->list, (size_t)e->count, sizeof *e->list, compare);
 }
 
-/* Sum over texts of the largest P(text, label); each text's posterior is held to the function. */
-static double exact(enumeration *e, ceiling_scratch *scratch) {
+/* Sum over texts of the largest P(text, label), and of what it leaves, squared; each text's
+ * posterior is held to the function. */
+static double exact(enumeration *e, ceiling_scratch *scratch, double *squares) {
     double sum = 0;
+    *squares = 0;
     for (int64_t i = 0, next; i < e->count; i = next) {
         double whole = 0, largest = 0;
         for (next = i; next < e->count && e->list[next].key == e->list[i].key;) {
@@ -98,6 +101,7 @@ static double exact(enumeration *e, ceiling_scratch *scratch) {
         ck_close(ceiling_largest(scratch, e->data, e->trigger, e->list[i].count, e->list[i].tokens),
                  largest / whole, 1e-12);
         sum += largest;
+        *squares += (whole - largest) * (whole - largest) / whole;
     }
     return sum;
 }
@@ -126,7 +130,9 @@ static const struct {
 
 /* The estimate lies within six of its standard errors of the exact ceiling: a false alarm in 10^9
  * a case, were the mean normal. The least variance that a rare text leaves unseen is bounded too:
- * a loss of size 1 seen by none of 65536 texts has a mean below 21 / 65536 but for 10^-9. */
+ * a loss of size 1 seen by none of 65536 texts has a mean below 21 / 65536 but for 10^-9. The
+ * variance of losses within 0 .. 1 is told with a standard error of sqrt(variance / 65536) at most.
+ */
 START_TEST(estimate_agrees_with_every_text) {
     for (size_t i = 0; i < sizeof tiny / sizeof *tiny; i++) {
         szg_train_config c;
@@ -141,13 +147,15 @@ START_TEST(estimate_agrees_with_every_text) {
         ceiling_scratch scratch;
         ck_szg_ok(ceiling_open(test_context(), &c.data, tiny[i].words, &scratch));
         enumerate(&e);
-        double want = exact(&e, &scratch), whole = 0;
+        double squares, want = exact(&e, &scratch, &squares), whole = 0;
         for (int64_t j = 0; j < e.count; j++)
             whole += e.list[j].probability;
         ck_close(whole, 1, 1e-10);
         szg_label_ceiling got;
         ck_szg_ok(szg_task_label_ceiling(test_context(), &c, &got));
         ck_close(got.accuracy, want, 6 * got.error + 21. / 65536);
+        double variance = fmax(0, squares - (1 - want) * (1 - want));
+        ck_close(65536 * got.error * got.error, variance, 6 * sqrt(variance / 65536) + 21. / 65536);
         ceiling_close(&scratch);
         free(e.list);
     }
@@ -216,6 +224,39 @@ START_TEST(some_tasks_show_their_labels) {
 }
 END_TEST
 
+/* Accuracies near 1 that hardly differ, against two passes in long double. Welford's sum of squares
+ * is right to n kappa u, kappa = mean / deviation (Chan, Golub, LeVeque 1983); that of squares less
+ * the mean's square would be to n kappa^2 u, 10^3 here. */
+START_TEST(nearly_equal_numbers_keep_their_spread) {
+    enum { COUNT = 30 };
+    double value[COUNT];
+    long double sum = 0, squares = 0;
+    running_mean got = {0};
+    ck_assert(isnan(mean_of(&got)) && isnan(spread_of(&got)));
+    for (int i = 0; i < COUNT; i++) {
+        value[i] = .99 + (double)(i * i % 7) * 1e-9;
+        sum += value[i];
+        mean_take(&got, value[i]);
+        ck_assert(isnan(spread_of(&got)) == (i == 0));
+    }
+    for (int i = 0; i < COUNT; i++)
+        squares += (value[i] - sum / COUNT) * (value[i] - sum / COUNT);
+    double want = (double)sqrtl(squares / (COUNT - 1));
+    ck_close(mean_of(&got), (double)(sum / COUNT), COUNT * 0x1p-53);
+    ck_close(spread_of(&got), want, COUNT * 0x1p-53 * .99);
+    ck_assert_double_gt(want, 1e-9); /* n kappa u = 3e-6 of it at most */
+}
+END_TEST
+
+/* A number that comes again and again has no spread, whatever its bits. */
+START_TEST(equal_numbers_have_no_spread) {
+    running_mean got = {0};
+    for (int i = 0; i < 1000; i++)
+        mean_take(&got, .1);
+    ck_assert(mean_of(&got) == .1 && spread_of(&got) == 0);
+}
+END_TEST
+
 START_TEST(ceiling_survives_failed_allocations) {
     szg_train_config c;
     szg_label_ceiling ceiling;
@@ -228,5 +269,8 @@ TEST_FILE("ceiling") {
     test_add(suite, "estimate_agrees_with_every_text", estimate_agrees_with_every_text);
     test_add(suite, "counting_classifier_reaches_it", counting_classifier_reaches_it);
     test_add(suite, "some_tasks_show_their_labels", some_tasks_show_their_labels);
+    test_add(suite, "nearly_equal_numbers_keep_their_spread",
+             nearly_equal_numbers_keep_their_spread);
+    test_add(suite, "equal_numbers_have_no_spread", equal_numbers_have_no_spread);
     test_add(suite, "ceiling_survives_failed_allocations", ceiling_survives_failed_allocations);
 }
