@@ -2,7 +2,10 @@
  * like. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <szego/memory.h>
 
 #include "config_private.h"
 #include "reproduce_mean.h"
@@ -28,25 +31,63 @@ static const szg_column columns[] = {
     {"note", SZG_TEXT, ""},
 };
 
-static bool same_kind(const reproduction_run *a, const reproduction_run *b) {
-    return strcmp(a->encoding, b->encoding) == 0 && strcmp(a->shown.task, b->shown.task) == 0;
+/* Runs by experiment, encoding and task, their kind; those of one kind as they stand in the preset:
+ * presets have thousands of kinds, and a run of each is looked for. */
+typedef struct run_order {
+    const reproduction_run **run;
+    int64_t count;
+} run_order;
+
+/* The runs of one kind, finished or not. */
+typedef struct run_kind {
+    const reproduction_run *const *run;
+    int64_t count;
+} run_kind;
+
+static int compare_kinds(const reproduction_run *run, const char *experiment,
+                         const reproduction_run *like) {
+    int order = strcmp(run->experiment, experiment);
+    order = order ? order : strcmp(run->encoding, like->encoding);
+    return order ? order : strcmp(run->shown.task, like->shown.task);
 }
 
-static bool is_with(const reproduction_run *run, const reproduction_run *kind) {
-    return strcmp(run->experiment, kind->experiment) == 0 && same_kind(run, kind);
+static int compare_runs(const void *left, const void *right) {
+    const reproduction_run *a = *(const reproduction_run *const *)left,
+                           *b = *(const reproduction_run *const *)right;
+    int order = compare_kinds(a, b->experiment, b);
+    return order ? order : (a > b) - (a < b);
 }
 
-static bool is_without(const reproduction_run *run, const reproduction_run *kind) {
-    return strcmp(run->experiment, kind->like) == 0 && same_kind(run, kind);
+static szg_status order_open(szg_context *context, const szg_reproduction *self, run_order *out) {
+    out->count = self->count;
+    SZG_TRY(szg_memory_alloc(context, out->count, sizeof(reproduction_run *), &out->run));
+    for (int64_t i = 0; i < out->count; i++)
+        out->run[i] = &self->run[i];
+    qsort(out->run, (size_t)out->count, sizeof(reproduction_run *), compare_runs);
+    return SZG_OK;
 }
 
-/* A run without the switch, finished or not; seed < 0: of any seed. NULL: the preset has none. */
-static const reproduction_run *find_without(const szg_reproduction *self,
-                                            const reproduction_run *kind, int64_t seed) {
-    for (int64_t i = 0; i < self->count; i++)
-        if (is_without(&self->run[i], kind) &&
-            (seed < 0 || self->run[i].shown.seed == (uint64_t)seed))
-            return &self->run[i];
+/* Runs of an experiment with the encoding and the task of `like`. */
+static run_kind find_kind(const run_order *order, const char *experiment,
+                          const reproduction_run *like) {
+    int64_t low = 0, high = order->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (compare_kinds(order->run[middle], experiment, like) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; high < order->count && compare_kinds(order->run[high], experiment, like) == 0; high++) {
+    }
+    return (run_kind){order->run + low, high - low};
+}
+
+/* NULL: none has the seed. */
+static const reproduction_run *find_seed(run_kind kind, uint64_t seed) {
+    for (int64_t i = 0; i < kind.count; i++)
+        if (kind.run[i]->shown.seed == seed)
+            return kind.run[i];
     return NULL;
 }
 
@@ -73,20 +114,17 @@ static void differences(const szg_train_config *config, const szg_train_config *
     }
 }
 
-static void take_runs(const szg_reproduction *self, const reproduction_run *kind,
-                      running_mean *with, running_mean *without, running_mean *difference) {
-    for (int64_t i = 0; i < self->count; i++) {
-        const reproduction_run *run = &self->run[i];
-        if (!run->shown.finished)
-            continue;
-        if (is_without(run, kind))
-            mean_take(without, run->facts.test_accuracy);
-        if (!is_with(run, kind))
-            continue;
-        const reproduction_run *other = find_without(self, kind, (int64_t)run->shown.seed);
-        mean_take(with, run->facts.test_accuracy);
-        if (other && other->shown.finished)
-            mean_take(difference, run->facts.test_accuracy - other->facts.test_accuracy);
+static void take_runs(run_kind kind, running_mean *out) {
+    for (int64_t i = 0; i < kind.count; i++)
+        if (kind.run[i]->shown.finished)
+            mean_take(out, kind.run[i]->facts.test_accuracy);
+}
+
+static void take_differences(run_kind with, run_kind without, running_mean *out) {
+    for (int64_t i = 0; i < with.count; i++) {
+        const reproduction_run *run = with.run[i], *other = find_seed(without, run->shown.seed);
+        if (run->shown.finished && other && other->shown.finished)
+            mean_take(out, run->facts.test_accuracy - other->facts.test_accuracy);
     }
 }
 
@@ -97,45 +135,53 @@ static szg_status set_mean(szg_context *context, szg_table *table, const running
     return szg_table_set_integer(context, table, count, mean->count);
 }
 
-static szg_status switch_row(szg_context *context, szg_table *table, const szg_reproduction *self,
-                             const reproduction_run *kind) {
+static szg_status switch_row(szg_context *context, szg_table *table, run_kind others,
+                             run_kind own) {
+    const reproduction_run *kind = own.run[0];
     char keys[2][SZG_CONFIG_TEXT];
     running_mean with = {0}, without = {0}, difference = {0};
-    const reproduction_run *other = find_without(self, kind, -1);
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "experiment", kind->experiment));
     SZG_TRY(szg_table_set_text(context, table, "like", kind->like));
     SZG_TRY(szg_table_set_text(context, table, "encoding", kind->encoding));
     SZG_TRY(szg_table_set_text(context, table, "task", kind->shown.task));
-    take_runs(self, kind, &with, &without, &difference);
+    take_runs(own, &with);
+    take_runs(others, &without);
+    take_differences(own, others, &difference);
     SZG_TRY(set_mean(context, table, &with, "accuracy", "spread", "seeds"));
     SZG_TRY(
         set_mean(context, table, &without, "accuracy_without", "spread_without", "seeds_without"));
     SZG_TRY(set_mean(context, table, &difference, "difference", "difference_spread", "pairs"));
-    if (!other)
+    if (others.count == 0)
         return szg_table_note(context, table, "%s has no run of this encoding and task",
                               kind->like);
-    differences(kind->config, other->config, keys[0], keys[1]);
+    differences(kind->config, others.run[0]->config, keys[0], keys[1]);
     SZG_TRY(szg_table_set_text(context, table, "with", keys[0]));
     SZG_TRY(szg_table_set_text(context, table, "without", keys[1]));
     return *keys[0] ? SZG_OK : szg_table_note(context, table, "nothing differs");
 }
 
-static bool is_first(const szg_reproduction *self, int64_t index) {
-    for (int64_t i = 0; i < index; i++)
-        if (is_with(&self->run[i], &self->run[index]))
-            return false;
-    return true;
+static szg_status add_rows(szg_context *context, const szg_reproduction *self,
+                           const run_order *order, szg_table **out) {
+    for (int64_t i = 0; i < self->count; i++) {
+        const reproduction_run *run = &self->run[i];
+        if (!run->like)
+            continue;
+        run_kind own = find_kind(order, run->experiment, run);
+        if (own.run[0] != run)
+            continue;
+        if (!*out)
+            SZG_TRY(szg_table_open(context, "switches", columns, COUNT(columns), out));
+        SZG_TRY(switch_row(context, *out, find_kind(order, run->like, run), own));
+    }
+    return SZG_OK;
 }
 
 szg_status reproduction_switches(szg_context *context, const szg_reproduction *self,
                                  szg_table **out) {
-    for (int64_t i = 0; i < self->count; i++) {
-        if (!self->run[i].like || !is_first(self, i))
-            continue;
-        if (!*out)
-            SZG_TRY(szg_table_open(context, "switches", columns, COUNT(columns), out));
-        SZG_TRY(switch_row(context, *out, self, &self->run[i]));
-    }
-    return SZG_OK;
+    run_order order;
+    SZG_TRY(order_open(context, self, &order));
+    szg_status status = add_rows(context, self, &order, out);
+    szg_memory_free(order.run);
+    return status;
 }

@@ -254,6 +254,102 @@ START_TEST(switches_compare_seed_by_seed) {
 }
 END_TEST
 
+/* What a row of `switches` must have, by a look at every pair of runs; -1: the mean of none. */
+typedef struct oracle_switch {
+    double with, without, difference;
+    int64_t seeds, seeds_without, pairs;
+} oracle_switch;
+
+static oracle_switch look_at_all(const szg_reproduction *runs, const szg_table *table,
+                                 int64_t row) {
+    oracle_switch out = {0};
+    for (int64_t i = 0; i < runs->count; i++) {
+        const reproduction_run *run = &runs->run[i];
+        bool own = strcmp(run->experiment, text_at(table, row, "experiment")) == 0;
+        if (strcmp(run->encoding, text_at(table, row, "encoding")) != 0 || !run->shown.finished)
+            continue;
+        if (own) {
+            out.with += run->facts.test_accuracy;
+            out.seeds++;
+        } else if (strcmp(run->experiment, text_at(table, row, "like")) == 0) {
+            out.without += run->facts.test_accuracy;
+            out.seeds_without++;
+        }
+        for (int64_t j = 0; own && j < runs->count; j++) {
+            const reproduction_run *other = &runs->run[j];
+            if (strcmp(other->experiment, run->like) != 0 || !other->shown.finished ||
+                strcmp(other->encoding, run->encoding) != 0 || other->shown.seed != run->shown.seed)
+                continue;
+            out.difference += run->facts.test_accuracy - other->facts.test_accuracy;
+            out.pairs++;
+        }
+    }
+    return out;
+}
+
+static void check_mean(const szg_table *table, int64_t row, const char *mean, const char *count,
+                       double sum, int64_t wanted) {
+    ck_assert(real_at(table, row, count) == (double)wanted);
+    if (wanted == 0)
+        ck_assert(szg_table_is_empty(table, row, column(table, mean)));
+    else /* at most 3 numbers within -1 .. 1 */
+        ck_close(real_at(table, row, mean), sum / (double)wanted, 8 * 0x1p-53);
+}
+
+static szg_status close_switches(const szg_reproduction *runs) {
+    szg_table *table = NULL;
+    szg_status status = reproduction_switches(test_context(), runs, &table);
+    szg_table_close(&table);
+    return status;
+}
+
+/* Some encodings have no partner, some runs have not finished. */
+START_TEST(switches_find_their_partners) {
+    enum { ENCODINGS = 12 };
+    char *folder = new_folder(), *text;
+    size_t size;
+    szg_reproduction *runs;
+    szg_table *table = NULL;
+    FILE *stream = open_memstream(&text, &size);
+    fputs("{\"name\": \"x\", \"about\": \"\", \"seeds\": [5, 3, 4], \"tasks\": "
+          "{\"distance\": {}}, \"experiments\": [",
+          stream);
+    for (int part = 0; part < 3; part++) {
+        fputs((const char *[]){"{\"name\": \"m\", \"profile\": \"text\", \"encodings\": [",
+                               ", {\"name\": \"z\", \"like\": \"m\", \"encodings\": [",
+                               ", {\"name\": \"a\", \"like\": \"m\", \"encodings\": ["}[part],
+              stream);
+        for (int i = 0; i < ENCODINGS; i++)
+            fprintf(stream, "%s\"rope:base=%d\"", i ? ", " : "", 1000 + (i * 5 + part) % 13);
+        fputs("]}", stream);
+    }
+    fputs("]}", stream);
+    fclose(stream);
+    ck_szg_ok(open_preset(test_context(), folder, text, NULL, 0, &runs));
+    for (int64_t i = 0; i < runs->count; i++) {
+        runs->run[i].shown.finished = i * i % 7 != 2;
+        runs->run[i].facts.test_accuracy = (double)(i * i % 101) / 101;
+    }
+    ck_szg_ok(reproduction_switches(test_context(), runs, &table));
+    ck_assert_int_eq(szg_table_rows(table), 2 * ENCODINGS);
+    for (int64_t row = 0; row < 2 * ENCODINGS; row++) {
+        const reproduction_run *run = &runs->run[ENCODINGS + row]; /* of the first seed */
+        ck_assert_str_eq(text_at(table, row, "experiment"), run->experiment);
+        ck_assert_str_eq(text_at(table, row, "encoding"), run->encoding);
+        oracle_switch want = look_at_all(runs, table, row);
+        check_mean(table, row, "accuracy", "seeds", want.with, want.seeds);
+        check_mean(table, row, "accuracy_without", "seeds_without", want.without,
+                   want.seeds_without);
+        check_mean(table, row, "difference", "pairs", want.difference, want.pairs);
+    }
+    szg_table_close(&table);
+    ck_survives_failed_allocations(1, close_switches(runs));
+    szg_reproduction_close(&runs);
+    free(text);
+    remove_tree(folder);
+}
+END_TEST
+
 TEST_FILE("reproduce_pieces") {
     test_add(suite, "parts", parts_go_on_and_switches_inherit);
     test_add(suite, "links", runs_of_an_experiment_are_linked);
@@ -262,4 +358,5 @@ TEST_FILE("reproduce_pieces") {
     test_add(suite, "not begun", what_would_not_be_finished_is_not_begun);
     test_add(suite, "begun", what_no_piece_can_hold_is_begun);
     test_add(suite, "switches", switches_compare_seed_by_seed);
+    test_add(suite, "partners", switches_find_their_partners);
 }
