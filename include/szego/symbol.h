@@ -43,8 +43,8 @@ SZG_CHECK_RESULT szg_status szg_symbol_fejer_samples(szg_context *context,
 SZG_CHECK_RESULT szg_status szg_symbol_range(szg_context *context, const szg_toeplitz *toeplitz,
                                              szg_range *out);
 
-/* Reports enclose neither the truncated symbol of a kernel of more lags nor an |a| of a larger
- * degree. */
+/* Reports enclose neither the truncated symbol of a kernel of more lags, unless coefficients give
+ * it, nor an |a| of a larger degree. */
 enum { SZG_SYMBOL_RANGE_LIMIT = 100000 };
 
 /* Certified range of |a| for any kind. Its maximum bounds the largest singular value. |a|^2 is one
