@@ -71,7 +71,7 @@ static void *watch(void *unused) {
     tell(deferred < DEFERRED
              ? "szego: interrupted; what was at work five seconds later was left behind\n"
              : "szego: interrupted; a step of training that was not finished and saved ten minutes "
-               "later was left behind: --resume goes on from the checkpoint before it\n");
+               "later was left behind: its last checkpoint stands\n");
     end_now(EXIT_INTERRUPTED);
     return unused;
 }

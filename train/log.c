@@ -97,6 +97,24 @@ szg_status szg_log_cut(szg_context *context, run_log *log, log_mark keep) {
     return SZG_OK;
 }
 
+szg_status szg_log_check_start(szg_context *context, const run_log *log, const char *bytes,
+                               int64_t size) {
+    char block[4096];
+    for (int64_t at = 0; at < size && log->mark.bytes > 0;) {
+        int64_t part = size - at < (int64_t)sizeof block ? size - at : (int64_t)sizeof block;
+        ssize_t got = pread(fileno(log->stream), block, (size_t)part, at);
+        if (got < 0)
+            return fail_errno(context, log, "cannot be read");
+        if (got < part || memcmp(block, bytes + at, (size_t)part) != 0)
+            return szg_fail(context, SZG_EDATA,
+                            "%s: another version of szego began it, with other columns: go on with "
+                            "that version, or train anew in another folder",
+                            log->path);
+        at += part;
+    }
+    return SZG_OK;
+}
+
 szg_status szg_log_open(szg_context *context, const char *folder, const char *name, run_log *out) {
     *out = (run_log){0};
     SZG_TRY(szg_path_join(context, folder, name, &out->path));

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include <szego/csv.h>
+#include <szego/file.h>
 #include <szego/memory.h>
+#include <szego/text.h>
 #include "run_private.h"
 
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
@@ -166,6 +168,20 @@ static bool has_bytes(const char *path) {
     return stat(path, &info) == 0 && info.st_size > 0;
 }
 
+/* Columns of logs that earlier versions did not write. */
+static const char *const later_columns[] = {"toeplitzness_sampled_content",
+                                            "toeplitzness_sampled_coupled", NULL};
+
+static szg_status read_columns(szg_context *context, const char *path, const szg_column *columns,
+                               int64_t count, szg_table **out) {
+    szg_contents file;
+    SZG_TRY(szg_contents_open(context, path, &file));
+    szg_status status = szg_csv_parse_older(context, path, (const char *)file.data, file.size,
+                                            columns, count, later_columns, out);
+    szg_contents_close(&file);
+    return status;
+}
+
 /* FOLDER/TABLE.csv with the labels and the columns of `like`; *out NULL where there is none. */
 static szg_status read_log(szg_context *context, const char *folder, const szg_table *like,
                            szg_table **out) {
@@ -178,7 +194,7 @@ static szg_status read_log(szg_context *context, const char *folder, const szg_t
     if (has_bytes(path)) {
         status = labelled_columns(context, like, &columns, &count);
         if (status == SZG_OK)
-            status = szg_csv_read(context, path, columns, count, out);
+            status = read_columns(context, path, columns, count, out);
         if (status == SZG_OK)
             szg_table_take_ends(*out, like);
     }
@@ -212,11 +228,31 @@ szg_status szg_log_parse(szg_context *context, int which, const char *name, cons
     SZG_TRY(opens[which](context, &like));
     szg_status status = labelled_columns(context, like, &columns, &count);
     if (status == SZG_OK)
-        status = szg_csv_parse(context, name, data, size, columns, count, out);
+        status = szg_csv_parse_older(context, name, data, size, columns, count, later_columns, out);
     if (status == SZG_OK)
         szg_table_take_ends(*out, like);
     szg_memory_free(columns);
     szg_table_close(&like);
+    return status;
+}
+
+szg_status szg_log_check_header(szg_context *context, const run_log *log, int which) {
+    szg_table *like, *labelled;
+    const run_labels none = {0};
+    SZG_TRY(opens[which](context, &like));
+    szg_status status = szg_table_labelled(context, like, &none, &labelled);
+    szg_table_close(&like);
+    if (status != SZG_OK)
+        return status;
+    szg_text text;
+    status = szg_text_open(context, &text);
+    if (status == SZG_OK) {
+        status = szg_text_end(&text, szg_csv_print(context, labelled, text.stream));
+        if (status == SZG_OK)
+            status = szg_log_check_start(context, log, text.text, text.length);
+        szg_text_close(&text);
+    }
+    szg_table_close(&labelled);
     return status;
 }
 

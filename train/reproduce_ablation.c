@@ -87,7 +87,7 @@ static szg_status check_method(szg_context *context, szg_ablation_method method,
     int64_t column = szg_table_find(table, "method");
     for (int64_t row = 0; column >= 0 && row < szg_table_rows(table); row++) {
         const char *said = szg_table_get_text(table, row, column);
-        if (!said || strcmp(said, szg_ablation_method_name(method)) != 0)
+        if (said && strcmp(said, szg_ablation_method_name(method)) != 0)
             return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": method is not %s", name,
                             row + 1, szg_ablation_method_name(method));
     }
@@ -98,17 +98,11 @@ static szg_status check_method(szg_context *context, szg_ablation_method method,
  */
 static szg_status parse_rows(szg_context *context, szg_ablation_method method, const char *name,
                              const void *data, int64_t size, szg_table **out) {
-    szg_column columns[MOST_COLUMNS];
+    static const char *const later[] = {"method", NULL};
     szg_table *like;
     SZG_TRY(szg_ablation_table_open(context, &like));
-    int64_t count = szg_table_columns(like), own = szg_table_find(like, "method");
-    for (int64_t i = 0; i < count; i++)
-        columns[i] = *szg_table_column(like, i);
-    szg_status status = szg_csv_parse(context, name, data, size, columns, count, out);
-    if (status == SZG_EDATA) {
-        columns[own] = columns[--count];
-        status = szg_csv_parse(context, name, data, size, columns, count, out);
-    }
+    szg_status status = szg_csv_parse_older(context, name, data, size, szg_table_column(like, 0),
+                                            szg_table_columns(like), later, out);
     szg_table_close(&like);
     return status == SZG_OK ? check_method(context, method, name, *out) : status;
 }

@@ -81,7 +81,7 @@ void reproduction_note_times(szg_context *context, const reproduction_run *run, 
     if (rows < run->facts.epochs)
         szg_say(context, SZG_NOTE,
                 "%s: has the times of %" PRId64 " of %" PRId64
-                " epochs: the file was removed once; rates count the rows that are there",
+                " epochs: rates count the rows that are there",
                 name, rows, run->facts.epochs);
 }
 

@@ -183,7 +183,10 @@ static szg_status need_row(szg_context *context, szg_table *table, const szg_rep
         return szg_table_note(context, table, "the examples of a file are not counted in advance");
     SZG_TRY(szg_table_set_real(context, table, "operations", sum.operations));
     if (!(rate > 0))
-        return szg_table_note(context, table, "no run is finished: no rate is measured");
+        return szg_table_note(context, table,
+                              sum.finished > 0
+                                  ? "the finished runs have no times: no rate is measured"
+                                  : "no run is finished: no rate is measured");
     SZG_TRY(szg_table_set_real(context, table, "rate", rate));
     return szg_table_set_real(context, table, "hours", sum.operations / rate / 3600);
 }

@@ -113,6 +113,8 @@ szg_status run_folder_start(szg_context *context, run_folder *folder, const char
     SZG_TRY(check_unchanged(context, folder, path));
     for (int i = 0; i < logs; i++)
         SZG_TRY(cut_log(context, folder, i, &marks[i]));
+    for (int i = 0; i < logs && !folder->ended; i++)
+        SZG_TRY(szg_log_check_header(context, &folder->log[i], i));
     szg_folder_sweep(path);
     szg_folder_sweep(folder->dump);
     if (unlink(folder->manifest) != 0 && access(folder->manifest, F_OK) == 0)

@@ -54,6 +54,12 @@ SZG_CHECK_RESULT szg_status szg_log_open(szg_context *context, const char *folde
 /* Cuts it to the bytes that `keep` knows, before rows are appended. SZG_EDATA: it is shorter, or
  * these bytes are others; SZG_EIO. */
 SZG_CHECK_RESULT szg_status szg_log_cut(szg_context *context, run_log *log, log_mark keep);
+/* SZG_EDATA where the log has rows and does not begin with these bytes; with the header of table
+ * `which` of the logs. */
+SZG_CHECK_RESULT szg_status szg_log_check_start(szg_context *context, const run_log *log,
+                                                const char *bytes, int64_t size);
+SZG_CHECK_RESULT szg_status szg_log_check_header(szg_context *context, const run_log *log,
+                                                 int which);
 void szg_log_close(run_log *log);
 /* Appends the rows, with the header where the file is empty. */
 SZG_CHECK_RESULT szg_status szg_log_append(szg_context *context, run_log *log,

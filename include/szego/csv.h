@@ -30,6 +30,13 @@ SZG_CHECK_RESULT szg_status szg_csv_parse(szg_context *context, const char *name
                                           int64_t size, const szg_column *columns, int64_t count,
                                           szg_table **out);
 
+/* The same of a file that an earlier version may have written: the columns that `later` names (up
+ * to its NULL) may be missing there, and their cells are then empty. */
+SZG_CHECK_RESULT szg_status szg_csv_parse_older(szg_context *context, const char *name,
+                                                const char *data, int64_t size,
+                                                const szg_column *columns, int64_t count,
+                                                const char *const *later, szg_table **out);
+
 SZG_END_DECLS
 
 #endif

@@ -19,6 +19,7 @@ typedef struct reader {
     int64_t used, capacity;
     bool quoted;
     bool exactly;                    /* no column but those asked for */
+    const char *const *later;        /* NULL, or names of columns that may be missing */
     int64_t fields, capacity_fields; /* columns of the header */
     int64_t *target; /* [fields]: column in the table, -1 where the caller did not ask for it */
 } reader;
@@ -124,6 +125,13 @@ static szg_status map_column(reader *r, const szg_column *columns, int64_t count
     return SZG_OK;
 }
 
+static bool may_be_missing(const reader *r, const char *column) {
+    for (const char *const *name = r->later; name && *name; name++)
+        if (strcmp(*name, column) == 0)
+            return true;
+    return false;
+}
+
 static szg_status read_header(reader *r, const szg_column *columns, int64_t count) {
     if (r->size >= 3 && memcmp(r->data, "\xEF\xBB\xBF", 3) == 0)
         r->at = 3; /* a byte order mark */
@@ -137,7 +145,7 @@ static szg_status read_header(reader *r, const szg_column *columns, int64_t coun
         bool found = false;
         for (int64_t j = 0; j < r->fields; j++)
             found = found || r->target[j] == i;
-        if (!found)
+        if (!found && !may_be_missing(r, columns[i].name))
             return szg_fail(r->context, SZG_EDATA, "%s: line 1: the header has no column %s",
                             r->path, columns[i].name);
     }
@@ -245,6 +253,14 @@ done:
 szg_status szg_csv_parse(szg_context *context, const char *name, const char *data, int64_t size,
                          const szg_column *columns, int64_t count, szg_table **out) {
     reader r = {.context = context, .path = name, .data = data, .size = size, .line = 1};
+    return parse(&r, columns, count, out);
+}
+
+szg_status szg_csv_parse_older(szg_context *context, const char *name, const char *data,
+                               int64_t size, const szg_column *columns, int64_t count,
+                               const char *const *later, szg_table **out) {
+    reader r = {
+        .context = context, .path = name, .data = data, .size = size, .line = 1, .later = later};
     return parse(&r, columns, count, out);
 }
 

@@ -5,6 +5,7 @@
 #include <szego/dump.h>
 #include <szego/train.h>
 
+#include "../../train/run_private.h"
 #include "capture_support.h"
 
 /* The raw logits give the same report, bit for bit, gradient norms and labels included. */
@@ -241,6 +242,62 @@ START_TEST(a_run_with_captures) {
 }
 END_TEST
 
+/* Names the columns that earlier versions did not write otherwise: to a reader they are not there.
+ */
+static void make_older(const char *folder) {
+    size_t size;
+    char *text = file_bytes(folder, "contraction.csv", &size), path[256], *at = text;
+    int renamed = 0;
+    while ((at = memmem(at, size - (size_t)(at - text), "toeplitzness_sampled", 20))) {
+        at[0] = 'x';
+        renamed++;
+    }
+    ck_assert_int_eq(renamed, 2);
+    FILE *file = fopen(path_in(folder, "contraction.csv", path), "wb");
+    ck_assert_uint_eq(fwrite(text, 1, size, file), size);
+    ck_assert_int_eq(fclose(file), 0);
+    free(text);
+}
+
+static szg_status header_of(const char *folder) {
+    run_log log;
+    ck_szg_ok(szg_log_open(test_context(), folder, "contraction.csv", &log));
+    log.mark.bytes = 1; /* it has rows */
+    szg_status status = szg_log_check_header(test_context(), &log, LOG_CONTRACTION);
+    szg_log_close(&log);
+    return status;
+}
+
+/* A log of an earlier version is read, with empty cells where it has no column; rows with other
+ * columns are not added to it. */
+START_TEST(logs_of_an_earlier_version) {
+    char *folder = new_folder();
+    szg_train_config *config = new_tiny("capture.probes=2");
+    szg_train_tables now, older;
+    config->capture.every = 2;
+    run_whole(config, folder);
+    ck_szg_ok(header_of(folder));
+    ck_szg_ok(szg_train_tables_read(test_context(), folder, &now));
+    make_older(folder);
+    ck_szg_ok(szg_train_tables_read(test_context(), folder, &older));
+    ck_assert_int_eq(szg_table_rows(older.contraction), szg_table_rows(now.contraction));
+    for (int64_t c = 0; c < szg_table_columns(now.contraction); c++) {
+        bool later =
+            strncmp(szg_table_column(now.contraction, c)->name, "toeplitzness_sampled", 20) == 0;
+        ck_assert_str_eq(szg_table_column(older.contraction, c)->name,
+                         szg_table_column(now.contraction, c)->name);
+        ck_assert_int_eq(szg_table_is_empty(older.contraction, 0, c),
+                         later || szg_table_is_empty(now.contraction, 0, c));
+    }
+    ck_assert_int_eq(header_of(folder), SZG_EDATA);
+    ck_assert_ptr_nonnull(strstr(szg_context_message(test_context()), "another version of szego"));
+    szg_train_tables_close(&now);
+    szg_train_tables_close(&older);
+    szg_memory_free(config);
+    remove_folder(folder);
+}
+END_TEST
+
 /* A run's values and symbols: every one is there, and the largest singular values are those of
  * `contraction`. */
 START_TEST(a_run_with_spectra) {
@@ -355,6 +412,7 @@ TEST_FILE("capture") {
     test_add(suite, "any_number_of_threads", any_number_of_threads);
     test_add(suite, "training_is_left_alone", training_is_left_alone);
     test_add(suite, "a_run_with_captures", a_run_with_captures);
+    test_add(suite, "logs_of_an_earlier_version", logs_of_an_earlier_version);
     test_add(suite, "a_run_with_spectra", a_run_with_spectra);
     test_add(suite, "labels_are_not_looked_at", labels_are_not_looked_at);
     test_add(suite, "refused", refused);
