@@ -81,17 +81,20 @@ static szg_status take_accuracies(szg_context *context, const reproduction_run *
                     name, rows, places);
 }
 
-/* Every row is of the method that the file's name says. */
+/* Every row is of the method that the file's name says, or none says any: an earlier version's. */
 static szg_status check_method(szg_context *context, szg_ablation_method method, const char *name,
                                const szg_table *table) {
-    int64_t column = szg_table_find(table, "method");
-    for (int64_t row = 0; column >= 0 && row < szg_table_rows(table); row++) {
+    int64_t column = szg_table_find(table, "method"), wrong = -1, empty = 0;
+    for (int64_t row = szg_table_rows(table) - 1; row >= 0; row--) {
         const char *said = szg_table_get_text(table, row, column);
-        if (said && strcmp(said, szg_ablation_method_name(method)) != 0)
-            return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": method is not %s", name,
-                            row + 1, szg_ablation_method_name(method));
+        empty += !said;
+        if (!said || strcmp(said, szg_ablation_method_name(method)) != 0)
+            wrong = row;
     }
-    return SZG_OK;
+    if (wrong < 0 || empty == szg_table_rows(table))
+        return SZG_OK;
+    return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": method is not %s", name, wrong + 1,
+                    szg_ablation_method_name(method));
 }
 
 /* The rows of a run's file. What earlier versions wrote has no column `method`: the name says it.
