@@ -80,6 +80,28 @@ START_TEST(allocations_are_apart) {
 }
 END_TEST
 
+/* Freeing a large allocation leaves its neighbour as it was, which begins in its last page. */
+START_TEST(neighbours_of_freed_memory_stay) {
+    enum { SIZE = (4 << 20) + 1000, PAGE = 4096 };
+    unsigned char *before = device_array<unsigned char>(SIZE), host[100];
+    size_t gap = 256, rest = (reinterpret_cast<uintptr_t>(before) + SIZE + gap + 24) % PAGE;
+    unsigned char *padding = device_array<unsigned char>((8 << 20) - rest - gap);
+    unsigned char *first = device_array<unsigned char>(SIZE);
+    ck_assert_uint_eq(reinterpret_cast<uintptr_t>(first) % PAGE, 0);
+    unsigned char *second = device_array<unsigned char>(SIZE);
+    ck_assert(second - first == (4 << 20) + 1280); /* in one page with the other's end */
+    ck_cuda(cudaSuccess, cudaMemset(second, 7, sizeof host));
+    ck_cuda(cudaSuccess, cudaDeviceSynchronize());
+    ck_cuda(cudaSuccess, cudaFree(first));
+    read_array(host, second, sizeof host);
+    for (unsigned char byte : host)
+        ck_assert_int_eq(byte, 7);
+    ck_cuda(cudaSuccess, cudaFree(second));
+    ck_cuda(cudaSuccess, cudaFree(before));
+    ck_cuda(cudaSuccess, cudaFree(padding));
+}
+END_TEST
+
 static __global__ void write_at(unsigned char *bytes, size_t index) {
     bytes[index] = 1;
 }
@@ -162,6 +184,7 @@ TEST_FILE("memory") {
     test_add(suite, "memory is limited and counted", memory_is_limited_and_counted);
     test_add(suite, "strange pointers are refused", strange_pointers_are_refused);
     test_add(suite, "allocations are apart", allocations_are_apart);
+    test_add(suite, "neighbours of freed memory stay", neighbours_of_freed_memory_stay);
     test_add(suite, "a write beyond the end shows", a_write_beyond_the_end_shows);
     test_add(suite, "the host cannot touch device memory", the_host_cannot_touch_device_memory);
     test_add(suite, "devices can be missing", devices_can_be_missing);

@@ -119,6 +119,13 @@ cudaError_t allocate(void **pointer, size_t size) {
     return start ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
+/* The whole pages of a range: what else lies in its first and last one is others'. */
+void give_pages(char *start, size_t bytes) {
+    const uintptr_t page = 4096, first = reinterpret_cast<uintptr_t>(start);
+    uintptr_t from = (first + page - 1) / page * page, to = (first + bytes) / page * page;
+    madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
+}
+
 /* Whether the bytes behind an allocation are as they were. */
 bool gap_whole(const char *start, size_t size) {
     size_t bytes = footprint(size) - size;
@@ -144,7 +151,7 @@ cudaError_t release(void *pointer) {
     if (!gap_whole(start, size))
         device_break(cudaErrorIllegalAddress);
     if (size >= give_back)
-        madvise(start, footprint(size), MADV_DONTNEED);
+        give_pages(start, footprint(size));
     else
         memset(start, 0xff, size);
     memory_close();
