@@ -4,9 +4,14 @@
 #include "spectra_check.h"
 #include "spectra_device.h"
 
-/* Matrices of one call: cuSOLVER wants count n lda below 2^31, as documented, and has refused
- * batches beyond 32,767, which it says nowhere. */
+/* cuSOLVER wants n lda count <= INT32_MAX, as its documentation says ("due to the current
+ * implementation constraints"), and has refused batches beyond 32,767, which it says nowhere. */
 static const int64_t BATCH_MOST = 16384;
+
+int64_t spectra_eigen_batch_most(int64_t n) {
+    int64_t most = INT32_MAX / n / n;
+    return most < 1 ? 1 : most < BATCH_MOST ? most : BATCH_MOST;
+}
 
 typedef struct batch_work {
     solver *with;
@@ -16,44 +21,59 @@ typedef struct batch_work {
     int64_t known, info, work, total; /* offsets and size of the scratch memory */
 } batch_work;
 
+/* *fits: whether cuSOLVER takes a batch of this size. */
 static szg_status size_call(szg_context *context, int64_t count, int64_t n, const double *a,
-                            const double *w, batch_work *work) {
+                            const double *w, batch_work *work, bool *fits) {
     size_t on_device = 0, on_host = 0;
-    TRY_SOLVER(context, cusolverDnXsyevBatched_bufferSize(
-                            work->with->handle, work->with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
-                            CUBLAS_FILL_MODE_UPPER, n, work->type, a, n, CUDA_R_64F, w, work->type,
-                            &on_device, &on_host, count));
+    cusolverStatus_t error = cusolverDnXsyevBatched_bufferSize(
+        work->with->handle, work->with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
+        CUBLAS_FILL_MODE_UPPER, n, work->type, a, n, CUDA_R_64F, w, work->type, &on_device,
+        &on_host, count);
+    *fits = error != CUSOLVER_STATUS_INVALID_VALUE;
+    if (error != CUSOLVER_STATUS_SUCCESS && (*fits || count == 1))
+        return solver_failed(context, error, "cusolverDnXsyevBatched_bufferSize");
     work->on_device = on_device > work->on_device ? on_device : work->on_device;
     work->on_host = on_host > work->on_host ? on_host : work->on_host;
     return SZG_OK;
 }
 
-/* Calls are of equal size but the last. */
-static szg_status size_work(szg_context *context, session *self, cudaStream_t stream,
-                            scratch_use use, int width, int64_t count, int64_t n, const double *a,
-                            const double *w, batch_work *out) {
-    int64_t most = INT32_MAX / (n * n);
-    *out = {};
-    out->type = width == 1 ? CUDA_R_64F : CUDA_C_64F;
-    most = most < 1 ? 1 : most < BATCH_MOST ? most : BATCH_MOST;
+/* Calls are of equal size but the last. A release whose limit is lower than those that are known
+ * refuses the size: it is halved until it is taken. */
+static szg_status size_calls(szg_context *context, int64_t count, int64_t n, const double *a,
+                             const double *w, batch_work *out) {
+    int64_t most = spectra_eigen_batch_most(n);
+    bool fits;
     out->count = count < most ? count : most;
+    SZG_TRY(size_call(context, out->count, n, a, w, out, &fits));
+    while (!fits) {
+        out->count = (out->count + 1) / 2;
+        SZG_TRY(size_call(context, out->count, n, a, w, out, &fits));
+    }
+    return count % out->count > 0 ? size_call(context, count % out->count, n, a, w, out, &fits)
+                                  : SZG_OK;
+}
+
+static szg_status size_work(szg_context *context, session *self, cudaStream_t stream,
+                            scratch_use use, const measured *what, const double *a, const double *w,
+                            batch_work *out) {
+    *out = {};
+    out->type = what->width == 1 ? CUDA_R_64F : CUDA_C_64F;
     SZG_TRY(solver_open(context, self, use, stream, &out->with));
-    SZG_TRY(size_call(context, out->count, n, a, w, out));
-    if (count % out->count > 0)
-        SZG_TRY(size_call(context, count % out->count, n, a, w, out));
-    out->known = part(&out->total, count * KNOWN * (int64_t)sizeof(double));
-    out->info = part(&out->total, count * (int64_t)sizeof(int));
+    SZG_TRY(size_calls(context, what->count, what->rows, a, w, out));
+    out->known = part(&out->total, what->count * KNOWN * (int64_t)sizeof(double));
+    out->info = part(&out->total, what->count * (int64_t)sizeof(int));
     out->work = part(&out->total, static_cast<int64_t>(out->on_device));
     return SZG_OK;
 }
 
 szg_status spectra_eigen_batch_bytes(szg_context *context, session *self, scratch_use use,
                                      int width, int64_t count, int64_t n, int64_t *bytes) {
+    const measured what = {width, true, count, n, n};
     batch_work work;
     void *any; /* cuSOLVER wants pointers, and looks at nothing */
     SZG_TRY(scratch_take(context, self, use, 1, &any));
     const double *numbers = static_cast<const double *>(any);
-    SZG_TRY(size_work(context, self, self->stream, use, width, count, n, numbers, numbers, &work));
+    SZG_TRY(size_work(context, self, self->stream, use, &what, numbers, numbers, &work));
     *bytes = work.total;
     return SZG_OK;
 }
@@ -74,8 +94,8 @@ szg_status spectra_eigen_batch(szg_context *context, session *self, cudaStream_t
                                double *w, double *check) {
     batch_work work;
     void *block;
-    measured what = {width, true, count, n, n};
-    SZG_TRY(size_work(context, self, stream, use, width, count, n, a, w, &work));
+    const measured what = {width, true, count, n, n};
+    SZG_TRY(size_work(context, self, stream, use, &what, a, w, &work));
     SZG_TRY(scratch_take(context, self, use, work.total, &block));
     char *base = static_cast<char *>(block);
     double *known = reinterpret_cast<double *>(base + work.known);

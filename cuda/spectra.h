@@ -24,6 +24,9 @@ szg_status spectra_eigen_batch(szg_context *context, session *self, cudaStream_t
                                scratch_use use, int width, int64_t count, int64_t n, double *a,
                                double *w, double *check);
 
+/* Matrices of order n that one call of cuSOLVER is given at most; a batch goes in several calls. */
+int64_t spectra_eigen_batch_most(int64_t n);
+
 /* The scratch memory that it takes. */
 szg_status spectra_eigen_batch_bytes(szg_context *context, session *self, scratch_use use,
                                      int width, int64_t count, int64_t n, int64_t *bytes);

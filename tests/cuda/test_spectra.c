@@ -237,6 +237,31 @@ START_TEST(batches_go_in_calls) {
 }
 END_TEST
 
+/* A release that takes fewer numbers at one time gets what it takes, and the same bits come out.
+ * One that takes not even a matrix is named. */
+START_TEST(batches_of_any_limit_are_split) {
+    enum { ORDER = 12, MANY = 50 };
+    szg_stream stream = {.seed = test_seed(), .purpose = 0x62};
+    const char *const limits[] = {"2147483647", "7199", "1440", "144"};
+    for (int width = 1; width <= 2; width++) {
+        double *a = new_numbers(MANY * ORDER * ORDER * width), w[2][MANY * ORDER];
+        for (int i = 0; i < 4; i++) {
+            szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER * width, a);
+            setenv("SZG_EMULATED_BATCH", limits[i], 1);
+            use_tested_backend();
+            ck_szg_ok(eigen_batch(width, MANY, ORDER, a, w[i > 0]));
+            ck_assert_int_eq(memcmp(w[0], w[i > 0], sizeof *w), 0);
+        }
+        szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER * width, a);
+        setenv("SZG_EMULATED_BATCH", "143", 1);
+        ck_szg_fails(SZG_EBACKEND, "the order may be too large for it",
+                     eigen_batch(width, MANY, ORDER, a, w[1]));
+        unsetenv("SZG_EMULATED_BATCH");
+        szg_memory_free(a);
+    }
+}
+END_TEST
+
 START_TEST(memory_that_does_not_suffice_is_named) {
     enum { ORDER = 100, COMPLEX = 64 };
     szg_context *context = test_context();
@@ -377,6 +402,7 @@ TEST_FILE("spectra") {
     test_add(suite, "failing_calls_are_named", failing_calls_are_named);
     test_add(suite, "batches_go_in_chunks", batches_go_in_chunks);
     test_add(suite, "batches_go_in_calls", batches_go_in_calls);
+    test_add(suite, "batches_of_any_limit_are_split", batches_of_any_limit_are_split);
     test_add(suite, "memory_that_does_not_suffice_is_named", memory_that_does_not_suffice_is_named);
     test_add(suite, "crossovers_decide", crossovers_decide);
     test_add(suite, "crossovers_of_batches_decide", crossovers_of_batches_decide);

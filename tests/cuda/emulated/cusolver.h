@@ -18,6 +18,8 @@ struct SolverWork {
     size_t host_bytes;
 };
 
+/* Whether XsyevBatched takes so many matrices at one time. */
+bool batch_taken(int64_t n, int64_t leading, int64_t batch);
 /* The workspaces that a solution of `batch` matrices of order n takes. */
 cusolverStatus_t solver_sizes(const char *function, cusolverDnHandle_t handle, int64_t n,
                               int64_t batch, size_t *device_bytes, size_t *host_bytes);

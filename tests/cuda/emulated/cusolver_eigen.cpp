@@ -183,10 +183,12 @@ template <class T> cudaError_t run_singular(const Singular &p) {
 
 cusolverStatus_t cusolverDnXsyevBatched_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t,
                                                    cusolverEigMode_t, cublasFillMode_t, int64_t n,
-                                                   cudaDataType, const void *, int64_t,
+                                                   cudaDataType, const void *, int64_t lda,
                                                    cudaDataType, const void *, cudaDataType,
                                                    size_t *device_bytes, size_t *host_bytes,
                                                    int64_t batch) {
+    if (lda < n || lda < 1 || !batch_taken(n, lda, batch))
+        return CUSOLVER_STATUS_INVALID_VALUE;
     return solver_sizes(__func__, handle, n, batch, device_bytes, host_bytes);
 }
 
@@ -196,6 +198,8 @@ cusolverStatus_t cusolverDnXsyevBatched(cusolverDnHandle_t handle, cusolverDnPar
                                         cudaDataType type_w, void *w, cudaDataType compute,
                                         void *device_buffer, size_t device_bytes, void *host_buffer,
                                         size_t host_bytes, int *info, int64_t batch) {
+    if (lda < n || lda < 1 || !batch_taken(n, lda, batch))
+        return CUSOLVER_STATUS_INVALID_VALUE;
     Symmetric problem = {mode, fill, n, lda, batch, type_a, a, static_cast<double *>(w), info};
     return push_symmetric(__func__, handle, problem, type_w, compute,
                           {device_buffer, device_bytes, host_buffer, host_bytes});
