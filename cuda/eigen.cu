@@ -25,12 +25,17 @@ typedef struct eigen_job {
     int *info;
 } eigen_job;
 
+static measured measured_of(const eigen_job *job) {
+    return {job->width, true, 1, job->n, job->n};
+}
+
 static szg_status take_operands(szg_context *context, session *self, call_memory *memory,
                                 eigen_job *job) {
+    const measured what = measured_of(job);
     int64_t square = job->n * job->n * job->width * (int64_t)sizeof(double);
     int64_t row = job->n * (int64_t)sizeof(double), total = 0;
     int64_t matrix = part(&total, square), values = part(&total, row);
-    int64_t known = part(&total, KNOWN * (int64_t)sizeof(double));
+    int64_t known = part(&total, check_bytes(&what));
     int64_t check = part(&total, sizeof(double)), info = part(&total, sizeof(int));
     int64_t rows = part(&total, job->vectors ? 2 * row : 0);
     int64_t full = part(&total, job->vectors ? square : 0);
@@ -141,7 +146,7 @@ static szg_status download_rows(szg_context *context, session *self, const eigen
 
 static szg_status eigen_on(szg_context *context, session *self, call_memory *memory,
                            eigen_job *job) {
-    measured what = {job->width, true, 1, job->n, job->n};
+    const measured what = measured_of(job);
     int64_t row = job->n * job->width * (int64_t)sizeof(double);
     SZG_TRY(take_operands(context, self, memory, job));
     SZG_TRY(copy_in(context, self->stream, job->matrix, row, job->a,

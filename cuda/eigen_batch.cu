@@ -60,7 +60,7 @@ static szg_status size_work(szg_context *context, session *self, cudaStream_t st
     out->type = what->width == 1 ? CUDA_R_64F : CUDA_C_64F;
     SZG_TRY(solver_open(context, self, use, stream, &out->with));
     SZG_TRY(size_calls(context, what->count, what->rows, a, w, out));
-    out->known = part(&out->total, what->count * KNOWN * (int64_t)sizeof(double));
+    out->known = part(&out->total, check_bytes(what));
     out->info = part(&out->total, what->count * (int64_t)sizeof(int));
     out->work = part(&out->total, static_cast<int64_t>(out->on_device));
     return SZG_OK;

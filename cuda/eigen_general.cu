@@ -12,12 +12,17 @@ typedef struct general_job {
     int *info;
 } general_job;
 
+static measured measured_of(const general_job *job) {
+    return {job->width, false, 1, job->n, job->n};
+}
+
 static szg_status take_operands(szg_context *context, session *self, call_memory *memory,
                                 general_job *job) {
     const int64_t size = sizeof(double);
+    const measured what = measured_of(job);
     int64_t total = 0, n = job->n;
     int64_t matrix = part(&total, n * n * job->width * size), values = part(&total, 2 * n * size);
-    int64_t known = part(&total, KNOWN * size), check = part(&total, size);
+    int64_t known = part(&total, check_bytes(&what)), check = part(&total, size);
     int64_t info = part(&total, sizeof(int));
     void *block;
     SZG_TRY(memory_take(context, self, memory, total, REMEDY, &block));
@@ -56,7 +61,7 @@ static szg_status solve(szg_context *context, session *self, call_memory *memory
 static szg_status general_on(szg_context *context, session *self, call_memory *memory,
                              general_job *job, const void *a, int64_t lda, szg_c64 *w) {
     const int64_t size = sizeof(double), row = job->n * job->width * size;
-    measured what = {job->width, false, 1, job->n, job->n};
+    const measured what = measured_of(job);
     SZG_TRY(take_operands(context, self, memory, job));
     SZG_TRY(
         copy_in(context, self->stream, job->matrix, row, a, lda * job->width * size, job->n, row));

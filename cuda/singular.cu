@@ -31,13 +31,19 @@ static bool transposed(const singular_job *job) {
     return job->m > job->n;
 }
 
+static measured measured_of(const singular_job *job) {
+    return {job->width, false, 1, job->m, job->n};
+}
+
 static szg_status take_operands(szg_context *context, session *self, call_memory *memory,
                                 singular_job *job) {
+    const measured what = measured_of(job);
     const int64_t size = sizeof(double), wide = size * job->width;
     int64_t total = 0, all = job->m * job->n * wide, with = job->vectors ? 1 : 0;
     int64_t turned = with && transposed(job) ? 1 : 0;
     int64_t matrix = part(&total, all), values = part(&total, job->k * size);
-    int64_t known = part(&total, KNOWN * size), known_rest = part(&total, KNOWN * size);
+    int64_t known = part(&total, check_bytes(&what));
+    int64_t known_rest = part(&total, check_bytes(&what));
     int64_t check = part(&total, size), info = part(&total, sizeof(int));
     int64_t kept = part(&total, (with || transposed(job) ? 1 : 0) * all);
     int64_t left = part(&total, turned * job->m * job->k * wide);
@@ -132,7 +138,7 @@ static szg_status solve(szg_context *context, session *self, call_memory *memory
 /* The matrix as cuSOLVER wants it, and a copy where one is needed later. */
 static szg_status bring_in(szg_context *context, session *self, const singular_job *job) {
     const int64_t size = sizeof(double) * job->width, row = job->n * size;
-    measured what = {job->width, false, 1, job->m, job->n};
+    const measured what = measured_of(job);
     double *first = transposed(job) ? job->kept : job->matrix;
     SZG_TRY(copy_in(context, self->stream, first, row, job->a, job->lda * size, job->m, row));
     SZG_TRY(check_measure(context, self->stream, &what, first, job->known));
@@ -148,7 +154,7 @@ static szg_status bring_in(szg_context *context, session *self, const singular_j
  * k numbers. */
 static szg_status bring_vectors(szg_context *context, session *self, const singular_job *job) {
     int64_t m = job->m, n = job->n, k = job->k;
-    measured what = {job->width, false, 1, m, n};
+    const measured what = measured_of(job);
     if (transposed(job)) {
         SZG_TRY(transpose(context, self, job->width, k, m, job->left, job->out_u));
         SZG_TRY(transpose(context, self, job->width, n, k, job->right, job->out_vt));

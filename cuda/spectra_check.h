@@ -17,8 +17,10 @@ typedef struct measured {
     int64_t count, rows, columns;
 } measured;
 
-/* known: KNOWN numbers a matrix. Matrices whose entries lie beyond 2^+-300 are scaled by a power of
- * two, in place, so that no solver has to. */
+/* known: KNOWN numbers a matrix, in check_bytes bytes: large matrices are measured by several
+ * blocks, whose partial results stand behind. Matrices whose entries lie beyond 2^+-300 are scaled
+ * by a power of two, in place, so that no solver has to. */
+int64_t check_bytes(const measured *what);
 szg_status check_measure(szg_context *context, cudaStream_t stream, const measured *what, double *a,
                          double *known);
 

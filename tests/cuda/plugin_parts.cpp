@@ -1,0 +1,35 @@
+#include "plugin_parts.h"
+
+static szg_ops *opened;
+
+static szg_status host_fail(szg_context *context, szg_status status, const char *message) {
+    return szg_fail(context, status, "%s", message);
+}
+
+static szg_status host_fail_prefix(szg_context *context, szg_status status, const char *prefix) {
+    return szg_fail_prefix(context, status, "%s", prefix);
+}
+
+static void host_say(szg_context *context, szg_severity severity, const char *message) {
+    szg_say(context, severity, "%s", message);
+}
+
+static szg_ops *host_ops_of(szg_context *) {
+    return opened;
+}
+
+static const szg_host host = {SZG_PLUGIN_ABI,           host_fail,  host_say, host_fail_prefix,
+                              szg_context_check_cancel, host_ops_of};
+
+session *parts_open(szg_precision precision) {
+    szg_device device = {};
+    ck_assert_ptr_null(opened);
+    cuda_host = &host;
+    ck_szg_ok(session_open(test_context(), 0, &device, precision, &opened));
+    return reinterpret_cast<session *>(opened);
+}
+
+void parts_close(session *self) {
+    session_close(&self->ops);
+    opened = NULL;
+}
