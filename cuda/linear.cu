@@ -8,6 +8,16 @@
 #include "product.h"
 #include "table.h"
 
+/* Passes of the forward direction that no epilogue took along. */
+static uint32_t separate_of(const szg_linear *l, const product_done *done) {
+    uint32_t passes = l->bias && !done->bias ? SZG_EPILOGUE_BIAS : 0;
+    if (l->activation == SZG_ACTIVATION_GELU)
+        passes |= SZG_EPILOGUE_GELU;
+    if (l->activation == SZG_ACTIVATION_RELU && !done->relu)
+        passes |= SZG_EPILOGUE_RELU;
+    return passes;
+}
+
 /* y^T = W x^T by columns: W by rows is W^T by columns, x is x^T. */
 static szg_status forward(szg_context *context, session *self, const szg_linear *l) {
     bool apart = l->activation == SZG_ACTIVATION_GELU && l->before;
@@ -29,6 +39,7 @@ static szg_status forward(szg_context *context, session *self, const szg_linear 
                  l->activation == SZG_ACTIVATION_RELU};
     product_done done;
     SZG_TRY(product_run(context, self, &p, &done));
+    SZG_TRY(product_note(context, self, &done, separate_of(l, &done)));
     if (p.bias && !done.bias) {
         activation_job add = {l->rows, l->out, z, ldz, z, ldz, p.bias};
         SZG_TRY(activation_run(context, self, SZG_ACTIVATION_NONE, &add));
@@ -70,10 +81,12 @@ static szg_status add_input(szg_context *context, session *self, const szg_linea
                  g->lddy, static_cast<float *>(g->dx),
                  g->lddx, g->add_dx,
                  NULL,    false};
-    return product_run(context, self, &p, &done);
+    SZG_TRY(product_run(context, self, &p, &done));
+    return product_note(context, self, &done, 0);
 }
 
-/* dW^T += x^T dz by columns. */
+/* dW^T += x^T dz by columns. What differentiate did stands beside it: cuBLASLt has epilogues for
+ * the bias's gradient (BGRADB, here) and for RELU's derivative (DRELU, in the product before). */
 static szg_status add_weight(szg_context *context, session *self, const szg_linear *l,
                              const szg_linear_gradient *g) {
     product_done done;
@@ -84,7 +97,11 @@ static szg_status add_weight(szg_context *context, session *self, const szg_line
                  g->lddy, static_cast<float *>(g->dweight),
                  l->in,   true,
                  NULL,    false};
-    return product_run(context, self, &p, &done);
+    uint32_t separate = l->activation == SZG_ACTIVATION_NONE ? 0 : SZG_EPILOGUE_DERIVATIVE;
+    if (g->dbias)
+        separate |= SZG_EPILOGUE_BIAS_GRADIENT;
+    SZG_TRY(product_run(context, self, &p, &done));
+    return product_note(context, self, &done, separate);
 }
 
 static szg_status backward(szg_context *context, session *self, const szg_linear *l,
@@ -102,7 +119,12 @@ static szg_status linear_backward(szg_context *context, const szg_linear *l,
                  (long long)l->out);
 }
 
+static void products(szg_context *context, int64_t room, szg_product_fact *out, int64_t *count) {
+    product_facts(session_of(context), room, out, count);
+}
+
 void linear_fill(szg_network_ops *network) {
     network->linear = linear_forward;
     network->linear_backward = linear_backward;
+    network->products = products;
 }

@@ -6,6 +6,7 @@
 #include "product.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +31,13 @@ typedef struct product_plan {
     bool useless; /* an epilogue without an algorithm, or a RELU that loses NaN */
 } product_plan;
 
-/* When all are taken the oldest goes. */
+/* When all are taken the oldest goes. Facts stay. */
 struct product_plans {
     product_plan plan[PLANS];
     int count, oldest;
+    szg_product_fact *fact;
+    int64_t facts, room;
+    char library[32];
 };
 
 /* ---- Keys ---- */
@@ -197,17 +201,27 @@ static szg_status try_relu(szg_context *context, session *self, const product *p
     return SZG_OK;
 }
 
+static szg_status open_plans(szg_context *context, session *self) {
+    if (self->plans)
+        return SZG_OK;
+    self->plans = static_cast<product_plans *>(calloc(1, sizeof *self->plans));
+    if (!self->plans)
+        return fail(context, SZG_ENOMEM, "%zu bytes of host memory were refused",
+                    sizeof *self->plans);
+    int version = static_cast<int>(cublasLtGetVersion());
+    snprintf(self->plans->library, sizeof self->plans->library, "cuBLASLt %d.%d.%d",
+             version / 10000, version / 100 % 100, version % 100);
+    return SZG_OK;
+}
+
 /* A free place, or the oldest plan's. */
 static szg_status place_of_plan(szg_context *context, session *self, product_plan **out) {
     if (self->recording)
         return fail(context, SZG_EBACKEND,
                     "a product of this shape is planned while a step is recorded: it has to run "
                     "once before");
-    if (!self->plans)
-        self->plans = static_cast<product_plans *>(calloc(1, sizeof *self->plans));
+    SZG_TRY(open_plans(context, self));
     product_plans *plans = self->plans;
-    if (!plans)
-        return fail(context, SZG_ENOMEM, "%zu bytes of host memory were refused", sizeof *plans);
     if (plans->count < PLANS) {
         *out = &plans->plan[plans->count++];
     } else {
@@ -243,7 +257,7 @@ static szg_status plan_of(szg_context *context, session *self, const product *p,
 
 szg_status product_run(szg_context *context, session *self, const product *p, product_done *done) {
     product_plan *plan;
-    *done = {false, false};
+    *done = {};
     if (p->bias && p->relu) {
         SZG_TRY(plan_of(context, self, p, CUBLASLT_EPILOGUE_RELU_BIAS, &plan));
         done->bias = done->relu = !plan->useless;
@@ -254,12 +268,75 @@ szg_status product_run(szg_context *context, session *self, const product *p, pr
     }
     if (!done->bias)
         SZG_TRY(plan_of(context, self, p, CUBLASLT_EPILOGUE_DEFAULT, &plan));
+    done->plan = plan;
     return multiply(context, self, p, plan, done->bias ? p->bias : NULL);
+}
+
+/* ---- Facts ---- */
+
+static uint32_t fused_of(const product_key *key) {
+    return key->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ? SZG_EPILOGUE_BIAS | SZG_EPILOGUE_RELU
+           : key->epilogue == CUBLASLT_EPILOGUE_BIAS    ? SZG_EPILOGUE_BIAS
+                                                        : 0;
+}
+
+/* Gaps are zeros: compared as bytes. */
+static void describe_fact(const session *self, const product_plan *plan, uint32_t separate,
+                          szg_product_fact *out) {
+    const product_key *key = &plan->key;
+    memset(out, 0, sizeof *out);
+    out->device = self->device.name;
+    out->library = self->plans->library;
+    out->m = key->m, out->n = key->n, out->k = key->k;
+    out->lda = key->lda, out->ldb = key->ldb, out->ldc = key->ldc;
+    out->transpose_a = key->transpose_a, out->transpose_b = key->transpose_b;
+    out->add = key->add;
+    out->alignment_a = key->align_a, out->alignment_b = key->align_b;
+    out->alignment_c = key->align_c, out->alignment_bias = key->align_bias;
+    out->fused = fused_of(key);
+    out->separate = separate;
+    static_assert(sizeof out->algorithm == sizeof plan->algorithm, "an algorithm has 64 bytes");
+    memcpy(out->algorithm, &plan->algorithm, sizeof out->algorithm);
+}
+
+/* Room for one more. */
+static szg_status grow_facts(szg_context *context, product_plans *plans) {
+    if (plans->facts < plans->room)
+        return SZG_OK;
+    int64_t room = plans->room > 0 ? 2 * plans->room : 64;
+    void *more = realloc(plans->fact, static_cast<size_t>(room) * sizeof *plans->fact);
+    if (!more)
+        return fail(context, SZG_ENOMEM, "%lld bytes of host memory were refused",
+                    (long long)room * (long long)sizeof *plans->fact);
+    plans->fact = static_cast<szg_product_fact *>(more);
+    plans->room = room;
+    return SZG_OK;
+}
+
+szg_status product_note(szg_context *context, session *self, const product_done *done,
+                        uint32_t separate) {
+    product_plans *plans = self->plans;
+    szg_product_fact fact;
+    describe_fact(self, done->plan, separate, &fact);
+    for (int64_t i = 0; i < plans->facts; i++)
+        if (memcmp(&plans->fact[i], &fact, sizeof fact) == 0)
+            return SZG_OK;
+    SZG_TRY(grow_facts(context, plans));
+    memcpy(&plans->fact[plans->facts++], &fact, sizeof fact);
+    return SZG_OK;
+}
+
+void product_facts(const session *self, int64_t room, szg_product_fact *out, int64_t *count) {
+    *count = self->plans ? self->plans->facts : 0;
+    for (int64_t i = 0; i < *count && i < room; i++)
+        out[i] = self->plans->fact[i];
 }
 
 void product_close(session *self) {
     for (int i = 0; self->plans && i < self->plans->count; i++)
         close_plan(&self->plans->plan[i]);
+    if (self->plans)
+        free(self->plans->fact);
     free(self->plans);
     self->plans = NULL;
 }

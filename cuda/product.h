@@ -24,9 +24,16 @@ typedef struct product {
  * badly. The rest is left to the caller. */
 typedef struct product_done {
     bool bias, relu;
+    const struct product_plan *plan; /* until the next product */
 } product_done;
 
 szg_status product_run(szg_context *context, session *self, const product *product,
                        product_done *done);
+
+/* Notes for szg_network_products what product_run did, and which passes (SZG_EPILOGUE_BIAS, ...)
+ * its caller makes of their own. */
+szg_status product_note(szg_context *context, session *self, const product_done *done,
+                        uint32_t separate);
+void product_facts(const session *self, int64_t room, szg_product_fact *out, int64_t *count);
 
 #endif

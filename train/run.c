@@ -26,8 +26,9 @@ typedef struct run {
     run_identity identity;
     run_labels labels;
     run_progress progress;
-    int64_t limit;   /* steps to do in all */
-    timing_row time; /* since the latest row of timing */
+    int64_t limit;    /* steps to do in all */
+    timing_row time;  /* since the latest row of timing */
+    int64_t products; /* that products.csv holds */
     /* Of this process: when it began to train, and what it did since. */
     double began, seconds, capture_seconds;
     int64_t tokens, steps;
@@ -151,6 +152,7 @@ static szg_status write_checkpoint(run *self) {
     const trainer *parts = &self->trainer;
     const run_folder *folder = &self->folder;
     SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log));
+    SZG_TRY(szg_products_write(self->context, self->options->folder, &self->products));
     SZG_TRY(szg_state_save(self->context, folder->state, parts->model, parts->moment1,
                            parts->moment2, &self->identity, &self->progress));
     return szg_model_save(self->context, parts->model, folder->weights, self->options->seed,
@@ -358,6 +360,7 @@ static szg_status perform(run *self, szg_train_result *out) {
             evaluation_open(self->context, self->trainer.model, &options->data->test, &self->test));
     self->began = szg_context_seconds(self->context);
     SZG_TRY(train(self));
+    SZG_TRY(szg_products_write(self->context, options->folder, &self->products));
     SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log));
     *out = (szg_train_result){.steps = self->progress.step,
                               .epochs = self->progress.epochs,

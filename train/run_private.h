@@ -108,6 +108,13 @@ SZG_CHECK_RESULT szg_status szg_state_load(szg_context *context, const char *pat
                                            void *moment1, void *moment2,
                                            const run_identity *identity, run_progress *out);
 
+/* ---- products.c ---- */
+
+/* Writes FOLDER/products.csv, the products that linear layers had since the backend was selected,
+ * if they are other than *written in number. Nothing where the backend says nothing of them. */
+SZG_CHECK_RESULT szg_status szg_products_write(szg_context *context, const char *folder,
+                                               int64_t *written);
+
 /* ---- metrics.c ---- */
 
 /* The first columns of every table of training. */

@@ -304,6 +304,35 @@ SZG_CHECK_RESULT szg_status szg_network_spectra_begin(szg_context *context, szg_
 SZG_CHECK_RESULT szg_status szg_network_spectra_collect(szg_context *context, szg_spectra_job *job,
                                                         szg_logit_numbers *numbers, double *sums);
 
+/* ---- Products of the linear layers ---- */
+
+/* What belongs to a product besides itself: its epilogue does it, or a pass of its own. */
+enum {
+    SZG_EPILOGUE_BIAS = 1,
+    SZG_EPILOGUE_RELU = 2,
+    SZG_EPILOGUE_GELU = 4,
+    SZG_EPILOGUE_DERIVATIVE = 8, /* of the activation */
+    SZG_EPILOGUE_BIAS_GRADIENT = 16
+};
+
+/* How a device computes a product c (+)= op(a) op(b), by columns as in BLAS: op(a) m x k, op(b) k x
+ * n. One shape with other passes around it is another product. */
+typedef struct szg_product_fact {
+    const char *device, *library; /* names; the library's with its version; the backend's to free */
+    int64_t m, n, k, lda, ldb, ldc;
+    bool transpose_a, transpose_b, add;
+    /* Powers of two, 256 at most, that addresses are multiples of; 0: there is no bias. */
+    int64_t alignment_a, alignment_b, alignment_c, alignment_bias;
+    uint32_t fused, separate;    /* SZG_EPILOGUE_BIAS, ... */
+    unsigned char algorithm[64]; /* the library's choice, opaque */
+} szg_product_fact;
+
+/* The products that linear layers had since the backend was selected, in the order of their first
+ * calls: *count of them, of which the first `room` stand in out. None where the backend has nothing
+ * to say (cpu). */
+SZG_CHECK_RESULT szg_status szg_network_products(szg_context *context, int64_t room,
+                                                 szg_product_fact *out, int64_t *count);
+
 /* ---- Normalisation, residual paths ---- */
 
 /* y = gamma (x - mean) / sqrt(variance + eps) + beta, a row (Ba, Kiros, Hinton 2016); x, y [rows,

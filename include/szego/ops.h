@@ -82,6 +82,9 @@ typedef struct szg_network_ops {
     szg_status (*record_end)(szg_context *context, void **recording);
     szg_status (*replay)(szg_context *context, void *recording);
     void (*recording_close)(szg_context *context, void *recording);
+
+    /* NULL where there is nothing to say. */
+    void (*products)(szg_context *context, int64_t room, szg_product_fact *out, int64_t *count);
 } szg_network_ops;
 
 struct szg_ops {

@@ -10,7 +10,7 @@
 SZG_BEGIN_DECLS
 
 /* Changes with every change of the structs of <szego/ops.h>, <szego/network.h> and this file. */
-enum { SZG_PLUGIN_ABI = 4 };
+enum { SZG_PLUGIN_ABI = 5 };
 
 /* What the library gives. */
 typedef struct szg_host {

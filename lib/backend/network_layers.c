@@ -20,6 +20,19 @@ static szg_arguments check_linear(szg_context *context, const char *operation,
     return check;
 }
 
+szg_status szg_network_products(szg_context *context, int64_t room, szg_product_fact *out,
+                                int64_t *count) {
+    szg_arguments check = {context, "products", SZG_OK};
+    *count = 0;
+    szg_argument_size(&check, "room", room, 0);
+    if (room > 0)
+        szg_argument_array(&check, "out", out);
+    const szg_network_ops *network = szg_network_of(&check);
+    if (network && network->products)
+        network->products(context, room, out, count);
+    return check.status;
+}
+
 szg_status szg_network_linear(szg_context *context, const szg_linear *linear) {
     szg_arguments check = check_linear(context, "linear", linear);
     if (check.status != SZG_OK || linear->rows == 0 || linear->out == 0)

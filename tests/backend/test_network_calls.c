@@ -347,11 +347,13 @@ START_TEST(refused_memory_is_survived) {
 }
 END_TEST
 
-/* Whether the entry at byte `at` must be there: those of spectra and of recording come last, all or
- * none of each; GPUs keep dropout's mask. */
+/* Whether the entry at byte `at` must be there: those of spectra, of recording and of products come
+ * last, all or none of each; GPUs keep dropout's mask. */
 static bool is_wanted(szg_context *context, size_t at) {
     if (at == offsetof(szg_network_ops, attention_kept))
         return strncmp(szg_ops_name(szg_ops_of(context)), "cuda", 4) == 0;
+    if (at >= offsetof(szg_network_ops, products))
+        return szg_ops_of(context)->network->products;
     if (at >= offsetof(szg_network_ops, record_begin))
         return szg_device_records(context);
     return at < offsetof(szg_network_ops, spectra_open) || szg_network_has_spectra(context);
