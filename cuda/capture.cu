@@ -177,13 +177,8 @@ static szg_logit_numbers numbers_of(const capture_job *job, int64_t count, int64
 }
 
 static szg_status collect(szg_context *context, session *self, capture_job *job) {
-    if (self->recording)
-        return fail(context, SZG_EBACKEND, "not while a step is recorded");
-    TRY_CUDA(context, cudaMemcpyAsync(job->host, job->results,
-                                      static_cast<size_t>(job->at.total) * sizeof *job->host,
-                                      cudaMemcpyDeviceToHost, self->side));
-    TRY_CUDA(context, cudaStreamSynchronize(self->side));
-    return SZG_OK;
+    return staging_download(context, self, self->side, job->host, 0, job->results, 1,
+                            job->at.total * (int64_t)sizeof *job->host);
 }
 
 static szg_status spectra_collect(szg_context *context, szg_spectra_job *given,

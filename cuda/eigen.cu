@@ -132,14 +132,13 @@ static szg_status download_rows(szg_context *context, session *self, const eigen
                                 double *rows) {
     double known[KNOWN];
     int64_t size = sizeof(double);
-    SZG_TRY(copy_out(context, self->stream, rows, 0, job->rows, 0, 1, 2 * job->n * size));
-    SZG_TRY(copy_out(context, self->stream, known, 0, job->known, 0, 1, KNOWN * size));
-    SZG_TRY(wait_for(context, self->stream));
+    SZG_TRY(
+        staging_download(context, self, self->stream, rows, 0, job->rows, 1, 2 * job->n * size));
+    SZG_TRY(staging_download(context, self, self->stream, known, 0, job->known, 1, KNOWN * size));
     SZG_TRY(accept_rows(context, job->n, rows, known[KNOWN_NORM]));
     int64_t row = job->n * job->width * size;
-    SZG_TRY(copy_out(context, self->stream, job->a, job->lda * job->width * size, job->matrix, row,
-                     job->n, row));
-    return wait_for(context, self->stream);
+    return staging_download(context, self, self->stream, job->a, job->lda * job->width * size,
+                            job->matrix, job->n, row);
 }
 
 /* ---- The entries ---- */
@@ -149,16 +148,16 @@ static szg_status eigen_on(szg_context *context, session *self, call_memory *mem
     const measured what = measured_of(job);
     int64_t row = job->n * job->width * (int64_t)sizeof(double);
     SZG_TRY(take_operands(context, self, memory, job));
-    SZG_TRY(copy_in(context, self->stream, job->matrix, row, job->a,
-                    job->lda * job->width * (int64_t)sizeof(double), job->n, row));
+    SZG_TRY(staging_upload(context, self, self->stream, job->matrix, job->a,
+                           job->lda * job->width * (int64_t)sizeof(double), job->n, row));
     SZG_TRY(check_measure(context, self->stream, &what, job->matrix, job->known));
     if (job->vectors)
         SZG_TRY(keep_matrix(context, self, job));
     SZG_TRY(solve(context, self, memory, job));
     if (job->vectors)
         SZG_TRY(measure_rows(context, self, job));
-    return values_out(context, self->stream, VALUES_SYMMETRIC, job->n, job->values, job->known,
-                      job->info, job->check, job->w, job->n * (int64_t)sizeof(double));
+    return values_out(context, self, VALUES_SYMMETRIC, job->n, job->values, job->known, job->info,
+                      job->check, job->w, job->n * (int64_t)sizeof(double));
 }
 
 static szg_status run(szg_context *context, eigen_job *job) {
@@ -172,7 +171,7 @@ static szg_status run(szg_context *context, eigen_job *job) {
                       : fail(context, SZG_ENOMEM, "%lld bytes of host memory were refused",
                              2LL * job->n * (long long)sizeof *rows);
     }
-    memory_release(&memory); /* waits: a copy to `rows` may be under way where something failed */
+    memory_release(&memory);
     free(rows);
     return named(context, status, "%s eigenvalues of order %lld on the GPU",
                  job->width == 1 ? "symmetric" : "Hermitian", (long long)job->n);

@@ -123,12 +123,12 @@ static szg_status run_chunk(szg_context *context, session *self, batch_chunks *c
     eigen_batch *job = static_cast<eigen_batch *>(argument);
     const int64_t size = sizeof(double), n = job->n, stride = job->stride * job->width;
     const int64_t matrix = n * n * job->width * size;
-    SZG_TRY(copy_in(context, self->stream, chunks->matrices, matrix, job->a + first * stride,
-                    stride * size, count, matrix));
+    SZG_TRY(staging_upload(context, self, self->stream, chunks->matrices, job->a + first * stride,
+                           stride * size, count, matrix));
     SZG_TRY(spectra_eigen_batch(context, self, self->stream, SCRATCH_SPECTRA, job->width, count, n,
                                 chunks->matrices, chunks->values, chunks->check));
-    return copy_out(context, self->stream, job->w + first * n, 0, chunks->values, 0, 1,
-                    count * n * size);
+    return staging_download(context, self, self->stream, job->w + first * n, 0, chunks->values, 1,
+                            count * n * size);
 }
 
 static szg_status eigenvalues(szg_context *context, int width, int64_t count, int64_t n,

@@ -63,12 +63,12 @@ static szg_status general_on(szg_context *context, session *self, call_memory *m
     const int64_t size = sizeof(double), row = job->n * job->width * size;
     const measured what = measured_of(job);
     SZG_TRY(take_operands(context, self, memory, job));
-    SZG_TRY(
-        copy_in(context, self->stream, job->matrix, row, a, lda * job->width * size, job->n, row));
+    SZG_TRY(staging_upload(context, self, self->stream, job->matrix, a, lda * job->width * size,
+                           job->n, row));
     SZG_TRY(check_measure(context, self->stream, &what, job->matrix, job->known));
     SZG_TRY(solve(context, self, memory, job));
-    return values_out(context, self->stream, VALUES_GENERAL, job->n, job->values, job->known,
-                      job->info, job->check, w, 2 * job->n * size);
+    return values_out(context, self, VALUES_GENERAL, job->n, job->values, job->known, job->info,
+                      job->check, w, 2 * job->n * size);
 }
 
 /* Pairs stand together; the positive imaginary part comes first. */

@@ -163,17 +163,16 @@ static szg_status gemm_on(szg_context *context, session *self, call_memory *memo
     p.a = base + at_a, p.lda = row_a / size;
     p.b = base + at_b, p.ldb = row_b / size;
     p.c = base + at_c, p.ldc = p.n;
-    SZG_TRY(copy_in(context, self->stream, base + at_a, row_a, host->a, host->lda * size, rows_a,
-                    row_a));
-    SZG_TRY(copy_in(context, self->stream, base + at_b, row_b, host->b, host->ldb * size, rows_b,
-                    row_b));
+    SZG_TRY(staging_upload(context, self, self->stream, base + at_a, host->a, host->lda * size,
+                           rows_a, row_a));
+    SZG_TRY(staging_upload(context, self, self->stream, base + at_b, host->b, host->ldb * size,
+                           rows_b, row_b));
     if (p.beta.re != 0 || p.beta.im != 0)
-        SZG_TRY(copy_in(context, self->stream, base + at_c, row_c, host->c, host->ldc * size, p.m,
-                        row_c));
+        SZG_TRY(staging_upload(context, self, self->stream, base + at_c, host->c, host->ldc * size,
+                               p.m, row_c));
     SZG_TRY(product64_run(context, self, self->stream, &p));
-    SZG_TRY(
-        copy_out(context, self->stream, host->c, host->ldc * size, base + at_c, row_c, p.m, row_c));
-    return wait_for(context, self->stream);
+    return staging_download(context, self, self->stream, host->c, host->ldc * size, base + at_c,
+                            p.m, row_c);
 }
 
 static szg_status gemm(szg_context *context, const product64 *product) {

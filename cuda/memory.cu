@@ -1,4 +1,5 @@
 /* Memory of the device. Everything runs on the session's main stream, in the order of the calls. */
+#include "staging.h"
 #include "table.h"
 
 static szg_status memory_alloc(szg_context *context, int64_t bytes, void **out) {
@@ -18,35 +19,15 @@ static void memory_free(szg_context *context, void *memory) {
     device_free(session_of(context), memory);
 }
 
-/* `from` is the caller's again: where a device reads pageable memory itself (HMM, ATS), CUDA need
- * not have read it when the call returns. */
-static szg_status upload(szg_context *context, session *self, void *to, const void *from,
-                         int64_t bytes) {
-    if (self->recording)
-        return fail(context, SZG_EBACKEND, "not while a step is recorded");
-    TRY_CUDA(context, cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyHostToDevice,
-                                      self->stream));
-    TRY_CUDA(context, cudaStreamSynchronize(self->stream));
-    return SZG_OK;
-}
-
 static szg_status memory_upload(szg_context *context, void *to, const void *from, int64_t bytes) {
-    return named(context, upload(context, session_of(context), to, from, bytes),
+    session *self = session_of(context);
+    return named(context, staging_upload(context, self, self->stream, to, from, bytes, 1, bytes),
                  "device upload of %lld bytes", (long long)bytes);
 }
 
-static szg_status download(szg_context *context, session *self, void *to, const void *from,
-                           int64_t bytes) {
-    if (self->recording)
-        return fail(context, SZG_EBACKEND, "not while a step is recorded");
-    TRY_CUDA(context, cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost,
-                                      self->stream));
-    TRY_CUDA(context, cudaStreamSynchronize(self->stream));
-    return SZG_OK;
-}
-
 static szg_status memory_download(szg_context *context, void *to, const void *from, int64_t bytes) {
-    return named(context, download(context, session_of(context), to, from, bytes),
+    session *self = session_of(context);
+    return named(context, staging_download(context, self, self->stream, to, bytes, from, 1, bytes),
                  "device download of %lld bytes (or work given before it)", (long long)bytes);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "staging.h"
 #include "table.h"
 
 /* Plans of a session; the most that an algorithm may ask for: what NVIDIA advises for Hopper. */
@@ -194,9 +195,7 @@ static szg_status try_relu(szg_context *context, session *self, const product *p
     SZG_TRY(scratch_take(context, self, SCRATCH_OPERATION, static_cast<int64_t>(bytes), &bias));
     TRY_CUDA(context, cudaMemsetAsync(bias, 0xFF, bytes, self->stream)); /* NaN */
     SZG_TRY(multiply(context, self, p, plan, static_cast<const float *>(bias)));
-    TRY_CUDA(context,
-             cudaMemcpyAsync(&result, p->c, sizeof result, cudaMemcpyDeviceToHost, self->stream));
-    TRY_CUDA(context, cudaStreamSynchronize(self->stream));
+    SZG_TRY(staging_download(context, self, self->stream, &result, 0, p->c, 1, sizeof result));
     plan->useless = !isnan(result);
     return SZG_OK;
 }

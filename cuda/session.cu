@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "open.h"
+#include "staging.h"
 #include "table.h"
 
 const szg_host *cuda_host;
@@ -197,6 +198,7 @@ void session_close(szg_ops *ops) {
         cudaStreamSynchronize(self->side);
     spectra_close(self);
     product_close(self);
+    staging_close(self);
     if (self->product)
         cublasLtDestroy(self->product);
     for (int use = 0; use < SCRATCH_USES; use++)

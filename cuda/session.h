@@ -45,6 +45,7 @@ typedef struct session {
     cublasLtHandle_t product;
     product_plans *plans;
     spectra_handles *spectra;
+    struct staging *staging; /* staging.h: page-locked buffers, opened when first used */
     scratch scratch_of[SCRATCH_USES];
     retired *retired_list;
     bool recording, recorded; /* now; once at least */

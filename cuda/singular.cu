@@ -140,7 +140,8 @@ static szg_status bring_in(szg_context *context, session *self, const singular_j
     const int64_t size = sizeof(double) * job->width, row = job->n * size;
     const measured what = measured_of(job);
     double *first = transposed(job) ? job->kept : job->matrix;
-    SZG_TRY(copy_in(context, self->stream, first, row, job->a, job->lda * size, job->m, row));
+    SZG_TRY(
+        staging_upload(context, self, self->stream, first, job->a, job->lda * size, job->m, row));
     SZG_TRY(check_measure(context, self->stream, &what, first, job->known));
     if (transposed(job))
         return transpose(context, self, job->width, job->m, job->n, job->kept, job->matrix);
@@ -169,13 +170,14 @@ static szg_status bring_vectors(szg_context *context, session *self, const singu
 
 static szg_status download_vectors(szg_context *context, session *self, singular_job *job) {
     const int64_t size = sizeof(double), wide = size * job->width;
-    SZG_TRY(copy_out(context, self->stream, job->found, 0, job->known, 0, 1, KNOWN * size));
-    SZG_TRY(copy_out(context, self->stream, job->rest, 0, job->known_rest, 0, 1, KNOWN * size));
-    SZG_TRY(copy_out(context, self->stream, job->u, job->ldu * wide, job->out_u, job->k * wide,
-                     job->m, job->k * wide));
-    SZG_TRY(copy_out(context, self->stream, job->vt, job->ldvt * wide, job->out_vt, job->n * wide,
-                     job->k, job->n * wide));
-    SZG_TRY(wait_for(context, self->stream));
+    SZG_TRY(
+        staging_download(context, self, self->stream, job->found, 0, job->known, 1, KNOWN * size));
+    SZG_TRY(staging_download(context, self, self->stream, job->rest, 0, job->known_rest, 1,
+                             KNOWN * size));
+    SZG_TRY(staging_download(context, self, self->stream, job->u, job->ldu * wide, job->out_u,
+                             job->m, job->k * wide));
+    SZG_TRY(staging_download(context, self, self->stream, job->vt, job->ldvt * wide, job->out_vt,
+                             job->k, job->n * wide));
     double unit = job->found[KNOWN_NORM] > 0 ? job->found[KNOWN_NORM] : 1;
     int64_t larger = job->m > job->n ? job->m : job->n;
     return residual_accept(context, "singular vectors: matrix", 0,
@@ -192,8 +194,8 @@ static szg_status singular_on(szg_context *context, session *self, call_memory *
     SZG_TRY(solve(context, self, memory, job));
     if (job->vectors)
         SZG_TRY(bring_vectors(context, self, job));
-    SZG_TRY(values_out(context, self->stream, VALUES_SINGULAR, job->k, job->values, job->known,
-                       job->info, job->check, job->s, job->k * (int64_t)sizeof(double)));
+    SZG_TRY(values_out(context, self, VALUES_SINGULAR, job->k, job->values, job->known, job->info,
+                       job->check, job->s, job->k * (int64_t)sizeof(double)));
     return job->vectors ? download_vectors(context, self, job) : SZG_OK;
 }
 

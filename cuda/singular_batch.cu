@@ -114,16 +114,16 @@ static szg_status run_chunk(szg_context *context, session *self, batch_chunks *c
     singular_batch *job = static_cast<singular_batch *>(argument);
     const int64_t size = sizeof(double), m = job->m, n = job->n, k = m < n ? m : n;
     unsigned blocks = static_cast<unsigned>(count);
-    SZG_TRY(copy_in(context, self->stream, job->given, m * n * size, job->a + first * job->stride,
-                    job->stride * size, count, m * n * size));
+    SZG_TRY(staging_upload(context, self, self->stream, job->given, job->a + first * job->stride,
+                           job->stride * size, count, m * n * size));
     SZG_TRY(launch(context, self->stream, embed_kernel, dim3(blocks), dim3(THREADS), 0, m, n,
                    job->given, chunks->matrices));
     SZG_TRY(spectra_eigen_batch(context, self, self->stream, SCRATCH_SPECTRA, 1, count, m + n,
                                 chunks->matrices, chunks->values, chunks->check));
     SZG_TRY(launch(context, self->stream, largest_kernel, dim3(blocks), dim3(64), 0, k, m + n,
                    chunks->values, job->roots));
-    return copy_out(context, self->stream, job->s + first * k, 0, job->roots, 0, 1,
-                    count * k * size);
+    return staging_download(context, self, self->stream, job->s + first * k, 0, job->roots, 1,
+                            count * k * size);
 }
 
 static szg_status singular_values(szg_context *context, int64_t count, int64_t m, int64_t n,

@@ -134,47 +134,6 @@ void memory_release(call_memory *memory) {
     memory->count = 0;
 }
 
-/* ---- Copies ---- */
-
-/* CUDA's limit for the distance of rows. */
-static const int64_t PITCH_MAX = INT32_MAX;
-
-static szg_status copy_rows(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
-                            const void *from, int64_t from_step, int64_t rows, int64_t bytes,
-                            cudaMemcpyKind kind) {
-    size_t width = static_cast<size_t>(bytes), height = static_cast<size_t>(rows);
-    char *target = static_cast<char *>(to);
-    const char *source = static_cast<const char *>(from);
-    if (rows == 1 || (to_step == bytes && from_step == bytes))
-        TRY_CUDA(context, cudaMemcpyAsync(to, from, width * height, kind, stream));
-    else if (to_step <= PITCH_MAX && from_step <= PITCH_MAX)
-        TRY_CUDA(context,
-                 cudaMemcpy2DAsync(to, static_cast<size_t>(to_step), from,
-                                   static_cast<size_t>(from_step), width, height, kind, stream));
-    else
-        for (int64_t i = 0; i < rows; i++)
-            TRY_CUDA(context, cudaMemcpyAsync(target + i * to_step, source + i * from_step, width,
-                                              kind, stream));
-    return SZG_OK;
-}
-
-szg_status copy_in(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
-                   const void *from, int64_t from_step, int64_t rows, int64_t bytes) {
-    return copy_rows(context, stream, to, to_step, from, from_step, rows, bytes,
-                     cudaMemcpyHostToDevice);
-}
-
-szg_status copy_out(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
-                    const void *from, int64_t from_step, int64_t rows, int64_t bytes) {
-    return copy_rows(context, stream, to, to_step, from, from_step, rows, bytes,
-                     cudaMemcpyDeviceToHost);
-}
-
-szg_status wait_for(szg_context *context, cudaStream_t stream) {
-    TRY_CUDA(context, cudaStreamSynchronize(stream));
-    return SZG_OK;
-}
-
 /* ---- Verdicts ---- */
 
 double spectra_limit(int64_t n) {
@@ -195,15 +154,14 @@ szg_status spectra_accept(szg_context *context, int64_t index, int64_t n, double
     return SZG_OK;
 }
 
-szg_status values_out(szg_context *context, cudaStream_t stream, value_kind kind, int64_t n,
+szg_status values_out(szg_context *context, session *self, value_kind kind, int64_t n,
                       double *values, const double *known, const int *info, double *check,
                       void *out, int64_t bytes) {
     double found;
-    SZG_TRY(check_values(context, stream, kind, 1, n, values, known, info, check));
-    SZG_TRY(copy_out(context, stream, out, 0, values, 0, 1, bytes));
-    SZG_TRY(copy_out(context, stream, &found, 0, check, 0, 1, sizeof found));
-    SZG_TRY(wait_for(context, stream));
-    return spectra_accept(context, 0, n, found);
+    SZG_TRY(check_values(context, self->stream, kind, 1, n, values, known, info, check));
+    SZG_TRY(staging_download(context, self, self->stream, &found, 0, check, 1, sizeof found));
+    SZG_TRY(spectra_accept(context, 0, n, found));
+    return staging_download(context, self, self->stream, out, 0, values, 1, bytes);
 }
 
 szg_status residual_accept(szg_context *context, const char *what, int64_t index, double residual,

@@ -36,7 +36,7 @@ szg_status check_values(szg_context *context, cudaStream_t stream, value_kind ki
 
 /* The same of one matrix, and `bytes` bytes of its values in the host's array `out` where they hold
  * (spectra_accept). Waits. */
-szg_status values_out(szg_context *context, cudaStream_t stream, value_kind kind, int64_t n,
+szg_status values_out(szg_context *context, session *self, value_kind kind, int64_t n,
                       double *values, const double *known, const int *info, double *check,
                       void *out, int64_t bytes);
 

@@ -70,9 +70,8 @@ szg_status batch_chunks_run(szg_context *context, session *self, batch_chunks *c
         int64_t left = chunks->count - first, count = left < chunks->each ? left : chunks->each;
         SZG_TRY(cuda_host->check_cancel(context));
         SZG_TRY(run(context, self, chunks, argument, first, count));
-        SZG_TRY(copy_out(context, self->stream, chunks->host_check, 0, chunks->check, 0, 1,
-                         count * (int64_t)sizeof(double)));
-        SZG_TRY(wait_for(context, self->stream));
+        SZG_TRY(staging_download(context, self, self->stream, chunks->host_check, 0, chunks->check,
+                                 1, count * (int64_t)sizeof(double)));
         for (int64_t i = 0; i < count; i++)
             SZG_TRY(spectra_accept(context, first + i, chunks->order, chunks->host_check[i]));
     }

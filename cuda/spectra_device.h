@@ -1,11 +1,12 @@
-/* What the spectra's files share: cuSOLVER's handle, device memory for one call, copies between the
- * host's arrays and arrays without gaps. Host side. */
+/* What the spectra's files share: cuSOLVER's handle, device memory for one call, products. Host
+ * side. */
 #ifndef SZG_CUDA_SPECTRA_DEVICE_H
 #define SZG_CUDA_SPECTRA_DEVICE_H
 
 #include <cusolverDn.h>
 
 #include "spectra.h"
+#include "staging.h"
 
 /* cuSOLVER for one use of scratch memory, set to a stream. */
 typedef struct solver {
@@ -63,14 +64,6 @@ inline dim3 items_grid(int64_t count) {
     const int64_t most = (int64_t)ITEMS_BLOCKS * ITEMS_THREADS;
     return dim3(blocks_for(count < most ? count : most, ITEMS_THREADS));
 }
-
-/* Rows of `bytes` bytes between host and device, their beginnings `to_step` and `from_step` bytes
- * apart. The host's array has been read, and is written, when wait_for has returned. */
-szg_status copy_in(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
-                   const void *from, int64_t from_step, int64_t rows, int64_t bytes);
-szg_status copy_out(szg_context *context, cudaStream_t stream, void *to, int64_t to_step,
-                    const void *from, int64_t from_step, int64_t rows, int64_t bytes);
-szg_status wait_for(szg_context *context, cudaStream_t stream);
 
 /* op(A) op(B) as szg_gemm, of arrays on the device; `count` products at strides. beta = 0: C is not
  * read. k > 0. */

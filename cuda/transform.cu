@@ -129,11 +129,10 @@ static szg_status run_on(szg_context *context, const transform *plan, const void
         return fail(context, SZG_EBACKEND, "not while a step is recorded");
     SZG_TRY(scratch_take(context, self, SCRATCH_SPECTRA, total, &block));
     char *base = static_cast<char *>(block);
-    SZG_TRY(copy_in(context, self->stream, base + at_in, 0, in, 0, 1, plan->in_bytes));
+    SZG_TRY(staging_upload(context, self, self->stream, base + at_in, in, 0, 1, plan->in_bytes));
     TRY_FFT(context, cufftSetWorkArea(plan->handle, base + work));
     SZG_TRY(execute(context, plan, base + at_in, base + at_out));
-    SZG_TRY(copy_out(context, self->stream, out, 0, base + at_out, 0, 1, plan->out_bytes));
-    return wait_for(context, self->stream);
+    return staging_download(context, self, self->stream, out, 0, base + at_out, 1, plan->out_bytes);
 }
 
 static szg_status transform_run(szg_context *context, const void *opened, const void *in,
@@ -141,8 +140,6 @@ static szg_status transform_run(szg_context *context, const void *opened, const 
     const transform *plan = static_cast<const transform *>(opened);
     cudaSetDevice(plan->self->index);
     szg_status status = run_on(context, plan, in, out);
-    if (status != SZG_OK && !plan->self->recording)
-        cudaStreamSynchronize(plan->self->stream); /* what was queued still uses the arrays */
     return named(context, status, "%lld transforms of length %lld on the GPU",
                  (long long)plan->batch, (long long)plan->n);
 }

@@ -127,8 +127,7 @@ END_TEST
 /* Calls after which the plugin looks at a status. */
 static const char *const calls[] = {"cudaMalloc",
                                     "cudaMemcpyAsync",
-                                    "cudaMemcpy2DAsync",
-                                    "cudaStreamSynchronize",
+                                    "cudaEventSynchronize",
                                     "cudaMemGetInfo",
                                     "cudaLaunchKernelEx",
                                     "cudaEventRecord",

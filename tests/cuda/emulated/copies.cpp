@@ -1,6 +1,7 @@
 /* Copies and fills, with no more synchronisation than CUDA documents ("API synchronization
  * behavior"): host memory is read and written when the stream comes to it, pageable memory too, for
- * a copy of it "might be synchronous" and need not. One rectangle serves all: a plain copy has
+ * a copy of it "might be synchronous" and need not. SZG_EMULATED_HOST=pinned: pageable memory is
+ * refused in every stream but the default one. One rectangle serves all: a plain copy has
  * height 1. */
 #include <string.h>
 
@@ -56,6 +57,8 @@ cudaError_t push(const Rectangle &area, cudaMemcpyKind kind, cudaStream_t stream
     size_t to_bytes = extent(area.to_pitch, area.width, area.height);
     bool from_pageable = !from_device && !memory_pinned(area.from, from_bytes);
     bool to_pageable = !to_device && !memory_pinned(area.to, to_bytes);
+    if ((from_pageable || to_pageable) && stream && memory_host_is("pinned"))
+        return returned(cudaErrorInvalidValue);
     if ((from_pageable || to_pageable) && stream_captures(stream))
         return stream_drain(stream); /* refuses, as a wait */
     cudaError_t error = stream_push(stream, [area] {

@@ -9,6 +9,8 @@
  * SZG_EMULATED_COUNT   a file that says what reached the device (count.cpp)
  * SZG_EMULATED_STREAMS late | eager: when queued work runs (streams.cpp)
  * SZG_EMULATED_MEMORY  bytes of device memory, 2 GiB (memory.cpp)
+ * SZG_EMULATED_HOST    pinned: asynchronous copies of pageable memory are refused (copies.cpp);
+ *                      pageable: page-locked memory is (memory.cpp)
  * SZG_EMULATED_BATCH   n lda count that XsyevBatched takes at most, 2^31 - 1 (cusolver.cpp)
  * SZG_EMULATED_GPU     none | no-driver | old (errors.cpp)
  * SZG_EMULATED_FAIL    FUNCTION:N, the N-th call of that function fails (errors.cpp)

@@ -51,6 +51,7 @@ void memory_close();
 bool memory_device(const void *pointer);             /* whether it lies in device memory */
 bool memory_holds(const void *pointer, size_t size); /* in one live allocation */
 bool memory_pinned(const void *pointer, size_t size);
+bool memory_host_is(const char *kind); /* what SZG_EMULATED_HOST allows of the host's memory */
 size_t memory_total();
 size_t memory_used();
 

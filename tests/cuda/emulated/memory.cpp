@@ -1,6 +1,7 @@
 /* Device memory: one reserved range, closed to the host unless queued work runs, so that a host
  * that touches it crashes. What is allocated holds 0xff (floats are NaN); between allocations lie
- * bytes that nobody may touch. SZG_EMULATED_MEMORY limits the sum of the sizes. */
+ * bytes that nobody may touch. SZG_EMULATED_MEMORY limits the sum of the sizes;
+ * SZG_EMULATED_HOST=pageable: no page-locked memory is given. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +191,7 @@ cudaError_t pin(void **pointer, size_t size) {
         return returned(cudaErrorInvalidValue);
     if (cudaError_t refused = capture_refuses(true))
         return refused;
-    *pointer = malloc(size ? size : 1);
+    *pointer = memory_host_is("pageable") ? nullptr : malloc(size ? size : 1);
     if (!*pointer)
         return returned(cudaErrorMemoryAllocation);
     memset(*pointer, 0xff, size);
@@ -221,6 +222,11 @@ bool memory_holds(const void *pointer, size_t size) {
 
 bool memory_pinned(const void *pointer, size_t size) {
     return inside(pinned, pointer, size);
+}
+
+bool memory_host_is(const char *kind) {
+    const char *text = getenv("SZG_EMULATED_HOST");
+    return text && !strcmp(text, kind);
 }
 
 bool range_good(const char *operand, const void *pointer, size_t bytes) {
