@@ -123,8 +123,13 @@ static void products(szg_context *context, int64_t room, szg_product_fact *out, 
     product_facts(session_of(context), room, out, count);
 }
 
+static szg_status products_time(szg_context *context, int64_t count, const szg_product_fact *kept) {
+    return named(context, product_time(context, session_of(context), count, kept), "products");
+}
+
 void linear_fill(szg_network_ops *network) {
     network->linear = linear_forward;
     network->linear_backward = linear_backward;
     network->products = products;
+    network->products_time = products_time;
 }

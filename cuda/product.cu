@@ -1,10 +1,12 @@
 /* Products on cuBLASLt in the session's precision.
  *
- * A plan is the descriptor, the layouts and the algorithm that the heuristic names first for a
- * shape and the alignment of its arrays; all algorithms sum in an order that depends on the shape
- * and the device alone. */
-#include "product.h"
+ * A plan is the descriptor, the layouts and the algorithm for a shape and the alignment of its
+ * arrays: the one that the heuristic names first, or where a session times them the fastest of
+ * those that it names. Each sums in an order that depends on the shape and the device alone, but
+ * not in the same: an algorithm that was timed is kept with the results (product_facts.cu). */
+#include "product_plan.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,34 +14,6 @@
 
 #include "staging.h"
 #include "table.h"
-
-/* Plans of a session; the most that an algorithm may ask for: what NVIDIA advises for Hopper. */
-enum { PLANS = 256, WORKSPACE = 32 << 20 };
-
-/* No gaps: compared as bytes. */
-typedef struct product_key {
-    int64_t m, n, k, lda, ldb, ldc;
-    int32_t transpose_a, transpose_b, add, epilogue;
-    uint32_t align_a, align_b, align_c, align_bias;
-} product_key;
-
-typedef struct product_plan {
-    product_key key;
-    cublasLtMatmulDesc_t operation;
-    cublasLtMatrixLayout_t a, b, c;
-    cublasLtMatmulAlgo_t algorithm;
-    size_t workspace;
-    bool useless; /* an epilogue without an algorithm, or a RELU that loses NaN */
-} product_plan;
-
-/* When all are taken the oldest goes. Facts stay. */
-struct product_plans {
-    product_plan plan[PLANS];
-    int count, oldest;
-    szg_product_fact *fact;
-    int64_t facts, room;
-    char library[32];
-};
 
 /* ---- Keys ---- */
 
@@ -133,16 +107,18 @@ static szg_status prefer(szg_context *context, const product_key *key,
     return SZG_OK;
 }
 
-static szg_status choose(szg_context *context, session *self, product_plan *plan,
-                         cublasLtMatmulPreference_t preference) {
+/* The algorithms that the heuristic names, `most` of them at most; SZG_OK and none for an epilogue
+ * that no algorithm has. */
+static szg_status find_algorithms(szg_context *context, session *self, product_plan *plan,
+                                  cublasLtMatmulPreference_t preference, int most,
+                                  cublasLtMatmulHeuristicResult_t *out, int *count) {
+    *count = 0;
     SZG_TRY(prefer(context, &plan->key, preference));
-    cublasLtMatmulHeuristicResult_t best;
-    int count = 0;
     cublasStatus_t error =
         cublasLtMatmulAlgoGetHeuristic(self->product, plan->operation, plan->a, plan->b, plan->c,
-                                       plan->c, preference, 1, &best, &count);
+                                       plan->c, preference, most, out, count);
     bool none =
-        error == CUBLAS_STATUS_NOT_SUPPORTED || (error == CUBLAS_STATUS_SUCCESS && count == 0);
+        error == CUBLAS_STATUS_NOT_SUPPORTED || (error == CUBLAS_STATUS_SUCCESS && *count == 0);
     plan->useless = none && plan->key.epilogue != CUBLASLT_EPILOGUE_DEFAULT;
     if (plan->useless)
         return SZG_OK;
@@ -153,19 +129,34 @@ static szg_status choose(szg_context *context, session *self, product_plan *plan
                     (long long)plan->key.m, (long long)plan->key.n, (long long)plan->key.k,
                     self->ops.name);
     TRY_PRODUCT(context, error);
-    plan->algorithm = best.algo;
-    plan->workspace = best.workspaceSize;
     return SZG_OK;
 }
 
-static szg_status open_plan(szg_context *context, session *self, const product *p,
-                            product_plan *plan) {
-    cublasLtMatmulPreference_t preference;
-    SZG_TRY(describe(context, self, p, plan));
-    TRY_PRODUCT(context, cublasLtMatmulPreferenceCreate(&preference));
-    szg_status status = choose(context, self, plan, preference);
-    cublasLtMatmulPreferenceDestroy(preference);
-    return status;
+static void take_algorithm(product_plan *plan, const cublasLtMatmulHeuristicResult_t *result) {
+    plan->algorithm = result->algo;
+    plan->workspace = result->workspaceSize;
+}
+
+/* The algorithm that was chosen before. */
+static szg_status take_kept(szg_context *context, session *self, product_plan *plan,
+                            const szg_product_fact *fact) {
+    cublasLtMatmulHeuristicResult_t result = {};
+    cublasLtMatmulAlgo_t algorithm;
+    memcpy(&algorithm, fact->algorithm, sizeof algorithm);
+    cublasStatus_t error = cublasLtMatmulAlgoCheck(self->product, plan->operation, plan->a, plan->b,
+                                                   plan->c, plan->c, &algorithm, &result);
+    if (error != CUBLAS_STATUS_SUCCESS || result.workspaceSize > WORKSPACE)
+        return fail(
+            context, SZG_EDATA,
+            "cuBLASLt refuses the algorithm that is kept for a product %lld x %lld x %lld (%s): "
+            "remove products.csv from the run's folder, and algorithms are chosen anew",
+            (long long)plan->key.m, (long long)plan->key.n, (long long)plan->key.k,
+            cublasLtGetStatusString(error));
+    plan->algorithm = algorithm;
+    plan->workspace = result.workspaceSize;
+    plan->candidates = fact->candidates;
+    plan->microseconds = fact->microseconds;
+    return SZG_OK;
 }
 
 /* ---- Running ---- */
@@ -185,6 +176,106 @@ static szg_status multiply(szg_context *context, session *self, const product *p
     return SZG_OK;
 }
 
+/* ---- Choosing ---- */
+
+/* Candidates, and runs of each: one to warm up, and those of which the fastest counts. */
+enum { CANDIDATES = 8, RUNS = 3 };
+
+typedef struct stopwatch {
+    cudaEvent_t begin, end;
+} stopwatch;
+
+static szg_status run_timed(szg_context *context, session *self, const product *p,
+                            const product_plan *plan, const stopwatch *watch, double *best) {
+    const float *bias = plan->key.epilogue != CUBLASLT_EPILOGUE_DEFAULT ? p->bias : NULL;
+    *best = DBL_MAX;
+    for (int run = 0; run <= RUNS; run++) {
+        float milliseconds = 0;
+        TRY_CUDA(context, cudaEventRecord(watch->begin, self->stream));
+        SZG_TRY(multiply(context, self, p, plan, bias));
+        TRY_CUDA(context, cudaEventRecord(watch->end, self->stream));
+        TRY_CUDA(context, cudaEventSynchronize(watch->end));
+        TRY_CUDA(context, cudaEventElapsedTime(&milliseconds, watch->begin, watch->end));
+        if (run > 0 && 1e3 * milliseconds < *best)
+            *best = 1e3 * milliseconds;
+    }
+    return SZG_OK;
+}
+
+static szg_status time_all(szg_context *context, session *self, const product *p,
+                           product_plan *plan, int count,
+                           const cublasLtMatmulHeuristicResult_t *results, const stopwatch *watch) {
+    int fastest = 0;
+    for (int i = 0; i < count; i++) {
+        double microseconds;
+        if (results[i].state != CUBLAS_STATUS_SUCCESS)
+            continue;
+        take_algorithm(plan, &results[i]);
+        SZG_TRY(run_timed(context, self, p, plan, watch, &microseconds));
+        if (plan->candidates++ == 0 || microseconds < plan->microseconds) {
+            plan->microseconds = microseconds;
+            fastest = i;
+        }
+    }
+    take_algorithm(plan, &results[fastest]);
+    return SZG_OK;
+}
+
+/* The product writes the array that it is about to fill, or where it adds to what is there, an
+ * array of its own. */
+static szg_status time_algorithms(szg_context *context, session *self, const product *p,
+                                  product_plan *plan, int count,
+                                  const cublasLtMatmulHeuristicResult_t *results) {
+    product trial = *p;
+    stopwatch watch = {};
+    void *apart = NULL;
+    int64_t bytes = p->ldc * p->n * (int64_t)sizeof(float);
+    szg_status status = SZG_OK;
+    if (p->add) {
+        SZG_TRY(device_alloc(context, self, bytes, &apart));
+        cudaMemsetAsync(apart, 0, static_cast<size_t>(bytes), self->stream);
+        trial.c = static_cast<float *>(apart);
+    }
+    cudaError_t error = cudaEventCreate(&watch.begin);
+    if (error == cudaSuccess)
+        error = cudaEventCreate(&watch.end);
+    status = error == cudaSuccess ? time_all(context, self, &trial, plan, count, results, &watch)
+                                  : cuda_failed(context, error, "cudaEventCreate");
+    for (cudaEvent_t event : {watch.begin, watch.end})
+        if (event)
+            cudaEventDestroy(event);
+    device_free(self, apart);
+    return status;
+}
+
+static szg_status choose(szg_context *context, session *self, const product *p, product_plan *plan,
+                         cublasLtMatmulPreference_t preference) {
+    cublasLtMatmulHeuristicResult_t results[CANDIDATES];
+    bool timed = self->plans->timed;
+    const szg_product_fact *kept = timed ? fact_of(self->plans, &plan->key) : NULL;
+    int count;
+    if (kept)
+        return take_kept(context, self, plan, kept);
+    SZG_TRY(
+        find_algorithms(context, self, plan, preference, timed ? CANDIDATES : 1, results, &count));
+    if (plan->useless)
+        return SZG_OK;
+    take_algorithm(plan, &results[0]);
+    return timed ? time_algorithms(context, self, p, plan, count, results) : SZG_OK;
+}
+
+static szg_status open_plan(szg_context *context, session *self, const product *p,
+                            product_plan *plan) {
+    cublasLtMatmulPreference_t preference;
+    SZG_TRY(describe(context, self, p, plan));
+    TRY_PRODUCT(context, cublasLtMatmulPreferenceCreate(&preference));
+    szg_status status = choose(context, self, p, plan, preference);
+    cublasLtMatmulPreferenceDestroy(preference);
+    return status;
+}
+
+/* ---- Plans of a session ---- */
+
 /* Whether a fused RELU keeps NaN is said nowhere: each new plan is tried with a bias of them, into
  * the array that the product is about to fill. Waits, once a plan. */
 static szg_status try_relu(szg_context *context, session *self, const product *p,
@@ -200,7 +291,7 @@ static szg_status try_relu(szg_context *context, session *self, const product *p
     return SZG_OK;
 }
 
-static szg_status open_plans(szg_context *context, session *self) {
+szg_status plans_open(szg_context *context, session *self) {
     if (self->plans)
         return SZG_OK;
     self->plans = static_cast<product_plans *>(calloc(1, sizeof *self->plans));
@@ -219,7 +310,7 @@ static szg_status place_of_plan(szg_context *context, session *self, product_pla
         return fail(context, SZG_EBACKEND,
                     "a product of this shape is planned while a step is recorded: it has to run "
                     "once before");
-    SZG_TRY(open_plans(context, self));
+    SZG_TRY(plans_open(context, self));
     product_plans *plans = self->plans;
     if (plans->count < PLANS) {
         *out = &plans->plan[plans->count++];
@@ -269,66 +360,6 @@ szg_status product_run(szg_context *context, session *self, const product *p, pr
         SZG_TRY(plan_of(context, self, p, CUBLASLT_EPILOGUE_DEFAULT, &plan));
     done->plan = plan;
     return multiply(context, self, p, plan, done->bias ? p->bias : NULL);
-}
-
-/* ---- Facts ---- */
-
-static uint32_t fused_of(const product_key *key) {
-    return key->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ? SZG_EPILOGUE_BIAS | SZG_EPILOGUE_RELU
-           : key->epilogue == CUBLASLT_EPILOGUE_BIAS    ? SZG_EPILOGUE_BIAS
-                                                        : 0;
-}
-
-/* Gaps are zeros: compared as bytes. */
-static void describe_fact(const session *self, const product_plan *plan, uint32_t separate,
-                          szg_product_fact *out) {
-    const product_key *key = &plan->key;
-    memset(out, 0, sizeof *out);
-    out->device = self->device.name;
-    out->library = self->plans->library;
-    out->m = key->m, out->n = key->n, out->k = key->k;
-    out->lda = key->lda, out->ldb = key->ldb, out->ldc = key->ldc;
-    out->transpose_a = key->transpose_a, out->transpose_b = key->transpose_b;
-    out->add = key->add;
-    out->alignment_a = key->align_a, out->alignment_b = key->align_b;
-    out->alignment_c = key->align_c, out->alignment_bias = key->align_bias;
-    out->fused = fused_of(key);
-    out->separate = separate;
-    static_assert(sizeof out->algorithm == sizeof plan->algorithm, "an algorithm has 64 bytes");
-    memcpy(out->algorithm, &plan->algorithm, sizeof out->algorithm);
-}
-
-/* Room for one more. */
-static szg_status grow_facts(szg_context *context, product_plans *plans) {
-    if (plans->facts < plans->room)
-        return SZG_OK;
-    int64_t room = plans->room > 0 ? 2 * plans->room : 64;
-    void *more = realloc(plans->fact, static_cast<size_t>(room) * sizeof *plans->fact);
-    if (!more)
-        return fail(context, SZG_ENOMEM, "%lld bytes of host memory were refused",
-                    (long long)room * (long long)sizeof *plans->fact);
-    plans->fact = static_cast<szg_product_fact *>(more);
-    plans->room = room;
-    return SZG_OK;
-}
-
-szg_status product_note(szg_context *context, session *self, const product_done *done,
-                        uint32_t separate) {
-    product_plans *plans = self->plans;
-    szg_product_fact fact;
-    describe_fact(self, done->plan, separate, &fact);
-    for (int64_t i = 0; i < plans->facts; i++)
-        if (memcmp(&plans->fact[i], &fact, sizeof fact) == 0)
-            return SZG_OK;
-    SZG_TRY(grow_facts(context, plans));
-    memcpy(&plans->fact[plans->facts++], &fact, sizeof fact);
-    return SZG_OK;
-}
-
-void product_facts(const session *self, int64_t room, szg_product_fact *out, int64_t *count) {
-    *count = self->plans ? self->plans->facts : 0;
-    for (int64_t i = 0; i < *count && i < room; i++)
-        out[i] = self->plans->fact[i];
 }
 
 void product_close(session *self) {

@@ -34,6 +34,10 @@ szg_status product_run(szg_context *context, session *self, const product *produ
  * its caller makes of their own. */
 szg_status product_note(szg_context *context, session *self, const product_done *done,
                         uint32_t separate);
+/* Times the algorithms of new products, but for those of `kept`, whose products are told from now
+ * on. */
+szg_status product_time(szg_context *context, session *self, int64_t count,
+                        const szg_product_fact *kept);
 void product_facts(const session *self, int64_t room, szg_product_fact *out, int64_t *count);
 
 #endif

@@ -85,6 +85,7 @@ static const config_row rows[] = {
     ROW(loop.decay, REAL, RANGE(0, 1000), SAME("1e-05"), DOC("AdamW: weight decay of every parameter")),
     ROW(loop.checkpoint_every, INTEGER, RANGE(0, 4294967295), SAME("0"), DOC("steps between checkpoints; 0: at the end of each epoch only")),
     ROW(loop.evaluate_batch, INTEGER, RANGE(1, 1048576), SAME("256"), DOC("sequences that an evaluation pass takes at once")),
+    ROW(loop.time_products, BOOLEAN, SAME("false"), DOC("on a GPU: time the algorithms of each product and keep the fastest in products.csv, which a run goes on with")),
 
     ROW(capture.every, INTEGER, RANGE(0, 4294967295), SAME("0"), DOC("steps between captures of the logits; 0: none")),
     ROW(capture.layers, INDICES, RANGE(0, 1023), SAME("all"), DOC("layers to capture")),

@@ -115,6 +115,10 @@ SZG_CHECK_RESULT szg_status szg_state_load(szg_context *context, const char *pat
 SZG_CHECK_RESULT szg_status szg_products_write(szg_context *context, const char *folder,
                                                int64_t *written);
 
+/* Times the algorithms of products that are new, and takes those of FOLDER/products.csv, if it is
+ * there, for the others. SZG_EDATA: the file is malformed. */
+SZG_CHECK_RESULT szg_status szg_products_time(szg_context *context, const char *folder);
+
 /* ---- metrics.c ---- */
 
 /* The first columns of every table of training. */

@@ -318,13 +318,16 @@ enum {
 /* How a device computes a product c (+)= op(a) op(b), by columns as in BLAS: op(a) m x k, op(b) k x
  * n. One shape with other passes around it is another product. */
 typedef struct szg_product_fact {
-    const char *device, *library; /* names; the library's with its version; the backend's to free */
+    /* Names, the library's with its version; whoever fills this keeps them. */
+    const char *backend, *device, *library;
     int64_t m, n, k, lda, ldb, ldc;
     bool transpose_a, transpose_b, add;
     /* Powers of two, 256 at most, that addresses are multiples of; 0: there is no bias. */
     int64_t alignment_a, alignment_b, alignment_c, alignment_bias;
     uint32_t fused, separate;    /* SZG_EPILOGUE_BIAS, ... */
     unsigned char algorithm[64]; /* the library's choice, opaque */
+    int64_t candidates;          /* algorithms of which it was the fastest; 0: none was timed */
+    double microseconds;         /* that it took; 0: it was not timed */
 } szg_product_fact;
 
 /* The products that linear layers had since the backend was selected, in the order of their first
@@ -332,6 +335,14 @@ typedef struct szg_product_fact {
  * to say (cpu). */
 SZG_CHECK_RESULT szg_status szg_network_products(szg_context *context, int64_t room,
                                                  szg_product_fact *out, int64_t *count);
+
+/* From now on the algorithms of a product that is new are timed and the fastest is taken, which is
+ * another from day to day, and so are the last bits: but for the products `kept`, which have the
+ * algorithms that stand there. Of those that belong to another backend, device or library a warning
+ * says that they are chosen anew. Nothing where the backend has nothing to say of products.
+ * SZG_EDATA, of a product: the library refuses its kept algorithm. */
+SZG_CHECK_RESULT szg_status szg_network_products_time(szg_context *context, int64_t count,
+                                                      const szg_product_fact *kept);
 
 /* ---- Normalisation, residual paths ---- */
 

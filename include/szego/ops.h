@@ -83,8 +83,9 @@ typedef struct szg_network_ops {
     szg_status (*replay)(szg_context *context, void *recording);
     void (*recording_close)(szg_context *context, void *recording);
 
-    /* NULL where there is nothing to say. */
+    /* Both NULL where there is nothing to say. */
     void (*products)(szg_context *context, int64_t room, szg_product_fact *out, int64_t *count);
+    szg_status (*products_time)(szg_context *context, int64_t count, const szg_product_fact *kept);
 } szg_network_ops;
 
 struct szg_ops {

@@ -87,6 +87,7 @@ typedef struct szg_loop_config {
     double beta1, beta2, eps, decay;
     int64_t checkpoint_every; /* steps; 0: at the end of each epoch only */
     int64_t evaluate_batch;   /* sequences an evaluation pass takes at once */
+    bool time_products;       /* szg_network_products_time */
 } szg_loop_config;
 
 typedef struct szg_capture_config {

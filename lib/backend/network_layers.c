@@ -33,6 +33,18 @@ szg_status szg_network_products(szg_context *context, int64_t room, szg_product_
     return check.status;
 }
 
+szg_status szg_network_products_time(szg_context *context, int64_t count,
+                                     const szg_product_fact *kept) {
+    szg_arguments check = {context, "products", SZG_OK};
+    szg_argument_size(&check, "count", count, 0);
+    if (count > 0)
+        szg_argument_array(&check, "kept", kept);
+    const szg_network_ops *network = szg_network_of(&check);
+    if (!network || !network->products_time)
+        return check.status;
+    return network->products_time(context, count, kept);
+}
+
 szg_status szg_network_linear(szg_context *context, const szg_linear *linear) {
     szg_arguments check = check_linear(context, "linear", linear);
     if (check.status != SZG_OK || linear->rows == 0 || linear->out == 0)

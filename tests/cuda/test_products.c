@@ -1,10 +1,13 @@
-/* What is said of products: which passes their epilogues took along. On the emulated GPU, whose
- * cuBLASLt has a bias in an epilogue only where the result's address is a multiple of 16. */
+/* What is said of products: which passes their epilogues took along, and by which algorithm they
+ * are computed. On the emulated GPU, whose cuBLASLt has a bias in an epilogue only where the
+ * result's address is a multiple of 16, and four algorithms that differ in the order of their sums.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include <szego/backend.h>
 #include <szego/network.h>
+#include <szego/random.h>
 
 #include "suite.h"
 #include "tested_backend.h"
@@ -129,8 +132,203 @@ START_TEST(passes_of_gradients_are_told) {
 }
 END_TEST
 
+/* ---- Timed algorithms ---- */
+
+enum { LENGTH = 96 };
+
+/* What a layer and its weight's gradient are, from the same numbers in every session, and the
+ * facts. The gradient is added to ones. */
+typedef struct layer_results {
+    float y[ROWS * OUT], dweight[OUT * LENGTH];
+    szg_product_fact facts[MOST];
+    int64_t count;
+} layer_results;
+
+static szg_status run_layer(float *device, layer_results *out) {
+    szg_context *context = test_context();
+    float *x = device, *weight = x + 2048, *y = weight + 2048, *dweight = y + 2048;
+    szg_linear layer = {.rows = ROWS,
+                        .in = LENGTH,
+                        .out = OUT,
+                        .x = x,
+                        .ldx = LENGTH,
+                        .weight = weight,
+                        .y = y,
+                        .ldy = OUT};
+    szg_linear_gradient gradient = {.dy = x, .lddy = OUT, .dweight = dweight};
+    SZG_TRY(szg_network_linear(context, &layer));
+    SZG_TRY(szg_network_linear_backward(context, &layer, &gradient));
+    SZG_TRY(szg_device_download(context, out->y, y, sizeof out->y));
+    return szg_device_download(context, out->dweight, dweight, sizeof out->dweight);
+}
+
+static szg_status compute(layer_results *out) {
+    float host[4 * 2048], *device;
+    szg_stream stream = {.seed = test_seed(), .purpose = 0x70};
+    for (int i = 0; i < 4 * 2048; i++)
+        host[i] = i < 2 * 2048 ? (float)szg_random_normal(&stream, (uint64_t)i) : 1;
+    ck_szg_ok(szg_device_alloc(test_context(), sizeof host, &device));
+    ck_szg_ok(szg_device_upload(test_context(), device, host, sizeof host));
+    szg_status status = run_layer(device, out);
+    szg_device_free(test_context(), device);
+    out->count = products(out->facts);
+    return status;
+}
+
+/* A new session in which algorithm `fastest` is the fastest; algorithms are timed but for the kept
+ * ones. */
+static szg_status compute_timed(const char *fastest, const layer_results *kept,
+                                layer_results *out) {
+    setenv("SZG_EMULATED_FASTEST", fastest, 1);
+    use_tested_backend();
+    ck_szg_ok(szg_network_products_time(test_context(), kept ? kept->count : 0,
+                                        kept ? kept->facts : NULL));
+    szg_status status = compute(out);
+    unsetenv("SZG_EMULATED_FASTEST");
+    return status;
+}
+
+/* In the emulated library's opaque bytes. */
+static uint64_t algorithm_of(const szg_product_fact *fact) {
+    uint64_t algorithm;
+    memcpy(&algorithm, fact->algorithm + 40, sizeof algorithm);
+    return algorithm;
+}
+
+static void ck_same_results(const layer_results *a, const layer_results *b) {
+    ck_assert_int_eq(memcmp(a->y, b->y, sizeof a->y), 0);
+    ck_assert_int_eq(memcmp(a->dweight, b->dweight, sizeof a->dweight), 0);
+}
+
+/* Names of a session end with it: what is kept has names of its own. */
+static void keep_names(layer_results *results) {
+    static char names[3][80];
+    const szg_product_fact *first = results->facts;
+    snprintf(names[0], sizeof names[0], "%s", first->backend);
+    snprintf(names[1], sizeof names[1], "%s", first->device);
+    snprintf(names[2], sizeof names[2], "%s", first->library);
+    for (int64_t i = 0; i < results->count; i++) {
+        results->facts[i].backend = names[0];
+        results->facts[i].device = names[1];
+        results->facts[i].library = names[2];
+    }
+}
+
+static layer_results first, second;
+
+START_TEST(the_fastest_algorithm_is_taken) {
+    char fastest[2] = "0";
+    ck_szg_ok(compute(&first)); /* not timed */
+    ck_assert_int_eq(first.count, 2);
+    for (int i = 0; i < 2; i++)
+        ck_assert(first.facts[i].candidates == 0 && algorithm_of(&first.facts[i]) == 0);
+    for (; *fastest < '4'; ++*fastest) {
+        ck_szg_ok(compute_timed(fastest, NULL, &second));
+        for (int i = 0; i < 2; i++) {
+            ck_assert_int_eq(second.facts[i].candidates, 4);
+            ck_assert_uint_eq(algorithm_of(&second.facts[i]), (uint64_t)(*fastest - '0'));
+            ck_assert(second.facts[i].microseconds >= 0 && second.facts[i].microseconds < 1e6);
+        }
+        /* Also: what was timed has left no trace in the sums. */
+        if (*fastest == '0')
+            ck_same_results(&first, &second);
+        else
+            ck_assert_int_ne(memcmp(first.y, second.y, sizeof first.y), 0);
+    }
+}
+END_TEST
+
+START_TEST(kept_algorithms_are_obeyed) {
+    ck_szg_ok(compute_timed("3", NULL, &first));
+    keep_names(&first);
+    ck_szg_ok(compute_timed("1", &first, &second));
+    ck_same_results(&first, &second);
+    ck_assert_int_eq(second.count, first.count);
+    for (int64_t i = 0; i < first.count; i++) {
+        ck_assert_uint_eq(algorithm_of(&second.facts[i]), 3);
+        ck_assert_int_eq(second.facts[i].candidates, 4);
+        ck_assert(second.facts[i].microseconds == first.facts[i].microseconds);
+    }
+    /* One of two is kept, and told before it has run. */
+    first.count = 1;
+    ck_szg_ok(compute_timed("1", &first, &second));
+    ck_assert_uint_eq(algorithm_of(&second.facts[0]), 3);
+    ck_assert_uint_eq(algorithm_of(&second.facts[1]), 1);
+}
+END_TEST
+
+static void count_warnings(void *user, szg_severity severity, const char *text) {
+    *(int *)user += severity == SZG_WARNING && strstr(text, "they are chosen anew");
+}
+
+/* Of another backend, device or version of the library: chosen anew, and said. */
+START_TEST(algorithms_of_others_are_chosen_anew) {
+    ck_szg_ok(compute_timed("3", NULL, &first));
+    keep_names(&first);
+    for (int i = 0; i < 3; i++) {
+        int warnings = 0;
+        szg_context_options options = {.threads = 1, .message = count_warnings, .user = &warnings};
+        szg_context *context;
+        second = first;
+        for (int64_t k = 0; k < second.count; k++)
+            *(i == 0   ? &second.facts[k].backend
+              : i == 1 ? &second.facts[k].device
+                       : &second.facts[k].library) = "another";
+        ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+        ck_assert_int_eq(szg_backend_select(context, test_backend()), SZG_OK);
+        ck_assert_int_eq(szg_network_products_time(context, second.count, second.facts), SZG_OK);
+        ck_assert_int_eq(warnings, 1);
+        szg_context_close(&context);
+        ck_szg_ok(compute_timed("1", &second, &second));
+        ck_assert_uint_eq(algorithm_of(&second.facts[0]), 1);
+    }
+}
+END_TEST
+
+START_TEST(an_algorithm_that_the_library_refuses_is_named) {
+    ck_szg_ok(compute_timed("3", NULL, &first));
+    keep_names(&first);
+    first.facts[1].algorithm[40] = 9;
+    ck_szg_fails(SZG_EDATA, "remove products.csv", compute_timed("1", &first, &second));
+    ck_assert(strstr(szg_context_message(test_context()), "linear backward 16 x 96 x 12"));
+}
+END_TEST
+
+/* Nothing is left behind, which the emulation would tell at its end. */
+START_TEST(failures_of_timing_are_named) {
+    static const char *const calls[] = {"cudaEventCreate",      "cudaEventRecord",
+                                        "cudaEventElapsedTime", "cudaEventSynchronize",
+                                        "cublasLtMatmul",       "cudaMalloc"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char fault[80];
+        int failed = 0;
+        szg_status status = SZG_EBACKEND;
+        for (; status != SZG_OK; failed++) {
+            float *device;
+            use_tested_backend();
+            ck_szg_ok(szg_network_products_time(test_context(), 0, NULL));
+            ck_szg_ok(szg_device_alloc(test_context(), 4 * 2048 * sizeof *device, &device));
+            snprintf(fault, sizeof fault, "%s:%d", calls[i], failed + 1);
+            setenv("SZG_EMULATED_FAIL", fault, 1);
+            status = run_layer(device, &first);
+            setenv("SZG_EMULATED_FAIL", "nothing:1", 1);
+            ck_assert(status == SZG_OK || status == SZG_EBACKEND);
+            szg_device_free(test_context(), device);
+        }
+        ck_assert_msg(failed > 1, "%s is called nowhere", calls[i]);
+    }
+    unsetenv("SZG_EMULATED_FAIL");
+}
+END_TEST
+
 TEST_FILE("products") {
     test_before_each(use_tested_backend);
     test_add(suite, "passes_of_layers_are_told", passes_of_layers_are_told);
     test_add(suite, "passes_of_gradients_are_told", passes_of_gradients_are_told);
+    test_add(suite, "the_fastest_algorithm_is_taken", the_fastest_algorithm_is_taken);
+    test_add(suite, "kept_algorithms_are_obeyed", kept_algorithms_are_obeyed);
+    test_add(suite, "algorithms_of_others_are_chosen_anew", algorithms_of_others_are_chosen_anew);
+    test_add(suite, "an_algorithm_that_the_library_refuses_is_named",
+             an_algorithm_that_the_library_refuses_is_named);
+    test_add(suite, "failures_of_timing_are_named", failures_of_timing_are_named);
 }

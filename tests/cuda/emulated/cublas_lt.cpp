@@ -1,6 +1,7 @@
 /* cuBLASLt's objects and calls. */
 #include "cublas_lt.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 using namespace emulated;
@@ -10,6 +11,8 @@ struct cublasLtContext {};
 namespace {
 
 constexpr size_t wanted_workspace = 65536;
+constexpr int algorithms = 4;
+constexpr uint64_t seal = 0xf1e2d3c4b5a69788u; /* no algorithm is without it */
 
 template <class T> cublasStatus_t make(T **out, const T &value, const char *function) {
     Guard guard;
@@ -163,7 +166,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
     return size == 4 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/* One algorithm. It wants a workspace, and makes do with less. */
+/* Of products in single precision there are some that differ in the order of their sums, of others
+ * one. They want a workspace, and make do with less. */
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
                                               cublasLtMatmulDesc_t description,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
@@ -186,14 +190,40 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
     if ((what.epilogue & CUBLASLT_EPILOGUE_BIAS) && preference->alignment[3] < 16)
         return CUBLAS_STATUS_NOT_SUPPORTED; /* as of some versions on an H100 */
     size_t most = preference->most_workspace;
-    results[0] = {};
-    results[0].workspaceSize = most < wanted_workspace ? most : wanted_workspace;
-    results[0].algo.data[0] = results[0].workspaceSize;
-    for (int i = 0; i < 4; i++)
-        results[0].algo.data[1 + i] = preference->alignment[i];
-    results[0].wavesCount = 1;
-    *found = 1;
+    *found = what.scale != CUDA_R_32F ? 1 : requested < algorithms ? requested : algorithms;
+    for (int i = 0; i < *found; i++) {
+        results[i] = {};
+        results[i].workspaceSize = most < wanted_workspace ? most : wanted_workspace;
+        results[i].algo.data[0] = results[i].workspaceSize;
+        for (int k = 0; k < 4; k++)
+            results[i].algo.data[1 + k] = preference->alignment[k];
+        results[i].algo.data[5] = static_cast<uint64_t>(i);
+        results[i].algo.data[6] = seal;
+        results[i].wavesCount = 1;
+    }
     return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t description,
+                                       cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                       cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                       const cublasLtMatmulAlgo_t *algo,
+                                       cublasLtMatmulHeuristicResult_t *result) {
+    Guard guard;
+    if (injected(__func__))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    cublasLtMatmulDescOpaque_t what = *description;
+    what.bias = what.bias ? what.bias : &what;
+    if (!handle || algo->data[5] >= algorithms || algo->data[6] != seal || algo->data[7])
+        return CUBLAS_STATUS_INVALID_VALUE;
+    result->workspaceSize = algo->data[0];
+    return product_check(what, *a, *b, *c, *d);
+}
+
+/* What the other algorithms take longer than SZG_EMULATED_FASTEST=NUMBER, by the device's clock. */
+static double delay_of(uint64_t algorithm) {
+    const char *text = getenv("SZG_EMULATED_FASTEST");
+    return text && strtoull(text, nullptr, 0) != algorithm ? 1000 : 0;
 }
 
 /* No algorithm takes more than 16 bytes at a time, nor knows the alignment of a bias but D's. */
@@ -210,7 +240,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     Guard guard;
     if (injected(__func__) || device_broken() != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
-    if (!handle || !alpha || !beta || (algo && algo->data[0] > workspace_size) ||
+    if (!handle || !alpha || !beta || (algo && algo->data[6] != seal) ||
+        (algo && algo->data[0] > workspace_size) ||
         reinterpret_cast<uintptr_t>(workspace) % 16 != 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (algo &&
@@ -223,8 +254,25 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     bool is_complex = description->scale == CUDA_C_64F;
     bool wide = is_complex || description->scale == CUDA_R_64F;
     bool host = description->pointer_mode == CUBLASLT_POINTER_MODE_HOST;
-    Product product = {*description, *a_layout,      *b_layout, *c_layout, *d_layout, a,    b, c, d,
-                       workspace,    workspace_size, 0,         0,         alpha,     beta, 0, 0};
+    Product product = {*description,
+                       *a_layout,
+                       *b_layout,
+                       *c_layout,
+                       *d_layout,
+                       a,
+                       b,
+                       c,
+                       d,
+                       workspace,
+                       workspace_size,
+                       0,
+                       0,
+                       alpha,
+                       beta,
+                       0,
+                       0,
+                       algo ? static_cast<int>(algo->data[5]) + 1 : 1};
+    double delay = delay_of(algo ? algo->data[5] : 0);
     if (host) {
         product.alpha =
             wide ? *static_cast<const double *>(alpha) : *static_cast<const float *>(alpha);
@@ -235,6 +283,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
         product.alpha_imaginary = static_cast<const double *>(alpha)[1];
         product.beta_imaginary = static_cast<const double *>(beta)[1];
     }
-    cudaError_t error = stream_push(stream, [product] { return product_run(product); });
+    cudaError_t error = stream_push(stream, [product, delay] {
+        clock_advance(delay);
+        return product_run(product);
+    });
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }

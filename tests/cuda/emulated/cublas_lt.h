@@ -39,6 +39,7 @@ struct Product {
     double alpha, beta; /* of mode host */
     const void *alpha_at, *beta_at;
     double alpha_imaginary, beta_imaginary;
+    int slices; /* of the inner dimension, summed up one after the other */
 };
 
 /* Whether shapes, types, orders and batches fit each other. */

@@ -122,6 +122,16 @@ void gemm(bool ta, bool tb, blasint m, blasint n, blasint k, double alpha, const
                 ldd);
 }
 
+template <class T>
+void sliced(int slices, bool ta, bool tb, blasint m, blasint n, blasint k, T alpha, const T *a,
+            blasint lda, const T *b, blasint ldb, T beta, T *d, blasint ldd) {
+    for (blasint slice = 0; slice < slices; slice++) {
+        blasint first = k * slice / slices, last = k * (slice + 1) / slices;
+        gemm(ta, tb, m, n, last - first, alpha, a + first * (ta ? 1 : lda), lda,
+             b + first * (tb ? ldb : 1), ldb, slice == 0 ? beta : T(1), d, ldd);
+    }
+}
+
 /* A matrix by rows is its transpose by columns. */
 template <class T>
 void multiply(const Product &product, T alpha, const T *a, const T *b, T beta, T *d) {
@@ -134,9 +144,9 @@ void multiply(const Product &product, T alpha, const T *a, const T *b, T beta, T
     ta ^= la.order == CUBLASLT_ORDER_ROW;
     tb ^= lb.order == CUBLASLT_ORDER_ROW;
     if (ld.order == CUBLASLT_ORDER_COL)
-        gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, d, ldd);
+        sliced(product.slices, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, d, ldd);
     else
-        gemm(!tb, !ta, n, m, k, alpha, b, ldb, a, lda, beta, d, ldd);
+        sliced(product.slices, !tb, !ta, n, m, k, alpha, b, ldb, a, lda, beta, d, ldd);
 }
 
 /* Sums over the inner dimension: of op(A) a value a row of D, of op(B) one a column. */

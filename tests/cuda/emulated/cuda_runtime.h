@@ -12,6 +12,8 @@
  * SZG_EMULATED_HOST    pinned: asynchronous copies of pageable memory are refused (copies.cpp);
  *                      pageable: page-locked memory is (memory.cpp)
  * SZG_EMULATED_BATCH   n lda count that XsyevBatched takes at most, 2^31 - 1 (cusolver.cpp)
+ * SZG_EMULATED_FASTEST 0 .. 3: every other algorithm of cuBLASLt takes a second longer by the
+ *                      clock of events (cublas_lt.cpp)
  * SZG_EMULATED_GPU     none | no-driver | old (errors.cpp)
  * SZG_EMULATED_FAIL    FUNCTION:N, the N-th call of that function fails (errors.cpp)
  * SZG_EMULATED_WRONG   FUNCTION:N, its result is silently wrong (cuSOLVER only, cusolver.h)

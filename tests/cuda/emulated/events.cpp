@@ -22,6 +22,7 @@ struct CUevent_st {
 namespace {
 
 std::set<cudaEvent_t> events;
+std::chrono::steady_clock::duration added{}; /* to the true time */
 
 bool unknown(cudaEvent_t event) {
     return !events.count(event);
@@ -63,6 +64,11 @@ cudaError_t wait_captured(const StreamRef &stream, cudaEvent_t event) {
 
 } // namespace
 
+void emulated::clock_advance(double milliseconds) {
+    added += std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+        std::chrono::duration<double, std::milli>(milliseconds));
+}
+
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
     EMULATED_ENTER(cudaErrorMemoryAllocation);
     return create(event, cudaEventDefault);
@@ -95,7 +101,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
     }
     std::shared_ptr<EventTime> time = std::make_shared<EventTime>();
     cudaError_t error = stream_push(handle, [time] {
-        time->at = std::chrono::steady_clock::now();
+        time->at = std::chrono::steady_clock::now() + added;
         return cudaSuccess;
     });
     event->time = time;

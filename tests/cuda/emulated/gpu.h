@@ -45,6 +45,9 @@ unsigned stream_number(cudaStream_t stream); /* of those that were created; the 
 /* Refuses a call that no capture of this thread allows; `relaxed` whether a relaxed one does. */
 cudaError_t capture_refuses(bool relaxed);
 
+/* Lets the clock of events go forward: work that says how long it takes. */
+void clock_advance(double milliseconds);
+
 /* Device memory. Queued work runs between open and close, which nest. */
 void memory_open();
 void memory_close();
