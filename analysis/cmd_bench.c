@@ -1,33 +1,80 @@
 /* `szego bench`: the project's measured ratios, side by side in one run. */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <szego/csv.h>
+#include <szego/file.h>
+#include <szego/memory.h>
+
 #include "bench.h"
 #include "command.h"
 
-enum { KEY_QUICK = 256, KEY_LIST };
+enum { KEY_QUICK = 256, KEY_LIST, KEY_APPEND, KEY_PAIRS, KEY_STEPS, KEY_LIMIT, KEY_ALONE, KEY_LOG };
 
 typedef struct own_options {
-    bool quick, list;
+    bool list, append;
+    bench_options bench;
     text_list items;
 } own_options;
 
 static const struct argp_option options[] = {
     {"quick", KEY_QUICK, NULL, 0, "small sizes and three pairs: a smoke test", 0},
-    {"list", KEY_LIST, NULL, 0, "print the items and stop", 0},
+    {"list", KEY_LIST, NULL, 0, "print the items with their limits and stop", 0},
+    {"append", KEY_APPEND, NULL, 0,
+     "-o FILE.csv: add rows to what stands there, each as it is measured", 0},
+    {"pairs", KEY_PAIRS, "N", 0, "alternating pairs of each case (default: the case's own)", 0},
+    {"steps", KEY_STEPS, "N", 0,
+     "steps that train:*:step and train:*:capture count on a GPU (default 200)", 0},
+    {"limit", KEY_LIMIT, "SECONDS", 0,
+     "what each item may take; the next one goes on (default: the item's own, see --list)", 0},
+    {"no-rival", KEY_ALONE, NULL, 0, "without PyTorch", 0},
+    {"rival-log", KEY_LOG, "FILE", 0, "add to FILE what PyTorch writes to standard error", 0},
     {0},
 };
+
+static void check_options(const command_call *call, struct argp_state *state) {
+    const own_options *own = call->own;
+    const char *output = call->shared.output;
+    size_t length = output ? strlen(output) : 0;
+    if (own->append && (length < 4 || strcmp(output + length - 4, ".csv") != 0))
+        argp_error(state, "--append adds to a file: -o FILE.csv is missing");
+}
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
     own_options *own = call->own;
     switch (key) {
     case KEY_QUICK:
-        own->quick = true;
+        own->bench.quick = true;
         return 0;
     case KEY_LIST:
         own->list = true;
         return 0;
+    case KEY_APPEND:
+        own->append = true;
+        return 0;
+    case KEY_PAIRS:
+        own->bench.pairs = parse_integer(state, "--pairs", argument, 1, 64);
+        return 0;
+    case KEY_STEPS:
+        own->bench.steps = parse_integer(state, "--steps", argument, 1, 100000);
+        return 0;
+    case KEY_LIMIT:
+        own->bench.seconds = parse_real(state, "--limit", argument, 1e-6, 1e6);
+        return 0;
+    case KEY_ALONE:
+        own->bench.alone = true;
+        return 0;
+    case KEY_LOG:
+        own->bench.rival_log = argument;
+        return 0;
     case ARGP_KEY_ARG:
-        if (!bench_find(argument))
+        if (!bench_exists(argument))
             argp_error(state, "%s: no such item; `szego bench --list` names them", argument);
         parse_text(state, argument, &own->items);
+        return 0;
+    case ARGP_KEY_END:
+        check_options(call, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -39,40 +86,137 @@ static void release(command_call *call) {
     szg_memory_free(own->items.value);
 }
 
-static szg_status list_items(szg_context *context, szg_table **table) {
-    static const szg_column columns[] = {{"item", SZG_TEXT, "name on the command line"},
-                                         {"summary", SZG_TEXT, "what it times"},
-                                         {"note", SZG_TEXT, "remarks"}};
-    SZG_TRY(szg_table_open(context, "items", columns, 3, table));
+/* ---- The list ---- */
+
+static szg_status fill_list(szg_context *context, szg_table *table) {
     for (const bench_item *item = bench_items; item->name; item++) {
-        SZG_TRY(szg_table_add_row(context, *table));
-        SZG_TRY(szg_table_set_text(context, *table, "item", item->name));
-        SZG_TRY(szg_table_set_text(context, *table, "summary", item->summary));
+        SZG_TRY(szg_table_add_row(context, table));
+        SZG_TRY(szg_table_set_text(context, table, "item", item->name));
+        SZG_TRY(szg_table_set_real(context, table, "limit_s", item->seconds));
+        SZG_TRY(szg_table_set_text(context, table, "summary", item->summary));
     }
     return SZG_OK;
 }
 
-static szg_status run_items(command_call *call, szg_table **table) {
-    const own_options *own = call->own;
-    bench_options bench = {.quick = own->quick, .seed = call->shared.seed};
-    SZG_TRY(bench_table_open(call->context, table));
-    for (int64_t i = 0; i < own->items.count; i++)
-        SZG_TRY(bench_find(own->items.value[i])->run(call->context, &bench, *table));
-    if (own->items.count == 0)
-        for (const bench_item *item = bench_items; item->name; item++)
-            if (bench_is_default(call->context, item))
-                SZG_TRY(item->run(call->context, &bench, *table));
-    return SZG_OK;
-}
-
-static szg_status run(command_call *call) {
-    const own_options *own = call->own;
-    szg_table *table = NULL;
-    szg_status status = own->list ? list_items(call->context, &table) : run_items(call, &table);
+static szg_status list_items(command_call *call) {
+    static const szg_column columns[] = {{"item", SZG_TEXT, "name on the command line"},
+                                         {"limit_s", SZG_REAL, "seconds that it may take"},
+                                         {"summary", SZG_TEXT, "what it times"},
+                                         {"note", SZG_TEXT, "remarks"}};
+    szg_table *table;
+    SZG_TRY(szg_table_open(call->context, "items", columns, 4, &table));
+    szg_status status = fill_list(call->context, table);
     if (status == SZG_OK)
         status = output_tables(call, 1, (szg_table * *[]){&table}, NULL);
     szg_table_close(&table);
     return status;
+}
+
+/* ---- Rows that are kept as they are measured ---- */
+
+/* Where rows go before the end of the run: a file beside the result, the result itself (--append),
+ * or standard output. */
+typedef struct sink {
+    szg_csv_growth *growth;
+    char path[4096]; /* of what is removed once the result is there; "": nothing is */
+    bool prints;     /* csv on standard output */
+} sink;
+
+static szg_status keep_row(szg_context *context, void *user, const szg_table *table, int64_t row) {
+    const sink *to = user;
+    if (to->growth)
+        return szg_csv_grow(context, to->growth, table, row);
+    return to->prints ? szg_csv_print_row(context, table, row, stdout) : SZG_OK;
+}
+
+/* FOLDER/bench.partial.csv, or FILE.partial.csv. */
+static szg_status name_partial(szg_context *context, const char *output, sink *to) {
+    struct stat info;
+    size_t length = strlen(output);
+    bool slash = length > 0 && output[length - 1] == '/';
+    bool folder = slash || (stat(output, &info) == 0 && S_ISDIR(info.st_mode));
+    if (folder)
+        SZG_TRY(szg_folder_create(context, output));
+    int wanted = snprintf(to->path, sizeof to->path, "%s%s.partial.csv", output,
+                          !folder ? ""
+                          : slash ? "bench"
+                                  : "/bench");
+    if (wanted < (int)sizeof to->path)
+        return SZG_OK;
+    to->path[0] = 0;
+    return szg_fail(context, SZG_EINVAL, "-o: a path of %zu bytes is too long", length);
+}
+
+static szg_status open_sink(const command_call *call, const szg_table *table, sink *to) {
+    const shared_options *shared = &call->shared;
+    const own_options *own = call->own;
+    *to = (sink){.prints = !shared->output && shared->format && !strcmp(shared->format, "csv")};
+    if (to->prints)
+        return szg_csv_print_header(call->context, table, stdout);
+    if (!shared->output)
+        return SZG_OK;
+    if (own->append)
+        return szg_csv_grow_open(call->context, shared->output, table, true, &to->growth);
+    SZG_TRY(name_partial(call->context, shared->output, to));
+    return szg_csv_grow_open(call->context, to->path, table, false, &to->growth);
+}
+
+/* ---- The run ---- */
+
+static bool is_asked(const command_call *call, const bench_item *item) {
+    const own_options *own = call->own;
+    for (int64_t i = 0; i < own->items.count; i++)
+        if (bench_is_asked(call->context, item, own->items.value[i]))
+            return true;
+    return own->items.count == 0 && bench_is_asked(call->context, item, NULL);
+}
+
+static szg_status measure_items(const command_call *call, bench_run *run) {
+    for (const bench_item *item = bench_items; item->name; item++)
+        if (is_asked(call, item))
+            SZG_TRY(bench_run_item(call->context, run, item));
+    return SZG_OK;
+}
+
+/* The table on standard output is printed of an interrupted run too; a file is not begun: the rows
+ * beside it say by their name that they are not all. */
+static szg_status write_table(command_call *call, bench_run *run, sink *to, szg_status status) {
+    const own_options *own = call->own;
+    if (status != SZG_OK && to->path[0])
+        return szg_fail_prefix(call->context, status, "the rows so far are in %s", to->path);
+    if (!to->prints && !own->append) {
+        SZG_TRY(output_tables(call, 1, (szg_table * *[]){&run->table}, NULL));
+        if (to->path[0])
+            unlink(to->path);
+    }
+    return SZG_OK;
+}
+
+static szg_status run_items(command_call *call, bench_run *run, sink *to) {
+    SZG_TRY(open_sink(call, run->table, to));
+    szg_status status = measure_items(call, run);
+    SZG_TRY(write_table(call, run, to, status));
+    SZG_TRY(status == SZG_ECANCEL ? szg_context_check_cancel(call->context) : status);
+    return bench_run_verdict(call->context, run);
+}
+
+static szg_status measure(command_call *call) {
+    const own_options *own = call->own;
+    sink to = {0};
+    bench_run run = {.options = own->bench, .row = keep_row, .user = &to};
+    run.options.seed = call->shared.seed;
+    for (int64_t i = 0; i < own->items.count; i++)
+        SZG_TRY(bench_check(call->context, own->items.value[i]));
+    SZG_TRY(bench_run_open(call->context, &run));
+    szg_status status = run_items(call, &run, &to);
+    szg_csv_grow_close(&to.growth);
+    bench_run_close(&run);
+    return status;
+}
+
+static szg_status run(command_call *call) {
+    const own_options *own = call->own;
+    return own->list ? list_items(call) : measure(call);
 }
 
 const command command_bench = {
@@ -80,9 +224,13 @@ const command command_bench = {
     .summary = "measured ratios: szego beside LAPACK and PyTorch, in one run",
     .arguments = "[ITEM...]",
     .doc = "Times each item against what people use for it now, in alternating pairs, and prints "
-           "medians with their spread. Without items: all of the backend (--backend cuda: those of "
-           "a GPU), some minutes. Close other programs first; docs/benchmarks/ says what is "
-           "measured and why.",
+           "medians with their spread. An item may be a group: `train` has `train:rope`, and that "
+           "`train:rope:step`. Without items: all of the backend (--backend cuda: those of a GPU), "
+           "some minutes. An item that reaches its limit or fails is a row that says so, and the "
+           "exit status tells. Rows are kept as they are measured: --format csv prints each at "
+           "once; with -o they grow in FILE.partial.csv or DIR/bench.partial.csv, which an "
+           "interruption leaves and a whole run replaces by its result. Close other programs "
+           "first; docs/benchmarks/ says what is measured and why.",
     .options = options,
     .own_size = sizeof(own_options),
     .parse = parse,

@@ -24,21 +24,20 @@ static szg_status peer_attention(szg_context *context, void *argument) {
     return bench_peer_run(context, job->peer, request);
 }
 
-static szg_status measure(szg_context *context, const bench_options *o, attention_job *job,
-                          double dropout, double target, szg_table *table) {
+static szg_status measure(szg_context *context, bench_run *run, attention_job *job, double dropout,
+                          double target) {
     job->attention.dropout.probability = dropout;
     bool peer = job->peer->process != 0;
-    bench_case what = {.item = "train",
-                       .input = dropout > 0 ? "attention, dropout" : "attention",
+    bench_case what = {.input = dropout > 0 ? "attention, dropout" : "attention",
                        .n = job->attention.length,
                        .ours_name = "fused, forward, one layer",
                        .rival_name = bench_peer_name(job->peer),
                        .ours = run_attention,
                        .rival = peer ? peer_attention : NULL,
                        .job = job,
-                       .pairs = o->quick ? 3 : 31,
+                       .pairs = run->options.quick ? 3 : 31,
                        .target_ratio = peer ? target : 0};
-    return bench_measure(context, &what, table);
+    return bench_measure(context, run, &what);
 }
 
 /* Queries, keys and values of a row side by side, as a decoder has them. */
@@ -53,16 +52,15 @@ static szg_status fill(szg_context *context, int64_t count, uint64_t seed, void 
     return status;
 }
 
-static szg_status measure_both(szg_context *context, const bench_options *o, attention_job *job,
-                               szg_table *table) {
-    SZG_TRY(measure(context, o, job, 0, 3.5, table));
-    return measure(context, o, job, 0.1, 12, table);
+static szg_status measure_both(szg_context *context, bench_run *run, attention_job *job) {
+    SZG_TRY(measure(context, run, job, 0, 3.5));
+    return measure(context, run, job, 0.1, 12);
 }
 
-szg_status bench_attention(szg_context *context, const bench_options *o, const bench_size *size,
-                           bench_peer *peer, szg_table *table) {
+static szg_status measure_at(szg_context *context, bench_run *run, const bench_size *size,
+                             bench_peer *peer) {
     int64_t rows = size->batch * size->length, head = size->width / size->heads;
-    szg_step_block block = {.seed = o->seed, .finite = 1};
+    szg_step_block block = {.seed = run->options.seed, .finite = 1};
     float *qkv = NULL, *out = NULL;
     void *device_block = NULL;
     szg_status status;
@@ -70,7 +68,7 @@ szg_status bench_attention(szg_context *context, const bench_options *o, const b
     SZG_TRY_GOTO(status, szg_device_alloc(context, 4 * rows * size->width, &out), end);
     SZG_TRY_GOTO(status, szg_device_alloc(context, sizeof block, &device_block), end);
     SZG_TRY_GOTO(status, szg_device_upload(context, device_block, &block, sizeof block), end);
-    SZG_TRY_GOTO(status, fill(context, 3 * rows * size->width, o->seed, qkv), end);
+    SZG_TRY_GOTO(status, fill(context, 3 * rows * size->width, run->options.seed, qkv), end);
     szg_attention attention = {
         .batch = size->batch,
         .heads = size->heads,
@@ -88,10 +86,22 @@ szg_status bench_attention(szg_context *context, const bench_options *o, const b
         .dropout = {.purpose = szg_network_purpose(SZG_PLACE_ATTENTION, 0), .block = device_block},
         .out = out,
         .ldout = size->width};
-    status = measure_both(context, o, &(attention_job){attention, peer}, table);
+    status = measure_both(context, run, &(attention_job){attention, peer});
 end:
     szg_device_free(context, qkv);
     szg_device_free(context, out);
     szg_device_free(context, device_block);
+    return status;
+}
+
+/* The peer makes its arrays when it opens a model. */
+szg_status bench_train_attention(szg_context *context, bench_run *run) {
+    bench_peer peer;
+    const bench_size *size = bench_train_size(context, run);
+    SZG_TRY(bench_rival_open(context, run, &peer));
+    szg_status status = bench_peer_model(context, &peer, "rope", size);
+    if (status == SZG_OK)
+        status = measure_at(context, run, size, &peer);
+    bench_peer_close(&peer);
     return status;
 }

@@ -76,14 +76,13 @@ static double complex_difference(int64_t count, const szg_c64 *x, const szg_c64 
     return largest / norm;
 }
 
-static szg_status fill(szg_context *context, const bench_options *options, bool symmetric,
-                       batch_job *job) {
+static szg_status fill(szg_context *context, bench_run *run, bool symmetric, batch_job *job) {
     int64_t entries = job->count * ORDER * ORDER, values = job->count * ORDER;
     SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->source));
     SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->a));
     SZG_TRY(szg_memory_alloc(context, 2 * values, sizeof(double), &job->ours));
     SZG_TRY(szg_memory_alloc(context, 2 * values, sizeof(double), &job->rival));
-    szg_stream stream = {.seed = options->seed, .purpose = 2};
+    szg_stream stream = {.seed = run->options.seed, .purpose = 2};
     szg_random_fill_normal(&stream, 0, entries, job->source);
     for (int64_t m = 0; symmetric && m < job->count; m++)
         for (int64_t i = 0; i < ORDER; i++)
@@ -94,26 +93,25 @@ static szg_status fill(szg_context *context, const bench_options *options, bool 
     return SZG_OK;
 }
 
-static szg_status run(szg_context *context, const bench_options *options, bench_case what,
-                      batch_job job, szg_table *table) {
-    job.count = options->quick ? 200 : 1000;
+static szg_status measure(szg_context *context, bench_run *run, bench_case what, batch_job job) {
+    job.count = run->options.quick ? 200 : 1000;
     bool symmetric = job.values == symmetric_values, complex = job.values == general_values;
-    what.input = options->quick ? "200 Gaussian" : "1000 Gaussian";
+    what.input = run->options.quick ? "200 Gaussian" : "1000 Gaussian";
     what.n = ORDER;
     what.ours_name = "one matrix a thread";
     what.prepare = prepare, what.ours = run_ours, what.rival = run_rival, what.single = run_single;
     what.job = &job;
-    what.pairs = options->quick ? 3 : 5;
-    if (options->quick)
+    what.pairs = run->options.quick ? 3 : 5;
+    if (run->options.quick)
         what.target_ratio = 0; /* set for 1,000 matrices */
-    szg_status status = fill(context, options, symmetric, &job);
+    szg_status status = fill(context, run, symmetric, &job);
     if (status == SZG_OK)
-        status = bench_measure(context, &what, table);
+        status = bench_measure(context, run, &what);
     if (status == SZG_OK) {
         double difference = complex ? complex_difference(job.count, (szg_c64 *)(void *)job.ours,
                                                          (szg_c64 *)(void *)job.rival)
                                     : bench_difference(job.count * ORDER, job.ours, job.rival);
-        status = szg_table_set_real(context, table, "difference", difference);
+        status = szg_table_set_real(context, run->table, "difference", difference);
     }
     szg_memory_free(job.source);
     szg_memory_free(job.a);
@@ -122,24 +120,19 @@ static szg_status run(szg_context *context, const bench_options *options, bench_
     return status;
 }
 
-szg_status bench_batch_symmetric(szg_context *context, const bench_options *o, szg_table *table) {
-    return run(context, o,
-               (bench_case){.item = "batch-symmetric",
-                            .rival_name = "loop over dsyevd",
-                            .target_ratio = 2.1},
-               (batch_job){.values = symmetric_values, .lapack = bench_lapack_symmetric}, table);
+szg_status bench_batch_symmetric(szg_context *context, bench_run *run) {
+    return measure(context, run,
+                   (bench_case){.rival_name = "loop over dsyevd", .target_ratio = 2.1},
+                   (batch_job){.values = symmetric_values, .lapack = bench_lapack_symmetric});
 }
 
-szg_status bench_batch_singular(szg_context *context, const bench_options *o, szg_table *table) {
-    return run(context, o,
-               (bench_case){
-                   .item = "batch-singular", .rival_name = "loop over dgesdd", .target_ratio = 2.3},
-               (batch_job){.values = singular_values, .lapack = bench_lapack_singular}, table);
+szg_status bench_batch_singular(szg_context *context, bench_run *run) {
+    return measure(context, run,
+                   (bench_case){.rival_name = "loop over dgesdd", .target_ratio = 2.3},
+                   (batch_job){.values = singular_values, .lapack = bench_lapack_singular});
 }
 
-szg_status bench_batch_general(szg_context *context, const bench_options *o, szg_table *table) {
-    return run(
-        context, o,
-        (bench_case){.item = "batch-general", .rival_name = "loop over dgeev", .target_ratio = 1.8},
-        (batch_job){.values = general_values, .lapack = general_lapack}, table);
+szg_status bench_batch_general(szg_context *context, bench_run *run) {
+    return measure(context, run, (bench_case){.rival_name = "loop over dgeev", .target_ratio = 1.8},
+                   (batch_job){.values = general_values, .lapack = general_lapack});
 }

@@ -7,12 +7,13 @@
 /* "tf32", "f32" or "bf16". */
 const char *bench_precision(szg_context *context);
 
-/* Name of the first device. */
-SZG_CHECK_RESULT szg_status bench_device_name(szg_context *context, size_t size, char *name);
+/* Adds the name of the first device to the latest row's note. */
+SZG_CHECK_RESULT szg_status bench_note_device(szg_context *context, bench_run *run);
 
-/* Row: a large product in the context's precision. rate: operations a second of the faster side,
- * the peak that the steps are measured against. */
-SZG_CHECK_RESULT szg_status bench_device_product(szg_context *context, const bench_options *options,
-                                                 bench_peer *peer, double *rate, szg_table *table);
+/* Row: memory of the device copied. */
+bench_item_fn bench_device_copy;
+/* Row: a large product in the context's precision; run->product_rate is the faster side's, the peak
+ * that the steps are measured against. */
+bench_item_fn bench_device_product;
 
 #endif

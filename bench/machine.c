@@ -3,26 +3,66 @@
 
 #include <szego/memory.h>
 #include <szego/pool.h>
-#include "private.h"
+#include "device.h"
 
 enum { ORDER = 1024, CHUNKS = 64 };
 
-typedef struct machine_job {
-    double *a, *b, *c;
-    int64_t count; /* doubles copied */
-} machine_job;
-
-static szg_status run_product(szg_context *context, void *argument) {
-    machine_job *job = argument;
-    bench_gemm(szg_context_threads(context), ORDER, job->a, job->b, job->c);
+static szg_status open_arrays(szg_context *context, int count, int64_t size, double *array[]) {
+    for (int i = 0; i < count; i++) {
+        SZG_TRY(szg_memory_alloc(context, size, sizeof(double), &array[i]));
+        for (int64_t k = 0; k < size; k++)
+            array[i][k] = 1 / (double)(k + 1);
+    }
     return SZG_OK;
 }
 
+static void close_arrays(int count, double *array[]) {
+    for (int i = 0; i < count; i++)
+        szg_memory_free(array[i]);
+}
+
+/* ---- Product ---- */
+
+static szg_status run_product(szg_context *context, void *argument) {
+    double **array = argument;
+    bench_gemm(szg_context_threads(context), ORDER, array[0], array[1], array[2]);
+    return SZG_OK;
+}
+
+static szg_status measure_product(szg_context *context, bench_run *run, double *array[]) {
+    bench_case product = {.input = "dgemm",
+                          .n = ORDER,
+                          .ours_name = "OpenBLAS, all threads",
+                          .ours = run_product,
+                          .job = array,
+                          .pairs = run->options.quick ? 5 : 21};
+    SZG_TRY(bench_measure(context, run, &product));
+    return szg_table_note(context, run->table, "%.4g GF/s in f64",
+                          2e-9 * ORDER * ORDER * ORDER / bench_last(run, "ours_s"));
+}
+
+szg_status bench_machine_product(szg_context *context, bench_run *run) {
+    double *array[3] = {0};
+    szg_status status = open_arrays(context, 3, (int64_t)ORDER * ORDER, array);
+    if (status == SZG_OK)
+        status = measure_product(context, run, array);
+    close_arrays(3, array);
+    return status;
+}
+
+/* ---- Copy ---- */
+
+typedef struct copy_job {
+    double *array[2];
+    int64_t count;
+} copy_job;
+
 static szg_status copy_chunk(szg_context *context, void *argument, int64_t block, int worker) {
     (void)context, (void)worker;
-    machine_job *job = argument;
+    copy_job *job = argument;
     int64_t first = job->count * block / CHUNKS, last = job->count * (block + 1) / CHUNKS;
-    memcpy(job->b + first, job->a + first, (size_t)(last - first) * sizeof *job->b);
+    memcpy(job->array[1] + first, job->array[0] + first,
+           (size_t)(last - first) * sizeof **job->array);
     return SZG_OK;
 }
 
@@ -30,44 +70,32 @@ static szg_status run_copy(szg_context *context, void *argument) {
     return szg_pool_run(context, CHUNKS, copy_chunk, argument);
 }
 
-static szg_status measure(szg_context *context, const bench_options *o, machine_job *job,
-                          szg_table *table) {
-    bench_case product = {.item = "machine",
-                          .input = "dgemm",
-                          .n = ORDER,
-                          .ours_name = "OpenBLAS, all threads",
-                          .ours = run_product,
-                          .job = job,
-                          .pairs = o->quick ? 5 : 21};
-    bench_case copy = {.item = "machine",
-                       .input = "copy",
+static szg_status measure_copy(szg_context *context, bench_run *run, copy_job *job) {
+    bench_case copy = {.input = "copy",
                        .n = job->count,
                        .ours_name = "memcpy, all threads",
                        .ours = run_copy,
                        .job = job,
-                       .pairs = o->quick ? 5 : 21};
-    SZG_TRY(bench_measure(context, &product, table));
-    double time = bench_last(table, "ours_s");
-    SZG_TRY(
-        szg_table_note(context, table, "%.4g GF/s in f64", 2e-9 * ORDER * ORDER * ORDER / time));
-    SZG_TRY(bench_measure(context, &copy, table));
-    time = bench_last(table, "ours_s");
-    return szg_table_note(context, table, "%.4g GB/s, read and written",
-                          16e-9 * (double)job->count / time);
+                       .pairs = run->options.quick ? 5 : 21};
+    SZG_TRY(bench_measure(context, run, &copy));
+    return bench_set_copy(context, run, 16 * (double)job->count);
 }
 
-szg_status bench_machine(szg_context *context, const bench_options *o, szg_table *table) {
-    machine_job job = {.count = (int64_t)1 << (o->quick ? 23 : 25)};
-    szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, job.count, sizeof(double), &job.a), end);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, job.count, sizeof(double), &job.b), end);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, ORDER * ORDER, sizeof(double), &job.c), end);
-    for (int64_t i = 0; i < job.count; i++)
-        job.a[i] = job.b[i] = 1 / (double)(i + 1);
-    status = measure(context, o, &job, table);
-end:
-    szg_memory_free(job.a);
-    szg_memory_free(job.b);
-    szg_memory_free(job.c);
+szg_status bench_set_copy(szg_context *context, bench_run *run, double bytes) {
+    run->copy_rate = bytes / bench_last(run, "ours_s");
+    SZG_TRY(szg_table_set_real(context, run->table, "bytes", bytes));
+    SZG_TRY(szg_table_set_real(context, run->table, "bytes_per_s", run->copy_rate));
+    return szg_table_note(context, run->table, "%.4g GB/s, read and written",
+                          1e-9 * run->copy_rate);
+}
+
+szg_status bench_machine_copy(szg_context *context, bench_run *run) {
+    if (bench_on_device(context))
+        return bench_device_copy(context, run);
+    copy_job job = {.count = (int64_t)1 << (run->options.quick ? 23 : 25)};
+    szg_status status = open_arrays(context, 2, job.count, job.array);
+    if (status == SZG_OK)
+        status = measure_copy(context, run, &job);
+    close_arrays(2, job.array);
     return status;
 }

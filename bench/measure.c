@@ -115,11 +115,13 @@ static szg_status run_pair(szg_context *context, const bench_case *what, timing 
     return SZG_OK;
 }
 
-static szg_status run_pairs(szg_context *context, const bench_case *what, timing *times) {
+static szg_status run_pairs(szg_context *context, const bench_run *run, const bench_case *what,
+                            timing *times) {
     double start = bench_now();
-    int64_t pairs = what->pairs < MOST_PAIRS ? what->pairs : MOST_PAIRS;
+    int64_t pairs = run->options.pairs > 0 ? run->options.pairs : what->pairs;
+    pairs = pairs < MOST_PAIRS ? pairs : MOST_PAIRS;
     for (int64_t pair = 0; pair < pairs; pair++) {
-        szg_progress(context, what->item, pair, pairs);
+        szg_progress(context, run->item->name, pair, pairs);
         SZG_TRY(szg_context_check_cancel(context));
         SZG_TRY(run_pair(context, what, times));
         double elapsed = bench_now() - start;
@@ -165,26 +167,38 @@ static szg_status set_goal(szg_context *context, szg_table *table, const bench_c
     return SZG_OK;
 }
 
-double bench_last(const szg_table *table, const char *column) {
-    return szg_table_get_real(table, szg_table_rows(table) - 1, szg_table_find(table, column));
-}
-
-szg_status bench_measure(szg_context *context, const bench_case *what, szg_table *table) {
-    timing times = {0};
-    SZG_TRY(run_pairs(context, what, &times));
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "item", what->item));
-    SZG_TRY(szg_table_set_text(context, table, "input", what->input));
+static szg_status set_row(szg_context *context, bench_run *run, const bench_case *what,
+                          const timing *times) {
+    szg_table *table = run->table;
+    SZG_TRY(bench_row(context, run, what->input));
     SZG_TRY(szg_table_set_integer(context, table, "n", what->n));
     SZG_TRY(szg_table_set_text(context, table, "ours", what->ours_name));
     SZG_TRY(szg_table_set_text(context, table, "rival", what->rival_name));
-    SZG_TRY(szg_table_set_integer(context, table, "pairs", times.ours.count));
-    SZG_TRY(set_times(context, table, "ours", &times.ours));
-    SZG_TRY(set_times(context, table, "rival", &times.rival));
-    SZG_TRY(set_times(context, table, "ratio", &times.ratio));
-    if (times.single_ratio.count > 0)
+    SZG_TRY(szg_table_set_integer(context, table, "pairs", times->ours.count));
+    SZG_TRY(set_times(context, table, "ours", &times->ours));
+    SZG_TRY(set_times(context, table, "rival", &times->rival));
+    SZG_TRY(set_times(context, table, "ratio", &times->ratio));
+    if (times->single_ratio.count > 0)
         SZG_TRY(szg_table_set_real(context, table, "ratio_one_thread",
-                                   summarise(&times.single_ratio).median));
-    SZG_TRY(szg_table_set_real(context, table, "peak_mib", times.peak));
-    return set_goal(context, table, what, &times);
+                                   summarise(&times->single_ratio).median));
+    return szg_table_set_real(context, table, "peak_mib", times->peak);
+}
+
+/* What failed keeps its message while the row is made. */
+static szg_status keep_pairs(szg_context *context, bench_run *run, const bench_case *what,
+                             const timing *times, szg_status failure) {
+    char why[512];
+    snprintf(why, sizeof why, "%s", szg_context_message(context));
+    SZG_TRY(set_row(context, run, what, times));
+    SZG_TRY(bench_stop(context, run, failure, why));
+    return szg_fail(context, failure, "%s", why);
+}
+
+szg_status bench_measure(szg_context *context, bench_run *run, const bench_case *what) {
+    timing times = {0};
+    szg_status status = run_pairs(context, run, what, &times);
+    if (status != SZG_OK)
+        return times.ours.count > 0 ? keep_pairs(context, run, what, &times, status) : status;
+    SZG_TRY(set_row(context, run, what, &times));
+    return set_goal(context, run->table, what, &times);
 }

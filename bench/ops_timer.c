@@ -1,81 +1,202 @@
 #include "ops_timer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "private.h"
 
-const char *const bench_op_names[BENCH_OP_KINDS] = {
-    [BENCH_LINEAR] = "linear layers, forward",
-    [BENCH_LINEAR_BACKWARD] = "linear layers, backward",
-    [BENCH_ATTENTION] = "attention, forward",
-    [BENCH_ATTENTION_BACKWARD] = "attention, backward",
-    [BENCH_DROPOUT] = "dropout and residual paths",
-    [BENCH_NORM] = "layer norms",
-    [BENCH_JOIN] = "joins and biases",
-    [BENCH_ENDS] = "embedding, pooling, cross-entropy",
-    [BENCH_OPTIMISER] = "optimiser",
-    [BENCH_MEMORY] = "copies and zeros",
-};
+/* Calls that wait for the device's clock: call i lies between the marks 2i and 2i + 1. */
+enum { WAITING = SZG_DEVICE_MARKS / 2 };
 
 static const szg_ops *inner;
-static double spent[BENCH_OP_KINDS];
+static bench_ops *found;
+static int waiting[WAITING]; /* the operation's place in `found` */
+static int count;
+static bool overrun;
 
-#define TIMED(kind, name, parameters, arguments)                                                   \
-    static szg_status timed_##name parameters {                                                    \
-        double start = bench_now();                                                                \
-        szg_status status = inner->network->name arguments;                                        \
-        spent[kind] += bench_now() - start;                                                        \
-        return status;                                                                             \
+/* ---- Clocks ---- */
+
+static int place_of(const char *name) {
+    int at = 0;
+    while (at < found->count && strcmp(found->op[at].name, name) != 0)
+        at++;
+    if (at == found->count && at < BENCH_OPS) {
+        found->op[at] = (bench_op){0};
+        snprintf(found->op[at].name, sizeof found->op[at].name, "%s", name);
+        found->count++;
     }
+    return at;
+}
 
-TIMED(BENCH_LINEAR, linear, (szg_context * c, const szg_linear *l), (c, l))
-TIMED(BENCH_LINEAR_BACKWARD, linear_backward,
-      (szg_context * c, const szg_linear *l, const szg_linear_gradient *g), (c, l, g))
-TIMED(BENCH_ATTENTION, attention, (szg_context * c, const szg_attention *a), (c, a))
-TIMED(BENCH_ATTENTION_BACKWARD, attention_backward,
-      (szg_context * c, const szg_attention *a, const szg_attention_gradient *g), (c, a, g))
-TIMED(BENCH_JOIN, join,
-      (szg_context * c, const szg_join *j, const void *a, const void *b, void *out),
-      (c, j, a, b, out))
-TIMED(BENCH_JOIN, join_backward,
-      (szg_context * c, const szg_join *j, const void *dout, void *da, void *db),
-      (c, j, dout, da, db))
-TIMED(BENCH_JOIN, bias, (szg_context * c, const szg_bias_rows *rows, const void *table, void *bias),
-      (c, rows, table, bias))
-TIMED(BENCH_JOIN, bias_backward,
-      (szg_context * c, const szg_bias_rows *rows, const void *dbias, void *dtable),
-      (c, rows, dbias, dtable))
-TIMED(BENCH_NORM, layer_norm, (szg_context * c, const szg_layer_norm *n), (c, n))
-TIMED(BENCH_NORM, layer_norm_backward,
-      (szg_context * c, const szg_layer_norm *n, const szg_layer_norm_gradient *g), (c, n, g))
-TIMED(BENCH_DROPOUT, dropout_residual,
+/* Begins a call of the operation that the words describe; its place, or -1. */
+SZG_PRINTF(2, 3)
+static int begin(double bytes, const char *format, ...) {
+    char name[64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof name, format, arguments);
+    va_end(arguments);
+    int at = place_of(name);
+    if (at == BENCH_OPS || count == WAITING) {
+        overrun = true;
+        return -1;
+    }
+    found->op[at].calls++;
+    found->op[at].bytes += bytes;
+    return at;
+}
+
+static szg_status mark(szg_context *context, int64_t which) {
+    return inner->network->mark ? inner->network->mark(context, which) : SZG_OK;
+}
+
+/* The host's clock where work is done when a call returns. */
+static szg_status end(szg_context *context, int at, double started, szg_status status) {
+    if (status != SZG_OK || at < 0)
+        return status;
+    if (!inner->network->mark) {
+        found->op[at].seconds += bench_now() - started;
+        return SZG_OK;
+    }
+    SZG_TRY(mark(context, 2 * count + 1));
+    waiting[count++] = at;
+    return SZG_OK;
+}
+
+szg_status bench_ops_collect(szg_context *context) {
+    double seconds;
+    if (overrun)
+        return szg_fail(context, SZG_ENOCONV,
+                        "benchmark: a step has more than %d calls, or operations of more than %d "
+                        "shapes",
+                        (int)WAITING, (int)BENCH_OPS);
+    for (int i = 0; i < count; i++) {
+        SZG_TRY(inner->network->elapsed(context, 2 * i, 2 * i + 1, &seconds));
+        found->op[waiting[i]].seconds += seconds;
+    }
+    count = 0;
+    return SZG_OK;
+}
+
+/* ---- The table ----
+ * Bytes: each array once, numbers of single precision; what is added to is read and written. */
+
+static double real(double numbers) {
+    return sizeof(float) * numbers;
+}
+
+#define TIMED(name, parameters, arguments, bytes, ...)                                             \
+    static szg_status timed_##name parameters {                                                    \
+        int at = begin(bytes, __VA_ARGS__);                                                        \
+        SZG_TRY(mark(c, 2 * count));                                                               \
+        double started = bench_now();                                                              \
+        return end(c, at, started, inner->network->name arguments);                                \
+    }
+#define LL(x) ((long long)(x))
+
+static double weights(const szg_linear *l) {
+    return (double)l->in * (double)l->out;
+}
+
+static double rows_of(const szg_linear *l) {
+    return (double)l->rows * (double)(l->in + l->out);
+}
+
+TIMED(linear, (szg_context * c, const szg_linear *l), (c, l), real(rows_of(l) + weights(l)),
+      "linear %lld to %lld", LL(l->in), LL(l->out))
+
+/* dy and x are read, dx is written, and dweight added to. */
+static double linear_backward_bytes(const szg_linear *l, const szg_linear_gradient *g) {
+    double dx = g->dx ? (double)l->rows * (double)l->in : 0;
+    double y = l->activation == SZG_ACTIVATION_NONE ? 0 : (double)l->rows * (double)l->out;
+    return real(rows_of(l) + dx * (g->add_dx ? 2 : 1) + y + 3 * weights(l));
+}
+
+TIMED(linear_backward, (szg_context * c, const szg_linear *l, const szg_linear_gradient *g),
+      (c, l, g), linear_backward_bytes(l, g), "linear %lld to %lld, backward", LL(l->in),
+      LL(l->out))
+
+static double attention_bytes(const szg_attention *a, double arrays_qk, double arrays_v) {
+    double rows = (double)a->batch * (double)a->heads * (double)a->length;
+    return real(rows * (arrays_qk * (double)a->d_qk + arrays_v * (double)a->d_v + 1));
+}
+
+/* q, k, v are read, out and the sums written; backward also out, dout, and three gradients. */
+TIMED(attention, (szg_context * c, const szg_attention *a), (c, a), attention_bytes(a, 2, 2),
+      "attention, heads of %lld", LL(a->d_qk))
+TIMED(attention_backward,
+      (szg_context * c, const szg_attention *a, const szg_attention_gradient *g), (c, a, g),
+      attention_bytes(a, 4, 4), "attention, heads of %lld, backward", LL(a->d_qk))
+
+static double join_bytes(const szg_join *j) {
+    double a = (double)j->width_a * (double)(j->shared_a ? 1 : j->heads);
+    double b = (double)j->width_b * (double)(j->shared_b ? 1 : j->heads);
+    return real((double)j->rows * (a + b + (double)(j->heads * (j->width_a + j->width_b))));
+}
+
+TIMED(join, (szg_context * c, const szg_join *j, const void *a, const void *b, void *out),
+      (c, j, a, b, out), join_bytes(j), "join of heads %lld + %lld", LL(j->width_a), LL(j->width_b))
+TIMED(join_backward, (szg_context * c, const szg_join *j, const void *dout, void *da, void *db),
+      (c, j, dout, da, db), join_bytes(j), "join of heads %lld + %lld, backward", LL(j->width_a),
+      LL(j->width_b))
+TIMED(bias, (szg_context * c, const szg_bias_rows *rows, const void *table, void *bias),
+      (c, rows, table, bias), real((double)rows->heads *(double)(rows->lags + rows->rows)),
+      "lag biases")
+TIMED(bias_backward, (szg_context * c, const szg_bias_rows *rows, const void *dbias, void *dtable),
+      (c, rows, dbias, dtable), real((double)rows->heads *(double)(rows->lags + 2 * rows->rows)),
+      "lag biases, backward")
+TIMED(layer_norm, (szg_context * c, const szg_layer_norm *n), (c, n),
+      real((double)n->rows *(double)(2 * n->width + 2)), "layer norm %lld", LL(n->width))
+TIMED(layer_norm_backward,
+      (szg_context * c, const szg_layer_norm *n, const szg_layer_norm_gradient *g), (c, n, g),
+      real((double)n->rows *(double)((g->add_dx ? 4 : 3) * n->width + 2)),
+      "layer norm %lld, backward", LL(n->width))
+TIMED(dropout_residual,
       (szg_context * c, int64_t rows, int64_t columns, const szg_dropout *d, const void *x,
        const void *residual, void *y),
-      (c, rows, columns, d, x, residual, y))
-TIMED(BENCH_DROPOUT, dropout_backward,
+      (c, rows, columns, d, x, residual, y),
+      real((residual ? 3.0 : 2.0) * (double)rows * (double)columns), "dropout%s %lld",
+      residual ? " and residual" : "", LL(columns))
+TIMED(dropout_backward,
       (szg_context * c, int64_t rows, int64_t columns, const szg_dropout *d, const void *dy,
        void *dx),
-      (c, rows, columns, d, dy, dx))
-TIMED(BENCH_ENDS, embedding, (szg_context * c, const szg_embedding *e), (c, e))
-TIMED(BENCH_ENDS, embedding_backward,
+      (c, rows, columns, d, dy, dx), real(2.0 * (double)rows * (double)columns),
+      "dropout %lld, backward", LL(columns))
+
+static double embedded(const szg_embedding *e) {
+    return (double)e->batch * (double)e->length * (double)e->width;
+}
+
+TIMED(embedding, (szg_context * c, const szg_embedding *e), (c, e),
+      real(embedded(e) + (double)e->vocabulary * (double)e->width), "embedding")
+TIMED(embedding_backward,
       (szg_context * c, const szg_embedding *e, const void *dout, void *dtable, void *dtrained),
-      (c, e, dout, dtable, dtrained))
-TIMED(BENCH_ENDS, pooling, (szg_context * c, const szg_pooling *p, const void *x, void *y),
-      (c, p, x, y))
-TIMED(BENCH_ENDS, pooling_backward,
-      (szg_context * c, const szg_pooling *p, const void *dy, void *dx), (c, p, dy, dx))
-TIMED(BENCH_ENDS, cross_entropy, (szg_context * c, const szg_cross_entropy *e), (c, e))
-TIMED(BENCH_OPTIMISER, finite,
-      (szg_context * c, int64_t count, const void *x, szg_step_block *block), (c, count, x, block))
-TIMED(BENCH_OPTIMISER, adamw, (szg_context * c, const szg_adamw *a), (c, a))
-TIMED(BENCH_MEMORY, upload, (szg_context * c, void *to, const void *from, int64_t bytes),
-      (c, to, from, bytes))
-TIMED(BENCH_MEMORY, download, (szg_context * c, void *to, const void *from, int64_t bytes),
-      (c, to, from, bytes))
-TIMED(BENCH_MEMORY, copy, (szg_context * c, void *to, const void *from, int64_t bytes),
-      (c, to, from, bytes))
-TIMED(BENCH_MEMORY, clear, (szg_context * c, void *memory, int64_t bytes), (c, memory, bytes))
+      (c, e, dout, dtable, dtrained),
+      real(embedded(e) + 2.0 * (double)e->vocabulary * (double)e->width), "embedding, backward")
+
+static double pooled(const szg_pooling *p) {
+    return real((double)p->batch * (double)(p->length + 1) * (double)p->width);
+}
+
+TIMED(pooling, (szg_context * c, const szg_pooling *p, const void *x, void *y), (c, p, x, y),
+      pooled(p), "pooling")
+TIMED(pooling_backward, (szg_context * c, const szg_pooling *p, const void *dy, void *dx),
+      (c, p, dy, dx), pooled(p), "pooling, backward")
+TIMED(cross_entropy, (szg_context * c, const szg_cross_entropy *e), (c, e),
+      real(2.0 * (double)e->batch * (double)e->classes), "cross-entropy")
+TIMED(finite, (szg_context * c, int64_t numbers, const void *x, szg_step_block *block),
+      (c, numbers, x, block), real((double)numbers), "search for numbers that are not finite")
+TIMED(adamw, (szg_context * c, const szg_adamw *a), (c, a), real(7.0 * (double)a->count), "AdamW")
+TIMED(upload, (szg_context * c, void *to, const void *from, int64_t bytes), (c, to, from, bytes),
+      (double)bytes, "upload")
+TIMED(copy, (szg_context * c, void *to, const void *from, int64_t bytes), (c, to, from, bytes),
+      2.0 * (double)bytes, "copy")
+TIMED(clear, (szg_context * c, void *memory, int64_t bytes), (c, memory, bytes), (double)bytes,
+      "clear")
 
 static void put_clocks(szg_network_ops *network) {
     network->upload = timed_upload;
-    network->download = timed_download;
     network->copy = timed_copy;
     network->clear = timed_clear;
     network->linear = timed_linear;
@@ -99,21 +220,20 @@ static void put_clocks(szg_network_ops *network) {
     network->adamw = timed_adamw;
 }
 
-void bench_ops_timed(szg_context *context) {
+void bench_ops_timed(szg_context *context, bench_ops *ops) {
     static szg_ops timed;
     static szg_network_ops network;
     inner = szg_ops_of(context);
+    found = ops;
+    found->count = count = 0;
+    overrun = false;
     timed = *inner;
     network = *inner->network;
     put_clocks(&network);
     timed.network = &network;
-    for (int kind = 0; kind < BENCH_OP_KINDS; kind++)
-        spent[kind] = 0;
     szg_context_set_ops(context, &timed);
 }
 
-void bench_ops_untimed(szg_context *context, double seconds[BENCH_OP_KINDS]) {
+void bench_ops_untimed(szg_context *context) {
     szg_context_set_ops(context, inner);
-    for (int kind = 0; kind < BENCH_OP_KINDS; kind++)
-        seconds[kind] = spent[kind];
 }

@@ -5,25 +5,27 @@
 
 #include <szego/ops.h>
 
-typedef enum bench_op_kind {
-    BENCH_LINEAR,
-    BENCH_LINEAR_BACKWARD,
-    BENCH_ATTENTION,
-    BENCH_ATTENTION_BACKWARD,
-    BENCH_DROPOUT,
-    BENCH_NORM,
-    BENCH_JOIN,
-    BENCH_ENDS,
-    BENCH_OPTIMISER,
-    BENCH_MEMORY,
-    BENCH_OP_KINDS
-} bench_op_kind;
+/* All calls of one operation with one shape. */
+typedef struct bench_op {
+    char name[64]; /* "linear 256 to 768" */
+    int64_t calls;
+    double bytes;   /* that have to be read and written, at least */
+    double seconds; /* by the device's own clock, where it has one */
+} bench_op;
 
-extern const char *const bench_op_names[BENCH_OP_KINDS];
+enum { BENCH_OPS = 64 };
+typedef struct bench_ops {
+    int count;
+    bench_op op[BENCH_OPS];
+} bench_ops;
 
-/* Puts the clocks around the context's table, at zero, until bench_ops_untimed. One at a time. */
-void bench_ops_timed(szg_context *context);
-/* Restores the table; seconds of each kind since then. */
-void bench_ops_untimed(szg_context *context, double seconds[BENCH_OP_KINDS]);
+/* Puts the clocks around the context's table until bench_ops_untimed, and empties *ops, which they
+ * fill. One at a time. */
+void bench_ops_timed(szg_context *context, bench_ops *ops);
+/* Waits for the work given so far, and adds its seconds: after each step. SZG_ENOCONV: more kinds
+ * of operations than there is room for. */
+SZG_CHECK_RESULT szg_status bench_ops_collect(szg_context *context);
+/* Restores the table. */
+void bench_ops_untimed(szg_context *context);
 
 #endif

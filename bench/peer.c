@@ -1,4 +1,7 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,22 +31,32 @@ static void library_path(size_t size, char *out) {
     snprintf(out, size, "LD_LIBRARY_PATH=%s%s%s", folder, both ? ":" : "", own ? own : "");
 }
 
-/* Its environment is set by env(1): a threaded program must not set its own. */
-static int spawn(const char *python, int threads, int socket, pid_t *process) {
+/* What env(1) is to start: a threaded program must not set its own environment. On a device PyTorch
+ * brings its libraries along, and ours in LD_LIBRARY_PATH would take their place. */
+static void list_words(const bench_peer_options *options, const char *python, char omp[64],
+                       char path[4096], const char *words[12]) {
+    const char **word = words;
+    *word++ = "env";
+    snprintf(omp, 64, "OMP_NUM_THREADS=%d", options->threads);
+    if (options->plain) {
+        *word++ = "-u";
+        *word++ = "LD_LIBRARY_PATH";
+    } else {
+        library_path(4096, path);
+        *word++ = path;
+        *word++ = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:"
+                  "glibc.malloc.trim_threshold=4294967296:"
+                  "glibc.malloc.mmap_threshold=4294967296";
+    }
+    const char *const rest[] = {omp, python, "-u", "-c", script, NULL};
+    memcpy(word, rest, sizeof rest);
+}
+
+static int spawn(const bench_peer_options *options, const char *python, int socket,
+                 pid_t *process) {
     char omp[64], path[4096];
-    snprintf(omp, sizeof omp, "OMP_NUM_THREADS=%d", threads);
-    library_path(sizeof path, path);
-    const char *arguments[] = {"env",
-                               omp,
-                               path,
-                               "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:"
-                               "glibc.malloc.trim_threshold=4294967296:"
-                               "glibc.malloc.mmap_threshold=4294967296",
-                               python,
-                               "-u",
-                               "-c",
-                               script,
-                               NULL};
+    const char *words[12];
+    list_words(options, python, omp, path, words);
     posix_spawn_file_actions_t files;
     int error = posix_spawn_file_actions_init(&files);
     if (error)
@@ -52,21 +65,24 @@ static int spawn(const char *python, int threads, int socket, pid_t *process) {
     if (!error)
         error = posix_spawn_file_actions_adddup2(&files, socket, STDOUT_FILENO);
     if (!error)
-        error = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", 1, 0);
-    char *argv[sizeof arguments / sizeof *arguments];
-    memcpy(argv, arguments, sizeof argv);
+        error = posix_spawn_file_actions_addopen(&files, STDERR_FILENO,
+                                                 options->log ? options->log : "/dev/null",
+                                                 O_WRONLY | O_CREAT | O_APPEND, 0666);
+    char *argv[12];
+    memcpy(argv, words, sizeof argv);
     if (!error)
         error = posix_spawnp(process, "env", &files, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&files);
     return error;
 }
 
-static szg_status start(szg_context *context, const char *python, int threads, bench_peer *peer) {
+static szg_status start(szg_context *context, const bench_peer_options *options, const char *python,
+                        bench_peer *peer) {
     int sockets[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
         return szg_fail(context, SZG_EBACKEND, "PyTorch: no socket: %s", strerror(errno));
-    *peer = (bench_peer){.socket = sockets[0]};
-    int error = spawn(python, threads, sockets[1], &peer->process);
+    *peer = (bench_peer){.socket = sockets[0], .answers = true};
+    int error = spawn(options, python, sockets[1], &peer->process);
     close(sockets[1]);
     if (error) {
         peer->process = 0;
@@ -80,11 +96,12 @@ static szg_status start(szg_context *context, const char *python, int threads, b
     return status;
 }
 
-szg_status bench_peer_open(szg_context *context, int threads, bench_peer *peer) {
+szg_status bench_peer_open(szg_context *context, const bench_peer_options *options,
+                           bench_peer *peer) {
     const char *pythons[] = {getenv("SZEGO_PYTHON"), "python3", "/usr/bin/python3"};
     *peer = (bench_peer){0};
     for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
-        if (pythons[i] && start(context, pythons[i], threads, peer) == SZG_OK)
+        if (pythons[i] && start(context, options, pythons[i], peer) == SZG_OK)
             return SZG_OK;
     SZG_TRY(szg_context_check_cancel(context));
     return szg_fail(context, SZG_EBACKEND,
@@ -104,10 +121,24 @@ static bool send_line(int socket, const char *line) {
     return true;
 }
 
-static bool receive_line(int socket, char *line, size_t size) {
+/* Waits for the answer, looking every tenth of a second whether the work shall stop. */
+static bool is_readable(szg_context *context, int socket) {
+    struct pollfd of = {.fd = socket, .events = POLLIN};
+    int ready = 0;
+    while (ready == 0 && szg_context_check_cancel(context) == SZG_OK) {
+        ready = poll(&of, 1, 100);
+        if (ready < 0 && errno == EINTR)
+            ready = 0;
+    }
+    return ready > 0;
+}
+
+static bool receive_line(szg_context *context, int socket, char *line, size_t size) {
     size_t length = 0;
     for (;;) {
         char letter;
+        if (!is_readable(context, socket))
+            return false;
         ssize_t done = recv(socket, &letter, 1, 0);
         if (done < 0 && errno == EINTR)
             continue;
@@ -125,9 +156,13 @@ static bool receive_line(int socket, char *line, size_t size) {
 szg_status bench_peer_ask(szg_context *context, bench_peer *peer, const char *request, char *answer,
                           size_t size) {
     char line[512];
-    if (!send_line(peer->socket, request) || !receive_line(peer->socket, line, sizeof line)) {
+    if (!send_line(peer->socket, request) ||
+        !receive_line(context, peer->socket, line, sizeof line)) {
+        peer->answers = false;
         SZG_TRY(szg_context_check_cancel(context));
-        return szg_fail(context, SZG_EBACKEND, "PyTorch ended before it answered `%s`", request);
+        return szg_fail(context, SZG_EBACKEND,
+                        "PyTorch ended before it answered `%s`: --rival-log FILE keeps its words",
+                        request);
     }
     if (strncmp(line, "error ", 6) == 0)
         return szg_fail(context, SZG_EBACKEND, "PyTorch, asked to `%s`: %s", request, line + 6);
@@ -139,6 +174,8 @@ void bench_peer_close(bench_peer *peer) {
     if (peer->process == 0)
         return;
     close(peer->socket);
+    if (!peer->answers) /* it is at work on what nobody waits for any more */
+        kill(peer->process, SIGKILL);
     while (waitpid(peer->process, NULL, 0) < 0 && errno == EINTR)
         continue;
     *peer = (bench_peer){0};

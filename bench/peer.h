@@ -9,18 +9,27 @@
 typedef struct bench_peer {
     pid_t process; /* 0: none */
     int socket;
+    bool answers; /* false once a request was left without an answer */
     char version[64];
 } bench_peer;
 
-/* Starts bench/peer_torch.py on `threads` threads under the first python3 that has torch:
- * $SZEGO_PYTHON, python3, /usr/bin/python3. Tuned: an OpenMP OpenBLAS where Debian's is installed,
- * huge pages, memory kept between steps. SZG_EBACKEND where there is none. */
-SZG_CHECK_RESULT szg_status bench_peer_open(szg_context *context, int threads, bench_peer *peer);
+typedef struct bench_peer_options {
+    int threads;
+    bool plain;      /* as a user starts it, without LD_LIBRARY_PATH; else tuned for the cpu */
+    const char *log; /* receives its standard error, at the end; NULL: dropped */
+} bench_peer_options;
+
+/* Starts bench/peer_torch.py under the first python3 that has torch: $SZEGO_PYTHON, python3,
+ * /usr/bin/python3. Tuned: an OpenMP OpenBLAS where Debian's is installed, huge pages, memory kept
+ * between steps. SZG_EBACKEND where there is none. */
+SZG_CHECK_RESULT szg_status bench_peer_open(szg_context *context, const bench_peer_options *options,
+                                            bench_peer *peer);
 
 /* Sends a line and waits for the answer's, which is cut to `size`. SZG_EBACKEND: the peer
- * died, or says why it cannot. */
+ * died, or says why it cannot. SZG_ECANCEL: the work shall stop. */
 SZG_CHECK_RESULT szg_status bench_peer_ask(szg_context *context, bench_peer *peer,
                                            const char *request, char *answer, size_t size);
+/* A peer that owes an answer is killed. */
 void bench_peer_close(bench_peer *peer);
 
 #endif

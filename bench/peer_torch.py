@@ -14,6 +14,7 @@ Answers requests, one a line on standard input, with one line on standard output
 import math
 import os
 import sys
+import traceback
 
 import torch
 import torch.nn.functional as F
@@ -245,6 +246,7 @@ def main():
         try:
             answer = getattr(bench, name)(*words)
         except Exception as error:  # the one who asked shall know why
+            traceback.print_exc()
             answer = "error " + " ".join(("%s: %s" % (type(error).__name__, error)).split())[:300]
         print(answer, flush=True)
 

@@ -7,7 +7,7 @@ typedef szg_status bench_fn(szg_context *context, void *job);
 
 /* One comparison. A NULL rival leaves the ratio empty: the item then has a limit in seconds. */
 typedef struct bench_case {
-    const char *item, *input;
+    const char *input;
     int64_t n;
     const char *ours_name, *rival_name;
     bench_fn *prepare; /* untimed, before each run: restores what runs destroy; NULL: nothing */
@@ -18,14 +18,26 @@ typedef struct bench_case {
     double target_ratio, target_seconds; /* 0: none */
 } bench_case;
 
+/* Begins a row of the item at work: the one before it is complete. */
+SZG_CHECK_RESULT szg_status bench_row(szg_context *context, bench_run *run, const char *input);
+
+/* Says in the latest row that its item ended early, and counts that. */
+SZG_CHECK_RESULT szg_status bench_stop(szg_context *context, bench_run *run, szg_status failure,
+                                       const char *why);
+
 /* Times the case and appends its row; the caller may add `difference` and notes to it. Every side
  * runs once before the clock counts where that takes little. Stops early, after a whole pair, when
- * the case has lasted 60 seconds. */
-SZG_CHECK_RESULT szg_status bench_measure(szg_context *context, const bench_case *what,
-                                          szg_table *table);
+ * the case has lasted 60 seconds. Where a run fails or is cut, the row holds the pairs before it.
+ */
+SZG_CHECK_RESULT szg_status bench_measure(szg_context *context, bench_run *run,
+                                          const bench_case *what);
 
 /* The number in a column of the table's last row. */
-double bench_last(const szg_table *table, const char *column);
+double bench_last(const bench_run *run, const char *column);
+
+/* Sets `ratio` of the latest row, which has no clocks of its own, and whether it meets its goal. */
+SZG_CHECK_RESULT szg_status bench_set_ratio(szg_context *context, bench_run *run, double ratio,
+                                            double target);
 
 /* Seconds of a clock that does not jump. */
 double bench_now(void);
@@ -52,19 +64,33 @@ void bench_gemm_single(int threads, int64_t n, const float *a, const float *b, f
 /* Whether the context works on a GPU. */
 bool bench_on_device(szg_context *context);
 
+/* The same for `ours_s`. */
+SZG_CHECK_RESULT szg_status bench_set_seconds(szg_context *context, bench_run *run, double seconds,
+                                              double target);
+
+/* Bytes of the latest row, which is of a copy, and the rate that follows. */
+SZG_CHECK_RESULT szg_status bench_set_copy(szg_context *context, bench_run *run, double bytes);
+
+/* The item of that name, which exists. */
+const bench_item *bench_find(const char *name);
+
+/* Calls `measure` in the name of another item: it finds what the one at work needs. */
+SZG_CHECK_RESULT szg_status bench_as(szg_context *context, bench_run *run, const char *item);
+
 /* The items, one file each. */
-szg_status bench_machine(szg_context *context, const bench_options *options, szg_table *table);
-szg_status bench_toeplitz(szg_context *context, const bench_options *options, szg_table *table);
-szg_status bench_hermitian(szg_context *context, const bench_options *options, szg_table *table);
-szg_status bench_batch_symmetric(szg_context *context, const bench_options *o, szg_table *table);
-szg_status bench_batch_singular(szg_context *context, const bench_options *o, szg_table *table);
-szg_status bench_batch_general(szg_context *context, const bench_options *o, szg_table *table);
-szg_status bench_rotary_kernel(szg_context *context, const bench_options *o, szg_table *table);
-szg_status bench_rotary_logits(szg_context *context, const bench_options *o, szg_table *table);
-szg_status bench_symbol_range(szg_context *context, const bench_options *o, szg_table *table);
-szg_status bench_train(szg_context *context, const bench_options *options, szg_table *table);
-szg_status bench_device_batch(szg_context *context, const bench_options *o, szg_table *table);
-szg_status bench_device_dense(szg_context *context, const bench_options *o, szg_table *table);
-szg_status bench_device_crossover(szg_context *context, const bench_options *o, szg_table *table);
+typedef szg_status bench_item_fn(szg_context *context, bench_run *run);
+bench_item_fn bench_machine_product, bench_machine_copy, bench_machine_transfer;
+bench_item_fn bench_toeplitz, bench_hermitian;
+bench_item_fn bench_batch_symmetric, bench_batch_singular, bench_batch_general;
+bench_item_fn bench_rotary_kernel, bench_rotary_logits;
+bench_item_fn bench_symbol_range;
+bench_item_fn bench_train_product, bench_train_first, bench_train_step, bench_train_operations;
+bench_item_fn bench_train_evaluation, bench_train_attention;
+bench_item_fn bench_train_capture, bench_train_epoch, bench_train_ablation, bench_train_table1;
+bench_item_fn bench_device_batch, bench_device_batch_checked, bench_device_dense;
+bench_item_fn bench_device_crossover;
+
+/* SZG_EINVAL: crossovers need SZEGO_CUDA_CROSSOVER=0. */
+SZG_CHECK_RESULT szg_status bench_crossover_check(szg_context *context);
 
 #endif

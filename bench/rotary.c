@@ -27,21 +27,20 @@ static szg_status run_kernel(szg_context *context, void *argument) {
     return szg_spectra_rotary(context, job->n, PAIRS, job->theta, 0, NULL, &job->spectrum);
 }
 
-szg_status bench_rotary_kernel(szg_context *context, const bench_options *o, szg_table *table) {
+szg_status bench_rotary_kernel(szg_context *context, bench_run *run) {
     kernel_job job = {.n = 1000000000};
     for (int64_t t = 0; t < PAIRS; t++)
         job.theta[t] = frequency(t);
-    bench_case what = {.item = "rotary-kernel",
-                       .input = "d = 128, base 10000",
+    bench_case what = {.input = "d = 128, base 10000",
                        .n = job.n,
                        .ours_name = "two Gram matrices of Dirichlet sums",
                        .ours = run_kernel,
                        .job = &job,
-                       .pairs = o->quick ? 5 : 21,
+                       .pairs = run->options.quick ? 5 : 21,
                        .target_seconds = 0.005};
-    szg_status status = bench_measure(context, &what, table);
+    szg_status status = bench_measure(context, run, &what);
     if (status == SZG_OK)
-        status = szg_table_note(context, table, "%lld nonzero values, residual %.2g",
+        status = szg_table_note(context, run->table, "%lld nonzero values, residual %.2g",
                                 (long long)job.spectrum.count, job.spectrum.residual);
     szg_spectrum_close(&job.spectrum);
     return status;
@@ -64,8 +63,8 @@ static szg_status run_logits(szg_context *context, void *argument) {
 }
 
 /* Gaussian queries or keys, each pair turned by position times frequency. */
-static void fill_rotated(const bench_options *options, uint32_t purpose, int64_t n, double *x) {
-    szg_stream stream = {.seed = options->seed, .purpose = purpose};
+static void fill_rotated(bench_run *run, uint32_t purpose, int64_t n, double *x) {
+    szg_stream stream = {.seed = run->options.seed, .purpose = purpose};
     szg_random_fill_normal(&stream, 0, n * DIMENSIONS, x);
     for (int64_t t = 0; t < PAIRS; t++) {
         double theta = frequency(t);
@@ -78,34 +77,31 @@ static void fill_rotated(const bench_options *options, uint32_t purpose, int64_t
     }
 }
 
-static szg_status measure_logits(szg_context *context, const bench_options *o, logits_job *job,
-                                 szg_table *table) {
+static szg_status measure_logits(szg_context *context, bench_run *run, logits_job *job) {
     int64_t n = job->logits.n, entries = n * DIMENSIONS;
     SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->a));
     SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->b));
     job->logits.a = job->a, job->logits.b = job->b;
-    fill_rotated(o, 3, n, job->a);
-    fill_rotated(o, 4, n, job->b);
-    bench_case what = {.item = "rotary-logits",
-                       .input = "Gaussian, d = 128",
+    fill_rotated(run, 3, n, job->a);
+    fill_rotated(run, 4, n, job->b);
+    bench_case what = {.input = "Gaussian, d = 128",
                        .n = n,
                        .ours_name = "B^T A and R_A R_B^T",
                        .ours = run_logits,
                        .job = job,
-                       .pairs = o->quick ? 3 : 7,
+                       .pairs = run->options.quick ? 3 : 7,
                        .target_seconds = 2};
-    SZG_TRY(bench_measure(context, &what, table));
-    int64_t peak = szg_table_find(table, "peak_mib"), row = szg_table_rows(table) - 1;
-    bool small = szg_table_get_real(table, row, peak) < 1024;
-    return szg_table_note(context, table, "%lld eigen- and %lld singular values; memory %s 1 GiB",
-                          (long long)job->eigen.count, (long long)job->singular.count,
-                          small ? "under" : "over");
+    SZG_TRY(bench_measure(context, run, &what));
+    bool small = bench_last(run, "peak_mib") < 1024;
+    return szg_table_note(
+        context, run->table, "%lld eigen- and %lld singular values; memory %s 1 GiB",
+        (long long)job->eigen.count, (long long)job->singular.count, small ? "under" : "over");
 }
 
-szg_status bench_rotary_logits(szg_context *context, const bench_options *o, szg_table *table) {
-    int64_t n = o->quick ? 16384 : 131072;
+szg_status bench_rotary_logits(szg_context *context, bench_run *run) {
+    int64_t n = run->options.quick ? 16384 : 131072;
     logits_job job = {.logits = {.n = n, .d = DIMENSIONS, .lda = DIMENSIONS, .ldb = DIMENSIONS}};
-    szg_status status = measure_logits(context, o, &job, table);
+    szg_status status = measure_logits(context, run, &job);
     szg_spectrum_close(&job.eigen);
     szg_spectrum_close(&job.singular);
     szg_memory_free(job.a);

@@ -113,64 +113,47 @@ static void close_job(spectra_job *job) {
 }
 
 /* Complex eigenvalues come in no order: they are not compared here. */
-static szg_status measure(szg_context *context, const bench_options *o, bench_case what,
-                          spectra_job job, szg_table *table) {
+static szg_status measure(szg_context *context, bench_run *run, bench_case what, spectra_job job) {
     what.ours_name = szg_ops_name(szg_ops_of(context));
     what.rival_name = "cpu, two threads";
     what.n = job.n;
     what.prepare = prepare, what.ours = run_ours, what.rival = run_cpu;
     what.job = &job;
-    szg_status status = open_job(context, &job, o->seed);
+    szg_status status = open_job(context, &job, run->options.seed);
     if (status == SZG_OK)
-        status = bench_measure(context, &what, table);
+        status = bench_measure(context, run, &what);
     if (status == SZG_OK && !job.complex)
-        status = szg_table_set_real(context, table, "difference",
+        status = szg_table_set_real(context, run->table, "difference",
                                     bench_difference(job.count * job.n, job.ours, job.rival));
     close_job(&job);
     return status;
 }
 
-static szg_status need_device(szg_context *context, const char *item) {
-    if (bench_on_device(context))
-        return SZG_OK;
-    return szg_fail(context, SZG_EBACKEND,
-                    "the item %s measures a GPU: add --backend cuda, on a machine that has one",
-                    item);
+static szg_status measure_batch(szg_context *context, bench_run *run, const char *input,
+                                values_fn *find) {
+    bool quick = run->options.quick;
+    bench_case what = {.input = input, .pairs = quick ? 3 : 5, .target_ratio = quick ? 0 : 10};
+    spectra_job job = {find, .symmetric = true, .count = quick ? 20 : 10000, .n = quick ? 16 : 128};
+    SZG_TRY(measure(context, run, what, job));
+    return bench_note_device(context, run);
 }
 
-static szg_status note_device(szg_context *context, szg_table *table) {
-    char name[300];
-    SZG_TRY(bench_device_name(context, sizeof name, name));
-    return szg_table_note(context, table, "%s", name);
+szg_status bench_device_batch(szg_context *context, bench_run *run) {
+    return measure_batch(context, run, run->options.quick ? "20 symmetric" : "10000 symmetric",
+                         find_symmetric);
 }
 
-szg_status bench_device_batch(szg_context *context, const bench_options *o, szg_table *table) {
-    int64_t count = o->quick ? 20 : 10000, n = o->quick ? 16 : 128;
-    bench_case what = {.item = "batch",
-                       .input = o->quick ? "20 symmetric" : "10000 symmetric",
-                       .pairs = o->quick ? 3 : 5,
-                       .target_ratio = o->quick ? 0 : 10};
-    SZG_TRY(need_device(context, what.item));
-    SZG_TRY(measure(context, o, what,
-                    (spectra_job){find_symmetric, .symmetric = true, .count = count, .n = n},
-                    table));
-    SZG_TRY(note_device(context, table));
-    what.input = "the same, each checked by trace and norm";
-    return measure(context, o, what,
-                   (spectra_job){find_checked, .symmetric = true, .count = count, .n = n}, table);
+szg_status bench_device_batch_checked(szg_context *context, bench_run *run) {
+    return measure_batch(context, run, "the same, each checked by trace and norm", find_checked);
 }
 
-szg_status bench_device_dense(szg_context *context, const bench_options *o, szg_table *table) {
-    bench_case what = {.item = "dense",
-                       .input = "symmetric, all eigenvalues",
-                       .pairs = 3,
-                       .target_ratio = o->quick ? 0 : 10};
-    SZG_TRY(need_device(context, what.item));
-    SZG_TRY(
-        measure(context, o, what,
-                (spectra_job){find_dense, .symmetric = true, .count = 1, .n = o->quick ? 64 : 8192},
-                table));
-    return note_device(context, table);
+szg_status bench_device_dense(szg_context *context, bench_run *run) {
+    bool quick = run->options.quick;
+    bench_case what = {
+        .input = "symmetric, all eigenvalues", .pairs = 3, .target_ratio = quick ? 0 : 10};
+    spectra_job job = {find_dense, .symmetric = true, .count = 1, .n = quick ? 64 : 8192};
+    SZG_TRY(measure(context, run, what, job));
+    return bench_note_device(context, run);
 }
 
 /* ---- Crossovers: what lib/backend/plugin_crossover.c holds ---- */
@@ -182,49 +165,47 @@ typedef struct spectra_kind {
     double rate; /* n^3 a second, about, of two threads: what takes long on them is left out */
 } spectra_kind;
 
-static const spectra_kind kinds[] = {
-    {"product", find_product, false, false, false, 3e10},
-    {"symmetric", find_dense, true, false, false, 5e9},
-    {"general", find_general, false, true, false, 4e8},
-    {"singular", find_singular, false, false, false, 2e9},
-    {"symmetric, batched", find_symmetric, true, false, true, 4e9},
-    {"singular, batched", find_singulars, false, false, true, 3e9}};
+static const spectra_kind kinds[] = {{"product", find_product, false, false, false, 3e10},
+                                     {"symmetric", find_dense, true, false, false, 5e9},
+                                     {"general", find_general, false, true, false, 4e8},
+                                     {"singular", find_singular, false, false, false, 2e9},
+                                     {"symmetric-batched", find_symmetric, true, false, true, 4e9},
+                                     {"singular-batched", find_singulars, false, false, true, 3e9}};
 static const int64_t orders[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096},
                      counts[] = {1, 8, 64, 512};
 
-static szg_status cross(szg_context *context, const bench_options *o, const spectra_kind *kind,
-                        int64_t count, int64_t n, szg_table *table) {
+static szg_status cross(szg_context *context, bench_run *run, const spectra_kind *kind,
+                        int64_t count, int64_t n) {
     char input[64];
     double work = (double)count * (double)n * (double)n * (double)n;
-    if (work / kind->rate > (o->quick ? 1e-5 : 2))
+    if (work / kind->rate > (run->options.quick ? 1e-5 : 2))
         return SZG_OK;
     snprintf(input, sizeof input, "%s, %lld at once", kind->name, (long long)count);
-    bench_case what = {.item = "crossover", .input = input, .pairs = 3};
-    return measure(context, o, what,
+    bench_case what = {.input = input, .pairs = 3};
+    return measure(context, run, what,
                    (spectra_job){.find = kind->find,
                                  .symmetric = kind->symmetric,
                                  .complex = kind->complex,
                                  .count = count,
-                                 .n = n},
-                   table);
+                                 .n = n});
 }
 
 /* Below its crossovers a context on a GPU asks the cpu: both columns would be the cpu's. */
-static szg_status need_all_sizes(szg_context *context) {
+szg_status bench_crossover_check(szg_context *context) {
     const char *factor = getenv("SZEGO_CUDA_CROSSOVER");
     if (factor && strcmp(factor, "0") == 0)
         return SZG_OK;
     return szg_fail(context, SZG_EINVAL,
-                    "the item crossover needs every size on the GPU: set the environment variable "
+                    "the items crossover need every size on the GPU: set the environment variable "
                     "SZEGO_CUDA_CROSSOVER=0");
 }
 
-szg_status bench_device_crossover(szg_context *context, const bench_options *o, szg_table *table) {
-    SZG_TRY(need_device(context, "crossover"));
-    SZG_TRY(need_all_sizes(context));
-    for (const spectra_kind *kind = kinds; kind < kinds + sizeof kinds / sizeof *kinds; kind++)
-        for (size_t c = 0; c < (kind->many ? sizeof counts / sizeof *counts : 1); c++)
-            for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
-                SZG_TRY(cross(context, o, kind, counts[c], orders[i], table));
+szg_status bench_device_crossover(szg_context *context, bench_run *run) {
+    const spectra_kind *kind = kinds;
+    while (strcmp(kind->name, run->item->of) != 0)
+        kind++;
+    for (size_t c = 0; c < (kind->many ? sizeof counts / sizeof *counts : 1); c++)
+        for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+            SZG_TRY(cross(context, run, kind, counts[c], orders[i]));
     return SZG_OK;
 }

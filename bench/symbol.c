@@ -21,8 +21,8 @@ static szg_status run_range(szg_context *context, void *argument) {
 static const char *const inputs[] = {"0.9^|k|", "-|k|", "rotary mean, d = 128", "Gaussian"};
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
-static double lag(const bench_options *options, int input, int64_t k) {
-    szg_stream stream = {.seed = options->seed, .purpose = 5};
+static double lag(bench_run *run, int input, int64_t k) {
+    szg_stream stream = {.seed = run->options.seed, .purpose = 5};
     double sum = 0;
     switch (input) {
     case 0:
@@ -38,38 +38,36 @@ static double lag(const bench_options *options, int input, int64_t k) {
     }
 }
 
-static szg_status measure(szg_context *context, const bench_options *o, int input,
-                          const double *lags, szg_table *table) {
+static szg_status measure(szg_context *context, bench_run *run, int input, const double *lags) {
     symbol_job job = {0};
-    bench_case what = {.item = "symbol-range",
-                       .input = inputs[input],
+    bench_case what = {.input = inputs[input],
                        .n = DEGREE,
                        .ours_name = "grid, refinement, balls",
                        .ours = run_range,
                        .job = &job,
-                       .pairs = o->quick ? 3 : 5,
+                       .pairs = run->options.quick ? 3 : 5,
                        .target_seconds = 1};
     SZG_TRY(szg_toeplitz_open_symmetric(context, DEGREE + 1, DEGREE + 1, lags, &job.t));
-    szg_status status = bench_measure(context, &what, table);
+    szg_status status = bench_measure(context, run, &what);
     szg_range *r = &job.range;
     double width = fmax(r->min.hi - r->min.lo, r->max.hi - r->max.lo);
     double size = fmax(fabs(r->min.lo), fabs(r->max.hi));
     if (status == SZG_OK)
-        status = szg_table_set_real(context, table, "difference", width / size);
+        status = szg_table_set_real(context, run->table, "difference", width / size);
     if (status == SZG_OK)
-        status = szg_table_note(context, table, "difference: width of the wider enclosure");
+        status = szg_table_note(context, run->table, "difference: width of the wider enclosure");
     szg_toeplitz_close(&job.t);
     return status;
 }
 
-szg_status bench_symbol_range(szg_context *context, const bench_options *o, szg_table *table) {
+szg_status bench_symbol_range(szg_context *context, bench_run *run) {
     double *lags;
     SZG_TRY(szg_memory_alloc(context, DEGREE + 1, sizeof *lags, &lags));
     szg_status status = SZG_OK;
     for (int input = 0; input < INPUTS && status == SZG_OK; input++) {
         for (int64_t k = 0; k <= DEGREE; k++)
-            lags[k] = lag(o, input, k);
-        status = measure(context, o, input, lags, table);
+            lags[k] = lag(run, input, k);
+        status = measure(context, run, input, lags);
     }
     szg_memory_free(lags);
     return status;

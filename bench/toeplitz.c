@@ -47,16 +47,16 @@ static void close_job(toeplitz_job *job) {
     szg_memory_free(job->rival);
 }
 
-static szg_status measure(szg_context *context, const bench_case *what, toeplitz_job *job,
-                          szg_table *table) {
+static szg_status measure(szg_context *context, bench_run *run, const bench_case *what,
+                          toeplitz_job *job) {
     /* One column more than the matrix has: the threaded zgemv of OpenBLAS 0.3.21 reads beyond. */
     int64_t numbers, columns = job->n + 1;
     SZG_TRY(szg_memory_product(context, job->n, is_complex(job) ? 2 * columns : columns, &numbers));
     SZG_TRY(szg_memory_alloc(context, numbers, sizeof(double), &job->dense));
     SZG_TRY(szg_memory_alloc(context, job->n, sizeof(double), &job->rival));
-    SZG_TRY(bench_measure(context, what, table));
-    SZG_TRY(szg_table_set_text(context, table, "ours", job->ours.method));
-    return szg_table_set_real(context, table, "difference",
+    SZG_TRY(bench_measure(context, run, what));
+    SZG_TRY(szg_table_set_text(context, run->table, "ours", job->ours.method));
+    return szg_table_set_real(context, run->table, "difference",
                               bench_difference(job->n, job->ours.re, job->rival));
 }
 
@@ -90,11 +90,11 @@ static const struct {
 } inputs[] = {
     {"0.9^|k|", kms}, {"1/(1+k^2)", lorentz}, {"-log(1+|k|)", kerple}, {"Gaussian", noise}};
 
-static szg_status open_symmetric(szg_context *context, const bench_options *options, lag_fn *at,
-                                 int64_t n, szg_toeplitz **t) {
+static szg_status open_symmetric(szg_context *context, bench_run *run, lag_fn *at, int64_t n,
+                                 szg_toeplitz **t) {
     double *lags;
     SZG_TRY(szg_memory_alloc(context, n, sizeof *lags, &lags));
-    szg_stream stream = {.seed = options->seed, .purpose = 1};
+    szg_stream stream = {.seed = run->options.seed, .purpose = 1};
     for (int64_t k = 0; k < n; k++)
         lags[k] = at(&stream, k);
     szg_status status = szg_toeplitz_open_symmetric(context, n, n, lags, t);
@@ -102,24 +102,23 @@ static szg_status open_symmetric(szg_context *context, const bench_options *opti
     return status;
 }
 
-szg_status bench_toeplitz(szg_context *context, const bench_options *options, szg_table *table) {
-    int64_t largest = options->quick ? 2048 : 8192;
+szg_status bench_toeplitz(szg_context *context, bench_run *run) {
+    int64_t largest = run->options.quick ? 2048 : 8192;
     for (int64_t n = 1024; n <= largest; n *= 2) {
         for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
             toeplitz_job job = {.n = n};
-            bench_case what = {.item = "toeplitz",
-                               .input = inputs[i].name,
+            bench_case what = {.input = inputs[i].name,
                                .n = n,
                                .rival_name = "dsyevd, dense",
                                .prepare = prepare,
                                .ours = run_ours,
                                .rival = run_rival,
                                .job = &job,
-                               .pairs = options->quick ? 3 : 5};
+                               .pairs = run->options.quick ? 3 : 5};
             what.target_ratio = n == 4096 ? 5 : n == 8192 ? 7 : 0;
-            szg_status status = open_symmetric(context, options, inputs[i].at, n, &job.t);
+            szg_status status = open_symmetric(context, run, inputs[i].at, n, &job.t);
             if (status == SZG_OK)
-                status = measure(context, &what, &job, table);
+                status = measure(context, run, &what, &job);
             close_job(&job);
             SZG_TRY(status);
         }
@@ -140,22 +139,21 @@ static szg_status open_hermitian(szg_context *context, int64_t n, szg_toeplitz *
     return status;
 }
 
-szg_status bench_hermitian(szg_context *context, const bench_options *options, szg_table *table) {
-    int64_t n = options->quick ? 512 : 2048;
+szg_status bench_hermitian(szg_context *context, bench_run *run) {
+    int64_t n = run->options.quick ? 512 : 2048;
     toeplitz_job job = {.n = n};
-    bench_case what = {.item = "hermitian",
-                       .input = "e^{0.7 i k^2/n}/(1+k)",
+    bench_case what = {.input = "e^{0.7 i k^2/n}/(1+k)",
                        .n = n,
                        .rival_name = "zheevd, dense",
                        .prepare = prepare,
                        .ours = run_ours,
                        .rival = run_rival,
                        .job = &job,
-                       .pairs = options->quick ? 3 : 5};
-    what.target_ratio = options->quick ? 0 : 3.5;
+                       .pairs = run->options.quick ? 3 : 5};
+    what.target_ratio = run->options.quick ? 0 : 3.5;
     szg_status status = open_hermitian(context, n, &job.t);
     if (status == SZG_OK)
-        status = measure(context, &what, &job, table);
+        status = measure(context, run, &what, &job);
     close_job(&job);
     return status;
 }

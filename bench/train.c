@@ -7,31 +7,10 @@
 #include <szego/decoder.h>
 #include <szego/memory.h>
 #include <szego/random.h>
+#include "device.h"
 #include "ops_timer.h"
-#include "train.h"
 
-enum { PRODUCT_ORDER = 1024, BREAKDOWN_STEPS = 3 };
-
-static const bench_size paper = {.batch = 64,
-                                 .length = 128,
-                                 .layers = 6,
-                                 .width = 256,
-                                 .hidden = 512,
-                                 .heads = 16,
-                                 .latent = 128,
-                                 .vocabulary = 574,
-                                 .classes = 72,
-                                 .dropout = 0.1};
-static const bench_size small = {.batch = 8,
-                                 .length = 32,
-                                 .layers = 2,
-                                 .width = 64,
-                                 .hidden = 128,
-                                 .heads = 4,
-                                 .latent = 32,
-                                 .vocabulary = 574,
-                                 .classes = 72,
-                                 .dropout = 0.1};
+enum { PRODUCT_ORDER = 1024, COUNTED_STEPS = 3 };
 
 /* A model with all that a step needs, and its rival. */
 typedef struct train_job {
@@ -44,7 +23,6 @@ typedef struct train_job {
     szg_batch batch;
     void *gradient, *moment1, *moment2, *block, *tally; /* the backend's */
     uint32_t step;
-    double product_rate; /* operations a second of the product of order 1024 */
 } train_job;
 
 /* ---- The jobs that are timed ---- */
@@ -150,66 +128,39 @@ static void close_job(szg_context *context, train_job *job) {
 
 /* ---- Rows ---- */
 
-static szg_status add_fraction(szg_context *context, szg_table *table, const train_job *job,
+static szg_status add_fraction(szg_context *context, bench_run *run, const train_job *job,
                                double seconds) {
     double tokens = (double)(job->size.batch * job->size.length) / seconds;
     double rate = tokens * szg_model_operations_per_token(job->model).training;
-    SZG_TRY(bench_train_row(context, table, job->encoding, "step, part of the product's rate"));
-    SZG_TRY(szg_table_set_text(context, table, "rival", "sgemm, order 1024"));
-    SZG_TRY(bench_train_ratio(context, table, rate / job->product_rate, 0.7));
-    return szg_table_note(context, table, "%.4g of %.4g GF/s", rate * 1e-9,
-                          job->product_rate * 1e-9);
+    SZG_TRY(bench_train_row(context, run, job->encoding, "step, part of the product's rate"));
+    SZG_TRY(szg_table_set_text(context, run->table, "rival", "sgemm, order 1024"));
+    SZG_TRY(bench_set_ratio(context, run, rate / run->product_rate, 0.7));
+    return szg_table_note(context, run->table, "%.4g of %.4g GF/s", rate * 1e-9,
+                          run->product_rate * 1e-9);
 }
 
-static szg_status add_memory(szg_context *context, szg_table *table, const train_job *job,
+static szg_status add_memory(szg_context *context, bench_run *run, const train_job *job,
                              double ours) {
     char answer[64];
     if (job->peer->process == 0)
         return SZG_OK;
     SZG_TRY(bench_peer_ask(context, job->peer, "peak", answer, sizeof answer));
     double theirs = strtod(answer, NULL);
-    SZG_TRY(bench_train_row(context, table, job->encoding, "step, peak memory"));
-    SZG_TRY(szg_table_set_text(context, table, "rival", bench_peer_name(job->peer)));
-    SZG_TRY(szg_table_set_real(context, table, "peak_mib", ours));
-    SZG_TRY(bench_train_ratio(context, table, theirs / ours, 3));
-    return szg_table_note(context, table, "the rival's process: %.0f MiB", theirs);
+    SZG_TRY(bench_train_row(context, run, job->encoding, "step, peak memory"));
+    SZG_TRY(szg_table_set_text(context, run->table, "rival", bench_peer_name(job->peer)));
+    SZG_TRY(szg_table_set_real(context, run->table, "peak_mib", ours));
+    SZG_TRY(bench_set_ratio(context, run, theirs / ours, 3));
+    return szg_table_note(context, run->table, "the rival's process: %.0f MiB", theirs);
 }
 
-static szg_status note_throughput(szg_context *context, szg_table *table, const train_job *job) {
+static szg_status note_throughput(szg_context *context, bench_run *run, const train_job *job) {
     double tokens = (double)(job->size.batch * job->size.length),
-           rival = bench_last(table, "rival_s");
+           rival = bench_last(run, "rival_s");
     if (job->peer->process == 0)
-        return szg_table_note(context, table, "%.0f tokens/s; no PyTorch here",
-                              tokens / bench_last(table, "ours_s"));
-    return szg_table_note(context, table, "%.0f tokens/s, the rival %.0f",
-                          tokens / bench_last(table, "ours_s"), tokens / rival);
-}
-
-static szg_status add_part(szg_context *context, szg_table *table, const train_job *job,
-                           const char *what, double seconds, double whole) {
-    SZG_TRY(bench_train_row(context, table, job->encoding, what));
-    SZG_TRY(szg_table_set_text(context, table, "ours", "part of a step"));
-    SZG_TRY(szg_table_set_real(context, table, "ours_s", seconds));
-    return szg_table_note(context, table, "%.1f %% of the step", 100 * seconds / whole);
-}
-
-/* Where a step's time goes: a clock around every operation of the table. */
-static szg_status add_breakdown(szg_context *context, szg_table *table, train_job *job) {
-    double seconds[BENCH_OP_KINDS];
-    bench_ops_timed(context);
-    double start = bench_now();
-    szg_status status = SZG_OK;
-    for (int step = 0; step < BREAKDOWN_STEPS && status == SZG_OK; step++)
-        status = run_step(context, job);
-    double whole = (bench_now() - start) / BREAKDOWN_STEPS, rest = whole;
-    bench_ops_untimed(context, seconds);
-    for (int kind = 0; kind < BENCH_OP_KINDS && status == SZG_OK; kind++) {
-        double part = seconds[kind] / BREAKDOWN_STEPS;
-        rest -= part;
-        if (part > 0)
-            status = add_part(context, table, job, bench_op_names[kind], part, whole);
-    }
-    return status == SZG_OK ? add_part(context, table, job, "the rest", rest, whole) : status;
+        return szg_table_note(context, run->table, "%.0f tokens/s; %s",
+                              tokens / bench_last(run, "ours_s"), bench_no_rival(run));
+    return szg_table_note(context, run->table, "%.0f tokens/s, the rival %.0f",
+                          tokens / bench_last(run, "ours_s"), tokens / rival);
 }
 
 /* What is done over and over with one batch. */
@@ -225,100 +176,178 @@ static const pass step_pass = {"step", "forward, backward, AdamW", true, run_ste
                                1.8};
 static const pass evaluation_pass = {
     "evaluation", "forward, loss, accuracy", false, run_evaluation, peer_evaluation, 15, 1.4};
+static const pass single_pass = {
+    "step by itself, not recorded", "forward, backward, AdamW", true, run_step, NULL, 9, 0};
 
-static szg_status measure_pass(szg_context *context, const bench_options *o, train_job *job,
-                               const pass *what, szg_table *table) {
+static szg_status open_decoder(szg_context *context, train_job *job, bool training) {
+    SZG_TRY(szg_decoder_open(context, job->model, job->size.batch, job->size.length, training,
+                             &job->decoder));
+    if (training)
+        szg_decoder_set_block(job->decoder, job->block);
+    return SZG_OK;
+}
+
+static szg_status measure_pass(szg_context *context, bench_run *run, train_job *job,
+                               const pass *what) {
     char input[64];
     snprintf(input, sizeof input, "%s: %s", job->encoding, what->name);
-    bool peer = job->peer->process != 0;
-    bench_case runs = {.item = "train",
-                       .input = input,
+    bool peer = job->peer->process != 0 && what->rival;
+    bench_case runs = {.input = input,
                        .n = job->size.batch * job->size.length,
                        .ours_name = what->ours_name,
                        .rival_name = bench_peer_name(job->peer),
                        .ours = what->ours,
                        .rival = peer ? what->rival : NULL,
                        .job = job,
-                       .pairs = o->quick ? 3 : what->pairs,
+                       .pairs = run->options.quick ? 3 : what->pairs,
                        .target_ratio = peer ? what->target : 0};
-    SZG_TRY(szg_decoder_open(context, job->model, job->size.batch, job->size.length, what->training,
-                             &job->decoder));
-    if (what->training)
-        szg_decoder_set_block(job->decoder, job->block);
-    SZG_TRY(bench_measure(context, &runs, table));
-    return note_throughput(context, table, job);
+    SZG_TRY(bench_measure(context, run, &runs));
+    return note_throughput(context, run, job);
 }
 
-static szg_status measure_step(szg_context *context, const bench_options *o, train_job *job,
-                               szg_table *table) {
-    SZG_TRY(measure_pass(context, o, job, &step_pass, table));
-    double seconds = bench_last(table, "ours_s"), peak = bench_last(table, "peak_mib");
-    SZG_TRY(add_fraction(context, table, job, seconds));
-    SZG_TRY(add_memory(context, table, job, peak));
-    return add_breakdown(context, table, job);
+/* ---- Items ---- */
+
+typedef szg_status job_fn(szg_context *context, bench_run *run, train_job *job);
+
+static szg_status measure_step(szg_context *context, bench_run *run, train_job *job) {
+    SZG_TRY(open_decoder(context, job, true));
+    SZG_TRY(measure_pass(context, run, job, &step_pass));
+    double seconds = bench_last(run, "ours_s"), peak = bench_last(run, "peak_mib");
+    SZG_TRY(add_memory(context, run, job, peak));
+    return add_fraction(context, run, job, seconds);
 }
 
-static szg_status measure_encoding(szg_context *context, const bench_options *o, train_job job,
-                                   szg_table *table) {
-    szg_status status = bench_peer_model(context, job.peer, job.encoding, &job.size);
+static szg_status measure_evaluation(szg_context *context, bench_run *run, train_job *job) {
+    SZG_TRY(open_decoder(context, job, false));
+    return measure_pass(context, run, job, &evaluation_pass);
+}
+
+/* The first step chooses algorithms and allocates; the next ones do not. */
+static szg_status measure_first(szg_context *context, bench_run *run, train_job *job) {
+    SZG_TRY(open_decoder(context, job, true));
+    double start = bench_now();
+    SZG_TRY(run_step(context, job));
+    double seconds = bench_now() - start;
+    SZG_TRY(bench_train_row(context, run, job->encoding, "first step"));
+    SZG_TRY(szg_table_set_text(context, run->table, "ours", step_pass.ours_name));
+    SZG_TRY(szg_table_set_real(context, run->table, "ours_s", seconds));
+    return measure_pass(context, run, job, &single_pass);
+}
+
+static szg_status add_operation(szg_context *context, bench_run *run, const train_job *job,
+                                const bench_op *op, double whole) {
+    double seconds = op->seconds / COUNTED_STEPS, bytes = op->bytes / COUNTED_STEPS;
+    SZG_TRY(bench_train_row(context, run, job->encoding, op->name));
+    SZG_TRY(szg_table_set_text(context, run->table, "ours", "part of a step"));
+    SZG_TRY(szg_table_set_real(context, run->table, "ours_s", seconds));
+    if (op->calls > 0) {
+        SZG_TRY(szg_table_set_integer(context, run->table, "calls", op->calls / COUNTED_STEPS));
+        SZG_TRY(szg_table_set_real(context, run->table, "bytes", bytes));
+        SZG_TRY(szg_table_set_real(context, run->table, "bytes_per_s", bytes / seconds));
+        SZG_TRY(szg_table_set_real(context, run->table, "copy_share",
+                                   bytes / seconds / run->copy_rate));
+    }
+    return szg_table_note(context, run->table, "%.1f %% of the step", 100 * seconds / whole);
+}
+
+static szg_status add_operations(szg_context *context, bench_run *run, const train_job *job,
+                                 const bench_ops *ops, double seconds) {
+    double whole = seconds / COUNTED_STEPS;
+    bench_op rest = {.name = "the rest", .seconds = seconds};
+    for (int i = 0; i < ops->count; i++) {
+        rest.seconds -= ops->op[i].seconds;
+        SZG_TRY(add_operation(context, run, job, &ops->op[i], whole));
+    }
+    return add_operation(context, run, job, &rest, whole);
+}
+
+/* Where a step's time goes: a clock around every operation of the table, of a device its own. */
+static szg_status measure_operations(szg_context *context, bench_run *run, train_job *job) {
+    bench_ops ops;
+    SZG_TRY(open_decoder(context, job, true));
+    SZG_TRY(run_step(context, job)); /* plans, pages and scratch memory are there now */
+    bench_ops_timed(context, &ops);
+    double start = bench_now();
+    szg_status status = SZG_OK;
+    for (int step = 0; step < COUNTED_STEPS && status == SZG_OK; step++) {
+        status = run_step(context, job);
+        if (status == SZG_OK)
+            status = bench_ops_collect(context);
+    }
+    double seconds = bench_now() - start;
+    bench_ops_untimed(context);
+    return status == SZG_OK ? add_operations(context, run, job, &ops, seconds) : status;
+}
+
+static szg_status with_model(szg_context *context, bench_run *run, bench_peer *peer,
+                             job_fn *measure) {
+    train_job job = {
+        .encoding = run->item->of, .size = *bench_train_size(context, run), .peer = peer};
+    szg_status status = bench_peer_model(context, peer, job.encoding, &job.size);
     if (status == SZG_OK)
-        status = open_job(context, &job, o->seed);
+        status = open_job(context, &job, run->options.seed);
     if (status == SZG_OK)
-        status = measure_step(context, o, &job, table);
-    szg_decoder_close(context, &job.decoder);
-    if (status == SZG_OK)
-        status = measure_pass(context, o, &job, &evaluation_pass, table);
+        status = measure(context, run, &job);
     close_job(context, &job);
     return status;
 }
 
-static szg_status measure_product(szg_context *context, const bench_options *o, double *rate,
-                                  szg_table *table) {
-    int64_t count = (int64_t)PRODUCT_ORDER * PRODUCT_ORDER;
-    product_job job;
-    float *memory;
-    SZG_TRY(szg_memory_alloc(context, 3 * count, sizeof *memory, &memory));
-    for (int64_t i = 0; i < 3 * count; i++)
-        memory[i] = 1 / (float)(1 + i % 1000);
-    job = (product_job){memory, memory + count, memory + 2 * count};
-    bench_case product = {.item = "train",
-                          .input = "sgemm",
-                          .n = PRODUCT_ORDER,
-                          .ours_name = "OpenBLAS, all threads",
-                          .ours = run_product,
-                          .job = &job,
-                          .pairs = o->quick ? 5 : 31};
-    szg_status status = bench_measure(context, &product, table);
-    szg_memory_free(memory);
-    SZG_TRY(status);
-    *rate = 2.0 * PRODUCT_ORDER * (double)count / bench_last(table, "ours_s");
-    return szg_table_note(context, table, "%.4g GF/s in f32", *rate * 1e-9);
-}
-
-/* Each encoding has a peer of its own, so that peaks of memory are its own. */
-static szg_status measure_with_peer(szg_context *context, const bench_options *o, train_job job,
-                                    szg_table *table) {
+/* Each item has a peer of its own, so that peaks of memory are its own. */
+static szg_status with_rival(szg_context *context, bench_run *run, job_fn *measure) {
     bench_peer peer;
-    szg_status status = bench_peer_open(context, szg_context_threads(context), &peer);
-    if (status != SZG_OK && status != SZG_EBACKEND)
-        return status;
-    job.peer = &peer;
-    status = measure_encoding(context, o, job, table);
-    if (status == SZG_OK && strcmp(job.encoding, "rope") == 0)
-        status = bench_attention(context, o, &job.size, &peer, table);
+    SZG_TRY(bench_rival_open(context, run, &peer));
+    szg_status status = with_model(context, run, &peer, measure);
     bench_peer_close(&peer);
     return status;
 }
 
-szg_status bench_train(szg_context *context, const bench_options *o, szg_table *table) {
-    static const char *const encodings[] = {"rope", "mla"};
+szg_status bench_train_step(szg_context *context, bench_run *run) {
+    if (run->product_rate == 0)
+        SZG_TRY(bench_as(context, run, "train:product"));
     if (bench_on_device(context))
-        return bench_train_device(context, o, table);
-    train_job job = {.size = o->quick ? small : paper};
-    SZG_TRY(measure_product(context, o, &job.product_rate, table));
-    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
-        job.encoding = encodings[i];
-        SZG_TRY(measure_with_peer(context, o, job, table));
-    }
-    return SZG_OK;
+        return bench_train_device_step(context, run);
+    return with_rival(context, run, measure_step);
+}
+
+szg_status bench_train_evaluation(szg_context *context, bench_run *run) {
+    return with_rival(context, run, measure_evaluation);
+}
+
+szg_status bench_train_first(szg_context *context, bench_run *run) {
+    return with_model(context, run, &(bench_peer){0}, measure_first);
+}
+
+szg_status bench_train_operations(szg_context *context, bench_run *run) {
+    if (run->copy_rate == 0)
+        SZG_TRY(bench_as(context, run, "machine:copy"));
+    return with_model(context, run, &(bench_peer){0}, measure_operations);
+}
+
+/* ---- The ceiling ---- */
+
+static szg_status measure_product(szg_context *context, bench_run *run, float *memory) {
+    int64_t count = (int64_t)PRODUCT_ORDER * PRODUCT_ORDER;
+    for (int64_t i = 0; i < 3 * count; i++)
+        memory[i] = 1 / (float)(1 + i % 1000);
+    product_job job = {memory, memory + count, memory + 2 * count};
+    bench_case product = {.input = "sgemm",
+                          .n = PRODUCT_ORDER,
+                          .ours_name = "OpenBLAS, all threads",
+                          .ours = run_product,
+                          .job = &job,
+                          .pairs = run->options.quick ? 5 : 31};
+    SZG_TRY(bench_measure(context, run, &product));
+    run->product_rate = 2.0 * PRODUCT_ORDER * (double)count / bench_last(run, "ours_s");
+    return szg_table_note(context, run->table, "%.4g GF/s in f32", run->product_rate * 1e-9);
+}
+
+szg_status bench_train_product(szg_context *context, bench_run *run) {
+    float *memory;
+    if (bench_on_device(context))
+        return bench_device_product(context, run);
+    SZG_TRY(szg_memory_alloc(context, 3 * (int64_t)PRODUCT_ORDER * PRODUCT_ORDER, sizeof *memory,
+                             &memory));
+    szg_status status = measure_product(context, run, memory);
+    szg_memory_free(memory);
+    return status;
 }

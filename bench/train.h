@@ -25,19 +25,21 @@ SZG_CHECK_RESULT szg_status bench_peer_model(szg_context *context, bench_peer *p
 /* `rival_name` of rows whose rival is the peer; NULL where it does not run. */
 const char *bench_peer_name(const bench_peer *peer);
 
-/* A row without clocks of its own: a part of a step, or what follows from rows above. */
-SZG_CHECK_RESULT szg_status bench_train_row(szg_context *context, szg_table *table,
+/* Starts the rival for an item. Where none is wanted or none can be had (on a device: one that
+ * sees it), peer->process is 0: the rows lack a rival. */
+SZG_CHECK_RESULT szg_status bench_rival_open(szg_context *context, const bench_run *run,
+                                             bench_peer *peer);
+/* A clause for the note of such rows. */
+const char *bench_no_rival(const bench_run *run);
+
+/* The paper's size on the cpu or on a device, or a small one. */
+const bench_size *bench_train_size(szg_context *context, const bench_run *run);
+
+/* Begins a row "ENCODING: WHAT". */
+SZG_CHECK_RESULT szg_status bench_train_row(szg_context *context, bench_run *run,
                                             const char *encoding, const char *what);
-SZG_CHECK_RESULT szg_status bench_train_ratio(szg_context *context, szg_table *table, double ratio,
-                                              double target);
 
-/* The item on a device: steps of whole runs of the trainer. */
-SZG_CHECK_RESULT szg_status bench_train_device(szg_context *context, const bench_options *options,
-                                               szg_table *table);
-
-/* Rows: attention alone, without and with dropout. */
-SZG_CHECK_RESULT szg_status bench_attention(szg_context *context, const bench_options *options,
-                                            const bench_size *size, bench_peer *peer,
-                                            szg_table *table);
+/* The item `step` on a device: steps of whole runs of the trainer. */
+bench_item_fn bench_train_device_step;
 
 #endif

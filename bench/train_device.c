@@ -1,4 +1,4 @@
-/* `szego bench train --backend cuda`: the trainer at the paper's size against PyTorch on the same
+/* `szego bench --backend cuda train`: the trainer at the paper's size against PyTorch on the same
  * device, and how long the paper's runs would take at the measured rates.
  *
  * What is timed are whole runs of the trainer, as a user starts them. A run of few steps and one of
@@ -16,9 +16,8 @@
 #include "device.h"
 #include "scratch.h"
 
-/* Sizes of what is run, and of the paper's runs that follow from it. */
+/* What is run, and the paper's runs that follow from it. */
 typedef struct run_plan {
-    bench_size size;
     int64_t few, many;    /* steps of the two runs; their difference is a multiple of `every` */
     int64_t every;        /* steps between captures */
     int64_t train, test;  /* examples of an epoch */
@@ -27,8 +26,7 @@ typedef struct run_plan {
     int64_t pairs;
 } run_plan;
 
-static const run_plan paper = {.size = {512, 128, 6, 256, 512, 16, 128, 574, 72, 0.1},
-                               .few = 50,
+static const run_plan paper = {.few = 50,
                                .many = 250,
                                .every = 50,
                                .train = 70000,
@@ -36,8 +34,7 @@ static const run_plan paper = {.size = {512, 128, 6, 256, 512, 16, 128, 574, 72,
                                .ablated = 6000,
                                .paper_epochs = 100,
                                .pairs = 5};
-static const run_plan small = {.size = {4, 16, 1, 32, 32, 2, 16, 64, 8, 0.1},
-                               .few = 2,
+static const run_plan small = {.few = 2,
                                .many = 6,
                                .every = 2,
                                .train = 12,
@@ -49,14 +46,25 @@ static const run_plan small = {.size = {4, 16, 1, 32, 32, 2, 16, 64, 8, 0.1},
 static const double STEP_RATIO = 2, PEAK_PART = 0.3, CAPTURE_PART = 0.03, TASK_SECONDS = 180,
                     TABLE_SECONDS = 1800;
 
+static run_plan plan_of(const bench_run *run) {
+    run_plan plan = run->options.quick ? small : paper;
+    int64_t steps = run->options.steps;
+    if (steps > 0) {
+        plan.few = (steps + 3) / 4;
+        plan.many = plan.few + steps;
+        plan.every = steps % plan.every ? steps : plan.every;
+    }
+    return plan;
+}
+
 typedef struct device_job {
-    const run_plan *plan;
+    run_plan plan;
+    const bench_size *size;
     const char *encoding;
     bench_peer *peer;
     szg_train_config config;
     szg_examples examples; /* sequences of the whole length */
     szg_model *model;
-    double product_rate;
     double seconds; /* of a step, or an epoch */
 } device_job;
 
@@ -68,7 +76,7 @@ static szg_status train_in(szg_context *context, const device_job *job,
     szg_dataset data = {.train = job->examples, .test = job->examples};
     data.train.count = train;
     data.test.count = test;
-    data.classes = job->plan->size.classes;
+    data.classes = job->size->classes;
     szg_train_options options = {.config = config, .data = &data, .seed = 1, .folder = folder};
     szg_train_result result;
     return szg_train_run(context, &options, &result);
@@ -107,14 +115,14 @@ static szg_status time_between(szg_context *context, device_job *job, const szg_
 
 /* A step, from two runs that end within an epoch. */
 static szg_status time_step(szg_context *context, device_job *job, int64_t every) {
-    const run_plan *plan = job->plan;
+    const run_plan *plan = &job->plan;
     szg_train_config few = job->config, many;
     few.capture.every = every;
     few.loop.limit_steps = plan->few;
     many = few;
     many.loop.limit_steps = plan->many;
     SZG_TRY(
-        time_between(context, job, &few, &many, plan->many * plan->size.batch, plan->size.batch));
+        time_between(context, job, &few, &many, plan->many * job->size->batch, job->size->batch));
     job->seconds /= (double)(plan->many - plan->few);
     return SZG_OK;
 }
@@ -125,24 +133,24 @@ static szg_status run_steps(szg_context *context, void *argument) {
 
 static szg_status run_captured_steps(szg_context *context, void *argument) {
     device_job *job = argument;
-    return time_step(context, job, job->plan->every);
+    return time_step(context, job, job->plan.every);
 }
 
 /* An epoch with its evaluation and its checkpoint. */
 static szg_status run_epoch(szg_context *context, void *argument) {
     device_job *job = argument;
     szg_train_config one = job->config, two;
-    one.capture.every = job->plan->every;
+    one.capture.every = job->plan.every;
     one.loop.epochs = 1;
     two = one;
     two.loop.epochs = 2;
-    return time_between(context, job, &one, &two, job->plan->train, job->plan->test);
+    return time_between(context, job, &one, &two, job->plan.train, job->plan.test);
 }
 
 static szg_status run_ablation(szg_context *context, void *argument) {
     device_job *job = argument;
     szg_examples examples = job->examples;
-    examples.count = job->plan->ablated;
+    examples.count = job->plan.ablated;
     szg_ablation ablation;
     double start = bench_now();
     szg_status status =
@@ -155,7 +163,7 @@ static szg_status run_ablation(szg_context *context, void *argument) {
 
 static szg_status peer_steps(szg_context *context, void *argument) {
     device_job *job = argument;
-    int64_t steps = job->plan->many - job->plan->few;
+    int64_t steps = job->plan.many - job->plan.few;
     char request[64];
     snprintf(request, sizeof request, "steps %lld", (long long)steps);
     double start = bench_now();
@@ -166,11 +174,10 @@ static szg_status peer_steps(szg_context *context, void *argument) {
 
 /* ---- Setting up ---- */
 
-static szg_status fill_examples(szg_context *context, const run_plan *plan, uint64_t seed,
-                                szg_examples *out) {
-    const bench_size *size = &plan->size;
-    int64_t count = plan->many * size->batch;
-    count = count > plan->train ? count : plan->train;
+static szg_status fill_examples(szg_context *context, device_job *job, int64_t count,
+                                uint64_t seed) {
+    const bench_size *size = job->size;
+    szg_examples *out = &job->examples;
     szg_stream stream = {.seed = seed, .purpose = 0xBE};
     *out = (szg_examples){.count = count,
                           .longest = size->length,
@@ -190,32 +197,18 @@ static szg_status fill_examples(szg_context *context, const run_plan *plan, uint
     return SZG_OK;
 }
 
-static szg_status open_encoding(szg_context *context, device_job *job, const char *encoding) {
-    job->encoding = encoding;
-    SZG_TRY(bench_train_configure(context, &job->plan->size, encoding, &job->config));
-    job->config.loop.batch = job->plan->size.batch;
-    job->config.loop.epochs = job->plan->paper_epochs;
-    SZG_TRY(szg_model_open(context, &job->config, job->plan->size.classes, &job->model));
+static szg_status open_encoding(szg_context *context, device_job *job) {
+    SZG_TRY(bench_train_configure(context, job->size, job->encoding, &job->config));
+    job->config.loop.batch = job->size->batch;
+    job->config.loop.epochs = job->plan.paper_epochs;
+    SZG_TRY(szg_model_open(context, &job->config, job->size->classes, &job->model));
     return szg_model_initialise(context, job->model, 1);
 }
 
-/* A peer on the device, in the context's precision; without one the rows lack a rival. */
-static szg_status open_peer(szg_context *context, bench_peer *peer) {
-    char request[64], answer[64];
-    szg_status status = bench_peer_open(context, szg_context_threads(context), peer);
-    if (status != SZG_OK)
-        return status == SZG_EBACKEND ? SZG_OK : status;
-    snprintf(request, sizeof request, "device %s", bench_precision(context));
-    status = bench_peer_ask(context, peer, request, answer, sizeof answer);
-    if (status == SZG_OK && strcmp(answer, "none") != 0)
-        return bench_peer_ask(context, peer, "version", peer->version, sizeof peer->version);
-    bench_peer_close(peer);
-    return status == SZG_EBACKEND ? SZG_OK : status;
-}
-
 /* A rival that cannot build this model costs its own columns alone. */
-static szg_status open_rival(szg_context *context, device_job *job) {
-    szg_status status = bench_peer_model(context, job->peer, job->encoding, &job->plan->size);
+static szg_status open_rival(szg_context *context, const bench_run *run, device_job *job) {
+    SZG_TRY(bench_rival_open(context, run, job->peer));
+    szg_status status = bench_peer_model(context, job->peer, job->encoding, job->size);
     if (status != SZG_EBACKEND)
         return status;
     szg_say(context, SZG_WARNING, "%s; its columns stay empty", szg_context_message(context));
@@ -226,135 +219,152 @@ static szg_status open_rival(szg_context *context, device_job *job) {
 /* ---- Rows ---- */
 
 /* A case that takes its seconds from the job. */
-static bench_case case_of(const device_job *job, char input[96], const char *what) {
+static bench_case case_of(device_job *job, char input[96], const char *what) {
     snprintf(input, 96, "%s: %s", job->encoding, what);
-    return (bench_case){.item = "train",
-                        .input = input,
-                        .job = (void *)(uintptr_t)job,
-                        .measured = &job->seconds,
-                        .pairs = job->plan->pairs};
+    return (bench_case){
+        .input = input, .job = job, .measured = &job->seconds, .pairs = job->plan.pairs};
 }
 
-static szg_status add_fraction(szg_context *context, szg_table *table, const device_job *job,
+static szg_status add_fraction(szg_context *context, bench_run *run, const device_job *job,
                                double seconds) {
-    double tokens = (double)(job->plan->size.batch * job->plan->size.length) / seconds;
+    double tokens = (double)(job->size->batch * job->size->length) / seconds;
     double rate = tokens * szg_model_operations_per_token(job->model).training;
-    SZG_TRY(bench_train_row(context, table, job->encoding, "step, part of the matrix peak"));
-    SZG_TRY(bench_train_ratio(context, table, rate / job->product_rate, PEAK_PART));
-    return szg_table_note(context, table, "%.4g of %.4g TF/s, %s", rate * 1e-12,
-                          job->product_rate * 1e-12, bench_precision(context));
+    SZG_TRY(bench_train_row(context, run, job->encoding, "step, part of the matrix peak"));
+    SZG_TRY(bench_set_ratio(context, run, rate / run->product_rate, PEAK_PART));
+    return szg_table_note(context, run->table, "%.4g of %.4g TF/s, %s", rate * 1e-12,
+                          run->product_rate * 1e-12, bench_precision(context));
 }
 
-static szg_status measure_step(szg_context *context, device_job *job, szg_table *table) {
+static szg_status measure_step(szg_context *context, bench_run *run, device_job *job) {
     char input[96];
+    SZG_TRY(open_rival(context, run, job));
     bool peer = job->peer->process != 0;
     bench_case step = case_of(job, input, "step");
-    step.n = job->plan->size.batch * job->plan->size.length;
+    step.n = job->size->batch * job->size->length;
     step.ours_name = "the trainer";
     step.rival_name = bench_peer_name(job->peer);
     step.ours = run_steps;
     step.rival = peer ? peer_steps : NULL;
     step.target_ratio = peer ? STEP_RATIO : 0;
-    SZG_TRY(bench_measure(context, &step, table));
-    double seconds = bench_last(table, "ours_s");
-    SZG_TRY(szg_table_note(context, table, "%.4g tokens/s, %s%s", (double)step.n / seconds,
-                           bench_precision(context),
-                           peer ? "" : "; no PyTorch with a device here"));
-    return add_fraction(context, table, job, seconds);
+    SZG_TRY(bench_measure(context, run, &step));
+    double seconds = bench_last(run, "ours_s");
+    SZG_TRY(szg_table_note(
+        context, run->table, "%.4g tokens/s, %s; runs of %lld and %lld steps%s%s",
+        (double)step.n / seconds, bench_precision(context), (long long)job->plan.few,
+        (long long)job->plan.many, peer ? "" : "; ", peer ? "" : bench_no_rival(run)));
+    return add_fraction(context, run, job, seconds);
 }
 
-static szg_status measure_capture(szg_context *context, device_job *job, szg_table *table) {
+static szg_status measure_capture(szg_context *context, bench_run *run, device_job *job) {
     char input[96], what[64];
-    snprintf(what, sizeof what, "step, capture every %lld", (long long)job->plan->every);
+    snprintf(what, sizeof what, "step, capture every %lld", (long long)job->plan.every);
     bench_case step = case_of(job, input, what);
-    step.n = job->plan->size.batch * job->plan->size.length;
+    step.n = job->size->batch * job->size->length;
     step.ours_name = "with capture";
     step.rival_name = "without";
     step.ours = run_captured_steps;
     step.rival = run_steps;
     step.target_ratio = 1 / (1 + CAPTURE_PART);
-    SZG_TRY(bench_measure(context, &step, table));
-    return szg_table_note(context, table, "capture takes %.3g %% of the step",
-                          100 / bench_last(table, "ratio") - 100);
+    SZG_TRY(bench_measure(context, run, &step));
+    return szg_table_note(context, run->table, "capture takes %.3g %% of the step",
+                          100 / bench_last(run, "ratio") - 100);
+}
+
+/* The encodings of Table 1, by their place in run->epoch and run->ablation. */
+static const char *const encodings[] = {"rope", "mla", "nope"};
+enum { ENCODINGS = sizeof encodings / sizeof *encodings };
+
+static int place_of(const char *encoding) {
+    int place = 0;
+    while (strcmp(encodings[place], encoding) != 0)
+        place++;
+    return place;
 }
 
 /* An epoch, and the paper's Task 1 from it. */
-static szg_status measure_task(szg_context *context, device_job *job, double *seconds,
-                               szg_table *table) {
+static szg_status measure_epoch(szg_context *context, bench_run *run, device_job *job) {
     char input[96];
     bench_case epoch = case_of(job, input, "epoch, test and checkpoint");
-    epoch.n = job->plan->train;
+    epoch.n = job->plan.train;
     epoch.ours_name = "the trainer, capturing";
     epoch.ours = run_epoch;
-    SZG_TRY(bench_measure(context, &epoch, table));
-    *seconds = bench_last(table, "ours_s") * (double)job->plan->paper_epochs;
-    SZG_TRY(bench_train_row(context, table, job->encoding, "Task 1, one run"));
-    SZG_TRY(szg_table_set_real(context, table, "ours_s", *seconds));
-    SZG_TRY(szg_table_set_real(context, table, "target_s", TASK_SECONDS));
-    SZG_TRY(szg_table_set_text(context, table, "met", *seconds <= TASK_SECONDS ? "yes" : "no"));
-    return szg_table_note(context, table, "extrapolated: %lld epochs of the row above",
-                          (long long)job->plan->paper_epochs);
+    SZG_TRY(bench_measure(context, run, &epoch));
+    double seconds = bench_last(run, "ours_s") * (double)job->plan.paper_epochs;
+    run->epoch[place_of(job->encoding)] = seconds;
+    SZG_TRY(bench_train_row(context, run, job->encoding, "Task 1, one run"));
+    SZG_TRY(bench_set_seconds(context, run, seconds, TASK_SECONDS));
+    return szg_table_note(context, run->table, "extrapolated: %lld epochs of the row above",
+                          (long long)job->plan.paper_epochs);
 }
 
-static szg_status measure_ablation(szg_context *context, device_job *job, double *seconds,
-                                   szg_table *table) {
+static szg_status measure_ablation(szg_context *context, bench_run *run, device_job *job) {
     char input[96];
     bench_case ablation = case_of(job, input, "ablation of every head");
-    ablation.n = job->plan->ablated;
+    ablation.n = job->plan.ablated;
     ablation.ours_name = "all layers, each head and all";
     ablation.ours = run_ablation;
-    SZG_TRY(bench_measure(context, &ablation, table));
-    *seconds = bench_last(table, "ours_s") * (double)job->plan->test / (double)job->plan->ablated;
-    return szg_table_note(context, table, "%.4g s for %lld examples", *seconds,
-                          (long long)job->plan->test);
+    SZG_TRY(bench_measure(context, run, &ablation));
+    double seconds = bench_last(run, "ours_s") * (double)job->plan.test / (double)job->plan.ablated;
+    run->ablation[place_of(job->encoding)] = seconds;
+    return szg_table_note(context, run->table, "%.4g s for %lld examples", seconds,
+                          (long long)job->plan.test);
 }
 
-/* Rows of one encoding; *table1: what its two runs in Table 1 take, with their ablations. Task 2
- * has half the examples and half as many epochs more. */
-static szg_status measure_encoding(szg_context *context, device_job *job, double *table1,
-                                   szg_table *table) {
-    double task, ablation;
-    if (strcmp(job->encoding, "nope") != 0) {
-        SZG_TRY(open_rival(context, job));
-        SZG_TRY(measure_step(context, job, table));
-        SZG_TRY(measure_capture(context, job, table));
-    }
-    SZG_TRY(measure_task(context, job, &task, table));
-    SZG_TRY(measure_ablation(context, job, &ablation, table));
-    *table1 = task * (1 + 1.5 / 2) + ablation * 1.5;
-    return SZG_OK;
-}
+/* ---- Items ---- */
 
-static szg_status measure_all(szg_context *context, device_job *job, szg_table *table) {
-    static const char *const encodings[] = {"rope", "mla", "nope"};
-    double total = 0;
-    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
-        double seconds = 0;
-        szg_status status = open_encoding(context, job, encodings[i]);
-        if (status == SZG_OK)
-            status = measure_encoding(context, job, &seconds, table);
-        szg_model_close(context, &job->model);
-        SZG_TRY(status);
-        total += seconds;
-    }
-    SZG_TRY(bench_train_row(context, table, "Table 1", "three encodings, both tasks, ablations"));
-    SZG_TRY(szg_table_set_real(context, table, "ours_s", total));
-    SZG_TRY(szg_table_set_real(context, table, "target_s", TABLE_SECONDS));
-    SZG_TRY(szg_table_set_text(context, table, "met", total <= TABLE_SECONDS ? "yes" : "no"));
-    return szg_table_note(context, table, "extrapolated: 1.75 times Task 1 and 1.5 ablations each");
-}
+typedef szg_status job_fn(szg_context *context, bench_run *run, device_job *job);
 
-szg_status bench_train_device(szg_context *context, const bench_options *o, szg_table *table) {
+/* Measures with the examples that runs of `steps` steps take, or `least`. */
+static szg_status with_examples(szg_context *context, bench_run *run, bool runs, int64_t least,
+                                job_fn *measure) {
     bench_peer peer = {0};
-    device_job job = {.plan = o->quick ? &small : &paper, .peer = &peer};
-    szg_status status = open_peer(context, &peer);
+    device_job job = {.plan = plan_of(run),
+                      .size = bench_train_size(context, run),
+                      .encoding = run->item->of,
+                      .peer = &peer};
+    int64_t count = runs ? job.plan.many * job.size->batch : 0;
+    szg_status status =
+        fill_examples(context, &job, count > least ? count : least, run->options.seed);
     if (status == SZG_OK)
-        status = bench_device_product(context, o, &peer, &job.product_rate, table);
+        status = open_encoding(context, &job);
     if (status == SZG_OK)
-        status = fill_examples(context, job.plan, o->seed, &job.examples);
-    if (status == SZG_OK)
-        status = measure_all(context, &job, table);
+        status = measure(context, run, &job);
+    szg_model_close(context, &job.model);
     szg_examples_close(&job.examples);
     bench_peer_close(&peer);
     return status;
+}
+
+szg_status bench_train_device_step(szg_context *context, bench_run *run) {
+    return with_examples(context, run, true, 0, measure_step);
+}
+
+szg_status bench_train_capture(szg_context *context, bench_run *run) {
+    return with_examples(context, run, true, 0, measure_capture);
+}
+
+szg_status bench_train_epoch(szg_context *context, bench_run *run) {
+    return with_examples(context, run, false, plan_of(run).train, measure_epoch);
+}
+
+szg_status bench_train_ablation(szg_context *context, bench_run *run) {
+    return with_examples(context, run, false, plan_of(run).ablated, measure_ablation);
+}
+
+/* Two runs of each encoding with their ablations: Task 2 has half the examples and half as many
+ * epochs more. */
+szg_status bench_train_table1(szg_context *context, bench_run *run) {
+    double total = 0;
+    for (int i = 0; i < ENCODINGS; i++) {
+        if (!(run->epoch[i] > 0 && run->ablation[i] > 0))
+            return szg_fail(context, SZG_EINVAL,
+                            "train:table1 follows from epochs and ablations of its run: name "
+                            "train:%s:epoch and train:%s:ablation before it, or `train`",
+                            encodings[i], encodings[i]);
+        total += run->epoch[i] * (1 + 1.5 / 2) + run->ablation[i] * 1.5;
+    }
+    SZG_TRY(bench_row(context, run, "Table 1: three encodings, both tasks, ablations"));
+    SZG_TRY(bench_set_seconds(context, run, total, TABLE_SECONDS));
+    return szg_table_note(context, run->table,
+                          "extrapolated: 1.75 times Task 1 and 1.5 ablations each");
 }

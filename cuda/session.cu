@@ -163,6 +163,7 @@ static void fill_tables(session *self) {
     self->network.real_size = sizeof(float);
     memory_fill(&self->network);
     record_fill(&self->network);
+    clock_fill(&self->network);
     linear_fill(&self->network);
     attention_fill(&self->network);
     layers_fill(&self->network);
@@ -199,6 +200,7 @@ void session_close(szg_ops *ops) {
     spectra_close(self);
     product_close(self);
     staging_close(self);
+    clock_close(self);
     if (self->product)
         cublasLtDestroy(self->product);
     for (int use = 0; use < SCRATCH_USES; use++)

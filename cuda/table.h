@@ -8,6 +8,7 @@
 /* Each fills in its entries. */
 void memory_fill(szg_network_ops *network);    /* memory.cu */
 void record_fill(szg_network_ops *network);    /* record.cu */
+void clock_fill(szg_network_ops *network);     /* clock.cu */
 void linear_fill(szg_network_ops *network);    /* linear.cu */
 void attention_fill(szg_network_ops *network); /* attention.cu */
 void layers_fill(szg_network_ops *network);    /* layers.cu: norms, dropout, both ends, optimiser */
@@ -20,5 +21,6 @@ void record_drop(session *self);
 /* cuBLASLt's plans and the handles of spectra; NULL is allowed. */
 void product_close(session *self);
 void spectra_close(session *self);
+void clock_close(session *self); /* its events */
 
 #endif

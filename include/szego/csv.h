@@ -13,6 +13,29 @@ SZG_BEGIN_DECLS
 SZG_CHECK_RESULT szg_status szg_csv_print(szg_context *context, const szg_table *table,
                                           FILE *stream);
 
+/* The two parts of it: the header line, and the line of one row. SZG_EIO. */
+SZG_CHECK_RESULT szg_status szg_csv_print_header(szg_context *context, const szg_table *table,
+                                                 FILE *stream);
+SZG_CHECK_RESULT szg_status szg_csv_print_row(szg_context *context, const szg_table *table,
+                                              int64_t row, FILE *stream);
+
+/* A file that grows by a row at a time, so that what ends the program leaves every row before it.
+ */
+typedef struct szg_csv_growth szg_csv_growth;
+
+/* Opens a file for rows of `table`'s columns. keep: rows that stand there stay, and new ones come
+ * after them; a last line that is not whole is cut off, with a warning. Else the file begins anew.
+ * Locks it until the close. SZG_EDATA: other columns stand there. SZG_EIO (another process writes
+ * it, no regular file), SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_csv_grow_open(szg_context *context, const char *path,
+                                              const szg_table *table, bool keep,
+                                              szg_csv_growth **out);
+/* Adds one row and hands it to the system. SZG_EIO. */
+SZG_CHECK_RESULT szg_status szg_csv_grow(szg_context *context, szg_csv_growth *growth,
+                                         const szg_table *table, int64_t row);
+/* NULL and *growth NULL are allowed; nulls the pointer. */
+void szg_csv_grow_close(szg_csv_growth **growth);
+
 /* Writes a file atomically. SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szg_csv_write(szg_context *context, const szg_table *table,
                                           const char *path);

@@ -63,6 +63,17 @@ SZG_CHECK_RESULT szg_status szg_device_replay(szg_context *context, void *record
 /* NULL is allowed. Waits for replays that are under way. */
 void szg_device_recording_close(szg_context *context, void *recording);
 
+/* ---- The device's clock ----
+ * A call returns before its work is done on a backend that can record; there it can be timed so. */
+
+enum { SZG_DEVICE_MARKS = 4096 };
+/* Mark `which`, 0 <= which < SZG_DEVICE_MARKS, is the time at which the work given before is done.
+ * Not while recording. */
+SZG_CHECK_RESULT szg_status szg_device_mark(szg_context *context, int64_t which);
+/* Waits for the mark `to`: seconds from `from` to it. SZG_EBACKEND: one was not set. */
+SZG_CHECK_RESULT szg_status szg_device_elapsed(szg_context *context, int64_t from, int64_t to,
+                                               double *seconds);
+
 /* Bytes of a real number in the arrays of this backend (4 where its table has no network: every
  * call of this file fails then). */
 int64_t szg_network_real_size(szg_context *context);

@@ -76,8 +76,8 @@ typedef struct szg_network_ops {
     szg_status (*spectra_collect)(szg_context *context, szg_spectra_job *job,
                                   szg_logit_numbers *numbers, double *sums);
 
-    /* All four NULL where the backend cannot record (szg_device_records). recording NULL: dropped.
-     */
+    /* From here on NULL where work is done when a call returns (szg_device_records). recording
+     * NULL: dropped. */
     szg_status (*record_begin)(szg_context *context);
     szg_status (*record_end)(szg_context *context, void **recording);
     szg_status (*replay)(szg_context *context, void *recording);
@@ -86,6 +86,8 @@ typedef struct szg_network_ops {
     /* Both NULL where there is nothing to say. */
     void (*products)(szg_context *context, int64_t room, szg_product_fact *out, int64_t *count);
     szg_status (*products_time)(szg_context *context, int64_t count, const szg_product_fact *kept);
+    szg_status (*mark)(szg_context *context, int64_t which);
+    szg_status (*elapsed)(szg_context *context, int64_t from, int64_t to, double *seconds);
 } szg_network_ops;
 
 struct szg_ops {

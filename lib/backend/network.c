@@ -119,6 +119,21 @@ void szg_device_recording_close(szg_context *context, void *recording) {
         szg_ops_of(context)->network->recording_close(context, recording);
 }
 
+/* ---- The device's clock ---- */
+
+szg_status szg_device_mark(szg_context *context, int64_t which) {
+    szg_arguments check = {context, "device mark", SZG_OK};
+    szg_argument_range(&check, "which", which, 0, SZG_DEVICE_MARKS - 1);
+    SZG_NETWORK_CALL(&check, mark, which);
+}
+
+szg_status szg_device_elapsed(szg_context *context, int64_t from, int64_t to, double *seconds) {
+    szg_arguments check = {context, "device elapsed", SZG_OK};
+    szg_argument_range(&check, "from", from, 0, SZG_DEVICE_MARKS - 1);
+    szg_argument_range(&check, "to", to, 0, SZG_DEVICE_MARKS - 1);
+    SZG_NETWORK_CALL(&check, elapsed, from, to, seconds);
+}
+
 /* ---- Both ends ---- */
 
 szg_status szg_network_gather(szg_context *context, const szg_gather *gather) {

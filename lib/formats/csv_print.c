@@ -39,23 +39,47 @@ static void put_cell(const szg_table *table, int64_t row, int64_t column, FILE *
     }
 }
 
-szg_status szg_csv_print(szg_context *context, const szg_table *table, FILE *stream) {
+static void put_header(const szg_table *table, FILE *stream) {
     int64_t columns = szg_table_columns(table);
     for (int64_t i = 0; i < columns; i++) {
         put_field(szg_table_column(table, i)->name, stream);
         putc(i + 1 < columns ? ',' : '\n', stream);
     }
-    for (int64_t row = 0; row < szg_table_rows(table); row++) {
-        if (row % 65536 == 0)
-            SZG_TRY(szg_context_check_cancel(context));
-        for (int64_t i = 0; i < columns; i++) {
-            put_cell(table, row, i, stream);
-            putc(i + 1 < columns ? ',' : '\n', stream);
-        }
+}
+
+static void put_row(const szg_table *table, int64_t row, FILE *stream) {
+    int64_t columns = szg_table_columns(table);
+    for (int64_t i = 0; i < columns; i++) {
+        put_cell(table, row, i, stream);
+        putc(i + 1 < columns ? ',' : '\n', stream);
     }
+}
+
+static szg_status flush(szg_context *context, const szg_table *table, FILE *stream) {
     szg_status status = szg_stream_flush(context, stream);
     return status == SZG_OK ? SZG_OK
                             : szg_fail_prefix(context, status, "table %s", szg_table_name(table));
+}
+
+szg_status szg_csv_print_header(szg_context *context, const szg_table *table, FILE *stream) {
+    put_header(table, stream);
+    return flush(context, table, stream);
+}
+
+szg_status szg_csv_print_row(szg_context *context, const szg_table *table, int64_t row,
+                             FILE *stream) {
+    put_row(table, row, stream);
+    return flush(context, table, stream);
+}
+
+szg_status szg_csv_print(szg_context *context, const szg_table *table, FILE *stream) {
+    put_header(table, stream);
+    for (int64_t row = 0; row < szg_table_rows(table); row++) {
+        if (row % 65536 == 0)
+            SZG_TRY(szg_context_check_cancel(context));
+        put_row(table, row, stream);
+    }
+    return flush(context, table, stream);
 }
 
 szg_status szg_csv_write(szg_context *context, const szg_table *table, const char *path) {

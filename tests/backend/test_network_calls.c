@@ -1,4 +1,6 @@
 /* The checked functions: memory, refusals, sizes of 0, allocation failures, a complete table. */
+#include <math.h>
+
 #include "network_tests.h"
 
 START_TEST(memory_moves) {
@@ -213,6 +215,40 @@ START_TEST(recording_is_refused_by_the_host) {
 }
 END_TEST
 
+/* Marks of the device's clock lie in the order of the work; the host's tables have none. */
+START_TEST(marks_follow_the_work) {
+    szg_context *context = tested(0);
+    enum { BYTES = 1 << 20, LAST = SZG_DEVICE_MARKS - 1 };
+    double first, second, both;
+    void *memory, *recording;
+    if (!szg_device_records(context)) {
+        ck_assert_int_eq(szg_device_mark(context, 0), SZG_EBACKEND);
+        ck_assert_int_eq(szg_device_elapsed(context, 0, 1, &first), SZG_EBACKEND);
+        return;
+    }
+    ck_assert_int_eq(szg_device_mark(context, -1), SZG_EINVAL);
+    ck_assert_int_eq(szg_device_mark(context, SZG_DEVICE_MARKS), SZG_EINVAL);
+    ck_assert_int_eq(szg_device_elapsed(context, 0, LAST, &both), SZG_EBACKEND); /* not set */
+    ck_on(context, szg_device_alloc(context, BYTES, &memory));
+    ck_on(context, szg_device_mark(context, 0));
+    ck_on(context, szg_device_clear(context, memory, BYTES));
+    ck_on(context, szg_device_mark(context, LAST));
+    ck_on(context, szg_device_clear(context, memory, BYTES));
+    ck_on(context, szg_device_mark(context, 7));
+    ck_on(context, szg_device_elapsed(context, 0, LAST, &first));
+    ck_on(context, szg_device_elapsed(context, LAST, 7, &second));
+    ck_on(context, szg_device_elapsed(context, 0, 7, &both));
+    ck_assert(first >= 0 && second >= 0 && both > 0);
+    /* Each is a single-precision number of milliseconds, or a count of 0.5 us ticks. */
+    ck_assert(fabs(first + second - both) <= 3e-6 + 1e-6 * both);
+    ck_on(context, szg_device_record_begin(context));
+    ck_assert_int_eq(szg_device_mark(context, 0), SZG_EBACKEND);
+    ck_on(context, szg_device_record_end(context, &recording));
+    szg_device_recording_close(context, recording);
+    szg_device_free(context, memory);
+}
+END_TEST
+
 /* What is recorded is not executed; each replay does it once, with the numbers that stand there. */
 START_TEST(a_recording_is_replayed) {
     szg_context *context = tested(0);
@@ -402,6 +438,7 @@ TEST_FILE("network_calls") {
     test_add(suite, "bad_ends_are_refused", bad_ends_are_refused);
     test_add(suite, "bad_batches_are_refused", bad_batches_are_refused);
     test_add(suite, "recording_is_refused_by_the_host", recording_is_refused_by_the_host);
+    test_add(suite, "marks_follow_the_work", marks_follow_the_work);
     test_add(suite, "a_recording_is_replayed", a_recording_is_replayed);
     test_add(suite, "sizes_of_zero_do_nothing", sizes_of_zero_do_nothing);
     test_add(suite, "refused_memory_is_survived", refused_memory_is_survived);

@@ -217,7 +217,113 @@ START_TEST(csv_survives_failed_allocations) {
 }
 END_TEST
 
+/* A file that grew row by row holds what is written at once, and each row was there at its time. */
+START_TEST(a_file_grows_by_rows) {
+    szg_table *table;
+    szg_csv_growth *growth;
+    szg_text whole;
+    size_t size;
+    ck_szg_ok(szg_table_open(test_context(), "t", columns, COLUMNS, &table));
+    ck_szg_ok(fill(table, 30));
+    ck_szg_ok(szg_text_open(test_context(), &whole));
+    ck_szg_ok(szg_text_end(&whole, szg_csv_print(test_context(), table, whole.stream)));
+    const char *path = scratch_text("grown.csv", "of an earlier run");
+    ck_szg_ok(szg_csv_grow_open(test_context(), path, table, false, &growth));
+    for (int64_t row = 0; row < 30; row++) {
+        size_t before;
+        free(scratch_read(path, &before));
+        ck_szg_ok(szg_csv_grow(test_context(), growth, table, row));
+        char *text = scratch_read(path, &size);
+        ck_assert(size > before && text[size - 1] == '\n');
+        ck_assert(memcmp(text, whole.text, size) == 0);
+        free(text);
+    }
+    ck_assert_int_eq((int64_t)size, whole.length);
+    szg_csv_grow_close(&growth);
+    ck_assert_ptr_null(growth);
+    szg_csv_grow_close(&growth);
+    szg_text_close(&whole);
+    szg_table_close(&table);
+}
+END_TEST
+
+static void open_one(szg_table **table) {
+    ck_szg_ok(szg_table_open(test_context(), "t", columns, COLUMNS, table));
+    ck_szg_ok(szg_table_add_row(test_context(), *table));
+    ck_szg_ok(szg_table_set_integer(test_context(), *table, "layer", 7));
+}
+
+/* What `before` becomes when a row is added to it. */
+static void ck_grows(const char *before, const char *after) {
+    szg_table *table;
+    szg_csv_growth *growth;
+    size_t size;
+    open_one(&table);
+    const char *path = scratch_text("kept.csv", before);
+    ck_szg_ok(szg_csv_grow_open(test_context(), path, table, true, &growth));
+    ck_szg_ok(szg_csv_grow(test_context(), growth, table, 0));
+    szg_csv_grow_close(&growth);
+    char *text = scratch_read(path, &size);
+    ck_assert_int_eq((int64_t)size, (int64_t)strlen(after));
+    ck_assert(memcmp(text, after, size) == 0);
+    free(text);
+    szg_table_close(&table);
+}
+
+/* Rows that stand there stay; what a kill left of a line goes. */
+#define HEADER "source,layer,width,note\n"
+START_TEST(rows_are_added_behind_whole_lines) {
+    ck_grows("", HEADER ",7,,\n");
+    ck_grows("source,lay", HEADER ",7,,\n");
+    ck_grows(HEADER, HEADER ",7,,\n");
+    ck_grows(HEADER "a,1,,\n", HEADER "a,1,,\n,7,,\n");
+    ck_grows(HEADER "a,1,,\nb,2", HEADER "a,1,,\n,7,,\n");
+}
+END_TEST
+
+/* A file of other columns is left as it is, one that another writes too. */
+START_TEST(growing_is_refused) {
+    static const char other[] = "source,layer\na,1\n";
+    szg_table *table;
+    szg_csv_growth *growth, *second;
+    size_t size;
+    open_one(&table);
+    const char *path = scratch_text("other.csv", other);
+    ck_szg_fails(SZG_EDATA, "has other columns",
+                 szg_csv_grow_open(test_context(), path, table, true, &growth));
+    ck_assert_ptr_null(growth);
+    char *text = scratch_read(path, &size);
+    ck_assert(size == sizeof other - 1 && memcmp(text, other, size) == 0);
+    free(text);
+    ck_szg_ok(szg_csv_grow_open(test_context(), path, table, false, &growth));
+    ck_szg_fails(SZG_EIO, "another process writes it",
+                 szg_csv_grow_open(test_context(), path, table, true, &second));
+    szg_csv_grow_close(&growth);
+    ck_szg_fails(SZG_EIO, "not a regular file",
+                 szg_csv_grow_open(test_context(), "/dev/null", table, true, &growth));
+    ck_szg_fails(SZG_EIO, "cannot be written",
+                 szg_csv_grow_open(test_context(), "/nowhere/at/all.csv", table, true, &growth));
+    szg_table_close(&table);
+}
+END_TEST
+
+START_TEST(growing_survives_failed_allocations) {
+    szg_table *table;
+    szg_csv_growth *growth;
+    open_one(&table);
+    const char *path = scratch_text("t.csv", HEADER "a,1,,\n");
+    ck_survives_failed_allocations(1,
+                                   szg_csv_grow_open(test_context(), path, table, true, &growth));
+    szg_csv_grow_close(&growth);
+    szg_table_close(&table);
+}
+END_TEST
+
 TEST_FILE("csv") {
+    test_add(suite, "a_file_grows_by_rows", a_file_grows_by_rows);
+    test_add(suite, "rows_are_added_behind_whole_lines", rows_are_added_behind_whole_lines);
+    test_add(suite, "growing_is_refused", growing_is_refused);
+    test_add(suite, "growing_survives_failed_allocations", growing_survives_failed_allocations);
     test_add(suite, "tables_come_back_equal", tables_come_back_equal);
     test_add(suite, "fields_are_quoted_as_rfc_4180_says", fields_are_quoted_as_rfc_4180_says);
     test_add(suite, "files_of_others_are_read", files_of_others_are_read);
