@@ -74,7 +74,9 @@ SZG_CHECK_RESULT szg_status bench_set_copy(szg_context *context, bench_run *run,
 /* The item of that name, which exists. */
 const bench_item *bench_find(const char *name);
 
-/* Calls `measure` in the name of another item: it finds what the one at work needs. */
+/* Calls `measure` in the name of another item, without a rival: it finds what the one at work
+ * needs.
+ */
 SZG_CHECK_RESULT szg_status bench_as(szg_context *context, bench_run *run, const char *item);
 
 /* The items, one file each. */

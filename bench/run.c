@@ -137,10 +137,12 @@ szg_status bench_run_item(szg_context *context, bench_run *run, const bench_item
 }
 
 szg_status bench_as(szg_context *context, bench_run *run, const char *name) {
-    const bench_item *item = run->item;
+    bench_run before = *run;
     run->item = bench_find(name);
+    run->options.alone = true;
     szg_status status = run->item->measure(context, run);
-    run->item = item;
+    run->item = before.item;
+    run->options.alone = before.options.alone;
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 
+#include "setting.h"
 #include "simt_block.h"
 
 namespace emulated {
@@ -22,7 +23,7 @@ struct Launches {
 };
 
 struct Counts {
-    const char *path = getenv("SZG_EMULATED_COUNT");
+    const char *path = setting("SZG_EMULATED_COUNT");
     std::map<std::string, uint64_t> calls;
     std::map<std::pair<const void *, std::string>, Launches> kernels;
     void print() const;

@@ -17,6 +17,7 @@
  * SZG_EMULATED_GPU     none | no-driver | old (errors.cpp)
  * SZG_EMULATED_FAIL    FUNCTION:N, the N-th call of that function fails (errors.cpp)
  * SZG_EMULATED_WRONG   FUNCTION:N, its result is silently wrong (cuSOLVER only, cusolver.h)
+ * SZG_EMULATED_DEAF    1: all of these are ignored (setting.h)
  *
  * __shared__ arrays are static here and keep what the last block left; dynamic shared memory
  * (hardware.cuh) is poisoned, so prefer it. */

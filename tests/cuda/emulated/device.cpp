@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "setting.h"
 #include "shared_memory.h"
 
 #include <stdlib.h>
@@ -14,12 +15,12 @@ namespace {
 constexpr int version = 13000;
 
 bool old() {
-    const char *text = getenv("SZG_EMULATED_GPU");
+    const char *text = setting("SZG_EMULATED_GPU");
     return text && !strcmp(text, "old");
 }
 
 bool old_driver() {
-    const char *text = getenv("SZG_EMULATED_GPU");
+    const char *text = setting("SZG_EMULATED_GPU");
     return text && !strcmp(text, "no-driver");
 }
 

@@ -12,6 +12,7 @@
 
 #include "count.h"
 #include "gpu.h"
+#include "setting.h"
 
 namespace emulated {
 namespace {
@@ -78,7 +79,7 @@ const Named *named(cudaError_t error) {
 }
 
 bool gpu_is(const char *state) {
-    const char *text = getenv("SZG_EMULATED_GPU");
+    const char *text = setting("SZG_EMULATED_GPU");
     return text && !strcmp(text, state);
 }
 
@@ -98,7 +99,7 @@ cudaError_t returned(cudaError_t error) {
 }
 
 bool counted(const char *variable, const char *function) {
-    const char *text = getenv(variable);
+    const char *text = setting(variable);
     if (!text || !*text)
         return false;
     Count &count = counts[variable];

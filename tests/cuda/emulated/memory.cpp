@@ -9,6 +9,7 @@
 
 #include <map>
 
+#include "setting.h"
 #include "vendor.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -238,7 +239,7 @@ bool range_good(const char *operand, const void *pointer, size_t bytes) {
 }
 
 size_t memory_total() {
-    const char *text = getenv("SZG_EMULATED_MEMORY");
+    const char *text = setting("SZG_EMULATED_MEMORY");
     size_t bytes = text ? strtoull(text, nullptr, 0) : 0;
     return bytes ? bytes : size_t{2} << 30;
 }

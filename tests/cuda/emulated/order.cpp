@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "setting.h"
 #include "simt_block.h"
 
 namespace emulated {
@@ -50,7 +51,7 @@ uint64_t common_divisor(uint64_t a, uint64_t b) {
 } // namespace
 
 void order_read(unsigned stream) {
-    const char *text = getenv("SZG_EMULATED_ORDER");
+    const char *text = setting("SZG_EMULATED_ORDER");
     name = item_of(text && *text ? text : "forward", stream);
     ahead = name == "ahead" ? Ahead::forward : name == "ahead-reverse" ? Ahead::reverse : Ahead::no;
     if (name == "forward" || name == "ahead") {

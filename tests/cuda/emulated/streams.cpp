@@ -2,6 +2,7 @@
  * wait shows. SZG_EMULATED_STREAMS=eager runs it at once instead: what reads a buffer before a
  * stream that nobody waited for has filled it then finds it filled, and what was overwritten too
  * early is. */
+#include "setting.h"
 #include "streams.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ std::vector<std::weak_ptr<Stream>> streams; /* all but the legacy one */
 unsigned created;
 
 bool eager() {
-    const char *text = getenv("SZG_EMULATED_STREAMS");
+    const char *text = setting("SZG_EMULATED_STREAMS");
     return text && !strcmp(text, "eager");
 }
 

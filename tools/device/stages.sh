@@ -1,0 +1,320 @@
+# shellcheck shell=sh
+# Sourced by tools/device-run: its stages. Each returns whether all went well.
+# shellcheck disable=SC2154,SC2034 # variables of the sourcing script
+
+# ---- What there is, and what is built ----
+
+# The commit of a tree that may have come without its repository.
+find_commit() {
+    if commit=$(git describe --always --dirty --abbrev=12 '--exclude=*' 2>/dev/null); then
+        return
+    fi
+    commit=unknown
+    [ -z "$bundle" ] || [ ! -s "$bundle/tree.txt" ] || {
+        commit=$(head -n 1 "$bundle/tree.txt")
+        changed=$(sed 1d "$bundle/tree.txt" | sha256sum --quiet -c 2>/dev/null | wc -l)
+        [ "$changed" -eq 0 ] || commit="$commit-and-$changed-changed-files"
+    }
+}
+
+stage_facts() {
+    find_commit
+    fields=name,compute_cap,memory.total,driver_version,clocks.max.sm,clocks.max.memory,power.limit
+    tell "date       $(date -u '+%Y-%m-%d %H:%M:%S UTC')"
+    tell "commit     $commit"
+    tell "device     $(nvidia-smi "--query-gpu=$fields" --format=csv,noheader 2>/dev/null |
+        head -n 1 | grep , || echo 'nvidia-smi tells of none')"
+    tell "nvcc       $(nvcc --version 2>/dev/null | sed -n 's/.*, V//p')"
+    tell "compiler   $(cc --version 2>/dev/null | head -n 1)"
+    tell "libc       $(ldd --version 2>&1 | head -n 1)"
+    tell "python     $(python3 --version 2>&1)"
+    tell "processor  $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of them"
+    tell "system     $(uname -sr)"
+}
+
+# What a compiler here has to make: the program and the plugin; tests when a stage wants them.
+compile() {
+    for program in meson ninja cc c++ nvcc; do
+        command -v $program >/dev/null || {
+            tell "   $program is missing"
+            return 1
+        }
+    done
+    if [ ! -f "$build/build.ninja" ]; then
+        within 120 "$results/build.log" meson setup "$build" -Dcuda=enabled \
+            -Dgpu_architectures=sm_90 "-Dcommit=$commit" || {
+            tell "   $(grep -m 3 ERROR "$results/build.log")"
+            return 1
+        }
+    fi
+    within 240 "$results/build.log" ninja -C "$build" "$@" && return
+    tell "   $(grep -m 5 -E 'error: |FAILED: ' "$results/build.log")"
+    return 1
+}
+
+# find_device : $device, as the program itself sees it.
+find_device() {
+    find_cuda_libraries || tell "   libraries that are not found: $missing"
+    "$szego" info --format csv >"$home/info" 2>&1
+    device=$(sed -n 's/^device 0,//p' "$home/info")
+    sed -n '/^version/d;/^key/d;s/^/   /p' "$home/info" | tee -a "$summary" >&2
+}
+
+stage_build() {
+    if [ -n "$given" ]; then
+        tell "   $build is taken as it is"
+    elif [ -n "$bundle" ] && check_bundle && take_programs; then
+        tell "   the bundle's programs run here"
+    else
+        [ -z "$bundle" ] || take_packages || return
+        find_commit
+        compiled=1
+        compile analysis/szego cuda/libszego-cuda.so || return
+    fi
+    find_device
+    [ -n "$device" ] || left_out "all that needs a GPU (no device)"
+}
+
+# ready : whether a stage has a program and a device to work with.
+device=''
+ready() {
+    [ -x "$szego" ] || {
+        tell "   nothing is built"
+        return 1
+    }
+    [ -n "$device" ] || left_out "no device"
+}
+
+# ---- The first call ----
+
+stage_rates() {
+    ready || return
+    [ -n "$device" ] || return 0
+    bad=0
+    item 20 cuda:tf32 machine:copy || bad=1
+    for precision in tf32 bf16 f32; do
+        item 20 cuda:$precision --no-rival train:product || bad=1
+    done
+    item 20 cuda:tf32 machine:transfer || bad=1
+    return $bad
+}
+
+stage_first_step() {
+    ready || return
+    [ -n "$device" ] || return 0
+    bad=0
+    for precision in tf32 bf16 f32; do
+        item 20 cuda:$precision train:rope:first || bad=1
+    done
+    return $bad
+}
+
+stage_steps() {
+    ready || return
+    [ -n "$device" ] || return 0
+    bad=0
+    for what in tf32:rope bf16:rope f32:rope tf32:mla bf16:mla; do
+        item 25 "cuda:${what%:*}" --no-rival --steps "$fifty" --pairs 3 "train:${what#*:}:step" || bad=1
+    done
+    return $bad
+}
+
+stage_operations() {
+    ready || return
+    [ -n "$device" ] || return 0
+    bad=0
+    for what in tf32:rope bf16:rope tf32:mla; do
+        item 20 "cuda:${what%:*}" "train:${what#*:}:operations" || bad=1
+    done
+    return $bad
+}
+
+# list_tests PATTERN : PROGRAM FILE BACKEND, those whose file matches.
+list_tests() {
+    if [ -f "$build/tests.txt" ]; then
+        cat "$build/tests.txt"
+    else
+        tools/device/list-tests "$build"
+    fi | awk -v pattern="$1" '$2 ~ pattern'
+}
+
+# run_tests PATTERN SECONDS : $jobs at a time, each once; one that hangs takes its seconds alone.
+run_tests() {
+    [ -z "$compiled" ] || compile tests/test_backend tests/test_spectra tests/test_train || return
+    list_tests "$1" >"$home/tests"
+    lines=$(wc -l <"$home/tests")
+    [ "$lines" -gt 0 ] || {
+        tell "   there is no test of $1"
+        return 1
+    }
+    touch "$results/tests.txt"
+    first=$(($(wc -l <"$results/tests.txt") + 1))
+    within 1000 "$results/bench.log" xargs -P "$jobs" -L 1 -a "$home/tests" \
+        tools/device/test-one "$results" "$build" "$2"
+    tail -n "+$first" "$results/tests.txt" >"$home/ended"
+    ended=$(wc -l <"$home/ended")
+    good=$(grep -c ' ok, cases' "$home/ended")
+    tell "   $good of $lines files of tests passed, $((lines - ended)) were not reached"
+    grep -v ' ok, cases' "$home/ended" | sed 's/^/   /' | tee -a "$summary" >&2
+    [ "$good" -eq "$lines" ]
+}
+
+stage_parity() {
+    ready || return
+    [ -n "$device" ] || return 0
+    run_tests '^(network_.*|parity)$' 120
+}
+
+# ---- The second ----
+
+stage_rival() {
+    ready || return
+    [ -n "$device" ] || return 0
+    bad=0
+    for what in tf32:rope bf16:rope tf32:mla bf16:mla f32:rope; do
+        item_with_rival 110 "cuda:${what%:*}" --pairs 2 "train:${what#*:}:step" || bad=1
+    done
+    item_with_rival 60 cuda:tf32 --pairs 2 train:product || bad=1
+    item_with_rival 60 cuda:bf16 --pairs 2 train:product || bad=1
+    return $bad
+}
+
+# ---- The third ----
+
+# Kernels of the vendor's libraries, by parts of their names: they are not ours to check, and slow.
+foreign='cublas cutlass xmma nvjet cusolver splitKreduce gemm gemv syevj laswp trsm cufft fft'
+
+# The option that leaves kernels out has had two names.
+sanitizer_filter() {
+    for option in --kernel-regex-exclude --kernel-name-exclude; do
+        compute-sanitizer --help 2>&1 | grep -q -e "$option" || continue
+        for part in $foreign; do
+            printf '%s kns=%s ' "$option" "$part"
+        done
+        return
+    done
+}
+
+# sanitize TOOL PROGRAM FILE BACKEND : 0 clean, 1 not, 5 the tool cannot work here.
+sanitize() {
+    part=$home/sanitizer.part
+    rm -f "$part"
+    # shellcheck disable=SC2086 # a list of words
+    within 60 "$part" env SZG_TEST_BACKEND="$4" SZEGO_CUDA_CROSSOVER=0 SZG_TEST_MULTIPLIER=0.02 \
+        CK_FORK=no compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 20 \
+        $filter "$build/$2" "$3"
+    code=$?
+    capped "$results/tools.log" <"$part"
+    [ "$code" -ne 124 ] || return 2
+    grep -q 'SUMMARY:' "$part" || return 5
+    grep -qi -E 'device not supported|failed to initialize|not supported on this' "$part" && return 5
+    [ "$code" -eq 0 ]
+}
+
+stage_sanitizer() {
+    ready || return
+    [ -n "$device" ] || return 0
+    command -v compute-sanitizer >/dev/null || {
+        left_out "compute-sanitizer (not installed)"
+        return 0
+    }
+    [ -z "$compiled" ] || compile tests/test_backend || return
+    filter=$(sanitizer_filter)
+    bad=0
+    for tool in memcheck racecheck synccheck initcheck; do
+        list_tests '^network_(attention|layers|dropout|ends|steps|spectra)$' >"$home/tests"
+        while read -r program file backend; do
+            [ "$(date +%s)" -lt "$deadline" ] || break 2
+            sanitize $tool "$program" "$file" "$backend"
+            case $? in
+            0) verdict_of=clean ;;
+            2) verdict_of='cut' ;;
+            5)
+                left_out "compute-sanitizer: it cannot work here (tools.log)"
+                return $bad
+                ;;
+            *) verdict_of='NOT CLEAN' bad=1 ;;
+            esac
+            tell "   $tool $file $backend: $verdict_of"
+        done <"$home/tests"
+    done
+    return $bad
+}
+
+stage_spectra_parity() {
+    ready || return
+    [ -n "$device" ] || return 0
+    run_tests '^(eigen|fft|linear|singular|allocation|closed_forms|(dense|factored|toeplitz)_spectra|capture_beside)$' 60
+}
+
+stage_spectra() {
+    ready || return
+    [ -n "$device" ] || return 0
+    bad=0
+    item 25 cuda batch:plain || bad=1
+    item 25 cuda batch:checked || bad=1
+    item 40 cuda dense || bad=1
+    return $bad
+}
+
+stage_crossover() {
+    ready || return
+    [ -n "$device" ] || return 0
+    bad=0
+    export SZEGO_CUDA_CROSSOVER=0 # every size to the device
+    for kind in product symmetric symmetric-batched singular singular-batched general; do
+        item 30 cuda crossover:$kind || bad=1
+    done
+    unset SZEGO_CUDA_CROSSOVER
+    return $bad
+}
+
+stage_capture() {
+    ready || return
+    [ -n "$device" ] || return 0
+    bad=0
+    item 20 cuda:tf32 --pairs 2 --steps "$fifty" train:rope:capture || bad=1
+    item 30 cuda:tf32 --pairs 1 train:rope:epoch || bad=1
+    item 20 cuda:tf32 --pairs 1 train:rope:ablation || bad=1
+    return $bad
+}
+
+stage_profile() {
+    ready || return
+    [ -n "$device" ] || return 0
+    command -v ncu >/dev/null || {
+        left_out "Nsight Compute (not installed)"
+        return 0
+    }
+    part=$home/profile.part
+    rm -f "$part"
+    within 60 "$part" ncu --clock-control none --section SpeedOfLight --section Occupancy \
+        --launch-count 150 --csv "$szego" bench -q --backend cuda:tf32 --pairs 1 train:rope:first
+    code=$?
+    capped "$results/tools.log" <"$part"
+    [ "$code" -ne 0 ] || return 0
+    if [ "$code" -ne 124 ] && grep -qi -E 'failed to initialize|not supported|ERR_NVGPUCTRPERM' "$part"; then
+        left_out "Nsight Compute: it cannot work here (tools.log)"
+        return 0
+    fi
+    return 1
+}
+
+# ---- By itself ----
+
+# A slice of the full preset; finished runs come back in the archive, and what it says as a list.
+stage_reproduce() {
+    ready || return
+    [ -n "$device" ] || return 0
+    set -- reproduce --preset full --backend cuda -o "$home/reproduce/"
+    if [ -n "$archive" ]; then
+        within 120 "$results/bench.log" "$szego" "$@" --take "$archive" || return
+    fi
+    minutes=$(((deadline - $(date +%s) - 30) / 60))
+    [ "$minutes" -ge 1 ] || minutes=1
+    within "$seconds" "$results/bench.log" "$szego" "$@" --minutes "$minutes" \
+        --archive "$results/reproduce.tar.xz"
+    verdict_of=$?
+    tell "   $(tail -n 3 "$results/bench.log" | tr '\n' ';')"
+    return $verdict_of
+}
