@@ -196,6 +196,7 @@ static szg_status keep_pairs(szg_context *context, bench_run *run, const bench_c
 
 szg_status bench_measure(szg_context *context, bench_run *run, const bench_case *what) {
     timing times = {0};
+    SZG_TRY(bench_complete(context, run));
     szg_status status = run_pairs(context, run, what, &times);
     if (status != SZG_OK)
         return times.ours.count > 0 ? keep_pairs(context, run, what, &times, status) : status;

@@ -18,6 +18,9 @@ typedef struct bench_case {
     double target_ratio, target_seconds; /* 0: none */
 } bench_case;
 
+/* Hands over the latest row: nothing is added to it any more. Before anything that takes long. */
+SZG_CHECK_RESULT szg_status bench_complete(szg_context *context, bench_run *run);
+
 /* Begins a row of the item at work: the one before it is complete. */
 SZG_CHECK_RESULT szg_status bench_row(szg_context *context, bench_run *run, const char *input);
 
@@ -25,9 +28,10 @@ SZG_CHECK_RESULT szg_status bench_row(szg_context *context, bench_run *run, cons
 SZG_CHECK_RESULT szg_status bench_stop(szg_context *context, bench_run *run, szg_status failure,
                                        const char *why);
 
-/* Times the case and appends its row; the caller may add `difference` and notes to it. Every side
- * runs once before the clock counts where that takes little. Stops early, after a whole pair, when
- * the case has lasted 60 seconds. Where a run fails or is cut, the row holds the pairs before it.
+/* Completes the row before, times the case and appends its row; the caller may add `difference` and
+ * notes to it. Every side runs once before the clock counts where that takes little. Stops early,
+ * after a whole pair, when the case has lasted 60 seconds. Where a run fails or is cut, the row
+ * holds the pairs before it.
  */
 SZG_CHECK_RESULT szg_status bench_measure(szg_context *context, bench_run *run,
                                           const bench_case *what);

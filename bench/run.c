@@ -52,8 +52,7 @@ static szg_status set_text(szg_context *context, bench_run *run, const char *col
     return szg_table_set_text(context, run->table, column, value);
 }
 
-/* Hands over the latest row, which only one row at a time waits for. */
-static szg_status complete(szg_context *context, bench_run *run) {
+szg_status bench_complete(szg_context *context, bench_run *run) {
     int64_t row = run->complete;
     if (row == szg_table_rows(run->table))
         return SZG_OK;
@@ -64,7 +63,7 @@ static szg_status complete(szg_context *context, bench_run *run) {
 }
 
 szg_status bench_row(szg_context *context, bench_run *run, const char *input) {
-    SZG_TRY(complete(context, run));
+    SZG_TRY(bench_complete(context, run));
     SZG_TRY(szg_table_add_row(context, run->table));
     SZG_TRY(set_text(context, run, "item", run->item->name));
     SZG_TRY(set_text(context, run, "backend", szg_ops_name(szg_ops_of(context))));
@@ -128,12 +127,12 @@ szg_status bench_run_item(szg_context *context, bench_run *run, const bench_item
     szg_status status = item->measure(context, run);
     szg_context_set_deadline(context, 0);
     if (status == SZG_ECANCEL && szg_context_is_cancelled(context)) {
-        SZG_TRY(complete(context, run));
+        SZG_TRY(bench_complete(context, run));
         return szg_context_check_cancel(context);
     }
     if (status != SZG_OK && !run->stopped)
         SZG_TRY(add_failure(context, run, status));
-    return complete(context, run);
+    return bench_complete(context, run);
 }
 
 szg_status bench_as(szg_context *context, bench_run *run, const char *name) {
@@ -143,7 +142,7 @@ szg_status bench_as(szg_context *context, bench_run *run, const char *name) {
     szg_status status = run->item->measure(context, run);
     run->item = before.item;
     run->options.alone = before.options.alone;
-    return status;
+    return status == SZG_OK ? bench_complete(context, run) : status;
 }
 
 szg_status bench_run_verdict(szg_context *context, const bench_run *run) {

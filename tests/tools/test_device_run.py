@@ -38,7 +38,7 @@ class Run:
     """A run of device-run in a folder that goes with it."""
 
     def __init__(self, build, arguments, sanitizer=False, environment=None):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.results = os.path.join(self.folder.name, "results")
         bin_folder = os.path.join(self.folder.name, "bin")
         os.mkdir(bin_folder)
