@@ -1,4 +1,5 @@
 /* `szego bench`: the project's measured ratios, side by side in one run. */
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -219,6 +220,11 @@ static szg_status run(command_call *call) {
     return own->list ? list_items(call) : measure(call);
 }
 
+static void list_words(FILE *stream) {
+    for (const bench_item *item = bench_items; item->name; item++)
+        fprintf(stream, " %s", item->name);
+}
+
 const command command_bench = {
     .name = "bench",
     .summary = "measured ratios: szego beside LAPACK and PyTorch, in one run",
@@ -236,4 +242,5 @@ const command command_bench = {
     .parse = parse,
     .run = run,
     .release = release,
+    .list_words = list_words,
 };

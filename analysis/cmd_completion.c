@@ -13,6 +13,7 @@ static void print_options(const struct argp_option *option) {
 static szg_status run(command_call *call) {
     (void)call;
     puts("# bash completion for szego; source it, or install it as completions/szego\n"
+         "COMP_WORDBREAKS=${COMP_WORDBREAKS//:} # items of bench are single words\n"
          "_szego() {\n"
          "    local word=${COMP_WORDS[COMP_CWORD]} words");
     printf("    if [ \"$COMP_CWORD\" -eq 1 ]; then words=\"");
@@ -23,6 +24,8 @@ static szg_status run(command_call *call) {
         printf("        %s) words=\"--help --usage", (*at)->name);
         print_options(shared_argp_options);
         print_options((*at)->options);
+        if ((*at)->list_words)
+            (*at)->list_words(stdout);
         puts("\" ;;");
     }
     puts("        *) words=\"\" ;;\n"

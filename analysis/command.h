@@ -64,6 +64,7 @@ typedef struct command {
     szg_status (*run)(command_call *call);
     void (*release)(command_call *call); /* frees what parse allocated; NULL: nothing */
     void (*describe)(FILE *stream);      /* what --help says after the options; NULL: nothing */
+    void (*list_words)(FILE *stream); /* arguments to complete, a space before each; NULL: files */
 } command;
 
 /* Adds preset and configurations of the call to the provenance: `config` where all trainings agree
