@@ -48,7 +48,7 @@ compile() {
         }
     fi
     within 240 "$results/build.log" ninja -C "$build" "$@" && return
-    tell "   $(grep -m 5 -E 'error: |FAILED: ' "$results/build.log")"
+    grep -m 5 -E 'error: |FAILED: ' "$results/build.log" | tee -a "$summary" >&2
     return 1
 }
 
