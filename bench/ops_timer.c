@@ -118,11 +118,14 @@ TIMED(linear_backward, (szg_context * c, const szg_linear *l, const szg_linear_g
       LL(l->out))
 
 static double attention_bytes(const szg_attention *a, double arrays_qk, double arrays_v) {
-    double rows = (double)a->batch * (double)a->heads * (double)a->length;
-    return real(rows * (arrays_qk * (double)a->d_qk + arrays_v * (double)a->d_v + 1));
+    double rows = (double)a->batch * (double)a->heads * (double)a->length, mask = 0;
+    if (a->kept && inner->network->attention_kept)
+        mask = (double)inner->network->attention_kept(a);
+    return mask + real(rows * (arrays_qk * (double)a->d_qk + arrays_v * (double)a->d_v + 1));
 }
 
-/* q, k, v are read, out and the sums written; backward also out, dout, and three gradients. */
+/* q, k, v are read, out, the sums and the mask written; backward also out, dout, and three
+ * gradients. */
 TIMED(attention, (szg_context * c, const szg_attention *a), (c, a), attention_bytes(a, 2, 2),
       "attention, heads of %lld", LL(a->d_qk))
 TIMED(attention_backward,
