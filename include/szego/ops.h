@@ -82,12 +82,12 @@ typedef struct szg_network_ops {
     szg_status (*record_end)(szg_context *context, void **recording);
     szg_status (*replay)(szg_context *context, void *recording);
     void (*recording_close)(szg_context *context, void *recording);
+    szg_status (*mark)(szg_context *context, int64_t which);
+    szg_status (*elapsed)(szg_context *context, int64_t from, int64_t to, double *seconds);
 
     /* Both NULL where there is nothing to say. */
     void (*products)(szg_context *context, int64_t room, szg_product_fact *out, int64_t *count);
     szg_status (*products_time)(szg_context *context, int64_t count, const szg_product_fact *kept);
-    szg_status (*mark)(szg_context *context, int64_t which);
-    szg_status (*elapsed)(szg_context *context, int64_t from, int64_t to, double *seconds);
 } szg_network_ops;
 
 struct szg_ops {
