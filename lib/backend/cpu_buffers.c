@@ -20,8 +20,8 @@ extern void *SZG_BLAS_ALLOC(int procedure) __attribute__((weak));
 extern void SZG_BLAS_FREE(void *buffer) __attribute__((weak));
 
 /* BUFFER_SIZE of common_x86_64.h and common_arm64.h. The library names its own nowhere, and a first
- * buffer that is larger than the limit would not come back: so this is assumed until the first one
- * is there, and measured then. */
+ * buffer that is larger than the limit would not come back: so this is assumed, and more where the
+ * first one is measured to be larger. */
 #ifndef SZG_BLAS_BUFFER
 #define SZG_BLAS_BUFFER ((size_t)32 << 22)
 #endif
@@ -62,7 +62,7 @@ static bool can_be_mapped(size_t bytes) {
 
 static size_t buffer_bytes(void) {
     size_t bytes = atomic_load(&measured);
-    return bytes ? bytes : SZG_BLAS_BUFFER;
+    return bytes > SZG_BLAS_BUFFER ? bytes : SZG_BLAS_BUFFER;
 }
 
 /* Bytes of the process's address space; 0: unknown. */
@@ -76,7 +76,9 @@ static size_t address_space(void) {
     return read ? pages * (size_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* What another thread maps at the same moment only adds: the least growth is the buffer's. */
+/* What other threads map at the same moment adds, what they unmap takes away: the least growth is
+ * kept, and never counts for less than what is assumed, since the library would ask without an end
+ * for a buffer of which only a part fits. */
 static void measure(size_t before, size_t after) {
     enum { LEAST = 1 << 20 }; /* less: a buffer that was there already */
     size_t grown = after > before ? after - before : 0, known = atomic_load(&measured);

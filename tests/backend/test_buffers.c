@@ -1,9 +1,11 @@
 /* The buffers that OpenBLAS maps for each thread, where memory is limited: a program of its own,
- * built three times, because the case in which the library hides its functions is made by compiling
- * cpu_buffers.c against names that do not exist, and the one of larger buffers than are assumed by
- * assuming smaller ones. */
+ * built four times, because the case in which the library hides its functions is made by compiling
+ * cpu_buffers.c against names that do not exist, the one of larger buffers than are assumed by
+ * assuming smaller ones, and the one of a thread that unmaps memory while a buffer is measured by
+ * compiling it against alloc_beside_unmapping. */
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +17,8 @@
 
 extern void *blas_memory_alloc(int procedure);
 extern void blas_memory_free(void *buffer);
+void *alloc_beside_unmapping(int procedure);
+void free_beside_unmapping(void *buffer);
 
 enum { CONTEXTS = 2, THREADS = 3, CALLERS = CONTEXTS * THREADS, MOST = 64 };
 
@@ -25,6 +29,37 @@ static size_t address_space(void) {
     ck_assert_int_eq(fscanf(file, "%lu", &pages), 1);
     fclose(file);
     return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* With the half of a buffer that limit_to leaves over, the room for a buffer that is measured too
+ * small by this, and none for a whole one. */
+enum { UNMAPPED = 3 << 24 };
+static size_t size_of_buffer;
+static void *unmapped; /* mapped before the limit is set */
+static int taken, taken_at_once;
+
+static bool fits(size_t bytes) {
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block != MAP_FAILED && munmap(block, bytes) == 0;
+}
+
+/* The library's, beside another thread that unmaps a block during the first call. It takes a buffer
+ * that is free, or maps one; where that does not fit the library would not come back. */
+void *alloc_beside_unmapping(int procedure) {
+    if (taken++ == taken_at_once) {
+        taken_at_once = taken;
+        ck_assert_msg(fits(size_of_buffer), "buffer %d is asked for, and does not fit", taken);
+    }
+    void *buffer = blas_memory_alloc(procedure);
+    if (unmapped)
+        munmap(unmapped, UNMAPPED);
+    unmapped = NULL;
+    return buffer;
+}
+
+void free_beside_unmapping(void *buffer) {
+    taken--;
+    blas_memory_free(buffer);
 }
 
 /* By a child, since a buffer that is there already would hide what a new one takes. */
@@ -91,6 +126,9 @@ static int calls_let_in(int lacking, size_t size, caller *callers) {
         ck_assert_int_eq(szg_context_open(&options, &callers[i].context), SZG_OK);
         ck_assert_int_eq(pthread_create(&callers[i].thread, NULL, run_calls, &callers[i]), 0);
     }
+    size_of_buffer = size;
+    unmapped = mmap(NULL, UNMAPPED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(unmapped != MAP_FAILED);
     limit_to((size_t)(szg_context_threads_open() - lacking), size);
     pthread_barrier_wait(&limited);
     for (int i = 0; i < CONTEXTS; i++) {
