@@ -284,7 +284,8 @@ static szg_status write_finished(szg_context *context, taking *from, reproductio
     return SZG_OK;
 }
 
-/* What the archive has of the run, under the lock that a process which trains it holds. */
+/* What the archive has of the run, under the lock that a process which trains it holds. One that
+ * finished it since the folder was opened is only seen then. */
 static szg_status take_run(szg_context *context, taking *from, reproduction_run *run) {
     run_log log;
     bool finished = find_file(from->archive, run, finished_name).data;
@@ -297,8 +298,12 @@ static szg_status take_run(szg_context *context, taking *from, reproduction_run 
     }
     SZG_TRY(szg_folder_create(context, run->folder));
     SZG_TRY(szg_log_open(context, run->folder, locked_name, &log));
-    szg_status status =
-        finished ? write_finished(context, from, run, &log) : write_begun(context, from, run, &log);
+    szg_status status = facts_read(context, run);
+    if (status == SZG_OK && run->shown.finished)
+        from->kept++;
+    else if (status == SZG_OK)
+        status = finished ? write_finished(context, from, run, &log)
+                          : write_begun(context, from, run, &log);
     szg_log_close(&log);
     return status;
 }

@@ -137,6 +137,27 @@ static szg_status take_data_facts(szg_context *context, const szg_reproduction *
     return facts_of_data(context, run->config, data, &run->facts.data);
 }
 
+/* What follows on training, under the lock that training has just given up: an archive must not
+ * take the run's place meanwhile. One that did so in between has it finished. */
+static szg_status conclude(szg_context *context, const szg_reproduction *self,
+                           const szg_dataset *data, reproduction_run *run) {
+    run_log log;
+    reproduction_run there = *run;
+    SZG_TRY(szg_log_open(context, run->folder, "metrics.csv", &log));
+    szg_status status = facts_read(context, &there);
+    if (status == SZG_OK && there.shown.finished) {
+        *run = there;
+    } else if (status == SZG_OK) {
+        status = take_data_facts(context, self, data, run);
+        if (status == SZG_OK)
+            status = examine(context, run, data);
+        if (status == SZG_OK)
+            status = facts_write(context, run);
+    }
+    szg_log_close(&log);
+    return status;
+}
+
 static szg_status finish_run(szg_context *context, const szg_reproduction *self,
                              reproduction_run *run) {
     szg_dataset data;
@@ -144,11 +165,7 @@ static szg_status finish_run(szg_context *context, const szg_reproduction *self,
     SZG_TRY(szg_dataset_open(context, run->config, &data));
     szg_status status = train(context, run, &data);
     if (status == SZG_OK)
-        status = take_data_facts(context, self, &data, run);
-    if (status == SZG_OK)
-        status = examine(context, run, &data);
-    if (status == SZG_OK)
-        status = facts_write(context, run);
+        status = conclude(context, self, &data, run);
     szg_dataset_close(&data);
     run->shown.finished = status == SZG_OK;
     return status;

@@ -169,6 +169,79 @@ START_TEST(runs_that_train_are_not_taken) {
 }
 END_TEST
 
+/* What another process finished since the folder was opened keeps its weights and its numbers. */
+START_TEST(runs_that_were_finished_meanwhile_stay) {
+    static const char *const stay[] = {"checkpoint.safetensors", "checkpoint.state.safetensors",
+                                       "metrics.csv", "finished.json"};
+    enum { COUNT = sizeof stay / sizeof *stay };
+    char *from = new_folder(), *to = new_folder(), path[256];
+    ino_t before[COUNT];
+    test_clock own = {0};
+    szg_context_options options = {
+        .threads = 1, .message = keep_note, .clock = look_at_clock, .user = &own};
+    szg_context *context;
+    train_whole(from, pieced);
+    pack(from, path_in(from, "runs.tar.xz", path), 0);
+    szg_reproduction *runs = open_pieced(to);
+    train_whole(to, pieced);
+    for (int i = 0; i < COUNT; i++)
+        before[i] = file_at(to, stay[i]);
+    ck_szg_ok(szg_context_open(&options, &context));
+    ck_szg_ok(szg_reproduction_take(context, runs, path));
+    szg_context_close(&context);
+    for (int i = 0; i < COUNT; i++)
+        ck_assert_msg(file_at(to, stay[i]) == before[i], "%s is another file", stay[i]);
+    ck_assert_int_eq(count_finished(runs), PIECED_RUNS);
+    ck_assert_ptr_nonnull(strstr(own.text, "took 0 finished and 0 begun runs; 9 were here"));
+    szg_reproduction_close(&runs);
+    check_same(from, to);
+    remove_tree(from);
+    remove_tree(to);
+}
+END_TEST
+
+/* Another process that takes an archive while the heads of the first run are ablated. */
+typedef struct taker {
+    szg_reproduction *runs;
+    const char *path;
+    szg_status status;
+    char words[512];
+    int64_t attempts;
+} taker;
+
+static void take_beside(void *user, const char *what, int64_t done, int64_t total) {
+    taker *own = user;
+    (void)done, (void)total;
+    if (strcmp(what, "ablating heads") != 0 || own->attempts++ > 0)
+        return;
+    own->status = szg_reproduction_take(test_context(), own->runs, own->path);
+    snprintf(own->words, sizeof own->words, "%s", szg_context_message(test_context()));
+}
+
+START_TEST(runs_that_are_ablated_are_not_taken) {
+    char *from = new_folder(), *to = new_folder(), path[256];
+    szg_context *context;
+    train_whole(from, pieced);
+    pack(from, path_in(from, "runs.tar.xz", path), 0);
+    taker own = {.runs = open_pieced(to), .path = path};
+    szg_reproduction *runs = open_pieced(to);
+    szg_context_options options = {.threads = 1, .progress = take_beside, .user = &own};
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    szg_status status = szg_reproduction_train(context, runs, 0);
+    ck_assert_msg(status == SZG_OK, "%s", szg_context_message(context));
+    szg_context_close(&context);
+    ck_assert_int_gt(own.attempts, 0);
+    ck_assert_int_eq(own.status, SZG_EIO);
+    ck_assert_ptr_nonnull(strstr(own.words, "another process is at work in this folder"));
+    ck_assert(holds(to, "base/distance/mla/run-3", "checkpoint.safetensors"));
+    szg_reproduction_close(&runs);
+    szg_reproduction_close(&own.runs);
+    check_same(from, to);
+    remove_tree(from);
+    remove_tree(to);
+}
+END_TEST
+
 START_TEST(failed_allocations_are_survived) {
     char *from = new_folder(), *to = new_folder(), path[256];
     test_clock own = {.calls = 3, .seconds = .8};
@@ -193,5 +266,7 @@ TEST_FILE("reproduce_archives") {
     test_add(suite, "begun runs travel", begun_runs_travel_where_they_are_small_enough);
     test_add(suite, "foreign archives", foreign_archives_are_refused);
     test_add(suite, "runs that train", runs_that_train_are_not_taken);
+    test_add(suite, "finished meanwhile", runs_that_were_finished_meanwhile_stay);
+    test_add(suite, "runs that are ablated", runs_that_are_ablated_are_not_taken);
     test_add(suite, "allocations", failed_allocations_are_survived);
 }
