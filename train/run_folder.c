@@ -132,12 +132,14 @@ szg_status run_folder_sync(szg_context *context, run_folder *folder, log_mark *m
     return SZG_OK;
 }
 
-/* Whether the file holds the weights of `step`. One that is missing or malformed does not. */
+/* Whether the file holds the weights of `step`. One that is missing, unreadable or malformed does
+ * not; of one that was not looked at, for want of memory or as the run is cancelled, nothing is
+ * said. */
 static szg_status holds_step(szg_context *context, const char *path, int64_t step, bool *out) {
     int64_t held;
     szg_status status = szg_checkpoint_number(context, path, "step", &held);
     *out = status == SZG_OK && held == step;
-    return status == SZG_ENOMEM ? status : SZG_OK;
+    return status == SZG_EIO || status == SZG_EDATA ? SZG_OK : status;
 }
 
 szg_status run_folder_repair(szg_context *context, const run_folder *folder, const szg_model *model,

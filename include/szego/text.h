@@ -22,8 +22,9 @@ typedef struct szg_text {
 /* Opens an empty text. SZG_ENOMEM. Free with szg_text_close, also after a failure. */
 SZG_CHECK_RESULT szg_status szg_text_open(szg_context *context, szg_text *out);
 
-/* Ends the text. `written` is the status of the work that printed it. SZG_ENOMEM with a message
- * where memory was refused, else `written`; `text` is NULL unless SZG_OK is returned. */
+/* Ends the text. `written` is the status of the work that printed it. SZG_ENOMEM or SZG_ECANCEL
+ * with a message where memory was refused, else `written`; `text` is NULL unless SZG_OK is
+ * returned. */
 SZG_CHECK_RESULT szg_status szg_text_end(szg_text *text, szg_status written);
 
 /* Frees an ended or an open text and clears the struct; a struct of zeros is allowed. */

@@ -10,28 +10,42 @@ struct szg_text_growth {
     szg_context *context;
     char *block;
     int64_t length, capacity; /* capacity > length: the rest is zero */
-    bool refused;             /* from the first refusal on nothing is taken */
+    szg_status refused;       /* from the first refusal on nothing is taken */
+    char words[512];          /* of the refusal, which the work that prints may hide by its own */
 };
 
-static bool make_room(struct szg_text_growth *growth, int64_t bytes) {
+static szg_status make_room(struct szg_text_growth *growth, int64_t bytes) {
     enum { SMALLEST = 256 };
     int64_t capacity = growth->capacity > 0 ? growth->capacity : SMALLEST;
     while (capacity - growth->length <= bytes)
         if (__builtin_mul_overflow(capacity, 2, &capacity))
-            return false;
+            return szg_fail(growth->context, SZG_ENOMEM, "%" PRId64 " bytes more overflow a size",
+                            bytes);
     if (capacity == growth->capacity)
-        return true;
-    if (szg_memory_grow(growth->context, &growth->block, growth->length, capacity, 1) != SZG_OK)
-        return false;
+        return SZG_OK;
+    SZG_TRY(szg_memory_grow(growth->context, &growth->block, growth->length, capacity, 1));
     growth->capacity = capacity;
-    return true;
+    return SZG_OK;
+}
+
+/* Where it is refused for its size the text is named, not where the work is cancelled. */
+static szg_status name_text(const struct szg_text_growth *growth, szg_status status) {
+    if (status != SZG_ENOMEM)
+        return status;
+    return szg_fail_prefix(growth->context, status, "a text of %" PRId64 " bytes could not grow",
+                           growth->length);
 }
 
 static ssize_t take(void *cookie, const char *bytes, size_t size) {
     struct szg_text_growth *growth = cookie;
-    growth->refused = growth->refused || !make_room(growth, (int64_t)size);
-    if (growth->refused)
+    if (growth->refused != SZG_OK)
         return 0; /* the stream's error */
+    growth->refused = name_text(growth, make_room(growth, (int64_t)size));
+    if (growth->refused != SZG_OK) {
+        szg_print(growth->words, sizeof growth->words, "%s",
+                  growth->context ? szg_context_message(growth->context) : "");
+        return 0;
+    }
     memcpy(growth->block + growth->length, bytes, size);
     growth->length += (int64_t)size;
     return (ssize_t)size;
@@ -41,12 +55,15 @@ szg_status szg_text_open(szg_context *context, szg_text *out) {
     *out = (szg_text){0};
     SZG_TRY(szg_memory_alloc(context, 1, sizeof *out->growth, &out->growth));
     out->growth->context = context;
-    if (make_room(out->growth, 0))
+    szg_status status = make_room(out->growth, 0);
+    if (status == SZG_OK) {
         out->stream = fopencookie(out->growth, "w", (cookie_io_functions_t){.write = take});
-    if (out->stream)
-        return SZG_OK;
-    szg_text_close(out);
-    return szg_fail(context, SZG_ENOMEM, "out of memory for a text");
+        if (!out->stream)
+            status = szg_fail(context, SZG_ENOMEM, "out of memory for a text");
+    }
+    if (status != SZG_OK)
+        szg_text_close(out);
+    return status;
 }
 
 szg_status szg_text_end(szg_text *text, szg_status written) {
@@ -54,10 +71,12 @@ szg_status szg_text_end(szg_text *text, szg_status written) {
     bool failed = ferror(text->stream) != 0;
     failed = fclose(text->stream) != 0 || failed;
     text->stream = NULL;
-    if (failed || growth->refused)
-        written =
-            szg_fail(growth->context, SZG_ENOMEM,
-                     "out of memory: a text of %" PRId64 " bytes could not grow", growth->length);
+    if (growth->refused != SZG_OK)
+        written = szg_fail(growth->context, growth->refused, "%s", growth->words);
+    else if (failed)
+        written = szg_fail(growth->context, SZG_ENOMEM,
+                           "out of memory: a text of %" PRId64 " bytes was not written whole",
+                           growth->length);
     if (written == SZG_OK) {
         text->text = growth->block;
         text->length = growth->length;

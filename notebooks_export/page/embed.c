@@ -4,13 +4,16 @@
 
 #include "embed.h"
 
-static void *allocate(void *context, unsigned count, unsigned size) {
-    void *block;
-    return szg_memory_alloc(context, count, size, &block) == SZG_OK ? block : NULL;
+static void *allocate(void *user, unsigned count, unsigned size) {
+    sink *sink = user;
+    void *block = NULL;
+    if (sink->refused == SZG_OK) /* after a refusal it asks for more before it answers */
+        sink->refused = szg_memory_alloc(sink->context, count, size, &block);
+    return block;
 }
 
-static void release(void *context, void *block) {
-    (void)context;
+static void release(void *user, void *block) {
+    (void)user;
     szg_memory_free(block);
 }
 
@@ -20,6 +23,10 @@ static szg_status make_room(sink *sink) {
     SZG_TRY(szg_memory_grow(sink->context, &sink->bytes, sink->capacity, most, 1));
     sink->capacity = most;
     return SZG_OK;
+}
+
+static szg_status fail_compressor(const sink *sink, int code) {
+    return szg_fail(sink->context, SZG_EINTERNAL, "the compressor failed with %d", code);
 }
 
 static szg_status run(sink *sink, int flush) {
@@ -33,7 +40,7 @@ static szg_status run(sink *sink, int flush) {
         code = deflate(stream, flush);
         sink->size = stream->next_out - sink->bytes;
         if (code != Z_OK && code != Z_STREAM_END)
-            return szg_fail(sink->context, SZG_EINTERNAL, "the compressor failed with %d", code);
+            return fail_compressor(sink, code);
     }
     return SZG_OK;
 }
@@ -86,12 +93,14 @@ static szg_status put_table(sink *sink, const szg_table *table) {
 
 szg_status embed_table(szg_context *context, const szg_table *table, unsigned char **bytes,
                        int64_t *size) {
-    sink sink = {.context = context,
-                 .stream = {.zalloc = allocate, .zfree = release, .opaque = context}};
-    if (deflateInit(&sink.stream, 6) != Z_OK)
-        return szg_fail(context, SZG_ENOMEM, "the compressor got no memory");
-    szg_status status = put_table(&sink, table);
-    deflateEnd(&sink.stream);
+    sink sink = {.context = context, .stream = {.zalloc = allocate, .zfree = release}};
+    sink.stream.opaque = &sink;
+    int code = deflateInit(&sink.stream, 6);
+    szg_status status = code == Z_OK             ? put_table(&sink, table)
+                        : sink.refused != SZG_OK ? sink.refused
+                                                 : fail_compressor(&sink, code);
+    if (code == Z_OK)
+        deflateEnd(&sink.stream);
     if (status != SZG_OK) {
         szg_memory_free(sink.bytes);
         return szg_fail_prefix(context, status, "table %s", szg_table_name(table));

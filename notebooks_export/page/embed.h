@@ -20,6 +20,7 @@ typedef struct sink {
     z_stream stream;
     unsigned char *bytes;
     int64_t size, capacity;
+    szg_status refused; /* of the compressor's own memory, which it answers with a code */
 } sink;
 
 SZG_CHECK_RESULT szg_status sink_put(sink *sink, const void *bytes, int64_t size);

@@ -60,7 +60,7 @@ START_TEST(text_remembers_a_refusal) {
     szg_memory_fail_after(context, 1);
     for (int i = 0; i < 100000; i++)
         fprintf(text.stream, "%d,", i); /* memory is there again after the first refusal */
-    ck_szg_fails(SZG_ENOMEM, "a text of",
+    ck_szg_fails(SZG_ENOMEM, "bytes could not grow: out of memory: ",
                  szg_text_end(&text, szg_fail(context, SZG_EIO, "the disk is full")));
     ck_assert_ptr_null(text.text);
     szg_text_close(&text);
@@ -69,6 +69,28 @@ START_TEST(text_remembers_a_refusal) {
                  szg_text_end(&text, szg_fail(context, SZG_EDOMAIN, "the work")));
     ck_assert_ptr_null(text.text);
     szg_text_close(&text);
+}
+END_TEST
+
+static szg_status print_long(szg_context *context, int64_t lines) {
+    static const char line[1 << 16];
+    szg_text text;
+    SZG_TRY(szg_text_open(context, &text));
+    for (int64_t i = 0; i < lines; i++)
+        (void)!fwrite(line, 1, sizeof line, text.stream); /* as work that looks at no error */
+    szg_status status = szg_text_end(&text, szg_fail(context, SZG_EIO, "cannot be written"));
+    szg_text_close(&text);
+    return status == SZG_EIO ? SZG_OK : status;
+}
+
+/* A block of 16 MiB and its end is looked at once, one of twice that twice. The status and its
+ * words are those of the look, so that Ctrl-C ends a command as it does elsewhere. */
+START_TEST(a_long_text_is_cancelled) {
+    test_looks looks;
+    szg_context *context = test_counting_context(&looks);
+    ck_looks_for_cancellation(&looks, 1 + 2, print_long(context, (17 << 20) >> 16));
+    ck_assert_str_eq(szg_context_message(context), "the time is up");
+    szg_context_close(&context);
 }
 END_TEST
 
@@ -105,5 +127,6 @@ END_TEST
 TEST_FILE("text") {
     test_add(suite, "text_grows", text_grows);
     test_add(suite, "text_remembers_a_refusal", text_remembers_a_refusal);
+    test_add(suite, "a_long_text_is_cancelled", a_long_text_is_cancelled);
     test_add(suite, "a_comma_in_the_locale_changes_nothing", a_comma_in_the_locale_changes_nothing);
 }

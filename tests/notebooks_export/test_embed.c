@@ -218,6 +218,11 @@ START_TEST(failed_allocations_are_survived) {
     unsigned char *bytes;
     int64_t size;
     ck_survives_failed_allocations(10, embed_table(test_context(), table, &bytes, &size));
+    szg_memory_free(bytes);
+    szg_memory_fail_after(test_context(), 1); /* the compressor's own */
+    ck_szg_fails(SZG_ENOMEM, "table corners: out of memory: ",
+                 embed_table(test_context(), table, &bytes, &size));
+    ck_szg_ok(embed_table(test_context(), table, &bytes, &size));
     check_bytes(table, bytes, size);
     szg_memory_free(bytes);
     szg_table_close(&table);

@@ -432,6 +432,24 @@ START_TEST(refused_memory_is_survived) {
 }
 END_TEST
 
+/* Weights whose header of 16 MiB and its end is cleared in two parts, with a look between. */
+START_TEST(weights_that_were_not_looked_at_are_not_written) {
+    enum { HEADER = 1 << 24 };
+    static const char start[] = "{\"__metadata__\":{\"step\":\"7\"}";
+    char *folder = new_folder(), path[256];
+    FILE *file = fopen(path_in(folder, "checkpoint.safetensors", path), "wb");
+    ck_assert_ptr_nonnull(file);
+    fwrite(&(uint64_t){HEADER}, sizeof(uint64_t), 1, file);
+    fprintf(file, "%s%*s", start, (int)(HEADER - (sizeof start - 1)), "}");
+    ck_assert_int_eq(fclose(file), 0);
+    const run_folder at = {.weights = path};
+    ck_szg_ok(run_folder_repair(test_context(), &at, NULL, 1, 7)); /* it writes no model */
+    szg_context_cancel(test_context());
+    ck_szg_fails(SZG_ECANCEL, "interrupted", run_folder_repair(test_context(), &at, NULL, 1, 7));
+    remove_folder(folder);
+}
+END_TEST
+
 TEST_FILE("resume") {
     test_add(suite, "a_run_goes_on_from_every_step", a_run_goes_on_from_every_step);
     test_add(suite, "a_finished_run_stays", a_finished_run_stays);
@@ -448,5 +466,7 @@ TEST_FILE("resume") {
     test_add(suite, "two_runs_in_one_folder_are_refused", two_runs_in_one_folder_are_refused);
     test_add(suite, "numbers_that_are_not_finite_stop_the_run",
              numbers_that_are_not_finite_stop_the_run);
+    test_add(suite, "weights_that_were_not_looked_at_are_not_written",
+             weights_that_were_not_looked_at_are_not_written);
     test_add(suite, "refused_memory_is_survived", refused_memory_is_survived);
 }
