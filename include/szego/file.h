@@ -69,7 +69,7 @@ void szg_source_close(szg_source **source);
 int64_t szg_source_size(const szg_source *source);
 
 /* Bytes offset .. offset + count - 1, within that size. Threads may read at the same time. SZG_EIO:
- * the file has become shorter, or cannot be read. */
+ * the file has become shorter, or cannot be read. SZG_ECANCEL (beyond SZG_MEMORY_LOOK bytes). */
 SZG_CHECK_RESULT szg_status szg_source_read(szg_context *context, const szg_source *source,
                                             int64_t offset, int64_t count, void *out);
 
@@ -84,7 +84,8 @@ typedef struct szg_contents {
 } szg_contents;
 
 /* Reads a regular file of one version, as szg_source_check tells. SZG_EIO (missing, unreadable,
- * changed meanwhile), SZG_EDATA (not a regular file), SZG_ENOMEM. */
+ * changed meanwhile), SZG_EDATA (not a regular file), SZG_ENOMEM, with the file and a remedy,
+ * SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_contents_open(szg_context *context, const char *path,
                                               szg_contents *out);
 /* The same, where `kind` ("a JSON file", say) has at most `most` bytes: SZG_EDATA beyond. */

@@ -410,9 +410,8 @@ int64_t szg_source_size(const szg_source *source) {
     return source->size;
 }
 
-szg_status szg_source_read(szg_context *context, const szg_source *source, int64_t offset,
-                           int64_t count, void *out) {
-    unsigned char *to = out;
+static szg_status read_part(szg_context *context, const szg_source *source, int64_t offset,
+                            int64_t count, unsigned char *to) {
     while (count > 0) {
         ssize_t got = pread(source->descriptor, to, (size_t)count, offset);
         if (got < 0 && errno == EINTR)
@@ -432,6 +431,18 @@ szg_status szg_source_read(szg_context *context, const szg_source *source, int64
     return SZG_OK;
 }
 
+/* The system gives no look for cancellation between the gigabytes of one read. */
+szg_status szg_source_read(szg_context *context, const szg_source *source, int64_t offset,
+                           int64_t count, void *out) {
+    for (int64_t done = 0; done < count; done += SZG_MEMORY_LOOK) {
+        int64_t part = count - done < SZG_MEMORY_LOOK ? count - done : SZG_MEMORY_LOOK;
+        if (done > 0)
+            SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(read_part(context, source, offset + done, part, (unsigned char *)out + done));
+    }
+    return SZG_OK;
+}
+
 szg_status szg_source_check(szg_context *context, const szg_source *source) {
     struct stat info;
     if (fstat(source->descriptor, &info) != 0)
@@ -445,12 +456,26 @@ szg_status szg_source_check(szg_context *context, const szg_source *source) {
                     source->path, source->size, (int64_t)info.st_size);
 }
 
+static szg_status make_room(szg_context *context, const szg_source *source, unsigned char **out) {
+    if (source->size > SZG_MEMORY_LOOK) /* the answer takes longer than to read a small file */
+        SZG_TRY(szg_memory_require(context, source->size, 1, 1, source->path,
+                                   "it is read whole: make it smaller, or take it on a machine "
+                                   "with more memory"));
+    szg_status status = szg_memory_alloc(context, source->size, 1, out);
+    if (status != SZG_ENOMEM)
+        return status;
+    return szg_fail(context, status,
+                    "%s: out of memory: its %" PRId64 " bytes are read whole: make it smaller, or "
+                    "raise the limit on memory (`ulimit -v`)",
+                    source->path, source->size);
+}
+
 static szg_status read_whole(szg_context *context, const szg_source *source, szg_contents *out) {
     unsigned char *data;
     int64_t size = source->size;
     if (size == 0)
         return szg_source_check(context, source);
-    SZG_TRY(szg_memory_alloc(context, size, 1, &data));
+    SZG_TRY(make_room(context, source, &data));
     szg_status status = szg_source_read(context, source, 0, size, data);
     if (status == SZG_OK)
         status = szg_source_check(context, source);

@@ -238,6 +238,53 @@ START_TEST(a_failed_write_is_named_with_its_remedy) {
 }
 END_TEST
 
+/* ---- Files that are read whole ---- */
+
+/* A file of zeros that takes no room on the disk. */
+static const char *sparse(int64_t size) {
+    const char *path = scratch_bytes("sparse", "", 0);
+    ck_assert_int_eq(truncate(path, size), 0);
+    return path;
+}
+
+static szg_status read_and_close(szg_context *context, const char *path, int64_t size) {
+    szg_contents contents;
+    SZG_TRY(szg_contents_open(context, path, &contents));
+    ck_assert_int_eq(contents.size, size);
+    for (int64_t i = 0; i < size; i += 4093)
+        ck_assert_int_eq(contents.data[i], 0);
+    szg_contents_close(&contents);
+    return SZG_OK;
+}
+
+/* Memory is cleared, and the file read, in parts of SZG_MEMORY_LOOK bytes. */
+START_TEST(a_long_file_is_cancelled) {
+    enum { PARTS = 3, SIZE = PARTS * SZG_MEMORY_LOOK - 4096 };
+    test_looks looks;
+    szg_context *context = test_counting_context(&looks);
+    const char *path = sparse(SIZE);
+    ck_looks_for_cancellation(&looks, 2 * (PARTS - 1), read_and_close(context, path, SIZE));
+    ck_assert_str_eq(szg_context_message(context), "the time is up");
+    szg_context_close(&context);
+}
+END_TEST
+
+START_TEST(a_file_that_memory_does_not_hold_is_named) {
+    szg_contents contents;
+    const char *path = sparse(1 << 20);
+    szg_memory_fail_after(test_context(), 3); /* after the source and its path */
+    ck_szg_fails(SZG_ENOMEM, "sparse: out of memory: its 1048576 bytes are read whole: make it",
+                 szg_contents_open(test_context(), path, &contents));
+    ck_szg_ok(read_and_close(test_context(), path, 1 << 20));
+    int64_t available = szg_memory_available();
+    ck_assert_int_lt(available, INT64_MAX / 2);
+    path = sparse(2 * available); /* more than becomes free meanwhile */
+    ck_szg_fails(SZG_ENOMEM, "sparse needs", szg_contents_open(test_context(), path, &contents));
+    ck_assert_ptr_nonnull(strstr(szg_context_message(test_context()), "it is read whole"));
+    ck_assert_ptr_null(contents.data);
+}
+END_TEST
+
 TEST_FILE("file") {
     test_add(suite, "litter_of_the_dead_is_removed", litter_of_the_dead_is_removed);
     test_add(suite, "files_of_living_writers_stay", files_of_living_writers_stay);
@@ -246,4 +293,7 @@ TEST_FILE("file") {
     test_add(suite, "writers_of_one_target", writers_of_one_target_do_not_disturb_each_other);
     test_add(suite, "folder_lock", a_folder_is_locked_by_one_at_a_time);
     test_add(suite, "failed_writes", a_failed_write_is_named_with_its_remedy);
+    test_add(suite, "a_long_file_is_cancelled", a_long_file_is_cancelled);
+    test_add(suite, "a_file_that_memory_does_not_hold_is_named",
+             a_file_that_memory_does_not_hold_is_named);
 }
