@@ -48,61 +48,66 @@ static szg_status grow(szg_context *context, const char *path, szg_archive *self
     return SZG_OK;
 }
 
-/* What an archive may unpack to. */
-typedef struct limits {
-    int64_t most, packed; /* bytes */
-} limits;
-
-/* Asked of each piece: what is beyond a limit is never held. */
-static szg_status check_size(szg_context *context, const char *path, int64_t size, limits limit) {
-    if (size > limit.most)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: unpacks to more than %" PRId64 " bytes, the most that its files need",
-                        path, limit.most);
-    if (size > ALWAYS_TAKEN && size / MOST_RATIO > limit.packed)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: unpacks to more than %d times its size, which no files of a run do",
-                        path, MOST_RATIO);
-    return SZG_OK;
-}
-
-static szg_status unpack(szg_context *context, struct archive *packed, const char *path,
-                         limits limit, szg_archive *self) {
-    struct archive_entry *entry;
-    int found = archive_read_next_header(packed, &entry);
-    if (found != ARCHIVE_OK || archive_filter_code(packed, 0) != ARCHIVE_FILTER_XZ)
-        return found < ARCHIVE_OK
-                   ? fail(context, packed, path)
-                   : szg_fail(context, SZG_EDATA, "%s: is no archive compressed with xz", path);
-    for (;;) {
-        SZG_TRY(szg_context_check_cancel(context));
-        if (self->room - self->size < PIECE)
-            SZG_TRY(grow(context, path, self));
-        ssize_t got = archive_read_data(packed, self->tar + self->size, PIECE);
-        if (got < 0)
-            return fail(context, packed, path);
-        if (got == 0)
-            return SZG_OK;
-        self->size += got;
-        SZG_TRY(check_size(context, path, self->size, limit));
-    }
-}
-
 /* The packed bytes, from a file or from the caller's memory. */
 typedef struct packed {
     szg_context *context;
     const szg_source *source; /* NULL: data */
     const unsigned char *data;
     int64_t size, at;
+    int64_t most;      /* bytes that they may unpack to */
+    szg_status status; /* of the read that failed, which libarchive answers with its own code */
     unsigned char block[PIECE];
 } packed;
+
+/* A read that failed is no verdict on the bytes; the context has its words. */
+static szg_status fail_packed(szg_context *context, struct archive *archive, const char *path,
+                              const packed *from) {
+    return from->status != SZG_OK ? from->status : fail(context, archive, path);
+}
+
+/* Asked of each piece: what is beyond a limit is never held. */
+static szg_status check_size(szg_context *context, const char *path, int64_t size,
+                             const packed *from) {
+    if (size > from->most)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: unpacks to more than %" PRId64 " bytes, the most that its files need",
+                        path, from->most);
+    if (size > ALWAYS_TAKEN && size / MOST_RATIO > from->size)
+        return szg_fail(context, SZG_EDATA,
+                        "%s: unpacks to more than %d times its size, which no files of a run do",
+                        path, MOST_RATIO);
+    return SZG_OK;
+}
+
+static szg_status unpack(szg_context *context, struct archive *archive, const char *path,
+                         const packed *from, szg_archive *self) {
+    struct archive_entry *entry;
+    int found = archive_read_next_header(archive, &entry);
+    if (found != ARCHIVE_OK || archive_filter_code(archive, 0) != ARCHIVE_FILTER_XZ)
+        return found < ARCHIVE_OK || from->status != SZG_OK
+                   ? fail_packed(context, archive, path, from)
+                   : szg_fail(context, SZG_EDATA, "%s: is no archive compressed with xz", path);
+    for (;;) {
+        SZG_TRY(szg_context_check_cancel(context));
+        if (self->room - self->size < PIECE)
+            SZG_TRY(grow(context, path, self));
+        ssize_t got = archive_read_data(archive, self->tar + self->size, PIECE);
+        if (got < 0)
+            return fail_packed(context, archive, path, from);
+        if (got == 0)
+            return SZG_OK;
+        self->size += got;
+        SZG_TRY(check_size(context, path, self->size, from));
+    }
+}
 
 static la_ssize_t next_block(struct archive *archive, void *user, const void **out) {
     packed *self = user;
     int64_t left = self->size - self->at, count = left < PIECE ? left : PIECE;
     *out = self->source ? self->block : self->data + self->at;
-    if (self->source &&
-        szg_source_read(self->context, self->source, self->at, count, self->block) != SZG_OK) {
+    if (self->source)
+        self->status = szg_source_read(self->context, self->source, self->at, count, self->block);
+    if (self->status != SZG_OK) {
         archive_set_error(archive, EIO, "%s", szg_context_message(self->context));
         return ARCHIVE_FATAL;
     }
@@ -111,7 +116,7 @@ static la_ssize_t next_block(struct archive *archive, void *user, const void **o
 }
 
 /* What a file that is changed meanwhile gives is no verdict on the archive. */
-static szg_status read_packed(szg_context *context, const char *path, packed *from, int64_t most,
+static szg_status read_packed(szg_context *context, const char *path, packed *from,
                               szg_archive *self) {
     struct archive *archive = archive_read_new();
     szg_status status = SZG_OK;
@@ -120,9 +125,9 @@ static szg_status read_packed(szg_context *context, const char *path, packed *fr
     else if (archive_read_support_filter_xz(archive) != ARCHIVE_OK ||
              archive_read_support_format_raw(archive) != ARCHIVE_OK ||
              archive_read_open(archive, from, NULL, next_block, NULL) != ARCHIVE_OK)
-        status = fail(context, archive, path);
+        status = fail_packed(context, archive, path, from);
     else
-        status = unpack(context, archive, path, (limits){most, from->size}, self);
+        status = unpack(context, archive, path, from, self);
     archive_read_free(archive);
     if (from->source && (status == SZG_OK || status == SZG_EDATA))
         SZG_TRY(szg_source_check(context, from->source));
@@ -232,10 +237,10 @@ static szg_status read_tar(szg_context *context, const char *path, szg_archive *
     return status;
 }
 
-static szg_status open_packed(szg_context *context, const char *name, packed *from, int64_t most,
+static szg_status open_packed(szg_context *context, const char *name, packed *from,
                               szg_archive **out) {
     SZG_TRY(szg_memory_alloc(context, 1, sizeof **out, out));
-    szg_status status = read_packed(context, name, from, most, *out);
+    szg_status status = read_packed(context, name, from, *out);
     if (status == SZG_OK)
         status = read_tar(context, name, *out);
     if (status != SZG_OK)
@@ -245,8 +250,8 @@ static szg_status open_packed(szg_context *context, const char *name, packed *fr
 
 szg_status szg_archive_open_bytes(szg_context *context, const char *name, const void *data,
                                   int64_t size, int64_t most, szg_archive **out) {
-    packed from = {.context = context, .data = data, .size = size};
-    return open_packed(context, name, &from, most, out);
+    packed from = {.context = context, .data = data, .size = size, .most = most};
+    return open_packed(context, name, &from, out);
 }
 
 szg_status szg_archive_open(szg_context *context, const char *path, int64_t most,
@@ -254,8 +259,9 @@ szg_status szg_archive_open(szg_context *context, const char *path, int64_t most
     szg_source *source;
     *out = NULL;
     SZG_TRY(szg_source_open(context, path, &source));
-    packed from = {.context = context, .source = source, .size = szg_source_size(source)};
-    szg_status status = open_packed(context, path, &from, most, out);
+    packed from = {
+        .context = context, .source = source, .size = szg_source_size(source), .most = most};
+    szg_status status = open_packed(context, path, &from, out);
     szg_source_close(&source);
     return status;
 }

@@ -104,6 +104,23 @@ START_TEST(files_that_change_meanwhile) {
 }
 END_TEST
 
+/* A disk that fails is no verdict on the archive. */
+START_TEST(archives_that_cannot_be_read_are_not_judged) {
+    szg_archive *archive;
+    fill_contents();
+    const char *path = scratch_path("unread.tar.xz");
+    ck_szg_ok(pack(test_context(), path));
+    for (int reads = 1; reads < 3; reads++) {
+        meddle_with(path, MEDDLE_FAIL, reads);
+        ck_szg_fails(SZG_EIO, "unread.tar.xz: cannot be read: Input/output error",
+                     szg_archive_open(test_context(), path, MOST, &archive));
+        ck_assert_ptr_null(archive);
+    }
+    ck_szg_ok(szg_archive_open(test_context(), path, MOST, &archive));
+    szg_archive_close(&archive);
+}
+END_TEST
+
 START_TEST(damage_is_found) {
     szg_archive *archive;
     size_t size;
@@ -280,6 +297,7 @@ TEST_FILE("archive") {
     test_add(suite, "cancelling", each_piece_can_be_cancelled);
     test_add(suite, "round trip", what_goes_in_comes_out);
     test_add(suite, "files that change meanwhile", files_that_change_meanwhile);
+    test_add(suite, "failed reads", archives_that_cannot_be_read_are_not_judged);
     test_add(suite, "damage", damage_is_found);
     test_add(suite, "hostile", hostile_archives_are_refused);
 }

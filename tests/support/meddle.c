@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,6 +29,10 @@ void meddle_restore(const char *path, const void *bytes, size_t size) {
 }
 
 static int make_change(void) {
+    if (change.how == MEDDLE_FAIL) {
+        errno = EIO;
+        return -1;
+    }
     const struct timespec later[2] = {{.tv_sec = 2}, {.tv_sec = 2}};
     return change.how == MEDDLE_CUT ? truncate(change.path, 1)
                                     : utimensat(AT_FDCWD, change.path, later, 0);

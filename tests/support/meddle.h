@@ -4,10 +4,10 @@
 
 #include "scratch.h"
 
-typedef enum meddling { MEDDLE_CUT, MEDDLE_WRITE } meddling;
+typedef enum meddling { MEDDLE_CUT, MEDDLE_WRITE, MEDDLE_FAIL } meddling;
 
 /* Before the `reads`-th read by position from now on, 1 the next, the file is cut to one byte, or
- * gets the time of a later write. It has an old time until then. */
+ * gets the time of a later write; or that read fails with EIO. It has an old time until then. */
 void meddle_with(const char *path, meddling how, int reads);
 
 /* Fails unless `call`, which reads the file, ends with SZG_EIO and says that the file was changed.
