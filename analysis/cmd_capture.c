@@ -1,6 +1,7 @@
 /* `szego capture`: attention logits of a saved model on given sequences, and their contraction. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <szego/capture.h>
 #include <szego/file.h>
@@ -93,11 +94,13 @@ static szg_status fill(command_call *call, void *user, const szg_report_options 
 static szg_status capture_into(command_call *call, szg_model *model, int64_t step,
                                const szg_examples *examples) {
     const capture_options *own = call->own;
+    const char *output = call->shared.output;
     szg_train_config config;
     char *folder = NULL;
     capture_job job = {.step = step};
     SZG_TRY(choose(call, model, &config));
-    if (own->dump && asprintf(&folder, "%s/logits", call->shared.output) < 0)
+    if (own->dump &&
+        asprintf(&folder, "%s%slogits", output, output[strlen(output) - 1] == '/' ? "" : "/") < 0)
         return szg_fail(call->context, SZG_ENOMEM, "out of memory");
     szg_status status = szg_capture_open_as(call->context, model, &config.capture, examples, NULL,
                                             folder, &job.capture);
