@@ -2,7 +2,7 @@
 #ifndef SZG_ANALYSIS_CAPTURED_H
 #define SZG_ANALYSIS_CAPTURED_H
 
-#include <szego/contraction.h>
+#include "contraction/contraction.h"
 
 #include "command.h"
 

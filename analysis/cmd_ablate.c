@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <szego/ablation.h>
-#include <szego/memory.h>
+#include "train/ablation.h"
+#include "base/memory.h"
 
 #include "command.h"
 
@@ -79,7 +79,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 
 static void release(command_call *call) {
     ablate_options *own = call->own;
-    szg_memory_free(own->checkpoints.value);
+    szgi_memory_free(own->checkpoints.value);
 }
 
 /* What all checkpoints have in common, and what each gave. */
@@ -101,15 +101,15 @@ static szg_status ablate_one(command_call *call, ablate_job *job, int64_t index)
     szg_ablation_subject *subject = &job->subject[index];
     job->source.checkpoint = own->checkpoints.value[index];
     SZG_TRY(szg_ablation_subject_open(call->context, &job->source, subject));
-    job->settings[index] = *szg_model_settings(subject->model);
+    job->settings[index] = *szgi_model_settings(subject->model);
     job->run[index] = (configured_run){subject->run, &job->settings[index]};
     szg_status status = szg_ablation_run(call->context, subject->model, &subject->examples,
                                          &job->options, &job->result[index]);
     szg_ablation_subject_close(call->context, subject);
     if (status != SZG_OK) /* examples are checked against each model */
-        return szg_fail_prefix(call->context, status, "%s",
-                               own->data && status == SZG_EDATA ? own->data
-                                                                : job->source.checkpoint);
+        return szgi_fail_prefix(call->context, status, "%s",
+                                own->data && status == SZG_EDATA ? own->data
+                                                                 : job->source.checkpoint);
     job->result[index].ceiling = subject->ceiling;
     job->key[index] = (szg_run_key){subject->run, subject->encoding, subject->task, subject->seed};
     job->results[index] = &job->result[index];
@@ -130,10 +130,10 @@ static szg_status check_distinct(szg_context *context, const text_list *runs) {
         for (int64_t j = 0; find_file(runs->value[i], &one) && j < i; j++)
             if (find_file(runs->value[j], &other) && one.st_dev == other.st_dev &&
                 one.st_ino == other.st_ino)
-                return szg_fail(context, SZG_EINVAL,
-                                "%s and %s are one run, which would count as two seeds: name each "
-                                "run once",
-                                runs->value[j], runs->value[i]);
+                return szgi_fail(context, SZG_EINVAL,
+                                 "%s and %s are one run, which would count as two seeds: name each "
+                                 "run once",
+                                 runs->value[j], runs->value[i]);
     return SZG_OK;
 }
 
@@ -142,12 +142,12 @@ static szg_status run_job(command_call *call, ablate_job *job) {
     szg_context *context = call->context;
     int64_t count = own->checkpoints.count;
     SZG_TRY(check_distinct(context, &own->checkpoints));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->subject, &job->subject));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->result, &job->result));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->results, &job->results));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->key, &job->key));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->settings, &job->settings));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->run, &job->run));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->subject, &job->subject));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->result, &job->result));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->results, &job->results));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->key, &job->key));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->settings, &job->settings));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->run, &job->run));
     SZG_TRY(szg_ablation_table_open(context, &job->ablation));
     SZG_TRY(szg_deposit_table_open(context, &job->deposit));
     for (int64_t i = 0; i < count; i++)
@@ -164,12 +164,12 @@ static szg_status run_job(command_call *call, ablate_job *job) {
 static void close_job(const ablate_options *own, ablate_job *job) {
     for (int64_t i = 0; job->result && i < own->checkpoints.count; i++)
         szg_ablation_close(&job->result[i]);
-    szg_memory_free(job->subject);
-    szg_memory_free(job->result);
-    szg_memory_free(job->results);
-    szg_memory_free(job->key);
-    szg_memory_free(job->run);
-    szg_memory_free(job->settings);
+    szgi_memory_free(job->subject);
+    szgi_memory_free(job->result);
+    szgi_memory_free(job->results);
+    szgi_memory_free(job->key);
+    szgi_memory_free(job->run);
+    szgi_memory_free(job->settings);
     szg_table_close(&job->ablation);
     szg_table_close(&job->deposit);
 }

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <szego/csv.h>
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "formats/csv.h"
+#include "base/file.h"
+#include "base/memory.h"
 
 #include "bench.h"
 #include "command.h"
@@ -84,7 +84,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 
 static void release(command_call *call) {
     own_options *own = call->own;
-    szg_memory_free(own->items.value);
+    szgi_memory_free(own->items.value);
 }
 
 /* ---- The list ---- */
@@ -118,7 +118,7 @@ static szg_status list_items(command_call *call) {
 /* Where rows go before the end of the run: a file beside the result, the result itself (--append),
  * or standard output. */
 typedef struct sink {
-    szg_csv_growth *growth;
+    szgi_csv_growth *growth;
     char path[4096]; /* of what is removed once the result is there; "": nothing is */
     bool prints;     /* csv on standard output */
 } sink;
@@ -126,8 +126,8 @@ typedef struct sink {
 static szg_status keep_row(szg_context *context, void *user, const szg_table *table, int64_t row) {
     const sink *to = user;
     if (to->growth)
-        return szg_csv_grow(context, to->growth, table, row);
-    return to->prints ? szg_csv_print_row(context, table, row, stdout) : SZG_OK;
+        return szgi_csv_grow(context, to->growth, table, row);
+    return to->prints ? szgi_csv_print_row(context, table, row, stdout) : SZG_OK;
 }
 
 /* FOLDER/bench.partial.csv, or FILE.partial.csv. */
@@ -137,7 +137,7 @@ static szg_status name_partial(szg_context *context, const char *output, sink *t
     bool slash = length > 0 && output[length - 1] == '/';
     bool folder = slash || (stat(output, &info) == 0 && S_ISDIR(info.st_mode));
     if (folder)
-        SZG_TRY(szg_folder_create(context, output));
+        SZG_TRY(szgi_folder_create(context, output));
     int wanted = snprintf(to->path, sizeof to->path, "%s%s.partial.csv", output,
                           !folder ? ""
                           : slash ? "bench"
@@ -145,7 +145,7 @@ static szg_status name_partial(szg_context *context, const char *output, sink *t
     if (wanted < (int)sizeof to->path)
         return SZG_OK;
     to->path[0] = 0;
-    return szg_fail(context, SZG_EINVAL, "-o: a path of %zu bytes is too long", length);
+    return szgi_fail(context, SZG_EINVAL, "-o: a path of %zu bytes is too long", length);
 }
 
 static szg_status open_sink(const command_call *call, const szg_table *table, sink *to) {
@@ -153,13 +153,13 @@ static szg_status open_sink(const command_call *call, const szg_table *table, si
     const own_options *own = call->own;
     *to = (sink){.prints = !shared->output && shared->format && !strcmp(shared->format, "csv")};
     if (to->prints)
-        return szg_csv_print_header(call->context, table, stdout);
+        return szgi_csv_print_header(call->context, table, stdout);
     if (!shared->output)
         return SZG_OK;
     if (own->append)
-        return szg_csv_grow_open(call->context, shared->output, table, true, &to->growth);
+        return szgi_csv_grow_open(call->context, shared->output, table, true, &to->growth);
     SZG_TRY(name_partial(call->context, shared->output, to));
-    return szg_csv_grow_open(call->context, to->path, table, false, &to->growth);
+    return szgi_csv_grow_open(call->context, to->path, table, false, &to->growth);
 }
 
 /* ---- The run ---- */
@@ -184,7 +184,7 @@ static szg_status measure_items(const command_call *call, bench_run *run) {
 static szg_status write_table(command_call *call, bench_run *run, sink *to, szg_status status) {
     const own_options *own = call->own;
     if (status != SZG_OK && to->path[0])
-        return szg_fail_prefix(call->context, status, "the rows so far are in %s", to->path);
+        return szgi_fail_prefix(call->context, status, "the rows so far are in %s", to->path);
     if (!to->prints && !own->append) {
         SZG_TRY(output_tables(call, 1, (szg_table * *[]){&run->table}, NULL));
         if (to->path[0])
@@ -197,7 +197,7 @@ static szg_status run_items(command_call *call, bench_run *run, sink *to) {
     SZG_TRY(open_sink(call, run->table, to));
     szg_status status = measure_items(call, run);
     SZG_TRY(write_table(call, run, to, status));
-    SZG_TRY(status == SZG_ECANCEL ? szg_context_check_cancel(call->context) : status);
+    SZG_TRY(status == SZG_ECANCEL ? szgi_context_check_cancel(call->context) : status);
     return bench_run_verdict(call->context, run);
 }
 
@@ -210,7 +210,7 @@ static szg_status measure(command_call *call) {
         SZG_TRY(bench_check(call->context, own->items.value[i]));
     SZG_TRY(bench_run_open(call->context, &run));
     szg_status status = run_items(call, &run, &to);
-    szg_csv_grow_close(&to.growth);
+    szgi_csv_grow_close(&to.growth);
     bench_run_close(&run);
     return status;
 }

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/capture.h>
-#include <szego/file.h>
-#include <szego/train.h>
+#include "train/capture.h"
+#include "base/file.h"
+#include "train/train.h"
 
 #include "captured.h"
 #include "specs.h"
@@ -70,7 +70,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 /* The model's configuration with the lists of the command line. */
 static szg_status choose(command_call *call, const szg_model *model, szg_train_config *out) {
     const capture_options *own = call->own;
-    *out = *szg_model_settings(model);
+    *out = *szgi_model_settings(model);
     SZG_TRY(szg_train_config_set(call->context, out, "capture.layers",
                                  own->layers ? own->layers : "all"));
     SZG_TRY(
@@ -81,14 +81,14 @@ static szg_status choose(command_call *call, const szg_model *model, szg_train_c
 }
 
 typedef struct capture_job {
-    szg_capture *capture;
+    szgi_capture *capture;
     int64_t step;
 } capture_job;
 
 static szg_status fill(command_call *call, void *user, const szg_report_options *how,
                        szg_contraction_tables *tables) {
     const capture_job *job = user;
-    return szg_capture_report(call->context, job->capture, job->step, NULL, how, tables);
+    return szgi_capture_report(call->context, job->capture, job->step, NULL, how, tables);
 }
 
 static szg_status capture_into(command_call *call, szg_model *model, int64_t step,
@@ -101,12 +101,12 @@ static szg_status capture_into(command_call *call, szg_model *model, int64_t ste
     SZG_TRY(choose(call, model, &config));
     if (own->dump &&
         asprintf(&folder, "%s%slogits", output, output[strlen(output) - 1] == '/' ? "" : "/") < 0)
-        return szg_fail(call->context, SZG_ENOMEM, "out of memory");
-    szg_status status = szg_capture_open_as(call->context, model, &config.capture, examples, NULL,
-                                            folder, &job.capture);
+        return szgi_fail(call->context, SZG_ENOMEM, "out of memory");
+    szg_status status = szgi_capture_open_as(call->context, model, &config.capture, examples, NULL,
+                                             folder, &job.capture);
     if (status == SZG_OK)
         status = captured_output(call, own->all, own->certified, fill, &job);
-    szg_capture_close(call->context, &job.capture);
+    szgi_capture_close(call->context, &job.capture);
     free(folder);
     return status;
 }
@@ -118,12 +118,12 @@ static szg_status capture(command_call *call, szg_model *model, int64_t step,
     int lock;
     if (!own->dump)
         return capture_into(call, model, step, examples);
-    SZG_TRY(szg_folder_create(call->context, call->shared.output));
-    SZG_TRY(szg_folder_lock(call->context, call->shared.output, &lock));
+    SZG_TRY(szgi_folder_create(call->context, call->shared.output));
+    SZG_TRY(szgi_folder_lock(call->context, call->shared.output, &lock));
     call->locked = true;
     szg_status status = capture_into(call, model, step, examples);
     call->locked = false;
-    szg_folder_unlock(&lock);
+    szgi_folder_unlock(&lock);
     return status;
 }
 
@@ -136,8 +136,8 @@ static szg_status run(command_call *call) {
     if (own->config)
         SZG_TRY(read_config_for_data(call->context, own->config, own->data, &config));
     SZG_TRY(szg_model_load(call->context, own->checkpoint, own->config ? &config : NULL, &model));
-    call->config = szg_model_settings(model);
-    szg_status status = szg_capture_step_of(call->context, own->checkpoint, &step);
+    call->config = szgi_model_settings(model);
+    szg_status status = szgi_capture_step_of(call->context, own->checkpoint, &step);
     if (status == SZG_OK)
         status = szg_examples_read(call->context, own->data, &examples);
     if (status == SZG_OK) {

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/checkpoint.h>
-#include <szego/result.h>
+#include "checkpoint/checkpoint.h"
+#include "formats/result.h"
 
 #include "command.h"
 
@@ -66,28 +66,28 @@ static szg_status write_tables(command_call *call, szg_checkpoint_tables *tables
     bool every = own->all || call->shared.output;
     SZG_TRY(output_tables(call, every ? sizeof table / sizeof *table : 1, table, NULL));
     if (tables->bad > 0)
-        return szg_fail(call->context, SZG_EDATA,
-                        "skipped %" PRId64
-                        " of the tensors or heads: the notes say why; the rest is "
-                        "complete",
-                        tables->bad);
+        return szgi_fail(call->context, SZG_EDATA,
+                         "skipped %" PRId64
+                         " of the tensors or heads: the notes say why; the rest is "
+                         "complete",
+                         tables->bad);
     if (tables->unconverged > 0)
-        return szg_fail(call->context, SZG_ENOCONV,
-                        "%" PRId64
-                        " of the spectra did not converge: the notes say where; the rest is "
-                        "complete",
-                        tables->unconverged);
+        return szgi_fail(call->context, SZG_ENOCONV,
+                         "%" PRId64
+                         " of the spectra did not converge: the notes say where; the rest is "
+                         "complete",
+                         tables->unconverged);
     return SZG_OK;
 }
 
 static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
     szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
     if (facts.unknown)
-        szg_say(call->context, SZG_WARNING,
-                "%s: %s: singular values of every 2-D weight instead of heads", facts.source,
-                facts.unknown);
+        szgi_say(call->context, SZG_WARNING,
+                 "%s: %s: singular values of every 2-D weight instead of heads", facts.source,
+                 facts.unknown);
     else if (*facts.note)
-        szg_say(call->context, SZG_NOTE, "%s: %s", facts.source, facts.note);
+        szgi_say(call->context, SZG_NOTE, "%s: %s", facts.source, facts.note);
 }
 
 static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint) {

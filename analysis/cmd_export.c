@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include <szego/export.h>
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "command.h"
 
@@ -81,7 +81,7 @@ static szg_status choose_path(command_call *call, char **out) {
     *out = NULL;
     if (!path) {
         int64_t size = (int64_t)(strlen(own->folder) + strlen(own->form->standard) + 2);
-        SZG_TRY(szg_memory_alloc(call->context, size, 1, out));
+        SZG_TRY(szgi_memory_alloc(call->context, size, 1, out));
         bool slash = strlen(own->folder) > 0 && own->folder[strlen(own->folder) - 1] == '/';
         snprintf(*out, (size_t)size, "%s%s%s", own->folder, slash ? "" : "/", own->form->standard);
         return SZG_OK;
@@ -90,9 +90,9 @@ static szg_status choose_path(command_call *call, char **out) {
     size_t length = strlen(path), needed = strlen(ending);
     bool ends = length > needed && strcmp(path + length - needed, ending) == 0;
     if (folder ? ends || is_folder(path) : ends)
-        return szg_memory_copy_text(call->context, path, out);
-    return szg_fail(call->context, SZG_EINVAL, "output %s: end it in %s for --to %s%s", path,
-                    ending, own->form->name, folder ? ", which writes a folder" : "");
+        return szgi_memory_copy_text(call->context, path, out);
+    return szgi_fail(call->context, SZG_EINVAL, "output %s: end it in %s for --to %s%s", path,
+                     ending, own->form->name, folder ? ", which writes a folder" : "");
 }
 
 /* Writes what was read; what could not be read decides the exit code. */
@@ -102,15 +102,15 @@ static szg_status write_all(command_call *call, const szg_collection *collection
     int64_t bad = szg_collection_bad_count(collection);
     SZG_TRY(own->form->write(call->context, collection, path));
     int64_t tables = szg_collection_tables(collection), results = szg_collection_count(collection);
-    szg_say(call->context, SZG_NOTE, "wrote %s: %" PRId64 " table%s of %" PRId64 " result%s", path,
-            tables, tables == 1 ? "" : "s", results, results == 1 ? "" : "s");
+    szgi_say(call->context, SZG_NOTE, "wrote %s: %" PRId64 " table%s of %" PRId64 " result%s", path,
+             tables, tables == 1 ? "" : "s", results, results == 1 ? "" : "s");
     for (int64_t i = 0; i < bad; i++)
-        szg_say(call->context, SZG_WARNING, "left out: %s", szg_collection_bad(collection, i));
+        szgi_say(call->context, SZG_WARNING, "left out: %s", szg_collection_bad(collection, i));
     if (bad > 0)
-        return szg_fail(call->context, SZG_EDATA,
-                        "%" PRId64 " of the results could not be read and are not in %s; the rest "
-                        "is complete",
-                        bad, path);
+        return szgi_fail(call->context, SZG_EDATA,
+                         "%" PRId64 " of the results could not be read and are not in %s; the rest "
+                         "is complete",
+                         bad, path);
     return SZG_OK;
 }
 
@@ -123,7 +123,7 @@ static szg_status run(command_call *call) {
     if (status == SZG_OK)
         status = write_all(call, collection, path);
     szg_collection_close(&collection);
-    szg_memory_free(path);
+    szgi_memory_free(path);
     return status;
 }
 

@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include <szego/backend.h>
-#include <szego/ball.h>
+#include "backend/backend.h"
+#include "ball/ball.h"
+#include "base/memory.h"
+#include <szego/version.h>
 
 #include "command.h"
 
@@ -60,16 +62,16 @@ static szg_status fill(command_call *call, szg_table *table) {
     SZG_TRY(add(context, table, "version", szg_version()));
     SZG_TRY(add(context, table, "commit", szg_commit()));
     SZG_TRY(add(context, table, "compiler", __VERSION__));
-    SZG_TRY(add(context, table, "backend", szg_ops_name(szg_ops_of(context))));
+    SZG_TRY(add(context, table, "backend", szgi_ops_name(szgi_ops_of(context))));
     SZG_TRY(add(context, table, "blas", szg_backend_blas()));
     SZG_TRY(add(context, table, "simd", szg_backend_simd()));
     SZG_TRY(add(context, table, "fft", szg_backend_fft()));
-    SZG_TRY(add(context, table, "balls", szg_ball_library()));
+    SZG_TRY(add(context, table, "balls", szgi_ball_library()));
     snprintf(text, sizeof text, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     SZG_TRY(add(context, table, "processors", text));
     snprintf(text, sizeof text, "%d", szg_context_threads(context));
     SZG_TRY(add(context, table, "threads", text));
-    snprintf(text, sizeof text, "%.1f GiB", (double)szg_memory_available() / (1 << 30));
+    snprintf(text, sizeof text, "%.1f GiB", (double)szgi_memory_available() / (1 << 30));
     SZG_TRY(add(context, table, "memory", text));
     return add_devices(context, table);
 }

@@ -1,6 +1,6 @@
 /* `szego logits`: contraction report of logits, or queries and keys, that other programs dumped. */
-#include <szego/dump.h>
-#include <szego/memory.h>
+#include "contraction/dump.h"
+#include "base/memory.h"
 
 #include "captured.h"
 #include "specs.h"
@@ -24,7 +24,7 @@ enum {
 typedef struct logits_options {
     text_list files;
     const char *array[SZG_DUMP_ROLES], *encoding;
-    szg_dump_options dump;
+    szgi_dump_options dump;
     integer_list lengths;
     bool certified, all;
 } logits_options;
@@ -117,38 +117,38 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 
 static void release(command_call *call) {
     logits_options *own = call->own;
-    szg_memory_free((void *)own->files.value);
-    szg_memory_free(own->lengths.value);
+    szgi_memory_free((void *)own->files.value);
+    szgi_memory_free(own->lengths.value);
 }
 
-static szg_status add_files(szg_context *context, const logits_options *own, szg_dump *dump) {
+static szg_status add_files(szg_context *context, const logits_options *own, szgi_dump *dump) {
     for (int i = 0; i < SZG_DUMP_ROLES; i++)
         if (own->array[i])
-            SZG_TRY(szg_dump_add_as(context, dump, (szg_dump_role)i, own->array[i]));
+            SZG_TRY(szgi_dump_add_as(context, dump, (szgi_dump_role)i, own->array[i]));
     for (int64_t i = 0; i < own->files.count; i++)
-        SZG_TRY(szg_dump_add(context, dump, own->files.value[i]));
+        SZG_TRY(szgi_dump_add(context, dump, own->files.value[i]));
     return SZG_OK;
 }
 
 typedef struct logits_job {
-    const szg_dump *dump;
-    const szg_dump_options *wanted;
+    const szgi_dump *dump;
+    const szgi_dump_options *wanted;
 } logits_job;
 
 static szg_status fill(command_call *call, void *user, const szg_report_options *how,
                        szg_contraction_tables *tables) {
     const logits_job *job = user;
-    return szg_dump_report(call->context, job->dump, job->wanted, how, tables);
+    return szgi_dump_report(call->context, job->dump, job->wanted, how, tables);
 }
 
 static szg_status run(command_call *call) {
     const logits_options *own = call->own;
-    szg_dump_options wanted = own->dump;
+    szgi_dump_options wanted = own->dump;
     szg_encoding *encoding = NULL;
-    szg_dump *dump = NULL;
+    szgi_dump *dump = NULL;
     wanted.lengths = own->lengths.count;
     wanted.length = own->lengths.value;
-    szg_status status = szg_dump_open(call->context, &dump);
+    szg_status status = szgi_dump_open(call->context, &dump);
     if (status == SZG_OK && own->encoding)
         status = szg_encoding_parse(call->context, own->encoding, &encoding);
     wanted.encoding = encoding;
@@ -157,7 +157,7 @@ static szg_status run(command_call *call) {
     if (status == SZG_OK)
         status =
             captured_output(call, own->all, own->certified, fill, &(logits_job){dump, &wanted});
-    szg_dump_close(&dump);
+    szgi_dump_close(&dump);
     szg_encoding_close(&encoding);
     return status;
 }

@@ -2,6 +2,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include "base/memory.h"
+#include "formats/examples.h"
+#include "formats/npy.h"
+#include "train/decoder.h"
+#include "train/train.h"
 
 #include "command.h"
 
@@ -53,7 +58,7 @@ static const szg_column columns[] = {
 };
 
 static szg_status fill(command_call *call, const szg_model *model, const szg_examples *examples,
-                       const szg_tally *tally, szg_table *table) {
+                       const szgi_tally *tally, szg_table *table) {
     szg_context *context = call->context;
     const predict_options *own = call->own;
     SZG_TRY(szg_table_add_row(context, table));
@@ -61,7 +66,7 @@ static szg_status fill(command_call *call, const szg_model *model, const szg_exa
     SZG_TRY(szg_table_set_text(context, table, "data", own->data));
     SZG_TRY(szg_table_set_integer(context, table, "examples", examples->count));
     SZG_TRY(szg_table_set_integer(context, table, "counted", tally->counted));
-    SZG_TRY(szg_table_set_integer(context, table, "classes", szg_model_classes(model)));
+    SZG_TRY(szg_table_set_integer(context, table, "classes", szgi_model_classes(model)));
     if (tally->counted == 0)
         return szg_table_note(context, table, "every label is ignored (model.ignored_label)");
     double counted = (double)tally->counted;
@@ -78,8 +83,8 @@ static bool wants_logits(const command_call *call) {
 static szg_status write_logits(command_call *call, int64_t examples, int64_t classes,
                                const double *logits) {
     const int64_t shape[] = {examples, classes};
-    SZG_TRY(szg_npy_write_real(call->context, call->shared.output, 2, shape, logits));
-    szg_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+    SZG_TRY(szgi_npy_write_real(call->context, call->shared.output, 2, shape, logits));
+    szgi_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
     call->shared.output = NULL; /* the table goes to standard output */
     return SZG_OK;
 }
@@ -87,22 +92,22 @@ static szg_status write_logits(command_call *call, int64_t examples, int64_t cla
 static szg_status evaluate(command_call *call, szg_model *model, const szg_examples *examples,
                            double *logits, szg_table **out) {
     const predict_options *own = call->own;
-    szg_tally tally;
+    szgi_tally tally;
     szg_table *table;
-    szg_status judged = szg_train_evaluate(call->context, model, examples, &tally, logits);
+    szg_status judged = szgi_train_evaluate(call->context, model, examples, &tally, logits);
     if (judged == SZG_EDATA)
-        return szg_fail_prefix(call->context, judged, "%s", own->data);
+        return szgi_fail_prefix(call->context, judged, "%s", own->data);
     SZG_TRY(judged);
     if (!isfinite(tally.loss))
-        return szg_fail(call->context, SZG_EDATA,
-                        "%s: the loss is not finite: the weights make activations overflow, so "
-                        "that no prediction means anything; take an earlier checkpoint",
-                        own->checkpoint);
+        return szgi_fail(call->context, SZG_EDATA,
+                         "%s: the loss is not finite: the weights make activations overflow, so "
+                         "that no prediction means anything; take an earlier checkpoint",
+                         own->checkpoint);
     SZG_TRY(szg_table_open(call->context, "predict", columns,
                            (int64_t)(sizeof columns / sizeof *columns), &table));
     szg_status status = fill(call, model, examples, &tally, table);
     if (status == SZG_OK && logits)
-        status = write_logits(call, examples->count, szg_model_classes(model), logits);
+        status = write_logits(call, examples->count, szgi_model_classes(model), logits);
     *out = table;
     if (status != SZG_OK)
         szg_table_close(out);
@@ -113,11 +118,11 @@ static szg_status predict(command_call *call, szg_model *model, const szg_exampl
     double *logits = NULL;
     szg_table *table;
     int64_t count;
-    SZG_TRY(szg_memory_product(call->context, examples->count, szg_model_classes(model), &count));
+    SZG_TRY(szgi_memory_product(call->context, examples->count, szgi_model_classes(model), &count));
     if (wants_logits(call))
-        SZG_TRY(szg_memory_alloc(call->context, count, sizeof *logits, &logits));
+        SZG_TRY(szgi_memory_alloc(call->context, count, sizeof *logits, &logits));
     szg_status status = evaluate(call, model, examples, logits, &table);
-    szg_memory_free(logits);
+    szgi_memory_free(logits);
     SZG_TRY(status);
     szg_table **const list[] = {&table};
     status = output_tables(call, 1, list, NULL);
@@ -133,7 +138,7 @@ static szg_status run(command_call *call) {
     if (own->config)
         SZG_TRY(read_config_for_data(call->context, own->config, own->data, &config));
     SZG_TRY(szg_model_load(call->context, own->checkpoint, own->config ? &config : NULL, &model));
-    call->config = szg_model_settings(model);
+    call->config = szgi_model_settings(model);
     szg_status status = szg_examples_read(call->context, own->data, &examples);
     if (status == SZG_OK) {
         status = predict(call, model, &examples);

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "base/file.h"
+#include "base/memory.h"
 #include <szego/page.h>
 
 #include "command.h"
@@ -41,13 +41,13 @@ static szg_status name_page(command_call *call, const char *given, char **out) {
     bool ends_in_slash = length > 0 && given[length - 1] == '/';
     bool folder = ends_in_slash || (stat(given, &facts) == 0 && S_ISDIR(facts.st_mode));
     if (!folder && (length < 6 || strcmp(given + length - 5, ".html") != 0))
-        return szg_fail(call->context, SZG_EINVAL,
-                        "output %s: end it in .html, or in / for report.html in a folder", given);
+        return szgi_fail(call->context, SZG_EINVAL,
+                         "output %s: end it in .html, or in / for report.html in a folder", given);
     if (!folder)
-        return szg_memory_copy_text(call->context, given, out);
-    SZG_TRY(szg_folder_create(call->context, given));
+        return szgi_memory_copy_text(call->context, given, out);
+    SZG_TRY(szgi_folder_create(call->context, given));
     int64_t size = (int64_t)length + 32;
-    SZG_TRY(szg_memory_alloc(call->context, size, 1, out));
+    SZG_TRY(szgi_memory_alloc(call->context, size, 1, out));
     snprintf(*out, (size_t)size, "%s%sreport.html", given, ends_in_slash ? "" : "/");
     return SZG_OK;
 }
@@ -56,11 +56,11 @@ static szg_status name_page(command_call *call, const char *given, char **out) {
 static szg_status tell_bad(command_call *call, const szg_collection *results) {
     int64_t bad = szg_collection_bad_count(results);
     for (int64_t i = 0; i < bad; i++)
-        szg_say(call->context, SZG_WARNING, "left out: %s", szg_collection_bad(results, i));
+        szgi_say(call->context, SZG_WARNING, "left out: %s", szg_collection_bad(results, i));
     if (bad > 0)
-        return szg_fail(call->context, SZG_EDATA,
-                        "%" PRId64 " of the results could not be read; the rest is in the report",
-                        bad);
+        return szgi_fail(call->context, SZG_EDATA,
+                         "%" PRId64 " of the results could not be read; the rest is in the report",
+                         bad);
     return SZG_OK;
 }
 
@@ -69,8 +69,8 @@ static szg_status write_page(command_call *call, const szg_collection *results, 
     SZG_TRY(name_page(call, given, &path));
     szg_status status = szg_page_write(call->context, results, path);
     if (status == SZG_OK)
-        szg_say(call->context, SZG_NOTE, "wrote %s", path);
-    szg_memory_free(path);
+        szgi_say(call->context, SZG_NOTE, "wrote %s", path);
+    szgi_memory_free(path);
     return status;
 }
 

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "base/file.h"
+#include "base/memory.h"
 #include <szego/reproduce.h>
 
 #include "command.h"
@@ -100,8 +100,8 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 
 static void release(command_call *call) {
     reproduce_options *own = call->own;
-    szg_memory_free(own->archives.value);
-    szg_memory_free(own->overrides.value);
+    szgi_memory_free(own->archives.value);
+    szgi_memory_free(own->overrides.value);
 }
 
 /* ---- Where presets are ---- */
@@ -112,7 +112,7 @@ static bool find_preset(const char *name, char path[PATH_MAX]) {
     static const char *const places[] = {"%s/../presets/%s.json",
                                          "%s/../share/szego/presets/%s.json"};
     char folder[PATH_MAX];
-    szg_folder_of_code(options, folder);
+    szgi_folder_of_code(options, folder);
     for (size_t i = 0; *folder && i < sizeof places / sizeof *places; i++) {
         int size = snprintf(path, PATH_MAX, places[i], folder, name);
         if (size < PATH_MAX && access(path, R_OK) == 0)
@@ -129,10 +129,10 @@ static szg_status preset_path(command_call *call, const char *name, char path[PA
         return SZG_OK;
     if (!file && find_preset(name, path))
         return SZG_OK;
-    return szg_fail(call->context, SZG_EINVAL,
-                    "there is no preset '%.80s': quick, small and full are there, or name a file "
-                    "(./%.80s.json)",
-                    name, name);
+    return szgi_fail(call->context, SZG_EINVAL,
+                     "there is no preset '%.80s': quick, small and full are there, or name a file "
+                     "(./%.80s.json)",
+                     name, name);
 }
 
 /* ---- Running ---- */
@@ -194,7 +194,7 @@ static szg_status report(command_call *call, const szg_reproduction *reproductio
         szg_status status = write_tables(call, &tables);
         szg_reproduction_tables_close(&tables);
         SZG_TRY(status);
-        szg_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+        szgi_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
     }
     SZG_TRY(szg_reproduction_report(call->context, reproduction, full, rate, &tables));
     szg_status status = print_tables(call, &tables);
@@ -217,7 +217,7 @@ static szg_status work(command_call *call, szg_reproduction *reproduction) {
 static szg_status pack(command_call *call, const szg_reproduction *reproduction) {
     const reproduce_options *own = call->own;
     SZG_TRY(szg_reproduction_pack(call->context, reproduction, own->archive, own->carry << 20));
-    szg_say(call->context, SZG_NOTE, "wrote %s", own->archive);
+    szgi_say(call->context, SZG_NOTE, "wrote %s", own->archive);
     return SZG_OK;
 }
 
@@ -226,20 +226,20 @@ static szg_status try_archive(command_call *call) {
     const char *path = ((const reproduce_options *)call->own)->archive;
     szg_context *context = call->context;
     struct stat info;
-    szg_writer *writer;
+    szgi_writer *writer;
     size_t length = strlen(path);
     if (length == 0)
-        return szg_fail(context, SZG_EINVAL, "--archive '': name the file, runs.tar.xz say");
+        return szgi_fail(context, SZG_EINVAL, "--archive '': name the file, runs.tar.xz say");
     bool found = stat(path, &info) == 0;
     if (path[length - 1] == '/' || (found && S_ISDIR(info.st_mode)))
-        return szg_fail(context, SZG_EINVAL,
-                        "--archive %s: is a folder: name a file, %s%sruns.tar.xz say", path, path,
-                        path[length - 1] == '/' ? "" : "/");
+        return szgi_fail(context, SZG_EINVAL,
+                         "--archive %s: is a folder: name a file, %s%sruns.tar.xz say", path, path,
+                         path[length - 1] == '/' ? "" : "/");
     if (found && !S_ISREG(info.st_mode))
-        return szg_fail(context, SZG_EINVAL, "--archive %s: is no regular file", path);
-    SZG_TRY(szg_folder_create(context, call->shared.output)); /* the archive may lie in it */
-    SZG_TRY(szg_writer_open(context, path, &writer));
-    szg_writer_discard(&writer);
+        return szgi_fail(context, SZG_EINVAL, "--archive %s: is no regular file", path);
+    SZG_TRY(szgi_folder_create(context, call->shared.output)); /* the archive may lie in it */
+    SZG_TRY(szgi_writer_open(context, path, &writer));
+    szgi_writer_discard(&writer);
     return SZG_OK;
 }
 
@@ -260,8 +260,8 @@ static szg_status run_beside(command_call *call, szg_reproduction *reproduction,
 /* The full preset, which `needs` tells of too, is looked for before anything is trained. */
 static szg_status run_preset(command_call *call, szg_reproduction *reproduction) {
     szg_reproduction *full = NULL;
-    szg_say(call->context, SZG_NOTE, "preset %s: %s", szg_reproduction_name(reproduction),
-            szg_reproduction_about(reproduction));
+    szgi_say(call->context, SZG_NOTE, "preset %s: %s", szg_reproduction_name(reproduction),
+             szg_reproduction_about(reproduction));
     if (strcmp(szg_reproduction_name(reproduction), "full") != 0)
         SZG_TRY(open_preset(call, "full", false, &full));
     szg_status status = run_beside(call, reproduction, full);
@@ -273,7 +273,7 @@ static szg_status run_preset(command_call *call, szg_reproduction *reproduction)
 static szg_status list_runs(command_call *call, const szg_reproduction *reproduction,
                             configured_run **runs) {
     int64_t count = szg_reproduction_count(reproduction);
-    SZG_TRY(szg_memory_alloc(call->context, count, sizeof **runs, runs));
+    SZG_TRY(szgi_memory_alloc(call->context, count, sizeof **runs, runs));
     for (int64_t i = 0; i < count; i++) {
         szg_reproduction_run run = szg_reproduction_run_at(reproduction, i);
         (*runs)[i] = (configured_run){run.name, run.config};
@@ -294,7 +294,7 @@ static szg_status run(command_call *call) {
         status = run_preset(call, reproduction);
     call->preset = NULL; /* they end here */
     call->run_count = 0;
-    szg_memory_free(runs);
+    szgi_memory_free(runs);
     szg_reproduction_close(&reproduction);
     return status;
 }

@@ -1,8 +1,8 @@
 /* `szego spectrum`: eigenvalues of an encoding's kernel, of content, of logits, and their ratio. */
 #include <string.h>
 
-#include <szego/contraction.h>
-#include <szego/result.h>
+#include "contraction/contraction.h"
+#include "formats/result.h"
 
 #include "specs.h"
 

@@ -1,8 +1,8 @@
 /* `szego symbol`: the symbol of an encoding's kernel, sampled, with its certified extrema. */
 #include <string.h>
 
-#include <szego/report.h>
-#include <szego/result.h>
+#include "contraction/report.h"
+#include "formats/result.h"
 
 #include "specs.h"
 

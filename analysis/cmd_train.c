@@ -4,6 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
+#include "base/memory.h"
+#include "formats/examples.h"
+#include "train/train.h"
+#include <szego/tasks.h>
 
 #include "command.h"
 
@@ -27,7 +32,7 @@ enum {
 
 typedef struct train_options {
     const char *config, *export_path;
-    text_list overrides; /* of szg_memory_alloc */
+    text_list overrides; /* of szgi_memory_alloc */
     integer_list seeds;
     bool dump, resume;
     szg_train_config settings;
@@ -92,7 +97,7 @@ static void add_override(train_options *own, struct argp_state *state, const cha
                          const char *value, size_t length) {
     size_t size = strlen(key) + length + 2;
     char *text;
-    if (szg_memory_alloc(NULL, (int64_t)size, 1, &text) != SZG_OK)
+    if (szgi_memory_alloc(NULL, (int64_t)size, 1, &text) != SZG_OK)
         argp_failure(state, EXIT_INTERNAL, 0, "out of memory");
     snprintf(text, size, "%s%s%.*s", key, *key ? "=" : "", (int)length, value);
     parse_text(state, text, &own->overrides);
@@ -164,9 +169,9 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 static void release(command_call *call) {
     train_options *own = call->own;
     for (int64_t i = 0; i < own->overrides.count; i++)
-        szg_memory_free((void *)own->overrides.value[i]);
-    szg_memory_free(own->overrides.value);
-    szg_memory_free(own->seeds.value);
+        szgi_memory_free((void *)own->overrides.value[i]);
+    szgi_memory_free(own->overrides.value);
+    szgi_memory_free(own->seeds.value);
 }
 
 /* ---- --export-data ---- */
@@ -191,9 +196,9 @@ static szg_status export_file(command_call *call, const szg_dataset *data, const
 
 static szg_status export_folder(command_call *call, const szg_dataset *data, const char *folder) {
     char path[4096];
-    SZG_TRY(szg_folder_create(call->context, folder));
+    SZG_TRY(szgi_folder_create(call->context, folder));
     if (snprintf(path, sizeof path, "%s/train.jsonl", folder) >= (int)sizeof path)
-        return szg_fail(call->context, SZG_EINVAL, "--export-data: the path is too long");
+        return szgi_fail(call->context, SZG_EINVAL, "--export-data: the path is too long");
     SZG_TRY(szg_examples_write(call->context, &data->train, NULL, data->train.count, path));
     snprintf(path, sizeof path, "%s/test.jsonl", folder);
     return szg_examples_write(call->context, &data->test, NULL, data->test.count, path);
@@ -204,8 +209,8 @@ static szg_status export_data(command_call *call, const szg_dataset *data) {
     if (!path)
         return SZG_OK;
     SZG_TRY(is_folder(path) ? export_folder(call, data, path) : export_file(call, data, path));
-    szg_say(call->context, SZG_NOTE, "wrote %" PRId64 " and %" PRId64 " examples to %s",
-            data->train.count, data->test.count, path);
+    szgi_say(call->context, SZG_NOTE, "wrote %" PRId64 " and %" PRId64 " examples to %s",
+             data->train.count, data->test.count, path);
     return SZG_OK;
 }
 
@@ -219,12 +224,12 @@ static void say_result(command_call *call, const szg_train_options *run,
     char rate[64] = "it was finished before";
     if (result->seconds > 0)
         snprintf(rate, sizeof rate, "%.0f tokens/s", result->tokens_per_second);
-    szg_say(call->context, SZG_NOTE, "%s: %" PRId64 " steps, test accuracy %.4f%s, loss %.4f; %s",
-            run->folder, result->steps, result->test_accuracy, limit, result->test_loss, rate);
+    szgi_say(call->context, SZG_NOTE, "%s: %" PRId64 " steps, test accuracy %.4f%s, loss %.4f; %s",
+             run->folder, result->steps, result->test_accuracy, limit, result->test_loss, rate);
     if (result->capture_seconds > 0)
-        szg_say(call->context, SZG_NOTE, "%s: capture took %.2f s, %.1f%% of the training time",
-                run->folder, result->capture_seconds,
-                100 * result->capture_seconds / result->seconds);
+        szgi_say(call->context, SZG_NOTE, "%s: capture took %.2f s, %.1f%% of the training time",
+                 run->folder, result->capture_seconds,
+                 100 * result->capture_seconds / result->seconds);
 }
 
 /* The run's own folder gets a manifest: its logs as tables. */
@@ -244,7 +249,7 @@ static void say_new(command_call *call, const char *folder) {
     char state[4200];
     snprintf(state, sizeof state, "%scheckpoint.state.safetensors", folder);
     if (access(state, F_OK) != 0)
-        szg_say(call->context, SZG_NOTE, "%s holds no run to go on from: it begins anew", folder);
+        szgi_say(call->context, SZG_NOTE, "%s holds no run to go on from: it begins anew", folder);
 }
 
 static szg_status run_seed(command_call *call, const szg_dataset *data,
@@ -255,7 +260,7 @@ static szg_status run_seed(command_call *call, const szg_dataset *data,
     const char *slash = output[strlen(output) - 1] == '/' ? "" : "/";
     if (snprintf(folder, sizeof folder, "%s%srun-%" PRIu64 "/", output, slash, seed) >=
         (int)sizeof folder)
-        return szg_fail(call->context, SZG_EINVAL, "-o: the path is too long");
+        return szgi_fail(call->context, SZG_EINVAL, "-o: the path is too long");
     szg_train_options run = {.config = call->config,
                              .data = data,
                              .seed = seed,
@@ -301,7 +306,7 @@ static szg_status train(command_call *call, const szg_dataset *data) {
         status = output_tables_to(call, call->shared.output, 1, list);
     }
     if (status == SZG_OK)
-        szg_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+        szgi_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
     szg_table_close(&table);
     return status;
 }
@@ -320,16 +325,16 @@ static szg_status check_options(command_call *call) {
     const train_options *own = call->own;
     const char *output = call->shared.output;
     if (output && is_one_file(output))
-        return szg_fail(call->context, SZG_EINVAL, "-o %s: a training writes a folder: end it in /",
-                        output);
+        return szgi_fail(call->context, SZG_EINVAL,
+                         "-o %s: a training writes a folder: end it in /", output);
     if (own->dump && call->config->capture.every == 0)
-        return szg_fail(call->context, SZG_EINVAL, "--dump keeps captured logits: add --capture");
+        return szgi_fail(call->context, SZG_EINVAL, "--dump keeps captured logits: add --capture");
     for (int64_t i = 0; i < own->seeds.count; i++)
         for (int64_t j = 0; j < i; j++)
             if (own->seeds.value[i] == own->seeds.value[j])
-                return szg_fail(call->context, SZG_EINVAL, "--seeds: %" PRId64 " is there twice",
-                                own->seeds.value[i]);
-    return output ? szg_folder_create(call->context, output) : SZG_OK;
+                return szgi_fail(call->context, SZG_EINVAL, "--seeds: %" PRId64 " is there twice",
+                                 own->seeds.value[i]);
+    return output ? szgi_folder_create(call->context, output) : SZG_OK;
 }
 
 static szg_status run(command_call *call) {

@@ -2,8 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/claims.h>
-#include <szego/result.h>
+#include "theory/claims.h"
+#include "formats/result.h"
+#include "base/memory.h"
 
 #include "command.h"
 
@@ -48,7 +49,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 
 static void release(command_call *call) {
     verify_options *own = call->own;
-    szg_memory_free(own->ids.value);
+    szgi_memory_free(own->ids.value);
 }
 
 /* A person at a terminal reads the verdicts; weights and samples are for files and for --format. */
@@ -77,10 +78,10 @@ static szg_status run_claims(command_call *call) {
         szg_claims_verify(call->context, &own->claims, own->ids.count, own->ids.value, &report));
     szg_status status = write_report(call, &report);
     if (status == SZG_OK && report.differing > 0)
-        status = szg_fail(call->context, SZG_ENOCONV,
-                          "%lld computed verdicts differ from the ledger; the notes of the table "
-                          "claims say which",
-                          (long long)report.differing);
+        status = szgi_fail(call->context, SZG_ENOCONV,
+                           "%lld computed verdicts differ from the ledger; the notes of the table "
+                           "claims say which",
+                           (long long)report.differing);
     szg_claims_report_close(&report);
     return status;
 }
@@ -93,8 +94,8 @@ static szg_status run_check(command_call *call) {
     int64_t count = szg_table_rows(checks);
     szg_status status = output_tables(call, 1, (szg_table * *[]){&checks}, "checks");
     if (status == SZG_OK && refused > 0)
-        status = szg_fail(call->context, SZG_ENOCONV, "%s: %lld of %lld certificates are refused",
-                          own->check, (long long)refused, (long long)count);
+        status = szgi_fail(call->context, SZG_ENOCONV, "%s: %lld of %lld certificates are refused",
+                           own->check, (long long)refused, (long long)count);
     szg_table_close(&checks);
     return status;
 }

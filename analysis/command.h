@@ -5,8 +5,8 @@
 
 #include <argp.h>
 #include <stdio.h>
-#include <szego/result.h>
-#include <szego/szego.h>
+#include "formats/result.h"
+#include "train/train_config.h"
 
 /* Exit codes of the program. */
 enum {
@@ -69,7 +69,7 @@ typedef struct command {
 
 /* Adds preset and configurations of the call to the provenance: `config` where all trainings agree
  * in it, else `configs`, a list of {"runs": [NAME, ...], "config": {...}}. */
-SZG_CHECK_RESULT szg_status echo_configurations(const command_call *call, szg_json *provenance);
+SZG_CHECK_RESULT szg_status echo_configurations(const command_call *call, szgi_json *provenance);
 
 /* A result of `count` tables, which it takes over (places that hold NULL are passed over), with a
  * provenance that says what ran: backend, BLAS, threads, seed, arguments. Written where -o says, or
@@ -105,7 +105,7 @@ typedef struct integer_list {
     int64_t count;
 } integer_list;
 
-/* Appends the comma-separated integers of `text`. Free list->value with szg_memory_free. */
+/* Appends the comma-separated integers of `text`. Free list->value with szgi_memory_free. */
 void parse_integer_list(struct argp_state *state, const char *option, const char *text,
                         int64_t least, int64_t most, integer_list *list);
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <szego/file.h>
+#include "base/file.h"
 
 #include "command.h"
 
@@ -28,7 +28,7 @@ static void tell(const char *text) {
 }
 
 static _Noreturn void end_now(int code) {
-    szg_writer_abandon_all();
+    szgi_writer_abandon_all();
     _exit(code);
 }
 
@@ -53,7 +53,7 @@ static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
 static bool is_deferred(void) {
     pthread_mutex_lock(&looking);
     szg_context *context = atomic_load(&listening);
-    bool deferred = context && szg_context_is_deferred(context);
+    bool deferred = context && szgi_context_is_deferred(context);
     pthread_mutex_unlock(&looking);
     return deferred;
 }

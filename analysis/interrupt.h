@@ -2,7 +2,7 @@
 #ifndef SZG_ANALYSIS_INTERRUPT_H
 #define SZG_ANALYSIS_INTERRUPT_H
 
-#include <szego/context.h>
+#include "base/context.h"
 
 /* Listens for SIGINT, SIGTERM and SIGHUP, which cancel `context`. Work that is not done five
  * seconds later, not counting what the context defers, is inside a library call that may never end:

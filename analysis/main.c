@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <szego/backend.h>
-#include <szego/ball.h>
-#include <szego/file.h>
-#include <szego/text.h>
+#include "backend/backend.h"
+#include "ball/ball.h"
+#include "base/file.h"
+#include "base/text.h"
+#include <szego/version.h>
 
 #include "command.h"
 #include "interrupt.h"
@@ -91,19 +92,19 @@ static _Noreturn void end_without_memory(void) {
 }
 
 /* What --help says before and, behind the vertical tab, after the options. */
-static void open_help(const command *which, szg_text *out) {
-    if (szg_text_open(NULL, out) != SZG_OK)
+static void open_help(const command *which, szgi_text *out) {
+    if (szgi_text_open(NULL, out) != SZG_OK)
         end_without_memory();
     fprintf(out->stream, "%s\v", which->doc);
     if (which->describe)
         which->describe(out->stream);
     fputs(exit_codes_doc, out->stream);
-    if (szg_text_end(out, SZG_OK) != SZG_OK)
+    if (szgi_text_end(out, SZG_OK) != SZG_OK)
         end_without_memory();
 }
 
 static void parse_arguments(command_call *call, int argc, char **argv) {
-    szg_text doc;
+    szgi_text doc;
     open_help(call->command, &doc);
     const struct argp_child children[] = {{&shared_argp, 0, "Options of every command:", 100}, {0}};
     const struct argp argp = {call->command->options,
@@ -118,7 +119,7 @@ static void parse_arguments(command_call *call, int argc, char **argv) {
     argv[0] = name;                                        /* argp's messages begin with it */
     if (argp_parse(&argp, argc, argv, 0, NULL, call) != 0) /* wrong usage ends inside of it */
         end_without_memory();
-    szg_text_close(&doc);
+    szgi_text_close(&doc);
 }
 
 static bool failure_told; /* a message has said why the command failed */
@@ -130,7 +131,7 @@ static void close_output(void) {
     if (failure_told || (fflush(stdout) == 0 && !ferror(stdout)))
         return;
     snprintf(text, sizeof text, "standard output: cannot be written: %s%s",
-             errno ? strerror(errno) : "an earlier write failed", szg_write_remedy(errno));
+             errno ? strerror(errno) : "an earlier write failed", szgi_write_remedy(errno));
     terminal_line("", text);
     _exit(EXIT_INTERNAL);
 }
@@ -156,12 +157,12 @@ static int exit_code(szg_status status) {
 }
 
 static szg_status run_call(command_call *call) {
-    SZG_TRY(szg_backend_check_simd(call->context));
+    SZG_TRY(szgi_backend_check_simd(call->context));
     if (call->shared.backend)
         SZG_TRY(szg_backend_select(call->context, call->shared.backend));
     SZG_TRY(call->command->run(call));
-    szg_status status = szg_stream_flush(call->context, stdout);
-    return status == SZG_OK ? SZG_OK : szg_fail_prefix(call->context, status, "standard output");
+    szg_status status = szgi_stream_flush(call->context, stdout);
+    return status == SZG_OK ? SZG_OK : szgi_fail_prefix(call->context, status, "standard output");
 }
 
 static int run_command(command_call *call) {
@@ -176,7 +177,7 @@ static int run_command(command_call *call) {
         return EXIT_INTERNAL;
     }
     interrupt_listen(call->context);
-    szg_ball_set_end(end_for_library);
+    szgi_ball_set_end(end_for_library);
     szg_status status = run_call(call);
     terminal_clear(&screen);
     failure_told = status != SZG_OK;
@@ -243,7 +244,7 @@ static bool set_unless_given(const char *name, const char *value) {
 /* OpenBLAS chooses its kernels and starts its threads while it is loaded; where that went badly,
  * only a new start helps. */
 static void restart_with_better_settings(void) {
-    const char *core = szg_backend_core_remedy(), *threads = szg_backend_threads_remedy();
+    const char *core = szgi_backend_core_remedy(), *threads = szgi_backend_threads_remedy();
     char **words, text[256];
     if (!set_unless_given("OPENBLAS_CORETYPE", core))
         core = NULL;

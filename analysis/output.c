@@ -1,7 +1,7 @@
 #include "command.h"
 
-#include <szego/backend.h>
-#include <szego/result.h>
+#include "backend/backend.h"
+#include "formats/result.h"
 
 /* Rows of a table that a person wants on a screen; csv, json and -o have them all. */
 enum { ROWS_SHOWN = 100 };
@@ -9,26 +9,27 @@ enum { ROWS_SHOWN = 100 };
 static szg_status open_result(command_call *call, szg_result **out) {
     szg_context *context = call->context;
     SZG_TRY(szg_result_open(context, call->command->name, out));
-    szg_json *provenance = szg_result_provenance(*out), *arguments = NULL;
+    szgi_json *provenance = szgi_result_provenance(*out), *arguments = NULL;
     szg_status status;
     SZG_TRY_GOTO(
         status,
-        szg_json_add_text(context, provenance, "backend", szg_ops_name(szg_ops_of(context))), fail);
-    SZG_TRY_GOTO(status, szg_json_add_text(context, provenance, "blas", szg_backend_blas()), fail);
+        szgi_json_add_text(context, provenance, "backend", szgi_ops_name(szgi_ops_of(context))),
+        fail);
+    SZG_TRY_GOTO(status, szgi_json_add_text(context, provenance, "blas", szg_backend_blas()), fail);
+    SZG_TRY_GOTO(
+        status, szgi_json_add_integer(context, provenance, "threads", szg_context_threads(context)),
+        fail);
     SZG_TRY_GOTO(status,
-                 szg_json_add_integer(context, provenance, "threads", szg_context_threads(context)),
-                 fail);
-    SZG_TRY_GOTO(status,
-                 szg_json_add_integer(context, provenance, "seed", (int64_t)call->shared.seed),
+                 szgi_json_add_integer(context, provenance, "seed", (int64_t)call->shared.seed),
                  fail);
     SZG_TRY_GOTO(status, echo_configurations(call, provenance), fail);
-    SZG_TRY_GOTO(status, szg_json_open_array(context, &arguments), fail);
+    SZG_TRY_GOTO(status, szgi_json_open_array(context, &arguments), fail);
     for (int i = 1; i < call->argc; i++)
-        SZG_TRY_GOTO(status, szg_json_add_text(context, arguments, NULL, call->argv[i]), fail);
-    SZG_TRY_GOTO(status, szg_json_add(context, provenance, "arguments", &arguments), fail);
+        SZG_TRY_GOTO(status, szgi_json_add_text(context, arguments, NULL, call->argv[i]), fail);
+    SZG_TRY_GOTO(status, szgi_json_add(context, provenance, "arguments", &arguments), fail);
     return SZG_OK;
 fail:
-    szg_json_close(&arguments);
+    szgi_json_close(&arguments);
     szg_result_close(out);
     return status;
 }
@@ -41,9 +42,9 @@ static szg_status print(command_call *call, const szg_result *result, const char
 }
 
 static szg_status write_file(command_call *call, const szg_result *result, const char *table) {
-    SZG_TRY(call->locked ? szg_result_write_locked(call->context, result, call->shared.output)
+    SZG_TRY(call->locked ? szgi_result_write_locked(call->context, result, call->shared.output)
                          : szg_result_write(call->context, result, call->shared.output, table));
-    szg_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+    szgi_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
     return SZG_OK;
 }
 

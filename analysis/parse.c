@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/text.h>
+#include "base/text.h"
+#include "base/memory.h"
 
 #include "command.h"
 
@@ -16,7 +17,7 @@ int64_t parse_integer(struct argp_state *state, const char *option, const char *
     bool whole = end != text && !*end && errno == 0;
     /* 1e9, where a double holds it exactly; 0x1e is none. */
     if (!whole && strpbrk(text, "eE") && !strpbrk(text, "xX")) {
-        double number = szg_real_scan(text, &end);
+        double number = szgi_real_scan(text, &end);
         whole = *end == 0 && fabs(number) <= 0x1p53 && number == floor(number);
         value = whole ? (long long)number : 0;
     }
@@ -29,7 +30,7 @@ int64_t parse_integer(struct argp_state *state, const char *option, const char *
 double parse_real(struct argp_state *state, const char *option, const char *text, double least,
                   double most) {
     char *end;
-    double value = szg_real_scan(text, &end);
+    double value = szgi_real_scan(text, &end);
     if (end == text || *end || !(value >= least && value <= most))
         argp_error(state, "%s: '%s' is not a number in %g .. %g", option, text, least, most);
     return value;
@@ -37,7 +38,7 @@ double parse_real(struct argp_state *state, const char *option, const char *text
 
 /* Grows an array by one element; memory refused while options are parsed ends the program. */
 static void grow(struct argp_state *state, void *array, int64_t count, size_t size) {
-    if (szg_memory_grow(NULL, array, count, count + 1, size) != SZG_OK)
+    if (szgi_memory_grow(NULL, array, count, count + 1, size) != SZG_OK)
         argp_failure(state, EXIT_INTERNAL, 0, "out of memory");
 }
 
@@ -68,10 +69,10 @@ szg_status read_config_for_data(szg_context *context, const char *path, const ch
                                 szg_train_config *out) {
     static const char key[] = "data.train_file=";
     char *text;
-    SZG_TRY(szg_memory_alloc(context, (int64_t)(sizeof key + strlen(data)), 1, &text));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)(sizeof key + strlen(data)), 1, &text));
     stpcpy(stpcpy(text, key), data);
     const char *overrides[] = {text};
     szg_status status = szg_train_config_read(context, path, overrides, 1, out);
-    szg_memory_free(text);
+    szgi_memory_free(text);
     return status;
 }

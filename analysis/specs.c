@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/coupling.h>
-#include <szego/memory.h>
+#include "coupling/coupling.h"
+#include "base/memory.h"
 
 /* The largest order of any solver: 2 N still is an integer of 64 bits. */
 static const int64_t ORDER_MOST = (int64_t)1 << 62;
 
-static void describe_key(FILE *stream, const szg_key *key) {
+static void describe_key(FILE *stream, const szgi_key *key) {
     fprintf(stream, "      %s", key->name);
     switch (key->type) {
     case SZG_KEY_TEXT:
@@ -31,7 +31,7 @@ static void describe_key(FILE *stream, const szg_key *key) {
     fprintf(stream, ": %s\n", key->doc);
 }
 
-static void describe_class(FILE *stream, const szg_spec_class *class) {
+static void describe_class(FILE *stream, const szgi_spec_class *class) {
     fprintf(stream, "    %s: %s\n", class->name, class->doc);
     for (int64_t i = 0; i < class->keys; i++)
         describe_key(stream, &class->key[i]);
@@ -40,11 +40,11 @@ static void describe_class(FILE *stream, const szg_spec_class *class) {
 void specs_describe(FILE *stream) {
     fprintf(stream, "A SPEC is NAME or NAME:key=value,key=value. Encodings, their keys, and "
                     "defaults in parentheses:\n");
-    for (int64_t i = 0; i < szg_encoding_classes(); i++)
-        describe_class(stream, szg_encoding_class_at(i));
+    for (int64_t i = 0; i < szgi_encoding_classes(); i++)
+        describe_class(stream, szgi_encoding_class_at(i));
     fprintf(stream, "Content, for --content:\n");
-    for (int64_t i = 0; i < szg_content_classes(); i++)
-        describe_class(stream, szg_content_class_at(i));
+    for (int64_t i = 0; i < szgi_content_classes(); i++)
+        describe_class(stream, szgi_content_class_at(i));
 }
 
 /* Appends the encoding of `file:path=PATH`. */
@@ -90,9 +90,9 @@ error_t specs_parse(specs_options *options, int key, const char *argument,
 void specs_free(specs_options *options) {
     for (int64_t i = 0; i < options->keep.count; i++)
         free((void *)options->keep.value[i]);
-    szg_memory_free((void *)options->keep.value);
-    szg_memory_free((void *)options->specs.value);
-    szg_memory_free(options->orders.value);
+    szgi_memory_free((void *)options->keep.value);
+    szgi_memory_free((void *)options->specs.value);
+    szgi_memory_free(options->orders.value);
 }
 
 typedef struct visit_job {
@@ -106,10 +106,10 @@ typedef struct visit_job {
 static szg_status visit_heads(visit_job *job, const szg_encoding *encoding) {
     for (int64_t i = 0; i < job->orders->count; i++) {
         for (int64_t head = 0; head < szg_encoding_heads(encoding); head++) {
-            SZG_TRY(szg_context_check_cancel(job->context));
+            SZG_TRY(szgi_context_check_cancel(job->context));
             SZG_TRY(job->visit(job->user, encoding, job->orders->value[i], head));
         }
-        szg_progress(job->context, szg_encoding_spec(encoding), ++job->done, job->total);
+        szgi_progress(job->context, szg_encoding_spec(encoding), ++job->done, job->total);
     }
     return SZG_OK;
 }

@@ -4,7 +4,7 @@
 #define SZG_ANALYSIS_SPECS_H
 
 #include <stdio.h>
-#include <szego/encoding.h>
+#include "encoding/encoding.h"
 
 #include "command.h"
 

@@ -2,7 +2,7 @@
 #ifndef SZG_ANALYSIS_TERMINAL_H
 #define SZG_ANALYSIS_TERMINAL_H
 
-#include <szego/context.h>
+#include "base/context.h"
 
 typedef struct terminal {
     bool quiet;

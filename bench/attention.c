@@ -1,20 +1,20 @@
 /* Attention alone, forward: one layer at the paper's size, without and with dropout. */
 #include <stdio.h>
 
-#include <szego/memory.h>
-#include <szego/network.h>
-#include <szego/random.h>
+#include "base/memory.h"
+#include "backend/network.h"
+#include "base/random.h"
 #include "train.h"
 
 typedef struct attention_job {
-    szg_attention attention;
+    szgi_attention attention;
     bench_peer *peer;
 } attention_job;
 
 static szg_status run_attention(szg_context *context, void *argument) {
     const attention_job *job = argument;
-    SZG_TRY(szg_network_attention(context, &job->attention));
-    return szg_device_sync(context);
+    SZG_TRY(szgi_network_attention(context, &job->attention));
+    return szgi_device_sync(context);
 }
 
 static szg_status peer_attention(szg_context *context, void *argument) {
@@ -43,12 +43,13 @@ static szg_status measure(szg_context *context, bench_run *run, attention_job *j
 /* Queries, keys and values of a row side by side, as a decoder has them. */
 static szg_status fill(szg_context *context, int64_t count, uint64_t seed, void *device) {
     float *values;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *values, &values));
-    szg_stream stream = {.seed = seed, .purpose = 0xA7};
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *values, &values));
+    szgi_stream stream = {.seed = seed, .purpose = 0xA7};
     for (int64_t i = 0; i < count; i++)
-        values[i] = (float)szg_random_normal(&stream, (uint64_t)i);
-    szg_status status = szg_device_upload(context, device, values, count * (int64_t)sizeof *values);
-    szg_memory_free(values);
+        values[i] = (float)szgi_random_normal(&stream, (uint64_t)i);
+    szg_status status =
+        szgi_device_upload(context, device, values, count * (int64_t)sizeof *values);
+    szgi_memory_free(values);
     return status;
 }
 
@@ -60,16 +61,16 @@ static szg_status measure_both(szg_context *context, bench_run *run, attention_j
 static szg_status measure_at(szg_context *context, bench_run *run, const bench_size *size,
                              bench_peer *peer) {
     int64_t rows = size->batch * size->length, head = size->width / size->heads;
-    szg_step_block block = {.seed = run->options.seed, .finite = 1};
+    szgi_step_block block = {.seed = run->options.seed, .finite = 1};
     float *qkv = NULL, *out = NULL;
     void *device_block = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_device_alloc(context, 12 * rows * size->width, &qkv), end);
-    SZG_TRY_GOTO(status, szg_device_alloc(context, 4 * rows * size->width, &out), end);
-    SZG_TRY_GOTO(status, szg_device_alloc(context, sizeof block, &device_block), end);
-    SZG_TRY_GOTO(status, szg_device_upload(context, device_block, &block, sizeof block), end);
+    SZG_TRY_GOTO(status, szgi_device_alloc(context, 12 * rows * size->width, &qkv), end);
+    SZG_TRY_GOTO(status, szgi_device_alloc(context, 4 * rows * size->width, &out), end);
+    SZG_TRY_GOTO(status, szgi_device_alloc(context, sizeof block, &device_block), end);
+    SZG_TRY_GOTO(status, szgi_device_upload(context, device_block, &block, sizeof block), end);
     SZG_TRY_GOTO(status, fill(context, 3 * rows * size->width, run->options.seed, qkv), end);
-    szg_attention attention = {
+    szgi_attention attention = {
         .batch = size->batch,
         .heads = size->heads,
         .length = size->length,
@@ -83,14 +84,14 @@ static szg_status measure_at(szg_context *context, bench_run *run, const bench_s
         .ldv = 3 * size->width,
         .scale = 0.25,
         .causal = true,
-        .dropout = {.purpose = szg_network_purpose(SZG_PLACE_ATTENTION, 0), .block = device_block},
+        .dropout = {.purpose = szgi_network_purpose(SZG_PLACE_ATTENTION, 0), .block = device_block},
         .out = out,
         .ldout = size->width};
     status = measure_both(context, run, &(attention_job){attention, peer});
 end:
-    szg_device_free(context, qkv);
-    szg_device_free(context, out);
-    szg_device_free(context, device_block);
+    szgi_device_free(context, qkv);
+    szgi_device_free(context, out);
+    szgi_device_free(context, device_block);
     return status;
 }
 

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/random.h>
-#include <szego/spectra.h>
+#include "base/memory.h"
+#include "base/random.h"
+#include "spectra/spectra.h"
 #include "private.h"
 
 enum { ORDER = 128 };
@@ -43,18 +43,18 @@ static szg_status run_single(szg_context *context, void *argument) {
 
 static szg_status symmetric_values(szg_context *context, int64_t count, int64_t n, double *a,
                                    int64_t stride, double *values, double *worst) {
-    return szg_spectra_batch_symmetric(context, count, n, a, stride, values, worst);
+    return szgi_spectra_batch_symmetric(context, count, n, a, stride, values, worst);
 }
 
 static szg_status singular_values(szg_context *context, int64_t count, int64_t n, double *a,
                                   int64_t stride, double *values, double *worst) {
-    return szg_spectra_batch_singular(context, count, n, n, a, stride, values, worst);
+    return szgi_spectra_batch_singular(context, count, n, n, a, stride, values, worst);
 }
 
 static szg_status general_values(szg_context *context, int64_t count, int64_t n, double *a,
                                  int64_t stride, double *values, double *worst) {
-    return szg_spectra_batch_general(context, count, n, a, stride, (szg_c64 *)(void *)values,
-                                     worst);
+    return szgi_spectra_batch_general(context, count, n, a, stride, (szg_c64 *)(void *)values,
+                                      worst);
 }
 
 static szg_status general_lapack(szg_context *context, int threads, int64_t count, int64_t n,
@@ -78,12 +78,12 @@ static double complex_difference(int64_t count, const szg_c64 *x, const szg_c64 
 
 static szg_status fill(szg_context *context, bench_run *run, bool symmetric, batch_job *job) {
     int64_t entries = job->count * ORDER * ORDER, values = job->count * ORDER;
-    SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->source));
-    SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->a));
-    SZG_TRY(szg_memory_alloc(context, 2 * values, sizeof(double), &job->ours));
-    SZG_TRY(szg_memory_alloc(context, 2 * values, sizeof(double), &job->rival));
-    szg_stream stream = {.seed = run->options.seed, .purpose = 2};
-    szg_random_fill_normal(&stream, 0, entries, job->source);
+    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->source));
+    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->a));
+    SZG_TRY(szgi_memory_alloc(context, 2 * values, sizeof(double), &job->ours));
+    SZG_TRY(szgi_memory_alloc(context, 2 * values, sizeof(double), &job->rival));
+    szgi_stream stream = {.seed = run->options.seed, .purpose = 2};
+    szgi_random_fill_normal(&stream, 0, entries, job->source);
     for (int64_t m = 0; symmetric && m < job->count; m++)
         for (int64_t i = 0; i < ORDER; i++)
             for (int64_t j = 0; j < i; j++) {
@@ -113,10 +113,10 @@ static szg_status measure(szg_context *context, bench_run *run, bench_case what,
                                     : bench_difference(job.count * ORDER, job.ours, job.rival);
         status = szg_table_set_real(context, run->table, "difference", difference);
     }
-    szg_memory_free(job.source);
-    szg_memory_free(job.a);
-    szg_memory_free(job.ours);
-    szg_memory_free(job.rival);
+    szgi_memory_free(job.source);
+    szgi_memory_free(job.a);
+    szgi_memory_free(job.ours);
+    szgi_memory_free(job.rival);
     return status;
 }
 

@@ -3,8 +3,8 @@
 #ifndef SZG_BENCH_BENCH_H
 #define SZG_BENCH_BENCH_H
 
-#include <szego/context.h>
-#include <szego/table.h>
+#include "base/context.h"
+#include "base/table.h"
 
 /* All fields may be zero. */
 typedef struct bench_options {

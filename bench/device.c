@@ -2,18 +2,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/network.h>
-#include <szego/ops.h>
-#include <szego/random.h>
+#include "base/memory.h"
+#include "backend/network.h"
+#include "backend/ops.h"
+#include "base/random.h"
 #include "device.h"
 
 bool bench_on_device(szg_context *context) {
-    return strncmp(szg_ops_name(szg_ops_of(context)), "cuda", 4) == 0;
+    return strncmp(szgi_ops_name(szgi_ops_of(context)), "cuda", 4) == 0;
 }
 
 const char *bench_precision(szg_context *context) {
-    const char *colon = strchr(szg_ops_name(szg_ops_of(context)), ':');
+    const char *colon = strchr(szgi_ops_name(szgi_ops_of(context)), ':');
     return colon ? colon + 1 : "tf32";
 }
 
@@ -29,16 +29,16 @@ szg_status bench_note_device(szg_context *context, bench_run *run) {
 static szg_status fill(szg_context *context, int64_t count, char *device) {
     int64_t block = count < 1 << 20 ? count : 1 << 20;
     float *values;
-    SZG_TRY(szg_memory_alloc(context, block, sizeof *values, &values));
-    szg_stream stream = {.seed = 1, .purpose = 0xB0};
+    SZG_TRY(szgi_memory_alloc(context, block, sizeof *values, &values));
+    szgi_stream stream = {.seed = 1, .purpose = 0xB0};
     for (int64_t i = 0; i < block; i++)
-        values[i] = (float)szg_random_normal(&stream, (uint64_t)i);
+        values[i] = (float)szgi_random_normal(&stream, (uint64_t)i);
     szg_status status = SZG_OK;
     for (int64_t at = 0; at < count && status == SZG_OK; at += block) {
         int64_t some = count - at < block ? count - at : block;
-        status = szg_device_upload(context, device + 4 * at, values, 4 * some);
+        status = szgi_device_upload(context, device + 4 * at, values, 4 * some);
     }
-    szg_memory_free(values);
+    szgi_memory_free(values);
     return status;
 }
 
@@ -56,21 +56,21 @@ static szg_status move(szg_context *context, copy_job *job, move_fn *once) {
     double start = bench_now();
     for (int64_t i = 0; i < job->times; i++)
         SZG_TRY(once(context, job->to, job->from, job->bytes));
-    SZG_TRY(szg_device_sync(context));
+    SZG_TRY(szgi_device_sync(context));
     job->seconds = (bench_now() - start) / (double)job->times;
     return SZG_OK;
 }
 
 static szg_status run_copy(szg_context *context, void *job) {
-    return move(context, job, szg_device_copy);
+    return move(context, job, szgi_device_copy);
 }
 
 static szg_status run_upload(szg_context *context, void *job) {
-    return move(context, job, szg_device_upload);
+    return move(context, job, szgi_device_upload);
 }
 
 static szg_status run_download(szg_context *context, void *job) {
-    return move(context, job, szg_device_download);
+    return move(context, job, szgi_device_download);
 }
 
 static bench_case case_of_copy(const bench_run *run, copy_job *job, const char *input,
@@ -95,13 +95,13 @@ static szg_status measure_copy(szg_context *context, bench_run *run, copy_job *j
 szg_status bench_device_copy(szg_context *context, bench_run *run) {
     bool quick = run->options.quick;
     copy_job job = {.bytes = (int64_t)1 << (quick ? 16 : 30), .times = quick ? 2 : 10};
-    szg_status status = szg_device_alloc(context, job.bytes, (void **)&job.from);
+    szg_status status = szgi_device_alloc(context, job.bytes, (void **)&job.from);
     if (status == SZG_OK)
-        status = szg_device_alloc(context, job.bytes, (void **)&job.to);
+        status = szgi_device_alloc(context, job.bytes, (void **)&job.to);
     if (status == SZG_OK)
         status = measure_copy(context, run, &job);
-    szg_device_free(context, job.from);
-    szg_device_free(context, job.to);
+    szgi_device_free(context, job.from);
+    szgi_device_free(context, job.to);
     return status;
 }
 
@@ -119,23 +119,23 @@ szg_status bench_machine_transfer(szg_context *context, bench_run *run) {
     int64_t bytes = (int64_t)1 << (run->options.quick ? 16 : 28);
     char *host = NULL, *device = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, bytes, 1, &host), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, bytes, 1, &host), end);
     memset(host, 1, (size_t)bytes);
-    SZG_TRY_GOTO(status, szg_device_alloc(context, bytes, (void **)&device), end);
+    SZG_TRY_GOTO(status, szgi_device_alloc(context, bytes, (void **)&device), end);
     copy_job up = {.from = host, .to = device, .bytes = bytes, .times = 1};
     copy_job down = {.from = device, .to = host, .bytes = bytes, .times = 1};
     SZG_TRY_GOTO(status, measure_transfer(context, run, up, "host to device", run_upload), end);
     status = measure_transfer(context, run, down, "device to host", run_download);
 end:
-    szg_device_free(context, device);
-    szg_memory_free(host);
+    szgi_device_free(context, device);
+    szgi_memory_free(host);
     return status;
 }
 
 /* ---- A large product ---- */
 
 typedef struct product_job {
-    szg_linear linear;
+    szgi_linear linear;
     bench_peer *peer;
     int64_t times;
     double seconds; /* of one product */
@@ -145,8 +145,8 @@ static szg_status run_product(szg_context *context, void *argument) {
     product_job *job = argument;
     double start = bench_now();
     for (int64_t i = 0; i < job->times; i++)
-        SZG_TRY(szg_network_linear(context, &job->linear));
-    SZG_TRY(szg_device_sync(context));
+        SZG_TRY(szgi_network_linear(context, &job->linear));
+    SZG_TRY(szgi_device_sync(context));
     job->seconds = (bench_now() - start) / (double)job->times;
     return SZG_OK;
 }
@@ -189,9 +189,9 @@ static szg_status measure_with(szg_context *context, bench_run *run, bench_peer 
     int64_t order = run->options.quick ? 64 : 8192, bytes = 4 * order * order;
     void *x = NULL, *weight = NULL, *y = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_device_alloc(context, bytes, &x), end);
-    SZG_TRY_GOTO(status, szg_device_alloc(context, bytes, &weight), end);
-    SZG_TRY_GOTO(status, szg_device_alloc(context, bytes, &y), end);
+    SZG_TRY_GOTO(status, szgi_device_alloc(context, bytes, &x), end);
+    SZG_TRY_GOTO(status, szgi_device_alloc(context, bytes, &weight), end);
+    SZG_TRY_GOTO(status, szgi_device_alloc(context, bytes, &y), end);
     SZG_TRY_GOTO(status, fill(context, order * order, x), end);
     SZG_TRY_GOTO(status, fill(context, order * order, weight), end);
     product_job job = {.linear = {.rows = order,
@@ -206,9 +206,9 @@ static szg_status measure_with(szg_context *context, bench_run *run, bench_peer 
                        .times = run->options.quick ? 2 : 10};
     status = measure(context, run, &job);
 end:
-    szg_device_free(context, x);
-    szg_device_free(context, weight);
-    szg_device_free(context, y);
+    szgi_device_free(context, x);
+    szgi_device_free(context, weight);
+    szgi_device_free(context, y);
     return status;
 }
 

@@ -133,11 +133,11 @@ szg_status bench_check(szg_context *context, const char *name) {
     if (any)
         return SZG_OK;
     if (device)
-        return szg_fail(context, SZG_EBACKEND,
-                        "the items %s measure the cpu: leave --backend out, or name one of "
-                        "`szego bench --list` whole",
-                        name);
-    return szg_fail(context, SZG_EBACKEND,
-                    "the item %s measures a GPU: add --backend cuda, on a machine that has one",
-                    name);
+        return szgi_fail(context, SZG_EBACKEND,
+                         "the items %s measure the cpu: leave --backend out, or name one of "
+                         "`szego bench --list` whole",
+                         name);
+    return szgi_fail(context, SZG_EBACKEND,
+                     "the item %s measures a GPU: add --backend cuda, on a machine that has one",
+                     name);
 }

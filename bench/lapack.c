@@ -13,8 +13,8 @@ static szg_status finish(szg_status status) {
 static szg_status check(szg_context *context, const char *driver, lapack_int info) {
     if (info == 0)
         return SZG_OK;
-    return szg_fail(context, info == LAPACK_WORK_MEMORY_ERROR ? SZG_ENOMEM : SZG_ENOCONV,
-                    "benchmark: %s returned %lld", driver, (long long)info);
+    return szgi_fail(context, info == LAPACK_WORK_MEMORY_ERROR ? SZG_ENOMEM : SZG_ENOCONV,
+                     "benchmark: %s returned %lld", driver, (long long)info);
 }
 
 szg_status bench_lapack_symmetric(szg_context *context, int threads, int64_t count, int64_t n,
@@ -40,7 +40,7 @@ szg_status bench_lapack_general(szg_context *context, int threads, int64_t count
     enum { MOST = 512 };
     double re[MOST], im[MOST];
     if (n > MOST)
-        return szg_fail(context, SZG_EINVAL, "benchmark: order %lld", (long long)n);
+        return szgi_fail(context, SZG_EINVAL, "benchmark: order %lld", (long long)n);
     openblas_set_num_threads(threads);
     lapack_int info = 0;
     for (int64_t i = 0; i < count && info == 0; i++) {

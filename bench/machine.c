@@ -1,15 +1,15 @@
 /* What the machine can do at best: the ceilings that the other figures are to be read against. */
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 #include "device.h"
 
 enum { ORDER = 1024, CHUNKS = 64 };
 
 static szg_status open_arrays(szg_context *context, int count, int64_t size, double *array[]) {
     for (int i = 0; i < count; i++) {
-        SZG_TRY(szg_memory_alloc(context, size, sizeof(double), &array[i]));
+        SZG_TRY(szgi_memory_alloc(context, size, sizeof(double), &array[i]));
         for (int64_t k = 0; k < size; k++)
             array[i][k] = 1 / (double)(k + 1);
     }
@@ -18,7 +18,7 @@ static szg_status open_arrays(szg_context *context, int count, int64_t size, dou
 
 static void close_arrays(int count, double *array[]) {
     for (int i = 0; i < count; i++)
-        szg_memory_free(array[i]);
+        szgi_memory_free(array[i]);
 }
 
 /* ---- Product ---- */
@@ -67,7 +67,7 @@ static szg_status copy_chunk(szg_context *context, void *argument, int64_t block
 }
 
 static szg_status run_copy(szg_context *context, void *argument) {
-    return szg_pool_run(context, CHUNKS, copy_chunk, argument);
+    return szgi_pool_run(context, CHUNKS, copy_chunk, argument);
 }
 
 static szg_status measure_copy(szg_context *context, bench_run *run, copy_job *job) {

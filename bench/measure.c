@@ -121,8 +121,8 @@ static szg_status run_pairs(szg_context *context, const bench_run *run, const be
     int64_t pairs = run->options.pairs > 0 ? run->options.pairs : what->pairs;
     pairs = pairs < MOST_PAIRS ? pairs : MOST_PAIRS;
     for (int64_t pair = 0; pair < pairs; pair++) {
-        szg_progress(context, run->item->name, pair, pairs);
-        SZG_TRY(szg_context_check_cancel(context));
+        szgi_progress(context, run->item->name, pair, pairs);
+        SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(run_pair(context, what, times));
         double elapsed = bench_now() - start;
         if (pair == 0 && pairs > 1 && times->ours.count == 1 && elapsed < WARM_UP_LIMIT) {
@@ -191,7 +191,7 @@ static szg_status keep_pairs(szg_context *context, bench_run *run, const bench_c
     snprintf(why, sizeof why, "%s", szg_context_message(context));
     SZG_TRY(set_row(context, run, what, times));
     SZG_TRY(bench_stop(context, run, failure, why));
-    return szg_fail(context, failure, "%s", why);
+    return szgi_fail(context, failure, "%s", why);
 }
 
 szg_status bench_measure(szg_context *context, bench_run *run, const bench_case *what) {

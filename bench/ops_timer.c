@@ -67,10 +67,10 @@ static szg_status end(szg_context *context, int at, double started, szg_status s
 szg_status bench_ops_collect(szg_context *context) {
     double seconds;
     if (overrun)
-        return szg_fail(context, SZG_ENOCONV,
-                        "benchmark: a step has more than %d calls, or operations of more than %d "
-                        "shapes",
-                        (int)WAITING, (int)BENCH_OPS);
+        return szgi_fail(context, SZG_ENOCONV,
+                         "benchmark: a step has more than %d calls, or operations of more than %d "
+                         "shapes",
+                         (int)WAITING, (int)BENCH_OPS);
     for (int i = 0; i < count; i++) {
         SZG_TRY(inner->network->elapsed(context, 2 * i, 2 * i + 1, &seconds));
         found->op[waiting[i]].seconds += seconds;
@@ -95,29 +95,29 @@ static double real(double numbers) {
     }
 #define LL(x) ((long long)(x))
 
-static double weights(const szg_linear *l) {
+static double weights(const szgi_linear *l) {
     return (double)l->in * (double)l->out;
 }
 
-static double rows_of(const szg_linear *l) {
+static double rows_of(const szgi_linear *l) {
     return (double)l->rows * (double)(l->in + l->out);
 }
 
-TIMED(linear, (szg_context * c, const szg_linear *l), (c, l), real(rows_of(l) + weights(l)),
+TIMED(linear, (szg_context * c, const szgi_linear *l), (c, l), real(rows_of(l) + weights(l)),
       "linear %lld to %lld", LL(l->in), LL(l->out))
 
 /* dy and x are read, dx is written, and dweight added to. */
-static double linear_backward_bytes(const szg_linear *l, const szg_linear_gradient *g) {
+static double linear_backward_bytes(const szgi_linear *l, const szgi_linear_gradient *g) {
     double dx = g->dx ? (double)l->rows * (double)l->in : 0;
     double y = l->activation == SZG_ACTIVATION_NONE ? 0 : (double)l->rows * (double)l->out;
     return real(rows_of(l) + dx * (g->add_dx ? 2 : 1) + y + 3 * weights(l));
 }
 
-TIMED(linear_backward, (szg_context * c, const szg_linear *l, const szg_linear_gradient *g),
+TIMED(linear_backward, (szg_context * c, const szgi_linear *l, const szgi_linear_gradient *g),
       (c, l, g), linear_backward_bytes(l, g), "linear %lld to %lld, backward", LL(l->in),
       LL(l->out))
 
-static double attention_bytes(const szg_attention *a, double arrays_qk, double arrays_v) {
+static double attention_bytes(const szgi_attention *a, double arrays_qk, double arrays_v) {
     double rows = (double)a->batch * (double)a->heads * (double)a->length, mask = 0;
     if (a->kept && inner->network->attention_kept)
         mask = (double)inner->network->attention_kept(a);
@@ -126,71 +126,71 @@ static double attention_bytes(const szg_attention *a, double arrays_qk, double a
 
 /* q, k, v are read, out, the sums and the mask written; backward also out, dout, and three
  * gradients. */
-TIMED(attention, (szg_context * c, const szg_attention *a), (c, a), attention_bytes(a, 2, 2),
+TIMED(attention, (szg_context * c, const szgi_attention *a), (c, a), attention_bytes(a, 2, 2),
       "attention, heads of %lld", LL(a->d_qk))
 TIMED(attention_backward,
-      (szg_context * c, const szg_attention *a, const szg_attention_gradient *g), (c, a, g),
+      (szg_context * c, const szgi_attention *a, const szgi_attention_gradient *g), (c, a, g),
       attention_bytes(a, 4, 4), "attention, heads of %lld, backward", LL(a->d_qk))
 
-static double join_bytes(const szg_join *j) {
+static double join_bytes(const szgi_join *j) {
     double a = (double)j->width_a * (double)(j->shared_a ? 1 : j->heads);
     double b = (double)j->width_b * (double)(j->shared_b ? 1 : j->heads);
     return real((double)j->rows * (a + b + (double)(j->heads * (j->width_a + j->width_b))));
 }
 
-TIMED(join, (szg_context * c, const szg_join *j, const void *a, const void *b, void *out),
+TIMED(join, (szg_context * c, const szgi_join *j, const void *a, const void *b, void *out),
       (c, j, a, b, out), join_bytes(j), "join of heads %lld + %lld", LL(j->width_a), LL(j->width_b))
-TIMED(join_backward, (szg_context * c, const szg_join *j, const void *dout, void *da, void *db),
+TIMED(join_backward, (szg_context * c, const szgi_join *j, const void *dout, void *da, void *db),
       (c, j, dout, da, db), join_bytes(j), "join of heads %lld + %lld, backward", LL(j->width_a),
       LL(j->width_b))
-TIMED(bias, (szg_context * c, const szg_bias_rows *rows, const void *table, void *bias),
+TIMED(bias, (szg_context * c, const szgi_bias_rows *rows, const void *table, void *bias),
       (c, rows, table, bias), real((double)rows->heads *(double)(rows->lags + rows->rows)),
       "lag biases")
-TIMED(bias_backward, (szg_context * c, const szg_bias_rows *rows, const void *dbias, void *dtable),
+TIMED(bias_backward, (szg_context * c, const szgi_bias_rows *rows, const void *dbias, void *dtable),
       (c, rows, dbias, dtable), real((double)rows->heads *(double)(rows->lags + 2 * rows->rows)),
       "lag biases, backward")
-TIMED(layer_norm, (szg_context * c, const szg_layer_norm *n), (c, n),
+TIMED(layer_norm, (szg_context * c, const szgi_layer_norm *n), (c, n),
       real((double)n->rows *(double)(2 * n->width + 2)), "layer norm %lld", LL(n->width))
 TIMED(layer_norm_backward,
-      (szg_context * c, const szg_layer_norm *n, const szg_layer_norm_gradient *g), (c, n, g),
+      (szg_context * c, const szgi_layer_norm *n, const szgi_layer_norm_gradient *g), (c, n, g),
       real((double)n->rows *(double)((g->add_dx ? 4 : 3) * n->width + 2)),
       "layer norm %lld, backward", LL(n->width))
 TIMED(dropout_residual,
-      (szg_context * c, int64_t rows, int64_t columns, const szg_dropout *d, const void *x,
+      (szg_context * c, int64_t rows, int64_t columns, const szgi_dropout *d, const void *x,
        const void *residual, void *y),
       (c, rows, columns, d, x, residual, y),
       real((residual ? 3.0 : 2.0) * (double)rows * (double)columns), "dropout%s %lld",
       residual ? " and residual" : "", LL(columns))
 TIMED(dropout_backward,
-      (szg_context * c, int64_t rows, int64_t columns, const szg_dropout *d, const void *dy,
+      (szg_context * c, int64_t rows, int64_t columns, const szgi_dropout *d, const void *dy,
        void *dx),
       (c, rows, columns, d, dy, dx), real(2.0 * (double)rows * (double)columns),
       "dropout %lld, backward", LL(columns))
 
-static double embedded(const szg_embedding *e) {
+static double embedded(const szgi_embedding *e) {
     return (double)e->batch * (double)e->length * (double)e->width;
 }
 
-TIMED(embedding, (szg_context * c, const szg_embedding *e), (c, e),
+TIMED(embedding, (szg_context * c, const szgi_embedding *e), (c, e),
       real(embedded(e) + (double)e->vocabulary * (double)e->width), "embedding")
 TIMED(embedding_backward,
-      (szg_context * c, const szg_embedding *e, const void *dout, void *dtable, void *dtrained),
+      (szg_context * c, const szgi_embedding *e, const void *dout, void *dtable, void *dtrained),
       (c, e, dout, dtable, dtrained),
       real(embedded(e) + 2.0 * (double)e->vocabulary * (double)e->width), "embedding, backward")
 
-static double pooled(const szg_pooling *p) {
+static double pooled(const szgi_pooling *p) {
     return real((double)p->batch * (double)(p->length + 1) * (double)p->width);
 }
 
-TIMED(pooling, (szg_context * c, const szg_pooling *p, const void *x, void *y), (c, p, x, y),
+TIMED(pooling, (szg_context * c, const szgi_pooling *p, const void *x, void *y), (c, p, x, y),
       pooled(p), "pooling")
-TIMED(pooling_backward, (szg_context * c, const szg_pooling *p, const void *dy, void *dx),
+TIMED(pooling_backward, (szg_context * c, const szgi_pooling *p, const void *dy, void *dx),
       (c, p, dy, dx), pooled(p), "pooling, backward")
-TIMED(cross_entropy, (szg_context * c, const szg_cross_entropy *e), (c, e),
+TIMED(cross_entropy, (szg_context * c, const szgi_cross_entropy *e), (c, e),
       real(2.0 * (double)e->batch * (double)e->classes), "cross-entropy")
-TIMED(finite, (szg_context * c, int64_t numbers, const void *x, szg_step_block *block),
+TIMED(finite, (szg_context * c, int64_t numbers, const void *x, szgi_step_block *block),
       (c, numbers, x, block), real((double)numbers), "search for numbers that are not finite")
-TIMED(adamw, (szg_context * c, const szg_adamw *a), (c, a), real(7.0 * (double)a->count), "AdamW")
+TIMED(adamw, (szg_context * c, const szgi_adamw *a), (c, a), real(7.0 * (double)a->count), "AdamW")
 TIMED(upload, (szg_context * c, void *to, const void *from, int64_t bytes), (c, to, from, bytes),
       (double)bytes, "upload")
 TIMED(copy, (szg_context * c, void *to, const void *from, int64_t bytes), (c, to, from, bytes),
@@ -198,7 +198,7 @@ TIMED(copy, (szg_context * c, void *to, const void *from, int64_t bytes), (c, to
 TIMED(clear, (szg_context * c, void *memory, int64_t bytes), (c, memory, bytes), (double)bytes,
       "clear")
 
-static void put_clocks(szg_network_ops *network) {
+static void put_clocks(szgi_network_ops *network) {
     network->upload = timed_upload;
     network->copy = timed_copy;
     network->clear = timed_clear;
@@ -225,8 +225,8 @@ static void put_clocks(szg_network_ops *network) {
 
 void bench_ops_timed(szg_context *context, bench_ops *ops) {
     static szg_ops timed;
-    static szg_network_ops network;
-    inner = szg_ops_of(context);
+    static szgi_network_ops network;
+    inner = szgi_ops_of(context);
     found = ops;
     found->count = count = 0;
     overrun = false;
@@ -234,9 +234,9 @@ void bench_ops_timed(szg_context *context, bench_ops *ops) {
     network = *inner->network;
     put_clocks(&network);
     timed.network = &network;
-    szg_context_set_ops(context, &timed);
+    szgi_context_set_ops(context, &timed);
 }
 
 void bench_ops_untimed(szg_context *context) {
-    szg_context_set_ops(context, inner);
+    szgi_context_set_ops(context, inner);
 }

@@ -3,7 +3,7 @@
 #ifndef SZG_BENCH_OPS_TIMER_H
 #define SZG_BENCH_OPS_TIMER_H
 
-#include <szego/ops.h>
+#include "backend/ops.h"
 
 /* All calls of one operation with one shape. */
 typedef struct bench_op {

@@ -80,14 +80,14 @@ static szg_status start(szg_context *context, const bench_peer_options *options,
                         bench_peer *peer) {
     int sockets[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
-        return szg_fail(context, SZG_EBACKEND, "PyTorch: no socket: %s", strerror(errno));
+        return szgi_fail(context, SZG_EBACKEND, "PyTorch: no socket: %s", strerror(errno));
     *peer = (bench_peer){.socket = sockets[0], .answers = true};
     int error = spawn(options, python, sockets[1], &peer->process);
     close(sockets[1]);
     if (error) {
         peer->process = 0;
         close(sockets[0]);
-        return szg_fail(context, SZG_EBACKEND, "PyTorch: %s: %s", python, strerror(error));
+        return szgi_fail(context, SZG_EBACKEND, "PyTorch: %s: %s", python, strerror(error));
     }
     szg_status status =
         bench_peer_ask(context, peer, "version", peer->version, sizeof peer->version);
@@ -103,9 +103,9 @@ szg_status bench_peer_open(szg_context *context, const bench_peer_options *optio
     for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
         if (pythons[i] && start(context, options, pythons[i], peer) == SZG_OK)
             return SZG_OK;
-    SZG_TRY(szg_context_check_cancel(context));
-    return szg_fail(context, SZG_EBACKEND,
-                    "no python3 with torch: install python3-torch, or name one in SZEGO_PYTHON");
+    SZG_TRY(szgi_context_check_cancel(context));
+    return szgi_fail(context, SZG_EBACKEND,
+                     "no python3 with torch: install python3-torch, or name one in SZEGO_PYTHON");
 }
 
 static bool send_line(int socket, const char *line) {
@@ -125,7 +125,7 @@ static bool send_line(int socket, const char *line) {
 static bool is_readable(szg_context *context, int socket) {
     struct pollfd of = {.fd = socket, .events = POLLIN};
     int ready = 0;
-    while (ready == 0 && szg_context_check_cancel(context) == SZG_OK) {
+    while (ready == 0 && szgi_context_check_cancel(context) == SZG_OK) {
         ready = poll(&of, 1, 100);
         if (ready < 0 && errno == EINTR)
             ready = 0;
@@ -159,13 +159,13 @@ szg_status bench_peer_ask(szg_context *context, bench_peer *peer, const char *re
     if (!send_line(peer->socket, request) ||
         !receive_line(context, peer->socket, line, sizeof line)) {
         peer->answers = false;
-        SZG_TRY(szg_context_check_cancel(context));
-        return szg_fail(context, SZG_EBACKEND,
-                        "PyTorch ended before it answered `%s`: --rival-log FILE keeps its words",
-                        request);
+        SZG_TRY(szgi_context_check_cancel(context));
+        return szgi_fail(context, SZG_EBACKEND,
+                         "PyTorch ended before it answered `%s`: --rival-log FILE keeps its words",
+                         request);
     }
     if (strncmp(line, "error ", 6) == 0)
-        return szg_fail(context, SZG_EBACKEND, "PyTorch, asked to `%s`: %s", request, line + 6);
+        return szgi_fail(context, SZG_EBACKEND, "PyTorch, asked to `%s`: %s", request, line + 6);
     snprintf(answer, size, "%s", line);
     return SZG_OK;
 }

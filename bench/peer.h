@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include <szego/context.h>
+#include "base/context.h"
 
 typedef struct bench_peer {
     pid_t process; /* 0: none */

@@ -1,10 +1,10 @@
 /* Rotary encodings: what structure makes of sizes that no dense matrix reaches. */
 #include <math.h>
 
-#include <szego/factored.h>
-#include <szego/memory.h>
-#include <szego/random.h>
-#include <szego/spectra.h>
+#include "toeplitz/factored.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "spectra/spectra.h"
 #include "private.h"
 
 enum { PAIRS = 64, DIMENSIONS = 2 * PAIRS };
@@ -24,7 +24,7 @@ typedef struct kernel_job {
 static szg_status run_kernel(szg_context *context, void *argument) {
     kernel_job *job = argument;
     szg_spectrum_close(&job->spectrum);
-    return szg_spectra_rotary(context, job->n, PAIRS, job->theta, 0, NULL, &job->spectrum);
+    return szgi_spectra_rotary(context, job->n, PAIRS, job->theta, 0, NULL, &job->spectrum);
 }
 
 szg_status bench_rotary_kernel(szg_context *context, bench_run *run) {
@@ -64,8 +64,8 @@ static szg_status run_logits(szg_context *context, void *argument) {
 
 /* Gaussian queries or keys, each pair turned by position times frequency. */
 static void fill_rotated(bench_run *run, uint32_t purpose, int64_t n, double *x) {
-    szg_stream stream = {.seed = run->options.seed, .purpose = purpose};
-    szg_random_fill_normal(&stream, 0, n * DIMENSIONS, x);
+    szgi_stream stream = {.seed = run->options.seed, .purpose = purpose};
+    szgi_random_fill_normal(&stream, 0, n * DIMENSIONS, x);
     for (int64_t t = 0; t < PAIRS; t++) {
         double theta = frequency(t);
         for (int64_t i = 0; i < n; i++) {
@@ -79,8 +79,8 @@ static void fill_rotated(bench_run *run, uint32_t purpose, int64_t n, double *x)
 
 static szg_status measure_logits(szg_context *context, bench_run *run, logits_job *job) {
     int64_t n = job->logits.n, entries = n * DIMENSIONS;
-    SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->a));
-    SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->b));
+    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->a));
+    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->b));
     job->logits.a = job->a, job->logits.b = job->b;
     fill_rotated(run, 3, n, job->a);
     fill_rotated(run, 4, n, job->b);
@@ -104,7 +104,7 @@ szg_status bench_rotary_logits(szg_context *context, bench_run *run) {
     szg_status status = measure_logits(context, run, &job);
     szg_spectrum_close(&job.eigen);
     szg_spectrum_close(&job.singular);
-    szg_memory_free(job.a);
-    szg_memory_free(job.b);
+    szgi_memory_free(job.a);
+    szgi_memory_free(job.b);
     return status;
 }

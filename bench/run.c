@@ -2,8 +2,8 @@
  */
 #include <stdio.h>
 
-#include <szego/backend.h>
-#include <szego/ops.h>
+#include "backend/backend.h"
+#include "backend/ops.h"
 #include "private.h"
 
 static const szg_column columns[] = {
@@ -66,7 +66,7 @@ szg_status bench_row(szg_context *context, bench_run *run, const char *input) {
     SZG_TRY(bench_complete(context, run));
     SZG_TRY(szg_table_add_row(context, run->table));
     SZG_TRY(set_text(context, run, "item", run->item->name));
-    SZG_TRY(set_text(context, run, "backend", szg_ops_name(szg_ops_of(context))));
+    SZG_TRY(set_text(context, run, "backend", szgi_ops_name(szgi_ops_of(context))));
     return set_text(context, run, "input", input);
 }
 
@@ -128,7 +128,7 @@ szg_status bench_run_item(szg_context *context, bench_run *run, const bench_item
     szg_context_set_deadline(context, 0);
     if (status == SZG_ECANCEL && szg_context_is_cancelled(context)) {
         SZG_TRY(bench_complete(context, run));
-        return szg_context_check_cancel(context);
+        return szgi_context_check_cancel(context);
     }
     if (status != SZG_OK && !run->stopped)
         SZG_TRY(add_failure(context, run, status));
@@ -148,7 +148,7 @@ szg_status bench_as(szg_context *context, bench_run *run, const char *name) {
 szg_status bench_run_verdict(szg_context *context, const bench_run *run) {
     if (run->failures == 0)
         return SZG_OK;
-    return szg_fail(context, run->failure, "%lld of the items could not be measured whole: %s%s",
-                    (long long)run->failures, run->first,
-                    run->failures > 1 ? "; the column `verdict` tells the others" : "");
+    return szgi_fail(context, run->failure, "%lld of the items could not be measured whole: %s%s",
+                     (long long)run->failures, run->first,
+                     run->failures > 1 ? "; the column `verdict` tells the others" : "");
 }

@@ -12,7 +12,7 @@ szg_status bench_scratch_open(szg_context *context, char folder[BENCH_SCRATCH]) 
                           parent && *parent ? parent : "/tmp");
     if (length < BENCH_SCRATCH && mkdtemp(folder))
         return SZG_OK;
-    return szg_fail(context, SZG_EIO, "benchmark: no folder in %s: %s", folder, strerror(errno));
+    return szgi_fail(context, SZG_EIO, "benchmark: no folder in %s: %s", folder, strerror(errno));
 }
 
 static int remove_one(const char *path, const struct stat *what, int type, struct FTW *where) {

@@ -2,7 +2,7 @@
 #ifndef SZG_BENCH_SCRATCH_H
 #define SZG_BENCH_SCRATCH_H
 
-#include <szego/context.h>
+#include "base/context.h"
 
 enum { BENCH_SCRATCH = 512 };
 

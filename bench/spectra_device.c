@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
-#include <szego/random.h>
-#include <szego/spectra.h>
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "spectra/spectra.h"
 #include "device.h"
 
 enum { CPU_THREADS = 2 };
@@ -26,33 +26,34 @@ struct spectra_job {
 
 static szg_status find_checked(szg_context *context, const spectra_job *job, double *values) {
     double worst;
-    return szg_spectra_batch_symmetric(context, job->count, job->n, job->a, job->n * job->n, values,
-                                       &worst);
+    return szgi_spectra_batch_symmetric(context, job->count, job->n, job->a, job->n * job->n,
+                                        values, &worst);
 }
 
 static szg_status find_symmetric(szg_context *context, const spectra_job *job, double *values) {
-    return szg_eigen_symmetric_batch(context, job->count, job->n, job->a, job->n * job->n, values);
+    return szgi_eigen_symmetric_batch(context, job->count, job->n, job->a, job->n * job->n, values);
 }
 
 static szg_status find_dense(szg_context *context, const spectra_job *job, double *values) {
-    return szg_eigen_symmetric(context, job->n, job->a, job->n, values, false);
+    return szgi_eigen_symmetric(context, job->n, job->a, job->n, values, false);
 }
 
 static szg_status find_singulars(szg_context *context, const spectra_job *job, double *values) {
-    return szg_singular_batch(context, job->count, job->n, job->n, job->a, job->n * job->n, values);
+    return szgi_singular_batch(context, job->count, job->n, job->n, job->a, job->n * job->n,
+                               values);
 }
 
 static szg_status find_singular(szg_context *context, const spectra_job *job, double *values) {
-    return szg_singular(context, job->n, job->n, job->a, job->n, values, NULL, 1, NULL, 1);
+    return szgi_singular(context, job->n, job->n, job->a, job->n, values, NULL, 1, NULL, 1);
 }
 
 static szg_status find_general(szg_context *context, const spectra_job *job, double *values) {
-    return szg_eigen_general(context, job->n, job->a, job->n, (szg_c64 *)(void *)values);
+    return szgi_eigen_general(context, job->n, job->a, job->n, (szg_c64 *)(void *)values);
 }
 
 static szg_status find_product(szg_context *context, const spectra_job *job, double *values) {
     int64_t n = job->n;
-    return szg_gemm(context, 'n', 'n', n, n, n, 1, job->source, n, job->a, n, 0, values, n);
+    return szgi_gemm(context, 'n', 'n', n, n, n, 1, job->source, n, job->a, n, 0, values, n);
 }
 
 static szg_status prepare(szg_context *context, void *argument) {
@@ -71,16 +72,16 @@ static szg_status run_cpu(szg_context *context, void *argument) {
     const spectra_job *job = argument;
     szg_status status = job->find(job->cpu, job, job->rival);
     return status == SZG_OK ? status
-                            : szg_fail(context, status, "%s", szg_context_message(job->cpu));
+                            : szgi_fail(context, status, "%s", szg_context_message(job->cpu));
 }
 
 /* A few million normal numbers, again and again: drawing them all would take longer than solving.
  */
 static void fill(const spectra_job *job, uint64_t seed) {
     int64_t n = job->n, count = job->count * n * n;
-    szg_stream stream = {.seed = seed, .purpose = 2};
+    szgi_stream stream = {.seed = seed, .purpose = 2};
     int64_t block = count < 1 << 22 ? count : 1 << 22;
-    szg_random_fill_normal(&stream, 0, block, job->source);
+    szgi_random_fill_normal(&stream, 0, block, job->source);
     for (int64_t at = block; at < count; at += block)
         memcpy(job->source + at, job->source,
                (size_t)(count - at < block ? count - at : block) * sizeof *job->source);
@@ -95,10 +96,10 @@ static void fill(const spectra_job *job, uint64_t seed) {
 static szg_status open_job(szg_context *context, spectra_job *job, uint64_t seed) {
     int64_t entries = job->count * job->n * job->n;
     int64_t values = job->find == find_product ? entries : 2 * job->count * job->n;
-    SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->source));
-    SZG_TRY(szg_memory_alloc(context, entries, sizeof(double), &job->a));
-    SZG_TRY(szg_memory_alloc(context, values, sizeof(double), &job->ours));
-    SZG_TRY(szg_memory_alloc(context, values, sizeof(double), &job->rival));
+    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->source));
+    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->a));
+    SZG_TRY(szgi_memory_alloc(context, values, sizeof(double), &job->ours));
+    SZG_TRY(szgi_memory_alloc(context, values, sizeof(double), &job->rival));
     fill(job, seed);
     SZG_TRY(szg_context_open(&(szg_context_options){.threads = CPU_THREADS}, &job->cpu));
     return szg_backend_select(job->cpu, "cpu");
@@ -106,15 +107,15 @@ static szg_status open_job(szg_context *context, spectra_job *job, uint64_t seed
 
 static void close_job(spectra_job *job) {
     szg_context_close(&job->cpu);
-    szg_memory_free(job->source);
-    szg_memory_free(job->a);
-    szg_memory_free(job->ours);
-    szg_memory_free(job->rival);
+    szgi_memory_free(job->source);
+    szgi_memory_free(job->a);
+    szgi_memory_free(job->ours);
+    szgi_memory_free(job->rival);
 }
 
 /* Complex eigenvalues come in no order: they are not compared here. */
 static szg_status measure(szg_context *context, bench_run *run, bench_case what, spectra_job job) {
-    what.ours_name = szg_ops_name(szg_ops_of(context));
+    what.ours_name = szgi_ops_name(szgi_ops_of(context));
     what.rival_name = "cpu, two threads";
     what.n = job.n;
     what.prepare = prepare, what.ours = run_ours, what.rival = run_cpu;
@@ -195,9 +196,9 @@ szg_status bench_crossover_check(szg_context *context) {
     const char *factor = getenv("SZEGO_CUDA_CROSSOVER");
     if (factor && strcmp(factor, "0") == 0)
         return SZG_OK;
-    return szg_fail(context, SZG_EINVAL,
-                    "the items crossover need every size on the GPU: set the environment variable "
-                    "SZEGO_CUDA_CROSSOVER=0");
+    return szgi_fail(context, SZG_EINVAL,
+                     "the items crossover need every size on the GPU: set the environment variable "
+                     "SZEGO_CUDA_CROSSOVER=0");
 }
 
 szg_status bench_device_crossover(szg_context *context, bench_run *run) {

@@ -1,9 +1,9 @@
 /* Certified ranges of symbols. */
 #include <math.h>
 
-#include <szego/memory.h>
-#include <szego/random.h>
-#include <szego/symbol.h>
+#include "base/memory.h"
+#include "base/random.h"
+#include "toeplitz/symbol.h"
 #include "private.h"
 
 enum { DEGREE = 4095 };
@@ -22,7 +22,7 @@ static const char *const inputs[] = {"0.9^|k|", "-|k|", "rotary mean, d = 128", 
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
 static double lag(bench_run *run, int input, int64_t k) {
-    szg_stream stream = {.seed = run->options.seed, .purpose = 5};
+    szgi_stream stream = {.seed = run->options.seed, .purpose = 5};
     double sum = 0;
     switch (input) {
     case 0:
@@ -34,7 +34,7 @@ static double lag(bench_run *run, int input, int64_t k) {
             sum += cos((double)k * pow(10000, -t / 64.0)) / 64;
         return sum;
     default:
-        return szg_random_normal(&stream, (uint64_t)k);
+        return szgi_random_normal(&stream, (uint64_t)k);
     }
 }
 
@@ -62,13 +62,13 @@ static szg_status measure(szg_context *context, bench_run *run, int input, const
 
 szg_status bench_symbol_range(szg_context *context, bench_run *run) {
     double *lags;
-    SZG_TRY(szg_memory_alloc(context, DEGREE + 1, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, DEGREE + 1, sizeof *lags, &lags));
     szg_status status = SZG_OK;
     for (int input = 0; input < INPUTS && status == SZG_OK; input++) {
         for (int64_t k = 0; k <= DEGREE; k++)
             lags[k] = lag(run, input, k);
         status = measure(context, run, input, lags);
     }
-    szg_memory_free(lags);
+    szgi_memory_free(lags);
     return status;
 }

@@ -1,10 +1,10 @@
 /* Full spectra of Toeplitz matrices against LAPACK on the dense matrix. */
 #include <math.h>
 
-#include <szego/memory.h>
-#include <szego/random.h>
-#include <szego/spectra.h>
-#include <szego/toeplitz.h>
+#include "base/memory.h"
+#include "base/random.h"
+#include "spectra/spectra.h"
+#include "toeplitz/toeplitz.h"
 #include "private.h"
 
 typedef struct toeplitz_job {
@@ -15,14 +15,14 @@ typedef struct toeplitz_job {
 } toeplitz_job;
 
 static bool is_complex(const toeplitz_job *job) {
-    return szg_toeplitz_kind_of(job->t) == SZG_TOEPLITZ_HERMITIAN;
+    return szgi_toeplitz_kind_of(job->t) == SZG_TOEPLITZ_HERMITIAN;
 }
 
 static szg_status prepare(szg_context *context, void *argument) {
     toeplitz_job *job = argument;
     if (is_complex(job))
-        return szg_toeplitz_dense_complex(context, job->t, (szg_c64 *)(void *)job->dense, job->n);
-    return szg_toeplitz_dense(context, job->t, job->dense, job->n);
+        return szgi_toeplitz_dense_complex(context, job->t, (szg_c64 *)(void *)job->dense, job->n);
+    return szgi_toeplitz_dense(context, job->t, job->dense, job->n);
 }
 
 static szg_status run_ours(szg_context *context, void *argument) {
@@ -43,17 +43,18 @@ static szg_status run_rival(szg_context *context, void *argument) {
 static void close_job(toeplitz_job *job) {
     szg_spectrum_close(&job->ours);
     szg_toeplitz_close(&job->t);
-    szg_memory_free(job->dense);
-    szg_memory_free(job->rival);
+    szgi_memory_free(job->dense);
+    szgi_memory_free(job->rival);
 }
 
 static szg_status measure(szg_context *context, bench_run *run, const bench_case *what,
                           toeplitz_job *job) {
     /* One column more than the matrix has: the threaded zgemv of OpenBLAS 0.3.21 reads beyond. */
     int64_t numbers, columns = job->n + 1;
-    SZG_TRY(szg_memory_product(context, job->n, is_complex(job) ? 2 * columns : columns, &numbers));
-    SZG_TRY(szg_memory_alloc(context, numbers, sizeof(double), &job->dense));
-    SZG_TRY(szg_memory_alloc(context, job->n, sizeof(double), &job->rival));
+    SZG_TRY(
+        szgi_memory_product(context, job->n, is_complex(job) ? 2 * columns : columns, &numbers));
+    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof(double), &job->dense));
+    SZG_TRY(szgi_memory_alloc(context, job->n, sizeof(double), &job->rival));
     SZG_TRY(bench_measure(context, run, what));
     SZG_TRY(szg_table_set_text(context, run->table, "ours", job->ours.method));
     return szg_table_set_real(context, run->table, "difference",
@@ -62,26 +63,26 @@ static szg_status measure(szg_context *context, bench_run *run, const bench_case
 
 /* ---- Inputs ---- */
 
-typedef double lag_fn(const szg_stream *stream, int64_t lag);
+typedef double lag_fn(const szgi_stream *stream, int64_t lag);
 
-static double kms(const szg_stream *stream, int64_t lag) {
+static double kms(const szgi_stream *stream, int64_t lag) {
     (void)stream;
     return pow(0.9, (double)lag);
 }
 
-static double lorentz(const szg_stream *stream, int64_t lag) {
+static double lorentz(const szgi_stream *stream, int64_t lag) {
     (void)stream;
     return 1 / (1 + (double)lag * (double)lag);
 }
 
 /* KERPLE's logarithmic bias (Chi et al. 2022) with both parameters 1. */
-static double kerple(const szg_stream *stream, int64_t lag) {
+static double kerple(const szgi_stream *stream, int64_t lag) {
     (void)stream;
     return -log1p((double)lag);
 }
 
-static double noise(const szg_stream *stream, int64_t lag) {
-    return szg_random_normal(stream, (uint64_t)lag);
+static double noise(const szgi_stream *stream, int64_t lag) {
+    return szgi_random_normal(stream, (uint64_t)lag);
 }
 
 static const struct {
@@ -93,12 +94,12 @@ static const struct {
 static szg_status open_symmetric(szg_context *context, bench_run *run, lag_fn *at, int64_t n,
                                  szg_toeplitz **t) {
     double *lags;
-    SZG_TRY(szg_memory_alloc(context, n, sizeof *lags, &lags));
-    szg_stream stream = {.seed = run->options.seed, .purpose = 1};
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof *lags, &lags));
+    szgi_stream stream = {.seed = run->options.seed, .purpose = 1};
     for (int64_t k = 0; k < n; k++)
         lags[k] = at(&stream, k);
     szg_status status = szg_toeplitz_open_symmetric(context, n, n, lags, t);
-    szg_memory_free(lags);
+    szgi_memory_free(lags);
     return status;
 }
 
@@ -129,13 +130,13 @@ szg_status bench_toeplitz(szg_context *context, bench_run *run) {
 /* A decaying kernel with turning phases. */
 static szg_status open_hermitian(szg_context *context, int64_t n, szg_toeplitz **t) {
     szg_c64 *lags;
-    SZG_TRY(szg_memory_alloc(context, n, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof *lags, &lags));
     for (int64_t k = 0; k < n; k++) {
         double size = 1 / (1 + (double)k), angle = 0.7 * (double)k * (double)k / (double)n;
         lags[k] = (szg_c64){size * cos(angle), k ? size * sin(angle) : 0};
     }
     szg_status status = szg_toeplitz_open_hermitian(context, n, n, lags, t);
-    szg_memory_free(lags);
+    szgi_memory_free(lags);
     return status;
 }
 

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/decoder.h>
-#include <szego/memory.h>
-#include <szego/random.h>
+#include "train/decoder.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "train/train.h"
 #include "device.h"
 #include "ops_timer.h"
 
@@ -18,9 +19,9 @@ typedef struct train_job {
     bench_size size;
     bench_peer *peer;
     szg_model *model;
-    szg_decoder *decoder;
+    szgi_decoder *decoder;
     int32_t *tokens, *lengths, *labels; /* the host's */
-    szg_batch batch;
+    szgi_batch batch;
     void *gradient, *moment1, *moment2, *block, *tally; /* the backend's */
     uint32_t step;
 } train_job;
@@ -29,38 +30,38 @@ typedef struct train_job {
 
 static szg_status run_step(szg_context *context, void *argument) {
     train_job *job = argument;
-    szg_step_block block = {.seed = 1,
-                            .step = job->step++,
-                            .finite = 1,
-                            .learning_rate = 1e-4,
-                            .correction1 = 0.5,
-                            .correction2 = 0.5};
-    szg_adamw adamw = {.count = szg_model_count(job->model),
-                       .beta1 = 0.98,
-                       .beta2 = 0.9,
-                       .eps = 1e-8,
-                       .decay = 1e-5,
-                       .block = job->block,
-                       .gradient = job->gradient,
-                       .weight = szg_model_arena(job->model),
-                       .moment1 = job->moment1,
-                       .moment2 = job->moment2};
-    SZG_TRY(szg_device_upload(context, job->block, &block, sizeof block));
-    SZG_TRY(szg_decoder_forward(context, job->decoder, &job->batch));
-    SZG_TRY(szg_decoder_backward(context, job->decoder, job->gradient, job->tally));
-    SZG_TRY(szg_network_finite(context, adamw.count, job->gradient, job->block));
-    SZG_TRY(szg_network_adamw(context, &adamw));
-    SZG_TRY(szg_device_download(context, &block, job->block, sizeof block));
+    szgi_step_block block = {.seed = 1,
+                             .step = job->step++,
+                             .finite = 1,
+                             .learning_rate = 1e-4,
+                             .correction1 = 0.5,
+                             .correction2 = 0.5};
+    szgi_adamw adamw = {.count = szgi_model_count(job->model),
+                        .beta1 = 0.98,
+                        .beta2 = 0.9,
+                        .eps = 1e-8,
+                        .decay = 1e-5,
+                        .block = job->block,
+                        .gradient = job->gradient,
+                        .weight = szgi_model_arena(job->model),
+                        .moment1 = job->moment1,
+                        .moment2 = job->moment2};
+    SZG_TRY(szgi_device_upload(context, job->block, &block, sizeof block));
+    SZG_TRY(szgi_decoder_forward(context, job->decoder, &job->batch));
+    SZG_TRY(szgi_decoder_backward(context, job->decoder, job->gradient, job->tally));
+    SZG_TRY(szgi_network_finite(context, adamw.count, job->gradient, job->block));
+    SZG_TRY(szgi_network_adamw(context, &adamw));
+    SZG_TRY(szgi_device_download(context, &block, job->block, sizeof block));
     if (!block.finite)
-        return szg_fail(context, SZG_EINTERNAL, "benchmark: the gradient is not finite");
+        return szgi_fail(context, SZG_EINTERNAL, "benchmark: the gradient is not finite");
     return SZG_OK;
 }
 
 static szg_status run_evaluation(szg_context *context, void *argument) {
     train_job *job = argument;
-    SZG_TRY(szg_decoder_forward(context, job->decoder, &job->batch));
-    SZG_TRY(szg_decoder_score(context, job->decoder, job->tally));
-    return szg_device_sync(context);
+    SZG_TRY(szgi_decoder_forward(context, job->decoder, &job->batch));
+    SZG_TRY(szgi_decoder_score(context, job->decoder, job->tally));
+    return szgi_device_sync(context);
 }
 
 static szg_status peer_step(szg_context *context, void *argument) {
@@ -85,45 +86,45 @@ static szg_status run_product(szg_context *context, void *argument) {
 
 static szg_status fill_batch(szg_context *context, train_job *job, uint64_t seed) {
     const bench_size *size = &job->size;
-    szg_stream stream = {.seed = seed, .purpose = 0xBE};
+    szgi_stream stream = {.seed = seed, .purpose = 0xBE};
     int64_t rows = size->batch * size->length;
-    SZG_TRY(szg_memory_alloc(context, rows, sizeof *job->tokens, &job->tokens));
-    SZG_TRY(szg_memory_alloc(context, size->batch, sizeof *job->lengths, &job->lengths));
-    SZG_TRY(szg_memory_alloc(context, size->batch, sizeof *job->labels, &job->labels));
+    SZG_TRY(szgi_memory_alloc(context, rows, sizeof *job->tokens, &job->tokens));
+    SZG_TRY(szgi_memory_alloc(context, size->batch, sizeof *job->lengths, &job->lengths));
+    SZG_TRY(szgi_memory_alloc(context, size->batch, sizeof *job->labels, &job->labels));
     for (int64_t i = 0; i < rows; i++)
         job->tokens[i] =
-            (int32_t)(1 + szg_random_below(&stream, (uint64_t)i, size->vocabulary - 1));
+            (int32_t)(1 + szgi_random_below(&stream, (uint64_t)i, size->vocabulary - 1));
     for (int64_t b = 0; b < size->batch; b++) {
         job->lengths[b] = (int32_t)size->length;
         job->labels[b] = (int32_t)(b % size->classes);
     }
-    job->batch = (szg_batch){size->batch, size->length, job->tokens, job->lengths, job->labels};
+    job->batch = (szgi_batch){size->batch, size->length, job->tokens, job->lengths, job->labels};
     return SZG_OK;
 }
 
 static szg_status open_job(szg_context *context, train_job *job, uint64_t seed) {
     szg_train_config config;
     SZG_TRY(bench_train_configure(context, &job->size, job->encoding, &config));
-    SZG_TRY(szg_model_open(context, &config, job->size.classes, &job->model));
-    SZG_TRY(szg_model_initialise(context, job->model, seed));
+    SZG_TRY(szgi_model_open(context, &config, job->size.classes, &job->model));
+    SZG_TRY(szgi_model_initialise(context, job->model, seed));
     SZG_TRY(fill_batch(context, job, seed));
-    int64_t bytes = szg_model_count(job->model) * szg_network_real_size(context);
-    SZG_TRY(szg_device_alloc(context, bytes, &job->gradient));
-    SZG_TRY(szg_device_alloc(context, bytes, &job->moment1));
-    SZG_TRY(szg_device_alloc(context, bytes, &job->moment2));
-    SZG_TRY(szg_device_alloc(context, sizeof(szg_step_block), &job->block));
-    return szg_device_alloc(context, sizeof(szg_tally), &job->tally);
+    int64_t bytes = szgi_model_count(job->model) * szgi_network_real_size(context);
+    SZG_TRY(szgi_device_alloc(context, bytes, &job->gradient));
+    SZG_TRY(szgi_device_alloc(context, bytes, &job->moment1));
+    SZG_TRY(szgi_device_alloc(context, bytes, &job->moment2));
+    SZG_TRY(szgi_device_alloc(context, sizeof(szgi_step_block), &job->block));
+    return szgi_device_alloc(context, sizeof(szgi_tally), &job->tally);
 }
 
 static void close_job(szg_context *context, train_job *job) {
-    szg_decoder_close(context, &job->decoder);
+    szgi_decoder_close(context, &job->decoder);
     szg_model_close(context, &job->model);
     void *device[] = {job->gradient, job->moment1, job->moment2, job->block, job->tally};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++)
-        szg_device_free(context, device[i]);
-    szg_memory_free(job->tokens);
-    szg_memory_free(job->lengths);
-    szg_memory_free(job->labels);
+        szgi_device_free(context, device[i]);
+    szgi_memory_free(job->tokens);
+    szgi_memory_free(job->lengths);
+    szgi_memory_free(job->labels);
 }
 
 /* ---- Rows ---- */
@@ -131,7 +132,7 @@ static void close_job(szg_context *context, train_job *job) {
 static szg_status add_fraction(szg_context *context, bench_run *run, const train_job *job,
                                double seconds) {
     double tokens = (double)(job->size.batch * job->size.length) / seconds;
-    double rate = tokens * szg_model_operations_per_token(job->model).training;
+    double rate = tokens * szgi_model_operations_per_token(job->model).training;
     SZG_TRY(bench_train_row(context, run, job->encoding, "step, part of the product's rate"));
     SZG_TRY(szg_table_set_text(context, run->table, "rival", "sgemm, order 1024"));
     SZG_TRY(bench_set_ratio(context, run, rate / run->product_rate, 0.7));
@@ -180,10 +181,10 @@ static const pass single_pass = {
     "step by itself, not recorded", "forward, backward, AdamW", true, run_step, NULL, 9, 0};
 
 static szg_status open_decoder(szg_context *context, train_job *job, bool training) {
-    SZG_TRY(szg_decoder_open(context, job->model, job->size.batch, job->size.length, training,
-                             &job->decoder));
+    SZG_TRY(szgi_decoder_open(context, job->model, job->size.batch, job->size.length, training,
+                              &job->decoder));
     if (training)
-        szg_decoder_set_block(job->decoder, job->block);
+        szgi_decoder_set_block(job->decoder, job->block);
     return SZG_OK;
 }
 
@@ -345,9 +346,9 @@ szg_status bench_train_product(szg_context *context, bench_run *run) {
     float *memory;
     if (bench_on_device(context))
         return bench_device_product(context, run);
-    SZG_TRY(szg_memory_alloc(context, 3 * (int64_t)PRODUCT_ORDER * PRODUCT_ORDER, sizeof *memory,
-                             &memory));
+    SZG_TRY(szgi_memory_alloc(context, 3 * (int64_t)PRODUCT_ORDER * PRODUCT_ORDER, sizeof *memory,
+                              &memory));
     szg_status status = measure_product(context, run, memory);
-    szg_memory_free(memory);
+    szgi_memory_free(memory);
     return status;
 }

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/ablation.h>
-#include <szego/decoder.h>
-#include <szego/memory.h>
-#include <szego/random.h>
+#include "train/ablation.h"
+#include "train/decoder.h"
+#include "base/memory.h"
+#include "base/random.h"
 #include <szego/tasks.h>
-#include <szego/train.h>
+#include "train/train.h"
 #include "device.h"
 #include "scratch.h"
 
@@ -107,10 +107,11 @@ static szg_status time_between(szg_context *context, device_job *job, const szg_
         if (job->seconds > 0)
             return SZG_OK;
     }
-    return szg_fail(context, SZG_ENOCONV,
-                    "benchmark: a longer run took %.3g s, a shorter one %.3g s: the machine is too "
-                    "busy to tell",
-                    second, first);
+    return szgi_fail(
+        context, SZG_ENOCONV,
+        "benchmark: a longer run took %.3g s, a shorter one %.3g s: the machine is too "
+        "busy to tell",
+        second, first);
 }
 
 /* A step, from two runs that end within an epoch. */
@@ -178,18 +179,18 @@ static szg_status fill_examples(szg_context *context, device_job *job, int64_t c
                                 uint64_t seed) {
     const bench_size *size = job->size;
     szg_examples *out = &job->examples;
-    szg_stream stream = {.seed = seed, .purpose = 0xBE};
+    szgi_stream stream = {.seed = seed, .purpose = 0xBE};
     *out = (szg_examples){.count = count,
                           .longest = size->length,
                           .largest_token = (int32_t)size->vocabulary - 1,
                           .largest_label = (int32_t)size->classes - 1};
     int64_t tokens = count * size->length;
-    SZG_TRY(szg_memory_alloc(context, count + 1, sizeof *out->start, &out->start));
-    SZG_TRY(szg_memory_alloc(context, tokens, sizeof *out->tokens, &out->tokens));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->label, &out->label));
+    SZG_TRY(szgi_memory_alloc(context, count + 1, sizeof *out->start, &out->start));
+    SZG_TRY(szgi_memory_alloc(context, tokens, sizeof *out->tokens, &out->tokens));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->label, &out->label));
     for (int64_t i = 0; i < tokens; i++)
         out->tokens[i] =
-            (int32_t)(1 + szg_random_below(&stream, (uint64_t)i, size->vocabulary - 1));
+            (int32_t)(1 + szgi_random_below(&stream, (uint64_t)i, size->vocabulary - 1));
     for (int64_t e = 0; e <= count; e++)
         out->start[e] = e * size->length;
     for (int64_t e = 0; e < count; e++)
@@ -201,8 +202,8 @@ static szg_status open_encoding(szg_context *context, device_job *job) {
     SZG_TRY(bench_train_configure(context, job->size, job->encoding, &job->config));
     job->config.loop.batch = job->size->batch;
     job->config.loop.epochs = job->plan.paper_epochs;
-    SZG_TRY(szg_model_open(context, &job->config, job->size->classes, &job->model));
-    return szg_model_initialise(context, job->model, 1);
+    SZG_TRY(szgi_model_open(context, &job->config, job->size->classes, &job->model));
+    return szgi_model_initialise(context, job->model, 1);
 }
 
 /* A rival that cannot build this model costs its own columns alone. */
@@ -211,7 +212,7 @@ static szg_status open_rival(szg_context *context, const bench_run *run, device_
     szg_status status = bench_peer_model(context, job->peer, job->encoding, job->size);
     if (status != SZG_EBACKEND)
         return status;
-    szg_say(context, SZG_WARNING, "%s; its columns stay empty", szg_context_message(context));
+    szgi_say(context, SZG_WARNING, "%s; its columns stay empty", szg_context_message(context));
     bench_peer_close(job->peer);
     return SZG_OK;
 }
@@ -228,7 +229,7 @@ static bench_case case_of(device_job *job, char input[96], const char *what) {
 static szg_status add_fraction(szg_context *context, bench_run *run, const device_job *job,
                                double seconds) {
     double tokens = (double)(job->size->batch * job->size->length) / seconds;
-    double rate = tokens * szg_model_operations_per_token(job->model).training;
+    double rate = tokens * szgi_model_operations_per_token(job->model).training;
     SZG_TRY(bench_train_row(context, run, job->encoding, "step, part of the matrix peak"));
     SZG_TRY(bench_set_ratio(context, run, rate / run->product_rate, PEAK_PART));
     return szg_table_note(context, run->table, "%.4g of %.4g TF/s, %s", rate * 1e-12,
@@ -357,10 +358,10 @@ szg_status bench_train_table1(szg_context *context, bench_run *run) {
     double total = 0;
     for (int i = 0; i < ENCODINGS; i++) {
         if (!(run->epoch[i] > 0 && run->ablation[i] > 0))
-            return szg_fail(context, SZG_EINVAL,
-                            "train:table1 follows from epochs and ablations of its run: name "
-                            "train:%s:epoch and train:%s:ablation before it, or `train`",
-                            encodings[i], encodings[i]);
+            return szgi_fail(context, SZG_EINVAL,
+                             "train:table1 follows from epochs and ablations of its run: name "
+                             "train:%s:epoch and train:%s:ablation before it, or `train`",
+                             encodings[i], encodings[i]);
         total += run->epoch[i] * (1 + 1.5 / 2) + run->ablation[i] * 1.5;
     }
     SZG_TRY(bench_row(context, run, "Table 1: three encodings, both tasks, ablations"));

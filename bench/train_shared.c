@@ -6,7 +6,7 @@
 
 szg_status bench_train_configure(szg_context *context, const bench_size *size, const char *encoding,
                                  szg_train_config *config) {
-    SZG_TRY(szg_train_config_profile(context, SZG_PROFILE_TEXT, encoding, config));
+    SZG_TRY(szgi_train_config_profile(context, SZG_PROFILE_TEXT, encoding, config));
     config->model.vocabulary = size->vocabulary;
     config->model.width = size->width;
     config->model.hidden = size->hidden;
@@ -71,7 +71,7 @@ static szg_status move_to_device(szg_context *context, bench_peer *peer) {
     snprintf(request, sizeof request, "device %s", bench_precision(context));
     SZG_TRY(bench_peer_ask(context, peer, request, answer, sizeof answer));
     if (strcmp(answer, "none") == 0)
-        return szg_fail(context, SZG_EBACKEND, "PyTorch sees no device");
+        return szgi_fail(context, SZG_EBACKEND, "PyTorch sees no device");
     return bench_peer_ask(context, peer, "version", peer->version, sizeof peer->version);
 }
 
@@ -90,8 +90,8 @@ szg_status bench_rival_open(szg_context *context, const bench_run *run, bench_pe
     bench_peer_close(peer);
     if (status != SZG_EBACKEND)
         return status;
-    szg_say(context, SZG_WARNING, "%s; the rival's columns stay empty",
-            szg_context_message(context));
+    szgi_say(context, SZG_WARNING, "%s; the rival's columns stay empty",
+             szg_context_message(context));
     return SZG_OK;
 }
 

@@ -8,8 +8,8 @@ typedef struct adamw_numbers {
     float keep, step, root_correction, beta1, beta2, rest1, rest2, eps;
 } adamw_numbers;
 
-static __device__ adamw_numbers numbers_of(const szg_adamw &a) {
-    const szg_step_block *block = a.block;
+static __device__ adamw_numbers numbers_of(const szgi_adamw &a) {
+    const szgi_step_block *block = a.block;
     double rate = block->learning_rate;
     return {static_cast<float>(1 - rate * a.decay),
             static_cast<float>(rate / block->correction1),
@@ -30,7 +30,7 @@ static __device__ __forceinline__ void step_number(const adamw_numbers &s, float
     *w = __fadd_rn(__fmul_rn(s.keep, *w), -(__fmul_rn(s.step, *m) / root));
 }
 
-template <int Width> static __global__ void __launch_bounds__(THREADS) step_numbers(szg_adamw a) {
+template <int Width> static __global__ void __launch_bounds__(THREADS) step_numbers(szgi_adamw a) {
     adamw_numbers *shared = shared_memory<adamw_numbers>();
     if (!a.block->finite)
         return;
@@ -52,7 +52,7 @@ template <int Width> static __global__ void __launch_bounds__(THREADS) step_numb
     }
 }
 
-szg_status adamw_step(szg_context *context, const szg_adamw *a) {
+szg_status adamw_step(szg_context *context, const szgi_adamw *a) {
     session *self = session_of(context);
     bool wide = is_wide(a->count, a->gradient, a->weight, a->moment1, a->moment2);
     return named(context,
@@ -64,7 +64,7 @@ szg_status adamw_step(szg_context *context, const szg_adamw *a) {
 
 template <int Width>
 static __global__ void __launch_bounds__(THREADS)
-    search(int64_t count, const float *x, szg_step_block *block) {
+    search(int64_t count, const float *x, szgi_step_block *block) {
     bool found = false;
     for (int64_t at = Width * first_item(); at < count; at += Width * items_at_once()) {
         numbers<Width> own = load<Width>(x + at);
@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 szg_status find_not_finite(szg_context *context, int64_t count, const void *x,
-                           szg_step_block *block) {
+                           szgi_step_block *block) {
     session *self = session_of(context);
     bool wide = is_wide(count, x);
     return named(context,

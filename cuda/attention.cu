@@ -15,7 +15,7 @@ static vectors vectors_of(const void *at, int64_t ld, int64_t width) {
     return v;
 }
 
-static rotation rotation_of(const szg_attention *s, const void *factors, bool coupled) {
+static rotation rotation_of(const szgi_attention *s, const void *factors, bool coupled) {
     rotation r = {};
     r.wide = true;
     if (!coupled || s->pairs == 0)
@@ -30,14 +30,14 @@ static rotation rotation_of(const szg_attention *s, const void *factors, bool co
     return r;
 }
 
-static dropping dropping_of(const szg_attention *s) {
+static dropping dropping_of(const szgi_attention *s) {
     dropping d = {};
     d.factor = 1;
     if (s->dropout.probability == 0)
         return d;
     d.block = s->dropout.block;
     d.purpose = s->dropout.purpose;
-    d.threshold = szg_network_threshold(s->dropout.probability);
+    d.threshold = szgi_network_threshold(s->dropout.probability);
     d.factor = static_cast<float>(1 / (1 - s->dropout.probability));
     d.aligned = s->length % 4 == 0;
     d.kept = static_cast<uint32_t *>(s->kept);
@@ -51,7 +51,7 @@ static rounding rounding_of(szg_precision precision) {
 }
 
 /* What logits are made of. */
-static attention_call logits_call(const szg_attention *s, bool coupled) {
+static attention_call logits_call(const szgi_attention *s, bool coupled) {
     attention_call a = {};
     a.batch = s->batch;
     a.heads = static_cast<int>(s->heads);
@@ -66,7 +66,7 @@ static attention_call logits_call(const szg_attention *s, bool coupled) {
     return a;
 }
 
-static attention_call call_of(const session *self, const szg_attention *s) {
+static attention_call call_of(const session *self, const szgi_attention *s) {
     attention_call a = logits_call(s, true);
     a.v = vectors_of(s->v, s->ldv, s->d_v);
     a.out = vectors_of(s->out, s->ldout, s->d_v);
@@ -79,7 +79,7 @@ static attention_call call_of(const session *self, const szg_attention *s) {
 }
 
 /* The kernels count positions of a head with 32 bits. */
-static szg_status check_length(szg_context *context, const szg_attention *s) {
+static szg_status check_length(szg_context *context, const szgi_attention *s) {
     enum { LONGEST = 1 << 28 };
     if (s->length <= LONGEST)
         return SZG_OK;
@@ -87,7 +87,7 @@ static szg_status check_length(szg_context *context, const szg_attention *s) {
                 LONGEST);
 }
 
-static szg_status check_fused(szg_context *context, const szg_attention *s) {
+static szg_status check_fused(szg_context *context, const szgi_attention *s) {
     SZG_TRY(check_length(context, s));
     if (s->d_qk <= ATTENTION_WIDEST && s->d_v <= ATTENTION_WIDEST)
         return SZG_OK;
@@ -102,23 +102,23 @@ static szg_status check_fused(szg_context *context, const szg_attention *s) {
           (long long)(s)->d_qk, (long long)(s)->d_v)
 
 /* One bit a weight, each row in words of its own. */
-static int64_t kept_bytes(const szg_attention *s) {
+static int64_t kept_bytes(const szgi_attention *s) {
     return s->batch * s->heads * s->length * kept_words(s->length) *
            static_cast<int64_t>(sizeof(uint32_t));
 }
 
-static szg_status run_forward(szg_context *context, const szg_attention *s) {
+static szg_status run_forward(szg_context *context, const szgi_attention *s) {
     session *self = session_of(context);
     SZG_TRY(check_fused(context, s));
     return attention_forward(context, self, call_of(self, s));
 }
 
-static szg_status attention(szg_context *context, const szg_attention *s) {
+static szg_status attention(szg_context *context, const szgi_attention *s) {
     return NAMED(context, run_forward(context, s), "attention", s);
 }
 
-static szg_status run_backward(szg_context *context, const szg_attention *s,
-                               const szg_attention_gradient *g) {
+static szg_status run_backward(szg_context *context, const szgi_attention *s,
+                               const szgi_attention_gradient *g) {
     session *self = session_of(context);
     SZG_TRY(check_fused(context, s));
     attention_call a = call_of(self, s);
@@ -129,23 +129,23 @@ static szg_status run_backward(szg_context *context, const szg_attention *s,
     return attention_backward(context, self, a, static_cast<float *>(g->dbias));
 }
 
-static szg_status backward(szg_context *context, const szg_attention *s,
-                           const szg_attention_gradient *g) {
+static szg_status backward(szg_context *context, const szgi_attention *s,
+                           const szgi_attention_gradient *g) {
     return NAMED(context, run_backward(context, s, g), "attention backward", s);
 }
 
-static szg_status run_logits(szg_context *context, const szg_attention *s, bool coupled,
+static szg_status run_logits(szg_context *context, const szgi_attention *s, bool coupled,
                              void *logits) {
     session *self = session_of(context);
     SZG_TRY(check_length(context, s));
     return attention_logits(context, self, logits_call(s, coupled), static_cast<float *>(logits));
 }
 
-static szg_status logits(szg_context *context, const szg_attention *s, bool coupled, void *logits) {
+static szg_status logits(szg_context *context, const szgi_attention *s, bool coupled, void *logits) {
     return NAMED(context, run_logits(context, s, coupled, logits), "attention logits", s);
 }
 
-void attention_fill(szg_network_ops *network) {
+void attention_fill(szgi_network_ops *network) {
     network->attention = attention;
     network->attention_kept = kept_bytes;
     network->attention_backward = backward;

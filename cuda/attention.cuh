@@ -15,7 +15,7 @@ szg_status attention_backward(szg_context *context, session *self, attention_cal
 szg_status attention_logits(szg_context *context, session *self, const attention_call &a,
                             float *out);
 /* attention_arguments.cu: the entries that prepare arguments and look at logits. */
-void attention_arguments_fill(szg_network_ops *network);
+void attention_arguments_fill(szgi_network_ops *network);
 
 /* Refuses a grid beyond what a launch takes. */
 inline szg_status attention_grid(szg_context *context, int64_t blocks) {

@@ -43,7 +43,7 @@ __device__ __forceinline__ int64_t part_at(int64_t ld, bool shared, int64_t row,
 }
 
 __global__ void __launch_bounds__(THREADS)
-    join_parts(const szg_join s, const float *a, const float *b, float *out) {
+    join_parts(const szgi_join s, const float *a, const float *b, float *out) {
     int64_t width = s.width_a + s.width_b, at = thread_index(), rows = s.heads * width;
     if (at >= s.rows * rows)
         return;
@@ -61,7 +61,7 @@ typedef struct part {
 } part;
 
 __global__ void __launch_bounds__(THREADS)
-    split_part(const szg_join s, const part p, const float *dout) {
+    split_part(const szgi_join s, const part p, const float *dout) {
     int64_t heads = p.shared ? 1 : s.heads, at = thread_index(), rows = heads * p.width;
     if (at >= s.rows * rows)
         return;
@@ -74,14 +74,14 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 __global__ void __launch_bounds__(THREADS)
-    gather_bias(const szg_bias_rows s, const float *table, float *to) {
+    gather_bias(const szgi_bias_rows s, const float *table, float *to) {
     int64_t at = thread_index();
     if (at < s.heads * s.lags)
         to[at] = table[s.row_of_lag[at % s.lags] * s.heads + at / s.lags];
 }
 
 __global__ void __launch_bounds__(THREADS)
-    scatter_bias(const szg_bias_rows s, const float *dbias, float *dtable) {
+    scatter_bias(const szgi_bias_rows s, const float *dbias, float *dtable) {
     int64_t at = thread_index();
     if (at >= s.rows * s.heads)
         return;
@@ -102,7 +102,7 @@ szg_status diagonal_means(szg_context *context, int64_t count, int64_t n, const 
                  (long long)n);
 }
 
-szg_status join(szg_context *context, const szg_join *s, const void *a, const void *b, void *out) {
+szg_status join(szg_context *context, const szgi_join *s, const void *a, const void *b, void *out) {
     return named(context,
                  launch_numbers(context, s->rows * s->heads * (s->width_a + s->width_b), join_parts,
                                 *s, static_cast<const float *>(a), static_cast<const float *>(b),
@@ -111,7 +111,7 @@ szg_status join(szg_context *context, const szg_join *s, const void *a, const vo
                  (long long)s->heads, (long long)s->width_a, (long long)s->width_b);
 }
 
-szg_status split(szg_context *context, const szg_join *s, const void *dout, const part &p) {
+szg_status split(szg_context *context, const szgi_join *s, const void *dout, const part &p) {
     int64_t count = s->rows * (p.shared ? 1 : s->heads) * p.width;
     if (count == 0)
         return SZG_OK;
@@ -122,7 +122,7 @@ szg_status split(szg_context *context, const szg_join *s, const void *dout, cons
         (long long)p.width);
 }
 
-szg_status join_backward(szg_context *context, const szg_join *s, const void *dout, void *da,
+szg_status join_backward(szg_context *context, const szgi_join *s, const void *dout, void *da,
                          void *db) {
     SZG_TRY(split(context, s, dout,
                   part{0, s->width_a, s->lda, s->shared_a, static_cast<float *>(da)}));
@@ -130,14 +130,14 @@ szg_status join_backward(szg_context *context, const szg_join *s, const void *do
                  part{s->width_a, s->width_b, s->ldb, s->shared_b, static_cast<float *>(db)});
 }
 
-szg_status bias(szg_context *context, const szg_bias_rows *s, const void *table, void *out) {
+szg_status bias(szg_context *context, const szgi_bias_rows *s, const void *table, void *out) {
     return named(context,
                  launch_numbers(context, s->heads * s->lags, gather_bias, *s,
                                 static_cast<const float *>(table), static_cast<float *>(out)),
                  "bias of %lld heads, %lld lags", (long long)s->heads, (long long)s->lags);
 }
 
-szg_status bias_backward(szg_context *context, const szg_bias_rows *s, const void *dbias,
+szg_status bias_backward(szg_context *context, const szgi_bias_rows *s, const void *dbias,
                          void *dtable) {
     return named(context,
                  launch_numbers(context, s->rows * s->heads, scatter_bias, *s,
@@ -147,7 +147,7 @@ szg_status bias_backward(szg_context *context, const szg_bias_rows *s, const voi
 
 } // namespace
 
-void attention_arguments_fill(szg_network_ops *network) {
+void attention_arguments_fill(szgi_network_ops *network) {
     network->diagonal_means = diagonal_means;
     network->join = join;
     network->join_backward = join_backward;

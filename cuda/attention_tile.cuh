@@ -6,7 +6,7 @@
 #include "mma.cuh"
 #include "philox.cuh"
 
-#include <szego/network.h>
+#include "backend/network.h"
 
 /* An array of vectors, `width` wide: that of head h, row r begins at at[r * ld + h * width]. */
 typedef struct vectors {
@@ -24,7 +24,7 @@ typedef struct rotation {
 } rotation;
 
 typedef struct dropping {
-    const szg_step_block *block;
+    const szgi_step_block *block;
     uint32_t purpose, threshold; /* threshold 0: nothing drops */
     float factor;                /* 1 / (1 - p) */
     bool aligned;                /* rows begin at a multiple of four words */

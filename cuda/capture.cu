@@ -16,7 +16,7 @@ typedef struct result_places {
 } result_places;
 
 typedef struct capture_job {
-    szg_spectra_job job;
+    szgi_spectra_job job;
     float *taken;        /* [count][n][n]; written on the main stream */
     double *half, *gram; /* [count][n][n]; destroyed by the solver */
     double *results;     /* sums are written on the main stream, the rest on the side stream */
@@ -61,7 +61,7 @@ static szg_status allocate(szg_context *context, session *self, int64_t count, i
     return SZG_OK;
 }
 
-static void spectra_job_close(szg_context *context, szg_spectra_job *given) {
+static void spectra_job_close(szg_context *context, szgi_spectra_job *given) {
     capture_job *job = reinterpret_cast<capture_job *>(given);
     session *self = session_of(context);
     device_free(self, job->block);
@@ -70,7 +70,7 @@ static void spectra_job_close(szg_context *context, szg_spectra_job *given) {
 }
 
 static szg_status spectra_job_open(szg_context *context, int64_t count, int64_t n, int64_t sums,
-                                   szg_spectra_job **out) {
+                                   szgi_spectra_job **out) {
     capture_job *job = static_cast<capture_job *>(calloc(1, sizeof *job));
     if (!job)
         return fail(context, SZG_ENOMEM, "%zu bytes of host memory were refused", sizeof *job);
@@ -102,7 +102,7 @@ static szg_status take(szg_context *context, session *self, capture_job *job, in
     return SZG_OK;
 }
 
-static szg_status spectra_take(szg_context *context, szg_spectra_job *job, int64_t first,
+static szg_status spectra_take(szg_context *context, szgi_spectra_job *job, int64_t first,
                                int64_t count, int64_t length, const void *logits) {
     szg_status status = take(context, session_of(context), reinterpret_cast<capture_job *>(job),
                              first, count, length, static_cast<const float *>(logits));
@@ -110,8 +110,8 @@ static szg_status spectra_take(szg_context *context, szg_spectra_job *job, int64
                  (long long)count, (long long)job->n, (long long)length);
 }
 
-static szg_status spectra_squares(szg_context *context, szg_spectra_job *given, int64_t first,
-                                  int64_t heads, int64_t count, const szg_head_part *parts) {
+static szg_status spectra_squares(szg_context *context, szgi_spectra_job *given, int64_t first,
+                                  int64_t heads, int64_t count, const szgi_head_part *parts) {
     session *self = session_of(context);
     capture_job *job = reinterpret_cast<capture_job *>(given);
     szg_status status = SZG_OK;
@@ -146,7 +146,7 @@ static szg_status begin(szg_context *context, session *self, capture_job *job, i
                                results + at.squares, results + at.checks + count);
 }
 
-static szg_status spectra_begin(szg_context *context, szg_spectra_job *job, int64_t count) {
+static szg_status spectra_begin(szg_context *context, szgi_spectra_job *job, int64_t count) {
     session *self = session_of(context);
     szg_status status = begin(context, self, reinterpret_cast<capture_job *>(job), count);
     if (status != SZG_OK)
@@ -181,7 +181,7 @@ static szg_status collect(szg_context *context, session *self, capture_job *job)
                             job->at.total * (int64_t)sizeof *job->host);
 }
 
-static szg_status spectra_collect(szg_context *context, szg_spectra_job *given,
+static szg_status spectra_collect(szg_context *context, szgi_spectra_job *given,
                                   szg_logit_numbers *numbers, double *sums) {
     capture_job *job = reinterpret_cast<capture_job *>(given);
     szg_status status = collect(context, session_of(context), job);
@@ -195,7 +195,7 @@ static szg_status spectra_collect(szg_context *context, szg_spectra_job *given,
     return SZG_OK;
 }
 
-void capture_fill(szg_network_ops *network) {
+void capture_fill(szgi_network_ops *network) {
     network->spectra_open = spectra_job_open;
     network->spectra_close = spectra_job_close;
     network->spectra_take = spectra_take;

@@ -29,8 +29,8 @@ szg_status logits_prepare(szg_context *context, cudaStream_t stream, int64_t cou
 szg_status logits_norms(szg_context *context, cudaStream_t stream, int64_t count, int64_t n,
                         const double *a, double *norms);
 
-/* sums[h]: see szg_network_spectra_squares. */
+/* sums[h]: see szgi_network_spectra_squares. */
 szg_status logits_squares(szg_context *context, cudaStream_t stream, int64_t heads, int64_t count,
-                          const szg_head_part *parts, double *sums);
+                          const szgi_head_part *parts, double *sums);
 
 #endif

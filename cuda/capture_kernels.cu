@@ -60,7 +60,7 @@ __device__ void measure(int64_t n, const float *l, double *half, double *norms, 
     norms[LOGIT_SKEW] = skew;
 }
 
-/* Neumaier's summation in the order of the host's (szg_toeplitz_project), and so to the same bits:
+/* Neumaier's summation in the order of the host's (szgi_toeplitz_project), and so to the same bits:
  * zeros of Toeplitz parts are zeros. */
 __device__ double diagonal_mean(int64_t n, const float *l, int64_t lag) {
     int64_t count = n - (lag < 0 ? -lag : lag);
@@ -115,14 +115,14 @@ __global__ void frobenius(int64_t numbers, const double *a, double *norms) {
 
 typedef struct head_parts {
     int64_t count;
-    szg_head_part part[SZG_HEAD_PARTS];
+    szgi_head_part part[SZG_HEAD_PARTS];
 } head_parts;
 
 /* A block a head. Its entries of a part, counted along the rows. */
 __global__ void squares(head_parts parts, double *sums) {
     double *shared = shared_memory<double>(), sum = 0;
     for (int64_t p = 0; p < parts.count; p++) {
-        const szg_head_part &part = parts.part[p];
+        const szgi_head_part &part = parts.part[p];
         const float *array = static_cast<const float *>(part.array);
         int64_t rows = part.by_columns ? part.rows : part.rows / gridDim.x;
         int64_t columns = part.by_columns ? part.columns / gridDim.x : part.columns;
@@ -159,7 +159,7 @@ szg_status logits_norms(szg_context *context, cudaStream_t stream, int64_t count
 }
 
 szg_status logits_squares(szg_context *context, cudaStream_t stream, int64_t heads, int64_t count,
-                          const szg_head_part *parts, double *sums) {
+                          const szgi_head_part *parts, double *sums) {
     head_parts given = {};
     given.count = count;
     for (int64_t p = 0; p < count; p++)

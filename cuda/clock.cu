@@ -45,7 +45,7 @@ static szg_status elapsed(szg_context *context, int64_t from, int64_t to, double
                  "marks %lld to %lld", (long long)from, (long long)to);
 }
 
-void clock_fill(szg_network_ops *network) {
+void clock_fill(szgi_network_ops *network) {
     network->mark = mark;
     network->elapsed = elapsed;
 }

@@ -8,7 +8,7 @@
 
 typedef struct drop_job {
     int64_t count;
-    const szg_step_block *block; /* NULL: nothing drops out */
+    const szgi_step_block *block; /* NULL: nothing drops out */
     uint32_t purpose, threshold;
     float scale;
     const float *x, *residual;
@@ -48,7 +48,7 @@ template <int Width> static __global__ void __launch_bounds__(THREADS) drop_numb
     }
 }
 
-static szg_status drop(szg_context *context, int64_t count, const szg_dropout *dropout,
+static szg_status drop(szg_context *context, int64_t count, const szgi_dropout *dropout,
                        const void *x, const void *residual, void *y) {
     session *self = session_of(context);
     bool drops = dropout->probability > 0;
@@ -57,7 +57,7 @@ static szg_status drop(szg_context *context, int64_t count, const szg_dropout *d
     drop_job job = {count,
                     drops ? dropout->block : NULL,
                     dropout->purpose,
-                    szg_network_threshold(dropout->probability),
+                    szgi_network_threshold(dropout->probability),
                     static_cast<float>(1 / (1 - dropout->probability)),
                     static_cast<const float *>(x),
                     static_cast<const float *>(residual),
@@ -68,14 +68,14 @@ static szg_status drop(szg_context *context, int64_t count, const szg_dropout *d
 }
 
 szg_status dropout_residual(szg_context *context, int64_t rows, int64_t columns,
-                            const szg_dropout *dropout, const void *x, const void *residual,
+                            const szgi_dropout *dropout, const void *x, const void *residual,
                             void *y) {
     return named(context, drop(context, rows * columns, dropout, x, residual, y),
                  "dropout %lld x %lld", (long long)rows, (long long)columns);
 }
 
 szg_status dropout_backward(szg_context *context, int64_t rows, int64_t columns,
-                            const szg_dropout *dropout, const void *dy, void *dx) {
+                            const szgi_dropout *dropout, const void *dy, void *dx) {
     return named(context, drop(context, rows * columns, dropout, dy, NULL, dx),
                  "dropout backward %lld x %lld", (long long)rows, (long long)columns);
 }

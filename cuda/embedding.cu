@@ -4,7 +4,7 @@
  * where 67 MB each are read: 0.022 ms at 3.0 TB/s. */
 #include "layers.cuh"
 
-template <int Width> static __global__ void __launch_bounds__(THREADS) embed(szg_embedding e) {
+template <int Width> static __global__ void __launch_bounds__(THREADS) embed(szgi_embedding e) {
     int lane = static_cast<int>(threadIdx.x) % WARP;
     int64_t row = first_item() / WARP;
     if (row >= e.batch * e.length)
@@ -26,7 +26,7 @@ template <int Width> static __global__ void __launch_bounds__(THREADS) embed(szg
     }
 }
 
-szg_status embedding_forward(szg_context *context, const szg_embedding *e) {
+szg_status embedding_forward(szg_context *context, const szgi_embedding *e) {
     session *self = session_of(context);
     bool wide = is_wide(e->width, e->table, e->fixed, e->trained, e->out);
     return named(context,

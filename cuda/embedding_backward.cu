@@ -51,7 +51,7 @@ template <int Width> static __global__ void __launch_bounds__(THREADS) sum_piece
     store<Width>(job.partial + piece * job.width + column, sum);
 }
 
-static szg_status add_tokens(szg_context *context, session *self, const szg_embedding *e,
+static szg_status add_tokens(szg_context *context, session *self, const szgi_embedding *e,
                              const float *dout, float *dtable) {
     pieces_job job = {{}, e->width, dout, NULL};
     int64_t pieces = token_sort_pieces(e->batch * e->length, e->vocabulary);
@@ -72,7 +72,7 @@ static szg_status add_tokens(szg_context *context, session *self, const szg_embe
     return parts_add(context, self, &add);
 }
 
-static szg_status add_positions(szg_context *context, session *self, const szg_embedding *e,
+static szg_status add_positions(szg_context *context, session *self, const szgi_embedding *e,
                                 const float *dout, float *dtrained) {
     int64_t columns = e->length * e->width;
     column_sums sums = {
@@ -81,7 +81,7 @@ static szg_status add_positions(szg_context *context, session *self, const szg_e
     return column_sums_add(context, self, &sums);
 }
 
-szg_status embedding_backward(szg_context *context, const szg_embedding *e, const void *dout,
+szg_status embedding_backward(szg_context *context, const szgi_embedding *e, const void *dout,
                               void *dtable, void *dtrained) {
     session *self = session_of(context);
     szg_status status = SZG_OK;

@@ -19,7 +19,7 @@ static int32_t *cut(int32_t **memory, int64_t count) {
     return part;
 }
 
-int64_t token_sort_place(token_sort *sort, const szg_embedding *e, int32_t *memory) {
+int64_t token_sort_place(token_sort *sort, const szgi_embedding *e, int32_t *memory) {
     int64_t rows = e->batch * e->length, v = e->vocabulary;
     int64_t chunks = (rows + SORT_CHUNK - 1) / SORT_CHUNK;
     *sort = {rows, v, chunks, e->tokens, NULL, NULL, NULL, NULL, NULL, NULL};

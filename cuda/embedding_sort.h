@@ -23,7 +23,7 @@ typedef struct token_sort {
 /* Pieces of all tokens, at most. */
 int64_t token_sort_pieces(int64_t rows, int64_t vocabulary);
 /* The int32 that the arrays need; `memory` (NULL: not yet) is cut into them. */
-int64_t token_sort_place(token_sort *sort, const szg_embedding *embedding, int32_t *memory);
+int64_t token_sort_place(token_sort *sort, const szgi_embedding *embedding, int32_t *memory);
 szg_status token_sort_run(szg_context *context, session *self, const token_sort *sort);
 
 #endif

@@ -5,13 +5,13 @@
 #include "layers.cuh"
 
 typedef struct entropy_job {
-    szg_cross_entropy entropy;
+    szgi_cross_entropy entropy;
     const int32_t *counted; /* examples of this call; NULL: all */
     double *loss;           /* [batch]; 0 where it does not count */
     int32_t *correct;       /* [batch] */
 } entropy_job;
 
-static __device__ __forceinline__ bool counts(const szg_cross_entropy &e, int64_t example) {
+static __device__ __forceinline__ bool counts(const szgi_cross_entropy &e, int64_t example) {
     return e.ignored < 0 || e.labels[example] != e.ignored;
 }
 
@@ -30,7 +30,7 @@ template <class Number> static __device__ Number block_sum(Number x, Number *sha
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    count_labels(szg_cross_entropy e, int32_t *counted) {
+    count_labels(szgi_cross_entropy e, int32_t *counted) {
     int32_t own = 0;
     for (int64_t example = threadIdx.x; example < e.batch; example += THREADS)
         own += counts(e, example);
@@ -61,7 +61,7 @@ static __device__ __forceinline__ int32_t first_largest(const float *logits, int
 
 /* An example that counts: its gradient, and what it adds to the tally. */
 static __device__ void score_row(const entropy_job &job, int64_t example, double scale) {
-    const szg_cross_entropy &e = job.entropy;
+    const szgi_cross_entropy &e = job.entropy;
     int lane = static_cast<int>(threadIdx.x) % WARP;
     const float *logits = static_cast<const float *>(e.logits) + example * e.classes;
     float *gradient = static_cast<float *>(e.dlogits), largest;
@@ -82,7 +82,7 @@ static __device__ void score_row(const entropy_job &job, int64_t example, double
 }
 
 static __global__ void __launch_bounds__(THREADS) score(entropy_job job) {
-    const szg_cross_entropy &e = job.entropy;
+    const szgi_cross_entropy &e = job.entropy;
     int lane = static_cast<int>(threadIdx.x) % WARP;
     int64_t example = first_item() / WARP;
     if (example >= e.batch)
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(THREADS) score(entropy_job job) {
 }
 
 static __global__ void __launch_bounds__(THREADS) add_tally(entropy_job job) {
-    const szg_cross_entropy &e = job.entropy;
+    const szgi_cross_entropy &e = job.entropy;
     double *shared = shared_memory<double>(), loss = 0;
     int64_t correct = 0;
     for (int64_t example = threadIdx.x; example < e.batch; example += THREADS) {
@@ -122,7 +122,7 @@ static __global__ void __launch_bounds__(THREADS) add_tally(entropy_job job) {
     e.tally->correct += correct;
 }
 
-static szg_status run(szg_context *context, session *self, const szg_cross_entropy *entropy) {
+static szg_status run(szg_context *context, session *self, const szgi_cross_entropy *entropy) {
     const int64_t each = sizeof(double) + sizeof(int32_t), batch = entropy->batch;
     void *memory;
     SZG_TRY(scratch_take(context, self, SCRATCH_OPERATION, batch * each + (int64_t)sizeof(int32_t),
@@ -138,7 +138,7 @@ static szg_status run(szg_context *context, session *self, const szg_cross_entro
     return launch(context, self->stream, add_tally, 1, THREADS, THREADS * sizeof(double), job);
 }
 
-szg_status cross_entropy(szg_context *context, const szg_cross_entropy *entropy) {
+szg_status cross_entropy(szg_context *context, const szgi_cross_entropy *entropy) {
     return named(context, run(context, session_of(context), entropy), "cross-entropy %lld x %lld",
                  (long long)entropy->batch, (long long)entropy->classes);
 }

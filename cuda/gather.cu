@@ -3,7 +3,7 @@
 #include "layers.cuh"
 
 /* A warp a sequence. */
-static __global__ void __launch_bounds__(THREADS) gather_sequences(szg_gather g) {
+static __global__ void __launch_bounds__(THREADS) gather_sequences(szgi_gather g) {
     int lane = static_cast<int>(threadIdx.x) % WARP;
     int64_t b = first_item() / WARP;
     if (b >= g.count)
@@ -20,7 +20,7 @@ static __global__ void __launch_bounds__(THREADS) gather_sequences(szg_gather g)
         g.labels[b] = g.classes[example];
 }
 
-szg_status gather_batch(szg_context *context, const szg_gather *gather) {
+szg_status gather_batch(szg_context *context, const szgi_gather *gather) {
     session *self = session_of(context);
     return named(context,
                  launch(context, self->stream, gather_sequences, blocks_for(gather->count, WARPS),
@@ -28,16 +28,16 @@ szg_status gather_batch(szg_context *context, const szg_gather *gather) {
                  "gather %lld x %lld", (long long)gather->count, (long long)gather->length);
 }
 
-static __global__ void advance_block(const szg_step_block *blocks, int64_t count,
-                                     szg_step_block *block, int64_t *at) {
+static __global__ void advance_block(const szgi_step_block *blocks, int64_t count,
+                                     szgi_step_block *block, int64_t *at) {
     if (!block->finite || *at >= count)
         return;
     *block = blocks[*at];
     ++*at;
 }
 
-szg_status advance_step(szg_context *context, const szg_step_block *blocks, int64_t count,
-                        szg_step_block *block, int64_t *at) {
+szg_status advance_step(szg_context *context, const szgi_step_block *blocks, int64_t count,
+                        szgi_step_block *block, int64_t *at) {
     session *self = session_of(context);
     return named(context,
                  launch(context, self->stream, advance_block, 1, 1, 0, blocks, count, block, at),

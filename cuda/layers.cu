@@ -3,7 +3,7 @@
 
 #include "table.h"
 
-void layers_fill(szg_network_ops *network) {
+void layers_fill(szgi_network_ops *network) {
     network->layer_norm = norm_forward;
     network->layer_norm_backward = norm_backward;
     network->dropout_residual = dropout_residual;

@@ -9,7 +9,7 @@
 #include "table.h"
 
 /* Passes of the forward direction that no epilogue took along. */
-static uint32_t separate_of(const szg_linear *l, const product_done *done) {
+static uint32_t separate_of(const szgi_linear *l, const product_done *done) {
     uint32_t passes = l->bias && !done->bias ? SZG_EPILOGUE_BIAS : 0;
     if (l->activation == SZG_ACTIVATION_GELU)
         passes |= SZG_EPILOGUE_GELU;
@@ -19,7 +19,7 @@ static uint32_t separate_of(const szg_linear *l, const product_done *done) {
 }
 
 /* y^T = W x^T by columns: W by rows is W^T by columns, x is x^T. */
-static szg_status forward(szg_context *context, session *self, const szg_linear *l) {
+static szg_status forward(szg_context *context, session *self, const szgi_linear *l) {
     bool apart = l->activation == SZG_ACTIVATION_GELU && l->before;
     float *y = static_cast<float *>(l->y), *z = apart ? static_cast<float *>(l->before) : y;
     int64_t ldz = apart ? l->out : l->ldy;
@@ -50,14 +50,14 @@ static szg_status forward(szg_context *context, session *self, const szg_linear 
     return activation_run(context, self, l->activation, &job);
 }
 
-static szg_status linear_forward(szg_context *context, const szg_linear *l) {
+static szg_status linear_forward(szg_context *context, const szgi_linear *l) {
     return named(context, forward(context, session_of(context), l), "linear %lld x %lld x %lld",
                  (long long)l->rows, (long long)l->in, (long long)l->out);
 }
 
 /* dz = dy act' and the bias's gradient. */
-static szg_status differentiate(szg_context *context, session *self, const szg_linear *l,
-                                const szg_linear_gradient *g) {
+static szg_status differentiate(szg_context *context, session *self, const szgi_linear *l,
+                                const szgi_linear_gradient *g) {
     bool gelu = l->activation == SZG_ACTIVATION_GELU, none = l->activation == SZG_ACTIVATION_NONE;
     column_sums sums = {l->rows,
                         l->out,
@@ -71,8 +71,8 @@ static szg_status differentiate(szg_context *context, session *self, const szg_l
 }
 
 /* dx^T (+)= W^T dz^T by columns. */
-static szg_status add_input(szg_context *context, session *self, const szg_linear *l,
-                            const szg_linear_gradient *g) {
+static szg_status add_input(szg_context *context, session *self, const szgi_linear *l,
+                            const szgi_linear_gradient *g) {
     product_done done;
     product p = {false,   false,
                  l->in,   l->rows,
@@ -87,8 +87,8 @@ static szg_status add_input(szg_context *context, session *self, const szg_linea
 
 /* dW^T += x^T dz by columns. What differentiate did stands beside it: cuBLASLt has epilogues for
  * the bias's gradient (BGRADB, here) and for RELU's derivative (DRELU, in the product before). */
-static szg_status add_weight(szg_context *context, session *self, const szg_linear *l,
-                             const szg_linear_gradient *g) {
+static szg_status add_weight(szg_context *context, session *self, const szgi_linear *l,
+                             const szgi_linear_gradient *g) {
     product_done done;
     product p = {false,   true,
                  l->in,   l->out,
@@ -104,30 +104,30 @@ static szg_status add_weight(szg_context *context, session *self, const szg_line
     return product_note(context, self, &done, separate);
 }
 
-static szg_status backward(szg_context *context, session *self, const szg_linear *l,
-                           const szg_linear_gradient *g) {
+static szg_status backward(szg_context *context, session *self, const szgi_linear *l,
+                           const szgi_linear_gradient *g) {
     SZG_TRY(differentiate(context, self, l, g));
     if (g->dx)
         SZG_TRY(add_input(context, self, l, g));
     return g->dweight ? add_weight(context, self, l, g) : SZG_OK;
 }
 
-static szg_status linear_backward(szg_context *context, const szg_linear *l,
-                                  const szg_linear_gradient *g) {
+static szg_status linear_backward(szg_context *context, const szgi_linear *l,
+                                  const szgi_linear_gradient *g) {
     return named(context, backward(context, session_of(context), l, g),
                  "linear backward %lld x %lld x %lld", (long long)l->rows, (long long)l->in,
                  (long long)l->out);
 }
 
-static void products(szg_context *context, int64_t room, szg_product_fact *out, int64_t *count) {
+static void products(szg_context *context, int64_t room, szgi_product_fact *out, int64_t *count) {
     product_facts(session_of(context), room, out, count);
 }
 
-static szg_status products_time(szg_context *context, int64_t count, const szg_product_fact *kept) {
+static szg_status products_time(szg_context *context, int64_t count, const szgi_product_fact *kept) {
     return named(context, product_time(context, session_of(context), count, kept), "products");
 }
 
-void linear_fill(szg_network_ops *network) {
+void linear_fill(szgi_network_ops *network) {
     network->linear = linear_forward;
     network->linear_backward = linear_backward;
     network->products = products;

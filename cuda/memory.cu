@@ -79,7 +79,7 @@ static szg_status memory_sync(szg_context *context) {
     return named(context, synchronise(context, session_of(context)), "device sync");
 }
 
-void memory_fill(szg_network_ops *network) {
+void memory_fill(szgi_network_ops *network) {
     network->alloc = memory_alloc;
     network->free = memory_free;
     network->upload = memory_upload;

@@ -4,7 +4,7 @@
 #include "layers.cuh"
 
 template <int Width>
-static __global__ void __launch_bounds__(THREADS) normalise(szg_layer_norm norm) {
+static __global__ void __launch_bounds__(THREADS) normalise(szgi_layer_norm norm) {
     int lane = static_cast<int>(threadIdx.x) % WARP;
     int64_t row = first_item() / WARP, width = norm.width;
     if (row >= norm.rows)
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(THREADS) normalise(szg_layer_norm norm)
         static_cast<float *>(norm.inverse)[row] = inverse;
 }
 
-szg_status norm_forward(szg_context *context, const szg_layer_norm *norm) {
+szg_status norm_forward(szg_context *context, const szgi_layer_norm *norm) {
     session *self = session_of(context);
     bool wide = is_wide(norm->width, norm->x, norm->y, norm->gamma, norm->beta);
     return named(context,

@@ -99,8 +99,8 @@ static __global__ void __launch_bounds__(THREADS) normalise_backward(norm_job jo
     }
 }
 
-static szg_status run(szg_context *context, session *self, const szg_layer_norm *norm,
-                      const szg_layer_norm_gradient *gradient) {
+static szg_status run(szg_context *context, session *self, const szgi_layer_norm *norm,
+                      const szgi_layer_norm_gradient *gradient) {
     int64_t width = norm->width;
     norm_job job = {width,
                     row_parts_of(norm->rows),
@@ -133,8 +133,8 @@ static szg_status run(szg_context *context, session *self, const szg_layer_norm 
     return parts_add(context, self, &add);
 }
 
-szg_status norm_backward(szg_context *context, const szg_layer_norm *norm,
-                         const szg_layer_norm_gradient *gradient) {
+szg_status norm_backward(szg_context *context, const szgi_layer_norm *norm,
+                         const szgi_layer_norm_gradient *gradient) {
     return named(context, run(context, session_of(context), norm, gradient),
                  "layer norm backward %lld x %lld", (long long)norm->rows, (long long)norm->width);
 }

@@ -1,4 +1,4 @@
-/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) for device code: the words of <szego/random.h>.
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) for device code: the words of "base/random.h".
  * Ten rounds of two multiplications: about 60 integer instructions for four words. */
 #ifndef SZG_CUDA_PHILOX_CUH
 #define SZG_CUDA_PHILOX_CUH

@@ -97,9 +97,9 @@ static const char *libraries() {
     return text;
 }
 
-extern "C" __attribute__((visibility("default"))) const szg_plugin *
-szego_plugin(const szg_host *host) {
-    static szg_plugin plugin;
+extern "C" __attribute__((visibility("default"))) const szgi_plugin *
+szego_plugin(const szgi_host *host) {
+    static szgi_plugin plugin;
     cuda_host = host;
     plugin = {SZG_PLUGIN_ABI, SZG_PLUGIN_VERSION, libraries(), devices, open_first, session_close};
     return &plugin;

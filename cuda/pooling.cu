@@ -4,12 +4,12 @@
 #include "layers.cuh"
 
 typedef struct pooling_job {
-    szg_pooling shape;
+    szgi_pooling shape;
     const float *from;
     float *to;
 } pooling_job;
 
-static __device__ __forceinline__ int64_t length_of(const szg_pooling &p, int64_t b) {
+static __device__ __forceinline__ int64_t length_of(const szgi_pooling &p, int64_t b) {
     return p.lengths ? p.lengths[b] : p.length;
 }
 
@@ -42,7 +42,7 @@ template <int Width> static __global__ void __launch_bounds__(THREADS) unpool(po
     }
 }
 
-static szg_status run(szg_context *context, const szg_pooling *p, const void *from, void *to,
+static szg_status run(szg_context *context, const szgi_pooling *p, const void *from, void *to,
                       void (*kernel)(pooling_job), int64_t items, const char *operation) {
     session *self = session_of(context);
     pooling_job job = {*p, static_cast<const float *>(from), static_cast<float *>(to)};
@@ -52,11 +52,11 @@ static szg_status run(szg_context *context, const szg_pooling *p, const void *fr
                  (long long)p->width);
 }
 
-szg_status pooling_forward(szg_context *context, const szg_pooling *p, const void *x, void *y) {
+szg_status pooling_forward(szg_context *context, const szgi_pooling *p, const void *x, void *y) {
     return run(context, p, x, y, pool, p->batch * p->width, "pooling");
 }
 
-szg_status pooling_backward(szg_context *context, const szg_pooling *p, const void *dy, void *dx) {
+szg_status pooling_backward(szg_context *context, const szgi_pooling *p, const void *dy, void *dx) {
     bool wide = is_wide(p->width, dy, dx);
     return run(context, p, dy, dx, wide ? unpool<WIDE> : unpool<1>,
                p->batch * p->length * p->width / (wide ? WIDE : 1), "pooling backward");

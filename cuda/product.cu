@@ -139,7 +139,7 @@ static void take_algorithm(product_plan *plan, const cublasLtMatmulHeuristicResu
 
 /* The algorithm that was chosen before. */
 static szg_status take_kept(szg_context *context, session *self, product_plan *plan,
-                            const szg_product_fact *fact) {
+                            const szgi_product_fact *fact) {
     cublasLtMatmulHeuristicResult_t result = {};
     cublasLtMatmulAlgo_t algorithm;
     memcpy(&algorithm, fact->algorithm, sizeof algorithm);
@@ -252,7 +252,7 @@ static szg_status choose(szg_context *context, session *self, const product *p, 
                          cublasLtMatmulPreference_t preference) {
     cublasLtMatmulHeuristicResult_t results[CANDIDATES];
     bool timed = self->plans->timed;
-    const szg_product_fact *kept = timed ? fact_of(self->plans, &plan->key) : NULL;
+    const szgi_product_fact *kept = timed ? fact_of(self->plans, &plan->key) : NULL;
     int count;
     if (kept)
         return take_kept(context, self, plan, kept);

@@ -30,14 +30,14 @@ typedef struct product_done {
 szg_status product_run(szg_context *context, session *self, const product *product,
                        product_done *done);
 
-/* Notes for szg_network_products what product_run did, and which passes (SZG_EPILOGUE_BIAS, ...)
+/* Notes for szgi_network_products what product_run did, and which passes (SZG_EPILOGUE_BIAS, ...)
  * its caller makes of their own. */
 szg_status product_note(szg_context *context, session *self, const product_done *done,
                         uint32_t separate);
 /* Times the algorithms of new products, but for those of `kept`, whose products are told from now
  * on. */
 szg_status product_time(szg_context *context, session *self, int64_t count,
-                        const szg_product_fact *kept);
-void product_facts(const session *self, int64_t room, szg_product_fact *out, int64_t *count);
+                        const szgi_product_fact *kept);
+void product_facts(const session *self, int64_t room, szgi_product_fact *out, int64_t *count);
 
 #endif

@@ -14,7 +14,7 @@ static uint32_t fused_of(const product_key *key) {
 
 /* Gaps are zeros: compared as bytes. */
 static void describe_fact(const session *self, const product_plan *plan, uint32_t separate,
-                          szg_product_fact *out) {
+                          szgi_product_fact *out) {
     const product_key *key = &plan->key;
     memset(out, 0, sizeof *out);
     out->backend = self->ops.name;
@@ -43,13 +43,13 @@ static szg_status grow_facts(szg_context *context, product_plans *plans) {
     if (!more)
         return fail(context, SZG_ENOMEM, "%lld bytes of host memory were refused",
                     (long long)room * (long long)sizeof *plans->fact);
-    plans->fact = static_cast<szg_product_fact *>(more);
+    plans->fact = static_cast<szgi_product_fact *>(more);
     plans->room = room;
     return SZG_OK;
 }
 
 static szg_status add_fact(szg_context *context, product_plans *plans,
-                           const szg_product_fact *fact) {
+                           const szgi_product_fact *fact) {
     for (int64_t i = 0; i < plans->facts; i++)
         if (memcmp(&plans->fact[i], fact, sizeof *fact) == 0)
             return SZG_OK;
@@ -60,12 +60,12 @@ static szg_status add_fact(szg_context *context, product_plans *plans,
 
 szg_status product_note(szg_context *context, session *self, const product_done *done,
                         uint32_t separate) {
-    szg_product_fact fact;
+    szgi_product_fact fact;
     describe_fact(self, done->plan, separate, &fact);
     return add_fact(context, self->plans, &fact);
 }
 
-void product_facts(const session *self, int64_t room, szg_product_fact *out, int64_t *count) {
+void product_facts(const session *self, int64_t room, szgi_product_fact *out, int64_t *count) {
     *count = self->plans ? self->plans->facts : 0;
     for (int64_t i = 0; i < *count && i < room; i++)
         out[i] = self->plans->fact[i];
@@ -73,9 +73,9 @@ void product_facts(const session *self, int64_t room, szg_product_fact *out, int
 
 /* ---- What is kept ---- */
 
-const szg_product_fact *fact_of(const product_plans *plans, const product_key *key) {
+const szgi_product_fact *fact_of(const product_plans *plans, const product_key *key) {
     for (int64_t i = 0; i < plans->facts; i++) {
-        const szg_product_fact *f = &plans->fact[i];
+        const szgi_product_fact *f = &plans->fact[i];
         if (f->m == key->m && f->n == key->n && f->k == key->k && f->lda == key->lda &&
             f->ldb == key->ldb && f->ldc == key->ldc && f->transpose_a == (key->transpose_a != 0) &&
             f->transpose_b == (key->transpose_b != 0) && f->add == (key->add != 0) &&
@@ -88,7 +88,7 @@ const szg_product_fact *fact_of(const product_plans *plans, const product_key *k
 }
 
 /* The fact as this session would tell it: gaps are zeros, names its own. */
-static void adopt_fact(const session *self, const szg_product_fact *kept, szg_product_fact *out) {
+static void adopt_fact(const session *self, const szgi_product_fact *kept, szgi_product_fact *out) {
     memset(out, 0, sizeof *out);
     out->backend = self->ops.name;
     out->device = self->device.name;
@@ -106,12 +106,12 @@ static void adopt_fact(const session *self, const szg_product_fact *kept, szg_pr
 }
 
 szg_status product_time(szg_context *context, session *self, int64_t count,
-                        const szg_product_fact *kept) {
-    const szg_product_fact *other = NULL;
+                        const szgi_product_fact *kept) {
+    const szgi_product_fact *other = NULL;
     SZG_TRY(plans_open(context, self));
     self->plans->timed = true;
     for (int64_t i = 0; i < count; i++) {
-        szg_product_fact fact;
+        szgi_product_fact fact;
         adopt_fact(self, &kept[i], &fact);
         if (strcmp(kept[i].backend, fact.backend) == 0 &&
             strcmp(kept[i].device, fact.device) == 0 && strcmp(kept[i].library, fact.library) == 0)

@@ -29,7 +29,7 @@ typedef struct product_plan {
 struct product_plans {
     product_plan plan[PLANS];
     int count, oldest;
-    szg_product_fact *fact;
+    szgi_product_fact *fact;
     int64_t facts, room;
     char library[32];
     bool timed; /* whether algorithms of new plans are */
@@ -39,6 +39,6 @@ struct product_plans {
 szg_status plans_open(szg_context *context, session *self);
 
 /* What is known of a product that was told before, here or in a file; NULL: nothing. */
-const szg_product_fact *fact_of(const product_plans *plans, const product_key *key);
+const szgi_product_fact *fact_of(const product_plans *plans, const product_key *key);
 
 #endif

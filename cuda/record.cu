@@ -86,7 +86,7 @@ static void recording_close(szg_context *context, void *recording) {
     cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(recording));
 }
 
-void record_fill(szg_network_ops *network) {
+void record_fill(szgi_network_ops *network) {
     network->record_begin = record_begin;
     network->record_end = record_end;
     network->replay = record_replay;

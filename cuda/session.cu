@@ -8,7 +8,7 @@
 #include "staging.h"
 #include "table.h"
 
-const szg_host *cuda_host;
+const szgi_host *cuda_host;
 
 session *session_of(szg_context *context) {
     session *self = reinterpret_cast<session *>(cuda_host->ops_of(context));

@@ -6,10 +6,10 @@
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
-#include <szego/plugin.h>
+#include "backend/plugin_abi.h"
 
 /* Set when the plugin is loaded. */
-extern const szg_host *cuda_host;
+extern const szgi_host *cuda_host;
 
 /* Scratch memory by use: what two uses hold at one time must not share. */
 typedef enum scratch_use {
@@ -36,7 +36,7 @@ struct product_plans;   /* product.h: cuBLASLt's choices by shape */
 
 typedef struct session {
     szg_ops ops; /* first: the table that the plugin's `open` returns is the session */
-    szg_network_ops network;
+    szgi_network_ops network;
     int index; /* of the device */
     szg_device device;
     szg_precision precision;

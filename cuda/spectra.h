@@ -32,7 +32,7 @@ szg_status spectra_eigen_batch_bytes(szg_context *context, session *self, scratc
                                      int width, int64_t count, int64_t n, int64_t *bytes);
 
 /* On the host: a matrix's check, downloaded. SZG_ENOCONV: not converged; SZG_EBACKEND: the values
- * do not belong to the matrix (a defect beyond 1e3 n eps, as szg_spectra_batch_symmetric allows).
+ * do not belong to the matrix (a defect beyond 1e3 n eps, as szgi_spectra_batch_symmetric allows).
  * The message names the matrix, the defect and the remedy. */
 szg_status spectra_accept(szg_context *context, int64_t index, int64_t n, double check);
 double spectra_limit(int64_t n);
@@ -53,7 +53,7 @@ szg_status spectra_gram_batch(szg_context *context, session *self, cudaStream_t 
  * = spectra_gram_error(m, n) (products: Higham 2002, 3.5; eigenvalues: Weyl, with 10 k eps for the
  * solver), so that |computed sigma - sigma| <= min(eta ||L||_F^2 / sigma, sqrt(eta) ||L||_F). At m
  * = n = 128 sqrt(eta) is 6e-7: of the order of the rounding of logits in single precision, but far
- * from the c n eps ||L|| of szg_singular: the table's entry for batches does not use it. */
+ * from the c n eps ||L|| of szgi_singular: the table's entry for batches does not use it. */
 szg_status spectra_gram_roots(szg_context *context, cudaStream_t stream, int64_t count, int64_t k,
                               double *w);
 double spectra_gram_error(int64_t m, int64_t n);

@@ -65,8 +65,8 @@ inline dim3 items_grid(int64_t count) {
     return dim3(blocks_for(count < most ? count : most, ITEMS_THREADS));
 }
 
-/* op(A) op(B) as szg_gemm, of arrays on the device; `count` products at strides. beta = 0: C is not
- * read. k > 0. */
+/* op(A) op(B) as szgi_gemm, of arrays on the device; `count` products at strides. beta = 0: C is
+ * not read. k > 0. */
 typedef struct product64 {
     int width; /* 1 real, 2 complex */
     char op_a, op_b;

@@ -1,4 +1,4 @@
-/* The entries of the table, by file. Their meaning stands in <szego/network.h> and
+/* The entries of the table, by file. Their meaning stands in "backend/network.h" and
  * <szego/backend.h>; arguments are checked by the library. */
 #ifndef SZG_CUDA_TABLE_H
 #define SZG_CUDA_TABLE_H
@@ -6,13 +6,13 @@
 #include "session.h"
 
 /* Each fills in its entries. */
-void memory_fill(szg_network_ops *network);    /* memory.cu */
-void record_fill(szg_network_ops *network);    /* record.cu */
-void clock_fill(szg_network_ops *network);     /* clock.cu */
-void linear_fill(szg_network_ops *network);    /* linear.cu */
-void attention_fill(szg_network_ops *network); /* attention.cu */
-void layers_fill(szg_network_ops *network);    /* layers.cu: norms, dropout, both ends, optimiser */
-void capture_fill(szg_network_ops *network);   /* capture.cu: spectra beside other work */
+void memory_fill(szgi_network_ops *network);    /* memory.cu */
+void record_fill(szgi_network_ops *network);    /* record.cu */
+void clock_fill(szgi_network_ops *network);     /* clock.cu */
+void linear_fill(szgi_network_ops *network);    /* linear.cu */
+void attention_fill(szgi_network_ops *network); /* attention.cu */
+void layers_fill(szgi_network_ops *network);  /* layers.cu: norms, dropout, both ends, optimiser */
+void capture_fill(szgi_network_ops *network); /* capture.cu: spectra beside other work */
 void algebra_fill(szg_ops *ops); /* algebra.cu: products, eigen- and singular values, FFT */
 
 /* Ends a recording that is under way and drops it; else does nothing. */

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <szego/szego.h>
+#include "base/context.h"
+#include <szego/status.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

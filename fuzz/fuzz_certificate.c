@@ -1,4 +1,4 @@
-#include <szego/claims.h>
+#include "theory/claims.h"
 
 #include "fuzz.h"
 
@@ -8,8 +8,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     szg_context *context = fuzz_context();
     szg_table *results;
     int64_t refused, seen = 0;
-    szg_status status = szg_certificates_check_text(context, "fuzz", (const char *)data,
-                                                    (int64_t)size, &results, &refused);
+    szg_status status = szgi_certificates_check_text(context, "fuzz", (const char *)data,
+                                                     (int64_t)size, &results, &refused);
     if (status != SZG_OK) {
         FUZZ_REFUSED(status, "fuzz");
         return 0;

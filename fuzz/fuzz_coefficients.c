@@ -1,8 +1,9 @@
 #include <math.h>
+#include "formats/coefficients.h"
 
 #include "fuzz.h"
 
-static void use(const szg_coefficients *c, szg_lags lags) {
+static void use(const szgi_coefficients *c, szgi_lags lags) {
     int64_t total = c->heads * c->count;
     FUZZ_PROMISE(c->lags == lags && c->heads > 0 && c->count > 0);
     FUZZ_PROMISE((c->re == NULL) != (c->z == NULL));
@@ -17,14 +18,14 @@ static void use(const szg_coefficients *c, szg_lags lags) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int lags = SZG_LAGS_HERMITIAN; lags <= SZG_LAGS_FULL; lags++) {
-        szg_coefficients c;
-        szg_status status = szg_coefficients_parse(fuzz_context(), "fuzz", (const char *)data,
-                                                   (int64_t)size, (szg_lags)lags, &c);
+        szgi_coefficients c;
+        szg_status status = szgi_coefficients_parse(fuzz_context(), "fuzz", (const char *)data,
+                                                    (int64_t)size, (szgi_lags)lags, &c);
         if (status == SZG_OK)
-            use(&c, (szg_lags)lags);
+            use(&c, (szgi_lags)lags);
         else
             FUZZ_REFUSED(status, "fuzz: ");
-        szg_coefficients_close(&c);
+        szgi_coefficients_close(&c);
     }
     return 0;
 }

@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <szego/checkpoint.h>
+#include "checkpoint/checkpoint.h"
 
 #include "fuzz.h"
 
@@ -29,19 +29,19 @@ static const char *model_path(void) {
     if (*path)
         return path;
     static double weights[24 * SIZE];
-    szg_tensor tensor[TENSORS];
+    szgi_tensor tensor[TENSORS];
     char folder[] = "/tmp/szego-fuzz.XXXXXX", file[64];
     for (int i = 0; i < 24 * SIZE; i++)
         weights[i] = i % 7 - 3;
     for (int i = 0; i < TENSORS; i++)
-        tensor[i] = (szg_tensor){.name = names[i],
-                                 .dtype = SZG_DTYPE_F64,
-                                 .dims = 2,
-                                 .shape = shapes[i],
-                                 .data = (const unsigned char *)weights};
+        tensor[i] = (szgi_tensor){.name = names[i],
+                                  .dtype = SZG_DTYPE_F64,
+                                  .dims = 2,
+                                  .shape = shapes[i],
+                                  .data = (const unsigned char *)weights};
     FUZZ_PROMISE(mkdtemp(folder) != NULL);
     snprintf(file, sizeof file, "%s/m.safetensors", folder);
-    FUZZ_PROMISE(szg_safetensors_write(fuzz_context(), file, tensor, TENSORS, NULL, 0) == SZG_OK);
+    FUZZ_PROMISE(szgi_safetensors_write(fuzz_context(), file, tensor, TENSORS, NULL, 0) == SZG_OK);
     FILE *opened = fopen(file, "rb");
     FUZZ_PROMISE(opened != NULL);
     unlink(file);
@@ -68,9 +68,9 @@ static void use_model(const szg_checkpoint *checkpoint) {
     if (__builtin_mul_overflow(facts.head_size, facts.model_size, &count) || count > 4096)
         return;
     szg_rotary rotary;
-    accept(szg_checkpoint_rotary(context, checkpoint, facts.layers - 1, &rotary));
-    accept(szg_checkpoint_head(context, checkpoint, 0, facts.heads - 1, q, k));
-    accept(szg_checkpoint_positions(context, checkpoint, 4096 / facts.model_size, q));
+    accept(szgi_checkpoint_rotary(context, checkpoint, facts.layers - 1, &rotary));
+    accept(szgi_checkpoint_head(context, checkpoint, 0, facts.heads - 1, q, k));
+    accept(szgi_checkpoint_positions(context, checkpoint, 4096 / facts.model_size, q));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,17 +1,19 @@
+#include "base/table.h"
+#include "formats/csv.h"
 #include "fuzz.h"
 
 static const szg_column columns[] = {
     {"source", SZG_TEXT, ""}, {"n", SZG_INTEGER, ""}, {"re", SZG_REAL, ""}, {"note", SZG_TEXT, ""}};
 
 static szg_status parse(const char *name, const char *text, size_t size, szg_table **out) {
-    return szg_csv_parse(fuzz_context(), name, text, (int64_t)size, columns, 4, out);
+    return szgi_csv_parse(fuzz_context(), name, text, (int64_t)size, columns, 4, out);
 }
 
 static char *print(const szg_table *table, size_t *size) {
     char *text = NULL;
     FILE *stream = open_memstream(&text, size);
     FUZZ_PROMISE(stream != NULL);
-    FUZZ_PROMISE(szg_csv_print(fuzz_context(), table, stream) == SZG_OK);
+    FUZZ_PROMISE(szgi_csv_print(fuzz_context(), table, stream) == SZG_OK);
     fclose(stream);
     return text;
 }

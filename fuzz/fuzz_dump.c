@@ -1,6 +1,7 @@
 /* Dumps of logits, or of queries and keys: which arrays belong together, their axes and shapes, and
  * the report on what is small. Input: a line "AXES ENCODING LENGTHS" ("-" where one is not given),
  * and a safetensors file, or a npy file, behind it. */
+#include "base/memory.h"
 #include "../lib/contraction/dump_private.h"
 #include "fuzz.h"
 
@@ -8,7 +9,7 @@ enum { LENGTHS = 3, LARGEST = 8, MOST = 4 }; /* of a matrix, and of matrices, fo
 
 /* The options of the first line; what follows it is in *size bytes at *data. */
 static bool read_options(const uint8_t **data, size_t *size, char axes[static 64],
-                         szg_dump_options *out) {
+                         szgi_dump_options *out) {
     static const int64_t length[LENGTHS] = {3, 1, 2};
     const char *const specs[] = {"nope", "rope:dim=2", "alibi:heads=2", "mla:content=2,rope=2"};
     const uint8_t *end = *size > 0 ? memchr(*data, '\n', *size < 128 ? *size : 128) : NULL;
@@ -20,7 +21,7 @@ static bool read_options(const uint8_t **data, size_t *size, char axes[static 64
         return false;
     *size -= (size_t)(end + 1 - *data);
     *data = end + 1;
-    *out = (szg_dump_options){.axes = strcmp(axes, "-") == 0 ? NULL : axes, .length = length};
+    *out = (szgi_dump_options){.axes = strcmp(axes, "-") == 0 ? NULL : axes, .length = length};
     szg_encoding *encoding = NULL;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         if (*spec == *specs[i])
@@ -42,7 +43,7 @@ static void check_refusal(szg_status status, const char *path) {
 }
 
 /* Every array is in one group, in one role. */
-static void check_group(const szg_dump *dump, const dump_group *group) {
+static void check_group(const szgi_dump *dump, const dump_group *group) {
     FUZZ_PROMISE(group->first && group->first->role < SZG_DUMP_ROLES);
     FUZZ_PROMISE(group->array[group->first->role] == group->first);
     for (int role = 0; role < DUMP_ROLES; role++)
@@ -51,7 +52,7 @@ static void check_group(const szg_dump *dump, const dump_group *group) {
 }
 
 /* What an accepted group promises its reader. */
-static void check_accepted(const szg_dump *dump, const dump_group *group) {
+static void check_accepted(const szgi_dump *dump, const dump_group *group) {
     int64_t matrices = 1;
     FUZZ_PROMISE(group->n > 0 && group->axes >= 0 && group->axes <= DUMP_AXES);
     for (int i = 0; i < group->axes; i++) {
@@ -62,14 +63,15 @@ static void check_accepted(const szg_dump *dump, const dump_group *group) {
     FUZZ_PROMISE(matrices == group->matrices);
     for (int role = 0; role < SZG_DUMP_ROLES; role++)
         if (group->array[role])
-            FUZZ_PROMISE(dump_array_dims(dump, group->array[role]) == group->axes + 2);
+            FUZZ_PROMISE(szgi_dump_array_dims(dump, group->array[role]) == group->axes + 2);
 }
 
 /* Whether all groups are accepted and small. */
-static bool check_groups(const szg_dump *dump, const szg_dump_options *options, const char *path) {
+static bool check_groups(const szgi_dump *dump, const szgi_dump_options *options,
+                         const char *path) {
     dump_group *group;
     int64_t count, arrays = 0;
-    szg_status status = dump_groups(fuzz_context(), dump, &group, &count);
+    szg_status status = szgi_dump_groups(fuzz_context(), dump, &group, &count);
     bool small = true;
     if (status != SZG_OK) {
         FUZZ_REFUSED(status, path);
@@ -79,7 +81,7 @@ static bool check_groups(const szg_dump *dump, const szg_dump_options *options, 
         check_group(dump, &group[i]);
         for (int role = 0; role < DUMP_ROLES; role++)
             arrays += group[i].array[role] != NULL;
-        status = dump_group_check(fuzz_context(), dump, options, &group[i]);
+        status = szgi_dump_group_check(fuzz_context(), dump, options, &group[i]);
         if (status == SZG_OK)
             check_accepted(dump, &group[i]);
         else
@@ -87,16 +89,16 @@ static bool check_groups(const szg_dump *dump, const szg_dump_options *options, 
         small = small && status == SZG_OK && group[i].n <= LARGEST && group[i].matrices <= MOST;
     }
     FUZZ_PROMISE(arrays <= dump->arrays);
-    szg_memory_free(group);
+    szgi_memory_free(group);
     return small && count <= MOST;
 }
 
-static void report(const szg_dump *dump, const szg_dump_options *options, const char *path) {
+static void report(const szgi_dump *dump, const szgi_dump_options *options, const char *path) {
     szg_contraction_tables tables;
     szg_report_options none = {.no_symbol = true};
     szg_context *context = fuzz_context();
     FUZZ_PROMISE(szg_contraction_tables_open(context, false, false, &tables) == SZG_OK);
-    szg_status status = szg_dump_report(context, dump, options, &none, &tables);
+    szg_status status = szgi_dump_report(context, dump, options, &none, &tables);
     if (status != SZG_OK && status != SZG_ENOCONV)
         check_refusal(status, path);
     szg_contraction_tables_close(&tables);
@@ -104,19 +106,19 @@ static void report(const szg_dump *dump, const szg_dump_options *options, const 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char axes[64];
-    szg_dump_options options;
-    szg_dump *dump;
+    szgi_dump_options options;
+    szgi_dump *dump;
     if (!read_options(&data, &size, axes, &options))
         return 0;
     bool npy = size > 0 && *data == 0x93;
     const char *path = fuzz_file(npy ? "dump.npy" : "dump.safetensors", data, size);
-    FUZZ_PROMISE(szg_dump_open(fuzz_context(), &dump) == SZG_OK);
-    szg_status status = szg_dump_add(fuzz_context(), dump, path);
+    FUZZ_PROMISE(szgi_dump_open(fuzz_context(), &dump) == SZG_OK);
+    szg_status status = szgi_dump_add(fuzz_context(), dump, path);
     if (status != SZG_OK)
         FUZZ_REFUSED(status, path);
     else if (check_groups(dump, &options, path))
         report(dump, &options, path);
-    szg_dump_close(&dump);
+    szgi_dump_close(&dump);
     szg_encoding_close((szg_encoding **)&options.encoding);
     fuzz_clean();
     return 0;

@@ -1,5 +1,6 @@
 /* JSONL of labelled sequences: what is read is written, and read again as the same. */
 #include <unistd.h>
+#include "formats/examples.h"
 
 #include "fuzz.h"
 
@@ -33,7 +34,7 @@ static const char *scratch(void) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     szg_examples set, again;
     szg_context *context = fuzz_context();
-    szg_status status = szg_examples_read_bytes(context, "fuzz", data, (int64_t)size, &set);
+    szg_status status = szgi_examples_read_bytes(context, "fuzz", data, (int64_t)size, &set);
     if (status != SZG_OK) {
         FUZZ_REFUSED(status, "fuzz: ");
         return 0;

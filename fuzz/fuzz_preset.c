@@ -1,5 +1,7 @@
 /* Presets of `szego reproduce`: what is accepted gives runs whose folders stay where they belong,
  * and the preset that the reproduction prints gives the same runs again. */
+#include "train/train_config.h"
+#include <szego/reproduce.h>
 #include "fuzz.h"
 
 static szg_status open_preset(const char *path, szg_reproduction **out) {

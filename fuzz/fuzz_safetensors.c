@@ -1,6 +1,7 @@
+#include "formats/safetensors.h"
 #include "fuzz.h"
 
-static void use_tensor(const szg_safetensors *set, const szg_tensor *tensor, const uint8_t *data,
+static void use_tensor(const szgi_safetensors *set, const szgi_tensor *tensor, const uint8_t *data,
                        size_t size) {
     szg_context *context = fuzz_context();
     double value[64];
@@ -8,31 +9,31 @@ static void use_tensor(const szg_safetensors *set, const szg_tensor *tensor, con
     int64_t bad = 0, count = tensor->count < 64 ? tensor->count : 64;
     FUZZ_PROMISE(tensor->data >= data && tensor->bytes >= 0);
     FUZZ_PROMISE(tensor->bytes <= (int64_t)size - (tensor->data - data));
-    FUZZ_PROMISE(szg_safetensors_find(set, tensor->name) == tensor);
-    FUZZ_PROMISE(strlen(szg_tensor_shape_text(tensor, text, sizeof text)) < sizeof text);
-    szg_status status = szg_tensor_read(context, tensor, tensor->count - count, count, value);
+    FUZZ_PROMISE(szgi_safetensors_find(set, tensor->name) == tensor);
+    FUZZ_PROMISE(strlen(szgi_tensor_shape_text(tensor, text, sizeof text)) < sizeof text);
+    szg_status status = szgi_tensor_read(context, tensor, tensor->count - count, count, value);
     if (tensor->dtype == SZG_DTYPE_INTEGER || tensor->dtype == SZG_DTYPE_OTHER) {
         FUZZ_REFUSED(status, "fuzz: ");
         return;
     }
     FUZZ_PROMISE(status == SZG_OK);
-    FUZZ_PROMISE(szg_tensor_first_bad(context, tensor, &bad) == SZG_OK);
+    FUZZ_PROMISE(szgi_tensor_first_bad(context, tensor, &bad) == SZG_OK);
     FUZZ_PROMISE(bad >= -1 && bad < tensor->count);
-    status = szg_tensor_check(context, tensor);
+    status = szgi_tensor_check(context, tensor);
     FUZZ_PROMISE(bad < 0 ? status == SZG_OK : status == SZG_EDATA);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    szg_safetensors *set;
+    szgi_safetensors *set;
     szg_status status =
-        szg_safetensors_open_bytes(fuzz_context(), "fuzz", data, (int64_t)size, &set);
+        szgi_safetensors_open_bytes(fuzz_context(), "fuzz", data, (int64_t)size, &set);
     if (status != SZG_OK) {
         FUZZ_REFUSED(status, "fuzz: ");
         return 0;
     }
-    for (int64_t i = 0; i < szg_safetensors_count(set); i++)
-        use_tensor(set, szg_safetensors_tensor(set, i), data, size);
-    szg_safetensors_metadata(set, "format");
-    szg_safetensors_close(&set);
+    for (int64_t i = 0; i < szgi_safetensors_count(set); i++)
+        use_tensor(set, szgi_safetensors_tensor(set, i), data, size);
+    szgi_safetensors_metadata(set, "format");
+    szgi_safetensors_close(&set);
     return 0;
 }

@@ -1,5 +1,8 @@
 /* model.safetensors.index.json beside two shards: what is accepted names only tensors that are
  * there, and an index made of what was read is accepted and gives the same. */
+#include "base/memory.h"
+#include "formats/json.h"
+#include "formats/safetensors.h"
 #include "fuzz.h"
 
 /* Two tensors in the first shard, one in the second. */
@@ -7,73 +10,73 @@ static void write_shards(void) {
     static const double numbers[4] = {1, 2, 3, 4};
     static const int64_t shape[2] = {2, 2};
     static const char *const names[] = {"a", "b", "c"};
-    szg_tensor tensor[3];
+    szgi_tensor tensor[3];
     for (int i = 0; i < 3; i++)
-        tensor[i] = (szg_tensor){.name = names[i],
-                                 .dtype = SZG_DTYPE_F64,
-                                 .dims = 2,
-                                 .shape = shape,
-                                 .data = (const unsigned char *)numbers};
+        tensor[i] = (szgi_tensor){.name = names[i],
+                                  .dtype = SZG_DTYPE_F64,
+                                  .dims = 2,
+                                  .shape = shape,
+                                  .data = (const unsigned char *)numbers};
     szg_context *context = fuzz_context();
     const char *one = fuzz_file("1.safetensors", "", 0), *two = fuzz_file("2.safetensors", "", 0);
-    FUZZ_PROMISE(szg_safetensors_write(context, one, tensor, 2, NULL, 0) == SZG_OK);
-    FUZZ_PROMISE(szg_safetensors_write(context, two, tensor + 2, 1, NULL, 0) == SZG_OK);
+    FUZZ_PROMISE(szgi_safetensors_write(context, one, tensor, 2, NULL, 0) == SZG_OK);
+    FUZZ_PROMISE(szgi_safetensors_write(context, two, tensor + 2, 1, NULL, 0) == SZG_OK);
 }
 
 /* The text of an index of what was read. */
-static char *index_of(const szg_safetensors *set) {
+static char *index_of(const szgi_safetensors *set) {
     szg_context *context = fuzz_context();
-    szg_json *root, *map;
+    szgi_json *root, *map;
     char *text;
-    FUZZ_PROMISE(szg_json_open_object(context, &root) == SZG_OK);
-    FUZZ_PROMISE(szg_json_open_object(context, &map) == SZG_OK);
-    for (int64_t i = 0; i < szg_safetensors_count(set); i++) {
-        const szg_tensor *tensor = szg_safetensors_tensor(set, i);
+    FUZZ_PROMISE(szgi_json_open_object(context, &root) == SZG_OK);
+    FUZZ_PROMISE(szgi_json_open_object(context, &map) == SZG_OK);
+    for (int64_t i = 0; i < szgi_safetensors_count(set); i++) {
+        const szgi_tensor *tensor = szgi_safetensors_tensor(set, i);
         const char *file = strrchr(tensor->file, '/') + 1;
-        FUZZ_PROMISE(szg_json_add_text(context, map, tensor->name, file) == SZG_OK);
+        FUZZ_PROMISE(szgi_json_add_text(context, map, tensor->name, file) == SZG_OK);
     }
-    FUZZ_PROMISE(szg_json_add(context, root, "weight_map", &map) == SZG_OK);
-    FUZZ_PROMISE(szg_json_text(context, szg_json_root(root), 0, &text) == SZG_OK);
-    szg_json_close(&root);
+    FUZZ_PROMISE(szgi_json_add(context, root, "weight_map", &map) == SZG_OK);
+    FUZZ_PROMISE(szgi_json_text(context, szgi_json_root(root), 0, &text) == SZG_OK);
+    szgi_json_close(&root);
     return text;
 }
 
-static void check_equal(const szg_safetensors *a, const szg_safetensors *b) {
-    FUZZ_PROMISE(szg_safetensors_count(a) == szg_safetensors_count(b));
-    for (int64_t i = 0; i < szg_safetensors_count(a); i++) {
-        const szg_tensor *left = szg_safetensors_tensor(a, i);
-        const szg_tensor *right = szg_safetensors_find(b, left->name);
+static void check_equal(const szgi_safetensors *a, const szgi_safetensors *b) {
+    FUZZ_PROMISE(szgi_safetensors_count(a) == szgi_safetensors_count(b));
+    for (int64_t i = 0; i < szgi_safetensors_count(a); i++) {
+        const szgi_tensor *left = szgi_safetensors_tensor(a, i);
+        const szgi_tensor *right = szgi_safetensors_find(b, left->name);
         FUZZ_PROMISE(right && strcmp(left->file, right->file) == 0 && left->count == 4);
         double numbers[2][4];
-        FUZZ_PROMISE(szg_tensor_read(fuzz_context(), left, 0, 4, numbers[0]) == SZG_OK);
-        FUZZ_PROMISE(szg_tensor_read(fuzz_context(), right, 0, 4, numbers[1]) == SZG_OK);
+        FUZZ_PROMISE(szgi_tensor_read(fuzz_context(), left, 0, 4, numbers[0]) == SZG_OK);
+        FUZZ_PROMISE(szgi_tensor_read(fuzz_context(), right, 0, 4, numbers[1]) == SZG_OK);
         FUZZ_PROMISE(memcmp(numbers[0], numbers[1], sizeof numbers[0]) == 0);
     }
 }
 
-static void check_again(const szg_safetensors *set) {
-    szg_safetensors *again;
+static void check_again(const szgi_safetensors *set) {
+    szgi_safetensors *again;
     char *text = index_of(set);
     fuzz_file("model.safetensors.index.json", text, strlen(text));
-    FUZZ_PROMISE(szg_safetensors_open(fuzz_context(), fuzz_folder(), &again) == SZG_OK);
+    FUZZ_PROMISE(szgi_safetensors_open(fuzz_context(), fuzz_folder(), &again) == SZG_OK);
     check_equal(set, again);
-    szg_safetensors_close(&again);
-    szg_memory_free(text);
+    szgi_safetensors_close(&again);
+    szgi_memory_free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    szg_safetensors *set;
+    szgi_safetensors *set;
     write_shards();
     fuzz_file("model.safetensors.index.json", data, size);
-    szg_status status = szg_safetensors_open(fuzz_context(), fuzz_folder(), &set);
+    szg_status status = szgi_safetensors_open(fuzz_context(), fuzz_folder(), &set);
     if (status == SZG_OK) {
-        FUZZ_PROMISE(szg_safetensors_count(set) >= 1);
+        FUZZ_PROMISE(szgi_safetensors_count(set) >= 1);
         check_again(set);
     } else {
         FUZZ_PROMISE(set == NULL);
         FUZZ_REFUSED(status, fuzz_folder());
     }
-    szg_safetensors_close(&set);
+    szgi_safetensors_close(&set);
     fuzz_clean();
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPECs of encodings and of content. What parses has a canonical form that parses to itself, and
  * yields facts and a small kernel, or a refusal with a message. */
-#include <szego/coupling.h>
-#include <szego/encoding.h>
-#include <szego/memory.h>
+#include "coupling/coupling.h"
+#include "encoding/encoding.h"
+#include "base/memory.h"
 #include "fuzz.h"
 
 /* A SPEC that names files would read whatever the fuzzer names: those stay outside. */
@@ -49,9 +49,9 @@ static void try_content(szg_context *context, const char *spec) {
         FUZZ_PROMISE(content == NULL && *szg_context_message(context));
         return;
     }
-    int64_t d = szg_content_dimension(content) ? szg_content_dimension(content) : 3;
+    int64_t d = szgi_content_dimension(content) ? szgi_content_dimension(content) : 3;
     double q[2 * 64], k[2 * 64];
-    if (d <= 64 && szg_content_fill(context, content, 0, 2, d, NULL, q, k, NULL, NULL) != SZG_OK)
+    if (d <= 64 && szgi_content_fill(context, content, 0, 2, d, NULL, q, k, NULL, NULL) != SZG_OK)
         FUZZ_PROMISE(*szg_context_message(context));
     szg_content_close(&content);
 }

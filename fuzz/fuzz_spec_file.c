@@ -1,6 +1,9 @@
 /* Files that SPECs name: coefficients, trained tables, content. Input: a line NAME:KEY=VALUE,...
  * with "@" as the path of the file, and behind it the file's bytes (npy, else csv). */
 #include <math.h>
+#include "coupling/coupling.h"
+#include "encoding/encoding.h"
+#include "toeplitz/toeplitz.h"
 
 #include "fuzz.h"
 
@@ -85,9 +88,9 @@ static void try_content(const char *spec, const char *path) {
         return;
     }
     double q[2 * WIDEST], k[2 * WIDEST];
-    int64_t d = szg_content_dimension(content) ? szg_content_dimension(content) : ORDER;
+    int64_t d = szgi_content_dimension(content) ? szgi_content_dimension(content) : ORDER;
     if (d <= WIDEST) {
-        status = szg_content_fill(context, content, 0, 2, d, NULL, q, k, NULL, NULL);
+        status = szgi_content_fill(context, content, 0, 2, d, NULL, q, k, NULL, NULL);
         FUZZ_PROMISE(status == SZG_OK || *szg_context_message(context));
     }
     szg_content_close(&content);

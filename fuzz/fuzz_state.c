@@ -1,6 +1,8 @@
 /* The state file of a run: what is accepted is saved again to a file that gives the same. Input
  * whose checksum is wrong is tried with the right one too: it keeps out accidents, not intent. */
-#include <szego/backend.h>
+#include "backend/backend.h"
+#include "base/file.h"
+#include "formats/safetensors.h"
 
 #include "../train/run_private.h"
 #include "fuzz.h"
@@ -26,44 +28,45 @@ static small_run *open_run(void) {
         return &run;
     FUZZ_PROMISE(szg_train_config_read(context, NULL, keys, sizeof keys / sizeof *keys,
                                        &run.config) == SZG_OK);
-    FUZZ_PROMISE(szg_model_open(context, &run.config, CLASSES, &run.model) == SZG_OK);
-    int64_t bytes = szg_model_count(run.model) * szg_network_real_size(context);
-    FUZZ_PROMISE(szg_device_alloc(context, bytes, &run.moment1) == SZG_OK);
-    FUZZ_PROMISE(szg_device_alloc(context, bytes, &run.moment2) == SZG_OK);
+    FUZZ_PROMISE(szgi_model_open(context, &run.config, CLASSES, &run.model) == SZG_OK);
+    int64_t bytes = szgi_model_count(run.model) * szgi_network_real_size(context);
+    FUZZ_PROMISE(szgi_device_alloc(context, bytes, &run.moment1) == SZG_OK);
+    FUZZ_PROMISE(szgi_device_alloc(context, bytes, &run.moment2) == SZG_OK);
     run.identity = (run_identity){
         .config = &run.config, .backend = "cpu", .seed = 1, .data = 2, .classes = CLASSES};
     return &run;
 }
 
 static szg_status load(const small_run *run, const char *path, run_progress *out) {
-    return szg_state_load(fuzz_context(), path, run->model, run->moment1, run->moment2,
-                          &run->identity, out);
+    return szgi_state_load(fuzz_context(), path, run->model, run->moment1, run->moment2,
+                           &run->identity, out);
 }
 
-static szg_contents save(const small_run *run, const char *path, const run_progress *progress) {
-    szg_contents contents;
-    FUZZ_PROMISE(szg_state_save(fuzz_context(), path, run->model, run->moment1, run->moment2,
-                                &run->identity, progress) == SZG_OK);
-    FUZZ_PROMISE(szg_contents_open(fuzz_context(), path, &contents) == SZG_OK);
+static szgi_contents save(const small_run *run, const char *path, const run_progress *progress) {
+    szgi_contents contents;
+    FUZZ_PROMISE(szgi_state_save(fuzz_context(), path, run->model, run->moment1, run->moment2,
+                                 &run->identity, progress) == SZG_OK);
+    FUZZ_PROMISE(szgi_contents_open(fuzz_context(), path, &contents) == SZG_OK);
     return contents;
 }
 
 /* The numbers are those of the file. */
 static void check_numbers(const char *path, const run_progress *progress) {
     szg_context *context = fuzz_context();
-    szg_safetensors *file;
-    szg_json *json;
+    szgi_safetensors *file;
+    szgi_json *json;
     int64_t step, check;
-    FUZZ_PROMISE(szg_safetensors_open(context, path, &file) == SZG_OK);
-    const char *text = szg_safetensors_metadata(file, "progress");
-    FUZZ_PROMISE(szg_json_parse(context, "progress", text, (int64_t)strlen(text), &json) == SZG_OK);
-    szg_json_value root = szg_json_root(json);
-    FUZZ_PROMISE(szg_json_as_integer(context, szg_json_member(root, "step"), &step) == SZG_OK);
-    FUZZ_PROMISE(szg_json_as_integer(context, szg_json_member(root, "timing_crc32"), &check) ==
+    FUZZ_PROMISE(szgi_safetensors_open(context, path, &file) == SZG_OK);
+    const char *text = szgi_safetensors_metadata(file, "progress");
+    FUZZ_PROMISE(szgi_json_parse(context, "progress", text, (int64_t)strlen(text), &json) ==
+                 SZG_OK);
+    szgi_json_value root = szgi_json_root(json);
+    FUZZ_PROMISE(szgi_json_as_integer(context, szgi_json_member(root, "step"), &step) == SZG_OK);
+    FUZZ_PROMISE(szgi_json_as_integer(context, szgi_json_member(root, "timing_crc32"), &check) ==
                  SZG_OK);
     FUZZ_PROMISE(step == progress->step && check == progress->log[LOG_TIMING].check);
-    szg_json_close(&json);
-    szg_safetensors_close(&file);
+    szgi_json_close(&json);
+    szgi_safetensors_close(&file);
 }
 
 static void check_again(const small_run *run, const run_progress *progress) {
@@ -72,13 +75,13 @@ static void check_again(const small_run *run, const run_progress *progress) {
     for (int i = 0; i < LOGS; i++)
         FUZZ_PROMISE(progress->log[i].bytes >= 0);
     const char *path = fuzz_file("again.safetensors", "", 0);
-    szg_contents first = save(run, path, progress);
+    szgi_contents first = save(run, path, progress);
     FUZZ_PROMISE(load(run, path, &again) == SZG_OK);
-    szg_contents second = save(run, fuzz_file("third.safetensors", "", 0), &again);
+    szgi_contents second = save(run, fuzz_file("third.safetensors", "", 0), &again);
     FUZZ_PROMISE(first.size == second.size &&
                  memcmp(first.data, second.data, (size_t)first.size) == 0);
-    szg_contents_close(&first);
-    szg_contents_close(&second);
+    szgi_contents_close(&first);
+    szgi_contents_close(&second);
 }
 
 static bool try_load(const small_run *run, const uint8_t *data, size_t size) {

@@ -3,6 +3,14 @@
  * name, and rows of CSV. What is written reads back the same, a page's elements are closed, and
  * nothing of a cell becomes one. */
 #include <strings.h>
+#include "base/file.h"
+#include "base/table.h"
+#include "formats/csv.h"
+#include "formats/json.h"
+#include "formats/result.h"
+#include "notebooks_export/collection.h"
+#include <szego/export.h>
+#include <szego/page.h>
 
 #include "fuzz.h"
 
@@ -40,7 +48,7 @@ static void add_table(szg_result *result, const char *name, const char *text, si
     fwrite(text + length, 1, size - length, stream);
     FUZZ_PROMISE(fclose(stream) == 0);
     if (count > 0 &&
-        szg_csv_parse(fuzz_context(), name, csv, (int64_t)bytes, columns, count, &table) ==
+        szgi_csv_parse(fuzz_context(), name, csv, (int64_t)bytes, columns, count, &table) ==
             SZG_OK &&
         szg_result_add(fuzz_context(), result, &table) != SZG_OK)
         FUZZ_PROMISE(table == NULL);
@@ -165,14 +173,15 @@ static void check_elements(const char *page) {
 
 /* A file as a text with its final NUL; none in it. */
 static char *read_text(const char *path) {
-    szg_contents contents;
-    FUZZ_PROMISE(szg_contents_open(fuzz_context(), path, &contents) == SZG_OK && contents.size > 0);
+    szgi_contents contents;
+    FUZZ_PROMISE(szgi_contents_open(fuzz_context(), path, &contents) == SZG_OK &&
+                 contents.size > 0);
     char *text = malloc((size_t)contents.size + 1);
     FUZZ_PROMISE(text != NULL);
     memcpy(text, contents.data, (size_t)contents.size);
     text[contents.size] = 0;
     FUZZ_PROMISE((int64_t)strlen(text) == contents.size);
-    szg_contents_close(&contents);
+    szgi_contents_close(&contents);
     return text;
 }
 
@@ -188,16 +197,16 @@ static void check_page(const szg_collection *all) {
 /* ---- Exports ---- */
 
 static void check_notebook(const szg_collection *all) {
-    szg_json *json;
+    szgi_json *json;
     const char *path = fuzz_file("book.ipynb", "", 0);
     szg_status status = szg_export_notebook(fuzz_context(), all, path);
     if (status != SZG_OK) {
         FUZZ_PROMISE(status == SZG_EDATA && *szg_context_message(fuzz_context()));
         return;
     }
-    FUZZ_PROMISE(szg_json_read(fuzz_context(), path, &json) == SZG_OK);
-    FUZZ_PROMISE(szg_json_count(szg_json_member(szg_json_root(json), "cells")) > 0);
-    szg_json_close(&json);
+    FUZZ_PROMISE(szgi_json_read(fuzz_context(), path, &json) == SZG_OK);
+    FUZZ_PROMISE(szgi_json_count(szgi_json_member(szgi_json_root(json), "cells")) > 0);
+    szgi_json_close(&json);
 }
 
 /* The joined tables are a result, and an export of that result has the same tables. */

@@ -1,19 +1,22 @@
 /* Training configurations: what is accepted echoes to a document that reads back bit for bit. Input
  * that is no JSON object is taken as an override, "key=value". */
+#include "base/memory.h"
+#include "formats/json.h"
+#include "train/train_config.h"
 #include "fuzz.h"
 
 static void check_echo(const szg_train_config *config) {
     szg_context *context = fuzz_context();
     szg_train_config again;
-    szg_json *json;
+    szgi_json *json;
     char *text;
     FUZZ_PROMISE(szg_train_config_check(context, config) == SZG_OK);
-    FUZZ_PROMISE(szg_train_config_json(context, config, &json) == SZG_OK);
-    FUZZ_PROMISE(szg_json_text(context, szg_json_root(json), 0, &text) == SZG_OK);
-    FUZZ_PROMISE(szg_train_config_parse(context, "again", text, &again) == SZG_OK);
+    FUZZ_PROMISE(szgi_train_config_json(context, config, &json) == SZG_OK);
+    FUZZ_PROMISE(szgi_json_text(context, szgi_json_root(json), 0, &text) == SZG_OK);
+    FUZZ_PROMISE(szgi_train_config_parse(context, "again", text, &again) == SZG_OK);
     FUZZ_PROMISE(memcmp(config, &again, sizeof again) == 0);
-    szg_memory_free(text);
-    szg_json_close(&json);
+    szgi_memory_free(text);
+    szgi_json_close(&json);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -26,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool document = text[0] == '{';
     const char *const overrides[] = {text};
     szg_status status = document
-                            ? szg_train_config_parse(fuzz_context(), "fuzz", text, &config)
+                            ? szgi_train_config_parse(fuzz_context(), "fuzz", text, &config)
                             : szg_train_config_read(fuzz_context(), NULL, overrides, 1, &config);
     if (status == SZG_OK)
         check_echo(&config);

@@ -1,6 +1,7 @@
 /* Runs a fuzzer over the files of a folder, as a test: one TAP line a file, in the order of names.
  * A broken promise or a sanitizer's finding ends the program, and with it the test. */
 #include <dirent.h>
+#include "base/file.h"
 
 #include "fuzz.h"
 
@@ -10,8 +11,8 @@ static int is_file(const struct dirent *entry) {
 
 /* The bytes in a block of exactly their size, so that AddressSanitizer sees one read too many. */
 static void replay(const char *path) {
-    szg_contents contents;
-    if (szg_contents_open(fuzz_context(), path, &contents) != SZG_OK) {
+    szgi_contents contents;
+    if (szgi_contents_open(fuzz_context(), path, &contents) != SZG_OK) {
         fprintf(stderr, "%s\n", szg_context_message(fuzz_context()));
         exit(EXIT_FAILURE);
     }
@@ -22,7 +23,7 @@ static void replay(const char *path) {
         memcpy(copy, contents.data, (size_t)contents.size);
     LLVMFuzzerTestOneInput(copy, (size_t)contents.size);
     free(copy);
-    szg_contents_close(&contents);
+    szgi_contents_close(&contents);
 }
 
 int main(int argc, char **argv) {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the build into an empty folder and builds examples/range.c against it, as a user would.
+# Installs the build into an empty folder, builds examples/ against its shared library as a user would,
+# and runs them.
 # usage: install.sh BUILD SOURCE
 set -eu
 build=$1 source=$2
@@ -8,11 +9,26 @@ trap 'rm -rf "$folder"' EXIT
 meson install -C "$build" --no-rebuild --quiet --destdir "$folder" >/dev/null
 pc=$(find "$folder" -name szego.pc)
 prefix=$folder$(sed -n 's/^prefix=//p' "$pc")
-# What --destdir moved, the prefix names.
-flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$prefix" \
-    --cflags --libs szego)
-# shellcheck disable=SC2086
-cc -Wall -Werror "$source/examples/range.c" -o "$folder/range" $flags ${EXTRA_FLAGS:-}
-"$folder/range" | grep -q '^every eigenvalue lies in \[-15\.7.*, 360\.9'
+# flags: what --destdir moved, the prefix names.
+flags() {
+    PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$prefix" --cflags --libs szego
+}
+LD_LIBRARY_PATH=$(dirname "$(find "$folder" -name libszego.so)")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+# example NAME PATTERN ARGUMENT...: builds it with the shared library; its output has a line like PATTERN.
+example() {
+    name=$1 pattern=$2
+    shift 2
+    # shellcheck disable=SC2046,SC2086
+    cc -std=c11 -Wall -Wextra -Werror "$source/examples/$name.c" -o "$folder/$name" $(flags) -lm ${EXTRA_FLAGS:-}
+    objdump -p "$folder/$name" | grep -q 'NEEDED *libszego\.so\.0$'
+    "$folder/$name" "$@" | grep -q "$pattern" || { echo "example $name: no line like $pattern"; exit 1; }
+}
+example range '^every eigenvalue lies in \[-15\.7.*, 360\.9'
+example kernel '^1024 eigenvalues from 2\.68.*e-08 to 5\.0131'
+example logits '^width 0\.519 of .*majorised: yes$'
+example claims '^fails '
+example checkpoint '^1 rows; 0 tensors' "$source/tests/cli/cases/checkpoint-rotary" "$folder/out/"
+example results '^qk$' "$folder/out" matrix
 bash -n "$(find "$folder" -name szego.bash)"
 "$(find "$folder" -name szego -type f -path '*bin*')" --version

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "ablation_private.h"
 
@@ -23,9 +23,9 @@ static szg_status find_ceiling(szg_context *context, const szg_ablation_source *
 
 static szg_status open_examples(szg_context *context, const szg_ablation_source *source,
                                 szg_ablation_subject *out) {
-    const szg_train_config *config = szg_model_settings(out->model);
+    const szg_train_config *config = szgi_model_settings(out->model);
     bool file = source->data || *config->data.train_file;
-    out->task = file ? "file" : szg_task_name(config->data.task);
+    out->task = file ? "file" : szgi_task_name(config->data.task);
     SZG_TRY(find_ceiling(context, source, config, &out->ceiling));
     if (source->data)
         return szg_examples_read(context, source->data, &out->examples);
@@ -50,15 +50,15 @@ static void name_run(const char *checkpoint, const szg_train_config *config, cha
         strcmp(path + length - ending, usual) == 0)
         path[(size_t)length - ending] = 0;
     szg_train_options named = {.config = config, .folder = path};
-    strcpy(out, szg_run_labels(&named).run);
+    strcpy(out, szgi_run_labels(&named).run);
 }
 
 static szg_status open_subject(szg_context *context, const szg_ablation_source *source,
                                const char *path, szg_ablation_subject *out) {
     SZG_TRY(szg_model_load(context, path, source->config, &out->model));
-    SZG_TRY(szg_checkpoint_number(context, path, "seed", &out->seed));
-    strcpy(out->encoding, szg_model_settings(out->model)->model.encoding);
-    name_run(source->checkpoint, szg_model_settings(out->model), out->run);
+    SZG_TRY(szgi_checkpoint_number(context, path, "seed", &out->seed));
+    strcpy(out->encoding, szgi_model_settings(out->model)->model.encoding);
+    name_run(source->checkpoint, szgi_model_settings(out->model), out->run);
     return open_examples(context, source, out);
 }
 
@@ -66,9 +66,9 @@ szg_status szg_ablation_subject_open(szg_context *context, const szg_ablation_so
                                      szg_ablation_subject *out) {
     char *path;
     *out = (szg_ablation_subject){.seed = -1};
-    SZG_TRY(szg_checkpoint_path(context, source->checkpoint, &path));
+    SZG_TRY(szgi_checkpoint_path(context, source->checkpoint, &path));
     szg_status status = open_subject(context, source, path, out);
-    szg_memory_free(path);
+    szgi_memory_free(path);
     if (status != SZG_OK)
         szg_ablation_subject_close(context, out);
     return status;

@@ -3,23 +3,23 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/ablation.h>
-#include <szego/memory.h>
+#include "train/ablation.h"
+#include "base/memory.h"
 
 #include "run_private.h"
 
-szg_status szg_ablation_open(szg_context *context, int64_t layers, int64_t heads,
-                             szg_ablation *out) {
+szg_status szgi_ablation_open(szg_context *context, int64_t layers, int64_t heads,
+                              szg_ablation *out) {
     int64_t count;
     *out = (szg_ablation){.layers = layers, .heads = heads, .reach = heads, .ceiling = NAN};
-    SZG_TRY(szg_memory_product(context, layers, heads + 1, &count));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->head, &out->head));
+    SZG_TRY(szgi_memory_product(context, layers, heads + 1, &count));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->head, &out->head));
     out->layer = out->head + layers * heads;
     return SZG_OK;
 }
 
 void szg_ablation_close(szg_ablation *ablation) {
-    szg_memory_free(ablation->head);
+    szgi_memory_free(ablation->head);
     *ablation = (szg_ablation){0};
 }
 
@@ -36,7 +36,8 @@ static szg_status set_known(szg_context *context, szg_table *table, const char *
     }
 
 static szg_status set_method(szg_context *context, szg_table *table, const szg_ablation *ablation) {
-    return szg_table_set_text(context, table, "method", szg_ablation_method_name(ablation->method));
+    return szg_table_set_text(context, table, "method",
+                              szgi_ablation_method_name(ablation->method));
 }
 
 /* ---- Ablation ---- */
@@ -60,7 +61,7 @@ static szg_status ablation_row(szg_context *context, szg_table *table, const szg
     double accuracy =
         head < 0 ? ablation->layer[layer] : ablation->head[layer * ablation->heads + head];
     SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_run_key_set(context, table, key));
+    SZG_TRY(szgi_run_key_set(context, table, key));
     SZG_TRY(szg_table_set_integer(context, table, "layer", layer));
     if (head >= 0)
         SZG_TRY(szg_table_set_integer(context, table, "head", head));
@@ -164,9 +165,9 @@ static szg_status note_null(szg_context *context, szg_table *table, const szg_de
 static szg_status deposit_row(szg_context *context, szg_table *table, const szg_run_key *key,
                               const szg_ablation *const *runs, int64_t count, int64_t layer) {
     szg_deposit deposit;
-    SZG_TRY(szg_ablation_deposit(context, runs, count, layer, &deposit));
+    SZG_TRY(szgi_ablation_deposit(context, runs, count, layer, &deposit));
     SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_run_key_set(context, table, key));
+    SZG_TRY(szgi_run_key_set(context, table, key));
     SZG_TRY(szg_table_set_integer(context, table, "layer", layer));
     SZG_TRY(szg_table_set_integer(context, table, "runs", deposit.runs));
     if (deposit.worst_head >= 0)
@@ -208,10 +209,10 @@ szg_status szg_deposit_rows(szg_context *context, szg_table *table, const szg_ru
     for (int64_t r = 0; r < count; r++)
         for (int64_t layer = 0; layer < runs[r]->layers; layer++)
             SZG_TRY(deposit_row(context, table, &keys[r], &runs[r], 1, layer));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *members, &members));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *members, &members));
     szg_status status = SZG_OK;
     for (int64_t r = 0; r < count && status == SZG_OK; r++)
         status = mean_rows(context, table, keys, runs, count, r, together, members);
-    szg_memory_free(members);
+    szgi_memory_free(members);
     return status;
 }

@@ -1,7 +1,7 @@
 /* A head's rows of W_V, or its columns of the latent up-projections, set to zero and put back. */
 #include <stdio.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "ablation_private.h"
 
@@ -25,8 +25,8 @@ struct weight_cut {
     szg_model *model;
     szg_ablation_method method;
     int64_t heads;
-    int64_t head_columns;              /* LATENT_COLUMNS: of a head */
-    const szg_parameter *parts[NAMES]; /* those that are cut now */
+    int64_t head_columns;               /* LATENT_COLUMNS: of a head */
+    const szgi_parameter *parts[NAMES]; /* those that are cut now */
     int64_t count;
     char *kept; /* their numbers, one after the other; the backend's memory */
 };
@@ -40,7 +40,7 @@ static int64_t find_parts(weight_cut *cut, int64_t layer) {
         if (names[i].method != cut->method)
             continue;
         snprintf(name, sizeof name, "layers.%lld.%s", (long long)layer, names[i].name);
-        const szg_parameter *part = szg_model_find(cut->model, name);
+        const szgi_parameter *part = szgi_model_find(cut->model, name);
         if (!part)
             continue;
         cut->parts[cut->count++] = part;
@@ -52,19 +52,19 @@ static int64_t find_parts(weight_cut *cut, int64_t layer) {
 static szg_status check_parts(szg_context *context, const weight_cut *cut) {
     if (cut->count > 0)
         return SZG_OK;
-    return szg_fail(context, SZG_EINVAL,
-                    cut->method == SZG_ABLATE_LATENT_COLUMNS
-                        ? "ablation: the model has no latent up-projections (W_UQ, W_UK, W_UV): "
-                          "latent_columns is for mla, take output or values"
-                        : "ablation: the model has no value projection: take output");
+    return szgi_fail(context, SZG_EINVAL,
+                     cut->method == SZG_ABLATE_LATENT_COLUMNS
+                         ? "ablation: the model has no latent up-projections (W_UQ, W_UK, W_UV): "
+                           "latent_columns is for mla, take output or values"
+                         : "ablation: the model has no value projection: take output");
 }
 
-szg_status weight_cut_open(szg_context *context, szg_model *model, szg_ablation_method method,
-                           weight_cut **out) {
-    const szg_model_config *settings = &szg_model_settings(model)->model;
+szg_status szgi_weight_cut_open(szg_context *context, szg_model *model, szg_ablation_method method,
+                                weight_cut **out) {
+    const szg_model_config *settings = &szgi_model_settings(model)->model;
     weight_cut *cut;
     *out = NULL;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *cut, &cut));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *cut, &cut));
     cut->model = model;
     cut->method = method;
     cut->heads = settings->heads;
@@ -73,22 +73,22 @@ szg_status weight_cut_open(szg_context *context, szg_model *model, szg_ablation_
     cut->head_columns = settings->width / settings->heads;
     cut->count = 0;
     if (status == SZG_OK)
-        status = szg_device_alloc(context, numbers * szg_network_real_size(context), &cut->kept);
+        status = szgi_device_alloc(context, numbers * szgi_network_real_size(context), &cut->kept);
     *out = cut;
     if (status != SZG_OK)
-        weight_cut_close(context, out);
+        szgi_weight_cut_close(context, out);
     return status;
 }
 
-void weight_cut_close(szg_context *context, weight_cut **cut) {
+void szgi_weight_cut_close(szg_context *context, weight_cut **cut) {
     if (!*cut)
         return;
-    szg_device_free(context, (*cut)->kept);
-    szg_memory_free(*cut);
+    szgi_device_free(context, (*cut)->kept);
+    szgi_memory_free(*cut);
     *cut = NULL;
 }
 
-int64_t ablation_reach(const szg_model_config *model, szg_ablation_method method) {
+int64_t szgi_ablation_reach(const szg_model_config *model, szg_ablation_method method) {
     if (method != SZG_ABLATE_LATENT_COLUMNS)
         return model->heads;
     int64_t columns =
@@ -97,31 +97,31 @@ int64_t ablation_reach(const szg_model_config *model, szg_ablation_method method
     return reach < model->heads ? reach : model->heads;
 }
 
-static char *numbers_of(szg_context *context, const weight_cut *cut, const szg_parameter *part) {
-    return (char *)szg_model_arena(cut->model) + part->offset * szg_network_real_size(context);
+static char *numbers_of(szg_context *context, const weight_cut *cut, const szgi_parameter *part) {
+    return (char *)szgi_model_arena(cut->model) + part->offset * szgi_network_real_size(context);
 }
 
 /* Copies the parts to where they are kept, or back. */
 static szg_status copy_parts(szg_context *context, weight_cut *cut, bool keep) {
-    int64_t real = szg_network_real_size(context), at = 0;
+    int64_t real = szgi_network_real_size(context), at = 0;
     for (int64_t i = 0; i < cut->count; i++) {
         char *own = numbers_of(context, cut, cut->parts[i]), *kept = cut->kept + at;
         int64_t bytes = cut->parts[i]->count * real;
-        SZG_TRY(szg_device_copy(context, keep ? kept : own, keep ? own : kept, bytes));
+        SZG_TRY(szgi_device_copy(context, keep ? kept : own, keep ? own : kept, bytes));
         at += bytes;
     }
     return SZG_OK;
 }
 
-static szg_status clear_part(szg_context *context, const weight_cut *cut, const szg_parameter *part,
-                             int64_t place) {
-    int64_t real = szg_network_real_size(context);
+static szg_status clear_part(szg_context *context, const weight_cut *cut,
+                             const szgi_parameter *part, int64_t place) {
+    int64_t real = szgi_network_real_size(context);
     char *own = numbers_of(context, cut, part);
     bool all = place >= cut->heads;
     if (cut->method == SZG_ABLATE_VALUES) { /* rows, so adjacent */
         int64_t bytes = part->count / cut->heads * real;
-        return all ? szg_device_clear(context, own, part->count * real)
-                   : szg_device_clear(context, own + place * bytes, bytes);
+        return all ? szgi_device_clear(context, own, part->count * real)
+                   : szgi_device_clear(context, own + place * bytes, bytes);
     }
     int64_t first = all ? 0 : place * cut->head_columns;
     int64_t last = all ? cut->heads * cut->head_columns : first + cut->head_columns;
@@ -129,25 +129,26 @@ static szg_status clear_part(szg_context *context, const weight_cut *cut, const 
     last = last < columns ? last : columns;
     if (first >= last)
         return SZG_OK;
-    return szg_device_clear_columns(context, own + first * real, part->shape[0], columns * real,
-                                    (last - first) * real);
+    return szgi_device_clear_columns(context, own + first * real, part->shape[0], columns * real,
+                                     (last - first) * real);
 }
 
-szg_status weight_cut_apply(szg_context *context, weight_cut *cut, int64_t layer, int64_t place) {
+szg_status szgi_weight_cut_apply(szg_context *context, weight_cut *cut, int64_t layer,
+                                 int64_t place) {
     find_parts(cut, layer);
     SZG_TRY(copy_parts(context, cut, true));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < cut->count && status == SZG_OK; i++)
         status = clear_part(context, cut, cut->parts[i], place);
-    if (status != SZG_OK && weight_cut_restore(context, cut) != SZG_OK)
-        return szg_fail_prefix(context, status, "ablation: the model's parameters are lost");
+    if (status != SZG_OK && szgi_weight_cut_restore(context, cut) != SZG_OK)
+        return szgi_fail_prefix(context, status, "ablation: the model's parameters are lost");
     return status;
 }
 
 /* A cancellation waits: the model's parameters come back first. */
-szg_status weight_cut_restore(szg_context *context, weight_cut *cut) {
-    szg_context_defer_cancel(context, true);
+szg_status szgi_weight_cut_restore(szg_context *context, weight_cut *cut) {
+    szgi_context_defer_cancel(context, true);
     szg_status status = copy_parts(context, cut, false);
-    szg_context_defer_cancel(context, false);
+    szgi_context_defer_cancel(context, false);
     return status;
 }

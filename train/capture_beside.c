@@ -1,7 +1,7 @@
 /* Spectra that the backend computes beside the steps; see capture_private.h. */
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "capture_private.h"
 
 /* Of the device's memory, for each entry of a matrix that waits: as taken, and twice in double
@@ -11,7 +11,7 @@ enum { BYTES_AN_ENTRY = 4 + 8 + 8 + 8 };
 /* Matrices of one order. */
 typedef struct beside_order {
     int64_t n, capacity, used;
-    szg_spectra_job *job;
+    szgi_spectra_job *job;
     szg_logit_numbers *numbers; /* [capacity] */
 } beside_order;
 
@@ -61,11 +61,11 @@ static void count_layer(capture_beside *self, beside_order *order, int64_t heads
 }
 
 /* Goes through a step as it will be, for the room that it takes. */
-static void plan(const szg_capture *capture, capture_beside *self) {
+static void plan(const szgi_capture *capture, capture_beside *self) {
     for (int64_t p = 0; p < capture->probes; p++) {
         beside_order *order = order_of(self, capture->lengths[p]);
         for (int64_t layer = 0; layer <= capture->last; layer++) {
-            if (!szg_index_list_has(&capture->what.layers, layer))
+            if (!szgi_index_list_has(&capture->what.layers, layer))
                 continue;
             if (!has_room(self, capture->heads, order->n))
                 clear(self);
@@ -77,50 +77,50 @@ static void plan(const szg_capture *capture, capture_beside *self) {
     clear(self);
 }
 
-static bool layers_fit(const szg_capture *capture, int64_t bytes) {
+static bool layers_fit(const szgi_capture *capture, int64_t bytes) {
     for (int64_t p = 0; p < capture->probes; p++)
         if (bytes_of(capture->heads, capture->lengths[p]) > bytes)
             return false;
     return true;
 }
 
-static szg_status open_parts(szg_context *context, const szg_capture *capture,
+static szg_status open_parts(szg_context *context, const szgi_capture *capture,
                              capture_beside *self) {
-    int64_t sums = (capture->last + 1) * szg_model_settings(capture->model)->model.heads;
-    SZG_TRY(szg_memory_alloc(context, capture->probes, sizeof *self->order, &self->order));
+    int64_t sums = (capture->last + 1) * szgi_model_settings(capture->model)->model.heads;
+    SZG_TRY(szgi_memory_alloc(context, capture->probes, sizeof *self->order, &self->order));
     plan(capture, self);
-    SZG_TRY(szg_memory_alloc(context, self->capacity, sizeof *self->pair, &self->pair));
-    SZG_TRY(szg_memory_alloc(context, self->capacity, sizeof *self->probe, &self->probe));
+    SZG_TRY(szgi_memory_alloc(context, self->capacity, sizeof *self->pair, &self->pair));
+    SZG_TRY(szgi_memory_alloc(context, self->capacity, sizeof *self->probe, &self->probe));
     for (int64_t i = 0; i < self->orders; i++) {
         beside_order *order = &self->order[i];
         SZG_TRY(
-            szg_memory_alloc(context, order->capacity, sizeof *order->numbers, &order->numbers));
-        SZG_TRY(szg_network_spectra_open(context, order->capacity, order->n, i == 0 ? sums : 0,
-                                         &order->job));
+            szgi_memory_alloc(context, order->capacity, sizeof *order->numbers, &order->numbers));
+        SZG_TRY(szgi_network_spectra_open(context, order->capacity, order->n, i == 0 ? sums : 0,
+                                          &order->job));
     }
     return SZG_OK;
 }
 
-szg_status capture_beside_open(szg_context *context, szg_capture *self, int64_t bytes) {
-    if (!szg_network_has_spectra(context) || self->folder || !layers_fit(self, bytes))
+szg_status szgi_capture_beside_open(szg_context *context, szgi_capture *self, int64_t bytes) {
+    if (!szgi_network_has_spectra(context) || self->folder || !layers_fit(self, bytes))
         return SZG_OK;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *self->beside, &self->beside));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *self->beside, &self->beside));
     self->beside->budget = bytes;
     return open_parts(context, self, self->beside);
 }
 
-void capture_beside_close(szg_context *context, capture_beside **beside) {
+void szgi_capture_beside_close(szg_context *context, capture_beside **beside) {
     capture_beside *self = *beside;
     if (!self)
         return;
     for (int64_t i = 0; i < self->orders; i++) {
-        szg_network_spectra_close(context, &self->order[i].job);
-        szg_memory_free(self->order[i].numbers);
+        szgi_network_spectra_close(context, &self->order[i].job);
+        szgi_memory_free(self->order[i].numbers);
     }
-    szg_memory_free(self->order);
-    szg_memory_free(self->pair);
-    szg_memory_free(self->probe);
-    szg_memory_free(self);
+    szgi_memory_free(self->order);
+    szgi_memory_free(self->pair);
+    szgi_memory_free(self->probe);
+    szgi_memory_free(self);
     *beside = NULL;
 }
 
@@ -134,16 +134,16 @@ static szg_status wait(szg_context *context, capture_beside *self, double *sums)
         if (order->job->begun < 0)
             continue;
         szg_status own =
-            szg_network_spectra_collect(context, order->job, order->numbers, i == 0 ? sums : NULL);
+            szgi_network_spectra_collect(context, order->job, order->numbers, i == 0 ? sums : NULL);
         status = status == SZG_OK ? own : status;
     }
     return status;
 }
 
-static szg_status add_rows(szg_context *context, szg_capture *capture,
+static szg_status add_rows(szg_context *context, szgi_capture *capture,
                            szg_contraction_tables *tables) {
     capture_beside *self = capture->beside;
-    int64_t heads = szg_model_settings(capture->model)->model.heads;
+    int64_t heads = szgi_model_settings(capture->model)->model.heads;
     SZG_TRY(wait(context, self, capture->norms));
     for (int64_t i = 0; i < (capture->last + 1) * heads; i++)
         capture->norms[i] = sqrt(capture->norms[i]);
@@ -151,11 +151,11 @@ static szg_status add_rows(szg_context *context, szg_capture *capture,
         szg_contraction_labels *labels = &self->pair[i].labels;
         labels->grad_norm = capture->norms[labels->layer * heads + labels->head];
     }
-    return szg_contraction_add_all(context, self->waiting, self->pair, &self->options, tables);
+    return szgi_contraction_add_all(context, self->waiting, self->pair, &self->options, tables);
 }
 
 /* Nothing is pending afterwards. */
-static szg_status finish(szg_context *context, szg_capture *capture,
+static szg_status finish(szg_context *context, szgi_capture *capture,
                          szg_contraction_tables *tables) {
     szg_status status = add_rows(context, capture, tables);
     capture->beside->pending = false;
@@ -163,52 +163,52 @@ static szg_status finish(szg_context *context, szg_capture *capture,
     return status;
 }
 
-szg_status capture_beside_collect(szg_context *context, szg_capture *capture,
-                                  szg_contraction_tables *tables) {
-    return capture_named(context, finish(context, capture, tables), capture->beside->step);
+szg_status szgi_capture_beside_collect(szg_context *context, szgi_capture *capture,
+                                       szg_contraction_tables *tables) {
+    return szgi_capture_named(context, finish(context, capture, tables), capture->beside->step);
 }
 
 /* ---- A step ---- */
 
-void capture_beside_start(capture_beside *self) {
+void szgi_capture_beside_start(capture_beside *self) {
     clear(self);
 }
 
-szg_status capture_beside_norms(const capture_job *job) {
-    const szg_capture *self = job->self;
-    int64_t heads = szg_model_settings(self->model)->model.heads, count;
-    int64_t real = szg_network_real_size(job->context);
+szg_status szgi_capture_beside_norms(const capture_job *job) {
+    const szgi_capture *self = job->self;
+    int64_t heads = szgi_model_settings(self->model)->model.heads, count;
+    int64_t real = szgi_network_real_size(job->context);
     capture_part parts[SZG_HEAD_PARTS];
-    szg_head_part given[SZG_HEAD_PARTS];
+    szgi_head_part given[SZG_HEAD_PARTS];
     for (int64_t layer = 0; layer <= self->last; layer++) {
-        if (!szg_index_list_has(&self->what.layers, layer))
+        if (!szgi_index_list_has(&self->what.layers, layer))
             continue;
-        SZG_TRY(capture_parts(job->context, self->model, layer, parts, &count));
+        SZG_TRY(szgi_capture_parts(job->context, self->model, layer, parts, &count));
         for (int64_t i = 0; i < count; i++)
-            given[i] = (szg_head_part){
+            given[i] = (szgi_head_part){
                 (const char *)job->gradient + parts[i].parameter->offset * real,
                 parts[i].parameter->shape[0], parts[i].parameter->shape[1], parts[i].by_columns};
-        SZG_TRY(szg_network_spectra_squares(job->context, self->beside->order[0].job, layer * heads,
-                                            heads, count, given));
+        SZG_TRY(szgi_network_spectra_squares(job->context, self->beside->order[0].job,
+                                             layer * heads, heads, count, given));
     }
     return SZG_OK;
 }
 
 /* Heads that are listed, from place `first` on: a run of them is taken at once. */
 static szg_status take_heads(const capture_job *job, const beside_order *order, int64_t first,
-                             const szg_attention *attention) {
+                             const szgi_attention *attention) {
     const szg_index_list *list = &job->self->what.heads;
     int64_t square = attention->length * attention->length, run;
     for (int64_t h = 0; h < attention->heads; h += run) {
         for (run = 1; h + run < attention->heads &&
-                      szg_index_list_has(list, h + run) == szg_index_list_has(list, h);)
+                      szgi_index_list_has(list, h + run) == szgi_index_list_has(list, h);)
             run++;
-        if (!szg_index_list_has(list, h))
+        if (!szgi_index_list_has(list, h))
             continue;
         const char *from = job->self->device;
-        from += h * square * szg_network_real_size(job->context);
-        SZG_TRY(szg_network_spectra_take(job->context, order->job, first, run, attention->length,
-                                         from));
+        from += h * square * szgi_network_real_size(job->context);
+        SZG_TRY(szgi_network_spectra_take(job->context, order->job, first, run, attention->length,
+                                          from));
         first += run;
     }
     return SZG_OK;
@@ -217,36 +217,36 @@ static szg_status take_heads(const capture_job *job, const beside_order *order, 
 /* The rows of a layer, and where their numbers will be. */
 static void add_pairs(const capture_job *job, const beside_order *order, int64_t probe,
                       int64_t layer) {
-    const szg_capture *self = job->self;
+    const szgi_capture *self = job->self;
     capture_beside *beside = self->beside;
     const szg_logit_numbers *content = order->numbers + order->used;
-    int64_t heads = szg_model_settings(self->model)->model.heads, at = beside->waiting;
+    int64_t heads = szgi_model_settings(self->model)->model.heads, at = beside->waiting;
     for (int64_t h = 0; h < heads; h++) {
-        if (!szg_index_list_has(&self->what.heads, h))
+        if (!szgi_index_list_has(&self->what.heads, h))
             continue;
         beside->pair[at] = (szg_contraction_pair){
             .n = order->n,
             .content_numbers = content,
             .coupled_numbers = content + self->heads,
-            .precision = capture_precision(job->context),
-            .labels = capture_labels(job, layer, h, probe, beside->probe[at])};
+            .precision = szgi_capture_precision(job->context),
+            .labels = szgi_capture_labels(job, layer, h, probe, beside->probe[at])};
         content++;
         at++;
     }
 }
 
-szg_status capture_beside_take(const capture_job *job, int64_t probe, int64_t layer) {
-    szg_capture *self = job->self;
+szg_status szgi_capture_beside_take(const capture_job *job, int64_t probe, int64_t layer) {
+    szgi_capture *self = job->self;
     capture_beside *beside = self->beside;
     beside_order *order = order_of(beside, self->lengths[probe]);
-    const szg_decoder *decoders[] = {self->zeroed ? self->zeroed : self->coupled, self->coupled};
+    const szgi_decoder *decoders[] = {self->zeroed ? self->zeroed : self->coupled, self->coupled};
     if (!has_room(beside, self->heads, order->n)) {
-        SZG_TRY(capture_beside_begin(job));
+        SZG_TRY(szgi_capture_beside_begin(job));
         SZG_TRY(finish(job->context, self, job->tables));
     }
     for (int which = 0; which < 2; which++) {
-        const szg_attention *attention = szg_decoder_attention(decoders[which]);
-        SZG_TRY(szg_network_attention_logits(job->context, attention, which == 1, self->device));
+        const szgi_attention *attention = szgi_decoder_attention(decoders[which]);
+        SZG_TRY(szgi_network_attention_logits(job->context, attention, which == 1, self->device));
         SZG_TRY(take_heads(job, order, order->used + which * self->heads, attention));
     }
     add_pairs(job, order, probe, layer);
@@ -256,7 +256,7 @@ szg_status capture_beside_take(const capture_job *job, int64_t probe, int64_t la
 
 static szg_status begin(const capture_job *job, capture_beside *self) {
     for (int64_t i = 0; i < self->orders; i++)
-        SZG_TRY(szg_network_spectra_begin(job->context, self->order[i].job, self->order[i].used));
+        SZG_TRY(szgi_network_spectra_begin(job->context, self->order[i].job, self->order[i].used));
     self->step = job->step;
     self->gradient = job->gradient;
     self->options = *job->options;
@@ -264,13 +264,13 @@ static szg_status begin(const capture_job *job, capture_beside *self) {
     return SZG_OK;
 }
 
-szg_status capture_beside_begin(const capture_job *job) {
+szg_status szgi_capture_beside_begin(const capture_job *job) {
     szg_status status = begin(job, job->self->beside);
     if (status != SZG_OK)
         (void)!wait(job->context, job->self->beside, NULL);
     return status;
 }
 
-bool capture_beside_pending(const capture_beside *beside) {
+bool szgi_capture_beside_pending(const capture_beside *beside) {
     return beside->pending;
 }

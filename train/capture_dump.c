@@ -4,31 +4,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "base/file.h"
+#include "base/memory.h"
 #include "capture_private.h"
 #include "run_private.h"
 
-szg_status capture_dump_open(szg_context *context, int64_t capacity, capture_dump *out) {
+szg_status szgi_capture_dump_open(szg_context *context, int64_t capacity, capture_dump *out) {
     *out = (capture_dump){.capacity = capacity};
-    SZG_TRY(szg_memory_alloc(context, capacity, sizeof *out->tensor, &out->tensor));
-    SZG_TRY(szg_memory_alloc(context, capacity, sizeof *out->name, &out->name));
-    SZG_TRY(szg_memory_alloc(context, capacity, sizeof *out->shape, &out->shape));
-    return szg_memory_alloc(context, capacity, sizeof *out->data, &out->data);
+    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->tensor, &out->tensor));
+    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->name, &out->name));
+    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->shape, &out->shape));
+    return szgi_memory_alloc(context, capacity, sizeof *out->data, &out->data);
 }
 
-void capture_dump_clear(capture_dump *dump) {
+void szgi_capture_dump_clear(capture_dump *dump) {
     for (int64_t i = 0; i < dump->count; i++)
-        szg_memory_free(dump->data[i]);
+        szgi_memory_free(dump->data[i]);
     dump->count = 0;
 }
 
-void capture_dump_close(capture_dump *dump) {
-    capture_dump_clear(dump);
-    szg_memory_free(dump->tensor);
-    szg_memory_free(dump->name);
-    szg_memory_free(dump->shape);
-    szg_memory_free(dump->data);
+void szgi_capture_dump_close(capture_dump *dump) {
+    szgi_capture_dump_clear(dump);
+    szgi_memory_free(dump->tensor);
+    szgi_memory_free(dump->name);
+    szgi_memory_free(dump->shape);
+    szgi_memory_free(dump->data);
     *dump = (capture_dump){0};
 }
 
@@ -38,15 +38,15 @@ static szg_status open_tensor(szg_context *context, capture_dump *dump,
                               int64_t real) {
     int64_t at = dump->count;
     if (at == dump->capacity)
-        return szg_fail(context, SZG_EINTERNAL, "a dump of more than %" PRId64 " tensors", at);
-    SZG_TRY(szg_memory_alloc(context, count, (size_t)real, &dump->data[at]));
+        return szgi_fail(context, SZG_EINTERNAL, "a dump of more than %" PRId64 " tensors", at);
+    SZG_TRY(szgi_memory_alloc(context, count, (size_t)real, &dump->data[at]));
     snprintf(dump->name[at], sizeof dump->name[at],
              "layers.%" PRId64 ".heads.%" PRId64 ".probes.%s.%s", labels->layer, labels->head,
              labels->probe, word);
-    dump->tensor[at] = (szg_tensor){.name = dump->name[at],
-                                    .dtype = real == 4 ? SZG_DTYPE_F32 : SZG_DTYPE_F64,
-                                    .shape = dump->shape[at],
-                                    .data = dump->data[at]};
+    dump->tensor[at] = (szgi_tensor){.name = dump->name[at],
+                                     .dtype = real == 4 ? SZG_DTYPE_F32 : SZG_DTYPE_F64,
+                                     .shape = dump->shape[at],
+                                     .data = dump->data[at]};
     dump->count++;
     return SZG_OK;
 }
@@ -67,8 +67,8 @@ static szg_status add_matrix(szg_context *context, capture_dump *dump,
     return SZG_OK;
 }
 
-szg_status capture_dump_add(szg_context *context, capture_dump *dump,
-                            const szg_contraction_pair *pair, int64_t real) {
+szg_status szgi_capture_dump_add(szg_context *context, capture_dump *dump,
+                                 const szg_contraction_pair *pair, int64_t real) {
     SZG_TRY(add_matrix(context, dump, pair, "content", pair->content, real));
     SZG_TRY(add_matrix(context, dump, pair, "coupled", pair->coupled, real));
     if (isnan(pair->labels.grad_norm))
@@ -78,22 +78,23 @@ szg_status capture_dump_add(szg_context *context, capture_dump *dump,
     return SZG_OK;
 }
 
-szg_status capture_dump_write(szg_context *context, const capture_dump *dump, const char *folder,
-                              int64_t step, const char *source, const char *content_kind) {
+szg_status szgi_capture_dump_write(szg_context *context, const capture_dump *dump,
+                                   const char *folder, int64_t step, const char *source,
+                                   const char *content_kind) {
     char number[24], *path;
     const char *metadata[] = {"source", source, "content_kind", content_kind, "step", number};
     size_t size = strlen(folder) + 48;
-    SZG_TRY(szg_folder_create(context, folder));
-    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, &path));
+    SZG_TRY(szgi_folder_create(context, folder));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, &path));
     snprintf(number, sizeof number, "%" PRId64, step);
     snprintf(path, size, step >= 0 ? "%s/step-%s.safetensors" : "%s/logits.safetensors", folder,
              number);
-    szg_status status = szg_safetensors_write(context, path, dump->tensor, dump->count, metadata,
-                                              step >= 0 ? 3 : 2);
-    szg_memory_free(path);
+    szg_status status = szgi_safetensors_write(context, path, dump->tensor, dump->count, metadata,
+                                               step >= 0 ? 3 : 2);
+    szgi_memory_free(path);
     return status;
 }
 
-szg_status szg_capture_step_of(szg_context *context, const char *checkpoint, int64_t *step) {
-    return szg_checkpoint_number(context, checkpoint, "step", step);
+szg_status szgi_capture_step_of(szg_context *context, const char *checkpoint, int64_t *step) {
+    return szgi_checkpoint_number(context, checkpoint, "step", step);
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "capture_private.h"
 
 /* A weight whose rows, or columns, are shared out evenly to the heads. */
@@ -23,7 +23,7 @@ static const head_weight latent[] = {{"attn.W_UQ.weight", false},
                                      {"attn.out_proj.weight", true}};
 
 /* Adds the squares of each head's part of a [rows, columns] matrix. */
-static void add_squares(const szg_parameter *weight, bool by_columns, int64_t heads,
+static void add_squares(const szgi_parameter *weight, bool by_columns, int64_t heads,
                         const double *g, double *sums) {
     int64_t rows = weight->shape[0], columns = weight->shape[1];
     int64_t each = (by_columns ? columns : rows) / heads;
@@ -34,10 +34,10 @@ static void add_squares(const szg_parameter *weight, bool by_columns, int64_t he
         }
 }
 
-szg_status capture_parts(szg_context *context, const szg_model *model, int64_t layer,
-                         capture_part parts[SZG_HEAD_PARTS], int64_t *count) {
-    const szg_model_config *config = &szg_model_settings(model)->model;
-    bool decoupled = szg_encoding_attaches(szg_model_encoding(model)) & SZG_ATTACH_DECOUPLED;
+szg_status szgi_capture_parts(szg_context *context, const szg_model *model, int64_t layer,
+                              capture_part parts[SZG_HEAD_PARTS], int64_t *count) {
+    const szg_model_config *config = &szgi_model_settings(model)->model;
+    bool decoupled = szgi_encoding_attaches(szgi_model_encoding(model)) & SZG_ATTACH_DECOUPLED;
     const head_weight *weights = decoupled ? latent : plain;
     int all =
         decoupled ? (int)(sizeof latent / sizeof *latent) : (int)(sizeof plain / sizeof *plain);
@@ -47,9 +47,9 @@ szg_status capture_parts(szg_context *context, const szg_model *model, int64_t l
         if (decoupled && i == 3 && config->rotary_queries == SZG_QUERIES_SHARED)
             continue;
         snprintf(name, sizeof name, "layers.%" PRId64 ".%s", layer, weights[i].name);
-        const szg_parameter *parameter = szg_model_find(model, name);
+        const szgi_parameter *parameter = szgi_model_find(model, name);
         if (!parameter)
-            return szg_fail(context, SZG_EINVAL, "the model has no parameter %s", name);
+            return szgi_fail(context, SZG_EINVAL, "the model has no parameter %s", name);
         parts[(*count)++] = (capture_part){parameter, weights[i].columns};
     }
     return SZG_OK;
@@ -57,22 +57,22 @@ szg_status capture_parts(szg_context *context, const szg_model *model, int64_t l
 
 static szg_status add_part(szg_context *context, const szg_model *model, const void *gradient,
                            const capture_part *part, double *sums) {
-    const szg_parameter *parameter = part->parameter;
+    const szgi_parameter *parameter = part->parameter;
     double *g;
-    SZG_TRY(szg_memory_alloc(context, parameter->count, sizeof *g, &g));
+    SZG_TRY(szgi_memory_alloc(context, parameter->count, sizeof *g, &g));
     szg_status status =
-        szg_model_read(context, model, gradient, parameter->offset, parameter->count, g);
+        szgi_model_read(context, model, gradient, parameter->offset, parameter->count, g);
     if (status == SZG_OK)
-        add_squares(parameter, part->by_columns, szg_model_settings(model)->model.heads, g, sums);
-    szg_memory_free(g);
+        add_squares(parameter, part->by_columns, szgi_model_settings(model)->model.heads, g, sums);
+    szgi_memory_free(g);
     return status;
 }
 
-szg_status szg_capture_gradient_norms(szg_context *context, const szg_model *model,
-                                      const void *gradient, int64_t layer, double *norms) {
-    int64_t heads = szg_model_settings(model)->model.heads, count;
+szg_status szgi_capture_gradient_norms(szg_context *context, const szg_model *model,
+                                       const void *gradient, int64_t layer, double *norms) {
+    int64_t heads = szgi_model_settings(model)->model.heads, count;
     capture_part parts[SZG_HEAD_PARTS];
-    SZG_TRY(capture_parts(context, model, layer, parts, &count));
+    SZG_TRY(szgi_capture_parts(context, model, layer, parts, &count));
     for (int64_t h = 0; h < heads; h++)
         norms[h] = 0;
     for (int64_t i = 0; i < count; i++)

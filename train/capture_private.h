@@ -1,52 +1,52 @@
 #ifndef SZG_CAPTURE_PRIVATE_H
 #define SZG_CAPTURE_PRIVATE_H
 
-#include <szego/capture.h>
-#include <szego/safetensors.h>
-#include <szego/train.h>
+#include "train/capture.h"
+#include "formats/safetensors.h"
+#include "train/train.h"
 
 /* The raw logits of a step, kept until all of them are there. */
 typedef struct capture_dump {
     int64_t count, capacity; /* tensors */
-    szg_tensor *tensor;
+    szgi_tensor *tensor;
     char (*name)[96];
     int64_t (*shape)[2];
     void **data;
 } capture_dump;
 
-SZG_CHECK_RESULT szg_status capture_dump_open(szg_context *context, int64_t capacity,
-                                              capture_dump *out);
-void capture_dump_close(capture_dump *dump);
+SZG_CHECK_RESULT szg_status szgi_capture_dump_open(szg_context *context, int64_t capacity,
+                                                   capture_dump *out);
+void szgi_capture_dump_close(capture_dump *dump);
 /* Forgets the tensors. */
-void capture_dump_clear(capture_dump *dump);
+void szgi_capture_dump_clear(capture_dump *dump);
 
 /* Adds content, coupled and (where it is a number) grad_norm of a pair; `real`: bytes of a number
  * in the file, 4 or 8. */
-SZG_CHECK_RESULT szg_status capture_dump_add(szg_context *context, capture_dump *dump,
-                                             const szg_contraction_pair *pair, int64_t real);
+SZG_CHECK_RESULT szg_status szgi_capture_dump_add(szg_context *context, capture_dump *dump,
+                                                  const szg_contraction_pair *pair, int64_t real);
 
 /* Writes FOLDER/step-S.safetensors (a negative step: logits.safetensors). */
-SZG_CHECK_RESULT szg_status capture_dump_write(szg_context *context, const capture_dump *dump,
-                                               const char *folder, int64_t step, const char *source,
-                                               const char *content_kind);
+SZG_CHECK_RESULT szg_status szgi_capture_dump_write(szg_context *context, const capture_dump *dump,
+                                                    const char *folder, int64_t step,
+                                                    const char *source, const char *content_kind);
 
 /* ---- The capture ---- */
 
 typedef struct capture_beside capture_beside;
 
-struct szg_capture {
+struct szgi_capture {
     szg_model *model;
     szg_capture_config what;
     int64_t probes, length; /* positions that a pass has: of the longest probe, or the model's */
     int64_t heads;          /* captured ones of a layer */
     int64_t last;           /* layer */
     const char *content_kind;
-    char *source;                  /* the SPEC */
-    int32_t *tokens, *lengths;     /* [probes][length], [probes] */
-    szg_decoder *coupled, *zeroed; /* the second: NULL where one pass does */
-    void *device;                  /* [all heads][length][length] */
-    double *norms;                 /* [0 .. last][all heads], of the gradient of the step */
-    char *folder;                  /* of the dump; NULL: none */
+    char *source;                   /* the SPEC */
+    int32_t *tokens, *lengths;      /* [probes][length], [probes] */
+    szgi_decoder *coupled, *zeroed; /* the second: NULL where one pass does */
+    void *device;                   /* [all heads][length][length] */
+    double *norms;                  /* [0 .. last][all heads], of the gradient of the step */
+    char *folder;                   /* of the dump; NULL: none */
     capture_dump dump;
     capture_beside *beside; /* NULL: the matrices come to the host, as follows */
     void *host;             /* as `device` */
@@ -60,7 +60,7 @@ struct szg_capture {
 /* A step that is being captured. */
 typedef struct capture_job {
     szg_context *context;
-    szg_capture *self;
+    szgi_capture *self;
     int64_t step;
     const void *gradient;
     const szg_report_options *options;
@@ -69,24 +69,24 @@ typedef struct capture_job {
 
 /* The precision of the logits that this backend computes, and the identity of a row; `probe` is
  * text that receives its number. */
-double capture_precision(szg_context *context);
-szg_contraction_labels capture_labels(const capture_job *job, int64_t layer, int64_t head,
-                                      int64_t number, char probe[24]);
+double szgi_capture_precision(szg_context *context);
+szg_contraction_labels szgi_capture_labels(const capture_job *job, int64_t layer, int64_t head,
+                                           int64_t number, char probe[24]);
 /* Puts "capture at step S: " in front of a failure's message. */
-szg_status capture_named(szg_context *context, szg_status status, int64_t step);
+szg_status szgi_capture_named(szg_context *context, szg_status status, int64_t step);
 
 /* ---- capture_gradient.c ---- */
 
 /* A parameter whose rows, or columns, are shared out evenly to the heads. */
 typedef struct capture_part {
-    const szg_parameter *parameter;
+    const szgi_parameter *parameter;
     bool by_columns;
 } capture_part;
 
 /* Those of a layer that count in grad_norm. */
-SZG_CHECK_RESULT szg_status capture_parts(szg_context *context, const szg_model *model,
-                                          int64_t layer, capture_part parts[SZG_HEAD_PARTS],
-                                          int64_t *count);
+SZG_CHECK_RESULT szg_status szgi_capture_parts(szg_context *context, const szg_model *model,
+                                               int64_t layer, capture_part parts[SZG_HEAD_PARTS],
+                                               int64_t *count);
 
 /* ---- capture_beside.c: spectra that the backend computes beside the steps ----
  *
@@ -96,28 +96,29 @@ SZG_CHECK_RESULT szg_status capture_parts(szg_context *context, const szg_model 
 
 /* Opens self->beside where the backend can, no dump is wanted, and a layer fits; else it is NULL.
  */
-SZG_CHECK_RESULT szg_status capture_beside_open(szg_context *context, szg_capture *self,
-                                                int64_t bytes);
-void capture_beside_close(szg_context *context, capture_beside **beside);
+SZG_CHECK_RESULT szg_status szgi_capture_beside_open(szg_context *context, szgi_capture *self,
+                                                     int64_t bytes);
+void szgi_capture_beside_close(szg_context *context, capture_beside **beside);
 
 /* Forgets what a step that failed has left. */
-void capture_beside_start(capture_beside *self);
+void szgi_capture_beside_start(capture_beside *self);
 /* Gives the norms of the gradient to the backend. */
-SZG_CHECK_RESULT szg_status capture_beside_norms(const capture_job *job);
+SZG_CHECK_RESULT szg_status szgi_capture_beside_norms(const capture_job *job);
 /* Takes the logits of the layer that both decoders have attended. */
-SZG_CHECK_RESULT szg_status capture_beside_take(const capture_job *job, int64_t probe,
-                                                int64_t layer);
+SZG_CHECK_RESULT szg_status szgi_capture_beside_take(const capture_job *job, int64_t probe,
+                                                     int64_t layer);
 /* Begins what was taken last; it is pending then. */
-SZG_CHECK_RESULT szg_status capture_beside_begin(const capture_job *job);
-bool capture_beside_pending(const capture_beside *beside);
+SZG_CHECK_RESULT szg_status szgi_capture_beside_begin(const capture_job *job);
+bool szgi_capture_beside_pending(const capture_beside *beside);
 /* Adds the rows of what is pending. */
-SZG_CHECK_RESULT szg_status capture_beside_collect(szg_context *context, szg_capture *self,
-                                                   szg_contraction_tables *tables);
+SZG_CHECK_RESULT szg_status szgi_capture_beside_collect(szg_context *context, szgi_capture *self,
+                                                        szg_contraction_tables *tables);
 
-/* szg_capture_open_as with the bytes of the device's memory that matrices may have. */
-SZG_CHECK_RESULT szg_status capture_open_within(szg_context *context, szg_model *model,
-                                                const szg_capture_config *what,
-                                                const szg_examples *examples, const int64_t *order,
-                                                const char *dump, int64_t bytes, szg_capture **out);
+/* szgi_capture_open_as with the bytes of the device's memory that matrices may have. */
+SZG_CHECK_RESULT szg_status szgi_capture_open_within(szg_context *context, szg_model *model,
+                                                     const szg_capture_config *what,
+                                                     const szg_examples *examples,
+                                                     const int64_t *order, const char *dump,
+                                                     int64_t bytes, szgi_capture **out);
 
 #endif

@@ -10,38 +10,39 @@
  * any allowed length from what is seen on: as many lengths, as many times the likelihood. */
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "running_mean.h"
 #include "tasks_private.h"
 
 enum { SAMPLES = 1 << 16, A_REPORT = 1024 };
 
-szg_status ceiling_open(szg_context *context, const szg_data_config *data, int64_t words,
-                        ceiling_scratch *out) {
-    int64_t most = task_test_range(data).most,
+szg_status szgi_ceiling_open(szg_context *context, const szg_data_config *data, int64_t words,
+                             ceiling_scratch *out) {
+    int64_t most = szgi_task_test_range(data).most,
             segment = most > data->side_max ? most : data->side_max;
     *out = (ceiling_scratch){0};
     szg_status status;
     SZG_TRY_GOTO(
-        status, szg_memory_alloc(context, segment + 1, sizeof *out->log_falling, &out->log_falling),
-        fail);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, words + 1, sizeof *out->seen, &out->seen), fail);
-    SZG_TRY_GOTO(status,
-                 szg_memory_alloc(context, most + 2, sizeof *out->label_weight, &out->label_weight),
+        status,
+        szgi_memory_alloc(context, segment + 1, sizeof *out->log_falling, &out->log_falling), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, words + 1, sizeof *out->seen, &out->seen),
                  fail);
+    SZG_TRY_GOTO(
+        status, szgi_memory_alloc(context, most + 2, sizeof *out->label_weight, &out->label_weight),
+        fail);
     for (int64_t k = 0; k < segment; k++)
         out->log_falling[k + 1] = out->log_falling[k] + log((double)(words - k));
     return SZG_OK;
 fail:
-    ceiling_close(out);
+    szgi_ceiling_close(out);
     return status;
 }
 
-void ceiling_close(ceiling_scratch *scratch) {
-    szg_memory_free(scratch->log_falling);
-    szg_memory_free(scratch->seen);
-    szg_memory_free(scratch->label_weight);
+void szgi_ceiling_close(ceiling_scratch *scratch) {
+    szgi_memory_free(scratch->log_falling);
+    szgi_memory_free(scratch->seen);
+    szgi_memory_free(scratch->label_weight);
     *scratch = (ceiling_scratch){0};
 }
 
@@ -66,7 +67,7 @@ static int64_t last_lengths(const szg_data_config *data, bool cut, int64_t seen)
  * where they cannot be. */
 static double log_weight(ceiling_scratch *scratch, const szg_data_config *data, int64_t count,
                          const int32_t *tokens, int64_t p, int64_t q) {
-    task_range range = task_test_range(data);
+    task_range range = szgi_task_test_range(data);
     int64_t middle = q - p - 1, last = count - 1 - q;
     int64_t lengths = last_lengths(data, count == data->longest, last);
     if (p < data->side_min || p > data->side_max || middle < range.least || middle > range.most ||
@@ -79,10 +80,10 @@ static double log_weight(ceiling_scratch *scratch, const szg_data_config *data, 
            scratch->log_falling[last];
 }
 
-double ceiling_largest(ceiling_scratch *scratch, const szg_data_config *data,
-                       const int32_t trigger[2], int64_t count, const int32_t *tokens) {
+double szgi_ceiling_largest(ceiling_scratch *scratch, const szg_data_config *data,
+                            const int32_t trigger[2], int64_t count, const int32_t *tokens) {
     double *weight = scratch->label_weight, base = -INFINITY, sum = 0, largest = 0;
-    int64_t most = task_test_range(data).most;
+    int64_t most = szgi_task_test_range(data).most;
     for (int64_t label = 0; label <= most + 1; label++)
         weight[label] = 0;
     for (int64_t p = 0; p < count; p++)
@@ -108,19 +109,19 @@ static szg_status estimate(szg_context *context, const szg_train_config *config,
                            task_generator *generator, szg_label_ceiling *out) {
     const szg_data_config *data = &config->data;
     ceiling_scratch scratch;
-    SZG_TRY(ceiling_open(context, data, generator->words, &scratch));
+    SZG_TRY(szgi_ceiling_open(context, data, generator->words, &scratch));
     running_mean lost = {0};
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < SAMPLES && status == SZG_OK; i++) {
-        task_make(generator, i, task_test_range(data));
-        mean_take(&lost, 1 - ceiling_largest(&scratch, data, generator->trigger, generator->count,
-                                             generator->tokens));
+        szgi_task_make(generator, i, szgi_task_test_range(data));
+        mean_take(&lost, 1 - szgi_ceiling_largest(&scratch, data, generator->trigger,
+                                                  generator->count, generator->tokens));
         if (i % A_REPORT == 0) {
-            szg_progress(context, "label ceiling", i, SAMPLES);
-            status = szg_context_check_cancel(context);
+            szgi_progress(context, "label ceiling", i, SAMPLES);
+            status = szgi_context_check_cancel(context);
         }
     }
-    ceiling_close(&scratch);
+    szgi_ceiling_close(&scratch);
     out->accuracy = 1 - mean_of(&lost);
     out->error = spread_of(&lost) / sqrt(SAMPLES);
     out->method = "mean of the largest posterior probability of a label over 65536 drawn texts, "
@@ -133,14 +134,15 @@ szg_status szg_task_label_ceiling(szg_context *context, const szg_train_config *
     SZG_TRY(szg_train_config_check(context, config));
     *out = (szg_label_ceiling){.accuracy = 1, .method = "exact: the text shows the label"};
     if (config->data.train_file[0])
-        return szg_fail(context, SZG_EDOMAIN,
-                        "%s: the label ceiling of a file is unknown: it is known of the tasks only",
-                        config->data.train_file);
+        return szgi_fail(
+            context, SZG_EDOMAIN,
+            "%s: the label ceiling of a file is unknown: it is known of the tasks only",
+            config->data.train_file);
     if (config->data.task == SZG_TASK_COUNT || config->data.clean_labels)
         return SZG_OK;
     task_generator generator;
-    SZG_TRY(task_open(context, config, TASK_CEILING, &generator));
+    SZG_TRY(szgi_task_open(context, config, TASK_CEILING, &generator));
     szg_status status = estimate(context, config, &generator, out);
-    task_close(&generator);
+    szgi_task_close(&generator);
     return status;
 }

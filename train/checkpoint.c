@@ -7,110 +7,110 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "arena_file.h"
 #include "run_private.h"
 
 enum { NUMBER_TEXT = 24 };
 
-szg_status szg_train_config_text(szg_context *context, const szg_train_config *config, int indent,
-                                 char **out) {
-    szg_json *json;
-    SZG_TRY(szg_train_config_json(context, config, &json));
-    szg_status status = szg_json_text(context, szg_json_root(json), indent, out);
-    szg_json_close(&json);
+szg_status szgi_train_config_text(szg_context *context, const szg_train_config *config, int indent,
+                                  char **out) {
+    szgi_json *json;
+    SZG_TRY(szgi_train_config_json(context, config, &json));
+    szg_status status = szgi_json_text(context, szgi_json_root(json), indent, out);
+    szgi_json_close(&json);
     return status;
 }
 
-szg_status szg_model_save(szg_context *context, const szg_model *model, const char *path,
-                          uint64_t seed, int64_t step) {
+szg_status szgi_model_save(szg_context *context, const szg_model *model, const char *path,
+                           uint64_t seed, int64_t step) {
     char classes[NUMBER_TEXT], seeds[NUMBER_TEXT], steps[NUMBER_TEXT], *config;
-    SZG_TRY(szg_train_config_text(context, szg_model_settings(model), 0, &config));
-    snprintf(classes, sizeof classes, "%" PRId64, szg_model_classes(model));
+    SZG_TRY(szgi_train_config_text(context, szgi_model_settings(model), 0, &config));
+    snprintf(classes, sizeof classes, "%" PRId64, szgi_model_classes(model));
     snprintf(seeds, sizeof seeds, "%" PRIu64, seed);
     snprintf(steps, sizeof steps, "%" PRId64, step);
     const char *metadata[] = {"format", "pt",   "config", config, "classes",
                               classes,  "seed", seeds,    "step", steps};
-    arena_part part = {.prefix = "", .arena = szg_model_arena(model)};
-    szg_status status = szg_arena_write(context, model, path, &part, 1, metadata,
-                                        (int64_t)(sizeof metadata / sizeof *metadata / 2), false);
-    szg_memory_free(config);
+    arena_part part = {.prefix = "", .arena = szgi_model_arena(model)};
+    szg_status status = szgi_arena_write(context, model, path, &part, 1, metadata,
+                                         (int64_t)(sizeof metadata / sizeof *metadata / 2), false);
+    szgi_memory_free(config);
     return status;
 }
 
-static szg_status settings_of(szg_context *context, const szg_safetensors *file,
+static szg_status settings_of(szg_context *context, const szgi_safetensors *file,
                               szg_train_config *out) {
-    const char *text = szg_safetensors_metadata(file, "config");
+    const char *text = szgi_safetensors_metadata(file, "config");
     if (!text)
-        return szg_fail(context, SZG_EDATA,
-                        "holds no configuration (it was not written by szego train): name the "
-                        "model's with --config FILE.json");
-    return szg_train_config_parse(context, "configuration", text, out);
+        return szgi_fail(context, SZG_EDATA,
+                         "holds no configuration (it was not written by szego train): name the "
+                         "model's with --config FILE.json");
+    return szgi_train_config_parse(context, "configuration", text, out);
 }
 
 /* The width of the last layer, whatever the labels of any data are. */
-static szg_status classes_of(szg_context *context, const szg_safetensors *file, int64_t *out) {
-    const szg_tensor *tensor = szg_safetensors_find(file, "fc_out.weight");
+static szg_status classes_of(szg_context *context, const szgi_safetensors *file, int64_t *out) {
+    const szgi_tensor *tensor = szgi_safetensors_find(file, "fc_out.weight");
     if (!tensor)
-        return szg_fail(context, SZG_EDATA,
-                        "tensor fc_out.weight is missing: this is no checkpoint of a decoder that "
-                        "szego trains");
+        return szgi_fail(context, SZG_EDATA,
+                         "tensor fc_out.weight is missing: this is no checkpoint of a decoder that "
+                         "szego trains");
     char text[64];
     if (tensor->dims != 2 || tensor->shape[0] < 1)
-        return szg_fail(context, SZG_EDATA,
-                        "tensor fc_out.weight has shape %s, not [classes, width]",
-                        szg_tensor_shape_text(tensor, text, sizeof text));
+        return szgi_fail(context, SZG_EDATA,
+                         "tensor fc_out.weight has shape %s, not [classes, width]",
+                         szgi_tensor_shape_text(tensor, text, sizeof text));
     *out = tensor->shape[0];
     return SZG_OK;
 }
 
-static szg_status load(szg_context *context, const szg_safetensors *file,
+static szg_status load(szg_context *context, const szgi_safetensors *file,
                        const szg_train_config *config, szg_model **out) {
     int64_t classes = 0;
     SZG_TRY(classes_of(context, file, &classes));
-    SZG_TRY(szg_model_open(context, config, classes, out));
-    arena_part part = {.prefix = "", .arena = szg_model_arena(*out)};
-    szg_status status = szg_arena_read(context, *out, file, &part, 1);
+    SZG_TRY(szgi_model_open(context, config, classes, out));
+    arena_part part = {.prefix = "", .arena = szgi_model_arena(*out)};
+    szg_status status = szgi_arena_read(context, *out, file, &part, 1);
     if (status != SZG_OK)
         szg_model_close(context, out);
     return status;
 }
 
-szg_status szg_checkpoint_path(szg_context *context, const char *path, char **out) {
+szg_status szgi_checkpoint_path(szg_context *context, const char *path, char **out) {
     struct stat info;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return szg_path_join(context, path, "checkpoint.safetensors", out);
-    return szg_memory_copy_text(context, path, out);
+        return szgi_path_join(context, path, "checkpoint.safetensors", out);
+    return szgi_memory_copy_text(context, path, out);
 }
 
-static int64_t number_of(const szg_safetensors *file, const char *key) {
-    const char *text = szg_safetensors_metadata(file, key);
+static int64_t number_of(const szgi_safetensors *file, const char *key) {
+    const char *text = szgi_safetensors_metadata(file, key);
     char *end = NULL;
     errno = 0;
     long long value = text ? strtoll(text, &end, 10) : -1;
     return text && *text && !*end && errno == 0 && value >= 0 ? value : -1;
 }
 
-szg_status szg_checkpoint_number(szg_context *context, const char *path, const char *key,
-                                 int64_t *out) {
+szg_status szgi_checkpoint_number(szg_context *context, const char *path, const char *key,
+                                  int64_t *out) {
     char *name;
-    szg_safetensors *file;
+    szgi_safetensors *file;
     *out = -1;
-    SZG_TRY(szg_checkpoint_path(context, path, &name));
-    szg_status status = szg_safetensors_open(context, name, &file);
-    szg_memory_free(name);
+    SZG_TRY(szgi_checkpoint_path(context, path, &name));
+    szg_status status = szgi_safetensors_open(context, name, &file);
+    szgi_memory_free(name);
     SZG_TRY(status);
     *out = number_of(file, key);
-    szg_safetensors_close(&file);
+    szgi_safetensors_close(&file);
     return SZG_OK;
 }
 
 static szg_status load_file(szg_context *context, const char *path, const szg_train_config *config,
                             szg_model **out) {
-    szg_safetensors *file;
-    SZG_TRY(szg_safetensors_open(context, path, &file));
+    szgi_safetensors *file;
+    SZG_TRY(szgi_safetensors_open(context, path, &file));
     szg_train_config *own = NULL;
-    szg_status status = szg_memory_alloc(context, 1, sizeof *own, &own);
+    szg_status status = szgi_memory_alloc(context, 1, sizeof *own, &own);
     if (status == SZG_OK && !config) {
         status = settings_of(context, file, own);
         config = own;
@@ -118,21 +118,21 @@ static szg_status load_file(szg_context *context, const char *path, const szg_tr
     if (status == SZG_OK)
         status = load(context, file, config, out);
     if (status == SZG_OK) {
-        status = szg_safetensors_check(context, file);
+        status = szgi_safetensors_check(context, file);
         if (status != SZG_OK)
             szg_model_close(context, out);
     }
-    szg_memory_free(own);
-    szg_safetensors_close(&file);
-    return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "%s", path);
+    szgi_memory_free(own);
+    szgi_safetensors_close(&file);
+    return status == SZG_OK ? SZG_OK : szgi_fail_prefix(context, status, "%s", path);
 }
 
 szg_status szg_model_load(szg_context *context, const char *path, const szg_train_config *config,
                           szg_model **out) {
     char *file;
     *out = NULL;
-    SZG_TRY(szg_checkpoint_path(context, path, &file));
+    SZG_TRY(szgi_checkpoint_path(context, path, &file));
     szg_status status = load_file(context, file, config, out);
-    szg_memory_free(file);
+    szgi_memory_free(file);
     return status;
 }

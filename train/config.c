@@ -10,7 +10,7 @@ static bool names(const char *spec, const char *name) {
     return strncmp(spec, name, length) == 0 && (!spec[length] || spec[length] == ':');
 }
 
-bool config_spec_gives(const char *spec, const char *key) {
+bool szgi_config_spec_gives(const char *spec, const char *key) {
     size_t length = strlen(key);
     for (const char *at = strpbrk(spec, ":,"); at; at = strpbrk(at + 1, ":,"))
         if (strncmp(at + 1, key, length) == 0 && at[1 + length] == '=')
@@ -27,7 +27,7 @@ static const char *profile_value(const szg_config_key *key, szg_profile profile,
         return profile == SZG_PROFILE_TEXT ? key->text_mla : key->released_mla;
     if (profile == SZG_PROFILE_TEXT)
         return key->text;
-    if (names(encoding, "rope") && !config_spec_gives(encoding, "rotate"))
+    if (names(encoding, "rope") && !szgi_config_spec_gives(encoding, "rotate"))
         return key->released_rope;
     return key->released;
 }
@@ -35,9 +35,9 @@ static const char *profile_value(const szg_config_key *key, szg_profile profile,
 static szg_status set_row(szg_context *context, const config_row *row, const char *value,
                           szg_train_config *config) {
     char sentence[CONFIG_SENTENCE];
-    if (config_set(row, value, config, sentence))
+    if (szgi_config_set(row, value, config, sentence))
         return SZG_OK;
-    return szg_fail(context, SZG_EINVAL, "%s=%.80s: %s", row->key.name, value, sentence);
+    return szgi_fail(context, SZG_EINVAL, "%s=%.80s: %s", row->key.name, value, sentence);
 }
 
 /* In the released profile alibi's slopes are exp(-h/heads) where the SPEC does not choose. */
@@ -45,42 +45,42 @@ static szg_status set_encoding(szg_context *context, szg_train_config *config,
                                const char *encoding) {
     char spec[2 * SZG_CONFIG_TEXT];
     bool slopes = config->profile == SZG_PROFILE_RELEASED && names(encoding, "alibi") &&
-                  !config_spec_gives(encoding, "slopes");
+                  !szgi_config_spec_gives(encoding, "slopes");
     int length = snprintf(spec, sizeof spec, "%s%s", encoding,
                           !slopes                 ? ""
                           : strchr(encoding, ':') ? ",slopes=exp"
                                                   : ":slopes=exp");
-    const config_row *row = config_row_find("model.encoding");
+    const config_row *row = szgi_config_row_find("model.encoding");
     return set_row(context, row, length < (int)sizeof spec ? spec : encoding, config);
 }
 
-szg_status config_profile(szg_context *context, szg_profile profile, const char *encoding,
-                          szg_task task, szg_train_config *out) {
+szg_status szgi_config_profile(szg_context *context, szg_profile profile, const char *encoding,
+                               szg_task task, szg_train_config *out) {
     memset(out, 0, sizeof *out);
     const config_row *row;
-    for (int64_t i = 0; (row = config_row_at(i)); i++)
+    for (int64_t i = 0; (row = szgi_config_row_at(i)); i++)
         SZG_TRY(set_row(context, row, profile_value(&row->key, profile, encoding, task), out));
     return set_encoding(context, out, encoding);
 }
 
-szg_status szg_train_config_profile(szg_context *context, szg_profile profile, const char *encoding,
-                                    szg_train_config *out) {
-    return config_profile(context, profile, encoding, SZG_TASK_DISTANCE, out);
+szg_status szgi_train_config_profile(szg_context *context, szg_profile profile,
+                                     const char *encoding, szg_train_config *out) {
+    return szgi_config_profile(context, profile, encoding, SZG_TASK_DISTANCE, out);
 }
 
 szg_status szg_train_config_set(szg_context *context, szg_train_config *config, const char *key,
                                 const char *value) {
     char sentence[CONFIG_SENTENCE];
-    const config_row *row = config_row_find(key);
+    const config_row *row = szgi_config_row_find(key);
     if (!row) {
-        config_unknown(key, sentence);
-        return szg_fail(context, SZG_EINVAL, "%.80s %s", key, sentence);
+        szgi_config_unknown(key, sentence);
+        return szgi_fail(context, SZG_EINVAL, "%.80s %s", key, sentence);
     }
     if (strcmp(key, "profile") == 0)
-        return szg_fail(context, SZG_EINVAL,
-                        "profile=%.80s: a profile sets every other key: give it where the "
-                        "configuration is read",
-                        value);
+        return szgi_fail(context, SZG_EINVAL,
+                         "profile=%.80s: a profile sets every other key: give it where the "
+                         "configuration is read",
+                         value);
     return strcmp(key, "model.encoding") == 0 ? set_encoding(context, config, value)
                                               : set_row(context, row, value, config);
 }

@@ -1,19 +1,19 @@
 /* Whether the values of a configuration go together. */
 #include <inttypes.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "config_private.h"
 
-#define REFUSE(context, ...) szg_fail((context), SZG_EINVAL, __VA_ARGS__)
+#define REFUSE(context, ...) szgi_fail((context), SZG_EINVAL, __VA_ARGS__)
 
 /* Every field within the table's range: the struct may have been filled by hand. */
 static szg_status check_ranges(szg_context *context, const szg_train_config *config) {
     char text[SZG_CONFIG_TEXT], sentence[CONFIG_SENTENCE];
     szg_train_config copy = *config;
     const config_row *row;
-    for (int64_t i = 0; (row = config_row_at(i)); i++)
-        if (!config_set(row, config_text(row, config, text), &copy, sentence))
+    for (int64_t i = 0; (row = szgi_config_row_at(i)); i++)
+        if (!szgi_config_set(row, szgi_config_text(row, config, text), &copy, sentence))
             return REFUSE(context, "%s=%.80s: %s", row->key.name, text, sentence);
     return SZG_OK;
 }
@@ -45,8 +45,8 @@ static szg_status check_sizes(szg_context *context, const szg_model_config *mode
                       model->layers);
 }
 
-szg_status config_parse_encoding(szg_context *context, const szg_model_config *model, uint64_t seed,
-                                 szg_encoding **out) {
+szg_status szgi_config_parse_encoding(szg_context *context, const szg_model_config *model,
+                                      uint64_t seed, szg_encoding **out) {
     const szg_encoding_sizes sizes = {.width = model->width,
                                       .head_dim = model->width / model->heads,
                                       .heads = model->heads,
@@ -54,21 +54,21 @@ szg_status config_parse_encoding(szg_context *context, const szg_model_config *m
                                       .seed = seed};
     char *spec;
     *out = NULL;
-    SZG_TRY(szg_encoding_complete(context, model->encoding, &sizes, &spec));
+    SZG_TRY(szgi_encoding_complete(context, model->encoding, &sizes, &spec));
     szg_status status = szg_encoding_parse(context, spec, out);
-    szg_memory_free(spec);
+    szgi_memory_free(spec);
     return status;
 }
 
 static szg_status check_encoding(szg_context *context, const szg_model_config *model) {
     szg_encoding *encoding;
     /* Tables that are drawn do not hang on the seed in their sizes. */
-    szg_status status = config_parse_encoding(context, model, 0, &encoding);
+    szg_status status = szgi_config_parse_encoding(context, model, 0, &encoding);
     if (status != SZG_OK)
-        return szg_fail_prefix(context, status,
-                               "model.encoding (model.width=%" PRId64 ", a head of %" PRId64 ")",
-                               model->width, model->width / model->heads);
-    bool rotates = szg_encoding_attaches(encoding) & SZG_ATTACH_ROTARY;
+        return szgi_fail_prefix(context, status,
+                                "model.encoding (model.width=%" PRId64 ", a head of %" PRId64 ")",
+                                model->width, model->width / model->heads);
+    bool rotates = szgi_encoding_attaches(encoding) & SZG_ATTACH_ROTARY;
     szg_encoding_close(&encoding);
     if (rotates || model->rotated_layers.all)
         return SZG_OK;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/csv.h>
+#include "formats/csv.h"
 
 #include "config_private.h"
 
@@ -11,8 +11,8 @@ enum { KEY_TEXT = 160, MESSAGE_TEXT = 2048 };
 
 /* Where values come from, besides the profile. */
 typedef struct sources {
-    const szg_json *json; /* NULL: none */
-    const char *name;     /* of the document */
+    const szgi_json *json; /* NULL: none */
+    const char *name;      /* of the document */
     const char *const *overrides;
     int64_t count;
 } sources;
@@ -24,7 +24,7 @@ static bool comes_first(const char *key) {
 }
 
 /* The JSON value as the text of a key of that type. */
-static szg_status value_text(szg_context *context, const config_row *row, szg_json_value value,
+static szg_status value_text(szg_context *context, const config_row *row, szgi_json_value value,
                              char number[SZG_REAL_TEXT], const char **out) {
     int64_t integer;
     double real;
@@ -32,54 +32,55 @@ static szg_status value_text(szg_context *context, const config_row *row, szg_js
     *out = number;
     switch (row->key.type) {
     case SZG_CONFIG_INTEGER:
-        SZG_TRY(szg_json_as_integer(context, value, &integer));
+        SZG_TRY(szgi_json_as_integer(context, value, &integer));
         snprintf(number, SZG_REAL_TEXT, "%" PRId64, integer);
         return SZG_OK;
     case SZG_CONFIG_REAL:
-        SZG_TRY(szg_json_as_real(context, value, &real));
-        szg_real_text(real, number);
+        SZG_TRY(szgi_json_as_real(context, value, &real));
+        szgi_real_text(real, number);
         return SZG_OK;
     case SZG_CONFIG_BOOLEAN:
-        SZG_TRY(szg_json_as_boolean(context, value, &yes));
+        SZG_TRY(szgi_json_as_boolean(context, value, &yes));
         *out = yes ? "true" : "false";
         return SZG_OK;
     default:
-        return szg_json_as_text(context, value, out);
+        return szgi_json_as_text(context, value, out);
     }
 }
 
-static szg_status take_member(szg_context *context, const char *key, szg_json_value value,
+static szg_status take_member(szg_context *context, const char *key, szgi_json_value value,
                               bool settled, szg_train_config *config) {
     char sentence[CONFIG_SENTENCE], number[SZG_REAL_TEXT];
     const char *text;
-    const config_row *row = config_row_find(key);
+    const config_row *row = szgi_config_row_find(key);
     if (!row) {
-        config_unknown(key, sentence);
-        return szg_json_fail(context, value, "%s", sentence);
+        szgi_config_unknown(key, sentence);
+        return szgi_json_fail(context, value, "%s", sentence);
     }
     SZG_TRY(value_text(context, row, value, number, &text));
     if (settled && comes_first(key))
         return SZG_OK;
-    return config_set(row, text, config, sentence) ? SZG_OK
-                                                   : szg_json_fail(context, value, "%s", sentence);
+    return szgi_config_set(row, text, config, sentence)
+               ? SZG_OK
+               : szgi_json_fail(context, value, "%s", sentence);
 }
 
-static szg_status take_section(szg_context *context, szg_json_value section, bool settled,
+static szg_status take_section(szg_context *context, szgi_json_value section, bool settled,
                                szg_train_config *config) {
     char key[KEY_TEXT];
-    SZG_TRY(szg_json_as_object(context, section));
-    for (szg_json_value member = {0}; szg_json_next(section, &member);) {
+    SZG_TRY(szgi_json_as_object(context, section));
+    for (szgi_json_value member = {0}; szgi_json_next(section, &member);) {
         snprintf(key, sizeof key, "%s.%s", section.key, member.key);
         SZG_TRY(take_member(context, key, member, settled, config));
     }
     return SZG_OK;
 }
 
-static szg_status take_document(szg_context *context, szg_json_value root, bool settled,
+static szg_status take_document(szg_context *context, szgi_json_value root, bool settled,
                                 szg_train_config *config) {
-    SZG_TRY(szg_json_as_object(context, root));
-    for (szg_json_value member = {0}; szg_json_next(root, &member);)
-        SZG_TRY(config_is_section(member.key)
+    SZG_TRY(szgi_json_as_object(context, root));
+    for (szgi_json_value member = {0}; szgi_json_next(root, &member);)
+        SZG_TRY(szgi_config_is_section(member.key)
                     ? take_section(context, member, settled, config)
                     : take_member(context, member.key, member, settled, config));
     return SZG_OK;
@@ -90,23 +91,23 @@ static szg_status take_override(szg_context *context, const char *text, bool set
     char key[KEY_TEXT], sentence[CONFIG_SENTENCE];
     size_t length = strcspn(text, "=");
     snprintf(key, sizeof key, "%.*s", (int)(length < KEY_TEXT ? length : KEY_TEXT), text);
-    const config_row *row = config_row_find(key);
+    const config_row *row = szgi_config_row_find(key);
     if (!text[length])
-        return szg_fail(context, SZG_EINVAL, "\"%.80s\" is not key=value, such as model.width=64",
-                        text);
+        return szgi_fail(context, SZG_EINVAL, "\"%.80s\" is not key=value, such as model.width=64",
+                         text);
     if (!row) {
-        config_unknown(key, sentence);
-        return szg_fail(context, SZG_EINVAL, "%.80s %s", key, sentence);
+        szgi_config_unknown(key, sentence);
+        return szgi_fail(context, SZG_EINVAL, "%.80s %s", key, sentence);
     }
-    if ((settled && comes_first(key)) || config_set(row, text + length + 1, config, sentence))
+    if ((settled && comes_first(key)) || szgi_config_set(row, text + length + 1, config, sentence))
         return SZG_OK;
-    return szg_fail(context, SZG_EINVAL, "%.120s: %s", text, sentence);
+    return szgi_fail(context, SZG_EINVAL, "%.120s: %s", text, sentence);
 }
 
 static szg_status take(szg_context *context, const sources *from, bool settled,
                        szg_train_config *config) {
     if (from->json)
-        SZG_TRY(take_document(context, szg_json_root(from->json), settled, config));
+        SZG_TRY(take_document(context, szgi_json_root(from->json), settled, config));
     for (int64_t i = 0; i < from->count; i++)
         SZG_TRY(take_override(context, from->overrides[i], settled, config));
     return SZG_OK;
@@ -120,7 +121,7 @@ static szg_status blame(szg_context *context, const sources *from, szg_status st
     if (status != SZG_EINVAL || !from->json)
         return status;
     if (from->count == 0)
-        return szg_fail_prefix(context, SZG_EDATA, "%s", from->name);
+        return szgi_fail_prefix(context, SZG_EDATA, "%s", from->name);
     char message[MESSAGE_TEXT], prefixed[2 * MESSAGE_TEXT];
     snprintf(message, sizeof message, "%s", szg_context_message(context));
     snprintf(prefixed, sizeof prefixed, "%s: %s", from->name, message);
@@ -130,16 +131,17 @@ static szg_status blame(szg_context *context, const sources *from, szg_status st
     if (status == SZG_ENOMEM ||
         (status == SZG_EDATA && strcmp(szg_context_message(context), prefixed) == 0))
         return status;
-    return szg_fail(context, SZG_EINVAL, "%s (an override, on top of %.200s)", message, from->name);
+    return szgi_fail(context, SZG_EINVAL, "%s (an override, on top of %.200s)", message,
+                     from->name);
 }
 
 static szg_status settle(szg_context *context, const sources *from, szg_train_config *out) {
     szg_train_config first;
-    SZG_TRY(szg_train_config_profile(context, SZG_PROFILE_TEXT, "rope", &first));
+    SZG_TRY(szgi_train_config_profile(context, SZG_PROFILE_TEXT, "rope", &first));
     SZG_TRY(take(context, from, false, &first));
-    SZG_TRY(
-        blame(context, from,
-              config_profile(context, first.profile, first.model.encoding, first.data.task, out)));
+    SZG_TRY(blame(
+        context, from,
+        szgi_config_profile(context, first.profile, first.model.encoding, first.data.task, out)));
     SZG_TRY(take(context, from, true, out));
     return blame(context, from, szg_train_config_check(context, out));
 }
@@ -147,68 +149,68 @@ static szg_status settle(szg_context *context, const sources *from, szg_train_co
 szg_status szg_train_config_read(szg_context *context, const char *path,
                                  const char *const *overrides, int64_t count,
                                  szg_train_config *out) {
-    szg_json *json = NULL;
+    szgi_json *json = NULL;
     if (path)
-        SZG_TRY(szg_json_read(context, path, &json));
+        SZG_TRY(szgi_json_read(context, path, &json));
     sources from = {.json = json, .name = path, .overrides = overrides, .count = count};
     szg_status status = settle(context, &from, out);
-    szg_json_close(&json);
+    szgi_json_close(&json);
     return status;
 }
 
-szg_status szg_train_config_parse(szg_context *context, const char *name, const char *text,
-                                  szg_train_config *out) {
-    szg_json *json;
-    SZG_TRY(szg_json_parse(context, name, text, (int64_t)strlen(text), &json));
+szg_status szgi_train_config_parse(szg_context *context, const char *name, const char *text,
+                                   szg_train_config *out) {
+    szgi_json *json;
+    SZG_TRY(szgi_json_parse(context, name, text, (int64_t)strlen(text), &json));
     szg_status status = settle(context, &(sources){.json = json, .name = name}, out);
-    szg_json_close(&json);
+    szgi_json_close(&json);
     return status;
 }
 
 static szg_status add_value(szg_context *context, const config_row *row, const char *key,
-                            const szg_train_config *config, szg_json *json) {
+                            const szg_train_config *config, szgi_json *json) {
     char text[SZG_CONFIG_TEXT];
     const void *field = config_field(row, config);
     switch (row->key.type) {
     case SZG_CONFIG_INTEGER:
-        return szg_json_add_integer(context, json, key, *(const int64_t *)field);
+        return szgi_json_add_integer(context, json, key, *(const int64_t *)field);
     case SZG_CONFIG_REAL:
-        return szg_json_add_real(context, json, key, *(const double *)field);
+        return szgi_json_add_real(context, json, key, *(const double *)field);
     case SZG_CONFIG_BOOLEAN:
-        return szg_json_add_boolean(context, json, key, *(const bool *)field);
+        return szgi_json_add_boolean(context, json, key, *(const bool *)field);
     default:
-        return szg_json_add_text(context, json, key, config_text(row, config, text));
+        return szgi_json_add_text(context, json, key, szgi_config_text(row, config, text));
     }
 }
 
 /* Adds the section that row *at begins with, and moves on to the row after it. */
 static szg_status add_section(szg_context *context, const szg_train_config *config, int64_t *at,
-                              szg_json *json) {
+                              szgi_json *json) {
     char name[KEY_TEXT];
-    const config_row *row = config_row_at(*at);
+    const config_row *row = szgi_config_row_at(*at);
     size_t length = strcspn(row->key.name, ".");
     snprintf(name, sizeof name, "%.*s", (int)length, row->key.name);
-    szg_json *section;
-    SZG_TRY(szg_json_open_object(context, &section));
+    szgi_json *section;
+    SZG_TRY(szgi_json_open_object(context, &section));
     szg_status status = SZG_OK;
-    for (; status == SZG_OK && (row = config_row_at(*at)) &&
+    for (; status == SZG_OK && (row = szgi_config_row_at(*at)) &&
            strncmp(row->key.name, name, length) == 0 && row->key.name[length] == '.';
          ++*at)
         status = add_value(context, row, row->key.name + length + 1, config, section);
     if (status == SZG_OK)
-        return szg_json_add(context, json, name, &section);
-    szg_json_close(&section);
+        return szgi_json_add(context, json, name, &section);
+    szgi_json_close(&section);
     return status;
 }
 
-szg_status szg_train_config_json(szg_context *context, const szg_train_config *config,
-                                 szg_json **out) {
-    szg_json *json;
+szg_status szgi_train_config_json(szg_context *context, const szg_train_config *config,
+                                  szgi_json **out) {
+    szgi_json *json;
     *out = NULL;
-    SZG_TRY(szg_json_open_object(context, &json));
+    SZG_TRY(szgi_json_open_object(context, &json));
     szg_status status = SZG_OK;
     const config_row *row;
-    for (int64_t i = 0; status == SZG_OK && (row = config_row_at(i));) {
+    for (int64_t i = 0; status == SZG_OK && (row = szgi_config_row_at(i));) {
         if (strchr(row->key.name, '.'))
             status = add_section(context, config, &i, json);
         else {
@@ -217,7 +219,7 @@ szg_status szg_train_config_json(szg_context *context, const szg_train_config *c
         }
     }
     if (status != SZG_OK)
-        szg_json_close(&json);
+        szgi_json_close(&json);
     *out = json;
     return status;
 }

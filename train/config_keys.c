@@ -97,23 +97,23 @@ static const config_row rows[] = {
 /* clang-format on */
 enum { ROWS = sizeof rows / sizeof *rows };
 
-const config_row *config_row_at(int64_t index) {
+const config_row *szgi_config_row_at(int64_t index) {
     return index >= 0 && index < ROWS ? &rows[index] : NULL;
 }
 
-const szg_config_key *szg_train_config_key(int64_t index) {
-    const config_row *row = config_row_at(index);
+const szg_config_key *szgi_train_config_key(int64_t index) {
+    const config_row *row = szgi_config_row_at(index);
     return row ? &row->key : NULL;
 }
 
-const config_row *config_row_find(const char *name) {
+const config_row *szgi_config_row_find(const char *name) {
     for (int64_t i = 0; i < ROWS; i++)
         if (strcmp(rows[i].key.name, name) == 0)
             return &rows[i];
     return NULL;
 }
 
-bool config_is_section(const char *section) {
+bool szgi_config_is_section(const char *section) {
     size_t length = strlen(section);
     for (int64_t i = 0; i < ROWS; i++)
         if (strncmp(rows[i].key.name, section, length) == 0 && rows[i].key.name[length] == '.')

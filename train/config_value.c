@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/csv.h>
+#include "formats/csv.h"
 
 #include "config_private.h"
 
@@ -20,7 +20,7 @@ static bool refuse(char sentence[CONFIG_SENTENCE], const char *format, ...) SZG_
 static bool refuse(char sentence[CONFIG_SENTENCE], const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    szg_vprint(sentence, CONFIG_SENTENCE, format, arguments);
+    szgi_vprint(sentence, CONFIG_SENTENCE, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -45,7 +45,7 @@ static bool set_integer(const config_row *row, const char *text, int64_t *field,
 static bool set_real(const config_row *row, const char *text, double *field,
                      char sentence[CONFIG_SENTENCE]) {
     double value;
-    if (!szg_real_parse(text, &value) || !isfinite(value))
+    if (!szgi_real_parse(text, &value) || !isfinite(value))
         return refuse(sentence, "is not a finite number");
     if (!(value >= row->key.min && value <= row->key.max))
         return out_of_range(row, sentence);
@@ -138,8 +138,8 @@ static bool set_indices(const config_row *row, const char *text, szg_index_list 
     return true;
 }
 
-bool config_set(const config_row *row, const char *text, szg_train_config *config,
-                char sentence[CONFIG_SENTENCE]) {
+bool szgi_config_set(const config_row *row, const char *text, szg_train_config *config,
+                     char sentence[CONFIG_SENTENCE]) {
     void *field = (char *)config + row->offset;
     switch (row->key.type) {
     case SZG_CONFIG_INTEGER:
@@ -158,7 +158,7 @@ bool config_set(const config_row *row, const char *text, szg_train_config *confi
     return refuse(sentence, "has no type");
 }
 
-bool szg_index_list_has(const szg_index_list *list, int64_t index) {
+bool szgi_index_list_has(const szg_index_list *list, int64_t index) {
     for (int64_t i = 0; i < list->count && !list->all; i++)
         if (list->index[i] == index)
             return true;
@@ -189,15 +189,15 @@ static void print_choice(const config_row *row, const void *field, char text[SZG
     snprintf(text, SZG_CONFIG_TEXT, "%.*s", (int)strcspn(word, "|"), word);
 }
 
-const char *config_text(const config_row *row, const szg_train_config *config,
-                        char text[SZG_CONFIG_TEXT]) {
+const char *szgi_config_text(const config_row *row, const szg_train_config *config,
+                             char text[SZG_CONFIG_TEXT]) {
     const void *field = config_field(row, config);
     switch (row->key.type) {
     case SZG_CONFIG_INTEGER:
         snprintf(text, SZG_CONFIG_TEXT, "%" PRId64, *(const int64_t *)field);
         break;
     case SZG_CONFIG_REAL:
-        szg_real_text(*(const double *)field, text);
+        szgi_real_text(*(const double *)field, text);
         break;
     case SZG_CONFIG_BOOLEAN:
         snprintf(text, SZG_CONFIG_TEXT, "%s", *(const bool *)field ? "true" : "false");
@@ -233,11 +233,11 @@ static int edits(const char *a, const char *b) {
     return row[m];
 }
 
-void config_unknown(const char *name, char sentence[CONFIG_SENTENCE]) {
+void szgi_config_unknown(const char *name, char sentence[CONFIG_SENTENCE]) {
     const char *nearest = "", *own = strrchr(name, '.');
     int least = INT32_MAX;
     const config_row *row;
-    for (int64_t i = 0; (row = config_row_at(i)); i++) {
+    for (int64_t i = 0; (row = szgi_config_row_at(i)); i++) {
         const char *dot = strrchr(row->key.name, '.');
         int whole = 2 * edits(name, row->key.name); /* the section may be wrong or missing */
         int last = 2 * edits(own ? own + 1 : name, dot ? dot + 1 : row->key.name) + 1;

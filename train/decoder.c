@@ -1,28 +1,28 @@
 /* The decoder's handle, both ends of the forward pass, and the pass as a whole. */
 #include <inttypes.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "decoder_private.h"
 
 /* ---- The handle ---- */
 
-static szg_status open_parts(szg_context *context, szg_decoder *decoder) {
+static szg_status open_parts(szg_context *context, szgi_decoder *decoder) {
     const szg_model_config *c = decoder_config(decoder);
     if (decoder->batch < 1 || decoder->length < 1 || decoder->length > c->max_length)
-        return szg_fail(context, SZG_EINVAL,
-                        "decoder: batches of %" PRId64 " sequences of %" PRId64
-                        " positions: at least 1 of 1 .. max_length=%" PRId64,
-                        decoder->batch, decoder->length, c->max_length);
-    decoder->real = szg_network_real_size(context);
-    SZG_TRY(szg_memory_alloc(context, c->layers + 1, sizeof *decoder->layer, &decoder->layer));
-    return decoder_open_memory(context, decoder);
+        return szgi_fail(context, SZG_EINVAL,
+                         "decoder: batches of %" PRId64 " sequences of %" PRId64
+                         " positions: at least 1 of 1 .. max_length=%" PRId64,
+                         decoder->batch, decoder->length, c->max_length);
+    decoder->real = szgi_network_real_size(context);
+    SZG_TRY(szgi_memory_alloc(context, c->layers + 1, sizeof *decoder->layer, &decoder->layer));
+    return szgi_decoder_open_memory(context, decoder);
 }
 
-szg_status szg_decoder_open(szg_context *context, szg_model *model, int64_t batch, int64_t length,
-                            bool training, szg_decoder **out) {
+szg_status szgi_decoder_open(szg_context *context, szg_model *model, int64_t batch, int64_t length,
+                             bool training, szgi_decoder **out) {
     *out = NULL;
-    szg_decoder *decoder;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *decoder, &decoder));
+    szgi_decoder *decoder;
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *decoder, &decoder));
     decoder->model = model;
     decoder->batch = batch;
     decoder->length = length;
@@ -31,92 +31,92 @@ szg_status szg_decoder_open(szg_context *context, szg_model *model, int64_t batc
     if (status == SZG_OK)
         *out = decoder;
     else
-        szg_decoder_close(context, &decoder);
+        szgi_decoder_close(context, &decoder);
     return status;
 }
 
-void szg_decoder_close(szg_context *context, szg_decoder **decoder) {
+void szgi_decoder_close(szg_context *context, szgi_decoder **decoder) {
     if (!decoder || !*decoder)
         return;
-    szg_device_free(context, (*decoder)->memory);
-    szg_memory_free((*decoder)->layer);
-    szg_memory_free(*decoder);
+    szgi_device_free(context, (*decoder)->memory);
+    szgi_memory_free((*decoder)->layer);
+    szgi_memory_free(*decoder);
     *decoder = NULL;
 }
 
-void szg_decoder_set_block(szg_decoder *decoder, szg_step_block *block) {
+void szgi_decoder_set_block(szgi_decoder *decoder, szgi_step_block *block) {
     decoder->block = block;
 }
 
-const szg_attention *szg_decoder_attention(const szg_decoder *decoder) {
+const szgi_attention *szgi_decoder_attention(const szgi_decoder *decoder) {
     return &decoder->attention;
 }
 
-void *szg_decoder_heads(const szg_decoder *decoder) {
+void *szgi_decoder_heads(const szgi_decoder *decoder) {
     return decoder->layer[decoder->latest].heads;
 }
 
-void *szg_decoder_stream(const szg_decoder *decoder) {
+void *szgi_decoder_stream(const szgi_decoder *decoder) {
     return decoder->layer[decoder->latest].stream;
 }
 
-const void *szg_decoder_logits(const szg_decoder *decoder) {
+const void *szgi_decoder_logits(const szgi_decoder *decoder) {
     return decoder->logits;
 }
 
-szg_status decoder_check_layer(szg_context *context, szg_decoder *decoder, int64_t layer) {
+szg_status szgi_decoder_check_layer(szg_context *context, szgi_decoder *decoder, int64_t layer) {
     if (layer < 0 || layer >= decoder_config(decoder)->layers || decoder->count == 0)
-        return szg_fail(context, SZG_EINVAL,
-                        "decoder: layer %" PRId64 " of %" PRId64 " with %" PRId64
-                        " sequences embedded",
-                        layer, decoder_config(decoder)->layers, decoder->count);
+        return szgi_fail(context, SZG_EINVAL,
+                         "decoder: layer %" PRId64 " of %" PRId64 " with %" PRId64
+                         " sequences embedded",
+                         layer, decoder_config(decoder)->layers, decoder->count);
     decoder->latest = layer;
-    return szg_context_check_cancel(context);
+    return szgi_context_check_cancel(context);
 }
 
 /* ---- The batch ---- */
 
-static szg_status check_tokens(szg_context *context, const szg_decoder *decoder,
-                               const szg_batch *batch) {
+static szg_status check_tokens(szg_context *context, const szgi_decoder *decoder,
+                               const szgi_batch *batch) {
     int64_t vocabulary = decoder_config(decoder)->vocabulary;
     for (int64_t at = 0; at < batch->count * batch->length; at++)
         if (batch->tokens[at] < 0 || batch->tokens[at] >= vocabulary)
-            return szg_fail(context, SZG_EINVAL,
-                            "decoder: token %d of sequence %" PRId64 ", position %" PRId64
-                            ", is outside the vocabulary 0 .. %" PRId64,
-                            (int)batch->tokens[at], at / batch->length, at % batch->length,
-                            vocabulary - 1);
+            return szgi_fail(context, SZG_EINVAL,
+                             "decoder: token %d of sequence %" PRId64 ", position %" PRId64
+                             ", is outside the vocabulary 0 .. %" PRId64,
+                             (int)batch->tokens[at], at / batch->length, at % batch->length,
+                             vocabulary - 1);
     return SZG_OK;
 }
 
-static szg_status check_sizes(szg_context *context, const szg_decoder *decoder, int64_t count,
+static szg_status check_sizes(szg_context *context, const szgi_decoder *decoder, int64_t count,
                               int64_t length) {
     if (count >= 1 && count <= decoder->batch && length >= 1 && length <= decoder->length)
         return SZG_OK;
-    return szg_fail(context, SZG_EINVAL,
-                    "decoder: a batch of %" PRId64 " sequences of %" PRId64
-                    " positions, opened for 1 .. %" PRId64 " of 1 .. %" PRId64,
-                    count, length, decoder->batch, decoder->length);
+    return szgi_fail(context, SZG_EINVAL,
+                     "decoder: a batch of %" PRId64 " sequences of %" PRId64
+                     " positions, opened for 1 .. %" PRId64 " of 1 .. %" PRId64,
+                     count, length, decoder->batch, decoder->length);
 }
 
-static szg_status check_batch(szg_context *context, const szg_decoder *decoder,
-                              const szg_batch *batch) {
+static szg_status check_batch(szg_context *context, const szgi_decoder *decoder,
+                              const szgi_batch *batch) {
     SZG_TRY(check_sizes(context, decoder, batch->count, batch->length));
     for (int64_t b = 0; b < batch->count; b++) {
         if (batch->lengths[b] < 1 || batch->lengths[b] > batch->length)
-            return szg_fail(context, SZG_EINVAL,
-                            "decoder: sequence %" PRId64 " has length %d, outside 1 .. %" PRId64, b,
-                            (int)batch->lengths[b], batch->length);
+            return szgi_fail(context, SZG_EINVAL,
+                             "decoder: sequence %" PRId64 " has length %d, outside 1 .. %" PRId64,
+                             b, (int)batch->lengths[b], batch->length);
         if (batch->labels && (batch->labels[b] < 0 || batch->labels[b] >= decoder->model->classes))
-            return szg_fail(context, SZG_EINVAL,
-                            "decoder: label %d of sequence %" PRId64
-                            " is outside the classes 0 .. %" PRId64,
-                            (int)batch->labels[b], b, decoder->model->classes - 1);
+            return szgi_fail(context, SZG_EINVAL,
+                             "decoder: label %d of sequence %" PRId64
+                             " is outside the classes 0 .. %" PRId64,
+                             (int)batch->labels[b], b, decoder->model->classes - 1);
     }
     return check_tokens(context, decoder, batch);
 }
 
-static void set_batch(szg_decoder *decoder, int64_t count, int64_t length, bool labelled) {
+static void set_batch(szgi_decoder *decoder, int64_t count, int64_t length, bool labelled) {
     decoder->count = count;
     decoder->n = length;
     decoder->rows = count * length;
@@ -124,25 +124,26 @@ static void set_batch(szg_decoder *decoder, int64_t count, int64_t length, bool 
     decoder->labelled = labelled;
 }
 
-static szg_status upload_batch(szg_context *context, szg_decoder *decoder, const szg_batch *batch) {
+static szg_status upload_batch(szg_context *context, szgi_decoder *decoder,
+                               const szgi_batch *batch) {
     const int64_t size = sizeof(int32_t);
     set_batch(decoder, batch->count, batch->length, batch->labels != NULL);
-    SZG_TRY(szg_device_upload(context, decoder->tokens, batch->tokens, decoder->rows * size));
-    SZG_TRY(szg_device_upload(context, decoder->lengths, batch->lengths, batch->count * size));
+    SZG_TRY(szgi_device_upload(context, decoder->tokens, batch->tokens, decoder->rows * size));
+    SZG_TRY(szgi_device_upload(context, decoder->lengths, batch->lengths, batch->count * size));
     if (!batch->labels)
         return SZG_OK;
-    return szg_device_upload(context, decoder->labels, batch->labels, batch->count * size);
+    return szgi_device_upload(context, decoder->labels, batch->labels, batch->count * size);
 }
 
-szg_status szg_decoder_gather(szg_context *context, szg_decoder *decoder,
-                              const szg_gather *gather) {
-    szg_gather own = *gather;
+szg_status szgi_decoder_gather(szg_context *context, szgi_decoder *decoder,
+                               const szgi_gather *gather) {
+    szgi_gather own = *gather;
     decoder->count = 0;
     SZG_TRY(check_sizes(context, decoder, gather->count, gather->length));
     own.tokens = decoder->tokens;
     own.lengths = decoder->lengths;
     own.labels = decoder->labels;
-    SZG_TRY(szg_network_gather(context, &own));
+    SZG_TRY(szgi_network_gather(context, &own));
     set_batch(decoder, gather->count, gather->length, gather->classes != NULL);
     return SZG_OK;
 }
@@ -152,18 +153,18 @@ szg_status szg_decoder_gather(szg_context *context, szg_decoder *decoder,
 /* Repeats the first `bytes` bytes of an array behind themselves. */
 static szg_status repeat(szg_context *context, void *array, int64_t copies, int64_t bytes) {
     for (int64_t copy = 1; copy < copies; copy++)
-        SZG_TRY(szg_device_copy(context, (char *)array + copy * bytes, array, bytes));
+        SZG_TRY(szgi_device_copy(context, (char *)array + copy * bytes, array, bytes));
     return SZG_OK;
 }
 
-szg_status szg_decoder_repeat(szg_context *context, szg_decoder *decoder, int64_t copies) {
+szg_status szgi_decoder_repeat(szg_context *context, szgi_decoder *decoder, int64_t copies) {
     int64_t alone = decoder->count / (decoder->copies > 0 ? decoder->copies : 1);
     int64_t room = alone == 0 ? 0 : decoder->training ? 1 : decoder->batch / alone;
     if (copies < 1 || copies > room)
-        return szg_fail(context, SZG_EINVAL,
-                        "decoder: %" PRId64 " copies of the %" PRId64
-                        " sequences at hand: 1 .. %" PRId64 " fit",
-                        copies, alone, room);
+        return szgi_fail(context, SZG_EINVAL,
+                         "decoder: %" PRId64 " copies of the %" PRId64
+                         " sequences at hand: 1 .. %" PRId64 " fit",
+                         copies, alone, room);
     decoder->copies = copies;
     decoder->count = copies * alone;
     decoder->rows = decoder->count * decoder->n;
@@ -178,127 +179,128 @@ szg_status szg_decoder_repeat(szg_context *context, szg_decoder *decoder, int64_
 /* ---- Embedding ---- */
 
 /* The rows in the arena: one table, or the sum of two. */
-static szg_status trained_rows(szg_context *context, const szg_decoder *decoder,
+static szg_status trained_rows(szg_context *context, const szgi_decoder *decoder,
                                const void **rows) {
     const szg_model *model = decoder->model;
-    const szg_dropout none = {0};
+    const szgi_dropout none = {0};
     const void *own = decoder_weight(decoder, model->position_rows);
     const void *extra = decoder_weight(decoder, model->extra_rows);
     *rows = own ? own : extra;
     if (!own || !extra)
         return SZG_OK;
     *rows = decoder->position_sum;
-    return szg_network_dropout_residual(context, decoder->n, decoder_config(decoder)->width, &none,
-                                        own, extra, decoder->position_sum);
+    return szgi_network_dropout_residual(context, decoder->n, decoder_config(decoder)->width, &none,
+                                         own, extra, decoder->position_sum);
 }
 
-szg_embedding decoder_embedding(const szg_decoder *decoder) {
+szgi_embedding szgi_decoder_embedding(const szgi_decoder *decoder) {
     const szg_model_config *c = decoder_config(decoder);
-    return (szg_embedding){.batch = decoder->count,
-                           .length = decoder->n,
-                           .vocabulary = c->vocabulary,
-                           .width = c->width,
-                           .tokens = decoder->tokens,
-                           .table = decoder_weight(decoder, decoder->model->embedding),
-                           .fixed = decoder->zeroed ? NULL : decoder->model->positions.fixed,
-                           .out = decoder->layer[0].stream};
+    return (szgi_embedding){.batch = decoder->count,
+                            .length = decoder->n,
+                            .vocabulary = c->vocabulary,
+                            .width = c->width,
+                            .tokens = decoder->tokens,
+                            .table = decoder_weight(decoder, decoder->model->embedding),
+                            .fixed = decoder->zeroed ? NULL : decoder->model->positions.fixed,
+                            .out = decoder->layer[0].stream};
 }
 
-static szg_status take_batch(szg_context *context, szg_decoder *decoder, const szg_batch *batch) {
+static szg_status take_batch(szg_context *context, szgi_decoder *decoder, const szgi_batch *batch) {
     if (!batch && decoder->count == 0)
-        return szg_fail(context, SZG_EINVAL, "decoder: there is no batch at hand");
+        return szgi_fail(context, SZG_EINVAL, "decoder: there is no batch at hand");
     if (!batch)
-        return szg_decoder_repeat(context, decoder, 1);
+        return szgi_decoder_repeat(context, decoder, 1);
     decoder->count = 0;
     SZG_TRY(check_batch(context, decoder, batch));
     return upload_batch(context, decoder, batch);
 }
 
-szg_status szg_decoder_embed(szg_context *context, szg_decoder *decoder, const szg_batch *batch,
-                             bool zero_positions) {
+szg_status szgi_decoder_embed(szg_context *context, szgi_decoder *decoder, const szgi_batch *batch,
+                              bool zero_positions) {
     decoder->classified = false;
     decoder->zeroed = zero_positions;
     SZG_TRY(take_batch(context, decoder, batch));
-    szg_embedding embedding = decoder_embedding(decoder);
+    szgi_embedding embedding = szgi_decoder_embedding(decoder);
     if (!zero_positions)
         SZG_TRY(trained_rows(context, decoder, &embedding.trained));
-    return szg_network_embedding(context, &embedding);
+    return szgi_network_embedding(context, &embedding);
 }
 
 /* ---- Classes ---- */
 
-szg_pooling decoder_pooling(const szg_decoder *decoder) {
+szgi_pooling szgi_decoder_pooling(const szgi_decoder *decoder) {
     const szg_model_config *c = decoder_config(decoder);
-    return (szg_pooling){.batch = decoder->count,
-                         .length = decoder->n,
-                         .width = c->width,
-                         .lengths = c->pooling == SZG_POOL_REAL ? decoder->lengths : NULL};
+    return (szgi_pooling){.batch = decoder->count,
+                          .length = decoder->n,
+                          .width = c->width,
+                          .lengths = c->pooling == SZG_POOL_REAL ? decoder->lengths : NULL};
 }
 
 /* logits = pooled W^T + bias, [batch][classes]. */
-szg_linear decoder_classifier(const szg_decoder *decoder) {
+szgi_linear szgi_decoder_classifier(const szgi_decoder *decoder) {
     const szg_model *model = decoder->model;
     int64_t width = decoder_config(decoder)->width;
-    return (szg_linear){.rows = decoder->count,
-                        .in = width,
-                        .out = model->classes,
-                        .x = decoder->pooled,
-                        .ldx = width,
-                        .weight = decoder_weight(decoder, model->classifier.weight),
-                        .bias = decoder_weight(decoder, model->classifier.bias),
-                        .y = decoder->logits,
-                        .ldy = model->classes};
+    return (szgi_linear){.rows = decoder->count,
+                         .in = width,
+                         .out = model->classes,
+                         .x = decoder->pooled,
+                         .ldx = width,
+                         .weight = decoder_weight(decoder, model->classifier.weight),
+                         .bias = decoder_weight(decoder, model->classifier.bias),
+                         .y = decoder->logits,
+                         .ldy = model->classes};
 }
 
-szg_status szg_decoder_classify(szg_context *context, szg_decoder *decoder) {
+szg_status szgi_decoder_classify(szg_context *context, szgi_decoder *decoder) {
     const szg_model_config *c = decoder_config(decoder);
-    SZG_TRY(decoder_check_layer(context, decoder, c->layers - 1));
+    SZG_TRY(szgi_decoder_check_layer(context, decoder, c->layers - 1));
     const void *stream = decoder->layer[c->layers].stream;
     if (c->final_norm) {
-        SZG_TRY(decoder_norm(context, decoder, decoder->model->final_norm, stream,
-                             decoder->final_mean, decoder->final_inverse));
+        SZG_TRY(szgi_decoder_norm(context, decoder, decoder->model->final_norm, stream,
+                                  decoder->final_mean, decoder->final_inverse));
         stream = decoder->normed;
     }
-    szg_pooling pooling = decoder_pooling(decoder);
-    SZG_TRY(szg_network_pooling(context, &pooling, stream, decoder->pooled));
-    szg_linear classifier = decoder_classifier(decoder);
-    SZG_TRY(szg_network_linear(context, &classifier));
+    szgi_pooling pooling = szgi_decoder_pooling(decoder);
+    SZG_TRY(szgi_network_pooling(context, &pooling, stream, decoder->pooled));
+    szgi_linear classifier = szgi_decoder_classifier(decoder);
+    SZG_TRY(szgi_network_linear(context, &classifier));
     decoder->classified = true;
     return SZG_OK;
 }
 
 /* ---- All of it ---- */
 
-szg_status szg_decoder_forward(szg_context *context, szg_decoder *decoder, const szg_batch *batch) {
-    SZG_TRY(szg_decoder_embed(context, decoder, batch, false));
+szg_status szgi_decoder_forward(szg_context *context, szgi_decoder *decoder,
+                                const szgi_batch *batch) {
+    SZG_TRY(szgi_decoder_embed(context, decoder, batch, false));
     for (int64_t l = 0; l < decoder_config(decoder)->layers; l++) {
-        SZG_TRY(szg_decoder_attend(context, decoder, l));
-        SZG_TRY(szg_decoder_finish(context, decoder, l));
+        SZG_TRY(szgi_decoder_attend(context, decoder, l));
+        SZG_TRY(szgi_decoder_finish(context, decoder, l));
     }
-    return szg_decoder_classify(context, decoder);
+    return szgi_decoder_classify(context, decoder);
 }
 
-szg_status decoder_cross_entropy(szg_context *context, szg_decoder *decoder, int64_t copy,
-                                 void *dlogits, szg_tally *tally, szg_step_block *block) {
+szg_status szgi_decoder_cross_entropy(szg_context *context, szgi_decoder *decoder, int64_t copy,
+                                      void *dlogits, szgi_tally *tally, szgi_step_block *block) {
     if (!decoder->classified || !decoder->labelled)
-        return szg_fail(context, SZG_EINVAL, "decoder: no loss: %s",
-                        decoder->classified ? "the batch has no labels"
-                                            : "the forward pass comes first");
+        return szgi_fail(context, SZG_EINVAL, "decoder: no loss: %s",
+                         decoder->classified ? "the batch has no labels"
+                                             : "the forward pass comes first");
     int64_t alone = decoder->count / decoder->copies, classes = decoder->model->classes;
-    szg_cross_entropy entropy = {.batch = alone,
-                                 .classes = classes,
-                                 .ignored = (int32_t)decoder_config(decoder)->ignored_label,
-                                 .logits =
-                                     decoder_at(decoder, decoder->logits, copy * alone * classes),
-                                 .labels = decoder->labels,
-                                 .dlogits = dlogits,
-                                 .tally = tally,
-                                 .block = block};
-    return szg_network_cross_entropy(context, &entropy);
+    szgi_cross_entropy entropy = {.batch = alone,
+                                  .classes = classes,
+                                  .ignored = (int32_t)decoder_config(decoder)->ignored_label,
+                                  .logits =
+                                      decoder_at(decoder, decoder->logits, copy * alone * classes),
+                                  .labels = decoder->labels,
+                                  .dlogits = dlogits,
+                                  .tally = tally,
+                                  .block = block};
+    return szgi_network_cross_entropy(context, &entropy);
 }
 
-szg_status szg_decoder_score(szg_context *context, szg_decoder *decoder, szg_tally *tally) {
+szg_status szgi_decoder_score(szg_context *context, szgi_decoder *decoder, szgi_tally *tally) {
     for (int64_t copy = 0; copy < decoder->copies || copy == 0; copy++)
-        SZG_TRY(decoder_cross_entropy(context, decoder, copy, NULL, tally + copy, NULL));
+        SZG_TRY(szgi_decoder_cross_entropy(context, decoder, copy, NULL, tally + copy, NULL));
     return SZG_OK;
 }

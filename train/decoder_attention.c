@@ -1,12 +1,12 @@
 /* The first half of a layer: norm, queries, keys and values, attention; and its mirror image. */
 #include "decoder_private.h"
 
-int64_t decoder_projected(const szg_model *model) {
+int64_t szgi_decoder_projected(const szg_model *model) {
     const szg_model_config *c = &model->config.model;
     return model->decoupled ? c->latent_query + c->latent_kv + model->d_rotary : 3 * c->width;
 }
 
-int64_t decoder_own(const szg_model *model) {
+int64_t szgi_decoder_own(const szg_model *model) {
     return model->decoupled ? model->config.model.latent_query : model->config.model.width;
 }
 
@@ -20,12 +20,12 @@ typedef struct projection {
     decoder_columns from_own, from_rest; /* inputs [rows][width] */
 } projection;
 
-static projection projection_of(const szg_decoder *d, int64_t l) {
+static projection projection_of(const szgi_decoder *d, int64_t l) {
     const szg_model *model = d->model;
     const model_layer *layer = &model->layer[l];
-    int64_t total = decoder_projected(model), width = decoder_config(d)->width;
+    int64_t total = szgi_decoder_projected(model), width = decoder_config(d)->width;
     bool one = decoder_config(d)->keys_values == SZG_KEYS_SELF;
-    int64_t own = one ? total : decoder_own(model);
+    int64_t own = one ? total : szgi_decoder_own(model);
     return (projection){.own = own,
                         .rest = total - own,
                         .first = model->decoupled ? layer->query_down : layer->query,
@@ -34,60 +34,61 @@ static projection projection_of(const szg_decoder *d, int64_t l) {
                         .from_rest = {d->layer[0].stream, width}};
 }
 
-static szg_status project(szg_context *context, szg_decoder *d, int64_t l) {
+static szg_status project(szg_context *context, szgi_decoder *d, int64_t l) {
     projection p = projection_of(d, l);
     void *out = d->layer[l].projected;
     int64_t width = decoder_config(d)->width, total = p.own + p.rest;
-    SZG_TRY(decoder_linear(context, d, p.first, width, p.own, p.from_own,
-                           (decoder_columns){out, total}));
+    SZG_TRY(szgi_decoder_linear(context, d, p.first, width, p.own, p.from_own,
+                                (decoder_columns){out, total}));
     if (p.rest == 0)
         return SZG_OK;
-    return decoder_linear(context, d, p.second, width, p.rest, p.from_rest,
-                          (decoder_columns){decoder_at(d, out, p.own), total});
+    return szgi_decoder_linear(context, d, p.second, width, p.rest, p.from_rest,
+                               (decoder_columns){decoder_at(d, out, p.own), total});
 }
 
 /* The gradient of the layer's input goes to branch, the embeddings' is gathered in dembedded. */
-static szg_status project_backward(szg_context *context, szg_decoder *d, int64_t l) {
+static szg_status project_backward(szg_context *context, szgi_decoder *d, int64_t l) {
     projection p = projection_of(d, l);
     int64_t width = decoder_config(d)->width, total = p.own + p.rest;
-    SZG_TRY(decoder_linear_backward(context, d, p.first, width, p.own, p.from_own,
-                                    (decoder_columns){d->dprojected, total},
-                                    (decoder_columns){d->branch, width}, false));
+    SZG_TRY(szgi_decoder_linear_backward(context, d, p.first, width, p.own, p.from_own,
+                                         (decoder_columns){d->dprojected, total},
+                                         (decoder_columns){d->branch, width}, false));
     if (p.rest == 0)
         return SZG_OK;
-    return decoder_linear_backward(context, d, p.second, width, p.rest, p.from_rest,
-                                   (decoder_columns){decoder_at(d, d->dprojected, p.own), total},
-                                   (decoder_columns){d->dembedded, width}, true);
+    return szgi_decoder_linear_backward(
+        context, d, p.second, width, p.rest, p.from_rest,
+        (decoder_columns){decoder_at(d, d->dprojected, p.own), total},
+        (decoder_columns){d->dembedded, width}, true);
 }
 
 /* ---- Arguments of the attention ---- */
 
-static bool rotates(const szg_decoder *d, int64_t l) {
-    return szg_index_list_has(&decoder_config(d)->rotated_layers, l);
+static bool rotates(const szgi_decoder *d, int64_t l) {
+    return szgi_index_list_has(&decoder_config(d)->rotated_layers, l);
 }
 
-static szg_bias_rows bias_rows(const szg_decoder *d) {
+static szgi_bias_rows bias_rows(const szgi_decoder *d) {
     const model_positions *p = &d->model->positions;
-    return (szg_bias_rows){.heads = decoder_config(d)->heads,
-                           .lags = 2 * d->n - 1,
-                           .rows = p->rows,
-                           .row_of_lag = p->row_of_lag + (decoder_config(d)->max_length - d->n)};
+    return (szgi_bias_rows){.heads = decoder_config(d)->heads,
+                            .lags = 2 * d->n - 1,
+                            .rows = p->rows,
+                            .row_of_lag = p->row_of_lag + (decoder_config(d)->max_length - d->n)};
 }
 
 /* bias [heads][2 n - 1] of a layer from its table, or from the encoding's. */
-static szg_status fill_bias(szg_context *context, szg_decoder *d, int64_t l) {
+static szg_status fill_bias(szg_context *context, szgi_decoder *d, int64_t l) {
     int64_t trained = d->model->layer[l].lags;
     const void *table = trained < 0 ? d->model->positions.lags : decoder_weight(d, trained);
-    szg_bias_rows rows = bias_rows(d);
+    szgi_bias_rows rows = bias_rows(d);
     d->attention.bias = d->bias;
-    return szg_network_bias(context, &rows, table, d->bias);
+    return szgi_network_bias(context, &rows, table, d->bias);
 }
 
-static void set_vectors(szg_decoder *d, int64_t l) {
+static void set_vectors(szgi_decoder *d, int64_t l) {
     const szg_model *model = d->model;
     const szg_model_config *c = decoder_config(d);
     const decoder_layer *layer = &d->layer[l];
-    szg_attention *a = &d->attention;
+    szgi_attention *a = &d->attention;
     if (model->decoupled) {
         a->q = d->joined_q;
         a->k = d->joined_k;
@@ -102,62 +103,62 @@ static void set_vectors(szg_decoder *d, int64_t l) {
     }
 }
 
-szg_status decoder_arguments(szg_context *context, szg_decoder *d, int64_t l) {
+szg_status szgi_decoder_arguments(szg_context *context, szgi_decoder *d, int64_t l) {
     const szg_model *model = d->model;
     const szg_model_config *c = decoder_config(d);
     const model_positions *p = &model->positions;
-    d->attention = (szg_attention){.batch = d->count,
-                                   .heads = c->heads,
-                                   .length = d->n,
-                                   .d_qk = model->d_qk,
-                                   .d_v = model->d_v,
-                                   .scale = 1 / __builtin_sqrt((double)model->d_qk),
-                                   .pairs = rotates(d, l) ? p->pairs : 0,
-                                   .rotary_offset = p->offset,
-                                   .factor_stride = p->factor_stride,
-                                   .half = p->half,
-                                   .q_factors = p->factors,
-                                   .k_factors = p->factors,
-                                   .causal = c->mask == SZG_MASK_CAUSAL,
-                                   .lengths = c->mask_padding ? d->lengths : NULL,
-                                   .dropout = decoder_dropout(d, SZG_PLACE_ATTENTION, l),
-                                   .out = d->layer[l].heads,
-                                   .ldout = c->heads * model->d_v,
-                                   .log_sum = d->layer[l].log_sum,
-                                   .kept = d->layer[l].kept};
+    d->attention = (szgi_attention){.batch = d->count,
+                                    .heads = c->heads,
+                                    .length = d->n,
+                                    .d_qk = model->d_qk,
+                                    .d_v = model->d_v,
+                                    .scale = 1 / __builtin_sqrt((double)model->d_qk),
+                                    .pairs = rotates(d, l) ? p->pairs : 0,
+                                    .rotary_offset = p->offset,
+                                    .factor_stride = p->factor_stride,
+                                    .half = p->half,
+                                    .q_factors = p->factors,
+                                    .k_factors = p->factors,
+                                    .causal = c->mask == SZG_MASK_CAUSAL,
+                                    .lengths = c->mask_padding ? d->lengths : NULL,
+                                    .dropout = szgi_decoder_dropout(d, SZG_PLACE_ATTENTION, l),
+                                    .out = d->layer[l].heads,
+                                    .ldout = c->heads * model->d_v,
+                                    .log_sum = d->layer[l].log_sum,
+                                    .kept = d->layer[l].kept};
     if (model->decoupled)
-        SZG_TRY(decoder_join(context, d, l));
+        SZG_TRY(szgi_decoder_join(context, d, l));
     set_vectors(d, l);
     return p->rows ? fill_bias(context, d, l) : SZG_OK;
 }
 
 /* ---- The half of a layer ---- */
 
-szg_status szg_decoder_attend(szg_context *context, szg_decoder *decoder, int64_t l) {
-    SZG_TRY(decoder_check_layer(context, decoder, l));
+szg_status szgi_decoder_attend(szg_context *context, szgi_decoder *decoder, int64_t l) {
+    SZG_TRY(szgi_decoder_check_layer(context, decoder, l));
     const decoder_layer *layer = &decoder->layer[l];
-    SZG_TRY(decoder_norm(context, decoder, decoder->model->layer[l].norm1, layer->stream,
-                         layer->mean1, layer->inverse1));
+    SZG_TRY(szgi_decoder_norm(context, decoder, decoder->model->layer[l].norm1, layer->stream,
+                              layer->mean1, layer->inverse1));
     SZG_TRY(project(context, decoder, l));
     if (decoder->model->decoupled)
-        SZG_TRY(decoder_expand(context, decoder, l));
-    SZG_TRY(decoder_arguments(context, decoder, l));
-    return szg_network_attention(context, &decoder->attention);
+        SZG_TRY(szgi_decoder_expand(context, decoder, l));
+    SZG_TRY(szgi_decoder_arguments(context, decoder, l));
+    return szgi_network_attention(context, &decoder->attention);
 }
 
-static szg_attention_gradient gradient_of(const szg_decoder *d, int64_t l) {
+static szgi_attention_gradient gradient_of(const szgi_decoder *d, int64_t l) {
     const szg_model *model = d->model;
     const szg_model_config *c = decoder_config(d);
-    const szg_attention *a = &d->attention;
-    szg_attention_gradient g = {.dout = d->dheads,
-                                .lddout = a->ldout,
-                                .dq = d->dprojected,
-                                .dk = decoder_at(d, d->dprojected, c->width),
-                                .dv = decoder_at(d, d->dprojected, 2 * c->width),
-                                .lddq = a->ldq,
-                                .lddk = a->ldk,
-                                .lddv = a->ldv,
-                                .dbias = model->layer[l].lags < 0 ? NULL : d->dbias};
+    const szgi_attention *a = &d->attention;
+    szgi_attention_gradient g = {.dout = d->dheads,
+                                 .lddout = a->ldout,
+                                 .dq = d->dprojected,
+                                 .dk = decoder_at(d, d->dprojected, c->width),
+                                 .dv = decoder_at(d, d->dprojected, 2 * c->width),
+                                 .lddq = a->ldq,
+                                 .lddk = a->ldk,
+                                 .lddv = a->ldv,
+                                 .dbias = model->layer[l].lags < 0 ? NULL : d->dbias};
     if (model->decoupled) {
         g.dq = d->djoined_q;
         g.dk = d->djoined_k;
@@ -167,28 +168,28 @@ static szg_attention_gradient gradient_of(const szg_decoder *d, int64_t l) {
 }
 
 /* Attention, and the trained bias. */
-static szg_status weigh_backward(szg_context *context, szg_decoder *d, int64_t l) {
-    szg_attention_gradient gradient = gradient_of(d, l);
-    szg_bias_rows rows = bias_rows(d);
+static szg_status weigh_backward(szg_context *context, szgi_decoder *d, int64_t l) {
+    szgi_attention_gradient gradient = gradient_of(d, l);
+    szgi_bias_rows rows = bias_rows(d);
     if (gradient.dbias)
-        SZG_TRY(szg_device_clear(context, d->dbias, rows.heads * rows.lags * d->real));
-    SZG_TRY(szg_network_attention_backward(context, &d->attention, &gradient));
+        SZG_TRY(szgi_device_clear(context, d->dbias, rows.heads * rows.lags * d->real));
+    SZG_TRY(szgi_network_attention_backward(context, &d->attention, &gradient));
     if (!gradient.dbias)
         return SZG_OK;
-    return szg_network_bias_backward(context, &rows, d->dbias,
-                                     decoder_gradient(d, d->model->layer[l].lags));
+    return szgi_network_bias_backward(context, &rows, d->dbias,
+                                      decoder_gradient(d, d->model->layer[l].lags));
 }
 
-szg_status decoder_attend_backward(szg_context *context, szg_decoder *d, int64_t l) {
+szg_status szgi_decoder_attend_backward(szg_context *context, szgi_decoder *d, int64_t l) {
     const decoder_layer *layer = &d->layer[l];
     model_linear norm1 = d->model->layer[l].norm1;
-    SZG_TRY(decoder_arguments(context, d, l));
+    SZG_TRY(szgi_decoder_arguments(context, d, l));
     SZG_TRY(weigh_backward(context, d, l));
     if (d->model->decoupled)
-        SZG_TRY(decoder_expand_backward(context, d, l));
+        SZG_TRY(szgi_decoder_expand_backward(context, d, l));
     /* The norm's output was not kept: one pass over the stream makes it again. */
-    SZG_TRY(decoder_norm(context, d, norm1, layer->stream, layer->mean1, layer->inverse1));
+    SZG_TRY(szgi_decoder_norm(context, d, norm1, layer->stream, layer->mean1, layer->inverse1));
     SZG_TRY(project_backward(context, d, l));
-    return decoder_norm_backward(context, d, norm1, layer->stream, layer->mean1, layer->inverse1,
-                                 d->branch);
+    return szgi_decoder_norm_backward(context, d, norm1, layer->stream, layer->mean1,
+                                      layer->inverse1, d->branch);
 }

@@ -1,5 +1,5 @@
 /* The decoder's arrays: one allocation, cut into pieces. The same walk measures and cuts. */
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "decoder_private.h"
 
 enum { ALIGNMENT = 64 };
@@ -25,7 +25,7 @@ static void *cut(cutter *c, int64_t rows, int64_t columns, int64_t size) {
 }
 
 /* What one layer keeps, but for its stages of the stream. */
-static void cut_layer(cutter *c, const szg_decoder *d, decoder_layer *layer) {
+static void cut_layer(cutter *c, const szgi_decoder *d, decoder_layer *layer) {
     const szg_model *model = d->model;
     const szg_model_config *config = decoder_config(d);
     int64_t rows = d->batch * d->length;
@@ -39,7 +39,7 @@ static void cut_layer(cutter *c, const szg_decoder *d, decoder_layer *layer) {
         if (config->activation == SZG_ACTIVATION_GELU)
             layer->before = cut(c, rows, config->hidden, d->real);
     }
-    layer->projected = cut(c, rows, decoder_projected(model), d->real);
+    layer->projected = cut(c, rows, szgi_decoder_projected(model), d->real);
     if (model->decoupled) {
         int64_t content = config->heads * model->d_content;
         layer->up_query = cut(c, rows, content + model->rotary_queries, d->real);
@@ -50,7 +50,7 @@ static void cut_layer(cutter *c, const szg_decoder *d, decoder_layer *layer) {
 }
 
 /* Every layer has its own arrays and two stages of the stream. */
-static void cut_training_layers(cutter *c, szg_decoder *d) {
+static void cut_training_layers(cutter *c, szgi_decoder *d) {
     int64_t rows = d->batch * d->length, width = decoder_config(d)->width;
     int64_t layers = decoder_config(d)->layers;
     for (int64_t l = 0; l <= layers; l++)
@@ -63,7 +63,7 @@ static void cut_training_layers(cutter *c, szg_decoder *d) {
 
 /* One array is the stream at every stage; the embeddings stay apart where every layer reads them.
  */
-static void cut_shared_layers(cutter *c, szg_decoder *d) {
+static void cut_shared_layers(cutter *c, szgi_decoder *d) {
     int64_t rows = d->batch * d->length, width = decoder_config(d)->width;
     decoder_layer shared = {0};
     cut_layer(c, d, &shared);
@@ -74,7 +74,7 @@ static void cut_shared_layers(cutter *c, szg_decoder *d) {
         d->layer[0].stream = cut(c, rows, width, d->real);
 }
 
-static void cut_forward(cutter *c, szg_decoder *d) {
+static void cut_forward(cutter *c, szgi_decoder *d) {
     const szg_model *model = d->model;
     const szg_model_config *config = decoder_config(d);
     int64_t rows = d->batch * d->length, width = config->width;
@@ -96,11 +96,11 @@ static void cut_forward(cutter *c, szg_decoder *d) {
     d->logits = cut(c, d->batch, model->classes, d->real);
 }
 
-static void cut_backward(cutter *c, szg_decoder *d) {
+static void cut_backward(cutter *c, szgi_decoder *d) {
     const szg_model *model = d->model;
     const szg_model_config *config = decoder_config(d);
     int64_t rows = d->batch * d->length, width = config->width;
-    int64_t projected = decoder_projected(model), values = config->heads * model->d_v;
+    int64_t projected = szgi_decoder_projected(model), values = config->heads * model->d_v;
     d->dstream = cut(c, rows, width, d->real);
     if (config->keys_values == SZG_KEYS_EMBEDDING)
         d->dembedded = cut(c, rows, width, d->real);
@@ -120,7 +120,7 @@ static void cut_backward(cutter *c, szg_decoder *d) {
     d->dlogits = cut(c, d->batch, model->classes, d->real);
 }
 
-static void cut_all(cutter *c, szg_decoder *d) {
+static void cut_all(cutter *c, szgi_decoder *d) {
     d->tokens = cut(c, d->batch, d->length, sizeof(int32_t));
     d->lengths = cut(c, d->batch, 1, sizeof(int32_t));
     d->labels = cut(c, d->batch, 1, sizeof(int32_t));
@@ -133,33 +133,34 @@ static void cut_all(cutter *c, szg_decoder *d) {
         cut_backward(c, d);
 }
 
-static szg_status measure(szg_context *context, szg_decoder *decoder, int64_t *bytes) {
+static szg_status measure(szg_context *context, szgi_decoder *decoder, int64_t *bytes) {
     cutter c = {0};
     cut_all(&c, decoder);
     *bytes = c.used;
     if (!c.overflow)
         return SZG_OK;
-    return szg_fail(context, SZG_ENOMEM,
-                    "decoder: %lld sequences of %lld positions are more than memory can be "
-                    "counted in: use smaller batches",
-                    (long long)decoder->batch, (long long)decoder->length);
+    return szgi_fail(context, SZG_ENOMEM,
+                     "decoder: %lld sequences of %lld positions are more than memory can be "
+                     "counted in: use smaller batches",
+                     (long long)decoder->batch, (long long)decoder->length);
 }
 
 /* What the backend keeps of a layer's dropout. */
-static szg_status measure_kept(szg_context *context, szg_decoder *decoder) {
-    const szg_attention attention = {.batch = decoder->batch,
-                                     .heads = decoder_config(decoder)->heads,
-                                     .length = decoder->length,
-                                     .dropout = decoder_dropout(decoder, SZG_PLACE_ATTENTION, 0)};
-    return szg_network_attention_kept(context, &attention, &decoder->kept);
+static szg_status measure_kept(szg_context *context, szgi_decoder *decoder) {
+    const szgi_attention attention = {.batch = decoder->batch,
+                                      .heads = decoder_config(decoder)->heads,
+                                      .length = decoder->length,
+                                      .dropout =
+                                          szgi_decoder_dropout(decoder, SZG_PLACE_ATTENTION, 0)};
+    return szgi_network_attention_kept(context, &attention, &decoder->kept);
 }
 
-szg_status decoder_open_memory(szg_context *context, szg_decoder *decoder) {
+szg_status szgi_decoder_open_memory(szg_context *context, szgi_decoder *decoder) {
     int64_t bytes;
     SZG_TRY(measure(context, decoder, &bytes)); /* refuses sizes that would overflow below */
     SZG_TRY(measure_kept(context, decoder));
     SZG_TRY(measure(context, decoder, &bytes));
-    SZG_TRY(model_alloc(context, bytes, "the activations of a batch", &decoder->memory));
+    SZG_TRY(szgi_model_alloc(context, bytes, "the activations of a batch", &decoder->memory));
     cutter c = {.base = decoder->memory};
     cut_all(&c, decoder);
     return SZG_OK;

@@ -1,70 +1,71 @@
 /* Single operations of the decoder with parameters, gradients and switches filled in. */
 #include "decoder_private.h"
 
-static szg_linear arguments(const szg_decoder *decoder, model_linear at, int64_t in, int64_t out,
-                            decoder_columns x, decoder_columns y) {
-    return (szg_linear){.rows = decoder->rows,
-                        .in = in,
-                        .out = out,
-                        .x = x.at,
-                        .ldx = x.ld,
-                        .weight = decoder_weight(decoder, at.weight),
-                        .bias = decoder_weight(decoder, at.bias),
-                        .y = y.at,
-                        .ldy = y.ld};
+static szgi_linear arguments(const szgi_decoder *decoder, model_linear at, int64_t in, int64_t out,
+                             decoder_columns x, decoder_columns y) {
+    return (szgi_linear){.rows = decoder->rows,
+                         .in = in,
+                         .out = out,
+                         .x = x.at,
+                         .ldx = x.ld,
+                         .weight = decoder_weight(decoder, at.weight),
+                         .bias = decoder_weight(decoder, at.bias),
+                         .y = y.at,
+                         .ldy = y.ld};
 }
 
-szg_status decoder_linear(szg_context *context, const szg_decoder *decoder, model_linear at,
-                          int64_t in, int64_t out, decoder_columns x, decoder_columns y) {
-    szg_linear linear = arguments(decoder, at, in, out, x, y);
-    return szg_network_linear(context, &linear);
+szg_status szgi_decoder_linear(szg_context *context, const szgi_decoder *decoder, model_linear at,
+                               int64_t in, int64_t out, decoder_columns x, decoder_columns y) {
+    szgi_linear linear = arguments(decoder, at, in, out, x, y);
+    return szgi_network_linear(context, &linear);
 }
 
-szg_status decoder_linear_backward(szg_context *context, const szg_decoder *decoder,
-                                   model_linear at, int64_t in, int64_t out, decoder_columns x,
-                                   decoder_columns dy, decoder_columns dx, bool add_dx) {
-    szg_linear linear = arguments(decoder, at, in, out, x, dy);
-    szg_linear_gradient gradient = {.dy = dy.at,
-                                    .lddy = dy.ld,
-                                    .dx = dx.at,
-                                    .lddx = dx.ld,
-                                    .add_dx = add_dx,
-                                    .dweight = decoder_gradient(decoder, at.weight),
-                                    .dbias = decoder_gradient(decoder, at.bias)};
-    return szg_network_linear_backward(context, &linear, &gradient);
+szg_status szgi_decoder_linear_backward(szg_context *context, const szgi_decoder *decoder,
+                                        model_linear at, int64_t in, int64_t out, decoder_columns x,
+                                        decoder_columns dy, decoder_columns dx, bool add_dx) {
+    szgi_linear linear = arguments(decoder, at, in, out, x, dy);
+    szgi_linear_gradient gradient = {.dy = dy.at,
+                                     .lddy = dy.ld,
+                                     .dx = dx.at,
+                                     .lddx = dx.ld,
+                                     .add_dx = add_dx,
+                                     .dweight = decoder_gradient(decoder, at.weight),
+                                     .dbias = decoder_gradient(decoder, at.bias)};
+    return szgi_network_linear_backward(context, &linear, &gradient);
 }
 
-static szg_layer_norm norm_of(const szg_decoder *decoder, model_linear at, const void *x,
-                              void *mean, void *inverse) {
-    return (szg_layer_norm){.rows = decoder->rows,
-                            .width = decoder_config(decoder)->width,
-                            .x = x,
-                            .gamma = decoder_weight(decoder, at.weight),
-                            .beta = decoder_weight(decoder, at.bias),
-                            .eps = DECODER_NORM_EPS,
-                            .y = decoder->normed,
-                            .mean = mean,
-                            .inverse = inverse};
+static szgi_layer_norm norm_of(const szgi_decoder *decoder, model_linear at, const void *x,
+                               void *mean, void *inverse) {
+    return (szgi_layer_norm){.rows = decoder->rows,
+                             .width = decoder_config(decoder)->width,
+                             .x = x,
+                             .gamma = decoder_weight(decoder, at.weight),
+                             .beta = decoder_weight(decoder, at.bias),
+                             .eps = DECODER_NORM_EPS,
+                             .y = decoder->normed,
+                             .mean = mean,
+                             .inverse = inverse};
 }
 
-szg_status decoder_norm(szg_context *context, const szg_decoder *decoder, model_linear at,
-                        const void *x, void *mean, void *inverse) {
-    szg_layer_norm norm = norm_of(decoder, at, x, mean, inverse);
-    return szg_network_layer_norm(context, &norm);
+szg_status szgi_decoder_norm(szg_context *context, const szgi_decoder *decoder, model_linear at,
+                             const void *x, void *mean, void *inverse) {
+    szgi_layer_norm norm = norm_of(decoder, at, x, mean, inverse);
+    return szgi_network_layer_norm(context, &norm);
 }
 
-szg_status decoder_norm_backward(szg_context *context, const szg_decoder *decoder, model_linear at,
-                                 const void *x, void *mean, void *inverse, const void *dy) {
-    szg_layer_norm norm = norm_of(decoder, at, x, mean, inverse);
-    szg_layer_norm_gradient gradient = {.dy = dy,
-                                        .dx = decoder->dstream,
-                                        .add_dx = dy != decoder->dstream,
-                                        .dgamma = decoder_gradient(decoder, at.weight),
-                                        .dbeta = decoder_gradient(decoder, at.bias)};
-    return szg_network_layer_norm_backward(context, &norm, &gradient);
+szg_status szgi_decoder_norm_backward(szg_context *context, const szgi_decoder *decoder,
+                                      model_linear at, const void *x, void *mean, void *inverse,
+                                      const void *dy) {
+    szgi_layer_norm norm = norm_of(decoder, at, x, mean, inverse);
+    szgi_layer_norm_gradient gradient = {.dy = dy,
+                                         .dx = decoder->dstream,
+                                         .add_dx = dy != decoder->dstream,
+                                         .dgamma = decoder_gradient(decoder, at.weight),
+                                         .dbeta = decoder_gradient(decoder, at.bias)};
+    return szgi_network_layer_norm_backward(context, &norm, &gradient);
 }
 
-static bool is_switched_on(const szg_model_config *c, szg_network_place place) {
+static bool is_switched_on(const szg_model_config *c, szgi_network_place place) {
     switch (place) {
     case SZG_PLACE_ATTENTION:
         return c->dropout_attention;
@@ -78,10 +79,11 @@ static bool is_switched_on(const szg_model_config *c, szg_network_place place) {
     return false;
 }
 
-szg_dropout decoder_dropout(const szg_decoder *decoder, szg_network_place place, int64_t layer) {
+szgi_dropout szgi_decoder_dropout(const szgi_decoder *decoder, szgi_network_place place,
+                                  int64_t layer) {
     const szg_model_config *c = decoder_config(decoder);
     bool on = decoder->training && is_switched_on(c, place);
-    return (szg_dropout){.probability = on ? c->dropout : 0,
-                         .purpose = szg_network_purpose(place, layer),
-                         .block = decoder->block};
+    return (szgi_dropout){.probability = on ? c->dropout : 0,
+                          .purpose = szgi_network_purpose(place, layer),
+                          .block = decoder->block};
 }

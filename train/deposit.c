@@ -4,15 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <szego/ablation.h>
-#include <szego/memory.h>
+#include "train/ablation.h"
+#include "base/memory.h"
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-double szg_gini_coefficient(int64_t count, double *x) {
+double szgi_gini_coefficient(int64_t count, double *x) {
     double sum = 0, weighted = 0;
     qsort(x, (size_t)count, sizeof *x, ascending);
     for (int64_t i = 0; i < count; i++)
@@ -42,7 +42,7 @@ static run_deposit deposit_of(const szg_ablation *run, int64_t layer, double *dr
         }
     }
     own.index = own.total > 0 ? own.largest / own.total : NAN;
-    own.gini = szg_gini_coefficient(run->heads, drops);
+    own.gini = szgi_gini_coefficient(run->heads, drops);
     return own;
 }
 
@@ -53,7 +53,7 @@ static double mean_of(int64_t count, const double *x) {
     return count > 0 ? sum / (double)count : NAN;
 }
 
-double szg_deposit_null(int64_t heads) {
+double szgi_deposit_null(int64_t heads) {
     double sum = 0;
     for (int64_t i = heads; i >= 1; i--)
         sum += 1 / (double)i;
@@ -70,7 +70,7 @@ static double student_within(int64_t freedom, double angle) {
     return freedom % 2 ? (angle + sin(angle) * sum) / acos(0) : sin(angle) * sum;
 }
 
-double szg_student_quantile(int64_t freedom) {
+double szgi_student_quantile(int64_t freedom) {
     double low = 0, high = acos(0);
     if (freedom < 1)
         return NAN;
@@ -91,7 +91,8 @@ static szg_seed_spread spread_of(int64_t count, const double *x) {
         spread.greatest = fmax(spread.greatest, x[i]);
         squares += (x[i] - mean) * (x[i] - mean);
     }
-    double n = (double)count, reach = szg_student_quantile(count - 1) * sqrt(squares / (n - 1) / n);
+    double n = (double)count,
+           reach = szgi_student_quantile(count - 1) * sqrt(squares / (n - 1) / n);
     spread.low = mean - reach;
     spread.high = mean + reach;
     return spread;
@@ -104,32 +105,32 @@ static double null_of(const szg_ablation *const *runs, int64_t count, int64_t la
         if (runs[r]->reach != runs[0]->reach ||
             (runs[r]->method == SZG_ABLATE_CUMULATIVE && layer > 0))
             return NAN;
-    return szg_deposit_null(runs[0]->reach);
+    return szgi_deposit_null(runs[0]->reach);
 }
 
 static szg_status check_runs(szg_context *context, const szg_ablation *const *runs, int64_t count,
                              int64_t layer) {
     if (count < 1)
-        return szg_fail(context, SZG_EINVAL, "deposit: no runs");
+        return szgi_fail(context, SZG_EINVAL, "deposit: no runs");
     for (int64_t r = 0; r < count; r++)
         if (runs[r]->layers != runs[0]->layers || runs[r]->heads != runs[0]->heads)
-            return szg_fail(context, SZG_EINVAL,
-                            "deposit: run %" PRId64 " has %" PRId64 " layers of %" PRId64
-                            " heads, the first %" PRId64 " of %" PRId64
-                            ": compare runs of one shape",
-                            r, runs[r]->layers, runs[r]->heads, runs[0]->layers, runs[0]->heads);
+            return szgi_fail(context, SZG_EINVAL,
+                             "deposit: run %" PRId64 " has %" PRId64 " layers of %" PRId64
+                             " heads, the first %" PRId64 " of %" PRId64
+                             ": compare runs of one shape",
+                             r, runs[r]->layers, runs[r]->heads, runs[0]->layers, runs[0]->heads);
     if (layer < 0 || layer >= runs[0]->layers)
-        return szg_fail(context, SZG_EINVAL, "deposit: layer %" PRId64 " is outside 0 .. %" PRId64,
-                        layer, runs[0]->layers - 1);
+        return szgi_fail(context, SZG_EINVAL, "deposit: layer %" PRId64 " is outside 0 .. %" PRId64,
+                         layer, runs[0]->layers - 1);
     return SZG_OK;
 }
 
-szg_status szg_ablation_deposit(szg_context *context, const szg_ablation *const *runs,
-                                int64_t count, int64_t layer, szg_deposit *out) {
+szg_status szgi_ablation_deposit(szg_context *context, const szg_ablation *const *runs,
+                                 int64_t count, int64_t layer, szg_deposit *out) {
     SZG_TRY(check_runs(context, runs, count, layer));
     double *index, *gini, *scratch;
     int64_t heads = runs[0]->heads;
-    SZG_TRY(szg_memory_alloc(context, 2 * count + heads, sizeof *index, &index));
+    SZG_TRY(szgi_memory_alloc(context, 2 * count + heads, sizeof *index, &index));
     gini = index + count;
     scratch = gini + count;
     *out = (szg_deposit){.worst_head = -1, .null_index = null_of(runs, count, layer)};
@@ -148,6 +149,6 @@ szg_status szg_ablation_deposit(szg_context *context, const szg_ablation *const 
     out->index_spread = spread_of(out->runs, index);
     out->gini_spread = spread_of(out->runs, gini);
     out->coverage = out->runs > 1 ? 1 - ldexp(1, 1 - (int)out->runs) : NAN;
-    szg_memory_free(index);
+    szgi_memory_free(index);
     return SZG_OK;
 }

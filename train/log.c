@@ -9,21 +9,21 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <szego/csv.h>
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "formats/csv.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "run_private.h"
 
-szg_status szg_path_join(szg_context *context, const char *folder, const char *name, char **out) {
+szg_status szgi_path_join(szg_context *context, const char *folder, const char *name, char **out) {
     size_t length = strlen(folder), size = length + strlen(name) + 2;
-    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, out));
     snprintf(*out, size, "%s%s%s", folder, length > 0 && folder[length - 1] != '/' ? "/" : "",
              name);
     return SZG_OK;
 }
 
 static szg_status fail_errno(szg_context *context, const run_log *log, const char *what) {
-    return szg_fail(context, SZG_EIO, "%s: %s: %s", log->path, what, strerror(errno));
+    return szgi_fail(context, SZG_EIO, "%s: %s: %s", log->path, what, strerror(errno));
 }
 
 /* A lock that dies with its process: two runs in one folder would mix their logs. A link is not
@@ -34,10 +34,10 @@ static szg_status open_stream(szg_context *context, run_log *log) {
         return fail_errno(context, log, "cannot be written");
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         close(descriptor);
-        return szg_fail(context, SZG_EIO,
-                        "%s: another process is at work in this folder: give the command again "
-                        "when it is done, or with another folder",
-                        log->path);
+        return szgi_fail(context, SZG_EIO,
+                         "%s: another process is at work in this folder: give the command again "
+                         "when it is done, or with another folder",
+                         log->path);
     }
     log->stream = fdopen(descriptor, "r+b");
     if (log->stream)
@@ -59,10 +59,10 @@ static szg_status read_check(szg_context *context, const run_log *log, int64_t b
         if (got < 0)
             return fail_errno(context, log, "cannot be read");
         if (got == 0)
-            return szg_fail(context, SZG_EDATA,
-                            "%s: ended at byte %" PRId64 " while it was read: another program "
-                            "shortened it; train anew in another folder",
-                            log->path, at);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: ended at byte %" PRId64 " while it was read: another program "
+                             "shortened it; train anew in another folder",
+                             log->path, at);
         *out = (uint32_t)crc32_z(*out, block, (size_t)got);
         at += got;
     }
@@ -75,20 +75,20 @@ static szg_status check_mark(szg_context *context, const run_log *log, log_mark 
     if (fstat(fileno(log->stream), &info) != 0)
         return fail_errno(context, log, "cannot be read");
     if (info.st_size < keep.bytes)
-        return szg_fail(context, SZG_EDATA,
-                        "%s has %" PRId64 " bytes, the checkpoint knows of %" PRId64
-                        ": the log was changed; train anew in another folder",
-                        log->path, (int64_t)info.st_size, keep.bytes);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s has %" PRId64 " bytes, the checkpoint knows of %" PRId64
+                         ": the log was changed; train anew in another folder",
+                         log->path, (int64_t)info.st_size, keep.bytes);
     SZG_TRY(read_check(context, log, keep.bytes, &check));
     if (check != keep.check)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: its first %" PRId64 " bytes are not those that the checkpoint knows "
-                        "of: the log was changed; bring it back, or train anew in another folder",
-                        log->path, keep.bytes);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: its first %" PRId64 " bytes are not those that the checkpoint knows "
+                         "of: the log was changed; bring it back, or train anew in another folder",
+                         log->path, keep.bytes);
     return SZG_OK;
 }
 
-szg_status szg_log_cut(szg_context *context, run_log *log, log_mark keep) {
+szg_status szgi_log_cut(szg_context *context, run_log *log, log_mark keep) {
     SZG_TRY(check_mark(context, log, keep));
     if (ftruncate(fileno(log->stream), keep.bytes) != 0 ||
         fseeko(log->stream, keep.bytes, SEEK_SET) != 0)
@@ -97,8 +97,8 @@ szg_status szg_log_cut(szg_context *context, run_log *log, log_mark keep) {
     return SZG_OK;
 }
 
-szg_status szg_log_check_start(szg_context *context, const run_log *log, const char *bytes,
-                               int64_t size) {
+szg_status szgi_log_check_start(szg_context *context, const run_log *log, const char *bytes,
+                                int64_t size) {
     char block[4096];
     for (int64_t at = 0; at < size && log->mark.bytes > 0;) {
         int64_t part = size - at < (int64_t)sizeof block ? size - at : (int64_t)sizeof block;
@@ -106,32 +106,33 @@ szg_status szg_log_check_start(szg_context *context, const run_log *log, const c
         if (got < 0)
             return fail_errno(context, log, "cannot be read");
         if (got < part || memcmp(block, bytes + at, (size_t)part) != 0)
-            return szg_fail(context, SZG_EDATA,
-                            "%s: another version of szego began it, with other columns: go on with "
-                            "that version, or train anew in another folder",
-                            log->path);
+            return szgi_fail(
+                context, SZG_EDATA,
+                "%s: another version of szego began it, with other columns: go on with "
+                "that version, or train anew in another folder",
+                log->path);
         at += part;
     }
     return SZG_OK;
 }
 
-szg_status szg_log_open(szg_context *context, const char *folder, const char *name, run_log *out) {
+szg_status szgi_log_open(szg_context *context, const char *folder, const char *name, run_log *out) {
     *out = (run_log){0};
-    SZG_TRY(szg_path_join(context, folder, name, &out->path));
+    SZG_TRY(szgi_path_join(context, folder, name, &out->path));
     szg_status status = open_stream(context, out);
     if (status != SZG_OK)
-        szg_log_close(out);
+        szgi_log_close(out);
     return status;
 }
 
-void szg_log_close(run_log *log) {
+void szgi_log_close(run_log *log) {
     if (log->stream)
         fclose(log->stream);
-    szg_memory_free(log->path);
+    szgi_memory_free(log->path);
     *log = (run_log){0};
 }
 
-szg_status szg_log_write(szg_context *context, run_log *log, const void *bytes, int64_t size) {
+szg_status szgi_log_write(szg_context *context, run_log *log, const void *bytes, int64_t size) {
     if (fwrite(bytes, 1, (size_t)size, log->stream) != (size_t)size)
         return fail_errno(context, log, "writing failed");
     log->mark.bytes += size;
@@ -139,21 +140,21 @@ szg_status szg_log_write(szg_context *context, run_log *log, const void *bytes, 
     return SZG_OK;
 }
 
-szg_status szg_log_append(szg_context *context, run_log *log, const szg_table *table) {
-    szg_text text;
-    SZG_TRY(szg_text_open(context, &text));
-    szg_status status = szg_text_end(&text, szg_csv_print(context, table, text.stream));
+szg_status szgi_log_append(szg_context *context, run_log *log, const szg_table *table) {
+    szgi_text text;
+    SZG_TRY(szgi_text_open(context, &text));
+    szg_status status = szgi_text_end(&text, szgi_csv_print(context, table, text.stream));
     if (status != SZG_OK) {
-        status = szg_fail_prefix(context, status, "%s", log->path);
+        status = szgi_fail_prefix(context, status, "%s", log->path);
     } else {
         const char *rows = log->mark.bytes > 0 ? strchr(text.text, '\n') + 1 : text.text;
-        status = szg_log_write(context, log, rows, text.text + text.length - rows);
+        status = szgi_log_write(context, log, rows, text.text + text.length - rows);
     }
-    szg_text_close(&text);
+    szgi_text_close(&text);
     return status;
 }
 
-szg_status szg_log_sync(szg_context *context, run_log *log) {
+szg_status szgi_log_sync(szg_context *context, run_log *log) {
     if (fflush(log->stream) != 0 || fsync(fileno(log->stream)) != 0)
         return fail_errno(context, log, "writing failed");
     return SZG_OK;

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <szego/csv.h>
-#include <szego/file.h>
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "formats/csv.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "run_private.h"
 
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
@@ -36,15 +36,15 @@ static const szg_column timing_columns[] = {
     {"note", SZG_TEXT, "what a reader must know"},
 };
 
-szg_status szg_metrics_table(szg_context *context, szg_table **out) {
+szg_status szgi_metrics_table(szg_context *context, szg_table **out) {
     return szg_table_open(context, "metrics", metrics_columns, COUNT(metrics_columns), out);
 }
 
-szg_status szg_timing_table(szg_context *context, szg_table **out) {
+szg_status szgi_timing_table(szg_context *context, szg_table **out) {
     return szg_table_open(context, "timing", timing_columns, COUNT(timing_columns), out);
 }
 
-szg_status szg_metrics_add(szg_context *context, szg_table *table, const metrics_row *row) {
+szg_status szgi_metrics_add(szg_context *context, szg_table *table, const metrics_row *row) {
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_integer(context, table, "epoch", row->epoch));
     SZG_TRY(szg_table_set_integer(context, table, "step", row->step));
@@ -57,7 +57,7 @@ szg_status szg_metrics_add(szg_context *context, szg_table *table, const metrics
     return szg_table_set_real(context, table, "accuracy", (double)row->tally.correct / counted);
 }
 
-szg_status szg_timing_add(szg_context *context, szg_table *table, const timing_row *row) {
+szg_status szgi_timing_add(szg_context *context, szg_table *table, const timing_row *row) {
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_integer(context, table, "epoch", row->epoch));
     SZG_TRY(szg_table_set_integer(context, table, "step", row->step));
@@ -74,16 +74,16 @@ szg_status szg_timing_add(szg_context *context, szg_table *table, const timing_r
 
 /* ---- The columns of every table ---- */
 
-const char *szg_task_name(szg_task task) {
+const char *szgi_task_name(szg_task task) {
     static const char *const names[] = {"distance", "count"};
     return names[task];
 }
 
-run_labels szg_run_labels(const szg_train_options *options) {
+run_labels szgi_run_labels(const szg_train_options *options) {
     const szg_train_config *config = options->config;
     run_labels labels = {.encoding = config->model.encoding,
                          .task =
-                             *config->data.train_file ? "file" : szg_task_name(config->data.task),
+                             *config->data.train_file ? "file" : szgi_task_name(config->data.task),
                          .seed = options->seed};
     size_t end = strlen(options->folder);
     while (end > 1 && options->folder[end - 1] == '/')
@@ -96,20 +96,20 @@ run_labels szg_run_labels(const szg_train_options *options) {
     return labels;
 }
 
-/* The labels' columns and those of `like`; free with szg_memory_free. */
+/* The labels' columns and those of `like`; free with szgi_memory_free. */
 static szg_status labelled_columns(szg_context *context, const szg_table *like, szg_column **out,
                                    int64_t *count) {
     int64_t own = COUNT(label_columns);
     *count = own + szg_table_columns(like);
-    SZG_TRY(szg_memory_alloc(context, *count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, *count, sizeof **out, out));
     memcpy(*out, label_columns, sizeof label_columns);
     for (int64_t i = own; i < *count; i++)
         (*out)[i] = *szg_table_column(like, i - own);
     return SZG_OK;
 }
 
-szg_status szg_cell_copy(szg_context *context, const szg_table *from, int64_t row, int64_t column,
-                         szg_table *to) {
+szg_status szgi_cell_copy(szg_context *context, const szg_table *from, int64_t row, int64_t column,
+                          szg_table *to) {
     const szg_column *kind = szg_table_column(from, column);
     if (szg_table_is_empty(from, row, column))
         return SZG_OK;
@@ -121,16 +121,16 @@ szg_status szg_cell_copy(szg_context *context, const szg_table *from, int64_t ro
     return szg_table_set_real(context, to, kind->name, szg_table_get_real(from, row, column));
 }
 
-szg_status szg_run_key_set(szg_context *context, szg_table *table, const szg_run_key *key) {
+szg_status szgi_run_key_set(szg_context *context, szg_table *table, const szg_run_key *key) {
     SZG_TRY(szg_table_set_text(context, table, "run", key->run));
     SZG_TRY(szg_table_set_text(context, table, "encoding", key->encoding));
     SZG_TRY(szg_table_set_text(context, table, "task", key->task));
     return key->seed < 0 ? SZG_OK : szg_table_set_integer(context, table, "seed", key->seed);
 }
 
-szg_status szg_labels_set(szg_context *context, szg_table *table, const run_labels *labels) {
-    SZG_TRY(szg_run_key_set(context, table,
-                            &(szg_run_key){labels->run, labels->encoding, labels->task, -1}));
+szg_status szgi_labels_set(szg_context *context, szg_table *table, const run_labels *labels) {
+    SZG_TRY(szgi_run_key_set(context, table,
+                             &(szg_run_key){labels->run, labels->encoding, labels->task, -1}));
     return szg_table_set_integer(context, table, "seed", (int64_t)labels->seed);
 }
 
@@ -138,22 +138,22 @@ static szg_status copy_rows(szg_context *context, const szg_table *from, const r
                             szg_table *to) {
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
         SZG_TRY(szg_table_add_row(context, to));
-        SZG_TRY(szg_labels_set(context, to, labels));
+        SZG_TRY(szgi_labels_set(context, to, labels));
         for (int64_t column = 0; column < szg_table_columns(from); column++)
-            SZG_TRY(szg_cell_copy(context, from, row, column, to));
+            SZG_TRY(szgi_cell_copy(context, from, row, column, to));
     }
     return SZG_OK;
 }
 
-szg_status szg_table_labelled(szg_context *context, const szg_table *table,
-                              const run_labels *labels, szg_table **out) {
+szg_status szgi_table_labelled(szg_context *context, const szg_table *table,
+                               const run_labels *labels, szg_table **out) {
     szg_column *columns;
     int64_t count;
     SZG_TRY(labelled_columns(context, table, &columns, &count));
     szg_status status = szg_table_open(context, szg_table_name(table), columns, count, out);
-    szg_memory_free(columns);
+    szgi_memory_free(columns);
     if (status == SZG_OK) {
-        szg_table_take_ends(*out, table);
+        szgi_table_take_ends(*out, table);
         status = copy_rows(context, table, labels, *out);
     }
     if (status != SZG_OK)
@@ -174,11 +174,11 @@ static const char *const later_columns[] = {"toeplitzness_sampled_content",
 
 static szg_status read_columns(szg_context *context, const char *path, const szg_column *columns,
                                int64_t count, szg_table **out) {
-    szg_contents file;
-    SZG_TRY(szg_contents_open(context, path, &file));
-    szg_status status = szg_csv_parse_older(context, path, (const char *)file.data, file.size,
-                                            columns, count, later_columns, out);
-    szg_contents_close(&file);
+    szgi_contents file;
+    SZG_TRY(szgi_contents_open(context, path, &file));
+    szg_status status = szgi_csv_parse_older(context, path, (const char *)file.data, file.size,
+                                             columns, count, later_columns, out);
+    szgi_contents_close(&file);
     return status;
 }
 
@@ -187,7 +187,7 @@ static szg_status read_log(szg_context *context, const char *folder, const szg_t
                            szg_table **out) {
     char name[64], *path;
     snprintf(name, sizeof name, "%s.csv", szg_table_name(like));
-    SZG_TRY(szg_path_join(context, folder, name, &path));
+    SZG_TRY(szgi_path_join(context, folder, name, &path));
     szg_column *columns = NULL;
     int64_t count;
     szg_status status = SZG_OK;
@@ -196,10 +196,10 @@ static szg_status read_log(szg_context *context, const char *folder, const szg_t
         if (status == SZG_OK)
             status = read_columns(context, path, columns, count, out);
         if (status == SZG_OK)
-            szg_table_take_ends(*out, like);
+            szgi_table_take_ends(*out, like);
     }
-    szg_memory_free(columns);
-    szg_memory_free(path);
+    szgi_memory_free(columns);
+    szgi_memory_free(path);
     return status;
 }
 
@@ -215,12 +215,12 @@ static szg_status read_table(szg_context *context, const char *folder, open_tabl
     return status;
 }
 
-static open_table *const opens[LOGS] = {szg_metrics_table, szg_timing_table, szg_contraction_table,
-                                        szg_contraction_values_table,
-                                        szg_contraction_symbols_table};
+static open_table *const opens[LOGS] = {szgi_metrics_table, szgi_timing_table,
+                                        szg_contraction_table, szgi_contraction_values_table,
+                                        szgi_contraction_symbols_table};
 
-szg_status szg_log_parse(szg_context *context, int which, const char *name, const void *data,
-                         int64_t size, szg_table **out) {
+szg_status szgi_log_parse(szg_context *context, int which, const char *name, const void *data,
+                          int64_t size, szg_table **out) {
     szg_table *like;
     szg_column *columns = NULL;
     int64_t count;
@@ -228,29 +228,30 @@ szg_status szg_log_parse(szg_context *context, int which, const char *name, cons
     SZG_TRY(opens[which](context, &like));
     szg_status status = labelled_columns(context, like, &columns, &count);
     if (status == SZG_OK)
-        status = szg_csv_parse_older(context, name, data, size, columns, count, later_columns, out);
+        status =
+            szgi_csv_parse_older(context, name, data, size, columns, count, later_columns, out);
     if (status == SZG_OK)
-        szg_table_take_ends(*out, like);
-    szg_memory_free(columns);
+        szgi_table_take_ends(*out, like);
+    szgi_memory_free(columns);
     szg_table_close(&like);
     return status;
 }
 
-szg_status szg_log_check_header(szg_context *context, const run_log *log, int which) {
+szg_status szgi_log_check_header(szg_context *context, const run_log *log, int which) {
     szg_table *like, *labelled;
     const run_labels none = {0};
     SZG_TRY(opens[which](context, &like));
-    szg_status status = szg_table_labelled(context, like, &none, &labelled);
+    szg_status status = szgi_table_labelled(context, like, &none, &labelled);
     szg_table_close(&like);
     if (status != SZG_OK)
         return status;
-    szg_text text;
-    status = szg_text_open(context, &text);
+    szgi_text text;
+    status = szgi_text_open(context, &text);
     if (status == SZG_OK) {
-        status = szg_text_end(&text, szg_csv_print(context, labelled, text.stream));
+        status = szgi_text_end(&text, szgi_csv_print(context, labelled, text.stream));
         if (status == SZG_OK)
-            status = szg_log_check_start(context, log, text.text, text.length);
-        szg_text_close(&text);
+            status = szgi_log_check_start(context, log, text.text, text.length);
+        szgi_text_close(&text);
     }
     szg_table_close(&labelled);
     return status;
@@ -276,9 +277,9 @@ void szg_train_tables_close(szg_train_tables *tables) {
     szg_table_close(&tables->symbols);
 }
 
-szg_status szg_metrics_summarise(szg_context *context, const char *folder, szg_train_result *out) {
+szg_status szgi_metrics_summarise(szg_context *context, const char *folder, szg_train_result *out) {
     szg_table *table = NULL;
-    SZG_TRY(read_table(context, folder, szg_metrics_table, &table));
+    SZG_TRY(read_table(context, folder, szgi_metrics_table, &table));
     out->train_loss = out->train_accuracy = NAN;
     out->test_loss = out->test_accuracy = out->best_accuracy = NAN;
     for (int64_t row = 0; table && row < szg_table_rows(table); row++) {

@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
+#include "train/train.h"
 #include "config_private.h"
 #include "model_private.h"
 
@@ -25,25 +26,25 @@ static szg_status check_sizes(szg_context *context, const szg_model_config *c, i
                  {"classes", classes}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i].value < 1 || sizes[i].value > limit)
-            return szg_fail(context, SZG_EINVAL, "model: %s=%" PRId64 " is outside 1 .. %" PRId64,
-                            sizes[i].name, sizes[i].value, limit);
+            return szgi_fail(context, SZG_EINVAL, "model: %s=%" PRId64 " is outside 1 .. %" PRId64,
+                             sizes[i].name, sizes[i].value, limit);
     if (c->width % c->heads)
-        return szg_fail(context, SZG_EINVAL,
-                        "model: width=%" PRId64 " is not a multiple of heads=%" PRId64, c->width,
-                        c->heads);
+        return szgi_fail(context, SZG_EINVAL,
+                         "model: width=%" PRId64 " is not a multiple of heads=%" PRId64, c->width,
+                         c->heads);
     return SZG_OK;
 }
 
 /* mla: the rotary dimensions have queries and keys of their own, behind the content's. */
 static szg_status set_dimensions(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
-    int attaches = szg_encoding_attaches(model->encoding);
+    int attaches = szgi_encoding_attaches(model->encoding);
     model->d_v = model->d_qk = model->d_content = c->width / c->heads;
     model->decoupled = attaches & SZG_ATTACH_DECOUPLED;
     if (!model->decoupled)
         return SZG_OK;
     szg_rotary rotary;
-    SZG_TRY(szg_encoding_rotary(context, model->encoding, 0, &rotary));
+    SZG_TRY(szgi_encoding_rotary(context, model->encoding, 0, &rotary));
     model->d_content = rotary.offset;
     model->d_rotary = 2 * rotary.pairs;
     model->d_qk = model->d_content + model->d_rotary;
@@ -54,14 +55,14 @@ static szg_status set_dimensions(szg_context *context, szg_model *model) {
 
 /* ---- The handle ---- */
 
-szg_status model_alloc(szg_context *context, int64_t bytes, const char *what, void *out) {
-    szg_status status = szg_device_alloc(context, bytes, out);
+szg_status szgi_model_alloc(szg_context *context, int64_t bytes, const char *what, void *out) {
+    szg_status status = szgi_device_alloc(context, bytes, out);
     if (status != SZG_ENOMEM)
         return status;
-    return szg_fail(context, status,
-                    "out of memory: %s need %.1f GiB: the model or the batch is too large; lower "
-                    "model.width, model.hidden, model.layers or loop.batch",
-                    what, (double)bytes / (1 << 30));
+    return szgi_fail(context, status,
+                     "out of memory: %s need %.1f GiB: the model or the batch is too large; lower "
+                     "model.width, model.hidden, model.layers or loop.batch",
+                     what, (double)bytes / (1 << 30));
 }
 
 static void configure(szg_model *model, const szg_train_config *config, int64_t classes) {
@@ -74,28 +75,28 @@ static void configure(szg_model *model, const szg_train_config *config, int64_t 
 static szg_status set_sizes(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     SZG_TRY(check_sizes(context, c, model->classes));
-    SZG_TRY(config_parse_encoding(context, c, model->config.data.seed, &model->encoding));
+    SZG_TRY(szgi_config_parse_encoding(context, c, model->config.data.seed, &model->encoding));
     return set_dimensions(context, model);
 }
 
 static szg_status open_parts(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     SZG_TRY(set_sizes(context, model));
-    SZG_TRY(szg_encoding_table_of(context, model->encoding, c->max_length, &model->table));
+    SZG_TRY(szgi_encoding_table_of(context, model->encoding, c->max_length, &model->table));
     model->table_trained = model->table.array != SZG_ARRAY_NONE &&
                            (!model->table.optional || c->position_table == SZG_TABLE_TRAINED);
-    SZG_TRY(model_list_parameters(context, model));
-    SZG_TRY(model_open_positions(context, model));
+    SZG_TRY(szgi_model_list_parameters(context, model));
+    SZG_TRY(szgi_model_open_positions(context, model));
     int64_t bytes;
-    SZG_TRY(szg_memory_product(context, model->numbers, szg_network_real_size(context), &bytes));
-    return model_alloc(context, bytes, "the parameters", &model->arena);
+    SZG_TRY(szgi_memory_product(context, model->numbers, szgi_network_real_size(context), &bytes));
+    return szgi_model_alloc(context, bytes, "the parameters", &model->arena);
 }
 
-szg_status szg_model_open(szg_context *context, const szg_train_config *config, int64_t classes,
-                          szg_model **out) {
+szg_status szgi_model_open(szg_context *context, const szg_train_config *config, int64_t classes,
+                           szg_model **out) {
     *out = NULL;
     szg_model *model;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *model, &model));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *model, &model));
     configure(model, config, classes);
     szg_status status = open_parts(context, model);
     if (status == SZG_OK)
@@ -109,56 +110,56 @@ void szg_model_close(szg_context *context, szg_model **model) {
     if (!model || !*model)
         return;
     szg_model *m = *model;
-    szg_device_free(context, m->arena);
-    model_close_positions(context, m);
+    szgi_device_free(context, m->arena);
+    szgi_model_close_positions(context, m);
     szg_encoding_close(&m->encoding);
-    szg_memory_free(m->parameter);
-    szg_memory_free(m->start);
-    szg_memory_free(m->layer);
-    szg_memory_free(m);
+    szgi_memory_free(m->parameter);
+    szgi_memory_free(m->start);
+    szgi_memory_free(m->layer);
+    szgi_memory_free(m);
     *model = NULL;
 }
 
-const szg_train_config *szg_model_settings(const szg_model *model) {
+const szg_train_config *szgi_model_settings(const szg_model *model) {
     return &model->config;
 }
 
-const szg_encoding *szg_model_encoding(const szg_model *model) {
+const szg_encoding *szgi_model_encoding(const szg_model *model) {
     return model->encoding;
 }
 
-int64_t szg_model_classes(const szg_model *model) {
+int64_t szgi_model_classes(const szg_model *model) {
     return model->classes;
 }
 
-int64_t szg_model_parameters(const szg_model *model) {
+int64_t szgi_model_parameters(const szg_model *model) {
     return model->parameters;
 }
 
-const szg_parameter *szg_model_parameter(const szg_model *model, int64_t index) {
+const szgi_parameter *szgi_model_parameter(const szg_model *model, int64_t index) {
     return index >= 0 && index < model->tensors ? &model->parameter[index] : NULL;
 }
 
-int64_t szg_model_tensors(const szg_model *model) {
+int64_t szgi_model_tensors(const szg_model *model) {
     return model->tensors;
 }
 
-const szg_parameter *szg_model_find(const szg_model *model, const char *name) {
+const szgi_parameter *szgi_model_find(const szg_model *model, const char *name) {
     for (int64_t i = 0; i < model->tensors; i++)
         if (strcmp(model->parameter[i].name, name) == 0)
             return &model->parameter[i];
     return NULL;
 }
 
-int64_t szg_model_count(const szg_model *model) {
+int64_t szgi_model_count(const szg_model *model) {
     return model->count;
 }
 
-int64_t szg_model_numbers(const szg_model *model) {
+int64_t szgi_model_numbers(const szg_model *model) {
     return model->numbers;
 }
 
-void *szg_model_arena(const szg_model *model) {
+void *szgi_model_arena(const szg_model *model) {
     return model->arena;
 }
 
@@ -178,23 +179,23 @@ static double weights_per_layer(const szg_model *model) {
     return down + up + out + feed_forward;
 }
 
-szg_model_operations szg_model_operations_per_token(const szg_model *model) {
+szgi_model_operations szgi_model_operations_per_token(const szg_model *model) {
     const szg_model_config *c = &model->config.model;
     double length = (double)c->max_length;
     double attention = length * (double)(c->heads * (model->d_qk + model->d_v));
     double classify = (double)c->width * (double)model->classes / length;
     double forward = 2 * ((double)c->layers * (weights_per_layer(model) + attention) + classify);
-    return (szg_model_operations){.forward = forward, .training = 3 * forward};
+    return (szgi_model_operations){.forward = forward, .training = 3 * forward};
 }
 
-szg_status model_count_operations(szg_context *context, const szg_train_config *config,
-                                  int64_t classes, szg_model_operations *out) {
+szg_status szgi_model_count_operations(szg_context *context, const szg_train_config *config,
+                                       int64_t classes, szgi_model_operations *out) {
     szg_model *model;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *model, &model));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *model, &model));
     configure(model, config, classes);
     szg_status status = set_sizes(context, model);
     if (status == SZG_OK)
-        *out = szg_model_operations_per_token(model);
+        *out = szgi_model_operations_per_token(model);
     szg_model_close(context, &model);
     return status;
 }

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "model_private.h"
 
 enum { PARAMETERS_AROUND = 16, PARAMETERS_A_LAYER = 32 };
@@ -11,12 +11,12 @@ enum { PARAMETERS_AROUND = 16, PARAMETERS_A_LAYER = 32 };
 static int64_t add(szg_model *model, int64_t layer, const char *name, int64_t rows, int64_t columns,
                    model_start start, int64_t fan_in) {
     int64_t index = model->parameters++;
-    szg_parameter *p = &model->parameter[index];
-    *p = (szg_parameter){.dims = columns ? 2 : 1,
-                         .shape = {rows, columns ? columns : 1},
-                         .count = rows * (columns ? columns : 1),
-                         .offset = model->count,
-                         .layer = layer};
+    szgi_parameter *p = &model->parameter[index];
+    *p = (szgi_parameter){.dims = columns ? 2 : 1,
+                          .shape = {rows, columns ? columns : 1},
+                          .count = rows * (columns ? columns : 1),
+                          .offset = model->count,
+                          .layer = layer};
     if (layer >= 0)
         snprintf(p->name, sizeof p->name, "layers.%" PRId64 ".%s", layer, name);
     else
@@ -134,12 +134,12 @@ static void add_frozen(szg_model *model) {
         model->parameter[i].frozen = true;
 }
 
-szg_status model_list_parameters(szg_context *context, szg_model *model) {
+szg_status szgi_model_list_parameters(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     int64_t capacity = PARAMETERS_AROUND + c->layers * PARAMETERS_A_LAYER;
-    SZG_TRY(szg_memory_alloc(context, capacity, sizeof *model->parameter, &model->parameter));
-    SZG_TRY(szg_memory_alloc(context, capacity, sizeof *model->start, &model->start));
-    SZG_TRY(szg_memory_alloc(context, c->layers, sizeof *model->layer, &model->layer));
+    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *model->parameter, &model->parameter));
+    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *model->start, &model->start));
+    SZG_TRY(szgi_memory_alloc(context, c->layers, sizeof *model->layer, &model->layer));
     model->position_rows = model->extra_rows = -1;
     model->embedding = add(model, -1, "embedding.weight", c->vocabulary, c->width, START_NORMAL, 0);
     if (model->table_trained)

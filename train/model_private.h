@@ -2,7 +2,7 @@
 #ifndef SZG_MODEL_PRIVATE_H
 #define SZG_MODEL_PRIVATE_H
 
-#include <szego/decoder.h>
+#include "train/decoder.h"
 
 /* How a parameter starts. */
 typedef enum model_start {
@@ -60,7 +60,7 @@ struct szg_model {
 
     int64_t parameters, count; /* tensors and numbers that are trained */
     int64_t tensors, numbers;  /* and those that are frozen, behind them */
-    szg_parameter *parameter;
+    szgi_parameter *parameter;
     model_start_of *start;
 
     int64_t embedding, position_rows, extra_rows; /* offsets; -1: none */
@@ -74,33 +74,35 @@ struct szg_model {
 };
 
 /* Fills parameter, start, layer and the offsets. */
-SZG_CHECK_RESULT szg_status model_list_parameters(szg_context *context, szg_model *model);
+SZG_CHECK_RESULT szg_status szgi_model_list_parameters(szg_context *context, szg_model *model);
 
-/* Draws tensor `index` anew, as szg_model_initialise does. */
-SZG_CHECK_RESULT szg_status model_initialise_tensor(szg_context *context, szg_model *model,
-                                                    uint64_t seed, int64_t index);
+/* Draws tensor `index` anew, as szgi_model_initialise does. */
+SZG_CHECK_RESULT szg_status szgi_model_initialise_tensor(szg_context *context, szg_model *model,
+                                                         uint64_t seed, int64_t index);
 /* Whether the encoding's SPEC alone decides its array: table= or seed= stand in it. */
-bool model_table_given(const szg_model *model);
+bool szgi_model_table_given(const szg_model *model);
 
-SZG_CHECK_RESULT szg_status model_open_positions(szg_context *context, szg_model *model);
-void model_close_positions(szg_context *context, szg_model *model);
+SZG_CHECK_RESULT szg_status szgi_model_open_positions(szg_context *context, szg_model *model);
+void szgi_model_close_positions(szg_context *context, szg_model *model);
 
 /* `count` doubles of the host as the backend's real numbers, and back. */
-SZG_CHECK_RESULT szg_status model_upload(szg_context *context, void *to, const double *from,
-                                         int64_t count);
+SZG_CHECK_RESULT szg_status szgi_model_upload(szg_context *context, void *to, const double *from,
+                                              int64_t count);
 
-/* szg_device_alloc; SZG_ENOMEM says which of the model's and the loop's sizes make `what` large. */
-SZG_CHECK_RESULT szg_status model_alloc(szg_context *context, int64_t bytes, const char *what,
-                                        void *out);
+/* szgi_device_alloc; SZG_ENOMEM says which of the model's and the loop's sizes make `what` large.
+ */
+SZG_CHECK_RESULT szg_status szgi_model_alloc(szg_context *context, int64_t bytes, const char *what,
+                                             void *out);
 
 /* Number `at` of an array of the backend's real numbers: an address, never read here. */
 static inline void *model_at(szg_context *context, const void *array, int64_t at) {
-    return (char *)array + at * szg_network_real_size(context);
+    return (char *)array + at * szgi_network_real_size(context);
 }
 
 /* Operations a token of a model that is not opened: a preset's list asks it of hundreds. */
-SZG_CHECK_RESULT szg_status model_count_operations(szg_context *context,
-                                                   const szg_train_config *config, int64_t classes,
-                                                   szg_model_operations *out);
+SZG_CHECK_RESULT szg_status szgi_model_count_operations(szg_context *context,
+                                                        const szg_train_config *config,
+                                                        int64_t classes,
+                                                        szgi_model_operations *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* The numbers of the arena: initial values, to and from the host. */
 #include <math.h>
 
-#include <szego/memory.h>
-#include <szego/random.h>
+#include "base/memory.h"
+#include "base/random.h"
 #include "config_private.h"
 #include "model_private.h"
 
@@ -12,21 +12,21 @@ enum { PURPOSE_INITIAL = 0x54524E01, PART = 1 << 16 };
 
 static szg_status upload_part(szg_context *context, void *to, const double *from, int64_t count,
                               float *narrow) {
-    if (szg_network_real_size(context) == sizeof(double))
-        return szg_device_upload(context, to, from, count * (int64_t)sizeof(double));
+    if (szgi_network_real_size(context) == sizeof(double))
+        return szgi_device_upload(context, to, from, count * (int64_t)sizeof(double));
     for (int64_t i = 0; i < count; i++)
         narrow[i] = (float)from[i];
-    return szg_device_upload(context, to, narrow, count * (int64_t)sizeof(float));
+    return szgi_device_upload(context, to, narrow, count * (int64_t)sizeof(float));
 }
 
-szg_status model_upload(szg_context *context, void *to, const double *from, int64_t count) {
+szg_status szgi_model_upload(szg_context *context, void *to, const double *from, int64_t count) {
     float *narrow;
-    SZG_TRY(szg_memory_alloc(context, count < PART ? count : PART, sizeof *narrow, &narrow));
+    SZG_TRY(szgi_memory_alloc(context, count < PART ? count : PART, sizeof *narrow, &narrow));
     szg_status status = SZG_OK;
     for (int64_t at = 0; at < count && status == SZG_OK; at += PART)
         status = upload_part(context, model_at(context, to, at), from + at,
                              count - at < PART ? count - at : PART, narrow);
-    szg_memory_free(narrow);
+    szgi_memory_free(narrow);
     return status;
 }
 
@@ -36,15 +36,15 @@ static szg_status check_place(szg_context *context, const szg_model *model, cons
     int64_t limit = arena == model->arena ? model->numbers : model->count;
     if (start >= 0 && count >= 0 && count <= limit - start)
         return SZG_OK;
-    return szg_fail(context, SZG_EINVAL, "model: numbers %lld + %lld are outside the arena",
-                    (long long)start, (long long)count);
+    return szgi_fail(context, SZG_EINVAL, "model: numbers %lld + %lld are outside the arena",
+                     (long long)start, (long long)count);
 }
 
-szg_status szg_model_read(szg_context *context, const szg_model *model, const void *arena,
-                          int64_t start, int64_t count, double *out) {
+szg_status szgi_model_read(szg_context *context, const szg_model *model, const void *arena,
+                           int64_t start, int64_t count, double *out) {
     SZG_TRY(check_place(context, model, arena, start, count));
-    int64_t size = szg_network_real_size(context);
-    SZG_TRY(szg_device_download(context, out, model_at(context, arena, start), count * size));
+    int64_t size = szgi_network_real_size(context);
+    SZG_TRY(szgi_device_download(context, out, model_at(context, arena, start), count * size));
     if (size == sizeof(double))
         return SZG_OK;
     const float *narrow = (const float *)out; /* widened in place, from the end */
@@ -57,21 +57,21 @@ szg_status szg_model_read(szg_context *context, const szg_model *model, const vo
     return SZG_OK;
 }
 
-szg_status szg_model_write(szg_context *context, szg_model *model, void *arena, int64_t start,
-                           int64_t count, const double *values) {
+szg_status szgi_model_write(szg_context *context, szg_model *model, void *arena, int64_t start,
+                            int64_t count, const double *values) {
     SZG_TRY(check_place(context, model, arena, start, count));
-    return model_upload(context, model_at(context, arena, start), values, count);
+    return szgi_model_upload(context, model_at(context, arena, start), values, count);
 }
 
 /* ---- Initial values ---- */
 
-static void fill(const szg_stream *stream, const model_start_of *start, int64_t count,
+static void fill(const szgi_stream *stream, const model_start_of *start, int64_t count,
                  double *values) {
     double bound = start->fan_in ? 1 / sqrt((double)start->fan_in) : 0;
     if (start->start == START_NORMAL)
-        szg_random_fill_normal(stream, 0, count, values);
+        szgi_random_fill_normal(stream, 0, count, values);
     if (start->start == START_UNIFORM)
-        szg_random_fill_uniform(stream, 0, count, values);
+        szgi_random_fill_uniform(stream, 0, count, values);
     for (int64_t i = 0; i < count; i++)
         if (start->start == START_UNIFORM)
             values[i] = bound * (2 * values[i] - 1);
@@ -80,52 +80,52 @@ static void fill(const szg_stream *stream, const model_start_of *start, int64_t 
 }
 
 /* Tables that the SPEC gives no numbers for are drawn anew for each layer and seed. */
-static szg_status fill_table(szg_context *context, const szg_model *model, const szg_stream *stream,
-                             double *values) {
-    uint64_t seed = (uint64_t)szg_random_word(stream, 0) << 32 | szg_random_word(stream, 1);
+static szg_status fill_table(szg_context *context, const szg_model *model,
+                             const szgi_stream *stream, double *values) {
+    uint64_t seed = (uint64_t)szgi_random_word(stream, 0) << 32 | szgi_random_word(stream, 1);
     szg_encoding *encoding;
-    SZG_TRY(config_parse_encoding(context, &model->config.model, seed, &encoding));
+    SZG_TRY(szgi_config_parse_encoding(context, &model->config.model, seed, &encoding));
     szg_status status =
-        szg_encoding_table_initial(context, encoding, model->config.model.max_length, values);
+        szgi_encoding_table_initial(context, encoding, model->config.model.max_length, values);
     szg_encoding_close(&encoding);
     return status;
 }
 
-bool model_table_given(const szg_model *model) {
+bool szgi_model_table_given(const szg_model *model) {
     const char *spec = model->config.model.encoding;
-    return config_spec_gives(spec, "table") || config_spec_gives(spec, "seed");
+    return szgi_config_spec_gives(spec, "table") || szgi_config_spec_gives(spec, "seed");
 }
 
 static szg_status initialise(szg_context *context, szg_model *model, uint64_t seed, int64_t index,
                              double *values) {
-    const szg_parameter *p = &model->parameter[index];
-    szg_stream stream = {.seed = seed, .step = (uint32_t)index, .purpose = PURPOSE_INITIAL};
+    const szgi_parameter *p = &model->parameter[index];
+    szgi_stream stream = {.seed = seed, .step = (uint32_t)index, .purpose = PURPOSE_INITIAL};
     if (model->start[index].start == START_ENCODING)
         SZG_TRY(fill_table(context, model, &stream, values));
     else
         fill(&stream, &model->start[index], p->count, values);
-    return szg_model_write(context, model, model->arena, p->offset, p->count, values);
+    return szgi_model_write(context, model, model->arena, p->offset, p->count, values);
 }
 
-szg_status model_initialise_tensor(szg_context *context, szg_model *model, uint64_t seed,
-                                   int64_t index) {
+szg_status szgi_model_initialise_tensor(szg_context *context, szg_model *model, uint64_t seed,
+                                        int64_t index) {
     double *values;
-    SZG_TRY(szg_memory_alloc(context, model->parameter[index].count, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, model->parameter[index].count, sizeof *values, &values));
     szg_status status = initialise(context, model, seed, index, values);
-    szg_memory_free(values);
+    szgi_memory_free(values);
     return status;
 }
 
-szg_status szg_model_initialise(szg_context *context, szg_model *model, uint64_t seed) {
+szg_status szgi_model_initialise(szg_context *context, szg_model *model, uint64_t seed) {
     int64_t largest = 0;
     for (int64_t i = 0; i < model->tensors; i++)
         if (model->parameter[i].count > largest)
             largest = model->parameter[i].count;
     double *values;
-    SZG_TRY(szg_memory_alloc(context, largest, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, largest, sizeof *values, &values));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < model->tensors && status == SZG_OK; i++)
         status = initialise(context, model, seed, i, values);
-    szg_memory_free(values);
+    szgi_memory_free(values);
     return status;
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <szego/csv.h>
-#include <szego/memory.h>
-#include <szego/network.h>
+#include "formats/csv.h"
+#include "base/memory.h"
+#include "backend/network.h"
 #include "run_private.h"
 
 static const char file_name[] = "products.csv";
@@ -85,11 +85,11 @@ static szg_status set_algorithm(szg_context *context, szg_table *table,
                                 const unsigned char *algorithm) {
     char text[2 * ALGORITHM + 1];
     for (int i = 0; i < ALGORITHM; i++)
-        szg_print(text + 2 * i, 3, "%02x", algorithm[i]);
+        szgi_print(text + 2 * i, 3, "%02x", algorithm[i]);
     return szg_table_set_text(context, table, "algorithm", text);
 }
 
-static szg_status set_sizes(szg_context *context, szg_table *table, const szg_product_fact *fact) {
+static szg_status set_sizes(szg_context *context, szg_table *table, const szgi_product_fact *fact) {
     const struct {
         const char *column;
         int64_t value;
@@ -109,7 +109,7 @@ static szg_status set_sizes(szg_context *context, szg_table *table, const szg_pr
                : SZG_OK;
 }
 
-static szg_status set_time(szg_context *context, szg_table *table, const szg_product_fact *fact) {
+static szg_status set_time(szg_context *context, szg_table *table, const szgi_product_fact *fact) {
     if (fact->candidates == 0)
         return SZG_OK;
     SZG_TRY(szg_table_set_integer(context, table, "candidates", fact->candidates));
@@ -117,7 +117,7 @@ static szg_status set_time(szg_context *context, szg_table *table, const szg_pro
 }
 
 static szg_status add_product(szg_context *context, szg_table *table,
-                              const szg_product_fact *fact) {
+                              const szgi_product_fact *fact) {
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "device", fact->device));
     SZG_TRY(szg_table_set_text(context, table, "library", fact->library));
@@ -146,10 +146,10 @@ typedef struct row_reader {
 static void refuse(row_reader *self, int column, const char *wanted) {
     if (self->status == SZG_OK)
         self->status =
-            szg_fail(self->context, SZG_EDATA,
-                     "%s: row %" PRId64 ": %s is not %s: remove the file, and algorithms "
-                     "are chosen anew",
-                     self->path, self->row + 1, columns[column].name, wanted);
+            szgi_fail(self->context, SZG_EDATA,
+                      "%s: row %" PRId64 ": %s is not %s: remove the file, and algorithms "
+                      "are chosen anew",
+                      self->path, self->row + 1, columns[column].name, wanted);
 }
 
 static const char *text_at(row_reader *self, int column) {
@@ -207,26 +207,26 @@ static void algorithm_at(row_reader *self, unsigned char *out) {
                                  (strchr(digits, text[2 * i + 1]) - digits));
 }
 
-static szg_product_fact fact_at(row_reader *self) {
-    szg_product_fact fact = {.backend = text_at(self, BACKEND),
-                             .device = text_at(self, DEVICE),
-                             .library = text_at(self, LIBRARY),
-                             .m = size_at(self, M, 1),
-                             .n = size_at(self, N, 1),
-                             .k = size_at(self, K, 1),
-                             .lda = size_at(self, LDA, 1),
-                             .ldb = size_at(self, LDB, 1),
-                             .ldc = size_at(self, LDC, 1),
-                             .transpose_a = choice_at(self, OP_A, "n", "t"),
-                             .transpose_b = choice_at(self, OP_B, "n", "t"),
-                             .add = choice_at(self, ADD, "no", "yes"),
-                             .alignment_a = size_at(self, ALIGNMENT_A, 1),
-                             .alignment_b = size_at(self, ALIGNMENT_B, 1),
-                             .alignment_c = size_at(self, ALIGNMENT_C, 1),
-                             .alignment_bias = size_at(self, ALIGNMENT_BIAS, 0),
-                             .fused = passes_at(self, FUSED),
-                             .separate = passes_at(self, SEPARATE),
-                             .candidates = size_at(self, CANDIDATES, 0)};
+static szgi_product_fact fact_at(row_reader *self) {
+    szgi_product_fact fact = {.backend = text_at(self, BACKEND),
+                              .device = text_at(self, DEVICE),
+                              .library = text_at(self, LIBRARY),
+                              .m = size_at(self, M, 1),
+                              .n = size_at(self, N, 1),
+                              .k = size_at(self, K, 1),
+                              .lda = size_at(self, LDA, 1),
+                              .ldb = size_at(self, LDB, 1),
+                              .ldc = size_at(self, LDC, 1),
+                              .transpose_a = choice_at(self, OP_A, "n", "t"),
+                              .transpose_b = choice_at(self, OP_B, "n", "t"),
+                              .add = choice_at(self, ADD, "no", "yes"),
+                              .alignment_a = size_at(self, ALIGNMENT_A, 1),
+                              .alignment_b = size_at(self, ALIGNMENT_B, 1),
+                              .alignment_c = size_at(self, ALIGNMENT_C, 1),
+                              .alignment_bias = size_at(self, ALIGNMENT_BIAS, 0),
+                              .fused = passes_at(self, FUSED),
+                              .separate = passes_at(self, SEPARATE),
+                              .candidates = size_at(self, CANDIDATES, 0)};
     algorithm_at(self, fact.algorithm);
     if (fact.candidates > 0)
         fact.microseconds = szg_table_get_real(self->table, self->row, MICROSECONDS);
@@ -237,7 +237,7 @@ static szg_product_fact fact_at(row_reader *self) {
 
 /* ---- The file ---- */
 
-static szg_status fill(szg_context *context, int64_t count, const szg_product_fact *facts,
+static szg_status fill(szg_context *context, int64_t count, const szgi_product_fact *facts,
                        szg_table *table) {
     for (int64_t i = 0; i < count; i++)
         SZG_TRY(add_product(context, table, &facts[i]));
@@ -246,14 +246,14 @@ static szg_status fill(szg_context *context, int64_t count, const szg_product_fa
 
 static szg_status write_table(szg_context *context, const char *folder, const szg_table *table) {
     char *path;
-    SZG_TRY(szg_path_join(context, folder, file_name, &path));
-    szg_status status = szg_csv_write(context, table, path);
-    szg_memory_free(path);
+    SZG_TRY(szgi_path_join(context, folder, file_name, &path));
+    szg_status status = szgi_csv_write(context, table, path);
+    szgi_memory_free(path);
     return status;
 }
 
 static szg_status write_facts(szg_context *context, const char *folder, int64_t count,
-                              const szg_product_fact *facts) {
+                              const szgi_product_fact *facts) {
     szg_table *table;
     SZG_TRY(szg_table_open(context, "products", columns, COLUMNS, &table));
     szg_status status = fill(context, count, facts, table);
@@ -263,17 +263,17 @@ static szg_status write_facts(szg_context *context, const char *folder, int64_t 
     return status;
 }
 
-szg_status szg_products_write(szg_context *context, const char *folder, int64_t *written) {
-    szg_product_fact *facts;
+szg_status szgi_products_write(szg_context *context, const char *folder, int64_t *written) {
+    szgi_product_fact *facts;
     int64_t count, again;
-    SZG_TRY(szg_network_products(context, 0, NULL, &count));
+    SZG_TRY(szgi_network_products(context, 0, NULL, &count));
     if (count == *written)
         return SZG_OK;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *facts, &facts));
-    szg_status status = szg_network_products(context, count, facts, &again);
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *facts, &facts));
+    szg_status status = szgi_network_products(context, count, facts, &again);
     if (status == SZG_OK)
         status = write_facts(context, folder, count, facts);
-    szg_memory_free(facts);
+    szgi_memory_free(facts);
     *written = status == SZG_OK ? count : *written;
     return status;
 }
@@ -283,31 +283,31 @@ szg_status szg_products_write(szg_context *context, const char *folder, int64_t 
 static szg_status keep_rows(szg_context *context, const char *path, const szg_table *table) {
     int64_t count = szg_table_rows(table);
     row_reader reader = {context, path, table, 0, SZG_OK};
-    szg_product_fact *facts;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *facts, &facts));
+    szgi_product_fact *facts;
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *facts, &facts));
     for (; reader.row < count && reader.status == SZG_OK; reader.row++)
         facts[reader.row] = fact_at(&reader);
     szg_status status = reader.status;
     if (status == SZG_OK)
-        status = szg_network_products_time(context, count, facts);
-    szg_memory_free(facts);
+        status = szgi_network_products_time(context, count, facts);
+    szgi_memory_free(facts);
     return status;
 }
 
 static szg_status keep_file(szg_context *context, const char *path) {
     szg_table *table;
     if (access(path, F_OK) != 0)
-        return szg_network_products_time(context, 0, NULL);
-    SZG_TRY(szg_csv_read(context, path, columns, COLUMNS, &table));
+        return szgi_network_products_time(context, 0, NULL);
+    SZG_TRY(szgi_csv_read(context, path, columns, COLUMNS, &table));
     szg_status status = keep_rows(context, path, table);
     szg_table_close(&table);
     return status;
 }
 
-szg_status szg_products_time(szg_context *context, const char *folder) {
+szg_status szgi_products_time(szg_context *context, const char *folder) {
     char *path;
-    SZG_TRY(szg_path_join(context, folder, file_name, &path));
+    SZG_TRY(szgi_path_join(context, folder, file_name, &path));
     szg_status status = keep_file(context, path);
-    szg_memory_free(path);
+    szgi_memory_free(path);
     return status;
 }

@@ -1,26 +1,26 @@
 /* A reproduction: opening, and its tables. */
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "reproduce_private.h"
 
 static szg_status find_folders(szg_context *context, szg_reproduction *self, const char *folder) {
     char *runs;
-    SZG_TRY(szg_memory_copy_text(context, folder, &self->folder));
-    SZG_TRY(szg_path_join(context, folder, "runs", &runs));
+    SZG_TRY(szgi_memory_copy_text(context, folder, &self->folder));
+    SZG_TRY(szgi_path_join(context, folder, "runs", &runs));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < self->count && status == SZG_OK; i++) {
-        status = szg_path_join(context, runs, self->run[i].name, &self->run[i].folder);
+        status = szgi_path_join(context, runs, self->run[i].name, &self->run[i].folder);
         if (status == SZG_OK)
-            status = facts_read(context, &self->run[i]);
+            status = szgi_facts_read(context, &self->run[i]);
     }
-    szg_memory_free(runs);
+    szgi_memory_free(runs);
     return status;
 }
 
 szg_status szg_reproduction_open(szg_context *context, const szg_reproduction_options *options,
                                  szg_reproduction **out) {
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof **out, out));
-    szg_status status = preset_read(context, options, *out);
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof **out, out));
+    szg_status status = szgi_preset_read(context, options, *out);
     if (status == SZG_OK && options->folder)
         status = find_folders(context, *out, options->folder);
     if (status != SZG_OK)
@@ -33,19 +33,19 @@ void szg_reproduction_close(szg_reproduction **reproduction) {
     if (!self)
         return;
     for (int64_t i = 0; i < self->count; i++) {
-        szg_memory_free(self->run[i].name);
-        szg_memory_free(self->run[i].experiment);
-        szg_memory_free(self->run[i].like);
-        szg_memory_free(self->run[i].encoding);
-        szg_memory_free(self->run[i].folder);
-        szg_memory_free(self->run[i].config);
+        szgi_memory_free(self->run[i].name);
+        szgi_memory_free(self->run[i].experiment);
+        szgi_memory_free(self->run[i].like);
+        szgi_memory_free(self->run[i].encoding);
+        szgi_memory_free(self->run[i].folder);
+        szgi_memory_free(self->run[i].config);
     }
-    szg_memory_free(self->run);
-    szg_memory_free(self->folder);
-    szg_memory_free(self->preset);
-    szg_memory_free(self->about);
-    szg_memory_free(self->name);
-    szg_memory_free(self);
+    szgi_memory_free(self->run);
+    szgi_memory_free(self->folder);
+    szgi_memory_free(self->preset);
+    szgi_memory_free(self->about);
+    szgi_memory_free(self->name);
+    szgi_memory_free(self);
     *reproduction = NULL;
 }
 
@@ -73,17 +73,17 @@ szg_reproduction_run szg_reproduction_run_at(const szg_reproduction *reproductio
 
 static szg_status report(szg_context *context, const szg_reproduction *self,
                          const szg_reproduction *other, double rate, szg_reproduction_tables *out) {
-    SZG_TRY(reproduction_table1(context, self, &out->table1));
-    SZG_TRY(reproduction_sweep(context, self, &out->sweep));
-    SZG_TRY(reproduction_switches(context, self, &out->switches));
-    SZG_TRY(reproduction_items(context, self, &out->items));
-    SZG_TRY(reproduction_settings(context, self, &out->settings));
-    SZG_TRY(reproduction_needs(context, self, other, rate, &out->needs));
-    SZG_TRY(reproduction_missing(context, self, &out->missing));
-    SZG_TRY(reproduction_runs(context, self, &out->runs));
-    SZG_TRY(reproduction_curves(context, self, &out->curves));
-    SZG_TRY(reproduction_contraction(context, self, &out->contraction));
-    return reproduction_ablation(context, self, &out->ablation, &out->deposit);
+    SZG_TRY(szgi_reproduction_table1(context, self, &out->table1));
+    SZG_TRY(szgi_reproduction_sweep(context, self, &out->sweep));
+    SZG_TRY(szgi_reproduction_switches(context, self, &out->switches));
+    SZG_TRY(szgi_reproduction_items(context, self, &out->items));
+    SZG_TRY(szgi_reproduction_settings(context, self, &out->settings));
+    SZG_TRY(szgi_reproduction_needs(context, self, other, rate, &out->needs));
+    SZG_TRY(szgi_reproduction_missing(context, self, &out->missing));
+    SZG_TRY(szgi_reproduction_runs(context, self, &out->runs));
+    SZG_TRY(szgi_reproduction_curves(context, self, &out->curves));
+    SZG_TRY(szgi_reproduction_contraction(context, self, &out->contraction));
+    return szgi_reproduction_ablation(context, self, &out->ablation, &out->deposit);
 }
 
 szg_status szg_reproduction_report(szg_context *context, const szg_reproduction *reproduction,

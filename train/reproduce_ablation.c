@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/csv.h>
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "formats/csv.h"
+#include "base/file.h"
+#include "base/memory.h"
 
 #include "ablation_private.h"
 #include "reproduce_private.h"
@@ -30,9 +30,9 @@ static szg_status append_rows(szg_context *context, szg_table *to, const szg_tab
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
         SZG_TRY(szg_table_add_row(context, to));
         for (int64_t column = 0; column < szg_table_columns(from); column++)
-            SZG_TRY(szg_cell_copy(context, from, row, column, to));
+            SZG_TRY(szgi_cell_copy(context, from, row, column, to));
         SZG_TRY(szg_table_set_text(context, to, "experiment", experiment));
-        SZG_TRY(szg_table_set_text(context, to, "method", szg_ablation_method_name(method)));
+        SZG_TRY(szg_table_set_text(context, to, "method", szgi_ablation_method_name(method)));
     }
     return SZG_OK;
 }
@@ -61,24 +61,25 @@ static szg_status take_accuracies(szg_context *context, const reproduction_run *
                                   const char *name, const szg_table *table, szg_ablation *out) {
     const szg_model_config *model = &run->config->model;
     int64_t rows = szg_table_rows(table), places = model->layers * (model->heads + 1);
-    SZG_TRY(szg_ablation_open(context, model->layers, model->heads, out));
+    SZG_TRY(szgi_ablation_open(context, model->layers, model->heads, out));
     out->accuracy = run->facts.whole;
     for (int64_t i = 0; i < places; i++)
         out->head[i] = -1; /* not there yet */
     for (int64_t row = 0; row < rows; row++) {
         double accuracy = real_of(table, row, "accuracy"), *place = place_of(out, table, row);
         if (!place || *place != -1)
-            return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": layer and head are %s", name,
-                            row + 1, place ? "there twice" : "none of the model");
+            return szgi_fail(context, SZG_EDATA, "%s: row %" PRId64 ": layer and head are %s", name,
+                             row + 1, place ? "there twice" : "none of the model");
         if (!(accuracy >= 0 && accuracy <= 1) && !isnan(accuracy))
-            return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": accuracy %g is not in 0 .. 1",
-                            name, row + 1, accuracy);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: row %" PRId64 ": accuracy %g is not in 0 .. 1", name, row + 1,
+                             accuracy);
         *place = accuracy;
     }
     if (rows == places)
         return SZG_OK;
-    return szg_fail(context, SZG_EDATA, "%s: has %" PRId64 " rows; heads and layers are %" PRId64,
-                    name, rows, places);
+    return szgi_fail(context, SZG_EDATA, "%s: has %" PRId64 " rows; heads and layers are %" PRId64,
+                     name, rows, places);
 }
 
 /* Every row is of the method that the file's name says, or none says any: an earlier version's. */
@@ -88,13 +89,13 @@ static szg_status check_method(szg_context *context, szg_ablation_method method,
     for (int64_t row = szg_table_rows(table) - 1; row >= 0; row--) {
         const char *said = szg_table_get_text(table, row, column);
         empty += !said;
-        if (!said || strcmp(said, szg_ablation_method_name(method)) != 0)
+        if (!said || strcmp(said, szgi_ablation_method_name(method)) != 0)
             wrong = row;
     }
     if (wrong < 0 || empty == szg_table_rows(table))
         return SZG_OK;
-    return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": method is not %s", name, wrong + 1,
-                    szg_ablation_method_name(method));
+    return szgi_fail(context, SZG_EDATA, "%s: row %" PRId64 ": method is not %s", name, wrong + 1,
+                     szgi_ablation_method_name(method));
 }
 
 /* The rows of a run's file. What earlier versions wrote has no column `method`: the name says it.
@@ -104,15 +105,15 @@ static szg_status parse_rows(szg_context *context, szg_ablation_method method, c
     static const char *const later[] = {"method", NULL};
     szg_table *like;
     SZG_TRY(szg_ablation_table_open(context, &like));
-    szg_status status = szg_csv_parse_older(context, name, data, size, szg_table_column(like, 0),
-                                            szg_table_columns(like), later, out);
+    szg_status status = szgi_csv_parse_older(context, name, data, size, szg_table_column(like, 0),
+                                             szg_table_columns(like), later, out);
     szg_table_close(&like);
     return status == SZG_OK ? check_method(context, method, name, *out) : status;
 }
 
-szg_status reproduction_ablation_judge(szg_context *context, const reproduction_run *run,
-                                       szg_ablation_method method, const char *name,
-                                       const void *data, int64_t size) {
+szg_status szgi_reproduction_ablation_judge(szg_context *context, const reproduction_run *run,
+                                            szg_ablation_method method, const char *name,
+                                            const void *data, int64_t size) {
     szg_table *own = NULL;
     szg_ablation ablation = {0};
     szg_status status = parse_rows(context, method, name, data, size, &own);
@@ -125,10 +126,10 @@ szg_status reproduction_ablation_judge(szg_context *context, const reproduction_
 
 static szg_status read_rows(szg_context *context, szg_ablation_method method, const char *path,
                             szg_table **out) {
-    szg_contents file;
-    SZG_TRY(szg_contents_open(context, path, &file));
+    szgi_contents file;
+    SZG_TRY(szgi_contents_open(context, path, &file));
     szg_status status = parse_rows(context, method, path, file.data, file.size, out);
-    szg_contents_close(&file);
+    szgi_contents_close(&file);
     return status;
 }
 
@@ -137,16 +138,16 @@ static szg_status read_ablation(szg_context *context, const reproduction_run *ru
                                 szg_ablation_method method, szg_table *table, szg_ablation *out) {
     szg_table *own = NULL;
     char *path;
-    SZG_TRY(reproduction_ablation_path(context, run, method, &path));
+    SZG_TRY(szgi_reproduction_ablation_path(context, run, method, &path));
     szg_status status = read_rows(context, method, path, &own);
     if (status == SZG_OK)
         status = take_accuracies(context, run, path, own, out);
-    out->reach = ablation_reach(&run->config->model, method);
+    out->reach = szgi_ablation_reach(&run->config->model, method);
     out->method = method;
     if (status == SZG_OK)
         status = append_rows(context, table, own, run->experiment, method);
     szg_table_close(&own);
-    szg_memory_free(path);
+    szgi_memory_free(path);
     return status;
 }
 
@@ -166,9 +167,9 @@ static bool is_ablated(const reproduction_run *run, szg_ablation_method method) 
 
 static szg_status open_ablated(szg_context *context, int64_t count, ablated *out) {
     SZG_TRY(szg_deposit_table_open(context, &out->deposit));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->own, &out->own));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->runs, &out->runs));
-    return szg_memory_alloc(context, count, sizeof *out->keys, &out->keys);
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->own, &out->own));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->runs, &out->runs));
+    return szgi_memory_alloc(context, count, sizeof *out->keys, &out->keys);
 }
 
 static szg_status read_experiment(szg_context *context, const szg_reproduction *self, int64_t first,
@@ -189,9 +190,9 @@ static szg_status read_experiment(szg_context *context, const szg_reproduction *
 static void close_ablated(ablated *runs) {
     for (int64_t i = 0; runs->own && i < runs->count; i++)
         szg_ablation_close(&runs->own[i]);
-    szg_memory_free(runs->own);
-    szg_memory_free(runs->runs);
-    szg_memory_free(runs->keys);
+    szgi_memory_free(runs->own);
+    szgi_memory_free(runs->runs);
+    szgi_memory_free(runs->keys);
     szg_table_close(&runs->deposit);
 }
 
@@ -223,8 +224,8 @@ static szg_status open_like(szg_context *context, open_table *open, szg_table **
     return status;
 }
 
-szg_status reproduction_ablation(szg_context *context, const szg_reproduction *self,
-                                 szg_table **ablation, szg_table **deposit) {
+szg_status szgi_reproduction_ablation(szg_context *context, const szg_reproduction *self,
+                                      szg_table **ablation, szg_table **deposit) {
     SZG_TRY(open_like(context, szg_ablation_table_open, ablation));
     SZG_TRY(open_like(context, szg_deposit_table_open, deposit));
     for (int64_t i = 0; i < self->count; i++)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "reproduce_preset.h"
 
@@ -13,9 +13,9 @@ enum { MOST_RUNS = 10000 };
 /* ---- Members ---- */
 
 /* Refuses members of an object that are none of `known` ("a|b|c"). */
-szg_status preset_members(szg_context *context, szg_json_value object, const char *known) {
-    SZG_TRY(szg_json_as_object(context, object));
-    for (szg_json_value member = {0}; szg_json_next(object, &member);) {
+szg_status szgi_preset_members(szg_context *context, szgi_json_value object, const char *known) {
+    SZG_TRY(szgi_json_as_object(context, object));
+    for (szgi_json_value member = {0}; szgi_json_next(object, &member);) {
         size_t length = strlen(member.key);
         const char *at = known;
         while (at && (strcspn(at, "|") != length || strncmp(at, member.key, length) != 0)) {
@@ -23,86 +23,86 @@ szg_status preset_members(szg_context *context, szg_json_value object, const cha
             at = at ? at + 1 : NULL;
         }
         if (!at)
-            return szg_json_fail(context, member, "is none of %s", known);
+            return szgi_json_fail(context, member, "is none of %s", known);
     }
     return SZG_OK;
 }
 
 /* A text that becomes the name of a folder. */
-static szg_status read_name(szg_context *context, szg_json_value value, const char **out) {
-    SZG_TRY(szg_json_as_text(context, value, out));
+static szg_status read_name(szg_context *context, szgi_json_value value, const char **out) {
+    SZG_TRY(szgi_json_as_text(context, value, out));
     size_t length = strlen(*out);
     if (length < 1 || length > 64 ||
         strspn(*out, "abcdefghijklmnopqrstuvwxyz0123456789_-") != length)
-        return szg_json_fail(context, value,
-                             "names a folder: 1 to 64 lower-case letters, digits, _ and -");
+        return szgi_json_fail(context, value,
+                              "names a folder: 1 to 64 lower-case letters, digits, _ and -");
     return SZG_OK;
 }
 
 /* ---- The lists of an experiment ---- */
 
 static szg_status add_encodings(szg_context *context, run_place *place, szg_reproduction *out) {
-    szg_json_value list = szg_json_member(place->part, "encodings");
-    SZG_TRY(szg_json_as_array(context, list));
+    szgi_json_value list = szgi_json_member(place->part, "encodings");
+    SZG_TRY(szgi_json_as_array(context, list));
     place->rotated = -1;
-    for (int64_t i = 0; i < szg_json_count(list); i++) {
-        SZG_TRY(szg_json_as_text(context, szg_json_element(list, i), &place->encoding));
-        SZG_TRY(preset_add_run(context, place, out));
+    for (int64_t i = 0; i < szgi_json_count(list); i++) {
+        SZG_TRY(szgi_json_as_text(context, szgi_json_element(list, i), &place->encoding));
+        SZG_TRY(szgi_preset_add_run(context, place, out));
     }
     return SZG_OK;
 }
 
 /* RoPE in the first k heads, NoPE in the others. */
 static szg_status add_rotated(szg_context *context, run_place *place, szg_reproduction *out) {
-    szg_json_value list = szg_json_member(place->part, "rotated_heads");
+    szgi_json_value list = szgi_json_member(place->part, "rotated_heads");
     char spec[64];
-    if (szg_json_kind_of(list) == SZG_JSON_ABSENT)
+    if (szgi_json_kind_of(list) == SZG_JSON_ABSENT)
         return SZG_OK;
-    SZG_TRY(szg_json_as_array(context, list));
-    for (int64_t i = 0; i < szg_json_count(list); i++) {
-        szg_json_value value = szg_json_element(list, i);
-        SZG_TRY(szg_json_as_integer(context, value, &place->rotated));
+    SZG_TRY(szgi_json_as_array(context, list));
+    for (int64_t i = 0; i < szgi_json_count(list); i++) {
+        szgi_json_value value = szgi_json_element(list, i);
+        SZG_TRY(szgi_json_as_integer(context, value, &place->rotated));
         if (place->rotated < 1 || place->rotated > 1023)
-            return szg_json_fail(context, value,
-                                 "must be at least 1 and below model.heads: list nope for 0 and "
-                                 "rope for all heads");
+            return szgi_json_fail(context, value,
+                                  "must be at least 1 and below model.heads: list nope for 0 and "
+                                  "rope for all heads");
         snprintf(spec, sizeof spec, "rope:rotate=0-%" PRId64, place->rotated - 1);
         place->encoding = spec;
-        SZG_TRY(preset_add_run(context, place, out));
+        SZG_TRY(szgi_preset_add_run(context, place, out));
         if (place->rotated >= out->run[out->count - 1].config->model.heads)
-            return szg_json_fail(context, value, "is not below model.heads=%" PRId64,
-                                 out->run[out->count - 1].config->model.heads);
+            return szgi_json_fail(context, value, "is not below model.heads=%" PRId64,
+                                  out->run[out->count - 1].config->model.heads);
     }
     return SZG_OK;
 }
 
 /* The experiment's tasks, or all of the preset. */
 static szg_status add_tasks(szg_context *context, run_place *place, szg_reproduction *out) {
-    szg_json_value tasks = szg_json_member(place->part, "tasks");
-    szg_json_value known = szg_json_member(place->root, "tasks");
-    bool own = szg_json_kind_of(tasks) != SZG_JSON_ABSENT;
+    szgi_json_value tasks = szgi_json_member(place->part, "tasks");
+    szgi_json_value known = szgi_json_member(place->root, "tasks");
+    bool own = szgi_json_kind_of(tasks) != SZG_JSON_ABSENT;
     if (own)
-        SZG_TRY(szg_json_as_array(context, tasks));
-    szg_json_value member = {0};
-    for (int64_t i = 0; i < szg_json_count(own ? tasks : known); i++) {
+        SZG_TRY(szgi_json_as_array(context, tasks));
+    szgi_json_value member = {0};
+    for (int64_t i = 0; i < szgi_json_count(own ? tasks : known); i++) {
         if (own)
-            SZG_TRY(szg_json_as_text(context, szg_json_element(tasks, i), &place->task));
-        else if (szg_json_next(known, &member))
+            SZG_TRY(szgi_json_as_text(context, szgi_json_element(tasks, i), &place->task));
+        else if (szgi_json_next(known, &member))
             place->task = member.key;
-        if (!szg_json_has(known, place->task))
-            return szg_json_fail(context, szg_json_element(tasks, i),
-                                 "is no task that `tasks` of the preset describes");
+        if (!szgi_json_has(known, place->task))
+            return szgi_json_fail(context, szgi_json_element(tasks, i),
+                                  "is no task that `tasks` of the preset describes");
         SZG_TRY(add_encodings(context, place, out));
         SZG_TRY(add_rotated(context, place, out));
     }
     return SZG_OK;
 }
 
-static szg_status add_seed(szg_context *context, run_place *place, szg_json_value seed,
+static szg_status add_seed(szg_context *context, run_place *place, szgi_json_value seed,
                            szg_reproduction *out) {
-    SZG_TRY(szg_json_as_integer(context, seed, &place->seed));
+    SZG_TRY(szgi_json_as_integer(context, seed, &place->seed));
     if (place->seed < 0)
-        return szg_json_fail(context, seed, "is negative: seeds count from 0");
+        return szgi_json_fail(context, seed, "is negative: seeds count from 0");
     return add_tasks(context, place, out);
 }
 
@@ -110,85 +110,86 @@ static szg_status add_seed(szg_context *context, run_place *place, szg_json_valu
 
 /* The first experiment of a name; absent: there is none. */
 static szg_status find_experiment(szg_context *context, const run_place *place,
-                                  szg_json_value experiments, const char *name,
-                                  szg_json_value *out) {
-    int64_t count = szg_json_count(experiments), i = 0;
+                                  szgi_json_value experiments, const char *name,
+                                  szgi_json_value *out) {
+    int64_t count = szgi_json_count(experiments), i = 0;
     for (; i < count; i++) {
         const char **own = &place->names[i];
-        szg_json_value experiment = szg_json_element(experiments, i);
+        szgi_json_value experiment = szgi_json_element(experiments, i);
         if (!*own) {
-            SZG_TRY(szg_json_as_object(context, experiment));
-            SZG_TRY(read_name(context, szg_json_member(experiment, "name"), own));
+            SZG_TRY(szgi_json_as_object(context, experiment));
+            SZG_TRY(read_name(context, szgi_json_member(experiment, "name"), own));
         }
         if (strcmp(*own, name) == 0)
             break;
     }
-    *out = szg_json_element(experiments, i);
+    *out = szgi_json_element(experiments, i);
     return SZG_OK;
 }
 
 /* true, false, or a list of methods. */
-static szg_status read_methods(szg_context *context, szg_json_value value, unsigned *out) {
+static szg_status read_methods(szg_context *context, szgi_json_value value, unsigned *out) {
     *out = 0;
-    if (szg_json_kind_of(value) == SZG_JSON_ABSENT)
+    if (szgi_json_kind_of(value) == SZG_JSON_ABSENT)
         return SZG_OK;
-    if (szg_json_kind_of(value) != SZG_JSON_ARRAY) {
+    if (szgi_json_kind_of(value) != SZG_JSON_ARRAY) {
         bool yes;
-        SZG_TRY(szg_json_as_boolean(context, value, &yes));
+        SZG_TRY(szgi_json_as_boolean(context, value, &yes));
         *out = yes ? 1u << SZG_ABLATE_OUTPUT : 0;
         return SZG_OK;
     }
-    for (int64_t i = 0; i < szg_json_count(value); i++) {
-        szg_json_value element = szg_json_element(value, i);
+    for (int64_t i = 0; i < szgi_json_count(value); i++) {
+        szgi_json_value element = szgi_json_element(value, i);
         const char *name;
         szg_ablation_method method;
-        SZG_TRY(szg_json_as_text(context, element, &name));
+        SZG_TRY(szgi_json_as_text(context, element, &name));
         if (szg_ablation_method_parse(context, name, &method) != SZG_OK)
-            return szg_json_fail(context, element,
-                                 "%.40s is none of output, values, latent_columns, cumulative",
-                                 name);
+            return szgi_json_fail(context, element,
+                                  "%.40s is none of output, values, latent_columns, cumulative",
+                                  name);
         *out |= 1u << method;
     }
     return SZG_OK;
 }
 
 /* The experiment of whose runs those of `place` differ by the keys of its own configuration. */
-static szg_status find_base(szg_context *context, run_place *place, szg_json_value experiments) {
-    szg_json_value like = szg_json_member(place->origin, "like");
+static szg_status find_base(szg_context *context, run_place *place, szgi_json_value experiments) {
+    szgi_json_value like = szgi_json_member(place->origin, "like");
     place->like = NULL;
     place->base = like;
-    if (szg_json_kind_of(like) == SZG_JSON_ABSENT)
+    if (szgi_json_kind_of(like) == SZG_JSON_ABSENT)
         return SZG_OK;
-    SZG_TRY(szg_json_as_text(context, like, &place->like));
+    SZG_TRY(szgi_json_as_text(context, like, &place->like));
     SZG_TRY(find_experiment(context, place, experiments, place->like, &place->base));
-    if (szg_json_kind_of(place->base) == SZG_JSON_ABSENT ||
+    if (szgi_json_kind_of(place->base) == SZG_JSON_ABSENT ||
         place->base.index >= place->origin.index)
-        return szg_json_fail(context, like, "%.64s is no experiment above this one", place->like);
-    if (szg_json_has(place->base, "like"))
-        return szg_json_fail(context, like, "%.64s is like another one itself", place->like);
+        return szgi_json_fail(context, like, "%.64s is no experiment above this one", place->like);
+    if (szgi_json_has(place->base, "like"))
+        return szgi_json_fail(context, like, "%.64s is like another one itself", place->like);
     return SZG_OK;
 }
 
 /* Name, profile, configuration and ablation: of the experiment, or of the one that it goes on with.
  */
-static szg_status describe(szg_context *context, run_place *place, szg_json_value experiments) {
-    SZG_TRY(szg_json_as_object(context, place->part));
-    SZG_TRY(read_name(context, szg_json_member(place->part, "name"), &place->name));
+static szg_status describe(szg_context *context, run_place *place, szgi_json_value experiments) {
+    SZG_TRY(szgi_json_as_object(context, place->part));
+    SZG_TRY(read_name(context, szgi_json_member(place->part, "name"), &place->name));
     SZG_TRY(find_experiment(context, place, experiments, place->name, &place->origin));
     bool again = place->origin.index != place->part.index;
-    bool like = szg_json_has(place->origin, "like");
-    SZG_TRY(preset_members(context, place->part,
-                           again  ? "name|seeds|tasks|encodings|rotated_heads"
-                           : like ? "name|like|seeds|tasks|encodings|rotated_heads|ablation|config"
-                                  : "name|profile|seeds|tasks|encodings|rotated_heads|ablation|"
-                                    "config"));
+    bool like = szgi_json_has(place->origin, "like");
+    SZG_TRY(
+        szgi_preset_members(context, place->part,
+                            again  ? "name|seeds|tasks|encodings|rotated_heads"
+                            : like ? "name|like|seeds|tasks|encodings|rotated_heads|ablation|config"
+                                   : "name|profile|seeds|tasks|encodings|rotated_heads|ablation|"
+                                     "config"));
     SZG_TRY(find_base(context, place, experiments));
-    szg_json_value first = place->like ? place->base : place->origin;
-    SZG_TRY(szg_json_as_text(context, szg_json_member(first, "profile"), &place->profile));
-    szg_json_value own = szg_json_member(place->origin, "ablation");
+    szgi_json_value first = place->like ? place->base : place->origin;
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(first, "profile"), &place->profile));
+    szgi_json_value own = szgi_json_member(place->origin, "ablation");
     return read_methods(
         context,
-        szg_json_kind_of(own) != SZG_JSON_ABSENT ? own : szg_json_member(first, "ablation"),
+        szgi_json_kind_of(own) != SZG_JSON_ABSENT ? own : szgi_json_member(first, "ablation"),
         &place->methods);
 }
 
@@ -196,97 +197,97 @@ static szg_status describe(szg_context *context, run_place *place, szg_json_valu
 
 /* One of the preset's seeds: every experiment that has no seeds of its own, and, with the first
  * one, those that do, each with its own. */
-static szg_status add_round(szg_context *context, run_place *place, szg_json_value seed,
+static szg_status add_round(szg_context *context, run_place *place, szgi_json_value seed,
                             szg_reproduction *out) {
-    szg_json_value experiments = szg_json_member(place->root, "experiments");
-    for (int64_t e = 0; e < szg_json_count(experiments); e++) {
-        place->part = szg_json_element(experiments, e);
+    szgi_json_value experiments = szgi_json_member(place->root, "experiments");
+    for (int64_t e = 0; e < szgi_json_count(experiments); e++) {
+        place->part = szgi_json_element(experiments, e);
         SZG_TRY(describe(context, place, experiments));
-        szg_json_value own = szg_json_member(place->part, "seeds");
-        if (szg_json_kind_of(own) == SZG_JSON_ABSENT) {
+        szgi_json_value own = szgi_json_member(place->part, "seeds");
+        if (szgi_json_kind_of(own) == SZG_JSON_ABSENT) {
             SZG_TRY(add_seed(context, place, seed, out));
             continue;
         }
-        SZG_TRY(szg_json_as_array(context, own));
-        for (int64_t i = 0; seed.index == 0 && i < szg_json_count(own); i++)
-            SZG_TRY(add_seed(context, place, szg_json_element(own, i), out));
+        SZG_TRY(szgi_json_as_array(context, own));
+        for (int64_t i = 0; seed.index == 0 && i < szgi_json_count(own); i++)
+            SZG_TRY(add_seed(context, place, szgi_json_element(own, i), out));
     }
     return SZG_OK;
 }
 
 /* Runs of an experiment as the lists are long; at least one, so that those without runs are not
  * without number. A double cannot overflow. */
-static double runs_of(szg_json_value root, szg_json_value experiment) {
-    szg_json_value own_tasks = szg_json_member(experiment, "tasks");
-    szg_json_value own_seeds = szg_json_member(experiment, "seeds");
-    bool tasks = szg_json_kind_of(own_tasks) != SZG_JSON_ABSENT;
-    bool seeds = szg_json_kind_of(own_seeds) != SZG_JSON_ABSENT;
-    double encodings = (double)szg_json_count(szg_json_member(experiment, "encodings")) +
-                       (double)szg_json_count(szg_json_member(experiment, "rotated_heads"));
-    return fmax(1, encodings *
-                       (double)szg_json_count(tasks ? own_tasks : szg_json_member(root, "tasks"))) *
-           (double)szg_json_count(seeds ? own_seeds : szg_json_member(root, "seeds"));
+static double runs_of(szgi_json_value root, szgi_json_value experiment) {
+    szgi_json_value own_tasks = szgi_json_member(experiment, "tasks");
+    szgi_json_value own_seeds = szgi_json_member(experiment, "seeds");
+    bool tasks = szgi_json_kind_of(own_tasks) != SZG_JSON_ABSENT;
+    bool seeds = szgi_json_kind_of(own_seeds) != SZG_JSON_ABSENT;
+    double encodings = (double)szgi_json_count(szgi_json_member(experiment, "encodings")) +
+                       (double)szgi_json_count(szgi_json_member(experiment, "rotated_heads"));
+    return fmax(1, encodings * (double)szgi_json_count(tasks ? own_tasks
+                                                             : szgi_json_member(root, "tasks"))) *
+           (double)szgi_json_count(seeds ? own_seeds : szgi_json_member(root, "seeds"));
 }
 
 /* Before the first of them is read: each takes a while. */
-static szg_status count_runs(szg_context *context, const char *preset, szg_json_value root) {
-    szg_json_value experiments = szg_json_member(root, "experiments");
+static szg_status count_runs(szg_context *context, const char *preset, szgi_json_value root) {
+    szgi_json_value experiments = szgi_json_member(root, "experiments");
     double runs = 0;
-    for (int64_t e = 0; e < szg_json_count(experiments) && runs <= MOST_RUNS; e++)
-        runs += runs_of(root, szg_json_element(experiments, e));
+    for (int64_t e = 0; e < szgi_json_count(experiments) && runs <= MOST_RUNS; e++)
+        runs += runs_of(root, szgi_json_element(experiments, e));
     if (runs <= MOST_RUNS)
         return SZG_OK;
-    return szg_fail(context, SZG_EDATA,
-                    "%s: more than %d runs (encodings times tasks times seeds): divide it into "
-                    "several presets",
-                    preset, MOST_RUNS);
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: more than %d runs (encodings times tasks times seeds): divide it into "
+                     "several presets",
+                     preset, MOST_RUNS);
 }
 
 static szg_status add_rounds(szg_context *context, const szg_reproduction_options *options,
-                             szg_json_value root, szg_reproduction *out) {
+                             szgi_json_value root, szg_reproduction *out) {
     run_place place = {.options = options, .root = root};
-    szg_json_value seeds = szg_json_member(root, "seeds");
-    int64_t experiments = szg_json_count(szg_json_member(root, "experiments"));
-    SZG_TRY(szg_memory_alloc(context, experiments, sizeof *place.latest, &place.latest));
+    szgi_json_value seeds = szgi_json_member(root, "seeds");
+    int64_t experiments = szgi_json_count(szgi_json_member(root, "experiments"));
+    SZG_TRY(szgi_memory_alloc(context, experiments, sizeof *place.latest, &place.latest));
     for (int64_t e = 0; e < experiments; e++)
         place.latest[e] = -1;
-    szg_status status = szg_memory_alloc(context, experiments, sizeof *place.names, &place.names);
-    for (int64_t s = 0; s < szg_json_count(seeds) && status == SZG_OK; s++)
-        status = add_round(context, &place, szg_json_element(seeds, s), out);
-    szg_memory_free(place.names);
-    szg_memory_free(place.latest);
+    szg_status status = szgi_memory_alloc(context, experiments, sizeof *place.names, &place.names);
+    for (int64_t s = 0; s < szgi_json_count(seeds) && status == SZG_OK; s++)
+        status = add_round(context, &place, szgi_json_element(seeds, s), out);
+    szgi_memory_free(place.names);
+    szgi_memory_free(place.latest);
     return status;
 }
 
 static szg_status read_root(szg_context *context, const szg_reproduction_options *options,
-                            szg_json_value root, szg_reproduction *out) {
+                            szgi_json_value root, szg_reproduction *out) {
     const char *text;
-    SZG_TRY(preset_members(context, root, "name|about|seeds|config|tasks|experiments"));
-    SZG_TRY(read_name(context, szg_json_member(root, "name"), &text));
-    SZG_TRY(szg_memory_copy_text(context, text, &out->name));
-    SZG_TRY(szg_json_as_text(context, szg_json_member(root, "about"), &text));
-    SZG_TRY(szg_memory_copy_text(context, text, &out->about));
-    szg_json_value seeds = szg_json_member(root, "seeds");
-    szg_json_value experiments = szg_json_member(root, "experiments");
-    SZG_TRY(szg_json_as_array(context, seeds));
-    SZG_TRY(szg_json_as_array(context, experiments));
-    SZG_TRY(preset_members(context, szg_json_member(root, "tasks"), "distance|count"));
+    SZG_TRY(szgi_preset_members(context, root, "name|about|seeds|config|tasks|experiments"));
+    SZG_TRY(read_name(context, szgi_json_member(root, "name"), &text));
+    SZG_TRY(szgi_memory_copy_text(context, text, &out->name));
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(root, "about"), &text));
+    SZG_TRY(szgi_memory_copy_text(context, text, &out->about));
+    szgi_json_value seeds = szgi_json_member(root, "seeds");
+    szgi_json_value experiments = szgi_json_member(root, "experiments");
+    SZG_TRY(szgi_json_as_array(context, seeds));
+    SZG_TRY(szgi_json_as_array(context, experiments));
+    SZG_TRY(szgi_preset_members(context, szgi_json_member(root, "tasks"), "distance|count"));
     SZG_TRY(count_runs(context, options->preset, root));
     SZG_TRY(add_rounds(context, options, root, out));
     if (out->count == 0)
-        return szg_json_fail(context, experiments,
-                             "names no run: seeds, tasks and encodings are "
-                             "wanted");
+        return szgi_json_fail(context, experiments,
+                              "names no run: seeds, tasks and encodings are "
+                              "wanted");
     return SZG_OK;
 }
 
-szg_status preset_read(szg_context *context, const szg_reproduction_options *options,
-                       szg_reproduction *out) {
-    szg_json *json;
-    SZG_TRY(szg_json_read(context, options->preset, &json));
-    szg_status status = read_root(context, options, szg_json_root(json), out);
+szg_status szgi_preset_read(szg_context *context, const szg_reproduction_options *options,
+                            szg_reproduction *out) {
+    szgi_json *json;
+    SZG_TRY(szgi_json_read(context, options->preset, &json));
+    szg_status status = read_root(context, options, szgi_json_root(json), out);
     if (status == SZG_OK)
-        status = szg_json_text(context, szg_json_root(json), 0, &out->preset);
-    szg_json_close(&json);
+        status = szgi_json_text(context, szgi_json_root(json), 0, &out->preset);
+    szgi_json_close(&json);
     return status;
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <szego/json.h>
-#include <szego/memory.h>
+#include "formats/json.h"
+#include "base/memory.h"
 
 #include "reproduce_private.h"
 
@@ -25,8 +25,8 @@ static szg_status count_labels(szg_context *context, const szg_dataset *data, la
     int64_t numbers;
     out->lengths = 1 + (train->longest > data->test.longest ? train->longest : data->test.longest);
     out->classes = data->classes;
-    SZG_TRY(szg_memory_product(context, out->lengths + 1, out->classes, &numbers));
-    SZG_TRY(szg_memory_alloc(context, numbers, sizeof *out->count, &out->count));
+    SZG_TRY(szgi_memory_product(context, out->lengths + 1, out->classes, &numbers));
+    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof *out->count, &out->count));
     for (int64_t e = 0; e < train->count; e++) {
         int64_t length = train->start[e + 1] - train->start[e];
         out->count[length * out->classes + train->label[e]]++;
@@ -60,12 +60,12 @@ static szg_status guess(szg_context *context, const szg_dataset *data, data_fact
     }
     out->majority = (double)right / (double)test->count;
     out->by_length = (double)right_by_length / (double)test->count;
-    szg_memory_free(counts.count);
+    szgi_memory_free(counts.count);
     return SZG_OK;
 }
 
-szg_status facts_of_data(szg_context *context, const szg_train_config *config,
-                         const szg_dataset *data, data_facts *out) {
+szg_status szgi_facts_of_data(szg_context *context, const szg_train_config *config,
+                              const szg_dataset *data, data_facts *out) {
     szg_label_ceiling ceiling;
     out->train_examples = data->train.count;
     out->test_examples = data->test.count;
@@ -137,114 +137,114 @@ static const struct {
 };
 enum { ORIGINS = sizeof origins / sizeof *origins };
 
-static szg_status add_facts(szg_context *context, const reproduction_run *run, szg_json *json) {
-    szg_json *config;
-    SZG_TRY(szg_json_add_integer(context, json, "seed", (int64_t)run->shown.seed));
+static szg_status add_facts(szg_context *context, const reproduction_run *run, szgi_json *json) {
+    szgi_json *config;
+    SZG_TRY(szgi_json_add_integer(context, json, "seed", (int64_t)run->shown.seed));
     for (int i = 0; i < FACTS; i++) {
         const void *field = (const char *)&run->facts + facts[i].offset;
         SZG_TRY(facts[i].real
-                    ? szg_json_add_real(context, json, facts[i].name, *(const double *)field)
-                    : szg_json_add_integer(context, json, facts[i].name, *(const int64_t *)field));
+                    ? szgi_json_add_real(context, json, facts[i].name, *(const double *)field)
+                    : szgi_json_add_integer(context, json, facts[i].name, *(const int64_t *)field));
     }
     for (int i = 0; i < ORIGINS; i++)
-        SZG_TRY(szg_json_add_text(context, json, origins[i].name,
-                                  (const char *)&run->facts + origins[i].offset));
-    SZG_TRY(szg_train_config_json(context, run->config, &config));
-    return szg_json_add(context, json, "config", &config);
+        SZG_TRY(szgi_json_add_text(context, json, origins[i].name,
+                                   (const char *)&run->facts + origins[i].offset));
+    SZG_TRY(szgi_train_config_json(context, run->config, &config));
+    return szgi_json_add(context, json, "config", &config);
 }
 
-szg_status facts_write(szg_context *context, const reproduction_run *run) {
-    szg_json *json = NULL;
+szg_status szgi_facts_write(szg_context *context, const reproduction_run *run) {
+    szgi_json *json = NULL;
     char *path;
-    SZG_TRY(szg_path_join(context, run->folder, "finished.json", &path));
-    szg_status status = szg_json_open_object(context, &json);
+    SZG_TRY(szgi_path_join(context, run->folder, "finished.json", &path));
+    szg_status status = szgi_json_open_object(context, &json);
     if (status == SZG_OK)
         status = add_facts(context, run, json);
     if (status == SZG_OK)
-        status = szg_json_write(context, json, path);
-    szg_json_close(&json);
-    szg_memory_free(path);
+        status = szgi_json_write(context, json, path);
+    szgi_json_close(&json);
+    szgi_memory_free(path);
     return status;
 }
 
-szg_status facts_compare_config(szg_context *context, const reproduction_run *run,
-                                szg_json_value config) {
+szg_status szgi_facts_compare_config(szg_context *context, const reproduction_run *run,
+                                     szgi_json_value config) {
     char *wanted = NULL, *found = NULL;
-    SZG_TRY(szg_json_as_object(context, config));
-    szg_status status = szg_train_config_text(context, run->config, 0, &wanted);
+    SZG_TRY(szgi_json_as_object(context, config));
+    szg_status status = szgi_train_config_text(context, run->config, 0, &wanted);
     if (status == SZG_OK)
-        status = szg_json_text(context, config, 0, &found);
+        status = szgi_json_text(context, config, 0, &found);
     if (status == SZG_OK && strcmp(wanted, found) != 0)
-        status = szg_json_fail(context, config,
-                               "the run was finished with another configuration: choose another "
-                               "folder, or remove this run's");
-    szg_memory_free(wanted);
-    szg_memory_free(found);
+        status = szgi_json_fail(context, config,
+                                "the run was finished with another configuration: choose another "
+                                "folder, or remove this run's");
+    szgi_memory_free(wanted);
+    szgi_memory_free(found);
     return status;
 }
 
-static szg_status take_origin(szg_context *context, szg_json_value root, reproduction_run *run) {
+static szg_status take_origin(szg_context *context, szgi_json_value root, reproduction_run *run) {
     for (int i = 0; i < ORIGINS; i++) {
         const char *text = "";
-        szg_json_value value = szg_json_member(root, origins[i].name);
-        if (szg_json_kind_of(value) != SZG_JSON_ABSENT)
-            SZG_TRY(szg_json_as_text(context, value, &text));
+        szgi_json_value value = szgi_json_member(root, origins[i].name);
+        if (szgi_json_kind_of(value) != SZG_JSON_ABSENT)
+            SZG_TRY(szgi_json_as_text(context, value, &text));
         if (strlen(text) >= origins[i].size) /* a cut could fall into a character */
-            return szg_json_fail(context, value, "has more than %zu bytes", origins[i].size - 1);
+            return szgi_json_fail(context, value, "has more than %zu bytes", origins[i].size - 1);
         snprintf((char *)&run->facts + origins[i].offset, origins[i].size, "%s", text);
     }
     return SZG_OK;
 }
 
-static szg_status take_fact(szg_context *context, szg_json_value root, const fact *known,
+static szg_status take_fact(szg_context *context, szgi_json_value root, const fact *known,
                             run_facts *out) {
     void *field = (char *)out + known->offset;
-    szg_json_value value = szg_json_member(root, known->name);
+    szgi_json_value value = szgi_json_member(root, known->name);
     double number = NAN;
     if (!known->real) {
-        SZG_TRY(szg_json_as_integer(context, value, field));
+        SZG_TRY(szgi_json_as_integer(context, value, field));
         number = (double)*(int64_t *)field;
     } else {
-        if (szg_json_kind_of(value) != SZG_JSON_NULL)
-            SZG_TRY(szg_json_as_real(context, value, &number));
+        if (szgi_json_kind_of(value) != SZG_JSON_NULL)
+            SZG_TRY(szgi_json_as_real(context, value, &number));
         *(double *)field = number;
     }
     if ((number >= known->least && number <= known->most) || (known->unknown && isnan(number)))
         return SZG_OK;
-    return szg_json_fail(context, value, "is %.17g, not %s", number, known->range);
+    return szgi_json_fail(context, value, "is %.17g, not %s", number, known->range);
 }
 
-szg_status facts_take(szg_context *context, szg_json_value root, reproduction_run *run) {
+szg_status szgi_facts_take(szg_context *context, szgi_json_value root, reproduction_run *run) {
     int64_t seed;
-    SZG_TRY(facts_compare_config(context, run, szg_json_member(root, "config")));
-    SZG_TRY(szg_json_as_integer(context, szg_json_member(root, "seed"), &seed));
+    SZG_TRY(szgi_facts_compare_config(context, run, szgi_json_member(root, "config")));
+    SZG_TRY(szgi_json_as_integer(context, szgi_json_member(root, "seed"), &seed));
     if (seed != (int64_t)run->shown.seed)
-        return szg_json_fail(context, szg_json_member(root, "seed"),
-                             "is not %" PRIu64 ", the seed of %s", run->shown.seed, run->name);
+        return szgi_json_fail(context, szgi_json_member(root, "seed"),
+                              "is not %" PRIu64 ", the seed of %s", run->shown.seed, run->name);
     for (int i = 0; i < FACTS; i++)
         SZG_TRY(take_fact(context, root, &facts[i], &run->facts));
     if (run->facts.epochs > run->config->loop.epochs)
-        return szg_json_fail(context, szg_json_member(root, "epochs"),
-                             "is more than the %" PRId64 " of the configuration (loop.epochs)",
-                             run->config->loop.epochs);
+        return szgi_json_fail(context, szgi_json_member(root, "epochs"),
+                              "is more than the %" PRId64 " of the configuration (loop.epochs)",
+                              run->config->loop.epochs);
     SZG_TRY(take_origin(context, root, run));
     run->shown.finished = true;
     return SZG_OK;
 }
 
-szg_status facts_read(szg_context *context, reproduction_run *run) {
-    szg_json *json;
+szg_status szgi_facts_read(szg_context *context, reproduction_run *run) {
+    szgi_json *json;
     char *path;
     run->shown.finished = false;
-    SZG_TRY(szg_path_join(context, run->folder, "finished.json", &path));
+    SZG_TRY(szgi_path_join(context, run->folder, "finished.json", &path));
     szg_status status = SZG_OK;
     if (access(path, F_OK) == 0) {
-        status = szg_json_read(context, path, &json);
+        status = szgi_json_read(context, path, &json);
         if (status == SZG_OK) {
-            status = facts_take(context, szg_json_root(json), run);
-            szg_json_close(&json);
+            status = szgi_facts_take(context, szgi_json_root(json), run);
+            szgi_json_close(&json);
         }
     }
-    szg_memory_free(path);
+    szgi_memory_free(path);
     return status;
 }

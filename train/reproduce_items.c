@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/published.h>
+#include "base/memory.h"
+#include "train/published.h"
 
 #include "config_private.h"
 #include "reproduce_private.h"
@@ -98,7 +98,8 @@ static szg_status item_row(szg_context *context, szg_table *table, const szg_rep
                : szg_table_note(context, table, "%" PRId64 " runs are missing", runs - finished);
 }
 
-szg_status reproduction_items(szg_context *context, const szg_reproduction *self, szg_table **out) {
+szg_status szgi_reproduction_items(szg_context *context, const szg_reproduction *self,
+                                   szg_table **out) {
     SZG_TRY(szg_table_open(context, "items", items_columns, COUNT(items_columns), out));
     for (int64_t at = 0; at < COUNT(items); at++) {
         int64_t rows = szg_table_rows(*out);
@@ -153,9 +154,9 @@ static const szg_column settings_columns[] = {
 
 static void value_of(const reproduction_run *run, const setting *which,
                      char text[SZG_CONFIG_TEXT]) {
-    const config_row *row = config_row_find(which->key);
+    const config_row *row = szgi_config_row_find(which->key);
     if (row)
-        config_text(row, run->config, text);
+        szgi_config_text(row, run->config, text);
     else
         snprintf(text, SZG_CONFIG_TEXT, "%" PRIu64, run->shown.seed);
 }
@@ -188,10 +189,10 @@ static bool all_listed(const char *list, const char *allowed) {
 }
 
 static szg_status setting_row(szg_context *context, szg_table *table, const szg_reproduction *self,
-                              const setting *which, const szg_published *published, bool mla) {
+                              const setting *which, const szgi_published *published, bool mla) {
     char here[SZG_CONFIG_TEXT];
     const char *place = mla ? "Table 4" : "Table 3";
-    const char *paper = szg_published_setting(published, place, which->key, which->task);
+    const char *paper = szgi_published_setting(published, place, which->key, which->task);
     collect(self, which, mla, here);
     if (!paper || !*here)
         return SZG_OK;
@@ -205,15 +206,15 @@ static szg_status setting_row(szg_context *context, szg_table *table, const szg_
     return szg_table_set_text(context, table, "same", all_listed(here, paper) ? "yes" : "no");
 }
 
-szg_status reproduction_settings(szg_context *context, const szg_reproduction *self,
-                                 szg_table **out) {
-    szg_published *published;
+szg_status szgi_reproduction_settings(szg_context *context, const szg_reproduction *self,
+                                      szg_table **out) {
+    szgi_published *published;
     SZG_TRY(szg_table_open(context, "settings", settings_columns, COUNT(settings_columns), out));
-    SZG_TRY(szg_published_open(context, &published));
+    SZG_TRY(szgi_published_open(context, &published));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < 2 * COUNT(settings) && status == SZG_OK; i++)
         status = setting_row(context, *out, self, &settings[i % COUNT(settings)], published,
                              i >= COUNT(settings));
-    szg_published_close(&published);
+    szgi_published_close(&published);
     return status;
 }

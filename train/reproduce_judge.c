@@ -3,33 +3,34 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/safetensors.h>
+#include "base/memory.h"
+#include "formats/safetensors.h"
 
 #include "reproduce_private.h"
 
 /* `which`: one of the kinds that a function judges. */
 typedef szg_status judge(szg_context *context, const reproduction_run *run, int which,
-                         const char *name, szg_archive_file file);
+                         const char *name, szgi_archive_file file);
 
 /* ---- Documents ---- */
 
 enum { CONFIG, MANIFEST };
 
 static szg_status judge_document(szg_context *context, const reproduction_run *run, int which,
-                                 const char *name, szg_archive_file file) {
-    szg_json *json;
-    SZG_TRY(szg_json_parse(context, name, file.data, file.size, &json));
-    szg_status status = which == CONFIG ? facts_compare_config(context, run, szg_json_root(json))
-                                        : szg_json_as_object(context, szg_json_root(json));
-    szg_json_close(&json);
+                                 const char *name, szgi_archive_file file) {
+    szgi_json *json;
+    SZG_TRY(szgi_json_parse(context, name, file.data, file.size, &json));
+    szg_status status = which == CONFIG
+                            ? szgi_facts_compare_config(context, run, szgi_json_root(json))
+                            : szgi_json_as_object(context, szgi_json_root(json));
+    szgi_json_close(&json);
     return status;
 }
 
 /* ---- Logs ---- */
 
 static szg_status fail_row(szg_context *context, const char *name, int64_t row, const char *what) {
-    return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ": %s", name, row + 1, what);
+    return szgi_fail(context, SZG_EDATA, "%s: row %" PRId64 ": %s", name, row + 1, what);
 }
 
 static bool is_empty(const szg_table *table, int64_t row, const char *column) {
@@ -70,19 +71,19 @@ static szg_status judge_metrics_rows(szg_context *context, const reproduction_ru
     }
     for (int which = 0; which < 1 + (run->facts.data.test_examples > 0); which++)
         if (epochs[which] < wanted)
-            return szg_fail(context, SZG_EDATA,
-                            "%s: has %" PRId64 " rows of split %s, the run %" PRId64 " epochs",
-                            name, epochs[which], splits[which], wanted);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: has %" PRId64 " rows of split %s, the run %" PRId64 " epochs",
+                             name, epochs[which], splits[which], wanted);
     return SZG_OK;
 }
 
-void reproduction_note_times(szg_context *context, const reproduction_run *run, const char *name,
-                             int64_t rows) {
+void szgi_reproduction_note_times(szg_context *context, const reproduction_run *run,
+                                  const char *name, int64_t rows) {
     if (rows < run->facts.epochs)
-        szg_say(context, SZG_NOTE,
-                "%s: has the times of %" PRId64 " of %" PRId64
-                " epochs: rates count the rows that are there",
-                name, rows, run->facts.epochs);
+        szgi_say(context, SZG_NOTE,
+                 "%s: has the times of %" PRId64 " of %" PRId64
+                 " epochs: rates count the rows that are there",
+                 name, rows, run->facts.epochs);
 }
 
 static szg_status judge_timing_rows(szg_context *context, const reproduction_run *run,
@@ -94,20 +95,20 @@ static szg_status judge_timing_rows(szg_context *context, const reproduction_run
         if (!(real_of(table, row, "tokens") >= 0))
             return fail_row(context, name, row, "tokens is not 0 or more");
     }
-    reproduction_note_times(context, run, name, szg_table_rows(table));
+    szgi_reproduction_note_times(context, run, name, szg_table_rows(table));
     return SZG_OK;
 }
 
 /* Where no step is captured, the logs of captured ones have no byte; nor have times that were
  * removed when no step was left. */
 static szg_status judge_log(szg_context *context, const reproduction_run *run, int which,
-                            const char *name, szg_archive_file file) {
+                            const char *name, szgi_archive_file file) {
     szg_table *table;
     if (file.size == 0 && which == LOG_TIMING)
-        reproduction_note_times(context, run, name, 0);
+        szgi_reproduction_note_times(context, run, name, 0);
     if (file.size == 0 && which >= LOG_TIMING)
         return SZG_OK;
-    SZG_TRY(szg_log_parse(context, which, name, file.data, file.size, &table));
+    SZG_TRY(szgi_log_parse(context, which, name, file.data, file.size, &table));
     szg_status status = SZG_OK;
     if (which == LOG_METRICS)
         status = judge_metrics_rows(context, run, name, table);
@@ -120,26 +121,27 @@ static szg_status judge_log(szg_context *context, const reproduction_run *run, i
 /* ---- Ablations, checkpoints ---- */
 
 static szg_status judge_ablation(szg_context *context, const reproduction_run *run, int which,
-                                 const char *name, szg_archive_file file) {
-    return reproduction_ablation_judge(context, run, (szg_ablation_method)which, name, file.data,
-                                       file.size);
+                                 const char *name, szgi_archive_file file) {
+    return szgi_reproduction_ablation_judge(context, run, (szg_ablation_method)which, name,
+                                            file.data, file.size);
 }
 
-/* Whether the run can go on from it is for szg_state_load to say, on the backend that goes on. */
+/* Whether the run can go on from it is for szgi_state_load to say, on the backend that goes on. */
 static szg_status judge_state(szg_context *context, const reproduction_run *run, int which,
-                              const char *name, szg_archive_file file) {
-    szg_safetensors *state;
+                              const char *name, szgi_archive_file file) {
+    szgi_safetensors *state;
     (void)run, (void)which;
-    SZG_TRY(szg_safetensors_open_bytes(context, name, file.data, file.size, &state));
+    SZG_TRY(szgi_safetensors_open_bytes(context, name, file.data, file.size, &state));
     szg_status status = SZG_OK;
-    if (!szg_safetensors_metadata(state, "progress") || !szg_safetensors_metadata(state, "config"))
-        status = szg_fail(context, SZG_EDATA, "%s: is no state that szego train wrote", name);
-    szg_safetensors_close(&state);
+    if (!szgi_safetensors_metadata(state, "progress") ||
+        !szgi_safetensors_metadata(state, "config"))
+        status = szgi_fail(context, SZG_EDATA, "%s: is no state that szego train wrote", name);
+    szgi_safetensors_close(&state);
     return status;
 }
 
-szg_status reproduction_judge(szg_context *context, const reproduction_run *run, const char *member,
-                              const char *path, szg_archive_file file) {
+szg_status szgi_reproduction_judge(szg_context *context, const reproduction_run *run,
+                                   const char *member, const char *path, szgi_archive_file file) {
     static const struct {
         const char *member;
         judge *judge;
@@ -161,5 +163,5 @@ szg_status reproduction_judge(szg_context *context, const reproduction_run *run,
     for (size_t i = 0; i < sizeof judges / sizeof *judges; i++)
         if (strcmp(judges[i].member, member) == 0)
             return judges[i].judge(context, run, judges[i].which, name, file);
-    return szg_fail(context, SZG_EDATA, "%s: is no file of a run", name);
+    return szgi_fail(context, SZG_EDATA, "%s: is no file of a run", name);
 }

@@ -34,15 +34,16 @@ static int64_t classes_of(const szg_train_config *config) {
     return data->task == SZG_TASK_DISTANCE ? between + 2 : data->count_max + 1;
 }
 
-szg_status reproduction_operations(szg_context *context, const reproduction_run *run,
-                                   double *training, double *ablation) {
+szg_status szgi_reproduction_operations(szg_context *context, const reproduction_run *run,
+                                        double *training, double *ablation) {
     const run_facts *facts = &run->facts;
     const szg_model_config *shape = &run->config->model;
     double train = (double)facts->data.train_tokens, test = (double)facts->data.test_tokens;
-    szg_model_operations operations = {facts->forward, facts->training};
+    szgi_model_operations operations = {facts->forward, facts->training};
     if (!run->shown.finished) {
         expect_tokens(run->config, &train, &test);
-        SZG_TRY(model_count_operations(context, run->config, classes_of(run->config), &operations));
+        SZG_TRY(szgi_model_count_operations(context, run->config, classes_of(run->config),
+                                            &operations));
     }
     *training = (double)run->config->loop.epochs *
                 (train * operations.training + test * operations.forward);
@@ -86,17 +87,18 @@ static double most_rows(const szg_train_config *config) {
                       (double)model->heads * (1 + lists);
 }
 
-szg_status reproduction_most_bytes(szg_context *context, const szg_reproduction *self,
-                                   double *out) {
+szg_status szgi_reproduction_most_bytes(szg_context *context, const szg_reproduction *self,
+                                        double *out) {
     /* A row: its run's name and encoding, each with every byte quoted, 64 numbers, and a note that
      * is no longer than a message. Documents: configuration, manifest and facts. */
     enum { ROW = 64 * 32 + 2048, DOCUMENTS = 1 << 22, NUMBER = sizeof(double), ARENAS = 3 };
     *out = 0;
     for (int64_t i = 0; i < self->count; i++) {
         const reproduction_run *run = &self->run[i];
-        szg_model_operations operations;
-        SZG_TRY(szg_context_check_cancel(context));
-        SZG_TRY(model_count_operations(context, run->config, classes_of(run->config), &operations));
+        szgi_model_operations operations;
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(szgi_model_count_operations(context, run->config, classes_of(run->config),
+                                            &operations));
         double row = ROW + 2 * (double)(strlen(run->name) + strlen(run->encoding));
         double state = ARENAS * NUMBER * most_numbers(run->config, operations.forward);
         *out += DOCUMENTS + row * most_rows(run->config) + state;
@@ -106,8 +108,8 @@ szg_status reproduction_most_bytes(szg_context *context, const szg_reproduction 
 
 /* ---- Seconds ---- */
 
-szg_status reproduction_measured(szg_context *context, const szg_reproduction *self,
-                                 double *operations, double *seconds) {
+szg_status szgi_reproduction_measured(szg_context *context, const szg_reproduction *self,
+                                      double *operations, double *seconds) {
     *operations = *seconds = 0;
     for (int64_t i = 0; i < self->count; i++) {
         const reproduction_run *run = &self->run[i];
@@ -161,8 +163,8 @@ static szg_status sum_up(szg_context *context, const szg_reproduction *self, nee
         double operations, ablation;
         if (out->task && strcmp(run->shown.task, out->task) != 0)
             continue;
-        SZG_TRY(szg_context_check_cancel(context));
-        SZG_TRY(reproduction_operations(context, run, &operations, &ablation));
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(szgi_reproduction_operations(context, run, &operations, &ablation));
         out->operations += operations;
         out->runs++;
         out->finished += run->shown.finished;
@@ -209,11 +211,12 @@ static szg_status need_rows(szg_context *context, szg_table *table, const szg_re
     return need_row(context, table, self, (need){0}, rate);
 }
 
-szg_status reproduction_needs(szg_context *context, const szg_reproduction *self,
-                              const szg_reproduction *other, double other_rate, szg_table **out) {
+szg_status szgi_reproduction_needs(szg_context *context, const szg_reproduction *self,
+                                   const szg_reproduction *other, double other_rate,
+                                   szg_table **out) {
     double operations, seconds;
     SZG_TRY(szg_table_open(context, "needs", needs_columns, COUNT(needs_columns), out));
-    SZG_TRY(reproduction_measured(context, self, &operations, &seconds));
+    SZG_TRY(szgi_reproduction_measured(context, self, &operations, &seconds));
     double rate = seconds > 0 ? operations / seconds : 0;
     SZG_TRY(need_rows(context, *out, self, rate));
     if (!other)

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/csv.h>
-#include <szego/json.h>
-#include <szego/memory.h>
+#include "formats/csv.h"
+#include "formats/json.h"
+#include "base/memory.h"
 
 #include "reproduce_preset.h"
 
@@ -21,59 +21,59 @@ typedef struct override_list {
 
 static void close_overrides(override_list *list) {
     for (int64_t i = 0; i < list->count; i++)
-        szg_memory_free(list->text[i]);
-    szg_memory_free(list->text);
+        szgi_memory_free(list->text[i]);
+    szgi_memory_free(list->text);
 }
 
 static szg_status add_override(szg_context *context, override_list *list, const char *key,
                                const char *value) {
     char text[OVERRIDE_TEXT];
     if (snprintf(text, sizeof text, "%s=%s", key, value) >= (int)sizeof text)
-        return szg_fail(context, SZG_EDATA, "%.60s: the value has more than %d bytes", key,
-                        SZG_CONFIG_TEXT - 1);
-    SZG_TRY(list->text ? szg_memory_grow(context, &list->text, list->count, list->count + 1,
-                                         sizeof *list->text)
-                       : szg_memory_alloc(context, 1, sizeof *list->text, &list->text));
-    SZG_TRY(szg_memory_copy_text(context, text, &list->text[list->count]));
+        return szgi_fail(context, SZG_EDATA, "%.60s: the value has more than %d bytes", key,
+                         SZG_CONFIG_TEXT - 1);
+    SZG_TRY(list->text ? szgi_memory_grow(context, &list->text, list->count, list->count + 1,
+                                          sizeof *list->text)
+                       : szgi_memory_alloc(context, 1, sizeof *list->text, &list->text));
+    SZG_TRY(szgi_memory_copy_text(context, text, &list->text[list->count]));
     list->count++;
     return SZG_OK;
 }
 
 static szg_status add_value(szg_context *context, override_list *list, const char *key,
-                            szg_json_value value) {
+                            szgi_json_value value) {
     char number[SZG_REAL_TEXT];
     const char *text = number;
     int64_t integer;
     double real;
     bool yes;
-    switch (szg_json_kind_of(value)) {
+    switch (szgi_json_kind_of(value)) {
     case SZG_JSON_INTEGER:
-        SZG_TRY(szg_json_as_integer(context, value, &integer));
+        SZG_TRY(szgi_json_as_integer(context, value, &integer));
         snprintf(number, sizeof number, "%" PRId64, integer);
         break;
     case SZG_JSON_REAL:
-        SZG_TRY(szg_json_as_real(context, value, &real));
-        szg_real_text(real, number);
+        SZG_TRY(szgi_json_as_real(context, value, &real));
+        szgi_real_text(real, number);
         break;
     case SZG_JSON_BOOLEAN:
-        SZG_TRY(szg_json_as_boolean(context, value, &yes));
+        SZG_TRY(szgi_json_as_boolean(context, value, &yes));
         text = yes ? "true" : "false";
         break;
     default:
-        SZG_TRY(szg_json_as_text(context, value, &text));
+        SZG_TRY(szgi_json_as_text(context, value, &text));
     }
     return add_override(context, list, key, text);
 }
 
 /* {"model": {"width": 64}} as model.width=64; an absent object adds nothing. */
-static szg_status add_sections(szg_context *context, override_list *list, szg_json_value object) {
+static szg_status add_sections(szg_context *context, override_list *list, szgi_json_value object) {
     char key[256];
-    if (szg_json_kind_of(object) == SZG_JSON_ABSENT)
+    if (szgi_json_kind_of(object) == SZG_JSON_ABSENT)
         return SZG_OK;
-    SZG_TRY(preset_members(context, object, "model|data|loop|capture"));
-    for (szg_json_value section = {0}; szg_json_next(object, &section);) {
-        SZG_TRY(szg_json_as_object(context, section));
-        for (szg_json_value member = {0}; szg_json_next(section, &member);) {
+    SZG_TRY(szgi_preset_members(context, object, "model|data|loop|capture"));
+    for (szgi_json_value section = {0}; szgi_json_next(object, &section);) {
+        SZG_TRY(szgi_json_as_object(context, section));
+        for (szgi_json_value member = {0}; szgi_json_next(section, &member);) {
             snprintf(key, sizeof key, "%s.%.200s", section.key, member.key);
             SZG_TRY(add_value(context, list, key, member));
         }
@@ -86,16 +86,16 @@ static szg_status add_sections(szg_context *context, override_list *list, szg_js
 static szg_status read_config(szg_context *context, const run_place *place, szg_train_config *out) {
     override_list list = {0};
     szg_status status;
-    szg_json_value tasks = szg_json_member(place->root, "tasks");
+    szgi_json_value tasks = szgi_json_member(place->root, "tasks");
     SZG_TRY_GOTO(status, add_override(context, &list, "profile", place->profile), done);
     SZG_TRY_GOTO(status, add_override(context, &list, "model.encoding", place->encoding), done);
-    SZG_TRY_GOTO(status, add_sections(context, &list, szg_json_member(place->root, "config")),
+    SZG_TRY_GOTO(status, add_sections(context, &list, szgi_json_member(place->root, "config")),
                  done);
     SZG_TRY_GOTO(status, add_override(context, &list, "data.task", place->task), done);
-    SZG_TRY_GOTO(status, add_sections(context, &list, szg_json_member(tasks, place->task)), done);
-    SZG_TRY_GOTO(status, add_sections(context, &list, szg_json_member(place->base, "config")),
+    SZG_TRY_GOTO(status, add_sections(context, &list, szgi_json_member(tasks, place->task)), done);
+    SZG_TRY_GOTO(status, add_sections(context, &list, szgi_json_member(place->base, "config")),
                  done);
-    SZG_TRY_GOTO(status, add_sections(context, &list, szg_json_member(place->origin, "config")),
+    SZG_TRY_GOTO(status, add_sections(context, &list, szgi_json_member(place->origin, "config")),
                  done);
     status = szg_train_config_read(context, NULL, (const char *const *)list.text, list.count, out);
     if (status == SZG_EINVAL)
@@ -107,18 +107,18 @@ static szg_status read_config(szg_context *context, const run_place *place, szg_
         if (value)
             *value++ = 0;
         status = value ? add_override(context, &list, text, value)
-                       : szg_fail(context, SZG_EINVAL,
-                                  "\"%.80s\" is not key=value, such as loop.epochs=2", text);
+                       : szgi_fail(context, SZG_EINVAL,
+                                   "\"%.80s\" is not key=value, such as loop.epochs=2", text);
     }
     if (status == SZG_OK && place->options->override_count > 0)
         status =
             szg_train_config_read(context, NULL, (const char *const *)list.text, list.count, out);
 done:
     close_overrides(&list);
-    return status == SZG_OK
-               ? SZG_OK
-               : szg_fail_prefix(context, status, "%s: experiment %s, %s, %s",
-                                 place->options->preset, place->name, place->task, place->encoding);
+    return status == SZG_OK ? SZG_OK
+                            : szgi_fail_prefix(context, status, "%s: experiment %s, %s, %s",
+                                               place->options->preset, place->name, place->task,
+                                               place->encoding);
 }
 
 /* EXPERIMENT/TASK/ENCODING/run-SEED, the SPEC's punctuation as dashes. */
@@ -128,7 +128,7 @@ static szg_status name_run(szg_context *context, const run_place *place, char **
     for (const char *c = place->encoding; *c; c++)
         *at++ = isalnum((unsigned char)*c) || *c == '+' || *c == '.' ? *c : '-';
     sprintf(at, "/run-%" PRId64, place->seed);
-    return szg_memory_copy_text(context, text, out);
+    return szgi_memory_copy_text(context, text, out);
 }
 
 /* The name begins with that of the experiment: those of others differ. */
@@ -136,10 +136,10 @@ static szg_status check_name(szg_context *context, const szg_reproduction *all,
                              const run_place *place, int64_t first, const char *name) {
     for (int64_t i = first; i + 1 < all->count; i = all->run[i].next)
         if (strcmp(all->run[i].name, name) == 0)
-            return szg_fail(context, SZG_EDATA,
-                            "%s: two runs would have the folder %s: give experiments different "
-                            "names, encodings and seeds once",
-                            place->options->preset, name);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: two runs would have the folder %s: give experiments different "
+                             "names, encodings and seeds once",
+                             place->options->preset, name);
     return SZG_OK;
 }
 
@@ -155,8 +155,8 @@ static szg_status open_run(szg_context *context, const run_place *place, szg_rep
     int64_t own = out->count, *latest = &place->latest[place->origin.index];
     if (out->count == out->room) {
         int64_t room = out->room > 0 ? 2 * out->room : 16;
-        SZG_TRY(out->run ? szg_memory_grow(context, &out->run, out->room, room, sizeof *out->run)
-                         : szg_memory_alloc(context, room, sizeof *out->run, &out->run));
+        SZG_TRY(out->run ? szgi_memory_grow(context, &out->run, out->room, room, sizeof *out->run)
+                         : szgi_memory_alloc(context, room, sizeof *out->run, &out->run));
         out->room = room;
     }
     out->run[own].first = *latest < 0 ? own : out->run[*latest].first;
@@ -168,23 +168,24 @@ static szg_status open_run(szg_context *context, const run_place *place, szg_rep
     return SZG_OK;
 }
 
-szg_status preset_add_run(szg_context *context, const run_place *place, szg_reproduction *out) {
-    SZG_TRY(szg_context_check_cancel(context));
+szg_status szgi_preset_add_run(szg_context *context, const run_place *place,
+                               szg_reproduction *out) {
+    SZG_TRY(szgi_context_check_cancel(context));
     SZG_TRY(open_run(context, place, out));
     reproduction_run *run = &out->run[out->count - 1];
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *run->config, &run->config));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *run->config, &run->config));
     SZG_TRY(read_config(context, place, run->config));
     SZG_TRY(name_run(context, place, &run->name));
     SZG_TRY(check_name(context, out, place, run->first, run->name));
-    SZG_TRY(szg_memory_copy_text(context, place->name, &run->experiment));
-    SZG_TRY(szg_memory_copy_text(context, run->config->model.encoding, &run->encoding));
+    SZG_TRY(szgi_memory_copy_text(context, place->name, &run->experiment));
+    SZG_TRY(szgi_memory_copy_text(context, run->config->model.encoding, &run->encoding));
     if (place->like)
-        SZG_TRY(szg_memory_copy_text(context, place->like, &run->like));
+        SZG_TRY(szgi_memory_copy_text(context, place->like, &run->like));
     run->shown = (szg_reproduction_run){.name = run->name,
                                         .experiment = run->experiment,
                                         .like = run->like,
                                         .encoding = run->encoding,
-                                        .task = szg_task_name(run->config->data.task),
+                                        .task = szgi_task_name(run->config->data.task),
                                         .seed = (uint64_t)place->seed,
                                         .rotated_heads = place->rotated,
                                         .methods = methods_of(place, run->config),

@@ -2,17 +2,17 @@
 #ifndef SZG_TRAIN_REPRODUCE_PRESET_H
 #define SZG_TRAIN_REPRODUCE_PRESET_H
 
-#include <szego/json.h>
+#include "formats/json.h"
 
 #include "reproduce_private.h"
 
 /* Where a run stands in the preset. */
 typedef struct run_place {
     const szg_reproduction_options *options;
-    szg_json_value root;
-    szg_json_value part;   /* what is read: its lists say what runs */
-    szg_json_value origin; /* the first experiment of that name: profile, config, ablation */
-    szg_json_value base;   /* the one that `like` names; absent: none */
+    szgi_json_value root;
+    szgi_json_value part;   /* what is read: its lists say what runs */
+    szgi_json_value origin; /* the first experiment of that name: profile, config, ablation */
+    szgi_json_value base;   /* the one that `like` names; absent: none */
     const char *name, *like, *profile, *task, *encoding;
     int64_t seed, rotated;
     unsigned methods;
@@ -23,11 +23,11 @@ typedef struct run_place {
 } run_place;
 
 /* Refuses members of an object that are none of `known` ("a|b|c"). */
-SZG_CHECK_RESULT szg_status preset_members(szg_context *context, szg_json_value object,
-                                           const char *known);
+SZG_CHECK_RESULT szg_status szgi_preset_members(szg_context *context, szgi_json_value object,
+                                                const char *known);
 
 /* Appends the run at `place`. */
-SZG_CHECK_RESULT szg_status preset_add_run(szg_context *context, const run_place *place,
-                                           szg_reproduction *out);
+SZG_CHECK_RESULT szg_status szgi_preset_add_run(szg_context *context, const run_place *place,
+                                                szg_reproduction *out);
 
 #endif

@@ -5,17 +5,17 @@
 enum { SEQUENCES = 16, STEPS = 3 }; /* the first step is not timed: it touches new memory */
 
 static szg_status time_steps(szg_context *context, trainer *parts, double *out) {
-    double each = szg_model_operations_per_token(parts->model).training, operations = 0;
+    double each = szgi_model_operations_per_token(parts->model).training, operations = 0;
     double begin = 0;
     for (int64_t step = 0; step < STEPS; step++) {
         double capture = 0;
-        szg_tally tally;
+        szgi_tally tally;
         if (step == 1)
-            begin = szg_context_seconds(context);
-        SZG_TRY(trainer_step(context, parts, step, NULL, &capture, &tally));
-        operations += step > 0 ? each * (double)trainer_batch_tokens(parts) : 0;
+            begin = szgi_context_seconds(context);
+        SZG_TRY(szgi_trainer_step(context, parts, step, NULL, &capture, &tally));
+        operations += step > 0 ? each * (double)szgi_trainer_batch_tokens(parts) : 0;
     }
-    *out = operations / (szg_context_seconds(context) - begin);
+    *out = operations / (szgi_context_seconds(context) - begin);
     return SZG_OK;
 }
 
@@ -23,13 +23,13 @@ static szg_status time_config(szg_context *context, const szg_train_config *conf
                               const szg_dataset *data, double *out) {
     szg_train_options options = {.config = config, .data = data};
     trainer parts;
-    SZG_TRY(trainer_open(context, &options, &parts));
-    szg_status status = szg_model_initialise(context, parts.model, 0);
+    SZG_TRY(szgi_trainer_open(context, &options, &parts));
+    szg_status status = szgi_model_initialise(context, parts.model, 0);
     if (status == SZG_OK)
-        status = trainer_set_tally(context, &parts, &(szg_tally){0});
+        status = szgi_trainer_set_tally(context, &parts, &(szgi_tally){0});
     if (status == SZG_OK)
         status = time_steps(context, &parts, out);
-    trainer_close(context, &parts);
+    szgi_trainer_close(context, &parts);
     return status;
 }
 

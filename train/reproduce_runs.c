@@ -1,5 +1,6 @@
 /* Tables with rows of single runs, from what their folders hold. */
 #include <math.h>
+#include "base/table.h"
 
 #include "reproduce_private.h"
 
@@ -34,7 +35,7 @@ static const szg_column runs_columns[] = {
 
 static szg_status set_texts(szg_context *context, szg_table *table, const reproduction_run *run) {
     const szg_run_key key = reproduction_key(run);
-    return szg_run_key_set(context, table, &key);
+    return szgi_run_key_set(context, table, &key);
 }
 
 static szg_status runs_row(szg_context *context, szg_table *table, const reproduction_run *run) {
@@ -76,7 +77,8 @@ static szg_status runs_row(szg_context *context, szg_table *table, const reprodu
     return szg_table_set_text(context, table, "commit", facts->commit);
 }
 
-szg_status reproduction_runs(szg_context *context, const szg_reproduction *self, szg_table **out) {
+szg_status szgi_reproduction_runs(szg_context *context, const szg_reproduction *self,
+                                  szg_table **out) {
     SZG_TRY(szg_table_open(context, "runs", runs_columns, COUNT(runs_columns), out));
     for (int64_t i = 0; i < self->count; i++)
         if (self->run[i].shown.finished)
@@ -145,8 +147,8 @@ static szg_status take_curve(szg_context *context, const reproduction_run *run,
     return curve_rows(context, *table, run, logs->metrics);
 }
 
-szg_status reproduction_curves(szg_context *context, const szg_reproduction *self,
-                               szg_table **out) {
+szg_status szgi_reproduction_curves(szg_context *context, const szg_reproduction *self,
+                                    szg_table **out) {
     SZG_TRY(szg_table_open(context, "curves", curves_columns, COUNT(curves_columns), out));
     return take_logs(context, self, take_curve, out);
 }
@@ -162,16 +164,16 @@ static szg_status take_contraction(szg_context *context, const reproduction_run 
     if (!*table) {
         SZG_TRY(szg_table_open(context, "contraction", szg_table_column(from, 0),
                                szg_table_columns(from), table));
-        szg_table_take_ends(*table, from);
+        szgi_table_take_ends(*table, from);
     }
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
-        SZG_TRY(szg_table_append_row(context, *table, from, row));
+        SZG_TRY(szgi_table_append_row(context, *table, from, row));
         SZG_TRY(set_texts(context, *table, run));
     }
     return SZG_OK;
 }
 
-szg_status reproduction_contraction(szg_context *context, const szg_reproduction *self,
-                                    szg_table **out) {
+szg_status szgi_reproduction_contraction(szg_context *context, const szg_reproduction *self,
+                                         szg_table **out) {
     return take_logs(context, self, take_contraction, out);
 }

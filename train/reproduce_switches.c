@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "config_private.h"
 #include "reproduce_mean.h"
@@ -60,7 +60,7 @@ static int compare_runs(const void *left, const void *right) {
 
 static szg_status order_open(szg_context *context, const szg_reproduction *self, run_order *out) {
     out->count = self->count;
-    SZG_TRY(szg_memory_alloc(context, out->count, sizeof(reproduction_run *), &out->run));
+    SZG_TRY(szgi_memory_alloc(context, out->count, sizeof(reproduction_run *), &out->run));
     for (int64_t i = 0; i < out->count; i++)
         out->run[i] = &self->run[i];
     qsort(out->run, (size_t)out->count, sizeof(reproduction_run *), compare_runs);
@@ -97,10 +97,10 @@ static void differences(const szg_train_config *config, const szg_train_config *
     const config_row *row;
     size_t used[2] = {0};
     *with = *without = 0;
-    for (int64_t i = 0; (row = config_row_at(i)); i++) {
+    for (int64_t i = 0; (row = szgi_config_row_at(i)); i++) {
         char value[2][SZG_CONFIG_TEXT];
-        config_text(row, config, value[0]);
-        config_text(row, other, value[1]);
+        szgi_config_text(row, config, value[0]);
+        szgi_config_text(row, other, value[1]);
         if (strcmp(value[0], value[1]) == 0)
             continue;
         for (int side = 0; side < 2; side++) {
@@ -177,11 +177,11 @@ static szg_status add_rows(szg_context *context, const szg_reproduction *self,
     return SZG_OK;
 }
 
-szg_status reproduction_switches(szg_context *context, const szg_reproduction *self,
-                                 szg_table **out) {
+szg_status szgi_reproduction_switches(szg_context *context, const szg_reproduction *self,
+                                      szg_table **out) {
     run_order order;
     SZG_TRY(order_open(context, self, &order));
     szg_status status = add_rows(context, self, &order, out);
-    szg_memory_free(order.run);
+    szgi_memory_free(order.run);
     return status;
 }

@@ -1,8 +1,8 @@
 /* Table 1, the sweep over rotated heads, and what has not run. */
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/published.h>
+#include "base/memory.h"
+#include "train/published.h"
 
 #include "reproduce_mean.h"
 
@@ -75,7 +75,7 @@ static szg_status set_task(szg_context *context, szg_table *table, const szg_rep
 }
 
 static szg_status table1_row(szg_context *context, szg_table *table, const szg_reproduction *self,
-                             const reproduction_run *run, const szg_published *paper) {
+                             const reproduction_run *run, const szgi_published *paper) {
     run_kind kind = {run->first, run->encoding, "distance"};
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));
@@ -84,13 +84,13 @@ static szg_status table1_row(szg_context *context, szg_table *table, const szg_r
     kind.task = "count";
     SZG_TRY(set_task(context, table, self, &kind, 1));
     SZG_TRY(set_known(context, table, "paper1",
-                      szg_published_accuracy(paper, run->encoding, "distance")));
+                      szgi_published_accuracy(paper, run->encoding, "distance")));
     return set_known(context, table, "paper2",
-                     szg_published_accuracy(paper, run->encoding, "count"));
+                     szgi_published_accuracy(paper, run->encoding, "count"));
 }
 
 static szg_status table1_rows(szg_context *context, szg_table *table, const szg_reproduction *self,
-                              const szg_published *paper) {
+                              const szgi_published *paper) {
     for (int64_t i = 0; i < self->count; i++)
         if (self->run[i].shown.rotated_heads < 0 && !self->run[i].like &&
             !is_repeated(self, i, false))
@@ -98,13 +98,13 @@ static szg_status table1_rows(szg_context *context, szg_table *table, const szg_
     return SZG_OK;
 }
 
-szg_status reproduction_table1(szg_context *context, const szg_reproduction *self,
-                               szg_table **out) {
-    szg_published *paper;
+szg_status szgi_reproduction_table1(szg_context *context, const szg_reproduction *self,
+                                    szg_table **out) {
+    szgi_published *paper;
     SZG_TRY(szg_table_open(context, "table1", table1_columns, COUNT(table1_columns), out));
-    SZG_TRY(szg_published_open(context, &paper));
+    SZG_TRY(szgi_published_open(context, &paper));
     szg_status status = table1_rows(context, *out, self, paper);
-    szg_published_close(&paper);
+    szgi_published_close(&paper);
     return status;
 }
 
@@ -170,7 +170,8 @@ static bool begins_sweep(const szg_reproduction *self, int64_t index) {
     return self->run[index].shown.rotated_heads >= 0;
 }
 
-szg_status reproduction_sweep(szg_context *context, const szg_reproduction *self, szg_table **out) {
+szg_status szgi_reproduction_sweep(szg_context *context, const szg_reproduction *self,
+                                   szg_table **out) {
     for (int64_t i = 0; i < self->count; i++) {
         if (!begins_sweep(self, i))
             continue;
@@ -192,14 +193,14 @@ static szg_status missing_row(szg_context *context, szg_table *table, const repr
     const szg_run_key key = reproduction_key(run);
     bool begun = false;
     if (run->folder)
-        SZG_TRY(reproduction_is_begun(context, run, &begun));
+        SZG_TRY(szgi_reproduction_is_begun(context, run, &begun));
     SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_run_key_set(context, table, &key));
+    SZG_TRY(szgi_run_key_set(context, table, &key));
     return szg_table_note(context, table, begun ? "begun, not finished" : "not begun");
 }
 
-szg_status reproduction_missing(szg_context *context, const szg_reproduction *self,
-                                szg_table **out) {
+szg_status szgi_reproduction_missing(szg_context *context, const szg_reproduction *self,
+                                     szg_table **out) {
     SZG_TRY(szg_table_open(context, "missing", missing_columns, COUNT(missing_columns), out));
     for (int64_t i = 0; i < self->count; i++)
         if (!self->run[i].shown.finished)

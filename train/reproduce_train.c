@@ -5,17 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <szego/backend.h>
-#include <szego/csv.h>
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "backend/backend.h"
+#include "formats/csv.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include <szego/version.h>
 
 #include "reproduce_private.h"
 
 /* ---- Files ---- */
 
-const char *reproduction_ablation_name(szg_ablation_method method) {
+const char *szgi_reproduction_ablation_name(szg_ablation_method method) {
     static const char *const names[] = {[SZG_ABLATE_OUTPUT] = "ablation.csv",
                                         [SZG_ABLATE_VALUES] = "ablation_values.csv",
                                         [SZG_ABLATE_LATENT_COLUMNS] = "ablation_latent_columns.csv",
@@ -23,16 +23,17 @@ const char *reproduction_ablation_name(szg_ablation_method method) {
     return names[method];
 }
 
-szg_status reproduction_ablation_path(szg_context *context, const reproduction_run *run,
-                                      szg_ablation_method method, char **out) {
-    return szg_path_join(context, run->folder, reproduction_ablation_name(method), out);
+szg_status szgi_reproduction_ablation_path(szg_context *context, const reproduction_run *run,
+                                           szg_ablation_method method, char **out) {
+    return szgi_path_join(context, run->folder, szgi_reproduction_ablation_name(method), out);
 }
 
-szg_status reproduction_is_begun(szg_context *context, const reproduction_run *run, bool *out) {
+szg_status szgi_reproduction_is_begun(szg_context *context, const reproduction_run *run,
+                                      bool *out) {
     char *state;
-    SZG_TRY(szg_path_join(context, run->folder, "checkpoint.state.safetensors", &state));
+    SZG_TRY(szgi_path_join(context, run->folder, "checkpoint.state.safetensors", &state));
     *out = access(state, F_OK) == 0;
-    szg_memory_free(state);
+    szgi_memory_free(state);
     return SZG_OK;
 }
 
@@ -43,14 +44,14 @@ static szg_status write_ablation(szg_context *context, const reproduction_run *r
     szg_table *table = NULL;
     char *path;
     szg_run_key key = reproduction_key(run);
-    SZG_TRY(reproduction_ablation_path(context, run, method, &path));
+    SZG_TRY(szgi_reproduction_ablation_path(context, run, method, &path));
     szg_status status = szg_ablation_table_open(context, &table);
     if (status == SZG_OK)
         status = szg_ablation_rows(context, table, &key, ablation);
     if (status == SZG_OK)
-        status = szg_csv_write(context, table, path);
+        status = szgi_csv_write(context, table, path);
     szg_table_close(&table);
-    szg_memory_free(path);
+    szgi_memory_free(path);
     return status;
 }
 
@@ -73,7 +74,7 @@ static void name_origin(szg_context *context, run_facts *facts) {
     int count;
     snprintf(facts->version, sizeof facts->version, "%s", szg_version());
     snprintf(facts->commit, sizeof facts->commit, "%s", szg_commit());
-    snprintf(facts->backend, sizeof facts->backend, "%s", szg_ops_name(szg_ops_of(context)));
+    snprintf(facts->backend, sizeof facts->backend, "%s", szgi_ops_name(szgi_ops_of(context)));
     *facts->device = 0;
     if (strncmp(facts->backend, "cuda", 4) == 0 &&
         szg_backend_devices(context, 1, &device, &count, &libraries) == SZG_OK && count > 0)
@@ -84,13 +85,13 @@ static void name_origin(szg_context *context, run_facts *facts) {
 static szg_status examine(szg_context *context, reproduction_run *run, const szg_dataset *data) {
     szg_model *model;
     char *path;
-    SZG_TRY(szg_path_join(context, run->folder, "checkpoint.safetensors", &path));
+    SZG_TRY(szgi_path_join(context, run->folder, "checkpoint.safetensors", &path));
     szg_status status = szg_model_load(context, path, NULL, &model);
-    szg_memory_free(path);
+    szgi_memory_free(path);
     if (status != SZG_OK)
         return status;
-    szg_model_operations operations = szg_model_operations_per_token(model);
-    run->facts.parameters = szg_model_count(model);
+    szgi_model_operations operations = szgi_model_operations_per_token(model);
+    run->facts.parameters = szgi_model_count(model);
     run->facts.forward = operations.forward;
     run->facts.training = operations.training;
     run->facts.whole = run->facts.test_accuracy;
@@ -134,7 +135,7 @@ static szg_status take_data_facts(szg_context *context, const szg_reproduction *
             run->facts.data = self->run[i].facts.data;
             return SZG_OK;
         }
-    return facts_of_data(context, run->config, data, &run->facts.data);
+    return szgi_facts_of_data(context, run->config, data, &run->facts.data);
 }
 
 /* What follows on training, under the lock that training has just given up: an archive must not
@@ -143,8 +144,8 @@ static szg_status conclude(szg_context *context, const szg_reproduction *self,
                            const szg_dataset *data, reproduction_run *run) {
     run_log log;
     reproduction_run there = *run;
-    SZG_TRY(szg_log_open(context, run->folder, "metrics.csv", &log));
-    szg_status status = facts_read(context, &there);
+    SZG_TRY(szgi_log_open(context, run->folder, "metrics.csv", &log));
+    szg_status status = szgi_facts_read(context, &there);
     if (status == SZG_OK && there.shown.finished) {
         *run = there;
     } else if (status == SZG_OK) {
@@ -152,16 +153,16 @@ static szg_status conclude(szg_context *context, const szg_reproduction *self,
         if (status == SZG_OK)
             status = examine(context, run, data);
         if (status == SZG_OK)
-            status = facts_write(context, run);
+            status = szgi_facts_write(context, run);
     }
-    szg_log_close(&log);
+    szgi_log_close(&log);
     return status;
 }
 
 static szg_status finish_run(szg_context *context, const szg_reproduction *self,
                              reproduction_run *run) {
     szg_dataset data;
-    SZG_TRY(szg_folder_create(context, run->folder));
+    SZG_TRY(szgi_folder_create(context, run->folder));
     SZG_TRY(szg_dataset_open(context, run->config, &data));
     szg_status status = train(context, run, &data);
     if (status == SZG_OK)
@@ -184,9 +185,9 @@ typedef struct piece {
 static szg_status estimate(szg_context *context, const szg_reproduction *self, const piece *now,
                            const reproduction_run *run, double *out) {
     double training, ablation, operations = now->operations, seconds = now->spent;
-    SZG_TRY(reproduction_operations(context, run, &training, &ablation));
+    SZG_TRY(szgi_reproduction_operations(context, run, &training, &ablation));
     if (!(seconds > 0))
-        SZG_TRY(reproduction_measured(context, self, &operations, &seconds));
+        SZG_TRY(szgi_reproduction_measured(context, self, &operations, &seconds));
     *out = operations > 0 ? (training + ablation) * seconds / operations : NAN;
     return SZG_OK;
 }
@@ -195,32 +196,32 @@ static szg_status estimate(szg_context *context, const szg_reproduction *self, c
  * is begun all the same. */
 static szg_status fits(szg_context *context, const szg_reproduction *self, const piece *now,
                        const reproduction_run *run, bool *out) {
-    double need, left = now->end - szg_context_seconds(context);
-    SZG_TRY(reproduction_is_begun(context, run, out));
+    double need, left = now->end - szgi_context_seconds(context);
+    SZG_TRY(szgi_reproduction_is_begun(context, run, out));
     if (*out)
         return SZG_OK;
     SZG_TRY(estimate(context, self, now, run, &need));
     *out = left > 0 && !(need > left && need <= now->seconds);
     if (*out && !isnan(need))
-        szg_say(context, SZG_NOTE, "%s: about %.1f min; %.1f are left", run->name, need / 60,
-                left / 60);
+        szgi_say(context, SZG_NOTE, "%s: about %.1f min; %.1f are left", run->name, need / 60,
+                 left / 60);
     else if (!*out)
-        szg_say(context, SZG_NOTE, "%s: about %.1f min; %.1f are left: not begun", run->name,
-                need / 60, left > 0 ? left / 60 : 0);
+        szgi_say(context, SZG_NOTE, "%s: about %.1f min; %.1f are left: not begun", run->name,
+                 need / 60, left > 0 ? left / 60 : 0);
     return SZG_OK;
 }
 
 static szg_status finish_and_measure(szg_context *context, const szg_reproduction *self, piece *now,
                                      reproduction_run *run) {
-    double begin = szg_context_seconds(context), training, ablation;
+    double begin = szgi_context_seconds(context), training, ablation;
     bool begun;
-    SZG_TRY(reproduction_is_begun(context, run, &begun));
+    SZG_TRY(szgi_reproduction_is_begun(context, run, &begun));
     SZG_TRY(finish_run(context, self, run));
     if (begun)
         return SZG_OK;
-    SZG_TRY(reproduction_operations(context, run, &training, &ablation));
+    SZG_TRY(szgi_reproduction_operations(context, run, &training, &ablation));
     now->operations += training + ablation;
-    now->spent += szg_context_seconds(context) - begin;
+    now->spent += szgi_context_seconds(context) - begin;
     return SZG_OK;
 }
 
@@ -228,24 +229,24 @@ static szg_status finish_and_measure(szg_context *context, const szg_reproductio
 static szg_status explain(szg_context *context, szg_status status, const szg_reproduction *self,
                           int64_t done, const reproduction_run *run) {
     if (status != SZG_ECANCEL)
-        return szg_fail_prefix(context, status, "%s", run->name);
+        return szgi_fail_prefix(context, status, "%s", run->name);
     if (!szg_context_is_cancelled(context))
-        szg_say(context, SZG_NOTE, "the time is up in %s", run->name);
-    return szg_fail(context, SZG_ECANCEL,
-                    "interrupted in %s, %" PRId64 " of %" PRId64
-                    " runs are finished: the same command goes on where it stopped",
-                    run->name, done, self->count);
+        szgi_say(context, SZG_NOTE, "the time is up in %s", run->name);
+    return szgi_fail(context, SZG_ECANCEL,
+                     "interrupted in %s, %" PRId64 " of %" PRId64
+                     " runs are finished: the same command goes on where it stopped",
+                     run->name, done, self->count);
 }
 
 static szg_status train_run(szg_context *context, szg_reproduction *self, piece *now,
                             reproduction_run *run, int64_t *done) {
-    szg_say(context, SZG_NOTE, "run %" PRId64 " of %" PRId64 ": %s", *done + 1, self->count,
-            run->name);
+    szgi_say(context, SZG_NOTE, "run %" PRId64 " of %" PRId64 ": %s", *done + 1, self->count,
+             run->name);
     szg_status status = finish_and_measure(context, self, now, run);
     if (status != SZG_OK)
         return explain(context, status, self, *done, run);
     ++*done;
-    szg_say(context, SZG_NOTE, "%s: test accuracy %.4f", run->name, run->facts.test_accuracy);
+    szgi_say(context, SZG_NOTE, "%s: test accuracy %.4f", run->name, run->facts.test_accuracy);
     return SZG_OK;
 }
 
@@ -267,10 +268,10 @@ static szg_status train_all(szg_context *context, szg_reproduction *self, piece 
 
 szg_status szg_reproduction_train(szg_context *context, szg_reproduction *reproduction,
                                   double seconds) {
-    piece now = {.seconds = seconds, .end = szg_context_seconds(context) + seconds};
+    piece now = {.seconds = seconds, .end = szgi_context_seconds(context) + seconds};
     int64_t done = 0;
     if (!reproduction->folder)
-        return szg_fail(context, SZG_EINVAL, "reproduction: no folder to train in");
+        return szgi_fail(context, SZG_EINVAL, "reproduction: no folder to train in");
     for (int64_t i = 0; i < reproduction->count; i++)
         done += reproduction->run[i].shown.finished;
     szg_context_set_deadline(context, seconds);
@@ -279,9 +280,9 @@ szg_status szg_reproduction_train(szg_context *context, szg_reproduction *reprod
     if (status == SZG_ECANCEL && !szg_context_is_cancelled(context))
         status = SZG_OK; /* the time is up */
     if (status == SZG_OK && done < reproduction->count)
-        szg_say(context, SZG_NOTE,
-                "%" PRId64 " of %" PRId64
-                " runs are finished: the same command goes on where it stopped",
-                done, reproduction->count);
+        szgi_say(context, SZG_NOTE,
+                 "%" PRId64 " of %" PRId64
+                 " runs are finished: the same command goes on where it stopped",
+                 done, reproduction->count);
     return status;
 }

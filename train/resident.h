@@ -2,7 +2,7 @@
 #ifndef SZG_TRAIN_RESIDENT_H
 #define SZG_TRAIN_RESIDENT_H
 
-#include <szego/train.h>
+#include "train/train.h"
 
 /* ---- batch.c ---- */
 
@@ -12,8 +12,8 @@ typedef struct batch_limits {
 } batch_limits;
 
 /* SZG_EDATA: an example that does not fit; the message counts it from 1. */
-SZG_CHECK_RESULT szg_status batch_check(szg_context *context, const szg_examples *examples,
-                                        int64_t example, const batch_limits *limits);
+SZG_CHECK_RESULT szg_status szgi_batch_check(szg_context *context, const szg_examples *examples,
+                                             int64_t example, const batch_limits *limits);
 
 /* ---- resident.c ---- */
 
@@ -26,18 +26,18 @@ typedef struct resident_set {
 } resident_set;
 
 /* Checks every example and uploads them, labels too; ordered: with room for an order. */
-SZG_CHECK_RESULT szg_status resident_open(szg_context *context, const szg_examples *examples,
-                                          const batch_limits *limits, bool ordered,
-                                          resident_set *out);
-void resident_close(szg_context *context, resident_set *set);
+SZG_CHECK_RESULT szg_status szgi_resident_open(szg_context *context, const szg_examples *examples,
+                                               const batch_limits *limits, bool ordered,
+                                               resident_set *out);
+void szgi_resident_close(szg_context *context, resident_set *set);
 
 /* A permutation of 0 .. count - 1. */
-SZG_CHECK_RESULT szg_status resident_set_order(szg_context *context, resident_set *set,
-                                               const int64_t *order);
+SZG_CHECK_RESULT szg_status szgi_resident_set_order(szg_context *context, resident_set *set,
+                                                    const int64_t *order);
 
 /* Arguments for the batch of `count` examples from place `first` of the order on, or from the
  * block's place (NULL: none). */
-szg_gather resident_batch(const resident_set *set, int64_t first, const szg_step_block *block,
-                          int64_t count, int64_t length);
+szgi_gather szgi_resident_batch(const resident_set *set, int64_t first,
+                                const szgi_step_block *block, int64_t count, int64_t length);
 
 #endif

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <szego/file.h>
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "run_folder.h"
 #include "trainer.h"
 
@@ -38,8 +38,8 @@ typedef struct run {
 
 static szg_status append(run *self, int which, const szg_table *rows) {
     szg_table *labelled;
-    SZG_TRY(szg_table_labelled(self->context, rows, &self->labels, &labelled));
-    szg_status status = szg_log_append(self->context, &self->folder.log[which], labelled);
+    SZG_TRY(szgi_table_labelled(self->context, rows, &self->labels, &labelled));
+    szg_status status = szgi_log_append(self->context, &self->folder.log[which], labelled);
     szg_table_close(&labelled);
     return status;
 }
@@ -59,17 +59,17 @@ static szg_status open_captured(const run *self, szg_contraction_tables *out) {
 }
 
 static szg_status collect_pending(run *self, szg_contraction_tables *captured) {
-    double begin = szg_context_seconds(self->context);
-    SZG_TRY(szg_capture_collect(self->context, self->trainer.capture, captured));
-    self->time.capture += szg_context_seconds(self->context) - begin;
-    self->capture_seconds += szg_context_seconds(self->context) - begin;
+    double begin = szgi_context_seconds(self->context);
+    SZG_TRY(szgi_capture_collect(self->context, self->trainer.capture, captured));
+    self->time.capture += szgi_context_seconds(self->context) - begin;
+    self->capture_seconds += szgi_context_seconds(self->context) - begin;
     return log_captured(self, captured);
 }
 
 /* Rows that the backend still computes; under a deferred cancellation, or they might get lost. */
 static szg_status log_pending(run *self) {
     szg_contraction_tables captured;
-    if (!szg_capture_pending(self->trainer.capture))
+    if (!szgi_capture_pending(self->trainer.capture))
         return SZG_OK;
     SZG_TRY(open_captured(self, &captured));
     szg_status status = collect_pending(self, &captured);
@@ -77,25 +77,25 @@ static szg_status log_pending(run *self) {
     return status;
 }
 
-static szg_status fill_metrics(run *self, const szg_tally *test, szg_table *table) {
+static szg_status fill_metrics(run *self, const szgi_tally *test, szg_table *table) {
     const run_progress *progress = &self->progress;
     metrics_row row = {.epoch = (progress->step - 1) / self->trainer.epoch_steps + 1,
                        .step = progress->step,
                        .split = "train",
                        .tally = progress->tally,
-                       .learning_rate = szg_train_learning_rate(
+                       .learning_rate = szgi_train_learning_rate(
                            &self->options->config->loop, progress->step - 1, self->trainer.total)};
-    SZG_TRY(szg_metrics_add(self->context, table, &row));
+    SZG_TRY(szgi_metrics_add(self->context, table, &row));
     if (self->options->data->test.count == 0)
         return SZG_OK;
     row.split = "test";
     row.tally = *test;
-    return szg_metrics_add(self->context, table, &row);
+    return szgi_metrics_add(self->context, table, &row);
 }
 
-static szg_status log_metrics(run *self, const szg_tally *test) {
+static szg_status log_metrics(run *self, const szgi_tally *test) {
     szg_table *table;
-    SZG_TRY(szg_metrics_table(self->context, &table));
+    SZG_TRY(szgi_metrics_table(self->context, &table));
     szg_status status = fill_metrics(self, test, table);
     if (status == SZG_OK)
         status = append(self, LOG_METRICS, table);
@@ -109,8 +109,8 @@ static szg_status log_timing(run *self) {
     szg_table *table;
     if (!self->folder.log[LOG_TIMING].stream) /* a file that is left to its owner */
         return SZG_OK;
-    SZG_TRY(szg_timing_table(self->context, &table));
-    szg_status status = szg_timing_add(self->context, table, &self->time);
+    SZG_TRY(szgi_timing_table(self->context, &table));
+    szg_status status = szgi_timing_add(self->context, table, &self->time);
     if (status == SZG_OK)
         status = append(self, LOG_TIMING, table);
     szg_table_close(&table);
@@ -120,29 +120,29 @@ static szg_status log_timing(run *self) {
 
 /* Both logs get their rows or neither does: after a cancellation between the two they would come
  * again. */
-static szg_status log_both(run *self, const szg_tally *test) {
-    szg_context_defer_cancel(self->context, true);
+static szg_status log_both(run *self, const szgi_tally *test) {
+    szgi_context_defer_cancel(self->context, true);
     szg_status status = log_pending(self);
     if (status == SZG_OK)
         status = log_metrics(self, test);
     if (status == SZG_OK)
         status = log_timing(self);
-    szg_context_defer_cancel(self->context, false);
+    szgi_context_defer_cancel(self->context, false);
     return status;
 }
 
 /* Evaluates and logs where the run stands. */
 static szg_status report(run *self) {
-    szg_tally test = {0};
-    double begin = szg_context_seconds(self->context);
+    szgi_tally test = {0};
+    double begin = szgi_context_seconds(self->context);
     if (self->test)
-        SZG_TRY(evaluation_run(self->context, self->test, &test, NULL));
+        SZG_TRY(szgi_evaluation_run(self->context, self->test, &test, NULL));
     if (!isfinite(test.loss))
-        return szg_fail(self->context, SZG_EDATA,
-                        "step %" PRId64 ": the loss on the test examples is not finite: lower "
-                        "loop.learning_rate or lengthen loop.warmup",
-                        self->progress.step);
-    self->time.evaluate = szg_context_seconds(self->context) - begin;
+        return szgi_fail(self->context, SZG_EDATA,
+                         "step %" PRId64 ": the loss on the test examples is not finite: lower "
+                         "loop.learning_rate or lengthen loop.warmup",
+                         self->progress.step);
+    self->time.evaluate = szgi_context_seconds(self->context) - begin;
     return log_both(self, &test);
 }
 
@@ -151,22 +151,22 @@ static szg_status report(run *self) {
 static szg_status write_checkpoint(run *self) {
     const trainer *parts = &self->trainer;
     const run_folder *folder = &self->folder;
-    SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log));
-    SZG_TRY(szg_products_write(self->context, self->options->folder, &self->products));
-    SZG_TRY(szg_state_save(self->context, folder->state, parts->model, parts->moment1,
-                           parts->moment2, &self->identity, &self->progress));
-    return szg_model_save(self->context, parts->model, folder->weights, self->options->seed,
-                          self->progress.step);
+    SZG_TRY(szgi_run_folder_sync(self->context, &self->folder, self->progress.log));
+    SZG_TRY(szgi_products_write(self->context, self->options->folder, &self->products));
+    SZG_TRY(szgi_state_save(self->context, folder->state, parts->model, parts->moment1,
+                            parts->moment2, &self->identity, &self->progress));
+    return szgi_model_save(self->context, parts->model, folder->weights, self->options->seed,
+                           self->progress.step);
 }
 
 /* A cancellation waits until both files are there. The rows of every step that they know are in the
  * logs. */
 static szg_status save(run *self) {
-    szg_context_defer_cancel(self->context, true);
+    szgi_context_defer_cancel(self->context, true);
     szg_status status = log_pending(self);
     if (status == SZG_OK)
         status = write_checkpoint(self);
-    szg_context_defer_cancel(self->context, false);
+    szgi_context_defer_cancel(self->context, false);
     if (status == SZG_OK)
         self->trainer.saved = self->progress.step;
     return status;
@@ -175,8 +175,8 @@ static szg_status save(run *self) {
 static szg_status end_epoch(run *self) {
     SZG_TRY(report(self));
     self->progress.epochs++;
-    self->progress.tally = (szg_tally){0};
-    SZG_TRY(trainer_set_tally(self->context, &self->trainer, &self->progress.tally));
+    self->progress.tally = (szgi_tally){0};
+    SZG_TRY(szgi_trainer_set_tally(self->context, &self->trainer, &self->progress.tally));
     return save(self);
 }
 
@@ -184,17 +184,17 @@ static szg_status end_epoch(run *self) {
 
 static void show_progress(const run *self) {
     const run_progress *progress = &self->progress;
-    const szg_tally *tally = &progress->tally;
+    const szgi_tally *tally = &progress->tally;
     double rate = self->seconds > 0 ? (double)self->tokens / self->seconds : 0;
-    double each = (szg_context_seconds(self->context) - self->began) / (double)self->steps;
+    double each = (szgi_context_seconds(self->context) - self->began) / (double)self->steps;
     double left = each * (double)(self->limit - progress->step);
     char text[160];
-    szg_print(text, sizeof text,
-              "epoch %" PRId64 "/%" PRId64 ", accuracy %.4f, %.0f tokens/s, %.0f %s left",
-              progress->step / self->trainer.epoch_steps + 1, self->options->config->loop.epochs,
-              tally->counted > 0 ? (double)tally->correct / (double)tally->counted : 0, rate,
-              left < 120 ? left : left / 60, left < 120 ? "s" : "min");
-    szg_progress(self->context, text, progress->step, self->limit);
+    szgi_print(text, sizeof text,
+               "epoch %" PRId64 "/%" PRId64 ", accuracy %.4f, %.0f tokens/s, %.0f %s left",
+               progress->step / self->trainer.epoch_steps + 1, self->options->config->loop.epochs,
+               tally->counted > 0 ? (double)tally->correct / (double)tally->counted : 0, rate,
+               left < 120 ? left : left / 60, left < 120 ? "s" : "min");
+    szgi_progress(self->context, text, progress->step, self->limit);
 }
 
 static bool captures(const run *self, int64_t step) {
@@ -213,7 +213,7 @@ static int64_t window_of(const run *self) {
     int64_t ends[] = {self->limit, (self->progress.epochs + 1) * self->trainer.epoch_steps,
                       next_multiple(self, config->loop.checkpoint_every),
                       next_multiple(self, self->trainer.capture ? config->capture.every : 0)};
-    int64_t count = trainer_room(self->context, &self->trainer);
+    int64_t count = szgi_trainer_room(self->context, &self->trainer);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends[i] - self->progress.step < count)
             count = ends[i] - self->progress.step;
@@ -221,7 +221,7 @@ static int64_t window_of(const run *self) {
 }
 
 static void count_window(run *self, int64_t steps, double spent, double capture) {
-    int64_t tokens = trainer_batch_tokens(&self->trainer);
+    int64_t tokens = szgi_trainer_batch_tokens(&self->trainer);
     self->progress.step += steps;
     self->time.steps += steps;
     self->time.tokens += tokens;
@@ -234,19 +234,19 @@ static void count_window(run *self, int64_t steps, double spent, double capture)
 }
 
 static szg_status take_steps(run *self, int64_t count) {
-    double begin = szg_context_seconds(self->context);
-    SZG_TRY(trainer_steps(self->context, &self->trainer, self->progress.step, count,
-                          &self->progress.tally));
-    count_window(self, count, szg_context_seconds(self->context) - begin, 0);
+    double begin = szgi_context_seconds(self->context);
+    SZG_TRY(szgi_trainer_steps(self->context, &self->trainer, self->progress.step, count,
+                               &self->progress.tally));
+    count_window(self, count, szgi_context_seconds(self->context) - begin, 0);
     return SZG_OK;
 }
 
 static szg_status take_captured(run *self, szg_contraction_tables *captured) {
-    double begin = szg_context_seconds(self->context), capture = 0;
-    SZG_TRY(trainer_step(self->context, &self->trainer, self->progress.step, captured, &capture,
-                         &self->progress.tally));
+    double begin = szgi_context_seconds(self->context), capture = 0;
+    SZG_TRY(szgi_trainer_step(self->context, &self->trainer, self->progress.step, captured,
+                              &capture, &self->progress.tally));
     SZG_TRY(log_captured(self, captured));
-    count_window(self, 1, szg_context_seconds(self->context) - begin - capture, capture);
+    count_window(self, 1, szgi_context_seconds(self->context) - begin - capture, capture);
     return SZG_OK;
 }
 
@@ -260,10 +260,10 @@ static szg_status capture_step(run *self) {
 
 /* A window, whole, whatever is cancelled meanwhile. */
 static szg_status step(run *self) {
-    szg_context_defer_cancel(self->context, true);
+    szgi_context_defer_cancel(self->context, true);
     szg_status status = captures(self, self->progress.step) ? capture_step(self)
                                                             : take_steps(self, window_of(self));
-    szg_context_defer_cancel(self->context, false);
+    szgi_context_defer_cancel(self->context, false);
     if (status == SZG_OK)
         show_progress(self);
     return status;
@@ -276,7 +276,7 @@ static bool checkpoint_is_due(const run *self) {
 }
 
 static szg_status advance(run *self) {
-    SZG_TRY(szg_context_check_cancel(self->context));
+    SZG_TRY(szgi_context_check_cancel(self->context));
     if (self->progress.step == (self->progress.epochs + 1) * self->trainer.epoch_steps)
         return end_epoch(self);
     if (checkpoint_is_due(self))
@@ -304,10 +304,10 @@ static szg_status train(run *self) {
     if (status != SZG_ECANCEL)
         return status;
     SZG_TRY(save(self));
-    return szg_fail(self->context, SZG_ECANCEL,
-                    "stopped after step %" PRId64 " of %" PRId64
-                    "; saved in %s: the same command with --resume goes on",
-                    self->progress.step, self->limit, self->options->folder);
+    return szgi_fail(self->context, SZG_ECANCEL,
+                     "stopped after step %" PRId64 " of %" PRId64
+                     "; saved in %s: the same command with --resume goes on",
+                     self->progress.step, self->limit, self->options->folder);
 }
 
 /* ---- Beginning ---- */
@@ -316,10 +316,10 @@ static szg_status begin(run *self) {
     trainer *parts = &self->trainer;
     self->trainer.saved = -1;
     if (!self->folder.resumes)
-        return szg_model_initialise(self->context, parts->model, self->options->seed);
-    SZG_TRY(szg_state_load(self->context, self->folder.state, parts->model, parts->moment1,
-                           parts->moment2, &self->identity, &self->progress));
-    SZG_TRY(trainer_set_tally(self->context, parts, &self->progress.tally));
+        return szgi_model_initialise(self->context, parts->model, self->options->seed);
+    SZG_TRY(szgi_state_load(self->context, self->folder.state, parts->model, parts->moment1,
+                            parts->moment2, &self->identity, &self->progress));
+    SZG_TRY(szgi_trainer_set_tally(self->context, parts, &self->progress.tally));
     self->trainer.saved = self->progress.step;
     return SZG_OK;
 }
@@ -329,41 +329,41 @@ static szg_status open_capture(run *self) {
     if (capture->every == 0)
         return SZG_OK;
     if (capture->dump)
-        SZG_TRY(szg_folder_create(self->context, self->folder.dump));
-    return szg_capture_open(self->context, self->trainer.model, &self->options->data->test, NULL,
-                            capture->dump ? self->folder.dump : NULL, &self->trainer.capture);
+        SZG_TRY(szgi_folder_create(self->context, self->folder.dump));
+    return szgi_capture_open(self->context, self->trainer.model, &self->options->data->test, NULL,
+                             capture->dump ? self->folder.dump : NULL, &self->trainer.capture);
 }
 
 static int64_t count_parameters(const szg_model *model) {
     int64_t sum = 0;
-    for (int64_t i = 0; i < szg_model_parameters(model); i++)
-        sum += szg_model_parameter(model, i)->count;
+    for (int64_t i = 0; i < szgi_model_parameters(model); i++)
+        sum += szgi_model_parameter(model, i)->count;
     return sum;
 }
 
 static szg_status perform(run *self, szg_train_result *out) {
     const szg_train_options *options = self->options;
-    SZG_TRY(run_folder_open(self->context, options, &self->folder));
-    SZG_TRY(trainer_open(self->context, options, &self->trainer));
+    SZG_TRY(szgi_run_folder_open(self->context, options, &self->folder));
+    SZG_TRY(szgi_trainer_open(self->context, options, &self->trainer));
     int64_t limit = options->config->loop.limit_steps;
     self->limit = limit > 0 && limit < self->trainer.total ? limit : self->trainer.total;
     SZG_TRY(begin(self));
     self->folder.ended = is_done(self);
-    SZG_TRY(run_folder_start(self->context, &self->folder, options->folder, options->config,
-                             self->progress.log));
+    SZG_TRY(szgi_run_folder_start(self->context, &self->folder, options->folder, options->config,
+                                  self->progress.log));
     if (self->folder.resumes) /* now that no other process is at work here */
-        SZG_TRY(run_folder_repair(self->context, &self->folder, self->trainer.model, options->seed,
-                                  self->progress.step));
+        SZG_TRY(szgi_run_folder_repair(self->context, &self->folder, self->trainer.model,
+                                       options->seed, self->progress.step));
     if (options->config->loop.time_products)
-        SZG_TRY(szg_products_time(self->context, options->folder));
+        SZG_TRY(szgi_products_time(self->context, options->folder));
     SZG_TRY(open_capture(self));
     if (options->data->test.count > 0)
-        SZG_TRY(
-            evaluation_open(self->context, self->trainer.model, &options->data->test, &self->test));
-    self->began = szg_context_seconds(self->context);
+        SZG_TRY(szgi_evaluation_open(self->context, self->trainer.model, &options->data->test,
+                                     &self->test));
+    self->began = szgi_context_seconds(self->context);
     SZG_TRY(train(self));
-    SZG_TRY(szg_products_write(self->context, options->folder, &self->products));
-    SZG_TRY(run_folder_sync(self->context, &self->folder, self->progress.log));
+    SZG_TRY(szgi_products_write(self->context, options->folder, &self->products));
+    SZG_TRY(szgi_run_folder_sync(self->context, &self->folder, self->progress.log));
     *out = (szg_train_result){.steps = self->progress.step,
                               .epochs = self->progress.epochs,
                               .parameters = count_parameters(self->trainer.model),
@@ -371,26 +371,26 @@ static szg_status perform(run *self, szg_train_result *out) {
                               .tokens_per_second =
                                   self->seconds > 0 ? (double)self->tokens / self->seconds : 0,
                               .capture_seconds = self->capture_seconds};
-    return szg_metrics_summarise(self->context, options->folder, out);
+    return szgi_metrics_summarise(self->context, options->folder, out);
 }
 
 szg_status szg_train_run(szg_context *context, const szg_train_options *options,
                          szg_train_result *out) {
     *out = (szg_train_result){0};
     run *self;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *self, &self));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *self, &self));
     self->context = context;
     self->options = options;
-    self->labels = szg_run_labels(options);
+    self->labels = szgi_run_labels(options);
     self->identity = (run_identity){.config = options->config,
-                                    .backend = szg_ops_name(szg_ops_of(context)),
+                                    .backend = szgi_ops_name(szgi_ops_of(context)),
                                     .seed = options->seed,
-                                    .data = szg_dataset_digest(options->data),
+                                    .data = szgi_dataset_digest(options->data),
                                     .classes = options->data->classes};
     szg_status status = perform(self, out);
-    evaluation_close(context, &self->test);
-    trainer_close(context, &self->trainer);
-    run_folder_close(&self->folder);
-    szg_memory_free(self);
+    szgi_evaluation_close(context, &self->test);
+    szgi_trainer_close(context, &self->trainer);
+    szgi_run_folder_close(&self->folder);
+    szgi_memory_free(self);
     return status;
 }

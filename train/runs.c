@@ -61,9 +61,9 @@ szg_status szg_train_runs_add(szg_context *context, szg_table *table,
                  {"steps", result->steps}};
     const double values[MEASURED] = {result->train_loss, result->train_accuracy, result->test_loss,
                                      result->test_accuracy, result->best_accuracy};
-    run_labels labels = szg_run_labels(options);
+    run_labels labels = szgi_run_labels(options);
     SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_labels_set(context, table, &labels));
+    SZG_TRY(szgi_labels_set(context, table, &labels));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         SZG_TRY(szg_table_set_integer(context, table, sizes[i].column, sizes[i].value));
     SZG_TRY(set_measured(context, table, values));
@@ -101,7 +101,7 @@ static szg_status add_summary(szg_context *context, szg_table *table, const char
     const szg_run_key key = {name, szg_table_get_text(table, 0, szg_table_find(table, "encoding")),
                              szg_table_get_text(table, 0, szg_table_find(table, "task")), -1};
     SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_run_key_set(context, table, &key));
+    SZG_TRY(szgi_run_key_set(context, table, &key));
     return set_measured(context, table, values);
 }
 

@@ -4,11 +4,11 @@
 
 #include "run_private.h"
 
-int64_t szg_train_epoch_steps(const szg_loop_config *loop, int64_t examples) {
+int64_t szgi_train_epoch_steps(const szg_loop_config *loop, int64_t examples) {
     return examples / loop->batch + (examples % loop->batch > 0);
 }
 
-double szg_train_learning_rate(const szg_loop_config *loop, int64_t step, int64_t total) {
+double szgi_train_learning_rate(const szg_loop_config *loop, int64_t step, int64_t total) {
     int64_t warmup = (int64_t)floor(loop->warmup * (double)total);
     if (step < warmup)
         return loop->learning_rate * (double)step / (double)warmup;
@@ -16,21 +16,21 @@ double szg_train_learning_rate(const szg_loop_config *loop, int64_t step, int64_
     return loop->learning_rate * (1 + cos(M_PI * progress)) / 2;
 }
 
-void szg_train_order(uint64_t seed, int64_t epoch, int64_t count, int64_t *order) {
-    szg_stream stream = {.seed = seed, .step = (uint32_t)epoch, .purpose = PURPOSE_ORDER};
+void szgi_train_order(uint64_t seed, int64_t epoch, int64_t count, int64_t *order) {
+    szgi_stream stream = {.seed = seed, .step = (uint32_t)epoch, .purpose = PURPOSE_ORDER};
     for (int64_t i = 0; i < count; i++) {
-        int64_t j = szg_random_below(&stream, (uint64_t)i, i + 1);
+        int64_t j = szgi_random_below(&stream, (uint64_t)i, i + 1);
         order[i] = order[j];
         order[j] = i;
     }
 }
 
-szg_step_block szg_train_block(const szg_loop_config *loop, uint64_t seed, int64_t step,
-                               int64_t total) {
-    return (szg_step_block){.seed = seed,
-                            .step = (uint32_t)step,
-                            .finite = 1,
-                            .learning_rate = szg_train_learning_rate(loop, step, total),
-                            .correction1 = 1 - pow(loop->beta1, (double)(step + 1)),
-                            .correction2 = 1 - pow(loop->beta2, (double)(step + 1))};
+szgi_step_block szgi_train_block(const szg_loop_config *loop, uint64_t seed, int64_t step,
+                                 int64_t total) {
+    return (szgi_step_block){.seed = seed,
+                             .step = (uint32_t)step,
+                             .finite = 1,
+                             .learning_rate = szgi_train_learning_rate(loop, step, total),
+                             .correction1 = 1 - pow(loop->beta1, (double)(step + 1)),
+                             .correction2 = 1 - pow(loop->beta2, (double)(step + 1))};
 }

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
+#include "backend/backend.h"
+#include "base/memory.h"
 #include "arena_file.h"
 #include "config_private.h"
 #include "run_private.h"
@@ -39,74 +39,74 @@ static uint64_t add_examples(uint64_t digest, const szg_examples *examples) {
     return add_bytes(digest, examples->label, examples->count * (int64_t)sizeof *examples->label);
 }
 
-uint64_t szg_dataset_digest(const szg_dataset *data) {
+uint64_t szgi_dataset_digest(const szg_dataset *data) {
     return add_examples(add_examples(0xcbf29ce484222325U, &data->train), &data->test);
 }
 
 /* What the last bits hang on besides backend and build: other instructions, other orders of
  * summation. */
 static const char *kernels_of(const run_identity *identity, char text[KERNELS_TEXT]) {
-    bool cpu = strcmp(identity->backend, szg_ops_name(szg_ops_cpu())) == 0;
+    bool cpu = strcmp(identity->backend, szgi_ops_name(szgi_ops_cpu())) == 0;
     snprintf(text, KERNELS_TEXT, cpu ? "%s, %s" : "", szg_backend_simd(), szg_backend_blas());
     return text;
 }
 
 /* ---- Writing ---- */
 
-static szg_status add_progress(szg_context *context, szg_json *json, const run_identity *identity,
+static szg_status add_progress(szg_context *context, szgi_json *json, const run_identity *identity,
                                const run_progress *progress) {
     char kernels[KERNELS_TEXT];
-    SZG_TRY(szg_json_add_text(context, json, "backend", identity->backend));
-    SZG_TRY(szg_json_add_text(context, json, "kernels", kernels_of(identity, kernels)));
+    SZG_TRY(szgi_json_add_text(context, json, "backend", identity->backend));
+    SZG_TRY(szgi_json_add_text(context, json, "kernels", kernels_of(identity, kernels)));
     /* As signed numbers: JSON has no others. */
-    SZG_TRY(szg_json_add_integer(context, json, "seed", (int64_t)identity->seed));
-    SZG_TRY(szg_json_add_integer(context, json, "data", (int64_t)identity->data));
-    SZG_TRY(szg_json_add_integer(context, json, "classes", identity->classes));
-    SZG_TRY(szg_json_add_integer(context, json, "step", progress->step));
-    SZG_TRY(szg_json_add_integer(context, json, "epochs", progress->epochs));
-    SZG_TRY(szg_json_add_hex(context, json, "loss", progress->tally.loss));
-    SZG_TRY(szg_json_add_integer(context, json, "counted", progress->tally.counted));
-    SZG_TRY(szg_json_add_integer(context, json, "correct", progress->tally.correct));
+    SZG_TRY(szgi_json_add_integer(context, json, "seed", (int64_t)identity->seed));
+    SZG_TRY(szgi_json_add_integer(context, json, "data", (int64_t)identity->data));
+    SZG_TRY(szgi_json_add_integer(context, json, "classes", identity->classes));
+    SZG_TRY(szgi_json_add_integer(context, json, "step", progress->step));
+    SZG_TRY(szgi_json_add_integer(context, json, "epochs", progress->epochs));
+    SZG_TRY(szgi_json_add_hex(context, json, "loss", progress->tally.loss));
+    SZG_TRY(szgi_json_add_integer(context, json, "counted", progress->tally.counted));
+    SZG_TRY(szgi_json_add_integer(context, json, "correct", progress->tally.correct));
     for (int i = 0; i < LOGS; i++) {
         const log_mark *mark = &progress->log[i];
-        SZG_TRY(szg_json_add_integer(context, json, log_keys[i].bytes, mark->bytes));
-        SZG_TRY(szg_json_add_integer(context, json, log_keys[i].check, mark->check));
+        SZG_TRY(szgi_json_add_integer(context, json, log_keys[i].bytes, mark->bytes));
+        SZG_TRY(szgi_json_add_integer(context, json, log_keys[i].check, mark->check));
     }
     return SZG_OK;
 }
 
 static szg_status progress_text(szg_context *context, const run_identity *identity,
                                 const run_progress *progress, char **out) {
-    szg_json *json;
-    SZG_TRY(szg_json_open_object(context, &json));
+    szgi_json *json;
+    SZG_TRY(szgi_json_open_object(context, &json));
     szg_status status = add_progress(context, json, identity, progress);
     if (status == SZG_OK)
-        status = szg_json_text(context, szg_json_root(json), 0, out);
-    szg_json_close(&json);
+        status = szgi_json_text(context, szgi_json_root(json), 0, out);
+    szgi_json_close(&json);
     return status;
 }
 
 /* The arenas of a state file. */
 #define STATE_PARTS(model, moment1, moment2)                                                       \
     {                                                                                              \
-        {"weight/", szg_model_arena(model)}, {"moment1/", (moment1)}, {                            \
+        {"weight/", szgi_model_arena(model)}, {"moment1/", (moment1)}, {                           \
             "moment2/", (moment2)                                                                  \
         }                                                                                          \
     }
 
-szg_status szg_state_save(szg_context *context, const char *path, const szg_model *model,
-                          void *moment1, void *moment2, const run_identity *identity,
-                          const run_progress *progress) {
+szg_status szgi_state_save(szg_context *context, const char *path, const szg_model *model,
+                           void *moment1, void *moment2, const run_identity *identity,
+                           const run_progress *progress) {
     char *config = NULL, *text = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_train_config_text(context, identity->config, 0, &config), done);
+    SZG_TRY_GOTO(status, szgi_train_config_text(context, identity->config, 0, &config), done);
     SZG_TRY_GOTO(status, progress_text(context, identity, progress, &text), done);
     const char *metadata[] = {"config", config, "progress", text};
     const arena_part parts[] = STATE_PARTS(model, moment1, moment2);
-    status = szg_arena_write(context, model, path, parts, 3, metadata, 2, true);
+    status = szgi_arena_write(context, model, path, parts, 3, metadata, 2, true);
 done:
-    szg_memory_free(text);
-    szg_memory_free(config);
+    szgi_memory_free(text);
+    szgi_memory_free(config);
     return status;
 }
 
@@ -129,8 +129,9 @@ static void compare_settings(const szg_train_config *was, const szg_train_config
                              size_t size) {
     char was_text[SZG_CONFIG_TEXT], now_text[SZG_CONFIG_TEXT];
     const config_row *row;
-    for (int64_t i = 0; (row = config_row_at(i)); i++) {
-        const char *a = config_text(row, was, was_text), *b = config_text(row, now, now_text);
+    for (int64_t i = 0; (row = szgi_config_row_at(i)); i++) {
+        const char *a = szgi_config_text(row, was, was_text),
+                   *b = szgi_config_text(row, now, now_text);
         if (strcmp(a, b) != 0 && !may_differ(row->key.name))
             add_difference(list, size, row->key.name, a, b);
     }
@@ -144,21 +145,21 @@ static void compare_numbers(const char *key, uint64_t was, uint64_t now, char *l
         add_difference(list, size, key, was_text, now_text);
 }
 
-static szg_status compare(szg_context *context, const szg_safetensors *file, szg_json_value stored,
-                          const run_identity *identity) {
+static szg_status compare(szg_context *context, const szgi_safetensors *file,
+                          szgi_json_value stored, const run_identity *identity) {
     char list[1024] = "";
     int64_t seed, data, classes;
-    const char *backend, *text = szg_safetensors_metadata(file, "config");
-    SZG_TRY(szg_json_as_integer(context, szg_json_member(stored, "seed"), &seed));
-    SZG_TRY(szg_json_as_integer(context, szg_json_member(stored, "data"), &data));
-    SZG_TRY(szg_json_as_integer(context, szg_json_member(stored, "classes"), &classes));
-    SZG_TRY(szg_json_as_text(context, szg_json_member(stored, "backend"), &backend));
+    const char *backend, *text = szgi_safetensors_metadata(file, "config");
+    SZG_TRY(szgi_json_as_integer(context, szgi_json_member(stored, "seed"), &seed));
+    SZG_TRY(szgi_json_as_integer(context, szgi_json_member(stored, "data"), &data));
+    SZG_TRY(szgi_json_as_integer(context, szgi_json_member(stored, "classes"), &classes));
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(stored, "backend"), &backend));
     szg_train_config *config;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *config, &config));
-    szg_status status = szg_train_config_parse(context, "configuration", text, config);
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *config, &config));
+    szg_status status = szgi_train_config_parse(context, "configuration", text, config);
     if (status == SZG_OK)
         compare_settings(config, identity->config, list, sizeof list);
-    szg_memory_free(config);
+    szgi_memory_free(config);
     SZG_TRY(status);
     compare_numbers("seed", (uint64_t)seed, identity->seed, list, sizeof list);
     if (!*list) /* other settings make other data: the cause says more than its effect */
@@ -169,38 +170,38 @@ static szg_status compare(szg_context *context, const szg_safetensors *file, szg
         compare_numbers("classes", (uint64_t)classes, (uint64_t)identity->classes, list,
                         sizeof list);
     if (*list)
-        return szg_fail(context, SZG_EDATA,
-                        "the run that is to go on differs in %s: resume it as it began, or train "
-                        "in another folder",
-                        list);
+        return szgi_fail(context, SZG_EDATA,
+                         "the run that is to go on differs in %s: resume it as it began, or train "
+                         "in another folder",
+                         list);
     return SZG_OK;
 }
 
 /* Resuming on another machine is no mistake, but it ends the promise of equal bits. */
-static szg_status compare_kernels(szg_context *context, szg_json_value stored,
+static szg_status compare_kernels(szg_context *context, szgi_json_value stored,
                                   const run_identity *identity) {
     char now[KERNELS_TEXT];
     const char *was;
-    SZG_TRY(szg_json_as_text(context, szg_json_member(stored, "kernels"), &was));
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(stored, "kernels"), &was));
     if (strcmp(was, kernels_of(identity, now)) != 0)
-        szg_say(context, SZG_WARNING,
-                "the run goes on with other instructions (%s, now %s): its last bits may differ "
-                "from those of a run that was never stopped",
-                was, now);
+        szgi_say(context, SZG_WARNING,
+                 "the run goes on with other instructions (%s, now %s): its last bits may differ "
+                 "from those of a run that was never stopped",
+                 was, now);
     return SZG_OK;
 }
 
-static szg_status as_count(szg_context *context, szg_json_value object, const char *key,
+static szg_status as_count(szg_context *context, szgi_json_value object, const char *key,
                            int64_t *out) {
-    szg_json_value value = szg_json_member(object, key);
-    SZG_TRY(szg_json_as_integer(context, value, out));
-    return *out >= 0 ? SZG_OK : szg_json_fail(context, value, "is negative");
+    szgi_json_value value = szgi_json_member(object, key);
+    SZG_TRY(szgi_json_as_integer(context, value, out));
+    return *out >= 0 ? SZG_OK : szgi_json_fail(context, value, "is negative");
 }
 
-static szg_status read_progress(szg_context *context, szg_json_value stored, run_progress *out) {
+static szg_status read_progress(szg_context *context, szgi_json_value stored, run_progress *out) {
     SZG_TRY(as_count(context, stored, "step", &out->step));
     SZG_TRY(as_count(context, stored, "epochs", &out->epochs));
-    SZG_TRY(szg_json_as_hex(context, szg_json_member(stored, "loss"), &out->tally.loss));
+    SZG_TRY(szgi_json_as_hex(context, szgi_json_member(stored, "loss"), &out->tally.loss));
     SZG_TRY(as_count(context, stored, "counted", &out->tally.counted));
     SZG_TRY(as_count(context, stored, "correct", &out->tally.correct));
     for (int i = 0; i < LOGS; i++) {
@@ -208,47 +209,47 @@ static szg_status read_progress(szg_context *context, szg_json_value stored, run
         SZG_TRY(as_count(context, stored, log_keys[i].bytes, &out->log[i].bytes));
         SZG_TRY(as_count(context, stored, log_keys[i].check, &check));
         if (check > UINT32_MAX)
-            return szg_json_fail(context, szg_json_member(stored, log_keys[i].check),
-                                 "is more than the 32 bits of a checksum");
+            return szgi_json_fail(context, szgi_json_member(stored, log_keys[i].check),
+                                  "is more than the 32 bits of a checksum");
         out->log[i].check = (uint32_t)check;
     }
     return SZG_OK;
 }
 
-static szg_status load(szg_context *context, const szg_safetensors *file, szg_model *model,
+static szg_status load(szg_context *context, const szgi_safetensors *file, szg_model *model,
                        void *moment1, void *moment2, const run_identity *identity,
                        run_progress *out) {
-    const char *text = szg_safetensors_metadata(file, "progress");
-    if (!text || !szg_safetensors_metadata(file, "config"))
-        return szg_fail(context, SZG_EDATA, "is no state that szego train wrote");
+    const char *text = szgi_safetensors_metadata(file, "progress");
+    if (!text || !szgi_safetensors_metadata(file, "config"))
+        return szgi_fail(context, SZG_EDATA, "is no state that szego train wrote");
     static const char *const checked[] = {"config", "progress"};
-    szg_json *json;
-    SZG_TRY(szg_arena_check(context, file, checked, 2));
-    SZG_TRY(szg_json_parse(context, "progress", text, (int64_t)strlen(text), &json));
-    szg_status status = compare(context, file, szg_json_root(json), identity);
+    szgi_json *json;
+    SZG_TRY(szgi_arena_check(context, file, checked, 2));
+    SZG_TRY(szgi_json_parse(context, "progress", text, (int64_t)strlen(text), &json));
+    szg_status status = compare(context, file, szgi_json_root(json), identity);
     if (status == SZG_OK)
-        status = compare_kernels(context, szg_json_root(json), identity);
+        status = compare_kernels(context, szgi_json_root(json), identity);
     if (status == SZG_OK)
-        status = read_progress(context, szg_json_root(json), out);
-    szg_json_close(&json);
+        status = read_progress(context, szgi_json_root(json), out);
+    szgi_json_close(&json);
     SZG_TRY(status);
     const arena_part parts[] = STATE_PARTS(model, moment1, moment2);
-    return szg_arena_read(context, model, file, parts, 3);
+    return szgi_arena_read(context, model, file, parts, 3);
 }
 
-szg_status szg_state_load(szg_context *context, const char *path, szg_model *model, void *moment1,
-                          void *moment2, const run_identity *identity, run_progress *out) {
-    szg_safetensors *file;
-    szg_status status = szg_safetensors_open(context, path, &file);
+szg_status szgi_state_load(szg_context *context, const char *path, szg_model *model, void *moment1,
+                           void *moment2, const run_identity *identity, run_progress *out) {
+    szgi_safetensors *file;
+    szg_status status = szgi_safetensors_open(context, path, &file);
     if (status == SZG_EDATA)
-        return szg_fail(context, status,
-                        "%s: is truncated or damaged, so that the run cannot go on: train anew in "
-                        "another folder",
-                        path);
+        return szgi_fail(context, status,
+                         "%s: is truncated or damaged, so that the run cannot go on: train anew in "
+                         "another folder",
+                         path);
     SZG_TRY(status);
     status = load(context, file, model, moment1, moment2, identity, out);
     if (status == SZG_OK)
-        status = szg_safetensors_check(context, file);
-    szg_safetensors_close(&file);
-    return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "%s", path);
+        status = szgi_safetensors_check(context, file);
+    szgi_safetensors_close(&file);
+    return status == SZG_OK ? SZG_OK : szgi_fail_prefix(context, status, "%s", path);
 }

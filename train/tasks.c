@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
+#include "formats/examples.h"
 
 #include "tasks_private.h"
 
@@ -24,15 +25,15 @@ static int64_t train_count(const szg_data_config *data, int64_t count) {
 
 static szg_status add_one(szg_context *context, const szg_examples *from, int64_t e,
                           szg_examples *to) {
-    return szg_examples_add(context, to, from->start[e + 1] - from->start[e],
-                            from->tokens + from->start[e], from->label[e]);
+    return szgi_examples_add(context, to, from->start[e + 1] - from->start[e],
+                             from->tokens + from->start[e], from->label[e]);
 }
 
 /* order[0 .. count-1] in a random order (Fisher and Yates). */
 static void shuffle(uint64_t seed, int64_t count, int64_t *order) {
-    szg_stream stream = {.seed = seed, .purpose = TASK_SPLIT};
+    szgi_stream stream = {.seed = seed, .purpose = TASK_SPLIT};
     for (int64_t i = count - 1; i > 0; i--) {
-        int64_t j = szg_random_below(&stream, (uint64_t)i, i + 1), kept = order[i];
+        int64_t j = szgi_random_below(&stream, (uint64_t)i, i + 1), kept = order[i];
         order[i] = order[j];
         order[j] = kept;
     }
@@ -46,7 +47,7 @@ static szg_status deal(szg_context *context, const szg_examples *all, const int6
         szg_examples *to = i < first || order[i] < train ? &out->train : &out->test;
         SZG_TRY(add_one(context, all, order[i], to));
         if (i % A_REPORT == 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
     }
     return SZG_OK;
 }
@@ -55,17 +56,19 @@ static szg_status generate(szg_context *context, const szg_train_config *config,
                            szg_examples *all) {
     const szg_data_config *data = &config->data;
     task_generator generator;
-    SZG_TRY(task_open(context, config, TASK_EXAMPLES, &generator));
+    SZG_TRY(szgi_task_open(context, config, TASK_EXAMPLES, &generator));
     szg_status status = SZG_OK;
     for (int64_t e = 0; e < data->examples && status == SZG_OK; e++) {
-        task_make(&generator, e, e < train ? task_train_range(data) : task_test_range(data));
-        status = szg_examples_add(context, all, generator.count, generator.tokens, generator.label);
+        szgi_task_make(&generator, e,
+                       e < train ? szgi_task_train_range(data) : szgi_task_test_range(data));
+        status =
+            szgi_examples_add(context, all, generator.count, generator.tokens, generator.label);
         if (e % A_REPORT == 0 && status == SZG_OK) {
-            szg_progress(context, "making examples", e, data->examples);
-            status = szg_context_check_cancel(context);
+            szgi_progress(context, "making examples", e, data->examples);
+            status = szgi_context_check_cancel(context);
         }
     }
-    task_close(&generator);
+    szgi_task_close(&generator);
     return status;
 }
 
@@ -75,8 +78,8 @@ static szg_status split_task(szg_context *context, const szg_data_config *data,
                              const szg_examples *all, int64_t train, int64_t *order,
                              szg_dataset *out) {
     int64_t count;
-    bool apart = task_splits_differ(data);
-    SZG_TRY(task_unique(context, all, TASK_SAME_EXAMPLE, order, &count));
+    bool apart = szgi_task_splits_differ(data);
+    SZG_TRY(szgi_task_unique(context, all, TASK_SAME_EXAMPLE, order, &count));
     out->duplicates = all->count - count;
     if (!apart && count >= 2) {
         shuffle(data->seed, count, order);
@@ -86,11 +89,11 @@ static szg_status split_task(szg_context *context, const szg_data_config *data,
     }
     if (out->train.count > 0 && out->test.count > 0)
         return SZG_OK;
-    return szg_fail(context, SZG_EINVAL,
-                    "data.examples=%" PRId64 ": %" PRId64
-                    " distinct ones leave none to train or to test on: raise data.examples, "
-                    "model.vocabulary or the lengths",
-                    data->examples, count);
+    return szgi_fail(context, SZG_EINVAL,
+                     "data.examples=%" PRId64 ": %" PRId64
+                     " distinct ones leave none to train or to test on: raise data.examples, "
+                     "model.vocabulary or the lengths",
+                     data->examples, count);
 }
 
 static szg_status open_task(szg_context *context, const szg_train_config *config,
@@ -100,14 +103,14 @@ static szg_status open_task(szg_context *context, const szg_train_config *config
     int64_t longest = data->task == SZG_TASK_DISTANCE ? data->longest : words;
     int64_t train = train_count(data, data->examples), *order = NULL;
     szg_examples all = {0};
-    SZG_TRY(szg_memory_require(context, data->examples, longest + 8, 4 * sizeof *all.tokens,
-                               "the task's examples", "lower data.examples"));
+    SZG_TRY(szgi_memory_require(context, data->examples, longest + 8, 4 * sizeof *all.tokens,
+                                "the task's examples", "lower data.examples"));
     szg_status status;
     SZG_TRY_GOTO(status, generate(context, config, train, &all), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, all.count, sizeof *order, &order), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, all.count, sizeof *order, &order), done);
     status = split_task(context, data, &all, train, order, out);
 done:
-    szg_memory_free(order);
+    szgi_memory_free(order);
     szg_examples_close(&all);
     return status;
 }
@@ -117,27 +120,27 @@ static szg_status check_file(szg_context *context, const szg_train_config *confi
                              const szg_examples *examples) {
     const szg_model_config *model = &config->model;
     if (examples->largest_token >= model->vocabulary)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: token %" PRId32 " is outside the words 1 .. %" PRId64
-                        ": raise model.vocabulary",
-                        path, examples->largest_token, model->vocabulary - 1);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: token %" PRId32 " is outside the words 1 .. %" PRId64
+                         ": raise model.vocabulary",
+                         path, examples->largest_token, model->vocabulary - 1);
     for (int64_t i = 0; i < examples->count; i++)
         if (examples->start[i + 1] - examples->start[i] > model->max_length)
-            return szg_fail(
+            return szgi_fail(
                 context, SZG_EDATA,
                 "%s: example %" PRId64 " (from 1): a sequence of %" PRId64
                 " tokens exceeds model.max_length=%" PRId64 ": raise it, or shorten the sequence",
                 path, i + 1, examples->start[i + 1] - examples->start[i], model->max_length);
     if (examples->largest_label >= MOST_CLASSES)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: label %" PRId32 " is beyond the %d classes that a model may have: "
-                        "number the labels from 0 on",
-                        path, examples->largest_label, MOST_CLASSES);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: label %" PRId32 " is beyond the %d classes that a model may have: "
+                         "number the labels from 0 on",
+                         path, examples->largest_label, MOST_CLASSES);
     if (model->classes == SZG_CLASSES_VOCABULARY && examples->largest_label >= model->vocabulary)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: label %" PRId32 " is none of the %" PRId64
-                        " classes of model.classes=vocabulary: set model.classes=labels",
-                        path, examples->largest_label, model->vocabulary);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: label %" PRId32 " is none of the %" PRId64
+                         " classes of model.classes=vocabulary: set model.classes=labels",
+                         path, examples->largest_label, model->vocabulary);
     return SZG_OK;
 }
 
@@ -153,22 +156,23 @@ static szg_status read_file(szg_context *context, const szg_train_config *config
 static szg_status keep_distinct(szg_context *context, const char *path, const szg_examples *all,
                                 int64_t *order, int64_t *count) {
     int64_t texts;
-    SZG_TRY(task_unique(context, all, TASK_SAME_TEXT, order, &texts));
-    SZG_TRY(task_unique(context, all, TASK_SAME_EXAMPLE, order, count));
+    SZG_TRY(szgi_task_unique(context, all, TASK_SAME_TEXT, order, &texts));
+    SZG_TRY(szgi_task_unique(context, all, TASK_SAME_EXAMPLE, order, count));
     if (texts < *count)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: texts that come again with another label: %" PRId64
-                        ", so that the split would test on texts that it trains on: give each "
-                        "text one label, or split the file yourself and give data.test_file too",
-                        path, *count - texts);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: texts that come again with another label: %" PRId64
+                         ", so that the split would test on texts that it trains on: give each "
+                         "text one label, or split the file yourself and give data.test_file too",
+                         path, *count - texts);
     if (*count < 2)
-        return szg_fail(context, SZG_EDATA, "%s: %s cannot be split: give data.test_file too", path,
-                        all->count > 1 ? "copies of one example" : "one example");
+        return szgi_fail(context, SZG_EDATA, "%s: %s cannot be split: give data.test_file too",
+                         path, all->count > 1 ? "copies of one example" : "one example");
     if (*count < all->count)
-        szg_say(context, SZG_WARNING,
-                "%s: %" PRId64 " of %" PRId64 " examples equal an earlier one and are left out, or "
-                "a text could stand in both splits",
-                path, all->count - *count, all->count);
+        szgi_say(context, SZG_WARNING,
+                 "%s: %" PRId64 " of %" PRId64
+                 " examples equal an earlier one and are left out, or "
+                 "a text could stand in both splits",
+                 path, all->count - *count, all->count);
     return SZG_OK;
 }
 
@@ -177,14 +181,14 @@ static szg_status split_file(szg_context *context, const szg_train_config *confi
                              const szg_examples *all, szg_dataset *out) {
     const szg_data_config *data = &config->data;
     int64_t *order, count = 0;
-    SZG_TRY(szg_memory_alloc(context, all->count, sizeof *order, &order));
+    SZG_TRY(szgi_memory_alloc(context, all->count, sizeof *order, &order));
     szg_status status = keep_distinct(context, data->train_file, all, order, &count);
     if (status == SZG_OK) {
         out->duplicates = all->count - count;
         shuffle(data->seed, count, order);
         status = deal(context, all, order, count, train_count(data, count), 0, out);
     }
-    szg_memory_free(order);
+    szgi_memory_free(order);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* The paper's two tasks, one example at a time. */
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "tasks_private.h"
 
@@ -7,12 +7,12 @@
 static const uint32_t SET = UINT32_MAX;
 
 typedef struct draw {
-    szg_stream stream;
+    szgi_stream stream;
     uint64_t at;
 } draw;
 
 static int64_t below(draw *from, int64_t bound) {
-    return szg_random_below(&from->stream, from->at++, bound);
+    return szgi_random_below(&from->stream, from->at++, bound);
 }
 
 static int64_t between(draw *from, int64_t least, int64_t most) {
@@ -64,7 +64,7 @@ static void make_count(task_generator *g, draw *from, task_range range) {
     g->label = (int32_t)count;
 }
 
-void task_make(task_generator *g, int64_t index, task_range range) {
+void szgi_task_make(task_generator *g, int64_t index, task_range range) {
     draw from = {.stream = {g->data->seed, (uint32_t)index, g->purpose}};
     if (g->data->task == SZG_TASK_DISTANCE)
         make_distance(g, &from, range);
@@ -72,12 +72,12 @@ void task_make(task_generator *g, int64_t index, task_range range) {
         make_count(g, &from, range);
 }
 
-task_range task_train_range(const szg_data_config *data) {
+task_range szgi_task_train_range(const szg_data_config *data) {
     return (task_range){data->between_min, data->between_max, data->words};
 }
 
-task_range task_test_range(const szg_data_config *data) {
-    task_range range = task_train_range(data);
+task_range szgi_task_test_range(const szg_data_config *data) {
+    task_range range = szgi_task_train_range(data);
     if (data->test_between_max > 0) {
         range.least = data->test_between_min;
         range.most = data->test_between_max;
@@ -87,7 +87,7 @@ task_range task_test_range(const szg_data_config *data) {
     return range;
 }
 
-bool task_splits_differ(const szg_data_config *data) {
+bool szgi_task_splits_differ(const szg_data_config *data) {
     return (data->task == SZG_TASK_DISTANCE ? data->test_between_max : data->test_words) > 0;
 }
 
@@ -112,8 +112,8 @@ static int64_t largest(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-szg_status task_open(szg_context *context, const szg_train_config *config, uint32_t purpose,
-                     task_generator *out) {
+szg_status szgi_task_open(szg_context *context, const szg_train_config *config, uint32_t purpose,
+                          task_generator *out) {
     const szg_data_config *data = &config->data;
     bool distance = data->task == SZG_TASK_DISTANCE;
     int64_t segment = largest(data->side_max, largest(data->between_max, data->test_between_max));
@@ -123,27 +123,27 @@ szg_status task_open(szg_context *context, const szg_train_config *config, uint3
                             .triggers = distance ? 2 : data->triggers};
     szg_status status;
     SZG_TRY_GOTO(status,
-                 szg_memory_alloc(context, out->triggers, sizeof *out->trigger, &out->trigger),
+                 szgi_memory_alloc(context, out->triggers, sizeof *out->trigger, &out->trigger),
                  fail);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, out->words, sizeof *out->filler, &out->filler),
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, out->words, sizeof *out->filler, &out->filler),
                  fail);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, segment, sizeof *out->swap, &out->swap), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, segment, sizeof *out->swap, &out->swap), fail);
     SZG_TRY_GOTO(status,
-                 szg_memory_alloc(context,
-                                  distance ? data->longest : largest(data->words, data->test_words),
-                                  sizeof *out->tokens, &out->tokens),
+                 szgi_memory_alloc(
+                     context, distance ? data->longest : largest(data->words, data->test_words),
+                     sizeof *out->tokens, &out->tokens),
                  fail);
     choose_triggers(out);
     return SZG_OK;
 fail:
-    task_close(out);
+    szgi_task_close(out);
     return status;
 }
 
-void task_close(task_generator *generator) {
-    szg_memory_free(generator->trigger);
-    szg_memory_free(generator->filler);
-    szg_memory_free(generator->swap);
-    szg_memory_free(generator->tokens);
+void szgi_task_close(task_generator *generator) {
+    szgi_memory_free(generator->trigger);
+    szgi_memory_free(generator->filler);
+    szgi_memory_free(generator->swap);
+    szgi_memory_free(generator->tokens);
     *generator = (task_generator){0};
 }

@@ -2,7 +2,7 @@
 #ifndef SZG_TRAIN_TASKS_PRIVATE_H
 #define SZG_TRAIN_TASKS_PRIVATE_H
 
-#include <szego/random.h>
+#include "base/random.h"
 #include <szego/tasks.h>
 
 /* What random numbers are for. */
@@ -28,26 +28,26 @@ typedef struct task_generator {
 } task_generator;
 
 /* Draws the triggers of the set. config outlives the generator. */
-SZG_CHECK_RESULT szg_status task_open(szg_context *context, const szg_train_config *config,
-                                      uint32_t purpose, task_generator *out);
-void task_close(task_generator *generator);
+SZG_CHECK_RESULT szg_status szgi_task_open(szg_context *context, const szg_train_config *config,
+                                           uint32_t purpose, task_generator *out);
+void szgi_task_close(task_generator *generator);
 
 /* Makes example `index` of the set: it depends on seed, purpose, index and range alone. */
-void task_make(task_generator *generator, int64_t index, task_range range);
+void szgi_task_make(task_generator *generator, int64_t index, task_range range);
 
 /* The ranges of the training and of the test split. */
-task_range task_train_range(const szg_data_config *data);
-task_range task_test_range(const szg_data_config *data);
+task_range szgi_task_train_range(const szg_data_config *data);
+task_range szgi_task_test_range(const szg_data_config *data);
 /* Whether the test split has a range of its own. */
-bool task_splits_differ(const szg_data_config *data);
+bool szgi_task_splits_differ(const szg_data_config *data);
 
 /* What makes two examples equal. */
 typedef enum task_equality { TASK_SAME_EXAMPLE, TASK_SAME_TEXT } task_equality;
 
 /* Keeps the first of equal examples (tokens and label, or tokens alone): `count` indices in `kept`,
  * which has room for examples->count. */
-SZG_CHECK_RESULT szg_status task_unique(szg_context *context, const szg_examples *examples,
-                                        task_equality equality, int64_t *kept, int64_t *count);
+SZG_CHECK_RESULT szg_status szgi_task_unique(szg_context *context, const szg_examples *examples,
+                                             task_equality equality, int64_t *kept, int64_t *count);
 
 /* ceiling.c: the largest posterior probability of a label of the distance task, given the text
  * and the ordered pair of triggers; see there. */
@@ -57,10 +57,10 @@ typedef struct ceiling_scratch {
     int64_t stamp;
     double *label_weight; /* [range.most + 2] */
 } ceiling_scratch;
-SZG_CHECK_RESULT szg_status ceiling_open(szg_context *context, const szg_data_config *data,
-                                         int64_t words, ceiling_scratch *out);
-void ceiling_close(ceiling_scratch *scratch);
-double ceiling_largest(ceiling_scratch *scratch, const szg_data_config *data,
-                       const int32_t trigger[2], int64_t count, const int32_t *tokens);
+SZG_CHECK_RESULT szg_status szgi_ceiling_open(szg_context *context, const szg_data_config *data,
+                                              int64_t words, ceiling_scratch *out);
+void szgi_ceiling_close(ceiling_scratch *scratch);
+double szgi_ceiling_largest(ceiling_scratch *scratch, const szg_data_config *data,
+                            const int32_t trigger[2], int64_t count, const int32_t *tokens);
 
 #endif

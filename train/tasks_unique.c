@@ -1,7 +1,7 @@
 /* Exact duplicates: a hash table of indices, decided by comparing tokens and label. */
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "tasks_private.h"
 
@@ -24,12 +24,12 @@ static bool same(const szg_examples *examples, task_equality equality, int64_t a
                   (size_t)count * sizeof *examples->tokens) == 0;
 }
 
-szg_status task_unique(szg_context *context, const szg_examples *examples, task_equality equality,
-                       int64_t *kept, int64_t *count) {
+szg_status szgi_task_unique(szg_context *context, const szg_examples *examples,
+                            task_equality equality, int64_t *kept, int64_t *count) {
     int64_t size = 64, *slot; /* index + 1; 0: free */
     while (size < 2 * examples->count)
         size *= 2;
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *slot, &slot));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *slot, &slot));
     *count = 0;
     for (int64_t e = 0; e < examples->count; e++) {
         uint64_t at = hash(examples, equality, e) & (uint64_t)(size - 1);
@@ -40,6 +40,6 @@ szg_status task_unique(szg_context *context, const szg_examples *examples, task_
         slot[at] = e + 1;
         kept[(*count)++] = e;
     }
-    szg_memory_free(slot);
+    szgi_memory_free(slot);
     return SZG_OK;
 }

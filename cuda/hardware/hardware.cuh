@@ -8,8 +8,8 @@
 
 /* The launch's dynamic shared memory; its contents are undefined at the kernel's begin. */
 template <class T> __device__ __forceinline__ T *shared_memory() {
-    extern __shared__ __align__(16) unsigned char szg_shared[];
-    return reinterpret_cast<T *>(szg_shared);
+    extern __shared__ __align__(16) unsigned char szgi_shared[];
+    return reinterpret_cast<T *>(szgi_shared);
 }
 
 /* Rounds to 10 stored bits of mantissa, ties away from zero; the low 13 bits are 0. */

@@ -2,11 +2,13 @@
 #ifndef SZEGO_ABLATION_H
 #define SZEGO_ABLATION_H
 
-#include <szego/decoder.h>
 #include <szego/examples.h>
 #include <szego/table.h>
+#include <szego/train_config.h>
 
 SZG_BEGIN_DECLS
+
+typedef struct szg_model szg_model; /* a decoder; szg_model_load opens one */
 
 /* ---- Accuracy without a head ---- */
 
@@ -20,8 +22,6 @@ typedef enum szg_ablation_method {
 } szg_ablation_method;
 enum { SZG_ABLATION_METHODS = SZG_ABLATE_CUMULATIVE + 1 };
 
-/* "output", "values", "latent_columns", "cumulative". */
-const char *szg_ablation_method_name(szg_ablation_method method);
 /* SZG_EINVAL lists them. */
 SZG_CHECK_RESULT szg_status szg_ablation_method_parse(szg_context *context, const char *name,
                                                       szg_ablation_method *out);
@@ -33,14 +33,14 @@ typedef struct szg_ablation_options {
 
 /* Accuracies after ablation: [layers][heads], then [layers] with all heads of a layer at once. */
 typedef struct szg_ablation {
-    szg_ablation_method method; /* szg_ablation_open: OUTPUT */
+    szg_ablation_method method; /* of szg_ablation_run */
     int64_t layers, heads;
     int64_t reach; /* heads from this one on are left as they are: with LATENT_COLUMNS their columns
                       lie beyond the latent dimensions; else = heads */
     int64_t counted; /* examples that count */
     double accuracy; /* of the whole model */
     double ceiling;  /* best accuracy that any classifier can have (szg_task_label_ceiling); for the
-                        tables; NaN: not known, as szg_ablation_open and _run leave it */
+                        tables; NaN: not known, as szg_ablation_run leaves it */
     double *head;    /* [layers * heads] */
     double *layer;   /* [layers] */
 } szg_ablation;
@@ -53,9 +53,6 @@ SZG_CHECK_RESULT szg_status szg_ablation_run(szg_context *context, szg_model *mo
                                              const szg_examples *examples,
                                              const szg_ablation_options *options,
                                              szg_ablation *out);
-/* Arrays of zeros for so many layers and heads. */
-SZG_CHECK_RESULT szg_status szg_ablation_open(szg_context *context, int64_t layers, int64_t heads,
-                                              szg_ablation *out);
 void szg_ablation_close(szg_ablation *ablation);
 
 /* ---- Deposit ---- */
@@ -79,29 +76,12 @@ typedef struct szg_deposit {
     szg_seed_spread index_spread, gini_spread;
     double coverage;    /* chance that [least, greatest] holds the median of the distribution that
                            the seeds are drawn from, whatever it is: 1 - 2^(1 - runs); NaN: one */
-    double null_index;  /* szg_deposit_null of the reach; NaN: runs of several, or CUMULATIVE
-                           above layer 0, where drops have a part in common */
+    double null_index;  /* expected largest share of exchangeable drops of the reach; NaN: runs of
+                           several, or CUMULATIVE  above layer 0, where drops have a part in common */
     double total;       /* sum of a run's drops, mean over all runs */
     double largest;     /* the worst head's drop of accuracy, mean over all runs */
     int64_t worst_head; /* of the only run; -1 with several runs or none */
 } szg_deposit;
-
-/* SZG_EINVAL: no runs, or runs of other shapes, or no such layer. */
-SZG_CHECK_RESULT szg_status szg_ablation_deposit(szg_context *context,
-                                                 const szg_ablation *const *runs, int64_t count,
-                                                 int64_t layer, szg_deposit *out);
-
-/* The expected index where no head is special: of independent drops with one exponential
- * distribution (shares uniform on the simplex) the largest of n has the share
- * (1 + 1/2 + .. + 1/n) / n on average (Fisher 1929). NaN for n < 1. */
-double szg_deposit_null(int64_t heads);
-
-/* The 97.5% quantile of Student's t with so many degrees of freedom; NaN below 1. */
-double szg_student_quantile(int64_t freedom);
-
-/* Gini coefficient of numbers >= 0: sum_ij |x_i - x_j| / (2 n sum x); NaN where the sum is not
- * positive. Sorts `x`. */
-double szg_gini_coefficient(int64_t count, double *x);
 
 /* ---- What is ablated ---- */
 

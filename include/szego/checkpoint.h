@@ -9,7 +9,6 @@
 #define SZEGO_CHECKPOINT_H
 
 #include <szego/encoding.h>
-#include <szego/safetensors.h>
 #include <szego/table.h>
 
 SZG_BEGIN_DECLS
@@ -44,26 +43,6 @@ typedef struct szg_checkpoint_facts {
     const char *note;      /* what W_Q^T W_K leaves out (biases, normalised queries), or "" */
 } szg_checkpoint_facts;
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
-const szg_safetensors *szg_checkpoint_tensors(const szg_checkpoint *checkpoint);
-
-/* Query rows times the layer's scale, and the rows of the key head that attention pairs with query
- * head `head` (grouped heads: head / (heads / key_heads)); each e x d, row-major, so that
- * q_i . k_j = x_i^T q^T k x_j. Rotated rows of both carry YaRN's attention factor. SZG_EINVAL: an
- * index out of range, or the architecture is unknown; SZG_EDATA: a tensor that is missing, has
- * another shape or an integer type, and the like. */
-SZG_CHECK_RESULT szg_status szg_checkpoint_head(szg_context *context,
-                                                const szg_checkpoint *checkpoint, int64_t layer,
-                                                int64_t head, double *q, double *k);
-
-/* The first n position vectors, n x d. SZG_EDOMAIN: no positions, or fewer than n; SZG_EDATA. */
-SZG_CHECK_RESULT szg_status szg_checkpoint_positions(szg_context *context,
-                                                     const szg_checkpoint *checkpoint, int64_t n,
-                                                     double *p);
-
-/* The rotation of a layer; pairs = 0 in a layer that does not rotate. SZG_EINVAL: the layer. */
-SZG_CHECK_RESULT szg_status szg_checkpoint_rotary(szg_context *context,
-                                                  const szg_checkpoint *checkpoint, int64_t layer,
-                                                  szg_rotary *out);
 
 /* How one rotary pair couples queries to keys. Q_t, K_t: its two rows of q and of k (2 x d),
  * already scaled. The coupling block is C_t = Q_t K_t^T, split into a rotation-scaling and a
@@ -81,12 +60,6 @@ typedef struct szg_pair_coupling {
     double energy;       /* ||C_t||_F^2 = 2 |rotation|^2 + 2 |reflection|^2 */
     double model_energy; /* ||Q_t^T K_t||_F^2, the pair's d x d matrix at lag 0 */
 } szg_pair_coupling;
-
-/* The couplings of rotary->pairs pairs from q and k (rotary->dim x d, as szg_checkpoint_head gives
- * them). SZG_EINVAL: d < 1. */
-SZG_CHECK_RESULT szg_status szg_checkpoint_couple(szg_context *context, const szg_rotary *rotary,
-                                                  int64_t d, const double *q, const double *k,
-                                                  szg_pair_coupling *out);
 
 /* All fields may be zero. */
 typedef struct szg_checkpoint_options {

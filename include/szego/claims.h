@@ -73,11 +73,6 @@ void szg_claims_report_close(szg_claims_report *report);
 SZG_CHECK_RESULT szg_status szg_certificates_check(szg_context *context, const char *path,
                                                    szg_table **results, int64_t *refused);
 
-/* The same on text in memory; `name` stands for the file in messages. */
-SZG_CHECK_RESULT szg_status szg_certificates_check_text(szg_context *context, const char *name,
-                                                        const char *text, int64_t size,
-                                                        szg_table **results, int64_t *refused);
-
 SZG_END_DECLS
 
 #endif

@@ -21,14 +21,9 @@ SZG_CHECK_RESULT szg_status szg_collection_open(szg_context *context, const char
                                                 szg_collection **out);
 void szg_collection_close(szg_collection **collection);
 
-/* The folder as it was given. */
-const char *szg_collection_folder(const szg_collection *collection);
-
 /* The results that were read, by index. A result's path is relative to the folder, "." for the
  * folder itself. */
 int64_t szg_collection_count(const szg_collection *collection);
-const char *szg_collection_path(const szg_collection *collection, int64_t index);
-const szg_result *szg_collection_result(const szg_collection *collection, int64_t index);
 
 /* The results that could not be read, each with the message that says why. */
 int64_t szg_collection_bad_count(const szg_collection *collection);
@@ -42,9 +37,6 @@ const char *szg_collection_bad(const szg_collection *collection, int64_t index);
  * theirs that is called `result` itself is `result_`, with more underscores where that is taken.
  * The tables belong to the collection. */
 int64_t szg_collection_tables(const szg_collection *collection);
-const szg_table *szg_collection_table(const szg_collection *collection, int64_t index);
-/* By its name; NULL where no result has it. */
-const szg_table *szg_collection_find(const szg_collection *collection, const char *name);
 
 SZG_END_DECLS
 

@@ -38,32 +38,11 @@ SZG_CHECK_RESULT szg_status szg_context_open(const szg_context_options *options,
  */
 void szg_context_close(szg_context **context);
 
-/* The message of the latest failure, "" before any. Valid until the next failure or close. Inside a
- * block of szg_pool_run: of the latest failure on this thread. */
+/* The message of the latest failure, "" before any. Valid until the next failure or close. */
 const char *szg_context_message(const szg_context *context);
 
-/* Number of threads that szg_pool_run uses, the caller's included. */
+/* Number of threads that work is split over, the caller's included. */
 int szg_context_threads(const szg_context *context);
-
-/* Those of all contexts that are open: as many threads may be inside a library at once. */
-int szg_context_threads_open(void);
-
-/* Records a failure and returns `status`, so that one can write `return szg_fail(ctx, ...)`. The
- * message names the place, the numbers and the remedy. `context` may be NULL. Thread-safe. */
-SZG_PRINTF(3, 4)
-szg_status szg_fail(szg_context *context, szg_status status, const char *format, ...);
-
-/* Puts "prefix: " in front of the recorded message (a file name, a layer), unless it begins with
- * that already, and returns `status`. */
-SZG_PRINTF(3, 4)
-szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *format, ...);
-
-/* Sends a note or a warning to the message callback. Thread-safe. */
-SZG_PRINTF(3, 4)
-void szg_say(szg_context *context, szg_severity severity, const char *format, ...);
-
-/* Reports progress; cheap enough to call a thousand times a second. Thread-safe. */
-void szg_progress(szg_context *context, const char *what, int64_t done, int64_t total);
 
 /* Asks running work to stop. Async-signal-safe. */
 void szg_context_cancel(szg_context *context);
@@ -71,30 +50,9 @@ void szg_context_cancel(szg_context *context);
 /* Whether it was called. */
 bool szg_context_is_cancelled(const szg_context *context);
 
-/* Seconds of the context's clock, by which deadlines and timings go. */
-double szg_context_seconds(const szg_context *context);
-
 /* From `seconds` after now on, running work stops as if it were cancelled; 0 or less: no deadline,
  * also where the former one has passed. */
 void szg_context_set_deadline(szg_context *context, double seconds);
-
-/* SZG_ECANCEL once szg_context_cancel was called or the deadline has passed, else SZG_OK. Long
- * loops call it. */
-SZG_CHECK_RESULT szg_status szg_context_check_cancel(szg_context *context);
-
-/* While deferred, szg_context_check_cancel does not see a cancellation: for work that must be
- * finished and saved once begun, a training step say. Not nested. */
-void szg_context_defer_cancel(szg_context *context, bool defer);
-bool szg_context_is_deferred(const szg_context *context);
-
-/* The backend's slot: floor 1 stores its op table here, the context only keeps the pointer. */
-void szg_context_set_ops(szg_context *context, const struct szg_ops *ops);
-const struct szg_ops *szg_context_ops(const szg_context *context);
-
-/* What the backend keeps for this context, a device's streams say: `release` is called with it when
- * another state takes its place or the context is closed. */
-void szg_context_set_state(szg_context *context, void *state, void (*release)(void *state));
-void *szg_context_state(const szg_context *context); /* NULL: none */
 
 SZG_END_DECLS
 

@@ -3,10 +3,11 @@
 #ifndef SZEGO_CONTRACTION_H
 #define SZEGO_CONTRACTION_H
 
-#include <szego/network.h>
 #include <szego/report.h>
 
 SZG_BEGIN_DECLS
+
+struct szg_logit_numbers; /* numbers that a device computed; only the library makes them */
 
 /* Eigenvalues, their range, width, radius and the majorisation are those of the Hermitian part
  * H = (L + L^T)/2 (of L itself where it is symmetric): for any content matrix that all rotary
@@ -25,7 +26,7 @@ void szg_contraction_close(szg_contraction *contraction);
 /* From factored matrices of one order, or from dense n x n ones (kept as they are). `options` may
  * be NULL. sigma_min and condition of dense ones are NaN, with a note, where the least singular
  * value lies within rounding, n eps sigma_max (eps: options->precision, or 2^-52 where that is
- * larger). SZG_EINVAL: orders that differ; errors of szg_report_factored and szg_report_dense. */
+ * larger). SZG_EINVAL: orders that differ; errors of szg_report_factored. */
 SZG_CHECK_RESULT szg_status szg_contraction_of_factored(szg_context *context,
                                                         const szg_factored *content,
                                                         const szg_factored *coupled,
@@ -36,23 +37,6 @@ SZG_CHECK_RESULT szg_status szg_contraction_of_dense(szg_context *context, int64
                                                      const double *coupled, int64_t ldcoupled,
                                                      const szg_report_options *options,
                                                      szg_contraction *out);
-
-/* From what a device has computed of n x n logits in single precision
- * (szg_network_spectra_collect). SZG_EDATA: entries that are not finite; SZG_ENOCONV: spectra that
- * miss the matrix's trace or norm, or a solver that did not converge; the message begins with the
- * matrix. The note says where the numbers come from and how far singular values may be off;
- * sigma_min and condition are NaN where they lie within that. */
-SZG_CHECK_RESULT szg_status szg_contraction_of_numbers(szg_context *context, int64_t n,
-                                                       const szg_logit_numbers *content,
-                                                       const szg_logit_numbers *coupled,
-                                                       const szg_report_options *options,
-                                                       szg_contraction *out);
-
-/* Of coupled logits alone: content.matrix is NULL, the ratios are NaN. */
-SZG_CHECK_RESULT szg_status szg_contraction_of_coupled(szg_context *context, int64_t n,
-                                                       const double *coupled, int64_t ldcoupled,
-                                                       const szg_report_options *options,
-                                                       szg_contraction *out);
 
 /* What `content` is, for the column content_kind: "zeroed" where the encoding adds rows to the
  * tokens (the position table set to zero; rope+absolute too), else "same_qk" (the same queries and
@@ -86,38 +70,21 @@ typedef struct szg_contraction_tables {
     szg_table *contraction, *values, *symbols;
 } szg_contraction_tables;
 
-/* Empty tables `contraction_values` and `contraction_symbols`. */
-SZG_CHECK_RESULT szg_status szg_contraction_values_table(szg_context *context, szg_table **out);
-SZG_CHECK_RESULT szg_status szg_contraction_symbols_table(szg_context *context, szg_table **out);
-
 SZG_CHECK_RESULT szg_status szg_contraction_tables_open(szg_context *context, bool values,
                                                         bool symbols, szg_contraction_tables *out);
 void szg_contraction_tables_close(szg_contraction_tables *tables);
-
-/* Adds the report to every table that is open. */
-SZG_CHECK_RESULT szg_status szg_contraction_add_to(szg_context *context,
-                                                   szg_contraction_tables *tables,
-                                                   const szg_contraction_labels *labels,
-                                                   const szg_contraction *contraction);
 
 /* Two matrices of one head: n x n without gaps, content NULL where there is none; or both factored;
  * or both as a device's numbers. Borrowed. */
 typedef struct szg_contraction_pair {
     int64_t n;
     const double *content, *coupled;
-    const szg_factored *factored_content, *factored_coupled;    /* NULL: dense */
-    const szg_logit_numbers *content_numbers, *coupled_numbers; /* NULL: the matrix is here */
-    double precision; /* of the entries, in place of options->precision where it is larger */
+    const szg_factored *factored_content, *factored_coupled; /* NULL: dense */
+    const struct szg_logit_numbers *content_numbers,
+        *coupled_numbers; /* NULL: the matrix is here */
+    double precision;     /* of the entries, in place of options->precision where it is larger */
     szg_contraction_labels labels;
 } szg_contraction_pair;
-
-/* Reports of all pairs, one a thread of the pool, larger ones (order above 512) with every thread;
- * the rows stand in the order of the pairs, and up to that order their numbers do not depend on
- * the number of threads. The errors' messages begin with layer, head and probe. */
-SZG_CHECK_RESULT szg_status szg_contraction_add_all(szg_context *context, int64_t count,
-                                                    const szg_contraction_pair *pairs,
-                                                    const szg_report_options *options,
-                                                    szg_contraction_tables *tables);
 
 SZG_END_DECLS
 

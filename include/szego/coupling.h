@@ -17,10 +17,6 @@ SZG_BEGIN_DECLS
 
 typedef struct szg_content szg_content;
 
-/* The kinds of content and their keys, 0 <= index < classes. */
-int64_t szg_content_classes(void);
-const szg_spec_class *szg_content_class_at(int64_t index);
-
 /* Parses `KIND:key=value,...`:
  * - gaussian: c_i independent standard normal vectors;
  * - lowrank:  c_i = V z_i / sqrt(rank), z_i in R^rank and V standard normal: E|c_i|^2 = dim;
@@ -35,26 +31,9 @@ SZG_CHECK_RESULT szg_status szg_content_parse(szg_context *context, const char *
                                               szg_content **out);
 void szg_content_close(szg_content **content);
 
-/* The kind ("gaussian") and the canonical SPEC. */
-const char *szg_content_name(const szg_content *content);
 const char *szg_content_spec(const szg_content *content);
 
-/* The dimension the content fixes (a file's, or dim=), 0 where any will do. */
-int64_t szg_content_dimension(const szg_content *content);
-
-/* Queries and keys of tokens 0 .. n-1 of head `head`, each n x d row-major, and, where p is not
- * NULL (n x d), the projected positions W_Q p_i and W_K p_i into qp and kp. SZG_EINVAL: d differs
- * from the content's dimension; SZG_EDOMAIN: a file has fewer than n rows. */
-SZG_CHECK_RESULT szg_status szg_content_fill(szg_context *context, const szg_content *content,
-                                             int64_t head, int64_t n, int64_t d, const double *p,
-                                             double *q, double *k, double *qp, double *kp);
-
 /* ---- Rotation ---- */
-
-/* Rotates rows 0 .. n-1 of x (rotary->dim wide, leading dimension ldx) in place: row i to position
- * first + i. SZG_EINVAL: sizes. */
-SZG_CHECK_RESULT szg_status szg_rotary_rotate(szg_context *context, const szg_rotary *rotary,
-                                              int64_t first, int64_t n, double *x, int64_t ldx);
 
 /* ---- Logits ---- */
 
@@ -94,35 +73,12 @@ typedef struct szg_captured {
     double scale;
 } szg_captured;
 
-/* Logits from them, rotated and biased by the encoding; they are copied. SZG_EDOMAIN: an encoding
- * that adds rows to the tokens; SZG_EINVAL: another dimension; else as szg_logits_open. */
-SZG_CHECK_RESULT szg_status szg_logits_open_captured(szg_context *context,
-                                                     const szg_encoding *encoding, int64_t head,
-                                                     const szg_captured *captured, int64_t n,
-                                                     bool causal, szg_logits **out);
-
-/* Dimension d of queries and keys. */
-int64_t szg_logits_dimension(const szg_logits *logits);
-
 /* All of the following borrow from `logits` and keep its mask and scale. */
 
 /* The uncoupled matrix: the content Gram matrix q^c_i . k^c_j, without position, rotation, bias. */
 szg_factored szg_logits_content(const szg_logits *logits);
 /* The coupled matrix, everything included. */
 szg_factored szg_logits_coupled(const szg_logits *logits);
-/* One term of Eq. 8 (d = 0 and no bias where the encoding has none: the zero matrix). */
-szg_factored szg_logits_term(const szg_logits *logits, szg_term term);
-/* Number of rotated pairs t, and the contribution Re G_t o E_t of one of them (rank <= 2). */
-int64_t szg_logits_pairs(const szg_logits *logits);
-szg_factored szg_logits_pair(const szg_logits *logits, int64_t pair);
-/* What the dimensions that do not rotate contribute (MLA: Re G^C). */
-szg_factored szg_logits_unrotated(const szg_logits *logits);
-
-/* sum_t G_t o E_t as a dense complex n x n matrix, entry by entry from the unrotated queries and
- * keys: the oracle of the factored form, whose pairs sum to its real part (mask applied).
- * SZG_ENOMEM says how much it needs. */
-SZG_CHECK_RESULT szg_status szg_logits_complex(szg_context *context, const szg_logits *logits,
-                                               szg_c64 *out, int64_t ld);
 
 SZG_END_DECLS
 

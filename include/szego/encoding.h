@@ -6,7 +6,6 @@
 #ifndef SZEGO_ENCODING_H
 #define SZEGO_ENCODING_H
 
-#include <szego/spec.h>
 #include <szego/toeplitz.h>
 
 SZG_BEGIN_DECLS
@@ -15,10 +14,6 @@ typedef struct szg_encoding szg_encoding;
 
 /* ---- The SPEC ---- */
 
-/* The registered kinds of encoding and their keys; 0 <= index < szg_encoding_classes(). */
-int64_t szg_encoding_classes(void);
-const szg_spec_class *szg_encoding_class_at(int64_t index);
-
 /* Parses `name` or `name:key=value,key=value` and reads the files it names. SZG_EINVAL: an unknown
  * name or key (the message lists the known ones), a repeated or missing key, a value outside its
  * range; SZG_EDATA, SZG_EIO: a file; SZG_ENOMEM. The caller closes it. */
@@ -26,42 +21,12 @@ SZG_CHECK_RESULT szg_status szg_encoding_parse(szg_context *context, const char 
                                                szg_encoding **out);
 void szg_encoding_close(szg_encoding **encoding);
 
-/* The class name ("rope") and the canonical SPEC: the given keys in the table's order. Valid until
- * the encoding is closed. */
-const char *szg_encoding_name(const szg_encoding *encoding);
 const char *szg_encoding_spec(const szg_encoding *encoding);
 
 /* Number of heads, at least 1: kernels are asked for by head. */
 int64_t szg_encoding_heads(const szg_encoding *encoding);
 
-/* Dimension of the vectors the encoding acts on (input rows, or query and key of a head); 0 where
- * any will do (nope and biases). For mla: content plus rotary dimensions. */
-int64_t szg_encoding_dimension(const szg_encoding *encoding);
-
 /* ---- What it adds to attention ---- */
-
-/* Bits of szg_encoding_attaches; 0 for nope. */
-typedef enum szg_attachment {
-    SZG_ATTACH_INPUT = 1,    /* rows p_i added to the tokens: szg_encoding_input */
-    SZG_ATTACH_BIAS = 2,     /* a lag bias added to the logits: szg_encoding_bias */
-    SZG_ATTACH_ROTARY = 4,   /* queries and keys rotate: szg_encoding_rotary */
-    SZG_ATTACH_DECOUPLED = 8 /* rotary dimensions have contents of their own (mla) */
-} szg_attachment;
-int szg_encoding_attaches(const szg_encoding *encoding);
-
-/* Columns of the input rows: the dimension, but for rope+absolute with `input=`; 0 where there are
- * none. */
-int64_t szg_encoding_input_dimension(const szg_encoding *encoding);
-
-/* Writes p_0 .. p_{n-1}, szg_encoding_input_dimension() wide, row-major with leading dimension ldp.
- * SZG_EDOMAIN: the encoding adds no input rows, or its table has fewer than n rows. */
-SZG_CHECK_RESULT szg_status szg_encoding_input(szg_context *context, const szg_encoding *encoding,
-                                               int64_t n, double *p, int64_t ldp);
-
-/* Writes the 2n - 1 biases of lags -(n-1) .. n-1. SZG_EDOMAIN: no bias, or its table ends before
- * lag n - 1. */
-SZG_CHECK_RESULT szg_status szg_encoding_bias(szg_context *context, const szg_encoding *encoding,
-                                              int64_t head, int64_t n, double *bias);
 
 typedef enum szg_pairing {
     SZG_PAIRING_INTERLEAVED, /* pair t is dimensions (2t, 2t + 1): RoFormer, GPT-J */
@@ -78,18 +43,6 @@ typedef struct szg_rotary {
     double amplitude; /* YaRN's attention factor: rotated q and k are multiplied by it; else 1 */
 } szg_rotary;
 
-/* SZG_EDOMAIN: the encoding does not rotate. A head outside `rotate=` has pairs = 0. */
-SZG_CHECK_RESULT szg_status szg_encoding_rotary(szg_context *context, const szg_encoding *encoding,
-                                                int64_t head, szg_rotary *out);
-
-/* Complex rotation factors amplitude e^{i p theta_t}, [n][pairs], of positions p = 0 .. n-1. */
-SZG_CHECK_RESULT szg_status szg_encoding_factors(szg_context *context, const szg_encoding *encoding,
-                                                 int64_t head, int64_t n, szg_c64 *factors);
-
-/* cos and sin of k theta, each to about one unit in the last place even where the product k theta
- * is large (its rounding error is carried along). */
-void szg_lag_phase(int64_t k, double theta, double *cosine, double *sine);
-
 /* ---- In a decoder that trains ---- */
 
 /* Sizes of a model that keys of a SPEC follow from. */
@@ -98,19 +51,12 @@ typedef struct szg_encoding_sizes {
     uint64_t seed;                          /* of tables that are drawn */
 } szg_encoding_sizes;
 
-/* The SPEC with the keys that follow from a model's sizes and are not given set: dim, heads, seed
- * (where there is no table=; its low 53 bits), content and rope (head_dim, but another value may be
- * given), input rows as wide as the model. Free with szg_memory_free. SZG_EINVAL: a given key, or a
- * file's size, that contradicts the sizes; errors of szg_encoding_parse. */
-SZG_CHECK_RESULT szg_status szg_encoding_complete(szg_context *context, const char *spec,
-                                                  const szg_encoding_sizes *sizes, char **out);
-
 /* An array of numbers of the encoding's own, that a decoder may train. */
 typedef enum szg_encoding_array {
     SZG_ARRAY_NONE,
     SZG_ARRAY_INPUT, /* [rows][columns], row i added to position i: learned, random */
-    SZG_ARRAY_LAGS /* [rows][heads], row szg_encoding_row_of_lag(k) is the bias of lag k: relative,
-                      t5 */
+    SZG_ARRAY_LAGS   /* [rows][heads], a row a lag or bucket of lags: relative,
+                        t5 */
 } szg_encoding_array;
 
 typedef struct szg_encoding_table {
@@ -120,27 +66,11 @@ typedef struct szg_encoding_table {
                       other arrays are always trained */
 } szg_encoding_table;
 
-/* Its array at sequences of up to n positions. */
-SZG_CHECK_RESULT szg_status szg_encoding_table_of(szg_context *context,
-                                                  const szg_encoding *encoding, int64_t n,
-                                                  szg_encoding_table *out);
-
-/* The numbers that the array starts from, [rows][columns]: those of its table or seed. */
-SZG_CHECK_RESULT szg_status szg_encoding_table_initial(szg_context *context,
-                                                       const szg_encoding *encoding, int64_t n,
-                                                       double *values);
-
-/* SZG_ARRAY_LAGS: rows[k + n - 1] of lag k = i - j = -(n-1) .. n-1. `relative` has its rows in the
- * order of j - i. */
-SZG_CHECK_RESULT szg_status szg_encoding_row_of_lag(szg_context *context,
-                                                    const szg_encoding *encoding, int64_t n,
-                                                    int32_t *rows);
-
 /* ---- Its own lag matrices ---- */
 
 typedef enum szg_symbol_form {
     SZG_FORM_ZERO,             /* the kernel is 0 */
-    SZG_FORM_CLOSED,           /* szg_encoding_symbol */
+    SZG_FORM_CLOSED,           /* known in closed form */
     SZG_FORM_ATOMS,            /* almost periodic: point masses at +-theta_t (and 0), no density */
     SZG_FORM_POLYNOMIAL,       /* finitely many lags */
     SZG_FORM_POLYNOMIAL_TAILS, /* finitely many lags plus a constant beyond them on either side */
@@ -201,20 +131,6 @@ SZG_CHECK_RESULT szg_status szg_encoding_facts(szg_context *context, const szg_e
 SZG_CHECK_RESULT szg_status szg_encoding_kernel(szg_context *context, const szg_encoding *encoding,
                                                 int64_t head, int64_t matrix, int64_t n,
                                                 szg_toeplitz **out);
-
-/* The closed-form symbol at theta (SZG_FORM_CLOSED). KMS: the Poisson kernel
- * (1 - rho^2) / (1 - 2 rho cos theta + rho^2) (Kac, Murdock, Szego 1953). SZG_EDOMAIN: none. */
-SZG_CHECK_RESULT szg_status szg_encoding_symbol(szg_context *context, const szg_encoding *encoding,
-                                                int64_t head, int64_t matrix, double theta,
-                                                double *value);
-
-/* Enclosures of the closed-form symbol's minimum and maximum and where they lie. They bound the
- * eigenvalues at every N. SZG_EDOMAIN: no closed form. */
-SZG_CHECK_RESULT szg_status szg_encoding_symbol_range(szg_context *context,
-                                                      const szg_encoding *encoding, int64_t head,
-                                                      int64_t matrix, szg_interval *min,
-                                                      szg_interval *max, double *theta_min,
-                                                      double *theta_max);
 
 SZG_END_DECLS
 

@@ -19,10 +19,6 @@ typedef struct szg_examples {
 
 void szg_examples_close(szg_examples *examples);
 
-/* Appends one example; grows the arrays. A zeroed struct is an empty set. */
-SZG_CHECK_RESULT szg_status szg_examples_add(szg_context *context, szg_examples *examples,
-                                             int64_t count, const int32_t *tokens, int32_t label);
-
 /* Appends every example of another set. */
 SZG_CHECK_RESULT szg_status szg_examples_append(szg_context *context, szg_examples *examples,
                                                 const szg_examples *from);
@@ -32,10 +28,6 @@ SZG_CHECK_RESULT szg_status szg_examples_append(szg_context *context, szg_exampl
  * negative label, no examples at all. Blank lines are passed over. */
 SZG_CHECK_RESULT szg_status szg_examples_read(szg_context *context, const char *path,
                                               szg_examples *out);
-/* As above from bytes that the caller keeps; `name` is for messages. */
-SZG_CHECK_RESULT szg_status szg_examples_read_bytes(szg_context *context, const char *name,
-                                                    const void *data, int64_t size,
-                                                    szg_examples *out);
 
 /* Writes the file atomically: examples `order`[0 .. count-1], or 0 .. count-1 where order is NULL.
  */

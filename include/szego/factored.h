@@ -1,7 +1,6 @@
 /* Factored matrices L = M o (A B^T + T): A, B n x d, T Toeplitz, M all ones or the lower triangle
- * of ones (causal: entries i >= j stay, masked ones are 0). Nothing here forms n x n but
- * szg_factored_dense. Rotary logits sum_t G_t o E_t are of this form with A, B the rotated queries
- * and keys, real. */
+ * of ones (causal: entries i >= j stay, masked ones are 0). Nothing here forms n x n. Rotary logits
+ * sum_t G_t o E_t are of this form with A, B the rotated queries and keys, real. */
 #ifndef SZEGO_FACTORED_H
 #define SZEGO_FACTORED_H
 
@@ -21,33 +20,6 @@ typedef struct szg_factored {
     const szg_toeplitz *bias; /* NULL: none */
     bool causal;
 } szg_factored;
-
-/* y_b := L x_b (op 'n') or L^T x_b ('t', 'c'), b = 0 .. batch-1, vector b at x + b * ldx, not
- * overlapping y. O(n d + n log n) time a vector and O(d + n) memory, causal too: there the low-rank
- * part is a running sum and the causal part of T is Toeplitz again. */
-SZG_CHECK_RESULT szg_status szg_factored_apply(szg_context *context, const szg_factored *factored,
-                                               char op, int64_t batch, const double *x, int64_t ldx,
-                                               double *y, int64_t ldy);
-
-/* The n x n matrix. SZG_ENOMEM where 8 n^2 bytes exceed the available memory. */
-SZG_CHECK_RESULT szg_status szg_factored_dense(szg_context *context, const szg_factored *factored,
-                                               double *out, int64_t ldout);
-
-/* The n diagonal entries: the eigenvalues of a causal matrix. */
-SZG_CHECK_RESULT szg_status szg_factored_diagonal(szg_context *context,
-                                                  const szg_factored *factored, double *out);
-
-/* Projection on the Toeplitz matrices (means along diagonals; the masked entries count as 0), kind
- * real. 2 d + 1 transforms; the error of a diagonal's sum is c log2(n) eps sum_t |A_t| |B_t|. */
-SZG_CHECK_RESULT szg_status szg_factored_toeplitz_part(szg_context *context,
-                                                       const szg_factored *factored,
-                                                       szg_toeplitz **out);
-
-/* Frobenius norm: from the Gram matrices A^T A and B^T B, running ones if causal; O(n d^2). The
- * square has the error c n eps (|A B^T| + |T|)^2: where A B^T and -T nearly cancel, digits are
- * lost. */
-SZG_CHECK_RESULT szg_status szg_factored_norm_frobenius(szg_context *context,
-                                                        const szg_factored *factored, double *out);
 
 /* Toeplitzness of L, entries of any size; tau->error bounds what rounding does to it, A, B and T
  * taken as exact. Up to n = SZG_FACTORED_TILES (and where d >= n) from the entries, a tile at a

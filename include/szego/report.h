@@ -3,7 +3,6 @@
 #ifndef SZEGO_REPORT_H
 #define SZEGO_REPORT_H
 
-#include <szego/ball.h>
 #include <szego/coupling.h>
 #include <szego/summary.h>
 #include <szego/symbol.h>
@@ -22,7 +21,7 @@ typedef struct szg_report_options {
     bool all;            /* every eigenvalue, whatever the order */
     bool dense;          /* the dense oracle in place of structure */
     bool no_symbol;      /* leave the symbol's range out */
-    bool quick_symbol;   /* of logits: |a| enclosed by szg_symbol_modulus_enclosure, not by balls */
+    bool quick_symbol;   /* of logits: |a| enclosed on a grid, not by balls */
     bool hermitian_part; /* of logits: eigenvalues of (L + L^T)/2 in place of those of L */
     double precision; /* of contraction reports: relative error of the entries, 0: that of doubles;
                          the majorisation test takes it for rounding */
@@ -77,13 +76,6 @@ SZG_CHECK_RESULT szg_status szg_report_symbol(szg_context *context, const szg_en
 SZG_CHECK_RESULT szg_status szg_report_factored(szg_context *context, const szg_factored *factored,
                                                 const char *name, const szg_report_options *options,
                                                 szg_matrix_report *out);
-
-/* A dense n x n matrix, kept as it is: symmetric ones (up to 64 eps max|a|) have real eigenvalues.
- */
-SZG_CHECK_RESULT szg_status szg_report_dense(szg_context *context, int64_t n, const double *a,
-                                             int64_t lda, const char *name,
-                                             const szg_report_options *options,
-                                             szg_matrix_report *out);
 
 /* ---- Tables ---- */
 

@@ -65,7 +65,7 @@ SZG_CHECK_RESULT szg_status szg_reproduction_pack(szg_context *context,
 /* Unpacks runs of this preset into the folder, where finished ones count as finished. What is
  * finished there stays as it is, and what is begun there unless the archive has it finished; a note
  * counts them.
- * Nothing is written unless the whole archive is sound. SZG_EDATA: errors of szg_archive_open, a
+ * Nothing is written unless the whole archive is sound. SZG_EDATA: no sound archive, a
  * file that belongs to no run of the preset, a finished run with another configuration, with facts
  * out of range, without its tables, or with one that the reports cannot read; SZG_EIO. An archive
  * without a finished run is taken, with a warning. */

@@ -3,7 +3,6 @@
 #define SZEGO_RESULT_H
 
 #include <stdio.h>
-#include <szego/json.h>
 #include <szego/table.h>
 
 SZG_BEGIN_DECLS
@@ -23,10 +22,6 @@ SZG_CHECK_RESULT szg_status szg_result_open(szg_context *context, const char *co
 
 /* Frees the result, its tables included, and nulls the pointer. */
 void szg_result_close(szg_result **result);
-
-/* The provenance object, to add to with szg_json_add_*: backend, threads, seed, arguments. It
- * belongs to the result. */
-szg_json *szg_result_provenance(const szg_result *result);
 
 /* Appends a table; the result owns it from now on and *table is NULL, on failure too. SZG_EINVAL: a
  * second table of that name, a name that is not lower-case letters, digits and underscores or
@@ -51,9 +46,10 @@ typedef struct szg_print_options {
 } szg_print_options;
 
 /* Prints to a stream. `table`: every table, aligned, about six digits, control characters of
- * hostile names made visible; csv: one table as szg_csv_print; json: one object with `provenance`
- * and one array of row objects a table, empty cells null, NaN and infinities null with a sentence
- * in the row's `note`. SZG_EIO (a full disk, a closed pipe), SZG_EINVAL (no such table). */
+ * hostile names made visible; csv: one table, a header line and one line a row; json: one object
+ * with `provenance` and one array of row objects a table, empty cells null, NaN and infinities null
+ * with a sentence in the row's `note`. SZG_EIO (a full disk, a closed pipe), SZG_EINVAL (no such
+ * table). */
 SZG_CHECK_RESULT szg_status szg_result_print(szg_context *context, const szg_result *result,
                                              const szg_print_options *options, FILE *stream);
 
@@ -65,15 +61,12 @@ SZG_CHECK_RESULT szg_status szg_result_print(szg_context *context, const szg_res
 SZG_CHECK_RESULT szg_status szg_result_write(szg_context *context, const szg_result *result,
                                              const char *path, const char *table);
 
-/* As szg_result_write into a folder that is there and that the caller has locked (szg_folder_lock),
- * for files of its own beside the tables. */
-SZG_CHECK_RESULT szg_status szg_result_write_locked(szg_context *context, const szg_result *result,
-                                                    const char *folder);
-
 /* Reads back the folder that szg_result_write wrote: provenance and tables, equal to what was
  * written, NaN payloads apart. SZG_EDATA names file and place: a manifest that is not of the format
  * szego-results-1, a file name that leaves the folder, a table that is missing, has other columns
- * or another number of rows than the manifest says, errors of szg_csv_read. SZG_EIO, SZG_ENOMEM. */
+ * or another number of rows than the manifest says, a cell of another type, a line of another
+ * length. SZG_EIO, SZG_ENOMEM.
+ */
 SZG_CHECK_RESULT szg_status szg_result_read(szg_context *context, const char *folder,
                                             szg_result **out);
 

@@ -52,6 +52,16 @@ typedef struct szg_interval {
     double lo, hi;
 } szg_interval;
 
+/* Of a real trigonometric polynomial over t, enclosed: `min` contains the minimum over t, `max` the
+ * maximum. min.hi and max.lo are values that the polynomial takes (rounded outwards) at theta_min
+ * and theta_max, in [0, 2 pi), up to the rounding of the point to a double. `method` names the
+ * theorems, static storage. */
+typedef struct szg_range {
+    szg_interval min, max;
+    double theta_min, theta_max;
+    const char *method;
+} szg_range;
+
 /* Propagate a failure to the caller. For functions that own nothing yet. */
 #define SZG_TRY(call)                                                                              \
     do {                                                                                           \

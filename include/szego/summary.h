@@ -8,8 +8,6 @@
 
 SZG_BEGIN_DECLS
 
-struct szg_range; /* <szego/ball.h> */
-
 /* What one row of the table `summary` says. A number that does not exist for the matrix at hand, or
  * that the spectra given do not determine, is NaN, and `note` says why. */
 typedef struct szg_summary {
@@ -40,12 +38,6 @@ typedef struct szg_summary {
 SZG_CHECK_RESULT szg_status szg_summary_of(szg_context *context, const szg_spectrum *eigenvalues,
                                            const szg_spectrum *singular, szg_summary *out);
 
-/* Schatten norm (sum sigma^p)^(1/p), p >= 1, p = INFINITY the spectral norm, of a complete spectrum
- * of singular values or of a normal matrix's eigenvalues. Scaled: no overflow on the way.
- * SZG_EINVAL: p < 1 or NaN; SZG_EDOMAIN: the spectrum is partial or not of a normal matrix. */
-SZG_CHECK_RESULT szg_status szg_summary_schatten(szg_context *context, const szg_spectrum *spectrum,
-                                                 double p, double *out);
-
 /* Spectral density histogram of a real or singular spectrum over bins [edge_i, edge_{i+1}) of equal
  * width between lo and hi (the last one closed); lo = hi = 0 takes the spectrum's own range,
  * widened where it is a point. Structural zeros count. edges: bins + 1; mass: bins numbers, the
@@ -67,32 +59,12 @@ typedef struct szg_summary_number {
     szg_end end;     /* of an enclosure, which the number is */
 } szg_summary_number;
 
-/* `out`: SZG_SUMMARY_NUMBERS numbers. toeplitzness may be NULL or NaN, symbol NULL or without a
- * method: none. */
-void szg_summary_numbers(const szg_summary *summary, const szg_tau *toeplitzness,
-                         const struct szg_range *symbol, szg_summary_number *out);
-
-/* Sets `column` of the latest row to the number; NaN leaves it empty. */
-SZG_CHECK_RESULT szg_status szg_summary_set(szg_context *context, szg_table *table,
-                                            const char *column, const szg_summary_number *number);
-
-/* An empty table `summary`: source, layer, head, matrix, n, the numbers but residual, theorem,
- * method, residual, note. */
-SZG_CHECK_RESULT szg_status szg_summary_table(szg_context *context, szg_table **out);
-
 /* The identity of a row; negative layer and head, NULL texts leave cells empty. */
 typedef struct szg_summary_labels {
     const char *source;
     int64_t layer, head;
     const char *matrix, *theorem;
 } szg_summary_labels;
-
-/* A new row: labels, numbers, method, and a note where toeplitzness is sampled. The caller writes
- * what else belongs into `note`. */
-SZG_CHECK_RESULT szg_status szg_summary_add(szg_context *context, szg_table *table,
-                                            const szg_summary_labels *labels,
-                                            const szg_summary *summary, const szg_tau *toeplitzness,
-                                            const struct szg_range *symbol);
 
 SZG_END_DECLS
 

@@ -3,7 +3,6 @@
 #ifndef SZEGO_SYMBOL_H
 #define SZEGO_SYMBOL_H
 
-#include <szego/ball.h>
 #include <szego/toeplitz.h>
 
 SZG_BEGIN_DECLS
@@ -21,11 +20,6 @@ typedef enum szg_symbol_convention {
 /* "truncated", "fejer", "closed_form", "atoms"; "unknown" outside the enumeration. */
 const char *szg_symbol_convention_name(szg_symbol_convention convention);
 
-/* Whether the symbol's range contains every eigenvalue of the Hermitian T_N: SZG_SYMBOL_TRUNCATED
- * alone. (A closed form with an absolutely summable series bounds them too, but not by this range:
- * theory says so where it applies.) */
-bool szg_symbol_bounds_eigenvalues(szg_symbol_convention convention);
-
 /* out[j] = a(2 pi j / grid), j = 0 .. grid - 1, by one FFT of size `grid`; any grid >= 1, also
  * below the degree (lags are folded modulo the grid, which is exact). For symmetric and Hermitian
  * matrices the imaginary part is exactly 0. SZG_EINVAL, SZG_ENOMEM. */
@@ -37,7 +31,7 @@ SZG_CHECK_RESULT szg_status szg_symbol_fejer_samples(szg_context *context,
                                                      const szg_toeplitz *toeplitz, int64_t order,
                                                      int64_t grid, szg_c64 *out);
 
-/* Certified range of the symbol of a symmetric or Hermitian matrix: see szg_ball_symbol_range. It
+/* Certified range of the symbol of a symmetric or Hermitian matrix, by ball arithmetic. It
  * contains every eigenvalue. SZG_EDOMAIN for real and complex kinds that are not Hermitian (their
  * symbol is not real: szg_symbol_modulus_range). SZG_EDATA, SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_symbol_range(szg_context *context, const szg_toeplitz *toeplitz,
@@ -52,13 +46,6 @@ enum { SZG_SYMBOL_RANGE_LIMIT = 100000 };
  * some seconds at ten times as many lags. */
 SZG_CHECK_RESULT szg_status szg_symbol_modulus_range(szg_context *context,
                                                      const szg_toeplitz *toeplitz, szg_range *out);
-
-/* The same from one FFT in double precision: an enclosure too, for many small matrices at once. The
- * maximum is enclosed to 0.12%; the minimum to 0.25% of the maximum's square in its square, so that
- * its lower end is 0 where |a| comes below a twentieth of its maximum. SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status szg_symbol_modulus_enclosure(szg_context *context,
-                                                         const szg_toeplitz *toeplitz,
-                                                         szg_range *out);
 
 /* Certified range of the Fejer mean of order `order`: inside the range of the symbol, and so no
  * bound of the eigenvalues. Kinds as szg_symbol_range. */

@@ -11,9 +11,6 @@ typedef struct szg_table szg_table;
 typedef enum szg_type { SZG_TEXT, SZG_INTEGER, SZG_REAL } szg_type;
 enum { SZG_TYPES = 3 };
 
-/* "text", "integer", "real": as manifests name them. */
-const char *szg_type_name(szg_type type);
-
 typedef struct szg_column {
     const char *name; /* as scripts see it: lower case, underscores */
     szg_type type;
@@ -24,9 +21,6 @@ typedef struct szg_column {
 typedef enum szg_end { SZG_END_NONE, SZG_END_LOWER, SZG_END_UPPER } szg_end;
 enum { SZG_ENDS = 3 };
 
-/* "none", "lower", "upper": as manifests name them. */
-const char *szg_end_name(szg_end end);
-
 /* Opens an empty table; names and docs are copied. SZG_EINVAL (no columns, a repeated name),
  * SZG_ENOMEM. Tables of results end with the column `note`: the caller lists it. */
 SZG_CHECK_RESULT szg_status szg_table_open(szg_context *context, const char *name,
@@ -34,23 +28,8 @@ SZG_CHECK_RESULT szg_status szg_table_open(szg_context *context, const char *nam
                                            szg_table **out);
 void szg_table_close(szg_table **table);
 
-/* Says that two columns are the ends of enclosures; NULL: that end has no column. Copies keep it,
- * and so does a result's folder. SZG_EINVAL: no such column. */
-SZG_CHECK_RESULT szg_status szg_table_mark_ends(szg_context *context, szg_table *table,
-                                                const char *lower, const char *upper);
-/* What column `index`, 0 <= index < columns, was marked as. */
-szg_end szg_table_end(const szg_table *table, int64_t index);
-/* Says it of column `index` alone: for readers. */
-void szg_table_set_end(szg_table *table, int64_t index, szg_end end);
-/* Marks each column as the one of its name in `from` is marked, where there is one. */
-void szg_table_take_ends(szg_table *table, const szg_table *from);
-
 /* Appends a row of empty cells; the setters below write to the latest row. */
 SZG_CHECK_RESULT szg_status szg_table_add_row(szg_context *context, szg_table *table);
-
-/* Room for that many rows in all: tables of many rows are filled faster. SZG_EINVAL (negative),
- * SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status szg_table_reserve(szg_context *context, szg_table *table, int64_t rows);
 
 /* Set the cell of `column` in the latest row. SZG_EINVAL: no such column, another type, no row.
  * A NULL text leaves the cell empty. Text is copied and interned. */
@@ -61,28 +40,10 @@ SZG_CHECK_RESULT szg_status szg_table_set_integer(szg_context *context, szg_tabl
 SZG_CHECK_RESULT szg_status szg_table_set_real(szg_context *context, szg_table *table,
                                                const char *column, double value);
 
-/* The same by the index of the column: for readers of many rows. */
-SZG_CHECK_RESULT szg_status szg_table_put_text(szg_context *context, szg_table *table,
-                                               int64_t column, const char *value);
-SZG_CHECK_RESULT szg_status szg_table_put_integer(szg_context *context, szg_table *table,
-                                                  int64_t column, int64_t value);
-SZG_CHECK_RESULT szg_status szg_table_put_real(szg_context *context, szg_table *table,
-                                               int64_t column, double value);
-
 /* Adds a sentence to the column `note` of the latest row, after "; " where one is there already. */
 SZG_PRINTF(3, 4)
 SZG_CHECK_RESULT szg_status szg_table_note(szg_context *context, szg_table *table,
                                            const char *format, ...);
-
-/* Appends one row of `from`, or every row, to `table`. SZG_EINVAL: other columns. */
-SZG_CHECK_RESULT szg_status szg_table_append_row(szg_context *context, szg_table *table,
-                                                 const szg_table *from, int64_t row);
-SZG_CHECK_RESULT szg_status szg_table_append(szg_context *context, szg_table *table,
-                                             const szg_table *from);
-
-/* Opens a table that equals `from`. */
-SZG_CHECK_RESULT szg_status szg_table_copy(szg_context *context, const szg_table *from,
-                                           szg_table **out);
 
 const char *szg_table_name(const szg_table *table);
 int64_t szg_table_rows(const szg_table *table);

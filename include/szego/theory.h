@@ -48,8 +48,6 @@ typedef struct szg_theorem_answer {
     char sentence[512];        /* plain language: what follows, or why nothing does */
 } szg_theorem_answer;
 
-const char *szg_theorem_name(szg_theorem theorem);
-
 /* The strongest theorem whose hypotheses hold. SZG_EINVAL: contradictory hypotheses. */
 SZG_CHECK_RESULT szg_status szg_theorem_select(szg_context *context,
                                                const szg_hypotheses *hypotheses,
@@ -139,10 +137,6 @@ typedef struct szg_contraction_input {
     const double *content_singular, *coupled_singular;
     double error; /* bound of the error of one eigenvalue */
 } szg_contraction_input;
-
-SZG_CHECK_RESULT szg_status szg_contraction_ratios_of(szg_context *context,
-                                                      const szg_contraction_input *input,
-                                                      szg_contraction_ratios *out);
 
 SZG_END_DECLS
 

@@ -36,32 +36,9 @@ SZG_CHECK_RESULT szg_status szg_toeplitz_open_complex(szg_context *context, int6
                                                       szg_toeplitz **out);
 void szg_toeplitz_close(szg_toeplitz **toeplitz);
 
-szg_toeplitz_kind szg_toeplitz_kind_of(const szg_toeplitz *toeplitz);
 int64_t szg_toeplitz_size(const szg_toeplitz *toeplitz);
-/* Largest |k| with a_k != 0; 0 for the zero matrix too. */
-int64_t szg_toeplitz_degree(const szg_toeplitz *toeplitz);
 /* a_lag; 0 for lags outside the matrix. */
 szg_c64 szg_toeplitz_at(const szg_toeplitz *toeplitz, int64_t lag);
-/* Symmetric and real kinds. */
-bool szg_toeplitz_is_real(const szg_toeplitz *toeplitz);
-/* Symmetric and Hermitian kinds: eigenvalues are real. */
-bool szg_toeplitz_is_hermitian(const szg_toeplitz *toeplitz);
-
-/* n a_0. */
-szg_c64 szg_toeplitz_trace(const szg_toeplitz *toeplitz);
-/* Frobenius norm, sqrt(sum_k (n - |k|) |a_k|^2), without overflow on the way. */
-double szg_toeplitz_norm_frobenius(const szg_toeplitz *toeplitz);
-/* sum_k |a_k|: bounds the spectral norm. */
-double szg_toeplitz_norm_wiener(const szg_toeplitz *toeplitz);
-
-/* The n x n matrix itself, row-major. SZG_ENOMEM where 8 n^2 (complex: 16 n^2) bytes exceed the
- * available memory, whoever has allocated the array; szg_toeplitz_dense of a complex kind is
- * SZG_EINVAL. */
-SZG_CHECK_RESULT szg_status szg_toeplitz_dense(szg_context *context, const szg_toeplitz *toeplitz,
-                                               double *a, int64_t lda);
-SZG_CHECK_RESULT szg_status szg_toeplitz_dense_complex(szg_context *context,
-                                                       const szg_toeplitz *toeplitz, szg_c64 *a,
-                                                       int64_t lda);
 
 /* y_b := op(T) x_b for b = 0 .. batch-1; vector b stands at x + b * ldx, ldx >= n. op: 'n', 't'
  * (transposed), 'c' (conjugate transposed). x and y do not overlap. By circulant embedding, O(n log
@@ -70,10 +47,6 @@ SZG_CHECK_RESULT szg_status szg_toeplitz_dense_complex(szg_context *context,
 SZG_CHECK_RESULT szg_status szg_toeplitz_apply(szg_context *context, const szg_toeplitz *toeplitz,
                                                char op, int64_t batch, const double *x, int64_t ldx,
                                                double *y, int64_t ldy);
-SZG_CHECK_RESULT szg_status szg_toeplitz_apply_complex(szg_context *context,
-                                                       const szg_toeplitz *toeplitz, char op,
-                                                       int64_t batch, const szg_c64 *x, int64_t ldx,
-                                                       szg_c64 *y, int64_t ldy);
 
 /* ---- Solvers ---- */
 
@@ -84,20 +57,6 @@ SZG_CHECK_RESULT szg_status szg_toeplitz_apply_complex(szg_context *context,
 typedef struct szg_reflection {
     szg_c64 *forward, *backward;
 } szg_reflection;
-
-/* Solves T x = b by Levinson-Durbin (Levinson 1947, Durbin 1960, Trench 1964), O(n^2) time, O(n)
- * memory. All leading minors must be regular: SZG_EDOMAIN names the order where one is singular to
- * working precision. Stable for positive definite T (Cybenko 1980), not in general: *residual (may
- * be NULL) is the backward error ||b - T x|| / (||T||_F ||x|| + ||b||). `reflection` may be NULL. x
- * and b do not overlap. SZG_EDATA (b), SZG_ENOMEM, SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status szg_toeplitz_solve(szg_context *context, const szg_toeplitz *toeplitz,
-                                               const double *b, double *x,
-                                               const szg_reflection *reflection, double *residual);
-SZG_CHECK_RESULT szg_status szg_toeplitz_solve_complex(szg_context *context,
-                                                       const szg_toeplitz *toeplitz,
-                                                       const szg_c64 *b, szg_c64 *x,
-                                                       const szg_reflection *reflection,
-                                                       double *residual);
 
 typedef enum szg_preconditioner {
     SZG_PRECONDITIONER_NONE,
@@ -118,41 +77,7 @@ typedef struct szg_cg_result {
     double residual; /* ||b - T x|| / ||b||, computed anew from x at the end */
 } szg_cg_result;
 
-/* Preconditioned conjugate gradients for symmetric (Hermitian) positive definite T; x holds the
- * first guess and then the answer. options NULL: all zero. SZG_EDOMAIN: not positive definite (a
- * direction of non-positive curvature, or T. Chan's circulant has an eigenvalue <= 0 and so T has
- * one, Tyrtyshnikov 1992), or a kind that is not Hermitian. SZG_ENOCONV: too many iterations, or
- * the residual cannot reach the tolerance; *result and x hold the best found. */
-SZG_CHECK_RESULT szg_status szg_toeplitz_cg(szg_context *context, const szg_toeplitz *toeplitz,
-                                            const szg_cg_options *options, const double *b,
-                                            double *x, szg_cg_result *result);
-SZG_CHECK_RESULT szg_status szg_toeplitz_cg_complex(szg_context *context,
-                                                    const szg_toeplitz *toeplitz,
-                                                    const szg_cg_options *options, const szg_c64 *b,
-                                                    szg_c64 *x, szg_cg_result *result);
-
-/* The n eigenvalues (in FFT order, real for Hermitian T) of the Strang or T. Chan circulant of T:
- * entry (i, j) of the circulant is c_{(i-j) mod n}, eigenvalue j is sum_k c_k e^{-2 pi i jk/n}. */
-SZG_CHECK_RESULT szg_status szg_circulant_eigenvalues(szg_context *context,
-                                                      const szg_toeplitz *toeplitz,
-                                                      szg_preconditioner which, szg_c64 *w);
-
 /* ---- Projection ---- */
-
-/* The orthogonal projection (Frobenius) of a dense n x n matrix on the Toeplitz matrices: means
- * along diagonals. The result is symmetric (Hermitian) where the means at k and -k are equal
- * (conjugate) numbers, as for a symmetric input; else real (complex). SZG_EDATA names the first
- * NaN. */
-SZG_CHECK_RESULT szg_status szg_toeplitz_project(szg_context *context, int64_t n, const double *a,
-                                                 int64_t lda, szg_toeplitz **out);
-SZG_CHECK_RESULT szg_status szg_toeplitz_project_complex(szg_context *context, int64_t n,
-                                                         const szg_c64 *a, int64_t lda,
-                                                         szg_toeplitz **out);
-
-/* The same from the means along the diagonals of a real matrix: mean[k + n - 1] at lag k, 2n - 1 of
- * them. SZG_EDATA: one of them is not finite. */
-SZG_CHECK_RESULT szg_status szg_toeplitz_open_means(szg_context *context, int64_t n,
-                                                    const double *mean, szg_toeplitz **out);
 
 /* Toeplitzness of a matrix L: tau = ||P_T L||_F^2 / ||L||_F^2 = 1 - ||L - P_T L||_F^2 / ||L||_F^2,
  * in [0, 1], 1 for a Toeplitz matrix. */
@@ -168,16 +93,6 @@ typedef struct szg_tau {
  * SZG_EDOMAIN: a = 0. */
 SZG_CHECK_RESULT szg_status szg_toeplitzness(szg_context *context, int64_t n, const double *a,
                                              int64_t lda, szg_tau *tau);
-SZG_CHECK_RESULT szg_status szg_toeplitzness_complex(szg_context *context, int64_t n,
-                                                     const szg_c64 *a, int64_t lda, szg_tau *tau);
-/* The same from the projection `part` and the Frobenius norm of what it leaves, ||L - P_T L||_F, a
- * sum of n^2 squares. */
-SZG_CHECK_RESULT szg_status szg_toeplitzness_of_parts(szg_context *context,
-                                                      const szg_toeplitz *part, double rest,
-                                                      szg_tau *tau);
-
-/* NULL, or the sentence that belongs beside a sampled number. */
-const char *szg_tau_note(const szg_tau *tau);
 
 SZG_END_DECLS
 

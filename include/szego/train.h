@@ -2,11 +2,13 @@
 #ifndef SZEGO_TRAIN_H
 #define SZEGO_TRAIN_H
 
-#include <szego/decoder.h>
 #include <szego/table.h>
 #include <szego/tasks.h>
+#include <szego/train_config.h>
 
 SZG_BEGIN_DECLS
+
+typedef struct szg_model szg_model; /* a decoder; szg_model_load opens one */
 
 /* ---- Checkpoints: NAME.safetensors with the parameters and, as metadata, configuration, classes,
  * seed and step; NAME.state.safetensors with the moments ---- */
@@ -16,9 +18,6 @@ SZG_BEGIN_DECLS
  * Every tensor must be there with its shape, and none besides. */
 SZG_CHECK_RESULT szg_status szg_model_load(szg_context *context, const char *path,
                                            const szg_train_config *config, szg_model **out);
-/* Writes NAME.safetensors alone. */
-SZG_CHECK_RESULT szg_status szg_model_save(szg_context *context, const szg_model *model,
-                                           const char *path, uint64_t seed, int64_t step);
 
 /* ---- A run ---- */
 
@@ -58,13 +57,6 @@ SZG_CHECK_RESULT szg_status szg_train_runs_add(szg_context *context, szg_table *
                                                const szg_label_ceiling *ceiling);
 SZG_CHECK_RESULT szg_status szg_train_runs_spread(szg_context *context, szg_table *table);
 
-/* Steps of an epoch, and the learning rate of step 0 .. total - 1: rate step / warmup below warmup
- * = floor(loop->warmup * total), rate (1 + cos(pi (step - warmup) / (total - warmup))) / 2 from
- * there.
- */
-int64_t szg_train_epoch_steps(const szg_loop_config *loop, int64_t examples);
-double szg_train_learning_rate(const szg_loop_config *loop, int64_t step, int64_t total);
-
 /* The logs of a run's folder; NULL where there is none. */
 typedef struct szg_train_tables {
     szg_table *metrics, *timing, *contraction, *values, *symbols;
@@ -73,20 +65,8 @@ SZG_CHECK_RESULT szg_status szg_train_tables_read(szg_context *context, const ch
                                                   szg_train_tables *out);
 void szg_train_tables_close(szg_train_tables *tables);
 
-/* Loss, counted and correct examples of a set, by an evaluation decoder of its own. logits: NULL or
- * [count][classes]. */
-SZG_CHECK_RESULT szg_status szg_train_evaluate(szg_context *context, szg_model *model,
-                                               const szg_examples *examples, szg_tally *tally,
-                                               double *logits);
-
-/* Batch of examples order[0 .. count-1] (NULL: 0 ..) on the host, padded to `length`; SZG_EDATA: a
- * token beyond the vocabulary, a label beyond the classes, a sequence longer than `length`. tokens
- * [count * length], lengths, labels [count] are the caller's; labels NULL: they are neither wanted
- * nor looked at. */
-SZG_CHECK_RESULT szg_status szg_batch_fill(szg_context *context, const szg_examples *examples,
-                                           const int64_t *order, int64_t count, int64_t length,
-                                           int64_t vocabulary, int64_t classes, int32_t *tokens,
-                                           int32_t *lengths, int32_t *labels);
+/* Frees the model and nulls the pointer. */
+void szg_model_close(szg_context *context, szg_model **model);
 
 SZG_END_DECLS
 

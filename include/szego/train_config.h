@@ -1,11 +1,10 @@
 /* The configuration of a training run: one flat struct of named switches, read from JSON and from
  * `key=value` overrides, echoed in full. Each key, its range, what it does and its value in either
- * profile stand in one table: szg_train_config_key. */
+ * profile stand in one table, docs/training.md. */
 #ifndef SZEGO_TRAIN_CONFIG_H
 #define SZEGO_TRAIN_CONFIG_H
 
-#include <szego/json.h>
-#include <szego/network.h>
+#include <szego/backend.h>
 
 SZG_BEGIN_DECLS
 
@@ -35,8 +34,6 @@ typedef struct szg_index_list {
     bool all;
     int64_t count, index[SZG_CONFIG_LIST]; /* ascending, without repeats */
 } szg_index_list;
-
-bool szg_index_list_has(const szg_index_list *list, int64_t index);
 
 typedef struct szg_model_config {
     char encoding[SZG_CONFIG_TEXT]; /* a SPEC; sizes that follow from the model are filled in */
@@ -87,7 +84,7 @@ typedef struct szg_loop_config {
     double beta1, beta2, eps, decay;
     int64_t checkpoint_every; /* steps; 0: at the end of each epoch only */
     int64_t evaluate_batch;   /* sequences an evaluation pass takes at once */
-    bool time_products;       /* szg_network_products_time */
+    bool time_products;       /* time the algorithms of products on a GPU, and keep the choice */
 } szg_loop_config;
 
 typedef struct szg_capture_config {
@@ -130,15 +127,6 @@ typedef struct szg_config_key {
     const char *text_count, *released_count;
 } szg_config_key;
 
-/* NULL where index >= the number of keys. */
-const szg_config_key *szg_train_config_key(int64_t index);
-
-/* The values of a profile for Task 1, and for an encoding SPEC ("rope") of which the released
- * profile depends: see szg_config_key; alibi gets slopes=exp where the SPEC does not say.
- * SZG_EINVAL: the SPEC's text is too long. */
-SZG_CHECK_RESULT szg_status szg_train_config_profile(szg_context *context, szg_profile profile,
-                                                     const char *encoding, szg_train_config *out);
-
 /* Reads a configuration: a JSON object with a section each for model, data, loop, capture, and
  * `profile` (default text), then `overrides` ("model.width=64", the last of a key wins). Whatever
  * their order, `profile`, `model.encoding` and `data.task` are settled first, then the profile's
@@ -150,10 +138,6 @@ SZG_CHECK_RESULT szg_status szg_train_config_read(szg_context *context, const ch
                                                   const char *const *overrides, int64_t count,
                                                   szg_train_config *out);
 
-/* As above from JSON that is already parsed, for checkpoints' metadata; `name` is for messages. */
-SZG_CHECK_RESULT szg_status szg_train_config_parse(szg_context *context, const char *name,
-                                                   const char *text, szg_train_config *out);
-
 /* Sets one key and nothing else; SZG_EINVAL as above, and for `profile`, which sets all others. */
 SZG_CHECK_RESULT szg_status szg_train_config_set(szg_context *context, szg_train_config *config,
                                                  const char *key, const char *value);
@@ -163,10 +147,6 @@ SZG_CHECK_RESULT szg_status szg_train_config_set(szg_context *context, szg_train
  * do it. */
 SZG_CHECK_RESULT szg_status szg_train_config_check(szg_context *context,
                                                    const szg_train_config *config);
-
-/* Every key with its value, as a JSON document that szg_train_config_parse reads back exactly. */
-SZG_CHECK_RESULT szg_status szg_train_config_json(szg_context *context,
-                                                  const szg_train_config *config, szg_json **out);
 
 SZG_END_DECLS
 

@@ -1,22 +1,23 @@
 #include <stdio.h>
 #include <string.h>
+#include "base/context.h"
 
 #include "plugin.h"
 
-const szg_ops *szg_ops_of(szg_context *context) {
-    const szg_ops *ops = szg_context_ops(context);
-    return ops ? ops : szg_ops_cpu();
+const szg_ops *szgi_ops_of(szg_context *context) {
+    const szg_ops *ops = szgi_context_ops(context);
+    return ops ? ops : szgi_ops_cpu();
 }
 
-const char *szg_ops_name(const szg_ops *ops) {
+const char *szgi_ops_name(const szg_ops *ops) {
     return ops->name;
 }
 
 static szg_status select_host(szg_context *context, const szg_ops *ops) {
-    if (ops == szg_ops_cpu())
-        SZG_TRY(szg_backend_check_simd(context));
-    szg_context_set_ops(context, ops);
-    szg_context_set_state(context, NULL, NULL);
+    if (ops == szgi_ops_cpu())
+        SZG_TRY(szgi_backend_check_simd(context));
+    szgi_context_set_ops(context, ops);
+    szgi_context_set_state(context, NULL, NULL);
     return SZG_OK;
 }
 
@@ -26,24 +27,24 @@ static szg_status select_cuda(szg_context *context, const char *name) {
         name = names[SZG_PRECISION_TF32];
     for (int i = 0; i < SZG_PRECISIONS; i++)
         if (strcmp(name, names[i]) == 0)
-            return szg_plugin_select(context, (szg_precision)i);
-    return szg_fail(context, SZG_EINVAL,
-                    "backend '%.80s' is unknown: cuda:tf32, cuda:f32, cuda:bf16", name);
+            return szgi_plugin_select(context, (szg_precision)i);
+    return szgi_fail(context, SZG_EINVAL,
+                     "backend '%.80s' is unknown: cuda:tf32, cuda:f32, cuda:bf16", name);
 }
 
 /* Never silent: a note says what was chosen. */
 static szg_status select_auto(szg_context *context) {
     szg_status status = select_cuda(context, "cuda");
     if (status == SZG_OK) {
-        szg_say(context, SZG_NOTE, "backend auto: %s", szg_ops_name(szg_ops_of(context)));
+        szgi_say(context, SZG_NOTE, "backend auto: %s", szgi_ops_name(szgi_ops_of(context)));
         return SZG_OK;
     }
     if (status != SZG_EBACKEND)
         return status;
     char reason[1024];
     snprintf(reason, sizeof reason, "%s", szg_context_message(context));
-    SZG_TRY(select_host(context, szg_ops_cpu()));
-    szg_say(context, SZG_NOTE, "backend auto: cpu; %s", reason);
+    SZG_TRY(select_host(context, szgi_ops_cpu()));
+    szgi_say(context, SZG_NOTE, "backend auto: cpu; %s", reason);
     return SZG_OK;
 }
 
@@ -53,21 +54,21 @@ szg_status szg_backend_select(szg_context *context, const char *name) {
     if (strcmp(name, "auto") == 0)
         return select_auto(context);
     if (strcmp(name, "cpu") == 0)
-        return select_host(context, szg_ops_cpu());
+        return select_host(context, szgi_ops_cpu());
     if (strcmp(name, "reference") == 0)
-        return select_host(context, szg_ops_reference());
-    return szg_fail(context, SZG_EINVAL,
-                    "backend '%.80s' is unknown: auto, cpu, reference, cuda, cuda:tf32, cuda:f32 "
-                    "or cuda:bf16",
-                    name);
+        return select_host(context, szgi_ops_reference());
+    return szgi_fail(context, SZG_EINVAL,
+                     "backend '%.80s' is unknown: auto, cpu, reference, cuda, cuda:tf32, cuda:f32 "
+                     "or cuda:bf16",
+                     name);
 }
 
 szg_status szg_backend_devices(szg_context *context, int room, szg_device *out, int *count,
                                const char **libraries) {
-    const szg_plugin *plugin;
+    const szgi_plugin *plugin;
     *count = 0;
     *libraries = NULL;
-    SZG_TRY(szg_plugin_load(context, &plugin));
+    SZG_TRY(szgi_plugin_load(context, &plugin));
     *libraries = plugin->libraries;
     return plugin->devices(context, room, out, count);
 }

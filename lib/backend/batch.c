@@ -14,7 +14,7 @@ typedef struct batch_job {
 static szg_status name_matrix(szg_context *context, szg_status status, int64_t index) {
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
-    return szg_fail_prefix(context, status, "matrix %" PRId64 " of the batch", index);
+    return szgi_fail_prefix(context, status, "matrix %" PRId64 " of the batch", index);
 }
 
 static szg_status hermitian_block(szg_context *context, void *argument, int64_t i, int worker) {
@@ -50,29 +50,29 @@ static szg_status singular_block(szg_context *context, void *argument, int64_t i
 static szg_status hermitian(szg_context *context, int64_t count, int64_t n, int width, void *a,
                             int64_t stride, double *w) {
     batch_job job = {
-        .ops = szg_ops_of(context), .n = n, .stride = stride, .width = width, .a = a, .real = w};
-    return szg_pool_run(context, count, hermitian_block, &job);
+        .ops = szgi_ops_of(context), .n = n, .stride = stride, .width = width, .a = a, .real = w};
+    return szgi_pool_run(context, count, hermitian_block, &job);
 }
 
-szg_status szg_batch_eigen_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
-                                     int64_t stride, double *w) {
+szg_status szgi_batch_eigen_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
+                                      int64_t stride, double *w) {
     return hermitian(context, count, n, 1, a, stride, w);
 }
 
-szg_status szg_batch_eigen_hermitian(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
-                                     int64_t stride, double *w) {
+szg_status szgi_batch_eigen_hermitian(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
+                                      int64_t stride, double *w) {
     return hermitian(context, count, n, 2, a, stride, w);
 }
 
-szg_status szg_batch_eigen_general(szg_context *context, int64_t count, int64_t n, double *a,
-                                   int64_t stride, szg_c64 *w) {
-    batch_job job = {.ops = szg_ops_of(context), .n = n, .stride = stride, .a = a, .complex = w};
-    return szg_pool_run(context, count, general_block, &job);
+szg_status szgi_batch_eigen_general(szg_context *context, int64_t count, int64_t n, double *a,
+                                    int64_t stride, szg_c64 *w) {
+    batch_job job = {.ops = szgi_ops_of(context), .n = n, .stride = stride, .a = a, .complex = w};
+    return szgi_pool_run(context, count, general_block, &job);
 }
 
-szg_status szg_batch_singular(szg_context *context, int64_t count, int64_t m, int64_t n, double *a,
-                              int64_t stride, double *s) {
+szg_status szgi_batch_singular(szg_context *context, int64_t count, int64_t m, int64_t n, double *a,
+                               int64_t stride, double *s) {
     batch_job job = {
-        .ops = szg_ops_of(context), .m = m, .n = n, .stride = stride, .a = a, .real = s};
-    return szg_pool_run(context, count, singular_block, &job);
+        .ops = szgi_ops_of(context), .m = m, .n = n, .stride = stride, .a = a, .real = s};
+    return szgi_pool_run(context, count, singular_block, &job);
 }

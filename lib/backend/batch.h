@@ -2,16 +2,16 @@
 #ifndef SZG_BACKEND_BATCH_H
 #define SZG_BACKEND_BATCH_H
 
-#include <szego/ops.h>
-#include <szego/pool.h>
+#include "backend/ops.h"
+#include "base/pool.h"
 
-szg_status szg_batch_eigen_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
-                                     int64_t stride, double *w);
-szg_status szg_batch_eigen_hermitian(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
-                                     int64_t stride, double *w);
-szg_status szg_batch_eigen_general(szg_context *context, int64_t count, int64_t n, double *a,
-                                   int64_t stride, szg_c64 *w);
-szg_status szg_batch_singular(szg_context *context, int64_t count, int64_t m, int64_t n, double *a,
-                              int64_t stride, double *s);
+szg_status szgi_batch_eigen_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
+                                      int64_t stride, double *w);
+szg_status szgi_batch_eigen_hermitian(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
+                                      int64_t stride, double *w);
+szg_status szgi_batch_eigen_general(szg_context *context, int64_t count, int64_t n, double *a,
+                                    int64_t stride, szg_c64 *w);
+szg_status szgi_batch_singular(szg_context *context, int64_t count, int64_t m, int64_t n, double *a,
+                               int64_t stride, double *s);
 
 #endif

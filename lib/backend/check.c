@@ -3,15 +3,15 @@
 
 #include "check.h"
 
-szg_status szg_check_shape(szg_context *context, const char *name, int64_t rows, int64_t columns,
-                           int64_t ld) {
+szg_status szgi_check_shape(szg_context *context, const char *name, int64_t rows, int64_t columns,
+                            int64_t ld) {
     if (rows < 0 || columns < 0)
-        return szg_fail(context, SZG_EINVAL, "%s: a size of %" PRId64 " x %" PRId64 " is negative",
-                        name, rows, columns);
+        return szgi_fail(context, SZG_EINVAL, "%s: a size of %" PRId64 " x %" PRId64 " is negative",
+                         name, rows, columns);
     if (ld < 1 || ld < columns)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s: leading dimension %" PRId64 " is below the %" PRId64 " columns", name,
-                        ld, columns);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: leading dimension %" PRId64 " is below the %" PRId64 " columns", name,
+                         ld, columns);
     return SZG_OK;
 }
 
@@ -36,24 +36,25 @@ static szg_status check_row(szg_context *context, const char *name, int64_t row,
     int64_t i = 0;
     while (isfinite(x[i]))
         i++;
-    return szg_fail(context, SZG_EDATA, "%s: row %" PRId64 ", column %" PRId64 " is %g", name, row,
-                    i / width, x[i]);
+    return szgi_fail(context, SZG_EDATA, "%s: row %" PRId64 ", column %" PRId64 " is %g", name, row,
+                     i / width, x[i]);
 }
 
-szg_status szg_check_matrix(szg_context *context, const char *name, int64_t rows, int64_t columns,
-                            int width, const void *a, int64_t ld) {
-    SZG_TRY(szg_check_shape(context, name, rows, columns, ld));
+szg_status szgi_check_matrix(szg_context *context, const char *name, int64_t rows, int64_t columns,
+                             int width, const void *a, int64_t ld) {
+    SZG_TRY(szgi_check_shape(context, name, rows, columns, ld));
     for (int64_t i = 0; i < rows; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(check_row(context, name, i, columns, width, (const double *)a + i * ld * width));
     }
     return SZG_OK;
 }
 
-szg_status szg_check_lower(szg_context *context, int64_t n, int width, const void *a, int64_t lda) {
-    SZG_TRY(szg_check_shape(context, "matrix", n, n, lda));
+szg_status szgi_check_lower(szg_context *context, int64_t n, int width, const void *a,
+                            int64_t lda) {
+    SZG_TRY(szgi_check_shape(context, "matrix", n, n, lda));
     for (int64_t i = 0; i < n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(check_row(context, "matrix", i, i + 1, width, (const double *)a + i * lda * width));
     }
     return SZG_OK;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include <cblas.h>
-#include <szego/backend.h>
+#include "backend/backend.h"
 
-const char *szg_backend_core_remedy(void) {
+const char *szgi_backend_core_remedy(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
     static const char *const modern[] = {"Haswell",       "Zen",        "Excavator",
                                          "SkylakeX",      "Cooperlake", "SapphireRapids",

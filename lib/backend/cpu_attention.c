@@ -1,17 +1,17 @@
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 #include "cpu_attention.h"
 #include "cpu_level.h"
 #include "cpu_network.h"
 
-static const szg_attention_kernels *kernels(void) {
+static const szgi_attention_kernels *kernels(void) {
 #ifdef __x86_64__
-    static const szg_attention_kernels *const all[SZG_CPU_LEVELS] = {
-        &szg_attention_kernels_baseline, &szg_attention_kernels_avx2,
-        &szg_attention_kernels_avx512};
-    return all[szg_cpu_level_best()];
+    static const szgi_attention_kernels *const all[SZG_CPU_LEVELS] = {
+        &szgi_attention_kernels_baseline, &szgi_attention_kernels_avx2,
+        &szgi_attention_kernels_avx512};
+    return all[szgi_cpu_level_best()];
 #else
-    return &szg_attention_kernels_baseline;
+    return &szgi_attention_kernels_baseline;
 #endif
 }
 
@@ -20,12 +20,12 @@ static int64_t widen(int64_t n) {
 }
 
 typedef struct attention_job {
-    const szg_attention *attention;
-    const szg_attention_gradient *gradient; /* backward */
-    bool coupled;                           /* logits */
+    const szgi_attention *attention;
+    const szgi_attention_gradient *gradient; /* backward */
+    bool coupled;                            /* logits */
     float *logits;
     float *dbias; /* [batch][heads][2 length - 1], lags reversed; or NULL */
-    const szg_attention_kernels *kernels;
+    const szgi_attention_kernels *kernels;
     float *arena; /* a part for every worker */
     int64_t part;
 } attention_job;
@@ -38,12 +38,12 @@ static float *take(float *arena, int64_t *used, int64_t rows, int64_t columns) {
 }
 
 /* The parts of a worker's scratch; *used = how many numbers it takes. */
-static szg_attention_scratch lay_out(const szg_attention *a, bool backward, float *arena,
-                                     int64_t *used) {
+static szgi_attention_scratch lay_out(const szgi_attention *a, bool backward, float *arena,
+                                      int64_t *used) {
     int64_t wide = widen(a->length), qk = widen(a->d_qk), v = widen(a->d_v);
     int64_t tile = SZG_ATTENTION_TILE, lags = 2 * wide + SZG_ATTENTION_PAD;
     *used = 0;
-    szg_attention_scratch s = {.wide_length = wide, .wide_qk = qk, .wide_v = v};
+    szgi_attention_scratch s = {.wide_length = wide, .wide_qk = qk, .wide_v = v};
     s.k_rows = take(arena, used, wide, qk);
     s.k_lanes = take(arena, used, qk, wide);
     s.v_rows = take(arena, used, wide, v);
@@ -65,8 +65,8 @@ static szg_attention_scratch lay_out(const szg_attention *a, bool backward, floa
     return s;
 }
 
-static void run_head(const attention_job *job, const szg_attention_head *head) {
-    const szg_attention *a = job->attention;
+static void run_head(const attention_job *job, const szgi_attention_head *head) {
+    const szgi_attention *a = job->attention;
     int64_t matrix = head->sequence * a->heads + head->head, lags = 2 * a->length - 1;
     if (job->gradient)
         job->kernels->backward(head, job->gradient, job->dbias ? job->dbias + matrix * lags : NULL);
@@ -78,7 +78,7 @@ static void run_head(const attention_job *job, const szg_attention_head *head) {
 
 /* Neighbouring heads share pages and lines: one worker does those of a block one after the other.
  * Heads do not depend on each other, so blocks of any size give the same bits. */
-static int64_t heads_of_block(const szg_attention *a) {
+static int64_t heads_of_block(const szgi_attention *a) {
     enum { ENOUGH_BLOCKS = 32 };
     return a->batch >= ENOUGH_BLOCKS ? a->heads : 1;
 }
@@ -96,8 +96,8 @@ static void fetch_rows(const void *array, int64_t ld, int64_t width, int64_t fir
  * addresses, which takes a fraction of the time of waiting for its parts one by one. */
 static void fetch_sequence(const attention_job *job, int64_t sequence) {
     enum { FEW = 16 };
-    const szg_attention *a = job->attention;
-    const szg_attention_gradient *g = job->gradient;
+    const szgi_attention *a = job->attention;
+    const szgi_attention_gradient *g = job->gradient;
     int64_t qk = a->heads * a->d_qk, v = a->heads * a->d_v, end = (sequence + 1) * a->length;
     for (int64_t first = sequence * a->length; first < end; first += FEW) {
         int64_t count = end - first < FEW ? end - first : FEW;
@@ -117,7 +117,7 @@ static void fetch_sequence(const attention_job *job, int64_t sequence) {
 /* Whether all of a sequence fits the second level of the cache, beside what is worked in. */
 static bool sequence_stays_near(const attention_job *job) {
     enum { NEAR = 3 << 17 }; /* numbers */
-    const szg_attention *a = job->attention;
+    const szgi_attention *a = job->attention;
     int64_t arrays = job->gradient ? 4 : 2;
     return !job->logits && arrays * a->length * a->heads * (a->d_qk + a->d_v) <= NEAR;
 }
@@ -125,45 +125,45 @@ static bool sequence_stays_near(const attention_job *job) {
 static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)context;
     const attention_job *job = data;
-    const szg_attention *a = job->attention;
+    const szgi_attention *a = job->attention;
     int64_t used, count = heads_of_block(a);
-    szg_attention_scratch scratch =
+    szgi_attention_scratch scratch =
         lay_out(a, job->gradient != NULL, job->arena + worker * job->part, &used);
     if (count == a->heads && sequence_stays_near(job))
         fetch_sequence(job, block);
     for (int64_t i = block * count; i < (block + 1) * count; i++) {
-        szg_attention_head head = {a, i / a->heads, i % a->heads, &scratch};
+        szgi_attention_head head = {a, i / a->heads, i % a->heads, &scratch};
         run_head(job, &head);
     }
     return SZG_OK;
 }
 
 static szg_status run_heads(szg_context *context, attention_job *job) {
-    const szg_attention *a = job->attention;
+    const szgi_attention *a = job->attention;
     int64_t numbers;
     lay_out(a, job->gradient != NULL, NULL, &job->part);
-    SZG_TRY(szg_memory_product(context, job->part, szg_context_threads(context), &numbers));
-    SZG_TRY(szg_memory_alloc(context, numbers, sizeof *job->arena, &job->arena));
+    SZG_TRY(szgi_memory_product(context, job->part, szg_context_threads(context), &numbers));
+    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof *job->arena, &job->arena));
     job->kernels = kernels();
     szg_status status =
-        szg_pool_run(context, a->batch * a->heads / heads_of_block(a), run_block, job);
-    szg_memory_free(job->arena);
+        szgi_pool_run(context, a->batch * a->heads / heads_of_block(a), run_block, job);
+    szgi_memory_free(job->arena);
     return status;
 }
 
-szg_status szg_cpu_attention(szg_context *context, const szg_attention *attention) {
+szg_status szgi_cpu_attention(szg_context *context, const szgi_attention *attention) {
     attention_job job = {.attention = attention};
     return run_heads(context, &job);
 }
 
-szg_status szg_cpu_attention_logits(szg_context *context, const szg_attention *attention,
-                                    bool coupled, void *logits) {
+szg_status szgi_cpu_attention_logits(szg_context *context, const szgi_attention *attention,
+                                     bool coupled, void *logits) {
     attention_job job = {.attention = attention, .coupled = coupled, .logits = logits};
     return run_heads(context, &job);
 }
 
 /* Adds the sequences' parts of head `head` in their order. */
-static void add_lags(const szg_attention *a, const float *parts, int64_t head, float *dbias) {
+static void add_lags(const szgi_attention *a, const float *parts, int64_t head, float *dbias) {
     int64_t lags = 2 * a->length - 1;
     for (int64_t lag = 0; lag < lags; lag++) {
         double sum = 0;
@@ -173,20 +173,20 @@ static void add_lags(const szg_attention *a, const float *parts, int64_t head, f
     }
 }
 
-szg_status szg_cpu_attention_backward(szg_context *context, const szg_attention *attention,
-                                      const szg_attention_gradient *gradient) {
-    const szg_attention *a = attention;
+szg_status szgi_cpu_attention_backward(szg_context *context, const szgi_attention *attention,
+                                       const szgi_attention_gradient *gradient) {
+    const szgi_attention *a = attention;
     attention_job job = {.attention = a, .gradient = gradient};
     if (gradient->dbias) {
         int64_t heads, numbers;
-        SZG_TRY(szg_memory_product(context, a->batch, a->heads, &heads));
-        SZG_TRY(szg_memory_product(context, heads, 2 * a->length - 1, &numbers));
-        SZG_TRY(szg_memory_alloc(context, numbers, sizeof *job.dbias, &job.dbias));
+        SZG_TRY(szgi_memory_product(context, a->batch, a->heads, &heads));
+        SZG_TRY(szgi_memory_product(context, heads, 2 * a->length - 1, &numbers));
+        SZG_TRY(szgi_memory_alloc(context, numbers, sizeof *job.dbias, &job.dbias));
     }
     szg_status status = run_heads(context, &job);
     for (int64_t h = 0; job.dbias && status == SZG_OK && h < a->heads; h++)
         add_lags(a, job.dbias, h, gradient->dbias);
-    szg_memory_free(job.dbias);
+    szgi_memory_free(job.dbias);
     return status;
 }
 
@@ -216,13 +216,13 @@ static szg_status diagonal_means_of(szg_context *context, void *data, int64_t bl
     return SZG_OK;
 }
 
-szg_status szg_cpu_diagonal_means(szg_context *context, int64_t count, int64_t n, const void *a,
-                                  void *out) {
+szg_status szgi_cpu_diagonal_means(szg_context *context, int64_t count, int64_t n, const void *a,
+                                   void *out) {
     means_job job = {.n = n, .a = a, .out = out};
     int64_t numbers;
-    SZG_TRY(szg_memory_product(context, szg_context_threads(context), 2 * n - 1, &numbers));
-    SZG_TRY(szg_memory_alloc(context, numbers, sizeof *job.sums, &job.sums));
-    szg_status status = szg_pool_run(context, count, diagonal_means_of, &job);
-    szg_memory_free(job.sums);
+    SZG_TRY(szgi_memory_product(context, szg_context_threads(context), 2 * n - 1, &numbers));
+    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof *job.sums, &job.sums));
+    szg_status status = szgi_pool_run(context, count, diagonal_means_of, &job);
+    szgi_memory_free(job.sums);
     return status;
 }

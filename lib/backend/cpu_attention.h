@@ -8,13 +8,13 @@
 #ifndef SZG_BACKEND_CPU_ATTENTION_H
 #define SZG_BACKEND_CPU_ATTENTION_H
 
-#include <szego/ops.h>
+#include "backend/ops.h"
 
 /* Queries of a tile; sizes are padded to whole vectors of the widest kind. */
 enum { SZG_ATTENTION_TILE = 32, SZG_ATTENTION_PAD = 16 };
 
 /* What one worker computes in. wide_x is x rounded up to SZG_ATTENTION_PAD. */
-typedef struct szg_attention_scratch {
+typedef struct szgi_attention_scratch {
     int64_t wide_length, wide_qk, wide_v;
     float *k_rows;  /* [wide_length][wide_qk], rotated */
     float *k_lanes; /* [wide_qk][wide_length], the same transposed; backward, logits */
@@ -28,27 +28,27 @@ typedef struct szg_attention_scratch {
     float *out, *out_lanes;   /* [tile][wide_v], [wide_v][tile]: out, or dout */
     float *weights, *dlogits; /* [wide_length][tile]; backward, logits: [tile][wide_length] */
     uint32_t *words;          /* [wide_length and a vector][tile]; backward: of a row */
-} szg_attention_scratch;
+} szgi_attention_scratch;
 
 /* One head of one sequence. */
-typedef struct szg_attention_head {
-    const szg_attention *attention;
+typedef struct szgi_attention_head {
+    const szgi_attention *attention;
     int64_t sequence, head;
-    const szg_attention_scratch *scratch;
-} szg_attention_head;
+    const szgi_attention_scratch *scratch;
+} szgi_attention_head;
 
-typedef struct szg_attention_kernels {
-    void (*forward)(const szg_attention_head *head);
+typedef struct szgi_attention_kernels {
+    void (*forward)(const szgi_attention_head *head);
     /* dbias [2 length - 1] is written, entry j - i + length - 1; NULL: not wanted. */
-    void (*backward)(const szg_attention_head *head, const szg_attention_gradient *gradient,
+    void (*backward)(const szgi_attention_head *head, const szgi_attention_gradient *gradient,
                      float *dbias);
     /* logits [length][length]. */
-    void (*logits)(const szg_attention_head *head, bool coupled, float *logits);
+    void (*logits)(const szgi_attention_head *head, bool coupled, float *logits);
     /* The softmax's functions for their tests; count is a multiple of SZG_ATTENTION_PAD. */
     void (*exponential)(int64_t count, const float *x, float *y);
     void (*logarithm)(int64_t count, const float *x, float *y);
-} szg_attention_kernels;
-extern const szg_attention_kernels szg_attention_kernels_baseline, szg_attention_kernels_avx2,
-    szg_attention_kernels_avx512;
+} szgi_attention_kernels;
+extern const szgi_attention_kernels szgi_attention_kernels_baseline, szgi_attention_kernels_avx2,
+    szgi_attention_kernels_avx512;
 
 #endif

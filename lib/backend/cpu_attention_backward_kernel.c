@@ -10,8 +10,8 @@
 enum { FEW_QUERIES = 16 };
 
 /* Lags in the order of keys: entry j - i + length - 1, so that a row of logits reads forwards. */
-static inline void pack_bias_reversed(const szg_attention_head *h) {
-    const szg_attention *a = h->attention;
+static inline void pack_bias_reversed(const szgi_attention_head *h) {
+    const szgi_attention *a = h->attention;
     int64_t lags = 2 * a->length - 1;
     const float *bias = (const float *)a->bias + h->head * lags;
     for (int64_t lag = 0; lag < lags; lag++)
@@ -19,15 +19,15 @@ static inline void pack_bias_reversed(const szg_attention_head *h) {
 }
 
 /* The bias of row i against keys 0, 1, ...; NULL without one. */
-static inline const float *bias_of_row(const szg_attention_head *h, int64_t i) {
-    const szg_attention *a = h->attention;
+static inline const float *bias_of_row(const szgi_attention_head *h, int64_t i) {
+    const szgi_attention *a = h->attention;
     return a->bias ? h->scratch->bias + a->length - 1 - i : NULL;
 }
 
 /* The words of row i for `count` keys. */
-static inline const uint32_t *row_words(const szg_attention_head *h, const head_dropout *dropout,
+static inline const uint32_t *row_words(const szgi_attention_head *h, const head_dropout *dropout,
                                         int64_t i, int64_t count) {
-    const szg_attention *a = h->attention;
+    const szgi_attention *a = h->attention;
     uint64_t first =
         ((uint64_t)(h->sequence * a->heads + h->head) * (uint64_t)a->length + (uint64_t)i) *
         (uint64_t)a->length;
@@ -91,10 +91,10 @@ static inline float dot(int64_t count, const float *a, const float *b) {
     return sum;
 }
 
-static void backward_rows(const szg_attention_head *h, const head_dropout *dropout, bool dbias,
+static void backward_rows(const szgi_attention_head *h, const head_dropout *dropout, bool dbias,
                           int64_t first, int64_t rows, int64_t keys, int64_t columns) {
-    const szg_attention *a = h->attention;
-    const szg_attention_scratch *s = h->scratch;
+    const szgi_attention *a = h->attention;
+    const szgi_attention_scratch *s = h->scratch;
     const float *log_sum =
         (const float *)a->log_sum + (h->sequence * a->heads + h->head) * a->length;
     for (int64_t r = 0; r < rows; r++) {
@@ -117,10 +117,10 @@ static void backward_rows(const szg_attention_head *h, const head_dropout *dropo
 }
 
 /* Rows first .. first + rows - 1 of dq or dk: scale times `from`, which is turned back in place. */
-static inline void write_gradient(const szg_attention_head *h, const void *factors, float scale,
+static inline void write_gradient(const szgi_attention_head *h, const void *factors, float scale,
                                   int64_t first, int64_t rows, float *from, void *to,
                                   int64_t ldto) {
-    const szg_attention *a = h->attention;
+    const szgi_attention *a = h->attention;
     int64_t ld = h->scratch->wide_qk;
     if (a->pairs > 0)
         rotate_rows(a, rows, factors_of(h, factors, first), -1, from, ld);
@@ -128,10 +128,10 @@ static inline void write_gradient(const szg_attention_head *h, const void *facto
               ldto);
 }
 
-static void backward_tile(const szg_attention_head *h, const szg_attention_gradient *gradient,
+static void backward_tile(const szgi_attention_head *h, const szgi_attention_gradient *gradient,
                           const head_dropout *dropout, int64_t first, int64_t rows, int64_t keys) {
-    const szg_attention *a = h->attention;
-    const szg_attention_scratch *s = h->scratch;
+    const szgi_attention *a = h->attention;
+    const szgi_attention_scratch *s = h->scratch;
     enum { TILE = FEW_QUERIES };
     int64_t seen = keys_of_row(a, keys, first + rows - 1), columns = whole_vectors(seen);
     int64_t ld = s->wide_length, vectors_qk = whole_vectors(a->d_qk),
@@ -152,19 +152,19 @@ static void backward_tile(const szg_attention_head *h, const szg_attention_gradi
                    gradient->lddq);
 }
 
-static void write_keys_and_values(const szg_attention_head *h,
-                                  const szg_attention_gradient *gradient) {
-    const szg_attention *a = h->attention;
-    const szg_attention_scratch *s = h->scratch;
+static void write_keys_and_values(const szgi_attention_head *h,
+                                  const szgi_attention_gradient *gradient) {
+    const szgi_attention *a = h->attention;
+    const szgi_attention_scratch *s = h->scratch;
     write_gradient(h, a->k_factors, 1, 0, a->length, s->dk, gradient->dk, gradient->lddk);
     copy_rows(a->length, a->d_v, a->d_v, 1, s->dv, s->wide_v,
               head_row_out(h, gradient->dv, gradient->lddv, a->d_v, 0), gradient->lddv);
 }
 
-void SZG_KERNELS(szg_attention_backward)(const szg_attention_head *h,
-                                         const szg_attention_gradient *gradient, float *dbias) {
-    const szg_attention *a = h->attention;
-    const szg_attention_scratch *s = h->scratch;
+void SZG_KERNELS(szgi_attention_backward)(const szgi_attention_head *h,
+                                          const szgi_attention_gradient *gradient, float *dbias) {
+    const szgi_attention *a = h->attention;
+    const szgi_attention_scratch *s = h->scratch;
     int64_t keys = keys_of_head(h), lags = 2 * a->length - 1;
     head_dropout dropout = head_dropout_of(a);
     pack_keys(h, true, keys);

@@ -10,30 +10,30 @@
 #include "cpu_vector.h"
 
 /* Row `row` of the head in an array like q, whose head has d numbers. */
-static inline const float *head_row(const szg_attention_head *h, const void *array, int64_t ld,
+static inline const float *head_row(const szgi_attention_head *h, const void *array, int64_t ld,
                                     int64_t d, int64_t row) {
     return (const float *)array + (h->sequence * h->attention->length + row) * ld + h->head * d;
 }
 
-static inline float *head_row_out(const szg_attention_head *h, void *array, int64_t ld, int64_t d,
+static inline float *head_row_out(const szgi_attention_head *h, void *array, int64_t ld, int64_t d,
                                   int64_t row) {
     return (float *)array + (h->sequence * h->attention->length + row) * ld + h->head * d;
 }
 
 /* How many keys row i sees. */
-static inline int64_t keys_of_row(const szg_attention *a, int64_t keys, int64_t i) {
+static inline int64_t keys_of_row(const szgi_attention *a, int64_t keys, int64_t i) {
     return a->causal && i + 1 < keys ? i + 1 : keys;
 }
 
-static inline int64_t keys_of_head(const szg_attention_head *h) {
-    const szg_attention *a = h->attention;
+static inline int64_t keys_of_head(const szgi_attention_head *h) {
+    const szgi_attention *a = h->attention;
     if (!a->lengths)
         return a->length;
     int64_t keys = a->lengths[h->sequence];
     return keys < 0 ? 0 : keys < a->length ? keys : a->length;
 }
 
-static inline int64_t rows_of_tile(const szg_attention *a, int64_t first) {
+static inline int64_t rows_of_tile(const szgi_attention *a, int64_t first) {
     int64_t left = a->length - first;
     return left < SZG_ATTENTION_TILE ? left : SZG_ATTENTION_TILE;
 }
@@ -57,9 +57,9 @@ static inline void copy_rows(int64_t rows, int64_t d, int64_t wide, float scale,
 }
 
 /* The row's factors among `factors`, or NULL. */
-static inline const float *factors_of(const szg_attention_head *h, const void *factors,
+static inline const float *factors_of(const szgi_attention_head *h, const void *factors,
                                       int64_t row) {
-    const szg_attention *a = h->attention;
+    const szgi_attention *a = h->attention;
     return (const float *)factors + h->head * a->factor_stride + 2 * row * a->pairs;
 }
 
@@ -106,7 +106,7 @@ static inline void rotate_halves(int64_t pairs, const float *factors, float sign
 }
 
 /* Rows of x with the factors of consecutive positions. */
-static inline void rotate_rows(const szg_attention *a, int64_t rows, const float *factors,
+static inline void rotate_rows(const szgi_attention *a, int64_t rows, const float *factors,
                                float sign, float *x, int64_t ld) {
     int64_t pairs = a->pairs;
     x += a->rotary_offset;
@@ -119,9 +119,9 @@ static inline void rotate_rows(const szg_attention *a, int64_t rows, const float
 }
 
 /* Rows first .. first + rows - 1 of q, scaled and (coupled) rotated; zeros up to the whole tile. */
-static inline void pack_queries(const szg_attention_head *h, bool coupled, int64_t first,
+static inline void pack_queries(const szgi_attention_head *h, bool coupled, int64_t first,
                                 int64_t rows) {
-    const szg_attention *a = h->attention;
+    const szgi_attention *a = h->attention;
     int64_t wide = h->scratch->wide_qk;
     float *q = h->scratch->q;
     copy_rows(rows, a->d_qk, wide, (float)a->scale, head_row(h, a->q, a->ldq, a->d_qk, first),
@@ -174,9 +174,9 @@ static inline void clear_rows(int64_t from, int64_t to, int64_t ld, float *x) {
     memset(x + from * ld, 0, (size_t)((to - from) * ld) * sizeof *x);
 }
 
-static inline void pack_keys(const szg_attention_head *h, bool coupled, int64_t keys) {
-    const szg_attention *a = h->attention;
-    const szg_attention_scratch *s = h->scratch;
+static inline void pack_keys(const szgi_attention_head *h, bool coupled, int64_t keys) {
+    const szgi_attention *a = h->attention;
+    const szgi_attention_scratch *s = h->scratch;
     copy_rows(keys, a->d_qk, s->wide_qk, 1, head_row(h, a->k, a->ldk, a->d_qk, 0), a->ldk,
               s->k_rows, s->wide_qk);
     if (coupled && a->pairs > 0)
@@ -184,23 +184,23 @@ static inline void pack_keys(const szg_attention_head *h, bool coupled, int64_t 
     clear_rows(keys, s->wide_length, s->wide_qk, s->k_rows);
 }
 
-static inline void pack_values(const szg_attention_head *h, int64_t keys) {
-    const szg_attention *a = h->attention;
-    const szg_attention_scratch *s = h->scratch;
+static inline void pack_values(const szgi_attention_head *h, int64_t keys) {
+    const szgi_attention *a = h->attention;
+    const szgi_attention_scratch *s = h->scratch;
     copy_rows(keys, a->d_v, s->wide_v, 1, head_row(h, a->v, a->ldv, a->d_v, 0), a->ldv, s->v_rows,
               s->wide_v);
     clear_rows(keys, s->wide_length, s->wide_v, s->v_rows);
 }
 
-static inline void pack_bias(const szg_attention_head *h) {
-    const szg_attention *a = h->attention;
+static inline void pack_bias(const szgi_attention_head *h) {
+    const szgi_attention *a = h->attention;
     int64_t lags = 2 * a->length - 1;
     memcpy(h->scratch->bias, (const float *)a->bias + h->head * lags, (size_t)lags * sizeof(float));
     memset(h->scratch->bias + lags, 0, SZG_ATTENTION_PAD * sizeof(float));
 }
 
 /* Where the lags of row i with key 0 are in an array of lags; key j is j before it. */
-static inline int64_t lag_of_row(const szg_attention *a, int64_t i) {
+static inline int64_t lag_of_row(const szgi_attention *a, int64_t i) {
     return i + a->length - 1;
 }
 
@@ -212,14 +212,14 @@ typedef struct head_dropout {
     float factor; /* of what is kept */
 } head_dropout;
 
-static inline head_dropout head_dropout_of(const szg_attention *a) {
+static inline head_dropout head_dropout_of(const szgi_attention *a) {
     head_dropout dropout = {.on = a->dropout.probability > 0, .factor = 1};
     if (!dropout.on)
         return dropout;
-    const szg_step_block *block = a->dropout.block;
-    szg_stream stream = {block->seed, block->step, a->dropout.purpose};
+    const szgi_step_block *block = a->dropout.block;
+    szgi_stream stream = {block->seed, block->step, a->dropout.purpose};
     dropout.philox = philox_of(&stream);
-    dropout.threshold = szg_network_threshold(a->dropout.probability);
+    dropout.threshold = szgi_network_threshold(a->dropout.probability);
     dropout.factor = (float)(1 / (1 - a->dropout.probability));
     return dropout;
 }
@@ -236,9 +236,9 @@ static inline void align_words(int64_t keys, vword offsets, uint32_t *words) {
 
 /* The words of rows i .. i + LANES - 1 for keys 0 .. keys - 1, key by key. Lane l counts the blocks
  * of its own row; a row that begins inside a block is moved into place afterwards. */
-static inline void lane_words(const szg_attention_head *h, const head_dropout *dropout, int64_t i,
+static inline void lane_words(const szgi_attention_head *h, const head_dropout *dropout, int64_t i,
                               int64_t keys, uint32_t *words) {
-    const szg_attention *a = h->attention;
+    const szgi_attention *a = h->attention;
     uint64_t length = (uint64_t)a->length, row = (uint64_t)(h->sequence * a->heads + h->head);
     uint64_t first = (row * length + (uint64_t)i) * length;
     vwide even, odd;
@@ -265,7 +265,7 @@ static inline void lane_words(const szg_attention_head *h, const head_dropout *d
 /* Queries first .. first + rows - 1 against the first `keys` keys at most. Products work on groups
  * of SZG_ATTENTION_PAD queries, for a causal mask leaves later groups more keys. */
 typedef struct attention_tile {
-    const szg_attention_head *head;
+    const szgi_attention_head *head;
     int64_t first, rows, keys;
 } attention_tile;
 

@@ -61,8 +61,8 @@ typedef struct tile_sums {
  * keys to their group's. */
 static inline void softmax_lanes(const attention_tile *t, const head_dropout *dropout, int64_t c,
                                  tile_sums *sums) {
-    const szg_attention *a = t->head->attention;
-    const szg_attention_scratch *s = t->head->scratch;
+    const szgi_attention *a = t->head->attention;
+    const szgi_attention_scratch *s = t->head->scratch;
     int64_t i = t->first + c, keys = keys_of_row(a, t->keys, i + LANES - 1);
     int64_t all_see = keys_of_row(a, t->keys, i), group = keys_of_group(t, c);
     float *x = s->weights + c;
@@ -81,8 +81,8 @@ static inline void softmax_lanes(const attention_tile *t, const head_dropout *dr
 }
 
 static void write_log_sums(const attention_tile *t, const tile_sums *sums) {
-    const szg_attention_head *h = t->head;
-    const szg_attention *a = h->attention;
+    const szgi_attention_head *h = t->head;
+    const szgi_attention *a = h->attention;
     float log_sum[SZG_ATTENTION_TILE];
     for (int64_t r = 0; r < t->rows; r += LANES)
         vector_store(log_sum + r,
@@ -92,8 +92,8 @@ static void write_log_sums(const attention_tile *t, const tile_sums *sums) {
 }
 
 static void write_out(const attention_tile *t, float factor, const tile_sums *sums) {
-    const szg_attention *a = t->head->attention;
-    const szg_attention_scratch *s = t->head->scratch;
+    const szgi_attention *a = t->head->attention;
+    const szgi_attention_scratch *s = t->head->scratch;
     for (int64_t r = 0; r < t->rows; r += LANES) {
         vfloat scale = factor / vector_load(sums->sum + r);
         for (int64_t c = 0; c < a->d_v; c++) {
@@ -107,8 +107,8 @@ static void write_out(const attention_tile *t, float factor, const tile_sums *su
 }
 
 static void forward_tile(const attention_tile *t, const head_dropout *dropout) {
-    const szg_attention *a = t->head->attention;
-    const szg_attention_scratch *s = t->head->scratch;
+    const szgi_attention *a = t->head->attention;
+    const szgi_attention_scratch *s = t->head->scratch;
     tile_sums sums;
     pack_queries(t->head, true, t->first, t->rows);
     transpose(whole_groups(t->rows), a->d_qk, s->q, s->wide_qk, s->q_lanes, SZG_ATTENTION_TILE);
@@ -121,8 +121,8 @@ static void forward_tile(const attention_tile *t, const head_dropout *dropout) {
         write_log_sums(t, &sums);
 }
 
-static void forward(const szg_attention_head *h) {
-    const szg_attention *a = h->attention;
+static void forward(const szgi_attention_head *h) {
+    const szgi_attention *a = h->attention;
     int64_t keys = keys_of_head(h);
     head_dropout dropout = head_dropout_of(a);
     pack_keys(h, true, keys);
@@ -135,9 +135,9 @@ static void forward(const szg_attention_head *h) {
     }
 }
 
-static void logits(const szg_attention_head *h, bool coupled, float *out) {
-    const szg_attention *a = h->attention;
-    const szg_attention_scratch *s = h->scratch;
+static void logits(const szgi_attention_head *h, bool coupled, float *out) {
+    const szgi_attention *a = h->attention;
+    const szgi_attention_scratch *s = h->scratch;
     int64_t n = a->length;
     bool biased = coupled && a->bias;
     pack_keys(h, coupled, n);
@@ -166,9 +166,9 @@ static void logarithm(int64_t count, const float *x, float *y) {
         vector_store(y + i, vector_log(vector_load(x + i)));
 }
 
-const szg_attention_kernels SZG_KERNELS(szg_attention_kernels) = {
+const szgi_attention_kernels SZG_KERNELS(szgi_attention_kernels) = {
     .forward = forward,
-    .backward = SZG_KERNELS(szg_attention_backward),
+    .backward = SZG_KERNELS(szgi_attention_backward),
     .logits = logits,
     .exponential = exponential,
     .logarithm = logarithm};

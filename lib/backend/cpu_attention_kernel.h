@@ -5,7 +5,7 @@
 #include "cpu_attention.h"
 #include "cpu_level.h"
 
-void SZG_KERNELS(szg_attention_backward)(const szg_attention_head *head,
-                                         const szg_attention_gradient *gradient, float *dbias);
+void SZG_KERNELS(szgi_attention_backward)(const szgi_attention_head *head,
+                                          const szgi_attention_gradient *gradient, float *dbias);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include <szego/pool.h>
+#include "base/pool.h"
 #include "cpu.h"
 
 /* Products split over the pool in slices of so many rows (or columns) of C, whatever the number of
@@ -12,56 +12,57 @@
  * threads, which spin while they wait, and give the same bits for any number of threads. */
 enum { SLICE = 256 };
 
-pthread_rwlock_t szg_blas_calls = PTHREAD_RWLOCK_INITIALIZER;
+pthread_rwlock_t szgi_blas_calls = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void start_single_threaded(void) {
     openblas_set_num_threads(1);
 }
 
-szg_blas_call szg_blas_begin(szg_context *context, bool large) {
+szgi_blas_call szgi_blas_begin(szg_context *context, bool large) {
     pthread_once(&once, start_single_threaded);
-    int threads = large && context && !szg_pool_is_inside() ? szg_context_threads(context) : 1;
+    int threads = large && context && !szgi_pool_is_inside() ? szg_context_threads(context) : 1;
     if (threads <= 1) {
-        pthread_rwlock_rdlock(&szg_blas_calls);
+        pthread_rwlock_rdlock(&szgi_blas_calls);
         return SZG_BLAS_SHARED;
     }
-    pthread_rwlock_wrlock(&szg_blas_calls);
-    szg_blas_count(threads);
+    pthread_rwlock_wrlock(&szgi_blas_calls);
+    szgi_blas_count(threads);
     openblas_set_num_threads(threads);
     return SZG_BLAS_ALONE;
 }
 
-void szg_blas_end(szg_blas_call call) {
+void szgi_blas_end(szgi_blas_call call) {
     if (call == SZG_BLAS_ALONE)
         openblas_set_num_threads(1);
-    pthread_rwlock_unlock(&szg_blas_calls);
+    pthread_rwlock_unlock(&szgi_blas_calls);
 }
 
 const char *szg_backend_blas(void) {
     return openblas_get_config();
 }
 
-szg_status szg_lapack_sizes(szg_context *context, const char *what, int64_t m, int64_t n,
-                            int64_t ld) {
+szg_status szgi_lapack_sizes(szg_context *context, const char *what, int64_t m, int64_t n,
+                             int64_t ld) {
     if (m <= INT32_MAX && n <= INT32_MAX && ld <= INT32_MAX)
         return SZG_OK;
-    return szg_fail(context, SZG_ENOMEM,
-                    "%s: %" PRId64 " x %" PRId64 " (leading dimension %" PRId64
-                    ") exceeds the 32-bit sizes of LAPACK",
-                    what, m, n, ld);
+    return szgi_fail(context, SZG_ENOMEM,
+                     "%s: %" PRId64 " x %" PRId64 " (leading dimension %" PRId64
+                     ") exceeds the 32-bit sizes of LAPACK",
+                     what, m, n, ld);
 }
 
-szg_status szg_lapack_status(szg_context *context, const char *routine, int64_t info,
-                             const char *loose) {
+szg_status szgi_lapack_status(szg_context *context, const char *routine, int64_t info,
+                              const char *loose) {
     if (info == 0)
         return SZG_OK;
     if (info < 0)
-        return szg_fail(context, SZG_EINTERNAL, "%s refused its argument %" PRId64, routine, -info);
-    return szg_fail(context, SZG_ENOCONV, "%s: %s (info %" PRId64 ")", routine, loose, info);
+        return szgi_fail(context, SZG_EINTERNAL, "%s refused its argument %" PRId64, routine,
+                         -info);
+    return szgi_fail(context, SZG_ENOCONV, "%s: %s (info %" PRId64 ")", routine, loose, info);
 }
 
-int64_t szg_lapack_work(double query) {
+int64_t szgi_lapack_work(double query) {
     return query < 1 ? 1 : (int64_t)ceil(query);
 }
 
@@ -71,19 +72,19 @@ static CBLAS_TRANSPOSE transpose_of(char op) {
 
 static szg_status check_sizes(szg_context *context, int64_t m, int64_t n, int64_t k, int64_t lda,
                               int64_t ldb, int64_t ldc) {
-    SZG_TRY(szg_lapack_sizes(context, "product", m, n, ldc));
-    SZG_TRY(szg_lapack_sizes(context, "product", m, k, lda));
-    SZG_TRY(szg_lapack_sizes(context, "product", k, n, ldb));
-    return szg_blas_reserve(context, false);
+    SZG_TRY(szgi_lapack_sizes(context, "product", m, n, ldc));
+    SZG_TRY(szgi_lapack_sizes(context, "product", m, k, lda));
+    SZG_TRY(szgi_lapack_sizes(context, "product", k, n, ldb));
+    return szgi_blas_reserve(context, false);
 }
 
-void szg_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
-                   const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
-                   int64_t ldc) {
-    szg_blas_call call = szg_blas_begin(context, false);
+void szgi_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
+                    const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
+                    int64_t ldc) {
+    szgi_blas_call call = szgi_blas_begin(context, false);
     cblas_sgemm(CblasRowMajor, transpose_of(op_a), transpose_of(op_b), (blasint)m, (blasint)n,
                 (blasint)k, 1, a, (blasint)lda, b, (blasint)ldb, beta, c, (blasint)ldc);
-    szg_blas_end(call);
+    szgi_blas_end(call);
 }
 
 typedef struct product {
@@ -113,14 +114,14 @@ static szg_status multiply_slice(szg_context *context, void *argument, int64_t b
     CBLAS_TRANSPOSE op_a = transpose_of(job->op_a), op_b = transpose_of(job->op_b);
     blasint m = (blasint)(job->rows ? count : job->m), n = (blasint)(job->rows ? job->n : count);
     blasint k = (blasint)job->k, lda = (blasint)job->lda, ldb = (blasint)job->ldb;
-    szg_blas_call call = szg_blas_begin(context, false);
+    szgi_blas_call call = szgi_blas_begin(context, false);
     if (job->is_complex)
         cblas_zgemm(CblasRowMajor, op_a, op_b, m, n, k, job->alpha, a, lda, b, ldb, job->beta, c,
                     (blasint)job->ldc);
     else
         cblas_dgemm(CblasRowMajor, op_a, op_b, m, n, k, *(const double *)job->alpha, a, lda, b, ldb,
                     *(const double *)job->beta, c, (blasint)job->ldc);
-    szg_blas_end(call);
+    szgi_blas_end(call);
     return SZG_OK;
 }
 
@@ -128,12 +129,12 @@ static szg_status multiply(szg_context *context, product *job) {
     SZG_TRY(check_sizes(context, job->m, job->n, job->k, job->lda, job->ldb, job->ldc));
     job->rows = job->m >= job->n;
     int64_t whole = job->rows ? job->m : job->n;
-    return szg_pool_run(context, (whole - 1) / SLICE + 1, multiply_slice, job);
+    return szgi_pool_run(context, (whole - 1) / SLICE + 1, multiply_slice, job);
 }
 
-szg_status szg_cpu_gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
-                        double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
-                        double beta, double *c, int64_t ldc) {
+szg_status szgi_cpu_gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
+                         int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                         int64_t ldb, double beta, double *c, int64_t ldc) {
     product job = {.op_a = op_a,
                    .op_b = op_b,
                    .m = m,
@@ -150,10 +151,10 @@ szg_status szg_cpu_gemm(szg_context *context, char op_a, char op_b, int64_t m, i
     return multiply(context, &job);
 }
 
-szg_status szg_cpu_gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
-                                int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
-                                const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
-                                int64_t ldc) {
+szg_status szgi_cpu_gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
+                                 int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
+                                 const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
+                                 int64_t ldc) {
     product job = {.is_complex = true,
                    .op_a = op_a,
                    .op_b = op_b,

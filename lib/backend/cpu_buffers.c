@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <szego/backend.h>
-#include <szego/pool.h>
+#include "backend/backend.h"
+#include "base/pool.h"
 #include "cpu.h"
 
 /* Exported, though in no header; another build of the library may hide them. */
@@ -51,7 +51,7 @@ static bool memory_is_limited(void) {
     return mode == '2';
 }
 
-const char *szg_backend_threads_remedy(void) {
+const char *szgi_backend_threads_remedy(void) {
     return memory_is_limited() ? "1" : NULL;
 }
 
@@ -138,23 +138,23 @@ static szg_status make_ready(szg_context *context, int want, int starts) {
         atomic_store(&made, have);
     const char *fewer = want > 1 ? "use fewer threads (--threads 1), or " : "";
     if (have < want)
-        return szg_fail(context, SZG_ENOMEM,
-                        "OpenBLAS works in a buffer of %zu MiB a thread; %d of %d fit into the "
-                        "limit on memory: %sraise the limit (`ulimit -v`)",
-                        buffer_bytes() >> 20, have, want, fewer);
+        return szgi_fail(context, SZG_ENOMEM,
+                         "OpenBLAS works in a buffer of %zu MiB a thread; %d of %d fit into the "
+                         "limit on memory: %sraise the limit (`ulimit -v`)",
+                         buffer_bytes() >> 20, have, want, fewer);
     if (have_stacks(starts))
         return SZG_OK;
-    return szg_fail(
+    return szgi_fail(
         context, SZG_ENOMEM,
         "the stacks of %d more threads of OpenBLAS do not fit into the limit on memory: "
         "%sraise the limit (`ulimit -v`) or lower that on stacks (`ulimit -s`)",
         starts, fewer);
 }
 
-szg_status szg_blas_reserve(szg_context *context, bool large) {
+szg_status szgi_blas_reserve(szg_context *context, bool large) {
     int threads = context ? szg_context_threads(context) : 1, kept = atomic_load(&servers);
-    bool raises = large && !szg_pool_is_inside() && threads > 1;
-    int callers = szg_context_threads_open(); /* not those inside: more follow at any moment */
+    bool raises = large && !szgi_pool_is_inside() && threads > 1;
+    int callers = szgi_context_threads_open(); /* not those inside: more follow at any moment */
     int want = raises && threads - 1 > kept ? threads
                : raises                     ? kept + 1
                                             : kept + (callers > 1 ? callers : 1);
@@ -162,17 +162,17 @@ szg_status szg_blas_reserve(szg_context *context, bool large) {
         want = BUFFERS_MOST;
     if (want <= atomic_load(&made))
         return SZG_OK;
-    pthread_rwlock_wrlock(&szg_blas_calls); /* so that no buffer is in use */
+    pthread_rwlock_wrlock(&szgi_blas_calls); /* so that no buffer is in use */
     szg_status status = make_ready(context, want, raises ? threads - 1 - kept : 0);
-    pthread_rwlock_unlock(&szg_blas_calls);
+    pthread_rwlock_unlock(&szgi_blas_calls);
     return status;
 }
 
-void szg_blas_count(int own_threads) {
+void szgi_blas_count(int own_threads) {
     if (own_threads - 1 > atomic_load(&servers))
         atomic_store(&servers, own_threads - 1);
 }
 
-szg_status szg_backend_prepare(szg_context *context) {
-    return szg_blas_reserve(context, false);
+szg_status szgi_backend_prepare(szg_context *context) {
+    return szgi_blas_reserve(context, false);
 }

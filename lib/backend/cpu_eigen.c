@@ -3,7 +3,7 @@
  * transpose, with the same eigenvalues. So nothing is ever transposed here. */
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "cpu.h"
 #include "lapack.h"
 
@@ -18,10 +18,10 @@ enum { VECTORS_MAX = 32000 };
 static szg_status check_vectors(szg_context *context, int64_t n, bool vectors) {
     if (!vectors || n <= VECTORS_MAX)
         return SZG_OK;
-    return szg_fail(context, SZG_ENOMEM,
-                    "eigenvectors of order %lld: LAPACK's 32-bit work space ends at %d; "
-                    "ask for eigenvalues only",
-                    (long long)n, VECTORS_MAX);
+    return szgi_fail(context, SZG_ENOMEM,
+                     "eigenvectors of order %lld: LAPACK's 32-bit work space ends at %d; "
+                     "ask for eigenvalues only",
+                     (long long)n, VECTORS_MAX);
 }
 
 /* From this order on the reduction in two stages (Haidar, Ltaief, Dongarra 2011), which gives no
@@ -32,10 +32,10 @@ typedef lapack_int symmetric_driver(int layout, char job, char triangle, lapack_
                                     lapack_int lda, double *w, double *work, lapack_int count,
                                     lapack_int *work_int, lapack_int count_int);
 
-szg_status szg_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
-                                   double *w, bool vectors) {
-    SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
-    SZG_TRY(szg_blas_reserve(context, n >= LARGE_EIGEN));
+szg_status szgi_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
+                                    double *w, bool vectors) {
+    SZG_TRY(szgi_lapack_sizes(context, "eigenvalues", n, n, lda));
+    SZG_TRY(szgi_blas_reserve(context, n >= LARGE_EIGEN));
     SZG_TRY(check_vectors(context, n, vectors));
     bool staged = !vectors && n >= TWO_STAGE;
     symmetric_driver *driver = staged ? LAPACKE_dsyevd_2stage_work : LAPACKE_dsyevd_work;
@@ -43,31 +43,31 @@ szg_status szg_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, i
     char job = vectors ? 'V' : 'N';
     double query;
     lapack_int query_int;
-    SZG_TRY(szg_lapack_status(context, name,
-                              driver(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda,
-                                     w, &query, -1, &query_int, -1),
-                              LOOSE_EIGEN));
-    int64_t count = szg_lapack_work(query);
+    SZG_TRY(szgi_lapack_status(context, name,
+                               driver(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda,
+                                      w, &query, -1, &query_int, -1),
+                               LOOSE_EIGEN));
+    int64_t count = szgi_lapack_work(query);
     double *work;
     lapack_int *work_int = NULL;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *work, &work));
-    szg_status status = szg_memory_alloc(context, query_int, sizeof *work_int, &work_int);
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *work, &work));
+    szg_status status = szgi_memory_alloc(context, query_int, sizeof *work_int, &work_int);
     if (status == SZG_OK) {
-        szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
+        szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
         lapack_int info = driver(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda, w,
                                  work, (lapack_int)count, work_int, query_int);
-        szg_blas_end(call);
-        status = szg_lapack_status(context, name, info, LOOSE_EIGEN);
+        szgi_blas_end(call);
+        status = szgi_lapack_status(context, name, info, LOOSE_EIGEN);
     }
-    szg_memory_free(work);
-    szg_memory_free(work_int);
+    szgi_memory_free(work);
+    szgi_memory_free(work_int);
     return status;
 }
 
 static szg_status copy_rows(szg_context *context, int64_t n, const szg_c64 *from, int64_t ldfrom,
                             szg_c64 *to, int64_t ldto) {
     for (int64_t i = 0; i < n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         memcpy(to + i * ldto, from + i * ldfrom, (size_t)n * sizeof *to);
     }
     return SZG_OK;
@@ -76,7 +76,7 @@ static szg_status copy_rows(szg_context *context, int64_t n, const szg_c64 *from
 /* LAPACK's vectors are those of the conjugate matrix. */
 static szg_status conjugate(szg_context *context, int64_t n, szg_c64 *a, int64_t lda) {
     for (int64_t i = 0; i < n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j < n; j++)
             a[i * lda + j].im = -a[i * lda + j].im;
     }
@@ -96,55 +96,55 @@ typedef struct hermitian_work {
 static szg_status open_hermitian_work(szg_context *context, int64_t n, hermitian_work *work) {
     szg_status status;
     int64_t padded;
-    SZG_TRY(szg_memory_product(context, n + 1, n, &padded));
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, padded, sizeof(szg_c64), &work->matrix), end);
+    SZG_TRY(szgi_memory_product(context, n + 1, n, &padded));
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, padded, sizeof(szg_c64), &work->matrix), end);
     SZG_TRY_GOTO(status,
-                 szg_memory_alloc(context, work->complex_count, sizeof(szg_c64), &work->complex),
+                 szgi_memory_alloc(context, work->complex_count, sizeof(szg_c64), &work->complex),
                  end);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, work->real_count, sizeof(double), &work->real),
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, work->real_count, sizeof(double), &work->real),
                  end);
-    SZG_TRY_GOTO(status,
-                 szg_memory_alloc(context, work->integer_count, sizeof(lapack_int), &work->integer),
-                 end);
+    SZG_TRY_GOTO(
+        status, szgi_memory_alloc(context, work->integer_count, sizeof(lapack_int), &work->integer),
+        end);
 end:
     return status;
 }
 
 static void close_hermitian_work(hermitian_work *work) {
-    szg_memory_free(work->matrix);
-    szg_memory_free(work->complex);
-    szg_memory_free(work->real);
-    szg_memory_free(work->integer);
+    szgi_memory_free(work->matrix);
+    szgi_memory_free(work->complex);
+    szgi_memory_free(work->real);
+    szgi_memory_free(work->integer);
 }
 
-szg_status szg_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
-                                   double *w, bool vectors) {
-    SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
-    SZG_TRY(szg_blas_reserve(context, n >= LARGE_EIGEN));
+szg_status szgi_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
+                                    double *w, bool vectors) {
+    SZG_TRY(szgi_lapack_sizes(context, "eigenvalues", n, n, lda));
+    SZG_TRY(szgi_blas_reserve(context, n >= LARGE_EIGEN));
     SZG_TRY(check_vectors(context, n, vectors));
     char job = vectors ? 'V' : 'N';
     szg_c64 query;
     double query_real;
     lapack_int query_int;
-    SZG_TRY(szg_lapack_status(context, "zheevd",
-                              LAPACKE_zheevd_work(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a,
-                                                  (lapack_int)lda, w, &query, -1, &query_real, -1,
-                                                  &query_int, -1),
-                              LOOSE_EIGEN));
-    hermitian_work work = {.complex_count = szg_lapack_work(query.re),
-                           .real_count = szg_lapack_work(query_real),
+    SZG_TRY(szgi_lapack_status(context, "zheevd",
+                               LAPACKE_zheevd_work(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a,
+                                                   (lapack_int)lda, w, &query, -1, &query_real, -1,
+                                                   &query_int, -1),
+                               LOOSE_EIGEN));
+    hermitian_work work = {.complex_count = szgi_lapack_work(query.re),
+                           .real_count = szgi_lapack_work(query_real),
                            .integer_count = query_int};
     szg_status status = open_hermitian_work(context, n, &work);
     if (status == SZG_OK)
         status = copy_rows(context, n, a, lda, work.matrix, n);
     if (status == SZG_OK) {
-        szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
+        szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
         lapack_int info = LAPACKE_zheevd_work(
             LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, work.matrix, (lapack_int)n, w, work.complex,
             (lapack_int)work.complex_count, work.real, (lapack_int)work.real_count, work.integer,
             (lapack_int)work.integer_count);
-        szg_blas_end(call);
-        status = szg_lapack_status(context, "zheevd", info, LOOSE_EIGEN);
+        szgi_blas_end(call);
+        status = szgi_lapack_status(context, "zheevd", info, LOOSE_EIGEN);
     }
     if (status == SZG_OK && vectors)
         status = copy_rows(context, n, work.matrix, n, a, lda);
@@ -154,83 +154,83 @@ szg_status szg_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, 
     return status;
 }
 
-szg_status szg_cpu_eigen_general(szg_context *context, int64_t n, double *a, int64_t lda,
-                                 szg_c64 *w) {
-    SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
-    SZG_TRY(szg_blas_reserve(context, n >= LARGE_EIGEN));
+szg_status szgi_cpu_eigen_general(szg_context *context, int64_t n, double *a, int64_t lda,
+                                  szg_c64 *w) {
+    SZG_TRY(szgi_lapack_sizes(context, "eigenvalues", n, n, lda));
+    SZG_TRY(szgi_blas_reserve(context, n >= LARGE_EIGEN));
     double query;
-    SZG_TRY(szg_lapack_status(context, "dgeev",
-                              LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a,
-                                                 (lapack_int)lda, NULL, NULL, NULL, 1, NULL, 1,
-                                                 &query, -1),
-                              LOOSE_EIGEN));
-    int64_t count = szg_lapack_work(query);
+    SZG_TRY(szgi_lapack_status(context, "dgeev",
+                               LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a,
+                                                  (lapack_int)lda, NULL, NULL, NULL, 1, NULL, 1,
+                                                  &query, -1),
+                               LOOSE_EIGEN));
+    int64_t count = szgi_lapack_work(query);
     double *work; /* LAPACK's own, then real parts, then imaginary parts */
-    SZG_TRY(szg_memory_alloc(context, count + 2 * n, sizeof *work, &work));
+    SZG_TRY(szgi_memory_alloc(context, count + 2 * n, sizeof *work, &work));
     double *re = work + count, *im = re + n;
-    szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
+    szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
     lapack_int info =
         LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a, (lapack_int)lda, re, im,
                            NULL, 1, NULL, 1, work, (lapack_int)count);
-    szg_blas_end(call);
+    szgi_blas_end(call);
     for (int64_t i = 0; i < n; i++)
         w[i] = (szg_c64){re[i], im[i]};
-    szg_memory_free(work);
-    return szg_lapack_status(context, "dgeev", info, LOOSE_EIGEN);
+    szgi_memory_free(work);
+    return szgi_lapack_status(context, "dgeev", info, LOOSE_EIGEN);
 }
 
-szg_status szg_cpu_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
-                                         szg_c64 *w) {
-    SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, lda));
-    SZG_TRY(szg_blas_reserve(context, n >= LARGE_EIGEN));
+szg_status szgi_cpu_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
+                                          szg_c64 *w) {
+    SZG_TRY(szgi_lapack_sizes(context, "eigenvalues", n, n, lda));
+    SZG_TRY(szgi_blas_reserve(context, n >= LARGE_EIGEN));
     szg_c64 query;
     double *real;
-    SZG_TRY(szg_memory_alloc(context, 2 * n, sizeof *real, &real));
+    SZG_TRY(szgi_memory_alloc(context, 2 * n, sizeof *real, &real));
     szg_c64 *work = NULL;
     szg_status status;
     SZG_TRY_GOTO(status,
-                 szg_lapack_status(context, "zgeev",
-                                   LAPACKE_zgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a,
-                                                      (lapack_int)lda, w, NULL, 1, NULL, 1, &query,
-                                                      -1, real),
-                                   LOOSE_EIGEN),
+                 szgi_lapack_status(context, "zgeev",
+                                    LAPACKE_zgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a,
+                                                       (lapack_int)lda, w, NULL, 1, NULL, 1, &query,
+                                                       -1, real),
+                                    LOOSE_EIGEN),
                  end);
-    int64_t count = szg_lapack_work(query.re);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, count, sizeof *work, &work), end);
-    szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
+    int64_t count = szgi_lapack_work(query.re);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, sizeof *work, &work), end);
+    szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
     lapack_int info =
         LAPACKE_zgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a, (lapack_int)lda, w, NULL,
                            1, NULL, 1, work, (lapack_int)count, real);
-    szg_blas_end(call);
-    status = szg_lapack_status(context, "zgeev", info, LOOSE_EIGEN);
+    szgi_blas_end(call);
+    status = szgi_lapack_status(context, "zgeev", info, LOOSE_EIGEN);
 end:
-    szg_memory_free(work);
-    szg_memory_free(real);
+    szgi_memory_free(work);
+    szgi_memory_free(real);
     return status;
 }
 
-szg_status szg_cpu_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
-                                     double *z) {
-    SZG_TRY(szg_lapack_sizes(context, "eigenvalues", n, n, n));
+szg_status szgi_cpu_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
+                                      double *z) {
+    SZG_TRY(szgi_lapack_sizes(context, "eigenvalues", n, n, n));
     if (!z)
-        return szg_lapack_status(context, "dsterf", LAPACKE_dsterf_work((lapack_int)n, d, e),
-                                 LOOSE_EIGEN);
+        return szgi_lapack_status(context, "dsterf", LAPACKE_dsterf_work((lapack_int)n, d, e),
+                                  LOOSE_EIGEN);
     SZG_TRY(check_vectors(context, n, true));
-    SZG_TRY(szg_blas_reserve(context, n >= LARGE_EIGEN));
+    SZG_TRY(szgi_blas_reserve(context, n >= LARGE_EIGEN));
     int64_t count = 1 + 4 * n + n * n, integers = 3 + 5 * n;
     double *work;
     lapack_int *work_int = NULL;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *work, &work));
-    szg_status status = szg_memory_alloc(context, integers, sizeof *work_int, &work_int);
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *work, &work));
+    szg_status status = szgi_memory_alloc(context, integers, sizeof *work_int, &work_int);
     if (status == SZG_OK) {
-        szg_blas_call call = szg_blas_begin(context, n >= LARGE_EIGEN);
+        szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
         lapack_int info =
             LAPACKE_dstevd_work(LAPACK_COL_MAJOR, 'V', (lapack_int)n, d, e, z, (lapack_int)n, work,
                                 (lapack_int)count, work_int, (lapack_int)integers);
-        szg_blas_end(call);
-        status = szg_lapack_status(context, "dstevd", info, LOOSE_EIGEN);
+        szgi_blas_end(call);
+        status = szgi_lapack_status(context, "dstevd", info, LOOSE_EIGEN);
     }
-    szg_memory_free(work);
-    szg_memory_free(work_int);
+    szgi_memory_free(work);
+    szgi_memory_free(work_int);
     return status;
 }

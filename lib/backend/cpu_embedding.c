@@ -14,11 +14,11 @@ static const double NANOSECONDS_A_NUMBER = 0.2;
 /* ---- Batches ---- */
 
 typedef struct gather_job {
-    const szg_gather *gather;
-    szg_cpu_split split;
+    const szgi_gather *gather;
+    szgi_cpu_split split;
 } gather_job;
 
-static void gather_one(const szg_gather *g, int64_t b) {
+static void gather_one(const szgi_gather *g, int64_t b) {
     int64_t at = (g->block ? g->block->first : g->first) + b;
     int64_t example = g->order ? g->order[at] : at;
     int64_t start = g->start[example], count = g->start[example + 1] - start;
@@ -34,26 +34,26 @@ static void gather_one(const szg_gather *g, int64_t b) {
 static szg_status gather_slice(szg_context *context, void *argument, int64_t block, int worker) {
     (void)context, (void)worker;
     const gather_job *job = argument;
-    int64_t first = szg_cpu_split_first(&job->split, block);
-    int64_t end = first + szg_cpu_split_count(&job->split, block);
+    int64_t first = szgi_cpu_split_first(&job->split, block);
+    int64_t end = first + szgi_cpu_split_count(&job->split, block);
     for (int64_t b = first; b < end; b++)
         gather_one(job->gather, b);
     return SZG_OK;
 }
 
-szg_status szg_cpu_gather(szg_context *context, const szg_gather *gather) {
+szg_status szgi_cpu_gather(szg_context *context, const szgi_gather *gather) {
     gather_job job = {.gather = gather};
     job.split =
-        szg_cpu_split_of(gather->count, SLICE, NANOSECONDS_A_NUMBER * (double)gather->length);
-    return szg_pool_run(context, job.split.slices, gather_slice, &job);
+        szgi_cpu_split_of(gather->count, SLICE, NANOSECONDS_A_NUMBER * (double)gather->length);
+    return szgi_pool_run(context, job.split.slices, gather_slice, &job);
 }
 
 /* ---- Embedding ---- */
 
 typedef struct embedding_job {
-    const szg_layers_kernels *kernels;
-    const szg_embedding *embedding;
-    szg_cpu_split split;
+    const szgi_layers_kernels *kernels;
+    const szgi_embedding *embedding;
+    szgi_cpu_split split;
     const float *dout;
     float *dtable, *dtrained;
 } embedding_job;
@@ -61,9 +61,9 @@ typedef struct embedding_job {
 static szg_status forward_slice(szg_context *context, void *argument, int64_t block, int worker) {
     (void)context, (void)worker;
     const embedding_job *job = argument;
-    const szg_embedding *e = job->embedding;
-    int64_t first = szg_cpu_split_first(&job->split, block), width = e->width;
-    int64_t end = first + szg_cpu_split_count(&job->split, block);
+    const szgi_embedding *e = job->embedding;
+    int64_t first = szgi_cpu_split_first(&job->split, block), width = e->width;
+    int64_t end = first + szgi_cpu_split_count(&job->split, block);
     for (int64_t row = first; row < end; row++) {
         float *out = (float *)e->out + row * width;
         int64_t position = row % e->length;
@@ -76,20 +76,20 @@ static szg_status forward_slice(szg_context *context, void *argument, int64_t bl
     return SZG_OK;
 }
 
-szg_status szg_cpu_embedding(szg_context *context, const szg_embedding *embedding) {
-    embedding_job job = {.embedding = embedding, .kernels = szg_layers_best()};
-    job.split = szg_cpu_split_of(embedding->batch * embedding->length, SLICE,
-                                 NANOSECONDS_A_NUMBER * (double)embedding->width);
-    return szg_pool_run(context, job.split.slices, forward_slice, &job);
+szg_status szgi_cpu_embedding(szg_context *context, const szgi_embedding *embedding) {
+    embedding_job job = {.embedding = embedding, .kernels = szgi_layers_best()};
+    job.split = szgi_cpu_split_of(embedding->batch * embedding->length, SLICE,
+                                  NANOSECONDS_A_NUMBER * (double)embedding->width);
+    return szgi_pool_run(context, job.split.slices, forward_slice, &job);
 }
 
 static szg_status backward_columns(szg_context *context, void *argument, int64_t block,
                                    int worker) {
     (void)context, (void)worker;
     const embedding_job *job = argument;
-    const szg_embedding *e = job->embedding;
-    int64_t column = szg_cpu_split_first(&job->split, block), width = e->width;
-    int64_t count = szg_cpu_split_count(&job->split, block), rows = e->batch * e->length;
+    const szgi_embedding *e = job->embedding;
+    int64_t column = szgi_cpu_split_first(&job->split, block), width = e->width;
+    int64_t count = szgi_cpu_split_count(&job->split, block), rows = e->batch * e->length;
     for (int64_t row = 0; row < rows; row++) {
         const float *from = job->dout + row * width + column;
         if (job->dtable)
@@ -100,38 +100,38 @@ static szg_status backward_columns(szg_context *context, void *argument, int64_t
     return SZG_OK;
 }
 
-szg_status szg_cpu_embedding_backward(szg_context *context, const szg_embedding *embedding,
-                                      const void *dout, void *dtable, void *dtrained) {
+szg_status szgi_cpu_embedding_backward(szg_context *context, const szgi_embedding *embedding,
+                                       const void *dout, void *dtable, void *dtrained) {
     embedding_job job = {.embedding = embedding,
-                         .kernels = szg_layers_best(),
+                         .kernels = szgi_layers_best(),
                          .dout = dout,
                          .dtable = dtable,
                          .dtrained = dtrained};
     double rows = (double)embedding->batch * (double)embedding->length;
-    job.split = szg_cpu_split_of(embedding->width, COLUMNS, NANOSECONDS_A_NUMBER * rows);
-    return szg_pool_run(context, job.split.slices, backward_columns, &job);
+    job.split = szgi_cpu_split_of(embedding->width, COLUMNS, NANOSECONDS_A_NUMBER * rows);
+    return szgi_pool_run(context, job.split.slices, backward_columns, &job);
 }
 
 /* ---- Pooling ---- */
 
 typedef struct pooling_job {
-    const szg_layers_kernels *kernels;
-    const szg_pooling *pooling;
-    szg_cpu_split split;
+    const szgi_layers_kernels *kernels;
+    const szgi_pooling *pooling;
+    szgi_cpu_split split;
     const float *from;
     float *to;
 } pooling_job;
 
-static int64_t length_of(const szg_pooling *pooling, int64_t b) {
+static int64_t length_of(const szgi_pooling *pooling, int64_t b) {
     return pooling->lengths ? pooling->lengths[b] : pooling->length;
 }
 
 static szg_status pool_slice(szg_context *context, void *argument, int64_t block, int worker) {
     (void)context, (void)worker;
     const pooling_job *job = argument;
-    const szg_pooling *p = job->pooling;
-    int64_t first = szg_cpu_split_first(&job->split, block), width = p->width;
-    int64_t end = first + szg_cpu_split_count(&job->split, block);
+    const szgi_pooling *p = job->pooling;
+    int64_t first = szgi_cpu_split_first(&job->split, block), width = p->width;
+    int64_t end = first + szgi_cpu_split_count(&job->split, block);
     for (int64_t b = first; b < end; b++) {
         float *y = job->to + b * width;
         int64_t length = length_of(p, b);
@@ -147,9 +147,9 @@ static szg_status pool_slice(szg_context *context, void *argument, int64_t block
 static szg_status unpool_slice(szg_context *context, void *argument, int64_t block, int worker) {
     (void)context, (void)worker;
     const pooling_job *job = argument;
-    const szg_pooling *p = job->pooling;
-    int64_t first = szg_cpu_split_first(&job->split, block), width = p->width;
-    int64_t end = first + szg_cpu_split_count(&job->split, block);
+    const szgi_pooling *p = job->pooling;
+    int64_t first = szgi_cpu_split_first(&job->split, block), width = p->width;
+    int64_t end = first + szgi_cpu_split_count(&job->split, block);
     for (int64_t b = first; b < end; b++) {
         float *dx = job->to + b * p->length * width;
         int64_t length = length_of(p, b);
@@ -162,20 +162,20 @@ static szg_status unpool_slice(szg_context *context, void *argument, int64_t blo
     return SZG_OK;
 }
 
-static szg_status run_pooling(szg_context *context, const szg_pooling *pooling, const void *from,
-                              void *to, szg_block_fn *run) {
-    pooling_job job = {.pooling = pooling, .kernels = szg_layers_best(), .from = from, .to = to};
+static szg_status run_pooling(szg_context *context, const szgi_pooling *pooling, const void *from,
+                              void *to, szgi_block_fn *run) {
+    pooling_job job = {.pooling = pooling, .kernels = szgi_layers_best(), .from = from, .to = to};
     double numbers = (double)pooling->length * (double)pooling->width;
-    job.split = szg_cpu_split_of(pooling->batch, 4, NANOSECONDS_A_NUMBER * numbers);
-    return szg_pool_run(context, job.split.slices, run, &job);
+    job.split = szgi_cpu_split_of(pooling->batch, 4, NANOSECONDS_A_NUMBER * numbers);
+    return szgi_pool_run(context, job.split.slices, run, &job);
 }
 
-szg_status szg_cpu_pooling(szg_context *context, const szg_pooling *pooling, const void *x,
-                           void *y) {
+szg_status szgi_cpu_pooling(szg_context *context, const szgi_pooling *pooling, const void *x,
+                            void *y) {
     return run_pooling(context, pooling, x, y, pool_slice);
 }
 
-szg_status szg_cpu_pooling_backward(szg_context *context, const szg_pooling *pooling,
-                                    const void *dy, void *dx) {
+szg_status szgi_cpu_pooling_backward(szg_context *context, const szgi_pooling *pooling,
+                                     const void *dy, void *dx) {
     return run_pooling(context, pooling, dy, dx, unpool_slice);
 }

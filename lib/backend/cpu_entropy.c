@@ -9,13 +9,13 @@ enum { SLICE = 16 };
 static const double NANOSECONDS_A_CLASS = 8;
 
 typedef struct entropy_job {
-    const szg_cross_entropy *entropy;
-    szg_cpu_split split;
-    double scale;   /* of the gradient: 1 over the counted examples, or 0 */
-    szg_tally *sum; /* of each slice */
+    const szgi_cross_entropy *entropy;
+    szgi_cpu_split split;
+    double scale;    /* of the gradient: 1 over the counted examples, or 0 */
+    szgi_tally *sum; /* of each slice */
 } entropy_job;
 
-static bool counts(const szg_cross_entropy *e, int64_t example) {
+static bool counts(const szgi_cross_entropy *e, int64_t example) {
     return e->ignored < 0 || e->labels[example] != e->ignored;
 }
 
@@ -27,8 +27,8 @@ static int64_t first_largest(const float *logits, int64_t classes) {
     return best;
 }
 
-static void score(const entropy_job *job, int64_t example, szg_tally *sum) {
-    const szg_cross_entropy *e = job->entropy;
+static void score(const entropy_job *job, int64_t example, szgi_tally *sum) {
+    const szgi_cross_entropy *e = job->entropy;
     const float *logits = (const float *)e->logits + example * e->classes;
     float *gradient = e->dlogits ? (float *)e->dlogits + example * e->classes : NULL;
     bool counted = counts(e, example);
@@ -58,31 +58,31 @@ static void score(const entropy_job *job, int64_t example, szg_tally *sum) {
 static szg_status score_slice(szg_context *context, void *argument, int64_t block, int worker) {
     (void)context, (void)worker;
     const entropy_job *job = argument;
-    int64_t first = szg_cpu_split_first(&job->split, block);
-    int64_t end = first + szg_cpu_split_count(&job->split, block);
-    szg_tally sum = {0};
+    int64_t first = szgi_cpu_split_first(&job->split, block);
+    int64_t end = first + szgi_cpu_split_count(&job->split, block);
+    szgi_tally sum = {0};
     for (int64_t example = first; example < end; example++)
         score(job, example, &sum);
     job->sum[block] = sum;
     return SZG_OK;
 }
 
-szg_status szg_cpu_cross_entropy(szg_context *context, const szg_cross_entropy *entropy) {
+szg_status szgi_cpu_cross_entropy(szg_context *context, const szgi_cross_entropy *entropy) {
     entropy_job job = {.entropy = entropy};
     job.split =
-        szg_cpu_split_of(entropy->batch, SLICE, NANOSECONDS_A_CLASS * (double)entropy->classes);
+        szgi_cpu_split_of(entropy->batch, SLICE, NANOSECONDS_A_CLASS * (double)entropy->classes);
     int64_t counted = 0;
     for (int64_t example = 0; example < entropy->batch; example++)
         counted += counts(entropy, example);
     job.scale = counted > 0 ? 1 / (double)counted : 0;
-    SZG_TRY(szg_cpu_work(context, job.split.slices, sizeof *job.sum, &job.sum));
-    SZG_TRY(szg_pool_run(context, job.split.slices, score_slice, &job));
-    szg_tally sum = *entropy->tally;
+    SZG_TRY(szgi_cpu_work(context, job.split.slices, sizeof *job.sum, &job.sum));
+    SZG_TRY(szgi_pool_run(context, job.split.slices, score_slice, &job));
+    szgi_tally sum = *entropy->tally;
     for (int64_t slice = 0; slice < job.split.slices; slice++) {
         sum.loss += job.sum[slice].loss;
         sum.counted += job.sum[slice].counted;
         sum.correct += job.sum[slice].correct;
     }
-    szg_host_set_tally(entropy, &sum);
+    szgi_host_set_tally(entropy, &sum);
     return SZG_OK;
 }

@@ -3,7 +3,7 @@
 #include <fftw3.h>
 #include <pthread.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "cpu.h"
 
 enum { IDLE_MAX = 32 }; /* plans that nobody holds and that stay for the next who asks */
@@ -57,20 +57,20 @@ static fftw_plan make_plan(const plan_entry *entry, unsigned alignment) {
 
 static szg_status plan_aligned(szg_context *context, plan_entry *entry) {
     /* FFTW ends the process where malloc fails, so its tables and buffers are asked for first. */
-    SZG_TRY(szg_memory_require(context, entry->n, 6, sizeof(szg_c64), "a Fourier transform",
-                               "take a smaller size"));
+    SZG_TRY(szgi_memory_require(context, entry->n, 6, sizeof(szg_c64), "a Fourier transform",
+                                "take a smaller size"));
     entry->aligned = make_plan(entry, 0);
     if (entry->aligned)
         return SZG_OK;
-    return szg_fail(context, SZG_EINTERNAL, "FFTW made no plan for length %lld, batch %lld",
-                    (long long)entry->n, (long long)entry->batch);
+    return szgi_fail(context, SZG_EINTERNAL, "FFTW made no plan for length %lld, batch %lld",
+                     (long long)entry->n, (long long)entry->batch);
 }
 
 static void destroy(plan_entry *entry) {
     fftw_destroy_plan(entry->aligned);
     if (entry->unaligned)
         fftw_destroy_plan(entry->unaligned);
-    szg_memory_free(entry);
+    szgi_memory_free(entry);
 }
 
 static plan_entry *find(szg_fft_kind kind, int64_t n, int64_t batch) {
@@ -83,19 +83,19 @@ static plan_entry *find(szg_fft_kind kind, int64_t n, int64_t batch) {
 static szg_status add(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
                       plan_entry **out) {
     plan_entry *entry;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *entry, &entry));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *entry, &entry));
     *entry = (plan_entry){.next = plans, .kind = kind, .n = n, .batch = batch};
     szg_status status = plan_aligned(context, entry);
     if (status != SZG_OK) {
-        szg_memory_free(entry);
+        szgi_memory_free(entry);
         return status;
     }
     *out = plans = entry;
     return SZG_OK;
 }
 
-szg_status szg_cpu_fft_open(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
-                            void **plan) {
+szg_status szgi_cpu_fft_open(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
+                             void **plan) {
     szg_status status = SZG_OK;
     pthread_mutex_lock(&planner);
     plan_entry *entry = find(kind, n, batch);
@@ -129,7 +129,7 @@ static void release(plan_entry *entry) {
     }
 }
 
-void szg_cpu_fft_close(void *plan) {
+void szgi_cpu_fft_close(void *plan) {
     plan_entry *entry = plan;
     pthread_mutex_lock(&planner);
     if (--entry->users == 0)
@@ -146,13 +146,13 @@ static fftw_plan unaligned_plan(plan_entry *entry) {
     return plan;
 }
 
-szg_status szg_cpu_fft_run(szg_context *context, const void *plan, const void *in, void *out) {
+szg_status szgi_cpu_fft_run(szg_context *context, const void *plan, const void *in, void *out) {
     plan_entry *entry = (plan_entry *)plan;
     void *from = (void *)in; /* FFTW_PRESERVE_INPUT */
     bool aligned = ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
     fftw_plan ready = aligned ? entry->aligned : unaligned_plan(entry);
     if (!ready)
-        return szg_fail(context, SZG_EINTERNAL, "FFTW made no plan for unaligned arrays");
+        return szgi_fail(context, SZG_EINTERNAL, "FFTW made no plan for unaligned arrays");
     switch (entry->kind) {
     case SZG_FFT_FORWARD:
     case SZG_FFT_BACKWARD:

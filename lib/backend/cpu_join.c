@@ -7,30 +7,30 @@ enum { SLICE = 64 };
 static const double NANOSECONDS_A_NUMBER = 0.5;
 
 typedef struct join_job {
-    const szg_layers_kernels *kernels;
-    const szg_join *join;
-    szg_cpu_split split;
+    const szgi_layers_kernels *kernels;
+    const szgi_join *join;
+    szgi_cpu_split split;
     const float *a, *b, *dout;
     float *out, *da, *db;
 } join_job;
 
-static szg_layers_part part_a(const szg_join *j) {
-    return (szg_layers_part){j->heads, j->width_a, j->lda, j->shared_a, j->width_a + j->width_b,
-                             j->ldout};
+static szgi_layers_part part_a(const szgi_join *j) {
+    return (szgi_layers_part){j->heads, j->width_a, j->lda, j->shared_a, j->width_a + j->width_b,
+                              j->ldout};
 }
 
-static szg_layers_part part_b(const szg_join *j) {
-    return (szg_layers_part){j->heads, j->width_b, j->ldb, j->shared_b, j->width_a + j->width_b,
-                             j->ldout};
+static szgi_layers_part part_b(const szgi_join *j) {
+    return (szgi_layers_part){j->heads, j->width_b, j->ldb, j->shared_b, j->width_a + j->width_b,
+                              j->ldout};
 }
 
 static szg_status join_slice(szg_context *context, void *argument, int64_t block, int worker) {
     (void)context, (void)worker;
     const join_job *job = argument;
-    const szg_join *j = job->join;
-    szg_layers_part a = part_a(j), b = part_b(j);
-    int64_t first = szg_cpu_split_first(&job->split, block);
-    int64_t count = szg_cpu_split_count(&job->split, block);
+    const szgi_join *j = job->join;
+    szgi_layers_part a = part_a(j), b = part_b(j);
+    int64_t first = szgi_cpu_split_first(&job->split, block);
+    int64_t count = szgi_cpu_split_count(&job->split, block);
     float *out = job->out + first * j->ldout;
     job->kernels->place(count, &a, job->a + first * j->lda, out);
     job->kernels->place(count, &b, job->b + first * j->ldb, out + j->width_a);
@@ -40,39 +40,39 @@ static szg_status join_slice(szg_context *context, void *argument, int64_t block
 static szg_status part_slice(szg_context *context, void *argument, int64_t block, int worker) {
     (void)context, (void)worker;
     const join_job *job = argument;
-    const szg_join *j = job->join;
-    szg_layers_part a = part_a(j), b = part_b(j);
-    int64_t first = szg_cpu_split_first(&job->split, block);
-    int64_t count = szg_cpu_split_count(&job->split, block);
+    const szgi_join *j = job->join;
+    szgi_layers_part a = part_a(j), b = part_b(j);
+    int64_t first = szgi_cpu_split_first(&job->split, block);
+    int64_t count = szgi_cpu_split_count(&job->split, block);
     const float *dout = job->dout + first * j->ldout;
     job->kernels->take(count, &a, dout, job->da + first * j->lda);
     job->kernels->take(count, &b, dout + j->width_a, job->db + first * j->ldb);
     return SZG_OK;
 }
 
-static szg_status run_join(szg_context *context, join_job job, szg_block_fn *run) {
-    const szg_join *j = job.join;
-    job.kernels = szg_layers_best();
+static szg_status run_join(szg_context *context, join_job job, szgi_block_fn *run) {
+    const szgi_join *j = job.join;
+    job.kernels = szgi_layers_best();
     double numbers = (double)j->heads * (double)(j->width_a + j->width_b);
-    job.split = szg_cpu_split_of(j->rows, SLICE, NANOSECONDS_A_NUMBER * numbers);
-    return szg_pool_run(context, job.split.slices, run, &job);
+    job.split = szgi_cpu_split_of(j->rows, SLICE, NANOSECONDS_A_NUMBER * numbers);
+    return szgi_pool_run(context, job.split.slices, run, &job);
 }
 
-szg_status szg_cpu_join(szg_context *context, const szg_join *join, const void *a, const void *b,
-                        void *out) {
+szg_status szgi_cpu_join(szg_context *context, const szgi_join *join, const void *a, const void *b,
+                         void *out) {
     return run_join(context, (join_job){.join = join, .a = a, .b = b, .out = out}, join_slice);
 }
 
-szg_status szg_cpu_join_backward(szg_context *context, const szg_join *join, const void *dout,
-                                 void *da, void *db) {
+szg_status szgi_cpu_join_backward(szg_context *context, const szgi_join *join, const void *dout,
+                                  void *da, void *db) {
     return run_join(context, (join_job){.join = join, .dout = dout, .da = da, .db = db},
                     part_slice);
 }
 
 /* ---- Lag biases: some thousand numbers ---- */
 
-szg_status szg_cpu_bias(szg_context *context, const szg_bias_rows *rows, const void *table,
-                        void *bias) {
+szg_status szgi_cpu_bias(szg_context *context, const szgi_bias_rows *rows, const void *table,
+                         void *bias) {
     (void)context;
     const float *from = table;
     float *to = bias;
@@ -82,8 +82,8 @@ szg_status szg_cpu_bias(szg_context *context, const szg_bias_rows *rows, const v
     return SZG_OK;
 }
 
-szg_status szg_cpu_bias_backward(szg_context *context, const szg_bias_rows *rows, const void *dbias,
-                                 void *dtable) {
+szg_status szgi_cpu_bias_backward(szg_context *context, const szgi_bias_rows *rows,
+                                  const void *dbias, void *dtable) {
     (void)context;
     const float *from = dbias;
     float *to = dtable;

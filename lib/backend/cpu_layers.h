@@ -4,31 +4,31 @@
 #ifndef SZG_BACKEND_CPU_LAYERS_H
 #define SZG_BACKEND_CPU_LAYERS_H
 
-#include <szego/ops.h>
+#include "backend/ops.h"
 
-typedef struct szg_layers_norm_rows {
+typedef struct szgi_layers_norm_rows {
     int64_t rows, width;
     const float *x, *gamma, *mean, *inverse, *dy;
     float *dx, *dgamma, *dbeta;
     bool add_dx;
-} szg_layers_norm_rows;
+} szgi_layers_norm_rows;
 
-typedef struct szg_layers_adamw_step {
+typedef struct szgi_layers_adamw_step {
     float keep;            /* 1 - rate decay */
     float step;            /* rate / correction1 */
     float root_correction; /* 1 / sqrt(correction2) */
     float beta1, beta2, eps;
     float rest1, rest2; /* 1 - beta */
-} szg_layers_adamw_step;
+} szgi_layers_adamw_step;
 
 /* One of the two parts that a join makes a head of. */
-typedef struct szg_layers_part {
+typedef struct szgi_layers_part {
     int64_t heads, width, ld; /* of the part's rows: [heads][width], or [width] for all heads */
     bool shared;
     int64_t whole, ldwhole; /* numbers of a joined head, leading dimension of joined rows */
-} szg_layers_part;
+} szgi_layers_part;
 
-typedef struct szg_layers_kernels {
+typedef struct szgi_layers_kernels {
     /* z += bias (NULL: nothing to add), y = act(z). y may be z, or has the same shape without
      * overlap; where y is not z, both are kept. */
     void (*activate)(int64_t rows, int64_t columns, szg_activation activation, const float *bias,
@@ -47,12 +47,12 @@ typedef struct szg_layers_kernels {
                       const float *beta, float eps, float *y, float *mean, float *inverse);
 
     /* dx (+)= the gradient; dgamma, dbeta [width] are added to. */
-    void (*normalise_backward)(const szg_layers_norm_rows *job);
+    void (*normalise_backward)(const szgi_layers_norm_rows *job);
 
     /* Copies a part into joined rows; `out` is where it begins in the first head of the first row.
      * The way back: heads that share a part are summed in their order. */
-    void (*place)(int64_t rows, const szg_layers_part *part, const float *from, float *out);
-    void (*take)(int64_t rows, const szg_layers_part *part, const float *dout, float *to);
+    void (*place)(int64_t rows, const szgi_layers_part *part, const float *from, float *out);
+    void (*take)(int64_t rows, const szgi_layers_part *part, const float *dout, float *to);
 
     /* y = residual + factors x; residual NULL: 0. y may be x or residual. */
     void (*drop)(int64_t count, const float *factors, const float *x, const float *residual,
@@ -64,17 +64,17 @@ typedef struct szg_layers_kernels {
     /* Whether one of `count` numbers is NaN or infinite. */
     void (*find_not_finite)(int64_t count, const float *x, bool *found);
 
-    void (*adamw)(int64_t count, const szg_layers_adamw_step *step, const float *gradient,
+    void (*adamw)(int64_t count, const szgi_layers_adamw_step *step, const float *gradient,
                   float *weight, float *moment1, float *moment2);
 
     /* The normal distribution's function Phi(x) and density, as gelu uses them: *distribution
      * within 3e-7, relative to Phi within 3e-6 for x >= -5. */
     void (*normal)(int64_t count, const float *x, float *distribution, float *density);
-} szg_layers_kernels;
-extern const szg_layers_kernels szg_layers_kernels_baseline, szg_layers_kernels_avx2,
-    szg_layers_kernels_avx512;
+} szgi_layers_kernels;
+extern const szgi_layers_kernels szgi_layers_kernels_baseline, szgi_layers_kernels_avx2,
+    szgi_layers_kernels_avx512;
 
 /* Those of this processor. */
-const szg_layers_kernels *szg_layers_best(void);
+const szgi_layers_kernels *szgi_layers_best(void);
 
 #endif

@@ -224,7 +224,7 @@ static void norm_row_parameters(int64_t n, const float *x, const float *dy, floa
 }
 
 /* dx (+)= inverse (g - mean of g - xhat (mean of g xhat)), g = dy gamma. */
-static void norm_row_backward(const szg_layers_norm_rows *job, int64_t r) {
+static void norm_row_backward(const szgi_layers_norm_rows *job, int64_t r) {
     int64_t n = job->width;
     const float *x = job->x + r * n, *dy = job->dy + r * n, *gamma = job->gamma;
     float *dx = job->dx + r * n, mean = job->mean[r], inverse = job->inverse[r], sums[2];
@@ -243,7 +243,7 @@ static void norm_row_backward(const szg_layers_norm_rows *job, int64_t r) {
     }
 }
 
-static void normalise_backward(const szg_layers_norm_rows *job) {
+static void normalise_backward(const szgi_layers_norm_rows *job) {
     for (int64_t r = 0; r < job->rows; r++)
         norm_row_backward(job, r);
 }
@@ -259,14 +259,14 @@ static inline void copy_row(int64_t count, const float *from, float *to) {
         memcpy(to + i, from + i, (size_t)(count - i) * sizeof *to);
 }
 
-static void place(int64_t rows, const szg_layers_part *part, const float *from, float *out) {
+static void place(int64_t rows, const szgi_layers_part *part, const float *from, float *out) {
     int64_t step = part->shared ? 0 : part->width;
     for (int64_t r = 0; r < rows; r++, from += part->ld, out += part->ldwhole)
         for (int64_t h = 0; h < part->heads; h++)
             copy_row(part->width, from + h * step, out + h * part->whole);
 }
 
-static void take(int64_t rows, const szg_layers_part *part, const float *dout, float *to) {
+static void take(int64_t rows, const szgi_layers_part *part, const float *dout, float *to) {
     int64_t step = part->shared ? 0 : part->width;
     for (int64_t r = 0; r < rows; r++, to += part->ld, dout += part->ldwhole) {
         copy_row(part->width, dout, to);
@@ -295,9 +295,9 @@ static void drop(int64_t count, const float *factors, const float *x, const floa
     }
 }
 
-static void adamw(int64_t count, const szg_layers_adamw_step *step, const float *gradient,
+static void adamw(int64_t count, const szgi_layers_adamw_step *step, const float *gradient,
                   float *weight, float *moment1, float *moment2) {
-    const szg_layers_adamw_step s = *step;
+    const szgi_layers_adamw_step s = *step;
     SAME_INDEX
     for (int64_t i = 0; i < count; i++) {
         float g = gradient[i];
@@ -309,7 +309,7 @@ static void adamw(int64_t count, const szg_layers_adamw_step *step, const float 
     }
 }
 
-const szg_layers_kernels SZG_KERNELS(szg_layers_kernels) = {
+const szgi_layers_kernels SZG_KERNELS(szgi_layers_kernels) = {
     .activate = activate,
     .differentiate = differentiate,
     .add = add,

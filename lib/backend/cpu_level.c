@@ -2,13 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/backend.h>
+#include "backend/backend.h"
+#include "base/context.h"
 
 #include "cpu_level.h"
 
 static const char *const NAMES[SZG_CPU_LEVELS] = {"baseline", "avx2", "avx512"};
 
-static szg_cpu_level of_processor(void) {
+static szgi_cpu_level of_processor(void) {
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
@@ -21,10 +22,10 @@ static szg_cpu_level of_processor(void) {
 
 /* The level that SZEGO_SIMD names, of those that the processor has; SZG_CPU_LEVELS: another word.
  */
-static szg_cpu_level level_of(const char *name) {
+static szgi_cpu_level level_of(const char *name) {
     for (int level = 0; level <= (int)of_processor(); level++)
         if (strcmp(name, NAMES[level]) == 0)
-            return (szg_cpu_level)level;
+            return (szgi_cpu_level)level;
     return SZG_CPU_LEVELS;
 }
 
@@ -34,12 +35,12 @@ static const char *wanted(void) {
     return name && *name ? name : NULL;
 }
 
-szg_cpu_level szg_cpu_level_best(void) {
-    szg_cpu_level level = wanted() ? level_of(wanted()) : SZG_CPU_LEVELS;
+szgi_cpu_level szgi_cpu_level_best(void) {
+    szgi_cpu_level level = wanted() ? level_of(wanted()) : SZG_CPU_LEVELS;
     return level < SZG_CPU_LEVELS ? level : of_processor();
 }
 
-szg_status szg_backend_check_simd(szg_context *context) {
+szg_status szgi_backend_check_simd(szg_context *context) {
     char list[64] = "";
     const char *name = wanted();
     if (!name || level_of(name) < SZG_CPU_LEVELS)
@@ -48,12 +49,13 @@ szg_status szg_backend_check_simd(szg_context *context) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", level ? ", " : "", NAMES[level]);
     }
-    return szg_fail(context, SZG_EINVAL,
-                    "SZEGO_SIMD=%.80s is none of this processor's levels: %s; without the variable "
-                    "the last one is taken",
-                    name, list);
+    return szgi_fail(
+        context, SZG_EINVAL,
+        "SZEGO_SIMD=%.80s is none of this processor's levels: %s; without the variable "
+        "the last one is taken",
+        name, list);
 }
 
 const char *szg_backend_simd(void) {
-    return NAMES[szg_cpu_level_best()];
+    return NAMES[szgi_cpu_level_best()];
 }

@@ -2,16 +2,16 @@
 #ifndef SZG_BACKEND_CPU_LEVEL_H
 #define SZG_BACKEND_CPU_LEVEL_H
 
-typedef enum szg_cpu_level {
+typedef enum szgi_cpu_level {
     SZG_CPU_BASELINE, /* what the compiler assumes */
     SZG_CPU_AVX2,     /* and FMA */
     SZG_CPU_AVX512,   /* F, DQ, BW, VL */
     SZG_CPU_LEVELS
-} szg_cpu_level;
+} szgi_cpu_level;
 
 /* The highest level of the processor, or the lower one that the environment variable SZEGO_SIMD
- * names (baseline, avx2, avx512); szg_backend_check_simd refuses other words. */
-szg_cpu_level szg_cpu_level_best(void);
+ * names (baseline, avx2, avx512); szgi_backend_check_simd refuses other words. */
+szgi_cpu_level szgi_cpu_level_best(void);
 
 /* Kernel files name their table SZG_KERNELS(table): the build gives each variant its ending. */
 #define SZG_KERNELS_PASTE(name, ending) name##_##ending

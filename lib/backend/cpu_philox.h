@@ -1,4 +1,4 @@
-/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) on vectors: the words of szg_random_word.
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) on vectors: the words of szgi_random_word.
  *
  * A counter word sits in the low half of a 64-bit lane, where one multiplication yields both halves
  * of its product; what a lane's high half holds is never read. So a round costs two
@@ -8,7 +8,7 @@
 #ifndef SZG_BACKEND_CPU_PHILOX_H
 #define SZG_BACKEND_CPU_PHILOX_H
 
-#include <szego/random.h>
+#include "base/random.h"
 #include "cpu_vector.h"
 
 enum { PHILOX_ROUNDS = 10, PHILOX_BLOCKS = LANES / 2, PHILOX_WORDS = 2 * LANES };
@@ -22,7 +22,7 @@ typedef struct philox {
     uint64_t word2, word3; /* after round 2; word 2 lacks the exclusive or with the index's part */
 } philox;
 
-static inline philox philox_of(const szg_stream *stream) {
+static inline philox philox_of(const szgi_stream *stream) {
     philox p;
     uint32_t key0 = (uint32_t)stream->seed, key1 = (uint32_t)(stream->seed >> 32);
     for (int i = 0; i < PHILOX_ROUNDS; i++) {

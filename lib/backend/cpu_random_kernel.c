@@ -21,7 +21,7 @@ static inline void store(const vword words[2], int64_t position, int64_t count, 
     }
 }
 
-static void fill_words(const szg_stream *stream, uint64_t first, int64_t count, uint32_t *out) {
+static void fill_words(const szgi_stream *stream, uint64_t first, int64_t count, uint32_t *out) {
     philox p = philox_of(stream);
     uint64_t block = first / 4;
     for (int64_t i = -(int64_t)(first % 4); i < count; i += PHILOX_WORDS) {
@@ -32,7 +32,7 @@ static void fill_words(const szg_stream *stream, uint64_t first, int64_t count, 
     }
 }
 
-static void fill_keep(const szg_stream *stream, uint64_t first, int64_t count, uint32_t threshold,
+static void fill_keep(const szgi_stream *stream, uint64_t first, int64_t count, uint32_t threshold,
                       float scale, float *out) {
     philox p = philox_of(stream);
     uint64_t block = first / 4;
@@ -47,4 +47,5 @@ static void fill_keep(const szg_stream *stream, uint64_t first, int64_t count, u
     }
 }
 
-const szg_random_kernels SZG_KERNELS(szg_random_kernels) = {.words = fill_words, .keep = fill_keep};
+const szgi_random_kernels SZG_KERNELS(szgi_random_kernels) = {.words = fill_words,
+                                                              .keep = fill_keep};

@@ -1,7 +1,7 @@
 /* Singular values and QR by LAPACK. A row-major m x n array read column-major is the n x m
  * transpose, A^T = conj(V) S U^T: LAPACK's left factor is our vt and its right factor our u, in
  * place. */
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "cpu.h"
 #include "lapack.h"
 
@@ -10,34 +10,34 @@ enum { LARGE_SINGULAR = 512 };
 
 static const char LOOSE_SINGULAR[] = "the bidiagonal iteration did not converge";
 
-szg_status szg_cpu_singular(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda,
-                            double *s, double *u, int64_t ldu, double *vt, int64_t ldvt) {
-    SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, lda));
-    SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, ldu > ldvt ? ldu : ldvt));
+szg_status szgi_cpu_singular(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda,
+                             double *s, double *u, int64_t ldu, double *vt, int64_t ldvt) {
+    SZG_TRY(szgi_lapack_sizes(context, "singular values", m, n, lda));
+    SZG_TRY(szgi_lapack_sizes(context, "singular values", m, n, ldu > ldvt ? ldu : ldvt));
     int64_t k = m < n ? m : n;
-    SZG_TRY(szg_blas_reserve(context, k >= LARGE_SINGULAR));
+    SZG_TRY(szgi_blas_reserve(context, k >= LARGE_SINGULAR));
     char job = u ? 'S' : 'N';
     double query;
-    SZG_TRY(szg_lapack_status(
+    SZG_TRY(szgi_lapack_status(
         context, "dgesdd",
         LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, a, (lapack_int)lda,
                             s, vt, (lapack_int)ldvt, u, (lapack_int)ldu, &query, -1, NULL),
         LOOSE_SINGULAR));
-    int64_t count = szg_lapack_work(query);
+    int64_t count = szgi_lapack_work(query);
     double *work;
     lapack_int *work_int = NULL;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *work, &work));
-    szg_status status = szg_memory_alloc(context, 8 * k, sizeof *work_int, &work_int);
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *work, &work));
+    szg_status status = szgi_memory_alloc(context, 8 * k, sizeof *work_int, &work_int);
     if (status == SZG_OK) {
-        szg_blas_call call = szg_blas_begin(context, k >= LARGE_SINGULAR);
+        szgi_blas_call call = szgi_blas_begin(context, k >= LARGE_SINGULAR);
         lapack_int info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m,
                                               a, (lapack_int)lda, s, vt, (lapack_int)ldvt, u,
                                               (lapack_int)ldu, work, (lapack_int)count, work_int);
-        szg_blas_end(call);
-        status = szg_lapack_status(context, "dgesdd", info, LOOSE_SINGULAR);
+        szgi_blas_end(call);
+        status = szgi_lapack_status(context, "dgesdd", info, LOOSE_SINGULAR);
     }
-    szg_memory_free(work);
-    szg_memory_free(work_int);
+    szgi_memory_free(work);
+    szgi_memory_free(work_int);
     return status;
 }
 
@@ -49,62 +49,62 @@ static int64_t real_work(int64_t m, int64_t n) {
     return (square > wide ? square : wide) + 7 * small;
 }
 
-szg_status szg_cpu_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
-                                    int64_t lda, double *s, szg_c64 *u, int64_t ldu, szg_c64 *vt,
-                                    int64_t ldvt) {
-    SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, lda));
-    SZG_TRY(szg_lapack_sizes(context, "singular values", m, n, ldu > ldvt ? ldu : ldvt));
+szg_status szgi_cpu_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
+                                     int64_t lda, double *s, szg_c64 *u, int64_t ldu, szg_c64 *vt,
+                                     int64_t ldvt) {
+    SZG_TRY(szgi_lapack_sizes(context, "singular values", m, n, lda));
+    SZG_TRY(szgi_lapack_sizes(context, "singular values", m, n, ldu > ldvt ? ldu : ldvt));
     int64_t k = m < n ? m : n;
-    SZG_TRY(szg_blas_reserve(context, k >= LARGE_SINGULAR));
+    SZG_TRY(szgi_blas_reserve(context, k >= LARGE_SINGULAR));
     char job = u ? 'S' : 'N';
     szg_c64 query;
-    SZG_TRY(szg_lapack_status(
+    SZG_TRY(szgi_lapack_status(
         context, "zgesdd",
         LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, a, (lapack_int)lda,
                             s, vt, (lapack_int)ldvt, u, (lapack_int)ldu, &query, -1, NULL, NULL),
         LOOSE_SINGULAR));
-    int64_t count = szg_lapack_work(query.re);
+    int64_t count = szgi_lapack_work(query.re);
     szg_c64 *work = NULL;
     double *real = NULL;
     lapack_int *integer = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, count, sizeof *work, &work), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, sizeof *work, &work), end);
     SZG_TRY_GOTO(status,
-                 szg_memory_alloc(context, u ? real_work(m, n) : 7 * k, sizeof *real, &real), end);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, 8 * k, sizeof *integer, &integer), end);
-    szg_blas_call call = szg_blas_begin(context, k >= LARGE_SINGULAR);
+                 szgi_memory_alloc(context, u ? real_work(m, n) : 7 * k, sizeof *real, &real), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 8 * k, sizeof *integer, &integer), end);
+    szgi_blas_call call = szgi_blas_begin(context, k >= LARGE_SINGULAR);
     lapack_int info = LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, a,
                                           (lapack_int)lda, s, vt, (lapack_int)ldvt, u,
                                           (lapack_int)ldu, work, (lapack_int)count, real, integer);
-    szg_blas_end(call);
-    status = szg_lapack_status(context, "zgesdd", info, LOOSE_SINGULAR);
+    szgi_blas_end(call);
+    status = szgi_lapack_status(context, "zgesdd", info, LOOSE_SINGULAR);
 end:
-    szg_memory_free(work);
-    szg_memory_free(real);
-    szg_memory_free(integer);
+    szgi_memory_free(work);
+    szgi_memory_free(real);
+    szgi_memory_free(integer);
     return status;
 }
 
 /* A = Q R row-major is A^T = L Q' column-major with L = R^T, which stands in memory as R. */
-szg_status szg_cpu_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda) {
-    SZG_TRY(szg_lapack_sizes(context, "QR", m, n, lda));
+szg_status szgi_cpu_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda) {
+    SZG_TRY(szgi_lapack_sizes(context, "QR", m, n, lda));
     int64_t k = m < n ? m : n;
-    SZG_TRY(szg_blas_reserve(context, k >= LARGE_SINGULAR));
+    SZG_TRY(szgi_blas_reserve(context, k >= LARGE_SINGULAR));
     double query;
-    SZG_TRY(szg_lapack_status(context, "dgelqf",
-                              LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, a,
-                                                  (lapack_int)lda, NULL, &query, -1),
-                              "failed"));
-    int64_t count = szg_lapack_work(query);
+    SZG_TRY(szgi_lapack_status(context, "dgelqf",
+                               LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m,
+                                                   a, (lapack_int)lda, NULL, &query, -1),
+                               "failed"));
+    int64_t count = szgi_lapack_work(query);
     double *work; /* LAPACK's own, then the k scalars of the reflectors */
-    SZG_TRY(szg_memory_alloc(context, count + k, sizeof *work, &work));
-    szg_blas_call call = szg_blas_begin(context, k >= LARGE_SINGULAR);
+    SZG_TRY(szgi_memory_alloc(context, count + k, sizeof *work, &work));
+    szgi_blas_call call = szgi_blas_begin(context, k >= LARGE_SINGULAR);
     lapack_int info = LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, a,
                                           (lapack_int)lda, work + count, work, (lapack_int)count);
-    szg_blas_end(call);
-    szg_memory_free(work);
+    szgi_blas_end(call);
+    szgi_memory_free(work);
     for (int64_t i = 1; i < k; i++)
         for (int64_t j = 0; j < i; j++)
             a[i * lda + j] = 0;
-    return szg_lapack_status(context, "dgelqf", info, "failed");
+    return szgi_lapack_status(context, "dgelqf", info, "failed");
 }

@@ -1,20 +1,20 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 #include "network_memory.h"
 
 /* Blocks of a copy or of zeros that go to the pool; smaller jobs stay on the caller's thread. */
 enum { CHUNK = 1 << 20 };
 
-szg_status szg_host_alloc(szg_context *context, int64_t bytes, void **out) {
-    return szg_memory_alloc(context, bytes, 1, out);
+szg_status szgi_host_alloc(szg_context *context, int64_t bytes, void **out) {
+    return szgi_memory_alloc(context, bytes, 1, out);
 }
 
-void szg_host_free(szg_context *context, void *memory) {
+void szgi_host_free(szg_context *context, void *memory) {
     (void)context;
-    szg_memory_free(memory);
+    szgi_memory_free(memory);
 }
 
 typedef struct transfer {
@@ -37,14 +37,14 @@ static szg_status move_chunk(szg_context *context, void *argument, int64_t block
 
 static szg_status move(szg_context *context, void *to, const void *from, int64_t bytes) {
     transfer job = {to, from, bytes};
-    return szg_pool_run(context, (bytes + CHUNK - 1) / CHUNK, move_chunk, &job);
+    return szgi_pool_run(context, (bytes + CHUNK - 1) / CHUNK, move_chunk, &job);
 }
 
-szg_status szg_host_copy(szg_context *context, void *to, const void *from, int64_t bytes) {
+szg_status szgi_host_copy(szg_context *context, void *to, const void *from, int64_t bytes) {
     return move(context, to, from, bytes);
 }
 
-szg_status szg_host_clear(szg_context *context, void *memory, int64_t bytes) {
+szg_status szgi_host_clear(szg_context *context, void *memory, int64_t bytes) {
     return move(context, memory, NULL, bytes);
 }
 
@@ -63,20 +63,20 @@ static szg_status clear_rows(szg_context *context, void *argument, int64_t block
     return SZG_OK;
 }
 
-szg_status szg_host_clear_columns(szg_context *context, void *memory, int64_t rows, int64_t stride,
-                                  int64_t bytes) {
+szg_status szgi_host_clear_columns(szg_context *context, void *memory, int64_t rows, int64_t stride,
+                                   int64_t bytes) {
     columns_job job = {memory, rows, stride, bytes, 1 + CHUNK / (bytes + 64)};
-    return szg_pool_run(context, (rows + job.rows_per_block - 1) / job.rows_per_block, clear_rows,
-                        &job);
+    return szgi_pool_run(context, (rows + job.rows_per_block - 1) / job.rows_per_block, clear_rows,
+                         &job);
 }
 
-szg_status szg_host_sync(szg_context *context) {
+szg_status szgi_host_sync(szg_context *context) {
     (void)context;
     return SZG_OK;
 }
 
-void szg_host_set_tally(const szg_cross_entropy *entropy, const szg_tally *sum) {
-    szg_step_block *block = entropy->block;
+void szgi_host_set_tally(const szgi_cross_entropy *entropy, const szgi_tally *sum) {
+    szgi_step_block *block = entropy->block;
     if (block && !isfinite(sum->loss))
         block->finite = 0;
     if (!block || block->finite)

@@ -2,23 +2,23 @@
 #ifndef SZG_BACKEND_NETWORK_MEMORY_H
 #define SZG_BACKEND_NETWORK_MEMORY_H
 
-#include <szego/ops.h>
+#include "backend/ops.h"
 
-szg_status szg_host_alloc(szg_context *context, int64_t bytes, void **out);
-void szg_host_free(szg_context *context, void *memory);
-szg_status szg_host_copy(szg_context *context, void *to, const void *from, int64_t bytes);
-szg_status szg_host_clear(szg_context *context, void *memory, int64_t bytes);
-szg_status szg_host_clear_columns(szg_context *context, void *memory, int64_t rows, int64_t stride,
-                                  int64_t bytes);
-szg_status szg_host_sync(szg_context *context);
+szg_status szgi_host_alloc(szg_context *context, int64_t bytes, void **out);
+void szgi_host_free(szg_context *context, void *memory);
+szg_status szgi_host_copy(szg_context *context, void *to, const void *from, int64_t bytes);
+szg_status szgi_host_clear(szg_context *context, void *memory, int64_t bytes);
+szg_status szgi_host_clear_columns(szg_context *context, void *memory, int64_t rows, int64_t stride,
+                                   int64_t bytes);
+szg_status szgi_host_sync(szg_context *context);
 
 /* Stores the tally with a call's losses added, unless its block says or now shall say that numbers
  * are not finite. */
-void szg_host_set_tally(const szg_cross_entropy *entropy, const szg_tally *sum);
+void szgi_host_set_tally(const szgi_cross_entropy *entropy, const szgi_tally *sum);
 
 #define SZG_HOST_MEMORY                                                                            \
-    .alloc = szg_host_alloc, .free = szg_host_free, .upload = szg_host_copy,                       \
-    .download = szg_host_copy, .copy = szg_host_copy, .clear = szg_host_clear,                     \
-    .clear_columns = szg_host_clear_columns, .sync = szg_host_sync
+    .alloc = szgi_host_alloc, .free = szgi_host_free, .upload = szgi_host_copy,                    \
+    .download = szgi_host_copy, .copy = szgi_host_copy, .clear = szgi_host_clear,                  \
+    .clear_columns = szgi_host_clear_columns, .sync = szgi_host_sync
 
 #endif

@@ -1,108 +1,109 @@
 /* The checked functions of spectra that a backend computes beside other work. */
 #include <inttypes.h>
+#include "base/context.h"
 
 #include "network_check.h"
 
-bool szg_network_has_spectra(szg_context *context) {
-    const szg_network_ops *network = szg_ops_of(context)->network;
+bool szgi_network_has_spectra(szg_context *context) {
+    const szgi_network_ops *network = szgi_ops_of(context)->network;
     return network && network->spectra_open;
 }
 
 /* The job is there and nothing of it is under way. */
-static void check_idle(szg_arguments *check, const szg_spectra_job *job) {
-    szg_argument_array(check, "job", job);
+static void check_idle(szgi_arguments *check, const szgi_spectra_job *job) {
+    szgi_argument_array(check, "job", job);
     if (check->status == SZG_OK && job->begun >= 0)
-        check->status = szg_fail(check->context, SZG_EINVAL,
-                                 "%s: %" PRId64 " matrices are under way: collect them first",
-                                 check->operation, job->begun);
+        check->status = szgi_fail(check->context, SZG_EINVAL,
+                                  "%s: %" PRId64 " matrices are under way: collect them first",
+                                  check->operation, job->begun);
 }
 
 /* Places first .. first + count - 1 of `room`. */
-static void check_places(szg_arguments *check, const char *what, int64_t first, int64_t count,
+static void check_places(szgi_arguments *check, const char *what, int64_t first, int64_t count,
                          int64_t room) {
-    szg_argument_size(check, "first", first, 0);
-    szg_argument_size(check, "count", count, 0);
+    szgi_argument_size(check, "first", first, 0);
+    szgi_argument_size(check, "count", count, 0);
     if (check->status == SZG_OK && (first > room || count > room - first))
         check->status =
-            szg_fail(check->context, SZG_EINVAL,
-                     "%s: %" PRId64 " %s from place %" PRId64 " on, opened for %" PRId64,
-                     check->operation, count, what, first, room);
+            szgi_fail(check->context, SZG_EINVAL,
+                      "%s: %" PRId64 " %s from place %" PRId64 " on, opened for %" PRId64,
+                      check->operation, count, what, first, room);
 }
 
-szg_status szg_network_spectra_open(szg_context *context, int64_t count, int64_t n, int64_t sums,
-                                    szg_spectra_job **out) {
-    szg_arguments check = {context, "spectra of logits", SZG_OK};
+szg_status szgi_network_spectra_open(szg_context *context, int64_t count, int64_t n, int64_t sums,
+                                     szgi_spectra_job **out) {
+    szgi_arguments check = {context, "spectra of logits", SZG_OK};
     *out = NULL;
-    szg_argument_size(&check, "count", count, 1);
-    szg_argument_size(&check, "n", n, 1);
-    szg_argument_size(&check, "sums", sums, 0);
-    szg_argument_extent(&check, count, n, n);
-    const szg_network_ops *network = szg_network_of(&check);
+    szgi_argument_size(&check, "count", count, 1);
+    szgi_argument_size(&check, "n", n, 1);
+    szgi_argument_size(&check, "sums", sums, 0);
+    szgi_argument_extent(&check, count, n, n);
+    const szgi_network_ops *network = szgi_network_of(&check);
     if (!network)
         return check.status;
     if (!network->spectra_open)
-        return szg_network_missing(&check);
+        return szgi_network_missing(&check);
     SZG_TRY(network->spectra_open(context, count, n, sums, out));
     (*out)->begun = -1;
     return SZG_OK;
 }
 
-void szg_network_spectra_close(szg_context *context, szg_spectra_job **job) {
+void szgi_network_spectra_close(szg_context *context, szgi_spectra_job **job) {
     if (!job || !*job)
         return;
-    szg_ops_of(context)->network->spectra_close(context, *job);
+    szgi_ops_of(context)->network->spectra_close(context, *job);
     *job = NULL;
 }
 
-szg_status szg_network_spectra_take(szg_context *context, szg_spectra_job *job, int64_t first,
-                                    int64_t count, int64_t length, const void *logits) {
-    szg_arguments check = {context, "spectra of logits: take", SZG_OK};
+szg_status szgi_network_spectra_take(szg_context *context, szgi_spectra_job *job, int64_t first,
+                                     int64_t count, int64_t length, const void *logits) {
+    szgi_arguments check = {context, "spectra of logits: take", SZG_OK};
     check_idle(&check, job);
     if (check.status != SZG_OK)
         return check.status;
     check_places(&check, "matrices", first, count, job->count);
-    szg_argument_size(&check, "length", length, job->n);
-    szg_argument_extent(&check, count, length, length);
+    szgi_argument_size(&check, "length", length, job->n);
+    szgi_argument_extent(&check, count, length, length);
     if (check.status != SZG_OK || count == 0)
         return check.status;
-    szg_argument_array(&check, "logits", logits);
+    szgi_argument_array(&check, "logits", logits);
     SZG_NETWORK_CALL(&check, spectra_take, job, first, count, length, logits);
 }
 
-static void check_part(szg_arguments *check, const szg_head_part *part, int64_t heads) {
-    szg_argument_array(check, "array of a part", part->array);
-    szg_argument_size(check, "rows of a part", part->rows, 1);
-    szg_argument_size(check, "columns of a part", part->columns, 1);
-    szg_argument_extent(check, part->rows, part->columns, 1);
+static void check_part(szgi_arguments *check, const szgi_head_part *part, int64_t heads) {
+    szgi_argument_array(check, "array of a part", part->array);
+    szgi_argument_size(check, "rows of a part", part->rows, 1);
+    szgi_argument_size(check, "columns of a part", part->columns, 1);
+    szgi_argument_extent(check, part->rows, part->columns, 1);
     int64_t shared = part->by_columns ? part->columns : part->rows;
     if (check->status == SZG_OK && shared % heads != 0)
         check->status =
-            szg_fail(check->context, SZG_EINVAL,
-                     "%s: %" PRId64 " %s are not shared out evenly to %" PRId64 " heads",
-                     check->operation, shared, part->by_columns ? "columns" : "rows", heads);
+            szgi_fail(check->context, SZG_EINVAL,
+                      "%s: %" PRId64 " %s are not shared out evenly to %" PRId64 " heads",
+                      check->operation, shared, part->by_columns ? "columns" : "rows", heads);
 }
 
-szg_status szg_network_spectra_squares(szg_context *context, szg_spectra_job *job, int64_t first,
-                                       int64_t heads, int64_t count, const szg_head_part *parts) {
-    szg_arguments check = {context, "spectra of logits: squares", SZG_OK};
+szg_status szgi_network_spectra_squares(szg_context *context, szgi_spectra_job *job, int64_t first,
+                                        int64_t heads, int64_t count, const szgi_head_part *parts) {
+    szgi_arguments check = {context, "spectra of logits: squares", SZG_OK};
     check_idle(&check, job);
     if (check.status != SZG_OK)
         return check.status;
-    szg_argument_size(&check, "heads", heads, 1);
+    szgi_argument_size(&check, "heads", heads, 1);
     check_places(&check, "sums", first, heads, job->sums);
-    szg_argument_range(&check, "parts", count, 1, SZG_HEAD_PARTS);
+    szgi_argument_range(&check, "parts", count, 1, SZG_HEAD_PARTS);
     for (int64_t i = 0; i < count && check.status == SZG_OK; i++)
         check_part(&check, &parts[i], heads);
     SZG_NETWORK_CALL(&check, spectra_squares, job, first, heads, count, parts);
 }
 
-szg_status szg_network_spectra_begin(szg_context *context, szg_spectra_job *job, int64_t count) {
-    szg_arguments check = {context, "spectra of logits: begin", SZG_OK};
+szg_status szgi_network_spectra_begin(szg_context *context, szgi_spectra_job *job, int64_t count) {
+    szgi_arguments check = {context, "spectra of logits: begin", SZG_OK};
     check_idle(&check, job);
     if (check.status != SZG_OK)
         return check.status;
     check_places(&check, "matrices", 0, count, job->count);
-    const szg_network_ops *network = szg_network_of(&check);
+    const szgi_network_ops *network = szgi_network_of(&check);
     if (!network)
         return check.status;
     SZG_TRY(network->spectra_begin(context, job, count));
@@ -110,15 +111,15 @@ szg_status szg_network_spectra_begin(szg_context *context, szg_spectra_job *job,
     return SZG_OK;
 }
 
-szg_status szg_network_spectra_collect(szg_context *context, szg_spectra_job *job,
-                                       szg_logit_numbers *numbers, double *sums) {
-    szg_arguments check = {context, "spectra of logits: collect", SZG_OK};
-    szg_argument_array(&check, "job", job);
+szg_status szgi_network_spectra_collect(szg_context *context, szgi_spectra_job *job,
+                                        szg_logit_numbers *numbers, double *sums) {
+    szgi_arguments check = {context, "spectra of logits: collect", SZG_OK};
+    szgi_argument_array(&check, "job", job);
     if (check.status == SZG_OK && job->begun < 0)
-        check.status = szg_fail(context, SZG_EINVAL, "%s: nothing was begun", check.operation);
+        check.status = szgi_fail(context, SZG_EINVAL, "%s: nothing was begun", check.operation);
     if (check.status == SZG_OK && job->begun > 0)
-        szg_argument_array(&check, "numbers", numbers);
-    const szg_network_ops *network = szg_network_of(&check);
+        szgi_argument_array(&check, "numbers", numbers);
+    const szgi_network_ops *network = szgi_network_of(&check);
     if (!network)
         return check.status;
     szg_status status = network->spectra_collect(context, job, numbers, sums);

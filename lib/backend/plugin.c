@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <szego/file.h>
+#include "base/file.h"
 #include <szego/version.h>
 #include "plugin.h"
 #include "plugin_host.h"
@@ -20,7 +20,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    const szg_plugin *plugin; /* NULL: not loaded yet */
+    const szgi_plugin *plugin; /* NULL: not loaded yet */
 } loaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* What SZEGO_CUDA_PLUGIN says; NULL where it says nothing. */
@@ -40,7 +40,7 @@ static void find_plugin(char path[PATH_MAX]) {
         snprintf(path, PATH_MAX, "%s", wanted);
         return;
     }
-    szg_folder_of_code(&anchor, folder);
+    szgi_folder_of_code(&anchor, folder);
     for (size_t i = 0; *folder && i < sizeof places / sizeof *places; i++) {
         int size = snprintf(path, PATH_MAX, places[i], folder);
         if (size < PATH_MAX && access(path, R_OK) == 0)
@@ -52,14 +52,14 @@ static void find_plugin(char path[PATH_MAX]) {
 /* Why there is no file to load at `path`; the remedy is what differs. */
 static szg_status missing(szg_context *context, const char *path) {
     if (wanted_plugin())
-        return szg_fail(context, SZG_EBACKEND,
-                        "backend cuda: there is no plugin (%s): the path in SZEGO_CUDA_PLUGIN is "
-                        "wrong: correct or unset it, or use --backend cpu",
-                        path);
-    return szg_fail(context, SZG_EBACKEND,
-                    "backend cuda: there is no plugin (%s): build with a CUDA toolkit "
-                    "(meson setup -Dcuda=enabled), or use --backend cpu",
-                    path);
+        return szgi_fail(context, SZG_EBACKEND,
+                         "backend cuda: there is no plugin (%s): the path in SZEGO_CUDA_PLUGIN is "
+                         "wrong: correct or unset it, or use --backend cpu",
+                         path);
+    return szgi_fail(context, SZG_EBACKEND,
+                     "backend cuda: there is no plugin (%s): build with a CUDA toolkit "
+                     "(meson setup -Dcuda=enabled), or use --backend cpu",
+                     path);
 }
 
 /* Whether it begins as shared libraries do: what then cannot be loaded lacks others. */
@@ -80,9 +80,9 @@ static bool is_missing(const char *path, const char *reason) {
 }
 
 static szg_status not_a_library(szg_context *context, const char *path) {
-    return szg_fail(context, SZG_EBACKEND,
-                    "backend cuda: %s is no shared library: %s, or use --backend cpu", path,
-                    wanted_plugin() ? "correct or unset SZEGO_CUDA_PLUGIN" : "remove it");
+    return szgi_fail(context, SZG_EBACKEND,
+                     "backend cuda: %s is no shared library: %s, or use --backend cpu", path,
+                     wanted_plugin() ? "correct or unset SZEGO_CUDA_PLUGIN" : "remove it");
 }
 
 /* Whether someone else than root, the user and the user's group, which builds under umask 002 let
@@ -110,7 +110,7 @@ static szg_status check_owner(szg_context *context, const char *path, char real[
     slash[slash == parent] = 0; /* of "/name" it is "/" */
     if (stat(parent, &folder) == 0 && !others_may_write(&file) && !others_may_write(&folder))
         return SZG_OK;
-    return szg_fail(
+    return szgi_fail(
         context, SZG_EBACKEND,
         "backend cuda: %s is not loaded: users outside your group may write it or its folder: make "
         "both yours or root's and writable by nobody else (chown, chmod go-w), or use "
@@ -120,9 +120,10 @@ static szg_status check_owner(szg_context *context, const char *path, char real[
 
 static szg_status open_library(szg_context *context, const char *path, void **library) {
     if (getauxval(AT_SECURE))
-        return szg_fail(context, SZG_EBACKEND,
-                        "backend cuda: a program with the rights of another user (setuid) loads no "
-                        "plugin: use --backend cpu");
+        return szgi_fail(
+            context, SZG_EBACKEND,
+            "backend cuda: a program with the rights of another user (setuid) loads no "
+            "plugin: use --backend cpu");
     char real[PATH_MAX];
     SZG_TRY(check_owner(context, path, real));
     *library = dlopen(real, RTLD_NOW | RTLD_LOCAL);
@@ -135,45 +136,46 @@ static szg_status open_library(szg_context *context, const char *path, void **li
         return not_a_library(context, path);
     /* The linker names the file that was looked at; the user's own name of it says more. */
     bool named = reason && strncmp(reason, real, strlen(real)) == 0;
-    return szg_fail(context, SZG_EBACKEND,
-                    "backend cuda: the plugin cannot be loaded: %s%s: install the CUDA runtime "
-                    "libraries that it names, or use --backend cpu",
-                    named ? path : "",
-                    named    ? reason + strlen(real)
-                    : reason ? reason
-                             : path);
+    return szgi_fail(context, SZG_EBACKEND,
+                     "backend cuda: the plugin cannot be loaded: %s%s: install the CUDA runtime "
+                     "libraries that it names, or use --backend cpu",
+                     named ? path : "",
+                     named    ? reason + strlen(real)
+                     : reason ? reason
+                              : path);
 }
 
-static szg_status check_version(szg_context *context, const char *path, const szg_plugin *plugin) {
+static szg_status check_version(szg_context *context, const char *path, const szgi_plugin *plugin) {
     const char *remedy = "install plugin and program of one build, or use --backend cpu";
     if (!plugin || plugin->abi != SZG_PLUGIN_ABI)
-        return szg_fail(context, SZG_EBACKEND,
-                        "backend cuda: %s is a plugin of another version: its interface is %u, "
-                        "this library's %u: %s",
-                        path, plugin ? plugin->abi : 0, (unsigned)SZG_PLUGIN_ABI, remedy);
+        return szgi_fail(context, SZG_EBACKEND,
+                         "backend cuda: %s is a plugin of another version: its interface is %u, "
+                         "this library's %u: %s",
+                         path, plugin ? plugin->abi : 0, (unsigned)SZG_PLUGIN_ABI, remedy);
     if (strcmp(plugin->version, szg_version()) != 0)
-        return szg_fail(context, SZG_EBACKEND,
-                        "backend cuda: %s is a plugin of version %s, this library is %s: %s", path,
-                        plugin->version, szg_version(), remedy);
+        return szgi_fail(context, SZG_EBACKEND,
+                         "backend cuda: %s is a plugin of version %s, this library is %s: %s", path,
+                         plugin->version, szg_version(), remedy);
     return SZG_OK;
 }
 
 static szg_status load(szg_context *context) {
     char path[PATH_MAX];
     void *library, *symbol;
-    szg_plugin_entry *entry;
+    szgi_plugin_entry *entry;
     find_plugin(path);
     SZG_TRY(open_library(context, path, &library));
     symbol = dlsym(library, SZG_PLUGIN_ENTRY);
     memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from object to function */
     if (!symbol) {
         dlclose(library);
-        return szg_fail(context, SZG_EBACKEND,
-                        "backend cuda: %s is no plugin of szego: it has no symbol " SZG_PLUGIN_ENTRY
-                        ": remove it or set SZEGO_CUDA_PLUGIN",
-                        path);
+        return szgi_fail(
+            context, SZG_EBACKEND,
+            "backend cuda: %s is no plugin of szego: it has no symbol " SZG_PLUGIN_ENTRY
+            ": remove it or set SZEGO_CUDA_PLUGIN",
+            path);
     }
-    const szg_plugin *plugin = entry(&szg_plugin_host);
+    const szgi_plugin *plugin = entry(&szgi_plugin_host);
     szg_status status = check_version(context, path, plugin);
     if (status == SZG_OK)
         loaded.plugin = plugin;
@@ -182,7 +184,7 @@ static szg_status load(szg_context *context) {
     return status;
 }
 
-szg_status szg_plugin_load(szg_context *context, const szg_plugin **out) {
+szg_status szgi_plugin_load(szg_context *context, const szgi_plugin **out) {
     pthread_mutex_lock(&loaded.lock);
     szg_status status = loaded.plugin ? SZG_OK : load(context);
     *out = loaded.plugin;

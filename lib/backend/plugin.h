@@ -2,13 +2,13 @@
 #ifndef SZG_BACKEND_PLUGIN_H
 #define SZG_BACKEND_PLUGIN_H
 
-#include <szego/plugin.h>
+#include "backend/plugin_abi.h"
 
 /* Finds and opens the plugin, once a process; it stays open. SZG_EBACKEND: there is none, it cannot
  * be loaded, it is of another version; the message says which and what to do. */
-SZG_CHECK_RESULT szg_status szg_plugin_load(szg_context *context, const szg_plugin **out);
+SZG_CHECK_RESULT szg_status szgi_plugin_load(szg_context *context, const szgi_plugin **out);
 
 /* A table of the plugin for this context, selected, what it lacks filled in by the cpu's. */
-SZG_CHECK_RESULT szg_status szg_plugin_select(szg_context *context, szg_precision precision);
+SZG_CHECK_RESULT szg_status szgi_plugin_select(szg_context *context, szg_precision precision);
 
 #endif

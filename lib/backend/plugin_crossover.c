@@ -1,7 +1,7 @@
 #include "plugin_crossover.h"
 
 #include <stdlib.h>
-#include <szego/text.h>
+#include "base/text.h"
 
 /* Predicted, not measured: two cores of some 40 GFLOP/s each in double precision against a device
  * of the class of an H100 behind a bus of 10 GB/s, arrays being the host's; for eigenvalues what
@@ -26,21 +26,21 @@ static const double crossover[PLUGIN_WORKS] = {
     [PLUGIN_TRANSFORM] = 0x1p19,
 };
 
-bool plugin_crossover_reached(plugin_work work, double size, double scale) {
+bool szgi_plugin_crossover_reached(plugin_work work, double size, double scale) {
     return size > 0 && size >= scale * crossover[work];
 }
 
-szg_status plugin_crossover_scale(szg_context *context, double *out) {
+szg_status szgi_plugin_crossover_scale(szg_context *context, double *out) {
     const char *text = getenv("SZEGO_CUDA_CROSSOVER");
     char *end;
     *out = 1;
     if (!text || !*text)
         return SZG_OK;
-    *out = szg_real_scan(text, &end);
+    *out = szgi_real_scan(text, &end);
     if (*end == 0 && *out >= 0)
         return SZG_OK;
-    return szg_fail(context, SZG_EINVAL,
-                    "SZEGO_CUDA_CROSSOVER=%.40s is no factor for the crossovers between cpu and "
-                    "GPU: a number from 0 (always the GPU) to inf (never)",
-                    text);
+    return szgi_fail(context, SZG_EINVAL,
+                     "SZEGO_CUDA_CROSSOVER=%.40s is no factor for the crossovers between cpu and "
+                     "GPU: a number from 0 (always the GPU) to inf (never)",
+                     text);
 }

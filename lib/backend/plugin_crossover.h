@@ -2,7 +2,7 @@
 #ifndef SZG_BACKEND_PLUGIN_CROSSOVER_H
 #define SZG_BACKEND_PLUGIN_CROSSOVER_H
 
-#include <szego/plugin.h>
+#include "backend/plugin_abi.h"
 
 /* What is counted stands beside each. */
 typedef enum plugin_work {
@@ -30,9 +30,9 @@ enum { PLUGIN_BATCH_ORDER = 1024 };
 
 /* By what the crossovers are multiplied: the environment variable SZEGO_CUDA_CROSSOVER, 1 without
  * it. 0 sends everything to the device, inf everything to the cpu. SZG_EINVAL: no such number. */
-SZG_CHECK_RESULT szg_status plugin_crossover_scale(szg_context *context, double *out);
+SZG_CHECK_RESULT szg_status szgi_plugin_crossover_scale(szg_context *context, double *out);
 
 /* Whether `size` of this work reaches the crossover; nothing (0) never does. */
-bool plugin_crossover_reached(plugin_work work, double size, double scale);
+bool szgi_plugin_crossover_reached(plugin_work work, double size, double scale);
 
 #endif

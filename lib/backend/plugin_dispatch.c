@@ -1,11 +1,12 @@
 /* Linear algebra between the device and the cpu. The device takes one call at a time; while it
  * works, other workers of the pool go on with what the cpu takes. */
+#include "base/context.h"
 #include "plugin_dispatch.h"
 
 #include "plugin_crossover.h"
 
 static plugin_session *session_of(szg_context *context) {
-    return szg_context_state(context);
+    return szgi_context_state(context);
 }
 
 static double least(int64_t a, int64_t b) {
@@ -18,8 +19,8 @@ static double least(int64_t a, int64_t b) {
     do {                                                                                           \
         plugin_session *session_ = session_of(context);                                            \
         if (!session_->device->entry ||                                                            \
-            !plugin_crossover_reached((work), (size), session_->crossover))                        \
-            return szg_ops_cpu()->entry(context, __VA_ARGS__);                                     \
+            !szgi_plugin_crossover_reached((work), (size), session_->crossover))                   \
+            return szgi_ops_cpu()->entry(context, __VA_ARGS__);                                    \
         pthread_mutex_lock(&session_->lock);                                                       \
         szg_status status_ = session_->device->entry(context, __VA_ARGS__);                        \
         pthread_mutex_unlock(&session_->lock);                                                     \
@@ -96,7 +97,7 @@ static double cube(double n) {
 static szg_status eigen_symmetric_batch(szg_context *context, int64_t count, int64_t n, double *a,
                                         int64_t stride, double *w) {
     if (n > PLUGIN_BATCH_ORDER)
-        return szg_ops_cpu()->eigen_symmetric_batch(context, count, n, a, stride, w);
+        return szgi_ops_cpu()->eigen_symmetric_batch(context, count, n, a, stride, w);
     DISPATCH(context, PLUGIN_EIGEN_BATCH, (double)count * cube((double)n), eigen_symmetric_batch,
              count, n, a, stride, w);
 }
@@ -104,7 +105,7 @@ static szg_status eigen_symmetric_batch(szg_context *context, int64_t count, int
 static szg_status eigen_hermitian_batch(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
                                         int64_t stride, double *w) {
     if (n > PLUGIN_BATCH_ORDER)
-        return szg_ops_cpu()->eigen_hermitian_batch(context, count, n, a, stride, w);
+        return szgi_ops_cpu()->eigen_hermitian_batch(context, count, n, a, stride, w);
     DISPATCH(context, PLUGIN_HERMITIAN_BATCH, (double)count * cube((double)n),
              eigen_hermitian_batch, count, n, a, stride, w);
 }
@@ -112,14 +113,14 @@ static szg_status eigen_hermitian_batch(szg_context *context, int64_t count, int
 static szg_status singular_batch(szg_context *context, int64_t count, int64_t m, int64_t n,
                                  double *a, int64_t stride, double *s) {
     if (m + n > PLUGIN_BATCH_ORDER)
-        return szg_ops_cpu()->singular_batch(context, count, m, n, a, stride, s);
+        return szgi_ops_cpu()->singular_batch(context, count, m, n, a, stride, s);
     DISPATCH(context, PLUGIN_SINGULAR_BATCH, (double)count * cube((double)(m + n)) / 8,
              singular_batch, count, m, n, a, stride, s);
 }
 
-szg_status plugin_dispatch_fill(szg_context *context, plugin_session *session) {
-    SZG_TRY(plugin_crossover_scale(context, &session->crossover));
-    session->ops = *szg_ops_cpu();
+szg_status szgi_plugin_dispatch_fill(szg_context *context, plugin_session *session) {
+    SZG_TRY(szgi_plugin_crossover_scale(context, &session->crossover));
+    session->ops = *szgi_ops_cpu();
     session->ops.name = session->device->name;
     session->ops.network = session->device->network;
     session->ops.gemm = gemm;
@@ -133,6 +134,6 @@ szg_status plugin_dispatch_fill(szg_context *context, plugin_session *session) {
     session->ops.eigen_symmetric_batch = eigen_symmetric_batch;
     session->ops.eigen_hermitian_batch = eigen_hermitian_batch;
     session->ops.singular_batch = singular_batch;
-    plugin_transforms_fill(session);
+    szgi_plugin_transforms_fill(session);
     return SZG_OK;
 }

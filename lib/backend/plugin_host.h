@@ -2,8 +2,8 @@
 #ifndef SZG_BACKEND_PLUGIN_HOST_H
 #define SZG_BACKEND_PLUGIN_HOST_H
 
-#include <szego/plugin.h>
+#include "backend/plugin_abi.h"
 
-extern const szg_host szg_plugin_host;
+extern const szgi_host szgi_plugin_host;
 
 #endif

@@ -1,5 +1,5 @@
 /* Transforms between the device and the cpu: a plan is one side's from its opening on. */
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "plugin_crossover.h"
 #include "plugin_dispatch.h"
@@ -26,20 +26,20 @@ static void leave(plugin_session *session) {
 
 static szg_status transform_open(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
                                  void **out) {
-    plugin_session *session = szg_context_state(context);
+    plugin_session *session = szgi_context_state(context);
     plugin_transform *transform;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *transform, &transform));
-    bool worth =
-        plugin_crossover_reached(PLUGIN_TRANSFORM, (double)n * (double)batch, session->crossover);
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *transform, &transform));
+    bool worth = szgi_plugin_crossover_reached(PLUGIN_TRANSFORM, (double)n * (double)batch,
+                                               session->crossover);
     transform->session = worth && device_has(session, kind) ? session : NULL;
-    transform->ops = transform->session ? session->device : szg_ops_cpu();
+    transform->ops = transform->session ? session->device : szgi_ops_cpu();
     enter(transform->session);
     szg_status status = transform->ops->fft_open(context, kind, n, batch, &transform->plan);
     leave(transform->session);
     if (status == SZG_OK)
         *out = transform;
     else
-        szg_memory_free(transform);
+        szgi_memory_free(transform);
     return status;
 }
 
@@ -56,10 +56,10 @@ static void transform_close(void *plan) {
     enter(transform->session);
     transform->ops->fft_close(transform->plan);
     leave(transform->session);
-    szg_memory_free(transform);
+    szgi_memory_free(transform);
 }
 
-void plugin_transforms_fill(plugin_session *session) {
+void szgi_plugin_transforms_fill(plugin_session *session) {
     session->ops.fft_open = transform_open;
     session->ops.fft_run = transform_run;
     session->ops.fft_close = transform_close;

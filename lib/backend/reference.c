@@ -56,24 +56,24 @@ static szg_status gemm_complex(szg_context *context, char op_a, char op_b, int64
 
 /* General eigenvalues have no plain algorithm that is worth trusting: LAPACK only. */
 #define LINEAR_ALGEBRA                                                                             \
-    .gemm = gemm, .gemm_complex = gemm_complex, .eigen_symmetric = szg_reference_eigen_symmetric,  \
-    .eigen_hermitian = szg_reference_eigen_hermitian,                                              \
-    .eigen_tridiagonal = szg_reference_eigen_tridiagonal, .singular = szg_reference_singular,      \
-    .singular_complex = szg_reference_singular_complex, .qr_r = szg_reference_qr_r,                \
-    .eigen_symmetric_batch = szg_batch_eigen_symmetric,                                            \
-    .eigen_hermitian_batch = szg_batch_eigen_hermitian, .singular_batch = szg_batch_singular,      \
-    .fft_open = szg_reference_fft_open, .fft_run = szg_reference_fft_run,                          \
-    .fft_close = szg_reference_fft_close
+    .gemm = gemm, .gemm_complex = gemm_complex, .eigen_symmetric = szgi_reference_eigen_symmetric, \
+    .eigen_hermitian = szgi_reference_eigen_hermitian,                                             \
+    .eigen_tridiagonal = szgi_reference_eigen_tridiagonal, .singular = szgi_reference_singular,    \
+    .singular_complex = szgi_reference_singular_complex, .qr_r = szgi_reference_qr_r,              \
+    .eigen_symmetric_batch = szgi_batch_eigen_symmetric,                                           \
+    .eigen_hermitian_batch = szgi_batch_eigen_hermitian, .singular_batch = szgi_batch_singular,    \
+    .fft_open = szgi_reference_fft_open, .fft_run = szgi_reference_fft_run,                        \
+    .fft_close = szgi_reference_fft_close
 
 static const szg_ops reference = {
-    .name = "reference", .network = &szg_reference_network, LINEAR_ALGEBRA};
+    .name = "reference", .network = &szgi_reference_network, LINEAR_ALGEBRA};
 static const szg_ops reference64 = {
-    .name = "reference64", .network = &szg_reference_network64, LINEAR_ALGEBRA};
+    .name = "reference64", .network = &szgi_reference_network64, LINEAR_ALGEBRA};
 
-const szg_ops *szg_ops_reference(void) {
+const szg_ops *szgi_ops_reference(void) {
     return &reference;
 }
 
-const szg_ops *szg_ops_reference64(void) {
+const szg_ops *szgi_ops_reference64(void) {
     return &reference64;
 }

@@ -2,21 +2,21 @@
  * rotations all stay real. */
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "reference.h"
 
 enum { SWEEPS = 60 };
 
-szg_rotation szg_rotation_of(double at_p, double at_q, szg_c64 product) {
+szgi_rotation szgi_rotation_of(double at_p, double at_q, szg_c64 product) {
     double modulus = hypot(product.re, product.im);
     double theta = (at_q - at_p) / (2 * modulus);
     double t = copysign(1, theta) / (fabs(theta) + hypot(theta, 1));
     double c = 1 / hypot(t, 1);
-    return (szg_rotation){c, t * c, {product.re / modulus, product.im / modulus}};
+    return (szgi_rotation){c, t * c, {product.re / modulus, product.im / modulus}};
 }
 
-void szg_rotation_apply(const szg_rotation *r, int64_t count, szg_c64 *p, szg_c64 *q,
-                        int64_t step) {
+void szgi_rotation_apply(const szgi_rotation *r, int64_t count, szg_c64 *p, szg_c64 *q,
+                         int64_t step) {
     double re = r->s * r->phase.re, im = r->s * r->phase.im;
     for (int64_t i = 0; i < count; i++, p += step, q += step) {
         szg_c64 x = *p, y = *q;
@@ -27,7 +27,7 @@ void szg_rotation_apply(const szg_rotation *r, int64_t count, szg_c64 *p, szg_c6
     }
 }
 
-double szg_reference_scale(int64_t rows, int64_t columns, const szg_c64 *a, int64_t lda) {
+double szgi_reference_scale(int64_t rows, int64_t columns, const szg_c64 *a, int64_t lda) {
     double largest = 0;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
@@ -40,11 +40,11 @@ double szg_reference_scale(int64_t rows, int64_t columns, const szg_c64 *a, int6
                                                       : -exponent);
 }
 
-szg_status szg_reference_widen(szg_context *context, int64_t rows, int64_t columns, const double *a,
-                               int64_t lda, szg_c64 **out) {
+szg_status szgi_reference_widen(szg_context *context, int64_t rows, int64_t columns,
+                                const double *a, int64_t lda, szg_c64 **out) {
     int64_t count;
-    SZG_TRY(szg_memory_product(context, rows, columns, &count));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof **out, out));
+    SZG_TRY(szgi_memory_product(context, rows, columns, &count));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof **out, out));
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
             (*out)[i * columns + j].re = a[i * lda + j];
@@ -77,15 +77,15 @@ static double frobenius(int64_t n, const szg_c64 *a, int64_t lda) {
 /* A := J^* A J for the rotation J of coordinates p and q; rows of v collect the conjugates'
  * transpose, that is row p of v becomes the p-th eigenvector. */
 static void rotate(int64_t n, szg_c64 *a, int64_t lda, szg_c64 *v, int64_t p, int64_t q) {
-    szg_rotation r = szg_rotation_of(a[p * lda + p].re, a[q * lda + q].re, a[p * lda + q]);
-    szg_rotation conjugated = r;
+    szgi_rotation r = szgi_rotation_of(a[p * lda + p].re, a[q * lda + q].re, a[p * lda + q]);
+    szgi_rotation conjugated = r;
     conjugated.phase.im = -r.phase.im;
-    szg_rotation_apply(&r, n, a + p, a + q, lda);
-    szg_rotation_apply(&conjugated, n, a + p * lda, a + q * lda, 1);
+    szgi_rotation_apply(&r, n, a + p, a + q, lda);
+    szgi_rotation_apply(&conjugated, n, a + p * lda, a + q * lda, 1);
     a[p * lda + q] = a[q * lda + p] = (szg_c64){0, 0};
     a[p * lda + p].im = a[q * lda + q].im = 0;
     if (v)
-        szg_rotation_apply(&r, n, v + p * n, v + q * n, 1);
+        szgi_rotation_apply(&r, n, v + p * n, v + q * n, 1);
 }
 
 /* One sweep over all pairs; false where none was above `threshold`. */
@@ -117,63 +117,63 @@ static void sort_ascending(int64_t n, double *w, szg_c64 *v) {
     }
 }
 
-szg_status szg_reference_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
-                                         double *w, bool vectors) {
+szg_status szgi_reference_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
+                                          double *w, bool vectors) {
     szg_c64 *v = NULL;
     int64_t count;
-    SZG_TRY(szg_memory_product(context, n, n, &count));
+    SZG_TRY(szgi_memory_product(context, n, n, &count));
     if (vectors)
-        SZG_TRY(szg_memory_alloc(context, count, sizeof *v, &v));
+        SZG_TRY(szgi_memory_alloc(context, count, sizeof *v, &v));
     for (int64_t i = 0; v && i < n; i++)
         v[i * n + i].re = 1;
     prepare(n, a, lda);
-    double factor = szg_reference_scale(n, n, a, lda);
+    double factor = szgi_reference_scale(n, n, a, lda);
     scale(n, a, lda, factor);
     double threshold = 0x1p-54 * frobenius(n, a, lda) / (double)n;
     bool rotated = true;
     szg_status status = SZG_OK;
     for (int i = 0; rotated && i < SWEEPS && status == SZG_OK; i++) {
         rotated = sweep(n, a, lda, v, threshold);
-        status = szg_context_check_cancel(context);
+        status = szgi_context_check_cancel(context);
     }
     if (status == SZG_OK && rotated)
-        status = szg_fail(context, SZG_ENOCONV, "Jacobi: %d sweeps did not converge", SWEEPS);
+        status = szgi_fail(context, SZG_ENOCONV, "Jacobi: %d sweeps did not converge", SWEEPS);
     for (int64_t i = 0; i < n; i++)
         w[i] = a[i * lda + i].re / factor;
     sort_ascending(n, w, v);
     for (int64_t i = 0; v && i < n; i++)
         for (int64_t j = 0; j < n; j++)
             a[i * lda + j] = v[i * n + j];
-    szg_memory_free(v);
+    szgi_memory_free(v);
     return status;
 }
 
-szg_status szg_reference_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
-                                         double *w, bool vectors) {
+szg_status szgi_reference_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
+                                          double *w, bool vectors) {
     szg_c64 *wide;
-    SZG_TRY(szg_reference_widen(context, n, n, a, lda, &wide));
-    szg_status status = szg_reference_eigen_hermitian(context, n, wide, n, w, vectors);
+    SZG_TRY(szgi_reference_widen(context, n, n, a, lda, &wide));
+    szg_status status = szgi_reference_eigen_hermitian(context, n, wide, n, w, vectors);
     for (int64_t i = 0; status == SZG_OK && vectors && i < n; i++)
         for (int64_t j = 0; j < n; j++)
             a[i * lda + j] = wide[i * n + j].re;
-    szg_memory_free(wide);
+    szgi_memory_free(wide);
     return status;
 }
 
-szg_status szg_reference_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
-                                           double *z) {
+szg_status szgi_reference_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
+                                            double *z) {
     int64_t count;
     double *a;
-    SZG_TRY(szg_memory_product(context, n, n, &count));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *a, &a));
+    SZG_TRY(szgi_memory_product(context, n, n, &count));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *a, &a));
     for (int64_t i = 0; i < n; i++) {
         a[i * n + i] = d[i];
         if (i > 0)
             a[i * n + i - 1] = e[i - 1];
     }
-    szg_status status = szg_reference_eigen_symmetric(context, n, a, n, d, z != NULL);
+    szg_status status = szgi_reference_eigen_symmetric(context, n, a, n, d, z != NULL);
     for (int64_t i = 0; status == SZG_OK && z && i < n * n; i++)
         z[i] = a[i];
-    szg_memory_free(a);
+    szgi_memory_free(a);
     return status;
 }

@@ -1,7 +1,7 @@
 /* The transforms by their definitions. */
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "reference.h"
 
 typedef struct plain_transform {
@@ -11,15 +11,15 @@ typedef struct plain_transform {
     szg_c64 *roots;
 } plain_transform;
 
-szg_status szg_reference_fft_open(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
-                                  void **out) {
+szg_status szgi_reference_fft_open(szg_context *context, szg_fft_kind kind, int64_t n,
+                                   int64_t batch, void **out) {
     plain_transform *plan;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *plan, &plan));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *plan, &plan));
     int64_t factor = kind == SZG_FFT_COSINE_4 ? 8 : kind >= SZG_FFT_COSINE_2 ? 4 : 1;
     *plan = (plain_transform){.kind = kind, .n = n, .batch = batch, .period = factor * n};
-    szg_status status = szg_memory_alloc(context, plan->period, sizeof *plan->roots, &plan->roots);
+    szg_status status = szgi_memory_alloc(context, plan->period, sizeof *plan->roots, &plan->roots);
     if (status != SZG_OK) {
-        szg_memory_free(plan);
+        szgi_memory_free(plan);
         return status;
     }
     for (int64_t r = 0; r < plan->period; r++) {
@@ -30,10 +30,10 @@ szg_status szg_reference_fft_open(szg_context *context, szg_fft_kind kind, int64
     return SZG_OK;
 }
 
-void szg_reference_fft_close(void *argument) {
+void szgi_reference_fft_close(void *argument) {
     plain_transform *plan = argument;
-    szg_memory_free(plan->roots);
-    szg_memory_free(plan);
+    szgi_memory_free(plan->roots);
+    szgi_memory_free(plan);
 }
 
 /* sum_k x_k e^{sign 2 pi i jk / n} over `count` complex numbers */
@@ -103,11 +103,11 @@ static void transform(const plain_transform *plan, int64_t row, const void *in, 
         }
 }
 
-szg_status szg_reference_fft_run(szg_context *context, const void *plan, const void *in,
-                                 void *out) {
+szg_status szgi_reference_fft_run(szg_context *context, const void *plan, const void *in,
+                                  void *out) {
     const plain_transform *plain = plan;
     for (int64_t row = 0; row < plain->batch; row++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         transform(plain, row, in, out);
     }
     return SZG_OK;

@@ -1,3 +1,3 @@
 #define REAL float
-#define TABLE szg_reference_network
+#define TABLE szgi_reference_network
 #include "reference_network.inc"

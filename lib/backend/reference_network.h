@@ -2,8 +2,8 @@
 #ifndef SZG_BACKEND_REFERENCE_NETWORK_H
 #define SZG_BACKEND_REFERENCE_NETWORK_H
 
-#include <szego/ops.h>
+#include "backend/ops.h"
 
-extern const szg_network_ops szg_reference_network, szg_reference_network64;
+extern const szgi_network_ops szgi_reference_network, szgi_reference_network64;
 
 #endif

@@ -1,3 +1,3 @@
 #define REAL double
-#define TABLE szg_reference_network64
+#define TABLE szgi_reference_network64
 #include "reference_network.inc"

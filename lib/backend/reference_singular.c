@@ -1,7 +1,7 @@
 /* One-sided Jacobi (Hestenes 1958) and Householder's QR. */
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "reference.h"
 
 enum { SWEEPS = 60 };
@@ -37,9 +37,9 @@ static bool sweep(hestenes *h) {
             double bound = (double)h->length * 0x1p-53 * sqrt(xx) * sqrt(yy) + floor;
             if (!(hypot(xy.re, xy.im) > bound))
                 continue;
-            szg_rotation r = szg_rotation_of(xx, yy, xy);
-            szg_rotation_apply(&r, h->length, x, y, 1);
-            szg_rotation_apply(&r, h->count, h->v + p * h->count, h->v + q * h->count, 1);
+            szgi_rotation r = szgi_rotation_of(xx, yy, xy);
+            szgi_rotation_apply(&r, h->length, x, y, 1);
+            szgi_rotation_apply(&r, h->count, h->v + p * h->count, h->v + q * h->count, 1);
             rotated = true;
         }
     return rotated;
@@ -109,7 +109,7 @@ static void normalise(hestenes *h) {
 }
 
 static szg_status decompose(szg_context *context, hestenes *h, bool vectors) {
-    double factor = szg_reference_scale(h->count, h->length, h->w, h->length);
+    double factor = szgi_reference_scale(h->count, h->length, h->w, h->length);
     for (int64_t i = 0; i < h->count * h->length; i++)
         h->w[i] = (szg_c64){h->w[i].re * factor, h->w[i].im * factor};
     for (int64_t i = 0; i < h->count; i++)
@@ -117,10 +117,10 @@ static szg_status decompose(szg_context *context, hestenes *h, bool vectors) {
     bool rotated = true;
     for (int i = 0; rotated && i < SWEEPS; i++) {
         rotated = sweep(h);
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
     }
     if (rotated)
-        return szg_fail(context, SZG_ENOCONV, "Jacobi: %d sweeps did not converge", SWEEPS);
+        return szgi_fail(context, SZG_ENOCONV, "Jacobi: %d sweeps did not converge", SWEEPS);
     for (int64_t i = 0; i < h->count; i++) {
         const szg_c64 *x = h->w + i * h->length;
         h->s[i] = sqrt(inner(h->length, x, x).re);
@@ -155,15 +155,15 @@ static void store_rows(int64_t count, int64_t n, const szg_c64 *from, szg_c64 *v
             vt[i * ldvt + k] = (szg_c64){from[i * n + k].re, -from[i * n + k].im};
 }
 
-szg_status szg_reference_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
-                                          int64_t lda, double *s, szg_c64 *u, int64_t ldu,
-                                          szg_c64 *vt, int64_t ldvt) {
+szg_status szgi_reference_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
+                                           int64_t lda, double *s, szg_c64 *u, int64_t ldu,
+                                           szg_c64 *vt, int64_t ldvt) {
     bool wide = m < n;
     hestenes h = {.count = wide ? m : n, .length = wide ? n : m, .s = s};
     int64_t size;
-    SZG_TRY(szg_memory_product(context, m, n, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *h.w, &h.w));
-    szg_status status = szg_memory_alloc(context, h.count * h.count, sizeof *h.v, &h.v);
+    SZG_TRY(szgi_memory_product(context, m, n, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *h.w, &h.w));
+    szg_status status = szgi_memory_alloc(context, h.count * h.count, sizeof *h.v, &h.v);
     if (status == SZG_OK) {
         load(&h, wide, a, lda);
         status = decompose(context, &h, u != NULL);
@@ -172,8 +172,8 @@ szg_status szg_reference_singular_complex(szg_context *context, int64_t m, int64
         store_columns(h.count, m, wide ? h.v : h.w, u, ldu);
         store_rows(h.count, n, wide ? h.w : h.v, vt, ldvt);
     }
-    szg_memory_free(h.w);
-    szg_memory_free(h.v);
+    szgi_memory_free(h.w);
+    szgi_memory_free(h.v);
     return status;
 }
 
@@ -183,26 +183,26 @@ static void narrow(int64_t rows, int64_t columns, const szg_c64 *from, double *t
             to[i * ld + j] = from[i * columns + j].re;
 }
 
-szg_status szg_reference_singular(szg_context *context, int64_t m, int64_t n, double *a,
-                                  int64_t lda, double *s, double *u, int64_t ldu, double *vt,
-                                  int64_t ldvt) {
+szg_status szgi_reference_singular(szg_context *context, int64_t m, int64_t n, double *a,
+                                   int64_t lda, double *s, double *u, int64_t ldu, double *vt,
+                                   int64_t ldvt) {
     int64_t k = m < n ? m : n;
     szg_c64 *wide, *left = NULL, *right = NULL;
-    SZG_TRY(szg_reference_widen(context, m, n, a, lda, &wide));
+    SZG_TRY(szgi_reference_widen(context, m, n, a, lda, &wide));
     szg_status status = SZG_OK;
     if (u)
-        status = szg_memory_alloc(context, m * k, sizeof *left, &left);
+        status = szgi_memory_alloc(context, m * k, sizeof *left, &left);
     if (u && status == SZG_OK)
-        status = szg_memory_alloc(context, k * n, sizeof *right, &right);
+        status = szgi_memory_alloc(context, k * n, sizeof *right, &right);
     if (status == SZG_OK)
-        status = szg_reference_singular_complex(context, m, n, wide, n, s, left, k, right, n);
+        status = szgi_reference_singular_complex(context, m, n, wide, n, s, left, k, right, n);
     if (status == SZG_OK && u) {
         narrow(m, k, left, u, ldu);
         narrow(k, n, right, vt, ldvt);
     }
-    szg_memory_free(wide);
-    szg_memory_free(left);
-    szg_memory_free(right);
+    szgi_memory_free(wide);
+    szgi_memory_free(left);
+    szgi_memory_free(right);
     return status;
 }
 
@@ -232,11 +232,11 @@ static void reflect(int64_t m, int64_t n, double *a, int64_t lda, double *v, int
         a[i * lda + j] = 0;
 }
 
-szg_status szg_reference_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda) {
+szg_status szgi_reference_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda) {
     double *v;
-    SZG_TRY(szg_memory_alloc(context, m, sizeof *v, &v));
+    SZG_TRY(szgi_memory_alloc(context, m, sizeof *v, &v));
     for (int64_t j = 0; j < n && j < m - 1; j++)
         reflect(m, n, a, lda, v, j);
-    szg_memory_free(v);
+    szgi_memory_free(v);
     return SZG_OK;
 }

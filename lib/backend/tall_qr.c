@@ -3,9 +3,9 @@
  * Householder's QR of the whole, in a few megabytes. */
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "base/pool.h"
 
 typedef struct tall_qr {
     int64_t n, d, rows, blocks; /* `rows` >= d rows a block; the last has what remains */
@@ -33,27 +33,27 @@ static szg_status tall_block(szg_context *context, void *argument, int64_t block
     double *scratch = self->scratch + (int64_t)worker * 2 * self->rows * d;
     for (int64_t i = 0; i < rows; i++)
         memcpy(scratch + i * d, self->a + (first + i) * self->lda, (size_t)d * sizeof *scratch);
-    SZG_TRY(szg_qr_r(context, rows, d, scratch, d));
+    SZG_TRY(szgi_qr_r(context, rows, d, scratch, d));
     memcpy(self->stacked + block * d * d, scratch, (size_t)(d * d) * sizeof *scratch);
     return SZG_OK;
 }
 
-szg_status szg_tall_r(szg_context *context, int64_t n, int64_t d, const double *a, int64_t lda,
-                      double *r) {
+szg_status szgi_tall_r(szg_context *context, int64_t n, int64_t d, const double *a, int64_t lda,
+                       double *r) {
     tall_qr self = {.n = n, .d = d, .a = a, .lda = lda, .rows = block_rows(d)};
     self.blocks = block_count(n, d);
     int64_t workers = szg_context_threads(context), size = 2 * self.rows * d;
-    SZG_TRY(szg_memory_alloc(context, workers * size, sizeof(double), &self.scratch));
+    SZG_TRY(szgi_memory_alloc(context, workers * size, sizeof(double), &self.scratch));
     szg_status status =
-        szg_memory_alloc(context, self.blocks * d * d, sizeof(double), &self.stacked);
+        szgi_memory_alloc(context, self.blocks * d * d, sizeof(double), &self.stacked);
     if (status == SZG_OK)
-        status = szg_pool_run(context, self.blocks, tall_block, &self);
-    szg_memory_free(self.scratch);
+        status = szgi_pool_run(context, self.blocks, tall_block, &self);
+    szgi_memory_free(self.scratch);
     if (status == SZG_OK && self.blocks > 1)
-        status = szg_tall_r(context, self.blocks * d, d, self.stacked, d, r);
+        status = szgi_tall_r(context, self.blocks * d, d, self.stacked, d, r);
     else if (status == SZG_OK)
         memcpy(r, self.stacked, (size_t)(d * d) * sizeof *r);
-    szg_memory_free(self.stacked);
+    szgi_memory_free(self.stacked);
     return status;
 }
 
@@ -61,7 +61,7 @@ szg_status szg_tall_r(szg_context *context, int64_t n, int64_t d, const double *
  * its scaling rounds, which counts twice, and its inner product by m u (Higham 2002, Lemma 19.2). A
  * level of d reflections moves a column by d times that at most (Lemma 19.3), and Q, orthogonal,
  * carries it to the level before as it is. */
-double szg_tall_r_error(int64_t n, int64_t d) {
+double szgi_tall_r_error(int64_t n, int64_t d) {
     double error = 0;
     for (bool last = false; !last; n = block_count(n, d) * d) {
         int64_t blocks = block_count(n, d), rows = n - (blocks - 1) * block_rows(d);

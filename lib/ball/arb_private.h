@@ -12,27 +12,27 @@
 #endif
 #include <flint/fmpq.h>
 
-#include <szego/ball.h>
-#include <szego/memory.h>
+#include "ball/ball.h"
+#include "base/memory.h"
 
 enum { BITS_MIN = 53, BITS_MAX = 65536 };
 
 /* SZG_EINVAL unless bits is in BITS_MIN .. BITS_MAX. */
-SZG_CHECK_RESULT szg_status check_bits(szg_context *context, int64_t bits);
+SZG_CHECK_RESULT szg_status szgi_check_bits(szg_context *context, int64_t bits);
 
 /* SZG_EDATA unless `phase` is finite or has q >= 1; the message calls it `what` number `index`. */
-SZG_CHECK_RESULT szg_status check_phase(szg_context *context, const szg_phase *phase,
-                                        const char *what, int64_t index);
+SZG_CHECK_RESULT szg_status szgi_check_phase(szg_context *context, const szgi_phase *phase,
+                                             const char *what, int64_t index);
 
 /* z = e^{i multiplier phase} and x = phase; exact inputs, `bits` of working precision. */
-void phase_exp(acb_t z, const szg_phase *phase, int64_t multiplier, slong bits);
-void phase_angle(arb_t x, const szg_phase *phase, slong bits);
+void szgi_phase_exp(acb_t z, const szgi_phase *phase, int64_t multiplier, slong bits);
+void szgi_phase_angle(arb_t x, const szgi_phase *phase, slong bits);
 
 /* The smallest interval of doubles that contains x. */
-szg_interval interval_of(const arb_t x);
+szg_interval szgi_interval_of(const arb_t x);
 
 /* Doubles not below and not above x. */
-double upper_double(const arf_t x);
-double lower_double(const arf_t x);
+double szgi_upper_double(const arf_t x);
+double szgi_lower_double(const arf_t x);
 
 #endif

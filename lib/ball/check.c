@@ -39,17 +39,17 @@ static void set_bounds(cosines *c) {
     arb_clear(term);
 }
 
-static szg_status set_terms(szg_context *context, const double *w, const szg_phase *theta,
-                            szg_phase_mode mode, cosines *c) {
+static szg_status set_terms(szg_context *context, const double *w, const szgi_phase *theta,
+                            szgi_phase_mode mode, cosines *c) {
     for (int64_t i = 0; i < c->count; i++) {
         if (!isfinite(w[i]))
-            return szg_fail(context, SZG_EDATA, "weight %" PRId64 " is not finite (%g)", i, w[i]);
+            return szgi_fail(context, SZG_EDATA, "weight %" PRId64 " is not finite (%g)", i, w[i]);
         arb_set_d(c->weight + i, w[i]);
         arb_mul_2exp_si(c->weight + i, c->weight + i, 1);
         if (!theta)
             continue;
-        SZG_TRY(check_phase(context, theta + i, "phase", i));
-        phase_angle(c->angle + i, theta + i, c->bits + 64);
+        SZG_TRY(szgi_check_phase(context, theta + i, "phase", i));
+        szgi_phase_angle(c->angle + i, theta + i, c->bits + 64);
         if (mode == SZG_PHASE_TIMES_INDEX)
             arb_mul_si(c->angle + i, c->angle + i, (slong)i, c->bits + 64);
     }
@@ -58,12 +58,12 @@ static szg_status set_terms(szg_context *context, const double *w, const szg_pha
 }
 
 static szg_status cosines_init(szg_context *context, int64_t count, const double *w,
-                               const szg_phase *theta, szg_phase_mode mode, int64_t bits,
+                               const szgi_phase *theta, szgi_phase_mode mode, int64_t bits,
                                cosines *out) {
-    SZG_TRY(check_bits(context, bits));
+    SZG_TRY(szgi_check_bits(context, bits));
     if (count < 1 || count > COUNT_MAX)
-        return szg_fail(context, SZG_EINVAL, "%" PRId64 " cosines are outside 1 .. %d", count,
-                        COUNT_MAX);
+        return szgi_fail(context, SZG_EINVAL, "%" PRId64 " cosines are outside 1 .. %d", count,
+                         COUNT_MAX);
     *out = (cosines){.count = count, .bits = (slong)bits};
     out->weight = _arb_vec_init((slong)count);
     out->angle = _arb_vec_init((slong)count);
@@ -196,7 +196,7 @@ static szg_status split(szg_context *context, search *s, cell start) {
         stack[depth++] = (cell){top.at + half, half};
         stack[depth++] = (cell){top.at - half, half};
     }
-    return szg_context_check_cancel(context);
+    return szgi_context_check_cancel(context);
 }
 
 /* Cells [2k radius, 2(k+1) radius) with a radius of few bits, so that halving is exact; they cover
@@ -208,7 +208,7 @@ static szg_status search_cells(szg_context *context, search *s) {
     for (int64_t k = 0; k < cells && status == SZG_OK; k++) {
         visit(s->c, s->sign, (cell){(2 * (double)k + 1) * radius, radius}, s->lower, &s->theta,
               s->latest);
-        status = szg_context_check_cancel(context);
+        status = szgi_context_check_cancel(context);
     }
     arf_set(s->upper, s->lower);
     for (int64_t k = 0; k < cells && status == SZG_OK; k++)
@@ -227,8 +227,8 @@ static szg_status search_maximum(szg_context *context, cosines *c, int sign, dou
     arf_set_d(s.tolerance, tolerance);
     arf_mul(s.tolerance, s.tolerance, arb_midref(c->size), c->bits, ARF_RND_DOWN);
     szg_status status = search_cells(context, &s);
-    out->lo = lower_double(s.lower);
-    out->hi = upper_double(s.upper);
+    out->lo = szgi_lower_double(s.lower);
+    out->hi = szgi_upper_double(s.upper);
     *theta = s.theta;
     arf_clear(s.lower);
     arf_clear(s.upper);
@@ -237,12 +237,12 @@ static szg_status search_maximum(szg_context *context, cosines *c, int sign, dou
     return status;
 }
 
-szg_status szg_ball_range_check(szg_context *context, int64_t count, const double *w,
-                                const szg_phase *theta, szg_phase_mode mode, int64_t bits,
-                                double tolerance, szg_range *out) {
+szg_status szgi_ball_range_check(szg_context *context, int64_t count, const double *w,
+                                 const szgi_phase *theta, szgi_phase_mode mode, int64_t bits,
+                                 double tolerance, szg_range *out) {
     if (!(tolerance >= 1e-15 && tolerance <= 1e-3))
-        return szg_fail(context, SZG_EINVAL, "a tolerance of %g is outside 1e-15 .. 1e-3",
-                        tolerance);
+        return szgi_fail(context, SZG_EINVAL, "a tolerance of %g is outside 1e-15 .. 1e-3",
+                         tolerance);
     cosines c;
     szg_interval negated;
     SZG_TRY(cosines_init(context, count, w, theta, mode, bits, &c));
@@ -257,17 +257,17 @@ szg_status szg_ball_range_check(szg_context *context, int64_t count, const doubl
     return SZG_OK;
 }
 
-szg_status szg_ball_value(szg_context *context, int64_t count, const double *w,
-                          const szg_phase *theta, szg_phase_mode mode, const szg_phase *at,
-                          int64_t bits, szg_interval *out) {
+szg_status szgi_ball_value(szg_context *context, int64_t count, const double *w,
+                           const szgi_phase *theta, szgi_phase_mode mode, const szgi_phase *at,
+                           int64_t bits, szg_interval *out) {
     cosines c;
     arb_t t;
-    SZG_TRY(check_phase(context, at, "point", 0));
+    SZG_TRY(szgi_check_phase(context, at, "point", 0));
     SZG_TRY(cosines_init(context, count, w, theta, mode, bits, &c));
     arb_init(t);
-    phase_angle(t, at, (slong)bits + 64);
+    szgi_phase_angle(t, at, (slong)bits + 64);
     evaluate(&c, t);
-    *out = interval_of(c.value[0]);
+    *out = szgi_interval_of(c.value[0]);
     arb_clear(t);
     cosines_clear(&c);
     return SZG_OK;

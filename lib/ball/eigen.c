@@ -38,19 +38,19 @@ static szg_status start_vectors(szg_context *context, const acb_mat_t h, acb_mat
     const slong exponent = largest_exponent(h);
     szg_c64 *a = NULL, *v = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, n * n, sizeof *a, &a), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, n * n, sizeof *v, &v), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * n, sizeof *a, &a), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * n, sizeof *v, &v), done);
     for (slong i = 0; i < n && exponent > -ARF_PREC_EXACT; i++)
         for (slong j = 0; j < n; j++)
             a[i * n + j] = (szg_c64){scaled(acb_realref(acb_mat_entry(h, i, j)), exponent),
                                      scaled(acb_imagref(acb_mat_entry(h, i, j)), exponent)};
-    SZG_TRY_GOTO(status, jacobi(context, n, a, v), done);
+    SZG_TRY_GOTO(status, szgi_jacobi(context, n, a, v), done);
     for (slong i = 0; i < n; i++)
         for (slong j = 0; j < n; j++)
             acb_set_d_d(acb_mat_entry(x, i, j), v[i * n + j].re, v[i * n + j].im);
 done:
-    szg_memory_free(a);
-    szg_memory_free(v);
+    szgi_memory_free(a);
+    szgi_memory_free(v);
     return status;
 }
 
@@ -178,12 +178,13 @@ static szg_status enclose(szg_context *context, acb_mat_t gram, const acb_mat_t 
     mag_clear(rest);
     arb_clear(theta);
     return regular ? SZG_OK
-                   : szg_fail(context, SZG_ENOCONV,
-                              "eigenvectors of a %ld x %ld matrix: not established as independent",
-                              (long)n, (long)n);
+                   : szgi_fail(context, SZG_ENOCONV,
+                               "eigenvectors of a %ld x %ld matrix: not established as independent",
+                               (long)n, (long)n);
 }
 
-szg_status hermitian_eigenvalues(szg_context *context, const acb_mat_t h, slong bits, arb_ptr out) {
+szg_status szgi_hermitian_eigenvalues(szg_context *context, const acb_mat_t h, slong bits,
+                                      arb_ptr out) {
     const slong n = acb_mat_nrows(h);
     acb_mat_t a, x, gram, product;
     acb_mat_init(a, n, n);
@@ -206,7 +207,7 @@ done:
     return status;
 }
 
-szg_status singular_values(szg_context *context, const acb_mat_t a, slong bits, arb_ptr out) {
+szg_status szgi_singular_values(szg_context *context, const acb_mat_t a, slong bits, arb_ptr out) {
     const slong rows = acb_mat_nrows(a), columns = acb_mat_ncols(a), n = rows + columns;
     const slong count = FLINT_MIN(rows, columns);
     acb_mat_t h;
@@ -216,7 +217,7 @@ szg_status singular_values(szg_context *context, const acb_mat_t a, slong bits, 
             acb_set(acb_mat_entry(h, i, rows + j), acb_mat_entry(a, i, j));
     mirror(h);
     arb_ptr values = _arb_vec_init(n);
-    szg_status status = hermitian_eigenvalues(context, h, bits, values);
+    szg_status status = szgi_hermitian_eigenvalues(context, h, bits, values);
     for (slong k = 0; k < count; k++) {
         arb_swap(out + k, values + n - 1 - k);
         if (!arb_is_nonnegative(out + k))

@@ -1,6 +1,6 @@
 #include "fft.h"
 
-real real_of(const arf_t x) {
+real szgi_real_of(const arf_t x) {
     arf_t rest, piece;
     arf_init(rest);
     arf_init(piece);
@@ -26,8 +26,8 @@ static void fill_roots(pair *out, int64_t count, int64_t denominator) {
     for (int64_t j = 0; j < count; j++) {
         fmpq_set_si(turn, (slong)(2 * j), (ulong)denominator);
         arb_sin_cos_pi_fmpq(acb_imagref(z), acb_realref(z), turn, LDBL_MANT_DIG + 40);
-        out[j].re = real_of(arb_midref(acb_realref(z)));
-        out[j].im = real_of(arb_midref(acb_imagref(z)));
+        out[j].re = szgi_real_of(arb_midref(acb_realref(z)));
+        out[j].im = szgi_real_of(arb_midref(acb_imagref(z)));
     }
     fmpq_clear(turn);
     acb_clear(z);
@@ -46,13 +46,13 @@ static szg_status check_rounding(szg_context *context) {
     const real next = one + step;
     if (next > one && one + half == one && one + more == next && -one - more == -next)
         return SZG_OK;
-    return szg_fail(context, SZG_EBACKEND,
-                    "long double does not round to nearest with %d bits here (rounding mode, "
-                    "processor's precision control or an emulator): certified ranges need that",
-                    LDBL_MANT_DIG);
+    return szgi_fail(context, SZG_EBACKEND,
+                     "long double does not round to nearest with %d bits here (rounding mode, "
+                     "processor's precision control or an emulator): certified ranges need that",
+                     LDBL_MANT_DIG);
 }
 
-szg_status fft_open(szg_context *context, int64_t size, fft *out) {
+szg_status szgi_ball_fft_open(szg_context *context, int64_t size, fft *out) {
     *out = (fft){.size = size};
     SZG_TRY(check_rounding(context));
     while ((int64_t)1 << out->log2_size < size)
@@ -61,25 +61,25 @@ szg_status fft_open(szg_context *context, int64_t size, fft *out) {
     int64_t coarse = (half + fine - 1) / fine;
     pair *table = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, half, sizeof *out->roots, &out->roots), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, fine + coarse, sizeof *table, &table), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, half, sizeof *out->roots, &out->roots), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, fine + coarse, sizeof *table, &table), done);
     fill_roots(table, fine, size);
     fill_roots(table + fine, coarse, size / fine);
     for (int64_t j = 0; j < half; j++)
         out->roots[j] = multiply(table[fine + j / fine], table[j % fine]);
 done:
-    szg_memory_free(table);
+    szgi_memory_free(table);
     if (status != SZG_OK)
-        fft_close(out);
+        szgi_ball_fft_close(out);
     return status;
 }
 
-void fft_close(fft *plan) {
-    szg_memory_free(plan->roots);
+void szgi_ball_fft_close(fft *plan) {
+    szgi_memory_free(plan->roots);
     *plan = (fft){0};
 }
 
-int64_t fft_place(const fft *plan, int64_t index) {
+int64_t szgi_ball_fft_place(const fft *plan, int64_t index) {
     uint64_t bits = (uint64_t)index, out = 0;
     for (int i = 0; i < plan->log2_size; i++, bits >>= 1)
         out = out << 1 | (bits & 1);
@@ -110,7 +110,7 @@ static szg_status transform_large(szg_context *context, const fft *plan, pair *x
         SZG_TRY(transform_large(context, plan, x, size / 2));
         SZG_TRY(transform_large(context, plan, x + size / 2, size / 2));
     }
-    SZG_TRY(szg_context_check_cancel(context));
+    SZG_TRY(szgi_context_check_cancel(context));
     if (size >= 2 * FFT_LOOK)
         join_halves(plan, x, size);
     else
@@ -118,10 +118,10 @@ static szg_status transform_large(szg_context *context, const fft *plan, pair *x
     return SZG_OK;
 }
 
-szg_status fft_run(szg_context *context, const fft *plan, pair *x) {
+szg_status szgi_ball_fft_run(szg_context *context, const fft *plan, pair *x) {
     return transform_large(context, plan, x, plan->size);
 }
 
-real fft_error(const fft *plan) {
+real szgi_ball_fft_error(const fft *plan) {
     return 13 * ROUNDOFF * plan->log2_size;
 }

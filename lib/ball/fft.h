@@ -21,23 +21,23 @@ typedef struct fft {
 } fft;
 
 /* Roots are products of two table entries that Arb computed, so |error| <= 7 ROUNDOFF. */
-SZG_CHECK_RESULT szg_status fft_open(szg_context *context, int64_t size, fft *out);
-void fft_close(fft *plan);
+SZG_CHECK_RESULT szg_status szgi_ball_fft_open(szg_context *context, int64_t size, fft *out);
+void szgi_ball_fft_close(fft *plan);
 
 /* Where element `index` of the input goes: the transform below wants bit-reversed order. */
-int64_t fft_place(const fft *plan, int64_t index);
+int64_t szgi_ball_fft_place(const fft *plan, int64_t index);
 
 /* Points that are transformed between two looks for cancellation: milliseconds. */
 enum { FFT_LOOK = 1 << 16 };
 
 /* In place: x[j] <- sum_k x_k e^{+2 pi i j k / size}, input in bit-reversed order. SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status fft_run(szg_context *context, const fft *plan, pair *x);
+SZG_CHECK_RESULT szg_status szgi_ball_fft_run(szg_context *context, const fft *plan, pair *x);
 
 /* A bound of max_j |computed - true| / scale, where scale >= min(sqrt(size) ||x||_2, ||x||_1):
  * docs/symbols.md, "Rounding errors of the transform". */
-real fft_error(const fft *plan);
+real szgi_ball_fft_error(const fft *plan);
 
 /* The long double nearest to x but for one unit in the last place. */
-real real_of(const arf_t x);
+real szgi_real_of(const arf_t x);
 
 #endif

@@ -47,7 +47,7 @@ static real scaled(const arb_t x, int64_t exponent) {
     arf_t y;
     arf_init(y);
     arf_mul_2exp_si(y, arb_midref(x), (slong)-exponent);
-    real out = real_of(y);
+    real out = szgi_real_of(y);
     arf_clear(y);
     return out;
 }
@@ -76,7 +76,7 @@ static void tighten(grid *g, int p, real bound) {
     g->bound[p] = fmin(g->bound[p], bound);
 }
 
-szg_status grid_open(szg_context *context, const polynomial *p, grid *out) {
+szg_status szgi_grid_open(szg_context *context, const polynomial *p, grid *out) {
     const real pi = 3.14159265358979323846264338327950288L;
     *out = (grid){.degree = p->degree, .size = grid_size(p->degree)};
     out->half_width = pi * (real)out->degree / (real)out->size * (1 + 16 * ROUNDOFF);
@@ -86,26 +86,26 @@ szg_status grid_open(szg_context *context, const polynomial *p, grid *out) {
         out->bound[i] = INFINITY;
     szg_status status;
     SZG_TRY_GOTO(status,
-                 szg_memory_require(context, out->size, 1, 8 * sizeof(pair), "the grid of a symbol",
-                                    "use fewer lags"),
+                 szgi_memory_require(context, out->size, 1, 8 * sizeof(pair),
+                                     "the grid of a symbol", "use fewer lags"),
                  fail);
-    SZG_TRY_GOTO(status, fft_open(context, out->size, &out->plan), fail);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, out->size, sizeof(pair), &out->value), fail);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, p->degree + 1, sizeof(pair), &out->coefficient),
+    SZG_TRY_GOTO(status, szgi_ball_fft_open(context, out->size, &out->plan), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, out->size, sizeof(pair), &out->value), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, p->degree + 1, sizeof(pair), &out->coefficient),
                  fail);
     for (int64_t k = 1; k <= p->degree; k++)
         out->coefficient[k] = (pair){scaled(acb_realref(p->c + k), out->exponent),
                                      scaled(acb_imagref(p->c + k), out->exponent)};
     return SZG_OK;
 fail:
-    grid_close(out);
+    szgi_grid_close(out);
     return status;
 }
 
-void grid_close(grid *g) {
-    fft_close(&g->plan);
-    szg_memory_free(g->coefficient);
-    szg_memory_free(g->value);
+void szgi_grid_close(grid *g) {
+    szgi_ball_fft_close(&g->plan);
+    szgi_memory_free(g->coefficient);
+    szgi_memory_free(g->value);
     *g = (grid){0};
 }
 
@@ -132,8 +132,8 @@ static void scatter(grid *g, int p) {
         pair c = g->coefficient[k];
         pair a = quarter_turns(c, p);
         pair b = quarter_turns((pair){c.re * ratio, c.im * ratio}, p + 1);
-        g->value[fft_place(&g->plan, k)] = (pair){a.re - b.im, a.im + b.re};
-        g->value[fft_place(&g->plan, g->size - k)] = (pair){a.re + b.im, b.re - a.im};
+        g->value[szgi_ball_fft_place(&g->plan, k)] = (pair){a.re - b.im, a.im + b.re};
+        g->value[szgi_ball_fft_place(&g->plan, g->size - k)] = (pair){a.re + b.im, b.re - a.im};
         g->coefficient[k] = (pair){c.re * ratio * ratio, c.im * ratio * ratio};
     }
 }
@@ -153,12 +153,13 @@ static void bound_from_grid(grid *g, int p) {
     tighten(g, p + 2, g->bound[p + 1]);
 }
 
-szg_status grid_next(szg_context *context, grid *g, int p) {
+szg_status szgi_grid_next(szg_context *context, grid *g, int p) {
     const norms first = coefficient_norms(g, 0), second = coefficient_norms(g, 1);
     const norms third = coefficient_norms(g, 2);
     const real one = first.one + second.one;
     const real two = sqrt((real)g->size * (first.two_squared + second.two_squared));
-    const real rounding = fft_error(&g->plan) * fmin(one, two) + (3 * p + 16) * ROUNDOFF * one;
+    const real rounding =
+        szgi_ball_fft_error(&g->plan) * fmin(one, two) + (3 * p + 16) * ROUNDOFF * one;
     const real error = 1.01L * rounding + 1e-300L * (real)g->size;
     g->error = fmax(g->error, error);
     const real slack = 1 + (3 * p + 64) * ROUNDOFF;
@@ -166,12 +167,12 @@ szg_status grid_next(szg_context *context, grid *g, int p) {
     tighten(g, p + 1, second.one * slack + g->error);
     tighten(g, p + 2, third.one * slack + g->error);
     scatter(g, p);
-    SZG_TRY(fft_run(context, &g->plan, g->value));
+    SZG_TRY(szgi_ball_fft_run(context, &g->plan, g->value));
     bound_from_grid(g, p);
     return SZG_OK;
 }
 
-real grid_taylor_error(const grid *g, int orders) {
+real szgi_grid_taylor_error(const grid *g, int orders) {
     return g->error * EXP_X + g->bound[orders] * taylor_weight(g->half_width, orders) +
            256 * ROUNDOFF * g->bound[0] * EXP_2X;
 }

@@ -18,18 +18,18 @@ typedef struct grid {
     real bound[ORDERS_MAX + 1]; /* sup |F_p|; at first from the coefficients alone */
     fft plan;
     pair *coefficient; /* c_k (k / degree)^p 2^-exponent for the next p, k = 0 .. degree */
-    pair *value;       /* after grid_next: re is F_p, im is F_{p+1}, p = the argument */
+    pair *value;       /* after szgi_grid_next: re is F_p, im is F_{p+1}, p = the argument */
 } grid;
 
-SZG_CHECK_RESULT szg_status grid_open(szg_context *context, const polynomial *p, grid *out);
-void grid_close(grid *g);
+SZG_CHECK_RESULT szg_status szgi_grid_open(szg_context *context, const polynomial *p, grid *out);
+void szgi_grid_close(grid *g);
 
 /* Computes F_p and F_{p+1} on the grid (p = 0, 2, 4, ... in turn), `error` and bound[p .. p+2].
  * SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status grid_next(szg_context *context, grid *g, int p);
+SZG_CHECK_RESULT szg_status szgi_grid_next(szg_context *context, grid *g, int p);
 
 /* The largest distance between a value of the Taylor polynomial of `orders` terms that the grid
  * gives for a cell, as computed, and the true value, anywhere in the cell. */
-real grid_taylor_error(const grid *g, int orders);
+real szgi_grid_taylor_error(const grid *g, int orders);
 
 #endif

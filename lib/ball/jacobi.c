@@ -40,7 +40,7 @@ static void annihilate(int64_t n, szg_c64 *a, szg_c64 *v, int64_t p, int64_t q) 
     a[p * n + q] = a[q * n + p] = (szg_c64){0, 0};
 }
 
-szg_status jacobi(szg_context *context, int64_t n, szg_c64 *a, szg_c64 *v) {
+szg_status szgi_jacobi(szg_context *context, int64_t n, szg_c64 *a, szg_c64 *v) {
     double total = 0;
     for (int64_t i = 0; i < n * n; i++) {
         total += modulus_squared(a[i]);
@@ -53,7 +53,7 @@ szg_status jacobi(szg_context *context, int64_t n, szg_c64 *a, szg_c64 *v) {
                 rest += modulus_squared(a[i * n + j]);
         if (!(rest > 1e-32 * total))
             break;
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t p = 0; p < n; p++)
             for (int64_t q = p + 1; q < n; q++)
                 annihilate(n, a, v, p, q);

@@ -1,11 +1,11 @@
 #include <gmp.h>
 #include <stdlib.h>
 
-#include <szego/ball.h>
+#include "ball/ball.h"
 
 #include "arb_private.h"
 
-const char *szg_ball_library(void) {
+const char *szgi_ball_library(void) {
 #if __FLINT_RELEASE >= 30000
     return "FLINT " FLINT_VERSION;
 #else
@@ -53,7 +53,7 @@ static void release_sized(void *block, size_t bytes) {
     free(block);
 }
 
-void szg_ball_set_end(void (*end)(size_t bytes)) {
+void szgi_ball_set_end(void (*end)(size_t bytes)) {
     end_process = end;
     flint_set_abort(on_abort);
     __flint_set_memory_functions(allocate, allocate_zeroed, reallocate, free);

@@ -4,65 +4,66 @@
 #include "matrix.h"
 #include "number.h"
 
-szg_status szg_ball_matrix_open(szg_context *context, int64_t rows, int64_t columns, int64_t bits,
-                                szg_ball_matrix **out) {
+szg_status szgi_ball_matrix_open(szg_context *context, int64_t rows, int64_t columns, int64_t bits,
+                                 szgi_ball_matrix **out) {
     *out = NULL;
-    SZG_TRY(check_bits(context, bits));
+    SZG_TRY(szgi_check_bits(context, bits));
     if (rows < 1 || columns < 1 || rows > SZG_BALL_MATRIX_MAX || columns > SZG_BALL_MATRIX_MAX)
-        return szg_fail(context, SZG_EINVAL,
-                        "a matrix of %" PRId64 " x %" PRId64 " balls: each side is 1 .. %d", rows,
-                        columns, SZG_BALL_MATRIX_MAX);
-    SZG_TRY(szg_memory_require(context, rows, columns, 8 * (sizeof(acb_struct) + (size_t)bits / 4),
-                               "a matrix of balls", "take a smaller matrix"));
-    szg_ball_matrix *matrix;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *matrix, &matrix));
+        return szgi_fail(context, SZG_EINVAL,
+                         "a matrix of %" PRId64 " x %" PRId64 " balls: each side is 1 .. %d", rows,
+                         columns, SZG_BALL_MATRIX_MAX);
+    SZG_TRY(szgi_memory_require(context, rows, columns, 8 * (sizeof(acb_struct) + (size_t)bits / 4),
+                                "a matrix of balls", "take a smaller matrix"));
+    szgi_ball_matrix *matrix;
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *matrix, &matrix));
     acb_mat_init(matrix->a, (slong)rows, (slong)columns);
     matrix->bits = (slong)bits;
     *out = matrix;
     return SZG_OK;
 }
 
-void szg_ball_matrix_close(szg_ball_matrix **matrix) {
+void szgi_ball_matrix_close(szgi_ball_matrix **matrix) {
     if (!matrix || !*matrix)
         return;
     acb_mat_clear((*matrix)->a);
-    szg_memory_free(*matrix);
+    szgi_memory_free(*matrix);
     *matrix = NULL;
 }
 
-int64_t szg_ball_matrix_rows(const szg_ball_matrix *matrix) {
+int64_t szgi_ball_matrix_rows(const szgi_ball_matrix *matrix) {
     return acb_mat_nrows(matrix->a);
 }
 
-int64_t szg_ball_matrix_columns(const szg_ball_matrix *matrix) {
+int64_t szgi_ball_matrix_columns(const szgi_ball_matrix *matrix) {
     return acb_mat_ncols(matrix->a);
 }
 
-static szg_status check_place(szg_context *context, const szg_ball_matrix *matrix, int64_t i,
+static szg_status check_place(szg_context *context, const szgi_ball_matrix *matrix, int64_t i,
                               int64_t j) {
     if (i < 0 || i >= acb_mat_nrows(matrix->a) || j < 0 || j >= acb_mat_ncols(matrix->a))
-        return szg_fail(context, SZG_EINVAL,
-                        "entry (%" PRId64 ", %" PRId64 ") is outside a matrix of %ld x %ld", i, j,
-                        (long)acb_mat_nrows(matrix->a), (long)acb_mat_ncols(matrix->a));
+        return szgi_fail(context, SZG_EINVAL,
+                         "entry (%" PRId64 ", %" PRId64 ") is outside a matrix of %ld x %ld", i, j,
+                         (long)acb_mat_nrows(matrix->a), (long)acb_mat_ncols(matrix->a));
     return SZG_OK;
 }
 
-szg_status check_square(szg_context *context, const szg_ball_matrix *matrix, const char *what) {
+szg_status szgi_check_square(szg_context *context, const szgi_ball_matrix *matrix,
+                             const char *what) {
     if (acb_mat_nrows(matrix->a) != acb_mat_ncols(matrix->a))
-        return szg_fail(context, SZG_EINVAL, "%s of a matrix of %ld x %ld: it must be square", what,
-                        (long)acb_mat_nrows(matrix->a), (long)acb_mat_ncols(matrix->a));
+        return szgi_fail(context, SZG_EINVAL, "%s of a matrix of %ld x %ld: it must be square",
+                         what, (long)acb_mat_nrows(matrix->a), (long)acb_mat_ncols(matrix->a));
     return SZG_OK;
 }
 
 /* c_k of the Toeplitz matrix. */
-static szg_status toeplitz_lag(szg_context *context, int64_t k, double w, const szg_phase *theta,
-                               szg_phase_mode mode, slong bits, acb_t c) {
+static szg_status toeplitz_lag(szg_context *context, int64_t k, double w, const szgi_phase *theta,
+                               szgi_phase_mode mode, slong bits, acb_t c) {
     if (!isfinite(w))
-        return szg_fail(context, SZG_EDATA, "weight %" PRId64 " is not finite (%g)", k, w);
+        return szgi_fail(context, SZG_EDATA, "weight %" PRId64 " is not finite (%g)", k, w);
     acb_one(c);
     if (theta) {
-        SZG_TRY(check_phase(context, theta, "phase", k));
-        phase_exp(c, theta, mode == SZG_PHASE_PLAIN ? 1 : k, bits);
+        SZG_TRY(szgi_check_phase(context, theta, "phase", k));
+        szgi_phase_exp(c, theta, mode == SZG_PHASE_PLAIN ? 1 : k, bits);
     }
     arb_t weight;
     arb_init(weight);
@@ -70,14 +71,14 @@ static szg_status toeplitz_lag(szg_context *context, int64_t k, double w, const 
     acb_mul_arb(c, c, weight, bits);
     arb_clear(weight);
     if (k == 0 && !arb_contains_zero(acb_imagref(c)))
-        return szg_fail(context, SZG_EDATA, "lag 0 is not real: the matrix is not Hermitian");
+        return szgi_fail(context, SZG_EDATA, "lag 0 is not real: the matrix is not Hermitian");
     if (k == 0)
         arb_zero(acb_imagref(c));
     return SZG_OK;
 }
 
-static szg_status fill_toeplitz(szg_context *context, szg_ball_matrix *matrix, int64_t count,
-                                const double *w, const szg_phase *theta, szg_phase_mode mode) {
+static szg_status fill_toeplitz(szg_context *context, szgi_ball_matrix *matrix, int64_t count,
+                                const double *w, const szgi_phase *theta, szgi_phase_mode mode) {
     const int64_t n = acb_mat_nrows(matrix->a);
     acb_t c;
     acb_init(c);
@@ -93,46 +94,47 @@ static szg_status fill_toeplitz(szg_context *context, szg_ball_matrix *matrix, i
     return status;
 }
 
-szg_status szg_ball_matrix_open_toeplitz(szg_context *context, int64_t n, int64_t count,
-                                         const double *w, const szg_phase *theta,
-                                         szg_phase_mode mode, int64_t bits, szg_ball_matrix **out) {
+szg_status szgi_ball_matrix_open_toeplitz(szg_context *context, int64_t n, int64_t count,
+                                          const double *w, const szgi_phase *theta,
+                                          szgi_phase_mode mode, int64_t bits,
+                                          szgi_ball_matrix **out) {
     *out = NULL;
     if (count < 1)
-        return szg_fail(context, SZG_EINVAL, "a Toeplitz matrix of %" PRId64 " lags", count);
-    szg_ball_matrix *matrix;
-    SZG_TRY(szg_ball_matrix_open(context, n, n, bits, &matrix));
+        return szgi_fail(context, SZG_EINVAL, "a Toeplitz matrix of %" PRId64 " lags", count);
+    szgi_ball_matrix *matrix;
+    SZG_TRY(szgi_ball_matrix_open(context, n, n, bits, &matrix));
     szg_status status = fill_toeplitz(context, matrix, count, w, theta, mode);
     if (status != SZG_OK)
-        szg_ball_matrix_close(&matrix);
+        szgi_ball_matrix_close(&matrix);
     *out = matrix;
     return status;
 }
 
-szg_status szg_ball_matrix_set(szg_context *context, szg_ball_matrix *matrix, int64_t i, int64_t j,
-                               szg_c64 value) {
+szg_status szgi_ball_matrix_set(szg_context *context, szgi_ball_matrix *matrix, int64_t i,
+                                int64_t j, szg_c64 value) {
     SZG_TRY(check_place(context, matrix, i, j));
     if (!isfinite(value.re) || !isfinite(value.im))
-        return szg_fail(context, SZG_EDATA,
-                        "entry (%" PRId64 ", %" PRId64 ") is not finite (%g%+gi)", i, j, value.re,
-                        value.im);
+        return szgi_fail(context, SZG_EDATA,
+                         "entry (%" PRId64 ", %" PRId64 ") is not finite (%g%+gi)", i, j, value.re,
+                         value.im);
     acb_set_d_d(acb_mat_entry(matrix->a, i, j), value.re, value.im);
     return SZG_OK;
 }
 
-szg_status szg_ball_matrix_add_polar(szg_context *context, szg_ball_matrix *matrix, int64_t i,
-                                     int64_t j, double weight, int64_t multiplier,
-                                     const szg_phase *angle) {
+szg_status szgi_ball_matrix_add_polar(szg_context *context, szgi_ball_matrix *matrix, int64_t i,
+                                      int64_t j, double weight, int64_t multiplier,
+                                      const szgi_phase *angle) {
     SZG_TRY(check_place(context, matrix, i, j));
-    SZG_TRY(check_phase(context, angle, "row", i));
+    SZG_TRY(szgi_check_phase(context, angle, "row", i));
     if (!isfinite(weight))
-        return szg_fail(context, SZG_EDATA,
-                        "the weight of entry (%" PRId64 ", %" PRId64 ") is not finite (%g)", i, j,
-                        weight);
+        return szgi_fail(context, SZG_EDATA,
+                         "the weight of entry (%" PRId64 ", %" PRId64 ") is not finite (%g)", i, j,
+                         weight);
     acb_t z;
     arb_t scale;
     acb_init(z);
     arb_init(scale);
-    phase_exp(z, angle, multiplier, matrix->bits);
+    szgi_phase_exp(z, angle, multiplier, matrix->bits);
     arb_set_d(scale, weight);
     acb_mul_arb(z, z, scale, matrix->bits);
     acb_ptr entry = acb_mat_entry(matrix->a, i, j);
@@ -142,34 +144,34 @@ szg_status szg_ball_matrix_add_polar(szg_context *context, szg_ball_matrix *matr
     return SZG_OK;
 }
 
-szg_status szg_ball_matrix_put(szg_context *context, szg_ball_matrix *matrix, int64_t i, int64_t j,
-                               const szg_balls *balls, int64_t r) {
+szg_status szgi_ball_matrix_put(szg_context *context, szgi_ball_matrix *matrix, int64_t i,
+                                int64_t j, const szgi_balls *balls, int64_t r) {
     SZG_TRY(check_place(context, matrix, i, j));
-    SZG_TRY(check_register(context, balls, r));
+    SZG_TRY(szgi_check_register(context, balls, r));
     acb_set(acb_mat_entry(matrix->a, i, j), balls->value + r);
     return SZG_OK;
 }
 
-szg_status szg_ball_matrix_take(szg_context *context, const szg_ball_matrix *matrix, int64_t i,
-                                int64_t j, szg_balls *balls, int64_t r) {
+szg_status szgi_ball_matrix_take(szg_context *context, const szgi_ball_matrix *matrix, int64_t i,
+                                 int64_t j, szgi_balls *balls, int64_t r) {
     SZG_TRY(check_place(context, matrix, i, j));
-    SZG_TRY(check_register(context, balls, r));
+    SZG_TRY(szgi_check_register(context, balls, r));
     acb_set(balls->value + r, acb_mat_entry(matrix->a, i, j));
     return SZG_OK;
 }
 
-szg_status szg_ball_matrix_get(szg_context *context, const szg_ball_matrix *matrix, int64_t i,
-                               int64_t j, szg_interval *re, szg_interval *im) {
+szg_status szgi_ball_matrix_get(szg_context *context, const szgi_ball_matrix *matrix, int64_t i,
+                                int64_t j, szg_interval *re, szg_interval *im) {
     SZG_TRY(check_place(context, matrix, i, j));
     if (re)
-        *re = interval_of(acb_realref(acb_mat_entry(matrix->a, i, j)));
+        *re = szgi_interval_of(acb_realref(acb_mat_entry(matrix->a, i, j)));
     if (im)
-        *im = interval_of(acb_imagref(acb_mat_entry(matrix->a, i, j)));
+        *im = szgi_interval_of(acb_imagref(acb_mat_entry(matrix->a, i, j)));
     return SZG_OK;
 }
 
-static bool shapes_fit(szg_ball_matrix_op op, const szg_ball_matrix *r, const szg_ball_matrix *x,
-                       const szg_ball_matrix *y) {
+static bool shapes_fit(szgi_ball_matrix_op op, const szgi_ball_matrix *r, const szgi_ball_matrix *x,
+                       const szgi_ball_matrix *y) {
     const slong rows = acb_mat_nrows(x->a), columns = acb_mat_ncols(x->a);
     if (op == SZG_BALL_MATRIX_ADJOINT)
         return acb_mat_nrows(r->a) == columns && acb_mat_ncols(r->a) == rows;
@@ -180,12 +182,13 @@ static bool shapes_fit(szg_ball_matrix_op op, const szg_ball_matrix *r, const sz
     return rows == acb_mat_nrows(y->a) && columns == acb_mat_ncols(y->a);
 }
 
-szg_status szg_ball_matrix_apply(szg_context *context, szg_ball_matrix_op op, szg_ball_matrix *r,
-                                 const szg_ball_matrix *x, const szg_ball_matrix *y) {
+szg_status szgi_ball_matrix_apply(szg_context *context, szgi_ball_matrix_op op, szgi_ball_matrix *r,
+                                  const szgi_ball_matrix *x, const szgi_ball_matrix *y) {
     if (op >= SZG_BALL_MATRIX_OP_COUNT)
-        return szg_fail(context, SZG_EINVAL, "matrix operation %d does not exist", (int)op);
+        return szgi_fail(context, SZG_EINVAL, "matrix operation %d does not exist", (int)op);
     if (!shapes_fit(op, r, x, y))
-        return szg_fail(context, SZG_EINVAL, "matrix operation %d: the shapes do not fit", (int)op);
+        return szgi_fail(context, SZG_EINVAL, "matrix operation %d: the shapes do not fit",
+                         (int)op);
     switch (op) {
     case SZG_BALL_MATRIX_ADD:
         acb_mat_add(r->a, x->a, y->a, r->bits);
@@ -206,10 +209,10 @@ szg_status szg_ball_matrix_apply(szg_context *context, szg_ball_matrix_op op, sz
     return SZG_OK;
 }
 
-szg_status szg_ball_matrix_scale(szg_context *context, szg_ball_matrix *matrix, int64_t p,
-                                 int64_t q) {
+szg_status szgi_ball_matrix_scale(szg_context *context, szgi_ball_matrix *matrix, int64_t p,
+                                  int64_t q) {
     if (q == 0)
-        return szg_fail(context, SZG_EDATA, "%" PRId64 "/0 is no number", p);
+        return szgi_fail(context, SZG_EDATA, "%" PRId64 "/0 is no number", p);
     acb_mat_scalar_mul_si(matrix->a, matrix->a, (slong)p, matrix->bits);
     acb_mat_scalar_div_si(matrix->a, matrix->a, (slong)q, matrix->bits);
     return SZG_OK;

@@ -3,13 +3,14 @@
 
 #include "arb_private.h"
 
-struct szg_balls {
+struct szgi_balls {
     int64_t count;
     slong bits;
     acb_ptr value;
 };
 
 /* SZG_EINVAL unless r is a register of balls. */
-SZG_CHECK_RESULT szg_status check_register(szg_context *context, const szg_balls *balls, int64_t r);
+SZG_CHECK_RESULT szg_status szgi_check_register(szg_context *context, const szgi_balls *balls,
+                                                int64_t r);
 
 #endif

@@ -3,27 +3,27 @@
 
 #include "arb_private.h"
 
-szg_status check_bits(szg_context *context, int64_t bits) {
+szg_status szgi_check_bits(szg_context *context, int64_t bits) {
     if (bits < BITS_MIN || bits > BITS_MAX)
-        return szg_fail(context, SZG_EINVAL, "a precision of %" PRId64 " bits is outside %d .. %d",
-                        bits, BITS_MIN, BITS_MAX);
+        return szgi_fail(context, SZG_EINVAL, "a precision of %" PRId64 " bits is outside %d .. %d",
+                         bits, BITS_MIN, BITS_MAX);
     return SZG_OK;
 }
 
-szg_status check_phase(szg_context *context, const szg_phase *phase, const char *what,
-                       int64_t index) {
+szg_status szgi_check_phase(szg_context *context, const szgi_phase *phase, const char *what,
+                            int64_t index) {
     if (phase->rational && phase->q < 1)
-        return szg_fail(context, SZG_EDATA,
-                        "%s %" PRId64 ": the denominator %" PRId64 " of pi is below 1", what, index,
-                        phase->q);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s %" PRId64 ": the denominator %" PRId64 " of pi is below 1", what,
+                         index, phase->q);
     if (!phase->rational && !isfinite(phase->radians))
-        return szg_fail(context, SZG_EDATA, "%s %" PRId64 ": %g radians is no angle", what, index,
-                        phase->radians);
+        return szgi_fail(context, SZG_EDATA, "%s %" PRId64 ": %g radians is no angle", what, index,
+                         phase->radians);
     return SZG_OK;
 }
 
 /* p/q reduced modulo 2 after the multiplication, in exact integers. */
-static void turns_of_pi(fmpq_t x, const szg_phase *phase, int64_t multiplier) {
+static void turns_of_pi(fmpq_t x, const szgi_phase *phase, int64_t multiplier) {
     fmpz_t two_q;
     fmpz_init_set_si(two_q, phase->q);
     fmpz_mul_ui(two_q, two_q, 2);
@@ -35,7 +35,7 @@ static void turns_of_pi(fmpq_t x, const szg_phase *phase, int64_t multiplier) {
     fmpz_clear(two_q);
 }
 
-void phase_exp(acb_t z, const szg_phase *phase, int64_t multiplier, slong bits) {
+void szgi_phase_exp(acb_t z, const szgi_phase *phase, int64_t multiplier, slong bits) {
     if (phase->rational) {
         fmpq_t turns;
         fmpq_init(turns);
@@ -52,7 +52,7 @@ void phase_exp(acb_t z, const szg_phase *phase, int64_t multiplier, slong bits) 
     arb_clear(angle);
 }
 
-void phase_angle(arb_t x, const szg_phase *phase, slong bits) {
+void szgi_phase_angle(arb_t x, const szgi_phase *phase, slong bits) {
     if (!phase->rational) {
         arb_set_d(x, phase->radians);
         return;
@@ -62,7 +62,7 @@ void phase_angle(arb_t x, const szg_phase *phase, slong bits) {
     arb_div_si(x, x, phase->q, bits);
 }
 
-bool szg_phase_congruent(const szg_phase *a, const szg_phase *b, int64_t multiplier) {
+bool szgi_phase_congruent(const szgi_phase *a, const szgi_phase *b, int64_t multiplier) {
     if (multiplier == 0)
         return true;
     if (!a->rational && !b->rational)
@@ -82,6 +82,6 @@ bool szg_phase_congruent(const szg_phase *a, const szg_phase *b, int64_t multipl
     return equal;
 }
 
-void szg_ball_cleanup(void) {
+void szgi_ball_cleanup(void) {
     flint_cleanup();
 }

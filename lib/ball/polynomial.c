@@ -3,10 +3,10 @@
 
 #include "polynomial.h"
 
-szg_status polynomial_open(szg_context *context, int64_t count, polynomial *out) {
+szg_status szgi_polynomial_open(szg_context *context, int64_t count, polynomial *out) {
     *out = (polynomial){.period = 1};
-    SZG_TRY(szg_memory_require(context, count, 1, 2 * sizeof(acb_struct),
-                               "the coefficients of a symbol", "use fewer lags"));
+    SZG_TRY(szgi_memory_require(context, count, 1, 2 * sizeof(acb_struct),
+                                "the coefficients of a symbol", "use fewer lags"));
     out->c = _acb_vec_init((slong)count);
     out->allocated = count;
     arb_init(out->mean);
@@ -14,7 +14,7 @@ szg_status polynomial_open(szg_context *context, int64_t count, polynomial *out)
     return SZG_OK;
 }
 
-void polynomial_close(polynomial *p) {
+void szgi_polynomial_close(polynomial *p) {
     if (!p->c)
         return;
     _acb_vec_clear(p->c, (slong)p->allocated);
@@ -39,7 +39,7 @@ static int64_t common_divisor(int64_t a, int64_t b) {
     return a;
 }
 
-void polynomial_normalise(polynomial *p) {
+void szgi_polynomial_normalise(polynomial *p) {
     int64_t degree = 0, divisor = 0;
     for (int64_t k = 1; k < p->allocated; k++) {
         absorb_radius(p->perturbation, acb_realref(p->c + k));
@@ -57,12 +57,12 @@ void polynomial_normalise(polynomial *p) {
 
 static szg_status check_coefficients(szg_context *context, int64_t count, const szg_c64 *a) {
     if (count < 1)
-        return szg_fail(context, SZG_EINVAL, "a symbol of %" PRId64 " coefficients does not exist",
-                        count);
+        return szgi_fail(context, SZG_EINVAL, "a symbol of %" PRId64 " coefficients does not exist",
+                         count);
     for (int64_t k = 0; k < count; k++)
         if (!isfinite(a[k].re) || !isfinite(a[k].im))
-            return szg_fail(context, SZG_EDATA, "coefficient %" PRId64 " is not finite (%g%+gi)", k,
-                            a[k].re, a[k].im);
+            return szgi_fail(context, SZG_EDATA, "coefficient %" PRId64 " is not finite (%g%+gi)",
+                             k, a[k].re, a[k].im);
     return SZG_OK;
 }
 
@@ -77,35 +77,37 @@ static void taper_coefficient(acb_t c, int64_t k, int64_t order, slong bits) {
     acb_div_si(c, c, (slong)order, bits);
 }
 
-szg_status polynomial_from_symbol(szg_context *context, int64_t count, const szg_c64 *a,
-                                  szg_taper taper, int64_t order, slong bits, polynomial *out) {
+szg_status szgi_polynomial_from_symbol(szg_context *context, int64_t count, const szg_c64 *a,
+                                       szgi_taper taper, int64_t order, slong bits,
+                                       polynomial *out) {
     *out = (polynomial){0};
     SZG_TRY(check_coefficients(context, count, a));
     if (a[0].im != 0)
-        return szg_fail(context, SZG_EDATA,
-                        "a_0 = %g%+gi is not real: the symbol of a Hermitian matrix needs that",
-                        a[0].re, a[0].im);
+        return szgi_fail(context, SZG_EDATA,
+                         "a_0 = %g%+gi is not real: the symbol of a Hermitian matrix needs that",
+                         a[0].re, a[0].im);
     if (taper == SZG_TAPER_FEJER && order < 1)
-        return szg_fail(context, SZG_EINVAL, "a Fejer mean of order %" PRId64 " is below 1", order);
-    SZG_TRY(polynomial_open(context, count, out));
+        return szgi_fail(context, SZG_EINVAL, "a Fejer mean of order %" PRId64 " is below 1",
+                         order);
+    SZG_TRY(szgi_polynomial_open(context, count, out));
     arb_set_d(out->mean, a[0].re);
     for (int64_t k = 1; k < count; k++) {
         acb_set_d_d(out->c + k, a[k].re, a[k].im);
         if (taper == SZG_TAPER_FEJER)
             taper_coefficient(out->c + k, k, order, bits);
     }
-    polynomial_normalise(out);
+    szgi_polynomial_normalise(out);
     return SZG_OK;
 }
 
 /* Coefficient k of |a|^2 is sum_j a_{j+k} conj a_j: the product with the reversed conjugates. */
-szg_status polynomial_from_modulus(szg_context *context, int64_t count, const szg_c64 *a,
-                                   slong bits, polynomial *out) {
+szg_status szgi_polynomial_from_modulus(szg_context *context, int64_t count, const szg_c64 *a,
+                                        slong bits, polynomial *out) {
     *out = (polynomial){0};
     SZG_TRY(check_coefficients(context, count, a));
-    SZG_TRY(szg_memory_require(context, count, 8, sizeof(acb_struct), "the square of a symbol",
-                               "use fewer lags"));
-    SZG_TRY(polynomial_open(context, count, out));
+    SZG_TRY(szgi_memory_require(context, count, 8, sizeof(acb_struct), "the square of a symbol",
+                                "use fewer lags"));
+    SZG_TRY(szgi_polynomial_open(context, count, out));
     acb_ptr forward = _acb_vec_init((slong)count), reverse = _acb_vec_init((slong)count);
     acb_ptr product = _acb_vec_init((slong)(2 * count - 1));
     for (int64_t k = 0; k < count; k++) {
@@ -119,34 +121,34 @@ szg_status polynomial_from_modulus(szg_context *context, int64_t count, const sz
     _acb_vec_clear(forward, (slong)count);
     _acb_vec_clear(reverse, (slong)count);
     _acb_vec_clear(product, (slong)(2 * count - 1));
-    polynomial_normalise(out);
+    szgi_polynomial_normalise(out);
     return SZG_OK;
 }
 
 static szg_status check_weights(szg_context *context, int64_t count, const double *w,
-                                const szg_phase *theta) {
+                                const szgi_phase *theta) {
     if (count < 1)
-        return szg_fail(context, SZG_EINVAL, "a sum of %" PRId64 " cosines does not exist", count);
+        return szgi_fail(context, SZG_EINVAL, "a sum of %" PRId64 " cosines does not exist", count);
     for (int64_t i = 0; i < count; i++) {
         if (!isfinite(w[i]))
-            return szg_fail(context, SZG_EDATA, "weight %" PRId64 " is not finite (%g)", i, w[i]);
+            return szgi_fail(context, SZG_EDATA, "weight %" PRId64 " is not finite (%g)", i, w[i]);
         if (theta)
-            SZG_TRY(check_phase(context, theta + i, "phase", i));
+            SZG_TRY(szgi_check_phase(context, theta + i, "phase", i));
     }
     return SZG_OK;
 }
 
-szg_status polynomial_from_phases(szg_context *context, int64_t count, const double *w,
-                                  const szg_phase *theta, szg_phase_mode mode, slong bits,
-                                  polynomial *out) {
+szg_status szgi_polynomial_from_phases(szg_context *context, int64_t count, const double *w,
+                                       const szgi_phase *theta, szgi_phase_mode mode, slong bits,
+                                       polynomial *out) {
     *out = (polynomial){0};
     SZG_TRY(check_weights(context, count, w, theta));
-    SZG_TRY(polynomial_open(context, count, out));
+    SZG_TRY(szgi_polynomial_open(context, count, out));
     for (int64_t i = 0; i < count; i++) {
         acb_ptr c = out->c + i;
         acb_one(c);
         if (theta && w[i] != 0)
-            phase_exp(c, theta + i, mode == SZG_PHASE_PLAIN ? 1 : i, bits);
+            szgi_phase_exp(c, theta + i, mode == SZG_PHASE_PLAIN ? 1 : i, bits);
         arb_t weight;
         arb_init(weight);
         arb_set_d(weight, w[i]);
@@ -155,6 +157,6 @@ szg_status polynomial_from_phases(szg_context *context, int64_t count, const dou
     }
     arb_mul_2exp_si(out->mean, acb_realref(out->c), 1);
     acb_zero(out->c);
-    polynomial_normalise(out);
+    szgi_polynomial_normalise(out);
     return SZG_OK;
 }

@@ -16,25 +16,28 @@ typedef struct polynomial {
     mag_t perturbation;
 } polynomial;
 
-/* Allocates `count` coefficients, zero. SZG_ENOMEM by szg_memory_require before Arb could abort. */
-SZG_CHECK_RESULT szg_status polynomial_open(szg_context *context, int64_t count, polynomial *out);
-void polynomial_close(polynomial *p);
+/* Allocates `count` coefficients, zero. SZG_ENOMEM by szgi_memory_require before Arb could abort.
+ */
+SZG_CHECK_RESULT szg_status szgi_polynomial_open(szg_context *context, int64_t count,
+                                                 polynomial *out);
+void szgi_polynomial_close(polynomial *p);
 
 /* After c[k] and mean are set: moves the radii into `perturbation`, drops leading zeros, divides
  * the lags by their common divisor. */
-void polynomial_normalise(polynomial *p);
+void szgi_polynomial_normalise(polynomial *p);
 
 /* f(t) = a_0 + 2 Re sum a_k e^{ikt}, tapered. */
-SZG_CHECK_RESULT szg_status polynomial_from_symbol(szg_context *context, int64_t count,
-                                                   const szg_c64 *a, szg_taper taper, int64_t order,
-                                                   slong bits, polynomial *out);
+SZG_CHECK_RESULT szg_status szgi_polynomial_from_symbol(szg_context *context, int64_t count,
+                                                        const szg_c64 *a, szgi_taper taper,
+                                                        int64_t order, slong bits, polynomial *out);
 /* |sum a_k e^{ikt}|^2. */
-SZG_CHECK_RESULT szg_status polynomial_from_modulus(szg_context *context, int64_t count,
-                                                    const szg_c64 *a, slong bits, polynomial *out);
+SZG_CHECK_RESULT szg_status szgi_polynomial_from_modulus(szg_context *context, int64_t count,
+                                                         const szg_c64 *a, slong bits,
+                                                         polynomial *out);
 /* sum 2 w_i cos(phi_i + i t). */
-SZG_CHECK_RESULT szg_status polynomial_from_phases(szg_context *context, int64_t count,
-                                                   const double *w, const szg_phase *theta,
-                                                   szg_phase_mode mode, slong bits,
-                                                   polynomial *out);
+SZG_CHECK_RESULT szg_status szgi_polynomial_from_phases(szg_context *context, int64_t count,
+                                                        const double *w, const szgi_phase *theta,
+                                                        szgi_phase_mode mode, slong bits,
+                                                        polynomial *out);
 
 #endif

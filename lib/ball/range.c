@@ -14,16 +14,16 @@ typedef struct extrema {
 
 static szg_status sieve_both(szg_context *context, const polynomial *p, grid *g, sieve *high,
                              sieve *low) {
-    SZG_TRY(grid_open(context, p, g));
+    SZG_TRY(szgi_grid_open(context, p, g));
     for (int q = 0; q < g->orders; q += 2) {
-        szg_progress(context, "symbol range", q, g->orders + 2);
-        SZG_TRY(szg_context_check_cancel(context));
-        SZG_TRY(grid_next(context, g, q));
-        SZG_TRY(sieve_take(context, g, q, high));
-        SZG_TRY(sieve_take(context, g, q, low));
+        szgi_progress(context, "symbol range", q, g->orders + 2);
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(szgi_grid_next(context, g, q));
+        SZG_TRY(szgi_sieve_take(context, g, q, high));
+        SZG_TRY(szgi_sieve_take(context, g, q, low));
     }
-    SZG_TRY(sieve_finish(context, g, high));
-    return sieve_finish(context, g, low);
+    SZG_TRY(szgi_sieve_finish(context, g, high));
+    return szgi_sieve_finish(context, g, low);
 }
 
 static szg_status find_extrema(szg_context *context, const polynomial *p, slong bits,
@@ -32,13 +32,13 @@ static szg_status find_extrema(szg_context *context, const polynomial *p, slong 
     sieve high = {.sign = 1}, low = {.sign = -1};
     szg_status status;
     SZG_TRY_GOTO(status, sieve_both(context, p, &g, &high, &low), done);
-    SZG_TRY_GOTO(status, refine(context, p, &g, &high, bits, &out->highest), done);
-    SZG_TRY_GOTO(status, refine(context, p, &g, &low, bits, &out->lowest), done);
-    szg_progress(context, "symbol range", g.orders + 2, g.orders + 2);
+    SZG_TRY_GOTO(status, szgi_refine(context, p, &g, &high, bits, &out->highest), done);
+    SZG_TRY_GOTO(status, szgi_refine(context, p, &g, &low, bits, &out->lowest), done);
+    szgi_progress(context, "symbol range", g.orders + 2, g.orders + 2);
 done:
-    sieve_close(&high);
-    sieve_close(&low);
-    grid_close(&g);
+    szgi_sieve_close(&high);
+    szgi_sieve_close(&low);
+    szgi_grid_close(&g);
     return status;
 }
 
@@ -67,11 +67,11 @@ static szg_interval assemble(const polynomial *p, const extremum *e, int sign, b
         arf_zero(end);
     if (root)
         arf_sqrt(end, end, 2 * bits, ARF_RND_FLOOR);
-    out.lo = lower_double(end);
+    out.lo = szgi_lower_double(end);
     arb_get_ubound_arf(end, upper, 2 * bits);
     if (root)
         arf_sqrt(end, end, 2 * bits, ARF_RND_CEIL);
-    out.hi = upper_double(end);
+    out.hi = szgi_upper_double(end);
     arb_clear(lower);
     arb_clear(upper);
     arf_clear(end);
@@ -81,8 +81,8 @@ static szg_interval assemble(const polynomial *p, const extremum *e, int sign, b
 static szg_status range_of(szg_context *context, const polynomial *p, slong bits, bool root,
                            szg_range *out) {
     extrema e;
-    extremum_init(&e.highest);
-    extremum_init(&e.lowest);
+    szgi_extremum_init(&e.highest);
+    szgi_extremum_init(&e.lowest);
     szg_status status = SZG_OK;
     if (p->degree > 0)
         status = find_extrema(context, p, bits, &e);
@@ -95,38 +95,38 @@ static szg_status range_of(szg_context *context, const polynomial *p, slong bits
                       : e.highest.balls && e.lowest.balls ? METHOD_BALLS
                                                           : METHOD_SIEVE;
     }
-    extremum_clear(&e.highest);
-    extremum_clear(&e.lowest);
+    szgi_extremum_clear(&e.highest);
+    szgi_extremum_clear(&e.lowest);
     return status;
 }
 
-szg_status szg_ball_symbol_range(szg_context *context, int64_t count, const szg_c64 *a,
-                                 szg_taper taper, int64_t order, int64_t bits, szg_range *out) {
+szg_status szgi_ball_symbol_range(szg_context *context, int64_t count, const szg_c64 *a,
+                                  szgi_taper taper, int64_t order, int64_t bits, szg_range *out) {
     polynomial p;
-    SZG_TRY(check_bits(context, bits));
-    SZG_TRY(polynomial_from_symbol(context, count, a, taper, order, (slong)bits, &p));
+    SZG_TRY(szgi_check_bits(context, bits));
+    SZG_TRY(szgi_polynomial_from_symbol(context, count, a, taper, order, (slong)bits, &p));
     szg_status status = range_of(context, &p, (slong)bits, false, out);
-    polynomial_close(&p);
+    szgi_polynomial_close(&p);
     return status;
 }
 
-szg_status szg_ball_modulus_range(szg_context *context, int64_t count, const szg_c64 *a,
-                                  int64_t bits, szg_range *out) {
+szg_status szgi_ball_modulus_range(szg_context *context, int64_t count, const szg_c64 *a,
+                                   int64_t bits, szg_range *out) {
     polynomial p;
-    SZG_TRY(check_bits(context, bits));
-    SZG_TRY(polynomial_from_modulus(context, count, a, 2 * (slong)bits, &p));
+    SZG_TRY(szgi_check_bits(context, bits));
+    SZG_TRY(szgi_polynomial_from_modulus(context, count, a, 2 * (slong)bits, &p));
     szg_status status = range_of(context, &p, (slong)bits, true, out);
-    polynomial_close(&p);
+    szgi_polynomial_close(&p);
     return status;
 }
 
-szg_status szg_ball_range(szg_context *context, int64_t count, const double *w,
-                          const szg_phase *theta, szg_phase_mode mode, int64_t bits,
-                          szg_range *out) {
+szg_status szgi_ball_range(szg_context *context, int64_t count, const double *w,
+                           const szgi_phase *theta, szgi_phase_mode mode, int64_t bits,
+                           szg_range *out) {
     polynomial p;
-    SZG_TRY(check_bits(context, bits));
-    SZG_TRY(polynomial_from_phases(context, count, w, theta, mode, (slong)bits, &p));
+    SZG_TRY(szgi_check_bits(context, bits));
+    SZG_TRY(szgi_polynomial_from_phases(context, count, w, theta, mode, (slong)bits, &p));
     szg_status status = range_of(context, &p, (slong)bits, false, out);
-    polynomial_close(&p);
+    szgi_polynomial_close(&p);
     return status;
 }

@@ -27,14 +27,14 @@ typedef struct refiner {
     extremum *out;
 } refiner;
 
-void extremum_init(extremum *e) {
+void szgi_extremum_init(extremum *e) {
     arf_init(e->lower);
     arf_init(e->upper);
     e->at = 0;
     e->balls = true;
 }
 
-void extremum_clear(extremum *e) {
+void szgi_extremum_clear(extremum *e) {
     arf_clear(e->lower);
     arf_clear(e->upper);
 }
@@ -70,7 +70,8 @@ static szg_status evaluate(refiner *r, const arf_t tau, int orders) {
         acb_mul(r->term + k, r->power + k, r->p->c + k, r->bits);
     szg_status status = SZG_OK;
     for (int q = 0; q < orders; q++) {
-        status = szg_context_check_cancel(r->context); /* a million lags take a tenth of a second */
+        status =
+            szgi_context_check_cancel(r->context); /* a million lags take a tenth of a second */
         if (status != SZG_OK)
             break;
         acb_zero(sum);
@@ -333,11 +334,11 @@ static void refiner_clear(refiner *r) {
     arf_clear(r->tolerance);
 }
 
-szg_status refine(szg_context *context, const polynomial *p, const grid *g, const sieve *s,
-                  slong bits, extremum *out) {
-    SZG_TRY(szg_memory_require(context, p->degree + 1, 3,
-                               sizeof(acb_struct) + (size_t)bits / 4 + 64,
-                               "the powers of one point", "use fewer lags"));
+szg_status szgi_refine(szg_context *context, const polynomial *p, const grid *g, const sieve *s,
+                       slong bits, extremum *out) {
+    SZG_TRY(szgi_memory_require(context, p->degree + 1, 3,
+                                sizeof(acb_struct) + (size_t)bits / 4 + 64,
+                                "the powers of one point", "use fewer lags"));
     refiner r = {.context = context, .p = p, .g = g, .s = s, .bits = bits, .out = out};
     refiner_init(&r);
     arf_t sieved;

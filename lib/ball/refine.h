@@ -11,10 +11,10 @@ typedef struct extremum {
     bool balls; /* false: upper is the sieve's, since the extrema are too many or too flat */
 } extremum;
 
-void extremum_init(extremum *e);
-void extremum_clear(extremum *e);
+void szgi_extremum_init(extremum *e);
+void szgi_extremum_clear(extremum *e);
 
-SZG_CHECK_RESULT szg_status refine(szg_context *context, const polynomial *p, const grid *g,
-                                   const sieve *s, slong bits, extremum *out);
+SZG_CHECK_RESULT szg_status szgi_refine(szg_context *context, const polynomial *p, const grid *g,
+                                        const sieve *s, slong bits, extremum *out);
 
 #endif

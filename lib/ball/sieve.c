@@ -7,10 +7,10 @@
 /* Intervals tried in one cell before its bound is taken as it stands. */
 enum { SPLITS_PER_CELL = 4096, STACK_MAX = 96 };
 
-void sieve_close(sieve *s) {
-    szg_memory_free(s->cell);
-    szg_memory_free(s->taylor);
-    szg_memory_free(s->candidate);
+void szgi_sieve_close(sieve *s) {
+    szgi_memory_free(s->cell);
+    szgi_memory_free(s->taylor);
+    szgi_memory_free(s->candidate);
     s->cell = NULL;
     s->taylor = NULL;
     s->candidate = NULL;
@@ -29,20 +29,20 @@ static real first_upper(const grid *g, const sieve *s, int64_t j, real slack) {
 }
 
 static szg_status take_first(szg_context *context, const grid *g, sieve *s) {
-    const real slack = grid_taylor_error(g, 2);
+    const real slack = szgi_grid_taylor_error(g, 2);
     s->lower = -INFINITY;
     for (int64_t j = 0; j < g->size; j++)
         raise_lower(g, s, s->sign * g->value[j].re - g->error, j, 0);
     int64_t cells = 0;
     for (int64_t j = 0; j < g->size; j++)
         cells += !(first_upper(g, s, j, slack) < s->lower);
-    SZG_TRY(szg_memory_require(context, cells, ORDERS_MAX, sizeof(real),
-                               "the cells that may hold an extremum", "use fewer lags"));
-    SZG_TRY(szg_memory_alloc(context, cells, sizeof *s->cell, &s->cell));
-    SZG_TRY(szg_memory_alloc(context, cells, ORDERS_MAX * sizeof(real), &s->taylor));
+    SZG_TRY(szgi_memory_require(context, cells, ORDERS_MAX, sizeof(real),
+                                "the cells that may hold an extremum", "use fewer lags"));
+    SZG_TRY(szgi_memory_alloc(context, cells, sizeof *s->cell, &s->cell));
+    SZG_TRY(szgi_memory_alloc(context, cells, ORDERS_MAX * sizeof(real), &s->taylor));
     for (int64_t j = 0; j < g->size; j++) {
         if (j % SIEVE_LOOK == 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
         if (first_upper(g, s, j, slack) < s->lower)
             continue;
         s->taylor[s->cells * ORDERS_MAX] = s->sign * g->value[j].re;
@@ -60,11 +60,11 @@ static real factorial(int p) {
 }
 
 static void drop_cells(const grid *g, int orders, sieve *s) {
-    const real error = grid_taylor_error(g, orders);
+    const real error = szgi_grid_taylor_error(g, orders);
     int64_t kept = 0;
     for (int64_t i = 0; i < s->cells; i++) {
         const real *a = s->taylor + i * ORDERS_MAX;
-        if (taylor_upper(orders, a, g->half_width) + error < s->lower)
+        if (szgi_taylor_upper(orders, a, g->half_width) + error < s->lower)
             continue;
         memmove(s->taylor + kept * ORDERS_MAX, a, ORDERS_MAX * sizeof *a);
         s->cell[kept++] = s->cell[i];
@@ -75,20 +75,20 @@ static void drop_cells(const grid *g, int orders, sieve *s) {
 /* Once the Taylor polynomials say something, climb each: the sharper `lower` is, the fewer survive.
  */
 static szg_status climb_cells(szg_context *context, const grid *g, int orders, sieve *s) {
-    const real error = grid_taylor_error(g, orders);
+    const real error = szgi_grid_taylor_error(g, orders);
     for (int64_t i = 0; i < s->cells; i++) {
         if (i % SIEVE_LOOK == 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
         const real *a = s->taylor + i * ORDERS_MAX;
-        if (taylor_upper(orders, a, g->half_width) < s->lower)
+        if (szgi_taylor_upper(orders, a, g->half_width) < s->lower)
             continue;
-        real x = taylor_climb(orders, a, g->half_width);
-        raise_lower(g, s, taylor_value(orders, a, x) - error, s->cell[i], x);
+        real x = szgi_taylor_climb(orders, a, g->half_width);
+        raise_lower(g, s, szgi_taylor_value(orders, a, x) - error, s->cell[i], x);
     }
     return SZG_OK;
 }
 
-szg_status sieve_take(szg_context *context, const grid *g, int p, sieve *s) {
+szg_status szgi_sieve_take(szg_context *context, const grid *g, int p, sieve *s) {
     if (p == 0)
         return take_first(context, g, s);
     const real first = s->sign / factorial(p), second = s->sign / factorial(p + 1);
@@ -99,7 +99,7 @@ szg_status sieve_take(szg_context *context, const grid *g, int p, sieve *s) {
     }
     SZG_TRY(climb_cells(context, g, p + 2, s));
     drop_cells(g, p + 2, s);
-    return szg_context_check_cancel(context);
+    return szgi_context_check_cancel(context);
 }
 
 typedef struct piece {
@@ -113,8 +113,8 @@ static szg_status add_candidate(szg_context *context, const grid *g, sieve *s, i
         return SZG_OK;
     }
     if ((s->candidates & (s->candidates - 1)) == 0)
-        SZG_TRY(szg_memory_grow(context, &s->candidate, s->candidates,
-                                s->candidates ? 2 * s->candidates : 1, sizeof *s->candidate));
+        SZG_TRY(szgi_memory_grow(context, &s->candidate, s->candidates,
+                                 s->candidates ? 2 * s->candidates : 1, sizeof *s->candidate));
     const real y = 2 * g->half_width * (real)cell + where.at;
     s->candidate[s->candidates++] = (candidate){y - where.radius, y + where.radius};
     return SZG_OK;
@@ -123,16 +123,16 @@ static szg_status add_candidate(szg_context *context, const grid *g, sieve *s, i
 /* Branch and bound in one cell, from left to right. */
 static szg_status split_cell(szg_context *context, const grid *g, sieve *s, int64_t i) {
     const real *a = s->taylor + i * ORDERS_MAX;
-    const real error = grid_taylor_error(g, g->orders);
+    const real error = szgi_grid_taylor_error(g, g->orders);
     const real enough = 3 * error + g->bound[0] * 0x1p-62L;
     piece stack[STACK_MAX] = {{0, g->half_width}};
     real b[ORDERS_MAX];
     int depth = 1;
     for (int splits = 0; depth > 0; splits++) {
         const piece top = stack[--depth];
-        taylor_shift(g->orders, a, top.at, b);
+        szgi_taylor_shift(g->orders, a, top.at, b);
         raise_lower(g, s, b[0] - error, s->cell[i], top.at);
-        const real upper = taylor_upper(g->orders, b, top.radius) + error;
+        const real upper = szgi_taylor_upper(g->orders, b, top.radius) + error;
         if (upper < s->lower)
             continue;
         if (upper <= s->lower + enough || splits > SPLITS_PER_CELL || depth + 2 > STACK_MAX) {
@@ -147,11 +147,11 @@ static szg_status split_cell(szg_context *context, const grid *g, sieve *s, int6
     return SZG_OK;
 }
 
-szg_status sieve_finish(szg_context *context, const grid *g, sieve *s) {
+szg_status szgi_sieve_finish(szg_context *context, const grid *g, sieve *s) {
     s->upper = s->lower;
     for (int64_t i = 0; i < s->cells; i++) {
         if (i % 64 == 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(split_cell(context, g, s, i));
     }
     return SZG_OK;

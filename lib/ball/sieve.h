@@ -25,15 +25,15 @@ typedef struct sieve {
     candidate *candidate; /* ascending; incomplete where candidates > CANDIDATES_MAX */
 } sieve;
 
-void sieve_close(sieve *s);
+void szgi_sieve_close(sieve *s);
 
 /* Cells that are taken or climbed between two looks for cancellation: milliseconds. */
 enum { SIEVE_LOOK = 1 << 12 };
 
-/* Takes the values that grid_next(g, p) left; p = 0 first. */
-SZG_CHECK_RESULT szg_status sieve_take(szg_context *context, const grid *g, int p, sieve *s);
+/* Takes the values that szgi_grid_next(g, p) left; p = 0 first. */
+SZG_CHECK_RESULT szg_status szgi_sieve_take(szg_context *context, const grid *g, int p, sieve *s);
 
 /* After the last pair: bounds and candidates. */
-SZG_CHECK_RESULT szg_status sieve_finish(szg_context *context, const grid *g, sieve *s);
+SZG_CHECK_RESULT szg_status szgi_sieve_finish(szg_context *context, const grid *g, sieve *s);
 
 #endif

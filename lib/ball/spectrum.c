@@ -2,9 +2,9 @@
 
 #include "matrix.h"
 
-static szg_status check_hermitian(szg_context *context, const szg_ball_matrix *matrix,
+static szg_status check_hermitian(szg_context *context, const szgi_ball_matrix *matrix,
                                   const char *what) {
-    SZG_TRY(check_square(context, matrix, what));
+    SZG_TRY(szgi_check_square(context, matrix, what));
     acb_t z;
     acb_init(z);
     szg_status status = SZG_OK;
@@ -12,9 +12,9 @@ static szg_status check_hermitian(szg_context *context, const szg_ball_matrix *m
         for (slong j = i; j < acb_mat_ncols(matrix->a) && status == SZG_OK; j++) {
             acb_conj(z, acb_mat_entry(matrix->a, j, i));
             if (!acb_overlaps(z, acb_mat_entry(matrix->a, i, j)))
-                status = szg_fail(context, SZG_EDATA,
-                                  "%s: entries (%ld, %ld) and (%ld, %ld) are not conjugate", what,
-                                  (long)i, (long)j, (long)j, (long)i);
+                status = szgi_fail(context, SZG_EDATA,
+                                   "%s: entries (%ld, %ld) and (%ld, %ld) are not conjugate", what,
+                                   (long)i, (long)j, (long)j, (long)i);
         }
     acb_clear(z);
     return status;
@@ -22,30 +22,30 @@ static szg_status check_hermitian(szg_context *context, const szg_ball_matrix *m
 
 static void to_intervals(slong count, arb_srcptr values, szg_interval *out) {
     for (slong k = 0; k < count; k++)
-        out[k] = interval_of(values + k);
+        out[k] = szgi_interval_of(values + k);
 }
 
-szg_status szg_ball_matrix_eigenvalues(szg_context *context, const szg_ball_matrix *matrix,
-                                       szg_interval *values) {
+szg_status szgi_ball_matrix_eigenvalues(szg_context *context, const szgi_ball_matrix *matrix,
+                                        szg_interval *values) {
     SZG_TRY(check_hermitian(context, matrix, "eigenvalues"));
     const slong n = acb_mat_nrows(matrix->a);
     arb_ptr balls = _arb_vec_init(n);
-    szg_status status = hermitian_eigenvalues(context, matrix->a, matrix->bits, balls);
+    szg_status status = szgi_hermitian_eigenvalues(context, matrix->a, matrix->bits, balls);
     if (status == SZG_OK)
         to_intervals(n, balls, values);
     _arb_vec_clear(balls, n);
     return status;
 }
 
-static slong smaller_side(const szg_ball_matrix *matrix) {
+static slong smaller_side(const szgi_ball_matrix *matrix) {
     return FLINT_MIN(acb_mat_nrows(matrix->a), acb_mat_ncols(matrix->a));
 }
 
-szg_status szg_ball_matrix_singular_values(szg_context *context, const szg_ball_matrix *matrix,
-                                           szg_interval *values) {
+szg_status szgi_ball_matrix_singular_values(szg_context *context, const szgi_ball_matrix *matrix,
+                                            szg_interval *values) {
     const slong count = smaller_side(matrix);
     arb_ptr balls = _arb_vec_init(count);
-    szg_status status = singular_values(context, matrix->a, matrix->bits, balls);
+    szg_status status = szgi_singular_values(context, matrix->a, matrix->bits, balls);
     if (status == SZG_OK)
         to_intervals(count, balls, values);
     _arb_vec_clear(balls, count);
@@ -99,10 +99,10 @@ static szg_status count_signs(szg_context *context, acb_mat_t a, slong bits, int
         swap_symmetrically(a, k, best_pivot(a, k));
         arb_srcptr pivot = acb_realref(acb_mat_entry(a, k, k));
         if (!arb_is_nonzero(pivot))
-            return szg_fail(context, SZG_ENOCONV,
-                            "the sign of pivot %ld of %ld is not decided at %ld bits: move the "
-                            "shift or take more bits",
-                            (long)k, (long)acb_mat_nrows(a), (long)bits);
+            return szgi_fail(context, SZG_ENOCONV,
+                             "the sign of pivot %ld of %ld is not decided at %ld bits: move the "
+                             "shift or take more bits",
+                             (long)k, (long)acb_mat_nrows(a), (long)bits);
         if (arb_is_negative(pivot))
             ++*below;
         else
@@ -112,8 +112,8 @@ static szg_status count_signs(szg_context *context, acb_mat_t a, slong bits, int
     return SZG_OK;
 }
 
-szg_status szg_ball_matrix_inertia(szg_context *context, const szg_ball_matrix *matrix,
-                                   double shift, int64_t *below, int64_t *above) {
+szg_status szgi_ball_matrix_inertia(szg_context *context, const szgi_ball_matrix *matrix,
+                                    double shift, int64_t *below, int64_t *above) {
     SZG_TRY(check_hermitian(context, matrix, "inertia"));
     acb_mat_t a;
     arb_t x;
@@ -124,15 +124,16 @@ szg_status szg_ball_matrix_inertia(szg_context *context, const szg_ball_matrix *
     for (slong i = 0; i < acb_mat_nrows(a); i++)
         acb_sub_arb(acb_mat_entry(a, i, i), acb_mat_entry(a, i, i), x, matrix->bits);
     szg_status status = arb_is_finite(x) ? count_signs(context, a, matrix->bits, below, above)
-                                         : szg_fail(context, SZG_EINVAL, "a shift of %g", shift);
+                                         : szgi_fail(context, SZG_EINVAL, "a shift of %g", shift);
     acb_mat_clear(a);
     arb_clear(x);
     return status;
 }
 
-szg_status szg_ball_matrix_general_eigenvalues(szg_context *context, const szg_ball_matrix *matrix,
-                                               szg_interval *re, szg_interval *im) {
-    SZG_TRY(check_square(context, matrix, "eigenvalues"));
+szg_status szgi_ball_matrix_general_eigenvalues(szg_context *context,
+                                                const szgi_ball_matrix *matrix, szg_interval *re,
+                                                szg_interval *im) {
+    SZG_TRY(szgi_check_square(context, matrix, "eigenvalues"));
     const slong n = acb_mat_nrows(matrix->a), bits = matrix->bits;
     acb_ptr start = _acb_vec_init(n), values = _acb_vec_init(n);
     acb_mat_t vectors;
@@ -140,24 +141,24 @@ szg_status szg_ball_matrix_general_eigenvalues(szg_context *context, const szg_b
     acb_mat_approx_eig_qr(start, NULL, vectors, matrix->a, NULL, 0, bits);
     bool isolated = acb_mat_eig_simple(values, NULL, NULL, matrix->a, start, vectors, bits);
     for (slong k = 0; k < n && isolated; k++) {
-        re[k] = interval_of(acb_realref(values + k));
-        im[k] = interval_of(acb_imagref(values + k));
+        re[k] = szgi_interval_of(acb_realref(values + k));
+        im[k] = szgi_interval_of(acb_imagref(values + k));
     }
     acb_mat_clear(vectors);
     _acb_vec_clear(start, n);
     _acb_vec_clear(values, n);
     return isolated ? SZG_OK
-                    : szg_fail(context, SZG_ENOCONV,
-                               "the eigenvalues of a %ld x %ld matrix are multiple, or too close "
-                               "for %ld bits",
-                               (long)n, (long)n, (long)bits);
+                    : szgi_fail(context, SZG_ENOCONV,
+                                "the eigenvalues of a %ld x %ld matrix are multiple, or too close "
+                                "for %ld bits",
+                                (long)n, (long)n, (long)bits);
 }
 
-szg_status szg_ball_matrix_minor(szg_context *context, const szg_ball_matrix *matrix, int64_t order,
-                                 szg_interval *re, szg_interval *im) {
+szg_status szgi_ball_matrix_minor(szg_context *context, const szgi_ball_matrix *matrix,
+                                  int64_t order, szg_interval *re, szg_interval *im) {
     if (order < 1 || order > smaller_side(matrix))
-        return szg_fail(context, SZG_EINVAL, "a leading minor of order %" PRId64 ", of 1 .. %ld",
-                        order, (long)smaller_side(matrix));
+        return szgi_fail(context, SZG_EINVAL, "a leading minor of order %" PRId64 ", of 1 .. %ld",
+                         order, (long)smaller_side(matrix));
     acb_mat_t leading;
     acb_t det;
     acb_mat_init(leading, (slong)order, (slong)order);
@@ -166,20 +167,20 @@ szg_status szg_ball_matrix_minor(szg_context *context, const szg_ball_matrix *ma
         for (slong j = 0; j < order; j++)
             acb_set(acb_mat_entry(leading, i, j), acb_mat_entry(matrix->a, i, j));
     acb_mat_det(det, leading, matrix->bits);
-    *re = interval_of(acb_realref(det));
+    *re = szgi_interval_of(acb_realref(det));
     if (im)
-        *im = interval_of(acb_imagref(det));
+        *im = szgi_interval_of(acb_imagref(det));
     acb_mat_clear(leading);
     acb_clear(det);
     return SZG_OK;
 }
 
-szg_status szg_ball_matrix_norm(szg_context *context, const szg_ball_matrix *matrix,
-                                szg_ball_norm norm, int64_t k, szg_interval *out) {
+szg_status szgi_ball_matrix_norm(szg_context *context, const szgi_ball_matrix *matrix,
+                                 szgi_ball_norm norm, int64_t k, szg_interval *out) {
     const slong count = smaller_side(matrix);
     if (norm == SZG_BALL_KY_FAN && (k < 1 || k > count))
-        return szg_fail(context, SZG_EINVAL, "a Ky Fan norm of order %" PRId64 ", of 1 .. %ld", k,
-                        (long)count);
+        return szgi_fail(context, SZG_EINVAL, "a Ky Fan norm of order %" PRId64 ", of 1 .. %ld", k,
+                         (long)count);
     const slong terms = norm == SZG_BALL_SPECTRAL ? 1 : norm == SZG_BALL_NUCLEAR ? count : (slong)k;
     arb_ptr values = _arb_vec_init(count);
     arb_t sum;
@@ -188,12 +189,12 @@ szg_status szg_ball_matrix_norm(szg_context *context, const szg_ball_matrix *mat
     if (norm == SZG_BALL_FROBENIUS) {
         acb_mat_frobenius_norm(sum, matrix->a, matrix->bits);
     } else {
-        status = singular_values(context, matrix->a, matrix->bits, values);
+        status = szgi_singular_values(context, matrix->a, matrix->bits, values);
         for (slong i = 0; i < terms; i++)
             arb_add(sum, sum, values + i, matrix->bits);
     }
     if (status == SZG_OK)
-        *out = interval_of(sum);
+        *out = szgi_interval_of(sum);
     _arb_vec_clear(values, count);
     arb_clear(sum);
     return status;

@@ -5,16 +5,16 @@
 #include "fft.h"
 
 /* b = coefficients of the polynomial about x0. b may not be a. */
-void taylor_shift(int count, const real *a, real x0, real *b);
+void szgi_taylor_shift(int count, const real *a, real x0, real *b);
 
-real taylor_value(int count, const real *a, real x);
+real szgi_taylor_value(int count, const real *a, real x);
 
 /* At least the maximum of sum b_q s^q over |s| <= radius, up to rounding errors: exact for the
  * quadratic part, |b_q| radius^q for the rest. */
-real taylor_upper(int count, const real *b, real radius);
+real szgi_taylor_upper(int count, const real *b, real radius);
 
 /* A point of [-half, half] near a local maximum: the largest of the middle and the ends, then a few
  * Newton steps. */
-real taylor_climb(int count, const real *a, real half);
+real szgi_taylor_climb(int count, const real *a, real half);
 
 #endif

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <szego/text.h>
+#include "base/text.h"
 #include "context_private.h"
 
 enum { THREADS_MAX = 1024 };
@@ -33,7 +33,7 @@ szg_status szg_context_open(const szg_context_options *options, szg_context **ou
     context->process = getpid();
     atomic_fetch_add(&threads_open, context->options.threads);
     pthread_mutex_init(&context->lock, NULL);
-    szg_status status = szg_pool_open(context->options.threads, &context->pool);
+    szg_status status = szgi_pool_open(context->options.threads, &context->pool);
     if (status != SZG_OK) {
         szg_context_close(&context);
         return status;
@@ -46,64 +46,64 @@ void szg_context_close(szg_context **context) {
     if (!context || !*context)
         return;
     atomic_fetch_sub(&threads_open, (*context)->options.threads);
-    if (szg_context_is_forked(*context)) {
-        szg_pool_abandon(&(*context)->pool); /* the backend's state is the parent's */
+    if (szgi_context_is_forked(*context)) {
+        szgi_pool_abandon(&(*context)->pool); /* the backend's state is the parent's */
     } else {
-        szg_context_set_state(*context, NULL, NULL);
-        szg_pool_close(&(*context)->pool);
+        szgi_context_set_state(*context, NULL, NULL);
+        szgi_pool_close(&(*context)->pool);
         pthread_mutex_destroy(&(*context)->lock);
     }
     free(*context);
     *context = NULL;
 }
 
-bool szg_context_is_forked(const szg_context *context) {
+bool szgi_context_is_forked(const szg_context *context) {
     return context->process != getpid();
 }
 
 /* A forked child has one thread; the lock may be held by one that exists in the parent only. */
 static void lock(szg_context *context) {
-    if (!szg_context_is_forked(context))
+    if (!szgi_context_is_forked(context))
         pthread_mutex_lock(&context->lock);
 }
 
 static void unlock(szg_context *context) {
-    if (!szg_context_is_forked(context))
+    if (!szgi_context_is_forked(context))
         pthread_mutex_unlock(&context->lock);
 }
 
 const char *szg_context_message(const szg_context *context) {
-    return szg_pool_message((szg_context *)context);
+    return szgi_pool_message((szg_context *)context);
 }
 
 int szg_context_threads(const szg_context *context) {
     return context->options.threads;
 }
 
-int szg_context_threads_open(void) {
+int szgi_context_threads_open(void) {
     return atomic_load(&threads_open);
 }
 
-szg_status szg_fail(szg_context *context, szg_status status, const char *format, ...) {
+szg_status szgi_fail(szg_context *context, szg_status status, const char *format, ...) {
     if (!context)
         return status;
     lock(context);
     va_list arguments;
     va_start(arguments, format);
-    szg_vprint(szg_pool_message(context), MESSAGE_SIZE, format, arguments);
+    szgi_vprint(szgi_pool_message(context), MESSAGE_SIZE, format, arguments);
     va_end(arguments);
     unlock(context);
     return status;
 }
 
-szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *format, ...) {
+szg_status szgi_fail_prefix(szg_context *context, szg_status status, const char *format, ...) {
     if (!context)
         return status;
-    char whole[MESSAGE_SIZE], *message = szg_pool_message(context);
+    char whole[MESSAGE_SIZE], *message = szgi_pool_message(context);
     lock(context);
     va_list arguments;
     va_start(arguments, format);
-    int used = szg_vprint(whole, sizeof whole, format, arguments);
+    int used = szgi_vprint(whole, sizeof whole, format, arguments);
     va_end(arguments);
     /* A message that is too long loses its end. */
     size_t at = used < 0 || (size_t)used > sizeof whole - 3 ? sizeof whole - 3 : (size_t)used;
@@ -118,20 +118,20 @@ szg_status szg_fail_prefix(szg_context *context, szg_status status, const char *
     return status;
 }
 
-void szg_say(szg_context *context, szg_severity severity, const char *format, ...) {
+void szgi_say(szg_context *context, szg_severity severity, const char *format, ...) {
     if (!context || !context->options.message)
         return;
     char text[2048];
     va_list arguments;
     va_start(arguments, format);
-    szg_vprint(text, sizeof text, format, arguments);
+    szgi_vprint(text, sizeof text, format, arguments);
     va_end(arguments);
     lock(context);
     context->options.message(context->options.user, severity, text);
     unlock(context);
 }
 
-void szg_progress(szg_context *context, const char *what, int64_t done, int64_t total) {
+void szgi_progress(szg_context *context, const char *what, int64_t done, int64_t total) {
     if (!context || !context->options.progress)
         return;
     lock(context);
@@ -147,7 +147,7 @@ bool szg_context_is_cancelled(const szg_context *context) {
     return atomic_load(&context->cancelled);
 }
 
-double szg_context_seconds(const szg_context *context) {
+double szgi_context_seconds(const szg_context *context) {
     if (context->options.clock)
         return context->options.clock(context->options.user);
     struct timespec now;
@@ -156,7 +156,7 @@ double szg_context_seconds(const szg_context *context) {
 }
 
 static long long nanoseconds_now(const szg_context *context) {
-    return (long long)(szg_context_seconds(context) * 1e9);
+    return (long long)(szgi_context_seconds(context) * 1e9);
 }
 
 void szg_context_set_deadline(szg_context *context, double seconds) {
@@ -167,40 +167,40 @@ void szg_context_set_deadline(szg_context *context, double seconds) {
     atomic_store(&context->deadline, deadline);
 }
 
-szg_status szg_context_check_cancel(szg_context *context) {
+szg_status szgi_context_check_cancel(szg_context *context) {
     if (!context || atomic_load(&context->deferred))
         return SZG_OK;
     if (atomic_load(&context->cancelled))
-        return szg_fail(context, SZG_ECANCEL, "interrupted");
+        return szgi_fail(context, SZG_ECANCEL, "interrupted");
     long long deadline = atomic_load(&context->deadline);
     if (deadline != 0 && nanoseconds_now(context) >= deadline)
-        return szg_fail(context, SZG_ECANCEL, "the time is up");
+        return szgi_fail(context, SZG_ECANCEL, "the time is up");
     return SZG_OK;
 }
 
-void szg_context_defer_cancel(szg_context *context, bool defer) {
+void szgi_context_defer_cancel(szg_context *context, bool defer) {
     atomic_store(&context->deferred, defer);
 }
 
-bool szg_context_is_deferred(const szg_context *context) {
+bool szgi_context_is_deferred(const szg_context *context) {
     return atomic_load(&context->deferred);
 }
 
-void szg_context_set_ops(szg_context *context, const struct szg_ops *ops) {
+void szgi_context_set_ops(szg_context *context, const struct szg_ops *ops) {
     atomic_store(&context->ops, ops);
 }
 
-const struct szg_ops *szg_context_ops(const szg_context *context) {
+const struct szg_ops *szgi_context_ops(const szg_context *context) {
     return atomic_load(&context->ops);
 }
 
-void szg_context_set_state(szg_context *context, void *state, void (*release)(void *state)) {
+void szgi_context_set_state(szg_context *context, void *state, void (*release)(void *state)) {
     if (context->release)
         context->release(context->state);
     context->state = state;
     context->release = release;
 }
 
-void *szg_context_state(const szg_context *context) {
+void *szgi_context_state(const szg_context *context) {
     return context->state;
 }

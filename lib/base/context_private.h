@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
-#include <szego/context.h>
+#include "base/context.h"
 
 enum { MESSAGE_SIZE = 2048 };
 
@@ -25,17 +25,17 @@ struct szg_context {
     pid_t process; /* that opened it: in a forked child its threads are gone, its locks stuck */
 };
 
-bool szg_context_is_forked(const szg_context *context);
+bool szgi_context_is_forked(const szg_context *context);
 
 /* Starts `threads` - 1 workers. SZG_ENOMEM where a thread is refused. */
-SZG_CHECK_RESULT szg_status szg_pool_open(int threads, szg_pool **out);
-void szg_pool_close(szg_pool **pool);
+SZG_CHECK_RESULT szg_status szgi_pool_open(int threads, szg_pool **out);
+void szgi_pool_close(szg_pool **pool);
 
-/* In a forked child: frees what szg_pool_open took there, and touches no thread or lock. */
-void szg_pool_abandon(szg_pool **pool);
+/* In a forked child: frees what szgi_pool_open took there, and touches no thread or lock. */
+void szgi_pool_abandon(szg_pool **pool);
 
 /* Where this thread records failures of `context`: in a worker's slot while it runs a block of the
  * context's pool, otherwise in the context. MESSAGE_SIZE bytes. */
-char *szg_pool_message(szg_context *context);
+char *szgi_pool_message(szg_context *context);
 
 #endif

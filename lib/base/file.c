@@ -11,18 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "base/file.h"
+#include "base/memory.h"
 
-struct szg_writer {
+struct szgi_writer {
     char *path, *temporary;
     FILE *stream;
     int lock; /* the temporary file once more: its lock outlives the stream, until the renaming */
-    szg_writer *next; /* among those that have a temporary file */
+    szgi_writer *next; /* among those that have a temporary file */
 };
 
 static szg_status fail_errno(szg_context *context, const char *path, const char *what) {
-    return szg_fail(context, SZG_EIO, "%s: %s: %s", path, what, strerror(errno));
+    return szgi_fail(context, SZG_EIO, "%s: %s: %s", path, what, strerror(errno));
 }
 
 /* ---- Temporary files ----
@@ -79,7 +79,7 @@ static bool remove_dead(const char *path) {
 }
 
 /* Numbers of writers that live leave gaps, so that it looks a few beyond the first free one. */
-static void remove_dead_of(szg_writer *writer, size_t room) {
+static void remove_dead_of(szgi_writer *writer, size_t room) {
     for (int number = 0, absent = 0; number < NUMBERS && absent < NUMBERS_LOOKED_AHEAD; number++) {
         snprintf(writer->temporary, room, "%s%s%d", writer->path, infix, number);
         absent = remove_dead(writer->temporary) ? 0 : absent + 1;
@@ -95,7 +95,7 @@ static int create_marked(const char *path) {
 
 /* Between its creation and its lock a file looks dead: one that is gone by then is made anew. Where
  * there are no locks nobody can take one to remove it. */
-static int create_numbered(szg_writer *writer, size_t room) {
+static int create_numbered(szgi_writer *writer, size_t room) {
     struct stat info;
     for (int number = 0; number < NUMBERS; number++) {
         snprintf(writer->temporary, room, "%s%s%d", writer->path, infix, number);
@@ -115,9 +115,9 @@ static int create_numbered(szg_writer *writer, size_t room) {
 
 /* Guards the list, and that a file is in it from its creation to its renaming or removal. */
 static pthread_mutex_t writers_lock = PTHREAD_MUTEX_INITIALIZER;
-static szg_writer *writers;
+static szgi_writer *writers;
 
-static int create_temporary(szg_writer *writer, size_t room) {
+static int create_temporary(szgi_writer *writer, size_t room) {
     pthread_mutex_lock(&writers_lock);
     int descriptor = create_numbered(writer, room), before = errno;
     if (descriptor >= 0) {
@@ -130,11 +130,11 @@ static int create_temporary(szg_writer *writer, size_t room) {
 }
 
 /* Renames the temporary file to `path`, or removes it where that is NULL. */
-static bool end_temporary(szg_writer *writer, const char *path) {
+static bool end_temporary(szgi_writer *writer, const char *path) {
     pthread_mutex_lock(&writers_lock);
     int failed = path ? rename(writer->temporary, path) : unlink(writer->temporary);
     if (failed == 0 || !path) {
-        szg_writer **at = &writers;
+        szgi_writer **at = &writers;
         while (*at && *at != writer)
             at = &(*at)->next;
         if (*at)
@@ -145,13 +145,13 @@ static bool end_temporary(szg_writer *writer, const char *path) {
     return failed == 0;
 }
 
-void szg_writer_abandon_all(void) {
+void szgi_writer_abandon_all(void) {
     pthread_mutex_lock(&writers_lock); /* for good */
-    for (const szg_writer *writer = writers; writer; writer = writer->next)
+    for (const szgi_writer *writer = writers; writer; writer = writer->next)
         unlink(writer->temporary);
 }
 
-void szg_folder_sweep(const char *folder) {
+void szgi_folder_sweep(const char *folder) {
     DIR *entries = opendir(folder);
     if (!entries)
         return;
@@ -165,7 +165,7 @@ void szg_folder_sweep(const char *folder) {
 
 /* ---- Writing ---- */
 
-const char *szg_write_remedy(int error) {
+const char *szgi_write_remedy(int error) {
     switch (error) {
     case ENOSPC:
     case EDQUOT:
@@ -181,16 +181,16 @@ const char *szg_write_remedy(int error) {
     }
 }
 
-szg_status szg_stream_flush(szg_context *context, FILE *stream) {
+szg_status szgi_stream_flush(szg_context *context, FILE *stream) {
     errno = 0;
     bool failed = fflush(stream) != 0;
     int why = errno;
     if (!failed && !ferror(stream))
         return SZG_OK;
     if (why == ENOMEM) /* a stream into memory */
-        return szg_fail(context, SZG_ENOMEM, "cannot be written: out of memory");
-    return szg_fail(context, SZG_EIO, "cannot be written: %s%s",
-                    why ? strerror(why) : "an earlier write failed", szg_write_remedy(why));
+        return szgi_fail(context, SZG_ENOMEM, "cannot be written: out of memory");
+    return szgi_fail(context, SZG_EIO, "cannot be written: %s%s",
+                     why ? strerror(why) : "an earlier write failed", szgi_write_remedy(why));
 }
 
 /* Renaming over a device or a pipe would put a file in its place, /dev/null included. A folder is
@@ -199,19 +199,19 @@ static szg_status check_target(szg_context *context, const char *path) {
     struct stat info;
     if (stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))
         return SZG_OK;
-    return szg_fail(context, SZG_EIO, "%s: cannot be written: is not a regular file", path);
+    return szgi_fail(context, SZG_EIO, "%s: cannot be written: is not a regular file", path);
 }
 
-szg_status szg_writer_open(szg_context *context, const char *path, szg_writer **out) {
+szg_status szgi_writer_open(szg_context *context, const char *path, szgi_writer **out) {
     *out = NULL;
-    szg_writer *writer;
+    szgi_writer *writer;
     SZG_TRY(check_target(context, path));
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *writer, &writer));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *writer, &writer));
     writer->lock = -1;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_copy_text(context, path, &writer->path), fail);
+    SZG_TRY_GOTO(status, szgi_memory_copy_text(context, path, &writer->path), fail);
     size_t room = strlen(path) + sizeof infix + 4;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, (int64_t)room, 1, &writer->temporary), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, (int64_t)room, 1, &writer->temporary), fail);
     remove_dead_of(writer, room);
     writer->lock = create_temporary(writer, room);
     int descriptor = writer->lock < 0 ? -1 : fcntl(writer->lock, F_DUPFD_CLOEXEC, 0);
@@ -224,11 +224,11 @@ szg_status szg_writer_open(szg_context *context, const char *path, szg_writer **
     *out = writer;
     return SZG_OK;
 fail:
-    szg_writer_discard(&writer);
+    szgi_writer_discard(&writer);
     return status;
 }
 
-FILE *szg_writer_stream(szg_writer *writer) {
+FILE *szgi_writer_stream(szgi_writer *writer) {
     return writer->stream;
 }
 
@@ -249,7 +249,7 @@ static void sync_folder(const char *path) {
 }
 
 /* Writes and closes the stream; 0, or what failed. */
-static int finish(szg_writer *w) {
+static int finish(szgi_writer *w) {
     errno = 0;
     bool failed = fflush(w->stream) != 0 || ferror(w->stream) || fsync(fileno(w->stream)) != 0;
     int why = errno;
@@ -261,46 +261,46 @@ static int finish(szg_writer *w) {
     return !failed ? 0 : why ? why : EIO;
 }
 
-szg_status szg_writer_commit(szg_context *context, szg_writer **writer) {
-    szg_writer *w = *writer;
+szg_status szgi_writer_commit(szg_context *context, szgi_writer **writer) {
+    szgi_writer *w = *writer;
     struct stat info;
     int why = finish(w);
     if (why == 0 && !end_temporary(w, w->path))
         why = errno;
     szg_status status = SZG_OK;
     if (why) {
-        status = szg_fail(context, SZG_EIO, "%s: writing failed, the old contents were kept: %s%s",
-                          w->path, strerror(why), szg_write_remedy(why));
+        status = szgi_fail(context, SZG_EIO, "%s: writing failed, the old contents were kept: %s%s",
+                           w->path, strerror(why), szgi_write_remedy(why));
     } else {
         if (fstat(w->lock, &info) == 0)
             (void)!fchmod(w->lock, info.st_mode & 0777); /* without the mark */
         sync_folder(w->path);
     }
-    szg_writer_discard(writer);
+    szgi_writer_discard(writer);
     return status;
 }
 
-void szg_writer_discard(szg_writer **writer) {
+void szgi_writer_discard(szgi_writer **writer) {
     if (!writer || !*writer)
         return;
-    szg_writer *w = *writer;
+    szgi_writer *w = *writer;
     if (w->stream)
         fclose(w->stream);
     if (w->temporary && w->temporary[0])
         end_temporary(w, NULL);
     if (w->lock >= 0)
         close(w->lock);
-    szg_memory_free(w->temporary);
-    szg_memory_free(w->path);
-    szg_memory_free(w);
+    szgi_memory_free(w->temporary);
+    szgi_memory_free(w->path);
+    szgi_memory_free(w);
     *writer = NULL;
 }
 
 /* ---- Folders ---- */
 
-szg_status szg_folder_create(szg_context *context, const char *path) {
+szg_status szgi_folder_create(szg_context *context, const char *path) {
     char *copy;
-    SZG_TRY(szg_memory_copy_text(context, path, &copy));
+    SZG_TRY(szgi_memory_copy_text(context, path, &copy));
     szg_status status = SZG_OK;
     for (char *at = copy + 1; status == SZG_OK && copy[0]; at++) {
         if (*at != '/' && *at != 0)
@@ -315,35 +315,35 @@ szg_status szg_folder_create(szg_context *context, const char *path) {
     }
     struct stat info;
     if (status == SZG_OK && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)))
-        status = szg_fail(context, SZG_EIO, "%s: is not a folder", path);
-    szg_memory_free(copy);
+        status = szgi_fail(context, SZG_EIO, "%s: is not a folder", path);
+    szgi_memory_free(copy);
     return status;
 }
 
-szg_status szg_folder_lock(szg_context *context, const char *path, int *out) {
+szg_status szgi_folder_lock(szg_context *context, const char *path, int *out) {
     *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*out >= 0 && lock(*out, LOCK_EX | LOCK_NB) == 0)
         return SZG_OK;
     int why = errno;
-    szg_folder_unlock(out);
+    szgi_folder_unlock(out);
     if (why == EWOULDBLOCK)
-        return szg_fail(context, SZG_EIO,
-                        "%s: another writer is at work in this folder: give the command "
-                        "again when it is done, or with another folder",
-                        path);
-    szg_say(context, SZG_NOTE, "%s: cannot be locked (%s): let no other process write into it",
-            path, strerror(why));
+        return szgi_fail(context, SZG_EIO,
+                         "%s: another writer is at work in this folder: give the command "
+                         "again when it is done, or with another folder",
+                         path);
+    szgi_say(context, SZG_NOTE, "%s: cannot be locked (%s): let no other process write into it",
+             path, strerror(why));
     return SZG_OK;
 }
 
-void szg_folder_unlock(int *folder) {
+void szgi_folder_unlock(int *folder) {
     if (*folder >= 0)
         close(*folder);
     *folder = -1;
 }
 
 /* A program that was started by its bare name is called so by the linker too. */
-void szg_folder_of_code(const void *address, char *folder) {
+void szgi_folder_of_code(const void *address, char *folder) {
     Dl_info info = {0};
     bool named = dladdr(address, &info) && info.dli_fname && strchr(info.dli_fname, '/');
     bool found = named && realpath(info.dli_fname, folder);
@@ -363,31 +363,31 @@ static szg_status open_regular(szg_context *context, const char *path, int *out,
     if (fstat(*out, info) != 0)
         status = fail_errno(context, path, "cannot be read");
     else if (!S_ISREG(info->st_mode))
-        status = szg_fail(context, SZG_EDATA, "%s: is not a regular file", path);
+        status = szgi_fail(context, SZG_EDATA, "%s: is not a regular file", path);
     if (status != SZG_OK)
         close(*out);
     return status;
 }
 
-struct szg_source {
+struct szgi_source {
     char *path;
     int descriptor;
     int64_t size;
     struct timespec changed;
 };
 
-szg_status szg_source_open(szg_context *context, const char *path, szg_source **out) {
+szg_status szgi_source_open(szg_context *context, const char *path, szgi_source **out) {
     *out = NULL;
-    szg_source *source;
+    szgi_source *source;
     struct stat info;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *source, &source));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *source, &source));
     source->descriptor = -1;
-    szg_status status = szg_memory_copy_text(context, path, &source->path);
+    szg_status status = szgi_memory_copy_text(context, path, &source->path);
     if (status == SZG_OK)
         status = open_regular(context, path, &source->descriptor, &info);
     if (status != SZG_OK) {
         source->descriptor = -1;
-        szg_source_close(&source);
+        szgi_source_close(&source);
         return status;
     }
     source->size = info.st_size;
@@ -396,21 +396,21 @@ szg_status szg_source_open(szg_context *context, const char *path, szg_source **
     return SZG_OK;
 }
 
-void szg_source_close(szg_source **source) {
+void szgi_source_close(szgi_source **source) {
     if (!source || !*source)
         return;
     if ((*source)->descriptor >= 0)
         close((*source)->descriptor);
-    szg_memory_free((*source)->path);
-    szg_memory_free(*source);
+    szgi_memory_free((*source)->path);
+    szgi_memory_free(*source);
     *source = NULL;
 }
 
-int64_t szg_source_size(const szg_source *source) {
+int64_t szgi_source_size(const szgi_source *source) {
     return source->size;
 }
 
-static szg_status read_part(szg_context *context, const szg_source *source, int64_t offset,
+static szg_status read_part(szg_context *context, const szgi_source *source, int64_t offset,
                             int64_t count, unsigned char *to) {
     while (count > 0) {
         ssize_t got = pread(source->descriptor, to, (size_t)count, offset);
@@ -419,11 +419,11 @@ static szg_status read_part(szg_context *context, const szg_source *source, int6
         if (got < 0)
             return fail_errno(context, source->path, "cannot be read");
         if (got == 0)
-            return szg_fail(context, SZG_EIO,
-                            "%s: was cut while it was read: its %" PRId64
-                            " bytes end before byte %" PRId64
-                            " now; run the command again when the file is whole",
-                            source->path, source->size, offset);
+            return szgi_fail(context, SZG_EIO,
+                             "%s: was cut while it was read: its %" PRId64
+                             " bytes end before byte %" PRId64
+                             " now; run the command again when the file is whole",
+                             source->path, source->size, offset);
         to += got;
         offset += got;
         count -= got;
@@ -432,81 +432,81 @@ static szg_status read_part(szg_context *context, const szg_source *source, int6
 }
 
 /* The system gives no look for cancellation between the gigabytes of one read. */
-szg_status szg_source_read(szg_context *context, const szg_source *source, int64_t offset,
-                           int64_t count, void *out) {
+szg_status szgi_source_read(szg_context *context, const szgi_source *source, int64_t offset,
+                            int64_t count, void *out) {
     for (int64_t done = 0; done < count; done += SZG_MEMORY_LOOK) {
         int64_t part = count - done < SZG_MEMORY_LOOK ? count - done : SZG_MEMORY_LOOK;
         if (done > 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(read_part(context, source, offset + done, part, (unsigned char *)out + done));
     }
     return SZG_OK;
 }
 
-szg_status szg_source_check(szg_context *context, const szg_source *source) {
+szg_status szgi_source_check(szg_context *context, const szgi_source *source) {
     struct stat info;
     if (fstat(source->descriptor, &info) != 0)
         return fail_errno(context, source->path, "cannot be read");
     if (info.st_size == source->size && info.st_mtim.tv_sec == source->changed.tv_sec &&
         info.st_mtim.tv_nsec == source->changed.tv_nsec)
         return SZG_OK;
-    return szg_fail(context, SZG_EIO,
-                    "%s: was changed while it was read (%" PRId64 " bytes before, %" PRId64
-                    " now): run the command again when nothing writes to it",
-                    source->path, source->size, (int64_t)info.st_size);
+    return szgi_fail(context, SZG_EIO,
+                     "%s: was changed while it was read (%" PRId64 " bytes before, %" PRId64
+                     " now): run the command again when nothing writes to it",
+                     source->path, source->size, (int64_t)info.st_size);
 }
 
-static szg_status make_room(szg_context *context, const szg_source *source, unsigned char **out) {
+static szg_status make_room(szg_context *context, const szgi_source *source, unsigned char **out) {
     if (source->size > SZG_MEMORY_LOOK) /* the answer takes longer than to read a small file */
-        SZG_TRY(szg_memory_require(context, source->size, 1, 1, source->path,
-                                   "it is read whole: make it smaller, or take it on a machine "
-                                   "with more memory"));
-    szg_status status = szg_memory_alloc(context, source->size, 1, out);
+        SZG_TRY(szgi_memory_require(context, source->size, 1, 1, source->path,
+                                    "it is read whole: make it smaller, or take it on a machine "
+                                    "with more memory"));
+    szg_status status = szgi_memory_alloc(context, source->size, 1, out);
     if (status != SZG_ENOMEM)
         return status;
-    return szg_fail(context, status,
-                    "%s: out of memory: its %" PRId64 " bytes are read whole: make it smaller, or "
-                    "raise the limit on memory (`ulimit -v`)",
-                    source->path, source->size);
+    return szgi_fail(context, status,
+                     "%s: out of memory: its %" PRId64 " bytes are read whole: make it smaller, or "
+                     "raise the limit on memory (`ulimit -v`)",
+                     source->path, source->size);
 }
 
-static szg_status read_whole(szg_context *context, const szg_source *source, szg_contents *out) {
+static szg_status read_whole(szg_context *context, const szgi_source *source, szgi_contents *out) {
     unsigned char *data;
     int64_t size = source->size;
     if (size == 0)
-        return szg_source_check(context, source);
+        return szgi_source_check(context, source);
     SZG_TRY(make_room(context, source, &data));
-    szg_status status = szg_source_read(context, source, 0, size, data);
+    szg_status status = szgi_source_read(context, source, 0, size, data);
     if (status == SZG_OK)
-        status = szg_source_check(context, source);
+        status = szgi_source_check(context, source);
     if (status != SZG_OK) {
-        szg_memory_free(data);
+        szgi_memory_free(data);
         return status;
     }
-    *out = (szg_contents){.data = data, .size = size};
+    *out = (szgi_contents){.data = data, .size = size};
     return SZG_OK;
 }
 
-szg_status szg_contents_open_within(szg_context *context, const char *path, int64_t most,
-                                    const char *kind, szg_contents *out) {
-    *out = (szg_contents){0};
-    szg_source *source;
-    SZG_TRY(szg_source_open(context, path, &source));
+szg_status szgi_contents_open_within(szg_context *context, const char *path, int64_t most,
+                                     const char *kind, szgi_contents *out) {
+    *out = (szgi_contents){0};
+    szgi_source *source;
+    SZG_TRY(szgi_source_open(context, path, &source));
     szg_status status =
         source->size > most
-            ? szg_fail(context, SZG_EDATA,
-                       "%s: %" PRId64 " bytes are more than the %" PRId64 " that %s may have", path,
-                       source->size, most, kind)
+            ? szgi_fail(context, SZG_EDATA,
+                        "%s: %" PRId64 " bytes are more than the %" PRId64 " that %s may have",
+                        path, source->size, most, kind)
             : read_whole(context, source, out);
-    szg_source_close(&source);
+    szgi_source_close(&source);
     return status;
 }
 
-szg_status szg_contents_open(szg_context *context, const char *path, szg_contents *out) {
-    return szg_contents_open_within(context, path, INT64_MAX, "a file", out);
+szg_status szgi_contents_open(szg_context *context, const char *path, szgi_contents *out) {
+    return szgi_contents_open_within(context, path, INT64_MAX, "a file", out);
 }
 
-void szg_contents_close(szg_contents *contents) {
-    szg_memory_free((void *)contents->data);
-    *contents = (szg_contents){0};
+void szgi_contents_close(szgi_contents *contents) {
+    szgi_memory_free((void *)contents->data);
+    *contents = (szgi_contents){0};
 }

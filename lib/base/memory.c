@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "base/memory.h"
+#include "base/text.h"
 #include "context_private.h"
 
 enum { ALIGNMENT = 64 };
@@ -24,14 +24,14 @@ static void human_bytes(double bytes, char text[static 32]) {
         bytes /= 1024;
         unit++;
     }
-    szg_print(text, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    szgi_print(text, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
 }
 
 static szg_status refuse(szg_context *context, int64_t count, size_t size) {
     char text[32];
     human_bytes((double)count * (double)size, text);
-    return szg_fail(context, SZG_ENOMEM, "out of memory: %s (%" PRId64 " x %zu bytes) refused",
-                    text, count, size);
+    return szgi_fail(context, SZG_ENOMEM, "out of memory: %s (%" PRId64 " x %zu bytes) refused",
+                     text, count, size);
 }
 
 /* From here on a block is weighed against the memory there is: Linux grants any size and kills the
@@ -59,17 +59,17 @@ static void *aligned_block(size_t bytes) {
 static szg_status clear(szg_context *context, char *block, size_t bytes) {
     for (size_t done = 0; done < bytes; done += SZG_MEMORY_LOOK) {
         if (done > 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
         memset(block + done, 0, bytes - done < SZG_MEMORY_LOOK ? bytes - done : SZG_MEMORY_LOOK);
     }
     return SZG_OK;
 }
 
-szg_status szg_memory_alloc(szg_context *context, int64_t count, size_t size, void *out) {
+szg_status szgi_memory_alloc(szg_context *context, int64_t count, size_t size, void *out) {
     void *block = NULL;
     memcpy(out, &block, sizeof block);
     if (count < 0)
-        return szg_fail(context, SZG_EINVAL, "a count of %" PRId64 " elements is negative", count);
+        return szgi_fail(context, SZG_EINVAL, "a count of %" PRId64 " elements is negative", count);
     size_t bytes;
     if (__builtin_mul_overflow((size_t)count, size, &bytes) || bytes > PTRDIFF_MAX - 2 * ALIGNMENT)
         return refuse(context, count, size);
@@ -77,8 +77,9 @@ szg_status szg_memory_alloc(szg_context *context, int64_t count, size_t size, vo
     if (injected_failure(context))
         return refuse(context, count, size);
     if (bytes >= LARGE_BLOCK)
-        SZG_TRY(szg_memory_require(context, count, 1, size, "one block of the result or its work",
-                                   "ask for less: a smaller N, or a range in place of all values"));
+        SZG_TRY(
+            szgi_memory_require(context, count, 1, size, "one block of the result or its work",
+                                "ask for less: a smaller N, or a range in place of all values"));
     block = aligned_block(bytes);
     if (!block)
         return refuse(context, count, size);
@@ -90,11 +91,11 @@ szg_status szg_memory_alloc(szg_context *context, int64_t count, size_t size, vo
     return status;
 }
 
-szg_status szg_memory_grow(szg_context *context, void *block, int64_t count, int64_t new_count,
-                           size_t size) {
+szg_status szgi_memory_grow(szg_context *context, void *block, int64_t count, int64_t new_count,
+                            size_t size) {
     void *old, *fresh;
     memcpy(&old, block, sizeof old);
-    SZG_TRY(szg_memory_alloc(context, new_count, size, &fresh));
+    SZG_TRY(szgi_memory_alloc(context, new_count, size, &fresh));
     if (old && count > 0)
         memcpy(fresh, old, (size_t)(count < new_count ? count : new_count) * size);
     free(old);
@@ -102,27 +103,27 @@ szg_status szg_memory_grow(szg_context *context, void *block, int64_t count, int
     return SZG_OK;
 }
 
-szg_status szg_memory_copy_text(szg_context *context, const char *text, char **out) {
+szg_status szgi_memory_copy_text(szg_context *context, const char *text, char **out) {
     size_t length = strlen(text);
-    SZG_TRY(szg_memory_alloc(context, (int64_t)length + 1, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, 1, out));
     memcpy(*out, text, length + 1);
     return SZG_OK;
 }
 
-void szg_memory_free(void *block) {
+void szgi_memory_free(void *block) {
     free(block);
 }
 
-szg_status szg_memory_product(szg_context *context, int64_t rows, int64_t columns, int64_t *out) {
+szg_status szgi_memory_product(szg_context *context, int64_t rows, int64_t columns, int64_t *out) {
     *out = 0;
     if (rows < 0 || columns < 0)
-        return szg_fail(context, SZG_EINVAL,
-                        "a size of %" PRId64 " x %" PRId64 " is negative: sizes are at least 0",
-                        rows, columns);
+        return szgi_fail(context, SZG_EINVAL,
+                         "a size of %" PRId64 " x %" PRId64 " is negative: sizes are at least 0",
+                         rows, columns);
     int64_t product;
     if (__builtin_mul_overflow(rows, columns, &product) || product > INT64_MAX / 16)
-        return szg_fail(context, SZG_ENOMEM, "%" PRId64 " x %" PRId64 " elements overflow a size",
-                        rows, columns);
+        return szgi_fail(context, SZG_ENOMEM, "%" PRId64 " x %" PRId64 " elements overflow a size",
+                         rows, columns);
     *out = product;
     return SZG_OK;
 }
@@ -154,7 +155,7 @@ static int64_t cached_in_group(void) {
     return (active == INT64_MAX ? 0 : active) + (inactive == INT64_MAX ? 0 : inactive);
 }
 
-int64_t szg_memory_available(void) {
+int64_t szgi_memory_available(void) {
     int64_t kib = number_in_file("/proc/meminfo", "MemAvailable:");
     int64_t available = kib > INT64_MAX / 1024 ? INT64_MAX : kib * 1024;
     int64_t limit = number_in_file("/sys/fs/cgroup/memory.max", "");
@@ -168,23 +169,23 @@ int64_t szg_memory_available(void) {
     return available;
 }
 
-szg_status szg_memory_require(szg_context *context, int64_t rows, int64_t columns, size_t size,
-                              const char *what, const char *remedy) {
+szg_status szgi_memory_require(szg_context *context, int64_t rows, int64_t columns, size_t size,
+                               const char *what, const char *remedy) {
     if (rows < 0 || columns < 0)
-        return szg_fail(context, SZG_EINVAL, "%s: a size of %" PRId64 " x %" PRId64 " is negative",
-                        what, rows, columns);
+        return szgi_fail(context, SZG_EINVAL, "%s: a size of %" PRId64 " x %" PRId64 " is negative",
+                         what, rows, columns);
     /* A double holds any product; the comparison needs no more than its 53 bits. */
     double need = (double)rows * (double)columns * (double)size;
-    double have = (double)szg_memory_available();
+    double have = (double)szgi_memory_available();
     if (need <= have)
         return SZG_OK;
     char need_text[32], have_text[32];
     human_bytes(need, need_text);
     human_bytes(have, have_text);
-    return szg_fail(context, SZG_ENOMEM, "%s needs %s, %s are available: %s", what, need_text,
-                    have_text, remedy);
+    return szgi_fail(context, SZG_ENOMEM, "%s needs %s, %s are available: %s", what, need_text,
+                     have_text, remedy);
 }
 
-void szg_memory_fail_after(szg_context *context, int64_t countdown) {
+void szgi_memory_fail_after(szg_context *context, int64_t countdown) {
     atomic_store(&context->allocations_left, countdown);
 }

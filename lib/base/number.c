@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/text.h>
+#include "base/text.h"
 
 static locale_t c_locale;
 
@@ -14,83 +14,83 @@ static void make_c_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-void *szg_locale_enter(void) {
+void *szgi_locale_enter(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_c_locale);
     return uselocale(c_locale); /* (locale_t)0, if it was refused, changes nothing */
 }
 
-void szg_locale_leave(void *callers) {
+void szgi_locale_leave(void *callers) {
     uselocale(callers);
 }
 
-int szg_vprint(char *text, size_t size, const char *format, va_list arguments) {
-    void *callers = szg_locale_enter();
+int szgi_vprint(char *text, size_t size, const char *format, va_list arguments) {
+    void *callers = szgi_locale_enter();
     int length = vsnprintf(text, size, format, arguments);
-    szg_locale_leave(callers);
+    szgi_locale_leave(callers);
     return length;
 }
 
-int szg_print(char *text, size_t size, const char *format, ...) {
+int szgi_print(char *text, size_t size, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int length = szg_vprint(text, size, format, arguments);
+    int length = szgi_vprint(text, size, format, arguments);
     va_end(arguments);
     return length;
 }
 
-double szg_real_scan(const char *text, char **end) {
-    void *callers = szg_locale_enter();
+double szgi_real_scan(const char *text, char **end) {
+    void *callers = szgi_locale_enter();
     double value = strtod(text, end);
-    szg_locale_leave(callers);
+    szgi_locale_leave(callers);
     return value;
 }
 
-const char *szg_real_text(double value, char text[SZG_REAL_TEXT]) {
+const char *szgi_real_text(double value, char text[SZG_REAL_TEXT]) {
     if (isnan(value))
         return strcpy(text, "nan");
     if (isinf(value))
         return strcpy(text, value < 0 ? "-inf" : "inf");
     for (int digits = 15; digits <= 17; digits++) {
-        szg_print(text, SZG_REAL_TEXT, "%.*g", digits, value);
-        if (szg_real_scan(text, NULL) == value)
+        szgi_print(text, SZG_REAL_TEXT, "%.*g", digits, value);
+        if (szgi_real_scan(text, NULL) == value)
             break;
     }
     return text;
 }
 
-const char *szg_rounded_text(double value, int digits, szg_end end, char text[SZG_REAL_TEXT]) {
+const char *szgi_rounded_text(double value, int digits, szg_end end, char text[SZG_REAL_TEXT]) {
     if (!isfinite(value))
-        return szg_real_text(value, text);
+        return szgi_real_text(value, text);
     double sign = end == SZG_END_LOWER ? -1 : 1, shown = value;
-    szg_print(text, SZG_REAL_TEXT, "%.*e", digits - 1, value);
+    szgi_print(text, SZG_REAL_TEXT, "%.*e", digits - 1, value);
     /* Half a unit of the last digit: from the wrong side of `value` to the right one. */
     double step = pow(10, atoi(strchr(text, 'e') + 1) - digits + 1) / 2;
-    szg_print(text, SZG_REAL_TEXT, "%.*g", digits, value);
-    while (end != SZG_END_NONE && sign * (szg_real_scan(text, NULL) - value) < 0) {
+    szgi_print(text, SZG_REAL_TEXT, "%.*g", digits, value);
+    while (end != SZG_END_NONE && sign * (szgi_real_scan(text, NULL) - value) < 0) {
         double further = shown + sign * step;
         if (further == shown) { /* below the least double there is no smaller step */
-            szg_print(text, SZG_REAL_TEXT, "%.17g", value);
+            szgi_print(text, SZG_REAL_TEXT, "%.17g", value);
             break;
         }
         shown = further;
-        szg_print(text, SZG_REAL_TEXT, "%.*g", digits, shown);
+        szgi_print(text, SZG_REAL_TEXT, "%.*g", digits, shown);
     }
     return text;
 }
 
-const char *szg_hex_text(double value, char text[SZG_REAL_TEXT]) {
+const char *szgi_hex_text(double value, char text[SZG_REAL_TEXT]) {
     if (!isfinite(value))
-        return szg_real_text(value, text);
-    szg_print(text, SZG_REAL_TEXT, "%a", value);
+        return szgi_real_text(value, text);
+    szgi_print(text, SZG_REAL_TEXT, "%a", value);
     return text;
 }
 
-bool szg_real_parse(const char *text, double *out) {
+bool szgi_real_parse(const char *text, double *out) {
     if (!*text || isspace((unsigned char)*text))
         return false;
     char *end;
-    double value = szg_real_scan(text, &end);
+    double value = szgi_real_scan(text, &end);
     if (end == text || *end)
         return false;
     if (isinf(value) && !strpbrk(text, "nN")) /* 1e999; "inf" has an n */

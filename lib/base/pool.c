@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <szego/pool.h>
+#include "base/pool.h"
 #include "context_private.h"
 
 /* Number 0 is the caller's thread. */
@@ -27,7 +27,7 @@ struct szg_pool {
     uint64_t generation;
     int busy;
     szg_context *context;
-    szg_block_fn *run;
+    szgi_block_fn *run;
     void *job;
     int64_t blocks, next;
     bool failed; /* a block has: no further one is begun */
@@ -41,11 +41,11 @@ typedef struct pool_place {
 } pool_place;
 static _Thread_local pool_place place;
 
-bool szg_pool_is_inside(void) {
+bool szgi_pool_is_inside(void) {
     return place.context;
 }
 
-char *szg_pool_message(szg_context *context) {
+char *szgi_pool_message(szg_context *context) {
     return place.context == context ? place.worker->message : context->message;
 }
 
@@ -58,9 +58,9 @@ static bool take_block(szg_pool *pool, int64_t *block) {
     return taken;
 }
 
-static szg_status run_block(szg_context *context, szg_block_fn *run, void *job, int64_t block,
+static szg_status run_block(szg_context *context, szgi_block_fn *run, void *job, int64_t block,
                             int worker) {
-    SZG_TRY(szg_context_check_cancel(context));
+    SZG_TRY(szgi_context_check_cancel(context));
     return run(context, job, block, worker);
 }
 
@@ -118,7 +118,7 @@ static void *worker_main(void *argument) {
     return NULL;
 }
 
-szg_status szg_pool_open(int threads, szg_pool **out) {
+szg_status szgi_pool_open(int threads, szg_pool **out) {
     *out = NULL;
     szg_pool *pool = calloc(1, sizeof *pool);
     if (!pool)
@@ -135,14 +135,14 @@ szg_status szg_pool_open(int threads, szg_pool **out) {
         pool->workers++;
     }
     if (!pool->worker || pool->workers != threads - 1) {
-        szg_pool_close(&pool);
+        szgi_pool_close(&pool);
         return SZG_ENOMEM;
     }
     *out = pool;
     return SZG_OK;
 }
 
-void szg_pool_close(szg_pool **pool) {
+void szgi_pool_close(szg_pool **pool) {
     if (!*pool)
         return;
     pthread_mutex_lock(&(*pool)->lock);
@@ -154,16 +154,16 @@ void szg_pool_close(szg_pool **pool) {
     pthread_cond_destroy(&(*pool)->work);
     pthread_cond_destroy(&(*pool)->done);
     pthread_mutex_destroy(&(*pool)->lock);
-    szg_pool_abandon(pool);
+    szgi_pool_abandon(pool);
 }
 
-void szg_pool_abandon(szg_pool **pool) {
+void szgi_pool_abandon(szg_pool **pool) {
     free((*pool)->worker);
     free(*pool);
     *pool = NULL;
 }
 
-static szg_status run_serially(szg_context *context, int64_t blocks, szg_block_fn *run, void *job,
+static szg_status run_serially(szg_context *context, int64_t blocks, szgi_block_fn *run, void *job,
                                int worker) {
     for (int64_t block = 0; block < blocks; block++)
         SZG_TRY(run_block(context, run, job, block, worker));
@@ -176,7 +176,7 @@ static int own_number(const szg_context *context) {
     return place.context == context ? place.worker->index : 0;
 }
 
-static void start_job(szg_pool *pool, szg_context *context, int64_t blocks, szg_block_fn *run,
+static void start_job(szg_pool *pool, szg_context *context, int64_t blocks, szgi_block_fn *run,
                       void *job) {
     pthread_mutex_lock(&pool->lock);
     pool->context = context;
@@ -191,16 +191,17 @@ static void start_job(szg_pool *pool, szg_context *context, int64_t blocks, szg_
     pthread_mutex_unlock(&pool->lock);
 }
 
-szg_status szg_pool_run(szg_context *context, int64_t blocks, szg_block_fn *run, void *job) {
+szg_status szgi_pool_run(szg_context *context, int64_t blocks, szgi_block_fn *run, void *job) {
     if (blocks < 0)
-        return szg_fail(context, SZG_EINVAL, "a job of %lld blocks is negative", (long long)blocks);
-    if (szg_context_is_forked(context))
-        return szg_fail(context, SZG_EINVAL,
-                        "the context belongs to process %lld, this is process %lld: its locks and "
-                        "buffers are the parent's; open a context in the child",
-                        (long long)context->process, (long long)getpid());
+        return szgi_fail(context, SZG_EINVAL, "a job of %lld blocks is negative",
+                         (long long)blocks);
+    if (szgi_context_is_forked(context))
+        return szgi_fail(context, SZG_EINVAL,
+                         "the context belongs to process %lld, this is process %lld: its locks and "
+                         "buffers are the parent's; open a context in the child",
+                         (long long)context->process, (long long)getpid());
     szg_pool *pool = context->pool;
-    if (szg_pool_is_inside() || pool->workers == 0 || blocks <= 1)
+    if (szgi_pool_is_inside() || pool->workers == 0 || blocks <= 1)
         return run_serially(context, blocks, run, job, own_number(context));
     start_job(pool, context, blocks, run, job);
     run_blocks(pool, &pool->worker[0]);

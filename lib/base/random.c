@@ -1,9 +1,9 @@
 #include <math.h>
 
 #include <Random123/philox.h>
-#include <szego/random.h>
+#include "base/random.h"
 
-static philox4x32_ctr_t block_at(const szg_stream *stream, uint64_t block) {
+static philox4x32_ctr_t block_at(const szgi_stream *stream, uint64_t block) {
     philox4x32_ctr_t counter = {{(uint32_t)block, stream->step, stream->purpose, 0}};
     philox4x32_key_t key = {{(uint32_t)stream->seed, (uint32_t)(stream->seed >> 32)}};
     return philox4x32(counter, key);
@@ -14,17 +14,17 @@ static double to_uniform(uint32_t high, uint32_t low) {
     return (double)bits * 0x1p-53;
 }
 
-uint32_t szg_random_word(const szg_stream *stream, uint64_t index) {
+uint32_t szgi_random_word(const szgi_stream *stream, uint64_t index) {
     return block_at(stream, index / 4).v[index % 4];
 }
 
-double szg_random_uniform(const szg_stream *stream, uint64_t index) {
+double szgi_random_uniform(const szgi_stream *stream, uint64_t index) {
     philox4x32_ctr_t block = block_at(stream, index / 2);
     unsigned lane = (unsigned)(index % 2) * 2;
     return to_uniform(block.v[lane], block.v[lane + 1]);
 }
 
-double szg_random_normal(const szg_stream *stream, uint64_t index) {
+double szgi_random_normal(const szgi_stream *stream, uint64_t index) {
     philox4x32_ctr_t block = block_at(stream, index / 2);
     /* 1 - u is in (0, 1], so that the logarithm is finite. */
     double radius = sqrt(-2 * log(1 - to_uniform(block.v[0], block.v[1])));
@@ -32,17 +32,19 @@ double szg_random_normal(const szg_stream *stream, uint64_t index) {
     return radius * (index % 2 ? sin(angle) : cos(angle));
 }
 
-int64_t szg_random_below(const szg_stream *stream, uint64_t index, int64_t bound) {
-    int64_t value = (int64_t)(szg_random_uniform(stream, index) * (double)bound);
+int64_t szgi_random_below(const szgi_stream *stream, uint64_t index, int64_t bound) {
+    int64_t value = (int64_t)(szgi_random_uniform(stream, index) * (double)bound);
     return value < bound ? value : bound - 1;
 }
 
-void szg_random_fill_uniform(const szg_stream *stream, uint64_t first, int64_t count, double *out) {
+void szgi_random_fill_uniform(const szgi_stream *stream, uint64_t first, int64_t count,
+                              double *out) {
     for (int64_t i = 0; i < count; i++)
-        out[i] = szg_random_uniform(stream, first + (uint64_t)i);
+        out[i] = szgi_random_uniform(stream, first + (uint64_t)i);
 }
 
-void szg_random_fill_normal(const szg_stream *stream, uint64_t first, int64_t count, double *out) {
+void szgi_random_fill_normal(const szgi_stream *stream, uint64_t first, int64_t count,
+                             double *out) {
     for (int64_t i = 0; i < count; i++)
-        out[i] = szg_random_normal(stream, first + (uint64_t)i);
+        out[i] = szgi_random_normal(stream, first + (uint64_t)i);
 }

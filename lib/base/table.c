@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/table.h>
-#include <szego/text.h>
+#include "base/memory.h"
+#include "base/table.h"
+#include "base/text.h"
 
 /* A cell: 8 bytes of value, and a flag array apart. Texts are interned: a table of 10^6 eigenvalues
  * repeats a handful of sources. */
@@ -31,26 +31,26 @@ szg_status szg_table_open(szg_context *context, const char *name, const szg_colu
                           int64_t count, szg_table **out) {
     *out = NULL;
     if (count < 1)
-        return szg_fail(context, SZG_EINVAL, "table %s has no columns", name);
+        return szgi_fail(context, SZG_EINVAL, "table %s has no columns", name);
     szg_table *table;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *table, &table));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *table, &table));
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_copy_text(context, name, &table->name), fail);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, count, sizeof *table->column, &table->column),
+    SZG_TRY_GOTO(status, szgi_memory_copy_text(context, name, &table->name), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, sizeof *table->column, &table->column),
                  fail);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, count, sizeof *table->end, &table->end), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, sizeof *table->end, &table->end), fail);
     for (int64_t i = 0; i < count; i++) {
         if (szg_table_find(table, columns[i].name) >= 0) {
-            status = szg_fail(context, SZG_EINVAL, "table %s has column %s twice", name,
-                              columns[i].name);
+            status = szgi_fail(context, SZG_EINVAL, "table %s has column %s twice", name,
+                               columns[i].name);
             goto fail;
         }
         char *copy;
-        SZG_TRY_GOTO(status, szg_memory_copy_text(context, columns[i].name, &copy), fail);
+        SZG_TRY_GOTO(status, szgi_memory_copy_text(context, columns[i].name, &copy), fail);
         table->column[i] = (szg_column){.name = copy, .type = columns[i].type};
         table->columns = i + 1;
         SZG_TRY_GOTO(status,
-                     szg_memory_copy_text(context, columns[i].doc ? columns[i].doc : "", &copy),
+                     szgi_memory_copy_text(context, columns[i].doc ? columns[i].doc : "", &copy),
                      fail);
         table->column[i].doc = copy;
     }
@@ -66,18 +66,18 @@ void szg_table_close(szg_table **table) {
         return;
     szg_table *t = *table;
     for (int64_t i = 0; i < t->columns; i++) {
-        szg_memory_free((void *)t->column[i].name);
-        szg_memory_free((void *)t->column[i].doc);
+        szgi_memory_free((void *)t->column[i].name);
+        szgi_memory_free((void *)t->column[i].doc);
     }
     for (int64_t i = 0; i < t->slots; i++)
-        szg_memory_free(t->text[i]);
-    szg_memory_free(t->text);
-    szg_memory_free(t->column);
-    szg_memory_free(t->end);
-    szg_memory_free(t->cell);
-    szg_memory_free(t->present);
-    szg_memory_free(t->name);
-    szg_memory_free(t);
+        szgi_memory_free(t->text[i]);
+    szgi_memory_free(t->text);
+    szgi_memory_free(t->column);
+    szgi_memory_free(t->end);
+    szgi_memory_free(t->cell);
+    szgi_memory_free(t->present);
+    szgi_memory_free(t->name);
+    szgi_memory_free(t);
     *table = NULL;
 }
 
@@ -86,11 +86,11 @@ static szg_status find_column(szg_context *context, const szg_table *table, cons
     *out = szg_table_find(table, column);
     return *out >= 0
                ? SZG_OK
-               : szg_fail(context, SZG_EINVAL, "table %s has no column %s", table->name, column);
+               : szgi_fail(context, SZG_EINVAL, "table %s has no column %s", table->name, column);
 }
 
-szg_status szg_table_mark_ends(szg_context *context, szg_table *table, const char *lower,
-                               const char *upper) {
+szg_status szgi_table_mark_ends(szg_context *context, szg_table *table, const char *lower,
+                                const char *upper) {
     static const szg_end ends[] = {SZG_END_LOWER, SZG_END_UPPER};
     const char *const names[] = {lower, upper};
     for (int i = 0; i < 2; i++) {
@@ -98,20 +98,20 @@ szg_status szg_table_mark_ends(szg_context *context, szg_table *table, const cha
         if (!names[i])
             continue;
         SZG_TRY(find_column(context, table, names[i], &column));
-        szg_table_set_end(table, column, ends[i]);
+        szgi_table_set_end(table, column, ends[i]);
     }
     return SZG_OK;
 }
 
-szg_end szg_table_end(const szg_table *table, int64_t index) {
+szg_end szgi_table_end(const szg_table *table, int64_t index) {
     return table->end[index];
 }
 
-void szg_table_set_end(szg_table *table, int64_t index, szg_end end) {
+void szgi_table_set_end(szg_table *table, int64_t index, szg_end end) {
     table->end[index] = end;
 }
 
-void szg_table_take_ends(szg_table *table, const szg_table *from) {
+void szgi_table_take_ends(szg_table *table, const szg_table *from) {
     for (int64_t i = 0; i < table->columns; i++) {
         int64_t at = szg_table_find(from, table->column[i].name);
         if (at >= 0)
@@ -119,21 +119,21 @@ void szg_table_take_ends(szg_table *table, const szg_table *from) {
     }
 }
 
-szg_status szg_table_reserve(szg_context *context, szg_table *table, int64_t rows) {
+szg_status szgi_table_reserve(szg_context *context, szg_table *table, int64_t rows) {
     int64_t old, fresh;
-    SZG_TRY(szg_memory_product(context, table->capacity, table->columns, &old));
-    SZG_TRY(szg_memory_product(context, rows, table->columns, &fresh));
+    SZG_TRY(szgi_memory_product(context, table->capacity, table->columns, &old));
+    SZG_TRY(szgi_memory_product(context, rows, table->columns, &fresh));
     if (rows <= table->capacity)
         return SZG_OK;
-    SZG_TRY(szg_memory_grow(context, &table->cell, old, fresh, sizeof(cell)));
-    SZG_TRY(szg_memory_grow(context, &table->present, old, fresh, sizeof(bool)));
+    SZG_TRY(szgi_memory_grow(context, &table->cell, old, fresh, sizeof(cell)));
+    SZG_TRY(szgi_memory_grow(context, &table->present, old, fresh, sizeof(bool)));
     table->capacity = rows;
     return SZG_OK;
 }
 
 szg_status szg_table_add_row(szg_context *context, szg_table *table) {
     if (table->rows == table->capacity)
-        SZG_TRY(szg_table_reserve(context, table, table->capacity ? 2 * table->capacity : 8));
+        SZG_TRY(szgi_table_reserve(context, table, table->capacity ? 2 * table->capacity : 8));
     table->rows++;
     return SZG_OK;
 }
@@ -156,11 +156,11 @@ static int64_t text_slot(char *const *slots, int64_t count, const char *text) {
 static szg_status grow_texts(szg_context *context, szg_table *table) {
     int64_t count = table->slots ? 2 * table->slots : 64;
     char **fresh;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *fresh, &fresh));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *fresh, &fresh));
     for (int64_t i = 0; i < table->slots; i++)
         if (table->text[i])
             fresh[text_slot(fresh, count, table->text[i])] = table->text[i];
-    szg_memory_free(table->text);
+    szgi_memory_free(table->text);
     table->text = fresh;
     table->slots = count;
     return SZG_OK;
@@ -172,7 +172,7 @@ static szg_status intern(szg_context *context, szg_table *table, const char *tex
         SZG_TRY(grow_texts(context, table));
     int64_t slot = text_slot(table->text, table->slots, text);
     if (!table->text[slot]) {
-        SZG_TRY(szg_memory_copy_text(context, text, &table->text[slot]));
+        SZG_TRY(szgi_memory_copy_text(context, text, &table->text[slot]));
         table->texts++;
     }
     *out = table->text[slot];
@@ -182,19 +182,19 @@ static szg_status intern(szg_context *context, szg_table *table, const char *tex
 static szg_status find_cell(szg_context *context, const szg_table *table, int64_t column,
                             szg_type type, int64_t *at) {
     if (column < 0 || column >= table->columns)
-        return szg_fail(context, SZG_EINVAL, "table %s has no column %" PRId64, table->name,
-                        column);
+        return szgi_fail(context, SZG_EINVAL, "table %s has no column %" PRId64, table->name,
+                         column);
     if (table->column[column].type != type)
-        return szg_fail(context, SZG_EINVAL, "table %s: column %s has another type", table->name,
-                        table->column[column].name);
+        return szgi_fail(context, SZG_EINVAL, "table %s: column %s has another type", table->name,
+                         table->column[column].name);
     if (table->rows == 0)
-        return szg_fail(context, SZG_EINVAL, "table %s has no row yet", table->name);
+        return szgi_fail(context, SZG_EINVAL, "table %s has no row yet", table->name);
     *at = (table->rows - 1) * table->columns + column;
     return SZG_OK;
 }
 
-szg_status szg_table_put_text(szg_context *context, szg_table *table, int64_t column,
-                              const char *value) {
+szg_status szgi_table_put_text(szg_context *context, szg_table *table, int64_t column,
+                               const char *value) {
     int64_t at = 0;
     SZG_TRY(find_cell(context, table, column, SZG_TEXT, &at));
     table->present[at] = value != NULL;
@@ -203,8 +203,8 @@ szg_status szg_table_put_text(szg_context *context, szg_table *table, int64_t co
     return SZG_OK;
 }
 
-szg_status szg_table_put_integer(szg_context *context, szg_table *table, int64_t column,
-                                 int64_t value) {
+szg_status szgi_table_put_integer(szg_context *context, szg_table *table, int64_t column,
+                                  int64_t value) {
     int64_t at = 0;
     SZG_TRY(find_cell(context, table, column, SZG_INTEGER, &at));
     table->cell[at].integer = value;
@@ -212,8 +212,8 @@ szg_status szg_table_put_integer(szg_context *context, szg_table *table, int64_t
     return SZG_OK;
 }
 
-szg_status szg_table_put_real(szg_context *context, szg_table *table, int64_t column,
-                              double value) {
+szg_status szgi_table_put_real(szg_context *context, szg_table *table, int64_t column,
+                               double value) {
     int64_t at = 0;
     SZG_TRY(find_cell(context, table, column, SZG_REAL, &at));
     table->cell[at].real = value;
@@ -225,21 +225,21 @@ szg_status szg_table_set_text(szg_context *context, szg_table *table, const char
                               const char *value) {
     int64_t index;
     SZG_TRY(find_column(context, table, column, &index));
-    return szg_table_put_text(context, table, index, value);
+    return szgi_table_put_text(context, table, index, value);
 }
 
 szg_status szg_table_set_integer(szg_context *context, szg_table *table, const char *column,
                                  int64_t value) {
     int64_t index;
     SZG_TRY(find_column(context, table, column, &index));
-    return szg_table_put_integer(context, table, index, value);
+    return szgi_table_put_integer(context, table, index, value);
 }
 
 szg_status szg_table_set_real(szg_context *context, szg_table *table, const char *column,
                               double value) {
     int64_t index;
     SZG_TRY(find_column(context, table, column, &index));
-    return szg_table_put_real(context, table, index, value);
+    return szgi_table_put_real(context, table, index, value);
 }
 
 szg_status szg_table_note(szg_context *context, szg_table *table, const char *format, ...) {
@@ -254,9 +254,9 @@ szg_status szg_table_note(szg_context *context, szg_table *table, const char *fo
         used = (int)sizeof text - 1;
     va_list arguments;
     va_start(arguments, format);
-    szg_vprint(text + used, sizeof text - (size_t)used, format, arguments);
+    szgi_vprint(text + used, sizeof text - (size_t)used, format, arguments);
     va_end(arguments);
-    return szg_table_put_text(context, table, column, text);
+    return szgi_table_put_text(context, table, column, text);
 }
 
 static bool same_columns(const szg_table *a, const szg_table *b) {
@@ -273,8 +273,8 @@ static szg_status check_columns(szg_context *context, const szg_table *table,
                                 const szg_table *from) {
     return same_columns(table, from)
                ? SZG_OK
-               : szg_fail(context, SZG_EINVAL, "tables %s and %s differ in their columns",
-                          table->name, from->name);
+               : szgi_fail(context, SZG_EINVAL, "tables %s and %s differ in their columns",
+                           table->name, from->name);
 }
 
 static szg_status append_row(szg_context *context, szg_table *table, const szg_table *from,
@@ -293,23 +293,23 @@ static szg_status append_row(szg_context *context, szg_table *table, const szg_t
     return SZG_OK;
 }
 
-szg_status szg_table_append_row(szg_context *context, szg_table *table, const szg_table *from,
-                                int64_t row) {
+szg_status szgi_table_append_row(szg_context *context, szg_table *table, const szg_table *from,
+                                 int64_t row) {
     SZG_TRY(check_columns(context, table, from));
     return append_row(context, table, from, row);
 }
 
-szg_status szg_table_append(szg_context *context, szg_table *table, const szg_table *from) {
+szg_status szgi_table_append(szg_context *context, szg_table *table, const szg_table *from) {
     SZG_TRY(check_columns(context, table, from));
     for (int64_t row = 0; row < from->rows; row++)
         SZG_TRY(append_row(context, table, from, row));
     return SZG_OK;
 }
 
-szg_status szg_table_copy(szg_context *context, const szg_table *from, szg_table **out) {
+szg_status szgi_table_copy(szg_context *context, const szg_table *from, szg_table **out) {
     SZG_TRY(szg_table_open(context, from->name, from->column, from->columns, out));
-    szg_table_take_ends(*out, from);
-    szg_status status = szg_table_append(context, *out, from);
+    szgi_table_take_ends(*out, from);
+    szg_status status = szgi_table_append(context, *out, from);
     if (status != SZG_OK)
         szg_table_close(out);
     return status;
@@ -327,13 +327,13 @@ int64_t szg_table_columns(const szg_table *table) {
     return table->columns;
 }
 
-const char *szg_type_name(szg_type type) {
+const char *szgi_type_name(szg_type type) {
     static const char *const names[SZG_TYPES] = {
         [SZG_TEXT] = "text", [SZG_INTEGER] = "integer", [SZG_REAL] = "real"};
     return names[type];
 }
 
-const char *szg_end_name(szg_end end) {
+const char *szgi_end_name(szg_end end) {
     static const char *const names[SZG_ENDS] = {
         [SZG_END_NONE] = "none", [SZG_END_LOWER] = "lower", [SZG_END_UPPER] = "upper"};
     return names[end];

@@ -1,12 +1,12 @@
-/* fopencookie's stream over memory of szg_memory_alloc: open_memstream may leave NULL behind a
+/* fopencookie's stream over memory of szgi_memory_alloc: open_memstream may leave NULL behind a
  * fclose that succeeded, and no failure can be injected there. */
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "base/memory.h"
+#include "base/text.h"
 
-struct szg_text_growth {
+struct szgi_text_growth {
     szg_context *context;
     char *block;
     int64_t length, capacity; /* capacity > length: the rest is zero */
@@ -14,36 +14,36 @@ struct szg_text_growth {
     char words[512];          /* of the refusal, which the work that prints may hide by its own */
 };
 
-static szg_status make_room(struct szg_text_growth *growth, int64_t bytes) {
+static szg_status make_room(struct szgi_text_growth *growth, int64_t bytes) {
     enum { SMALLEST = 256 };
     int64_t capacity = growth->capacity > 0 ? growth->capacity : SMALLEST;
     while (capacity - growth->length <= bytes)
         if (__builtin_mul_overflow(capacity, 2, &capacity))
-            return szg_fail(growth->context, SZG_ENOMEM, "%" PRId64 " bytes more overflow a size",
-                            bytes);
+            return szgi_fail(growth->context, SZG_ENOMEM, "%" PRId64 " bytes more overflow a size",
+                             bytes);
     if (capacity == growth->capacity)
         return SZG_OK;
-    SZG_TRY(szg_memory_grow(growth->context, &growth->block, growth->length, capacity, 1));
+    SZG_TRY(szgi_memory_grow(growth->context, &growth->block, growth->length, capacity, 1));
     growth->capacity = capacity;
     return SZG_OK;
 }
 
 /* Where it is refused for its size the text is named, not where the work is cancelled. */
-static szg_status name_text(const struct szg_text_growth *growth, szg_status status) {
+static szg_status name_text(const struct szgi_text_growth *growth, szg_status status) {
     if (status != SZG_ENOMEM)
         return status;
-    return szg_fail_prefix(growth->context, status, "a text of %" PRId64 " bytes could not grow",
-                           growth->length);
+    return szgi_fail_prefix(growth->context, status, "a text of %" PRId64 " bytes could not grow",
+                            growth->length);
 }
 
 static ssize_t take(void *cookie, const char *bytes, size_t size) {
-    struct szg_text_growth *growth = cookie;
+    struct szgi_text_growth *growth = cookie;
     if (growth->refused != SZG_OK)
         return 0; /* the stream's error */
     growth->refused = name_text(growth, make_room(growth, (int64_t)size));
     if (growth->refused != SZG_OK) {
-        szg_print(growth->words, sizeof growth->words, "%s",
-                  growth->context ? szg_context_message(growth->context) : "");
+        szgi_print(growth->words, sizeof growth->words, "%s",
+                   growth->context ? szg_context_message(growth->context) : "");
         return 0;
     }
     memcpy(growth->block + growth->length, bytes, size);
@@ -51,32 +51,32 @@ static ssize_t take(void *cookie, const char *bytes, size_t size) {
     return (ssize_t)size;
 }
 
-szg_status szg_text_open(szg_context *context, szg_text *out) {
-    *out = (szg_text){0};
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *out->growth, &out->growth));
+szg_status szgi_text_open(szg_context *context, szgi_text *out) {
+    *out = (szgi_text){0};
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *out->growth, &out->growth));
     out->growth->context = context;
     szg_status status = make_room(out->growth, 0);
     if (status == SZG_OK) {
         out->stream = fopencookie(out->growth, "w", (cookie_io_functions_t){.write = take});
         if (!out->stream)
-            status = szg_fail(context, SZG_ENOMEM, "out of memory for a text");
+            status = szgi_fail(context, SZG_ENOMEM, "out of memory for a text");
     }
     if (status != SZG_OK)
-        szg_text_close(out);
+        szgi_text_close(out);
     return status;
 }
 
-szg_status szg_text_end(szg_text *text, szg_status written) {
-    struct szg_text_growth *growth = text->growth;
+szg_status szgi_text_end(szgi_text *text, szg_status written) {
+    struct szgi_text_growth *growth = text->growth;
     bool failed = ferror(text->stream) != 0;
     failed = fclose(text->stream) != 0 || failed;
     text->stream = NULL;
     if (growth->refused != SZG_OK)
-        written = szg_fail(growth->context, growth->refused, "%s", growth->words);
+        written = szgi_fail(growth->context, growth->refused, "%s", growth->words);
     else if (failed)
-        written = szg_fail(growth->context, SZG_ENOMEM,
-                           "out of memory: a text of %" PRId64 " bytes was not written whole",
-                           growth->length);
+        written = szgi_fail(growth->context, SZG_ENOMEM,
+                            "out of memory: a text of %" PRId64 " bytes was not written whole",
+                            growth->length);
     if (written == SZG_OK) {
         text->text = growth->block;
         text->length = growth->length;
@@ -84,11 +84,11 @@ szg_status szg_text_end(szg_text *text, szg_status written) {
     return written;
 }
 
-void szg_text_close(szg_text *text) {
+void szgi_text_close(szgi_text *text) {
     if (text->stream)
         fclose(text->stream);
     if (text->growth)
-        szg_memory_free(text->growth->block);
-    szg_memory_free(text->growth);
-    *text = (szg_text){0};
+        szgi_memory_free(text->growth->block);
+    szgi_memory_free(text->growth);
+    *text = (szgi_text){0};
 }

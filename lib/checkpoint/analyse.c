@@ -5,16 +5,16 @@
 static szg_status check_options(szg_context *context, const szg_checkpoint *checkpoint,
                                 const szg_checkpoint_options *options) {
     if (options->positions < 0)
-        return szg_fail(context, SZG_EINVAL, "%" PRId64 " positions: at least 1 is needed",
-                        options->positions);
+        return szgi_fail(context, SZG_EINVAL, "%" PRId64 " positions: at least 1 is needed",
+                         options->positions);
     if (options->samples < 0)
-        return szg_fail(context, SZG_EINVAL, "%" PRId64 " symbol samples: a negative number",
-                        options->samples);
+        return szgi_fail(context, SZG_EINVAL, "%" PRId64 " symbol samples: a negative number",
+                         options->samples);
     if (options->positions > 0 && checkpoint->position_kind == SZG_POSITIONS_NONE)
-        return szg_fail(context, SZG_EDOMAIN,
-                        "%s: %" PRId64 " positions asked for, but nothing known adds positions to "
-                        "the input",
-                        checkpoint->source, options->positions);
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: %" PRId64 " positions asked for, but nothing known adds positions to "
+                         "the input",
+                         checkpoint->source, options->positions);
     return SZG_OK;
 }
 
@@ -26,12 +26,12 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     if (!options)
         options = &defaults;
     SZG_TRY(check_options(context, checkpoint, options));
-    szg_status status = rows_open(context, checkpoint, options, out);
+    szg_status status = szgi_rows_open(context, checkpoint, options, out);
     if (status == SZG_OK)
-        status = checkpoint->family ? analyse_heads(context, checkpoint, options, out)
-                                    : analyse_weights(context, checkpoint, out);
+        status = checkpoint->family ? szgi_analyse_heads(context, checkpoint, options, out)
+                                    : szgi_analyse_weights(context, checkpoint, out);
     if (status == SZG_OK)
-        status = szg_safetensors_check(context, checkpoint->tensors);
+        status = szgi_safetensors_check(context, checkpoint->tensors);
     if (status != SZG_OK)
         szg_checkpoint_tables_close(out);
     return status;

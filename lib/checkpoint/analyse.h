@@ -5,22 +5,24 @@
 #include "rows.h"
 
 /* Heads of a known architecture. */
-SZG_CHECK_RESULT szg_status analyse_heads(szg_context *context, const szg_checkpoint *checkpoint,
-                                          const szg_checkpoint_options *options,
-                                          szg_checkpoint_tables *tables);
+SZG_CHECK_RESULT szg_status szgi_analyse_heads(szg_context *context,
+                                               const szg_checkpoint *checkpoint,
+                                               const szg_checkpoint_options *options,
+                                               szg_checkpoint_tables *tables);
 
 /* Singular values of every 2-D floating-point tensor. */
-SZG_CHECK_RESULT szg_status analyse_weights(szg_context *context, const szg_checkpoint *checkpoint,
-                                            szg_checkpoint_tables *tables);
+SZG_CHECK_RESULT szg_status szgi_analyse_weights(szg_context *context,
+                                                 const szg_checkpoint *checkpoint,
+                                                 szg_checkpoint_tables *tables);
 
 /* Singular values of one tensor's matrix, with at most the memory of its numbers as doubles (plus
  * LAPACK's workspace): long ones are reduced by a QR over blocks of rows first. */
-SZG_CHECK_RESULT szg_status weight_singular(szg_context *context, const szg_tensor *tensor,
-                                            szg_spectrum *out);
-/* Bytes of the array that weight_singular allocates; INT64_MAX on overflow. */
-int64_t weight_bytes(const szg_tensor *tensor);
+SZG_CHECK_RESULT szg_status szgi_weight_singular(szg_context *context, const szgi_tensor *tensor,
+                                                 szg_spectrum *out);
+/* Bytes of the array that szgi_weight_singular allocates; INT64_MAX on overflow. */
+int64_t szgi_weight_bytes(const szgi_tensor *tensor);
 
 /* Is this a failure of one matrix, to be reported and passed over? */
-bool is_local_failure(szg_status status);
+bool szgi_is_local_failure(szg_status status);
 
 #endif

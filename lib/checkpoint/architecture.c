@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "checkpoint_private.h"
 
 static const char *const layer_keys[] = {"num_hidden_layers", "n_layer", "n_layers", NULL};
@@ -43,89 +43,92 @@ static bool name_matches(const char *name, const char *stem, const char *suffix,
 /* Finds what stands before the stem, and warns of layers that the configuration does not count. */
 static szg_status find_prefix(szg_context *context, szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
-    int64_t count = szg_safetensors_count(checkpoint->tensors), most = -1;
+    int64_t count = szgi_safetensors_count(checkpoint->tensors), most = -1;
     for (int64_t i = 0; i < count; i++) {
-        const char *name = szg_safetensors_tensor(checkpoint->tensors, i)->name;
+        const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
         size_t prefix;
         int64_t index;
         if (!name_matches(name, family->stem, family->query, &prefix, &index))
             continue;
         if (!checkpoint->prefix) {
-            SZG_TRY(szg_memory_copy_text(context, name, &checkpoint->prefix));
+            SZG_TRY(szgi_memory_copy_text(context, name, &checkpoint->prefix));
             checkpoint->prefix[prefix] = 0;
         }
         if (strlen(checkpoint->prefix) != prefix || strncmp(checkpoint->prefix, name, prefix) != 0)
-            return szg_fail(context, SZG_EDATA,
-                            "%s: two stacks of layers, '%s%s' and '%.*s%s': szego reads one; "
-                            "extract it into a file of its own",
-                            checkpoint->source, checkpoint->prefix, family->stem, (int)prefix, name,
-                            family->stem);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: two stacks of layers, '%s%s' and '%.*s%s': szego reads one; "
+                             "extract it into a file of its own",
+                             checkpoint->source, checkpoint->prefix, family->stem, (int)prefix,
+                             name, family->stem);
         if (index > most)
             most = index;
     }
     char name[64];
     const char *quantised =
-        config_quantisation(szg_json_root(checkpoint->config), name, sizeof name);
+        szgi_config_quantisation(szgi_json_root(checkpoint->config), name, sizeof name);
     if (!checkpoint->prefix && quantised)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: no tensor is called *%sN.%s: the weights are quantised by %s "
-                        "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
-                        checkpoint->source, family->stem, family->query, quantised);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: no tensor is called *%sN.%s: the weights are quantised by %s "
+                         "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
+                         checkpoint->source, family->stem, family->query, quantised);
     if (!checkpoint->prefix)
-        return szg_fail(
+        return szgi_fail(
             context, SZG_EDATA,
             "%s: model_type is '%s', but no tensor is called *%sN.%s; without a "
             "configuration (--config none) singular values of every 2-D weight can be had",
             checkpoint->source, checkpoint->model_type, family->stem, family->query);
     if (most >= checkpoint->layers)
-        szg_say(context, SZG_WARNING,
-                "%s: tensors name layer %" PRId64 ", the configuration counts %" PRId64
-                " layers: those beyond are left out",
-                checkpoint->source, most, checkpoint->layers);
+        szgi_say(context, SZG_WARNING,
+                 "%s: tensors name layer %" PRId64 ", the configuration counts %" PRId64
+                 " layers: those beyond are left out",
+                 checkpoint->source, most, checkpoint->layers);
     return SZG_OK;
 }
 
-static const szg_tensor *find_tensor(const szg_checkpoint *checkpoint, int64_t layer,
-                                     const char *suffix) {
+static const szgi_tensor *find_tensor(const szg_checkpoint *checkpoint, int64_t layer,
+                                      const char *suffix) {
     char name[512];
     int length = snprintf(name, sizeof name, "%s%s%" PRId64 ".%s", checkpoint->prefix,
                           checkpoint->family->stem, layer, suffix);
     if (length < 0 || (size_t)length >= sizeof name)
         return NULL;
-    return szg_safetensors_find(checkpoint->tensors, name);
+    return szgi_safetensors_find(checkpoint->tensors, name);
 }
 
 /* What is wrong with a weight: quantised, missing, of a type that is no float, or of another shape.
  */
 static szg_status check_weight(szg_context *context, const szg_checkpoint *checkpoint,
-                               int64_t index, const char *suffix, const szg_tensor *tensor,
+                               int64_t index, const char *suffix, const szgi_tensor *tensor,
                                int64_t rows, int64_t columns) {
     layer_weights *layer = &checkpoint->layer[index];
     bool is_float =
         tensor && tensor->dtype != SZG_DTYPE_INTEGER && tensor->dtype != SZG_DTYPE_OTHER;
     char name[64];
     const char *quantised =
-        is_float ? NULL : config_quantisation(szg_json_root(checkpoint->config), name, sizeof name);
+        is_float ? NULL
+                 : szgi_config_quantisation(szgi_json_root(checkpoint->config), name, sizeof name);
     if (quantised)
-        return text_append(context, &layer->problem,
-                           "tensor %s%s%" PRId64 ".%s is %s: the weights are quantised by %s "
-                           "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
-                           checkpoint->prefix, checkpoint->family->stem, index, suffix,
-                           tensor ? tensor->dtype_name : "missing", quantised);
+        return szgi_text_append(
+            context, &layer->problem,
+            "tensor %s%s%" PRId64 ".%s is %s: the weights are quantised by %s "
+            "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
+            checkpoint->prefix, checkpoint->family->stem, index, suffix,
+            tensor ? tensor->dtype_name : "missing", quantised);
     if (!tensor)
-        return text_append(context, &layer->problem, "tensor %s%s%" PRId64 ".%s is missing",
-                           checkpoint->prefix, checkpoint->family->stem, index, suffix);
+        return szgi_text_append(context, &layer->problem, "tensor %s%s%" PRId64 ".%s is missing",
+                                checkpoint->prefix, checkpoint->family->stem, index, suffix);
     char shape[64];
     if (tensor->dims != 2 || tensor->shape[0] != rows || tensor->shape[1] != columns)
-        return text_append(
+        return szgi_text_append(
             context, &layer->problem,
             "tensor %s has shape %s, the configuration wants [%" PRId64 ", %" PRId64 "]",
-            tensor->name, szg_tensor_shape_text(tensor, shape, sizeof shape), rows, columns);
+            tensor->name, szgi_tensor_shape_text(tensor, shape, sizeof shape), rows, columns);
     if (!is_float)
-        return text_append(context, &layer->problem,
-                           "tensor %s has type %s where a weight belongs: szego reads F64, F32, "
-                           "F16 and BF16; convert or dequantise it",
-                           tensor->name, tensor->dtype_name);
+        return szgi_text_append(
+            context, &layer->problem,
+            "tensor %s has type %s where a weight belongs: szego reads F64, F32, "
+            "F16 and BF16; convert or dequantise it",
+            tensor->name, tensor->dtype_name);
     return SZG_OK;
 }
 
@@ -151,9 +154,9 @@ static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, 
 }
 
 /* The first layer's tensor with that suffix that is a matrix: where sizes can be read off. */
-static const szg_tensor *sample_weight(const szg_checkpoint *checkpoint, const char *suffix) {
+static const szgi_tensor *sample_weight(const szg_checkpoint *checkpoint, const char *suffix) {
     for (int64_t i = 0; suffix && i < checkpoint->layers; i++) {
-        const szg_tensor *tensor = find_tensor(checkpoint, i, suffix);
+        const szgi_tensor *tensor = find_tensor(checkpoint, i, suffix);
         if (tensor && tensor->dims == 2)
             return tensor;
     }
@@ -162,16 +165,16 @@ static const szg_tensor *sample_weight(const szg_checkpoint *checkpoint, const c
 
 /* Head size: head_dim, or model size / heads, which is what its absence means. */
 static szg_status resolve_head_size(szg_context *context, szg_checkpoint *checkpoint) {
-    if (szg_json_has(checkpoint->settings, head_size_keys[0]))
-        return config_integer(context, checkpoint->settings, head_size_keys, 1,
-                              &checkpoint->head_size);
+    if (szgi_json_has(checkpoint->settings, head_size_keys[0]))
+        return szgi_config_integer(context, checkpoint->settings, head_size_keys, 1,
+                                   &checkpoint->head_size);
     if (checkpoint->model_size % checkpoint->heads != 0) {
-        szg_json_value value;
-        SZG_TRY(config_find(context, checkpoint->settings, head_keys, &value));
-        return szg_json_fail(context, value,
-                             "%" PRId64 " heads do not divide the model size %" PRId64
-                             ", and there is no head_dim",
-                             checkpoint->heads, checkpoint->model_size);
+        szgi_json_value value;
+        SZG_TRY(szgi_config_find(context, checkpoint->settings, head_keys, &value));
+        return szgi_json_fail(context, value,
+                              "%" PRId64 " heads do not divide the model size %" PRId64
+                              ", and there is no head_dim",
+                              checkpoint->heads, checkpoint->model_size);
     }
     checkpoint->head_size = checkpoint->model_size / checkpoint->heads;
     return SZG_OK;
@@ -180,7 +183,7 @@ static szg_status resolve_head_size(szg_context *context, szg_checkpoint *checkp
 /* Rows of all key heads together as the tensors have them, -1 where no tensor tells. */
 static int64_t key_rows(const szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
-    const szg_tensor *tensor;
+    const szgi_tensor *tensor;
     if (family->layout == LAYOUT_FUSED_BLOCKS) {
         tensor = sample_weight(checkpoint, family->query);
         return tensor ? (tensor->shape[0] - checkpoint->heads * checkpoint->head_size) / 2 : -1;
@@ -197,23 +200,23 @@ static szg_status resolve_key_heads(szg_context *context, szg_checkpoint *checkp
     checkpoint->key_heads = checkpoint->heads;
     if (!rotary || !separate)
         return SZG_OK;
-    szg_json_value value = szg_json_member(checkpoint->settings, key_head_keys[0]);
-    if (szg_json_has(checkpoint->settings, key_head_keys[0])) {
-        SZG_TRY(config_integer(context, checkpoint->settings, key_head_keys, 1,
-                               &checkpoint->key_heads));
+    szgi_json_value value = szgi_json_member(checkpoint->settings, key_head_keys[0]);
+    if (szgi_json_has(checkpoint->settings, key_head_keys[0])) {
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, key_head_keys, 1,
+                                    &checkpoint->key_heads));
     } else {
         int64_t rows = key_rows(checkpoint);
         if (rows < 1 || rows % checkpoint->head_size != 0)
-            return szg_json_fail(context, value,
-                                 "missing, and the key weights do not tell how many key heads of "
-                                 "size %" PRId64 " there are",
-                                 checkpoint->head_size);
+            return szgi_json_fail(context, value,
+                                  "missing, and the key weights do not tell how many key heads of "
+                                  "size %" PRId64 " there are",
+                                  checkpoint->head_size);
         checkpoint->key_heads = rows / checkpoint->head_size;
     }
     if (checkpoint->heads % checkpoint->key_heads != 0)
-        return szg_json_fail(context, value,
-                             "%" PRId64 " key heads do not divide %" PRId64 " query heads",
-                             checkpoint->key_heads, checkpoint->heads);
+        return szgi_json_fail(context, value,
+                              "%" PRId64 " key heads do not divide %" PRId64 " query heads",
+                              checkpoint->key_heads, checkpoint->heads);
     return SZG_OK;
 }
 
@@ -221,18 +224,19 @@ static szg_status resolve_key_heads(szg_context *context, szg_checkpoint *checkp
 static szg_status resolve_scale(szg_context *context, const szg_checkpoint *checkpoint,
                                 double *scale) {
     *scale = 1 / sqrt((double)checkpoint->head_size);
-    szg_json_value settings = checkpoint->settings;
+    szgi_json_value settings = checkpoint->settings;
     if (checkpoint->family->scale == SCALE_FACTOR)
-        return config_positive(context, szg_json_member(settings, "attention_multiplier"), scale);
+        return szgi_config_positive(context, szgi_json_member(settings, "attention_multiplier"),
+                                    scale);
     if (checkpoint->family->scale == SCALE_SCALAR) {
         double scalar;
-        SZG_TRY(
-            config_positive(context, szg_json_member(settings, "query_pre_attn_scalar"), &scalar));
+        SZG_TRY(szgi_config_positive(context, szgi_json_member(settings, "query_pre_attn_scalar"),
+                                     &scalar));
         *scale = 1 / sqrt(scalar);
     }
     if (checkpoint->family->scale == SCALE_GPT2) {
         bool scaled; /* configurations from before the key scaled always */
-        SZG_TRY(config_flag(context, settings, "scale_attn_weights", true, &scaled));
+        SZG_TRY(szgi_config_flag(context, settings, "scale_attn_weights", true, &scaled));
         if (!scaled)
             *scale = 1;
     }
@@ -244,8 +248,8 @@ static szg_status place_layers(szg_context *context, szg_checkpoint *checkpoint)
     bool by_layer = false;
     SZG_TRY(resolve_scale(context, checkpoint, &scale));
     if (checkpoint->family->scale == SCALE_GPT2)
-        SZG_TRY(config_flag(context, checkpoint->settings, "scale_attn_by_inverse_layer_idx", false,
-                            &by_layer));
+        SZG_TRY(szgi_config_flag(context, checkpoint->settings, "scale_attn_by_inverse_layer_idx",
+                                 false, &by_layer));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         checkpoint->layer[i].scale = by_layer ? scale / (double)(i + 1) : scale;
         checkpoint->layer[i].rotation = -1;
@@ -254,27 +258,27 @@ static szg_status place_layers(szg_context *context, szg_checkpoint *checkpoint)
     return SZG_OK;
 }
 
-szg_status architecture_resolve(szg_context *context, szg_checkpoint *checkpoint) {
-    szg_json_value settings = checkpoint->settings;
-    SZG_TRY(config_integer(context, settings, layer_keys, 1, &checkpoint->layers));
-    SZG_TRY(config_integer(context, settings, head_keys, 1, &checkpoint->heads));
-    SZG_TRY(config_integer(context, settings, size_keys, 1, &checkpoint->model_size));
+szg_status szgi_architecture_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+    szgi_json_value settings = checkpoint->settings;
+    SZG_TRY(szgi_config_integer(context, settings, layer_keys, 1, &checkpoint->layers));
+    SZG_TRY(szgi_config_integer(context, settings, head_keys, 1, &checkpoint->heads));
+    SZG_TRY(szgi_config_integer(context, settings, size_keys, 1, &checkpoint->model_size));
     /* Far beyond any model, and far below what a product of three of them could overflow. */
     const int64_t most = 1 << 20;
     if (checkpoint->layers > most || checkpoint->heads > most || checkpoint->model_size > most)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: %" PRId64 " layers, %" PRId64 " heads, model size %" PRId64
-                        ": none of them may exceed %" PRId64,
-                        checkpoint->source, checkpoint->layers, checkpoint->heads,
-                        checkpoint->model_size, most);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: %" PRId64 " layers, %" PRId64 " heads, model size %" PRId64
+                         ": none of them may exceed %" PRId64,
+                         checkpoint->source, checkpoint->layers, checkpoint->heads,
+                         checkpoint->model_size, most);
     SZG_TRY(find_prefix(context, checkpoint));
     SZG_TRY(resolve_head_size(context, checkpoint));
     if (checkpoint->head_size > most)
-        return szg_json_fail(context, szg_json_member(settings, head_size_keys[0]),
-                             "is %" PRId64 ", and may not exceed %" PRId64, checkpoint->head_size,
-                             most);
+        return szgi_json_fail(context, szgi_json_member(settings, head_size_keys[0]),
+                              "is %" PRId64 ", and may not exceed %" PRId64, checkpoint->head_size,
+                              most);
     SZG_TRY(resolve_key_heads(context, checkpoint));
-    SZG_TRY(szg_memory_alloc(context, checkpoint->layers, sizeof *checkpoint->layer,
-                             &checkpoint->layer));
+    SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, sizeof *checkpoint->layer,
+                              &checkpoint->layer));
     return place_layers(context, checkpoint);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "checkpoint_private.h"
 
 /* The file `wanted` beside the file, or in the folder; *out is NULL where there is none. */
@@ -17,55 +17,56 @@ static szg_status find_beside(szg_context *context, const char *path, const char
     int length = folder ? (int)strlen(path) : slash ? (int)(slash - path) : 0;
     size_t size = (size_t)length + strlen(wanted) + sizeof "/";
     char *name;
-    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, &name));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, &name));
     snprintf(name, size, "%.*s%s%s", length, path, folder || slash ? "/" : "", wanted);
     if (stat(name, &entry) == 0 || errno != ENOENT) {
         *out = name;
         return SZG_OK;
     }
-    szg_memory_free(name);
+    szgi_memory_free(name);
     return SZG_OK;
 }
 
 static szg_status read_config(szg_context *context, szg_checkpoint *checkpoint, const char *path,
                               const char *config) {
     if (config && *config)
-        return szg_json_read(context, config, &checkpoint->config);
+        return szgi_json_read(context, config, &checkpoint->config);
     char *name = NULL;
     if (!config)
         SZG_TRY(find_beside(context, path, "config.json", &name));
     if (!name)
-        return text_append(context, &checkpoint->unknown,
-                           config ? "config.json is left aside" : "there is no config.json");
-    szg_status status = szg_json_read(context, name, &checkpoint->config);
-    szg_memory_free(name);
+        return szgi_text_append(context, &checkpoint->unknown,
+                                config ? "config.json is left aside" : "there is no config.json");
+    szg_status status = szgi_json_read(context, name, &checkpoint->config);
+    szgi_memory_free(name);
     return status;
 }
 
 /* The object with the attention stack's numbers, its model_type, and the family. */
 static szg_status find_family(szg_context *context, szg_checkpoint *checkpoint) {
-    szg_json_value root = szg_json_root(checkpoint->config);
-    SZG_TRY(szg_json_as_object(context, root));
-    szg_json_value inner = szg_json_member(root, "text_config");
-    bool composed = szg_json_has(root, "text_config") && szg_json_has(inner, "model_type");
+    szgi_json_value root = szgi_json_root(checkpoint->config);
+    SZG_TRY(szgi_json_as_object(context, root));
+    szgi_json_value inner = szgi_json_member(root, "text_config");
+    bool composed = szgi_json_has(root, "text_config") && szgi_json_has(inner, "model_type");
     checkpoint->settings = composed ? inner : root;
-    if (!szg_json_has(checkpoint->settings, "model_type"))
-        return text_append(context, &checkpoint->unknown, "config.json has no model_type");
+    if (!szgi_json_has(checkpoint->settings, "model_type"))
+        return szgi_text_append(context, &checkpoint->unknown, "config.json has no model_type");
     const char *type;
-    SZG_TRY(szg_json_as_text(context, szg_json_member(checkpoint->settings, "model_type"), &type));
-    SZG_TRY(szg_memory_copy_text(context, type, &checkpoint->model_type));
-    checkpoint->family = family_find(type);
+    SZG_TRY(
+        szgi_json_as_text(context, szgi_json_member(checkpoint->settings, "model_type"), &type));
+    SZG_TRY(szgi_memory_copy_text(context, type, &checkpoint->model_type));
+    checkpoint->family = szgi_family_find(type);
     if (!checkpoint->family)
-        return text_append(context, &checkpoint->unknown, "model_type '%s' is not known to szego",
-                           type);
+        return szgi_text_append(context, &checkpoint->unknown,
+                                "model_type '%s' is not known to szego", type);
     return SZG_OK;
 }
 
 static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
-    SZG_TRY(architecture_resolve(context, checkpoint));
-    SZG_TRY(positions_resolve(context, checkpoint));
-    SZG_TRY(rotary_resolve(context, checkpoint));
-    return note_resolve(context, checkpoint);
+    SZG_TRY(szgi_architecture_resolve(context, checkpoint));
+    SZG_TRY(szgi_positions_resolve(context, checkpoint));
+    SZG_TRY(szgi_rotary_resolve(context, checkpoint));
+    return szgi_note_resolve(context, checkpoint);
 }
 
 /* What training with an adapter changed lies in tensors of its own, which attention adds. */
@@ -73,23 +74,23 @@ static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint)
     static const char sentence[] =
         "a LoRA adapter is not added to the weights: merge it (peft: merge_and_unload, then "
         "save_pretrained) and read the merged folder";
-    int64_t count = szg_safetensors_count(checkpoint->tensors), i = 0;
+    int64_t count = szgi_safetensors_count(checkpoint->tensors), i = 0;
     char *name = NULL;
-    while (i < count && !strstr(szg_safetensors_tensor(checkpoint->tensors, i)->name, "lora_A"))
+    while (i < count && !strstr(szgi_safetensors_tensor(checkpoint->tensors, i)->name, "lora_A"))
         i++;
     if (i == count)
         SZG_TRY(find_beside(context, checkpoint->source, "adapter_config.json", &name));
     if (i == count && !name)
         return SZG_OK;
-    szg_memory_free(name);
-    szg_say(context, SZG_WARNING, "%s: %s", checkpoint->source, sentence);
-    return text_append(context, &checkpoint->note, "%s", sentence);
+    szgi_memory_free(name);
+    szgi_say(context, SZG_WARNING, "%s: %s", checkpoint->source, sentence);
+    return szgi_text_append(context, &checkpoint->note, "%s", sentence);
 }
 
 static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, const char *path,
                            const char *config) {
-    SZG_TRY(szg_memory_copy_text(context, path, &checkpoint->source));
-    SZG_TRY(szg_safetensors_open(context, path, &checkpoint->tensors));
+    SZG_TRY(szgi_memory_copy_text(context, path, &checkpoint->source));
+    SZG_TRY(szgi_safetensors_open(context, path, &checkpoint->tensors));
     SZG_TRY(read_config(context, checkpoint, path, config));
     if (checkpoint->config)
         SZG_TRY(find_family(context, checkpoint));
@@ -102,7 +103,7 @@ szg_status szg_checkpoint_open(szg_context *context, const char *path, const cha
                                szg_checkpoint **out) {
     *out = NULL;
     szg_checkpoint *checkpoint;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *checkpoint, &checkpoint));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *checkpoint, &checkpoint));
     szg_status status = open_all(context, checkpoint, path, config);
     if (status != SZG_OK) {
         szg_checkpoint_close(&checkpoint);
@@ -117,19 +118,19 @@ void szg_checkpoint_close(szg_checkpoint **handle) {
         return;
     szg_checkpoint *checkpoint = *handle;
     for (int64_t i = 0; checkpoint->layer && i < checkpoint->layers; i++)
-        szg_memory_free(checkpoint->layer[i].problem);
+        szgi_memory_free(checkpoint->layer[i].problem);
     for (int i = 0; i < ROTATIONS_MAX; i++)
         szg_encoding_close(&checkpoint->rotation[i]);
-    szg_memory_free(checkpoint->layer);
-    szg_memory_free(checkpoint->position_problem);
-    szg_memory_free(checkpoint->prefix);
-    szg_memory_free(checkpoint->source);
-    szg_memory_free(checkpoint->unknown);
-    szg_memory_free(checkpoint->model_type);
-    szg_memory_free(checkpoint->note);
-    szg_json_close(&checkpoint->config);
-    szg_safetensors_close(&checkpoint->tensors);
-    szg_memory_free(checkpoint);
+    szgi_memory_free(checkpoint->layer);
+    szgi_memory_free(checkpoint->position_problem);
+    szgi_memory_free(checkpoint->prefix);
+    szgi_memory_free(checkpoint->source);
+    szgi_memory_free(checkpoint->unknown);
+    szgi_memory_free(checkpoint->model_type);
+    szgi_memory_free(checkpoint->note);
+    szgi_json_close(&checkpoint->config);
+    szgi_safetensors_close(&checkpoint->tensors);
+    szgi_memory_free(checkpoint);
     *handle = NULL;
 }
 
@@ -151,6 +152,6 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
     return facts;
 }
 
-const szg_safetensors *szg_checkpoint_tensors(const szg_checkpoint *checkpoint) {
+const szgi_safetensors *szgi_checkpoint_tensors(const szg_checkpoint *checkpoint) {
     return checkpoint->tensors;
 }

@@ -2,8 +2,8 @@
 #ifndef SZG_CHECKPOINT_PRIVATE_H
 #define SZG_CHECKPOINT_PRIVATE_H
 
-#include <szego/checkpoint.h>
-#include <szego/json.h>
+#include "checkpoint/checkpoint.h"
+#include "formats/json.h"
 
 /* Where a head's rows stand. */
 typedef enum weight_layout {
@@ -53,11 +53,11 @@ typedef struct model_family {
 } model_family;
 
 /* NULL where szego does not know the model_type. */
-const model_family *family_find(const char *model_type);
+const model_family *szgi_family_find(const char *model_type);
 
 typedef struct layer_weights {
-    const szg_tensor *q, *k; /* the same tensor twice where fused; NULL where missing */
-    char *problem;           /* NULL, or why this layer cannot be read */
+    const szgi_tensor *q, *k; /* the same tensor twice where fused; NULL where missing */
+    char *problem;            /* NULL, or why this layer cannot be read */
     double scale;
     int rotation; /* index into szg_checkpoint.rotation; -1: none */
 } layer_weights;
@@ -66,16 +66,16 @@ enum { ROTATIONS_MAX = 2 };
 
 struct szg_checkpoint {
     char *source, *unknown, *model_type, *note;
-    szg_safetensors *tensors;
-    szg_json *config;           /* NULL: none */
-    szg_json_value settings;    /* the object in it that describes the attention stack */
+    szgi_safetensors *tensors;
+    szgi_json *config;          /* NULL: none */
+    szgi_json_value settings;   /* the object in it that describes the attention stack */
     const model_family *family; /* NULL: unknown */
     char *prefix;               /* what stands before the family's stem */
     layer_weights *layer;       /* [layers] */
     int64_t layers, heads, key_heads, head_size, model_size;
     szg_position_kind position_kind;
-    const szg_tensor *position_table; /* SZG_POSITIONS_LEARNED */
-    char *position_problem;           /* NULL, or why positions cannot be read */
+    const szgi_tensor *position_table; /* SZG_POSITIONS_LEARNED */
+    char *position_problem;            /* NULL, or why positions cannot be read */
     int64_t position_first, position_rows;
     int rotations;
     szg_encoding *rotation[ROTATIONS_MAX];
@@ -85,33 +85,37 @@ struct szg_checkpoint {
 
 /* The member named by the first of `aliases` (NULL at the end) that is there; absent where none is.
  * SZG_EDATA when two are there and differ. */
-SZG_CHECK_RESULT szg_status config_find(szg_context *context, szg_json_value object,
-                                        const char *const *aliases, szg_json_value *out);
+SZG_CHECK_RESULT szg_status szgi_config_find(szg_context *context, szgi_json_value object,
+                                             const char *const *aliases, szgi_json_value *out);
 /* A required integer of at least `least`; SZG_EDATA names the key. */
-SZG_CHECK_RESULT szg_status config_integer(szg_context *context, szg_json_value object,
-                                           const char *const *aliases, int64_t least, int64_t *out);
+SZG_CHECK_RESULT szg_status szgi_config_integer(szg_context *context, szgi_json_value object,
+                                                const char *const *aliases, int64_t least,
+                                                int64_t *out);
 /* A boolean, `otherwise` where it is absent or null. */
-SZG_CHECK_RESULT szg_status config_flag(szg_context *context, szg_json_value object,
-                                        const char *key, bool otherwise, bool *out);
+SZG_CHECK_RESULT szg_status szgi_config_flag(szg_context *context, szgi_json_value object,
+                                             const char *key, bool otherwise, bool *out);
 /* A required positive finite real. */
-SZG_CHECK_RESULT szg_status config_positive(szg_context *context, szg_json_value value,
-                                            double *out);
+SZG_CHECK_RESULT szg_status szgi_config_positive(szg_context *context, szgi_json_value value,
+                                                 double *out);
 
 /* How the configuration says that the weights are quantised: "GPTQ", "compressed-tensors",
  * "bitsandbytes NF4"; NULL where it does not. `text` is room for it. */
-const char *config_quantisation(szg_json_value root, char *text, size_t size);
+const char *szgi_config_quantisation(szgi_json_value root, char *text, size_t size);
 
 /* ---- architecture.c, positions.c, rotary.c, weights.c: steps of opening ---- */
 
 /* Sizes, layers and scales; marks layers that cannot be read. */
-SZG_CHECK_RESULT szg_status architecture_resolve(szg_context *context, szg_checkpoint *checkpoint);
-SZG_CHECK_RESULT szg_status positions_resolve(szg_context *context, szg_checkpoint *checkpoint);
-SZG_CHECK_RESULT szg_status rotary_resolve(szg_context *context, szg_checkpoint *checkpoint);
+SZG_CHECK_RESULT szg_status szgi_architecture_resolve(szg_context *context,
+                                                      szg_checkpoint *checkpoint);
+SZG_CHECK_RESULT szg_status szgi_positions_resolve(szg_context *context,
+                                                   szg_checkpoint *checkpoint);
+SZG_CHECK_RESULT szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint);
 /* Sentences on what W_Q^T W_K leaves out. */
-SZG_CHECK_RESULT szg_status note_resolve(szg_context *context, szg_checkpoint *checkpoint);
+SZG_CHECK_RESULT szg_status szgi_note_resolve(szg_context *context, szg_checkpoint *checkpoint);
 
 /* Appends a printed sentence to *text with "; " between; *text may be NULL. */
 SZG_PRINTF(3, 4)
-SZG_CHECK_RESULT szg_status text_append(szg_context *context, char **text, const char *format, ...);
+SZG_CHECK_RESULT szg_status szgi_text_append(szg_context *context, char **text, const char *format,
+                                             ...);
 
 #endif

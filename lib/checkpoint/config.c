@@ -4,29 +4,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "base/memory.h"
+#include "base/text.h"
 #include "checkpoint_private.h"
 
-static szg_status same_number(szg_context *context, szg_json_value first, szg_json_value second) {
+static szg_status same_number(szg_context *context, szgi_json_value first, szgi_json_value second) {
     double a, b;
-    SZG_TRY(szg_json_as_real(context, first, &a));
-    SZG_TRY(szg_json_as_real(context, second, &b));
+    SZG_TRY(szgi_json_as_real(context, first, &a));
+    SZG_TRY(szgi_json_as_real(context, second, &b));
     if (a != b)
-        return szg_json_fail(context, second,
-                             "is %.17g, but '%s' is %.17g: they are two names of one value", b,
-                             first.key, a);
+        return szgi_json_fail(context, second,
+                              "is %.17g, but '%s' is %.17g: they are two names of one value", b,
+                              first.key, a);
     return SZG_OK;
 }
 
-szg_status config_find(szg_context *context, szg_json_value object, const char *const *aliases,
-                       szg_json_value *out) {
-    *out = szg_json_member(object, aliases[0]);
+szg_status szgi_config_find(szg_context *context, szgi_json_value object,
+                            const char *const *aliases, szgi_json_value *out) {
+    *out = szgi_json_member(object, aliases[0]);
     bool found = false;
     for (const char *const *alias = aliases; *alias; alias++) {
-        if (!szg_json_has(object, *alias))
+        if (!szgi_json_has(object, *alias))
             continue;
-        szg_json_value value = szg_json_member(object, *alias);
+        szgi_json_value value = szgi_json_member(object, *alias);
         if (found)
             SZG_TRY(same_number(context, *out, value));
         else
@@ -36,43 +36,43 @@ szg_status config_find(szg_context *context, szg_json_value object, const char *
     return SZG_OK;
 }
 
-szg_status config_integer(szg_context *context, szg_json_value object, const char *const *aliases,
-                          int64_t least, int64_t *out) {
-    szg_json_value value;
-    SZG_TRY(config_find(context, object, aliases, &value));
-    SZG_TRY(szg_json_as_integer(context, value, out));
+szg_status szgi_config_integer(szg_context *context, szgi_json_value object,
+                               const char *const *aliases, int64_t least, int64_t *out) {
+    szgi_json_value value;
+    SZG_TRY(szgi_config_find(context, object, aliases, &value));
+    SZG_TRY(szgi_json_as_integer(context, value, out));
     if (*out < least)
-        return szg_json_fail(context, value, "is %" PRId64 ", and must be at least %" PRId64, *out,
-                             least);
+        return szgi_json_fail(context, value, "is %" PRId64 ", and must be at least %" PRId64, *out,
+                              least);
     return SZG_OK;
 }
 
-szg_status config_flag(szg_context *context, szg_json_value object, const char *key, bool otherwise,
-                       bool *out) {
+szg_status szgi_config_flag(szg_context *context, szgi_json_value object, const char *key,
+                            bool otherwise, bool *out) {
     *out = otherwise;
-    if (!szg_json_has(object, key))
+    if (!szgi_json_has(object, key))
         return SZG_OK;
-    return szg_json_as_boolean(context, szg_json_member(object, key), out);
+    return szgi_json_as_boolean(context, szgi_json_member(object, key), out);
 }
 
-szg_status config_positive(szg_context *context, szg_json_value value, double *out) {
-    SZG_TRY(szg_json_as_real(context, value, out));
+szg_status szgi_config_positive(szg_context *context, szgi_json_value value, double *out) {
+    SZG_TRY(szgi_json_as_real(context, value, out));
     if (!(*out > 0) || !isfinite(*out))
-        return szg_json_fail(context, value, "is %.17g, and must be positive and finite", *out);
+        return szgi_json_fail(context, value, "is %.17g, and must be positive and finite", *out);
     return SZG_OK;
 }
 
-const char *config_quantisation(szg_json_value root, char *text, size_t size) {
+const char *szgi_config_quantisation(szgi_json_value root, char *text, size_t size) {
     static const struct {
         const char *method, *name;
     } names[] = {{"gptq", "GPTQ"}, {"awq", "AWQ"}, {"fp8", "FP8"}, {"mxfp4", "MXFP4"}};
-    szg_json_value settings = szg_json_member(root, "quantization_config");
+    szgi_json_value settings = szgi_json_member(root, "quantization_config");
     const char *method, *type = "";
-    if (!szg_json_has(settings, "quant_method") ||
-        szg_json_as_text(NULL, szg_json_member(settings, "quant_method"), &method) != SZG_OK)
+    if (!szgi_json_has(settings, "quant_method") ||
+        szgi_json_as_text(NULL, szgi_json_member(settings, "quant_method"), &method) != SZG_OK)
         return NULL;
-    if (szg_json_has(settings, "bnb_4bit_quant_type") &&
-        szg_json_as_text(NULL, szg_json_member(settings, "bnb_4bit_quant_type"), &type) != SZG_OK)
+    if (szgi_json_has(settings, "bnb_4bit_quant_type") &&
+        szgi_json_as_text(NULL, szgi_json_member(settings, "bnb_4bit_quant_type"), &type) != SZG_OK)
         type = "";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(method, names[i].method) == 0)
@@ -84,18 +84,18 @@ const char *config_quantisation(szg_json_value root, char *text, size_t size) {
     return text;
 }
 
-szg_status text_append(szg_context *context, char **text, const char *format, ...) {
+szg_status szgi_text_append(szg_context *context, char **text, const char *format, ...) {
     char sentence[1024];
     va_list arguments;
     va_start(arguments, format);
-    szg_vprint(sentence, sizeof sentence, format, arguments);
+    szgi_vprint(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     size_t before = *text ? strlen(*text) : 0;
     size_t size = before + 2 + strlen(sentence) + 1;
     char *whole;
-    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, &whole));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, &whole));
     snprintf(whole, size, "%s%s%s", before ? *text : "", before ? "; " : "", sentence);
-    szg_memory_free(*text);
+    szgi_memory_free(*text);
     *text = whole;
     return SZG_OK;
 }

@@ -24,10 +24,10 @@ static double model_energy(int64_t d, const double *q1, const double *q2, const 
     return sum > 0 ? sum : 0; /* not below 0 by rounding */
 }
 
-szg_status szg_checkpoint_couple(szg_context *context, const szg_rotary *rotary, int64_t d,
-                                 const double *q, const double *k, szg_pair_coupling *out) {
+szg_status szgi_checkpoint_couple(szg_context *context, const szg_rotary *rotary, int64_t d,
+                                  const double *q, const double *k, szg_pair_coupling *out) {
     if (d < 1)
-        return szg_fail(context, SZG_EINVAL, "model size %" PRId64 ": at least 1 is needed", d);
+        return szgi_fail(context, SZG_EINVAL, "model size %" PRId64 ": at least 1 is needed", d);
     for (int64_t t = 0; t < rotary->pairs; t++) {
         int64_t first, second;
         pair_rows(rotary, t, &first, &second);

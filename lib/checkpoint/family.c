@@ -88,7 +88,7 @@ static const model_family families[] = {
      .partial = PARTIAL_REQUIRED},
 };
 
-const model_family *family_find(const char *model_type) {
+const model_family *szgi_family_find(const char *model_type) {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (strcmp(families[i].model_type, model_type) == 0)
             return &families[i];

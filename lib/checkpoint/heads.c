@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/factored.h>
-#include <szego/memory.h>
-#include <szego/pool.h>
-#include <szego/symbol.h>
+#include "backend/backend.h"
+#include "toeplitz/factored.h"
+#include "base/memory.h"
+#include "base/pool.h"
+#include "toeplitz/symbol.h"
+#include "toeplitz/toeplitz.h"
 #include "analyse.h"
 #include "scale.h"
 
@@ -43,18 +44,18 @@ typedef struct head_job {
     head_result result[WINDOW];
 } head_job;
 
-bool is_local_failure(szg_status status) {
+bool szgi_is_local_failure(szg_status status) {
     return status == SZG_EDATA || status == SZG_EDOMAIN || status == SZG_ENOCONV;
 }
 
 static void release_result(head_result *result) {
-    szg_memory_free(result->problem);
+    szgi_memory_free(result->problem);
     szg_spectrum_close(&result->eigenvalues);
     szg_spectrum_close(&result->singular);
     szg_spectrum_close(&result->position_eigenvalues);
     szg_spectrum_close(&result->position_singular);
-    szg_memory_free(result->samples);
-    szg_memory_free(result->pairs);
+    szgi_memory_free(result->samples);
+    szgi_memory_free(result->pairs);
     *result = (head_result){.status = SZG_OK};
 }
 
@@ -81,36 +82,36 @@ static szg_status analyse_qk(szg_context *context, const szg_checkpoint *checkpo
                              const head_rows *rows, head_result *result) {
     int64_t e = checkpoint->head_size, d = checkpoint->model_size, size;
     double *factors;
-    SZG_TRY(szg_memory_product(context, 2 * e, d, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *factors, &factors));
+    SZG_TRY(szgi_memory_product(context, 2 * e, d, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *factors, &factors));
     double *a = factors, *b = factors + e * d;
     transpose(e, d, rows->q, a);
     transpose(e, d, rows->k, b);
     szg_factored factored = {.n = d, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
     szg_status status =
         factored_spectra(context, &factored, &result->eigenvalues, &result->singular);
-    szg_memory_free(factors);
+    szgi_memory_free(factors);
     SZG_TRY(status);
-    return scale_return_spectra(context, "W_Q^T W_K", rows->exponent, &result->eigenvalues,
-                                &result->singular, &result->lost);
+    return szgi_scale_return_spectra(context, "W_Q^T W_K", rows->exponent, &result->eigenvalues,
+                                     &result->singular, &result->lost);
 }
 
 static szg_status analyse_symbol(szg_context *context, const szg_factored *factored,
                                  int64_t samples, head_result *result) {
     szg_toeplitz *part;
     szg_status status;
-    SZG_TRY(szg_factored_toeplitz_part(context, factored, &part));
-    if (szg_toeplitz_degree(part) <= SZG_SYMBOL_RANGE_LIMIT)
+    SZG_TRY(szgi_factored_toeplitz_part(context, factored, &part));
+    if (szgi_toeplitz_degree(part) <= SZG_SYMBOL_RANGE_LIMIT)
         SZG_TRY_GOTO(status, szg_symbol_modulus_range(context, part, &result->range), done);
     if (samples > 0) {
         SZG_TRY_GOTO(status,
-                     szg_memory_alloc(context, samples, sizeof *result->samples, &result->samples),
+                     szgi_memory_alloc(context, samples, sizeof *result->samples, &result->samples),
                      done);
         status = szg_symbol_samples(context, part, samples, result->samples);
     }
 done:
     szg_toeplitz_close(&part);
-    szg_ball_cleanup(); /* ball arithmetic's cache of this thread */
+    szgi_ball_cleanup(); /* ball arithmetic's cache of this thread */
     return status;
 }
 
@@ -121,46 +122,47 @@ static szg_status analyse_positions(szg_context *context, const head_job *job,
     int64_t size;
     int exponent = rows->exponent + 2 * job->p_exponent;
     double *a;
-    SZG_TRY(szg_memory_product(context, 2 * n, e, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *a, &a));
+    SZG_TRY(szgi_memory_product(context, 2 * n, e, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *a, &a));
     double *b = a + n * e;
     szg_factored factored = {.n = n, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
     szg_status status;
     result->has_positions = true;
-    SZG_TRY_GOTO(status, szg_gemm(context, 'n', 't', n, e, d, 1, job->p, d, rows->q, d, 0, a, e),
+    SZG_TRY_GOTO(status, szgi_gemm(context, 'n', 't', n, e, d, 1, job->p, d, rows->q, d, 0, a, e),
                  done);
-    SZG_TRY_GOTO(status, szg_gemm(context, 'n', 't', n, e, d, 1, job->p, d, rows->k, d, 0, b, e),
+    SZG_TRY_GOTO(status, szgi_gemm(context, 'n', 't', n, e, d, 1, job->p, d, rows->k, d, 0, b, e),
                  done);
     SZG_TRY_GOTO(status,
                  factored_spectra(context, &factored, &result->position_eigenvalues,
                                   &result->position_singular),
                  done);
     SZG_TRY_GOTO(status,
-                 scale_return_spectra(context, "P W_Q^T W_K P^T", exponent,
-                                      &result->position_eigenvalues, &result->position_singular,
-                                      &result->position_lost),
+                 szgi_scale_return_spectra(context, "P W_Q^T W_K P^T", exponent,
+                                           &result->position_eigenvalues,
+                                           &result->position_singular, &result->position_lost),
                  done);
     SZG_TRY_GOTO(status, analyse_symbol(context, &factored, job->options->samples, result), done);
-    scale_return_range(exponent, &result->range);
+    szgi_scale_return_range(exponent, &result->range);
     if (result->samples)
-        scale_return_samples(exponent, job->options->samples, result->samples);
+        szgi_scale_return_samples(exponent, job->options->samples, result->samples);
     status = szg_factored_toeplitzness(context, &factored, &result->toeplitzness);
     if (status == SZG_EDOMAIN) /* the zero matrix: NaN */
         status = SZG_OK;
 done:
-    szg_memory_free(a);
+    szgi_memory_free(a);
     return status;
 }
 
 static szg_status analyse_pairs(szg_context *context, const szg_checkpoint *checkpoint,
                                 int64_t layer, const head_rows *rows, head_result *result) {
-    SZG_TRY(szg_checkpoint_rotary(context, checkpoint, layer, &result->rotary));
+    SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &result->rotary));
     if (result->rotary.pairs == 0)
         return SZG_OK;
-    SZG_TRY(szg_memory_alloc(context, result->rotary.pairs, sizeof *result->pairs, &result->pairs));
-    SZG_TRY(szg_checkpoint_couple(context, &result->rotary, checkpoint->model_size, rows->q,
-                                  rows->k, result->pairs));
-    scale_return_pairs(rows->exponent, result->rotary.pairs, result->pairs);
+    SZG_TRY(
+        szgi_memory_alloc(context, result->rotary.pairs, sizeof *result->pairs, &result->pairs));
+    SZG_TRY(szgi_checkpoint_couple(context, &result->rotary, checkpoint->model_size, rows->q,
+                                   rows->k, result->pairs));
+    szgi_scale_return_pairs(rows->exponent, result->rotary.pairs, result->pairs);
     return SZG_OK;
 }
 
@@ -169,26 +171,26 @@ static szg_status analyse_head(szg_context *context, const head_job *job, int64_
     const szg_checkpoint *checkpoint = job->checkpoint;
     int64_t size;
     double *q;
-    SZG_TRY(szg_memory_product(context, checkpoint->head_size, checkpoint->model_size, &size));
-    SZG_TRY(szg_memory_alloc(context, 2 * size, sizeof *q, &q));
+    SZG_TRY(szgi_memory_product(context, checkpoint->head_size, checkpoint->model_size, &size));
+    SZG_TRY(szgi_memory_alloc(context, 2 * size, sizeof *q, &q));
     head_rows rows = {.q = q, .k = q + size};
     szg_status status;
-    SZG_TRY_GOTO(status, szg_checkpoint_head(context, checkpoint, layer, head, q, rows.k), done);
-    rows.exponent = scale_take(size, rows.q) + scale_take(size, rows.k);
+    SZG_TRY_GOTO(status, szgi_checkpoint_head(context, checkpoint, layer, head, q, rows.k), done);
+    rows.exponent = szgi_scale_take(size, rows.q) + szgi_scale_take(size, rows.k);
     SZG_TRY_GOTO(status, analyse_qk(context, checkpoint, &rows, result), done);
     if (job->positions > 0)
         SZG_TRY_GOTO(status, analyse_positions(context, job, &rows, result), done);
     status = analyse_pairs(context, checkpoint, layer, &rows, result);
 done:
-    szg_memory_free(q);
+    szgi_memory_free(q);
     return status;
 }
 
 /* The context's message, behind the tensors that it is about. */
 static szg_status name_problem(szg_context *context, const layer_weights *layer, char **problem) {
     bool fused = layer->q == layer->k;
-    return text_append(context, problem, "%s%s%s: %s", layer->q->name, fused ? "" : ", ",
-                       fused ? "" : layer->k->name, szg_context_message(context));
+    return szgi_text_append(context, problem, "%s%s%s: %s", layer->q->name, fused ? "" : ", ",
+                            fused ? "" : layer->k->name, szg_context_message(context));
 }
 
 static szg_status head_block(szg_context *context, void *data, int64_t block, int worker) {
@@ -200,14 +202,14 @@ static szg_status head_block(szg_context *context, void *data, int64_t block, in
     head_result *result = &job->result[block];
     if (!job->problem[layer]) {
         szg_status status = analyse_head(context, job, layer, head, result);
-        if (status != SZG_OK && !is_local_failure(status))
+        if (status != SZG_OK && !szgi_is_local_failure(status))
             return status;
         result->status = status;
         if (status != SZG_OK)
             SZG_TRY(name_problem(context, &checkpoint->layer[layer], &result->problem));
     }
-    szg_progress(context, "heads", atomic_fetch_add(&job->done, 1) + 1,
-                 checkpoint->layers * checkpoint->heads);
+    szgi_progress(context, "heads", atomic_fetch_add(&job->done, 1) + 1,
+                  checkpoint->layers * checkpoint->heads);
     return SZG_OK;
 }
 
@@ -219,21 +221,21 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
     row_key key = {job->checkpoint->source, layer, head, "qk"};
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
-        return rows_problem(context, tables, &key, result->problem);
+        return szgi_rows_problem(context, tables, &key, result->problem);
     }
-    SZG_TRY(rows_spectra(context, tables, &key, &result->eigenvalues, &result->singular,
-                         job->checkpoint->model_size, result->lost));
+    SZG_TRY(szgi_rows_spectra(context, tables, &key, &result->eigenvalues, &result->singular,
+                              job->checkpoint->model_size, result->lost));
     if (tables->frequencies && result->rotary.pairs == 0)
         SZG_TRY(szg_table_note(context, tables->summary, "this layer does not rotate"));
-    SZG_TRY(rows_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
+    SZG_TRY(szgi_rows_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
     if (!result->has_positions)
         return SZG_OK;
     key.matrix = "position";
-    SZG_TRY(rows_spectra(context, tables, &key, &result->position_eigenvalues,
-                         &result->position_singular, job->positions, result->position_lost));
-    SZG_TRY(rows_symbol(context, tables, &key, &result->toeplitzness, &result->range));
+    SZG_TRY(szgi_rows_spectra(context, tables, &key, &result->position_eigenvalues,
+                              &result->position_singular, job->positions, result->position_lost));
+    SZG_TRY(szgi_rows_symbol(context, tables, &key, &result->toeplitzness, &result->range));
     return result->samples
-               ? rows_samples(context, tables, &key, job->options->samples, result->samples)
+               ? szgi_rows_samples(context, tables, &key, job->options->samples, result->samples)
                : SZG_OK;
 }
 
@@ -247,7 +249,7 @@ static szg_status report_window(szg_context *context, head_job *job, int64_t cou
         if (!job->problem[layer]) {
             SZG_TRY(report_head(context, job, layer, head, &job->result[block], tables));
         } else if (head == 0) {
-            SZG_TRY(rows_problem(context, tables, &key, job->problem[layer]));
+            SZG_TRY(szgi_rows_problem(context, tables, &key, job->problem[layer]));
             tables->bad++;
         }
     }
@@ -258,7 +260,7 @@ static szg_status run_windows(szg_context *context, head_job *job, szg_checkpoin
     int64_t items = job->checkpoint->layers * job->checkpoint->heads;
     for (job->first = 0; job->first < items; job->first += WINDOW) {
         int64_t count = items - job->first < WINDOW ? items - job->first : WINDOW;
-        szg_status status = szg_pool_run(context, count, head_block, job);
+        szg_status status = szgi_pool_run(context, count, head_block, job);
         if (status == SZG_OK)
             status = report_window(context, job, count, tables);
         for (int64_t i = 0; i < WINDOW; i++)
@@ -271,8 +273,8 @@ static szg_status run_windows(szg_context *context, head_job *job, szg_checkpoin
 /* ---- What is checked before ---- */
 
 static szg_status check_layer(szg_context *context, const layer_weights *layer) {
-    SZG_TRY(szg_tensor_check(context, layer->q));
-    return layer->k == layer->q ? SZG_OK : szg_tensor_check(context, layer->k);
+    SZG_TRY(szgi_tensor_check(context, layer->q));
+    return layer->k == layer->q ? SZG_OK : szgi_tensor_check(context, layer->k);
 }
 
 /* Why layer `block` is skipped: found when opening, or a number that is not finite. */
@@ -287,7 +289,7 @@ static szg_status check_block(szg_context *context, void *data, int64_t block, i
             return status;
         problem = szg_context_message(context);
     }
-    return szg_memory_copy_text(context, problem, &job->problem[block]);
+    return szgi_memory_copy_text(context, problem, &job->problem[block]);
 }
 
 /* Reads the positions; a table that cannot be used is reported once and left out. */
@@ -299,64 +301,65 @@ static szg_status load_positions(szg_context *context, head_job *job,
     int64_t size, n = job->options->positions;
     if (n == 0)
         n = checkpoint->position_rows > 0 ? checkpoint->position_rows : 1;
-    SZG_TRY(szg_memory_product(context, n, checkpoint->model_size, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *job->p, &job->p));
-    szg_status status = szg_checkpoint_positions(context, checkpoint, n, job->p);
+    SZG_TRY(szgi_memory_product(context, n, checkpoint->model_size, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *job->p, &job->p));
+    szg_status status = szgi_checkpoint_positions(context, checkpoint, n, job->p);
     if (status == SZG_OK) {
         job->positions = n;
-        job->p_exponent = scale_take(size, job->p);
+        job->p_exponent = szgi_scale_take(size, job->p);
     }
     if (status != SZG_EDATA)
         return status;
     tables->bad++;
     row_key key = {checkpoint->source, -1, -1, "position"};
     char *problem;
-    SZG_TRY(szg_memory_copy_text(context, szg_context_message(context), &problem));
-    status = rows_problem(context, tables, &key, problem);
-    szg_memory_free(problem);
+    SZG_TRY(szgi_memory_copy_text(context, szg_context_message(context), &problem));
+    status = szgi_rows_problem(context, tables, &key, problem);
+    szgi_memory_free(problem);
     return status;
 }
 
 static szg_status list_tensors(szg_context *context, const szg_checkpoint *checkpoint,
                                szg_checkpoint_tables *tables) {
-    int64_t count = szg_safetensors_count(checkpoint->tensors);
+    int64_t count = szgi_safetensors_count(checkpoint->tensors);
     for (int64_t i = 0; i < count; i++) {
-        const szg_tensor *tensor = szg_safetensors_tensor(checkpoint->tensors, i);
+        const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
         const char *use = tensor == checkpoint->position_table ? "positions" : "none";
         for (int64_t j = 0; j < checkpoint->layers; j++) {
             const layer_weights *layer = &checkpoint->layer[j];
             if (tensor == layer->q || tensor == layer->k)
                 use = layer->q == layer->k ? "query and key" : tensor == layer->q ? "query" : "key";
         }
-        SZG_TRY(rows_tensor(context, tables, checkpoint->source, tensor, use,
-                            tensor->count == 0  ? "empty"
-                            : tensor->dims == 0 ? "one number"
-                                                : NULL));
+        SZG_TRY(szgi_rows_tensor(context, tables, checkpoint->source, tensor, use,
+                                 tensor->count == 0  ? "empty"
+                                 : tensor->dims == 0 ? "one number"
+                                                     : NULL));
     }
     return SZG_OK;
 }
 
 static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
     SZG_TRY(list_tensors(context, job->checkpoint, tables));
-    SZG_TRY(szg_pool_run(context, job->checkpoint->layers, check_block, job));
+    SZG_TRY(szgi_pool_run(context, job->checkpoint->layers, check_block, job));
     SZG_TRY(load_positions(context, job, tables));
     return run_windows(context, job, tables);
 }
 
-szg_status analyse_heads(szg_context *context, const szg_checkpoint *checkpoint,
-                         const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
+szg_status szgi_analyse_heads(szg_context *context, const szg_checkpoint *checkpoint,
+                              const szg_checkpoint_options *options,
+                              szg_checkpoint_tables *tables) {
     head_job *job;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *job, &job));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *job, &job));
     job->checkpoint = checkpoint;
     job->options = options;
     szg_status status =
-        szg_memory_alloc(context, checkpoint->layers, sizeof *job->problem, &job->problem);
+        szgi_memory_alloc(context, checkpoint->layers, sizeof *job->problem, &job->problem);
     if (status == SZG_OK)
         status = analyse_all(context, job, tables);
     for (int64_t i = 0; job->problem && i < checkpoint->layers; i++)
-        szg_memory_free(job->problem[i]);
-    szg_memory_free(job->problem);
-    szg_memory_free(job->p);
-    szg_memory_free(job);
+        szgi_memory_free(job->problem[i]);
+    szgi_memory_free(job->problem);
+    szgi_memory_free(job->p);
+    szgi_memory_free(job);
     return status;
 }

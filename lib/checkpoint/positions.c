@@ -4,15 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
+#include "encoding/encoding.h"
 #include "checkpoint_private.h"
 
-static const szg_tensor *find_table(const szg_checkpoint *checkpoint, const char *suffix) {
+static const szgi_tensor *find_table(const szg_checkpoint *checkpoint, const char *suffix) {
     /* The table may lie outside the stack's prefix ("encoder." of an encoder's layers). */
-    int64_t count = szg_safetensors_count(checkpoint->tensors);
+    int64_t count = szgi_safetensors_count(checkpoint->tensors);
     size_t length = strlen(suffix);
     for (int64_t i = 0; i < count; i++) {
-        const szg_tensor *tensor = szg_safetensors_tensor(checkpoint->tensors, i);
+        const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
         size_t all = strlen(tensor->name);
         if (all < length || strcmp(tensor->name + all - length, suffix) != 0)
             continue;
@@ -23,9 +24,9 @@ static const szg_tensor *find_table(const szg_checkpoint *checkpoint, const char
 }
 
 static bool has_distance_tables(const szg_checkpoint *checkpoint) {
-    int64_t count = szg_safetensors_count(checkpoint->tensors);
+    int64_t count = szgi_safetensors_count(checkpoint->tensors);
     for (int64_t i = 0; i < count; i++)
-        if (strstr(szg_safetensors_tensor(checkpoint->tensors, i)->name, "distance_embedding"))
+        if (strstr(szgi_safetensors_tensor(checkpoint->tensors, i)->name, "distance_embedding"))
             return true;
     return false;
 }
@@ -33,44 +34,44 @@ static bool has_distance_tables(const szg_checkpoint *checkpoint) {
 /* BERT's kinds: absolute positions are added to the input, relative_key ones are not. */
 static szg_status check_kind(szg_context *context, const szg_checkpoint *checkpoint,
                              bool *absolute) {
-    szg_json_value value = szg_json_member(checkpoint->settings, "position_embedding_type");
+    szgi_json_value value = szgi_json_member(checkpoint->settings, "position_embedding_type");
     *absolute = true;
-    if (!szg_json_has(checkpoint->settings, "position_embedding_type")) {
+    if (!szgi_json_has(checkpoint->settings, "position_embedding_type")) {
         if (has_distance_tables(checkpoint))
-            return szg_json_fail(context, value,
-                                 "missing, and there are distance_embedding tensors: absolute, "
-                                 "relative_key or relative_key_query?");
+            return szgi_json_fail(context, value,
+                                  "missing, and there are distance_embedding tensors: absolute, "
+                                  "relative_key or relative_key_query?");
         return SZG_OK; /* without such tensors only absolute positions can be */
     }
     const char *kind;
-    SZG_TRY(szg_json_as_text(context, value, &kind));
+    SZG_TRY(szgi_json_as_text(context, value, &kind));
     if (strcmp(kind, "absolute") == 0)
         return SZG_OK;
     *absolute = false;
     if (strcmp(kind, "relative_key") == 0 || strcmp(kind, "relative_key_query") == 0)
         return SZG_OK;
-    return szg_json_fail(context, value,
-                         "'%s' is none of absolute, relative_key, relative_key_query", kind);
+    return szgi_json_fail(context, value,
+                          "'%s' is none of absolute, relative_key, relative_key_query", kind);
 }
 
 static szg_status use_table(szg_context *context, szg_checkpoint *checkpoint, const char *suffix,
                             int64_t first) {
-    const szg_tensor *table = find_table(checkpoint, suffix);
+    const szgi_tensor *table = find_table(checkpoint, suffix);
     checkpoint->position_kind = SZG_POSITIONS_LEARNED;
     if (!table)
-        return text_append(context, &checkpoint->position_problem, "no tensor is called *%s",
-                           suffix);
+        return szgi_text_append(context, &checkpoint->position_problem, "no tensor is called *%s",
+                                suffix);
     char shape[64];
     if (table->dims != 2 || table->shape[1] != checkpoint->model_size || table->shape[0] <= first)
-        return text_append(context, &checkpoint->position_problem,
-                           "tensor %s has shape %s: more than %" PRId64
-                           " rows of model size %" PRId64 " are needed",
-                           table->name, szg_tensor_shape_text(table, shape, sizeof shape), first,
-                           checkpoint->model_size);
+        return szgi_text_append(context, &checkpoint->position_problem,
+                                "tensor %s has shape %s: more than %" PRId64
+                                " rows of model size %" PRId64 " are needed",
+                                table->name, szgi_tensor_shape_text(table, shape, sizeof shape),
+                                first, checkpoint->model_size);
     if (table->dtype == SZG_DTYPE_INTEGER || table->dtype == SZG_DTYPE_OTHER)
-        return text_append(context, &checkpoint->position_problem,
-                           "tensor %s has type %s where a weight belongs", table->name,
-                           table->dtype_name);
+        return szgi_text_append(context, &checkpoint->position_problem,
+                                "tensor %s has type %s where a weight belongs", table->name,
+                                table->dtype_name);
     checkpoint->position_table = table;
     checkpoint->position_first = first;
     checkpoint->position_rows = table->shape[0] - first;
@@ -80,14 +81,14 @@ static szg_status use_table(szg_context *context, szg_checkpoint *checkpoint, co
 static szg_status use_sinusoids(szg_context *context, szg_checkpoint *checkpoint) {
     static const char *const keys[] = {"max_position_embeddings", NULL};
     if (checkpoint->model_size % 2 != 0)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: sinusoidal positions need an even model size, not %" PRId64,
-                        checkpoint->source, checkpoint->model_size);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: sinusoidal positions need an even model size, not %" PRId64,
+                         checkpoint->source, checkpoint->model_size);
     checkpoint->position_kind = SZG_POSITIONS_SINUSOIDAL;
-    return config_integer(context, checkpoint->settings, keys, 1, &checkpoint->position_rows);
+    return szgi_config_integer(context, checkpoint->settings, keys, 1, &checkpoint->position_rows);
 }
 
-szg_status positions_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+szg_status szgi_positions_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     static const char bert_table[] = "embeddings.position_embeddings.weight";
     static const char *const padding_keys[] = {"pad_token_id", NULL};
     bool choice;
@@ -96,7 +97,8 @@ szg_status positions_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     case POSITION_GPT2:
         return use_table(context, checkpoint, "wpe.weight", 0);
     case POSITION_DISTILBERT:
-        SZG_TRY(config_flag(context, checkpoint->settings, "sinusoidal_pos_embds", false, &choice));
+        SZG_TRY(szgi_config_flag(context, checkpoint->settings, "sinusoidal_pos_embds", false,
+                                 &choice));
         if (choice && !find_table(checkpoint, bert_table))
             return use_sinusoids(context, checkpoint);
         return use_table(context, checkpoint, bert_table, 0);
@@ -107,7 +109,7 @@ szg_status positions_resolve(szg_context *context, szg_checkpoint *checkpoint) {
         SZG_TRY(check_kind(context, checkpoint, &choice));
         if (!choice)
             return SZG_OK;
-        SZG_TRY(config_integer(context, checkpoint->settings, padding_keys, 0, &padding));
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, padding_keys, 0, &padding));
         return use_table(context, checkpoint, bert_table, padding + 1);
     default:
         return SZG_OK;
@@ -120,26 +122,26 @@ static szg_status compute_sinusoids(szg_context *context, const szg_checkpoint *
     snprintf(spec, sizeof spec, "absolute:dim=%" PRId64, checkpoint->model_size);
     szg_encoding *encoding;
     SZG_TRY(szg_encoding_parse(context, spec, &encoding));
-    szg_status status = szg_encoding_input(context, encoding, n, p, checkpoint->model_size);
+    szg_status status = szgi_encoding_input(context, encoding, n, p, checkpoint->model_size);
     szg_encoding_close(&encoding);
     return status;
 }
 
-szg_status szg_checkpoint_positions(szg_context *context, const szg_checkpoint *checkpoint,
-                                    int64_t n, double *p) {
+szg_status szgi_checkpoint_positions(szg_context *context, const szg_checkpoint *checkpoint,
+                                     int64_t n, double *p) {
     if (n < 1)
-        return szg_fail(context, SZG_EINVAL, "%" PRId64 " positions: at least 1 is needed", n);
+        return szgi_fail(context, SZG_EINVAL, "%" PRId64 " positions: at least 1 is needed", n);
     if (checkpoint->position_problem)
-        return szg_fail(context, SZG_EDATA, "%s: %s", checkpoint->source,
-                        checkpoint->position_problem);
+        return szgi_fail(context, SZG_EDATA, "%s: %s", checkpoint->source,
+                         checkpoint->position_problem);
     if (n > checkpoint->position_rows)
-        return szg_fail(context, SZG_EDOMAIN,
-                        "%s: %" PRId64 " positions asked for, the checkpoint has %" PRId64,
-                        checkpoint->source, n, checkpoint->position_rows);
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: %" PRId64 " positions asked for, the checkpoint has %" PRId64,
+                         checkpoint->source, n, checkpoint->position_rows);
     if (checkpoint->position_kind == SZG_POSITIONS_SINUSOIDAL)
         return compute_sinusoids(context, checkpoint, n, p);
-    const szg_tensor *table = checkpoint->position_table;
-    SZG_TRY(szg_tensor_check(context, table));
+    const szgi_tensor *table = checkpoint->position_table;
+    SZG_TRY(szgi_tensor_check(context, table));
     int64_t d = checkpoint->model_size;
-    return szg_tensor_read(context, table, checkpoint->position_first * d, n * d, p);
+    return szgi_tensor_read(context, table, checkpoint->position_first * d, n * d, p);
 }

@@ -4,63 +4,65 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "encoding/encoding.h"
 
 #include "rotary_scaling.h"
 
 /* The objects of one rotation. */
 typedef struct rotation_source {
-    szg_json_value base;    /* the number */
-    szg_json_value scaling; /* an object, or absent */
-    bool flat;              /* the object is rope_parameters */
-    szg_json_value partial; /* the share that rotates, or absent */
+    szgi_json_value base;    /* the number */
+    szgi_json_value scaling; /* an object, or absent */
+    bool flat;               /* the object is rope_parameters */
+    szgi_json_value partial; /* the share that rotates, or absent */
 } rotation_source;
 
 /* The member of one of two objects, both where they agree. */
-static szg_status find_in_both(szg_context *context, szg_json_value top, szg_json_value inner,
-                               const char *const *aliases, szg_json_value *out) {
-    szg_json_value first, second;
-    SZG_TRY(config_find(context, top, aliases, &first));
-    SZG_TRY(config_find(context, inner, aliases, &second));
-    bool has_second = szg_json_kind_of(second) > SZG_JSON_NULL;
+static szg_status find_in_both(szg_context *context, szgi_json_value top, szgi_json_value inner,
+                               const char *const *aliases, szgi_json_value *out) {
+    szgi_json_value first, second;
+    SZG_TRY(szgi_config_find(context, top, aliases, &first));
+    SZG_TRY(szgi_config_find(context, inner, aliases, &second));
+    bool has_second = szgi_json_kind_of(second) > SZG_JSON_NULL;
     *out = has_second ? second : first;
-    if (!has_second || szg_json_kind_of(first) <= SZG_JSON_NULL)
+    if (!has_second || szgi_json_kind_of(first) <= SZG_JSON_NULL)
         return SZG_OK;
     double a, b;
-    SZG_TRY(szg_json_as_real(context, first, &a));
-    SZG_TRY(szg_json_as_real(context, second, &b));
+    SZG_TRY(szgi_json_as_real(context, first, &a));
+    SZG_TRY(szgi_json_as_real(context, second, &b));
     if (a != b)
-        return szg_json_fail(context, second, "is %.17g, but '%s' at the top level is %.17g", b,
-                             first.key, a);
+        return szgi_json_fail(context, second, "is %.17g, but '%s' at the top level is %.17g", b,
+                              first.key, a);
     return SZG_OK;
 }
 
 /* How many leading dimensions of a head rotate. */
 static szg_status rotary_size(szg_context *context, const szg_checkpoint *checkpoint,
-                              szg_json_value partial, bool proportional, int64_t *out) {
+                              szgi_json_value partial, bool proportional, int64_t *out) {
     static const char *const dim_keys[] = {"rotary_dim", NULL};
     const model_family *family = checkpoint->family;
     *out = checkpoint->head_size;
     if (family->partial == PARTIAL_DIM)
-        return config_integer(context, checkpoint->settings, dim_keys, 2, out);
-    bool given = szg_json_kind_of(partial) > SZG_JSON_NULL;
+        return szgi_config_integer(context, checkpoint->settings, dim_keys, 2, out);
+    bool given = szgi_json_kind_of(partial) > SZG_JSON_NULL;
     if (!given && family->partial != PARTIAL_REQUIRED)
         return SZG_OK;
     double share; /* a missing one is reported here */
-    SZG_TRY(config_positive(context, partial, &share));
+    SZG_TRY(szgi_config_positive(context, partial, &share));
     if (!(share <= 1))
-        return szg_json_fail(context, partial, "is %.17g, and may not exceed 1", share);
+        return szgi_json_fail(context, partial, "is %.17g, and may not exceed 1", share);
     /* The proportional scaling is a rule of its own, which every architecture can have. */
     if (share != 1 && family->partial == PARTIAL_WHOLE && !proportional)
-        return szg_json_fail(context, partial,
-                             "is %.17g, but model_type '%s' rotates the whole head and has no such "
-                             "key: remove it, or name the model_type that has it",
-                             share, family->model_type);
+        return szgi_json_fail(
+            context, partial,
+            "is %.17g, but model_type '%s' rotates the whole head and has no such "
+            "key: remove it, or name the model_type that has it",
+            share, family->model_type);
     double size = (double)checkpoint->head_size;
     *out = proportional ? 2 * (int64_t)(share * size / 2) : (int64_t)(size * share);
     if (*out < 2)
-        return szg_json_fail(context, partial,
-                             "%.17g of a head of %" PRId64 " dimensions is less than one pair",
-                             share, checkpoint->head_size);
+        return szgi_json_fail(context, partial,
+                              "%.17g of a head of %" PRId64 " dimensions is less than one pair",
+                              share, checkpoint->head_size);
     return SZG_OK;
 }
 
@@ -69,12 +71,12 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
     double base = checkpoint->family->fixed_base;
     int64_t rotary;
     const char *type = NULL;
-    bool scaled = szg_json_kind_of(source->scaling) > SZG_JSON_NULL;
+    bool scaled = szgi_json_kind_of(source->scaling) > SZG_JSON_NULL;
     if (!base)
-        SZG_TRY(config_positive(context, source->base, &base));
+        SZG_TRY(szgi_config_positive(context, source->base, &base));
     if (scaled) {
-        SZG_TRY(szg_json_as_object(context, source->scaling));
-        SZG_TRY(rotary_scaling_name(context, source->scaling, source->flat, &type));
+        SZG_TRY(szgi_json_as_object(context, source->scaling));
+        SZG_TRY(szgi_rotary_scaling_name(context, source->scaling, source->flat, &type));
     }
     bool proportional = type && strcmp(type, "proportional") == 0;
     SZG_TRY(rotary_size(context, checkpoint, source->partial, proportional, &rotary));
@@ -82,100 +84,100 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
     spec.length =
         (size_t)snprintf(spec.text, sizeof spec.text, "rope:dim=%" PRId64 ",rotary=%" PRId64,
                          checkpoint->head_size, rotary);
-    rotary_spec_number(&spec, "base", base);
-    rotary_spec_word(&spec, "pairing",
-                     checkpoint->family->pairing == SZG_PAIRING_HALF ? "half" : "interleaved");
+    szgi_rotary_spec_number(&spec, "base", base);
+    szgi_rotary_spec_word(&spec, "pairing",
+                          checkpoint->family->pairing == SZG_PAIRING_HALF ? "half" : "interleaved");
     if (scaled)
-        SZG_TRY(rotary_scaling_add(context, checkpoint, source->scaling, source->flat, &spec));
+        SZG_TRY(szgi_rotary_scaling_add(context, checkpoint, source->scaling, source->flat, &spec));
     szg_status status =
         szg_encoding_parse(context, spec.text, &checkpoint->rotation[checkpoint->rotations]);
     if (status == SZG_EINVAL) /* the numbers are the configuration's */
-        return szg_fail_prefix(context, SZG_EDATA, "%s: rotary positions (%s)", checkpoint->source,
-                               spec.text);
+        return szgi_fail_prefix(context, SZG_EDATA, "%s: rotary positions (%s)", checkpoint->source,
+                                spec.text);
     SZG_TRY(status);
     checkpoint->rotations++;
     return SZG_OK;
 }
 
 /* Does rope_parameters hold one object for each layer type? */
-static bool is_nested(szg_json_value parameters) {
-    szg_json_value member = {0};
-    while (szg_json_next(parameters, &member))
-        if (szg_json_kind_of(member) == SZG_JSON_OBJECT)
+static bool is_nested(szgi_json_value parameters) {
+    szgi_json_value member = {0};
+    while (szgi_json_next(parameters, &member))
+        if (szgi_json_kind_of(member) == SZG_JSON_OBJECT)
             return true;
     return false;
 }
 
 static szg_status layer_type(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
                              const char **out) {
-    szg_json_value types = szg_json_member(checkpoint->settings, "layer_types");
-    SZG_TRY(szg_json_as_array(context, types));
-    if (szg_json_count(types) != checkpoint->layers)
-        return szg_json_fail(context, types, "has %" PRId64 " entries for %" PRId64 " layers",
-                             szg_json_count(types), checkpoint->layers);
-    return szg_json_as_text(context, szg_json_element(types, layer), out);
+    szgi_json_value types = szgi_json_member(checkpoint->settings, "layer_types");
+    SZG_TRY(szgi_json_as_array(context, types));
+    if (szgi_json_count(types) != checkpoint->layers)
+        return szgi_json_fail(context, types, "has %" PRId64 " entries for %" PRId64 " layers",
+                              szgi_json_count(types), checkpoint->layers);
+    return szgi_json_as_text(context, szgi_json_element(types, layer), out);
 }
 
 static const char *const base_keys[] = {"rope_theta", "rotary_emb_base", NULL};
 static const char *const partial_keys[] = {"partial_rotary_factor", "rotary_pct", NULL};
 
 /* Numbers that both objects have must agree: neither place is silently preferred. */
-static szg_status same_numbers(szg_context *context, szg_json_value scaling,
-                               szg_json_value parameters) {
-    szg_json_value first = {0};
-    while (szg_json_next(scaling, &first)) {
-        szg_json_value second = szg_json_member(parameters, first.key);
-        szg_json_kind a_kind = szg_json_kind_of(first), b_kind = szg_json_kind_of(second);
+static szg_status same_numbers(szg_context *context, szgi_json_value scaling,
+                               szgi_json_value parameters) {
+    szgi_json_value first = {0};
+    while (szgi_json_next(scaling, &first)) {
+        szgi_json_value second = szgi_json_member(parameters, first.key);
+        szgi_json_kind a_kind = szgi_json_kind_of(first), b_kind = szgi_json_kind_of(second);
         bool numbers = (a_kind == SZG_JSON_INTEGER || a_kind == SZG_JSON_REAL) &&
                        (b_kind == SZG_JSON_INTEGER || b_kind == SZG_JSON_REAL);
         if (!numbers)
             continue;
         double a, b;
-        SZG_TRY(szg_json_as_real(context, first, &a));
-        SZG_TRY(szg_json_as_real(context, second, &b));
+        SZG_TRY(szgi_json_as_real(context, first, &a));
+        SZG_TRY(szgi_json_as_real(context, second, &b));
         if (a != b)
-            return szg_json_fail(context, second, "is %.17g, but in rope_scaling it is %.17g", b,
-                                 a);
+            return szgi_json_fail(context, second, "is %.17g, but in rope_scaling it is %.17g", b,
+                                  a);
     }
     return SZG_OK;
 }
 
 /* rope_scaling and rope_parameters in one file must be of one type, with the same numbers. */
-static szg_status same_type(szg_context *context, szg_json_value scaling,
-                            szg_json_value parameters) {
+static szg_status same_type(szg_context *context, szgi_json_value scaling,
+                            szgi_json_value parameters) {
     const char *a, *b;
-    SZG_TRY(szg_json_as_object(context, scaling));
-    SZG_TRY(rotary_scaling_name(context, scaling, false, &a));
-    SZG_TRY(rotary_scaling_name(context, parameters, true, &b));
+    SZG_TRY(szgi_json_as_object(context, scaling));
+    SZG_TRY(szgi_rotary_scaling_name(context, scaling, false, &a));
+    SZG_TRY(szgi_rotary_scaling_name(context, parameters, true, &b));
     if (!b || strcmp(a, b) != 0)
-        return szg_json_fail(context, parameters, "is of type '%s', but rope_scaling of type '%s'",
-                             b ? b : "default", a);
+        return szgi_json_fail(context, parameters, "is of type '%s', but rope_scaling of type '%s'",
+                              b ? b : "default", a);
     return same_numbers(context, scaling, parameters);
 }
 
 /* Under rope_parameters by layer type, rope_scaling may name the scaling that some layer type has;
  * of no type known, it would be ignored. */
 static szg_status same_as_some(szg_context *context, const szg_checkpoint *checkpoint,
-                               szg_json_value parameters) {
-    szg_json_value scaling = szg_json_member(checkpoint->settings, "rope_scaling"), inner = {0};
+                               szgi_json_value parameters) {
+    szgi_json_value scaling = szgi_json_member(checkpoint->settings, "rope_scaling"), inner = {0};
     const char *name, *own;
-    if (szg_json_kind_of(scaling) <= SZG_JSON_NULL)
+    if (szgi_json_kind_of(scaling) <= SZG_JSON_NULL)
         return SZG_OK;
-    SZG_TRY(szg_json_as_object(context, scaling));
-    SZG_TRY(rotary_scaling_name(context, scaling, false, &name));
-    while (szg_json_next(parameters, &inner)) {
-        SZG_TRY(szg_json_as_object(context, inner));
-        SZG_TRY(rotary_scaling_name(context, inner, true, &own));
+    SZG_TRY(szgi_json_as_object(context, scaling));
+    SZG_TRY(szgi_rotary_scaling_name(context, scaling, false, &name));
+    while (szgi_json_next(parameters, &inner)) {
+        SZG_TRY(szgi_json_as_object(context, inner));
+        SZG_TRY(szgi_rotary_scaling_name(context, inner, true, &own));
         if (strcmp(name, own ? own : "default") == 0)
             return same_type(context, scaling, inner);
     }
-    return szg_json_fail(context, scaling,
-                         "is of type '%s', but rope_parameters has no layer type with it", name);
+    return szgi_json_fail(context, scaling,
+                          "is of type '%s', but rope_parameters has no layer type with it", name);
 }
 
 /* rope_parameters by layer type (Gemma 3): {"full_attention": {...}, "sliding_attention": {...}} */
 static szg_status resolve_nested(szg_context *context, szg_checkpoint *checkpoint,
-                                 szg_json_value parameters) {
+                                 szgi_json_value parameters) {
     const char *name[ROTATIONS_MAX];
     SZG_TRY(same_as_some(context, checkpoint, parameters));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
@@ -188,12 +190,12 @@ static szg_status resolve_nested(szg_context *context, szg_checkpoint *checkpoin
         if (slot < checkpoint->rotations)
             continue;
         if (slot == ROTATIONS_MAX)
-            return szg_json_fail(context, parameters, "more than %d layer types", ROTATIONS_MAX);
+            return szgi_json_fail(context, parameters, "more than %d layer types", ROTATIONS_MAX);
         name[slot] = type;
-        szg_json_value inner = szg_json_member(parameters, type);
+        szgi_json_value inner = szgi_json_member(parameters, type);
         rotation_source source = {.scaling = inner, .flat = true};
-        SZG_TRY(szg_json_as_object(context, inner));
-        SZG_TRY(config_find(context, inner, base_keys, &source.base));
+        SZG_TRY(szgi_json_as_object(context, inner));
+        SZG_TRY(szgi_config_find(context, inner, base_keys, &source.base));
         SZG_TRY(find_in_both(context, checkpoint->settings, inner, partial_keys, &source.partial));
         SZG_TRY(open_rotation(context, checkpoint, &source));
     }
@@ -203,15 +205,15 @@ static szg_status resolve_nested(szg_context *context, szg_checkpoint *checkpoin
 /* Gemma 3's first schema: sliding layers rotate with rope_local_base_freq, unscaled. */
 static szg_status resolve_local(szg_context *context, szg_checkpoint *checkpoint) {
     static const char *const pattern_keys[] = {"sliding_window_pattern", NULL};
-    szg_json_value settings = checkpoint->settings;
-    rotation_source local = {.base = szg_json_member(settings, "rope_local_base_freq"),
+    szgi_json_value settings = checkpoint->settings;
+    rotation_source local = {.base = szgi_json_member(settings, "rope_local_base_freq"),
                              .scaling = {0}};
-    SZG_TRY(config_find(context, settings, partial_keys, &local.partial));
+    SZG_TRY(szgi_config_find(context, settings, partial_keys, &local.partial));
     SZG_TRY(open_rotation(context, checkpoint, &local));
-    bool by_type = szg_json_has(settings, "layer_types");
+    bool by_type = szgi_json_has(settings, "layer_types");
     int64_t pattern = 0;
     if (!by_type)
-        SZG_TRY(config_integer(context, settings, pattern_keys, 1, &pattern));
+        SZG_TRY(szgi_config_integer(context, settings, pattern_keys, 1, &pattern));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         bool sliding = by_type ? false : (i + 1) % pattern != 0;
         if (by_type) {
@@ -226,11 +228,11 @@ static szg_status resolve_local(szg_context *context, szg_checkpoint *checkpoint
 
 /* One rotation for every layer; `parameters` may be absent. */
 static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
-                               szg_json_value parameters) {
-    szg_json_value settings = checkpoint->settings;
-    bool inner = szg_json_kind_of(parameters) > SZG_JSON_NULL;
-    szg_json_value scaling = szg_json_member(settings, "rope_scaling");
-    bool outer = szg_json_kind_of(scaling) > SZG_JSON_NULL;
+                               szgi_json_value parameters) {
+    szgi_json_value settings = checkpoint->settings;
+    bool inner = szgi_json_kind_of(parameters) > SZG_JSON_NULL;
+    szgi_json_value scaling = szgi_json_member(settings, "rope_scaling");
+    bool outer = szgi_json_kind_of(scaling) > SZG_JSON_NULL;
     if (inner && outer)
         SZG_TRY(same_type(context, scaling, parameters));
     rotation_source source = {.scaling = inner ? parameters : scaling, .flat = inner};
@@ -241,20 +243,20 @@ static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
     SZG_TRY(open_rotation(context, checkpoint, &source));
     for (int64_t i = 0; i < checkpoint->layers; i++)
         checkpoint->layer[i].rotation = 0;
-    if (checkpoint->family->local_base || szg_json_has(settings, "rope_local_base_freq"))
+    if (checkpoint->family->local_base || szgi_json_has(settings, "rope_local_base_freq"))
         return resolve_local(context, checkpoint);
     return SZG_OK;
 }
 
 /* A layer without rotation; `key` says that it is one. */
 static szg_status skip_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
-                             szg_json_value key) {
+                             szgi_json_value key) {
     if (!checkpoint->family->skips_layers)
-        return szg_json_fail(context, key,
-                             "takes the rotation from layer %" PRId64 ", but model_type '%s' "
-                             "rotates in every layer and has no such key: remove it, or name the "
-                             "model_type that has it",
-                             layer, checkpoint->family->model_type);
+        return szgi_json_fail(context, key,
+                              "takes the rotation from layer %" PRId64 ", but model_type '%s' "
+                              "rotates in every layer and has no such key: remove it, or name the "
+                              "model_type that has it",
+                              layer, checkpoint->family->model_type);
     checkpoint->layer[layer].rotation = -1;
     return SZG_OK;
 }
@@ -262,36 +264,36 @@ static szg_status skip_layer(szg_context *context, szg_checkpoint *checkpoint, i
 /* no_rope_layers (1: rotates) or no_rope_layer_interval (every interval-th layer does not). */
 static szg_status resolve_skipped(szg_context *context, szg_checkpoint *checkpoint) {
     static const char *const interval_keys[] = {"no_rope_layer_interval", NULL};
-    szg_json_value settings = checkpoint->settings;
-    szg_json_value list = szg_json_member(settings, "no_rope_layers");
-    if (szg_json_has(settings, "no_rope_layers")) {
-        SZG_TRY(szg_json_as_array(context, list));
-        if (szg_json_count(list) != checkpoint->layers)
-            return szg_json_fail(context, list, "has %" PRId64 " entries for %" PRId64 " layers",
-                                 szg_json_count(list), checkpoint->layers);
+    szgi_json_value settings = checkpoint->settings;
+    szgi_json_value list = szgi_json_member(settings, "no_rope_layers");
+    if (szgi_json_has(settings, "no_rope_layers")) {
+        SZG_TRY(szgi_json_as_array(context, list));
+        if (szgi_json_count(list) != checkpoint->layers)
+            return szgi_json_fail(context, list, "has %" PRId64 " entries for %" PRId64 " layers",
+                                  szgi_json_count(list), checkpoint->layers);
         for (int64_t i = 0; i < checkpoint->layers; i++) {
             int64_t rotates;
-            SZG_TRY(szg_json_as_integer(context, szg_json_element(list, i), &rotates));
+            SZG_TRY(szgi_json_as_integer(context, szgi_json_element(list, i), &rotates));
             if (!rotates)
                 SZG_TRY(skip_layer(context, checkpoint, i, list));
         }
         return SZG_OK;
     }
-    if (!checkpoint->family->skips_layers && !szg_json_has(settings, interval_keys[0]))
+    if (!checkpoint->family->skips_layers && !szgi_json_has(settings, interval_keys[0]))
         return SZG_OK;
     int64_t interval;
-    SZG_TRY(config_integer(context, settings, interval_keys, 1, &interval));
+    SZG_TRY(szgi_config_integer(context, settings, interval_keys, 1, &interval));
     for (int64_t i = interval - 1; i < checkpoint->layers; i += interval)
-        SZG_TRY(skip_layer(context, checkpoint, i, szg_json_member(settings, interval_keys[0])));
+        SZG_TRY(skip_layer(context, checkpoint, i, szgi_json_member(settings, interval_keys[0])));
     return SZG_OK;
 }
 
-szg_status rotary_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     if (checkpoint->family->positions != POSITION_ROTARY)
         return SZG_OK;
-    szg_json_value parameters = szg_json_member(checkpoint->settings, "rope_parameters");
-    if (szg_json_has(checkpoint->settings, "rope_parameters"))
-        SZG_TRY(szg_json_as_object(context, parameters));
+    szgi_json_value parameters = szgi_json_member(checkpoint->settings, "rope_parameters");
+    if (szgi_json_has(checkpoint->settings, "rope_parameters"))
+        SZG_TRY(szgi_json_as_object(context, parameters));
     if (is_nested(parameters))
         SZG_TRY(resolve_nested(context, checkpoint, parameters));
     else
@@ -299,14 +301,14 @@ szg_status rotary_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     return resolve_skipped(context, checkpoint);
 }
 
-szg_status szg_checkpoint_rotary(szg_context *context, const szg_checkpoint *checkpoint,
-                                 int64_t layer, szg_rotary *out) {
+szg_status szgi_checkpoint_rotary(szg_context *context, const szg_checkpoint *checkpoint,
+                                  int64_t layer, szg_rotary *out) {
     if (layer < 0 || layer >= checkpoint->layers)
-        return szg_fail(context, SZG_EINVAL, "layer %" PRId64 " of %" PRId64, layer,
-                        checkpoint->layers);
+        return szgi_fail(context, SZG_EINVAL, "layer %" PRId64 " of %" PRId64, layer,
+                         checkpoint->layers);
     int rotation = checkpoint->layer[layer].rotation;
     *out = (szg_rotary){
         .dim = checkpoint->head_size, .unrotated = checkpoint->head_size, .amplitude = 1};
     return rotation < 0 ? SZG_OK
-                        : szg_encoding_rotary(context, checkpoint->rotation[rotation], 0, out);
+                        : szgi_encoding_rotary(context, checkpoint->rotation[rotation], 0, out);
 }

@@ -10,17 +10,17 @@ typedef struct rotary_spec {
     size_t length;
 } rotary_spec;
 
-void rotary_spec_number(rotary_spec *spec, const char *key, double value);
-void rotary_spec_word(rotary_spec *spec, const char *key, const char *word);
+void szgi_rotary_spec_number(rotary_spec *spec, const char *key, double value);
+void szgi_rotary_spec_word(rotary_spec *spec, const char *key, const char *word);
 
 /* The type's text; NULL where nothing scales. `flat` objects may hold nothing but the base. */
-SZG_CHECK_RESULT szg_status rotary_scaling_name(szg_context *context, szg_json_value scaling,
-                                                bool flat, const char **out);
+SZG_CHECK_RESULT szg_status szgi_rotary_scaling_name(szg_context *context, szgi_json_value scaling,
+                                                     bool flat, const char **out);
 
 /* Appends what the object says of the scaling; SZG_EDATA for a type that is not known. */
-SZG_CHECK_RESULT szg_status rotary_scaling_add(szg_context *context,
-                                               const szg_checkpoint *checkpoint,
-                                               szg_json_value scaling, bool flat,
-                                               rotary_spec *spec);
+SZG_CHECK_RESULT szg_status szgi_rotary_scaling_add(szg_context *context,
+                                                    const szg_checkpoint *checkpoint,
+                                                    szgi_json_value scaling, bool flat,
+                                                    rotary_spec *spec);
 
 #endif

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/summary.h>
-#include <szego/symbol.h>
+#include "base/memory.h"
+#include "spectra/summary.h"
+#include "toeplitz/symbol.h"
+#include "base/table.h"
+#include "toeplitz/toeplitz.h"
 #include "rows.h"
 
 #define SOURCE_COLUMN                                                                              \
@@ -104,10 +106,10 @@ static szg_status report_rotations(szg_context *context, const szg_checkpoint *c
     char *text = NULL;
     szg_status status = SZG_OK;
     for (int i = 0; i < checkpoint->rotations && status == SZG_OK; i++)
-        status = text_append(context, &text, "%s", szg_encoding_spec(checkpoint->rotation[i]));
+        status = szgi_text_append(context, &text, "%s", szg_encoding_spec(checkpoint->rotation[i]));
     if (status == SZG_OK)
         status = szg_table_set_text(context, table, "rotary", text);
-    szg_memory_free(text);
+    szgi_memory_free(text);
     return status;
 }
 
@@ -137,16 +139,16 @@ static szg_status report_architecture(szg_context *context, const szg_checkpoint
     return report_rotations(context, checkpoint, table);
 }
 
-szg_status rows_open(szg_context *context, const szg_checkpoint *checkpoint,
-                     const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
-    SZG_TRY(szg_summary_table(context, &tables->summary));
+szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint,
+                          const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
+    SZG_TRY(szgi_summary_table(context, &tables->summary));
     OPEN("spectra", spectra_columns, &tables->spectra);
     OPEN("tensors", tensor_columns, &tables->tensors);
     OPEN("architecture", architecture_columns, &tables->architecture);
     if (checkpoint->position_kind != SZG_POSITIONS_NONE) {
         OPEN("range", range_columns, &tables->range);
-        SZG_TRY(szg_table_mark_ends(context, tables->range, "min_lo", "min_hi"));
-        SZG_TRY(szg_table_mark_ends(context, tables->range, "max_lo", "max_hi"));
+        SZG_TRY(szgi_table_mark_ends(context, tables->range, "min_lo", "min_hi"));
+        SZG_TRY(szgi_table_mark_ends(context, tables->range, "max_lo", "max_hi"));
         if (options->samples > 0)
             OPEN("samples", sample_columns, &tables->samples);
     }
@@ -201,15 +203,15 @@ static int64_t numerical_rank(const szg_spectrum *singular, int64_t side) {
     return rank;
 }
 
-szg_status rows_spectra(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                        const szg_spectrum *eigenvalues, const szg_spectrum *singular, int64_t side,
-                        int64_t lost) {
+szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables,
+                             const row_key *key, const szg_spectrum *eigenvalues,
+                             const szg_spectrum *singular, int64_t side, int64_t lost) {
     szg_summary summary;
     int64_t values = singular->count + (eigenvalues ? eigenvalues->count : 0);
     SZG_TRY(szg_summary_of(context, eigenvalues, singular, &summary));
     summary.rank = numerical_rank(singular, side);
     const szg_summary_labels labels = {key->source, key->layer, key->head, key->matrix, "none"};
-    SZG_TRY(szg_summary_add(context, tables->summary, &labels, &summary, NULL, NULL));
+    SZG_TRY(szgi_summary_add(context, tables->summary, &labels, &summary, NULL, NULL));
     if (summary.note)
         SZG_TRY(szg_table_note(context, tables->summary, "%s", summary.note));
     if (lost > 0)
@@ -231,11 +233,11 @@ static szg_status set_toeplitzness(szg_context *context, szg_table *summary, con
     SZG_TRY(szg_table_set_real(context, summary, "toeplitzness", tau->value));
     SZG_TRY(szg_table_set_real(context, summary, "toeplitzness_error", tau->error));
     SZG_TRY(szg_table_set_integer(context, summary, "toeplitzness_sampled", tau->sampled));
-    return szg_tau_note(tau) ? szg_table_note(context, summary, "%s", szg_tau_note(tau)) : SZG_OK;
+    return szgi_tau_note(tau) ? szg_table_note(context, summary, "%s", szgi_tau_note(tau)) : SZG_OK;
 }
 
-szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                       const szg_tau *toeplitzness, const szg_range *range) {
+szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
+                            const szg_tau *toeplitzness, const szg_range *range) {
     szg_table *summary = tables->summary, *table = tables->range;
     const struct {
         const char *column, *summary_column;
@@ -265,8 +267,8 @@ szg_status rows_symbol(szg_context *context, szg_checkpoint_tables *tables, cons
                           "singular values from above, not the whole matrix's");
 }
 
-szg_status rows_samples(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                        int64_t count, const szg_c64 *samples) {
+szg_status szgi_rows_samples(szg_context *context, szg_checkpoint_tables *tables,
+                             const row_key *key, int64_t count, const szg_c64 *samples) {
     const double turn = 6.28318530717958647692;
     for (int64_t i = 0; i < count; i++) {
         SZG_TRY(add_row(context, tables->samples, key));
@@ -285,8 +287,8 @@ static szg_status set_energy(szg_context *context, szg_table *table, const char 
     return szg_table_set_real(context, table, column, energy);
 }
 
-szg_status rows_pairs(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                      int64_t count, const szg_pair_coupling *pairs) {
+szg_status szgi_rows_pairs(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
+                           int64_t count, const szg_pair_coupling *pairs) {
     szg_table *table = tables->frequencies;
     for (int64_t t = 0; t < count; t++) {
         const szg_pair_coupling *pair = &pairs[t];
@@ -303,8 +305,8 @@ szg_status rows_pairs(szg_context *context, szg_checkpoint_tables *tables, const
     return SZG_OK;
 }
 
-szg_status rows_problem(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                        const char *problem) {
+szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables,
+                             const row_key *key, const char *problem) {
     char place[64] = "";
     if (key->layer >= 0 && key->head >= 0)
         snprintf(place, sizeof place, "layer %" PRId64 ", head %" PRId64 ": ", key->layer,
@@ -312,12 +314,12 @@ szg_status rows_problem(szg_context *context, szg_checkpoint_tables *tables, con
     else if (key->layer >= 0)
         snprintf(place, sizeof place, "layer %" PRId64 ": ", key->layer);
     SZG_TRY(add_row(context, tables->summary, key));
-    szg_say(context, SZG_WARNING, "skipped: %s%s", place, problem);
+    szgi_say(context, SZG_WARNING, "skipped: %s%s", place, problem);
     return szg_table_note(context, tables->summary, "skipped: %s%s", place, problem);
 }
 
-szg_status rows_tensor(szg_context *context, szg_checkpoint_tables *tables, const char *source,
-                       const szg_tensor *tensor, const char *use, const char *note) {
+szg_status szgi_rows_tensor(szg_context *context, szg_checkpoint_tables *tables, const char *source,
+                            const szgi_tensor *tensor, const char *use, const char *note) {
     char shape[128];
     szg_table *table = tables->tensors;
     SZG_TRY(szg_table_add_row(context, table));
@@ -325,7 +327,7 @@ szg_status rows_tensor(szg_context *context, szg_checkpoint_tables *tables, cons
     SZG_TRY(szg_table_set_text(context, table, "tensor", tensor->name));
     SZG_TRY(szg_table_set_text(context, table, "dtype", tensor->dtype_name));
     SZG_TRY(szg_table_set_text(context, table, "shape",
-                               szg_tensor_shape_text(tensor, shape, sizeof shape)));
+                               szgi_tensor_shape_text(tensor, shape, sizeof shape)));
     SZG_TRY(szg_table_set_text(context, table, "file", tensor->file));
     SZG_TRY(szg_table_set_text(context, table, "used", use));
     return note ? szg_table_note(context, table, "%s", note) : SZG_OK;

@@ -5,7 +5,7 @@
 
 enum { FAR = 100 };
 
-int scale_take(int64_t count, double *x) {
+int szgi_scale_take(int64_t count, double *x) {
     double largest = 0;
     int exponent;
     for (int64_t i = 0; i < count; i++)
@@ -36,12 +36,12 @@ static szg_status check_size(szg_context *context, const char *what, int exponen
     if (ldexp(largest, exponent) >= DBL_MIN && isfinite(most))
         return SZG_OK;
     decimal(largest, exponent, &mantissa, &power);
-    return szg_fail(context, SZG_EDATA,
-                    "the largest singular value of %s is %.3ge%+d, %s: %s the weights by a power "
-                    "of two",
-                    what, mantissa, power,
-                    power < 0 ? "too small for a double" : "too large for norms in doubles",
-                    power < 0 ? "multiply" : "divide");
+    return szgi_fail(context, SZG_EDATA,
+                     "the largest singular value of %s is %.3ge%+d, %s: %s the weights by a power "
+                     "of two",
+                     what, mantissa, power,
+                     power < 0 ? "too small for a double" : "too large for norms in doubles",
+                     power < 0 ? "multiply" : "divide");
 }
 
 static int64_t count_lost(int exponent, const szg_spectrum *spectrum) {
@@ -54,22 +54,23 @@ static int64_t count_lost(int exponent, const szg_spectrum *spectrum) {
     return lost;
 }
 
-int64_t scale_lost(int64_t side, int exponent, const szg_spectrum *eigenvalues,
-                   const szg_spectrum *singular) {
+int64_t szgi_scale_lost(int64_t side, int exponent, const szg_spectrum *eigenvalues,
+                        const szg_spectrum *singular) {
     double largest = singular->count > 0 ? singular->re[0] : 0;
     if (ldexp((double)side * DBL_EPSILON * largest, exponent) >= DBL_MIN)
         return 0;
     return count_lost(exponent, singular) + (eigenvalues ? count_lost(exponent, eigenvalues) : 0);
 }
 
-szg_status scale_return_spectra(szg_context *context, const char *what, int exponent,
-                                szg_spectrum *eigenvalues, szg_spectrum *singular, int64_t *lost) {
-    *lost = scale_lost(singular->n, exponent, eigenvalues, singular);
+szg_status szgi_scale_return_spectra(szg_context *context, const char *what, int exponent,
+                                     szg_spectrum *eigenvalues, szg_spectrum *singular,
+                                     int64_t *lost) {
+    *lost = szgi_scale_lost(singular->n, exponent, eigenvalues, singular);
     if (exponent == 0)
         return SZG_OK;
     SZG_TRY(check_size(context, what, exponent, singular));
-    szg_spectrum_scale(eigenvalues, exponent);
-    szg_spectrum_scale(singular, exponent);
+    szgi_spectrum_scale(eigenvalues, exponent);
+    szgi_spectrum_scale(singular, exponent);
     return SZG_OK;
 }
 
@@ -85,7 +86,7 @@ static void scale_interval(int exponent, szg_interval *interval) {
     interval->lo = interval->lo < 0 ? 0 : interval->lo; /* of a modulus */
 }
 
-void scale_return_range(int exponent, szg_range *range) {
+void szgi_scale_return_range(int exponent, szg_range *range) {
     if (exponent == 0)
         return;
     scale_interval(exponent, &range->min);
@@ -96,7 +97,7 @@ static szg_c64 scale_number(int exponent, szg_c64 z) {
     return (szg_c64){ldexp(z.re, exponent), ldexp(z.im, exponent)};
 }
 
-void scale_return_samples(int exponent, int64_t count, szg_c64 *samples) {
+void szgi_scale_return_samples(int exponent, int64_t count, szg_c64 *samples) {
     for (int64_t i = 0; exponent != 0 && i < count; i++)
         samples[i] = scale_number(exponent, samples[i]);
 }
@@ -106,7 +107,7 @@ static double scale_energy(int exponent, double energy) {
     return energy == 0 || isnormal(scaled) ? scaled : NAN;
 }
 
-void scale_return_pairs(int exponent, int64_t count, szg_pair_coupling *pairs) {
+void szgi_scale_return_pairs(int exponent, int64_t count, szg_pair_coupling *pairs) {
     for (int64_t t = 0; exponent != 0 && t < count; t++) {
         pairs[t].rotation = scale_number(exponent, pairs[t].rotation);
         pairs[t].reflection = scale_number(exponent, pairs[t].reflection);

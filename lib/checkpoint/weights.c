@@ -3,21 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "checkpoint_private.h"
 
 /* Columns first .. first + e - 1 of a [d, columns] tensor, as e rows of d. */
-static szg_status read_columns(szg_context *context, const szg_tensor *tensor, int64_t first,
+static szg_status read_columns(szg_context *context, const szgi_tensor *tensor, int64_t first,
                                int64_t e, int64_t d, double *out) {
     double *line;
-    SZG_TRY(szg_memory_alloc(context, e, sizeof *line, &line));
+    SZG_TRY(szgi_memory_alloc(context, e, sizeof *line, &line));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < d && status == SZG_OK; i++) {
-        status = szg_tensor_read(context, tensor, i * tensor->shape[1] + first, e, line);
+        status = szgi_tensor_read(context, tensor, i * tensor->shape[1] + first, e, line);
         for (int64_t j = 0; j < e && status == SZG_OK; j++)
             out[j * d + i] = line[j];
     }
-    szg_memory_free(line);
+    szgi_memory_free(line);
     return status;
 }
 
@@ -47,7 +47,7 @@ static void scale_rows(double *rows, int64_t count, double factor) {
 static szg_status scale_rotated(szg_context *context, const szg_checkpoint *checkpoint,
                                 int64_t layer, double *q, double *k) {
     szg_rotary rotary;
-    SZG_TRY(szg_checkpoint_rotary(context, checkpoint, layer, &rotary));
+    SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
     if (rotary.amplitude == 1)
         return SZG_OK;
     int64_t first = rotary.offset * checkpoint->model_size;
@@ -57,24 +57,24 @@ static szg_status scale_rotated(szg_context *context, const szg_checkpoint *chec
     return SZG_OK;
 }
 
-szg_status szg_checkpoint_head(szg_context *context, const szg_checkpoint *checkpoint,
-                               int64_t layer, int64_t head, double *q, double *k) {
+szg_status szgi_checkpoint_head(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t layer, int64_t head, double *q, double *k) {
     if (layer < 0 || layer >= checkpoint->layers || head < 0 || head >= checkpoint->heads)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s: layer %" PRId64 ", head %" PRId64 " of %" PRId64
-                        " layers with %" PRId64 " heads",
-                        checkpoint->source, layer, head, checkpoint->layers, checkpoint->heads);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: layer %" PRId64 ", head %" PRId64 " of %" PRId64
+                         " layers with %" PRId64 " heads",
+                         checkpoint->source, layer, head, checkpoint->layers, checkpoint->heads);
     const layer_weights *weights = &checkpoint->layer[layer];
     if (weights->problem)
-        return szg_fail(context, SZG_EDATA, "%s: %s", checkpoint->source, weights->problem);
+        return szgi_fail(context, SZG_EDATA, "%s: %s", checkpoint->source, weights->problem);
     int64_t query, key, e = checkpoint->head_size, d = checkpoint->model_size;
     head_rows(checkpoint, head, &query, &key);
     if (checkpoint->family->layout == LAYOUT_CONV1D) {
         SZG_TRY(read_columns(context, weights->q, query, e, d, q));
         SZG_TRY(read_columns(context, weights->k, key, e, d, k));
     } else {
-        SZG_TRY(szg_tensor_read(context, weights->q, query * d, e * d, q));
-        SZG_TRY(szg_tensor_read(context, weights->k, key * d, e * d, k));
+        SZG_TRY(szgi_tensor_read(context, weights->q, query * d, e * d, q));
+        SZG_TRY(szgi_tensor_read(context, weights->k, key * d, e * d, k));
     }
     scale_rows(q, e * d, weights->scale);
     return scale_rotated(context, checkpoint, layer, q, k);
@@ -87,10 +87,10 @@ static bool ends_with(const char *text, const char *ending) {
 
 /* Does a tensor of the attention stack end with one of the names (NULL at the end)? */
 static bool has_tensor(const szg_checkpoint *checkpoint, const char *const *endings) {
-    int64_t count = szg_safetensors_count(checkpoint->tensors);
+    int64_t count = szgi_safetensors_count(checkpoint->tensors);
     size_t prefix = strlen(checkpoint->prefix);
     for (int64_t i = 0; i < count; i++) {
-        const char *name = szg_safetensors_tensor(checkpoint->tensors, i)->name;
+        const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
         if (strncmp(name, checkpoint->prefix, prefix) != 0)
             continue;
         for (const char *const *ending = endings; *ending; ending++)
@@ -114,8 +114,9 @@ static szg_status note_biases(szg_context *context, szg_checkpoint *checkpoint) 
     const char *const endings[] = {query, key, NULL};
     if (!has_tensor(checkpoint, endings))
         return SZG_OK;
-    return text_append(context, &checkpoint->note,
-                       "query or key biases add terms that depend on one token alone: left out");
+    return szgi_text_append(
+        context, &checkpoint->note,
+        "query or key biases add terms that depend on one token alone: left out");
 }
 
 static szg_status note_norms(szg_context *context, szg_checkpoint *checkpoint) {
@@ -128,28 +129,30 @@ static szg_status note_norms(szg_context *context, szg_checkpoint *checkpoint) {
                                           NULL};
     if (!has_tensor(checkpoint, endings))
         return SZG_OK;
-    return text_append(context, &checkpoint->note,
-                       "queries and keys are normalised before the product: their norms and gains "
-                       "are left out");
+    return szgi_text_append(
+        context, &checkpoint->note,
+        "queries and keys are normalised before the product: their norms and gains "
+        "are left out");
 }
 
 static szg_status note_setting(szg_context *context, szg_checkpoint *checkpoint, const char *key,
                                const char *sentence) {
-    if (!szg_json_has(checkpoint->settings, key))
+    if (!szgi_json_has(checkpoint->settings, key))
         return SZG_OK;
-    return text_append(context, &checkpoint->note, "%s", sentence);
+    return szgi_text_append(context, &checkpoint->note, "%s", sentence);
 }
 
 static szg_status note_positions(szg_context *context, szg_checkpoint *checkpoint) {
     if (checkpoint->family->positions == POSITION_ROTARY ||
         checkpoint->position_kind != SZG_POSITIONS_NONE)
         return SZG_OK;
-    return text_append(context, &checkpoint->note,
-                       "relative positions (Shaw et al. 2018) act through distance tables: left "
-                       "out, and there is no position-position term");
+    return szgi_text_append(
+        context, &checkpoint->note,
+        "relative positions (Shaw et al. 2018) act through distance tables: left "
+        "out, and there is no position-position term");
 }
 
-szg_status note_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+szg_status szgi_note_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     SZG_TRY(note_biases(context, checkpoint));
     SZG_TRY(note_norms(context, checkpoint));
     SZG_TRY(note_setting(context, checkpoint, "attn_logit_softcapping",

@@ -3,13 +3,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 #include "analyse.h"
 #include "scale.h"
 
 typedef struct weight_result {
-    const szg_tensor *tensor;
+    const szgi_tensor *tensor;
     szg_status status;
     char *problem;
     szg_spectrum singular;
@@ -23,12 +23,12 @@ typedef struct weight_job {
     _Atomic int64_t done;
 } weight_job;
 
-static bool is_float(const szg_tensor *tensor) {
+static bool is_float(const szgi_tensor *tensor) {
     return tensor->dtype != SZG_DTYPE_INTEGER && tensor->dtype != SZG_DTYPE_OTHER;
 }
 
 /* A quantised or 8-bit tensor where a weight belongs; other integers are masks and indices. */
-static bool is_unreadable_weight(const szg_tensor *tensor) {
+static bool is_unreadable_weight(const szgi_tensor *tensor) {
     static const char ending[] = "weight";
     size_t length = strlen(tensor->name), tail = sizeof ending - 1;
     if (tensor->dims != 2 || tensor->count == 0 || is_float(tensor))
@@ -37,23 +37,23 @@ static bool is_unreadable_weight(const szg_tensor *tensor) {
            (length >= tail && strcmp(tensor->name + length - tail, ending) == 0);
 }
 
-static bool is_matrix(const szg_tensor *tensor) {
+static bool is_matrix(const szgi_tensor *tensor) {
     return tensor->dims == 2 && tensor->count > 0 && is_float(tensor);
 }
 
 static szg_status compute_weight(szg_context *context, weight_result *result) {
-    szg_status status = szg_tensor_check(context, result->tensor);
+    szg_status status = szgi_tensor_check(context, result->tensor);
     if (status == SZG_OK)
-        status = weight_singular(context, result->tensor, &result->singular);
+        status = szgi_weight_singular(context, result->tensor, &result->singular);
     result->status = status;
-    if (!is_local_failure(status))
+    if (!szgi_is_local_failure(status))
         return status;
-    return szg_memory_copy_text(context, szg_context_message(context), &result->problem);
+    return szgi_memory_copy_text(context, szg_context_message(context), &result->problem);
 }
 
 static szg_status run_one(szg_context *context, weight_job *job, int64_t index) {
     SZG_TRY(compute_weight(context, &job->result[index]));
-    szg_progress(context, "weights", atomic_fetch_add(&job->done, 1) + 1, job->count);
+    szgi_progress(context, "weights", atomic_fetch_add(&job->done, 1) + 1, job->count);
     return SZG_OK;
 }
 
@@ -72,13 +72,13 @@ static szg_status run_all(szg_context *context, weight_job *job) {
             most = job->result[i].tensor->count;
     int64_t share = most * 8 / szg_context_threads(context);
     for (int64_t i = 0; i < job->count; i++)
-        if (weight_bytes(job->result[i].tensor) <= share)
+        if (szgi_weight_bytes(job->result[i].tensor) <= share)
             job->small[job->smalls++] = i;
-    SZG_TRY(szg_pool_run(context, job->smalls, small_block, job));
+    SZG_TRY(szgi_pool_run(context, job->smalls, small_block, job));
     for (int64_t i = 0; i < job->count; i++) {
-        if (weight_bytes(job->result[i].tensor) <= share)
+        if (szgi_weight_bytes(job->result[i].tensor) <= share)
             continue;
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(run_one(context, job, i));
     }
     return SZG_OK;
@@ -86,34 +86,35 @@ static szg_status run_all(szg_context *context, weight_job *job) {
 
 static szg_status report_weight(szg_context *context, const char *source, weight_result *result,
                                 szg_checkpoint_tables *tables) {
-    const szg_tensor *tensor = result->tensor;
+    const szgi_tensor *tensor = result->tensor;
     row_key key = {source, -1, -1, tensor->name};
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
-        return rows_problem(context, tables, &key, result->problem);
+        return szgi_rows_problem(context, tables, &key, result->problem);
     }
     int64_t side = tensor->shape[0] > tensor->shape[1] ? tensor->shape[0] : tensor->shape[1];
-    int64_t lost = scale_lost(side, 0, NULL, &result->singular);
-    SZG_TRY(rows_spectra(context, tables, &key, NULL, &result->singular, side, lost));
+    int64_t lost = szgi_scale_lost(side, 0, NULL, &result->singular);
+    SZG_TRY(szgi_rows_spectra(context, tables, &key, NULL, &result->singular, side, lost));
     return szg_table_note(context, tables->summary, "%" PRId64 " x %" PRId64, tensor->shape[0],
                           tensor->shape[1]);
 }
 
 static szg_status report_unreadable(szg_context *context, const char *source,
-                                    const szg_tensor *tensor, szg_checkpoint_tables *tables) {
+                                    const szgi_tensor *tensor, szg_checkpoint_tables *tables) {
     row_key key = {source, -1, -1, tensor->name};
     char *problem = NULL;
     tables->bad++;
-    SZG_TRY(text_append(context, &problem,
-                        "tensor %s has type %s where a weight belongs: szego reads F64, F32, F16 "
-                        "and BF16; convert or dequantise it",
-                        tensor->name, tensor->dtype_name));
-    szg_status status = rows_problem(context, tables, &key, problem);
-    szg_memory_free(problem);
+    SZG_TRY(
+        szgi_text_append(context, &problem,
+                         "tensor %s has type %s where a weight belongs: szego reads F64, F32, F16 "
+                         "and BF16; convert or dequantise it",
+                         tensor->name, tensor->dtype_name));
+    szg_status status = szgi_rows_problem(context, tables, &key, problem);
+    szgi_memory_free(problem);
     return status;
 }
 
-static const char *describe(const szg_tensor *tensor) {
+static const char *describe(const szgi_tensor *tensor) {
     if (tensor->count == 0)
         return "empty: skipped";
     if (tensor->dims == 0)
@@ -125,12 +126,12 @@ static const char *describe(const szg_tensor *tensor) {
 
 static szg_status report_all(szg_context *context, const szg_checkpoint *checkpoint,
                              const weight_job *job, szg_checkpoint_tables *tables) {
-    int64_t count = szg_safetensors_count(checkpoint->tensors), next = 0;
+    int64_t count = szgi_safetensors_count(checkpoint->tensors), next = 0;
     for (int64_t i = 0; i < count; i++) {
-        const szg_tensor *tensor = szg_safetensors_tensor(checkpoint->tensors, i);
+        const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
         bool matrix = is_matrix(tensor);
-        SZG_TRY(rows_tensor(context, tables, checkpoint->source, tensor, matrix ? "weight" : "none",
-                            describe(tensor)));
+        SZG_TRY(szgi_rows_tensor(context, tables, checkpoint->source, tensor,
+                                 matrix ? "weight" : "none", describe(tensor)));
         if (matrix)
             SZG_TRY(report_weight(context, checkpoint->source, &job->result[next++], tables));
         else if (is_unreadable_weight(tensor))
@@ -141,19 +142,19 @@ static szg_status report_all(szg_context *context, const szg_checkpoint *checkpo
 
 static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoint,
                            weight_job *job) {
-    int64_t count = szg_safetensors_count(checkpoint->tensors);
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->result, &job->result));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *job->small, &job->small));
+    int64_t count = szgi_safetensors_count(checkpoint->tensors);
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->result, &job->result));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->small, &job->small));
     for (int64_t i = 0; i < count; i++) {
-        const szg_tensor *tensor = szg_safetensors_tensor(checkpoint->tensors, i);
+        const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
         if (is_matrix(tensor))
             job->result[job->count++].tensor = tensor;
     }
     return SZG_OK;
 }
 
-szg_status analyse_weights(szg_context *context, const szg_checkpoint *checkpoint,
-                           szg_checkpoint_tables *tables) {
+szg_status szgi_analyse_weights(szg_context *context, const szg_checkpoint *checkpoint,
+                                szg_checkpoint_tables *tables) {
     weight_job job = {.count = 0};
     szg_status status = open_job(context, checkpoint, &job);
     if (status == SZG_OK)
@@ -161,10 +162,10 @@ szg_status analyse_weights(szg_context *context, const szg_checkpoint *checkpoin
     if (status == SZG_OK)
         status = report_all(context, checkpoint, &job, tables);
     for (int64_t i = 0; i < job.count; i++) {
-        szg_memory_free(job.result[i].problem);
+        szgi_memory_free(job.result[i].problem);
         szg_spectrum_close(&job.result[i].singular);
     }
-    szg_memory_free(job.result);
-    szg_memory_free(job.small);
+    szgi_memory_free(job.result);
+    szgi_memory_free(job.small);
     return status;
 }

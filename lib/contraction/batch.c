@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <szego/ball.h>
-#include <szego/contraction.h>
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "ball/ball.h"
+#include "contraction/contraction.h"
+#include "base/memory.h"
+#include "base/pool.h"
 
 enum {
     GROUP = 64, /* reports held at a time */
@@ -38,8 +38,8 @@ static szg_status report_pair(szg_context *context, const szg_contraction_pair *
     szg_status status;
     own.precision = fmax(own.precision, pair->precision);
     if (pair->coupled_numbers)
-        status = szg_contraction_of_numbers(context, pair->n, pair->content_numbers,
-                                            pair->coupled_numbers, &own, out);
+        status = szgi_contraction_of_numbers(context, pair->n, pair->content_numbers,
+                                             pair->coupled_numbers, &own, out);
     else if (pair->factored_coupled)
         status = szg_contraction_of_factored(context, pair->factored_content,
                                              pair->factored_coupled, &own, out);
@@ -47,16 +47,16 @@ static szg_status report_pair(szg_context *context, const szg_contraction_pair *
         status = szg_contraction_of_dense(context, pair->n, pair->content, pair->n, pair->coupled,
                                           pair->n, &own, out);
     else
-        status = szg_contraction_of_coupled(context, pair->n, pair->coupled, pair->n, &own, out);
+        status = szgi_contraction_of_coupled(context, pair->n, pair->coupled, pair->n, &own, out);
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
     char place[160];
     name_place(&pair->labels, place);
     if (!pair->labels.source && !*place)
         return status;
-    return szg_fail_prefix(context, status, "%s%s%s",
-                           pair->labels.source ? pair->labels.source : "",
-                           pair->labels.source && *place ? ": " : "", place);
+    return szgi_fail_prefix(context, status, "%s%s%s",
+                            pair->labels.source ? pair->labels.source : "",
+                            pair->labels.source && *place ? ": " : "", place);
 }
 
 static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {
@@ -64,7 +64,7 @@ static szg_status run_block(szg_context *context, void *data, int64_t block, int
     const batch_job *job = data;
     szg_status status =
         report_pair(context, &job->pairs[block], job->options, &job->reports[block]);
-    szg_ball_cleanup();
+    szgi_ball_cleanup();
     return status;
 }
 
@@ -81,7 +81,7 @@ static szg_status run_group(szg_context *context, batch_job *job, int64_t left, 
     while (*count < left && *count < GROUP && pair_order(&job->pairs[*count]) <= LARGE)
         ++*count;
     if (*count > 0)
-        return szg_pool_run(context, *count, run_block, job);
+        return szgi_pool_run(context, *count, run_block, job);
     *count = 1;
     return report_pair(context, job->pairs, job->options, job->reports);
 }
@@ -89,17 +89,17 @@ static szg_status run_group(szg_context *context, batch_job *job, int64_t left, 
 static szg_status add_group(szg_context *context, const batch_job *job, int64_t count,
                             szg_contraction_tables *tables) {
     for (int64_t i = 0; i < count; i++)
-        SZG_TRY(szg_contraction_add_to(context, tables, &job->pairs[i].labels, &job->reports[i]));
+        SZG_TRY(szgi_contraction_add_to(context, tables, &job->pairs[i].labels, &job->reports[i]));
     return SZG_OK;
 }
 
-szg_status szg_contraction_add_all(szg_context *context, int64_t count,
-                                   const szg_contraction_pair *pairs,
-                                   const szg_report_options *options,
-                                   szg_contraction_tables *tables) {
+szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
+                                    const szg_contraction_pair *pairs,
+                                    const szg_report_options *options,
+                                    szg_contraction_tables *tables) {
     batch_job job = {.pairs = pairs, .options = options};
     szg_status status = SZG_OK;
-    SZG_TRY(szg_memory_alloc(context, GROUP, sizeof *job.reports, &job.reports));
+    SZG_TRY(szgi_memory_alloc(context, GROUP, sizeof *job.reports, &job.reports));
     for (int64_t done = 0, group = 0; done < count && status == SZG_OK; done += group) {
         job.pairs = pairs + done;
         status = run_group(context, &job, count - done, &group);
@@ -108,6 +108,6 @@ szg_status szg_contraction_add_all(szg_context *context, int64_t count,
         for (int64_t i = 0; i < group; i++)
             szg_contraction_close(&job.reports[i]);
     }
-    szg_memory_free(job.reports);
+    szgi_memory_free(job.reports);
     return status;
 }

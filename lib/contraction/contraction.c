@@ -2,8 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/contraction.h>
-#include <szego/memory.h>
+#include "contraction/contraction.h"
+#include "base/memory.h"
+#include "encoding/encoding.h"
+#include "theory/theory.h"
 #include "report_private.h"
 
 void szg_contraction_close(szg_contraction *contraction) {
@@ -21,7 +23,7 @@ static szg_status expand(szg_context *context, const szg_spectrum *spectrum, dou
     *out = NULL;
     if (!spectrum->kind || spectrum->im || spectrum->count + spectrum->zeros != spectrum->n)
         return SZG_OK;
-    SZG_TRY(szg_memory_alloc(context, spectrum->n, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, spectrum->n, sizeof **out, out));
     if (spectrum->count)
         memcpy(*out, spectrum->re, (size_t)spectrum->count * sizeof **out);
     return SZG_OK;
@@ -77,7 +79,7 @@ static szg_status fill_ratios(szg_context *context, double precision, szg_contra
     };
     if (!(input.error >= 0))
         input.error = 0;
-    status = szg_contraction_ratios_of(context, &input, &c->ratios);
+    status = szgi_contraction_ratios_of(context, &input, &c->ratios);
     /* Partial spectra still have their ends. */
     if (status == SZG_OK && isnan(c->ratios.norm) && c->content.summary.sigma_max > 0)
         c->ratios.norm = c->coupled.summary.sigma_max / c->content.summary.sigma_max;
@@ -85,7 +87,7 @@ static szg_status fill_ratios(szg_context *context, double precision, szg_contra
         c->ratios.width = c->coupled.summary.width / c->content.summary.width;
 done:
     for (int i = 0; i < ARRAYS; i++)
-        szg_memory_free(array[i]);
+        szgi_memory_free(array[i]);
     return status;
 }
 
@@ -96,7 +98,7 @@ static void drop_noise(double precision, szg_matrix_report *report) {
     double error = (double)summary->n * fmax(precision, 0x1p-52) * summary->sigma_max;
     if (!(summary->sigma_max > 0) || !(summary->sigma_min <= error))
         return;
-    report_drop_noise(error, "rounding, n eps sigma_max", report);
+    szgi_report_drop_noise(error, "rounding, n eps sigma_max", report);
 }
 
 static szg_status finish(szg_context *context, szg_status status, int64_t n, double precision,
@@ -114,9 +116,9 @@ szg_status szg_contraction_of_factored(szg_context *context, const szg_factored 
                                        const szg_report_options *options, szg_contraction *out) {
     *out = (szg_contraction){0};
     if (content->n != coupled->n)
-        return szg_fail(context, SZG_EINVAL,
-                        "content of order %lld against coupled logits of order %lld",
-                        (long long)content->n, (long long)coupled->n);
+        return szgi_fail(context, SZG_EINVAL,
+                         "content of order %lld against coupled logits of order %lld",
+                         (long long)content->n, (long long)coupled->n);
     szg_report_options own = compared(options);
     szg_status status = szg_report_factored(context, content, "content", &own, &out->content);
     if (status == SZG_OK)
@@ -130,9 +132,9 @@ szg_status szg_contraction_of_dense(szg_context *context, int64_t n, const doubl
     *out = (szg_contraction){0};
     szg_report_options own = compared(options);
     szg_status status =
-        szg_report_dense(context, n, content, ldcontent, "content", &own, &out->content);
+        szgi_report_dense(context, n, content, ldcontent, "content", &own, &out->content);
     if (status == SZG_OK)
-        status = szg_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled);
+        status = szgi_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled);
     if (status == SZG_OK) {
         drop_noise(own.precision, &out->content);
         drop_noise(own.precision, &out->coupled);
@@ -140,28 +142,28 @@ szg_status szg_contraction_of_dense(szg_context *context, int64_t n, const doubl
     return finish(context, status, n, own.precision, out);
 }
 
-szg_status szg_contraction_of_numbers(szg_context *context, int64_t n,
-                                      const szg_logit_numbers *content,
-                                      const szg_logit_numbers *coupled,
-                                      const szg_report_options *options, szg_contraction *out) {
+szg_status szgi_contraction_of_numbers(szg_context *context, int64_t n,
+                                       const szg_logit_numbers *content,
+                                       const szg_logit_numbers *coupled,
+                                       const szg_report_options *options, szg_contraction *out) {
     *out = (szg_contraction){0};
     szg_report_options own = compared(options);
-    szg_status status = report_numbers(context, n, content, "content", &own, &out->content);
+    szg_status status = szgi_report_numbers(context, n, content, "content", &own, &out->content);
     if (status == SZG_OK)
-        status = report_numbers(context, n, coupled, "logits", &own, &out->coupled);
+        status = szgi_report_numbers(context, n, coupled, "logits", &own, &out->coupled);
     return finish(context, status, n, own.precision, out);
 }
 
-szg_status szg_contraction_of_coupled(szg_context *context, int64_t n, const double *coupled,
-                                      int64_t ldcoupled, const szg_report_options *options,
-                                      szg_contraction *out) {
+szg_status szgi_contraction_of_coupled(szg_context *context, int64_t n, const double *coupled,
+                                       int64_t ldcoupled, const szg_report_options *options,
+                                       szg_contraction *out) {
     *out = (szg_contraction){.n = n, .ratios = {.width = NAN, .norm = NAN, .nuclear = NAN}};
     szg_report_options own = compared(options);
-    SZG_TRY(szg_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled));
+    SZG_TRY(szgi_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled));
     drop_noise(own.precision, &out->coupled);
     return SZG_OK;
 }
 
 const char *szg_contraction_content_kind(const szg_encoding *encoding) {
-    return szg_encoding_attaches(encoding) & SZG_ATTACH_INPUT ? "zeroed" : "same_qk";
+    return szgi_encoding_attaches(encoding) & SZG_ATTACH_INPUT ? "zeroed" : "same_qk";
 }

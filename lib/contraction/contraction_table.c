@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "report_private.h"
-#include <szego/contraction.h>
+#include "contraction/contraction.h"
+#include "base/table.h"
+#include "spectra/summary.h"
+#include "toeplitz/toeplitz.h"
 
 #define IDENTITY                                                                                   \
     {"source", SZG_TEXT, "the SPEC or the file"}, {"step", SZG_INTEGER, "training step"},          \
@@ -42,7 +45,7 @@ typedef struct number_columns {
 static void fill_columns(const char *suffix, number_columns *own, szg_column *columns) {
     const szg_summary empty = {0};
     szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
-    szg_summary_numbers(&empty, NULL, NULL, numbers);
+    szgi_summary_numbers(&empty, NULL, NULL, numbers);
     for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++) {
         snprintf(own->name[i], sizeof own->name[i], "%s%s", numbers[i].column, suffix);
         snprintf(own->doc[i], sizeof own->doc[i], "%s%s",
@@ -55,9 +58,9 @@ static void fill_columns(const char *suffix, number_columns *own, szg_column *co
 static void mark_ends(szg_table *table) {
     const szg_summary empty = {0};
     szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
-    szg_summary_numbers(&empty, NULL, NULL, numbers);
+    szgi_summary_numbers(&empty, NULL, NULL, numbers);
     for (int i = 0; i < 2 * SZG_SUMMARY_NUMBERS; i++)
-        szg_table_set_end(table, LABELS + i, numbers[i % SZG_SUMMARY_NUMBERS].end);
+        szgi_table_set_end(table, LABELS + i, numbers[i % SZG_SUMMARY_NUMBERS].end);
 }
 
 szg_status szg_contraction_table(szg_context *context, szg_table **out) {
@@ -93,7 +96,7 @@ static szg_status set_ratios(szg_context *context, szg_table *table,
                                         {.column = "norm_ratio", .value = ratios->norm},
                                         {.column = "nuclear_ratio", .value = ratios->nuclear}};
     for (int i = 0; i < 3; i++)
-        SZG_TRY(szg_summary_set(context, table, reals[i].column, &reals[i]));
+        SZG_TRY(szgi_summary_set(context, table, reals[i].column, &reals[i]));
     if (!ratios->ordered)
         return szg_table_note(context, table, "no majorisation: it needs all eigenvalues (--all)");
     SZG_TRY(szg_table_set_integer(context, table, "majorised",
@@ -109,10 +112,10 @@ static szg_status set_numbers(szg_context *context, szg_table *table,
                               const szg_matrix_report *report, const char *suffix) {
     szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
     char name[NAME];
-    szg_summary_numbers(&report->summary, &report->toeplitzness, &report->symbol, numbers);
+    szgi_summary_numbers(&report->summary, &report->toeplitzness, &report->symbol, numbers);
     for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++) {
         snprintf(name, NAME, "%s%s", numbers[i].column, suffix);
-        SZG_TRY(szg_summary_set(context, table, name, &numbers[i]));
+        SZG_TRY(szgi_summary_set(context, table, name, &numbers[i]));
     }
     return SZG_OK;
 }
@@ -123,12 +126,12 @@ static szg_status set_notes(szg_context *context, szg_table *table,
         SZG_TRY(szg_table_note(context, table, "no ratios: the content is the zero matrix"));
     if (contraction->content.hermitian_part && !contraction->coupled.hermitian_part)
         SZG_TRY(szg_table_note(context, table, "content " REPORT_HERMITIAN_PART));
-    if (szg_tau_note(&contraction->content.toeplitzness))
+    if (szgi_tau_note(&contraction->content.toeplitzness))
         SZG_TRY(szg_table_note(context, table, "content: %s",
-                               szg_tau_note(&contraction->content.toeplitzness)));
-    if (szg_tau_note(&contraction->coupled.toeplitzness))
+                               szgi_tau_note(&contraction->content.toeplitzness)));
+    if (szgi_tau_note(&contraction->coupled.toeplitzness))
         SZG_TRY(szg_table_note(context, table, "coupled: %s",
-                               szg_tau_note(&contraction->coupled.toeplitzness)));
+                               szgi_tau_note(&contraction->coupled.toeplitzness)));
     if (contraction->content.noise[0])
         SZG_TRY(szg_table_note(context, table, "content: %s", contraction->content.noise));
     if (contraction->coupled.note[0])
@@ -179,11 +182,11 @@ static const szg_column symbol_columns[] = {
 
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
 
-szg_status szg_contraction_values_table(szg_context *context, szg_table **out) {
+szg_status szgi_contraction_values_table(szg_context *context, szg_table **out) {
     return szg_table_open(context, "contraction_values", value_columns, COUNT(value_columns), out);
 }
 
-szg_status szg_contraction_symbols_table(szg_context *context, szg_table **out) {
+szg_status szgi_contraction_symbols_table(szg_context *context, szg_table **out) {
     return szg_table_open(context, "contraction_symbols", symbol_columns, COUNT(symbol_columns),
                           out);
 }
@@ -193,9 +196,9 @@ szg_status szg_contraction_tables_open(szg_context *context, bool values, bool s
     *out = (szg_contraction_tables){0};
     szg_status status = szg_contraction_table(context, &out->contraction);
     if (status == SZG_OK && values)
-        status = szg_contraction_values_table(context, &out->values);
+        status = szgi_contraction_values_table(context, &out->values);
     if (status == SZG_OK && symbols)
-        status = szg_contraction_symbols_table(context, &out->symbols);
+        status = szgi_contraction_symbols_table(context, &out->symbols);
     if (status != SZG_OK)
         szg_contraction_tables_close(out);
     return status;
@@ -245,9 +248,9 @@ static szg_status add_samples(szg_context *context, szg_table *table,
     return SZG_OK;
 }
 
-szg_status szg_contraction_add_to(szg_context *context, szg_contraction_tables *tables,
-                                  const szg_contraction_labels *labels,
-                                  const szg_contraction *contraction) {
+szg_status szgi_contraction_add_to(szg_context *context, szg_contraction_tables *tables,
+                                   const szg_contraction_labels *labels,
+                                   const szg_contraction *contraction) {
     const szg_matrix_report *reports[] = {&contraction->content, &contraction->coupled};
     SZG_TRY(szg_contraction_add(context, tables->contraction, labels, contraction));
     for (int i = 0; i < 2; i++) {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "dump_private.h"
 
 /* The last part of a tensor's name; `logits` is coupled too. */
@@ -31,28 +31,28 @@ static int role_of(const char *word) {
 
 /* ---- Opening and closing ---- */
 
-szg_status szg_dump_open(szg_context *context, szg_dump **out) {
-    return szg_memory_alloc(context, 1, sizeof **out, out);
+szg_status szgi_dump_open(szg_context *context, szgi_dump **out) {
+    return szgi_memory_alloc(context, 1, sizeof **out, out);
 }
 
 static void close_file(dump_file *file) {
-    szg_npy_close(&file->npy);
-    szg_safetensors_close(&file->set);
-    szg_memory_free(file->path);
+    szgi_npy_close(&file->npy);
+    szgi_safetensors_close(&file->set);
+    szgi_memory_free(file->path);
 }
 
-void szg_dump_close(szg_dump **dump) {
+void szgi_dump_close(szgi_dump **dump) {
     if (!dump || !*dump)
         return;
     for (int64_t i = 0; i < (*dump)->arrays; i++) {
-        szg_memory_free((*dump)->array[i].prefix);
-        szg_memory_free((*dump)->array[i].rest);
+        szgi_memory_free((*dump)->array[i].prefix);
+        szgi_memory_free((*dump)->array[i].rest);
     }
     for (int64_t i = 0; i < (*dump)->files; i++)
         close_file(&(*dump)->file[i]);
-    szg_memory_free((*dump)->array);
-    szg_memory_free((*dump)->file);
-    szg_memory_free(*dump);
+    szgi_memory_free((*dump)->array);
+    szgi_memory_free((*dump)->file);
+    szgi_memory_free(*dump);
     *dump = NULL;
 }
 
@@ -61,7 +61,7 @@ static szg_status reserve(szg_context *context, void *block, int64_t count, int6
                           size_t size) {
     if (count < *room)
         return SZG_OK;
-    SZG_TRY(szg_memory_grow(context, block, *room, 2 * *room + 8, size));
+    SZG_TRY(szgi_memory_grow(context, block, *room, 2 * *room + 8, size));
     *room = 2 * *room + 8;
     return SZG_OK;
 }
@@ -119,9 +119,9 @@ static void read_prefix(const char *prefix, char *rest, dump_place *place) {
 
 static szg_status set_prefix(szg_context *context, const char *name, size_t length,
                              dump_array *array) {
-    SZG_TRY(szg_memory_alloc(context, (int64_t)length + 1, 1, &array->prefix));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, 1, &array->prefix));
     memcpy(array->prefix, name, length);
-    SZG_TRY(szg_memory_alloc(context, (int64_t)length + 1, 1, &array->rest));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, 1, &array->rest));
     read_prefix(array->prefix, array->rest, &array->place);
     return SZG_OK;
 }
@@ -134,21 +134,21 @@ static bool ends_with(const char *path, const char *ending) {
 }
 
 static szg_status open_set(szg_context *context, dump_file *file) {
-    SZG_TRY(szg_safetensors_open(context, file->path, &file->set));
-    const char *step = szg_safetensors_metadata(file->set, "step");
+    SZG_TRY(szgi_safetensors_open(context, file->path, &file->set));
+    const char *step = szgi_safetensors_metadata(file->set, "step");
     file->step = step ? index_of(step, strlen(step)) : -1;
-    file->source = szg_safetensors_metadata(file->set, "source");
-    file->content_kind = szg_safetensors_metadata(file->set, "content_kind");
+    file->source = szgi_safetensors_metadata(file->set, "source");
+    file->content_kind = szgi_safetensors_metadata(file->set, "content_kind");
     return SZG_OK;
 }
 
-static szg_status add_file(szg_context *context, szg_dump *dump, const char *path) {
+static szg_status add_file(szg_context *context, szgi_dump *dump, const char *path) {
     SZG_TRY(reserve(context, &dump->file, dump->files, &dump->file_room, sizeof *dump->file));
     dump_file *file = &dump->file[dump->files];
     *file = (dump_file){.step = -1};
-    SZG_TRY(szg_memory_copy_text(context, path, &file->path));
-    szg_status status =
-        ends_with(path, ".npy") ? szg_npy_open(context, path, &file->npy) : open_set(context, file);
+    SZG_TRY(szgi_memory_copy_text(context, path, &file->path));
+    szg_status status = ends_with(path, ".npy") ? szgi_npy_open(context, path, &file->npy)
+                                                : open_set(context, file);
     if (status != SZG_OK) {
         close_file(file);
         return status;
@@ -157,8 +157,8 @@ static szg_status add_file(szg_context *context, szg_dump *dump, const char *pat
     return SZG_OK;
 }
 
-static szg_status add_array(szg_context *context, szg_dump *dump, int role,
-                            const szg_tensor *tensor, dump_array **out) {
+static szg_status add_array(szg_context *context, szgi_dump *dump, int role,
+                            const szgi_tensor *tensor, dump_array **out) {
     SZG_TRY(reserve(context, &dump->array, dump->arrays, &dump->array_room, sizeof *dump->array));
     *out = &dump->array[dump->arrays++];
     **out = (dump_array){
@@ -167,23 +167,23 @@ static szg_status add_array(szg_context *context, szg_dump *dump, int role,
 }
 
 static szg_status no_array(szg_context *context, const dump_file *file) {
-    int64_t count = szg_safetensors_count(file->set);
+    int64_t count = szgi_safetensors_count(file->set);
     char names[200] = "";
     for (int64_t i = 0; i < count && i < 3; i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.60s", i ? ", " : "",
-                 szg_safetensors_tensor(file->set, i)->name);
-    return szg_fail(context, SZG_EDATA,
-                    "%s: no tensor's name ends with .content, .coupled, .logits, .q, .k, "
-                    ".q_coupled or .k_coupled; it has %s%s: rename them, or name tensors with "
-                    "--coupled FILE:NAME",
-                    file->path, count ? names : "none", count > 3 ? ", ..." : "");
+                 szgi_safetensors_tensor(file->set, i)->name);
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: no tensor's name ends with .content, .coupled, .logits, .q, .k, "
+                     ".q_coupled or .k_coupled; it has %s%s: rename them, or name tensors with "
+                     "--coupled FILE:NAME",
+                     file->path, count ? names : "none", count > 3 ? ", ..." : "");
 }
 
-static szg_status add_tensors(szg_context *context, szg_dump *dump) {
+static szg_status add_tensors(szg_context *context, szgi_dump *dump) {
     const dump_file *file = &dump->file[dump->files - 1];
     bool found = false;
-    for (int64_t i = 0; i < szg_safetensors_count(file->set); i++) {
-        const szg_tensor *tensor = szg_safetensors_tensor(file->set, i);
+    for (int64_t i = 0; i < szgi_safetensors_count(file->set); i++) {
+        const szgi_tensor *tensor = szgi_safetensors_tensor(file->set, i);
         const char *dot = strrchr(tensor->name, '.'), *word = dot ? dot + 1 : tensor->name;
         int role = role_of(word);
         if (role < 0)
@@ -196,7 +196,7 @@ static szg_status add_tensors(szg_context *context, szg_dump *dump) {
     return found ? SZG_OK : no_array(context, file);
 }
 
-szg_status szg_dump_add(szg_context *context, szg_dump *dump, const char *path) {
+szg_status szgi_dump_add(szg_context *context, szgi_dump *dump, const char *path) {
     dump_array *array;
     SZG_TRY(add_file(context, dump, path));
     if (dump->file[dump->files - 1].set)
@@ -205,40 +205,40 @@ szg_status szg_dump_add(szg_context *context, szg_dump *dump, const char *path) 
     return set_prefix(context, "", 0, array);
 }
 
-static szg_status add_named(szg_context *context, szg_dump *dump, szg_dump_role role,
+static szg_status add_named(szg_context *context, szgi_dump *dump, szgi_dump_role role,
                             const char *path) {
     char *file;
     const char *colon = strrchr(path, ':');
-    SZG_TRY(szg_memory_copy_text(context, path, &file));
+    SZG_TRY(szgi_memory_copy_text(context, path, &file));
     if (colon)
         file[colon - path] = 0;
-    const szg_tensor *tensor = NULL;
+    const szgi_tensor *tensor = NULL;
     dump_array *array;
     szg_status status = SZG_OK;
     if (!colon)
         status =
-            szg_fail(context, SZG_EINVAL, "%s: which tensor? give FILE.safetensors:NAME", path);
+            szgi_fail(context, SZG_EINVAL, "%s: which tensor? give FILE.safetensors:NAME", path);
     else if (ends_with(file, ".npy"))
-        status = szg_fail(context, SZG_EINVAL,
-                          "%s: %s holds one array without a name: leave :%.120s out", path, file,
-                          colon + 1);
+        status = szgi_fail(context, SZG_EINVAL,
+                           "%s: %s holds one array without a name: leave :%.120s out", path, file,
+                           colon + 1);
     else
         status = add_file(context, dump, file);
     if (status == SZG_OK)
-        tensor = szg_safetensors_find(dump->file[dump->files - 1].set, colon + 1);
+        tensor = szgi_safetensors_find(dump->file[dump->files - 1].set, colon + 1);
     if (status == SZG_OK && !tensor)
-        status = szg_fail(context, SZG_EDATA, "%s: has no tensor %.120s", file, colon + 1);
+        status = szgi_fail(context, SZG_EDATA, "%s: has no tensor %.120s", file, colon + 1);
     if (status == SZG_OK)
         status = add_array(context, dump, (int)role, tensor, &array);
-    szg_memory_free(file);
+    szgi_memory_free(file);
     return status;
 }
 
-szg_status szg_dump_add_as(szg_context *context, szg_dump *dump, szg_dump_role role,
-                           const char *path) {
+szg_status szgi_dump_add_as(szg_context *context, szgi_dump *dump, szgi_dump_role role,
+                            const char *path) {
     dump_array *array;
     if ((unsigned)role >= SZG_DUMP_ROLES || dump->given >> role & 1)
-        return szg_fail(context, SZG_EINVAL, "%s: an array of this role was given before", path);
+        return szgi_fail(context, SZG_EINVAL, "%s: an array of this role was given before", path);
     dump->given |= 1u << role;
     if (!ends_with(path, ".npy"))
         return add_named(context, dump, role, path);
@@ -248,15 +248,16 @@ szg_status szg_dump_add_as(szg_context *context, szg_dump *dump, szg_dump_role r
 
 /* ---- Arrays ---- */
 
-int dump_array_dims(const szg_dump *dump, const dump_array *array) {
-    return array->tensor ? array->tensor->dims : szg_npy_dims(dump->file[array->file].npy);
+int szgi_dump_array_dims(const szgi_dump *dump, const dump_array *array) {
+    return array->tensor ? array->tensor->dims : szgi_npy_dims(dump->file[array->file].npy);
 }
 
-const int64_t *dump_array_shape(const szg_dump *dump, const dump_array *array) {
-    return array->tensor ? array->tensor->shape : szg_npy_shape(dump->file[array->file].npy);
+const int64_t *szgi_dump_array_shape(const szgi_dump *dump, const dump_array *array) {
+    return array->tensor ? array->tensor->shape : szgi_npy_shape(dump->file[array->file].npy);
 }
 
-const char *dump_array_text(const szg_dump *dump, const dump_array *array, char text[DUMP_TEXT]) {
+const char *szgi_dump_array_text(const szgi_dump *dump, const dump_array *array,
+                                 char text[DUMP_TEXT]) {
     const char *path = dump->file[array->file].path;
     if (array->tensor)
         snprintf(text, DUMP_TEXT, "%.110s: tensor %.110s", path, array->tensor->name);
@@ -265,14 +266,15 @@ const char *dump_array_text(const szg_dump *dump, const dump_array *array, char 
     return text;
 }
 
-szg_status dump_array_read(szg_context *context, const szg_dump *dump, const dump_array *array,
-                           int64_t start, int64_t count, double *out) {
+szg_status szgi_dump_array_read(szg_context *context, const szgi_dump *dump,
+                                const dump_array *array, int64_t start, int64_t count,
+                                double *out) {
     const dump_file *file = &dump->file[array->file];
     if (array->tensor)
-        return szg_tensor_read(context, array->tensor, start, count, out);
-    if (szg_npy_is_complex(file->npy))
-        return szg_fail(context, SZG_EDATA, "%s: holds complex numbers: logits are real",
-                        file->path);
-    szg_status status = szg_npy_read_real(context, file->npy, start, count, out);
-    return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "%s", file->path);
+        return szgi_tensor_read(context, array->tensor, start, count, out);
+    if (szgi_npy_is_complex(file->npy))
+        return szgi_fail(context, SZG_EDATA, "%s: holds complex numbers: logits are real",
+                         file->path);
+    szg_status status = szgi_npy_read_real(context, file->npy, start, count, out);
+    return status == SZG_OK ? SZG_OK : szgi_fail_prefix(context, status, "%s", file->path);
 }

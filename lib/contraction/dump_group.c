@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "dump_private.h"
 
 /* ---- Grouping ---- */
@@ -13,7 +13,7 @@ static int compare_integers(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
 
-/* File, probe, layer, head, then the name; arrays of szg_dump_add_as first. */
+/* File, probe, layer, head, then the name; arrays of szgi_dump_add_as first. */
 static int compare_arrays(const void *left, const void *right) {
     const dump_array *a = *(const dump_array *const *)left, *b = *(const dump_array *const *)right;
     if (!a->prefix || !b->prefix)
@@ -25,21 +25,21 @@ static int compare_arrays(const void *left, const void *right) {
     return order ? order : strcmp(a->prefix, b->prefix);
 }
 
-static szg_status add_to_group(szg_context *context, const szg_dump *dump, const dump_array *array,
+static szg_status add_to_group(szg_context *context, const szgi_dump *dump, const dump_array *array,
                                dump_group *group) {
     char text[DUMP_TEXT], other[DUMP_TEXT];
     if (group->array[array->role])
-        return szg_fail(context, SZG_EDATA, "%s: %s says the same: leave one out",
-                        dump_array_text(dump, array, text),
-                        dump_array_text(dump, group->array[array->role], other));
+        return szgi_fail(context, SZG_EDATA, "%s: %s says the same: leave one out",
+                         szgi_dump_array_text(dump, array, text),
+                         szgi_dump_array_text(dump, group->array[array->role], other));
     group->array[array->role] = array;
     if (!group->first || group->first->role > array->role)
         group->first = array;
     return SZG_OK;
 }
 
-static szg_status fill_groups(szg_context *context, const szg_dump *dump, const dump_array **sorted,
-                              dump_group *groups, int64_t *count) {
+static szg_status fill_groups(szg_context *context, const szgi_dump *dump,
+                              const dump_array **sorted, dump_group *groups, int64_t *count) {
     for (int64_t i = 0; i < dump->arrays; i++) {
         if (i == 0 || compare_arrays(&sorted[i - 1], &sorted[i]) != 0)
             groups[(*count)++] = (dump_group){0};
@@ -57,40 +57,40 @@ static void drop_empty(dump_group *groups, int64_t *count) {
     *count = kept;
 }
 
-szg_status dump_groups(szg_context *context, const szg_dump *dump, dump_group **out,
-                       int64_t *count) {
+szg_status szgi_dump_groups(szg_context *context, const szgi_dump *dump, dump_group **out,
+                            int64_t *count) {
     const dump_array **sorted;
     *out = NULL;
     *count = 0;
-    SZG_TRY(szg_memory_alloc(context, dump->arrays, sizeof(const dump_array *), &sorted));
+    SZG_TRY(szgi_memory_alloc(context, dump->arrays, sizeof(const dump_array *), &sorted));
     for (int64_t i = 0; i < dump->arrays; i++)
         sorted[i] = &dump->array[i];
     qsort(sorted, (size_t)dump->arrays, sizeof *sorted, compare_arrays);
-    szg_status status = szg_memory_alloc(context, dump->arrays, sizeof **out, out);
+    szg_status status = szgi_memory_alloc(context, dump->arrays, sizeof **out, out);
     if (status == SZG_OK)
         status = fill_groups(context, dump, sorted, *out, count);
-    szg_memory_free(sorted);
+    szgi_memory_free(sorted);
     if (status == SZG_OK) {
         drop_empty(*out, count);
         return SZG_OK;
     }
-    szg_memory_free(*out);
+    szgi_memory_free(*out);
     *out = NULL;
     return status;
 }
 
 /* ---- Axes ---- */
 
-static szg_status fail(szg_context *context, const szg_dump *dump, const dump_array *array,
+static szg_status fail(szg_context *context, const szgi_dump *dump, const dump_array *array,
                        szg_status status, const char *what) {
     char text[DUMP_TEXT], shape[128] = "[";
-    int dims = dump_array_dims(dump, array);
-    const int64_t *size = dump_array_shape(dump, array);
+    int dims = szgi_dump_array_dims(dump, array);
+    const int64_t *size = szgi_dump_array_shape(dump, array);
     for (int i = 0; i < dims && i < 5; i++)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%" PRId64, i ? ", " : "",
                  size[i]);
-    return szg_fail(context, status, "%s: shape %s%s]: %s", dump_array_text(dump, array, text),
-                    shape, dims > 5 ? ", ..." : "", what);
+    return szgi_fail(context, status, "%s: shape %s%s]: %s",
+                     szgi_dump_array_text(dump, array, text), shape, dims > 5 ? ", ..." : "", what);
 }
 
 /* The axes by their number, without those that the name gives. */
@@ -121,19 +121,19 @@ static szg_status given_axes(szg_context *context, const char *text, dump_group 
         for (int i = 0; i < group->axes && which < 3; i++)
             repeated = repeated || group->axis[i] == names[which][0];
         if (which == 3 || repeated)
-            return szg_fail(context, SZG_EINVAL,
-                            "axes '%s': a list of batch, layer, head, each once at most, is "
-                            "expected",
-                            text);
+            return szgi_fail(context, SZG_EINVAL,
+                             "axes '%s': a list of batch, layer, head, each once at most, is "
+                             "expected",
+                             text);
         group->axis[group->axes++] = names[which][0];
         at += length + (at[length] == ',');
     }
     return SZG_OK;
 }
 
-static szg_status find_axes(szg_context *context, const szg_dump *dump,
-                            const szg_dump_options *options, dump_group *group) {
-    int count = dump_array_dims(dump, group->first) - 2;
+static szg_status find_axes(szg_context *context, const szgi_dump *dump,
+                            const szgi_dump_options *options, dump_group *group) {
+    int count = szgi_dump_array_dims(dump, group->first) - 2;
     const dump_place *place = &group->first->place;
     if (count < 0)
         return fail(context, dump, group->first, SZG_EDATA,
@@ -155,7 +155,7 @@ static szg_status find_axes(szg_context *context, const szg_dump *dump,
         if (named)
             return fail(context, dump, group->first, SZG_EDATA,
                         "an axis counts what the name gives already: say which with --axes");
-        group->size[i] = dump_array_shape(dump, group->first)[i];
+        group->size[i] = szgi_dump_array_shape(dump, group->first)[i];
     }
     return SZG_OK;
 }
@@ -169,9 +169,9 @@ static bool is_sides(int role) {
 /* The axes before the last two are the group's; keys may have fewer heads, each for as many
  * queries.
  */
-static szg_status check_leading(szg_context *context, const szg_dump *dump, const dump_group *group,
-                                const dump_array *array) {
-    const int64_t *shape = dump_array_shape(dump, array);
+static szg_status check_leading(szg_context *context, const szgi_dump *dump,
+                                const dump_group *group, const dump_array *array) {
+    const int64_t *shape = szgi_dump_array_shape(dump, array);
     bool keys = array->role == SZG_DUMP_KEYS || array->role == SZG_DUMP_COUPLED_KEYS;
     for (int i = 0; i < group->axes; i++) {
         bool grouped =
@@ -190,12 +190,12 @@ static bool is_empty(int dims, const int64_t *shape) {
     return false;
 }
 
-static szg_status check_array(szg_context *context, const szg_dump *dump, dump_group *group,
+static szg_status check_array(szg_context *context, const szgi_dump *dump, dump_group *group,
                               const dump_array *array) {
-    if (dump_array_dims(dump, array) != group->axes + 2)
+    if (szgi_dump_array_dims(dump, array) != group->axes + 2)
         return fail(context, dump, array, SZG_EDATA,
                     "another number of axes than the arrays that it belongs to");
-    const int64_t *shape = dump_array_shape(dump, array);
+    const int64_t *shape = szgi_dump_array_shape(dump, array);
     SZG_TRY(check_leading(context, dump, group, array));
     if (is_empty(group->axes + 2, shape))
         return fail(context, dump, array, SZG_EDATA, "there are no matrices in it");
@@ -211,7 +211,7 @@ static szg_status check_array(szg_context *context, const szg_dump *dump, dump_g
 }
 
 /* Queries and keys come in pairs of one dimension. */
-static szg_status check_pair(szg_context *context, const szg_dump *dump, const dump_group *group,
+static szg_status check_pair(szg_context *context, const szgi_dump *dump, const dump_group *group,
                              int queries, int keys) {
     const dump_array *q = group->array[queries], *k = group->array[keys];
     if (!q && !k)
@@ -219,14 +219,15 @@ static szg_status check_pair(szg_context *context, const szg_dump *dump, const d
     if (!q || !k)
         return fail(context, dump, q ? q : k, SZG_EDATA,
                     q ? "queries without their keys" : "keys without their queries");
-    if (dump_array_shape(dump, q)[group->axes + 1] != dump_array_shape(dump, k)[group->axes + 1])
+    if (szgi_dump_array_shape(dump, q)[group->axes + 1] !=
+        szgi_dump_array_shape(dump, k)[group->axes + 1])
         return fail(context, dump, k, SZG_EDATA, "keys of another dimension than the queries");
     return SZG_OK;
 }
 
 /* What is coupled must be known, and from one source only. */
-static szg_status check_roles(szg_context *context, const szg_dump *dump,
-                              const szg_dump_options *options, const dump_group *group) {
+static szg_status check_roles(szg_context *context, const szgi_dump *dump,
+                              const szgi_dump_options *options, const dump_group *group) {
     bool sides = group->array[SZG_DUMP_QUERIES] != NULL;
     bool coupled = group->array[SZG_DUMP_COUPLED] || group->array[SZG_DUMP_COUPLED_QUERIES];
     if (group->array[SZG_DUMP_COUPLED] && group->array[SZG_DUMP_COUPLED_QUERIES])
@@ -243,37 +244,37 @@ static szg_status check_roles(szg_context *context, const szg_dump *dump,
                       : "content without coupled logits");
 }
 
-static szg_status check_grad_norm(szg_context *context, const szg_dump *dump,
+static szg_status check_grad_norm(szg_context *context, const szgi_dump *dump,
                                   const dump_group *group) {
     const dump_array *array = group->array[DUMP_GRAD_NORM];
     if (!array)
         return SZG_OK;
-    bool same = dump_array_dims(dump, array) == group->axes;
+    bool same = szgi_dump_array_dims(dump, array) == group->axes;
     for (int i = 0; i < group->axes && same; i++)
-        same = dump_array_shape(dump, array)[i] == group->size[i];
+        same = szgi_dump_array_shape(dump, array)[i] == group->size[i];
     return same ? SZG_OK : fail(context, dump, array, SZG_EDATA, "one number a matrix is expected");
 }
 
-static szg_status check_lengths(szg_context *context, const szg_dump *dump,
-                                const szg_dump_options *options, const dump_group *group) {
+static szg_status check_lengths(szg_context *context, const szgi_dump *dump,
+                                const szgi_dump_options *options, const dump_group *group) {
     const dump_array *array = group->array[DUMP_LENGTHS];
     int64_t batch = 1;
     for (int i = 0; i < group->axes; i++)
         if (group->axis[i] == 'b')
             batch = group->size[i];
-    if (array && (dump_array_dims(dump, array) > 1 || array->tensor->count != batch))
+    if (array && (szgi_dump_array_dims(dump, array) > 1 || array->tensor->count != batch))
         return fail(context, dump, array, SZG_EDATA, "one length a batch entry is expected");
     if (options->lengths > 1 && options->lengths != batch) {
         char text[DUMP_TEXT];
-        return szg_fail(context, SZG_EINVAL,
-                        "%s: %" PRId64 " lengths for %" PRId64 " batch entries",
-                        dump_array_text(dump, group->first, text), options->lengths, batch);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: %" PRId64 " lengths for %" PRId64 " batch entries",
+                         szgi_dump_array_text(dump, group->first, text), options->lengths, batch);
     }
     return SZG_OK;
 }
 
-szg_status dump_group_check(szg_context *context, const szg_dump *dump,
-                            const szg_dump_options *options, dump_group *group) {
+szg_status szgi_dump_group_check(szg_context *context, const szgi_dump *dump,
+                                 const szgi_dump_options *options, dump_group *group) {
     SZG_TRY(find_axes(context, dump, options, group));
     for (int role = 0; role < SZG_DUMP_ROLES; role++)
         if (group->array[role])
@@ -285,6 +286,6 @@ szg_status dump_group_check(szg_context *context, const szg_dump *dump,
     SZG_TRY(check_lengths(context, dump, options, group));
     group->matrices = 1;
     for (int i = 0; i < group->axes; i++)
-        SZG_TRY(szg_memory_product(context, group->matrices, group->size[i], &group->matrices));
+        SZG_TRY(szgi_memory_product(context, group->matrices, group->size[i], &group->matrices));
     return SZG_OK;
 }

@@ -4,14 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
+#include "coupling/coupling.h"
+#include "toeplitz/factored.h"
 #include "dump_private.h"
 
 /* Where a matrix stands: the indices along the group's axes, and the tokens that are real. */
 typedef struct cut {
     szg_context *context;
-    const szg_dump *dump;
-    const szg_dump_options *options;
+    const szgi_dump *dump;
+    const szgi_dump_options *options;
     const dump_group *group;
     int64_t at[DUMP_AXES], n;
 } cut;
@@ -26,7 +28,7 @@ static int64_t index_along(const cut *c, char name) {
 
 /* First element of the matrix; grouped queries share a head of the keys. */
 static int64_t first_element(const cut *c, const dump_array *array) {
-    const int64_t *shape = dump_array_shape(c->dump, array);
+    const int64_t *shape = szgi_dump_array_shape(c->dump, array);
     int64_t at = 0;
     for (int i = 0; i < c->group->axes; i++)
         at = at * shape[i] + c->at[i] / (c->group->size[i] / shape[i]);
@@ -43,12 +45,12 @@ static szg_status find_length(cut *c) {
     if (c->options->lengths > 0)
         n = c->options->length[c->options->lengths > 1 ? batch : 0];
     else if (array)
-        SZG_TRY(szg_tensor_read_integers(c->context, array->tensor, batch, 1, &n));
+        SZG_TRY(szgi_tensor_read_integers(c->context, array->tensor, batch, 1, &n));
     if (n < 1 || n > c->group->n) {
         char text[DUMP_TEXT];
-        return szg_fail(c->context, SZG_EDATA,
-                        "%s: a length of %" PRId64 " is outside its 1 .. %" PRId64 " positions",
-                        dump_array_text(c->dump, c->group->first, text), n, c->group->n);
+        return szgi_fail(c->context, SZG_EDATA,
+                         "%s: a length of %" PRId64 " is outside its 1 .. %" PRId64 " positions",
+                         szgi_dump_array_text(c->dump, c->group->first, text), n, c->group->n);
     }
     c->n = n;
     return SZG_OK;
@@ -65,11 +67,12 @@ static szg_status not_finite(const cut *c, const dump_array *array, int64_t row,
             if (c->group->axis[i] == names[a][0])
                 snprintf(place + strlen(place), sizeof place - strlen(place), "%s %" PRId64 ", ",
                          names[a], c->at[i]);
-    return szg_fail(c->context, SZG_EDATA,
-                    "%s: %srow %" PRId64 ", column %" PRId64
-                    " is %g: logits are taken before mask and softmax; leave what a mask hides out "
-                    "with --mask causal, padding with --lengths",
-                    dump_array_text(c->dump, array, text), place, row, column, value);
+    return szgi_fail(
+        c->context, SZG_EDATA,
+        "%s: %srow %" PRId64 ", column %" PRId64
+        " is %g: logits are taken before mask and softmax; leave what a mask hides out "
+        "with --mask causal, padding with --lengths",
+        szgi_dump_array_text(c->dump, array, text), place, row, column, value);
 }
 
 /* Beyond it the squares of numbers, or of products of queries and keys, overflow. */
@@ -77,10 +80,10 @@ static const double MOST_LOGIT = 1e140, MOST_SIDE = 1e70;
 
 static szg_status too_large(const cut *c, const dump_array *array, double value, double most) {
     char text[DUMP_TEXT];
-    return szg_fail(c->context, SZG_EDATA,
-                    "%s: a number of magnitude %g: norms overflow beyond %g; scale the numbers "
-                    "down",
-                    dump_array_text(c->dump, array, text), fabs(value), most);
+    return szgi_fail(c->context, SZG_EDATA,
+                     "%s: a number of magnitude %g: norms overflow beyond %g; scale the numbers "
+                     "down",
+                     szgi_dump_array_text(c->dump, array, text), fabs(value), most);
 }
 
 /* The leading n rows and `columns` columns, of `width` in the file. */
@@ -90,7 +93,7 @@ static szg_status read_block(const cut *c, const dump_array *array, int64_t widt
     for (int64_t i = 0; i < c->n; i++) {
         int64_t used = causal ? i + 1 : columns;
         double *row = out + i * columns;
-        SZG_TRY(dump_array_read(c->context, c->dump, array, first + i * width, used, row));
+        SZG_TRY(szgi_dump_array_read(c->context, c->dump, array, first + i * width, used, row));
         for (int64_t j = 0; j < used; j++)
             if (!isfinite(row[j]))
                 return not_finite(c, array, i, j, row[j]);
@@ -103,11 +106,11 @@ static szg_status read_block(const cut *c, const dump_array *array, int64_t widt
 /* A new n x n array. */
 static szg_status open_square(const cut *c, int64_t *bytes, double **out) {
     int64_t size;
-    SZG_TRY(szg_memory_product(c->context, c->n, c->n, &size));
-    SZG_TRY(szg_memory_require(c->context, c->n, c->n, sizeof **out, "one matrix of the dump",
-                               "cut it with --lengths"));
+    SZG_TRY(szgi_memory_product(c->context, c->n, c->n, &size));
+    SZG_TRY(szgi_memory_require(c->context, c->n, c->n, sizeof **out, "one matrix of the dump",
+                                "cut it with --lengths"));
     *bytes += size * (int64_t)sizeof **out;
-    return szg_memory_alloc(c->context, size, sizeof **out, out);
+    return szgi_memory_alloc(c->context, size, sizeof **out, out);
 }
 
 static szg_status read_dense(const cut *c, int role, int64_t *bytes, double **out) {
@@ -119,12 +122,12 @@ static szg_status read_dense(const cut *c, int role, int64_t *bytes, double **ou
 /* Queries (the scale on them) and keys of a pair of roles, as a product. */
 static szg_status read_sides(const cut *c, int queries, dump_matrix *m, int64_t *bytes,
                              szg_factored *out) {
-    int64_t d = dump_array_shape(c->dump, c->group->array[queries])[c->group->axes + 1], size;
-    SZG_TRY(szg_memory_product(c->context, c->n, d, &size));
-    SZG_TRY(szg_memory_require(c->context, size, 2, sizeof(double), "queries and keys of a head",
-                               "cut them with --lengths"));
+    int64_t d = szgi_dump_array_shape(c->dump, c->group->array[queries])[c->group->axes + 1], size;
+    SZG_TRY(szgi_memory_product(c->context, c->n, d, &size));
+    SZG_TRY(szgi_memory_require(c->context, size, 2, sizeof(double), "queries and keys of a head",
+                                "cut them with --lengths"));
     for (int role = queries; role <= queries + 1; role++) {
-        SZG_TRY(szg_memory_alloc(c->context, size, sizeof(double), &m->side[role]));
+        SZG_TRY(szgi_memory_alloc(c->context, size, sizeof(double), &m->side[role]));
         SZG_TRY(read_block(c, c->group->array[role], d, d, false, MOST_SIDE, m->side[role]));
     }
     double scale = c->options->scale > 0 ? c->options->scale : 1 / sqrt((double)d);
@@ -144,7 +147,7 @@ static szg_status read_sides(const cut *c, int queries, dump_matrix *m, int64_t 
 static szg_status densify(const cut *c, const szg_factored *factored, int64_t *bytes,
                           double **out) {
     SZG_TRY(open_square(c, bytes, out));
-    return szg_factored_dense(c->context, factored, *out, c->n);
+    return szgi_factored_dense(c->context, factored, *out, c->n);
 }
 
 /* ---- Coupling ---- */
@@ -160,10 +163,10 @@ static szg_status encoding_head(const cut *c, int64_t head, int64_t *out) {
     if (heads == 1 || (axis ? heads == there : head >= 0 && head < heads))
         return SZG_OK;
     char text[DUMP_TEXT];
-    return szg_fail(c->context, SZG_EINVAL,
-                    "%s: %s is of %" PRId64 " heads: give heads= in the SPEC as the file has them",
-                    dump_array_text(c->dump, c->group->first, text),
-                    szg_encoding_spec(c->options->encoding), heads);
+    return szgi_fail(c->context, SZG_EINVAL,
+                     "%s: %s is of %" PRId64 " heads: give heads= in the SPEC as the file has them",
+                     szgi_dump_array_text(c->dump, c->group->first, text),
+                     szg_encoding_spec(c->options->encoding), heads);
 }
 
 static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *bytes) {
@@ -171,12 +174,12 @@ static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *by
     const szg_captured captured = {f->d, f->a, f->lda, f->b, f->ldb, 1};
     SZG_TRY(encoding_head(c, head, &head));
     *bytes += 4 * f->n * f->d * (int64_t)sizeof(double);
-    szg_status status = szg_logits_open_captured(c->context, c->options->encoding, head, &captured,
-                                                 c->n, c->options->causal, &m->logits);
+    szg_status status = szgi_logits_open_captured(c->context, c->options->encoding, head, &captured,
+                                                  c->n, c->options->causal, &m->logits);
     char text[DUMP_TEXT];
     if (status != SZG_OK)
-        return szg_fail_prefix(c->context, status, "%s",
-                               dump_array_text(c->dump, c->group->first, text));
+        return szgi_fail_prefix(c->context, status, "%s",
+                                szgi_dump_array_text(c->dump, c->group->first, text));
     m->factored_content = szg_logits_content(m->logits);
     m->factored_coupled = szg_logits_coupled(m->logits);
     return SZG_OK;
@@ -213,8 +216,8 @@ static double precision_of(const cut *c) {
     for (int role = 0; role < SZG_DUMP_ROLES; role++) {
         const dump_array *array = c->group->array[role];
         if (array && role != SZG_DUMP_QUERIES && role != SZG_DUMP_KEYS)
-            worst = fmax(worst, array->tensor ? szg_tensor_roundoff(array->tensor)
-                                              : szg_npy_roundoff(c->dump->file[array->file].npy));
+            worst = fmax(worst, array->tensor ? szgi_tensor_roundoff(array->tensor)
+                                              : szgi_npy_roundoff(c->dump->file[array->file].npy));
     }
     return worst;
 }
@@ -234,7 +237,7 @@ static void set_probe(const cut *c, dump_matrix *m) {
 static szg_status set_source(const cut *c, const dump_file *file, dump_matrix *m) {
     const char *rest = c->group->first->rest, *from = file->source ? file->source : file->path;
     size_t size = strlen(from) + (rest ? strlen(rest) : 0) + 2;
-    SZG_TRY(szg_memory_alloc(c->context, (int64_t)size, 1, &m->source));
+    SZG_TRY(szgi_memory_alloc(c->context, (int64_t)size, 1, &m->source));
     snprintf(m->source, size, "%s%s%s", from, rest && *rest ? ":" : "", rest ? rest : "");
     m->pair.labels.source = m->source;
     return SZG_OK;
@@ -257,12 +260,12 @@ static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
     SZG_TRY(set_source(c, file, m));
     if (!gradient)
         return SZG_OK;
-    return dump_array_read(c->context, c->dump, gradient, index, 1, &labels->grad_norm);
+    return szgi_dump_array_read(c->context, c->dump, gradient, index, 1, &labels->grad_norm);
 }
 
-szg_status dump_matrix_open(szg_context *context, const szg_dump *dump,
-                            const szg_dump_options *options, const dump_group *group, int64_t index,
-                            dump_matrix *out, int64_t *bytes) {
+szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
+                                 const szgi_dump_options *options, const dump_group *group,
+                                 int64_t index, dump_matrix *out, int64_t *bytes) {
     cut c = {.context = context, .dump = dump, .options = options, .group = group};
     *out = (dump_matrix){0};
     *bytes = 0;
@@ -281,16 +284,16 @@ szg_status dump_matrix_open(szg_context *context, const szg_dump *dump,
     out->pair.content = out->content;
     out->pair.coupled = out->coupled;
     if (status != SZG_OK)
-        dump_matrix_close(out);
+        szgi_dump_matrix_close(out);
     return status;
 }
 
-void dump_matrix_close(dump_matrix *matrix) {
+void szgi_dump_matrix_close(dump_matrix *matrix) {
     szg_logits_close(&matrix->logits);
-    szg_memory_free(matrix->content);
-    szg_memory_free(matrix->coupled);
+    szgi_memory_free(matrix->content);
+    szgi_memory_free(matrix->coupled);
     for (int i = 0; i < SZG_DUMP_ROLES; i++)
-        szg_memory_free(matrix->side[i]);
-    szg_memory_free(matrix->source);
+        szgi_memory_free(matrix->side[i]);
+    szgi_memory_free(matrix->source);
     *matrix = (dump_matrix){0};
 }

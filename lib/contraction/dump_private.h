@@ -2,9 +2,9 @@
 #ifndef SZG_DUMP_PRIVATE_H
 #define SZG_DUMP_PRIVATE_H
 
-#include <szego/dump.h>
-#include <szego/npy.h>
-#include <szego/safetensors.h>
+#include "contraction/dump.h"
+#include "formats/npy.h"
+#include "formats/safetensors.h"
 
 enum {
     DUMP_LENGTHS = SZG_DUMP_ROLES, /* lengths [batch]: real tokens, integers */
@@ -15,8 +15,8 @@ enum {
 
 typedef struct dump_file {
     char *path;
-    szg_npy *npy; /* one of the two is set */
-    szg_safetensors *set;
+    szgi_npy *npy; /* one of the two is set */
+    szgi_safetensors *set;
     int64_t step;                      /* of the metadata, or -1 */
     const char *source, *content_kind; /* of the metadata, or NULL */
 } dump_file;
@@ -29,32 +29,33 @@ typedef struct dump_place {
 typedef struct dump_array {
     int role;
     int64_t file;
-    const szg_tensor *tensor; /* NULL: the file's npy array */
+    const szgi_tensor *tensor; /* NULL: the file's npy array */
     char *prefix; /* the name without its last part: arrays of one file and prefix belong together;
-                     NULL: an array of szg_dump_add_as, all of which belong together */
+                     NULL: an array of szgi_dump_add_as, all of which belong together */
     char *rest;   /* what of the prefix is no layer, head or probe */
     dump_place place;
 } dump_array;
 
-struct szg_dump {
+struct szgi_dump {
     int64_t files, file_room, arrays, array_room;
     dump_file *file;
     dump_array *array;
-    uint32_t given; /* roles that szg_dump_add_as has filled, a bit each */
+    uint32_t given; /* roles that szgi_dump_add_as has filled, a bit each */
 };
 
 /* Number of axes and their sizes. */
-int dump_array_dims(const szg_dump *dump, const dump_array *array);
-const int64_t *dump_array_shape(const szg_dump *dump, const dump_array *array);
+int szgi_dump_array_dims(const szgi_dump *dump, const dump_array *array);
+const int64_t *szgi_dump_array_shape(const szgi_dump *dump, const dump_array *array);
 
 /* "FILE", or "FILE: tensor NAME", for messages. Returns `text`. */
 enum { DUMP_TEXT = 256 };
-const char *dump_array_text(const szg_dump *dump, const dump_array *array, char text[DUMP_TEXT]);
+const char *szgi_dump_array_text(const szgi_dump *dump, const dump_array *array,
+                                 char text[DUMP_TEXT]);
 
 /* Elements start .. start + count - 1. */
-SZG_CHECK_RESULT szg_status dump_array_read(szg_context *context, const szg_dump *dump,
-                                            const dump_array *array, int64_t start, int64_t count,
-                                            double *out);
+SZG_CHECK_RESULT szg_status szgi_dump_array_read(szg_context *context, const szgi_dump *dump,
+                                                 const dump_array *array, int64_t start,
+                                                 int64_t count, double *out);
 
 /* The arrays of one prefix. */
 typedef struct dump_group {
@@ -67,12 +68,13 @@ typedef struct dump_group {
 } dump_group;
 
 /* Groups of the dump's arrays, in the order of their rows; the caller frees *out. */
-SZG_CHECK_RESULT szg_status dump_groups(szg_context *context, const szg_dump *dump,
-                                        dump_group **out, int64_t *count);
+SZG_CHECK_RESULT szg_status szgi_dump_groups(szg_context *context, const szgi_dump *dump,
+                                             dump_group **out, int64_t *count);
 
 /* Finds out the group's axes and checks that shapes and options go together. */
-SZG_CHECK_RESULT szg_status dump_group_check(szg_context *context, const szg_dump *dump,
-                                             const szg_dump_options *options, dump_group *group);
+SZG_CHECK_RESULT szg_status szgi_dump_group_check(szg_context *context, const szgi_dump *dump,
+                                                  const szgi_dump_options *options,
+                                                  dump_group *group);
 
 /* One matrix, or pair of matrices, in memory. */
 typedef struct dump_matrix {
@@ -85,10 +87,10 @@ typedef struct dump_matrix {
 } dump_matrix;
 
 /* Matrix `index` of the group; *bytes: the memory that it takes. Close it on success. */
-SZG_CHECK_RESULT szg_status dump_matrix_open(szg_context *context, const szg_dump *dump,
-                                             const szg_dump_options *options,
-                                             const dump_group *group, int64_t index,
-                                             dump_matrix *out, int64_t *bytes);
-void dump_matrix_close(dump_matrix *matrix);
+SZG_CHECK_RESULT szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
+                                                  const szgi_dump_options *options,
+                                                  const dump_group *group, int64_t index,
+                                                  dump_matrix *out, int64_t *bytes);
+void szgi_dump_matrix_close(dump_matrix *matrix);
 
 #endif

@@ -1,7 +1,7 @@
 /* The report of a dump: matrices are read a few at a time and given to the batch. */
 #include <inttypes.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "dump_private.h"
 
 enum { TOGETHER = 64 };                           /* matrices in memory at a time, */
@@ -9,8 +9,8 @@ static const int64_t MEMORY = (int64_t)256 << 20; /* or as many as come to these
 
 typedef struct dump_job {
     szg_context *context;
-    const szg_dump *dump;
-    const szg_dump_options *options;
+    const szgi_dump *dump;
+    const szgi_dump_options *options;
     const szg_report_options *report;
     szg_contraction_tables *tables;
     int64_t count, bytes, done, total;
@@ -20,7 +20,7 @@ typedef struct dump_job {
 
 static void drop(dump_job *job) {
     for (int64_t i = 0; i < job->count; i++)
-        dump_matrix_close(&job->matrix[i]);
+        szgi_dump_matrix_close(&job->matrix[i]);
     job->count = job->bytes = 0;
 }
 
@@ -28,20 +28,20 @@ static szg_status flush(dump_job *job) {
     for (int64_t i = 0; i < job->count; i++)
         job->pair[i] = job->matrix[i].pair;
     szg_status status =
-        szg_contraction_add_all(job->context, job->count, job->pair, job->report, job->tables);
+        szgi_contraction_add_all(job->context, job->count, job->pair, job->report, job->tables);
     job->done += job->count;
     drop(job);
     if (status == SZG_OK)
-        szg_progress(job->context, "logits", job->done, job->total);
+        szgi_progress(job->context, "logits", job->done, job->total);
     return status;
 }
 
 static szg_status run_group(dump_job *job, const dump_group *group) {
     for (int64_t i = 0; i < group->matrices; i++) {
         int64_t bytes;
-        SZG_TRY(szg_context_check_cancel(job->context));
-        SZG_TRY(dump_matrix_open(job->context, job->dump, job->options, group, i,
-                                 &job->matrix[job->count], &bytes));
+        SZG_TRY(szgi_context_check_cancel(job->context));
+        SZG_TRY(szgi_dump_matrix_open(job->context, job->dump, job->options, group, i,
+                                      &job->matrix[job->count], &bytes));
         job->count++;
         job->bytes += bytes;
         if (job->count == TOGETHER || job->bytes >= MEMORY)
@@ -52,7 +52,7 @@ static szg_status run_group(dump_job *job, const dump_group *group) {
 
 static szg_status run_groups(dump_job *job, dump_group *groups, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        SZG_TRY(dump_group_check(job->context, job->dump, job->options, &groups[i]));
+        SZG_TRY(szgi_dump_group_check(job->context, job->dump, job->options, &groups[i]));
         job->total += groups[i].matrices;
     }
     for (int64_t i = 0; i < count; i++)
@@ -60,15 +60,15 @@ static szg_status run_groups(dump_job *job, dump_group *groups, int64_t count) {
     return flush(job);
 }
 
-szg_status szg_dump_report(szg_context *context, const szg_dump *dump,
-                           const szg_dump_options *options, const szg_report_options *report,
-                           szg_contraction_tables *tables) {
-    static const szg_dump_options defaults;
+szg_status szgi_dump_report(szg_context *context, const szgi_dump *dump,
+                            const szgi_dump_options *options, const szg_report_options *report,
+                            szg_contraction_tables *tables) {
+    static const szgi_dump_options defaults;
     dump_group *groups = NULL;
     dump_job *job = NULL;
     int64_t count;
-    SZG_TRY(dump_groups(context, dump, &groups, &count));
-    szg_status status = szg_memory_alloc(context, 1, sizeof *job, &job);
+    SZG_TRY(szgi_dump_groups(context, dump, &groups, &count));
+    szg_status status = szgi_memory_alloc(context, 1, sizeof *job, &job);
     if (status == SZG_OK) {
         job->context = context;
         job->dump = dump;
@@ -77,11 +77,11 @@ szg_status szg_dump_report(szg_context *context, const szg_dump *dump,
         job->tables = tables;
         status = run_groups(job, groups, count);
         for (int64_t i = 0; i < dump->files && status == SZG_OK; i++)
-            status = dump->file[i].set ? szg_safetensors_check(context, dump->file[i].set)
-                                       : szg_npy_check(context, dump->file[i].npy);
+            status = dump->file[i].set ? szgi_safetensors_check(context, dump->file[i].set)
+                                       : szgi_npy_check(context, dump->file[i].npy);
         drop(job);
     }
-    szg_memory_free(job);
-    szg_memory_free(groups);
+    szgi_memory_free(job);
+    szgi_memory_free(groups);
     return status;
 }

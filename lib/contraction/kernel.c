@@ -1,8 +1,10 @@
 /* Reports of an encoding's own matrices: which solver, which symbol. */
 #include <math.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "encoding/encoding.h"
+#include "spectra/spectra.h"
 #include "report_private.h"
 
 typedef struct kernel_job {
@@ -25,7 +27,7 @@ static szg_status zero_spectrum(szg_context *context, int64_t n, szg_spectrum *o
         .residual_meaning = "exact: the matrix is zero",
         .method = "zero matrix",
     };
-    return szg_memory_alloc(context, 0, sizeof(double), &out->re);
+    return szgi_memory_alloc(context, 0, sizeof(double), &out->re);
 }
 
 /* scale (2 sum_t cos(k theta_t) + unrotated) / dim as atoms. */
@@ -33,42 +35,42 @@ static szg_status scaled_cosines(szg_context *context, const kernel_job *job,
                                  const szg_spectra_options *options, szg_spectrum *out) {
     const szg_kernel_facts *facts = &job->facts;
     if (facts->parameter == 1)
-        return szg_spectra_rotary(context, job->n, facts->pairs, facts->theta, facts->unrotated,
-                                  options, out);
+        return szgi_spectra_rotary(context, job->n, facts->pairs, facts->theta, facts->unrotated,
+                                   options, out);
     double *weight;
-    SZG_TRY(szg_memory_alloc(context, facts->pairs, sizeof *weight, &weight));
+    SZG_TRY(szgi_memory_alloc(context, facts->pairs, sizeof *weight, &weight));
     double dim = 2 * (double)facts->pairs + (double)facts->unrotated;
     for (int64_t t = 0; t < facts->pairs; t++)
         weight[t] = 2 * facts->parameter / dim;
     szg_status status =
-        szg_spectra_atoms(context, job->n, facts->pairs, weight, facts->theta, options, out);
-    szg_memory_free(weight);
+        szgi_spectra_atoms(context, job->n, facts->pairs, weight, facts->theta, options, out);
+    szgi_memory_free(weight);
     return status;
 }
 
 /* P P^T as the n x n matrix. */
 static szg_status dense_gram(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     double *dense;
-    SZG_TRY(report_dense(context, f, "the dense matrix", "leave --dense out", &dense));
+    SZG_TRY(szgi_report_form_dense(context, f, "the dense matrix", "leave --dense out", &dense));
     szg_status status = szg_spectra_symmetric(context, f->n, dense, f->n, NULL, out);
-    szg_memory_free(dense);
+    szgi_memory_free(dense);
     return status;
 }
 
 static szg_status table_gram(szg_context *context, const kernel_job *job, szg_spectrum *out) {
-    int64_t n = job->n, d = szg_encoding_input_dimension(job->encoding), size;
+    int64_t n = job->n, d = szgi_encoding_input_dimension(job->encoding), size;
     double *p;
-    SZG_TRY(szg_memory_product(context, n, d, &size));
-    SZG_TRY(szg_memory_require(context, n, d, sizeof *p, "the position table", "use a smaller N"));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *p, &p));
+    SZG_TRY(szgi_memory_product(context, n, d, &size));
+    SZG_TRY(szgi_memory_require(context, n, d, sizeof *p, "the position table", "use a smaller N"));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *p, &p));
     szg_factored f = {.n = n, .d = d, .a = p, .lda = d, .b = p, .ldb = d};
-    szg_status status = szg_encoding_input(context, job->encoding, n, p, d);
+    szg_status status = szgi_encoding_input(context, job->encoding, n, p, d);
     if (status == SZG_OK)
         status = job->options->dense ? dense_gram(context, &f, out)
-                                     : report_gram(context, n, d, p, d, 1, out);
+                                     : szgi_report_gram(context, n, d, p, d, 1, out);
     if (status == SZG_OK)
-        status = report_toeplitzness(context, &f, job->report);
-    szg_memory_free(p);
+        status = szgi_report_toeplitzness(context, &f, job->report);
+    szgi_memory_free(p);
     return status;
 }
 
@@ -86,8 +88,8 @@ static szg_status toeplitz_spectra(szg_context *context, const kernel_job *job,
     if (whole)
         SZG_TRY(szg_spectra_toeplitz(context, job->toeplitz, NULL, &report->eigenvalues));
     else
-        report_note(report, "complex eigenvalues above N = %d only with all of them",
-                    SZG_REPORT_GENERAL_LIMIT);
+        szgi_report_note(report, "complex eigenvalues above N = %d only with all of them",
+                         SZG_REPORT_GENERAL_LIMIT);
     return szg_spectra_toeplitz_singular(context, job->toeplitz, options, &report->singular);
 }
 
@@ -96,8 +98,8 @@ static szg_status require_list(szg_context *context, const kernel_job *job) {
     enum { BYTES_LISTED = 200 }; /* a value, and its row of ten cells while the table grows */
     if (!job->options->all)
         return SZG_OK;
-    return szg_memory_require(context, job->n, 1, BYTES_LISTED, "the table of all eigenvalues",
-                              "leave --all out for the range, or take a smaller N");
+    return szgi_memory_require(context, job->n, 1, BYTES_LISTED, "the table of all eigenvalues",
+                               "leave --all out for the range, or take a smaller N");
 }
 
 static szg_status spectra(szg_context *context, const kernel_job *job) {
@@ -117,10 +119,10 @@ static szg_status spectra(szg_context *context, const kernel_job *job) {
         return scaled_cosines(context, job, &options, out);
     case SZG_KERNEL_KMS:
         SZG_TRY(require_list(context, job));
-        return szg_spectra_kms(context, job->n, facts->parameter, &options, out);
+        return szgi_spectra_kms(context, job->n, facts->parameter, &options, out);
     case SZG_KERNEL_DISTANCE:
         SZG_TRY(require_list(context, job));
-        return szg_spectra_alibi(context, job->n, facts->parameter, &options, out);
+        return szgi_spectra_alibi(context, job->n, facts->parameter, &options, out);
     default:
         return toeplitz_spectra(context, job, &options);
     }
@@ -134,15 +136,15 @@ static szg_status closed_symbol(szg_context *context, const kernel_job *job) {
     szg_matrix_report *report = job->report;
     int64_t count = job->options->samples;
     report->convention = SZG_SYMBOL_CLOSED_FORM;
-    SZG_TRY(szg_encoding_symbol_range(context, job->encoding, job->head, job->matrix,
-                                      &report->symbol.min, &report->symbol.max,
-                                      &report->symbol.theta_min, &report->symbol.theta_max));
+    SZG_TRY(szgi_encoding_symbol_range(context, job->encoding, job->head, job->matrix,
+                                       &report->symbol.min, &report->symbol.max,
+                                       &report->symbol.theta_min, &report->symbol.theta_max));
     report->symbol.method = "closed form";
-    SZG_TRY(szg_memory_alloc(context, count, sizeof(szg_c64), &report->sample));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof(szg_c64), &report->sample));
     report->samples = count;
     for (int64_t j = 0; j < count; j++)
-        SZG_TRY(szg_encoding_symbol(context, job->encoding, job->head, job->matrix,
-                                    2 * PI * (double)j / (double)count, &report->sample[j].re));
+        SZG_TRY(szgi_encoding_symbol(context, job->encoding, job->head, job->matrix,
+                                     2 * PI * (double)j / (double)count, &report->sample[j].re));
     return SZG_OK;
 }
 
@@ -154,8 +156,8 @@ static szg_status take_atoms(szg_context *context, const kernel_job *job) {
         return SZG_OK;
     int64_t count = facts->pairs + (facts->unrotated > 0);
     double dim = 2 * (double)facts->pairs + (double)facts->unrotated;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &report->atom_theta));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &report->atom_mass));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &report->atom_theta));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &report->atom_mass));
     for (int64_t t = 0; t < facts->pairs; t++) {
         report->atom_theta[t] = facts->theta[t];
         report->atom_mass[t] = 2 * facts->parameter / dim;
@@ -176,26 +178,28 @@ static szg_status symbol(szg_context *context, const kernel_job *job) {
     if (job->options->convention == SZG_SYMBOL_CLOSED_FORM) {
         if (job->facts.form == SZG_FORM_CLOSED)
             return closed_symbol(context, job);
-        return szg_fail(context, SZG_EDOMAIN,
-                        "%s: no symbol in closed form; conventions of this encoding: truncated, "
-                        "fejer",
-                        szg_encoding_spec(job->encoding));
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: no symbol in closed form; conventions of this encoding: truncated, "
+                         "fejer",
+                         szg_encoding_spec(job->encoding));
     }
     if (!job->toeplitz) {
         if (job->facts.form == SZG_FORM_CLOSED && !fejer) {
-            report_note(report,
-                        "symbol columns: closed form, which bounds the eigenvalues of every T_N "
-                        "(the truncated symbol is enclosed up to N = %d)",
-                        SZG_SYMBOL_RANGE_LIMIT);
+            szgi_report_note(
+                report,
+                "symbol columns: closed form, which bounds the eigenvalues of every T_N "
+                "(the truncated symbol is enclosed up to N = %d)",
+                SZG_SYMBOL_RANGE_LIMIT);
             return closed_symbol(context, job);
         }
-        report_note(report, "no certified range: the symbol of N = %lld lags is beyond degree %d",
-                    (long long)job->n, SZG_SYMBOL_RANGE_LIMIT);
+        szgi_report_note(report,
+                         "no certified range: the symbol of N = %lld lags is beyond degree %d",
+                         (long long)job->n, SZG_SYMBOL_RANGE_LIMIT);
         return SZG_OK;
     }
     szg_report_options options = *job->options;
     options.convention = fejer ? SZG_SYMBOL_FEJER : SZG_SYMBOL_TRUNCATED;
-    return report_symbol(context, job->toeplitz, &options, false, report);
+    return szgi_report_symbol(context, job->toeplitz, &options, false, report);
 }
 
 /* ---- The report ---- */
@@ -206,8 +210,8 @@ static szg_status open_toeplitz(szg_context *context, kernel_job *job) {
     if (facts->form == SZG_FORM_NOT_TOEPLITZ)
         return SZG_OK;
     if (job->options->dense)
-        SZG_TRY(szg_memory_require(context, job->n, job->n, sizeof(double), "the dense matrix",
-                                   "leave --dense out"));
+        SZG_TRY(szgi_memory_require(context, job->n, job->n, sizeof(double), "the dense matrix",
+                                    "leave --dense out"));
     bool coefficients = facts->structure == SZG_KERNEL_COEFFICIENTS || job->options->dense;
     if (!coefficients && (job->options->no_symbol || job->n > SZG_SYMBOL_RANGE_LIMIT))
         return SZG_OK;
@@ -222,8 +226,8 @@ static void finish(kernel_job *job) {
         !(facts->structure == SZG_KERNEL_DISTANCE && job->n < 2))
         report->summary.rank = job->n < facts->rank_bound ? job->n : facts->rank_bound;
     if (facts->form == SZG_FORM_ZERO)
-        report_note(report, "the zero matrix has no toeplitzness");
-    report_note(report, "%s", report->theorem.sentence);
+        szgi_report_note(report, "the zero matrix has no toeplitzness");
+    szgi_report_note(report, "%s", report->theorem.sentence);
 }
 
 static szg_status run(szg_context *context, kernel_job *job) {
@@ -234,7 +238,7 @@ static szg_status run(szg_context *context, kernel_job *job) {
     bool known = toeplitz && job->facts.form != SZG_FORM_ZERO;
     report->toeplitzness = known ? (szg_tau){1, 0, false} : (szg_tau){NAN, NAN, false};
     SZG_TRY(spectra(context, job));
-    SZG_TRY(report_summarise(context, job->n, report));
+    SZG_TRY(szgi_report_summarise(context, job->n, report));
     SZG_TRY(symbol(context, job));
     finish(job);
     return SZG_OK;
@@ -253,8 +257,8 @@ static szg_status open_job(szg_context *context, const szg_encoding *encoding, i
                         .report = out};
     SZG_TRY(szg_encoding_facts(context, encoding, head, matrix, &job->facts));
     if (n < 1)
-        return szg_fail(context, SZG_EINVAL, "%s: N = %lld must be at least 1",
-                        szg_encoding_spec(encoding), (long long)n);
+        return szgi_fail(context, SZG_EINVAL, "%s: N = %lld must be at least 1",
+                         szg_encoding_spec(encoding), (long long)n);
     out->matrix = job->facts.matrix;
     return SZG_OK;
 }
@@ -278,8 +282,8 @@ szg_status szg_report_symbol(szg_context *context, const szg_encoding *encoding,
     SZG_TRY(open_job(context, encoding, head, matrix, n, options, out, &job));
     out->summary.n = n;
     if (job.facts.form == SZG_FORM_NOT_TOEPLITZ)
-        return szg_fail(context, SZG_EDOMAIN, "%s: %s", szg_encoding_spec(encoding),
-                        job.facts.line);
+        return szgi_fail(context, SZG_EDOMAIN, "%s: %s", szg_encoding_spec(encoding),
+                         job.facts.line);
     szg_status status = open_toeplitz(context, &job);
     if (status == SZG_OK)
         status = symbol(context, &job);

@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "toeplitz/factored.h"
+#include "toeplitz/symbol.h"
+#include "toeplitz/toeplitz.h"
 #include "report_private.h"
 
 void szg_matrix_report_close(szg_matrix_report *report) {
@@ -13,13 +16,13 @@ void szg_matrix_report_close(szg_matrix_report *report) {
         return;
     szg_spectrum_close(&report->eigenvalues);
     szg_spectrum_close(&report->singular);
-    szg_memory_free(report->sample);
-    szg_memory_free(report->atom_theta);
-    szg_memory_free(report->atom_mass);
+    szgi_memory_free(report->sample);
+    szgi_memory_free(report->atom_theta);
+    szgi_memory_free(report->atom_mass);
     *report = (szg_matrix_report){0};
 }
 
-void report_note(szg_matrix_report *report, const char *format, ...) {
+void szgi_report_note(szg_matrix_report *report, const char *format, ...) {
     size_t used = strlen(report->note);
     if (used && used + 3 < sizeof report->note) {
         memcpy(report->note + used, "; ", 3);
@@ -27,22 +30,22 @@ void report_note(szg_matrix_report *report, const char *format, ...) {
     }
     va_list arguments;
     va_start(arguments, format);
-    szg_vprint(report->note + used, sizeof report->note - used, format, arguments);
+    szgi_vprint(report->note + used, sizeof report->note - used, format, arguments);
     va_end(arguments);
 }
 
-void report_drop_noise(double error, const char *what, szg_matrix_report *report) {
+void szgi_report_drop_noise(double error, const char *what, szg_matrix_report *report) {
     report->summary.sigma_min = report->summary.condition = NAN;
-    szg_print(report->noise, sizeof report->noise,
-              "sigma_min and condition are left empty: the least singular value lies within %s = "
-              "%.2g",
-              what, error);
-    report_note(report, "%s", report->noise);
+    szgi_print(report->noise, sizeof report->noise,
+               "sigma_min and condition are left empty: the least singular value lies within %s = "
+               "%.2g",
+               what, error);
+    szgi_report_note(report, "%s", report->noise);
 }
 
 static szg_status gram_matrix(szg_context *context, int64_t n, int64_t d, const double *r,
                               int64_t ldr, double scale, double *gram, szg_spectrum *out) {
-    SZG_TRY(szg_gemm(context, 't', 'n', d, d, n, scale, r, ldr, r, ldr, 0, gram, d));
+    SZG_TRY(szgi_gemm(context, 't', 'n', d, d, n, scale, r, ldr, r, ldr, 0, gram, d));
     SZG_TRY(szg_spectra_symmetric(context, d, gram, d, NULL, out));
     out->method = "symmetric eigenvalues of the Gram matrix of the factor";
     return SZG_OK;
@@ -51,20 +54,20 @@ static szg_status gram_matrix(szg_context *context, int64_t n, int64_t d, const 
 /* More columns than rows: the matrix itself is the smaller one. */
 static szg_status outer_matrix(szg_context *context, int64_t n, int64_t d, const double *r,
                                int64_t ldr, double scale, double *outer, szg_spectrum *out) {
-    SZG_TRY(szg_gemm(context, 'n', 't', n, n, d, scale, r, ldr, r, ldr, 0, outer, n));
+    SZG_TRY(szgi_gemm(context, 'n', 't', n, n, d, scale, r, ldr, r, ldr, 0, outer, n));
     return szg_spectra_symmetric(context, n, outer, n, NULL, out);
 }
 
-szg_status report_gram(szg_context *context, int64_t n, int64_t d, const double *r, int64_t ldr,
-                       double scale, szg_spectrum *out) {
+szg_status szgi_report_gram(szg_context *context, int64_t n, int64_t d, const double *r,
+                            int64_t ldr, double scale, szg_spectrum *out) {
     *out = (szg_spectrum){0};
     int64_t order = n < d ? n : d, size;
     double *small;
-    SZG_TRY(szg_memory_product(context, order, order, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *small, &small));
+    SZG_TRY(szgi_memory_product(context, order, order, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *small, &small));
     szg_status status = n < d ? outer_matrix(context, n, d, r, ldr, scale, small, out)
                               : gram_matrix(context, n, d, r, ldr, scale, small, out);
-    szg_memory_free(small);
+    szgi_memory_free(small);
     if (status != SZG_OK)
         return status;
     out->zeros = n - order;
@@ -72,36 +75,36 @@ szg_status report_gram(szg_context *context, int64_t n, int64_t d, const double 
     return SZG_OK;
 }
 
-szg_status report_dense(szg_context *context, const szg_factored *factored, const char *what,
-                        const char *remedy, double **out) {
+szg_status szgi_report_form_dense(szg_context *context, const szg_factored *factored,
+                                  const char *what, const char *remedy, double **out) {
     int64_t n = factored->n, size;
     *out = NULL;
-    SZG_TRY(szg_memory_product(context, n, n, &size));
-    SZG_TRY(szg_memory_require(context, n, n, sizeof **out, what, remedy));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof **out, out));
-    szg_status status = szg_factored_dense(context, factored, *out, n);
+    SZG_TRY(szgi_memory_product(context, n, n, &size));
+    SZG_TRY(szgi_memory_require(context, n, n, sizeof **out, what, remedy));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof **out, out));
+    szg_status status = szgi_factored_dense(context, factored, *out, n);
     if (status != SZG_OK) {
-        szg_memory_free(*out);
+        szgi_memory_free(*out);
         *out = NULL;
     }
     return status;
 }
 
-szg_status report_summarise(szg_context *context, int64_t n, szg_matrix_report *report) {
+szg_status szgi_report_summarise(szg_context *context, int64_t n, szg_matrix_report *report) {
     const szg_spectrum *eigenvalues = report->eigenvalues.kind ? &report->eigenvalues : NULL;
     const szg_spectrum *singular = report->singular.kind ? &report->singular : NULL;
     if (!eigenvalues && !singular)
-        return szg_fail(context, SZG_EINTERNAL, "a report without a spectrum");
+        return szgi_fail(context, SZG_EINTERNAL, "a report without a spectrum");
     SZG_TRY(szg_summary_of(context, eigenvalues, singular, &report->summary));
     report->summary.n = n;
     if (report->hermitian_part)
-        report_note(report, REPORT_HERMITIAN_PART);
+        szgi_report_note(report, REPORT_HERMITIAN_PART);
     if (report->summary.note)
-        report_note(report, "%s", report->summary.note);
+        szgi_report_note(report, "%s", report->summary.note);
     if (eigenvalues && eigenvalues->note && eigenvalues->note != report->summary.note)
-        report_note(report, "%s", eigenvalues->note);
+        szgi_report_note(report, "%s", eigenvalues->note);
     if (singular && singular->note && singular->note != report->summary.note)
-        report_note(report, "%s", singular->note);
+        szgi_report_note(report, "%s", singular->note);
     return SZG_OK;
 }
 
@@ -111,7 +114,7 @@ static szg_status take_samples(szg_context *context, const szg_toeplitz *t,
                                const szg_report_options *options, szg_matrix_report *report) {
     if (options->samples <= 0)
         return SZG_OK;
-    SZG_TRY(szg_memory_alloc(context, options->samples, sizeof(szg_c64), &report->sample));
+    SZG_TRY(szgi_memory_alloc(context, options->samples, sizeof(szg_c64), &report->sample));
     report->samples = options->samples;
     if (options->convention == SZG_SYMBOL_FEJER)
         return szg_symbol_fejer_samples(context, t, szg_toeplitz_size(t), options->samples,
@@ -119,28 +122,28 @@ static szg_status take_samples(szg_context *context, const szg_toeplitz *t,
     return szg_symbol_samples(context, t, options->samples, report->sample);
 }
 
-szg_status report_symbol(szg_context *context, const szg_toeplitz *t,
-                         const szg_report_options *options, bool modulus,
-                         szg_matrix_report *report) {
-    report->modulus = modulus || !szg_toeplitz_is_hermitian(t);
+szg_status szgi_report_symbol(szg_context *context, const szg_toeplitz *t,
+                              const szg_report_options *options, bool modulus,
+                              szg_matrix_report *report) {
+    report->modulus = modulus || !szgi_toeplitz_is_hermitian(t);
     report->convention = options->convention;
     SZG_TRY(take_samples(context, t, options, report));
     if (report->modulus && options->convention == SZG_SYMBOL_FEJER) {
-        report_note(report, "no range of the Fejer mean: the symbol is complex");
+        szgi_report_note(report, "no range of the Fejer mean: the symbol is complex");
         return SZG_OK;
     }
-    if (report->modulus && szg_toeplitz_degree(t) > SZG_SYMBOL_RANGE_LIMIT) {
-        report_note(report, "no certified range of |a|: the symbol's degree %lld is beyond %d",
-                    (long long)szg_toeplitz_degree(t), SZG_SYMBOL_RANGE_LIMIT);
+    if (report->modulus && szgi_toeplitz_degree(t) > SZG_SYMBOL_RANGE_LIMIT) {
+        szgi_report_note(report, "no certified range of |a|: the symbol's degree %lld is beyond %d",
+                         (long long)szgi_toeplitz_degree(t), SZG_SYMBOL_RANGE_LIMIT);
         return SZG_OK;
     }
     if (options->convention == SZG_SYMBOL_FEJER)
         return szg_symbol_fejer_range(context, t, szg_toeplitz_size(t), &report->symbol);
     if (report->modulus) {
-        report_note(report, "symbol columns bound |a|%s, a the symbol of the %s",
-                    options->quick_symbol ? " by a grid" : "",
-                    report->toeplitz_part ? "Toeplitz part" : "matrix");
-        return options->quick_symbol ? szg_symbol_modulus_enclosure(context, t, &report->symbol)
+        szgi_report_note(report, "symbol columns bound |a|%s, a the symbol of the %s",
+                         options->quick_symbol ? " by a grid" : "",
+                         report->toeplitz_part ? "Toeplitz part" : "matrix");
+        return options->quick_symbol ? szgi_symbol_modulus_enclosure(context, t, &report->symbol)
                                      : szg_symbol_modulus_range(context, t, &report->symbol);
     }
     return szg_symbol_range(context, t, &report->symbol);

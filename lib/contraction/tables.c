@@ -1,7 +1,9 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
+#include "base/table.h"
+#include "spectra/summary.h"
 #include "report_private.h"
 
 static const szg_column eigenvalue_columns[] = {
@@ -62,7 +64,7 @@ static const szg_column range_columns[] = {
 szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool symbols,
                                   szg_report_tables *out) {
     *out = (szg_report_tables){0};
-    szg_status status = szg_summary_table(context, &out->summary);
+    szg_status status = szgi_summary_table(context, &out->summary);
     if (status == SZG_OK && eigenvalues)
         status = szg_table_open(context, "eigenvalues", eigenvalue_columns,
                                 COUNT(eigenvalue_columns), &out->eigenvalues);
@@ -72,9 +74,9 @@ szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool s
     if (status == SZG_OK && symbols)
         status = szg_table_open(context, "range", range_columns, COUNT(range_columns), &out->range);
     if (status == SZG_OK && symbols)
-        status = szg_table_mark_ends(context, out->range, "min_lo", "min_hi");
+        status = szgi_table_mark_ends(context, out->range, "min_lo", "min_hi");
     if (status == SZG_OK && symbols)
-        status = szg_table_mark_ends(context, out->range, "max_lo", "max_hi");
+        status = szgi_table_mark_ends(context, out->range, "max_lo", "max_hi");
     if (status == SZG_OK && symbols)
         status = szg_table_open(context, "atoms", atom_columns, COUNT(atom_columns), &out->atoms);
     if (status != SZG_OK)
@@ -107,8 +109,8 @@ static szg_status add_summary(szg_context *context, szg_table *table,
                               const szg_report_labels *labels, const szg_matrix_report *report) {
     const szg_summary_labels row = {labels->source, labels->layer, labels->head, report->matrix,
                                     report->theorem.name};
-    SZG_TRY(szg_summary_add(context, table, &row, &report->summary, &report->toeplitzness,
-                            &report->symbol));
+    SZG_TRY(szgi_summary_add(context, table, &row, &report->summary, &report->toeplitzness,
+                             &report->symbol));
     return report->note[0] ? szg_table_note(context, table, "%s", report->note) : SZG_OK;
 }
 

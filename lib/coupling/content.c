@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
-#include <szego/pool.h>
-#include <szego/random.h>
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/random.h"
 #include "content_private.h"
 
 enum kind { GAUSSIAN, LOWRANK, MEAN, FILES, KINDS };
@@ -31,8 +31,8 @@ enum { ROWS_A_BLOCK = 256 };
         .doc = "W_Q and W_K: normal(0, 1/dim) entries apart for each head, or the identity"        \
     }
 
-static const szg_key gaussian_keys[] = {SEED_KEYS};
-static const szg_key lowrank_keys[] = {
+static const szgi_key gaussian_keys[] = {SEED_KEYS};
+static const szgi_key lowrank_keys[] = {
     SEED_KEYS,
     {.name = "rank",
      .type = SZG_KEY_INTEGER,
@@ -41,7 +41,7 @@ static const szg_key lowrank_keys[] = {
      .max = 1048576,
      .doc = "dimension of the subspace that holds every token"},
 };
-static const szg_key mean_keys[] = {
+static const szgi_key mean_keys[] = {
     SEED_KEYS,
     {.name = "mean",
      .type = SZG_KEY_REAL,
@@ -50,7 +50,7 @@ static const szg_key mean_keys[] = {
      .max = 1,
      .doc = "share of the common vector: c = mean mu + sqrt(1 - mean^2) z"},
 };
-static const szg_key file_keys[] = {
+static const szgi_key file_keys[] = {
     {.name = "x", .type = SZG_KEY_TEXT, .doc = "tokens, .npy [n, dim]"},
     {.name = "wq", .type = SZG_KEY_TEXT, .doc = "W_Q, .npy [dim, dim] or [heads, dim, dim]"},
     {.name = "wk", .type = SZG_KEY_TEXT, .doc = "W_K, the same"},
@@ -59,7 +59,7 @@ static const szg_key file_keys[] = {
 };
 
 #define KEYS(array) .key = array, .keys = sizeof array / sizeof *array
-static const szg_spec_class classes[KINDS] = {
+static const szgi_spec_class classes[KINDS] = {
     [GAUSSIAN] = {.name = "gaussian",
                   .doc = "independent standard normal tokens",
                   KEYS(gaussian_keys)},
@@ -75,7 +75,7 @@ static const char *const array_key[ARRAYS] = {"x", "wq", "wk", "q", "k"};
 
 struct szg_content {
     enum kind kind;
-    szg_spec *spec;
+    szgi_spec *spec;
     int64_t dim, rank;
     uint64_t seed;
     bool identity;
@@ -83,69 +83,71 @@ struct szg_content {
     content_array array[ARRAYS];
 };
 
-int64_t szg_content_classes(void) {
+int64_t szgi_content_classes(void) {
     return KINDS;
 }
 
-const szg_spec_class *szg_content_class_at(int64_t index) {
+const szgi_spec_class *szgi_content_class_at(int64_t index) {
     return &classes[index];
 }
 
 /* ---- Opening ---- */
 
 static void open_seeded(szg_content *content, uint64_t seed) {
-    const szg_spec *spec = content->spec;
-    content->dim = szg_spec_integer(spec, "dim");
-    content->seed = szg_spec_given(spec, "seed") ? (uint64_t)szg_spec_integer(spec, "seed") : seed;
-    content->identity = szg_spec_choice(spec, "weights") == 1;
+    const szgi_spec *spec = content->spec;
+    content->dim = szgi_spec_integer(spec, "dim");
+    content->seed =
+        szgi_spec_given(spec, "seed") ? (uint64_t)szgi_spec_integer(spec, "seed") : seed;
+    content->identity = szgi_spec_choice(spec, "weights") == 1;
     if (content->kind == LOWRANK)
-        content->rank = szg_spec_integer(spec, "rank");
+        content->rank = szgi_spec_integer(spec, "rank");
     if (content->kind == MEAN)
-        content->mean = szg_spec_real(spec, "mean");
+        content->mean = szgi_spec_real(spec, "mean");
 }
 
 /* Either x (with wq and wk, or neither), or q and k. */
-static szg_status check_files(szg_context *context, const szg_spec *spec) {
-    bool x = szg_spec_given(spec, "x"), q = szg_spec_given(spec, "q");
-    bool wq = szg_spec_given(spec, "wq");
-    if (x == q || q != szg_spec_given(spec, "k") || wq != szg_spec_given(spec, "wk") || (wq && q))
-        return szg_fail(context, SZG_EINVAL,
-                        "files: give x=FILE, x=FILE,wq=FILE,wk=FILE, or q=FILE,k=FILE");
+static szg_status check_files(szg_context *context, const szgi_spec *spec) {
+    bool x = szgi_spec_given(spec, "x"), q = szgi_spec_given(spec, "q");
+    bool wq = szgi_spec_given(spec, "wq");
+    if (x == q || q != szgi_spec_given(spec, "k") || wq != szgi_spec_given(spec, "wk") || (wq && q))
+        return szgi_fail(context, SZG_EINVAL,
+                         "files: give x=FILE, x=FILE,wq=FILE,wk=FILE, or q=FILE,k=FILE");
     return SZG_OK;
 }
 
 static szg_status open_files(szg_context *context, szg_content *content) {
     SZG_TRY(check_files(context, content->spec));
     for (int i = 0; i < ARRAYS; i++) {
-        if (!szg_spec_given(content->spec, array_key[i]))
+        if (!szgi_spec_given(content->spec, array_key[i]))
             continue;
         content_array *array = &content->array[i];
-        SZG_TRY(content_array_read(context, szg_spec_text(content->spec, array_key[i]), array));
+        SZG_TRY(
+            szgi_content_array_read(context, szgi_spec_text(content->spec, array_key[i]), array));
         if (!content->dim)
             content->dim = array->columns;
         bool square = i != WQ && i != WK;
         if (array->columns != content->dim || (!square && array->rows != content->dim))
-            return szg_fail(context, SZG_EDATA,
-                            "files: %s= is %" PRId64 " x %" PRId64
-                            ", but the dimension is %" PRId64,
-                            array_key[i], array->rows, array->columns, content->dim);
+            return szgi_fail(context, SZG_EDATA,
+                             "files: %s= is %" PRId64 " x %" PRId64
+                             ", but the dimension is %" PRId64,
+                             array_key[i], array->rows, array->columns, content->dim);
     }
-    content->identity = !szg_spec_given(content->spec, "wq");
+    content->identity = !szgi_spec_given(content->spec, "wq");
     return SZG_OK;
 }
 
 szg_status szg_content_parse(szg_context *context, const char *spec, uint64_t seed,
                              szg_content **out) {
     *out = NULL;
-    const szg_spec_class *known[KINDS];
+    const szgi_spec_class *known[KINDS];
     for (int i = 0; i < KINDS; i++)
         known[i] = &classes[i];
     szg_content *content;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *content, &content));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *content, &content));
     szg_status status;
-    SZG_TRY_GOTO(status, szg_spec_parse(context, "content", known, KINDS, spec, &content->spec),
+    SZG_TRY_GOTO(status, szgi_spec_parse(context, "content", known, KINDS, spec, &content->spec),
                  fail);
-    content->kind = (enum kind)szg_spec_class_index(content->spec);
+    content->kind = (enum kind)szgi_spec_class_index(content->spec);
     if (content->kind == FILES)
         SZG_TRY_GOTO(status, open_files(context, content), fail);
     else
@@ -161,28 +163,28 @@ void szg_content_close(szg_content **content) {
     if (!content || !*content)
         return;
     for (int i = 0; i < ARRAYS; i++)
-        szg_memory_free((*content)->array[i].data);
-    szg_spec_close(&(*content)->spec);
-    szg_memory_free(*content);
+        szgi_memory_free((*content)->array[i].data);
+    szgi_spec_close(&(*content)->spec);
+    szgi_memory_free(*content);
     *content = NULL;
 }
 
-const char *szg_content_name(const szg_content *content) {
+const char *szgi_content_name(const szg_content *content) {
     return classes[content->kind].name;
 }
 
 const char *szg_content_spec(const szg_content *content) {
-    return szg_spec_canonical(content->spec);
+    return szgi_spec_canonical(content->spec);
 }
 
-int64_t szg_content_dimension(const szg_content *content) {
+int64_t szgi_content_dimension(const szg_content *content) {
     return content->dim;
 }
 
 /* ---- Drawing ---- */
 
 typedef struct draw_job {
-    szg_stream stream;
+    szgi_stream stream;
     int64_t rows, columns;
     double scale;
     const double *shift; /* [columns], added to every row; NULL: none */
@@ -195,7 +197,7 @@ static szg_status draw_block(szg_context *context, void *job, int64_t block, int
     int64_t end = (block + 1) * ROWS_A_BLOCK;
     for (int64_t i = block * ROWS_A_BLOCK; i < end && i < draw->rows; i++) {
         double *row = draw->out + i * draw->columns;
-        szg_random_fill_normal(&draw->stream, (uint64_t)(i * draw->columns), draw->columns, row);
+        szgi_random_fill_normal(&draw->stream, (uint64_t)(i * draw->columns), draw->columns, row);
         for (int64_t j = 0; j < draw->columns; j++)
             row[j] = draw->scale * row[j] + (draw->shift ? draw->shift[j] : 0);
     }
@@ -204,14 +206,14 @@ static szg_status draw_block(szg_context *context, void *job, int64_t block, int
 
 static szg_status draw(szg_context *context, draw_job *job) {
     if (job->rows > ((int64_t)1 << 32) / job->columns)
-        return szg_fail(context, SZG_ENOMEM,
-                        "%" PRId64 " x %" PRId64 " random numbers exceed one stream (2^32)",
-                        job->rows, job->columns);
-    return szg_pool_run(context, (job->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, draw_block, job);
+        return szgi_fail(context, SZG_ENOMEM,
+                         "%" PRId64 " x %" PRId64 " random numbers exceed one stream (2^32)",
+                         job->rows, job->columns);
+    return szgi_pool_run(context, (job->rows + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, draw_block, job);
 }
 
-static szg_stream stream_of(const szg_content *content, uint32_t purpose, int64_t head) {
-    return (szg_stream){.seed = content->seed, .step = (uint32_t)head, .purpose = purpose};
+static szgi_stream stream_of(const szg_content *content, uint32_t purpose, int64_t head) {
+    return (szgi_stream){.seed = content->seed, .step = (uint32_t)head, .purpose = purpose};
 }
 
 static szg_status draw_lowrank(szg_context *context, const szg_content *content, int64_t n,
@@ -219,9 +221,9 @@ static szg_status draw_lowrank(szg_context *context, const szg_content *content,
     int64_t rank = content->rank, size;
     double *coordinates = NULL, *basis = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_product(context, n, rank, &size), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, size, sizeof(double), &coordinates), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, rank * d, sizeof(double), &basis), done);
+    SZG_TRY_GOTO(status, szgi_memory_product(context, n, rank, &size), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, size, sizeof(double), &coordinates), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, rank * d, sizeof(double), &basis), done);
     draw_job z = {.stream = stream_of(content, PURPOSE_TOKENS, 0),
                   .rows = n,
                   .columns = rank,
@@ -234,17 +236,17 @@ static szg_status draw_lowrank(szg_context *context, const szg_content *content,
                   .out = basis};
     SZG_TRY_GOTO(status, draw(context, &z), done);
     SZG_TRY_GOTO(status, draw(context, &v), done);
-    status = szg_gemm(context, 'n', 'n', n, d, rank, 1, coordinates, rank, basis, d, 0, tokens, d);
+    status = szgi_gemm(context, 'n', 'n', n, d, rank, 1, coordinates, rank, basis, d, 0, tokens, d);
 done:
-    szg_memory_free(coordinates);
-    szg_memory_free(basis);
+    szgi_memory_free(coordinates);
+    szgi_memory_free(basis);
     return status;
 }
 
 static szg_status draw_mean(szg_context *context, const szg_content *content, int64_t n, int64_t d,
                             double *tokens) {
     double *common;
-    SZG_TRY(szg_memory_alloc(context, d, sizeof *common, &common));
+    SZG_TRY(szgi_memory_alloc(context, d, sizeof *common, &common));
     draw_job mu = {.stream = stream_of(content, PURPOSE_COMMON, 0),
                    .rows = 1,
                    .columns = d,
@@ -259,7 +261,7 @@ static szg_status draw_mean(szg_context *context, const szg_content *content, in
     szg_status status = draw(context, &mu);
     if (status == SZG_OK)
         status = draw(context, &z);
-    szg_memory_free(common);
+    szgi_memory_free(common);
     return status;
 }
 
@@ -279,7 +281,7 @@ static szg_status fill_tokens(szg_context *context, const szg_content *content, 
     case MEAN:
         return draw_mean(context, content, n, d, tokens);
     default:
-        SZG_TRY(content_array_rows(context, &content->array[X], "x", head, n, &rows));
+        SZG_TRY(szgi_content_array_rows(context, &content->array[X], "x", head, n, &rows));
         memcpy(tokens, rows, (size_t)(n * d) * sizeof *rows);
         return SZG_OK;
     }
@@ -291,8 +293,8 @@ static szg_status fill_tokens(szg_context *context, const szg_content *content, 
 static szg_status weights(szg_context *context, const szg_content *content, bool key, int64_t head,
                           int64_t d, double *scratch, const double **out) {
     if (content->kind == FILES)
-        return content_array_rows(context, &content->array[key ? WK : WQ], key ? "wk" : "wq", head,
-                                  d, out);
+        return szgi_content_array_rows(context, &content->array[key ? WK : WQ], key ? "wk" : "wq",
+                                       head, d, out);
     draw_job w = {.stream = stream_of(content, key ? PURPOSE_KEY : PURPOSE_QUERY, head),
                   .rows = d,
                   .columns = d,
@@ -305,7 +307,7 @@ static szg_status weights(szg_context *context, const szg_content *content, bool
 /* out = rows W^T for each of the two row blocks that is wanted. */
 static szg_status project(szg_context *context, const double *w, int64_t n, int64_t d,
                           const double *rows, double *out) {
-    return szg_gemm(context, 'n', 't', n, d, d, 1, rows, d, w, d, 0, out, d);
+    return szgi_gemm(context, 'n', 't', n, d, d, 1, rows, d, w, d, 0, out, d);
 }
 
 typedef struct fill_target {
@@ -334,15 +336,15 @@ static szg_status fill_projected(szg_context *context, const szg_content *conten
                                  double *qp, double *kp) {
     double *tokens = NULL, *scratch = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, n * d, sizeof(double), &tokens), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, d * d, sizeof(double), &scratch), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * d, sizeof(double), &tokens), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, d * d, sizeof(double), &scratch), done);
     SZG_TRY_GOTO(status, fill_tokens(context, content, head, n, d, tokens), done);
     fill_target target = {head, n, d, tokens, p};
     SZG_TRY_GOTO(status, project_side(context, content, &target, false, scratch, q, qp), done);
     status = project_side(context, content, &target, true, scratch, k, kp);
 done:
-    szg_memory_free(tokens);
-    szg_memory_free(scratch);
+    szgi_memory_free(tokens);
+    szgi_memory_free(scratch);
     return status;
 }
 
@@ -355,27 +357,27 @@ static szg_status fill_plain(szg_context *context, const szg_content *content, i
         return SZG_OK;
     }
     const double *queries, *keys;
-    SZG_TRY(content_array_rows(context, &content->array[Q], "q", head, n, &queries));
-    SZG_TRY(content_array_rows(context, &content->array[K], "k", head, n, &keys));
+    SZG_TRY(szgi_content_array_rows(context, &content->array[Q], "q", head, n, &queries));
+    SZG_TRY(szgi_content_array_rows(context, &content->array[K], "k", head, n, &keys));
     copy_rows(n, d, queries, q);
     copy_rows(n, d, keys, k);
     return SZG_OK;
 }
 
-szg_status szg_content_fill(szg_context *context, const szg_content *content, int64_t head,
-                            int64_t n, int64_t d, const double *p, double *q, double *k, double *qp,
-                            double *kp) {
+szg_status szgi_content_fill(szg_context *context, const szg_content *content, int64_t head,
+                             int64_t n, int64_t d, const double *p, double *q, double *k,
+                             double *qp, double *kp) {
     int64_t size;
     if (n < 1 || d < 1 || head < 0)
-        return szg_fail(context, SZG_EINVAL,
-                        "content of head %" PRId64 ", %" PRId64 " tokens, dimension %" PRId64
-                        ": sizes are at least 1",
-                        head, n, d);
+        return szgi_fail(context, SZG_EINVAL,
+                         "content of head %" PRId64 ", %" PRId64 " tokens, dimension %" PRId64
+                         ": sizes are at least 1",
+                         head, n, d);
     if (content->dim && content->dim != d)
-        return szg_fail(context, SZG_EINVAL,
-                        "the content %s has dimension %" PRId64 ", the encoding %" PRId64,
-                        szg_content_spec(content), content->dim, d);
-    SZG_TRY(szg_memory_product(context, n, d, &size));
+        return szgi_fail(context, SZG_EINVAL,
+                         "the content %s has dimension %" PRId64 ", the encoding %" PRId64,
+                         szg_content_spec(content), content->dim, d);
+    SZG_TRY(szgi_memory_product(context, n, d, &size));
     if (!content->identity)
         return fill_projected(context, content, head, n, d, p, q, k, qp, kp);
     SZG_TRY(fill_plain(context, content, head, n, d, q, k));

@@ -1,7 +1,7 @@
 #ifndef SZG_CONTENT_PRIVATE_H
 #define SZG_CONTENT_PRIVATE_H
 
-#include <szego/coupling.h>
+#include "coupling/coupling.h"
 
 /* An array of a content file: [blocks][rows][columns], blocks = 0 for a 2-D one that every head
  * shares. */
@@ -10,12 +10,12 @@ typedef struct content_array {
     double *data;
 } content_array;
 
-SZG_CHECK_RESULT szg_status content_array_read(szg_context *context, const char *path,
-                                               content_array *out);
+SZG_CHECK_RESULT szg_status szgi_content_array_read(szg_context *context, const char *path,
+                                                    content_array *out);
 
 /* First row of the array for `head`. SZG_EDOMAIN: fewer than n rows, or no such block. */
-SZG_CHECK_RESULT szg_status content_array_rows(szg_context *context, const content_array *array,
-                                               const char *key, int64_t head, int64_t n,
-                                               const double **out);
+SZG_CHECK_RESULT szg_status szgi_content_array_rows(szg_context *context,
+                                                    const content_array *array, const char *key,
+                                                    int64_t head, int64_t n, const double **out);
 
 #endif

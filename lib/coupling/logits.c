@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "rotate_private.h"
 
 /* Queries and keys, n x d. Sides that are the same share one array (`owned` false). */
@@ -26,8 +26,8 @@ struct szg_logits {
 
 static void close_sides(sides *s) {
     if (s->owned) {
-        szg_memory_free(s->q);
-        szg_memory_free(s->k);
+        szgi_memory_free(s->q);
+        szgi_memory_free(s->k);
     }
     *s = (sides){0};
 }
@@ -42,22 +42,22 @@ void szg_logits_close(szg_logits **logits) {
     close_sides(&l->rotated_position);
     close_sides(&l->coupled);
     szg_toeplitz_close(&l->bias);
-    szg_memory_free(l->theta);
-    szg_memory_free(l);
+    szgi_memory_free(l->theta);
+    szgi_memory_free(l);
     *logits = NULL;
 }
 
 static szg_status open_sides(szg_context *context, const szg_logits *l, sides *s) {
     s->owned = true;
-    SZG_TRY(szg_memory_alloc(context, l->n * l->d, sizeof(double), &s->q));
-    return szg_memory_alloc(context, l->n * l->d, sizeof(double), &s->k);
+    SZG_TRY(szgi_memory_alloc(context, l->n * l->d, sizeof(double), &s->q));
+    return szgi_memory_alloc(context, l->n * l->d, sizeof(double), &s->k);
 }
 
 /* Column of the original order that comes to column `column`. */
 static int64_t source_column(const szg_rotary *rotary, int64_t column) {
     int64_t first, second, rotated = 2 * rotary->pairs;
     if (column < rotated) {
-        rotary_pair_dims(rotary, column / 2, &first, &second);
+        szgi_rotary_pair_dims(rotary, column / 2, &first, &second);
         return column % 2 ? second : first;
     }
     int64_t rest = column - rotated;
@@ -72,7 +72,7 @@ static szg_status rotate_side(szg_context *context, const szg_logits *l, const d
     szg_rotary sorted = l->rotary;
     sorted.offset = 0;
     sorted.pairing = SZG_PAIRING_INTERLEAVED;
-    return szg_rotary_rotate(context, &sorted, 0, l->n, out, l->d);
+    return szgi_rotary_rotate(context, &sorted, 0, l->n, out, l->d);
 }
 
 static szg_status rotate_sides(szg_context *context, const szg_logits *l, const sides *plain,
@@ -102,12 +102,12 @@ static szg_status add_sides(szg_context *context, szg_logits *l) {
 
 static szg_status open_rotary(szg_context *context, const szg_encoding *encoding, int64_t head,
                               szg_logits *l) {
-    if (!(szg_encoding_attaches(encoding) & SZG_ATTACH_ROTARY)) {
+    if (!(szgi_encoding_attaches(encoding) & SZG_ATTACH_ROTARY)) {
         l->rotary = (szg_rotary){.dim = l->d, .unrotated = l->d, .amplitude = 1};
         return SZG_OK;
     }
-    SZG_TRY(szg_encoding_rotary(context, encoding, head, &l->rotary));
-    SZG_TRY(szg_memory_alloc(context, l->rotary.pairs, sizeof(double), &l->theta));
+    SZG_TRY(szgi_encoding_rotary(context, encoding, head, &l->rotary));
+    SZG_TRY(szgi_memory_alloc(context, l->rotary.pairs, sizeof(double), &l->theta));
     if (l->rotary.pairs)
         memcpy(l->theta, l->rotary.theta, (size_t)l->rotary.pairs * sizeof(double));
     l->rotary.theta = l->theta;
@@ -117,17 +117,17 @@ static szg_status open_rotary(szg_context *context, const szg_encoding *encoding
 static szg_status fill_content(szg_context *context, const szg_encoding *encoding, int64_t head,
                                const szg_content *content, szg_logits *l) {
     SZG_TRY(open_sides(context, l, &l->content));
-    if (!(szg_encoding_attaches(encoding) & SZG_ATTACH_INPUT))
-        return szg_content_fill(context, content, head, l->n, l->d, NULL, l->content.q,
-                                l->content.k, NULL, NULL);
+    if (!(szgi_encoding_attaches(encoding) & SZG_ATTACH_INPUT))
+        return szgi_content_fill(context, content, head, l->n, l->d, NULL, l->content.q,
+                                 l->content.k, NULL, NULL);
     SZG_TRY(open_sides(context, l, &l->position));
     double *p;
-    SZG_TRY(szg_memory_alloc(context, l->n * l->d, sizeof *p, &p));
-    szg_status status = szg_encoding_input(context, encoding, l->n, p, l->d);
+    SZG_TRY(szgi_memory_alloc(context, l->n * l->d, sizeof *p, &p));
+    szg_status status = szgi_encoding_input(context, encoding, l->n, p, l->d);
     if (status == SZG_OK)
-        status = szg_content_fill(context, content, head, l->n, l->d, p, l->content.q, l->content.k,
-                                  l->position.q, l->position.k);
-    szg_memory_free(p);
+        status = szgi_content_fill(context, content, head, l->n, l->d, p, l->content.q,
+                                   l->content.k, l->position.q, l->position.k);
+    szgi_memory_free(p);
     return status;
 }
 
@@ -140,7 +140,7 @@ static void scale_queries(const szg_logits *l, const sides *s) {
 
 static szg_status open_bias(szg_context *context, const szg_encoding *encoding, int64_t head,
                             szg_logits *l) {
-    if (!(szg_encoding_attaches(encoding) & SZG_ATTACH_BIAS))
+    if (!(szgi_encoding_attaches(encoding) & SZG_ATTACH_BIAS))
         return SZG_OK;
     return szg_encoding_kernel(context, encoding, head, 0, l->n, &l->bias);
 }
@@ -150,24 +150,25 @@ static szg_status check_arguments(szg_context *context, const szg_encoding *enco
     szg_kernel_facts facts;
     SZG_TRY(szg_encoding_facts(context, encoding, head, 0, &facts));
     if (n < 1)
-        return szg_fail(context, SZG_EINVAL, "logits of N = %" PRId64 ": N is at least 1", n);
-    int64_t rows = szg_encoding_input_dimension(encoding), d = szg_encoding_dimension(encoding);
+        return szgi_fail(context, SZG_EINVAL, "logits of N = %" PRId64 ": N is at least 1", n);
+    int64_t rows = szgi_encoding_input_dimension(encoding), d = szgi_encoding_dimension(encoding);
     if (rows && rows != d)
-        return szg_fail(context, SZG_EDOMAIN,
-                        "%s adds rows of %" PRId64 " numbers to vectors of %" PRId64
-                        ": one head's logits need both alike",
-                        szg_encoding_spec(encoding), rows, d);
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s adds rows of %" PRId64 " numbers to vectors of %" PRId64
+                         ": one head's logits need both alike",
+                         szg_encoding_spec(encoding), rows, d);
     if (facts.kind == SZG_TOEPLITZ_HERMITIAN || facts.kind == SZG_TOEPLITZ_COMPLEX)
-        return szg_fail(context, SZG_EDOMAIN, "%s: complex coefficients are no bias of real logits",
-                        szg_encoding_spec(encoding));
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: complex coefficients are no bias of real logits",
+                         szg_encoding_spec(encoding));
     return SZG_OK;
 }
 
 static int64_t common_dimension(const szg_encoding *encoding, const szg_content *content) {
     enum { DEFAULT_DIMENSION = 64 };
-    if (szg_encoding_dimension(encoding))
-        return szg_encoding_dimension(encoding);
-    int64_t own = szg_content_dimension(content);
+    if (szgi_encoding_dimension(encoding))
+        return szgi_encoding_dimension(encoding);
+    int64_t own = szgi_content_dimension(content);
     return own ? own : DEFAULT_DIMENSION;
 }
 
@@ -192,9 +193,9 @@ typedef struct origin {
 static szg_status build(szg_context *context, const szg_encoding *encoding, int64_t head,
                         const origin *from, szg_logits *l) {
     int64_t size;
-    SZG_TRY(szg_memory_product(context, l->n, l->d, &size));
-    SZG_TRY(szg_memory_require(context, size, 4, sizeof(double), "queries and keys",
-                               "use a smaller N or dimension"));
+    SZG_TRY(szgi_memory_product(context, l->n, l->d, &size));
+    SZG_TRY(szgi_memory_require(context, size, 4, sizeof(double), "queries and keys",
+                                "use a smaller N or dimension"));
     SZG_TRY(open_rotary(context, encoding, head, l));
     if (from->captured)
         SZG_TRY(copy_captured(context, from->captured, l));
@@ -204,7 +205,7 @@ static szg_status build(szg_context *context, const szg_encoding *encoding, int6
         scale_queries(l, &l->content);
         scale_queries(l, &l->position);
     }
-    SZG_TRY(szg_context_check_cancel(context));
+    SZG_TRY(szgi_context_check_cancel(context));
     SZG_TRY(rotate_sides(context, l, &l->content, &l->rotated_content));
     SZG_TRY(rotate_sides(context, l, &l->position, &l->rotated_position));
     SZG_TRY(add_sides(context, l));
@@ -215,7 +216,7 @@ static szg_status open_built(szg_context *context, const szg_encoding *encoding,
                              int64_t n, int64_t d, const origin *from, bool causal,
                              szg_logits **out) {
     szg_logits *l;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *l, &l));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *l, &l));
     l->n = n;
     l->d = d;
     l->causal = causal;
@@ -233,8 +234,8 @@ szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, i
                            szg_logits **out) {
     *out = NULL;
     SZG_TRY(check_arguments(context, encoding, head, n));
-    SZG_TRY(szg_memory_require(context, n, common_dimension(encoding, content), 2 * sizeof(double),
-                               "storing the queries and keys", "use a smaller N (-n)"));
+    SZG_TRY(szgi_memory_require(context, n, common_dimension(encoding, content), 2 * sizeof(double),
+                                "storing the queries and keys", "use a smaller N (-n)"));
     const origin from = {.content = content, .scaled = !(options && options->unscaled)};
     return open_built(context, encoding, head, n, common_dimension(encoding, content), &from,
                       options && options->causal, out);
@@ -242,31 +243,31 @@ szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, i
 
 static szg_status check_captured(szg_context *context, const szg_encoding *encoding,
                                  const szg_captured *captured) {
-    int64_t d = szg_encoding_dimension(encoding);
-    if (szg_encoding_attaches(encoding) & SZG_ATTACH_INPUT)
-        return szg_fail(context, SZG_EDOMAIN,
-                        "%s adds rows to the tokens, so that queries and keys hold them already: "
-                        "capture the logits of two passes, one with the position table zeroed",
-                        szg_encoding_spec(encoding));
-    if ((szg_encoding_attaches(encoding) & SZG_ATTACH_DECOUPLED) && captured->d != d)
-        return szg_fail(context, SZG_EINVAL,
-                        "queries and keys of dimension %" PRId64 ", %s acts on %" PRId64
-                        ": set content and rope in the SPEC, which make up the dimension",
-                        captured->d, szg_encoding_spec(encoding), d);
+    int64_t d = szgi_encoding_dimension(encoding);
+    if (szgi_encoding_attaches(encoding) & SZG_ATTACH_INPUT)
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s adds rows to the tokens, so that queries and keys hold them already: "
+                         "capture the logits of two passes, one with the position table zeroed",
+                         szg_encoding_spec(encoding));
+    if ((szgi_encoding_attaches(encoding) & SZG_ATTACH_DECOUPLED) && captured->d != d)
+        return szgi_fail(context, SZG_EINVAL,
+                         "queries and keys of dimension %" PRId64 ", %s acts on %" PRId64
+                         ": set content and rope in the SPEC, which make up the dimension",
+                         captured->d, szg_encoding_spec(encoding), d);
     if (captured->d < 1 || (d > 0 && d != captured->d))
-        return szg_fail(context, SZG_EINVAL,
-                        "queries and keys of dimension %" PRId64 ", %s acts on %" PRId64
-                        ": set dim=%" PRId64 " in the SPEC",
-                        captured->d, szg_encoding_spec(encoding), d, captured->d);
+        return szgi_fail(context, SZG_EINVAL,
+                         "queries and keys of dimension %" PRId64 ", %s acts on %" PRId64
+                         ": set dim=%" PRId64 " in the SPEC",
+                         captured->d, szg_encoding_spec(encoding), d, captured->d);
     if (captured->ldq < captured->d || captured->ldk < captured->d)
-        return szg_fail(context, SZG_EINVAL, "queries or keys: leading dimension below %" PRId64,
-                        captured->d);
+        return szgi_fail(context, SZG_EINVAL, "queries or keys: leading dimension below %" PRId64,
+                         captured->d);
     return SZG_OK;
 }
 
-szg_status szg_logits_open_captured(szg_context *context, const szg_encoding *encoding,
-                                    int64_t head, const szg_captured *captured, int64_t n,
-                                    bool causal, szg_logits **out) {
+szg_status szgi_logits_open_captured(szg_context *context, const szg_encoding *encoding,
+                                     int64_t head, const szg_captured *captured, int64_t n,
+                                     bool causal, szg_logits **out) {
     *out = NULL;
     SZG_TRY(check_arguments(context, encoding, head, n));
     SZG_TRY(check_captured(context, encoding, captured));
@@ -276,11 +277,11 @@ szg_status szg_logits_open_captured(szg_context *context, const szg_encoding *en
 
 /* ---- Views ---- */
 
-int64_t szg_logits_dimension(const szg_logits *logits) {
+int64_t szgi_logits_dimension(const szg_logits *logits) {
     return logits->d;
 }
 
-int64_t szg_logits_pairs(const szg_logits *logits) {
+int64_t szgi_logits_pairs(const szg_logits *logits) {
     return logits->rotary.pairs;
 }
 
@@ -307,7 +308,7 @@ szg_factored szg_logits_coupled(const szg_logits *logits) {
     return f;
 }
 
-szg_factored szg_logits_term(const szg_logits *logits, szg_term term) {
+szg_factored szgi_logits_term(const szg_logits *logits, szg_term term) {
     const sides *c = &logits->rotated_content, *p = &logits->rotated_position;
     szg_factored none = {.n = logits->n, .causal = logits->causal};
     switch (term) {
@@ -326,11 +327,11 @@ szg_factored szg_logits_term(const szg_logits *logits, szg_term term) {
     return none;
 }
 
-szg_factored szg_logits_pair(const szg_logits *logits, int64_t pair) {
+szg_factored szgi_logits_pair(const szg_logits *logits, int64_t pair) {
     return view(logits, logits->coupled.q, logits->coupled.k, 2 * pair, 2);
 }
 
-szg_factored szg_logits_unrotated(const szg_logits *logits) {
+szg_factored szgi_logits_unrotated(const szg_logits *logits) {
     return view(logits, logits->coupled.q, logits->coupled.k, 2 * logits->rotary.pairs,
                 logits->rotary.unrotated);
 }
@@ -353,29 +354,29 @@ static void complex_row(const szg_logits *l, int64_t i, szg_c64 *row) {
             continue;
         for (int64_t t = 0; t < rotary->pairs; t++) {
             int64_t real, imaginary;
-            rotary_pair_dims(rotary, t, &real, &imaginary);
+            szgi_rotary_pair_dims(rotary, t, &real, &imaginary);
             double qr = component(l, l->content.q, l->position.q, i, real);
             double qi = component(l, l->content.q, l->position.q, i, imaginary);
             double kr = component(l, l->content.k, l->position.k, j, real);
             double ki = component(l, l->content.k, l->position.k, j, imaginary);
             double re = qr * kr + qi * ki, im = qi * kr - qr * ki; /* q conj(k) */
             double cosine, sine;
-            szg_lag_phase(i - j, rotary->theta[t], &cosine, &sine);
+            szgi_lag_phase(i - j, rotary->theta[t], &cosine, &sine);
             row[j].re += square * (re * cosine - im * sine);
             row[j].im += square * (re * sine + im * cosine);
         }
     }
 }
 
-szg_status szg_logits_complex(szg_context *context, const szg_logits *logits, szg_c64 *out,
-                              int64_t ld) {
+szg_status szgi_logits_complex(szg_context *context, const szg_logits *logits, szg_c64 *out,
+                               int64_t ld) {
     if (ld < logits->n)
-        return szg_fail(context, SZG_EINVAL,
-                        "a leading dimension of %" PRId64 " is below N = %" PRId64, ld, logits->n);
-    SZG_TRY(szg_memory_require(context, logits->n, logits->n, sizeof *out, "dense complex logits",
-                               "use the factored form"));
+        return szgi_fail(context, SZG_EINVAL,
+                         "a leading dimension of %" PRId64 " is below N = %" PRId64, ld, logits->n);
+    SZG_TRY(szgi_memory_require(context, logits->n, logits->n, sizeof *out, "dense complex logits",
+                                "use the factored form"));
     for (int64_t i = 0; i < logits->n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         complex_row(logits, i, out + i * ld);
     }
     return SZG_OK;

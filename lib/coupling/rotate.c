@@ -1,11 +1,12 @@
 #include <inttypes.h>
 
-#include <szego/pool.h>
+#include "base/pool.h"
 #include "rotate_private.h"
 
 enum { ROWS_A_BLOCK = 64 };
 
-void rotary_pair_dims(const szg_rotary *rotary, int64_t pair, int64_t *first, int64_t *second) {
+void szgi_rotary_pair_dims(const szg_rotary *rotary, int64_t pair, int64_t *first,
+                           int64_t *second) {
     if (rotary->pairing == SZG_PAIRING_INTERLEAVED) {
         *first = rotary->offset + 2 * pair;
         *second = *first + 1;
@@ -25,8 +26,8 @@ static void rotate_row(const szg_rotary *rotary, int64_t position, double *row) 
     for (int64_t t = 0; t < rotary->pairs; t++) {
         int64_t i, j;
         double cosine, sine;
-        rotary_pair_dims(rotary, t, &i, &j);
-        szg_lag_phase(position, rotary->theta[t], &cosine, &sine);
+        szgi_rotary_pair_dims(rotary, t, &i, &j);
+        szgi_lag_phase(position, rotary->theta[t], &cosine, &sine);
         double re = row[i], im = row[j];
         row[i] = rotary->amplitude * (cosine * re - sine * im);
         row[j] = rotary->amplitude * (sine * re + cosine * im);
@@ -42,14 +43,14 @@ static szg_status rotate_block(szg_context *context, void *job, int64_t block, i
     return SZG_OK;
 }
 
-szg_status szg_rotary_rotate(szg_context *context, const szg_rotary *rotary, int64_t first,
-                             int64_t n, double *x, int64_t ldx) {
+szg_status szgi_rotary_rotate(szg_context *context, const szg_rotary *rotary, int64_t first,
+                              int64_t n, double *x, int64_t ldx) {
     if (n < 0 || rotary->pairs < 0 || rotary->offset < 0 ||
         rotary->offset + 2 * rotary->pairs > rotary->dim || ldx < rotary->dim)
-        return szg_fail(context, SZG_EINVAL,
-                        "rotation of %" PRId64 " rows, leading dimension %" PRId64 ": %" PRId64
-                        " pairs from dimension %" PRId64 " on do not fit into %" PRId64,
-                        n, ldx, rotary->pairs, rotary->offset, rotary->dim);
+        return szgi_fail(context, SZG_EINVAL,
+                         "rotation of %" PRId64 " rows, leading dimension %" PRId64 ": %" PRId64
+                         " pairs from dimension %" PRId64 " on do not fit into %" PRId64,
+                         n, ldx, rotary->pairs, rotary->offset, rotary->dim);
     rotate_job job = {rotary, first, n, ldx, x};
-    return szg_pool_run(context, (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, rotate_block, &job);
+    return szgi_pool_run(context, (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, rotate_block, &job);
 }

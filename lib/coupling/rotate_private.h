@@ -1,9 +1,9 @@
 #ifndef SZG_ROTATE_PRIVATE_H
 #define SZG_ROTATE_PRIVATE_H
 
-#include <szego/coupling.h>
+#include "coupling/coupling.h"
 
 /* The two dimensions of pair `pair`: real and imaginary part of q^(t). */
-void rotary_pair_dims(const szg_rotary *rotary, int64_t pair, int64_t *first, int64_t *second);
+void szgi_rotary_pair_dims(const szg_rotary *rotary, int64_t pair, int64_t *first, int64_t *second);
 
 #endif

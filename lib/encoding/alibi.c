@@ -1,10 +1,10 @@
 /* ALiBi: -slope |i - j| on the logits (Press, Smith, Lewis 2022). */
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "encoding_private.h"
 
-static const szg_key keys[] = {
+static const szgi_key keys[] = {
     HEADS_KEY("8", "number of heads, one slope each"),
     {.name = "slopes",
      .type = SZG_KEY_CHOICE,
@@ -36,16 +36,16 @@ static double published_slope(int64_t heads, int64_t h, double bias_max) {
 }
 
 static szg_status open_alibi(szg_context *context, szg_encoding *encoding) {
-    const szg_spec *spec = encoding->spec;
+    const szgi_spec *spec = encoding->spec;
     encoding->attaches = SZG_ATTACH_BIAS;
-    encoding->heads = szg_spec_integer(spec, "heads");
-    bool published = szg_spec_choice(spec, "slopes") == 0;
-    if (!published && szg_spec_given(spec, "bias_max"))
-        return szg_fail(context, SZG_EINVAL, "alibi: bias_max belongs to slopes=published");
-    SZG_TRY(szg_memory_alloc(context, encoding->heads, sizeof *encoding->slope, &encoding->slope));
+    encoding->heads = szgi_spec_integer(spec, "heads");
+    bool published = szgi_spec_choice(spec, "slopes") == 0;
+    if (!published && szgi_spec_given(spec, "bias_max"))
+        return szgi_fail(context, SZG_EINVAL, "alibi: bias_max belongs to slopes=published");
+    SZG_TRY(szgi_memory_alloc(context, encoding->heads, sizeof *encoding->slope, &encoding->slope));
     for (int64_t h = 0; h < encoding->heads; h++)
         encoding->slope[h] =
-            published ? published_slope(encoding->heads, h, szg_spec_real(spec, "bias_max"))
+            published ? published_slope(encoding->heads, h, szgi_spec_real(spec, "bias_max"))
                       : exp(-(double)h / (double)encoding->heads);
     return SZG_OK;
 }
@@ -72,7 +72,7 @@ static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
     return k == 0 ? 0 : -encoding->slope[head] * (double)(k < 0 ? -k : k);
 }
 
-const encoding_type encoding_alibi = {
+const encoding_type szgi_encoding_alibi = {
     .class = {.name = "alibi",
               .doc = "linear distance bias -m|k|, one slope m a head",
               .key = keys,

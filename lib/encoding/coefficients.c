@@ -1,9 +1,9 @@
 /* Coefficients from a file, one row a head; lags beyond them are zero. */
-#include <szego/coefficients.h>
-#include <szego/memory.h>
+#include "formats/coefficients.h"
+#include "base/memory.h"
 #include "encoding_private.h"
 
-static const szg_key keys[] = {
+static const szgi_key keys[] = {
     {.name = "path",
      .type = SZG_KEY_TEXT,
      .required = true,
@@ -16,10 +16,10 @@ static const szg_key keys[] = {
 };
 
 static szg_status open_file(szg_context *context, szg_encoding *encoding) {
-    encoding->full = szg_spec_choice(encoding->spec, "lags") == 1;
-    szg_coefficients read;
-    SZG_TRY(szg_coefficients_read(context, szg_spec_text(encoding->spec, "path"),
-                                  encoding->full ? SZG_LAGS_FULL : SZG_LAGS_HERMITIAN, &read));
+    encoding->full = szgi_spec_choice(encoding->spec, "lags") == 1;
+    szgi_coefficients read;
+    SZG_TRY(szgi_coefficients_read(context, szgi_spec_text(encoding->spec, "path"),
+                                   encoding->full ? SZG_LAGS_FULL : SZG_LAGS_HERMITIAN, &read));
     encoding->heads = encoding->table_rows = read.heads;
     encoding->table_columns = read.count;
     encoding->table = read.re;
@@ -99,10 +99,10 @@ static szg_status kernel_of(szg_context *context, const szg_encoding *encoding, 
     case SZG_TOEPLITZ_COMPLEX:
         return szg_toeplitz_open_complex(context, n, used, z, out);
     }
-    return szg_fail(context, SZG_EINTERNAL, "a Toeplitz kind outside the enumeration");
+    return szgi_fail(context, SZG_EINTERNAL, "a Toeplitz kind outside the enumeration");
 }
 
-const encoding_type encoding_file = {
+const encoding_type szgi_encoding_file = {
     .class = {.name = "file",
               .doc = "Toeplitz coefficients from a file",
               .key = keys,

@@ -1,13 +1,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 #include "encoding_private.h"
 
 enum { LAGS_A_BLOCK = 1024 };
 
-void szg_lag_phase(int64_t k, double theta, double *cosine, double *sine) {
+void szgi_lag_phase(int64_t k, double theta, double *cosine, double *sine) {
     double product = (double)k * theta;
     double rest = fma((double)k, theta, -product);
     double s, c;
@@ -16,7 +16,7 @@ void szg_lag_phase(int64_t k, double theta, double *cosine, double *sine) {
     *sine = s + rest * c;
 }
 
-void cosines_frequencies(int64_t pairs, int64_t size, double base, double *theta) {
+void szgi_cosines_frequencies(int64_t pairs, int64_t size, double base, double *theta) {
     for (int64_t t = 0; t < pairs; t++)
         theta[t] = pow(base, -2.0 * (double)t / (double)size);
 }
@@ -28,10 +28,10 @@ static int ascending(const void *left, const void *right) {
 
 /* pi is irrational: two doubles below pi are equal modulo 2 pi up to sign only where their moduli
  * are equal, and none is pi itself. Every frequency is at most 1. */
-szg_status cosines_atoms(szg_context *context, int64_t pairs, const double *theta, bool constant,
-                         int64_t *atoms) {
+szg_status szgi_cosines_atoms(szg_context *context, int64_t pairs, const double *theta,
+                              bool constant, int64_t *atoms) {
     double *sorted;
-    SZG_TRY(szg_memory_alloc(context, pairs, sizeof *sorted, &sorted));
+    SZG_TRY(szgi_memory_alloc(context, pairs, sizeof *sorted, &sorted));
     for (int64_t t = 0; t < pairs; t++)
         sorted[t] = fabs(theta[t]);
     qsort(sorted, (size_t)pairs, sizeof *sorted, ascending);
@@ -44,12 +44,12 @@ szg_status cosines_atoms(szg_context *context, int64_t pairs, const double *thet
         else
             *atoms = 1;
     }
-    szg_memory_free(sorted);
+    szgi_memory_free(sorted);
     return SZG_OK;
 }
 
-void cosines_facts(const szg_rotary *rotary, int64_t atoms, const char *matrix, double scale,
-                   szg_kernel_facts *facts) {
+void szgi_cosines_facts(const szg_rotary *rotary, int64_t atoms, const char *matrix, double scale,
+                        szg_kernel_facts *facts) {
     *facts = (szg_kernel_facts){
         .matrix = matrix,
         .form = SZG_FORM_ATOMS,
@@ -79,7 +79,7 @@ typedef struct lags_job {
 static double cosine_sum(const szg_kernel_facts *facts, int64_t k) {
     double sum = 0, cosine, sine;
     for (int64_t t = 0; t < facts->pairs; t++) {
-        szg_lag_phase(k, facts->theta[t], &cosine, &sine);
+        szgi_lag_phase(k, facts->theta[t], &cosine, &sine);
         sum += cosine;
     }
     return sum;
@@ -97,15 +97,15 @@ static szg_status run_block(szg_context *context, void *job, int64_t block, int 
     return SZG_OK;
 }
 
-szg_status cosines_lags(szg_context *context, const szg_kernel_facts *facts, int64_t n,
-                        double *lags) {
+szg_status szgi_cosines_lags(szg_context *context, const szg_kernel_facts *facts, int64_t n,
+                             double *lags) {
     lags_job job = {facts, n, lags};
-    return szg_pool_run(context, (n + LAGS_A_BLOCK - 1) / LAGS_A_BLOCK, run_block, &job);
+    return szgi_pool_run(context, (n + LAGS_A_BLOCK - 1) / LAGS_A_BLOCK, run_block, &job);
 }
 
-void cosines_input(const szg_encoding *encoding, int64_t i, double *p) {
+void szgi_cosines_input(const szg_encoding *encoding, int64_t i, double *p) {
     const double *theta = encoding->input_theta ? encoding->input_theta : encoding->theta;
     int64_t dim = encoding->input_dim ? encoding->input_dim : encoding->dim;
     for (int64_t t = 0; t < dim / 2; t++)
-        szg_lag_phase(i, theta[t], &p[2 * t + 1], &p[2 * t]);
+        szgi_lag_phase(i, theta[t], &p[2 * t + 1], &p[2 * t]);
 }

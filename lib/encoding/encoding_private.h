@@ -2,7 +2,7 @@
 #ifndef SZG_ENCODING_PRIVATE_H
 #define SZG_ENCODING_PRIVATE_H
 
-#include <szego/encoding.h>
+#include "encoding/encoding.h"
 
 /* Lag bias and coefficients are addressed by 32-bit random counters and kept as arrays. */
 #define SZG_LAG_LIMIT ((int64_t)1 << 31)
@@ -24,7 +24,7 @@ typedef struct encoding_follow {
 /* Behind each name of a SPEC. Functions that an encoding does not need are NULL. Head, matrix and n
  * are checked before the call. */
 typedef struct encoding_type {
-    szg_spec_class class;
+    szgi_spec_class class;
     szg_status (*open)(szg_context *context, szg_encoding *encoding);
     void (*facts)(const szg_encoding *encoding, int64_t head, int64_t matrix,
                   szg_kernel_facts *facts);
@@ -48,7 +48,7 @@ typedef struct encoding_type {
 
 struct szg_encoding {
     const encoding_type *type;
-    szg_spec *spec;
+    szgi_spec *spec;
     int attaches;
     int64_t heads, dim, matrices;
     int64_t input_dim; /* columns of the input rows; 0: dim */
@@ -74,16 +74,17 @@ struct szg_encoding {
     bool full;            /* ... with negative lags too */
 };
 
-extern const encoding_type encoding_nope, encoding_absolute, encoding_learned, encoding_random,
-    encoding_relative, encoding_t5, encoding_alibi, encoding_rope, encoding_rope_absolute,
-    encoding_mla, encoding_kms, encoding_file;
+extern const encoding_type szgi_encoding_nope, szgi_encoding_absolute, szgi_encoding_learned,
+    szgi_encoding_random, szgi_encoding_relative, szgi_encoding_t5, szgi_encoding_alibi,
+    szgi_encoding_rope, szgi_encoding_rope_absolute, szgi_encoding_mla, szgi_encoding_kms,
+    szgi_encoding_file;
 
 /* The SPEC as keys and values, of the registered classes. */
-SZG_CHECK_RESULT szg_status encoding_spec_parse(szg_context *context, const char *text,
-                                                szg_spec **out);
+SZG_CHECK_RESULT szg_status szgi_encoding_spec_parse(szg_context *context, const char *text,
+                                                     szgi_spec **out);
 
-/* The type behind class `index` of szg_encoding_class_at. */
-const encoding_type *encoding_type_at(int64_t index);
+/* The type behind class `index` of szgi_encoding_class_at. */
+const encoding_type *szgi_encoding_type_at(int64_t index);
 
 /* Keys are listed in static tables, which take no function: macros. */
 #define HEADS_KEY(default_heads, text)                                                             \
@@ -95,22 +96,22 @@ const encoding_type *encoding_type_at(int64_t index);
 /* ---- cosines.c: what sinusoidal and rotary encodings share ---- */
 
 /* theta_t = base^(-2t/size), t = 0 .. pairs - 1. */
-void cosines_frequencies(int64_t pairs, int64_t size, double base, double *theta);
+void szgi_cosines_frequencies(int64_t pairs, int64_t size, double base, double *theta);
 
 /* Number of distinct points e^{+-i theta_t} on the circle, and 1 where `constant` dimensions stay.
  */
-SZG_CHECK_RESULT szg_status cosines_atoms(szg_context *context, int64_t pairs, const double *theta,
-                                          bool constant, int64_t *atoms);
+SZG_CHECK_RESULT szg_status szgi_cosines_atoms(szg_context *context, int64_t pairs,
+                                               const double *theta, bool constant, int64_t *atoms);
 
-void cosines_facts(const szg_rotary *rotary, int64_t atoms, const char *matrix, double scale,
-                   szg_kernel_facts *facts);
+void szgi_cosines_facts(const szg_rotary *rotary, int64_t atoms, const char *matrix, double scale,
+                        szg_kernel_facts *facts);
 
 /* a_0 .. a_{n-1} of scale (2 sum cos(k theta_t) + unrotated) / dim, in parallel. */
-SZG_CHECK_RESULT szg_status cosines_lags(szg_context *context, const szg_kernel_facts *facts,
-                                         int64_t n, double *lags);
+SZG_CHECK_RESULT szg_status szgi_cosines_lags(szg_context *context, const szg_kernel_facts *facts,
+                                              int64_t n, double *lags);
 
 /* (sin i theta_t, cos i theta_t), t = 0, 1, ...: Vaswani et al. 2017, 3.5; paper Eq. 1. */
-void cosines_input(const szg_encoding *encoding, int64_t i, double *p);
+void szgi_cosines_input(const szg_encoding *encoding, int64_t i, double *p);
 
 /* ---- scaling.c: the family of rotary frequencies ---- */
 
@@ -178,12 +179,12 @@ void cosines_input(const szg_encoding *encoding, int64_t i, double *p);
 
 /* Fills rotary (dim, offset, pairs, pairing, theta, amplitude), theta and atoms of an encoding
  * with the keys above: the first `rotary` dimensions from `offset` on rotate. */
-SZG_CHECK_RESULT szg_status scaling_open(szg_context *context, szg_encoding *encoding,
-                                         int64_t offset, int64_t rotary);
+SZG_CHECK_RESULT szg_status szgi_scaling_open(szg_context *context, szg_encoding *encoding,
+                                              int64_t offset, int64_t rotary);
 
 /* SZG_EINVAL for an odd number of dimensions. */
-SZG_CHECK_RESULT szg_status require_even(szg_context *context, const szg_encoding *encoding,
-                                         const char *key, int64_t value);
+SZG_CHECK_RESULT szg_status szgi_require_even(szg_context *context, const szg_encoding *encoding,
+                                              const char *key, int64_t value);
 
 /* ---- tables.c: learned and random numbers ---- */
 
@@ -200,14 +201,14 @@ SZG_CHECK_RESULT szg_status require_even(szg_context *context, const szg_encodin
     }
 
 /* Exactly one of table= and seed= must be given; sets up the draw. */
-SZG_CHECK_RESULT szg_status tables_source(szg_context *context, szg_encoding *encoding);
+SZG_CHECK_RESULT szg_status szgi_tables_source(szg_context *context, szg_encoding *encoding);
 
 /* The same, and reads the file: a 2-D array; `shape` says for messages what it should hold. */
-SZG_CHECK_RESULT szg_status tables_open(szg_context *context, szg_encoding *encoding,
-                                        const char *shape);
+SZG_CHECK_RESULT szg_status szgi_tables_open(szg_context *context, szg_encoding *encoding,
+                                             const char *shape);
 
 /* Entry (row, column) of the file, or draw number `row` of stream `column`. */
-double tables_entry(const szg_encoding *encoding, int64_t row, int64_t column);
+double szgi_tables_entry(const szg_encoding *encoding, int64_t row, int64_t column);
 
 /* ---- positions.c: shared by learned and random ---- */
 
@@ -220,11 +221,11 @@ double tables_entry(const szg_encoding *encoding, int64_t row, int64_t column);
      .doc = "dimension of the position vectors; a table's own wins"},                              \
         TABLE_KEYS(deviation)
 
-szg_status positions_open(szg_context *context, szg_encoding *encoding);
-void positions_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
-                     szg_kernel_facts *facts);
-void positions_input(const szg_encoding *encoding, int64_t i, double *p);
-void positions_table(const szg_encoding *encoding, int64_t n, szg_encoding_table *out);
-double positions_initial(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column);
+szg_status szgi_positions_open(szg_context *context, szg_encoding *encoding);
+void szgi_positions_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                          szg_kernel_facts *facts);
+void szgi_positions_input(const szg_encoding *encoding, int64_t i, double *p);
+void szgi_positions_table(const szg_encoding *encoding, int64_t n, szg_encoding_table *out);
+double szgi_positions_initial(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "encoding_private.h"
 
-static const szg_key keys[] = {
+static const szgi_key keys[] = {
     {.name = "rho",
      .type = SZG_KEY_REAL,
      .required = true,
@@ -13,13 +13,13 @@ static const szg_key keys[] = {
 };
 
 static szg_status open_kms(szg_context *context, szg_encoding *encoding) {
-    encoding->rho = szg_spec_real(encoding->spec, "rho");
+    encoding->rho = szgi_spec_real(encoding->spec, "rho");
     encoding->attaches = SZG_ATTACH_BIAS;
     if (!(fabs(encoding->rho) < 1))
-        return szg_fail(context, SZG_EINVAL,
-                        "kms: rho=%g is outside the open interval (-1, 1): at its ends the lags "
-                        "do not decay and the symbol is a point mass",
-                        encoding->rho);
+        return szgi_fail(context, SZG_EINVAL,
+                         "kms: rho=%g is outside the open interval (-1, 1): at its ends the lags "
+                         "do not decay and the symbol is a point mass",
+                         encoding->rho);
     return SZG_OK;
 }
 
@@ -77,7 +77,7 @@ static void range_of(const szg_encoding *encoding, szg_interval *min, szg_interv
     *theta_max = encoding->rho < 0 ? pi : 0;
 }
 
-const encoding_type encoding_kms = {
+const encoding_type szgi_encoding_kms = {
     .class = {.name = "kms",
               .doc = "the Kac-Murdock-Szego kernel rho^|k|, a test case",
               .key = keys,

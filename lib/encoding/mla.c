@@ -2,7 +2,7 @@
  * decoupled rotary ones with a query and a key of their own (paper Eq. 11, claim E12c). */
 #include "encoding_private.h"
 
-static const szg_key keys[] = {
+static const szgi_key keys[] = {
     {.name = "content",
      .type = SZG_KEY_INTEGER,
      .fallback = "128",
@@ -20,24 +20,24 @@ static const szg_key keys[] = {
 };
 
 static szg_status open_mla(szg_context *context, szg_encoding *encoding) {
-    int64_t content = szg_spec_integer(encoding->spec, "content");
-    int64_t rotary = szg_spec_integer(encoding->spec, "rope");
-    SZG_TRY(require_even(context, encoding, "rope", rotary));
+    int64_t content = szgi_spec_integer(encoding->spec, "content");
+    int64_t rotary = szgi_spec_integer(encoding->spec, "rope");
+    SZG_TRY(szgi_require_even(context, encoding, "rope", rotary));
     encoding->attaches = SZG_ATTACH_ROTARY | SZG_ATTACH_DECOUPLED;
-    encoding->heads = szg_spec_integer(encoding->spec, "heads");
+    encoding->heads = szgi_spec_integer(encoding->spec, "heads");
     encoding->dim = content + rotary;
-    return scaling_open(context, encoding, content, rotary);
+    return szgi_scaling_open(context, encoding, content, rotary);
 }
 
 static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
                      szg_kernel_facts *facts) {
     (void)head, (void)matrix;
-    cosines_facts(&encoding->rotary, encoding->atoms, "rotary mean", 1, facts);
+    szgi_cosines_facts(&encoding->rotary, encoding->atoms, "rotary mean", 1, facts);
     facts->line = "A constant from the content dimensions plus a sum of cosines: point masses at 0 "
                   "and at the frequencies, finite rank";
 }
 
-const encoding_type encoding_mla = {
+const encoding_type szgi_encoding_mla = {
     .class = {.name = "mla",
               .doc = "content dimensions plus decoupled rotary ones",
               .key = keys,

@@ -22,7 +22,7 @@ static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
     return 0;
 }
 
-const encoding_type encoding_nope = {
+const encoding_type szgi_encoding_nope = {
     .class = {.name = "nope", .doc = "no positional encoding"},
     .facts = facts_of,
     .lag = lag_of,

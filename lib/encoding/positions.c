@@ -3,24 +3,24 @@
 
 #include "encoding_private.h"
 
-szg_status positions_open(szg_context *context, szg_encoding *encoding) {
+szg_status szgi_positions_open(szg_context *context, szg_encoding *encoding) {
     encoding->attaches = SZG_ATTACH_INPUT;
-    encoding->dim = szg_spec_integer(encoding->spec, "dim");
+    encoding->dim = szgi_spec_integer(encoding->spec, "dim");
     encoding->limit = SZG_LAG_LIMIT;
-    SZG_TRY(tables_open(context, encoding, "[positions, dim]"));
+    SZG_TRY(szgi_tables_open(context, encoding, "[positions, dim]"));
     if (encoding->seeded)
         return SZG_OK;
-    if (szg_spec_given(encoding->spec, "dim") && encoding->dim != encoding->table_columns)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s: dim=%" PRId64 ", but the table has %" PRId64 " columns",
-                        encoding->type->class.name, encoding->dim, encoding->table_columns);
+    if (szgi_spec_given(encoding->spec, "dim") && encoding->dim != encoding->table_columns)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: dim=%" PRId64 ", but the table has %" PRId64 " columns",
+                         encoding->type->class.name, encoding->dim, encoding->table_columns);
     encoding->dim = encoding->table_columns;
     encoding->limit = encoding->table_rows;
     return SZG_OK;
 }
 
-void positions_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
-                     szg_kernel_facts *facts) {
+void szgi_positions_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
+                          szg_kernel_facts *facts) {
     (void)head, (void)matrix;
     *facts = (szg_kernel_facts){
         .matrix = "position gram",
@@ -35,16 +35,17 @@ void positions_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
     };
 }
 
-void positions_table(const szg_encoding *encoding, int64_t n, szg_encoding_table *out) {
+void szgi_positions_table(const szg_encoding *encoding, int64_t n, szg_encoding_table *out) {
     *out = (szg_encoding_table){.array = SZG_ARRAY_INPUT, .rows = n, .columns = encoding->dim};
 }
 
-double positions_initial(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column) {
+double szgi_positions_initial(const szg_encoding *encoding, int64_t n, int64_t row,
+                              int64_t column) {
     (void)n;
-    return tables_entry(encoding, row, column);
+    return szgi_tables_entry(encoding, row, column);
 }
 
-void positions_input(const szg_encoding *encoding, int64_t i, double *p) {
+void szgi_positions_input(const szg_encoding *encoding, int64_t i, double *p) {
     for (int64_t column = 0; column < encoding->dim; column++)
-        p[column] = tables_entry(encoding, i, column);
+        p[column] = szgi_tables_entry(encoding, i, column);
 }

@@ -2,24 +2,24 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/coefficients.h>
-#include <szego/memory.h>
+#include "formats/coefficients.h"
+#include "base/memory.h"
 #include "encoding_private.h"
 
-static const szg_key keys[] = {
+static const szgi_key keys[] = {
     HEADS_KEY("1", "number of heads; a table's own wins"),
     TABLE_KEYS("0.02"),
 };
 
 /* One row a head, lags -(m-1) .. m-1, from npy or text. */
 static szg_status read_lags(szg_context *context, szg_encoding *encoding) {
-    const char *path = szg_spec_text(encoding->spec, "table");
-    szg_coefficients read;
-    SZG_TRY(szg_coefficients_read(context, path, SZG_LAGS_FULL, &read));
+    const char *path = szgi_spec_text(encoding->spec, "table");
+    szgi_coefficients read;
+    SZG_TRY(szgi_coefficients_read(context, path, SZG_LAGS_FULL, &read));
     szg_status status = SZG_OK;
     if (!read.re) {
         status =
-            szg_fail(context, SZG_EDATA, "%s: a bias is real, these numbers are complex", path);
+            szgi_fail(context, SZG_EDATA, "%s: a bias is real, these numbers are complex", path);
     } else {
         encoding->table = read.re;
         read.re = NULL;
@@ -27,29 +27,29 @@ static szg_status read_lags(szg_context *context, szg_encoding *encoding) {
         encoding->table_columns = read.count;
         encoding->limit = (read.count + 1) / 2;
     }
-    szg_coefficients_close(&read);
+    szgi_coefficients_close(&read);
     return status;
 }
 
 static szg_status open_relative(szg_context *context, szg_encoding *encoding) {
     encoding->attaches = SZG_ATTACH_BIAS;
-    encoding->heads = szg_spec_integer(encoding->spec, "heads");
+    encoding->heads = szgi_spec_integer(encoding->spec, "heads");
     encoding->limit = SZG_LAG_LIMIT;
-    SZG_TRY(tables_source(context, encoding));
+    SZG_TRY(szgi_tables_source(context, encoding));
     if (encoding->seeded)
         return SZG_OK;
     SZG_TRY(read_lags(context, encoding));
-    if (szg_spec_given(encoding->spec, "heads") && encoding->heads != encoding->table_rows)
-        return szg_fail(context, SZG_EINVAL,
-                        "relative: heads=%" PRId64 ", but the table has %" PRId64 " rows",
-                        encoding->heads, encoding->table_rows);
+    if (szgi_spec_given(encoding->spec, "heads") && encoding->heads != encoding->table_rows)
+        return szgi_fail(context, SZG_EINVAL,
+                         "relative: heads=%" PRId64 ", but the table has %" PRId64 " rows",
+                         encoding->heads, encoding->table_rows);
     encoding->heads = encoding->table_rows;
     return SZG_OK;
 }
 
 static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
     if (encoding->seeded) /* 0, -1, 1, -2, 2, ... are numbers 0, 1, 2, 3, 4, ... of the stream */
-        return tables_entry(encoding, k < 0 ? -2 * k - 1 : 2 * k, head);
+        return szgi_tables_entry(encoding, k < 0 ? -2 * k - 1 : 2 * k, head);
     return encoding->table[head * encoding->table_columns + encoding->limit - 1 + k];
 }
 
@@ -93,7 +93,7 @@ static double initial_of(const szg_encoding *encoding, int64_t n, int64_t row, i
     return lag_of(encoding, column, n - 1 - row);
 }
 
-const encoding_type encoding_relative = {
+const encoding_type szgi_encoding_relative = {
     .class = {.name = "relative",
               .doc = "a table of one bias a lag and head",
               .key = keys,

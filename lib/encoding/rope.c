@@ -1,7 +1,7 @@
 /* Rotary positions (Su et al. 2021), whole, partial over dimensions and partial over heads. */
 #include <inttypes.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "encoding_private.h"
 
 /* Keys of both encodings: a macro, for static tables. */
@@ -22,39 +22,39 @@
         .doc = "heads that rotate, such as 0-3 (default: all)"                                     \
     }
 
-static const szg_key keys[] = {ROPE_KEYS, ROTARY_KEYS};
+static const szgi_key keys[] = {ROPE_KEYS, ROTARY_KEYS};
 
 static szg_status open_rotates(szg_context *context, szg_encoding *encoding) {
     int64_t count;
-    const int64_t *list = szg_spec_list(encoding->spec, "rotate", &count);
+    const int64_t *list = szgi_spec_list(encoding->spec, "rotate", &count);
     if (count == 0)
         return SZG_OK;
     if (list[count - 1] >= encoding->heads)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s: rotate=%s names head %" PRId64 ", but heads=%" PRId64
-                        " (heads count from 0)",
-                        encoding->type->class.name, szg_spec_text(encoding->spec, "rotate"),
-                        list[count - 1], encoding->heads);
-    SZG_TRY(szg_memory_alloc(context, encoding->heads, sizeof(bool), &encoding->rotates));
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: rotate=%s names head %" PRId64 ", but heads=%" PRId64
+                         " (heads count from 0)",
+                         encoding->type->class.name, szgi_spec_text(encoding->spec, "rotate"),
+                         list[count - 1], encoding->heads);
+    SZG_TRY(szgi_memory_alloc(context, encoding->heads, sizeof(bool), &encoding->rotates));
     for (int64_t i = 0; i < count; i++)
         encoding->rotates[list[i]] = true;
     return SZG_OK;
 }
 
 static szg_status open_rope(szg_context *context, szg_encoding *encoding) {
-    const szg_spec *spec = encoding->spec;
+    const szgi_spec *spec = encoding->spec;
     encoding->attaches = SZG_ATTACH_ROTARY;
-    encoding->dim = szg_spec_integer(spec, "dim");
-    encoding->heads = szg_spec_integer(spec, "heads");
-    bool partial = szg_spec_given(spec, "rotary");
-    int64_t rotary = partial ? szg_spec_integer(spec, "rotary") : encoding->dim;
-    SZG_TRY(require_even(context, encoding, partial ? "rotary" : "dim", rotary));
+    encoding->dim = szgi_spec_integer(spec, "dim");
+    encoding->heads = szgi_spec_integer(spec, "heads");
+    bool partial = szgi_spec_given(spec, "rotary");
+    int64_t rotary = partial ? szgi_spec_integer(spec, "rotary") : encoding->dim;
+    SZG_TRY(szgi_require_even(context, encoding, partial ? "rotary" : "dim", rotary));
     if (rotary > encoding->dim)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s: rotary=%" PRId64 " exceeds the head dimension dim=%" PRId64,
-                        encoding->type->class.name, rotary, encoding->dim);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: rotary=%" PRId64 " exceeds the head dimension dim=%" PRId64,
+                         encoding->type->class.name, rotary, encoding->dim);
     SZG_TRY(open_rotates(context, encoding));
-    return scaling_open(context, encoding, 0, rotary);
+    return szgi_scaling_open(context, encoding, 0, rotary);
 }
 
 static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
@@ -62,11 +62,11 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
     (void)matrix;
     bool rotates = !encoding->rotates || encoding->rotates[head];
     szg_rotary still = {.dim = encoding->dim, .unrotated = encoding->dim};
-    cosines_facts(rotates ? &encoding->rotary : &still, rotates ? encoding->atoms : 1,
-                  "rotary mean", 1, facts);
+    szgi_cosines_facts(rotates ? &encoding->rotary : &still, rotates ? encoding->atoms : 1,
+                       "rotary mean", 1, facts);
 }
 
-const encoding_type encoding_rope = {
+const encoding_type szgi_encoding_rope = {
     .class = {.name = "rope",
               .doc = "rotation of queries and keys by position",
               .key = keys,
@@ -78,7 +78,7 @@ const encoding_type encoding_rope = {
 
 /* The same with sinusoidal rows added to the input, frequencies base^(-2t/input) there. */
 
-static const szg_key both_keys[] = {
+static const szgi_key both_keys[] = {
     ROPE_KEYS,
     {.name = "input",
      .type = SZG_KEY_INTEGER,
@@ -89,17 +89,17 @@ static const szg_key both_keys[] = {
 };
 
 static szg_status open_rope_absolute(szg_context *context, szg_encoding *encoding) {
-    const char *key = szg_spec_given(encoding->spec, "input") ? "input" : "dim";
-    encoding->input_dim = szg_spec_integer(encoding->spec, key);
-    SZG_TRY(require_even(context, encoding, key, encoding->input_dim));
+    const char *key = szgi_spec_given(encoding->spec, "input") ? "input" : "dim";
+    encoding->input_dim = szgi_spec_integer(encoding->spec, key);
+    SZG_TRY(szgi_require_even(context, encoding, key, encoding->input_dim));
     SZG_TRY(open_rope(context, encoding));
     encoding->attaches |= SZG_ATTACH_INPUT;
     encoding->matrices = 2;
     int64_t pairs = encoding->input_dim / 2;
-    SZG_TRY(szg_memory_alloc(context, pairs, sizeof(double), &encoding->input_theta));
-    cosines_frequencies(pairs, encoding->input_dim, szg_spec_real(encoding->spec, "base"),
-                        encoding->input_theta);
-    return cosines_atoms(context, pairs, encoding->input_theta, false, &encoding->input_atoms);
+    SZG_TRY(szgi_memory_alloc(context, pairs, sizeof(double), &encoding->input_theta));
+    szgi_cosines_frequencies(pairs, encoding->input_dim, szgi_spec_real(encoding->spec, "base"),
+                             encoding->input_theta);
+    return szgi_cosines_atoms(context, pairs, encoding->input_theta, false, &encoding->input_atoms);
 }
 
 static void both_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
@@ -111,16 +111,16 @@ static void both_facts(const szg_encoding *encoding, int64_t head, int64_t matri
     szg_rotary input = {.dim = encoding->input_dim,
                         .pairs = encoding->input_dim / 2,
                         .theta = encoding->input_theta};
-    cosines_facts(&input, encoding->input_atoms, "position gram", (double)input.pairs, facts);
+    szgi_cosines_facts(&input, encoding->input_atoms, "position gram", (double)input.pairs, facts);
 }
 
-const encoding_type encoding_rope_absolute = {
+const encoding_type szgi_encoding_rope_absolute = {
     .class = {.name = "rope+absolute",
               .doc = "rotation plus sinusoidal positions at the input",
               .key = both_keys,
               .keys = sizeof both_keys / sizeof *both_keys},
     .open = open_rope_absolute,
     .facts = both_facts,
-    .input = cosines_input,
+    .input = szgi_cosines_input,
     .follows = {{"dim", FOLLOWS_HEAD_DIM}, {"heads", FOLLOWS_HEADS}, {"input", FOLLOWS_WIDTH}},
 };

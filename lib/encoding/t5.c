@@ -5,7 +5,7 @@
 
 #include "encoding_private.h"
 
-static const szg_key keys[] = {
+static const szgi_key keys[] = {
     {.name = "buckets",
      .type = SZG_KEY_INTEGER,
      .fallback = "32",
@@ -53,20 +53,20 @@ static int64_t bucket_of(const szg_encoding *encoding, int64_t k) {
 
 static szg_status check_rule(szg_context *context, const szg_encoding *encoding) {
     if (encoding->bidirectional && encoding->buckets % 2)
-        return szg_fail(context, SZG_EINVAL,
-                        "t5: buckets=%" PRId64 " is odd: direction=bidirectional halves them",
-                        encoding->buckets);
+        return szgi_fail(context, SZG_EINVAL,
+                         "t5: buckets=%" PRId64 " is odd: direction=bidirectional halves them",
+                         encoding->buckets);
     int64_t exact = side_buckets(encoding) / 2;
     if (exact < 1)
-        return szg_fail(context, SZG_EINVAL,
-                        "t5: buckets=%" PRId64 " leaves no bucket for single distances: at least "
-                        "%d",
-                        encoding->buckets, encoding->bidirectional ? 4 : 2);
+        return szgi_fail(context, SZG_EINVAL,
+                         "t5: buckets=%" PRId64 " leaves no bucket for single distances: at least "
+                         "%d",
+                         encoding->buckets, encoding->bidirectional ? 4 : 2);
     if (encoding->max_distance <= exact)
-        return szg_fail(context, SZG_EINVAL,
-                        "t5: max_distance=%" PRId64 " must exceed the %" PRId64
-                        " distances that have a bucket of their own",
-                        encoding->max_distance, exact);
+        return szgi_fail(context, SZG_EINVAL,
+                         "t5: max_distance=%" PRId64 " must exceed the %" PRId64
+                         " distances that have a bucket of their own",
+                         encoding->max_distance, exact);
     return SZG_OK;
 }
 
@@ -74,32 +74,32 @@ static szg_status check_table(szg_context *context, szg_encoding *encoding) {
     if (encoding->seeded)
         return SZG_OK;
     if (encoding->table_rows != encoding->buckets)
-        return szg_fail(context, SZG_EINVAL,
-                        "t5: the table has %" PRId64 " rows, but buckets=%" PRId64
-                        ": its shape is [buckets, heads]",
-                        encoding->table_rows, encoding->buckets);
-    if (szg_spec_given(encoding->spec, "heads") && encoding->heads != encoding->table_columns)
-        return szg_fail(context, SZG_EINVAL,
-                        "t5: heads=%" PRId64 ", but the table has %" PRId64 " columns",
-                        encoding->heads, encoding->table_columns);
+        return szgi_fail(context, SZG_EINVAL,
+                         "t5: the table has %" PRId64 " rows, but buckets=%" PRId64
+                         ": its shape is [buckets, heads]",
+                         encoding->table_rows, encoding->buckets);
+    if (szgi_spec_given(encoding->spec, "heads") && encoding->heads != encoding->table_columns)
+        return szgi_fail(context, SZG_EINVAL,
+                         "t5: heads=%" PRId64 ", but the table has %" PRId64 " columns",
+                         encoding->heads, encoding->table_columns);
     encoding->heads = encoding->table_columns;
     return SZG_OK;
 }
 
 static szg_status open_t5(szg_context *context, szg_encoding *encoding) {
-    const szg_spec *spec = encoding->spec;
+    const szgi_spec *spec = encoding->spec;
     encoding->attaches = SZG_ATTACH_BIAS;
-    encoding->buckets = szg_spec_integer(spec, "buckets");
-    encoding->max_distance = szg_spec_integer(spec, "max_distance");
-    encoding->bidirectional = szg_spec_choice(spec, "direction") == 0;
-    encoding->heads = szg_spec_integer(spec, "heads");
+    encoding->buckets = szgi_spec_integer(spec, "buckets");
+    encoding->max_distance = szgi_spec_integer(spec, "max_distance");
+    encoding->bidirectional = szgi_spec_choice(spec, "direction") == 0;
+    encoding->heads = szgi_spec_integer(spec, "heads");
     SZG_TRY(check_rule(context, encoding));
-    SZG_TRY(tables_open(context, encoding, "[buckets, heads]"));
+    SZG_TRY(szgi_tables_open(context, encoding, "[buckets, heads]"));
     return check_table(context, encoding);
 }
 
 static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
-    return tables_entry(encoding, bucket_of(encoding, k), head);
+    return szgi_tables_entry(encoding, bucket_of(encoding, k), head);
 }
 
 /* Compares buckets in place of lags: as many lags as max_distance may share them. */
@@ -107,7 +107,8 @@ static bool symmetric(const szg_encoding *encoding, int64_t head) {
     int64_t side = side_buckets(encoding);
     for (int64_t bucket = 1; bucket < side; bucket++) {
         int64_t opposite = encoding->bidirectional ? side + bucket : 0;
-        if (tables_entry(encoding, bucket, head) != tables_entry(encoding, opposite, head))
+        if (szgi_tables_entry(encoding, bucket, head) !=
+            szgi_tables_entry(encoding, opposite, head))
             return false;
     }
     return true;
@@ -164,10 +165,10 @@ static int64_t row_of(const szg_encoding *encoding, int64_t n, int64_t k) {
 
 static double initial_of(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column) {
     (void)n;
-    return tables_entry(encoding, row, column);
+    return szgi_tables_entry(encoding, row, column);
 }
 
-const encoding_type encoding_t5 = {
+const encoding_type szgi_encoding_t5 = {
     .class = {.name = "t5",
               .doc = "T5's bucketed relative bias",
               .key = keys,

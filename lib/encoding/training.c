@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "encoding_private.h"
 
 enum { ADDED_TEXT = 256, SEED_BITS = 53 };
@@ -25,28 +25,28 @@ static int64_t size_of(const szg_encoding_sizes *sizes, encoding_size size) {
 }
 
 /* Whether the key is left as it stands: given, or ruled out by a table. */
-static bool stands(const szg_spec *spec, const encoding_follow *follow) {
-    return szg_spec_given(spec, follow->key) ||
-           (follow->size == FOLLOWS_SEED && szg_spec_given(spec, "table"));
+static bool stands(const szgi_spec *spec, const encoding_follow *follow) {
+    return szgi_spec_given(spec, follow->key) ||
+           (follow->size == FOLLOWS_SEED && szgi_spec_given(spec, "table"));
 }
 
-static szg_status check_given(szg_context *context, const szg_spec *spec,
+static szg_status check_given(szg_context *context, const szgi_spec *spec,
                               const encoding_follow *follow, int64_t wanted) {
     bool free = follow->size == FOLLOWS_SEED || follow->size == FOLLOWS_HEAD_DIM_FREELY;
-    if (free || szg_spec_integer(spec, follow->key) == wanted)
+    if (free || szgi_spec_integer(spec, follow->key) == wanted)
         return SZG_OK;
-    return szg_fail(
+    return szgi_fail(
         context, SZG_EINVAL,
         "%s: %s=%" PRId64 " contradicts the model, in which it is %" PRId64 ": leave the key out",
-        szg_spec_canonical(spec), follow->key, szg_spec_integer(spec, follow->key), wanted);
+        szgi_spec_canonical(spec), follow->key, szgi_spec_integer(spec, follow->key), wanted);
 }
 
 /* The canonical SPEC with what follows at its end. */
-static szg_status extend(szg_context *context, const szg_spec *spec, const encoding_type *type,
+static szg_status extend(szg_context *context, const szgi_spec *spec, const encoding_type *type,
                          const szg_encoding_sizes *sizes, char **out) {
     char added[ADDED_TEXT] = "";
     size_t used = 0;
-    const char *text = szg_spec_canonical(spec);
+    const char *text = szgi_spec_canonical(spec);
     char separator = strchr(text, ':') ? ',' : ':';
     for (const encoding_follow *follow = type->follows; follow->key; follow++) {
         int64_t wanted = size_of(sizes, follow->size);
@@ -59,7 +59,7 @@ static szg_status extend(szg_context *context, const szg_spec *spec, const encod
         separator = ',';
     }
     size_t length = strlen(text);
-    SZG_TRY(szg_memory_alloc(context, (int64_t)(length + used + 1), 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)(length + used + 1), 1, out));
     memcpy(*out, text, length);
     memcpy(*out + length, added, used + 1);
     return SZG_OK;
@@ -70,45 +70,47 @@ static szg_status check_sizes(szg_context *context, const szg_encoding *encoding
                               const szg_encoding_sizes *sizes) {
     const char *spec = szg_encoding_spec(encoding);
     if (encoding->heads != 1 && encoding->heads != sizes->heads)
-        return szg_fail(context, SZG_EINVAL, "%s has %" PRId64 " heads, but the model has %" PRId64,
-                        spec, encoding->heads, sizes->heads);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s has %" PRId64 " heads, but the model has %" PRId64, spec,
+                         encoding->heads, sizes->heads);
     if (encoding->coefficient)
-        return szg_fail(context, SZG_EINVAL, "%s: complex coefficients are no bias of real logits",
-                        spec);
-    int64_t input = szg_encoding_input_dimension(encoding);
+        return szgi_fail(context, SZG_EINVAL, "%s: complex coefficients are no bias of real logits",
+                         spec);
+    int64_t input = szgi_encoding_input_dimension(encoding);
     if (input && input != sizes->width)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s adds rows of %" PRId64 " numbers, but the model's width is %" PRId64,
-                        spec, input, sizes->width);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s adds rows of %" PRId64 " numbers, but the model's width is %" PRId64,
+                         spec, input, sizes->width);
     if (encoding->limit < sizes->length)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s ends after %" PRId64 " positions, but the model has %" PRId64, spec,
-                        encoding->limit, sizes->length);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s ends after %" PRId64 " positions, but the model has %" PRId64, spec,
+                         encoding->limit, sizes->length);
     return SZG_OK;
 }
 
-static szg_status complete(szg_context *context, const szg_spec *spec,
+static szg_status complete(szg_context *context, const szgi_spec *spec,
                            const szg_encoding_sizes *sizes, char **out) {
     char *text;
     szg_encoding *encoding = NULL;
-    SZG_TRY(extend(context, spec, encoding_type_at(szg_spec_class_index(spec)), sizes, &text));
+    SZG_TRY(
+        extend(context, spec, szgi_encoding_type_at(szgi_spec_class_index(spec)), sizes, &text));
     szg_status status = szg_encoding_parse(context, text, &encoding);
-    szg_memory_free(text);
+    szgi_memory_free(text);
     if (status == SZG_OK)
         status = check_sizes(context, encoding, sizes);
     if (status == SZG_OK)
-        status = szg_memory_copy_text(context, szg_encoding_spec(encoding), out);
+        status = szgi_memory_copy_text(context, szg_encoding_spec(encoding), out);
     szg_encoding_close(&encoding);
     return status;
 }
 
-szg_status szg_encoding_complete(szg_context *context, const char *spec,
-                                 const szg_encoding_sizes *sizes, char **out) {
+szg_status szgi_encoding_complete(szg_context *context, const char *spec,
+                                  const szg_encoding_sizes *sizes, char **out) {
     *out = NULL;
-    szg_spec *parsed;
-    SZG_TRY(encoding_spec_parse(context, spec, &parsed));
+    szgi_spec *parsed;
+    SZG_TRY(szgi_encoding_spec_parse(context, spec, &parsed));
     szg_status status = complete(context, parsed, sizes, out);
-    szg_spec_close(&parsed);
+    szgi_spec_close(&parsed);
     return status;
 }
 
@@ -117,13 +119,13 @@ szg_status szg_encoding_complete(szg_context *context, const char *spec,
 static szg_status check_positions(szg_context *context, const szg_encoding *encoding, int64_t n) {
     if (n >= 1 && n <= encoding->limit)
         return SZG_OK;
-    return szg_fail(context, n < 1 ? SZG_EINVAL : SZG_EDOMAIN,
-                    "%s: N = %" PRId64 " is outside 1 .. %" PRId64, szg_encoding_spec(encoding), n,
-                    encoding->limit);
+    return szgi_fail(context, n < 1 ? SZG_EINVAL : SZG_EDOMAIN,
+                     "%s: N = %" PRId64 " is outside 1 .. %" PRId64, szg_encoding_spec(encoding), n,
+                     encoding->limit);
 }
 
-szg_status szg_encoding_table_of(szg_context *context, const szg_encoding *encoding, int64_t n,
-                                 szg_encoding_table *out) {
+szg_status szgi_encoding_table_of(szg_context *context, const szg_encoding *encoding, int64_t n,
+                                  szg_encoding_table *out) {
     *out = (szg_encoding_table){.array = SZG_ARRAY_NONE};
     SZG_TRY(check_positions(context, encoding, n));
     if (encoding->type->table)
@@ -131,13 +133,13 @@ szg_status szg_encoding_table_of(szg_context *context, const szg_encoding *encod
     return SZG_OK;
 }
 
-szg_status szg_encoding_table_initial(szg_context *context, const szg_encoding *encoding, int64_t n,
-                                      double *values) {
+szg_status szgi_encoding_table_initial(szg_context *context, const szg_encoding *encoding,
+                                       int64_t n, double *values) {
     szg_encoding_table table;
-    SZG_TRY(szg_encoding_table_of(context, encoding, n, &table));
+    SZG_TRY(szgi_encoding_table_of(context, encoding, n, &table));
     if (table.array == SZG_ARRAY_NONE)
-        return szg_fail(context, SZG_EDOMAIN, "%s has no array to train",
-                        szg_encoding_spec(encoding));
+        return szgi_fail(context, SZG_EDOMAIN, "%s has no array to train",
+                         szg_encoding_spec(encoding));
     for (int64_t row = 0; row < table.rows; row++)
         for (int64_t column = 0; column < table.columns; column++)
             values[row * table.columns + column] =
@@ -145,12 +147,12 @@ szg_status szg_encoding_table_initial(szg_context *context, const szg_encoding *
     return SZG_OK;
 }
 
-szg_status szg_encoding_row_of_lag(szg_context *context, const szg_encoding *encoding, int64_t n,
-                                   int32_t *rows) {
+szg_status szgi_encoding_row_of_lag(szg_context *context, const szg_encoding *encoding, int64_t n,
+                                    int32_t *rows) {
     SZG_TRY(check_positions(context, encoding, n));
     if (!encoding->type->row_of_lag)
-        return szg_fail(context, SZG_EDOMAIN, "%s has no array of lags",
-                        szg_encoding_spec(encoding));
+        return szgi_fail(context, SZG_EDOMAIN, "%s has no array of lags",
+                         szg_encoding_spec(encoding));
     for (int64_t k = 1 - n; k < n; k++)
         rows[k + n - 1] = (int32_t)encoding->type->row_of_lag(encoding, n, k);
     return SZG_OK;

@@ -2,11 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/coefficients.h>
-#include <szego/csv.h>
-#include <szego/file.h>
-#include <szego/memory.h>
-#include <szego/npy.h>
+#include "formats/coefficients.h"
+#include "formats/csv.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "formats/npy.h"
 #include "npy_private.h"
 #include "text.h"
 
@@ -31,7 +31,7 @@ typedef struct pile {
 static szg_status push(pile *p, szg_c64 value) {
     if (p->used == p->capacity) {
         int64_t capacity = p->capacity ? 2 * p->capacity : 256;
-        SZG_TRY(szg_memory_grow(p->context, &p->value, p->used, capacity, sizeof *p->value));
+        SZG_TRY(szgi_memory_grow(p->context, &p->value, p->used, capacity, sizeof *p->value));
         p->capacity = capacity;
     }
     p->value[p->used++] = value;
@@ -45,10 +45,10 @@ static szg_status end_row(pile *p) {
     if (p->rows == 0)
         p->length = p->row;
     if (p->row != p->length)
-        return szg_fail(p->context, SZG_EDATA,
-                        "%s: line %" PRId64 ": %" PRId64 " numbers where the first row has %" PRId64
-                        ": every head needs as many",
-                        p->name, p->line, p->row, p->length);
+        return szgi_fail(p->context, SZG_EDATA,
+                         "%s: line %" PRId64 ": %" PRId64
+                         " numbers where the first row has %" PRId64 ": every head needs as many",
+                         p->name, p->line, p->row, p->length);
     p->rows++;
     p->row = 0;
     return SZG_OK;
@@ -63,7 +63,7 @@ static bool parse_number(char *text, szg_c64 *out) {
         length -= 2;
     }
     *out = (szg_c64){0};
-    if (szg_real_parse(text, &out->re))
+    if (szgi_real_parse(text, &out->re))
         return true;
     if (length < 2 || (text[length - 1] != 'j' && text[length - 1] != 'i'))
         return false;
@@ -73,28 +73,29 @@ static bool parse_number(char *text, szg_c64 *out) {
            ((text[split] != '+' && text[split] != '-') || strchr("eEpP", text[split - 1])))
         split--;
     if (split == 0)
-        return szg_real_parse(text, &out->im);
+        return szgi_real_parse(text, &out->im);
     bool both = text[split] == '-' && text[split - 1] == '+' && split > 1;
-    bool fine = szg_real_parse(text + split, &out->im);
+    bool fine = szgi_real_parse(text + split, &out->im);
     text[both ? split - 1 : split] = 0;
-    return fine && szg_real_parse(text, &out->re);
+    return fine && szgi_real_parse(text, &out->re);
 }
 
 static szg_status add_token(pile *p, const char *from, size_t length) {
     char text[TOKEN] = "", shown[64];
     szg_c64 value;
     memcpy(text, from, length < TOKEN ? length : TOKEN - 1);
-    szg_show(text, shown, sizeof shown);
+    szgi_show(text, shown, sizeof shown);
     if (length >= TOKEN || memchr(from, 0, length) || !parse_number(text, &value))
-        return szg_fail(p->context, SZG_EDATA,
-                        "%s: line %" PRId64 ", column %" PRId64 ": \"%s\" is not a number: remove "
-                        "headings, use a point as the decimal sign, and stay within a double's "
-                        "range",
-                        p->name, p->line, p->row + 1, shown);
+        return szgi_fail(p->context, SZG_EDATA,
+                         "%s: line %" PRId64 ", column %" PRId64 ": \"%s\" is not a number: remove "
+                         "headings, use a point as the decimal sign, and stay within a double's "
+                         "range",
+                         p->name, p->line, p->row + 1, shown);
     if (!isfinite(value.re) || !isfinite(value.im))
-        return szg_fail(p->context, SZG_EDATA,
-                        "%s: line %" PRId64 ", column %" PRId64 ": \"%s\": coefficients are finite",
-                        p->name, p->line, p->row + 1, shown);
+        return szgi_fail(p->context, SZG_EDATA,
+                         "%s: line %" PRId64 ", column %" PRId64
+                         ": \"%s\": coefficients are finite",
+                         p->name, p->line, p->row + 1, shown);
     return push(p, value);
 }
 
@@ -104,11 +105,11 @@ static bool is_blank(char c) {
 
 static szg_status check_separator(pile *p, char separator) {
     if (p->separator && p->separator != separator)
-        return szg_fail(p->context, SZG_EDATA,
-                        "%s: line %" PRId64 ", column %" PRId64
-                        ": both , and ; separate numbers: use one of them, and a point as the "
-                        "decimal sign",
-                        p->name, p->line, p->row);
+        return szgi_fail(p->context, SZG_EDATA,
+                         "%s: line %" PRId64 ", column %" PRId64
+                         ": both , and ; separate numbers: use one of them, and a point as the "
+                         "decimal sign",
+                         p->name, p->line, p->row);
     p->separator = separator;
     return SZG_OK;
 }
@@ -128,9 +129,9 @@ static szg_status add_line(pile *p, const char *at, const char *end) {
         while (at < end && !is_blank(*at) && *at != ',' && *at != ';')
             at++;
         if (at == from)
-            return szg_fail(p->context, SZG_EDATA,
-                            "%s: line %" PRId64 ", column %" PRId64 ": an empty field: write 0",
-                            p->name, p->line, p->row + 1);
+            return szgi_fail(p->context, SZG_EDATA,
+                             "%s: line %" PRId64 ", column %" PRId64 ": an empty field: write 0",
+                             p->name, p->line, p->row + 1);
         SZG_TRY(add_token(p, from, (size_t)(at - from)));
         while (at < end && is_blank(*at))
             at++;
@@ -141,42 +142,43 @@ static szg_status add_line(pile *p, const char *at, const char *end) {
 }
 
 static szg_status check_sums(szg_context *context, const char *name, const szg_c64 *value,
-                             const szg_coefficients *c) {
+                             const szgi_coefficients *c) {
     for (int64_t head = 0; head < c->heads; head++) {
         double sum = 0;
         for (int64_t k = 0; k < c->count; k++)
             sum += 2 * (fabs(value[head * c->count + k].re) + fabs(value[head * c->count + k].im));
         if (!(sum <= SUM_MAX))
-            return szg_fail(context, SZG_EDATA,
-                            "%s: head %" PRId64 ": the moduli of the coefficients sum beyond %g, "
-                            "so that results overflow: divide them by a power of two",
-                            name, head, SUM_MAX);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: head %" PRId64 ": the moduli of the coefficients sum beyond %g, "
+                             "so that results overflow: divide them by a power of two",
+                             name, head, SUM_MAX);
     }
     return SZG_OK;
 }
 
 /* What both kinds of file must satisfy; `value` passes on to `out` or is copied there. */
 static szg_status check_values(szg_context *context, const char *name, const szg_c64 *value,
-                               const szg_coefficients *c) {
+                               const szgi_coefficients *c) {
     if (c->heads == 0 || c->count == 0)
-        return szg_fail(context, SZG_EDATA, "%s: holds no numbers: at least lag 0 is needed", name);
+        return szgi_fail(context, SZG_EDATA, "%s: holds no numbers: at least lag 0 is needed",
+                         name);
     if (c->lags == SZG_LAGS_FULL && c->count % 2 == 0)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: %" PRId64 " values a head: lags=full needs an odd number, 2m-1, with "
-                        "lag 0 in the middle",
-                        name, c->count);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: %" PRId64 " values a head: lags=full needs an odd number, 2m-1, with "
+                         "lag 0 in the middle",
+                         name, c->count);
     for (int64_t head = 0; head < c->heads && c->lags == SZG_LAGS_HERMITIAN; head++)
         if (value[head * c->count].im != 0)
-            return szg_fail(context, SZG_EDATA,
-                            "%s: head %" PRId64 ": lag 0 has the imaginary part %g: a Hermitian "
-                            "matrix has a real diagonal; use lags=full for another",
-                            name, head, value[head * c->count].im);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: head %" PRId64 ": lag 0 has the imaginary part %g: a Hermitian "
+                             "matrix has a real diagonal; use lags=full for another",
+                             name, head, value[head * c->count].im);
     return SZG_OK;
 }
 
 /* Moves the values into `out`, as reals where they are. */
 static szg_status hand_over(szg_context *context, const char *name, szg_c64 **value,
-                            szg_coefficients *c) {
+                            szgi_coefficients *c) {
     SZG_TRY(check_values(context, name, *value, c));
     SZG_TRY(check_sums(context, name, *value, c));
     int64_t total = c->heads * c->count;
@@ -186,15 +188,15 @@ static szg_status hand_over(szg_context *context, const char *name, szg_c64 **va
             *value = NULL;
             return SZG_OK;
         }
-    SZG_TRY(szg_memory_alloc(context, total, sizeof *c->re, &c->re));
+    SZG_TRY(szgi_memory_alloc(context, total, sizeof *c->re, &c->re));
     for (int64_t i = 0; i < total; i++)
         c->re[i] = (*value)[i].re;
     return SZG_OK;
 }
 
-szg_status szg_coefficients_parse(szg_context *context, const char *name, const char *text,
-                                  int64_t length, szg_lags lags, szg_coefficients *out) {
-    *out = (szg_coefficients){.lags = lags};
+szg_status szgi_coefficients_parse(szg_context *context, const char *name, const char *text,
+                                   int64_t length, szgi_lags lags, szgi_coefficients *out) {
+    *out = (szgi_coefficients){.lags = lags};
     pile p = {.context = context, .name = name, .line = 1};
     const char *at = length > 0 ? text : "", *end = at + length; /* an empty file has no address */
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
@@ -206,25 +208,25 @@ szg_status szg_coefficients_parse(szg_context *context, const char *name, const 
         status = add_line(&p, at, stop);
         at = stop < end ? stop + 1 : end;
         if (status == SZG_OK && p.line % 65536 == 0)
-            status = szg_context_check_cancel(context);
+            status = szgi_context_check_cancel(context);
     }
     bool column = p.length == 1; /* one number a line: one head */
     out->heads = column ? 1 : p.rows;
     out->count = column ? p.rows : p.length;
     if (status == SZG_OK)
         status = hand_over(context, name, &p.value, out);
-    szg_memory_free(p.value);
+    szgi_memory_free(p.value);
     if (status != SZG_OK)
-        szg_coefficients_close(out);
+        szgi_coefficients_close(out);
     return status;
 }
 
-static szg_status read_npy_values(szg_context *context, const char *path, const szg_npy *npy,
-                                  szg_coefficients *out) {
-    int dims = szg_npy_dims(npy);
-    const int64_t *shape = szg_npy_shape(npy);
+static szg_status read_npy_values(szg_context *context, const char *path, const szgi_npy *npy,
+                                  szgi_coefficients *out) {
+    int dims = szgi_npy_dims(npy);
+    const int64_t *shape = szgi_npy_shape(npy);
     if (dims != 1 && dims != 2)
-        return szg_fail(
+        return szgi_fail(
             context, SZG_EDATA,
             "%s: has %d dimensions: coefficients are a list, or a matrix with one row a "
             "head",
@@ -232,65 +234,65 @@ static szg_status read_npy_values(szg_context *context, const char *path, const 
     out->heads = dims == 2 ? shape[0] : 1;
     out->count = shape[dims - 1];
     szg_c64 *value;
-    int64_t total = szg_npy_count(npy);
-    SZG_TRY(szg_memory_alloc(context, total, sizeof *value, &value));
-    szg_status status = szg_npy_read_complex(context, npy, 0, total, value);
+    int64_t total = szgi_npy_count(npy);
+    SZG_TRY(szgi_memory_alloc(context, total, sizeof *value, &value));
+    szg_status status = szgi_npy_read_complex(context, npy, 0, total, value);
     for (int64_t i = 0; i < total && status == SZG_OK; i++)
         if (!isfinite(value[i].re) || !isfinite(value[i].im))
-            status = szg_fail(context, SZG_EDATA,
-                              "%s: head %" PRId64 ", value %" PRId64 " is NaN or infinite: "
-                              "coefficients are finite",
-                              path, i / out->count, i % out->count);
+            status = szgi_fail(context, SZG_EDATA,
+                               "%s: head %" PRId64 ", value %" PRId64 " is NaN or infinite: "
+                               "coefficients are finite",
+                               path, i / out->count, i % out->count);
     if (status == SZG_OK)
         status = hand_over(context, path, &value, out);
-    szg_memory_free(value);
+    szgi_memory_free(value);
     return status;
 }
 
-static szg_status read_npy(szg_context *context, const char *path, szg_coefficients *out) {
-    szg_npy *npy;
-    SZG_TRY(szg_npy_open(context, path, &npy));
+static szg_status read_npy(szg_context *context, const char *path, szgi_coefficients *out) {
+    szgi_npy *npy;
+    SZG_TRY(szgi_npy_open(context, path, &npy));
     szg_status status = read_npy_values(context, path, npy, out);
     if (status == SZG_OK)
-        status = szg_npy_check(context, npy);
-    szg_npy_close(&npy);
+        status = szgi_npy_check(context, npy);
+    szgi_npy_close(&npy);
     if (status != SZG_OK)
-        szg_coefficients_close(out);
+        szgi_coefficients_close(out);
     return status;
 }
 
 /* Whether it is an npy file, which its first bytes say, or its name where they do not. */
 static szg_status is_npy(szg_context *context, const char *path, bool *out) {
     char first[sizeof SZG_NPY_MAGIC - 1];
-    szg_source *source;
-    SZG_TRY(szg_source_open(context, path, &source));
+    szgi_source *source;
+    SZG_TRY(szgi_source_open(context, path, &source));
     szg_status status = SZG_OK;
-    *out = szg_path_ends(path, ".npy");
-    if (!*out && szg_source_size(source) >= (int64_t)sizeof first) {
-        status = szg_source_read(context, source, 0, sizeof first, first);
+    *out = szgi_path_ends(path, ".npy");
+    if (!*out && szgi_source_size(source) >= (int64_t)sizeof first) {
+        status = szgi_source_read(context, source, 0, sizeof first, first);
         *out = status == SZG_OK && memcmp(first, SZG_NPY_MAGIC, sizeof first) == 0;
     }
-    szg_source_close(&source);
+    szgi_source_close(&source);
     return status;
 }
 
-szg_status szg_coefficients_read(szg_context *context, const char *path, szg_lags lags,
-                                 szg_coefficients *out) {
-    *out = (szg_coefficients){.lags = lags};
-    szg_contents contents;
+szg_status szgi_coefficients_read(szg_context *context, const char *path, szgi_lags lags,
+                                  szgi_coefficients *out) {
+    *out = (szgi_coefficients){.lags = lags};
+    szgi_contents contents;
     bool npy = false;
     SZG_TRY(is_npy(context, path, &npy));
     if (npy)
         return read_npy(context, path, out);
-    SZG_TRY(szg_contents_open(context, path, &contents));
-    szg_status status = szg_coefficients_parse(context, path, (const char *)contents.data,
-                                               contents.size, lags, out);
-    szg_contents_close(&contents);
+    SZG_TRY(szgi_contents_open(context, path, &contents));
+    szg_status status = szgi_coefficients_parse(context, path, (const char *)contents.data,
+                                                contents.size, lags, out);
+    szgi_contents_close(&contents);
     return status;
 }
 
-void szg_coefficients_close(szg_coefficients *coefficients) {
-    szg_memory_free(coefficients->re);
-    szg_memory_free(coefficients->z);
-    *coefficients = (szg_coefficients){0};
+void szgi_coefficients_close(szgi_coefficients *coefficients) {
+    szgi_memory_free(coefficients->re);
+    szgi_memory_free(coefficients->z);
+    *coefficients = (szgi_coefficients){0};
 }

@@ -1,8 +1,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/csv.h>
-#include <szego/file.h>
+#include "formats/csv.h"
+#include "base/file.h"
 #include "text.h"
 
 /* RFC 4180, rules 6 and 7; and an empty text is quoted to tell it from an empty cell. */
@@ -16,7 +16,7 @@ static void put_field(const char *text, FILE *stream) {
         if (*text == '"')
             fputs("\"\"", stream);
         else
-            szg_utf8_put(text, run, stream);
+            szgi_utf8_put(text, run, stream);
     }
     if (quoted)
         putc('"', stream);
@@ -34,7 +34,7 @@ static void put_cell(const szg_table *table, int64_t row, int64_t column, FILE *
         fprintf(stream, "%" PRId64, szg_table_get_integer(table, row, column));
         break;
     case SZG_REAL:
-        fputs(szg_real_text(szg_table_get_real(table, row, column), text), stream);
+        fputs(szgi_real_text(szg_table_get_real(table, row, column), text), stream);
         break;
     }
 }
@@ -56,38 +56,38 @@ static void put_row(const szg_table *table, int64_t row, FILE *stream) {
 }
 
 static szg_status flush(szg_context *context, const szg_table *table, FILE *stream) {
-    szg_status status = szg_stream_flush(context, stream);
+    szg_status status = szgi_stream_flush(context, stream);
     return status == SZG_OK ? SZG_OK
-                            : szg_fail_prefix(context, status, "table %s", szg_table_name(table));
+                            : szgi_fail_prefix(context, status, "table %s", szg_table_name(table));
 }
 
-szg_status szg_csv_print_header(szg_context *context, const szg_table *table, FILE *stream) {
+szg_status szgi_csv_print_header(szg_context *context, const szg_table *table, FILE *stream) {
     put_header(table, stream);
     return flush(context, table, stream);
 }
 
-szg_status szg_csv_print_row(szg_context *context, const szg_table *table, int64_t row,
-                             FILE *stream) {
+szg_status szgi_csv_print_row(szg_context *context, const szg_table *table, int64_t row,
+                              FILE *stream) {
     put_row(table, row, stream);
     return flush(context, table, stream);
 }
 
-szg_status szg_csv_print(szg_context *context, const szg_table *table, FILE *stream) {
+szg_status szgi_csv_print(szg_context *context, const szg_table *table, FILE *stream) {
     put_header(table, stream);
     for (int64_t row = 0; row < szg_table_rows(table); row++) {
         if (row % 65536 == 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
         put_row(table, row, stream);
     }
     return flush(context, table, stream);
 }
 
-szg_status szg_csv_write(szg_context *context, const szg_table *table, const char *path) {
-    szg_writer *writer;
-    SZG_TRY(szg_writer_open(context, path, &writer));
-    szg_status status = szg_csv_print(context, table, szg_writer_stream(writer));
+szg_status szgi_csv_write(szg_context *context, const szg_table *table, const char *path) {
+    szgi_writer *writer;
+    SZG_TRY(szgi_writer_open(context, path, &writer));
+    szg_status status = szgi_csv_print(context, table, szgi_writer_stream(writer));
     if (status == SZG_OK)
-        return szg_writer_commit(context, &writer);
-    szg_writer_discard(&writer);
-    return szg_fail_prefix(context, status, "%s", path);
+        return szgi_writer_commit(context, &writer);
+    szgi_writer_discard(&writer);
+    return szgi_fail_prefix(context, status, "%s", path);
 }

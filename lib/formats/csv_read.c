@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/csv.h>
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "formats/csv.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include "csv_private.h"
 #include "text.h"
 
@@ -25,8 +25,8 @@ typedef struct reader {
 } reader;
 
 static szg_status fail_at(const reader *r, const char *what) {
-    return szg_fail(r->context, SZG_EDATA, "%s: line %" PRId64 ", column %" PRId64 ": %s", r->path,
-                    r->line, r->field, what);
+    return szgi_fail(r->context, SZG_EDATA, "%s: line %" PRId64 ", column %" PRId64 ": %s", r->path,
+                     r->line, r->field, what);
 }
 
 static int peek(const reader *r) {
@@ -42,7 +42,7 @@ static szg_status keep(reader *r, int64_t count) {
     while (capacity <= r->used + count)
         capacity *= 2;
     if (capacity > r->capacity) {
-        SZG_TRY(szg_memory_grow(r->context, &r->text, r->capacity, capacity, 1));
+        SZG_TRY(szgi_memory_grow(r->context, &r->text, r->capacity, capacity, 1));
         r->capacity = capacity;
     }
     memcpy(r->text + r->used, bytes, (size_t)count);
@@ -99,7 +99,7 @@ static szg_status read_field(reader *r, ending *out) {
     if (end >= 0 && end != ',' && end != '\n')
         return fail_at(r, r->quoted ? "text after a closing quote: double the quotes inside a field"
                                     : "a quote or carriage return in a field that is not quoted");
-    if (szg_utf8_check(r->text, (size_t)r->used) >= 0)
+    if (szgi_utf8_check(r->text, (size_t)r->used) >= 0)
         return fail_at(r, "not valid UTF-8: convert the file to UTF-8");
     *out = end < 0 ? END_FILE : end == ',' ? END_FIELD : END_LINE;
     r->at += *out != END_FILE;
@@ -109,7 +109,7 @@ static szg_status read_field(reader *r, ending *out) {
 static szg_status map_column(reader *r, const szg_column *columns, int64_t count) {
     if (r->fields == r->capacity_fields) {
         int64_t capacity = r->fields ? 2 * r->fields : 32;
-        SZG_TRY(szg_memory_grow(r->context, &r->target, r->fields, capacity, sizeof *r->target));
+        SZG_TRY(szgi_memory_grow(r->context, &r->target, r->fields, capacity, sizeof *r->target));
         r->capacity_fields = capacity;
     }
     int64_t found = -1;
@@ -136,7 +136,7 @@ static szg_status read_header(reader *r, const szg_column *columns, int64_t coun
     if (r->size >= 3 && memcmp(r->data, "\xEF\xBB\xBF", 3) == 0)
         r->at = 3; /* a byte order mark */
     if (r->at == r->size)
-        return szg_fail(r->context, SZG_EDATA, "%s: is empty: a header line is needed", r->path);
+        return szgi_fail(r->context, SZG_EDATA, "%s: is empty: a header line is needed", r->path);
     for (ending end = END_FIELD; end == END_FIELD;) {
         SZG_TRY(read_field(r, &end));
         SZG_TRY(map_column(r, columns, count));
@@ -146,8 +146,8 @@ static szg_status read_header(reader *r, const szg_column *columns, int64_t coun
         for (int64_t j = 0; j < r->fields; j++)
             found = found || r->target[j] == i;
         if (!found && !may_be_missing(r, columns[i].name))
-            return szg_fail(r->context, SZG_EDATA, "%s: line 1: the header has no column %s",
-                            r->path, columns[i].name);
+            return szgi_fail(r->context, SZG_EDATA, "%s: line 1: the header has no column %s",
+                             r->path, columns[i].name);
     }
     return SZG_OK;
 }
@@ -158,14 +158,14 @@ static szg_status set_integer(const reader *r, szg_table *table, int64_t column)
     long long value = strtoll(r->text, &end, 10);
     if (errno || *end || strspn(r->text, "+-0123456789") == 0)
         return fail_at(r, "not an integer of 64 bits");
-    return szg_table_put_integer(r->context, table, column, value);
+    return szgi_table_put_integer(r->context, table, column, value);
 }
 
 static szg_status set_real(const reader *r, szg_table *table, int64_t column) {
     double value;
-    if (!szg_real_parse(r->text, &value))
+    if (!szgi_real_parse(r->text, &value))
         return fail_at(r, "not a number (a point is the decimal sign; nan and inf are allowed)");
-    return szg_table_put_real(r->context, table, column, value);
+    return szgi_table_put_real(r->context, table, column, value);
 }
 
 static szg_status set_cell(const reader *r, szg_table *table) {
@@ -180,7 +180,7 @@ static szg_status set_cell(const reader *r, szg_table *table) {
     case SZG_REAL:
         return set_real(r, table, target);
     default:
-        return szg_table_put_text(r->context, table, target, r->text);
+        return szgi_table_put_text(r->context, table, target, r->text);
     }
 }
 
@@ -208,7 +208,7 @@ static szg_status reserve_rows(const reader *r, szg_table *table) {
          at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
         lines++;
     int64_t most = (r->size - r->at) / r->fields + 1;
-    return szg_table_reserve(r->context, table, lines < most ? lines : most);
+    return szgi_table_reserve(r->context, table, lines < most ? lines : most);
 }
 
 static szg_status read_rows(reader *r, szg_table *table) {
@@ -217,7 +217,7 @@ static szg_status read_rows(reader *r, szg_table *table) {
     while (r->at < r->size) {
         r->line++;
         if (r->line % 65536 == 0)
-            SZG_TRY(szg_context_check_cancel(r->context));
+            SZG_TRY(szgi_context_check_cancel(r->context));
         SZG_TRY(read_row(r, table));
     }
     return SZG_OK;
@@ -226,11 +226,11 @@ static szg_status read_rows(reader *r, szg_table *table) {
 static szg_status open_table(const reader *r, const szg_column *columns, int64_t count,
                              szg_table **out) {
     char *name;
-    SZG_TRY(szg_memory_copy_text(r->context, szg_path_name(r->path), &name));
-    if (szg_path_ends(name, ".csv"))
+    SZG_TRY(szgi_memory_copy_text(r->context, szgi_path_name(r->path), &name));
+    if (szgi_path_ends(name, ".csv"))
         name[strlen(name) - 4] = 0;
     szg_status status = szg_table_open(r->context, name, columns, count, out);
-    szg_memory_free(name);
+    szgi_memory_free(name);
     return status;
 }
 
@@ -245,40 +245,40 @@ static szg_status parse(reader *r, const szg_column *columns, int64_t count, szg
     table = NULL;
 done:
     szg_table_close(&table);
-    szg_memory_free(r->target);
-    szg_memory_free(r->text);
+    szgi_memory_free(r->target);
+    szgi_memory_free(r->text);
     return status;
 }
 
-szg_status szg_csv_parse(szg_context *context, const char *name, const char *data, int64_t size,
-                         const szg_column *columns, int64_t count, szg_table **out) {
+szg_status szgi_csv_parse(szg_context *context, const char *name, const char *data, int64_t size,
+                          const szg_column *columns, int64_t count, szg_table **out) {
     reader r = {.context = context, .path = name, .data = data, .size = size, .line = 1};
     return parse(&r, columns, count, out);
 }
 
-szg_status szg_csv_parse_older(szg_context *context, const char *name, const char *data,
-                               int64_t size, const szg_column *columns, int64_t count,
-                               const char *const *later, szg_table **out) {
+szg_status szgi_csv_parse_older(szg_context *context, const char *name, const char *data,
+                                int64_t size, const szg_column *columns, int64_t count,
+                                const char *const *later, szg_table **out) {
     reader r = {
         .context = context, .path = name, .data = data, .size = size, .line = 1, .later = later};
     return parse(&r, columns, count, out);
 }
 
-szg_status szg_csv_parse_exactly(szg_context *context, const char *name, const char *data,
-                                 int64_t size, const szg_column *columns, int64_t count,
-                                 szg_table **out) {
+szg_status szgi_csv_parse_exactly(szg_context *context, const char *name, const char *data,
+                                  int64_t size, const szg_column *columns, int64_t count,
+                                  szg_table **out) {
     reader r = {
         .context = context, .path = name, .data = data, .size = size, .line = 1, .exactly = true};
     return parse(&r, columns, count, out);
 }
 
-szg_status szg_csv_read(szg_context *context, const char *path, const szg_column *columns,
-                        int64_t count, szg_table **out) {
+szg_status szgi_csv_read(szg_context *context, const char *path, const szg_column *columns,
+                         int64_t count, szg_table **out) {
     *out = NULL;
-    szg_contents contents;
-    SZG_TRY(szg_contents_open(context, path, &contents));
-    szg_status status = szg_csv_parse(context, path, (const char *)contents.data, contents.size,
-                                      columns, count, out);
-    szg_contents_close(&contents);
+    szgi_contents contents;
+    SZG_TRY(szgi_contents_open(context, path, &contents));
+    szg_status status = szgi_csv_parse(context, path, (const char *)contents.data, contents.size,
+                                       columns, count, out);
+    szgi_contents_close(&contents);
     return status;
 }

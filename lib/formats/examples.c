@@ -2,18 +2,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/examples.h>
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "formats/examples.h"
+#include "base/file.h"
+#include "base/memory.h"
 
 enum { LEAST = 64, DIGITS = 12, A_REPORT = 4096 };
 
 void szg_examples_close(szg_examples *examples) {
     if (!examples)
         return;
-    szg_memory_free(examples->start);
-    szg_memory_free(examples->tokens);
-    szg_memory_free(examples->label);
+    szgi_memory_free(examples->start);
+    szgi_memory_free(examples->tokens);
+    szgi_memory_free(examples->label);
     *examples = (szg_examples){0};
 }
 
@@ -29,27 +29,27 @@ static int64_t room(int64_t count) {
 static szg_status reserve(szg_context *context, void *block, int64_t count, int64_t more,
                           size_t size) {
     int64_t has = *(void **)block ? room(count) : 0, needs = room(count + more);
-    return needs > has ? szg_memory_grow(context, block, has, needs, size) : SZG_OK;
+    return needs > has ? szgi_memory_grow(context, block, has, needs, size) : SZG_OK;
 }
 
 static szg_status check(szg_context *context, const szg_examples *examples, int64_t count,
                         const int32_t *tokens, int32_t label) {
     if (count < 1 || label < 0)
-        return szg_fail(context, SZG_EINVAL,
-                        "example %" PRId64 ": %" PRId64 " tokens, label %" PRId32
-                        ": at least one token and a label >= 0 are needed",
-                        examples->count, count, label);
+        return szgi_fail(context, SZG_EINVAL,
+                         "example %" PRId64 ": %" PRId64 " tokens, label %" PRId32
+                         ": at least one token and a label >= 0 are needed",
+                         examples->count, count, label);
     for (int64_t i = 0; i < count; i++)
         if (tokens[i] < 1)
-            return szg_fail(context, SZG_EINVAL,
-                            "example %" PRId64 ": token %" PRId64 " is %" PRId32
-                            ": words count from 1, 0 is padding",
-                            examples->count, i, tokens[i]);
+            return szgi_fail(context, SZG_EINVAL,
+                             "example %" PRId64 ": token %" PRId64 " is %" PRId32
+                             ": words count from 1, 0 is padding",
+                             examples->count, i, tokens[i]);
     return SZG_OK;
 }
 
-szg_status szg_examples_add(szg_context *context, szg_examples *examples, int64_t count,
-                            const int32_t *tokens, int32_t label) {
+szg_status szgi_examples_add(szg_context *context, szg_examples *examples, int64_t count,
+                             const int32_t *tokens, int32_t label) {
     SZG_TRY(check(context, examples, count, tokens, label));
     int64_t used = examples->start ? examples->start[examples->count] : 0;
     SZG_TRY(reserve(context, &examples->label, examples->count, 1, sizeof *examples->label));
@@ -71,8 +71,8 @@ szg_status szg_examples_add(szg_context *context, szg_examples *examples, int64_
 szg_status szg_examples_append(szg_context *context, szg_examples *examples,
                                const szg_examples *from) {
     for (int64_t e = 0; e < from->count; e++)
-        SZG_TRY(szg_examples_add(context, examples, from->start[e + 1] - from->start[e],
-                                 from->tokens + from->start[e], from->label[e]));
+        SZG_TRY(szgi_examples_add(context, examples, from->start[e + 1] - from->start[e],
+                                  from->tokens + from->start[e], from->label[e]));
     return SZG_OK;
 }
 
@@ -102,26 +102,26 @@ static void put_example(FILE *stream, const szg_examples *examples, int64_t exam
 static szg_status put_examples(szg_context *context, FILE *stream, const szg_examples *examples,
                                const int64_t *order, int64_t count) {
     char *line;
-    SZG_TRY(szg_memory_alloc(context, examples->longest + 4, DIGITS + 1, &line));
+    SZG_TRY(szgi_memory_alloc(context, examples->longest + 4, DIGITS + 1, &line));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
         put_example(stream, examples, order ? order[i] : i, line);
         if (i % A_REPORT == 0) {
-            szg_progress(context, "writing examples", i, count);
-            status = szg_context_check_cancel(context);
+            szgi_progress(context, "writing examples", i, count);
+            status = szgi_context_check_cancel(context);
         }
     }
-    szg_memory_free(line);
+    szgi_memory_free(line);
     return status;
 }
 
 szg_status szg_examples_write(szg_context *context, const szg_examples *examples,
                               const int64_t *order, int64_t count, const char *path) {
-    szg_writer *writer;
-    SZG_TRY(szg_writer_open(context, path, &writer));
-    szg_status status = put_examples(context, szg_writer_stream(writer), examples, order, count);
+    szgi_writer *writer;
+    SZG_TRY(szgi_writer_open(context, path, &writer));
+    szg_status status = put_examples(context, szgi_writer_stream(writer), examples, order, count);
     if (status == SZG_OK)
-        return szg_writer_commit(context, &writer);
-    szg_writer_discard(&writer);
+        return szgi_writer_commit(context, &writer);
+    szgi_writer_discard(&writer);
     return status;
 }

@@ -4,10 +4,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include <szego/examples.h>
-#include <szego/file.h>
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "formats/examples.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
 
 #include "examples_scan.h"
 #include "text.h"
@@ -27,15 +27,15 @@ static szg_status fail_at(const reader *r, const char *format, ...) {
     char sentence[512];
     va_list arguments;
     va_start(arguments, format);
-    szg_vprint(sentence, sizeof sentence, format, arguments);
+    szgi_vprint(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    return szg_fail(r->context, SZG_EDATA, "%s: line %" PRId64 ": %s", r->name, r->line, sentence);
+    return szgi_fail(r->context, SZG_EDATA, "%s: line %" PRId64 ": %s", r->name, r->line, sentence);
 }
 
 static szg_status reserve_tokens(reader *r, int64_t count) {
     if (count <= r->capacity)
         return SZG_OK;
-    SZG_TRY(szg_memory_grow(r->context, &r->tokens, 0, 2 * count, sizeof *r->tokens));
+    SZG_TRY(szgi_memory_grow(r->context, &r->tokens, 0, 2 * count, sizeof *r->tokens));
     r->capacity = 2 * count;
     return SZG_OK;
 }
@@ -89,7 +89,7 @@ static szg_status take_fields(reader *r, json_t *object, szg_examples *out) {
     }
     SZG_TRY(take_tokens(r, tokens));
     SZG_TRY(take_label(r, label, &number));
-    return szg_examples_add(r->context, out, (int64_t)json_array_size(tokens), r->tokens, number);
+    return szgi_examples_add(r->context, out, (int64_t)json_array_size(tokens), r->tokens, number);
 }
 
 static bool is_blank(const char *text, int64_t length) {
@@ -100,12 +100,12 @@ static bool is_blank(const char *text, int64_t length) {
 }
 
 /* Any JSON; it has the words for what is wrong. It allocates each number, which makes it eight
- * times slower than examples_scan (100,000 lines of 120 tokens: 4.2 s and 0.5 s). */
+ * times slower than szgi_examples_scan (100,000 lines of 120 tokens: 4.2 s and 0.5 s). */
 static szg_status take_json(reader *r, const char *text, int64_t length, szg_examples *out) {
     json_error_t error;
     json_t *root = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
     if (!root && json_error_code(&error) == json_error_out_of_memory)
-        return szg_fail(r->context, SZG_ENOMEM, "%s: out of memory for JSON", r->name);
+        return szgi_fail(r->context, SZG_ENOMEM, "%s: out of memory for JSON", r->name);
     if (!root)
         return fail_at(r, "column %d: not valid JSON: %s", error.column, SHOWN(error.text));
     szg_status status = take_fields(r, root, out);
@@ -121,8 +121,8 @@ static szg_status take_line(reader *r, const char *text, int64_t length, szg_exa
     if (length > LINE_LIMIT)
         return fail_at(r, "has %" PRId64 " bytes, %d are the most", length, (int)LINE_LIMIT);
     SZG_TRY(reserve_tokens(r, length / 2 + 1));
-    if (examples_scan(text, length, r->tokens, &count, &label))
-        return szg_examples_add(r->context, out, count, r->tokens, label);
+    if (szgi_examples_scan(text, length, r->tokens, &count, &label))
+        return szgi_examples_add(r->context, out, count, r->tokens, label);
     return take_json(r, text, length, out);
 }
 
@@ -135,33 +135,33 @@ static szg_status take_lines(reader *r, const char *text, int64_t size, szg_exam
         const char *end = memchr(text + at, '\n', (size_t)(size - at));
         int64_t length = end ? end - text - at : size - at;
         if (r->line++ % A_REPORT == 0) {
-            szg_progress(r->context, "reading examples", at, size);
-            SZG_TRY(szg_context_check_cancel(r->context));
+            szgi_progress(r->context, "reading examples", at, size);
+            SZG_TRY(szgi_context_check_cancel(r->context));
         }
         SZG_TRY(take_line(r, text + at, length, out));
         at += length;
     }
     if (out->count == 0)
-        return szg_fail(r->context, SZG_EDATA, "%s: holds no examples", r->name);
+        return szgi_fail(r->context, SZG_EDATA, "%s: holds no examples", r->name);
     return SZG_OK;
 }
 
-szg_status szg_examples_read_bytes(szg_context *context, const char *name, const void *data,
-                                   int64_t size, szg_examples *out) {
+szg_status szgi_examples_read_bytes(szg_context *context, const char *name, const void *data,
+                                    int64_t size, szg_examples *out) {
     reader r = {.context = context, .name = name};
     *out = (szg_examples){0};
     szg_status status = take_lines(&r, data, size, out);
-    szg_memory_free(r.tokens);
+    szgi_memory_free(r.tokens);
     if (status != SZG_OK)
         szg_examples_close(out);
     return status;
 }
 
 szg_status szg_examples_read(szg_context *context, const char *path, szg_examples *out) {
-    szg_contents contents;
+    szgi_contents contents;
     *out = (szg_examples){0};
-    SZG_TRY(szg_contents_open(context, path, &contents));
-    szg_status status = szg_examples_read_bytes(context, path, contents.data, contents.size, out);
-    szg_contents_close(&contents);
+    SZG_TRY(szgi_contents_open(context, path, &contents));
+    szg_status status = szgi_examples_read_bytes(context, path, contents.data, contents.size, out);
+    szgi_contents_close(&contents);
     return status;
 }

@@ -43,8 +43,8 @@ static bool take_tokens(rest *r, int32_t *tokens, int64_t *count) {
     }
 }
 
-bool examples_scan(const char *text, int64_t length, int32_t *tokens, int64_t *count,
-                   int32_t *label) {
+bool szgi_examples_scan(const char *text, int64_t length, int32_t *tokens, int64_t *count,
+                        int32_t *label) {
     rest r = {text, text + length};
     if (!take(&r, "{") || !take(&r, "\"tokens\"") || !take(&r, ":") || !take(&r, "["))
         return false;

@@ -2,70 +2,70 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include <szego/csv.h>
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "formats/csv.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include "json_private.h"
 #include "text.h"
 
 enum { PATH_TEXT = 256, FILE_LIMIT = 256 << 20 };
 
-szg_status szg_json_wrap(szg_context *context, const char *name, json_t *root, szg_json **out) {
+szg_status szgi_json_wrap(szg_context *context, const char *name, json_t *root, szgi_json **out) {
     *out = NULL;
     if (!root)
-        return szg_fail(context, SZG_ENOMEM, "%sout of memory for JSON", name);
-    szg_json *json;
-    szg_status status = szg_memory_alloc(context, 1, sizeof *json, &json);
+        return szgi_fail(context, SZG_ENOMEM, "%sout of memory for JSON", name);
+    szgi_json *json;
+    szg_status status = szgi_memory_alloc(context, 1, sizeof *json, &json);
     if (status != SZG_OK) {
         json_decref(root);
         return status;
     }
     json->root = root;
-    status = szg_memory_copy_text(context, name, &json->name);
+    status = szgi_memory_copy_text(context, name, &json->name);
     if (status != SZG_OK)
-        szg_json_close(&json);
+        szgi_json_close(&json);
     *out = json;
     return status;
 }
 
-szg_status szg_json_parse(szg_context *context, const char *name, const void *text, int64_t length,
-                          szg_json **out) {
+szg_status szgi_json_parse(szg_context *context, const char *name, const void *text, int64_t length,
+                           szgi_json **out) {
     *out = NULL;
     json_error_t error;
     json_t *root = json_loadb(length > 0 ? text : "", (size_t)(length > 0 ? length : 0),
                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (root)
-        return szg_json_wrap(context, name, root, out);
+        return szgi_json_wrap(context, name, root, out);
     if (json_error_code(&error) == json_error_out_of_memory)
-        return szg_fail(context, SZG_ENOMEM, "%s: out of memory for JSON", name);
-    return szg_fail(context, SZG_EDATA, "%s: line %d, column %d: not valid JSON: %s", name,
-                    error.line, error.column, SHOWN(error.text));
+        return szgi_fail(context, SZG_ENOMEM, "%s: out of memory for JSON", name);
+    return szgi_fail(context, SZG_EDATA, "%s: line %d, column %d: not valid JSON: %s", name,
+                     error.line, error.column, SHOWN(error.text));
 }
 
-szg_status szg_json_read(szg_context *context, const char *path, szg_json **out) {
+szg_status szgi_json_read(szg_context *context, const char *path, szgi_json **out) {
     *out = NULL;
-    szg_contents contents;
-    SZG_TRY(szg_contents_open_within(context, path, FILE_LIMIT, "a JSON file", &contents));
-    szg_status status = szg_json_parse(context, path, contents.data, contents.size, out);
-    szg_contents_close(&contents);
+    szgi_contents contents;
+    SZG_TRY(szgi_contents_open_within(context, path, FILE_LIMIT, "a JSON file", &contents));
+    szg_status status = szgi_json_parse(context, path, contents.data, contents.size, out);
+    szgi_contents_close(&contents);
     return status;
 }
 
-void szg_json_close(szg_json **json) {
+void szgi_json_close(szgi_json **json) {
     if (!json || !*json)
         return;
     json_decref((*json)->root);
-    szg_memory_free((*json)->name);
-    szg_memory_free(*json);
+    szgi_memory_free((*json)->name);
+    szgi_memory_free(*json);
     *json = NULL;
 }
 
-szg_json_value szg_json_root(const szg_json *json) {
-    return (szg_json_value){.document = json, .node = json->root};
+szgi_json_value szgi_json_root(const szgi_json *json) {
+    return (szgi_json_value){.document = json, .node = json->root};
 }
 
-szg_json_kind szg_json_kind_of(szg_json_value value) {
-    static const szg_json_kind kinds[] = {
+szgi_json_kind szgi_json_kind_of(szgi_json_value value) {
+    static const szgi_json_kind kinds[] = {
         [JSON_OBJECT] = SZG_JSON_OBJECT, [JSON_ARRAY] = SZG_JSON_ARRAY,
         [JSON_STRING] = SZG_JSON_TEXT,   [JSON_INTEGER] = SZG_JSON_INTEGER,
         [JSON_REAL] = SZG_JSON_REAL,     [JSON_TRUE] = SZG_JSON_BOOLEAN,
@@ -74,45 +74,45 @@ szg_json_kind szg_json_kind_of(szg_json_value value) {
     return value.node ? kinds[json_typeof((const json_t *)value.node)] : SZG_JSON_ABSENT;
 }
 
-szg_json_value szg_json_member(szg_json_value object, const char *key) {
+szgi_json_value szgi_json_member(szgi_json_value object, const char *key) {
     if (!object.node)
         return object;
-    return (szg_json_value){.document = object.document,
-                            .node = json_object_get(object.node, key),
-                            .parent = object.node,
-                            .key = key};
+    return (szgi_json_value){.document = object.document,
+                             .node = json_object_get(object.node, key),
+                             .parent = object.node,
+                             .key = key};
 }
 
-szg_json_value szg_json_element(szg_json_value array, int64_t index) {
+szgi_json_value szgi_json_element(szgi_json_value array, int64_t index) {
     if (!array.node)
         return array;
-    return (szg_json_value){.document = array.document,
-                            .node = index >= 0 ? json_array_get(array.node, (size_t)index) : NULL,
-                            .parent = array.node,
-                            .index = index};
+    return (szgi_json_value){.document = array.document,
+                             .node = index >= 0 ? json_array_get(array.node, (size_t)index) : NULL,
+                             .parent = array.node,
+                             .index = index};
 }
 
-int64_t szg_json_count(szg_json_value value) {
+int64_t szgi_json_count(szgi_json_value value) {
     if (json_is_array((const json_t *)value.node))
         return (int64_t)json_array_size(value.node);
     return (int64_t)json_object_size(value.node);
 }
 
-bool szg_json_has(szg_json_value object, const char *key) {
-    szg_json_kind kind = szg_json_kind_of(szg_json_member(object, key));
+bool szgi_json_has(szgi_json_value object, const char *key) {
+    szgi_json_kind kind = szgi_json_kind_of(szgi_json_member(object, key));
     return kind != SZG_JSON_ABSENT && kind != SZG_JSON_NULL;
 }
 
-bool szg_json_next(szg_json_value object, szg_json_value *member) {
+bool szgi_json_next(szgi_json_value object, szgi_json_value *member) {
     json_t *node = (json_t *)object.node; /* Jansson's iterators are not const */
     void *at = member->key ? json_object_iter_next(node, json_object_iter_at(node, member->key))
                            : json_object_iter(node);
     if (!at)
         return false;
-    *member = (szg_json_value){.document = object.document,
-                               .node = json_object_iter_value(at),
-                               .parent = node,
-                               .key = json_object_iter_key(at)};
+    *member = (szgi_json_value){.document = object.document,
+                                .node = json_object_iter_value(at),
+                                .parent = node,
+                                .key = json_object_iter_key(at)};
     return true;
 }
 
@@ -153,7 +153,7 @@ static bool find_container(const json_t *from, const json_t *target, path *at) {
     return false;
 }
 
-szg_status szg_json_fail(szg_context *context, szg_json_value value, const char *format, ...) {
+szg_status szgi_json_fail(szg_context *context, szgi_json_value value, const char *format, ...) {
     path at = {.used = 0};
     if (value.parent) {
         find_container(value.document->root, value.parent, &at);
@@ -162,14 +162,14 @@ szg_status szg_json_fail(szg_context *context, szg_json_value value, const char 
     char sentence[1024];
     va_list arguments;
     va_start(arguments, format);
-    szg_vprint(sentence, sizeof sentence, format, arguments);
+    szgi_vprint(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     const char *name = value.document ? value.document->name : "";
-    return szg_fail(context, SZG_EDATA, "%s%s%s%s%s", name, *name ? ": " : "", at.text,
-                    at.used ? ": " : "", sentence);
+    return szgi_fail(context, SZG_EDATA, "%s%s%s%s%s", name, *name ? ": " : "", at.text,
+                     at.used ? ": " : "", sentence);
 }
 
-static const char *kind_words(szg_json_kind kind) {
+static const char *kind_words(szgi_json_kind kind) {
     static const char *const words[] = {
         [SZG_JSON_ABSENT] = "missing",        [SZG_JSON_NULL] = "null",
         [SZG_JSON_BOOLEAN] = "true or false", [SZG_JSON_INTEGER] = "an integer",
@@ -179,60 +179,60 @@ static const char *kind_words(szg_json_kind kind) {
     return words[kind];
 }
 
-static szg_status fail_kind(szg_context *context, szg_json_value value, szg_json_kind wanted) {
-    szg_json_value parent = {.document = value.document, .node = value.parent};
-    szg_json_kind kind = szg_json_kind_of(value);
+static szg_status fail_kind(szg_context *context, szgi_json_value value, szgi_json_kind wanted) {
+    szgi_json_value parent = {.document = value.document, .node = value.parent};
+    szgi_json_kind kind = szgi_json_kind_of(value);
     if (kind == SZG_JSON_ABSENT && value.parent &&
-        szg_json_kind_of(parent) != (value.key ? SZG_JSON_OBJECT : SZG_JSON_ARRAY))
-        return szg_json_fail(context, value, "is missing: its parent is %s",
-                             kind_words(szg_json_kind_of(parent)));
+        szgi_json_kind_of(parent) != (value.key ? SZG_JSON_OBJECT : SZG_JSON_ARRAY))
+        return szgi_json_fail(context, value, "is missing: its parent is %s",
+                              kind_words(szgi_json_kind_of(parent)));
     if (kind == SZG_JSON_ABSENT)
-        return szg_json_fail(context, value, "is missing: %s is needed", kind_words(wanted));
-    return szg_json_fail(context, value, "is %s, not %s", kind_words(kind), kind_words(wanted));
+        return szgi_json_fail(context, value, "is missing: %s is needed", kind_words(wanted));
+    return szgi_json_fail(context, value, "is %s, not %s", kind_words(kind), kind_words(wanted));
 }
 
-static szg_status want(szg_context *context, szg_json_value value, szg_json_kind wanted) {
-    return szg_json_kind_of(value) == wanted ? SZG_OK : fail_kind(context, value, wanted);
+static szg_status want(szg_context *context, szgi_json_value value, szgi_json_kind wanted) {
+    return szgi_json_kind_of(value) == wanted ? SZG_OK : fail_kind(context, value, wanted);
 }
 
-szg_status szg_json_as_text(szg_context *context, szg_json_value value, const char **out) {
+szg_status szgi_json_as_text(szg_context *context, szgi_json_value value, const char **out) {
     SZG_TRY(want(context, value, SZG_JSON_TEXT));
     *out = json_string_value(value.node);
     return SZG_OK;
 }
 
-szg_status szg_json_as_integer(szg_context *context, szg_json_value value, int64_t *out) {
+szg_status szgi_json_as_integer(szg_context *context, szgi_json_value value, int64_t *out) {
     SZG_TRY(want(context, value, SZG_JSON_INTEGER));
     *out = json_integer_value(value.node);
     return SZG_OK;
 }
 
-szg_status szg_json_as_real(szg_context *context, szg_json_value value, double *out) {
-    if (szg_json_kind_of(value) != SZG_JSON_INTEGER)
+szg_status szgi_json_as_real(szg_context *context, szgi_json_value value, double *out) {
+    if (szgi_json_kind_of(value) != SZG_JSON_INTEGER)
         SZG_TRY(want(context, value, SZG_JSON_REAL));
     *out = json_number_value(value.node);
     return SZG_OK;
 }
 
-szg_status szg_json_as_boolean(szg_context *context, szg_json_value value, bool *out) {
+szg_status szgi_json_as_boolean(szg_context *context, szgi_json_value value, bool *out) {
     SZG_TRY(want(context, value, SZG_JSON_BOOLEAN));
     *out = json_is_true((const json_t *)value.node);
     return SZG_OK;
 }
 
-szg_status szg_json_as_hex(szg_context *context, szg_json_value value, double *out) {
-    if (szg_json_kind_of(value) != SZG_JSON_TEXT)
-        return szg_json_as_real(context, value, out);
+szg_status szgi_json_as_hex(szg_context *context, szgi_json_value value, double *out) {
+    if (szgi_json_kind_of(value) != SZG_JSON_TEXT)
+        return szgi_json_as_real(context, value, out);
     const char *text = json_string_value(value.node);
-    if (!szg_real_parse(text, out))
-        return szg_json_fail(context, value, "\"%s\" is not a number", SHOWN(text));
+    if (!szgi_real_parse(text, out))
+        return szgi_json_fail(context, value, "\"%s\" is not a number", SHOWN(text));
     return SZG_OK;
 }
 
-szg_status szg_json_as_array(szg_context *context, szg_json_value value) {
+szg_status szgi_json_as_array(szg_context *context, szgi_json_value value) {
     return want(context, value, SZG_JSON_ARRAY);
 }
 
-szg_status szg_json_as_object(szg_context *context, szg_json_value value) {
+szg_status szgi_json_as_object(szg_context *context, szgi_json_value value) {
     return want(context, value, SZG_JSON_OBJECT);
 }

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/csv.h>
+#include "formats/csv.h"
 #include "json_emit.h"
 #include "text.h"
 
@@ -18,13 +18,13 @@ static bool is_special(unsigned char c) {
     return c < 0x20 || c == '"' || c == '\\' || c == 0x7F;
 }
 
-void szg_emit_text(const char *text, FILE *stream) {
+void szgi_emit_text(const char *text, FILE *stream) {
     putc('"', stream);
     while (*text) {
         size_t run = 0;
         while (text[run] && !is_special((unsigned char)text[run]))
             run++;
-        szg_utf8_put(text, run, stream);
+        szgi_utf8_put(text, run, stream);
         text += run;
         if (*text)
             emit_escape((unsigned char)*text++, stream);
@@ -32,13 +32,13 @@ void szg_emit_text(const char *text, FILE *stream) {
     putc('"', stream);
 }
 
-void szg_emit_real(double value, FILE *stream) {
+void szgi_emit_real(double value, FILE *stream) {
     char text[SZG_REAL_TEXT];
     if (!isfinite(value)) {
         fputs("null", stream);
         return;
     }
-    fputs(szg_real_text(value, text), stream);
+    fputs(szgi_real_text(value, text), stream);
     if (!strpbrk(text, ".e"))
         fputs(".0", stream);
 }

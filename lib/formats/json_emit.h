@@ -6,9 +6,9 @@
 #include <szego/status.h>
 
 /* A quoted text; bytes that are not UTF-8 become U+FFFD. */
-void szg_emit_text(const char *text, FILE *stream);
+void szgi_emit_text(const char *text, FILE *stream);
 
 /* A number that reads back exactly and as a real; null where it is not finite. */
-void szg_emit_real(double value, FILE *stream);
+void szgi_emit_real(double value, FILE *stream);
 
 #endif

@@ -1,9 +1,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/file.h>
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "json_emit.h"
 #include "json_private.h"
 #include "text.h"
@@ -22,7 +22,7 @@ static void print_object(const json_t *node, int indent, int depth, FILE *stream
     json_object_foreach((json_t *)node, key, child) {
         fputs(comma, stream);
         new_line(indent, depth + 1, stream);
-        szg_emit_text(key, stream);
+        szgi_emit_text(key, stream);
         fputs(indent > 0 ? ": " : ":", stream);
         print_node(child, indent, depth + 1, stream);
         comma = ",";
@@ -70,46 +70,47 @@ static void print_node(const json_t *node, int indent, int depth, FILE *stream) 
         print_array(node, indent, depth, stream);
         break;
     case JSON_STRING:
-        szg_emit_text(json_string_value(node), stream);
+        szgi_emit_text(json_string_value(node), stream);
         break;
     case JSON_INTEGER:
         fprintf(stream, "%" PRId64, (int64_t)json_integer_value(node));
         break;
     case JSON_REAL:
-        szg_emit_real(json_real_value(node), stream);
+        szgi_emit_real(json_real_value(node), stream);
         break;
     default:
         fputs(json_is_null(node) ? "null" : json_is_true(node) ? "true" : "false", stream);
     }
 }
 
-szg_status szg_json_print(szg_context *context, szg_json_value value, int indent, FILE *stream) {
+szg_status szgi_json_print(szg_context *context, szgi_json_value value, int indent, FILE *stream) {
     if (!value.node)
-        return szg_fail(context, SZG_EINVAL, "JSON: there is no value to print");
+        return szgi_fail(context, SZG_EINVAL, "JSON: there is no value to print");
     print_node(value.node, indent, 0, stream);
-    szg_status status = szg_stream_flush(context, stream);
-    return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "JSON");
+    szg_status status = szgi_stream_flush(context, stream);
+    return status == SZG_OK ? SZG_OK : szgi_fail_prefix(context, status, "JSON");
 }
 
-szg_status szg_json_text(szg_context *context, szg_json_value value, int indent, char **out) {
+szg_status szgi_json_text(szg_context *context, szgi_json_value value, int indent, char **out) {
     *out = NULL;
-    szg_text text;
-    SZG_TRY(szg_text_open(context, &text));
-    szg_status status = szg_text_end(&text, szg_json_print(context, value, indent, text.stream));
+    szgi_text text;
+    SZG_TRY(szgi_text_open(context, &text));
+    szg_status status = szgi_text_end(&text, szgi_json_print(context, value, indent, text.stream));
     if (status == SZG_OK)
-        status = szg_memory_copy_text(context, text.text, out);
-    szg_text_close(&text);
+        status = szgi_memory_copy_text(context, text.text, out);
+    szgi_text_close(&text);
     return status;
 }
 
-szg_status szg_json_write(szg_context *context, const szg_json *json, const char *path) {
-    szg_writer *writer;
-    SZG_TRY(szg_writer_open(context, path, &writer));
-    szg_status status = szg_json_print(context, szg_json_root(json), 2, szg_writer_stream(writer));
+szg_status szgi_json_write(szg_context *context, const szgi_json *json, const char *path) {
+    szgi_writer *writer;
+    SZG_TRY(szgi_writer_open(context, path, &writer));
+    szg_status status =
+        szgi_json_print(context, szgi_json_root(json), 2, szgi_writer_stream(writer));
     if (status == SZG_OK) {
-        putc('\n', szg_writer_stream(writer));
-        return szg_writer_commit(context, &writer);
+        putc('\n', szgi_writer_stream(writer));
+        return szgi_writer_commit(context, &writer);
     }
-    szg_writer_discard(&writer);
-    return szg_fail_prefix(context, status, "%s", path);
+    szgi_writer_discard(&writer);
+    return szgi_fail_prefix(context, status, "%s", path);
 }

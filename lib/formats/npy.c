@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/file.h>
-#include <szego/memory.h>
-#include <szego/npy.h>
-#include <szego/safetensors.h>
+#include "base/file.h"
+#include "base/memory.h"
+#include "formats/npy.h"
+#include "formats/safetensors.h"
 #include "npy_private.h"
 #include "text.h"
 
@@ -15,9 +15,9 @@ enum {
     HEADER_LIMIT = 1 << 20, /* bytes; NumPy itself refuses a header of more than 10,000 */
 };
 
-struct szg_npy {
+struct szgi_npy {
     char *name;
-    szg_source *source;        /* NULL where the caller owns the bytes */
+    szgi_source *source;       /* NULL where the caller owns the bytes */
     unsigned char *copy;       /* of a file in Fortran order, whose rows are spread over it */
     const unsigned char *data; /* the elements in memory; NULL: in the source, from `offset` on */
     int64_t offset;
@@ -32,12 +32,12 @@ struct szg_npy {
 /* The header's dictionary, read from left to right. */
 typedef struct cursor {
     szg_context *context;
-    const szg_npy *npy;
+    const szgi_npy *npy;
     const char *at, *end;
 } cursor;
 
 static szg_status fail(const cursor *c, const char *what) {
-    return szg_fail(c->context, SZG_EDATA, "%s: npy header: %s", c->npy->name, what);
+    return szgi_fail(c->context, SZG_EDATA, "%s: npy header: %s", c->npy->name, what);
 }
 
 static void skip_blanks(cursor *c) {
@@ -73,7 +73,7 @@ static bool take_text(cursor *c, char *out, size_t size) {
     return true;
 }
 
-static szg_status read_type(cursor *c, szg_npy *npy) {
+static szg_status read_type(cursor *c, szgi_npy *npy) {
     char text[16] = "";
     skip_blanks(c);
     if (c->at < c->end && *c->at == '[')
@@ -94,7 +94,7 @@ static szg_status read_type(cursor *c, szg_npy *npy) {
         known = known && (kind == 'i' || kind == 'u') &&
                 (width == 1 || width == 2 || width == 4 || width == 8);
     if (!known)
-        return szg_fail(
+        return szgi_fail(
             c->context, SZG_EDATA,
             "%s: npy header: elements of type '%s' are not numbers of up to 8 bytes (16 "
             "if complex): save a.astype('<f8')",
@@ -105,7 +105,7 @@ static szg_status read_type(cursor *c, szg_npy *npy) {
     return SZG_OK;
 }
 
-static szg_status read_shape(cursor *c, szg_npy *npy) {
+static szg_status read_shape(cursor *c, szgi_npy *npy) {
     if (!take(c, "("))
         return fail(c, "'shape' is not a tuple");
     while (!take(c, ")")) {
@@ -127,7 +127,7 @@ static szg_status read_shape(cursor *c, szg_npy *npy) {
     return SZG_OK;
 }
 
-static szg_status read_entry(cursor *c, szg_npy *npy, unsigned *seen) {
+static szg_status read_entry(cursor *c, szgi_npy *npy, unsigned *seen) {
     char key[16] = "";
     if (!take_text(c, key, sizeof key) || !take(c, ":"))
         return fail(c, "is not the dictionary that NumPy writes");
@@ -136,8 +136,8 @@ static szg_status read_entry(cursor *c, szg_npy *npy, unsigned *seen) {
                    : strcmp(key, "shape") == 0         ? 4
                                                        : 0;
     if (bit == 0 || (*seen & bit))
-        return szg_fail(c->context, SZG_EDATA, "%s: npy header: '%s' is unknown or there twice",
-                        npy->name, SHOWN(key));
+        return szgi_fail(c->context, SZG_EDATA, "%s: npy header: '%s' is unknown or there twice",
+                         npy->name, SHOWN(key));
     *seen |= bit;
     if (bit == 1)
         return read_type(c, npy);
@@ -148,7 +148,7 @@ static szg_status read_entry(cursor *c, szg_npy *npy, unsigned *seen) {
                                            : fail(c, "'fortran_order' is not True or False");
 }
 
-static szg_status read_dictionary(cursor *c, szg_npy *npy) {
+static szg_status read_dictionary(cursor *c, szgi_npy *npy) {
     unsigned seen = 0;
     if (!take(c, "{"))
         return fail(c, "is not the dictionary that NumPy writes");
@@ -165,35 +165,35 @@ static szg_status read_dictionary(cursor *c, szg_npy *npy) {
 }
 
 /* Where the header's text lies, by the file's first bytes, START of them or all. */
-static szg_status locate(szg_context *context, const szg_npy *npy, const unsigned char *start,
+static szg_status locate(szg_context *context, const szgi_npy *npy, const unsigned char *start,
                          int64_t size, int64_t *from, int64_t *to) {
     if (size < 10 || memcmp(start, SZG_NPY_MAGIC, 6) != 0)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: is not an npy file: it does not begin with \\x93NUMPY, or is shorter "
-                        "than 10 bytes",
-                        npy->name);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: is not an npy file: it does not begin with \\x93NUMPY, or is shorter "
+                         "than 10 bytes",
+                         npy->name);
     if (start[6] < 1 || start[6] > 3)
-        return szg_fail(context, SZG_EDATA, "%s: npy version %d.%d is unknown: 1 to 3 are read",
-                        npy->name, start[6], start[7]);
+        return szgi_fail(context, SZG_EDATA, "%s: npy version %d.%d is unknown: 1 to 3 are read",
+                         npy->name, start[6], start[7]);
     bool wide = start[6] > 1;
     *from = wide ? 12 : 10;
     *to = *from + start[8] + 256 * start[9];
     if (wide && size >= 12)
         *to += ((int64_t)start[11] << 24) + ((int64_t)start[10] << 16);
     if (size < *from || *to > size)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: byte 8: the header ends at byte %" PRId64 ", the file at %" PRId64
-                        ": the file is truncated",
-                        npy->name, *to, size);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: byte 8: the header ends at byte %" PRId64 ", the file at %" PRId64
+                         ": the file is truncated",
+                         npy->name, *to, size);
     if (*to > HEADER_LIMIT)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: byte 8: the header ends at byte %" PRId64
-                        ": that of one array of numbers ends before byte %d",
-                        npy->name, *to, HEADER_LIMIT);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: byte 8: the header ends at byte %" PRId64
+                         ": that of one array of numbers ends before byte %d",
+                         npy->name, *to, HEADER_LIMIT);
     return SZG_OK;
 }
 
-static szg_status check_size(szg_context *context, szg_npy *npy, int64_t size) {
+static szg_status check_size(szg_context *context, szgi_npy *npy, int64_t size) {
     int64_t needed;
     bool empty = false;
     npy->count = 1;
@@ -203,30 +203,30 @@ static szg_status check_size(szg_context *context, szg_npy *npy, int64_t size) {
         npy->count = 0;
     for (int i = 0; i < npy->dims && !empty; i++)
         if (__builtin_mul_overflow(npy->count, npy->shape[i], &npy->count))
-            return szg_fail(context, SZG_EDATA, "%s: npy header: the sizes multiply beyond 64 bits",
-                            npy->name);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: npy header: the sizes multiply beyond 64 bits", npy->name);
     if (__builtin_mul_overflow(npy->count, npy->width, &needed) || needed > size)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: is truncated: %" PRId64 " elements of %d bytes need more than the "
-                        "%" PRId64 " bytes of data there are",
-                        npy->name, npy->count, npy->width, size);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: is truncated: %" PRId64 " elements of %d bytes need more than the "
+                         "%" PRId64 " bytes of data there are",
+                         npy->name, npy->count, npy->width, size);
     if (needed < size)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: %" PRId64 " bytes follow the array's %" PRId64 " elements: one array "
-                        "a file is read",
-                        npy->name, size - needed, npy->count);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: %" PRId64 " bytes follow the array's %" PRId64 " elements: one array "
+                         "a file is read",
+                         npy->name, size - needed, npy->count);
     return SZG_OK;
 }
 
 /* The header, `text` being what stands at bytes from .. to - 1 of `size`. */
-static szg_status parse(szg_context *context, szg_npy *npy, const unsigned char *text, int64_t from,
-                        int64_t to, int64_t size) {
+static szg_status parse(szg_context *context, szgi_npy *npy, const unsigned char *text,
+                        int64_t from, int64_t to, int64_t size) {
     cursor c = {context, npy, (const char *)text, (const char *)text + (to - from)};
     SZG_TRY(read_dictionary(&c, npy));
     return check_size(context, npy, size - to);
 }
 
-static szg_status parse_bytes(szg_context *context, szg_npy *npy, const unsigned char *data,
+static szg_status parse_bytes(szg_context *context, szgi_npy *npy, const unsigned char *data,
                               int64_t size) {
     int64_t from = 0, to = 0;
     SZG_TRY(locate(context, npy, data, size, &from, &to));
@@ -234,94 +234,94 @@ static szg_status parse_bytes(szg_context *context, szg_npy *npy, const unsigned
     return parse(context, npy, data + from, from, to, size);
 }
 
-static szg_status parse_source(szg_context *context, szg_npy *npy) {
+static szg_status parse_source(szg_context *context, szgi_npy *npy) {
     unsigned char start[START] = {0}, *text;
-    int64_t size = szg_source_size(npy->source), from = 0, to = 0;
-    SZG_TRY(szg_source_read(context, npy->source, 0, size < START ? size : START, start));
+    int64_t size = szgi_source_size(npy->source), from = 0, to = 0;
+    SZG_TRY(szgi_source_read(context, npy->source, 0, size < START ? size : START, start));
     SZG_TRY(locate(context, npy, start, size, &from, &to));
-    SZG_TRY(szg_memory_alloc(context, to - from, 1, &text));
-    szg_status status = szg_source_read(context, npy->source, from, to - from, text);
+    SZG_TRY(szgi_memory_alloc(context, to - from, 1, &text));
+    szg_status status = szgi_source_read(context, npy->source, from, to - from, text);
     if (status == SZG_OK)
         status = parse(context, npy, text, from, to, size);
     npy->offset = to;
-    szg_memory_free(text);
+    szgi_memory_free(text);
     return status;
 }
 
 /* One read an element would take a call of the system each. */
-static szg_status load_columns(szg_context *context, szg_npy *npy) {
+static szg_status load_columns(szg_context *context, szgi_npy *npy) {
     if (!npy->column || npy->dims < 2)
         return SZG_OK;
     int64_t size = npy->count * npy->width;
-    SZG_TRY(szg_memory_require(context, size, 1, 1, npy->name,
-                               "write it in C order (numpy.ascontiguousarray), which is read in "
-                               "parts"));
-    SZG_TRY(szg_memory_alloc(context, size, 1, &npy->copy));
+    SZG_TRY(szgi_memory_require(context, size, 1, 1, npy->name,
+                                "write it in C order (numpy.ascontiguousarray), which is read in "
+                                "parts"));
+    SZG_TRY(szgi_memory_alloc(context, size, 1, &npy->copy));
     npy->data = npy->copy;
-    return szg_source_read(context, npy->source, npy->offset, size, npy->copy);
+    return szgi_source_read(context, npy->source, npy->offset, size, npy->copy);
 }
 
-static szg_status open_named(szg_context *context, const char *name, szg_npy **out) {
+static szg_status open_named(szg_context *context, const char *name, szgi_npy **out) {
     *out = NULL;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof **out, out));
-    szg_status status = szg_memory_copy_text(context, name, &(*out)->name);
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof **out, out));
+    szg_status status = szgi_memory_copy_text(context, name, &(*out)->name);
     if (status != SZG_OK)
-        szg_npy_close(out);
+        szgi_npy_close(out);
     return status;
 }
 
-szg_status szg_npy_open(szg_context *context, const char *path, szg_npy **out) {
+szg_status szgi_npy_open(szg_context *context, const char *path, szgi_npy **out) {
     SZG_TRY(open_named(context, path, out));
-    szg_status status = szg_source_open(context, path, &(*out)->source);
+    szg_status status = szgi_source_open(context, path, &(*out)->source);
     if (status == SZG_OK)
         status = parse_source(context, *out);
     if (status == SZG_OK)
         status = load_columns(context, *out);
     if (status != SZG_OK)
-        szg_npy_close(out);
+        szgi_npy_close(out);
     return status;
 }
 
-szg_status szg_npy_open_bytes(szg_context *context, const char *name, const void *data,
-                              int64_t size, szg_npy **out) {
+szg_status szgi_npy_open_bytes(szg_context *context, const char *name, const void *data,
+                               int64_t size, szgi_npy **out) {
     SZG_TRY(open_named(context, name, out));
     szg_status status = parse_bytes(context, *out, data, size);
     if (status != SZG_OK)
-        szg_npy_close(out);
+        szgi_npy_close(out);
     return status;
 }
 
-szg_status szg_npy_check(szg_context *context, const szg_npy *npy) {
-    return npy->source ? szg_source_check(context, npy->source) : SZG_OK;
+szg_status szgi_npy_check(szg_context *context, const szgi_npy *npy) {
+    return npy->source ? szgi_source_check(context, npy->source) : SZG_OK;
 }
 
-void szg_npy_close(szg_npy **npy) {
+void szgi_npy_close(szgi_npy **npy) {
     if (!npy || !*npy)
         return;
-    szg_source_close(&(*npy)->source);
-    szg_memory_free((*npy)->copy);
-    szg_memory_free((*npy)->name);
-    szg_memory_free(*npy);
+    szgi_source_close(&(*npy)->source);
+    szgi_memory_free((*npy)->copy);
+    szgi_memory_free((*npy)->name);
+    szgi_memory_free(*npy);
     *npy = NULL;
 }
 
-int szg_npy_dims(const szg_npy *npy) {
+int szgi_npy_dims(const szgi_npy *npy) {
     return npy->dims;
 }
 
-const int64_t *szg_npy_shape(const szg_npy *npy) {
+const int64_t *szgi_npy_shape(const szgi_npy *npy) {
     return npy->shape;
 }
 
-int64_t szg_npy_count(const szg_npy *npy) {
+int64_t szgi_npy_count(const szgi_npy *npy) {
     return npy->count;
 }
 
-bool szg_npy_is_complex(const szg_npy *npy) {
+bool szgi_npy_is_complex(const szgi_npy *npy) {
     return npy->kind == 'c';
 }
 
-double szg_npy_roundoff(const szg_npy *npy) {
+double szgi_npy_roundoff(const szgi_npy *npy) {
     int width = npy->kind == 'c' ? npy->width / 2 : npy->width;
     if (npy->kind != 'f' && npy->kind != 'c')
         return 0;
@@ -329,7 +329,7 @@ double szg_npy_roundoff(const szg_npy *npy) {
 }
 
 /* Place in the file of the element that is number `index` in row-major order. */
-static int64_t file_index(const szg_npy *npy, int64_t index) {
+static int64_t file_index(const szgi_npy *npy, int64_t index) {
     if (!npy->column)
         return index;
     int64_t place = 0, stride = npy->count;
@@ -354,14 +354,14 @@ static double real_of(uint64_t bits, int width) {
     float single;
     double value;
     if (width == 2)
-        return szg_real_from_half((uint16_t)bits);
+        return szgi_real_from_half((uint16_t)bits);
     memcpy(&single, &low, sizeof single);
     memcpy(&value, &bits, sizeof value);
     return width == 4 ? (double)single : value;
 }
 
 /* False where no double equals the integer. */
-static bool integer_of(const szg_npy *npy, uint64_t bits, double *out) {
+static bool integer_of(const szgi_npy *npy, uint64_t bits, double *out) {
     int unused = 64 - 8 * npy->width;
     if (npy->kind == 'i') {
         int64_t value = (int64_t)(bits << unused) >> unused;
@@ -372,7 +372,7 @@ static bool integer_of(const szg_npy *npy, uint64_t bits, double *out) {
     return *out < 0x1p64 && (uint64_t)*out == bits;
 }
 
-static szg_status element(szg_context *context, const szg_npy *npy, int64_t index,
+static szg_status element(szg_context *context, const szgi_npy *npy, int64_t index,
                           const unsigned char *at, szg_c64 *out) {
     int half = npy->width / 2;
     out->im = 0;
@@ -382,9 +382,9 @@ static szg_status element(szg_context *context, const szg_npy *npy, int64_t inde
     } else if (npy->kind == 'f') {
         out->re = real_of(load(at, npy->width, npy->swap), npy->width);
     } else if (!integer_of(npy, load(at, npy->width, npy->swap), &out->re)) {
-        return szg_fail(context, SZG_EDATA,
-                        "%s: element %" PRId64 ": an integer beyond 2^53 that no double holds",
-                        npy->name, index);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: element %" PRId64 ": an integer beyond 2^53 that no double holds",
+                         npy->name, index);
     }
     return SZG_OK;
 }
@@ -392,7 +392,7 @@ static szg_status element(szg_context *context, const szg_npy *npy, int64_t inde
 /* Takes elements in row-major order; each call has the next one. */
 typedef struct reading {
     szg_context *context;
-    const szg_npy *npy;
+    const szgi_npy *npy;
     int64_t index, left; /* of the elements that are to come */
     int64_t ready;       /* of them, that stand in `block` */
     const unsigned char *at;
@@ -401,17 +401,17 @@ typedef struct reading {
 
 static szg_status fill_block(reading *r) {
     int64_t most = BLOCK / r->npy->width, count = r->left < most ? r->left : most;
-    SZG_TRY(szg_context_check_cancel(r->context));
+    SZG_TRY(szgi_context_check_cancel(r->context));
     r->ready = count;
     r->at = r->block;
     if (r->npy->data)
         return SZG_OK;
-    return szg_source_read(r->context, r->npy->source, r->npy->offset + r->index * r->npy->width,
-                           count * r->npy->width, r->block);
+    return szgi_source_read(r->context, r->npy->source, r->npy->offset + r->index * r->npy->width,
+                            count * r->npy->width, r->block);
 }
 
 static szg_status next_element(reading *r, szg_c64 *out) {
-    const szg_npy *npy = r->npy;
+    const szgi_npy *npy = r->npy;
     if (r->ready == 0)
         SZG_TRY(fill_block(r));
     const unsigned char *at =
@@ -424,21 +424,21 @@ static szg_status next_element(reading *r, szg_c64 *out) {
     return SZG_OK;
 }
 
-static szg_status check_range(szg_context *context, const szg_npy *npy, int64_t start,
+static szg_status check_range(szg_context *context, const szgi_npy *npy, int64_t start,
                               int64_t count) {
     if (start < 0 || count < 0 || start > npy->count || count > npy->count - start)
-        return szg_fail(context, SZG_EINVAL,
-                        "%s: %" PRId64 " elements from %" PRId64 " on are not within its %" PRId64,
-                        npy->name, count, start, npy->count);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: %" PRId64 " elements from %" PRId64 " on are not within its %" PRId64,
+                         npy->name, count, start, npy->count);
     return SZG_OK;
 }
 
-szg_status szg_npy_read_real(szg_context *context, const szg_npy *npy, int64_t start, int64_t count,
-                             double *out) {
+szg_status szgi_npy_read_real(szg_context *context, const szgi_npy *npy, int64_t start,
+                              int64_t count, double *out) {
     SZG_TRY(check_range(context, npy, start, count));
     if (npy->kind == 'c')
-        return szg_fail(context, SZG_EINVAL, "%s: the array is complex, real numbers are needed",
-                        npy->name);
+        return szgi_fail(context, SZG_EINVAL, "%s: the array is complex, real numbers are needed",
+                         npy->name);
     unsigned char block[BLOCK];
     reading r = {.context = context, .npy = npy, .index = start, .left = count, .block = block};
     for (int64_t i = 0; i < count; i++) {
@@ -449,8 +449,8 @@ szg_status szg_npy_read_real(szg_context *context, const szg_npy *npy, int64_t s
     return SZG_OK;
 }
 
-szg_status szg_npy_read_complex(szg_context *context, const szg_npy *npy, int64_t start,
-                                int64_t count, szg_c64 *out) {
+szg_status szgi_npy_read_complex(szg_context *context, const szgi_npy *npy, int64_t start,
+                                 int64_t count, szg_c64 *out) {
     SZG_TRY(check_range(context, npy, start, count));
     unsigned char block[BLOCK];
     reading r = {.context = context, .npy = npy, .index = start, .left = count, .block = block};

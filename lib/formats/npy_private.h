@@ -8,6 +8,6 @@
 #define SZG_NPY_MAGIC "\x93NUMPY"
 
 /* Magic, version, length, the ASCII dictionary, padding: data begins at a multiple of 64. */
-void szg_npy_emit_header(const char *dictionary, FILE *stream);
+void szgi_npy_emit_header(const char *dictionary, FILE *stream);
 
 #endif

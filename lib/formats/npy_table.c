@@ -1,9 +1,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/npy.h>
-#include <szego/text.h>
+#include "base/memory.h"
+#include "formats/npy.h"
+#include "base/text.h"
 #include "npy_private.h"
 #include "text.h"
 
@@ -34,11 +34,11 @@ static szg_status check_exact(szg_context *context, const szg_table *table, int6
         int64_t value = szg_table_get_integer(table, row, column);
         /* 2^63 - 1 rounds to 2^63, which no integer is. */
         if ((double)value >= 0x1p63 || (int64_t)(double)value != value)
-            return szg_fail(context, SZG_EDATA,
-                            "table %s, column %s, row %" PRId64 ": %" PRId64
-                            " is not exact as a double, which an integer column with empty cells "
-                            "becomes in an array: write csv (--to csv)",
-                            szg_table_name(table), SHOWN(what->name), row, value);
+            return szgi_fail(context, SZG_EDATA,
+                             "table %s, column %s, row %" PRId64 ": %" PRId64
+                             " is not exact as a double, which an integer column with empty cells "
+                             "becomes in an array: write csv (--to csv)",
+                             szg_table_name(table), SHOWN(what->name), row, value);
     }
     return SZG_OK;
 }
@@ -69,7 +69,7 @@ static const char *print_type(field f, char out[static SZG_NPY_TYPE]) {
     return out;
 }
 
-void szg_npy_column_type(const szg_table *table, int64_t column, char out[SZG_NPY_TYPE]) {
+void szgi_npy_column_type(const szg_table *table, int64_t column, char out[SZG_NPY_TYPE]) {
     print_type(column_field(table, column), out);
 }
 
@@ -79,7 +79,7 @@ static void emit_name(const char *name, FILE *stream) {
     putc('\'', stream);
     for (int step; at < end; at += step ? step : 1) {
         uint32_t code = 0xFFFD;
-        step = szg_utf8_step(at, (size_t)(end - at));
+        step = szgi_utf8_step(at, (size_t)(end - at));
         if (step == 1)
             code = *at;
         else if (step > 1)
@@ -96,8 +96,8 @@ static void emit_name(const char *name, FILE *stream) {
 
 static szg_status emit_header(szg_context *context, const szg_table *table, const field *f,
                               FILE *stream) {
-    szg_text text;
-    SZG_TRY(szg_text_open(context, &text));
+    szgi_text text;
+    SZG_TRY(szgi_text_open(context, &text));
     FILE *header = text.stream;
     fputs("{'descr': [", header);
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
@@ -107,17 +107,17 @@ static szg_status emit_header(szg_context *context, const szg_table *table, cons
         fprintf(header, ", '%s')", print_type(f[i], type));
     }
     fprintf(header, "], 'fortran_order': False, 'shape': (%" PRId64 ",), }", szg_table_rows(table));
-    szg_status status = szg_text_end(&text, SZG_OK);
+    szg_status status = szgi_text_end(&text, SZG_OK);
     if (status == SZG_OK)
-        szg_npy_emit_header(text.text, stream);
-    szg_text_close(&text);
+        szgi_npy_emit_header(text.text, stream);
+    szgi_text_close(&text);
     return status;
 }
 
-szg_status szg_npy_print_table(szg_context *context, const szg_table *table, FILE *stream) {
+szg_status szgi_npy_print_table(szg_context *context, const szg_table *table, FILE *stream) {
     int64_t columns = szg_table_columns(table);
     field *f;
-    SZG_TRY(szg_memory_alloc(context, columns, sizeof *f, &f));
+    SZG_TRY(szgi_memory_alloc(context, columns, sizeof *f, &f));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < columns && status == SZG_OK; i++) {
         f[i] = column_field(table, i);
@@ -127,19 +127,19 @@ szg_status szg_npy_print_table(szg_context *context, const szg_table *table, FIL
         status = emit_header(context, table, f, stream);
     for (int64_t row = 0; status == SZG_OK && row < szg_table_rows(table); row++) {
         if (row % 65536 == 0)
-            status = szg_context_check_cancel(context);
+            status = szgi_context_check_cancel(context);
         for (int64_t i = 0; i < columns; i++)
             emit_field(table, row, i, f[i], stream);
     }
-    szg_memory_free(f);
+    szgi_memory_free(f);
     return status;
 }
 
-void szg_npy_print_text(const char *text, FILE *stream) {
+void szgi_npy_print_text(const char *text, FILE *stream) {
     char header[128];
     size_t size = strlen(text);
     snprintf(header, sizeof header, "{'descr': '|S%zu', 'fortran_order': False, 'shape': (), }",
              size ? size : 1);
-    szg_npy_emit_header(header, stream);
+    szgi_npy_emit_header(header, stream);
     fwrite(text, 1, size ? size : 1, stream);
 }

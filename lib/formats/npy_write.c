@@ -1,13 +1,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/file.h>
-#include <szego/memory.h>
-#include <szego/npy.h>
+#include "base/file.h"
+#include "base/memory.h"
+#include "formats/npy.h"
 #include "npy_private.h"
 
 /* Version 1 holds headers up to 65535 bytes of Latin-1, version 2 longer ones; names are ASCII. */
-void szg_npy_emit_header(const char *dictionary, FILE *stream) {
+void szgi_npy_emit_header(const char *dictionary, FILE *stream) {
     size_t length = strlen(dictionary) + 1;
     int version = length + 64 > 65535 ? 2 : 1;
     size_t prefix = version == 1 ? 10 : 12;
@@ -23,11 +23,11 @@ void szg_npy_emit_header(const char *dictionary, FILE *stream) {
 
 static szg_status shape_count(szg_context *context, int dims, const int64_t *shape, int64_t *out) {
     if (dims < 0 || dims > SZG_NPY_DIMS)
-        return szg_fail(context, SZG_EINVAL, "npy: %d dimensions are not within 0 and %d", dims,
-                        SZG_NPY_DIMS);
+        return szgi_fail(context, SZG_EINVAL, "npy: %d dimensions are not within 0 and %d", dims,
+                         SZG_NPY_DIMS);
     *out = 1;
     for (int i = 0; i < dims; i++)
-        SZG_TRY(szg_memory_product(context, *out, shape[i], out));
+        SZG_TRY(szgi_memory_product(context, *out, shape[i], out));
     return SZG_OK;
 }
 
@@ -45,19 +45,19 @@ static szg_status write_array(szg_context *context, const char *path, const char
     }
     snprintf(dictionary, sizeof dictionary,
              "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, list);
-    szg_writer *writer;
-    SZG_TRY(szg_writer_open(context, path, &writer));
-    szg_npy_emit_header(dictionary, szg_writer_stream(writer));
-    fwrite(data, size, (size_t)count, szg_writer_stream(writer));
-    return szg_writer_commit(context, &writer);
+    szgi_writer *writer;
+    SZG_TRY(szgi_writer_open(context, path, &writer));
+    szgi_npy_emit_header(dictionary, szgi_writer_stream(writer));
+    fwrite(data, size, (size_t)count, szgi_writer_stream(writer));
+    return szgi_writer_commit(context, &writer);
 }
 
-szg_status szg_npy_write_real(szg_context *context, const char *path, int dims,
-                              const int64_t *shape, const double *data) {
+szg_status szgi_npy_write_real(szg_context *context, const char *path, int dims,
+                               const int64_t *shape, const double *data) {
     return write_array(context, path, "<f8", dims, shape, data, sizeof *data);
 }
 
-szg_status szg_npy_write_complex(szg_context *context, const char *path, int dims,
-                                 const int64_t *shape, const szg_c64 *data) {
+szg_status szgi_npy_write_complex(szg_context *context, const char *path, int dims,
+                                  const int64_t *shape, const szg_c64 *data) {
     return write_array(context, path, "<c16", dims, shape, data, sizeof *data);
 }

@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include <szego/csv.h>
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "formats/csv.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include <szego/version.h>
 #include "result_private.h"
 #include "text.h"
@@ -16,32 +16,32 @@ szg_status szg_format_parse(szg_context *context, const char *name, szg_format *
             *out = (szg_format)i;
             return SZG_OK;
         }
-    return szg_fail(context, SZG_EINVAL, "format %s is none of table, csv, json", SHOWN(name));
+    return szgi_fail(context, SZG_EINVAL, "format %s is none of table, csv, json", SHOWN(name));
 }
 
-szg_status szg_result_check_command(szg_context *context, const char *command) {
+szg_status szgi_result_check_command(szg_context *context, const char *command) {
     if (!*command || command[strspn(command, "abcdefghijklmnopqrstuvwxyz0123456789-")])
-        return szg_fail(context, SZG_EINVAL, "%s: only a-z, 0-9 and hyphens are allowed",
-                        SHOWN(command));
+        return szgi_fail(context, SZG_EINVAL, "%s: only a-z, 0-9 and hyphens are allowed",
+                         SHOWN(command));
     if (strlen(command) > RESULT_COMMAND_LIMIT)
-        return szg_fail(context, SZG_EINVAL, "%s: more than %d characters", SHOWN(command),
-                        (int)RESULT_COMMAND_LIMIT);
+        return szgi_fail(context, SZG_EINVAL, "%s: more than %d characters", SHOWN(command),
+                         (int)RESULT_COMMAND_LIMIT);
     return SZG_OK;
 }
 
 szg_status szg_result_open(szg_context *context, const char *command, szg_result **out) {
     *out = NULL;
     szg_result *result;
-    SZG_TRY(szg_result_check_command(context, command));
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *result, &result));
+    SZG_TRY(szgi_result_check_command(context, command));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *result, &result));
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_copy_text(context, command, &result->command), fail);
-    SZG_TRY_GOTO(status, szg_json_open_object(context, &result->provenance), fail);
-    SZG_TRY_GOTO(status, szg_json_add_text(context, result->provenance, "version", szg_version()),
+    SZG_TRY_GOTO(status, szgi_memory_copy_text(context, command, &result->command), fail);
+    SZG_TRY_GOTO(status, szgi_json_open_object(context, &result->provenance), fail);
+    SZG_TRY_GOTO(status, szgi_json_add_text(context, result->provenance, "version", szg_version()),
                  fail);
-    SZG_TRY_GOTO(status, szg_json_add_text(context, result->provenance, "commit", szg_commit()),
+    SZG_TRY_GOTO(status, szgi_json_add_text(context, result->provenance, "commit", szg_commit()),
                  fail);
-    SZG_TRY_GOTO(status, szg_json_add_text(context, result->provenance, "command", command), fail);
+    SZG_TRY_GOTO(status, szgi_json_add_text(context, result->provenance, "command", command), fail);
     *out = result;
     return SZG_OK;
 fail:
@@ -54,37 +54,38 @@ void szg_result_close(szg_result **result) {
         return;
     for (int64_t i = 0; i < (*result)->tables; i++)
         szg_table_close(&(*result)->table[i]);
-    szg_memory_free((*result)->table);
-    szg_json_close(&(*result)->provenance);
-    szg_memory_free((*result)->command);
-    szg_memory_free(*result);
+    szgi_memory_free((*result)->table);
+    szgi_json_close(&(*result)->provenance);
+    szgi_memory_free((*result)->command);
+    szgi_memory_free(*result);
     *result = NULL;
 }
 
-szg_json *szg_result_provenance(const szg_result *result) {
+szgi_json *szgi_result_provenance(const szg_result *result) {
     return result->provenance;
 }
 
 /* The name becomes a file name and a JSON key beside `provenance`. */
-szg_status szg_result_check_name(szg_context *context, const szg_result *result, const char *name) {
+szg_status szgi_result_check_name(szg_context *context, const szg_result *result,
+                                  const char *name) {
     if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
-        return szg_fail(context, SZG_EINVAL,
-                        "table name %s: only a-z, 0-9 and underscores are allowed", SHOWN(name));
+        return szgi_fail(context, SZG_EINVAL,
+                         "table name %s: only a-z, 0-9 and underscores are allowed", SHOWN(name));
     if (strlen(name) > RESULT_NAME_LIMIT)
-        return szg_fail(context, SZG_EINVAL, "table name %s: more than %d characters", SHOWN(name),
-                        (int)RESULT_NAME_LIMIT);
+        return szgi_fail(context, SZG_EINVAL, "table name %s: more than %d characters", SHOWN(name),
+                         (int)RESULT_NAME_LIMIT);
     if (strcmp(name, "provenance") == 0 || strcmp(name, "manifest") == 0)
-        return szg_fail(context, SZG_EINVAL, "table name %s is reserved", name);
+        return szgi_fail(context, SZG_EINVAL, "table name %s is reserved", name);
     if (szg_result_find(result, name))
-        return szg_fail(context, SZG_EINVAL, "the result has a table %s already", name);
+        return szgi_fail(context, SZG_EINVAL, "the result has a table %s already", name);
     return SZG_OK;
 }
 
 szg_status szg_result_add(szg_context *context, szg_result *result, szg_table **table) {
-    szg_status status = szg_result_check_name(context, result, szg_table_name(*table));
+    szg_status status = szgi_result_check_name(context, result, szg_table_name(*table));
     if (status == SZG_OK)
-        status = szg_memory_grow(context, &result->table, result->tables, result->tables + 1,
-                                 sizeof *result->table);
+        status = szgi_memory_grow(context, &result->table, result->tables, result->tables + 1,
+                                  sizeof *result->table);
     if (status == SZG_OK) {
         result->table[result->tables++] = *table;
         *table = NULL;
@@ -112,10 +113,10 @@ const szg_table *szg_result_find(const szg_result *result, const char *name) {
     return NULL;
 }
 
-szg_status szg_result_choose(szg_context *context, const szg_result *result, const char *name,
-                             const szg_table **out) {
+szg_status szgi_result_choose(szg_context *context, const szg_result *result, const char *name,
+                              const szg_table **out) {
     if (result->tables == 0)
-        return szg_fail(context, SZG_EINVAL, "the result has no table");
+        return szgi_fail(context, SZG_EINVAL, "the result has no table");
     *out = name ? szg_result_find(result, name) : result->table[0];
     if (*out)
         return SZG_OK;
@@ -125,7 +126,7 @@ szg_status szg_result_choose(szg_context *context, const szg_result *result, con
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                  szg_table_name(result->table[i]));
     }
-    return szg_fail(context, SZG_EINVAL, "there is no table %s; there are: %s", SHOWN(name), list);
+    return szgi_fail(context, SZG_EINVAL, "there is no table %s; there are: %s", SHOWN(name), list);
 }
 
 szg_status szg_result_print(szg_context *context, const szg_result *result,
@@ -133,14 +134,14 @@ szg_status szg_result_print(szg_context *context, const szg_result *result,
     const szg_table *table;
     switch (options->format) {
     case SZG_FORMAT_CSV:
-        SZG_TRY(szg_result_choose(context, result, options->table, &table));
-        return szg_csv_print(context, table, stream);
+        SZG_TRY(szgi_result_choose(context, result, options->table, &table));
+        return szgi_csv_print(context, table, stream);
     case SZG_FORMAT_JSON:
-        SZG_TRY(szg_result_emit_json(context, result, stream));
+        SZG_TRY(szgi_result_emit_json(context, result, stream));
         break;
     default:
-        SZG_TRY(szg_result_emit_text(context, result, options, stream));
+        SZG_TRY(szgi_result_emit_text(context, result, options, stream));
     }
-    szg_status status = szg_stream_flush(context, stream);
-    return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "the result");
+    szg_status status = szgi_stream_flush(context, stream);
+    return status == SZG_OK ? SZG_OK : szgi_fail_prefix(context, status, "the result");
 }

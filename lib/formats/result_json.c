@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/text.h>
+#include "base/text.h"
 #include "json_emit.h"
 #include "result_private.h"
 
@@ -14,8 +14,8 @@ static bool is_unfinite(const szg_table *table, int64_t row, int64_t column) {
 /* JSON has no NaN: the row's note says which columns held one, after what it said before. */
 static szg_status emit_note(szg_context *context, const szg_table *table, int64_t row, int64_t note,
                             FILE *stream) {
-    szg_text sentence;
-    SZG_TRY(szg_text_open(context, &sentence));
+    szgi_text sentence;
+    SZG_TRY(szgi_text_open(context, &sentence));
     const char *old = note >= 0 ? szg_table_get_text(table, row, note) : NULL;
     fputs(old ? old : "", sentence.stream);
     const char *separator = old && *old ? "; " : "";
@@ -31,12 +31,12 @@ static szg_status emit_note(szg_context *context, const szg_table *table, int64_
         separator = "; ";
         any = true;
     }
-    szg_status status = szg_text_end(&sentence, SZG_OK);
+    szg_status status = szgi_text_end(&sentence, SZG_OK);
     if (status == SZG_OK && any)
-        szg_emit_text(sentence.text, stream);
+        szgi_emit_text(sentence.text, stream);
     else if (status == SZG_OK)
         fputs("null", stream);
-    szg_text_close(&sentence);
+    szgi_text_close(&sentence);
     return status;
 }
 
@@ -47,13 +47,13 @@ static void emit_cell(const szg_table *table, int64_t row, int64_t column, FILE 
     }
     switch (szg_table_column(table, column)->type) {
     case SZG_TEXT:
-        szg_emit_text(szg_table_get_text(table, row, column), stream);
+        szgi_emit_text(szg_table_get_text(table, row, column), stream);
         break;
     case SZG_INTEGER:
         fprintf(stream, "%" PRId64, szg_table_get_integer(table, row, column));
         break;
     case SZG_REAL:
-        szg_emit_real(szg_table_get_real(table, row, column), stream);
+        szgi_emit_real(szg_table_get_real(table, row, column), stream);
         break;
     }
 }
@@ -65,7 +65,7 @@ static szg_status emit_row(szg_context *context, const szg_table *table, int64_t
     putc('{', stream);
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         fputs(i ? ", " : "", stream);
-        szg_emit_text(szg_table_column(table, i)->name, stream);
+        szgi_emit_text(szg_table_column(table, i)->name, stream);
         fputs(": ", stream);
         if (i == note)
             SZG_TRY(emit_note(context, table, row, note, stream));
@@ -83,11 +83,11 @@ static szg_status emit_row(szg_context *context, const szg_table *table, int64_t
 
 static szg_status emit_table(szg_context *context, const szg_table *table, FILE *stream) {
     fputs(",\n  ", stream);
-    szg_emit_text(szg_table_name(table), stream);
+    szgi_emit_text(szg_table_name(table), stream);
     fputs(": [", stream);
     for (int64_t row = 0; row < szg_table_rows(table); row++) {
         if (row % 65536 == 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
         fputs(row ? ",\n    " : "\n    ", stream);
         SZG_TRY(emit_row(context, table, row, stream));
     }
@@ -95,9 +95,9 @@ static szg_status emit_table(szg_context *context, const szg_table *table, FILE 
     return SZG_OK;
 }
 
-szg_status szg_result_emit_json(szg_context *context, const szg_result *result, FILE *stream) {
+szg_status szgi_result_emit_json(szg_context *context, const szg_result *result, FILE *stream) {
     fputs("{\n  \"provenance\": ", stream);
-    SZG_TRY(szg_json_print(context, szg_json_root(result->provenance), 0, stream));
+    SZG_TRY(szgi_json_print(context, szgi_json_root(result->provenance), 0, stream));
     for (int64_t i = 0; i < result->tables; i++)
         SZG_TRY(emit_table(context, result->table[i], stream));
     fputs("\n}\n", stream);

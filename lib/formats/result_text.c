@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "base/memory.h"
+#include "base/text.h"
 #include "result_private.h"
 #include "text.h"
 
@@ -58,14 +58,14 @@ static void show_cell(const szg_table *table, int64_t row, int64_t column, char 
         return;
     switch (szg_table_column(table, column)->type) {
     case SZG_TEXT:
-        szg_show(szg_table_get_text(table, row, column), out, CELL);
+        szgi_show(szg_table_get_text(table, row, column), out, CELL);
         break;
     case SZG_INTEGER:
         snprintf(out, CELL, "%" PRId64, szg_table_get_integer(table, row, column));
         break;
     case SZG_REAL:
-        szg_rounded_text(szg_table_get_real(table, row, column), 6, szg_table_end(table, column),
-                         out);
+        szgi_rounded_text(szg_table_get_real(table, row, column), 6, szgi_table_end(table, column),
+                          out);
         break;
     }
 }
@@ -128,7 +128,7 @@ static void put_block(const sheet *s, int64_t from, int64_t to, int numbered) {
             const szg_column *column = szg_table_column(s->table, s->column[i]);
             *b = (box){.width = s->width[i], .right = column->type != SZG_TEXT};
             if (row < 0)
-                szg_show(column->name, b->text, CELL);
+                szgi_show(column->name, b->text, CELL);
             else
                 show_cell(s->table, row, s->column[i], b->text);
         }
@@ -169,7 +169,7 @@ static void put_turned(const sheet *s) {
         put_boxes(s, s->rows + 1);
     for (int64_t i = 0; i < s->columns; i++) {
         s->box[0] = (box){.width = name};
-        szg_show(szg_table_column(s->table, s->column[i])->name, s->box[0].text, CELL);
+        szgi_show(szg_table_column(s->table, s->column[i])->name, s->box[0].text, CELL);
         for (int64_t row = 0; row < s->rows; row++) {
             s->box[row + 1] = (box){.width = width};
             show_cell(s->table, row, s->column[i], s->box[row + 1].text);
@@ -215,7 +215,7 @@ static void put_notes(const sheet *s) {
         else
             fprintf(s->stream, "  note, rows %" PRId64 " to %" PRId64 ": ", row + 1, end);
         char shown[2048];
-        fprintf(s->stream, "%s\n", szg_show(text, shown, sizeof shown));
+        fprintf(s->stream, "%s\n", szgi_show(text, shown, sizeof shown));
     }
 }
 
@@ -266,20 +266,20 @@ static szg_status put_table(szg_context *context, const szg_table *table,
         s.rows = options->rows;
     int64_t columns = szg_table_columns(table);
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, columns, sizeof *s.column, &s.column), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, columns, sizeof *s.width, &s.width), done);
-    SZG_TRY_GOTO(status,
-                 szg_memory_alloc(context, columns + TURNED_ROWS + 1, sizeof *s.box, &s.box), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, columns, sizeof *s.column, &s.column), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, columns, sizeof *s.width, &s.width), done);
+    SZG_TRY_GOTO(
+        status, szgi_memory_alloc(context, columns + TURNED_ROWS + 1, sizeof *s.box, &s.box), done);
     put_sheet(&s);
 done:
-    szg_memory_free(s.box);
-    szg_memory_free(s.width);
-    szg_memory_free(s.column);
+    szgi_memory_free(s.box);
+    szgi_memory_free(s.width);
+    szgi_memory_free(s.column);
     return status;
 }
 
-szg_status szg_result_emit_text(szg_context *context, const szg_result *result,
-                                const szg_print_options *options, FILE *stream) {
+szg_status szgi_result_emit_text(szg_context *context, const szg_result *result,
+                                 const szg_print_options *options, FILE *stream) {
     for (int64_t i = 0; i < result->tables; i++) {
         if (i > 0)
             putc('\n', stream);

@@ -7,78 +7,78 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "safetensors_private.h"
 #include "text.h"
 
-szg_status szg_shard_add(szg_context *context, szg_safetensors *set, const char *file) {
+szg_status szgi_shard_add(szg_context *context, szgi_safetensors *set, const char *file) {
     SZG_TRY(
-        szg_memory_grow(context, &set->shard, set->shards, set->shards + 1, sizeof *set->shard));
-    SZG_TRY(szg_memory_copy_text(context, file, &set->shard[set->shards].file));
+        szgi_memory_grow(context, &set->shard, set->shards, set->shards + 1, sizeof *set->shard));
+    SZG_TRY(szgi_memory_copy_text(context, file, &set->shard[set->shards].file));
     set->shards++;
     return SZG_OK;
 }
 
-void szg_safetensors_close(szg_safetensors **set) {
+void szgi_safetensors_close(szgi_safetensors **set) {
     if (!set || !*set)
         return;
     for (int64_t i = 0; i < (*set)->shards; i++) {
-        szg_shard *shard = &(*set)->shard[i];
-        szg_json_close(&shard->header);
-        szg_memory_free(shard->shapes);
-        szg_memory_free(shard->file);
-        szg_source_close(&shard->source);
+        szgi_shard *shard = &(*set)->shard[i];
+        szgi_json_close(&shard->header);
+        szgi_memory_free(shard->shapes);
+        szgi_memory_free(shard->file);
+        szgi_source_close(&shard->source);
     }
-    szg_memory_free((*set)->shard);
-    szg_memory_free((*set)->tensor);
-    szg_memory_free(*set);
+    szgi_memory_free((*set)->shard);
+    szgi_memory_free((*set)->tensor);
+    szgi_memory_free(*set);
     *set = NULL;
 }
 
 static int by_name(const void *a, const void *b) {
-    return strcmp(((const szg_tensor *)a)->name, ((const szg_tensor *)b)->name);
+    return strcmp(((const szgi_tensor *)a)->name, ((const szgi_tensor *)b)->name);
 }
 
 /* Sorts by name; a name in two shards would make the answer a matter of chance. */
-static szg_status complete(szg_context *context, szg_safetensors *set) {
+static szg_status complete(szg_context *context, szgi_safetensors *set) {
     if (set->count > 0)
         qsort(set->tensor, (size_t)set->count, sizeof *set->tensor, by_name);
     for (int64_t i = 1; i < set->count; i++)
         if (by_name(&set->tensor[i - 1], &set->tensor[i]) == 0)
-            return szg_fail(context, SZG_EDATA,
-                            "%s: tensor %s: is in %s too: remove the file that does not belong to "
-                            "this checkpoint",
-                            set->tensor[i].file, SHOWN(set->tensor[i].name),
-                            szg_path_name(set->tensor[i - 1].file));
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: tensor %s: is in %s too: remove the file that does not belong to "
+                             "this checkpoint",
+                             set->tensor[i].file, SHOWN(set->tensor[i].name),
+                             szgi_path_name(set->tensor[i - 1].file));
     return SZG_OK;
 }
 
-static szg_status open_file(szg_context *context, szg_safetensors *set, const char *path) {
-    SZG_TRY(szg_shard_add(context, set, path));
-    szg_source **source = &set->shard[set->shards - 1].source;
-    SZG_TRY(szg_source_open(context, path, source));
-    int64_t size = szg_source_size(*source);
+static szg_status open_file(szg_context *context, szgi_safetensors *set, const char *path) {
+    SZG_TRY(szgi_shard_add(context, set, path));
+    szgi_source **source = &set->shard[set->shards - 1].source;
+    SZG_TRY(szgi_source_open(context, path, source));
+    int64_t size = szgi_source_size(*source);
     unsigned char start[SHARD_START] = {0}, *head;
-    SZG_TRY(szg_source_read(context, *source, 0, size < SHARD_START ? size : SHARD_START, start));
-    int64_t length = szg_shard_head(start, size);
-    SZG_TRY(szg_memory_alloc(context, length, 1, &head));
-    szg_status status = szg_source_read(context, *source, 0, length, head);
+    SZG_TRY(szgi_source_read(context, *source, 0, size < SHARD_START ? size : SHARD_START, start));
+    int64_t length = szgi_shard_head(start, size);
+    SZG_TRY(szgi_memory_alloc(context, length, 1, &head));
+    szg_status status = szgi_source_read(context, *source, 0, length, head);
     if (status == SZG_OK)
-        status = szg_shard_parse(context, set, head, size);
-    szg_memory_free(head);
+        status = szgi_shard_parse(context, set, head, size);
+    szgi_memory_free(head);
     return status;
 }
 
 /* FOLDER/NAME, where `beside` is a file in the folder or the folder with its slash. */
 static szg_status sibling(szg_context *context, const char *beside, const char *name, char **out) {
-    size_t folder = (size_t)(szg_path_name(beside) - beside);
-    SZG_TRY(szg_memory_alloc(context, (int64_t)(folder + strlen(name) + 1), 1, out));
+    size_t folder = (size_t)(szgi_path_name(beside) - beside);
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)(folder + strlen(name) + 1), 1, out));
     memcpy(*out, beside, folder);
     memcpy(*out + folder, name, strlen(name) + 1);
     return SZG_OK;
 }
 
-static bool is_open(const szg_safetensors *set, const char *path) {
+static bool is_open(const szgi_safetensors *set, const char *path) {
     for (int64_t i = 0; i < set->shards; i++)
         if (strcmp(set->shard[i].file, path) == 0)
             return true;
@@ -86,113 +86,116 @@ static bool is_open(const szg_safetensors *set, const char *path) {
 }
 
 /* Opens the shard that one entry of an index names, unless it is open already. */
-static szg_status open_shard(szg_context *context, szg_safetensors *set, const char *index,
-                             szg_json_value entry) {
+static szg_status open_shard(szg_context *context, szgi_safetensors *set, const char *index,
+                             szgi_json_value entry) {
     const char *name;
     char *path;
-    SZG_TRY(szg_json_as_text(context, entry, &name));
+    SZG_TRY(szgi_json_as_text(context, entry, &name));
     if (!*name || strlen(name) > NAME_MAX || strchr(name, '/') || strcmp(name, ".") == 0 ||
         strcmp(name, "..") == 0)
-        return szg_json_fail(
+        return szgi_json_fail(
             context, entry, "shard \"%s\" is not the name of a file beside the index", SHOWN(name));
     SZG_TRY(sibling(context, index, name, &path));
     szg_status status = SZG_OK;
     if (!is_open(set, path)) {
         if (access(path, F_OK) != 0 && errno == ENOENT)
-            status = szg_json_fail(context, entry, "shard %s is missing: put it beside the index",
-                                   SHOWN(name));
+            status = szgi_json_fail(context, entry, "shard %s is missing: put it beside the index",
+                                    SHOWN(name));
         else
             status = open_file(context, set, path);
     }
-    szg_memory_free(path);
+    szgi_memory_free(path);
     return status;
 }
 
 /* What the index says against what the shards hold: the shards are right, so a promise that none
  * keeps is an error, and everything else a warning. */
-static szg_status compare_index(szg_context *context, const szg_safetensors *set, const char *index,
-                                szg_json_value map) {
+static szg_status compare_index(szg_context *context, const szgi_safetensors *set,
+                                const char *index, szgi_json_value map) {
     int64_t moved = 0, listed = 0;
-    for (szg_json_value entry = {0}; szg_json_next(map, &entry); listed++) {
+    for (szgi_json_value entry = {0}; szgi_json_next(map, &entry); listed++) {
         const char *name;
-        SZG_TRY(szg_json_as_text(context, entry, &name));
-        const szg_tensor *tensor = szg_safetensors_find(set, entry.key);
+        SZG_TRY(szgi_json_as_text(context, entry, &name));
+        const szgi_tensor *tensor = szgi_safetensors_find(set, entry.key);
         if (!tensor)
-            return szg_json_fail(context, entry,
-                                 "no shard holds this tensor: the index is stale or a shard was "
-                                 "replaced; fetch the checkpoint again");
-        moved += strcmp(szg_path_name(tensor->file), name) != 0;
+            return szgi_json_fail(context, entry,
+                                  "no shard holds this tensor: the index is stale or a shard was "
+                                  "replaced; fetch the checkpoint again");
+        moved += strcmp(szgi_path_name(tensor->file), name) != 0;
     }
     if (moved > 0)
-        szg_say(context, SZG_WARNING,
-                "%s: stale index: %" PRId64 " tensors are in other shards than it says; the shards "
-                "are believed",
-                index, moved);
+        szgi_say(context, SZG_WARNING,
+                 "%s: stale index: %" PRId64
+                 " tensors are in other shards than it says; the shards "
+                 "are believed",
+                 index, moved);
     if (set->count > listed)
         for (int64_t i = 0; i < set->count; i++)
-            if (szg_json_kind_of(szg_json_member(map, set->tensor[i].name)) == SZG_JSON_ABSENT) {
-                szg_say(context, SZG_WARNING,
-                        "%s: stale index: it omits %" PRId64 " tensors of the shards, %s the first "
-                        "of them; they are read",
-                        index, set->count - listed, SHOWN(set->tensor[i].name));
+            if (szgi_json_kind_of(szgi_json_member(map, set->tensor[i].name)) == SZG_JSON_ABSENT) {
+                szgi_say(context, SZG_WARNING,
+                         "%s: stale index: it omits %" PRId64
+                         " tensors of the shards, %s the first "
+                         "of them; they are read",
+                         index, set->count - listed, SHOWN(set->tensor[i].name));
                 break;
             }
     return SZG_OK;
 }
 
-static szg_status open_index(szg_context *context, szg_safetensors *set, const char *path) {
-    szg_json *json;
-    SZG_TRY(szg_json_read(context, path, &json));
-    szg_json_value map = szg_json_member(szg_json_root(json), "weight_map");
+static szg_status open_index(szg_context *context, szgi_safetensors *set, const char *path) {
+    szgi_json *json;
+    SZG_TRY(szgi_json_read(context, path, &json));
+    szgi_json_value map = szgi_json_member(szgi_json_root(json), "weight_map");
     szg_status status;
-    if (szg_json_kind_of(map) == SZG_JSON_ABSENT) {
-        status = szg_fail(context, SZG_EDATA,
-                          "%s: is no index of shards, which has a weight_map: give the folder, its "
-                          ".safetensors file or its .safetensors.index.json",
-                          path);
+    if (szgi_json_kind_of(map) == SZG_JSON_ABSENT) {
+        status =
+            szgi_fail(context, SZG_EDATA,
+                      "%s: is no index of shards, which has a weight_map: give the folder, its "
+                      ".safetensors file or its .safetensors.index.json",
+                      path);
         goto done;
     }
-    SZG_TRY_GOTO(status, szg_json_as_object(context, map), done);
-    if (szg_json_count(map) == 0) {
-        status = szg_json_fail(context, map, "is empty: the index names no shard");
+    SZG_TRY_GOTO(status, szgi_json_as_object(context, map), done);
+    if (szgi_json_count(map) == 0) {
+        status = szgi_json_fail(context, map, "is empty: the index names no shard");
         goto done;
     }
-    for (szg_json_value entry = {0}; szg_json_next(map, &entry);)
+    for (szgi_json_value entry = {0}; szgi_json_next(map, &entry);)
         SZG_TRY_GOTO(status, open_shard(context, set, path, entry), done);
     SZG_TRY_GOTO(status, complete(context, set), done);
     status = compare_index(context, set, path, map);
 done:
-    szg_json_close(&json);
+    szgi_json_close(&json);
     return status;
 }
 
 static int is_shard_name(const struct dirent *entry) {
-    return entry->d_name[0] != '.' && szg_path_ends(entry->d_name, ".safetensors");
+    return entry->d_name[0] != '.' && szgi_path_ends(entry->d_name, ".safetensors");
 }
 
 static int is_pytorch_name(const struct dirent *entry) {
-    return entry->d_name[0] != '.' && szg_path_is_pytorch(entry->d_name);
+    return entry->d_name[0] != '.' && szgi_path_is_pytorch(entry->d_name);
 }
 
 static int is_gguf_name(const struct dirent *entry) {
-    return entry->d_name[0] != '.' && szg_path_ends(entry->d_name, ".gguf");
+    return entry->d_name[0] != '.' && szgi_path_ends(entry->d_name, ".gguf");
 }
 
 /* Opens the files of a folder that `wanted` accepts, in the order of their names; their number. */
-static szg_status open_matching(szg_context *context, szg_safetensors *set, const char *folder,
+static szg_status open_matching(szg_context *context, szgi_safetensors *set, const char *folder,
                                 int (*wanted)(const struct dirent *entry), int *count) {
     struct dirent **entry = NULL;
     *count = scandir(folder, &entry, wanted, alphasort);
     szg_status status = SZG_OK;
     if (*count < 0)
-        return szg_fail(context, SZG_EIO, "%s: cannot be read: %s", folder, strerror(errno));
+        return szgi_fail(context, SZG_EIO, "%s: cannot be read: %s", folder, strerror(errno));
     for (int i = 0; i < *count; i++) {
         char *path = NULL;
         if (status == SZG_OK)
             status = sibling(context, folder, entry[i]->d_name, &path);
         if (status == SZG_OK)
             status = open_file(context, set, path);
-        szg_memory_free(path);
+        szgi_memory_free(path);
         free(entry[i]);
     }
     free(entry);
@@ -201,7 +204,7 @@ static szg_status open_matching(szg_context *context, szg_safetensors *set, cons
 
 /* Opens every *.safetensors of a folder; where there is none, what is there instead names its
  * remedy. */
-static szg_status open_all(szg_context *context, szg_safetensors *set, const char *folder) {
+static szg_status open_all(szg_context *context, szgi_safetensors *set, const char *folder) {
     int count = 0;
     SZG_TRY(open_matching(context, set, folder, is_shard_name, &count));
     if (count == 0)
@@ -209,16 +212,16 @@ static szg_status open_all(szg_context *context, szg_safetensors *set, const cha
     if (count == 0)
         SZG_TRY(open_matching(context, set, folder, is_gguf_name, &count));
     if (count == 0)
-        return szg_fail(context, SZG_EDATA, "%s: holds no .safetensors file", folder);
+        return szgi_fail(context, SZG_EDATA, "%s: holds no .safetensors file", folder);
     return SZG_OK;
 }
 
-static szg_status open_folder(szg_context *context, szg_safetensors *set, const char *folder) {
+static szg_status open_folder(szg_context *context, szgi_safetensors *set, const char *folder) {
     static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
     char *path = NULL;
     szg_status status;
     for (int i = 0; i < 2; i++) {
-        szg_memory_free(path);
+        szgi_memory_free(path);
         path = NULL;
         SZG_TRY_GOTO(status, sibling(context, folder, names[i], &path), done);
         if (access(path, F_OK) != 0)
@@ -228,84 +231,84 @@ static szg_status open_folder(szg_context *context, szg_safetensors *set, const 
     }
     status = open_all(context, set, folder);
 done:
-    szg_memory_free(path);
+    szgi_memory_free(path);
     return status;
 }
 
-static szg_status open_path(szg_context *context, szg_safetensors *set, const char *path) {
+static szg_status open_path(szg_context *context, szgi_safetensors *set, const char *path) {
     struct stat info;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         char *folder; /* with its slash */
-        SZG_TRY(szg_memory_alloc(context, (int64_t)strlen(path) + 2, 1, &folder));
+        SZG_TRY(szgi_memory_alloc(context, (int64_t)strlen(path) + 2, 1, &folder));
         snprintf(folder, strlen(path) + 2, "%s%s", path,
                  *path && path[strlen(path) - 1] == '/' ? "" : "/");
         szg_status status = open_folder(context, set, folder);
-        szg_memory_free(folder);
+        szgi_memory_free(folder);
         return status;
     }
-    if (szg_path_ends(path, ".json"))
+    if (szgi_path_ends(path, ".json"))
         return open_index(context, set, path);
     return open_file(context, set, path);
 }
 
-szg_status szg_safetensors_open(szg_context *context, const char *path, szg_safetensors **out) {
+szg_status szgi_safetensors_open(szg_context *context, const char *path, szgi_safetensors **out) {
     *out = NULL;
-    szg_safetensors *set;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *set, &set));
+    szgi_safetensors *set;
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *set, &set));
     szg_status status = open_path(context, set, path);
     if (status == SZG_OK)
         status = complete(context, set);
     if (status != SZG_OK)
-        szg_safetensors_close(&set);
+        szgi_safetensors_close(&set);
     *out = set;
     return status;
 }
 
-szg_status szg_safetensors_open_bytes(szg_context *context, const char *name, const void *data,
-                                      int64_t size, szg_safetensors **out) {
+szg_status szgi_safetensors_open_bytes(szg_context *context, const char *name, const void *data,
+                                       int64_t size, szgi_safetensors **out) {
     *out = NULL;
-    szg_safetensors *set;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *set, &set));
-    szg_status status = szg_shard_add(context, set, name);
+    szgi_safetensors *set;
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *set, &set));
+    szg_status status = szgi_shard_add(context, set, name);
     if (status == SZG_OK)
-        status = szg_shard_parse(context, set, data, size);
+        status = szgi_shard_parse(context, set, data, size);
     if (status == SZG_OK)
         status = complete(context, set);
     if (status != SZG_OK)
-        szg_safetensors_close(&set);
+        szgi_safetensors_close(&set);
     *out = set;
     return status;
 }
 
-szg_status szg_safetensors_check(szg_context *context, const szg_safetensors *set) {
+szg_status szgi_safetensors_check(szg_context *context, const szgi_safetensors *set) {
     for (int64_t i = 0; i < set->shards; i++)
         if (set->shard[i].source)
-            SZG_TRY(szg_source_check(context, set->shard[i].source));
+            SZG_TRY(szgi_source_check(context, set->shard[i].source));
     return SZG_OK;
 }
 
-int64_t szg_safetensors_count(const szg_safetensors *set) {
+int64_t szgi_safetensors_count(const szgi_safetensors *set) {
     return set->count;
 }
 
-const szg_tensor *szg_safetensors_tensor(const szg_safetensors *set, int64_t index) {
+const szgi_tensor *szgi_safetensors_tensor(const szgi_safetensors *set, int64_t index) {
     return &set->tensor[index];
 }
 
-const szg_tensor *szg_safetensors_find(const szg_safetensors *set, const char *name) {
-    szg_tensor key = {.name = name};
+const szgi_tensor *szgi_safetensors_find(const szgi_safetensors *set, const char *name) {
+    szgi_tensor key = {.name = name};
     if (set->count == 0)
         return NULL;
     return bsearch(&key, set->tensor, (size_t)set->count, sizeof *set->tensor, by_name);
 }
 
-const char *szg_safetensors_metadata(const szg_safetensors *set, const char *key) {
+const char *szgi_safetensors_metadata(const szgi_safetensors *set, const char *key) {
     for (int64_t i = 0; i < set->shards; i++) {
-        szg_json_value metadata =
-            szg_json_member(szg_json_root(set->shard[i].header), "__metadata__");
+        szgi_json_value metadata =
+            szgi_json_member(szgi_json_root(set->shard[i].header), "__metadata__");
         const char *text;
-        if (szg_json_has(metadata, key) &&
-            szg_json_as_text(NULL, szg_json_member(metadata, key), &text) == SZG_OK)
+        if (szgi_json_has(metadata, key) &&
+            szgi_json_as_text(NULL, szgi_json_member(metadata, key), &text) == SZG_OK)
             return text;
     }
     return NULL;

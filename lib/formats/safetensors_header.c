@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "safetensors_private.h"
 #include "text.h"
 
@@ -10,10 +10,10 @@ enum { LENGTH_BYTES = 8, HEADER_LIMIT = 100000000 };
 
 static const char metadata_key[] = "__metadata__";
 
-bool szg_path_is_pytorch(const char *path) {
+bool szgi_path_is_pytorch(const char *path) {
     static const char *const endings[] = {".bin", ".pt", ".pth", ".ckpt"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (szg_path_ends(path, endings[i]))
+        if (szgi_path_ends(path, endings[i]))
             return true;
     return false;
 }
@@ -22,26 +22,27 @@ bool szg_path_is_pytorch(const char *path) {
 static szg_status refuse_other_formats(szg_context *context, const char *file,
                                        const unsigned char *data, int64_t size) {
     bool zip = size >= 4 && memcmp(data, "PK\3\4", 4) == 0;
-    bool named = szg_path_is_pytorch(file);
+    bool named = szgi_path_is_pytorch(file);
     bool pickle = size >= 2 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 &&
                   (size < LENGTH_BYTES + 1 || data[LENGTH_BYTES] != '{');
     if (zip || pickle || named)
-        return szg_fail(
+        return szgi_fail(
             context, SZG_EDATA,
             "%s: is a PyTorch file, which can run code when read; convert it: python -c "
             "\"import torch; from safetensors.torch import save_file; save_file({k: "
             "v.clone().contiguous() for k, v in torch.load('%s', weights_only=True).items()}, "
             "'model.safetensors')\"",
-            file, szg_path_name(file));
+            file, szgi_path_name(file));
     if (size >= 4 && memcmp(data, "GGUF", 4) == 0)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: is a GGUF file, which this version does not read: use the safetensors "
-                        "files that it was made from",
-                        file);
+        return szgi_fail(
+            context, SZG_EDATA,
+            "%s: is a GGUF file, which this version does not read: use the safetensors "
+            "files that it was made from",
+            file);
     return SZG_OK;
 }
 
-int64_t szg_shard_head(const unsigned char *start, int64_t size) {
+int64_t szgi_shard_head(const unsigned char *start, int64_t size) {
     uint64_t length = 0;
     if (size >= LENGTH_BYTES)
         memcpy(&length, start, sizeof length);
@@ -55,64 +56,64 @@ static szg_status locate_header(szg_context *context, const char *file, const un
                                 int64_t size, int64_t *length) {
     SZG_TRY(refuse_other_formats(context, file, data, size));
     if (size < LENGTH_BYTES)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: is truncated: %" PRId64 " bytes, and the header's length alone takes "
-                        "8; fetch the file again",
-                        file, size);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: is truncated: %" PRId64 " bytes, and the header's length alone takes "
+                         "8; fetch the file again",
+                         file, size);
     uint64_t value;
     memcpy(&value, data, sizeof value);
     if (value > HEADER_LIMIT)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: byte 0: a header of %" PRIu64 " bytes exceeds the format's 100 MB: "
-                        "this is not a safetensors file, or it is damaged",
-                        file, value);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: byte 0: a header of %" PRIu64 " bytes exceeds the format's 100 MB: "
+                         "this is not a safetensors file, or it is damaged",
+                         file, value);
     *length = (int64_t)value;
     if (*length > size - LENGTH_BYTES)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: byte 0: a header of %" PRId64
-                        " bytes reaches beyond the file's %" PRId64
-                        ": the file is truncated; fetch it again",
-                        file, *length, size);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: byte 0: a header of %" PRId64
+                         " bytes reaches beyond the file's %" PRId64
+                         ": the file is truncated; fetch it again",
+                         file, *length, size);
     if (*length == 0 || data[LENGTH_BYTES] != '{')
-        return szg_fail(context, SZG_EDATA,
-                        "%s: byte 8: the header does not begin with {: this is not a safetensors "
-                        "file, or it is damaged",
-                        file);
-    int64_t bad = szg_utf8_check((const char *)data + LENGTH_BYTES, (size_t)*length);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: byte 8: the header does not begin with {: this is not a safetensors "
+                         "file, or it is damaged",
+                         file);
+    int64_t bad = szgi_utf8_check((const char *)data + LENGTH_BYTES, (size_t)*length);
     if (bad >= 0)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: byte %" PRId64 ": the header is not valid UTF-8: the file is damaged",
-                        file, LENGTH_BYTES + bad);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: byte %" PRId64 ": the header is not valid UTF-8: the file is damaged",
+                         file, LENGTH_BYTES + bad);
     return SZG_OK;
 }
 
-static szg_status check_metadata(szg_context *context, szg_json_value metadata) {
+static szg_status check_metadata(szg_context *context, szgi_json_value metadata) {
     const char *text;
-    SZG_TRY(szg_json_as_object(context, metadata));
-    for (szg_json_value member = {0}; szg_json_next(metadata, &member);)
-        SZG_TRY(szg_json_as_text(context, member, &text));
+    SZG_TRY(szgi_json_as_object(context, metadata));
+    for (szgi_json_value member = {0}; szgi_json_next(metadata, &member);)
+        SZG_TRY(szgi_json_as_text(context, member, &text));
     return SZG_OK;
 }
 
-static szg_status read_shape(szg_context *context, szg_json_value entry, int64_t *shape,
-                             szg_tensor *tensor) {
-    szg_json_value list = szg_json_member(entry, "shape");
-    SZG_TRY(szg_json_as_array(context, list));
-    tensor->dims = (int)szg_json_count(list);
+static szg_status read_shape(szg_context *context, szgi_json_value entry, int64_t *shape,
+                             szgi_tensor *tensor) {
+    szgi_json_value list = szgi_json_member(entry, "shape");
+    SZG_TRY(szgi_json_as_array(context, list));
+    tensor->dims = (int)szgi_json_count(list);
     tensor->shape = shape;
     tensor->count = 1;
     bool empty = false;
     for (int i = 0; i < tensor->dims; i++) {
-        szg_json_value size = szg_json_element(list, i);
-        SZG_TRY(szg_json_as_integer(context, size, &shape[i]));
+        szgi_json_value size = szgi_json_element(list, i);
+        SZG_TRY(szgi_json_as_integer(context, size, &shape[i]));
         if (shape[i] < 0)
-            return szg_json_fail(context, size, "a size of %" PRId64 " is negative", shape[i]);
+            return szgi_json_fail(context, size, "a size of %" PRId64 " is negative", shape[i]);
         empty = empty || shape[i] == 0;
     }
     for (int i = 0; i < tensor->dims && !empty; i++)
         if (__builtin_mul_overflow(tensor->count, shape[i], &tensor->count) ||
             tensor->count > INT64_MAX / 64)
-            return szg_json_fail(context, list, "the sizes multiply beyond 64 bits");
+            return szgi_json_fail(context, list, "the sizes multiply beyond 64 bits");
     if (empty)
         tensor->count = 0;
     return SZG_OK;
@@ -124,111 +125,112 @@ typedef struct data_place {
     int64_t offset, size;
 } data_place;
 
-static szg_status read_offsets(szg_context *context, szg_json_value entry, const data_place *place,
-                               szg_tensor *tensor) {
-    szg_json_value list = szg_json_member(entry, "data_offsets");
+static szg_status read_offsets(szg_context *context, szgi_json_value entry, const data_place *place,
+                               szgi_tensor *tensor) {
+    szgi_json_value list = szgi_json_member(entry, "data_offsets");
     int64_t begin, end;
-    SZG_TRY(szg_json_as_array(context, list));
-    if (szg_json_count(list) != 2)
-        return szg_json_fail(context, list, "needs two numbers, begin and end, not %" PRId64,
-                             szg_json_count(list));
-    SZG_TRY(szg_json_as_integer(context, szg_json_element(list, 0), &begin));
-    SZG_TRY(szg_json_as_integer(context, szg_json_element(list, 1), &end));
+    SZG_TRY(szgi_json_as_array(context, list));
+    if (szgi_json_count(list) != 2)
+        return szgi_json_fail(context, list, "needs two numbers, begin and end, not %" PRId64,
+                              szgi_json_count(list));
+    SZG_TRY(szgi_json_as_integer(context, szgi_json_element(list, 0), &begin));
+    SZG_TRY(szgi_json_as_integer(context, szgi_json_element(list, 1), &end));
     if (begin < 0 || end < begin)
-        return szg_json_fail(context, list, "bytes %" PRId64 " to %" PRId64 " are no range", begin,
-                             end);
+        return szgi_json_fail(context, list, "bytes %" PRId64 " to %" PRId64 " are no range", begin,
+                              end);
     if (end > place->size)
-        return szg_json_fail(context, list,
-                             "bytes %" PRId64 " to %" PRId64 " reach beyond the %" PRId64
-                             " bytes of data: the file is truncated; fetch it again",
-                             begin, end, place->size);
+        return szgi_json_fail(context, list,
+                              "bytes %" PRId64 " to %" PRId64 " reach beyond the %" PRId64
+                              " bytes of data: the file is truncated; fetch it again",
+                              begin, end, place->size);
     tensor->data = place->data ? place->data + begin : NULL;
     tensor->offset = place->offset + begin;
     tensor->bytes = end - begin;
     return SZG_OK;
 }
 
-static szg_status read_tensor(szg_context *context, szg_json_value entry, int64_t *shape,
-                              const data_place *place, szg_tensor *tensor) {
-    SZG_TRY(szg_json_as_object(context, entry));
+static szg_status read_tensor(szg_context *context, szgi_json_value entry, int64_t *shape,
+                              const data_place *place, szgi_tensor *tensor) {
+    SZG_TRY(szgi_json_as_object(context, entry));
     tensor->name = entry.key;
-    szg_json_value type = szg_json_member(entry, "dtype");
-    SZG_TRY(szg_json_as_text(context, type, &tensor->dtype_name));
-    const szg_dtype_info *info = szg_dtype_find(tensor->dtype_name);
+    szgi_json_value type = szgi_json_member(entry, "dtype");
+    SZG_TRY(szgi_json_as_text(context, type, &tensor->dtype_name));
+    const szgi_dtype_info *info = szgi_dtype_find(tensor->dtype_name);
     tensor->dtype = info->dtype;
     SZG_TRY(read_shape(context, entry, shape, tensor));
     SZG_TRY(read_offsets(context, entry, place, tensor));
     int64_t bits = tensor->count * info->bits;
     if (bits % 8 != 0 || (info->bits > 0 && bits / 8 != tensor->bytes))
-        return szg_json_fail(context, entry,
-                             "%" PRId64 " elements of type %s take %" PRId64 " bytes, and the "
-                             "header gives it %" PRId64 ": the file is damaged",
-                             tensor->count, info->name, (bits + 7) / 8, tensor->bytes);
+        return szgi_json_fail(context, entry,
+                              "%" PRId64 " elements of type %s take %" PRId64 " bytes, and the "
+                              "header gives it %" PRId64 ": the file is damaged",
+                              tensor->count, info->name, (bits + 7) / 8, tensor->bytes);
     return SZG_OK;
 }
 
 static int by_place(const void *a, const void *b) {
-    const szg_tensor *const *s = a, *const *t = b;
+    const szgi_tensor *const *s = a, *const *t = b;
     if ((*s)->offset != (*t)->offset)
         return (*s)->offset < (*t)->offset ? -1 : 1;
     return ((*s)->bytes > (*t)->bytes) - ((*s)->bytes < (*t)->bytes);
 }
 
 /* The tensors of a file cover its data without gap and without overlap. */
-static szg_status check_cover(szg_context *context, const char *file, const szg_tensor **tensor,
+static szg_status check_cover(szg_context *context, const char *file, const szgi_tensor **tensor,
                               int64_t count, const data_place *place) {
     int64_t covered = 0;
     qsort(tensor, (size_t)count, sizeof *tensor, by_place);
     for (int64_t i = 0; i < count; i++) {
         int64_t begin = tensor[i]->offset - place->offset;
         if (begin < covered)
-            return szg_fail(context, SZG_EDATA,
-                            "%s: tensors %s and %s overlap at byte %" PRId64 " of the data: the "
-                            "file is damaged",
-                            file, SHOWN(tensor[i - 1]->name), SHOWN(tensor[i]->name), begin);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: tensors %s and %s overlap at byte %" PRId64 " of the data: the "
+                             "file is damaged",
+                             file, SHOWN(tensor[i - 1]->name), SHOWN(tensor[i]->name), begin);
         if (begin > covered)
-            return szg_fail(context, SZG_EDATA,
-                            "%s: tensor %s: begins at byte %" PRId64 " of the data, and bytes from "
-                            "%" PRId64 " on belong to no tensor: the file is damaged",
-                            file, SHOWN(tensor[i]->name), begin, covered);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: tensor %s: begins at byte %" PRId64
+                             " of the data, and bytes from "
+                             "%" PRId64 " on belong to no tensor: the file is damaged",
+                             file, SHOWN(tensor[i]->name), begin, covered);
         covered = begin + tensor[i]->bytes;
     }
     int64_t after = place->size - covered;
     if (after == 0)
         return SZG_OK;
-    return szg_fail(context, SZG_EDATA,
-                    "%s: %" PRId64 " bytes after the last tensor belong to none: if the tensors "
-                    "are known to be whole, cut the file with: truncate -s -%" PRId64 " %s",
-                    file, after, after, szg_path_name(file));
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: %" PRId64 " bytes after the last tensor belong to none: if the tensors "
+                     "are known to be whole, cut the file with: truncate -s -%" PRId64 " %s",
+                     file, after, after, szgi_path_name(file));
 }
 
 /* Counts tensors and the sizes in their shapes, so that both are allocated once: pointers into them
  * must stay. */
-static void count_entries(szg_json_value root, int64_t *tensors, int64_t *sizes) {
+static void count_entries(szgi_json_value root, int64_t *tensors, int64_t *sizes) {
     *tensors = *sizes = 0;
-    for (szg_json_value member = {0}; szg_json_next(root, &member);) {
+    for (szgi_json_value member = {0}; szgi_json_next(root, &member);) {
         if (strcmp(member.key, metadata_key) == 0)
             continue;
         ++*tensors;
-        *sizes += szg_json_count(szg_json_member(member, "shape"));
+        *sizes += szgi_json_count(szgi_json_member(member, "shape"));
     }
 }
 
-static szg_status read_entries(szg_context *context, szg_safetensors *set, szg_json_value root,
+static szg_status read_entries(szg_context *context, szgi_safetensors *set, szgi_json_value root,
                                const data_place *place) {
-    szg_shard *shard = &set->shard[set->shards - 1];
+    szgi_shard *shard = &set->shard[set->shards - 1];
     int64_t tensors, sizes;
     count_entries(root, &tensors, &sizes);
-    SZG_TRY(szg_memory_alloc(context, sizes, sizeof *shard->shapes, &shard->shapes));
-    SZG_TRY(szg_memory_grow(context, &set->tensor, set->count, set->count + tensors,
-                            sizeof *set->tensor));
+    SZG_TRY(szgi_memory_alloc(context, sizes, sizeof *shard->shapes, &shard->shapes));
+    SZG_TRY(szgi_memory_grow(context, &set->tensor, set->count, set->count + tensors,
+                             sizeof *set->tensor));
     int64_t *shape = shard->shapes;
-    for (szg_json_value member = {0}; szg_json_next(root, &member);) {
+    for (szgi_json_value member = {0}; szgi_json_next(root, &member);) {
         if (strcmp(member.key, metadata_key) == 0) {
             SZG_TRY(check_metadata(context, member));
             continue;
         }
-        szg_tensor *tensor = &set->tensor[set->count];
+        szgi_tensor *tensor = &set->tensor[set->count];
         tensor->file = shard->file;
         tensor->source = shard->source;
         SZG_TRY(read_tensor(context, member, shape, place, tensor));
@@ -238,21 +240,21 @@ static szg_status read_entries(szg_context *context, szg_safetensors *set, szg_j
     return SZG_OK;
 }
 
-szg_status szg_shard_parse(szg_context *context, szg_safetensors *set, const unsigned char *data,
-                           int64_t size) {
-    szg_shard *shard = &set->shard[set->shards - 1];
+szg_status szgi_shard_parse(szg_context *context, szgi_safetensors *set, const unsigned char *data,
+                            int64_t size) {
+    szgi_shard *shard = &set->shard[set->shards - 1];
     int64_t length = 0, first = set->count;
     SZG_TRY(locate_header(context, shard->file, data, size, &length));
-    SZG_TRY(szg_json_parse(context, shard->file, data + LENGTH_BYTES, length, &shard->header));
+    SZG_TRY(szgi_json_parse(context, shard->file, data + LENGTH_BYTES, length, &shard->header));
     const int64_t begin = LENGTH_BYTES + length;
     const data_place place = {shard->source ? NULL : data + begin, begin, size - begin};
-    SZG_TRY(read_entries(context, set, szg_json_root(shard->header), &place));
+    SZG_TRY(read_entries(context, set, szgi_json_root(shard->header), &place));
     int64_t count = set->count - first;
-    const szg_tensor **tensor;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *tensor, &tensor));
+    const szgi_tensor **tensor;
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *tensor, &tensor));
     for (int64_t i = 0; i < count; i++)
         tensor[i] = &set->tensor[first + i];
     szg_status status = check_cover(context, shard->file, tensor, count, &place);
-    szg_memory_free(tensor);
+    szgi_memory_free(tensor);
     return status;
 }

@@ -2,60 +2,60 @@
 #ifndef SZG_FORMATS_SAFETENSORS_PRIVATE_H
 #define SZG_FORMATS_SAFETENSORS_PRIVATE_H
 
-#include <szego/file.h>
-#include <szego/json.h>
-#include <szego/safetensors.h>
+#include "base/file.h"
+#include "formats/json.h"
+#include "formats/safetensors.h"
 
 /* One file. */
-typedef struct szg_shard {
-    char *file;         /* its path, for messages */
-    szg_source *source; /* NULL where the caller owns the bytes */
-    szg_json *header;
+typedef struct szgi_shard {
+    char *file;          /* its path, for messages */
+    szgi_source *source; /* NULL where the caller owns the bytes */
+    szgi_json *header;
     int64_t *shapes; /* of all its tensors, one after the other */
-} szg_shard;
+} szgi_shard;
 
-struct szg_safetensors {
-    szg_shard *shard;
+struct szgi_safetensors {
+    szgi_shard *shard;
     int64_t shards;
-    szg_tensor *tensor; /* sorted by name once the set is complete */
+    szgi_tensor *tensor; /* sorted by name once the set is complete */
     int64_t count;
 };
 
 /* Sizes of the types that the format names; 0 bits for a name unknown to szego. */
-typedef struct szg_dtype_info {
+typedef struct szgi_dtype_info {
     const char *name;
-    szg_dtype dtype;
+    szgi_dtype dtype;
     int bits;
-} szg_dtype_info;
-const szg_dtype_info *szg_dtype_find(const char *name);
-const szg_dtype_info *szg_dtype_info_of(szg_dtype dtype); /* F64, F32, F16, BF16; else NULL */
+} szgi_dtype_info;
+const szgi_dtype_info *szgi_dtype_find(const char *name);
+const szgi_dtype_info *szgi_dtype_info_of(szgi_dtype dtype); /* F64, F32, F16, BF16; else NULL */
 
 /* Bytes that are read at once: they stay in the cache until they are converted. */
 enum { TENSOR_BLOCK = 1 << 16 };
 
 /* *out: bytes begin .. begin + count - 1 of a tensor, where they lie in memory, or read into
  * `block`, which takes TENSOR_BLOCK of them. */
-SZG_CHECK_RESULT szg_status szg_tensor_bytes(szg_context *context, const szg_tensor *tensor,
-                                             int64_t begin, int64_t count,
-                                             unsigned char block[static TENSOR_BLOCK],
-                                             const unsigned char **out);
+SZG_CHECK_RESULT szg_status szgi_tensor_bytes(szg_context *context, const szgi_tensor *tensor,
+                                              int64_t begin, int64_t count,
+                                              unsigned char block[static TENSOR_BLOCK],
+                                              const unsigned char **out);
 
 /* Appends an empty shard called `file`. */
-SZG_CHECK_RESULT szg_status szg_shard_add(szg_context *context, szg_safetensors *set,
-                                          const char *file);
+SZG_CHECK_RESULT szg_status szgi_shard_add(szg_context *context, szgi_safetensors *set,
+                                           const char *file);
 
 /* Does the name say that the file is PyTorch's? Opening it tells how to convert it. */
-bool szg_path_is_pytorch(const char *path);
+bool szgi_path_is_pytorch(const char *path);
 
-/* Checks the last shard, a file of `size` bytes of which data[0 .. szg_shard_head - 1] are needed,
+/* Checks the last shard, a file of `size` bytes of which data[0 .. szgi_shard_head - 1] are needed,
  * and appends its tensors. Their bytes are in the shard's source, or in `data`. */
-SZG_CHECK_RESULT szg_status szg_shard_parse(szg_context *context, szg_safetensors *set,
-                                            const unsigned char *data, int64_t size);
+SZG_CHECK_RESULT szg_status szgi_shard_parse(szg_context *context, szgi_safetensors *set,
+                                             const unsigned char *data, int64_t size);
 
 /* How many bytes at the beginning of a file the header takes, its length included, where that
  * length can be true; else as many as tell what the file is. `start` holds the first
  * min(size, SHARD_START) bytes. */
 enum { SHARD_START = 16 };
-int64_t szg_shard_head(const unsigned char *start, int64_t size);
+int64_t szgi_shard_head(const unsigned char *start, int64_t size);
 
 #endif

@@ -1,34 +1,34 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/text.h>
+#include "base/text.h"
 #include "json_emit.h"
 #include "safetensors_private.h"
 #include "text.h"
 
-static szg_status check_tensor(szg_context *context, const szg_tensor *tensor, int64_t *bytes) {
-    const szg_dtype_info *info = szg_dtype_info_of(tensor->dtype);
+static szg_status check_tensor(szg_context *context, const szgi_tensor *tensor, int64_t *bytes) {
+    const szgi_dtype_info *info = szgi_dtype_info_of(tensor->dtype);
     const char *name = tensor->name;
-    if (!*name || strcmp(name, "__metadata__") == 0 || szg_utf8_check(name, strlen(name)) >= 0)
-        return szg_fail(context, SZG_EINVAL, "\"%s\" cannot be the name of a tensor", SHOWN(name));
+    if (!*name || strcmp(name, "__metadata__") == 0 || szgi_utf8_check(name, strlen(name)) >= 0)
+        return szgi_fail(context, SZG_EINVAL, "\"%s\" cannot be the name of a tensor", SHOWN(name));
     if (!info)
-        return szg_fail(context, SZG_EINVAL, "tensor %s: F64, F32, F16 or BF16 can be written",
-                        SHOWN(name));
+        return szgi_fail(context, SZG_EINVAL, "tensor %s: F64, F32, F16 or BF16 can be written",
+                         SHOWN(name));
     int64_t count = 1;
     for (int i = 0; i < tensor->dims; i++)
         if (tensor->shape[i] < 0 || __builtin_mul_overflow(count, tensor->shape[i], &count))
-            return szg_fail(context, SZG_EINVAL, "tensor %s: impossible sizes", SHOWN(name));
+            return szgi_fail(context, SZG_EINVAL, "tensor %s: impossible sizes", SHOWN(name));
     if (__builtin_mul_overflow(count, info->bits / 8, bytes))
-        return szg_fail(context, SZG_EINVAL, "tensor %s: impossible sizes", SHOWN(name));
+        return szgi_fail(context, SZG_EINVAL, "tensor %s: impossible sizes", SHOWN(name));
     return SZG_OK;
 }
 
-static szg_status check_names(szg_context *context, const szg_tensor *tensors, int64_t count) {
+static szg_status check_names(szg_context *context, const szgi_tensor *tensors, int64_t count) {
     for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < i; j++)
             if (strcmp(tensors[i].name, tensors[j].name) == 0)
-                return szg_fail(context, SZG_EINVAL, "tensor %s is there twice",
-                                SHOWN(tensors[i].name));
+                return szgi_fail(context, SZG_EINVAL, "tensor %s is there twice",
+                                 SHOWN(tensors[i].name));
     return SZG_OK;
 }
 
@@ -36,16 +36,16 @@ static void emit_metadata(const char *const *metadata, int64_t pairs, FILE *stre
     fputs("\"__metadata__\":{", stream);
     for (int64_t i = 0; i < pairs; i++) {
         fputs(i ? "," : "", stream);
-        szg_emit_text(metadata[2 * i], stream);
+        szgi_emit_text(metadata[2 * i], stream);
         putc(':', stream);
-        szg_emit_text(metadata[2 * i + 1], stream);
+        szgi_emit_text(metadata[2 * i + 1], stream);
     }
     putc('}', stream);
 }
 
-static void emit_entry(const szg_tensor *tensor, int64_t begin, int64_t end, FILE *stream) {
-    szg_emit_text(tensor->name, stream);
-    fprintf(stream, ":{\"dtype\":\"%s\",\"shape\":[", szg_dtype_info_of(tensor->dtype)->name);
+static void emit_entry(const szgi_tensor *tensor, int64_t begin, int64_t end, FILE *stream) {
+    szgi_emit_text(tensor->name, stream);
+    fprintf(stream, ":{\"dtype\":\"%s\",\"shape\":[", szgi_dtype_info_of(tensor->dtype)->name);
     for (int i = 0; i < tensor->dims; i++)
         fprintf(stream, "%s%" PRId64, i ? "," : "", tensor->shape[i]);
     fprintf(stream, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", begin, end);
@@ -55,9 +55,9 @@ static void emit_entry(const szg_tensor *tensor, int64_t begin, int64_t end, FIL
 #define IN_FILE_ORDER(tensors, count, i)                                                           \
     for (int bits_ = 64; bits_ >= 16; bits_ /= 2)                                                  \
         for (int64_t i = 0; i < (count); i++)                                                      \
-            if (szg_dtype_info_of((tensors)[i].dtype)->bits == bits_)
+            if (szgi_dtype_info_of((tensors)[i].dtype)->bits == bits_)
 
-static szg_status emit_header(szg_context *context, const szg_tensor *tensors, int64_t count,
+static szg_status emit_header(szg_context *context, const szgi_tensor *tensors, int64_t count,
                               const char *const *metadata, int64_t pairs, FILE *stream) {
     int64_t offset = 0;
     const char *comma = "";
@@ -70,7 +70,7 @@ static szg_status emit_header(szg_context *context, const szg_tensor *tensors, i
         int64_t bytes = 0;
         SZG_TRY(check_tensor(context, &tensors[i], &bytes));
         if (bytes > INT64_MAX - offset)
-            return szg_fail(context, SZG_EINVAL, "the tensors together exceed 64 bits");
+            return szgi_fail(context, SZG_EINVAL, "the tensors together exceed 64 bits");
         fputs(comma, stream);
         emit_entry(&tensors[i], offset, offset + bytes, stream);
         offset += bytes;
@@ -81,47 +81,48 @@ static szg_status emit_header(szg_context *context, const szg_tensor *tensors, i
 }
 
 /* The header with its length in front, padded with spaces to a multiple of 8. */
-static szg_status write_header(szg_context *context, const szg_tensor *tensors, int64_t count,
+static szg_status write_header(szg_context *context, const szgi_tensor *tensors, int64_t count,
                                const char *const *metadata, int64_t pairs, FILE *out) {
-    szg_text header;
-    SZG_TRY(szg_text_open(context, &header));
-    szg_status status =
-        szg_text_end(&header, emit_header(context, tensors, count, metadata, pairs, header.stream));
+    szgi_text header;
+    SZG_TRY(szgi_text_open(context, &header));
+    szg_status status = szgi_text_end(
+        &header, emit_header(context, tensors, count, metadata, pairs, header.stream));
     if (status == SZG_OK) {
         uint64_t size = (uint64_t)header.length, length = (size + 7) / 8 * 8;
         fwrite(&length, sizeof length, 1, out);
         fprintf(out, "%s%*s", header.text, (int)(length - size), "");
     }
-    szg_text_close(&header);
+    szgi_text_close(&header);
     return status;
 }
 
 /* Where the bytes are in a file, a block at a time. */
-static szg_status write_tensor(szg_context *context, const szg_tensor *tensor, int64_t bytes,
+static szg_status write_tensor(szg_context *context, const szgi_tensor *tensor, int64_t bytes,
                                FILE *out) {
     unsigned char block[TENSOR_BLOCK];
     const unsigned char *at;
     for (int64_t begin = 0, part; begin < bytes; begin += part) {
         part = bytes - begin < TENSOR_BLOCK ? bytes - begin : TENSOR_BLOCK;
-        SZG_TRY(szg_tensor_bytes(context, tensor, begin, part, block, &at));
+        SZG_TRY(szgi_tensor_bytes(context, tensor, begin, part, block, &at));
         fwrite(at, 1, (size_t)part, out);
     }
     return SZG_OK;
 }
 
-szg_status szg_safetensors_write(szg_context *context, const char *path, const szg_tensor *tensors,
-                                 int64_t count, const char *const *metadata, int64_t pairs) {
+szg_status szgi_safetensors_write(szg_context *context, const char *path,
+                                  const szgi_tensor *tensors, int64_t count,
+                                  const char *const *metadata, int64_t pairs) {
     int64_t bytes = 0;
     SZG_TRY(check_names(context, tensors, count));
     for (int64_t i = 0; i < count; i++)
         SZG_TRY(check_tensor(context, &tensors[i], &bytes));
-    szg_writer *writer;
-    SZG_TRY(szg_writer_open(context, path, &writer));
-    FILE *stream = szg_writer_stream(writer);
+    szgi_writer *writer;
+    SZG_TRY(szgi_writer_open(context, path, &writer));
+    FILE *stream = szgi_writer_stream(writer);
     szg_status status = write_header(context, tensors, count, metadata, pairs, stream);
     if (status != SZG_OK) {
-        szg_writer_discard(&writer);
-        return szg_fail_prefix(context, status, "%s", path);
+        szgi_writer_discard(&writer);
+        return szgi_fail_prefix(context, status, "%s", path);
     }
     IN_FILE_ORDER(tensors, count, i) {
         if (status == SZG_OK)
@@ -130,7 +131,7 @@ szg_status szg_safetensors_write(szg_context *context, const char *path, const s
             status = write_tensor(context, &tensors[i], bytes, stream);
     }
     if (status == SZG_OK)
-        return szg_writer_commit(context, &writer);
-    szg_writer_discard(&writer);
+        return szgi_writer_commit(context, &writer);
+    szgi_writer_discard(&writer);
     return status;
 }

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/file.h>
+#include "base/file.h"
 #include "safetensors_private.h"
 #include "text.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are little-endian in files");
 
-static const szg_dtype_info dtypes[] = {
+static const szgi_dtype_info dtypes[] = {
     {"F64", SZG_DTYPE_F64, 64},      {"F32", SZG_DTYPE_F32, 32},
     {"F16", SZG_DTYPE_F16, 16},      {"BF16", SZG_DTYPE_BF16, 16},
     {"BOOL", SZG_DTYPE_INTEGER, 8},  {"I8", SZG_DTYPE_INTEGER, 8},
@@ -22,15 +22,15 @@ static const szg_dtype_info dtypes[] = {
     {"F6_E3M2", SZG_DTYPE_OTHER, 6}, {"F4", SZG_DTYPE_OTHER, 4},
 };
 
-const szg_dtype_info *szg_dtype_find(const char *name) {
-    static const szg_dtype_info unknown = {"", SZG_DTYPE_OTHER, 0};
+const szgi_dtype_info *szgi_dtype_find(const char *name) {
+    static const szgi_dtype_info unknown = {"", SZG_DTYPE_OTHER, 0};
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
         if (strcmp(dtypes[i].name, name) == 0)
             return &dtypes[i];
     return &unknown;
 }
 
-const szg_dtype_info *szg_dtype_info_of(szg_dtype dtype) {
+const szgi_dtype_info *szgi_dtype_info_of(szgi_dtype dtype) {
     return (unsigned)dtype <= SZG_DTYPE_BF16 ? &dtypes[dtype] : NULL;
 }
 
@@ -40,7 +40,7 @@ static double real_from_bits(uint64_t bits) {
     return value;
 }
 
-double szg_real_from_half(uint16_t bits) {
+double szgi_real_from_half(uint16_t bits) {
     uint64_t sign = (uint64_t)(bits >> 15) << 63, exponent = bits >> 10 & 31,
              mantissa = bits & 1023;
     if (exponent == 0)
@@ -49,14 +49,14 @@ double szg_real_from_half(uint16_t bits) {
     return real_from_bits(sign | wide << 52 | mantissa << 42);
 }
 
-double szg_real_from_bfloat(uint16_t bits) {
+double szgi_real_from_bfloat(uint16_t bits) {
     uint32_t wide = (uint32_t)bits << 16;
     float value;
     memcpy(&value, &wide, sizeof value);
     return (double)value;
 }
 
-double szg_tensor_roundoff(const szg_tensor *tensor) {
+double szgi_tensor_roundoff(const szgi_tensor *tensor) {
     static const double roundoff[] = {[SZG_DTYPE_F64] = 0x1p-53,
                                       [SZG_DTYPE_F32] = 0x1p-24,
                                       [SZG_DTYPE_F16] = 0x1p-11,
@@ -64,37 +64,37 @@ double szg_tensor_roundoff(const szg_tensor *tensor) {
     return (unsigned)tensor->dtype <= SZG_DTYPE_BF16 ? roundoff[tensor->dtype] : 0;
 }
 
-static szg_status check_readable(szg_context *context, const szg_tensor *tensor) {
-    if (szg_dtype_info_of(tensor->dtype))
+static szg_status check_readable(szg_context *context, const szgi_tensor *tensor) {
+    if (szgi_dtype_info_of(tensor->dtype))
         return SZG_OK;
-    return szg_fail(context, SZG_EDATA,
-                    "%s: tensor %s: type %s is not a weight's type: F64, F32, F16 or BF16 is "
-                    "needed; convert the tensor",
-                    tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: tensor %s: type %s is not a weight's type: F64, F32, F16 or BF16 is "
+                     "needed; convert the tensor",
+                     tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
 }
 
-static szg_status check_range(szg_context *context, const szg_tensor *tensor, int64_t start,
+static szg_status check_range(szg_context *context, const szgi_tensor *tensor, int64_t start,
                               int64_t count) {
     if (start >= 0 && count >= 0 && start <= tensor->count && count <= tensor->count - start)
         return SZG_OK;
-    return szg_fail(context, SZG_EINVAL,
-                    "%s: tensor %s: elements %" PRId64 " .. %" PRId64
-                    " are not within its %" PRId64,
-                    tensor->file, SHOWN(tensor->name), start, start + count - 1, tensor->count);
+    return szgi_fail(context, SZG_EINVAL,
+                     "%s: tensor %s: elements %" PRId64 " .. %" PRId64
+                     " are not within its %" PRId64,
+                     tensor->file, SHOWN(tensor->name), start, start + count - 1, tensor->count);
 }
 
-szg_status szg_tensor_bytes(szg_context *context, const szg_tensor *tensor, int64_t begin,
-                            int64_t count, unsigned char block[static TENSOR_BLOCK],
-                            const unsigned char **out) {
+szg_status szgi_tensor_bytes(szg_context *context, const szgi_tensor *tensor, int64_t begin,
+                             int64_t count, unsigned char block[static TENSOR_BLOCK],
+                             const unsigned char **out) {
     if (tensor->data) {
         *out = tensor->data + begin;
         return SZG_OK;
     }
     *out = block;
-    return szg_source_read(context, tensor->source, tensor->offset + begin, count, block);
+    return szgi_source_read(context, tensor->source, tensor->offset + begin, count, block);
 }
 
-static void convert(szg_dtype dtype, const unsigned char *at, int64_t count, double *out) {
+static void convert(szgi_dtype dtype, const unsigned char *at, int64_t count, double *out) {
     uint16_t bits;
     float single;
     switch (dtype) {
@@ -110,27 +110,27 @@ static void convert(szg_dtype dtype, const unsigned char *at, int64_t count, dou
     case SZG_DTYPE_F16:
         for (int64_t i = 0; i < count; i++, at += 2) {
             memcpy(&bits, at, 2);
-            out[i] = szg_real_from_half(bits);
+            out[i] = szgi_real_from_half(bits);
         }
         break;
     default:
         for (int64_t i = 0; i < count; i++, at += 2) {
             memcpy(&bits, at, 2);
-            out[i] = szg_real_from_bfloat(bits);
+            out[i] = szgi_real_from_bfloat(bits);
         }
     }
 }
 
-szg_status szg_tensor_read(szg_context *context, const szg_tensor *tensor, int64_t start,
-                           int64_t count, double *out) {
+szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor, int64_t start,
+                            int64_t count, double *out) {
     SZG_TRY(check_readable(context, tensor));
     SZG_TRY(check_range(context, tensor, start, count));
-    int64_t width = szg_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
+    int64_t width = szgi_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
     unsigned char block[TENSOR_BLOCK];
     while (count > 0) {
         const unsigned char *at;
         int64_t part = count < most ? count : most;
-        SZG_TRY(szg_tensor_bytes(context, tensor, start * width, part * width, block, &at));
+        SZG_TRY(szgi_tensor_bytes(context, tensor, start * width, part * width, block, &at));
         convert(tensor->dtype, at, part, out);
         start += part;
         count -= part;
@@ -152,39 +152,39 @@ static bool integer_at(const unsigned char *at, int width, bool is_signed, int64
     return *out >= 0;
 }
 
-szg_status szg_tensor_read_integers(szg_context *context, const szg_tensor *tensor, int64_t start,
-                                    int64_t count, int64_t *out) {
+szg_status szgi_tensor_read_integers(szg_context *context, const szgi_tensor *tensor, int64_t start,
+                                     int64_t count, int64_t *out) {
     if (tensor->dtype != SZG_DTYPE_INTEGER || strcmp(tensor->dtype_name, "BOOL") == 0)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: tensor %s: type %s: an integer, I8 .. I64 or U8 .. U64, is needed",
-                        tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: tensor %s: type %s: an integer, I8 .. I64 or U8 .. U64, is needed",
+                         tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
     SZG_TRY(check_range(context, tensor, start, count));
-    int width = szg_dtype_find(tensor->dtype_name)->bits / 8, most = TENSOR_BLOCK / width;
+    int width = szgi_dtype_find(tensor->dtype_name)->bits / 8, most = TENSOR_BLOCK / width;
     unsigned char block[TENSOR_BLOCK];
     const unsigned char *at = NULL;
     for (int64_t i = 0; i < count; i++, at += width) {
         if (i % most == 0) {
             int64_t part = count - i < most ? count - i : most;
             SZG_TRY(
-                szg_tensor_bytes(context, tensor, (start + i) * width, part * width, block, &at));
+                szgi_tensor_bytes(context, tensor, (start + i) * width, part * width, block, &at));
         }
         if (!integer_at(at, width, tensor->dtype_name[0] == 'I', &out[i]))
-            return szg_fail(context, SZG_EDATA,
-                            "%s: tensor %s: element %" PRId64 " is beyond 2^63 - 1", tensor->file,
-                            SHOWN(tensor->name), start + i);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: tensor %s: element %" PRId64 " is beyond 2^63 - 1", tensor->file,
+                             SHOWN(tensor->name), start + i);
     }
     return SZG_OK;
 }
 
 /* NaN and infinities are the values whose exponent is all ones. Index of the first among `count`
  * elements, or -1. */
-static int64_t first_bad(szg_dtype dtype, const unsigned char *at, int64_t count) {
+static int64_t first_bad(szgi_dtype dtype, const unsigned char *at, int64_t count) {
     static const uint64_t masks[] = {[SZG_DTYPE_F64] = 0x7FF0000000000000u,
                                      [SZG_DTYPE_F32] = 0x7F800000u,
                                      [SZG_DTYPE_F16] = 0x7C00u,
                                      [SZG_DTYPE_BF16] = 0x7F80u};
     uint64_t mask = masks[dtype];
-    int width = szg_dtype_info_of(dtype)->bits / 8;
+    int width = szgi_dtype_info_of(dtype)->bits / 8;
     for (int64_t i = 0; i < count; i++, at += width) {
         uint64_t bits = 0;
         memcpy(&bits, at, (size_t)width);
@@ -194,16 +194,16 @@ static int64_t first_bad(szg_dtype dtype, const unsigned char *at, int64_t count
     return -1;
 }
 
-szg_status szg_tensor_first_bad(szg_context *context, const szg_tensor *tensor, int64_t *out) {
+szg_status szgi_tensor_first_bad(szg_context *context, const szgi_tensor *tensor, int64_t *out) {
     *out = -1;
     SZG_TRY(check_readable(context, tensor));
-    int64_t width = szg_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
+    int64_t width = szgi_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
     unsigned char block[TENSOR_BLOCK];
     for (int64_t from = 0; from < tensor->count && *out < 0; from += most) {
         const unsigned char *at;
         int64_t part = tensor->count - from < most ? tensor->count - from : most;
-        SZG_TRY(szg_context_check_cancel(context));
-        SZG_TRY(szg_tensor_bytes(context, tensor, from * width, part * width, block, &at));
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(szgi_tensor_bytes(context, tensor, from * width, part * width, block, &at));
         int64_t bad = first_bad(tensor->dtype, at, part);
         *out = bad < 0 ? -1 : from + bad;
     }
@@ -211,7 +211,7 @@ szg_status szg_tensor_first_bad(szg_context *context, const szg_tensor *tensor, 
 }
 
 /* "[3, 17]", the place of element `index` of a tensor that has one. */
-static void index_text(const szg_tensor *tensor, int64_t index, char *text, size_t size) {
+static void index_text(const szgi_tensor *tensor, int64_t index, char *text, size_t size) {
     int64_t place[8];
     for (int i = tensor->dims - 1; i >= 0; i--) {
         if (i < 8)
@@ -225,25 +225,25 @@ static void index_text(const szg_tensor *tensor, int64_t index, char *text, size
         snprintf(text + used, size - used, "]");
 }
 
-szg_status szg_tensor_check(szg_context *context, const szg_tensor *tensor) {
+szg_status szgi_tensor_check(szg_context *context, const szgi_tensor *tensor) {
     int64_t bad;
     double value;
-    SZG_TRY(szg_tensor_first_bad(context, tensor, &bad));
+    SZG_TRY(szgi_tensor_first_bad(context, tensor, &bad));
     if (bad < 0)
         return SZG_OK;
-    SZG_TRY(szg_tensor_read(context, tensor, bad, 1, &value));
+    SZG_TRY(szgi_tensor_read(context, tensor, bad, 1, &value));
     char place[192];
     index_text(tensor, bad, place, sizeof place);
-    return szg_fail(context, SZG_EDATA,
-                    "%s: tensor %s: the weight at %s is %s: the checkpoint is damaged or training "
-                    "diverged",
-                    tensor->file, SHOWN(tensor->name), place,
-                    isnan(value) ? "NaN"
-                    : value < 0  ? "-infinity"
-                                 : "infinity");
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: tensor %s: the weight at %s is %s: the checkpoint is damaged or training "
+                     "diverged",
+                     tensor->file, SHOWN(tensor->name), place,
+                     isnan(value) ? "NaN"
+                     : value < 0  ? "-infinity"
+                                  : "infinity");
 }
 
-const char *szg_tensor_shape_text(const szg_tensor *tensor, char *text, size_t size) {
+const char *szgi_tensor_shape_text(const szgi_tensor *tensor, char *text, size_t size) {
     size_t used = (size_t)snprintf(text, size, "[");
     for (int i = 0; i < tensor->dims; i++) {
         char one[24];

@@ -1,14 +1,14 @@
 #include <string.h>
 #include <strings.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "text.h"
 
 static bool continues(const unsigned char *at, size_t left, size_t index) {
     return index < left && (at[index] & 0xC0) == 0x80;
 }
 
-int szg_utf8_step(const unsigned char *at, size_t left) {
+int szgi_utf8_step(const unsigned char *at, size_t left) {
     if (left == 0)
         return 0;
     unsigned first = at[0];
@@ -29,9 +29,9 @@ int szg_utf8_step(const unsigned char *at, size_t left) {
     return continues(at, left, 3) ? 4 : 0;
 }
 
-int64_t szg_utf8_check(const char *text, size_t length) {
+int64_t szgi_utf8_check(const char *text, size_t length) {
     for (size_t i = 0; i < length;) {
-        int step = szg_utf8_step((const unsigned char *)text + i, length - i);
+        int step = szgi_utf8_step((const unsigned char *)text + i, length - i);
         if (step == 0)
             return (int64_t)i;
         i += (size_t)step;
@@ -39,8 +39,8 @@ int64_t szg_utf8_check(const char *text, size_t length) {
     return -1;
 }
 
-void szg_utf8_put(const char *text, size_t length, FILE *stream) {
-    for (int64_t bad; (bad = szg_utf8_check(text, length)) >= 0;) {
+void szgi_utf8_put(const char *text, size_t length, FILE *stream) {
+    for (int64_t bad; (bad = szgi_utf8_check(text, length)) >= 0;) {
         fwrite(text, 1, (size_t)bad, stream);
         fputs("\xEF\xBF\xBD", stream);
         text += bad + 1;
@@ -49,13 +49,13 @@ void szg_utf8_put(const char *text, size_t length, FILE *stream) {
     fwrite(text, 1, length, stream);
 }
 
-szg_status szg_utf8_copy(szg_context *context, const char *text, char **out) {
+szg_status szgi_utf8_copy(szg_context *context, const char *text, char **out) {
     *out = NULL;
     size_t length = strlen(text), used = 0;
     char *copy;
-    SZG_TRY(szg_memory_alloc(context, (int64_t)length + 1, 3, &copy));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, 3, &copy));
     for (size_t i = 0; i < length;) {
-        int step = szg_utf8_step((const unsigned char *)text + i, length - i);
+        int step = szgi_utf8_step((const unsigned char *)text + i, length - i);
         size_t bytes = step > 0 ? (size_t)step : 3;
         memcpy(copy + used, step > 0 ? text + i : "\xEF\xBF\xBD", bytes);
         used += bytes;
@@ -65,10 +65,10 @@ szg_status szg_utf8_copy(szg_context *context, const char *text, char **out) {
     return SZG_OK;
 }
 
-const char *szg_show(const char *text, char *out, size_t size) {
+const char *szgi_show(const char *text, char *out, size_t size) {
     size_t length = strlen(text), used = 0, i = 0;
     while (i < length) {
-        int step = szg_utf8_step((const unsigned char *)text + i, length - i);
+        int step = szgi_utf8_step((const unsigned char *)text + i, length - i);
         unsigned char first = (unsigned char)text[i];
         /* C0, DEL, and the C1 controls U+0080 .. U+009F, which terminals obey too */
         bool hidden = step == 0 || first < 0x20 || first == 0x7F ||
@@ -89,12 +89,12 @@ const char *szg_show(const char *text, char *out, size_t size) {
     return out;
 }
 
-const char *szg_path_name(const char *path) {
+const char *szgi_path_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-bool szg_path_ends(const char *path, const char *ending) {
+bool szgi_path_ends(const char *path, const char *ending) {
     size_t length = strlen(path), tail = strlen(ending);
     return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }

@@ -9,14 +9,14 @@ static const char residual_meaning[] =
     "equation tan(n t/2) tan(t/2) = -1/n at the computed root implies";
 
 /* n t/2 + atan(1 / (n tan(t/2))) - m pi. */
-static void even_value(const szg_secular *self, double t, double *f, double *slope) {
+static void even_value(const szgi_secular *self, double t, double *f, double *slope) {
     double n = self->n, c = cos(t / 2), s = n * sin(t / 2);
     *f = n * t / 2 + atan2(c, s) - self->at * M_PI;
     *slope = n / 2 * (1 - 1 / (s * s + c * c));
 }
 
 /* u = n s/2: tanh(u) n tanh(u / n) - 1, increasing. */
-static void negative_value(const szg_secular *self, double u, double *f, double *slope) {
+static void negative_value(const szgi_secular *self, double u, double *f, double *slope) {
     double n = self->n, a = tanh(u), b = tanh(u / n);
     *f = a * n * b - 1;
     *slope = (1 - a * a) * n * b + a * (1 - b * b);
@@ -27,8 +27,8 @@ static void negative_value(const szg_secular *self, double u, double *f, double 
 static double positive_eigenvalue(double n, int64_t p, double *relative) {
     double t = (double)p * M_PI / n, step = 0;
     if (p % 2 == 0) {
-        szg_secular equation = {.value = even_value, .n = n, .at = (double)(p / 2)};
-        t = szg_secular_root(&equation, (double)(p - 1) * M_PI / n, t, &step);
+        szgi_secular equation = {.value = even_value, .n = n, .at = (double)(p / 2)};
+        t = szgi_secular_root(&equation, (double)(p - 1) * M_PI / n, t, &step);
     }
     double half = sin(t / 2);
     *relative = step * cos(t / 2) / half;
@@ -38,8 +38,8 @@ static double positive_eigenvalue(double n, int64_t p, double *relative) {
 /* The negative one. n tanh(u/n) <= u and tanh u <= 1 put the root above 1; u = 2 is beyond it from
  * n = 2 on (2 tanh(2) tanh(1) > 1, and n tanh(u/n) grows with n). */
 static double negative_eigenvalue(double n, double *relative) {
-    szg_secular equation = {.value = negative_value, .n = n};
-    double step, u = szg_secular_root(&equation, 1, 2, &step);
+    szgi_secular equation = {.value = negative_value, .n = n};
+    double step, u = szgi_secular_root(&equation, 1, 2, &step);
     double half = sinh(u / n);
     *relative = 2 * step * cosh(u / n) / (n * half);
     return -1 / (2 * half * half);
@@ -59,22 +59,22 @@ static double alibi_lag(const void *data, int64_t k) {
     return -*(const double *)data * (double)k;
 }
 
-szg_status szg_spectra_alibi(szg_context *context, int64_t n, double slope,
-                             const szg_spectra_options *options, szg_spectrum *out) {
+szg_status szgi_spectra_alibi(szg_context *context, int64_t n, double slope,
+                              const szg_spectra_options *options, szg_spectrum *out) {
     memset(out, 0, sizeof *out);
-    SZG_TRY(szg_require_finite(context, "slope", slope));
-    szg_selection selection;
-    SZG_TRY(szg_selection_of(context, n, options, &selection));
+    SZG_TRY(szgi_require_finite(context, "slope", slope));
+    szgi_selection selection;
+    SZG_TRY(szgi_selection_of(context, n, options, &selection));
     double order = (double)n;
     double frobenius = fabs(slope) * order * sqrt((order - 1) * (order + 1) / 6);
-    SZG_TRY(szg_require_finite(context, "the bias's Frobenius norm", frobenius));
-    if (szg_options_dense(options))
-        return szg_dense_kernel(context, n, alibi_lag, &slope, options, out);
+    SZG_TRY(szgi_require_finite(context, "the bias's Frobenius norm", frobenius));
+    if (szgi_options_dense(options))
+        return szgi_dense_kernel(context, n, alibi_lag, &slope, options, out);
     bool zero = n == 1 || slope == 0;
-    int64_t count = zero ? 0 : szg_selection_count(&selection);
-    SZG_TRY(szg_spectrum_open(context, n, count, "eigenvalue", false, out));
+    int64_t count = zero ? 0 : szgi_selection_count(&selection);
+    SZG_TRY(szgi_spectrum_open(context, n, count, "eigenvalue", false, out));
     szg_status status =
-        zero ? SZG_OK : szg_closed_form_fill(context, &selection, alibi_eigenvalue, &slope, out);
+        zero ? SZG_OK : szgi_closed_form_fill(context, &selection, alibi_eigenvalue, &slope, out);
     if (status != SZG_OK) {
         szg_spectrum_close(out);
         return status;

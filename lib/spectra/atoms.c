@@ -6,14 +6,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include <szego/backend.h>
+#include "backend/backend.h"
 
 #include "dense.h"
 #include "dirichlet.h"
 
 typedef struct atom {
     double theta, weight; /* theta >= 0, distinct; weight > 0 */
-    szg_angle angle;
+    szgi_angle angle;
 } atom;
 
 typedef struct atom_set {
@@ -45,21 +45,21 @@ static void merge_atoms(atom_set *set) {
 
 static szg_status check_atom(szg_context *context, int64_t i, double weight, double theta) {
     if (!(weight >= 0 && weight <= 0x1p500))
-        return szg_fail(context, SZG_EINVAL, "weight %" PRId64 " is %g: it must be 0 .. 2^500", i,
-                        weight);
+        return szgi_fail(context, SZG_EINVAL, "weight %" PRId64 " is %g: it must be 0 .. 2^500", i,
+                         weight);
     if (!(fabs(theta) <= 0x1p60))
-        return szg_fail(context, SZG_EINVAL,
-                        "frequency %" PRId64 " is %g radians: it must be at most 2^60", i, theta);
+        return szgi_fail(context, SZG_EINVAL,
+                         "frequency %" PRId64 " is %g radians: it must be at most 2^60", i, theta);
     return SZG_OK;
 }
 
 static szg_status open_atoms(szg_context *context, int64_t count, const double *weight,
                              const double *theta, atom_set *set) {
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *set->atom, &set->atom));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *set->atom, &set->atom));
     for (int64_t i = 0; i < count; i++) {
         szg_status status = check_atom(context, i, weight[i], theta[i]);
         if (status != SZG_OK) {
-            szg_memory_free(set->atom);
+            szgi_memory_free(set->atom);
             return status;
         }
         double frequency = fabs(theta[i]);
@@ -68,7 +68,7 @@ static szg_status open_atoms(szg_context *context, int64_t count, const double *
     }
     merge_atoms(set);
     for (int64_t i = 0; i < set->count; i++)
-        set->atom[i].angle = szg_angle_of(set->atom[i].theta);
+        set->atom[i].angle = szgi_angle_of(set->atom[i].theta);
     return SZG_OK;
 }
 
@@ -77,10 +77,10 @@ static void fill_gram(const atom_set *set, double *even, double *odd) {
     int64_t p = set->count, skip = set->constant, q = p - skip;
     for (int64_t i = 0; i < p; i++)
         for (int64_t j = 0; j <= i; j++) {
-            szg_angle a = set->atom[i].angle, b = set->atom[j].angle;
+            szgi_angle a = set->atom[i].angle, b = set->atom[j].angle;
             double scale = sqrt(set->atom[i].weight) * sqrt(set->atom[j].weight) / 2;
-            double minus = szg_dirichlet(set->n, szg_angle_difference(a, b));
-            double plus = szg_dirichlet(set->n, szg_angle_sum(a, b));
+            double minus = szgi_dirichlet(set->n, szgi_angle_difference(a, b));
+            double plus = szgi_dirichlet(set->n, szgi_angle_sum(a, b));
             even[i * p + j] = even[j * p + i] = scale * (minus + plus);
             if (j >= skip)
                 odd[(i - skip) * q + j - skip] = odd[(j - skip) * q + i - skip] =
@@ -94,7 +94,7 @@ static szg_status gram_eigenvalues(szg_context *context, int64_t p, double *gram
                                    int64_t rank, double *out) {
     if (p == 0)
         return SZG_OK;
-    SZG_TRY(szg_eigen_symmetric(context, p, gram, p, w, false));
+    SZG_TRY(szgi_eigen_symmetric(context, p, gram, p, w, false));
     for (int64_t i = 0; i < rank; i++)
         out[i] = fmax(w[p - rank + i], 0);
     return SZG_OK;
@@ -121,16 +121,16 @@ static szg_status atoms_run(szg_context *context, const atom_set *set, double *w
     int64_t even_rank = p < n - n / 2 ? p : n - n / 2, odd_rank = q < n / 2 ? q : n / 2;
     int64_t rank = even_rank + odd_rank;
     double *even = work, *odd = even + p * p, *w = odd + q * q;
-    SZG_TRY(szg_spectrum_open(context, n, rank, "eigenvalue", false, out));
+    SZG_TRY(szgi_spectrum_open(context, n, rank, "eigenvalue", false, out));
     fill_gram(set, even, odd);
     double even_norm, odd_norm;
-    SZG_TRY(szg_dense_frobenius(context, p, p, even, p, &even_norm));
-    SZG_TRY(szg_dense_frobenius(context, q, q, odd, q, &odd_norm));
+    SZG_TRY(szgi_dense_frobenius(context, p, p, even, p, &even_norm));
+    SZG_TRY(szgi_dense_frobenius(context, q, q, odd, q, &odd_norm));
     SZG_TRY(gram_eigenvalues(context, p, even, w, even_rank, out->re));
     SZG_TRY(gram_eigenvalues(context, q, odd, w, odd_rank, out->re + even_rank));
-    szg_sort_ascending(rank, out->re);
-    SZG_TRY(szg_spectrum_check(context, rank, out->re, (double)n * total_weight(set),
-                               hypot(even_norm, odd_norm), out));
+    szgi_sort_ascending(rank, out->re);
+    SZG_TRY(szgi_spectrum_check(context, rank, out->re, (double)n * total_weight(set),
+                                hypot(even_norm, odd_norm), out));
     out->zeros = n - rank;
     out->rank = rank;
     out->normal = true;
@@ -142,12 +142,12 @@ static szg_status atoms_run(szg_context *context, const atom_set *set, double *w
 static szg_status atoms_structured(szg_context *context, const atom_set *set, szg_spectrum *out) {
     int64_t square, p = set->count;
     double *work;
-    SZG_TRY(szg_memory_require(context, p, 2 * p + 1, sizeof *work,
-                               "the Gram matrices of the frequencies", "use fewer frequencies"));
-    SZG_TRY(szg_memory_product(context, p, 2 * p + 1, &square));
-    SZG_TRY(szg_memory_alloc(context, square, sizeof *work, &work));
+    SZG_TRY(szgi_memory_require(context, p, 2 * p + 1, sizeof *work,
+                                "the Gram matrices of the frequencies", "use fewer frequencies"));
+    SZG_TRY(szgi_memory_product(context, p, 2 * p + 1, &square));
+    SZG_TRY(szgi_memory_alloc(context, square, sizeof *work, &work));
     szg_status status = atoms_run(context, set, work, out);
-    szg_memory_free(work);
+    szgi_memory_free(work);
     if (status != SZG_OK)
         szg_spectrum_close(out);
     return status;
@@ -157,53 +157,53 @@ static double atoms_lag(const void *data, int64_t k) {
     const atom_set *set = data;
     double sum = 0;
     for (int64_t i = 0; i < set->count; i++)
-        sum += set->atom[i].weight * szg_angle_cos(k, set->atom[i].angle);
+        sum += set->atom[i].weight * szgi_angle_cos(k, set->atom[i].angle);
     return sum;
 }
 
-szg_status szg_spectra_atoms(szg_context *context, int64_t n, int64_t count, const double *weight,
-                             const double *theta, const szg_spectra_options *options,
-                             szg_spectrum *out) {
+szg_status szgi_spectra_atoms(szg_context *context, int64_t n, int64_t count, const double *weight,
+                              const double *theta, const szg_spectra_options *options,
+                              szg_spectrum *out) {
     memset(out, 0, sizeof *out);
-    szg_selection checked;
-    SZG_TRY(szg_selection_of(context, n, options, &checked));
+    szgi_selection checked;
+    SZG_TRY(szgi_selection_of(context, n, options, &checked));
     if (count > 0 && (!weight || !theta))
-        return szg_fail(context, SZG_EINVAL, "weights or frequencies are missing");
+        return szgi_fail(context, SZG_EINVAL, "weights or frequencies are missing");
     if (count < 0 || n > (int64_t)1 << 62)
-        return szg_fail(context, SZG_EINVAL,
-                        "%" PRId64 " frequencies at order %" PRId64
-                        ": counts are >= 0, orders at most 2^62",
-                        count, n);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%" PRId64 " frequencies at order %" PRId64
+                         ": counts are >= 0, orders at most 2^62",
+                         count, n);
     atom_set set = {.n = n};
     SZG_TRY(open_atoms(context, count, weight, theta, &set));
-    szg_status status = szg_options_dense(options)
-                            ? szg_dense_kernel(context, n, atoms_lag, &set, options, out)
+    szg_status status = szgi_options_dense(options)
+                            ? szgi_dense_kernel(context, n, atoms_lag, &set, options, out)
                             : atoms_structured(context, &set, out);
-    szg_memory_free(set.atom);
+    szgi_memory_free(set.atom);
     return status;
 }
 
-szg_status szg_spectra_rotary(szg_context *context, int64_t n, int64_t pairs, const double *theta,
-                              int64_t unrotated, const szg_spectra_options *options,
-                              szg_spectrum *out) {
+szg_status szgi_spectra_rotary(szg_context *context, int64_t n, int64_t pairs, const double *theta,
+                               int64_t unrotated, const szg_spectra_options *options,
+                               szg_spectrum *out) {
     memset(out, 0, sizeof *out);
     const int64_t most = (int64_t)1 << 40;
     if (pairs < 0 || unrotated < 0 || pairs > most || unrotated > most || pairs + unrotated == 0)
-        return szg_fail(context, SZG_EINVAL,
-                        "%" PRId64 " rotary pairs and %" PRId64
-                        " unrotated dimensions: at least one of either is needed, none negative",
-                        pairs, unrotated);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%" PRId64 " rotary pairs and %" PRId64
+                         " unrotated dimensions: at least one of either is needed, none negative",
+                         pairs, unrotated);
     if (pairs > 0 && !theta)
-        return szg_fail(context, SZG_EINVAL, "the frequencies of the rotary pairs are missing");
+        return szgi_fail(context, SZG_EINVAL, "the frequencies of the rotary pairs are missing");
     double *weight, dimensions = 2 * (double)pairs + (double)unrotated;
-    SZG_TRY(szg_memory_alloc(context, 2 * (pairs + 1), sizeof *weight, &weight));
+    SZG_TRY(szgi_memory_alloc(context, 2 * (pairs + 1), sizeof *weight, &weight));
     double *frequency = weight + pairs + 1;
     for (int64_t i = 0; i < pairs; i++) {
         weight[i] = 2 / dimensions;
         frequency[i] = theta[i];
     }
     weight[pairs] = (double)unrotated / dimensions; /* frequency 0; dropped where there is none */
-    szg_status status = szg_spectra_atoms(context, n, pairs + 1, weight, frequency, options, out);
-    szg_memory_free(weight);
+    szg_status status = szgi_spectra_atoms(context, n, pairs + 1, weight, frequency, options, out);
+    szgi_memory_free(weight);
     return status;
 }

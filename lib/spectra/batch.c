@@ -1,12 +1,12 @@
 /* Many small matrices at once, each answer checked against its own matrix. */
 #include <inttypes.h>
 
-#include <szego/backend.h>
-#include <szego/pool.h>
+#include "backend/backend.h"
+#include "base/pool.h"
 
 #include "spectra_private.h"
 
-double szg_batch_limit(int64_t n) {
+double szgi_batch_limit(int64_t n) {
     return 1e3 * (double)n * DBL_EPSILON;
 }
 
@@ -26,11 +26,11 @@ static szg_status invariants_block(szg_context *context, void *argument, int64_t
     for (int64_t j = 0; j < job->m && j < job->n; j++)
         trace += matrix[j * (job->n + 1) * width];
     job->known[2 * i] = trace;
-    szg_status status = szg_dense_frobenius(context, job->m, job->n * width, matrix, job->n * width,
-                                            &job->known[2 * i + 1]);
+    szg_status status = szgi_dense_frobenius(context, job->m, job->n * width, matrix,
+                                             job->n * width, &job->known[2 * i + 1]);
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
-    return szg_fail_prefix(context, status, "matrix %" PRId64, i);
+    return szgi_fail_prefix(context, status, "matrix %" PRId64, i);
 }
 
 /* Names the first matrix that fails, whichever worker was faster. */
@@ -44,27 +44,27 @@ static szg_status first_failure(szg_context *context, invariants_job *job, int64
 static szg_status invariants(szg_context *context, int64_t count, int64_t m, int64_t n, int width,
                              const void *a, int64_t stride, double **out) {
     if (count < 0 || m < 1 || n < 1 || stride < m * n)
-        return szg_fail(context, SZG_EINVAL,
-                        "%" PRId64 " matrices of %" PRId64 " x %" PRId64 ", %" PRId64
-                        " apart: sizes are >= 1 and matrices do not overlap",
-                        count, m, n, stride);
-    SZG_TRY(szg_memory_alloc(context, 2 * count, sizeof **out, out));
+        return szgi_fail(context, SZG_EINVAL,
+                         "%" PRId64 " matrices of %" PRId64 " x %" PRId64 ", %" PRId64
+                         " apart: sizes are >= 1 and matrices do not overlap",
+                         count, m, n, stride);
+    SZG_TRY(szgi_memory_alloc(context, 2 * count, sizeof **out, out));
     invariants_job job = {.m = m, .n = n, .stride = stride, .width = width, .a = a, .known = *out};
-    szg_status status = szg_pool_run(context, count, invariants_block, &job);
+    szg_status status = szgi_pool_run(context, count, invariants_block, &job);
     if (status == SZG_EDATA)
         status = first_failure(context, &job, count);
     if (status != SZG_OK)
-        szg_memory_free(*out);
+        szgi_memory_free(*out);
     return status;
 }
 
 static szg_status accept(szg_context *context, int64_t i, int64_t n, double defect, double *worst) {
-    *worst = szg_larger(*worst, defect);
-    if (!(defect <= szg_batch_limit(n)))
-        return szg_fail(context, SZG_ENOCONV,
-                        "matrix %" PRId64 ": the computed values miss its trace or Frobenius norm "
-                        "by %.3g (relative, n = %" PRId64 ")",
-                        i, defect, n);
+    *worst = szgi_larger(*worst, defect);
+    if (!(defect <= szgi_batch_limit(n)))
+        return szgi_fail(context, SZG_ENOCONV,
+                         "matrix %" PRId64 ": the computed values miss its trace or Frobenius norm "
+                         "by %.3g (relative, n = %" PRId64 ")",
+                         i, defect, n);
     return SZG_OK;
 }
 
@@ -72,7 +72,7 @@ static szg_status check_real(szg_context *context, int64_t count, int64_t n, con
                              const double *known, bool trace, double *worst) {
     for (int64_t i = 0; i < count; i++) {
         double defect =
-            szg_spectrum_defect(n, values + i * n, trace ? known[2 * i] : NAN, known[2 * i + 1]);
+            szgi_spectrum_defect(n, values + i * n, trace ? known[2 * i] : NAN, known[2 * i + 1]);
         SZG_TRY(accept(context, i, n, defect, worst));
     }
     return SZG_OK;
@@ -92,7 +92,7 @@ static szg_status check_complex(szg_context *context, int64_t count, int64_t n,
             squares += x * x + y * y;
         }
         double defect = hypot(re, im) / sqrt((double)n), excess = sqrt(squares) - 1;
-        SZG_TRY(accept(context, i, n, szg_larger(excess, defect), worst));
+        SZG_TRY(accept(context, i, n, szgi_larger(excess, defect), worst));
     }
     return SZG_OK;
 }
@@ -103,44 +103,44 @@ static szg_status hermitian(szg_context *context, int64_t count, int64_t n, int 
     *worst = 0;
     SZG_TRY(invariants(context, count, n, n, width, a, stride, &known));
     szg_status status = width == 1
-                            ? szg_eigen_symmetric_batch(context, count, n, a, stride, values)
-                            : szg_eigen_hermitian_batch(context, count, n, a, stride, values);
+                            ? szgi_eigen_symmetric_batch(context, count, n, a, stride, values)
+                            : szgi_eigen_hermitian_batch(context, count, n, a, stride, values);
     if (status == SZG_OK)
         status = check_real(context, count, n, values, known, true, worst);
-    szg_memory_free(known);
+    szgi_memory_free(known);
     return status;
 }
 
-szg_status szg_spectra_batch_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
-                                       int64_t stride, double *values, double *worst) {
+szg_status szgi_spectra_batch_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
+                                        int64_t stride, double *values, double *worst) {
     return hermitian(context, count, n, 1, a, stride, values, worst);
 }
 
-szg_status szg_spectra_batch_hermitian(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
-                                       int64_t stride, double *values, double *worst) {
+szg_status szgi_spectra_batch_hermitian(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
+                                        int64_t stride, double *values, double *worst) {
     return hermitian(context, count, n, 2, a, stride, values, worst);
 }
 
-szg_status szg_spectra_batch_general(szg_context *context, int64_t count, int64_t n, double *a,
-                                     int64_t stride, szg_c64 *values, double *worst) {
+szg_status szgi_spectra_batch_general(szg_context *context, int64_t count, int64_t n, double *a,
+                                      int64_t stride, szg_c64 *values, double *worst) {
     double *known;
     *worst = 0;
     SZG_TRY(invariants(context, count, n, n, 1, a, stride, &known));
-    szg_status status = szg_eigen_general_batch(context, count, n, a, stride, values);
+    szg_status status = szgi_eigen_general_batch(context, count, n, a, stride, values);
     if (status == SZG_OK)
         status = check_complex(context, count, n, values, known, worst);
-    szg_memory_free(known);
+    szgi_memory_free(known);
     return status;
 }
 
-szg_status szg_spectra_batch_singular(szg_context *context, int64_t count, int64_t m, int64_t n,
-                                      double *a, int64_t stride, double *values, double *worst) {
+szg_status szgi_spectra_batch_singular(szg_context *context, int64_t count, int64_t m, int64_t n,
+                                       double *a, int64_t stride, double *values, double *worst) {
     double *known;
     *worst = 0;
     SZG_TRY(invariants(context, count, m, n, 1, a, stride, &known));
-    szg_status status = szg_singular_batch(context, count, m, n, a, stride, values);
+    szg_status status = szgi_singular_batch(context, count, m, n, a, stride, values);
     if (status == SZG_OK)
         status = check_real(context, count, m < n ? m : n, values, known, false, worst);
-    szg_memory_free(known);
+    szgi_memory_free(known);
     return status;
 }

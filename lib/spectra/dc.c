@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "dc.h"
 #include "dc_tree.h"
 #include "dc_verify.h"
@@ -16,8 +16,8 @@ static const struct {
 static const double TOLERANCE = 3e-15;
 
 /* Two ascending lists into one. */
-static void merge(const szg_dc_tree *tree, double *w) {
-    const szg_dc_node *even = &tree->node[0][1], *odd = &tree->node[1][1];
+static void merge(const szgi_dc_tree *tree, double *w) {
+    const szgi_dc_node *even = &tree->node[0][1], *odd = &tree->node[1][1];
     int64_t i = 0, j = 0;
     while (i < even->size || j < odd->size) {
         bool first = j == odd->size || (i < even->size && even->values[i] <= odd->values[j]);
@@ -30,60 +30,60 @@ static void merge(const szg_dc_tree *tree, double *w) {
 }
 
 /* Scales back and forth by a power of two, exactly but for underflow. */
-static szg_status solve_tree(szg_context *context, szg_dc_tree *tree, const double *lags, double *w,
-                             bool *confirmed) {
-    const szg_dc_halves *halves = tree->halves;
-    SZG_TRY(szg_dc_tree_split(context, tree));
-    SZG_TRY(szg_dc_tree_solve(context, tree));
+static szg_status solve_tree(szg_context *context, szgi_dc_tree *tree, const double *lags,
+                             double *w, bool *confirmed) {
+    const szgi_dc_halves *halves = tree->halves;
+    SZG_TRY(szgi_dc_tree_split(context, tree));
+    SZG_TRY(szgi_dc_tree_solve(context, tree));
     merge(tree, w);
     double *scaled = NULL;
-    SZG_TRY(szg_memory_alloc(context, halves->n, sizeof *scaled, &scaled));
+    SZG_TRY(szgi_memory_alloc(context, halves->n, sizeof *scaled, &scaled));
     for (int64_t j = 0; j < halves->n; j++)
         scaled[j] = ldexp(lags[j], -halves->exponent);
-    szg_dc_answer answer = {.n = halves->n, .lags = scaled, .norm = halves->norm, .all = w};
+    szgi_dc_answer answer = {.n = halves->n, .lags = scaled, .norm = halves->norm, .all = w};
     answer.half[0] = tree->node[0][1].values;
     answer.half[1] = tree->node[1][1].values;
-    szg_status status = szg_dc_verify(context, &answer, confirmed);
-    szg_memory_free(scaled);
+    szg_status status = szgi_dc_verify(context, &answer, confirmed);
+    szgi_memory_free(scaled);
     for (int64_t j = 0; j < halves->n; j++)
         w[j] = ldexp(w[j], halves->exponent);
     return status;
 }
 
-szg_status szg_dc_lags(szg_context *context, int64_t n, const double *lags, int64_t leaf,
-                       int64_t samples, double *w, bool *applicable) {
+szg_status szgi_dc_lags(szg_context *context, int64_t n, const double *lags, int64_t leaf,
+                        int64_t samples, double *w, bool *applicable) {
     *applicable = false;
-    szg_dc_halves halves;
-    szg_dc_tree tree = {0};
-    szg_status status = szg_dc_halves_open(context, n, lags, &halves);
+    szgi_dc_halves halves;
+    szgi_dc_tree tree = {0};
+    szg_status status = szgi_dc_halves_open(context, n, lags, &halves);
     if (status == SZG_OK)
-        status = szg_dc_tree_open(context, &halves, leaf, samples, TOLERANCE * halves.norm, &tree);
+        status = szgi_dc_tree_open(context, &halves, leaf, samples, TOLERANCE * halves.norm, &tree);
     if (status == SZG_OK && !tree.too_high)
         status = solve_tree(context, &tree, lags, w, applicable);
-    szg_dc_tree_close(&tree);
-    szg_dc_halves_close(&halves);
+    szgi_dc_tree_close(&tree);
+    szgi_dc_halves_close(&halves);
     return status;
 }
 
-szg_status szg_dc_eigenvalues(szg_context *context, const szg_toeplitz *symmetric, double *w,
-                              bool *applicable) {
+szg_status szgi_dc_eigenvalues(szg_context *context, const szg_toeplitz *symmetric, double *w,
+                               bool *applicable) {
     *applicable = false;
-    if (szg_toeplitz_kind_of(symmetric) != SZG_TOEPLITZ_SYMMETRIC)
-        return szg_fail(context, SZG_EINVAL,
-                        "divide and conquer: the matrix must be real symmetric Toeplitz");
+    if (szgi_toeplitz_kind_of(symmetric) != SZG_TOEPLITZ_SYMMETRIC)
+        return szgi_fail(context, SZG_EINVAL,
+                         "divide and conquer: the matrix must be real symmetric Toeplitz");
     int64_t n = szg_toeplitz_size(symmetric);
     if (n < LEAST_ORDER)
         return SZG_OK;
     double *lags = NULL;
-    SZG_TRY(szg_memory_alloc(context, n, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof *lags, &lags));
     for (int64_t j = 0; j < n; j++)
         lags[j] = szg_toeplitz_at(symmetric, j).re;
     szg_status status = SZG_OK;
     for (int i = 0; i < ATTEMPTS && n >= attempts[i].least_order; i++) {
-        status = szg_dc_lags(context, n, lags, LEAF, attempts[i].samples, w, applicable);
+        status = szgi_dc_lags(context, n, lags, LEAF, attempts[i].samples, w, applicable);
         if (*applicable || status != SZG_OK)
             break;
     }
-    szg_memory_free(lags);
+    szgi_memory_free(lags);
     return status;
 }

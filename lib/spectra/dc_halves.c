@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "dc_halves.h"
 #include "dc_kernels.h"
 #include "dc_transform.h"
@@ -16,19 +16,19 @@ static szg_status sum_lags(szg_context *context, int64_t n, const double *lags, 
                            lag_sums *sums) {
     for (int64_t j = 1; j < n; j++)
         sums->x[j] = ldexpl((long double)lags[j], -exponent);
-    SZG_TRY(szg_dc_transform(context, n, sums->x, sums->unused, sums->f));
+    SZG_TRY(szgi_dc_transform(context, n, sums->x, sums->unused, sums->f));
     for (int64_t j = 1; j < n; j++)
         sums->x[j] *= (long double)(n - j);
-    return szg_dc_transform(context, n, sums->x, sums->g, sums->unused);
+    return szgi_dc_transform(context, n, sums->x, sums->g, sums->unused);
 }
 
-static void set_h(szg_dc_half *half, int64_t k, long double h) {
+static void set_h(szgi_dc_half *half, int64_t k, long double h) {
     half->high[k] = (double)h;
     half->low[k] = (double)(h - (long double)half->high[k]);
 }
 
-static void fill(szg_dc_halves *halves, double t0, const lag_sums *sums) {
-    szg_dc_half *even = &halves->half[0], *odd = &halves->half[1];
+static void fill(szgi_dc_halves *halves, double t0, const lag_sums *sums) {
+    szgi_dc_half *even = &halves->half[0], *odd = &halves->half[1];
     long double n = (long double)halves->n;
     for (int64_t k = 0; k < odd->size; k++) {
         long double theta = pi * (long double)(2 * k + 1) / n;
@@ -50,7 +50,7 @@ static void fill(szg_dc_halves *halves, double t0, const lag_sums *sums) {
 }
 
 /* Rayleigh quotients bound the norm from below, and so does the root mean square eigenvalue. */
-static double norm_below(const szg_dc_halves *halves, double t0, const lag_sums *sums) {
+static double norm_below(const szgi_dc_halves *halves, double t0, const lag_sums *sums) {
     long double square = (long double)halves->n * t0 * t0;
     for (int64_t j = 1; j < halves->n; j++) {
         long double weighted = sums->x[j]; /* (n-j) t_j, scaled */
@@ -63,7 +63,7 @@ static double norm_below(const szg_dc_halves *halves, double t0, const lag_sums 
     return norm;
 }
 
-static void lay_out(szg_dc_halves *out, double *memory) {
+static void lay_out(szgi_dc_halves *out, double *memory) {
     int64_t n = out->n;
     out->memory = memory;
     for (int64_t j = -n; j <= n; j++)
@@ -71,17 +71,17 @@ static void lay_out(szg_dc_halves *out, double *memory) {
     memory[0] = memory[2 * n] = 0;
     double *next = memory + 2 * n + 1;
     for (int which = 0; which < 2; which++) {
-        szg_dc_half *half = &out->half[which];
+        szgi_dc_half *half = &out->half[which];
         int64_t size = which == 0 ? (n + 1) / 2 : n / 2;
         *half =
-            (szg_dc_half){size, next, next + size, next + 2 * size, next + 3 * size, memory + n};
+            (szgi_dc_half){size, next, next + size, next + 2 * size, next + 3 * size, memory + n};
         next += 4 * size;
     }
 }
 
-szg_status szg_dc_halves_open(szg_context *context, int64_t n, const double *lags,
-                              szg_dc_halves *out) {
-    *out = (szg_dc_halves){.n = n};
+szg_status szgi_dc_halves_open(szg_context *context, int64_t n, const double *lags,
+                               szgi_dc_halves *out) {
+    *out = (szgi_dc_halves){.n = n};
     double largest = 0;
     for (int64_t j = 0; j < n; j++)
         largest = fmax(largest, fabs(lags[j]));
@@ -89,9 +89,9 @@ szg_status szg_dc_halves_open(szg_context *context, int64_t n, const double *lag
         (void)frexp(largest, &out->exponent);
     double *memory = NULL;
     long double *scratch = NULL;
-    SZG_TRY(szg_memory_alloc(context, 6 * n + 1, sizeof *memory, &memory));
+    SZG_TRY(szgi_memory_alloc(context, 6 * n + 1, sizeof *memory, &memory));
     lay_out(out, memory);
-    SZG_TRY(szg_memory_alloc(context, 4 * n, sizeof *scratch, &scratch));
+    SZG_TRY(szgi_memory_alloc(context, 4 * n, sizeof *scratch, &scratch));
     lag_sums sums = {scratch, scratch + n, scratch + 2 * n, scratch + 3 * n};
     szg_status status = sum_lags(context, n, lags, out->exponent, &sums);
     if (status == SZG_OK) {
@@ -99,21 +99,21 @@ szg_status szg_dc_halves_open(szg_context *context, int64_t n, const double *lag
         fill(out, t0, &sums);
         out->norm = norm_below(out, t0, &sums);
     }
-    szg_memory_free(scratch);
+    szgi_memory_free(scratch);
     return status;
 }
 
-void szg_dc_halves_close(szg_dc_halves *halves) {
-    szg_memory_free(halves->memory);
-    *halves = (szg_dc_halves){0};
+void szgi_dc_halves_close(szgi_dc_halves *halves) {
+    szgi_memory_free(halves->memory);
+    *halves = (szgi_dc_halves){0};
 }
 
-void szg_dc_half_block(const szg_dc_half *half, int64_t row, int64_t rows, int64_t column,
-                       int64_t columns, double *out, int64_t ld) {
+void szgi_dc_half_block(const szgi_dc_half *half, int64_t row, int64_t rows, int64_t column,
+                        int64_t columns, double *out, int64_t ld) {
     for (int64_t i = 0; i < rows; i++) {
         int64_t k = row + i;
         double *line = out + i * ld;
-        szg_dc_lowner_row(half, k, column, columns, line);
+        szgi_dc_lowner_row(half, k, column, columns, line);
         if (k >= column && k < column + columns)
             line[k - column] = half->diagonal[k];
     }

@@ -2,7 +2,7 @@
 #ifndef SZG_SPECTRA_DC_HALVES_H
 #define SZG_SPECTRA_DC_HALVES_H
 
-#include <szego/context.h>
+#include "base/context.h"
 
 /* With x running over the n points centred at 0 and theta_k = (2k+1) pi / n, the vectors
  * cos(theta_k x) and sin(theta_k x) are orthogonal and span the symmetric and the antisymmetric
@@ -15,27 +15,27 @@
  *
  * For a symbol rational of degree r in cos(theta), h is one too, and every off-diagonal block of C
  * has rank r at most; for smooth symbols the numerical rank is small. h is kept as high + low. */
-typedef struct szg_dc_half {
+typedef struct szgi_dc_half {
     int64_t size;
     double *high, *low, *weight, *diagonal;
     const double *sine; /* -n <= index <= n */
-} szg_dc_half;
+} szgi_dc_half;
 
-typedef struct szg_dc_halves {
+typedef struct szgi_dc_halves {
     int64_t n;
-    int exponent;        /* the matrix held here is T / 2^exponent, entries at most 1 */
-    double norm;         /* a lower bound of its spectral norm, above 0 unless T = 0 */
-    szg_dc_half half[2]; /* even, odd */
+    int exponent;         /* the matrix held here is T / 2^exponent, entries at most 1 */
+    double norm;          /* a lower bound of its spectral norm, above 0 unless T = 0 */
+    szgi_dc_half half[2]; /* even, odd */
     double *memory;
-} szg_dc_halves;
+} szgi_dc_halves;
 
 /* From the lags t_0 .. t_{n-1}, finite, n >= 2. Close it also on failure. */
-SZG_CHECK_RESULT szg_status szg_dc_halves_open(szg_context *context, int64_t n, const double *lags,
-                                               szg_dc_halves *out);
-void szg_dc_halves_close(szg_dc_halves *halves);
+SZG_CHECK_RESULT szg_status szgi_dc_halves_open(szg_context *context, int64_t n, const double *lags,
+                                                szgi_dc_halves *out);
+void szgi_dc_halves_close(szgi_dc_halves *halves);
 
 /* Rows row .. row + rows - 1, columns column .. column + columns - 1 of C, row-major. */
-void szg_dc_half_block(const szg_dc_half *half, int64_t row, int64_t rows, int64_t column,
-                       int64_t columns, double *out, int64_t ld);
+void szgi_dc_half_block(const szgi_dc_half *half, int64_t row, int64_t rows, int64_t column,
+                        int64_t columns, double *out, int64_t ld);
 
 #endif

@@ -85,7 +85,7 @@ INLINE double ratio_product(int64_t n, double at, const double *pole, const doub
     return result;
 }
 
-INLINE void lowner_product(int64_t n, int64_t i, const double *d, szg_dc_roots roots,
+INLINE void lowner_product(int64_t n, int64_t i, const double *d, szgi_dc_roots roots,
                            double *product) {
     *product = ratio_product(i, d[i], d, roots.base, roots.tau) *
                ratio_product(n - 1 - i, d[i], d + i + 1, roots.base + i, roots.tau + i);
@@ -120,7 +120,7 @@ INLINE void tile_dots(int64_t n, double tile[ROWS][TILE], int64_t count, const d
 }
 
 /* tile[r][i] = z[i] / ((d[i] - base[r]) - tau[r]); square[r] gains its squares. */
-INLINE void eigenvector_tile(int64_t n, const double *d, const double *z, szg_dc_roots roots,
+INLINE void eigenvector_tile(int64_t n, const double *d, const double *z, szgi_dc_roots roots,
                              double tile[ROWS][TILE], double square[ROWS]) {
     vec sum[ROWS] = {{0}};
     int64_t i = 0;
@@ -145,7 +145,7 @@ INLINE void eigenvector_tile(int64_t n, const double *d, const double *z, szg_dc
     }
 }
 
-INLINE void rotate_rows(int64_t n, const double *d, const double *z, szg_dc_roots roots,
+INLINE void rotate_rows(int64_t n, const double *d, const double *z, szgi_dc_roots roots,
                         int64_t count, const double *rows, int64_t ld, double *out) {
     double tile[ROWS][TILE] __attribute__((aligned(64)));
     double square[ROWS] = {0};
@@ -164,7 +164,7 @@ INLINE void rotate_rows(int64_t n, const double *d, const double *z, szg_dc_root
 }
 
 /* Columns that do not contain k. */
-INLINE void lowner_entries(const szg_dc_half *half, int64_t k, int64_t column, int64_t columns,
+INLINE void lowner_entries(const szgi_dc_half *half, int64_t k, int64_t column, int64_t columns,
                            double *line) {
     double high = half->high[k], low = half->low[k], weight = half->weight[k];
     const double *sum = half->sine + k + column + 1, *difference = half->sine + column - k;
@@ -179,7 +179,7 @@ INLINE void lowner_entries(const szg_dc_half *half, int64_t k, int64_t column, i
         line[i] = weight * w[i] * (((high - h[i]) + (low - l[i])) / (sum[i] * difference[i]));
 }
 
-INLINE void lowner_rows(const szg_dc_half *half, const int64_t k[4], int64_t column,
+INLINE void lowner_rows(const szgi_dc_half *half, const int64_t k[4], int64_t column,
                         int64_t columns, int64_t count, const double *rows, int64_t ld,
                         double *out) {
     double tile[ROWS][TILE] __attribute__((aligned(64)));
@@ -231,7 +231,7 @@ INLINE void reflect(int64_t n, double c, double *x, double *y) {
     MIDDLE static void name##_middle parameters {                                                  \
         name arguments;                                                                            \
     }                                                                                              \
-    void szg_dc_##name parameters {                                                                \
+    void szgi_dc_##name parameters {                                                               \
         if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))              \
             name##_wide arguments;                                                                 \
         else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))                  \
@@ -241,7 +241,7 @@ INLINE void reflect(int64_t n, double c, double *x, double *y) {
     }
 #else
 #define VARIANTS(name, parameters, arguments)                                                      \
-    void szg_dc_##name parameters {                                                                \
+    void szgi_dc_##name parameters {                                                               \
         name arguments;                                                                            \
     }
 #endif
@@ -250,21 +250,21 @@ VARIANTS(secular_sums,
          (int64_t n, const double *d, const double *zz, double base, double tau, double sums[2]),
          (n, d, zz, base, tau, sums))
 VARIANTS(lowner_product,
-         (int64_t n, int64_t i, const double *d, szg_dc_roots roots, double *product),
+         (int64_t n, int64_t i, const double *d, szgi_dc_roots roots, double *product),
          (n, i, d, roots, product))
 VARIANTS(rotate_rows,
-         (int64_t n, const double *d, const double *z, szg_dc_roots roots, int64_t count,
+         (int64_t n, const double *d, const double *z, szgi_dc_roots roots, int64_t count,
           const double *rows, int64_t ld, double *out),
          (n, d, z, roots, count, rows, ld, out))
 VARIANTS(lowner_rows,
-         (const szg_dc_half *half, const int64_t k[4], int64_t column, int64_t columns,
+         (const szgi_dc_half *half, const int64_t k[4], int64_t column, int64_t columns,
           int64_t count, const double *rows, int64_t ld, double *out),
          (half, k, column, columns, count, rows, ld, out))
 VARIANTS(dot, (int64_t n, const double *x, const double *y, double *result), (n, x, y, result))
 VARIANTS(reflect, (int64_t n, double c, double *x, double *y), (n, c, x, y))
 
-void szg_dc_lowner_row(const szg_dc_half *half, int64_t k, int64_t column, int64_t columns,
-                       double *line) {
+void szgi_dc_lowner_row(const szgi_dc_half *half, int64_t k, int64_t column, int64_t columns,
+                        double *line) {
     int64_t left = k < column ? 0 : k - column < columns ? k - column : columns;
     lowner_entries(half, k, column, left, line);
     if (k < column)

@@ -7,42 +7,42 @@
 
 /* A root of a secular equation as the nearest pole and the distance from it: differences with poles
  * keep their relative accuracy. */
-typedef struct szg_dc_roots {
+typedef struct szgi_dc_roots {
     const double *base, *tau;
-} szg_dc_roots;
+} szgi_dc_roots;
 
 /* sums[0] = sum zz[i] / delta_i, sums[1] = sum zz[i] / delta_i^2, delta_i = (d[i] - base) - tau,
  * over i = 0 .. n-1. All delta_i of one sign, none 0; products of four must not underflow. */
-void szg_dc_secular_sums(int64_t n, const double *d, const double *zz, double base, double tau,
-                         double sums[2]);
+void szgi_dc_secular_sums(int64_t n, const double *d, const double *zz, double base, double tau,
+                          double sums[2]);
 
 /* Loewner's formula without its last factor: *product = the product over j of (lambda_j - d_i) over
  * (d_j - d_i) for j < i, and over (d_{j+1} - d_i) for i <= j < n - 1. */
-void szg_dc_lowner_product(int64_t n, int64_t i, const double *d, szg_dc_roots roots,
-                           double *product);
+void szgi_dc_lowner_product(int64_t n, int64_t i, const double *d, szgi_dc_roots roots,
+                            double *product);
 
 enum { SZG_DC_TILE_ROWS = 4 };
 
 /* Four eigenvectors at once: out[c * 4 + r] = sum over i of rows[c * ld + i] q_ir, where
  * q_ir = z[i] / ((d[i] - base[r]) - tau[r]) over its norm. count <= SZG_DC_MOST_ROWS. */
 enum { SZG_DC_MOST_ROWS = 160 };
-void szg_dc_rotate_rows(int64_t n, const double *d, const double *z, szg_dc_roots roots,
-                        int64_t count, const double *rows, int64_t ld, double *out);
+void szgi_dc_rotate_rows(int64_t n, const double *d, const double *z, szgi_dc_roots roots,
+                         int64_t count, const double *rows, int64_t ld, double *out);
 
 /* out[c * 4 + r] += sum over columns l of C_{k[r], l} rows[c * ld + l - column]; no k[r] lies among
  * the columns. */
-void szg_dc_lowner_rows(const szg_dc_half *half, const int64_t k[4], int64_t column,
-                        int64_t columns, int64_t count, const double *rows, int64_t ld,
-                        double *out);
+void szgi_dc_lowner_rows(const szgi_dc_half *half, const int64_t k[4], int64_t column,
+                         int64_t columns, int64_t count, const double *rows, int64_t ld,
+                         double *out);
 
 /* line[l - column] = C_kl, and 0 where l = k. */
-void szg_dc_lowner_row(const szg_dc_half *half, int64_t k, int64_t column, int64_t columns,
-                       double *line);
+void szgi_dc_lowner_row(const szgi_dc_half *half, int64_t k, int64_t column, int64_t columns,
+                        double *line);
 
 /* *result = sum of x[i] y[i]. */
-void szg_dc_dot(int64_t n, const double *x, const double *y, double *result);
+void szgi_dc_dot(int64_t n, const double *x, const double *y, double *result);
 
 /* x[i], y[i] := x[i] + c y[i], y[i] + c x[i]. */
-void szg_dc_reflect(int64_t n, double c, double *x, double *y);
+void szgi_dc_reflect(int64_t n, double c, double *x, double *y);
 
 #endif

@@ -17,9 +17,9 @@ enum { MOST_STEPS = 200 };
 
 static double evaluate(search *s, int64_t split) {
     double sums[2];
-    szg_dc_secular_sums(split, s->d, s->zz, s->base, s->tau, sums);
+    szgi_dc_secular_sums(split, s->d, s->zz, s->base, s->tau, sums);
     s->left = sums[0], s->left_slope = sums[1];
-    szg_dc_secular_sums(s->n - split, s->d + split, s->zz + split, s->base, s->tau, sums);
+    szgi_dc_secular_sums(s->n - split, s->d + split, s->zz + split, s->base, s->tau, sums);
     s->right = sums[0], s->right_slope = sums[1];
     return 1 + s->left + s->right;
 }
@@ -92,8 +92,8 @@ static double last_step(const search *s, double value) {
     return value * step < 0 ? step : -value / slope;
 }
 
-void szg_dc_secular_root(int64_t n, const double *d, const double *zz, double zz_total, int64_t j,
-                         double *base, double *tau) {
+void szgi_dc_secular_root(int64_t n, const double *d, const double *zz, double zz_total, int64_t j,
+                          double *base, double *tau) {
     search s = {.n = n, .j = j, .d = d, .zz = zz};
     bool last = j == n - 1;
     if (last) {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
+#include "backend/backend.h"
+#include "base/memory.h"
 #include "dc_kernels.h"
 #include "dc_tree.h"
 #include "dc_update.h"
@@ -24,7 +24,7 @@ static void add_product(double sign, int64_t m, int64_t n, int64_t p, int64_t q,
 
 /* The coupling U S V^T becomes the terms sqrt(S) [U; V], the largest first; what is below the
  * tolerance is dropped. */
-static void take_terms(szg_dc_node *node, int64_t left, int64_t right, double tolerance,
+static void take_terms(szgi_dc_node *node, int64_t left, int64_t right, double tolerance,
                        const double *u, const double *s, const double *vt) {
     int64_t least = left < right ? left : right;
     while (node->updates < least && s[node->updates] > tolerance)
@@ -38,25 +38,25 @@ static void take_terms(szg_dc_node *node, int64_t left, int64_t right, double to
     }
 }
 
-static szg_status split_coupling(szg_context *context, const szg_dc_tree *tree, szg_dc_node *node,
+static szg_status split_coupling(szg_context *context, const szgi_dc_tree *tree, szgi_dc_node *node,
                                  int64_t left, int64_t right) {
     int64_t least = left < right ? left : right;
     if (least == 0)
         return SZG_OK;
-    SZG_TRY(szg_memory_alloc(context, (left + right) * least, sizeof(double), &node->update));
+    SZG_TRY(szgi_memory_alloc(context, (left + right) * least, sizeof(double), &node->update));
     double *u = NULL;
-    SZG_TRY(szg_memory_alloc(context, (left + right + 1) * least, sizeof *u, &u));
+    SZG_TRY(szgi_memory_alloc(context, (left + right + 1) * least, sizeof *u, &u));
     double *vt = u + left * least, *s = vt + right * least;
     szg_status status =
-        szg_singular(context, left, right, node->coupling, right, s, u, least, vt, right);
+        szgi_singular(context, left, right, node->coupling, right, s, u, least, vt, right);
     if (status == SZG_OK)
         take_terms(node, left, right, tree->tolerance, u, s, vt);
-    szg_memory_free(u);
+    szgi_memory_free(u);
     return status;
 }
 
 /* removed of a child: what the ancestors took, and this node's own terms. */
-static void remove_from(const szg_dc_node *node, szg_dc_node *child, int64_t row) {
+static void remove_from(const szgi_dc_node *node, szgi_dc_node *child, int64_t row) {
     int64_t r = child->rank;
     const double *transfer = node->transfer + row * node->rank;
     const double *update = node->update + row * node->updates;
@@ -69,9 +69,9 @@ static void remove_from(const szg_dc_node *node, szg_dc_node *child, int64_t row
                     update[i * node->updates + c] * update[j * node->updates + c];
 }
 
-static szg_status split_node(szg_context *context, szg_dc_tree *tree, int half, int64_t index) {
-    szg_dc_node *node = &tree->node[half][index];
-    szg_dc_node *left = tree->node[half] + 2 * index, *right = left + 1;
+static szg_status split_node(szg_context *context, szgi_dc_tree *tree, int half, int64_t index) {
+    szgi_dc_node *node = &tree->node[half][index];
+    szgi_dc_node *left = tree->node[half] + 2 * index, *right = left + 1;
     const double *lower = node->transfer + left->rank * node->rank;
     add_product(-1, left->rank, right->rank, node->rank, node->rank, node->transfer, node->rank,
                 node->removed, lower, node->rank, node->coupling);
@@ -81,18 +81,18 @@ static szg_status split_node(szg_context *context, szg_dc_tree *tree, int half, 
     return SZG_OK;
 }
 
-szg_status szg_dc_tree_split(szg_context *context, szg_dc_tree *tree) {
+szg_status szgi_dc_tree_split(szg_context *context, szgi_dc_tree *tree) {
     for (int64_t level = 0; level < tree->depth; level++)
-        SZG_TRY(szg_dc_tree_level(context, tree, level, split_node));
+        SZG_TRY(szgi_dc_tree_level(context, tree, level, split_node));
     return SZG_OK;
 }
 
 /* ---- Up: eigenvalues of the leaves, then the rank-one terms one after the other ---- */
 
-static szg_status diagonalise(szg_context *context, const szg_dc_half *c, szg_dc_node *node,
+static szg_status diagonalise(szg_context *context, const szgi_dc_half *c, szgi_dc_node *node,
                               double *block) {
     int64_t n = node->size;
-    szg_dc_half_block(c, node->first, n, node->first, n, block, n);
+    szgi_dc_half_block(c, node->first, n, node->first, n, block, n);
     for (int64_t a = 0; a < node->rank; a++) {
         for (int64_t b = 0; b < node->rank; b++) {
             const double *x = node->basis + a * n, *y = node->basis + b * n;
@@ -102,16 +102,16 @@ static szg_status diagonalise(szg_context *context, const szg_dc_half *c, szg_dc
                     block[i * n + j] -= factor * x[i] * y[j];
         }
     }
-    return n > 0 ? szg_eigen_symmetric(context, n, block, n, node->values, true) : SZG_OK;
+    return n > 0 ? szgi_eigen_symmetric(context, n, block, n, node->values, true) : SZG_OK;
 }
 
-static szg_status solve_leaf(szg_context *context, szg_dc_tree *tree, int half, int64_t index) {
-    szg_dc_node *node = &tree->node[half][index];
+static szg_status solve_leaf(szg_context *context, szgi_dc_tree *tree, int half, int64_t index) {
+    szgi_dc_node *node = &tree->node[half][index];
     int64_t n = node->size;
     double *block = NULL;
-    SZG_TRY(szg_memory_alloc(context, n, sizeof(double), &node->values));
-    SZG_TRY(szg_memory_alloc(context, node->rank * n, sizeof(double), &node->carried));
-    SZG_TRY(szg_memory_alloc(context, n * n, sizeof *block, &block));
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof(double), &node->values));
+    SZG_TRY(szgi_memory_alloc(context, node->rank * n, sizeof(double), &node->carried));
+    SZG_TRY(szgi_memory_alloc(context, n * n, sizeof *block, &block));
     szg_status status = diagonalise(context, &tree->halves->half[half], node, block);
     for (int64_t r = 0; r < node->rank && status == SZG_OK; r++) {
         for (int64_t i = 0; i < n; i++) {
@@ -121,7 +121,7 @@ static szg_status solve_leaf(szg_context *context, szg_dc_tree *tree, int half, 
             node->carried[r * n + i] = sum;
         }
     }
-    szg_memory_free(block);
+    szgi_memory_free(block);
     return status;
 }
 
@@ -138,12 +138,12 @@ static int compare_places(const void *left, const void *right) {
 }
 
 /* Row r of [the rank-one terms; basis^T] in the eigenvectors of both children, sorted. */
-static void merge_row(const szg_dc_node *node, const szg_dc_node *left, const szg_dc_node *right,
+static void merge_row(const szgi_dc_node *node, const szgi_dc_node *left, const szgi_dc_node *right,
                       const place *order, const double *factor, int64_t step, double *joined,
                       double *row) {
     memset(joined, 0, (size_t)node->size * sizeof *joined);
     for (int64_t a = 0; a < left->rank + right->rank; a++) {
-        const szg_dc_node *child = a < left->rank ? left : right;
+        const szgi_dc_node *child = a < left->rank ? left : right;
         const double *from = child->carried + (child == left ? a : a - left->rank) * child->size;
         double *to = joined + (child->first - node->first);
         for (int64_t i = 0; i < child->size; i++)
@@ -154,7 +154,7 @@ static void merge_row(const szg_dc_node *node, const szg_dc_node *left, const sz
 }
 
 /* Sorted values of both children, and the rows of the terms and of the basis. */
-static void merge(szg_dc_node *node, const szg_dc_node *left, const szg_dc_node *right,
+static void merge(szgi_dc_node *node, const szgi_dc_node *left, const szgi_dc_node *right,
                   place *order, double *joined, double *rows) {
     for (int64_t i = 0; i < node->size; i++)
         order[i] = (place){i < left->size ? left->values[i] : right->values[i - left->size], i};
@@ -169,51 +169,51 @@ static void merge(szg_dc_node *node, const szg_dc_node *left, const szg_dc_node 
                   rows + (node->updates + r) * node->size);
 }
 
-static void free_solution(szg_dc_node *node) {
-    szg_memory_free(node->values);
-    szg_memory_free(node->carried);
+static void free_solution(szgi_dc_node *node) {
+    szgi_memory_free(node->values);
+    szgi_memory_free(node->carried);
     node->values = node->carried = NULL;
 }
 
-static szg_status apply_terms(szg_context *context, const szg_dc_tree *tree, szg_dc_node *node,
+static szg_status apply_terms(szg_context *context, const szgi_dc_tree *tree, szgi_dc_node *node,
                               double *rows) {
     int64_t n = node->size, count = node->updates + node->rank;
     double tolerance = 2 * DBL_EPSILON * tree->halves->norm;
     for (int64_t c = 0; c < node->updates; c++) {
         double *z = rows + c * n;
-        SZG_TRY(szg_dc_rank_one(context, n, tolerance, node->values, z, count - c - 1, z + n, n));
+        SZG_TRY(szgi_dc_rank_one(context, n, tolerance, node->values, z, count - c - 1, z + n, n));
     }
     memcpy(node->carried, rows + node->updates * n, (size_t)(node->rank * n) * sizeof *rows);
     return SZG_OK;
 }
 
-static szg_status solve_inner(szg_context *context, szg_dc_tree *tree, int half, int64_t index) {
-    szg_dc_node *node = &tree->node[half][index];
-    szg_dc_node *left = tree->node[half] + 2 * index, *right = left + 1;
+static szg_status solve_inner(szg_context *context, szgi_dc_tree *tree, int half, int64_t index) {
+    szgi_dc_node *node = &tree->node[half][index];
+    szgi_dc_node *left = tree->node[half] + 2 * index, *right = left + 1;
     int64_t n = node->size, numbers;
     double *rows = NULL;
     place *order = NULL;
-    SZG_TRY(szg_memory_alloc(context, n, sizeof(double), &node->values));
-    SZG_TRY(szg_memory_alloc(context, node->rank * n, sizeof(double), &node->carried));
-    SZG_TRY(szg_memory_product(context, node->updates + node->rank + 1, n, &numbers));
-    SZG_TRY(szg_memory_alloc(context, numbers, sizeof *rows, &rows));
-    szg_status status = szg_memory_alloc(context, n, sizeof *order, &order);
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof(double), &node->values));
+    SZG_TRY(szgi_memory_alloc(context, node->rank * n, sizeof(double), &node->carried));
+    SZG_TRY(szgi_memory_product(context, node->updates + node->rank + 1, n, &numbers));
+    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof *rows, &rows));
+    szg_status status = szgi_memory_alloc(context, n, sizeof *order, &order);
     if (status == SZG_OK) {
         merge(node, left, right, order, rows + (numbers - n), rows);
         free_solution(left);
         free_solution(right);
         status = apply_terms(context, tree, node, rows);
     }
-    szg_memory_free(order);
-    szg_memory_free(rows);
+    szgi_memory_free(order);
+    szgi_memory_free(rows);
     return status;
 }
 
-szg_status szg_dc_tree_solve(szg_context *context, szg_dc_tree *tree) {
-    SZG_TRY(szg_dc_tree_level(context, tree, tree->depth, solve_leaf));
+szg_status szgi_dc_tree_solve(szg_context *context, szgi_dc_tree *tree) {
+    SZG_TRY(szgi_dc_tree_level(context, tree, tree->depth, solve_leaf));
     for (int64_t level = tree->depth - 1; level >= 0; level--) {
-        szg_progress(context, "Toeplitz eigenvalues", tree->depth - level, tree->depth + 1);
-        SZG_TRY(szg_dc_tree_level(context, tree, level, solve_inner));
+        szgi_progress(context, "Toeplitz eigenvalues", tree->depth - level, tree->depth + 1);
+        SZG_TRY(szgi_dc_tree_level(context, tree, level, solve_inner));
     }
     return SZG_OK;
 }

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "dc_transform.h"
 
 /* Split complex numbers, so that swapping the two pointers conjugates (up to a factor i). */
@@ -72,13 +72,13 @@ static void convolve(int64_t n, int64_t count, int64_t padded, const long double
     power_of_two_fft(padded, (split){a.im, a.re}, root); /* the inverse, times padded */
 }
 
-szg_status szg_dc_transform(szg_context *context, int64_t n, const long double *x, long double *re,
-                            long double *im) {
+szg_status szgi_dc_transform(szg_context *context, int64_t n, const long double *x, long double *re,
+                             long double *im) {
     int64_t count = (n + 1) / 2, padded = 1;
     while (padded < n + count)
         padded *= 2;
     long double *memory = NULL;
-    SZG_TRY(szg_memory_alloc(context, 4 * n + 5 * padded, sizeof *memory, &memory));
+    SZG_TRY(szgi_memory_alloc(context, 4 * n + 5 * padded, sizeof *memory, &memory));
     split chirp = {memory, memory + 2 * n};
     split root = {memory + 4 * n, memory + 4 * n + padded / 2};
     split a = {root.re + padded, root.re + 2 * padded};
@@ -92,6 +92,6 @@ szg_status szg_dc_transform(szg_context *context, int64_t n, const long double *
         re[k] = c * a.re[k] - s * a.im[k];
         im[k] = c * a.im[k] + s * a.re[k];
     }
-    szg_memory_free(memory);
+    szgi_memory_free(memory);
     return SZG_OK;
 }

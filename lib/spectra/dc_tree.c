@@ -1,17 +1,17 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
-#include <szego/random.h>
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/random.h"
 #include "dc_kernels.h"
 #include "dc_tree.h"
 
 enum { OVERSAMPLING = 8, RANDOM_PURPOSE = 0xdc };
 
 typedef struct level_job {
-    szg_dc_tree *tree;
-    szg_dc_node_fn *work;
+    szgi_dc_tree *tree;
+    szgi_dc_node_fn *work;
     int64_t level;
 } level_job;
 
@@ -22,12 +22,12 @@ static szg_status run_node(szg_context *context, void *argument, int64_t block, 
     return job->work(context, job->tree, block >= nodes, nodes + block % nodes);
 }
 
-szg_status szg_dc_tree_level(szg_context *context, szg_dc_tree *tree, int64_t level,
-                             szg_dc_node_fn *work) {
+szg_status szgi_dc_tree_level(szg_context *context, szgi_dc_tree *tree, int64_t level,
+                              szgi_dc_node_fn *work) {
     level_job job = {tree, work, level};
     int64_t blocks = (int64_t)2 << level;
     if (blocks >= szg_context_threads(context))
-        return szg_pool_run(context, blocks, run_node, &job);
+        return szgi_pool_run(context, blocks, run_node, &job);
     for (int64_t block = 0; block < blocks; block++) /* each node then uses the pool itself */
         SZG_TRY(run_node(context, &job, block, 0));
     return SZG_OK;
@@ -82,9 +82,9 @@ static void orthonormal_basis(int64_t n, int64_t count, double tolerance, double
 /* ---- Leaves ---- */
 
 /* columns[c] = C(block, outside) random[c]. */
-static void sample_leaf(const szg_dc_tree *tree, int half, const szg_dc_node *node,
+static void sample_leaf(const szgi_dc_tree *tree, int half, const szgi_dc_node *node,
                         double *columns) {
-    const szg_dc_half *c = &tree->halves->half[half];
+    const szgi_dc_half *c = &tree->halves->half[half];
     const double *random = tree->random[half];
     double out[SZG_DC_TILE_ROWS * (SZG_DC_MOST_RANK + OVERSAMPLING)];
     for (int64_t i = 0; i < node->size; i += SZG_DC_TILE_ROWS) {
@@ -92,8 +92,8 @@ static void sample_leaf(const szg_dc_tree *tree, int half, const szg_dc_node *no
         for (int64_t r = 0; r < SZG_DC_TILE_ROWS; r++)
             k[r] = node->first + (i + r < node->size ? i + r : i);
         memset(out, 0, sizeof out);
-        szg_dc_lowner_rows(c, k, 0, node->first, tree->samples, random, c->size, out);
-        szg_dc_lowner_rows(c, k, end, c->size - end, tree->samples, random + end, c->size, out);
+        szgi_dc_lowner_rows(c, k, 0, node->first, tree->samples, random, c->size, out);
+        szgi_dc_lowner_rows(c, k, end, c->size - end, tree->samples, random + end, c->size, out);
         for (int64_t s = 0; s < tree->samples; s++)
             for (int64_t r = 0; r < SZG_DC_TILE_ROWS && i + r < node->size; r++)
                 columns[s * node->size + i + r] = out[s * SZG_DC_TILE_ROWS + r];
@@ -102,28 +102,28 @@ static void sample_leaf(const szg_dc_tree *tree, int half, const szg_dc_node *no
 
 /* Space for what depends on the rank, one block: transfer (of `children` rows) or a leaf's basis
  * stands elsewhere. */
-static szg_status allocate_small(szg_context *context, const szg_dc_tree *tree, szg_dc_node *node,
+static szg_status allocate_small(szg_context *context, const szgi_dc_tree *tree, szgi_dc_node *node,
                                  int64_t children) {
     int64_t count = node->rank * (2 * tree->samples + node->rank + children);
-    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &node->sample));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &node->sample));
     node->probe = node->sample + node->rank * tree->samples;
     node->removed = node->probe + node->rank * tree->samples;
     node->transfer = node->removed + node->rank * node->rank;
     return SZG_OK;
 }
 
-static bool rank_reached(szg_dc_tree *tree, const szg_dc_node *node, int64_t rows) {
+static bool rank_reached(szgi_dc_tree *tree, const szgi_dc_node *node, int64_t rows) {
     if (node->rank <= tree->samples - OVERSAMPLING || node->rank == rows)
         return true;
     __atomic_store_n(&tree->too_high, true, __ATOMIC_RELAXED);
     return false;
 }
 
-static szg_status compress_leaf(szg_context *context, szg_dc_tree *tree, int half, int64_t index) {
-    szg_dc_node *node = &tree->node[half][index];
+static szg_status compress_leaf(szg_context *context, szgi_dc_tree *tree, int half, int64_t index) {
+    szgi_dc_node *node = &tree->node[half][index];
     int64_t n = node->size, count = tree->samples;
     double *columns = NULL;
-    SZG_TRY(szg_memory_alloc(context, 2 * n * count, sizeof *columns, &columns));
+    SZG_TRY(szgi_memory_alloc(context, 2 * n * count, sizeof *columns, &columns));
     node->basis = columns;
     double *kept = columns + n * count;
     sample_leaf(tree, half, node, columns);
@@ -146,17 +146,17 @@ static szg_status compress_leaf(szg_context *context, szg_dc_tree *tree, int hal
 /* ---- Inner nodes ---- */
 
 /* coupling = basis_l^T C(l, r) basis_r. */
-static szg_status couple(szg_context *context, const szg_dc_half *c, szg_dc_node *node,
-                         const szg_dc_node *left, const szg_dc_node *right) {
-    SZG_TRY(szg_memory_alloc(context, left->rank * right->rank, sizeof(double), &node->coupling));
+static szg_status couple(szg_context *context, const szgi_dc_half *c, szgi_dc_node *node,
+                         const szgi_dc_node *left, const szgi_dc_node *right) {
+    SZG_TRY(szgi_memory_alloc(context, left->rank * right->rank, sizeof(double), &node->coupling));
     double out[SZG_DC_TILE_ROWS * SZG_DC_MOST_RANK];
     for (int64_t i = 0; i < left->size; i += SZG_DC_TILE_ROWS) {
         int64_t k[SZG_DC_TILE_ROWS];
         for (int64_t r = 0; r < SZG_DC_TILE_ROWS; r++)
             k[r] = left->first + (i + r < left->size ? i + r : i);
         memset(out, 0, sizeof out);
-        szg_dc_lowner_rows(c, k, right->first, right->size, right->rank, right->basis, right->size,
-                           out);
+        szgi_dc_lowner_rows(c, k, right->first, right->size, right->rank, right->basis, right->size,
+                            out);
         for (int64_t r = 0; r < SZG_DC_TILE_ROWS && i + r < left->size; r++)
             for (int64_t a = 0; a < left->rank; a++)
                 for (int64_t b = 0; b < right->rank; b++)
@@ -167,8 +167,8 @@ static szg_status couple(szg_context *context, const szg_dc_half *c, szg_dc_node
 }
 
 /* What is far of both children, in their bases: columns[s] of length rank_l + rank_r. */
-static void far_samples(int64_t count, const szg_dc_node *node, const szg_dc_node *left,
-                        const szg_dc_node *right, double *columns) {
+static void far_samples(int64_t count, const szgi_dc_node *node, const szgi_dc_node *left,
+                        const szgi_dc_node *right, double *columns) {
     int64_t rows = left->rank + right->rank;
     for (int64_t s = 0; s < count; s++) {
         double *column = columns + s * rows;
@@ -186,13 +186,13 @@ static void far_samples(int64_t count, const szg_dc_node *node, const szg_dc_nod
     }
 }
 
-static szg_status expand_basis(szg_context *context, szg_dc_node *node, const szg_dc_node *left,
-                               const szg_dc_node *right) {
-    SZG_TRY(szg_memory_alloc(context, node->rank * node->size, sizeof(double), &node->basis));
+static szg_status expand_basis(szg_context *context, szgi_dc_node *node, const szgi_dc_node *left,
+                               const szgi_dc_node *right) {
+    SZG_TRY(szgi_memory_alloc(context, node->rank * node->size, sizeof(double), &node->basis));
     for (int64_t r = 0; r < node->rank; r++) {
         double *column = node->basis + r * node->size;
         for (int64_t a = 0; a < left->rank + right->rank; a++) {
-            const szg_dc_node *child = a < left->rank ? left : right;
+            const szgi_dc_node *child = a < left->rank ? left : right;
             int64_t own = a < left->rank ? a : a - left->rank;
             double factor = node->transfer[a * node->rank + r];
             double *part = column + (child->first - node->first);
@@ -204,8 +204,8 @@ static szg_status expand_basis(szg_context *context, szg_dc_node *node, const sz
 }
 
 /* basis, transfer, sample and probe of a node from its children's. */
-static szg_status join(szg_context *context, szg_dc_tree *tree, szg_dc_node *node,
-                       const szg_dc_node *left, const szg_dc_node *right, double *columns) {
+static szg_status join(szg_context *context, szgi_dc_tree *tree, szgi_dc_node *node,
+                       const szgi_dc_node *left, const szgi_dc_node *right, double *columns) {
     int64_t count = tree->samples, rows = left->rank + right->rank;
     double *kept = columns + rows * count;
     far_samples(count, node, left, right, columns);
@@ -231,67 +231,68 @@ static szg_status join(szg_context *context, szg_dc_tree *tree, szg_dc_node *nod
     return expand_basis(context, node, left, right);
 }
 
-static szg_status compress_inner(szg_context *context, szg_dc_tree *tree, int half, int64_t index) {
-    szg_dc_node *node = &tree->node[half][index];
-    const szg_dc_node *left = node - index + 2 * index, *right = left + 1;
+static szg_status compress_inner(szg_context *context, szgi_dc_tree *tree, int half,
+                                 int64_t index) {
+    szgi_dc_node *node = &tree->node[half][index];
+    const szgi_dc_node *left = node - index + 2 * index, *right = left + 1;
     SZG_TRY(couple(context, &tree->halves->half[half], node, left, right));
     int64_t rows = left->rank + right->rank;
     double *columns = NULL;
     if (index == 1) /* nothing lies outside the root */
         return allocate_small(context, tree, node, rows);
-    SZG_TRY(szg_memory_alloc(context, 2 * rows * tree->samples, sizeof *columns, &columns));
+    SZG_TRY(szgi_memory_alloc(context, 2 * rows * tree->samples, sizeof *columns, &columns));
     szg_status status = join(context, tree, node, left, right, columns);
-    szg_memory_free(columns);
+    szgi_memory_free(columns);
     return status;
 }
 
-static szg_status allocate(szg_context *context, szg_dc_tree *tree, int half) {
+static szg_status allocate(szg_context *context, szgi_dc_tree *tree, int half) {
     int64_t size = tree->halves->half[half].size, nodes = (int64_t)2 << tree->depth;
-    SZG_TRY(szg_memory_alloc(context, nodes, sizeof(szg_dc_node), &tree->node[half]));
+    SZG_TRY(szgi_memory_alloc(context, nodes, sizeof(szgi_dc_node), &tree->node[half]));
     for (int64_t level = 0; level <= tree->depth; level++) {
         int64_t count = (int64_t)1 << level;
         for (int64_t p = 0; p < count; p++) {
-            szg_dc_node *node = &tree->node[half][count + p];
+            szgi_dc_node *node = &tree->node[half][count + p];
             node->first = size * p / count;
             node->size = size * (p + 1) / count - node->first;
         }
     }
     int64_t numbers;
-    SZG_TRY(szg_memory_product(context, tree->samples, size, &numbers));
-    SZG_TRY(szg_memory_alloc(context, numbers, sizeof(double), &tree->random[half]));
-    szg_stream stream = {.seed = 1, .step = (uint32_t)half, .purpose = RANDOM_PURPOSE};
-    szg_random_fill_normal(&stream, 0, numbers, tree->random[half]);
+    SZG_TRY(szgi_memory_product(context, tree->samples, size, &numbers));
+    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof(double), &tree->random[half]));
+    szgi_stream stream = {.seed = 1, .step = (uint32_t)half, .purpose = RANDOM_PURPOSE};
+    szgi_random_fill_normal(&stream, 0, numbers, tree->random[half]);
     return SZG_OK;
 }
 
-szg_status szg_dc_tree_open(szg_context *context, const szg_dc_halves *halves, int64_t leaf,
-                            int64_t samples, double tolerance, szg_dc_tree *tree) {
-    *tree = (szg_dc_tree){.halves = halves, .samples = samples, .tolerance = tolerance};
+szg_status szgi_dc_tree_open(szg_context *context, const szgi_dc_halves *halves, int64_t leaf,
+                             int64_t samples, double tolerance, szgi_dc_tree *tree) {
+    *tree = (szgi_dc_tree){.halves = halves, .samples = samples, .tolerance = tolerance};
     while (halves->half[0].size >> tree->depth > leaf)
         tree->depth++;
     for (int half = 0; half < 2; half++)
         SZG_TRY(allocate(context, tree, half));
-    SZG_TRY(szg_dc_tree_level(context, tree, tree->depth, compress_leaf));
+    SZG_TRY(szgi_dc_tree_level(context, tree, tree->depth, compress_leaf));
     for (int64_t level = tree->depth - 1; level >= 0 && !tree->too_high; level--)
-        SZG_TRY(szg_dc_tree_level(context, tree, level, compress_inner));
+        SZG_TRY(szgi_dc_tree_level(context, tree, level, compress_inner));
     return SZG_OK;
 }
 
-static void close_node(szg_dc_node *node) {
-    szg_memory_free(node->basis);
-    szg_memory_free(node->coupling);
-    szg_memory_free(node->sample);
-    szg_memory_free(node->update);
-    szg_memory_free(node->values);
-    szg_memory_free(node->carried);
+static void close_node(szgi_dc_node *node) {
+    szgi_memory_free(node->basis);
+    szgi_memory_free(node->coupling);
+    szgi_memory_free(node->sample);
+    szgi_memory_free(node->update);
+    szgi_memory_free(node->values);
+    szgi_memory_free(node->carried);
 }
 
-void szg_dc_tree_close(szg_dc_tree *tree) {
+void szgi_dc_tree_close(szgi_dc_tree *tree) {
     for (int half = 0; half < 2; half++) {
         for (int64_t i = 1; tree->node[half] && i < (int64_t)2 << tree->depth; i++)
             close_node(&tree->node[half][i]);
-        szg_memory_free(tree->node[half]);
-        szg_memory_free(tree->random[half]);
+        szgi_memory_free(tree->node[half]);
+        szgi_memory_free(tree->random[half]);
     }
-    *tree = (szg_dc_tree){0};
+    *tree = (szgi_dc_tree){0};
 }

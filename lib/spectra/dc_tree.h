@@ -10,7 +10,7 @@ enum { SZG_DC_MOST_RANK = 64 };
  * columns outside is, up to the tolerance, in the span of `basis` (orthonormal columns). A column
  * is stored contiguously. For a node with children l, r: C(l, r) = basis_l coupling basis_r^T, and
  * basis = [basis_l upper; basis_r lower]. */
-typedef struct szg_dc_node {
+typedef struct szgi_dc_node {
     int64_t first, size, rank;
     double *basis;    /* rank columns of length size */
     double *coupling; /* rank_l x rank_r, row-major */
@@ -22,34 +22,35 @@ typedef struct szg_dc_node {
     double *update;   /* (rank_l + rank_r) x updates: C = diag(C_l, C_r) + sum of rank-one terms */
     double *values;   /* size eigenvalues of the modified block */
     double *carried;  /* rank rows of length size: basis^T Q */
-} szg_dc_node;
+} szgi_dc_node;
 
 /* Both halves over heaps of nodes: node i has children 2i and 2i + 1; leaves stand at level
  * `depth`. */
-typedef struct szg_dc_tree {
-    const szg_dc_halves *halves;
+typedef struct szgi_dc_tree {
+    const szgi_dc_halves *halves;
     double tolerance;
     int64_t samples, depth;
     bool too_high; /* some rank was not reached: the block is not of low rank */
-    szg_dc_node *node[2];
+    szgi_dc_node *node[2];
     double *random[2]; /* samples rows of length size */
-} szg_dc_tree;
+} szgi_dc_tree;
 
 /* Bases, couplings and transfers, from the leaves up. Rank at most samples - 8, else too_high. */
-SZG_CHECK_RESULT szg_status szg_dc_tree_open(szg_context *context, const szg_dc_halves *halves,
-                                             int64_t leaf, int64_t samples, double tolerance,
-                                             szg_dc_tree *tree);
-void szg_dc_tree_close(szg_dc_tree *tree);
+SZG_CHECK_RESULT szg_status szgi_dc_tree_open(szg_context *context, const szgi_dc_halves *halves,
+                                              int64_t leaf, int64_t samples, double tolerance,
+                                              szgi_dc_tree *tree);
+void szgi_dc_tree_close(szgi_dc_tree *tree);
 
 /* Splits every node, from the root down, into smaller diagonal blocks plus rank-one terms. */
-SZG_CHECK_RESULT szg_status szg_dc_tree_split(szg_context *context, szg_dc_tree *tree);
+SZG_CHECK_RESULT szg_status szgi_dc_tree_split(szg_context *context, szgi_dc_tree *tree);
 
 /* The eigenvalues, from the leaves up: node[half][1].values. */
-SZG_CHECK_RESULT szg_status szg_dc_tree_solve(szg_context *context, szg_dc_tree *tree);
+SZG_CHECK_RESULT szg_status szgi_dc_tree_solve(szg_context *context, szgi_dc_tree *tree);
 
 /* Runs `work` on every node of a level, in parallel where there are enough of them. */
-typedef szg_status szg_dc_node_fn(szg_context *context, szg_dc_tree *tree, int half, int64_t node);
-SZG_CHECK_RESULT szg_status szg_dc_tree_level(szg_context *context, szg_dc_tree *tree,
-                                              int64_t level, szg_dc_node_fn *work);
+typedef szg_status szgi_dc_node_fn(szg_context *context, szgi_dc_tree *tree, int half,
+                                   int64_t node);
+SZG_CHECK_RESULT szg_status szgi_dc_tree_level(szg_context *context, szgi_dc_tree *tree,
+                                               int64_t level, szgi_dc_node_fn *work);
 
 #endif

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 #include "dc_kernels.h"
 #include "dc_update.h"
 
@@ -29,13 +29,13 @@ enum { BLOCK = 64 };
 
 static szg_status allocate(szg_context *context, update *u) {
     int64_t rows, n = u->n;
-    SZG_TRY(szg_memory_product(context, n, 2 * u->count + 5, &rows));
-    SZG_TRY(szg_memory_alloc(context, rows, sizeof *u->memory, &u->memory));
+    SZG_TRY(szgi_memory_product(context, n, 2 * u->count + 5, &rows));
+    SZG_TRY(szgi_memory_alloc(context, rows, sizeof *u->memory, &u->memory));
     u->pole = u->memory, u->weight = u->pole + n, u->zz = u->weight + n;
     u->base = u->zz + n, u->tau = u->base + n, u->packed = u->tau + n;
     u->turned = u->packed + u->count * n;
-    SZG_TRY(szg_memory_alloc(context, n, sizeof *u->index, &u->index));
-    return szg_memory_alloc(context, n, sizeof *u->order, &u->order);
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof *u->index, &u->index));
+    return szgi_memory_alloc(context, n, sizeof *u->order, &u->order);
 }
 
 /* Rotates coordinates p < i so that z_p vanishes where that changes the matrix by at most the
@@ -91,7 +91,7 @@ static szg_status find_roots(szg_context *context, void *job, int64_t block, int
     (void)context, (void)worker;
     update *u = job;
     for (int64_t j = block * BLOCK; j < block_end(u, block); j++)
-        szg_dc_secular_root(u->kept, u->pole, u->zz, u->zz_total, j, &u->base[j], &u->tau[j]);
+        szgi_dc_secular_root(u->kept, u->pole, u->zz, u->zz_total, j, &u->base[j], &u->tau[j]);
     return SZG_OK;
 }
 
@@ -102,7 +102,7 @@ static szg_status correct_weights(szg_context *context, void *job, int64_t block
     int64_t last = u->kept - 1;
     for (int64_t i = block * BLOCK; i < block_end(u, block); i++) {
         double product;
-        szg_dc_lowner_product(u->kept, i, u->pole, (szg_dc_roots){u->base, u->tau}, &product);
+        szgi_dc_lowner_product(u->kept, i, u->pole, (szgi_dc_roots){u->base, u->tau}, &product);
         product *= (u->base[last] - u->pole[i]) + u->tau[last];
         u->weight[i] = copysign(sqrt(fabs(product)), u->weight[i]);
     }
@@ -121,8 +121,8 @@ static szg_status turn_rows(szg_context *context, void *job, int64_t block, int 
             base[r] = u->base[r < width ? j + r : j];
             tau[r] = u->tau[r < width ? j + r : j];
         }
-        szg_dc_rotate_rows(u->kept, u->pole, u->weight, (szg_dc_roots){base, tau}, u->count,
-                           u->packed, u->n, out);
+        szgi_dc_rotate_rows(u->kept, u->pole, u->weight, (szgi_dc_roots){base, tau}, u->count,
+                            u->packed, u->n, out);
         for (int64_t c = 0; c < u->count; c++)
             memcpy(u->turned + c * u->n + j, out + c * SZG_DC_TILE_ROWS,
                    (size_t)width * sizeof *out);
@@ -132,14 +132,14 @@ static szg_status turn_rows(szg_context *context, void *job, int64_t block, int 
 
 static szg_status solve(szg_context *context, update *u) {
     int64_t blocks = (u->kept + BLOCK - 1) / BLOCK;
-    SZG_TRY(szg_pool_run(context, blocks, find_roots, u));
+    SZG_TRY(szgi_pool_run(context, blocks, find_roots, u));
     if (u->count == 0)
         return SZG_OK;
     for (int64_t c = 0; c < u->count; c++)
         for (int64_t i = 0; i < u->kept; i++)
             u->packed[c * u->n + i] = u->rows[c * u->ld + u->index[i]];
-    SZG_TRY(szg_pool_run(context, blocks, correct_weights, u));
-    return szg_pool_run(context, blocks, turn_rows, u);
+    SZG_TRY(szgi_pool_run(context, blocks, correct_weights, u));
+    return szgi_pool_run(context, blocks, turn_rows, u);
 }
 
 static int compare_entries(const void *left, const void *right) {
@@ -167,8 +167,8 @@ static void gather(update *u) {
     }
 }
 
-szg_status szg_dc_rank_one(szg_context *context, int64_t n, double tolerance, double *d, double *z,
-                           int64_t count, double *rows, int64_t ld) {
+szg_status szgi_dc_rank_one(szg_context *context, int64_t n, double tolerance, double *d, double *z,
+                            int64_t count, double *rows, int64_t ld) {
     update u = {.n = n, .count = count, .ld = ld, .tolerance = tolerance};
     u.d = d, u.z = z, u.rows = rows;
     szg_status status = allocate(context, &u);
@@ -178,8 +178,8 @@ szg_status szg_dc_rank_one(szg_context *context, int64_t n, double tolerance, do
     }
     if (status == SZG_OK)
         gather(&u);
-    szg_memory_free(u.order);
-    szg_memory_free(u.index);
-    szg_memory_free(u.memory);
+    szgi_memory_free(u.order);
+    szgi_memory_free(u.index);
+    szgi_memory_free(u.memory);
     return status;
 }

@@ -1,8 +1,8 @@
 #include <float.h>
 #include <math.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 #include "dc_kernels.h"
 #include "dc_verify.h"
 
@@ -24,7 +24,7 @@ static long double mirrored_square(int64_t n, const double *t) {
     return sum;
 }
 
-static bool sums_agree(const szg_dc_answer *answer) {
+static bool sums_agree(const szgi_dc_answer *answer) {
     int64_t n = answer->n;
     const double *t = answer->lags;
     long double square = (long double)n * t[0] * t[0], mirrored_trace = 0;
@@ -51,7 +51,7 @@ static bool sums_agree(const szg_dc_answer *answer) {
 
 /* The middle of the widest gap between eigenvalues first .. last: `below` eigenvalues lie under it.
  */
-static bool widest_gap(const szg_dc_answer *answer, int64_t first, int64_t last, double *shift,
+static bool widest_gap(const szgi_dc_answer *answer, int64_t first, int64_t last, double *shift,
                        int64_t *below) {
     double widest = 1e-9 * answer->norm;
     *below = -1;
@@ -67,7 +67,7 @@ static bool widest_gap(const szg_dc_answer *answer, int64_t first, int64_t last,
 }
 
 typedef struct inertia {
-    const szg_dc_answer *answer;
+    const szgi_dc_answer *answer;
     double shift[2];
     int64_t expected[2], counted[2]; /* counted -1: undecided */
     double *memory;
@@ -87,9 +87,9 @@ static szg_status count_below(szg_context *context, void *argument, int64_t whic
     negative = pivot < 0;
     for (int64_t k = 1; k < n && smallest > 1e-9 * largest; k++) {
         double sum;
-        szg_dc_dot(k - 1, x, reversed + (n - k), &sum);
+        szgi_dc_dot(k - 1, x, reversed + (n - k), &sum);
         double c = -(job->answer->lags[k] + sum) / pivot;
-        szg_dc_reflect(k - 1, c, x, y);
+        szgi_dc_reflect(k - 1, c, x, y);
         x[k - 1] = c;
         *--y = c;
         pivot *= (1 - c) * (1 + c);
@@ -97,29 +97,30 @@ static szg_status count_below(szg_context *context, void *argument, int64_t whic
         smallest = fmin(smallest, fabs(pivot));
         negative += pivot < 0;
         if (k % 4096 == 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
     }
     job->counted[which] = smallest > 1e-9 * largest ? negative : -1;
     return SZG_OK;
 }
 
-static szg_status counts_agree(szg_context *context, const szg_dc_answer *answer, bool *confirmed) {
+static szg_status counts_agree(szg_context *context, const szgi_dc_answer *answer,
+                               bool *confirmed) {
     int64_t n = answer->n, jobs = 0;
     inertia job = {.answer = answer};
     for (int64_t part = 0; part < 2; part++)
         if (widest_gap(answer, (part + 1) * n / 4, (part + 2) * n / 4, &job.shift[jobs],
                        &job.expected[jobs]))
             jobs++;
-    SZG_TRY(szg_memory_alloc(context, 8 * n, sizeof *job.memory, &job.memory));
-    szg_status status = szg_pool_run(context, jobs, count_below, &job);
-    szg_memory_free(job.memory);
+    SZG_TRY(szgi_memory_alloc(context, 8 * n, sizeof *job.memory, &job.memory));
+    szg_status status = szgi_pool_run(context, jobs, count_below, &job);
+    szgi_memory_free(job.memory);
     for (int64_t i = 0; i < jobs; i++)
         if (job.counted[i] >= 0 && job.counted[i] != job.expected[i])
             *confirmed = false;
     return status;
 }
 
-szg_status szg_dc_verify(szg_context *context, const szg_dc_answer *answer, bool *confirmed) {
+szg_status szgi_dc_verify(szg_context *context, const szgi_dc_answer *answer, bool *confirmed) {
     *confirmed = sums_agree(answer);
     return *confirmed ? counts_agree(context, answer, confirmed) : SZG_OK;
 }

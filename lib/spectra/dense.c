@@ -3,17 +3,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include <szego/backend.h>
+#include "backend/backend.h"
 
 #include "dense.h"
 #include "spectra_private.h"
 
 static szg_status check_shape(szg_context *context, int64_t m, int64_t n, int64_t lda) {
     if (m < 1 || n < 1 || lda < n)
-        return szg_fail(context, SZG_EINVAL,
-                        "a %" PRId64 " x %" PRId64 " matrix with rows %" PRId64
-                        " apart: sizes are >= 1, rows at least n apart",
-                        m, n, lda);
+        return szgi_fail(context, SZG_EINVAL,
+                         "a %" PRId64 " x %" PRId64 " matrix with rows %" PRId64
+                         " apart: sizes are >= 1, rows at least n apart",
+                         m, n, lda);
     return SZG_OK;
 }
 
@@ -21,41 +21,41 @@ static szg_status check_shape(szg_context *context, int64_t m, int64_t n, int64_
 static szg_status copy_matrix(szg_context *context, int64_t m, int64_t n, int64_t width,
                               const void *a, int64_t lda, double **out) {
     int64_t size;
-    SZG_TRY(szg_memory_require(context, m, n * width, sizeof **out, "the dense matrix",
-                               "use a structured or matrix-free method, or a smaller order"));
-    SZG_TRY(szg_memory_product(context, m, n * width, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof **out, out));
+    SZG_TRY(szgi_memory_require(context, m, n * width, sizeof **out, "the dense matrix",
+                                "use a structured or matrix-free method, or a smaller order"));
+    SZG_TRY(szgi_memory_product(context, m, n * width, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof **out, out));
     const double *from = a;
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < m && status == SZG_OK; i++) {
         memcpy(*out + i * n * width, from + i * lda * width, (size_t)(n * width) * sizeof **out);
-        status = szg_context_check_cancel(context);
+        status = szgi_context_check_cancel(context);
     }
     if (status != SZG_OK)
-        szg_memory_free(*out);
+        szgi_memory_free(*out);
     return status;
 }
 
-szg_status szg_dense_open_toeplitz(szg_context *context, const szg_toeplitz *t, int64_t copies,
-                                   const char *what, const char *remedy, double **out) {
-    int64_t n = szg_toeplitz_size(t), size, width = szg_toeplitz_is_real(t) ? 1 : 2;
-    SZG_TRY(szg_memory_product(context, n, n * width, &size));
-    SZG_TRY(szg_memory_require(context, size, copies, sizeof **out, what, remedy));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof **out, out));
-    szg_status status = width == 1 ? szg_toeplitz_dense(context, t, *out, n)
-                                   : szg_toeplitz_dense_complex(context, t, (szg_c64 *)*out, n);
+szg_status szgi_dense_open_toeplitz(szg_context *context, const szg_toeplitz *t, int64_t copies,
+                                    const char *what, const char *remedy, double **out) {
+    int64_t n = szg_toeplitz_size(t), size, width = szgi_toeplitz_is_real(t) ? 1 : 2;
+    SZG_TRY(szgi_memory_product(context, n, n * width, &size));
+    SZG_TRY(szgi_memory_require(context, size, copies, sizeof **out, what, remedy));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof **out, out));
+    szg_status status = width == 1 ? szgi_toeplitz_dense(context, t, *out, n)
+                                   : szgi_toeplitz_dense_complex(context, t, (szg_c64 *)*out, n);
     if (status != SZG_OK)
-        szg_memory_free(*out);
+        szgi_memory_free(*out);
     return status;
 }
 
-szg_status szg_dense_kernel(szg_context *context, int64_t n,
-                            double (*lag)(const void *data, int64_t k), const void *data,
-                            const szg_spectra_options *options, szg_spectrum *out) {
+szg_status szgi_dense_kernel(szg_context *context, int64_t n,
+                             double (*lag)(const void *data, int64_t k), const void *data,
+                             const szg_spectra_options *options, szg_spectrum *out) {
     double *lags;
-    SZG_TRY(szg_memory_require(context, n, n, sizeof *lags, "the dense kernel",
-                               "leave out --dense: the closed form needs no matrix"));
-    SZG_TRY(szg_memory_alloc(context, n, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_require(context, n, n, sizeof *lags, "the dense kernel",
+                                "leave out --dense: the closed form needs no matrix"));
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof *lags, &lags));
     for (int64_t k = 0; k < n; k++)
         lags[k] = lag(data, k);
     szg_toeplitz *t = NULL;
@@ -63,7 +63,7 @@ szg_status szg_dense_kernel(szg_context *context, int64_t n,
     if (status == SZG_OK)
         status = szg_spectra_toeplitz(context, t, options, out);
     szg_toeplitz_close(&t);
-    szg_memory_free(lags);
+    szgi_memory_free(lags);
     return status;
 }
 
@@ -75,17 +75,17 @@ static double trace_of(int64_t n, const double *a, int64_t step) {
 }
 
 static szg_status asymmetric(szg_context *context, int64_t i, int64_t j) {
-    return szg_fail(context, SZG_EDATA,
-                    "entries (%" PRId64 ", %" PRId64 ") and (%" PRId64 ", %" PRId64
-                    ") differ beyond rounding: not symmetric; ask for general eigenvalues",
-                    i, j, j, i);
+    return szgi_fail(context, SZG_EDATA,
+                     "entries (%" PRId64 ", %" PRId64 ") and (%" PRId64 ", %" PRId64
+                     ") differ beyond rounding: not symmetric; ask for general eigenvalues",
+                     i, j, j, i);
 }
 
 static szg_status check_symmetric(szg_context *context, int64_t n, const double *a, int64_t lda,
                                   double frobenius) {
     double allowed = 64 * DBL_EPSILON * frobenius;
     for (int64_t i = 0; i < n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j < i; j++)
             if (!(fabs(a[i * lda + j] - a[j * lda + i]) <= allowed))
                 return asymmetric(context, i, j);
@@ -97,7 +97,7 @@ static szg_status check_hermitian(szg_context *context, int64_t n, const szg_c64
                                   double frobenius) {
     double allowed = 64 * DBL_EPSILON * frobenius;
     for (int64_t i = 0; i < n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j <= i; j++) {
             szg_c64 x = a[i * lda + j], y = a[j * lda + i];
             if (!(hypot(x.re - y.re, x.im + y.im) <= allowed))
@@ -109,35 +109,35 @@ static szg_status check_hermitian(szg_context *context, int64_t n, const szg_c64
 
 /* `width` is 1 for a symmetric array, 2 for a Hermitian one. */
 static szg_status hermitian_values(szg_context *context, int64_t n, int64_t width, double *a,
-                                   const szg_selection *selection, szg_spectrum *out) {
+                                   const szgi_selection *selection, szg_spectrum *out) {
     int64_t row = n * width;
     double frobenius, trace = trace_of(n, a, row + width), *w;
-    SZG_TRY(szg_dense_frobenius(context, n, row, a, row, &frobenius));
-    SZG_TRY(szg_memory_alloc(context, n, sizeof *w, &w));
-    szg_status status = width == 1 ? szg_eigen_symmetric(context, n, a, n, w, false)
-                                   : szg_eigen_hermitian(context, n, (szg_c64 *)a, n, w, false);
+    SZG_TRY(szgi_dense_frobenius(context, n, row, a, row, &frobenius));
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof *w, &w));
+    szg_status status = width == 1 ? szgi_eigen_symmetric(context, n, a, n, w, false)
+                                   : szgi_eigen_hermitian(context, n, (szg_c64 *)a, n, w, false);
     if (status == SZG_OK)
-        status = szg_spectrum_from_values(context, selection, w, out);
+        status = szgi_spectrum_from_values(context, selection, w, out);
     if (status == SZG_OK)
-        status = szg_spectrum_check(context, n, w, trace, frobenius, out);
+        status = szgi_spectrum_check(context, n, w, trace, frobenius, out);
     out->normal = true;
-    szg_memory_free(w);
+    szgi_memory_free(w);
     return status;
 }
 
-szg_status szg_dense_symmetric_values(szg_context *context, int64_t n, double *a,
-                                      const szg_selection *selection, szg_spectrum *out) {
+szg_status szgi_dense_symmetric_values(szg_context *context, int64_t n, double *a,
+                                       const szgi_selection *selection, szg_spectrum *out) {
     return hermitian_values(context, n, 1, a, selection, out);
 }
 
-szg_status szg_dense_hermitian_values(szg_context *context, int64_t n, szg_c64 *a,
-                                      const szg_selection *selection, szg_spectrum *out) {
+szg_status szgi_dense_hermitian_values(szg_context *context, int64_t n, szg_c64 *a,
+                                       const szgi_selection *selection, szg_spectrum *out) {
     return hermitian_values(context, n, 2, (double *)a, selection, out);
 }
 
-szg_status szg_dense_symmetrise(szg_context *context, int64_t n, double *a) {
+szg_status szgi_dense_symmetrise(szg_context *context, int64_t n, double *a) {
     for (int64_t i = 0; i < n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j < i; j++)
             a[i * n + j] = a[j * n + i] = a[i * n + j] / 2 + a[j * n + i] / 2;
     }
@@ -152,12 +152,12 @@ static szg_status hermitian_run(szg_context *context, hermitian_form form, int64
     static const char *const methods[] = {"dense symmetric (LAPACK)", "dense Hermitian (LAPACK)",
                                           "Hermitian part: dense symmetric (LAPACK)"};
     memset(out, 0, sizeof *out);
-    szg_selection selection;
+    szgi_selection selection;
     int64_t width = form == HERMITIAN ? 2 : 1;
     double frobenius, *copy;
     SZG_TRY(check_shape(context, n, n, lda));
-    SZG_TRY(szg_selection_of(context, n, options, &selection));
-    SZG_TRY(szg_dense_frobenius(context, n, n * width, a, lda * width, &frobenius));
+    SZG_TRY(szgi_selection_of(context, n, options, &selection));
+    SZG_TRY(szgi_dense_frobenius(context, n, n * width, a, lda * width, &frobenius));
     if (form == SYMMETRIC)
         SZG_TRY(check_symmetric(context, n, a, lda, frobenius));
     if (form == HERMITIAN)
@@ -165,12 +165,12 @@ static szg_status hermitian_run(szg_context *context, hermitian_form form, int64
     SZG_TRY(copy_matrix(context, n, n, width, a, lda, &copy));
     szg_status status = SZG_OK;
     if (form == HERMITIAN_PART)
-        status = szg_dense_symmetrise(context, n, copy);
+        status = szgi_dense_symmetrise(context, n, copy);
     if (status == SZG_OK)
         status = hermitian_values(context, n, width, copy, &selection, out);
-    szg_memory_free(copy);
+    szgi_memory_free(copy);
     out->method = methods[form];
-    return szg_spectrum_finish(status, out);
+    return szgi_spectrum_finish(status, out);
 }
 
 szg_status szg_spectra_symmetric(szg_context *context, int64_t n, const double *a, int64_t lda,
@@ -178,8 +178,9 @@ szg_status szg_spectra_symmetric(szg_context *context, int64_t n, const double *
     return hermitian_run(context, SYMMETRIC, n, a, lda, options, out);
 }
 
-szg_status szg_spectra_hermitian_part(szg_context *context, int64_t n, const double *a, int64_t lda,
-                                      const szg_spectra_options *options, szg_spectrum *out) {
+szg_status szgi_spectra_hermitian_part(szg_context *context, int64_t n, const double *a,
+                                       int64_t lda, const szg_spectra_options *options,
+                                       szg_spectrum *out) {
     return hermitian_run(context, HERMITIAN_PART, n, a, lda, options, out);
 }
 
@@ -208,11 +209,11 @@ static szg_status check_general(szg_context *context, int64_t n, const szg_c64 *
     }
     double defect = hypot(re - trace.re / unit, im - trace.im / unit) / sqrt((double)n);
     double excess = sqrt(squares) - 1; /* below 0 up to rounding; for the zero matrix -1 */
-    if (!(defect <= szg_defect_limit(n)) || !(excess <= szg_defect_limit(n)))
-        return szg_fail(context, SZG_ENOCONV,
-                        "the computed eigenvalues miss the trace by %.3g or exceed the Frobenius "
-                        "norm by %.3g (relative, n = %" PRId64 "): not handed out",
-                        defect, excess, n);
+    if (!(defect <= szgi_defect_limit(n)) || !(excess <= szgi_defect_limit(n)))
+        return szgi_fail(context, SZG_ENOCONV,
+                         "the computed eigenvalues miss the trace by %.3g or exceed the Frobenius "
+                         "norm by %.3g (relative, n = %" PRId64 "): not handed out",
+                         defect, excess, n);
     out->residual = defect;
     out->residual_meaning =
         "|sum of eigenvalues - trace| / (sqrt(n) ||L||_F): a necessary check of the solver's "
@@ -230,7 +231,7 @@ static szg_status general_spectrum(szg_context *context, int64_t n, szg_c64 *w, 
     for (int64_t i = 0; i < n; i++)
         is_complex = is_complex || w[i].im != 0;
     qsort(w, (size_t)n, sizeof *w, compare_complex);
-    SZG_TRY(szg_spectrum_open(context, n, n, "eigenvalue", is_complex, out));
+    SZG_TRY(szgi_spectrum_open(context, n, n, "eigenvalue", is_complex, out));
     for (int64_t i = 0; i < n; i++) {
         out->re[i] = w[i].re;
         if (is_complex)
@@ -245,20 +246,20 @@ static szg_status general_run(szg_context *context, int64_t n, int64_t width, co
     double frobenius, *copy;
     szg_c64 *w = NULL;
     SZG_TRY(check_shape(context, n, n, lda));
-    SZG_TRY(szg_dense_frobenius(context, n, n * width, a, lda * width, &frobenius));
+    SZG_TRY(szgi_dense_frobenius(context, n, n * width, a, lda * width, &frobenius));
     szg_c64 trace = {.re = trace_of(n, a, (lda + 1) * width),
                      .im = width == 2 ? trace_of(n, a + 1, (lda + 1) * width) : 0};
     SZG_TRY(copy_matrix(context, n, n, width, a, lda, &copy));
-    szg_status status = szg_memory_alloc(context, n, sizeof *w, &w);
+    szg_status status = szgi_memory_alloc(context, n, sizeof *w, &w);
     if (status == SZG_OK)
-        status = width == 1 ? szg_eigen_general(context, n, copy, n, w)
-                            : szg_eigen_general_complex(context, n, (szg_c64 *)copy, n, w);
+        status = width == 1 ? szgi_eigen_general(context, n, copy, n, w)
+                            : szgi_eigen_general_complex(context, n, (szg_c64 *)copy, n, w);
     if (status == SZG_OK)
         status = general_spectrum(context, n, w, trace, frobenius, out);
-    szg_memory_free(w);
-    szg_memory_free(copy);
+    szgi_memory_free(w);
+    szgi_memory_free(copy);
     out->method = width == 1 ? "dense general (LAPACK)" : "dense general complex (LAPACK)";
-    return szg_spectrum_finish(status, out);
+    return szgi_spectrum_finish(status, out);
 }
 
 szg_status szg_spectra_general(szg_context *context, int64_t n, const double *a, int64_t lda,
@@ -266,41 +267,41 @@ szg_status szg_spectra_general(szg_context *context, int64_t n, const double *a,
     return general_run(context, n, 1, a, lda, out);
 }
 
-szg_status szg_spectra_general_complex(szg_context *context, int64_t n, const szg_c64 *a,
-                                       int64_t lda, szg_spectrum *out) {
+szg_status szgi_spectra_general_complex(szg_context *context, int64_t n, const szg_c64 *a,
+                                        int64_t lda, szg_spectrum *out) {
     return general_run(context, n, 2, (const double *)a, lda, out);
 }
 
 /* All singular values s (any order) of a matrix whose Frobenius norm is known. */
-static szg_status singular_spectrum(szg_context *context, const szg_selection *selection,
+static szg_status singular_spectrum(szg_context *context, const szgi_selection *selection,
                                     const double *s, double frobenius, szg_spectrum *out) {
-    SZG_TRY(szg_spectrum_from_moduli(context, selection, s, out));
-    return szg_spectrum_check(context, selection->n, s, NAN, frobenius, out);
+    SZG_TRY(szgi_spectrum_from_moduli(context, selection, s, out));
+    return szgi_spectrum_check(context, selection->n, s, NAN, frobenius, out);
 }
 
 static szg_status singular_run(szg_context *context, int64_t m, int64_t n, int64_t width,
                                const void *a, int64_t lda, const szg_spectra_options *options,
                                szg_spectrum *out) {
     memset(out, 0, sizeof *out);
-    szg_selection selection;
+    szgi_selection selection;
     double frobenius, *copy, *s = NULL;
     SZG_TRY(check_shape(context, m, n, lda));
     int64_t rank = m < n ? m : n;
-    SZG_TRY(szg_selection_of(context, rank, options, &selection));
-    SZG_TRY(szg_dense_frobenius(context, m, n * width, a, lda * width, &frobenius));
+    SZG_TRY(szgi_selection_of(context, rank, options, &selection));
+    SZG_TRY(szgi_dense_frobenius(context, m, n * width, a, lda * width, &frobenius));
     SZG_TRY(copy_matrix(context, m, n, width, a, lda, &copy));
-    szg_status status = szg_memory_alloc(context, rank, sizeof *s, &s);
+    szg_status status = szgi_memory_alloc(context, rank, sizeof *s, &s);
     if (status == SZG_OK && width == 1)
-        status = szg_singular(context, m, n, copy, n, s, NULL, 1, NULL, 1);
+        status = szgi_singular(context, m, n, copy, n, s, NULL, 1, NULL, 1);
     else if (status == SZG_OK)
-        status = szg_singular_complex(context, m, n, (szg_c64 *)copy, n, s, NULL, 1, NULL, 1);
+        status = szgi_singular_complex(context, m, n, (szg_c64 *)copy, n, s, NULL, 1, NULL, 1);
     if (status == SZG_OK)
         status = singular_spectrum(context, &selection, s, frobenius, out);
-    szg_memory_free(s);
-    szg_memory_free(copy);
+    szgi_memory_free(s);
+    szgi_memory_free(copy);
     out->method =
         width == 1 ? "dense singular values (LAPACK)" : "dense complex singular values (LAPACK)";
-    return szg_spectrum_finish(status, out);
+    return szgi_spectrum_finish(status, out);
 }
 
 szg_status szg_spectra_singular(szg_context *context, int64_t m, int64_t n, const double *a,
@@ -309,8 +310,8 @@ szg_status szg_spectra_singular(szg_context *context, int64_t m, int64_t n, cons
     return singular_run(context, m, n, 1, a, lda, options, out);
 }
 
-szg_status szg_spectra_singular_complex(szg_context *context, int64_t m, int64_t n,
-                                        const szg_c64 *a, int64_t lda,
-                                        const szg_spectra_options *options, szg_spectrum *out) {
+szg_status szgi_spectra_singular_complex(szg_context *context, int64_t m, int64_t n,
+                                         const szg_c64 *a, int64_t lda,
+                                         const szg_spectra_options *options, szg_spectrum *out) {
     return singular_run(context, m, n, 2, a, lda, options, out);
 }

@@ -2,34 +2,34 @@
 #ifndef SZG_SPECTRA_DENSE_H
 #define SZG_SPECTRA_DENSE_H
 
-#include <szego/toeplitz.h>
+#include "toeplitz/toeplitz.h"
 
 #include "spectra_private.h"
 
 /* The dense array of t, complex numbers interleaved where t is complex; `copies` such arrays must
  * fit into memory, else `what` and `remedy` make the message. */
-SZG_CHECK_RESULT szg_status szg_dense_open_toeplitz(szg_context *context, const szg_toeplitz *t,
-                                                    int64_t copies, const char *what,
-                                                    const char *remedy, double **out);
+SZG_CHECK_RESULT szg_status szgi_dense_open_toeplitz(szg_context *context, const szg_toeplitz *t,
+                                                     int64_t copies, const char *what,
+                                                     const char *remedy, double **out);
 
 /* The oracle of the closed forms: the Toeplitz matrix whose lag k is lag(data, k), n^2 numbers and
  * LAPACK. */
-SZG_CHECK_RESULT szg_status szg_dense_kernel(szg_context *context, int64_t n,
-                                             double (*lag)(const void *data, int64_t k),
-                                             const void *data, const szg_spectra_options *options,
-                                             szg_spectrum *out);
+SZG_CHECK_RESULT szg_status szgi_dense_kernel(szg_context *context, int64_t n,
+                                              double (*lag)(const void *data, int64_t k),
+                                              const void *data, const szg_spectra_options *options,
+                                              szg_spectrum *out);
 
 /* Selected eigenvalues of the n x n array a (rows n apart), which is overwritten, with the check of
  * trace and Frobenius norm. Symmetry is taken for granted; `method` is the caller's. On failure
- * *out may hold arrays: szg_spectrum_finish. */
-SZG_CHECK_RESULT szg_status szg_dense_symmetric_values(szg_context *context, int64_t n, double *a,
-                                                       const szg_selection *selection,
-                                                       szg_spectrum *out);
-SZG_CHECK_RESULT szg_status szg_dense_hermitian_values(szg_context *context, int64_t n, szg_c64 *a,
-                                                       const szg_selection *selection,
-                                                       szg_spectrum *out);
+ * *out may hold arrays: szgi_spectrum_finish. */
+SZG_CHECK_RESULT szg_status szgi_dense_symmetric_values(szg_context *context, int64_t n, double *a,
+                                                        const szgi_selection *selection,
+                                                        szg_spectrum *out);
+SZG_CHECK_RESULT szg_status szgi_dense_hermitian_values(szg_context *context, int64_t n, szg_c64 *a,
+                                                        const szgi_selection *selection,
+                                                        szg_spectrum *out);
 
 /* a := (a + a^T) / 2 for an n x n array without padding; halves first: no overflow. SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status szg_dense_symmetrise(szg_context *context, int64_t n, double *a);
+SZG_CHECK_RESULT szg_status szgi_dense_symmetrise(szg_context *context, int64_t n, double *a);
 
 #endif

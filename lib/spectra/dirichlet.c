@@ -27,43 +27,43 @@ static uint64_t bits_from(int64_t offset) {
 /* |theta| = m 2^e with an integer m < 2^53, so theta / (4 pi) = m (2/pi) 2^(e-3): bits of (2/pi)
  * 2^(e-3) before the point add integers and are dropped, 192 behind it leave an error of m 2^-192.
  */
-szg_turns szg_turns_of(double theta) {
+szgi_turns szgi_turns_of(double theta) {
     int exponent;
     double mantissa = frexp(fabs(theta), &exponent);
-    szg_turns m = (szg_turns)ldexp(mantissa, 53);
+    szgi_turns m = (szgi_turns)ldexp(mantissa, 53);
     int64_t offset = (int64_t)exponent - 53 - 3;
-    szg_turns high = m * bits_from(offset);            /* units of 2^-64, whole turns above */
-    szg_turns middle = m * bits_from(offset + 64);     /* units of 2^-128 */
-    szg_turns low = m * bits_from(offset + 128) >> 64; /* units of 2^-128, truncated */
-    szg_turns turns = (high << 64) + middle + low;
+    szgi_turns high = m * bits_from(offset);            /* units of 2^-64, whole turns above */
+    szgi_turns middle = m * bits_from(offset + 64);     /* units of 2^-128 */
+    szgi_turns low = m * bits_from(offset + 128) >> 64; /* units of 2^-128, truncated */
+    szgi_turns turns = (high << 64) + middle + low;
     return theta < 0 ? -turns : turns;
 }
 
-szg_angle szg_angle_of(double theta) {
-    return (szg_angle){.radians = theta, .half = szg_turns_of(theta)};
+szgi_angle szgi_angle_of(double theta) {
+    return (szgi_angle){.radians = theta, .half = szgi_turns_of(theta)};
 }
 
-szg_angle szg_angle_sum(szg_angle a, szg_angle b) {
-    return (szg_angle){.radians = a.radians + b.radians, .half = a.half + b.half};
+szgi_angle szgi_angle_sum(szgi_angle a, szgi_angle b) {
+    return (szgi_angle){.radians = a.radians + b.radians, .half = a.half + b.half};
 }
 
-szg_angle szg_angle_difference(szg_angle a, szg_angle b) {
-    return (szg_angle){.radians = a.radians - b.radians, .half = a.half - b.half};
+szgi_angle szgi_angle_difference(szgi_angle a, szgi_angle b) {
+    return (szgi_angle){.radians = a.radians - b.radians, .half = a.half - b.half};
 }
 
 /* The signed fraction of a turn in [-1/2, 1/2), as radians. */
-static double radians_of(szg_turns turns) {
+static double radians_of(szgi_turns turns) {
     __extension__ typedef __int128 signed_turns;
     return (double)(signed_turns)turns * 0x1p-128 * (2 * M_PI);
 }
 
-double szg_angle_cos(int64_t k, szg_angle theta) {
-    return cos(radians_of((szg_turns)k * 2 * theta.half));
+double szgi_angle_cos(int64_t k, szgi_angle theta) {
+    return cos(radians_of((szgi_turns)k * 2 * theta.half));
 }
 
-double szg_dirichlet(int64_t n, szg_angle x) {
-    const szg_turns half_turn = (szg_turns)1 << 127, quarter = (szg_turns)1 << 126;
-    szg_turns y = x.half; /* x / 2 in turns */
+double szgi_dirichlet(int64_t n, szgi_angle x) {
+    const szgi_turns half_turn = (szgi_turns)1 << 127, quarter = (szgi_turns)1 << 126;
+    szgi_turns y = x.half; /* x / 2 in turns */
     double sign = 1;
     if (y - quarter <
         half_turn) { /* y in [1/4, 3/4): take half a turn off, D changes by (-1)^(n-1) */
@@ -75,6 +75,6 @@ double szg_dirichlet(int64_t n, szg_angle x) {
     double order = (double)n;
     if (small == 0)
         return sign * order;
-    double phase = fabs(order * small) < 0.5 ? order * small : radians_of((szg_turns)n * y);
+    double phase = fabs(order * small) < 0.5 ? order * small : radians_of((szgi_turns)n * y);
     return sign * sin(phase) / sin(small);
 }

@@ -6,26 +6,26 @@
 #include <stdint.h>
 
 /* A number of half turns: theta / (4 pi) modulo 1, in units of 2^-128. */
-__extension__ typedef unsigned __int128 szg_turns;
+__extension__ typedef unsigned __int128 szgi_turns;
 
 /* theta / (4 pi) modulo 1, error below 2^-127, for |theta| <= 2^60. */
-szg_turns szg_turns_of(double theta);
+szgi_turns szgi_turns_of(double theta);
 
 /* An angle: its double (which rounding may have touched) and its exact turns. */
-typedef struct szg_angle {
+typedef struct szgi_angle {
     double radians;
-    szg_turns half; /* of the angle, as szg_turns_of */
-} szg_angle;
+    szgi_turns half; /* of the angle, as szgi_turns_of */
+} szgi_angle;
 
-szg_angle szg_angle_of(double theta);
-szg_angle szg_angle_sum(szg_angle a, szg_angle b);
-szg_angle szg_angle_difference(szg_angle a, szg_angle b);
+szgi_angle szgi_angle_of(double theta);
+szgi_angle szgi_angle_sum(szgi_angle a, szgi_angle b);
+szgi_angle szgi_angle_difference(szgi_angle a, szgi_angle b);
 
 /* D_n(x) = sin(n x/2) / sin(x/2), n (-1)^(m(n-1)) at x = 2 pi m, for 1 <= n <= 2^62. The error is
  * below 8 eps |D| + 4 eps / |sin(x/2)|, the second part absent where |n x| < 1. */
-double szg_dirichlet(int64_t n, szg_angle x);
+double szgi_dirichlet(int64_t n, szgi_angle x);
 
 /* cos(k theta) with the same reduction: error below 2 eps for 0 <= k <= 2^61. */
-double szg_angle_cos(int64_t k, szg_angle theta);
+double szgi_angle_cos(int64_t k, szgi_angle theta);
 
 #endif

@@ -1,6 +1,6 @@
 #include "extremes.h"
 
-#include <szego/symbol.h>
+#include "toeplitz/symbol.h"
 
 #include "halves.h"
 
@@ -19,7 +19,7 @@ static const char residual_meaning[] =
     "eigenvalue lies that near to each value; that none was missed at the ends rests on Lanczos's "
     "convergence";
 
-bool szg_extremes_apply(const szg_selection *selection) {
+bool szgi_extremes_apply(const szgi_selection *selection) {
     return selection->high > 0 && selection->n > ORDER_MIN && selection->high <= K_MAX &&
            selection->high <= selection->n / 20;
 }
@@ -33,7 +33,7 @@ static double dot(int64_t n, const double *x, const double *y) {
 
 /* Replaces values by Rayleigh quotients, whose error is quadratic in the residual, and raises
  * *worst to the largest residual norm. */
-static szg_status refine(szg_context *context, const szg_operator *s, int64_t k,
+static szg_status refine(szg_context *context, const szgi_operator *s, int64_t k,
                          const double *vectors, double *values, double *product, double *worst) {
     int64_t n = s->n;
     for (int64_t i = 0; i < k; i++) {
@@ -45,14 +45,14 @@ static szg_status refine(szg_context *context, const szg_operator *s, int64_t k,
             squares += defect * defect;
         }
         values[i] = value;
-        *worst = szg_larger(*worst, sqrt(squares));
+        *worst = szgi_larger(*worst, sqrt(squares));
     }
     return SZG_OK;
 }
 
 /* What the search for one end works with. */
 typedef struct end_search {
-    const szg_operator *s;
+    const szgi_operator *s;
     int64_t k;
     double *vectors, *product; /* k n and n numbers */
     const szg_toeplitz *t;     /* NULL: no shift-and-invert */
@@ -82,14 +82,14 @@ static szg_status solve(szg_context *context, inverse_operator *self,
     int64_t n = szg_toeplitz_size(self->shifted);
     szg_status status;
     if (self->mapped) {
-        szg_map_to_complex(n, x, self->z);
+        szgi_map_to_complex(n, x, self->z);
         memset(self->u, 0, (size_t)n * sizeof *self->u);
         status =
-            szg_toeplitz_cg_complex(context, self->shifted, &options, self->z, self->u, &result);
-        szg_map_to_real(n, self->u, y);
+            szgi_toeplitz_cg_complex(context, self->shifted, &options, self->z, self->u, &result);
+        szgi_map_to_real(n, self->u, y);
     } else {
         memset(y, 0, (size_t)n * sizeof *y);
-        status = szg_toeplitz_cg(context, self->shifted, &options, x, y, &result);
+        status = szgi_toeplitz_cg(context, self->shifted, &options, x, y, &result);
     }
     return good_enough(status, &result) ? SZG_OK : status;
 }
@@ -129,10 +129,10 @@ static void find_edge(int64_t grid, const szg_c64 *f, double sign, int64_t n, do
 /* sign T - sigma, of T's kind. */
 static szg_status open_shifted(szg_context *context, const szg_toeplitz *t, double sign,
                                double sigma, szg_toeplitz **out) {
-    int64_t count = szg_toeplitz_degree(t) + 1;
-    bool real = szg_toeplitz_is_real(t);
+    int64_t count = szgi_toeplitz_degree(t) + 1;
+    bool real = szgi_toeplitz_is_real(t);
     szg_c64 *lags;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *lags, &lags));
     double *packed = (double *)lags;
     for (int64_t k = 0; k < count; k++) {
         szg_c64 a = szg_toeplitz_at(t, k);
@@ -145,45 +145,45 @@ static szg_status open_shifted(szg_context *context, const szg_toeplitz *t, doub
     int64_t n = szg_toeplitz_size(t);
     szg_status status = real ? szg_toeplitz_open_symmetric(context, n, count, packed, out)
                              : szg_toeplitz_open_hermitian(context, n, count, lags, out);
-    szg_memory_free(lags);
+    szgi_memory_free(lags);
     return status;
 }
 
 static szg_status edge_of(szg_context *context, const szg_toeplitz *t, double sign, double *sigma) {
     int64_t n = szg_toeplitz_size(t), grid = 2 * n;
     szg_c64 *samples;
-    SZG_TRY(szg_memory_alloc(context, grid, sizeof *samples, &samples));
+    SZG_TRY(szgi_memory_alloc(context, grid, sizeof *samples, &samples));
     szg_status status = szg_symbol_samples(context, t, grid, samples);
     double edge, gap;
     if (status == SZG_OK) {
         find_edge(grid, samples, sign, n, &edge, &gap);
         *sigma = edge - gap / 2;
     }
-    szg_memory_free(samples);
+    szgi_memory_free(samples);
     return status;
 }
 
 static szg_status inverse_search(szg_context *context, const end_search *search, bool largest,
                                  double *values, bool *converged) {
     double sigma, sign = largest ? -1 : 1;
-    inverse_operator inverse = {.mapped = !szg_toeplitz_is_real(search->t)};
+    inverse_operator inverse = {.mapped = !szgi_toeplitz_is_real(search->t)};
     int64_t n = search->s->n, scratch = inverse.mapped ? n : 0;
-    szg_operator inverted = {.n = n, .apply = inverse_apply, .data = &inverse};
-    szg_lanczos_options options = {.largest = true,
-                                   .k = search->k,
-                                   .basis = search->k + 12,
-                                   .restarts = INVERSE_RESTARTS,
-                                   .tolerance = 1e-10,
-                                   .what = "extremes, shift and invert"};
+    szgi_operator inverted = {.n = n, .apply = inverse_apply, .data = &inverse};
+    szgi_lanczos_options options = {.largest = true,
+                                    .k = search->k,
+                                    .basis = search->k + 12,
+                                    .restarts = INVERSE_RESTARTS,
+                                    .tolerance = 1e-10,
+                                    .what = "extremes, shift and invert"};
     SZG_TRY(edge_of(context, search->t, sign, &sigma));
     szg_status status = open_shifted(context, search->t, sign, sigma, &inverse.shifted);
     if (status == SZG_OK)
-        status = szg_memory_alloc(context, 2 * scratch, sizeof *inverse.z, &inverse.z);
+        status = szgi_memory_alloc(context, 2 * scratch, sizeof *inverse.z, &inverse.z);
     if (status == SZG_OK) {
         inverse.u = inverse.z + scratch;
-        status = szg_lanczos(context, &inverted, &options, values, search->vectors, converged);
+        status = szgi_lanczos(context, &inverted, &options, values, search->vectors, converged);
     }
-    szg_memory_free(inverse.z);
+    szgi_memory_free(inverse.z);
     szg_toeplitz_close(&inverse.shifted);
     if (status != SZG_EDOMAIN && status != SZG_ENOCONV)
         return status;
@@ -195,12 +195,12 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
 
 static szg_status plain_search(szg_context *context, const end_search *search, bool largest,
                                int64_t restarts, double *values, bool *converged) {
-    szg_lanczos_options options = {.largest = largest,
-                                   .k = search->k,
-                                   .restarts = restarts,
-                                   .tolerance = 1e-12,
-                                   .what = "extremes"};
-    return szg_lanczos(context, search->s, &options, values, search->vectors, converged);
+    szgi_lanczos_options options = {.largest = largest,
+                                    .k = search->k,
+                                    .restarts = restarts,
+                                    .tolerance = 1e-12,
+                                    .what = "extremes"};
+    return szgi_lanczos(context, search->s, &options, values, search->vectors, converged);
 }
 
 /* k values of one end into `values`, ascending, and the worst residual. */
@@ -216,7 +216,7 @@ static szg_status search_end(szg_context *context, const end_search *search, boo
         return SZG_OK;
     *worst = 0;
     SZG_TRY(refine(context, search->s, search->k, search->vectors, values, search->product, worst));
-    szg_sort_ascending(search->k, values);
+    szgi_sort_ascending(search->k, values);
     return SZG_OK;
 }
 
@@ -240,7 +240,7 @@ static szg_status settle_end(szg_context *context, const end_search *search, boo
     for (int64_t i = 0; i < k - found; i++)
         values[largest ? i : k - 1 - i] = NAN;
     *established += found;
-    *worst = szg_larger(*worst, residual);
+    *worst = szgi_larger(*worst, residual);
     return SZG_OK;
 }
 
@@ -264,25 +264,25 @@ static szg_status search_ends(szg_context *context, const end_search *search, sz
     return SZG_OK;
 }
 
-static szg_status extremes_run(szg_context *context, const szg_operator *s, const szg_toeplitz *t,
-                               const szg_selection *selection, szg_spectrum *out, bool *complete) {
+static szg_status extremes_run(szg_context *context, const szgi_operator *s, const szg_toeplitz *t,
+                               const szgi_selection *selection, szg_spectrum *out, bool *complete) {
     end_search search = {.s = s, .k = selection->high, .t = t};
     *complete = false;
-    SZG_TRY(szg_memory_require(context, s->n, search.k + 1, sizeof(double), "the extreme vectors",
-                               "ask for fewer extreme values"));
-    SZG_TRY(szg_memory_alloc(context, s->n * (search.k + 1), sizeof(double), &search.vectors));
+    SZG_TRY(szgi_memory_require(context, s->n, search.k + 1, sizeof(double), "the extreme vectors",
+                                "ask for fewer extreme values"));
+    SZG_TRY(szgi_memory_alloc(context, s->n * (search.k + 1), sizeof(double), &search.vectors));
     search.product = search.vectors + s->n * search.k;
-    szg_status status = szg_spectrum_open(context, selection->n, szg_selection_count(selection),
-                                          "eigenvalue", false, out);
+    szg_status status = szgi_spectrum_open(context, selection->n, szgi_selection_count(selection),
+                                           "eigenvalue", false, out);
     if (status == SZG_OK)
         status = search_ends(context, &search, out, complete);
-    szg_memory_free(search.vectors);
-    return szg_spectrum_finish(status, out);
+    szgi_memory_free(search.vectors);
+    return szgi_spectrum_finish(status, out);
 }
 
-szg_status szg_extremes_symmetric(szg_context *context, const szg_operator *s,
-                                  const szg_selection *selection, szg_spectrum *out,
-                                  bool *complete) {
+szg_status szgi_extremes_symmetric(szg_context *context, const szgi_operator *s,
+                                   const szgi_selection *selection, szg_spectrum *out,
+                                   bool *complete) {
     return extremes_run(context, s, NULL, selection, out, complete);
 }
 
@@ -297,26 +297,26 @@ static szg_status toeplitz_product(szg_context *context, void *data, const doubl
     toeplitz_operator *self = data;
     int64_t n = szg_toeplitz_size(self->t);
     if (self->z)
-        return szg_mapped_apply(context, self->t, x, y, self->z, self->u);
+        return szgi_mapped_apply(context, self->t, x, y, self->z, self->u);
     return szg_toeplitz_apply(context, self->t, 'n', 1, x, n, y, n);
 }
 
-szg_status szg_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
-                                 const szg_selection *selection, szg_spectrum *out,
-                                 bool *complete) {
+szg_status szgi_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
+                                  const szgi_selection *selection, szg_spectrum *out,
+                                  bool *complete) {
     toeplitz_operator self = {.t = t};
     int64_t n = szg_toeplitz_size(t);
-    if (!szg_toeplitz_is_real(t)) {
-        SZG_TRY(szg_memory_alloc(context, 2 * n, sizeof *self.z, &self.z));
+    if (!szgi_toeplitz_is_real(t)) {
+        SZG_TRY(szgi_memory_alloc(context, 2 * n, sizeof *self.z, &self.z));
         self.u = self.z + n;
     }
-    szg_operator s = {.n = n, .apply = toeplitz_product, .data = &self};
+    szgi_operator s = {.n = n, .apply = toeplitz_product, .data = &self};
     szg_status status = extremes_run(context, &s, t, selection, out, complete);
-    szg_memory_free(self.z);
+    szgi_memory_free(self.z);
     if (status == SZG_OK && out->count > 0) {
         out->method = "Lanczos (ARPACK), shift-and-invert where an end is clustered";
-        out->trace = szg_toeplitz_trace(t).re;
-        out->frobenius = szg_toeplitz_norm_frobenius(t);
+        out->trace = szgi_toeplitz_trace(t).re;
+        out->frobenius = szgi_toeplitz_norm_frobenius(t);
     }
     return status;
 }

@@ -11,7 +11,7 @@ static const char residual_meaning[] = "largest ||L^T u - sigma v||_2 over the l
 static const char note[] = "the least singular values need the dense matrix: not established";
 
 typedef struct gram_operator {
-    const szg_square_operator *l;
+    const szgi_square_operator *l;
     double *product; /* n numbers */
 } gram_operator;
 
@@ -44,9 +44,9 @@ static szg_status fill_triples(szg_context *context, gram_operator *gram, const 
     for (int64_t i = 0; i < k; i++) {
         double defect;
         SZG_TRY(triple(context, gram, vectors + i * n, y, &out->re[i], &defect));
-        out->residual = szg_larger(out->residual, defect);
+        out->residual = szgi_larger(out->residual, defect);
     }
-    szg_sort_descending(k, out->re);
+    szgi_sort_descending(k, out->re);
     for (int64_t i = k; i < out->count; i++)
         out->re[i] = NAN;
     if (out->re[0] > 0)
@@ -66,39 +66,39 @@ static const struct {
 
 static szg_status run(szg_context *context, gram_operator *gram, double *work, int64_t k,
                       szg_spectrum *out) {
-    szg_operator s = {.n = gram->l->n, .apply = gram_product, .data = gram};
+    szgi_operator s = {.n = gram->l->n, .apply = gram_product, .data = gram};
     double *vectors = work + s.n, *y = vectors + k * s.n;
     bool converged = false;
     gram->product = work;
     for (size_t i = 0; !converged && i < sizeof attempts / sizeof *attempts; i++) {
-        szg_lanczos_options options = {.largest = true,
-                                       .k = k,
-                                       .basis = 2 * k + attempts[i].spare,
-                                       .restarts = attempts[i].restarts,
-                                       .tolerance = attempts[i].tolerance,
-                                       .what = "largest singular values"};
-        SZG_TRY(szg_lanczos(context, &s, &options, out->re, vectors, &converged));
+        szgi_lanczos_options options = {.largest = true,
+                                        .k = k,
+                                        .basis = 2 * k + attempts[i].spare,
+                                        .restarts = attempts[i].restarts,
+                                        .tolerance = attempts[i].tolerance,
+                                        .what = "largest singular values"};
+        SZG_TRY(szgi_lanczos(context, &s, &options, out->re, vectors, &converged));
     }
     if (!converged)
-        return szg_fail(context, SZG_ENOCONV,
-                        "Lanczos did not find the %lld largest singular values: ask for fewer, or "
-                        "for all",
-                        (long long)k);
+        return szgi_fail(context, SZG_ENOCONV,
+                         "Lanczos did not find the %lld largest singular values: ask for fewer, or "
+                         "for all",
+                         (long long)k);
     return fill_triples(context, gram, vectors, y, k, out);
 }
 
-szg_status szg_extremes_singular(szg_context *context, const szg_square_operator *l,
-                                 const szg_selection *selection, szg_spectrum *out) {
+szg_status szgi_extremes_singular(szg_context *context, const szgi_square_operator *l,
+                                  const szgi_selection *selection, szg_spectrum *out) {
     int64_t k = selection->high;
     gram_operator gram = {.l = l};
     double *work;
-    SZG_TRY(szg_memory_require(context, l->n, k + 2, sizeof *work, "the extreme vectors",
-                               "ask for fewer extreme values"));
-    SZG_TRY(szg_memory_alloc(context, l->n * (k + 2), sizeof *work, &work));
+    SZG_TRY(szgi_memory_require(context, l->n, k + 2, sizeof *work, "the extreme vectors",
+                                "ask for fewer extreme values"));
+    SZG_TRY(szgi_memory_alloc(context, l->n * (k + 2), sizeof *work, &work));
     szg_status status =
-        szg_spectrum_open(context, l->n, szg_selection_count(selection), "singular", false, out);
+        szgi_spectrum_open(context, l->n, szgi_selection_count(selection), "singular", false, out);
     if (status == SZG_OK)
         status = run(context, &gram, work, k, out);
-    szg_memory_free(work);
-    return szg_spectrum_finish(status, out);
+    szgi_memory_free(work);
+    return szgi_spectrum_finish(status, out);
 }

@@ -1,5 +1,5 @@
 /* L = M o (A B^T + T) without n x n wherever the structure allows it. */
-#include <szego/backend.h>
+#include "backend/backend.h"
 
 #include "dense.h"
 #include "extremes.h"
@@ -11,30 +11,30 @@ static const char causal_note[] =
 
 /* d x d matrices tell all where neither bias nor mask intervenes, and d is the smaller. */
 static bool is_low_rank(const szg_factored *f, const szg_spectra_options *options) {
-    return !f->bias && !f->causal && f->d < f->n && !szg_options_dense(options);
+    return !f->bias && !f->causal && f->d < f->n && !szgi_options_dense(options);
 }
 
-bool szg_logits_symmetric(const szg_factored *f) {
+bool szgi_logits_symmetric(const szg_factored *f) {
     bool same = f->d == 0 || (f->a == f->b && f->lda == f->ldb);
     return same && !f->causal &&
-           (!f->bias || szg_toeplitz_kind_of(f->bias) == SZG_TOEPLITZ_SYMMETRIC);
+           (!f->bias || szgi_toeplitz_kind_of(f->bias) == SZG_TOEPLITZ_SYMMETRIC);
 }
 
-szg_status szg_logits_dense(szg_context *context, const szg_factored *f, double **out) {
+szg_status szgi_logits_dense(szg_context *context, const szg_factored *f, double **out) {
     int64_t size;
-    SZG_TRY(szg_memory_product(context, f->n, f->n, &size));
-    SZG_TRY(szg_memory_require(context, size, 2, sizeof **out, "the dense logit matrix",
-                               "ask for the range of its singular values, or a smaller order"));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof **out, out));
-    szg_status status = szg_factored_dense(context, f, *out, f->n);
+    SZG_TRY(szgi_memory_product(context, f->n, f->n, &size));
+    SZG_TRY(szgi_memory_require(context, size, 2, sizeof **out, "the dense logit matrix",
+                                "ask for the range of its singular values, or a smaller order"));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof **out, out));
+    szg_status status = szgi_factored_dense(context, f, *out, f->n);
     if (status != SZG_OK)
-        szg_memory_free(*out);
+        szgi_memory_free(*out);
     return status;
 }
 
-szg_status szg_logits_zero(szg_context *context, const szg_factored *f, const char *kind,
-                           szg_spectrum *out) {
-    SZG_TRY(szg_spectrum_open(context, f->n, 0, kind, false, out));
+szg_status szgi_logits_zero(szg_context *context, const szg_factored *f, const char *kind,
+                            szg_spectrum *out) {
+    SZG_TRY(szgi_spectrum_open(context, f->n, 0, kind, false, out));
     out->zeros = f->n;
     out->rank = 0;
     out->normal = strcmp(kind, "eigenvalue") == 0;
@@ -53,34 +53,34 @@ static void widen(const szg_factored *f, szg_spectrum *out) {
 /* A B^T and B^T A have the same nonzero eigenvalues (Sylvester). */
 static szg_status low_rank_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     if (f->d == 0)
-        return szg_logits_zero(context, f, "eigenvalue", out);
+        return szgi_logits_zero(context, f, "eigenvalue", out);
     double *m;
     int64_t d = f->d;
-    SZG_TRY(szg_memory_alloc(context, d * d, sizeof *m, &m));
+    SZG_TRY(szgi_memory_alloc(context, d * d, sizeof *m, &m));
     szg_status status =
-        szg_gemm(context, 't', 'n', d, d, f->n, 1, f->b, f->ldb, f->a, f->lda, 0, m, d);
+        szgi_gemm(context, 't', 'n', d, d, f->n, 1, f->b, f->ldb, f->a, f->lda, 0, m, d);
     szg_spectra_options all = {0};
     if (status == SZG_OK)
-        status = szg_logits_symmetric(f) ? szg_spectra_symmetric(context, d, m, d, &all, out)
-                                         : szg_spectra_general(context, d, m, d, out);
-    szg_memory_free(m);
+        status = szgi_logits_symmetric(f) ? szg_spectra_symmetric(context, d, m, d, &all, out)
+                                          : szg_spectra_general(context, d, m, d, out);
+    szgi_memory_free(m);
     if (status != SZG_OK)
         return status;
     widen(f, out);
-    if (!szg_logits_symmetric(f))
+    if (!szgi_logits_symmetric(f))
         out->frobenius = NAN; /* what stands there is that of B^T A */
     out->method = "eigenvalues of the d x d matrix B^T A (LAPACK)";
     return SZG_OK;
 }
 
 static szg_status causal_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
-    SZG_TRY(szg_spectrum_open(context, f->n, f->n, "eigenvalue", false, out));
-    SZG_TRY(szg_factored_diagonal(context, f, out->re));
-    SZG_TRY(szg_factored_norm_frobenius(context, f, &out->frobenius));
+    SZG_TRY(szgi_spectrum_open(context, f->n, f->n, "eigenvalue", false, out));
+    SZG_TRY(szgi_factored_diagonal(context, f, out->re));
+    SZG_TRY(szgi_factored_norm_frobenius(context, f, &out->frobenius));
     out->trace = 0;
     for (int64_t i = 0; i < f->n; i++)
         out->trace += out->re[i];
-    szg_sort_ascending(f->n, out->re);
+    szgi_sort_ascending(f->n, out->re);
     out->residual = ((double)f->d + 1) * DBL_EPSILON;
     out->residual_meaning =
         "(d + 1) eps: bounds the rounding error of each diagonal entry relative "
@@ -92,47 +92,47 @@ static szg_status causal_eigen(szg_context *context, const szg_factored *f, szg_
 
 static szg_status factored_product(szg_context *context, void *data, const double *x, double *y) {
     const szg_factored *f = data;
-    return szg_factored_apply(context, f, 'n', 1, x, f->n, y, f->n);
+    return szgi_factored_apply(context, f, 'n', 1, x, f->n, y, f->n);
 }
 
 /* A = B and a symmetric bias. */
 static szg_status symmetric_eigen(szg_context *context, const szg_factored *f,
                                   const szg_spectra_options *options, szg_spectrum *out) {
-    szg_selection selection;
-    SZG_TRY(szg_selection_of(context, f->n, options, &selection));
-    if (!szg_options_dense(options) && szg_extremes_apply(&selection)) {
+    szgi_selection selection;
+    SZG_TRY(szgi_selection_of(context, f->n, options, &selection));
+    if (!szgi_options_dense(options) && szgi_extremes_apply(&selection)) {
         szg_factored copy = *f;
-        szg_operator s = {.n = f->n, .apply = factored_product, .data = &copy};
+        szgi_operator s = {.n = f->n, .apply = factored_product, .data = &copy};
         bool complete;
-        SZG_TRY(szg_extremes_symmetric(context, &s, &selection, out, &complete));
+        SZG_TRY(szgi_extremes_symmetric(context, &s, &selection, out, &complete));
         if (complete) {
             out->method = "Lanczos (ARPACK), matrix-free";
-            return szg_factored_norm_frobenius(context, f, &out->frobenius);
+            return szgi_factored_norm_frobenius(context, f, &out->frobenius);
         }
         szg_spectrum_close(out);
     }
     double *dense;
-    SZG_TRY(szg_logits_dense(context, f, &dense));
-    szg_status status = szg_dense_symmetric_values(context, f->n, dense, &selection, out);
+    SZG_TRY(szgi_logits_dense(context, f, &dense));
+    szg_status status = szgi_dense_symmetric_values(context, f->n, dense, &selection, out);
     out->method = "dense symmetric (LAPACK)";
-    szg_memory_free(dense);
+    szgi_memory_free(dense);
     return status;
 }
 
 static szg_status general_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     double *dense;
-    SZG_TRY(szg_logits_dense(context, f, &dense));
+    SZG_TRY(szgi_logits_dense(context, f, &dense));
     szg_status status = szg_spectra_general(context, f->n, dense, f->n, out);
-    szg_memory_free(dense);
+    szgi_memory_free(dense);
     return status;
 }
 
-szg_status szg_logits_check(szg_context *context, const szg_factored *f,
-                            const szg_spectra_options *options) {
-    szg_selection checked;
-    SZG_TRY(szg_selection_of(context, f->n, options, &checked));
+szg_status szgi_logits_check(szg_context *context, const szg_factored *f,
+                             const szg_spectra_options *options) {
+    szgi_selection checked;
+    SZG_TRY(szgi_selection_of(context, f->n, options, &checked));
     if (f->d < 0 || (f->d > 0 && (!f->a || !f->b || f->lda < f->d || f->ldb < f->d)))
-        return szg_fail(
+        return szgi_fail(
             context, SZG_EINVAL,
             "factors of %lld columns with rows %lld and %lld apart: missing, or narrower "
             "than d",
@@ -143,17 +143,17 @@ szg_status szg_logits_check(szg_context *context, const szg_factored *f,
 szg_status szg_spectra_factored_eigen(szg_context *context, const szg_factored *f,
                                       const szg_spectra_options *options, szg_spectrum *out) {
     memset(out, 0, sizeof *out);
-    SZG_TRY(szg_logits_check(context, f, options));
+    SZG_TRY(szgi_logits_check(context, f, options));
     szg_status status;
-    if (f->causal && !szg_options_dense(options))
+    if (f->causal && !szgi_options_dense(options))
         status = causal_eigen(context, f, out);
     else if (is_low_rank(f, options))
         status = low_rank_eigen(context, f, out);
-    else if (szg_logits_symmetric(f))
+    else if (szgi_logits_symmetric(f))
         status = symmetric_eigen(context, f, options, out);
     else
         status = general_eigen(context, f, out);
-    return szg_spectrum_finish(status, out);
+    return szgi_spectrum_finish(status, out);
 }
 
 /* ---- Singular values ---- */
@@ -162,27 +162,27 @@ szg_status szg_spectra_factored_eigen(szg_context *context, const szg_factored *
 static szg_status product_of_factors(szg_context *context, const szg_factored *f, double *r_a,
                                      double *r_b, double *product) {
     int64_t d = f->d;
-    SZG_TRY(szg_tall_r(context, f->n, d, f->a, f->lda, r_a));
-    if (szg_logits_symmetric(f))
+    SZG_TRY(szgi_tall_r(context, f->n, d, f->a, f->lda, r_a));
+    if (szgi_logits_symmetric(f))
         memcpy(r_b, r_a, (size_t)(d * d) * sizeof *r_b);
     else
-        SZG_TRY(szg_tall_r(context, f->n, d, f->b, f->ldb, r_b));
-    return szg_gemm(context, 'n', 't', d, d, d, 1, r_a, d, r_b, d, 0, product, d);
+        SZG_TRY(szgi_tall_r(context, f->n, d, f->b, f->ldb, r_b));
+    return szgi_gemm(context, 'n', 't', d, d, d, 1, r_a, d, r_b, d, 0, product, d);
 }
 
 static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
                                     szg_spectrum *out) {
     if (f->d == 0)
-        return szg_logits_zero(context, f, "singular", out);
+        return szgi_logits_zero(context, f, "singular", out);
     int64_t d = f->d;
     double *work;
-    SZG_TRY(szg_memory_alloc(context, 3 * d * d, sizeof *work, &work));
+    SZG_TRY(szgi_memory_alloc(context, 3 * d * d, sizeof *work, &work));
     double *product = work + 2 * d * d;
     szg_status status = product_of_factors(context, f, work, work + d * d, product);
     szg_spectra_options all = {0};
     if (status == SZG_OK)
         status = szg_spectra_singular(context, d, d, product, d, &all, out);
-    szg_memory_free(work);
+    szgi_memory_free(work);
     if (status != SZG_OK)
         return status;
     widen(f, out);
@@ -193,34 +193,34 @@ static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
 static szg_status square_apply(szg_context *context, const void *data, char op, const double *x,
                                double *y) {
     const szg_factored *f = data;
-    return szg_factored_apply(context, f, op, 1, x, f->n, y, f->n);
+    return szgi_factored_apply(context, f, op, 1, x, f->n, y, f->n);
 }
 
 static szg_status dense_singular(szg_context *context, const szg_factored *f,
                                  const szg_spectra_options *options, szg_spectrum *out) {
     double *dense;
-    SZG_TRY(szg_logits_dense(context, f, &dense));
+    SZG_TRY(szgi_logits_dense(context, f, &dense));
     szg_status status = szg_spectra_singular(context, f->n, f->n, dense, f->n, options, out);
-    szg_memory_free(dense);
+    szgi_memory_free(dense);
     return status;
 }
 
 szg_status szg_spectra_factored_singular(szg_context *context, const szg_factored *f,
                                          const szg_spectra_options *options, szg_spectrum *out) {
     memset(out, 0, sizeof *out);
-    SZG_TRY(szg_logits_check(context, f, options));
-    szg_selection selection;
-    SZG_TRY(szg_selection_of(context, f->n, options, &selection));
+    SZG_TRY(szgi_logits_check(context, f, options));
+    szgi_selection selection;
+    SZG_TRY(szgi_selection_of(context, f->n, options, &selection));
     szg_status status;
     if (is_low_rank(f, options)) {
         status = low_rank_singular(context, f, out);
-    } else if (!szg_options_dense(options) && szg_extremes_apply(&selection)) {
-        szg_square_operator l = {.n = f->n, .apply = square_apply, .data = f};
-        status = szg_extremes_singular(context, &l, &selection, out);
+    } else if (!szgi_options_dense(options) && szgi_extremes_apply(&selection)) {
+        szgi_square_operator l = {.n = f->n, .apply = square_apply, .data = f};
+        status = szgi_extremes_singular(context, &l, &selection, out);
         if (status == SZG_OK)
-            status = szg_factored_norm_frobenius(context, f, &out->frobenius);
+            status = szgi_factored_norm_frobenius(context, f, &out->frobenius);
     } else {
         status = dense_singular(context, f, options, out);
     }
-    return szg_spectrum_finish(status, out);
+    return szgi_spectrum_finish(status, out);
 }

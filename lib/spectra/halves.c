@@ -1,5 +1,5 @@
-#include <szego/backend.h>
-#include <szego/pool.h>
+#include "backend/backend.h"
+#include "base/pool.h"
 
 #include "halves.h"
 #include "spectra_private.h"
@@ -17,7 +17,7 @@ typedef struct halves_job {
 static szg_status fill_half(szg_context *context, const halves_job *job, double sign, int64_t ld,
                             double *a) {
     for (int64_t i = 0; i < job->half; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j <= i; j++) {
             double near = job->lags[i - j], far = job->lags[job->n - 1 - i - j];
             a[i * ld + j] = near + sign * far;
@@ -40,15 +40,15 @@ static szg_status halves_block(szg_context *context, void *argument, int64_t odd
     SZG_TRY(fill_half(context, job, odd ? -1 : 1, order, job->block[odd]));
     if (order > job->half)
         fill_middle(job->lags, job->half, job->block[odd]);
-    return szg_eigen_symmetric(context, order, job->block[odd], order, job->values[odd], false);
+    return szgi_eigen_symmetric(context, order, job->block[odd], order, job->values[odd], false);
 }
 
-szg_status szg_halves_eigenvalues(szg_context *context, const szg_toeplitz *t, double *w) {
+szg_status szgi_halves_eigenvalues(szg_context *context, const szg_toeplitz *t, double *w) {
     int64_t n = szg_toeplitz_size(t), half = n / 2, even = n - half;
     double *blocks;
-    SZG_TRY(szg_memory_require(context, n, even, sizeof *blocks, "all eigenvalues, by two halves,",
-                               "ask for the range or a few extremes"));
-    SZG_TRY(szg_memory_alloc(context, even * even + half * half + n, sizeof *blocks, &blocks));
+    SZG_TRY(szgi_memory_require(context, n, even, sizeof *blocks, "all eigenvalues, by two halves,",
+                                "ask for the range or a few extremes"));
+    SZG_TRY(szgi_memory_alloc(context, even * even + half * half + n, sizeof *blocks, &blocks));
     double *lags = blocks + even * even + half * half;
     for (int64_t k = 0; k < n; k++)
         lags[k] = szg_toeplitz_at(t, k).re;
@@ -57,14 +57,14 @@ szg_status szg_halves_eigenvalues(szg_context *context, const szg_toeplitz *t, d
     job.block[1] = blocks + even * even;
     job.values[0] = w;
     job.values[1] = w + even;
-    szg_status status = szg_pool_run(context, n > 1 ? 2 : 1, halves_block, &job);
-    szg_memory_free(blocks);
-    szg_sort_ascending(n, w);
+    szg_status status = szgi_pool_run(context, n > 1 ? 2 : 1, halves_block, &job);
+    szgi_memory_free(blocks);
+    szgi_sort_ascending(n, w);
     return status;
 }
 
 /* Q = [I iI; J -iJ] / sqrt 2, a middle place mapped to itself: x = (u, v) or (u, v, x_middle). */
-void szg_map_to_complex(int64_t n, const double *x, szg_c64 *z) {
+void szgi_map_to_complex(int64_t n, const double *x, szg_c64 *z) {
     int64_t half = n / 2;
     for (int64_t i = 0; i < half; i++) {
         double u = x[i] * M_SQRT1_2, v = x[half + i] * M_SQRT1_2;
@@ -77,7 +77,7 @@ void szg_map_to_complex(int64_t n, const double *x, szg_c64 *z) {
 
 /* T keeps the symmetry z_{n-1-i} = conj z_i of Q's image, so its first half tells all; the mean of
  * both takes rounding off. */
-void szg_map_to_real(int64_t n, const szg_c64 *z, double *x) {
+void szgi_map_to_real(int64_t n, const szg_c64 *z, double *x) {
     int64_t half = n / 2;
     for (int64_t i = 0; i < half; i++) {
         x[i] = (z[i].re + z[n - 1 - i].re) * M_SQRT1_2;
@@ -87,12 +87,12 @@ void szg_map_to_real(int64_t n, const szg_c64 *z, double *x) {
         x[n - 1] = z[half].re;
 }
 
-szg_status szg_mapped_apply(szg_context *context, const szg_toeplitz *t, const double *x, double *y,
-                            szg_c64 *z, szg_c64 *u) {
+szg_status szgi_mapped_apply(szg_context *context, const szg_toeplitz *t, const double *x,
+                             double *y, szg_c64 *z, szg_c64 *u) {
     int64_t n = szg_toeplitz_size(t);
-    szg_map_to_complex(n, x, z);
-    SZG_TRY(szg_toeplitz_apply_complex(context, t, 'n', 1, z, n, u, n));
-    szg_map_to_real(n, u, y);
+    szgi_map_to_complex(n, x, z);
+    SZG_TRY(szgi_toeplitz_apply_complex(context, t, 'n', 1, z, n, u, n));
+    szgi_map_to_real(n, u, y);
     return SZG_OK;
 }
 
@@ -102,7 +102,7 @@ szg_status szg_mapped_apply(szg_context *context, const szg_toeplitz *t, const d
 static szg_status fill_mapped(szg_context *context, const szg_c64 *lags, int64_t n, double *a) {
     int64_t half = n / 2;
     for (int64_t i = 0; i < half; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j < half; j++) {
             szg_c64 c = lags[i - j], d = lags[i + j - (n - 1)];
             if (j <= i) {
@@ -123,23 +123,23 @@ static szg_status fill_mapped(szg_context *context, const szg_c64 *lags, int64_t
     return SZG_OK;
 }
 
-szg_status szg_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, double *w) {
+szg_status szgi_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, double *w) {
     int64_t n = szg_toeplitz_size(t), size;
     double *a;
-    SZG_TRY(szg_memory_require(context, n, n, sizeof *a, "all eigenvalues of a Hermitian matrix",
-                               "ask for the range or a few extremes"));
-    SZG_TRY(szg_memory_product(context, n, n, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *a, &a));
+    SZG_TRY(szgi_memory_require(context, n, n, sizeof *a, "all eigenvalues of a Hermitian matrix",
+                                "ask for the range or a few extremes"));
+    SZG_TRY(szgi_memory_product(context, n, n, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *a, &a));
     szg_c64 *lags = NULL;
-    szg_status status = szg_memory_alloc(context, 2 * n - 1, sizeof *lags, &lags);
+    szg_status status = szgi_memory_alloc(context, 2 * n - 1, sizeof *lags, &lags);
     if (status == SZG_OK) {
         for (int64_t k = 1 - n; k < n; k++)
             lags[n - 1 + k] = szg_toeplitz_at(t, k);
         status = fill_mapped(context, lags + n - 1, n, a);
     }
     if (status == SZG_OK)
-        status = szg_eigen_symmetric(context, n, a, n, w, false);
-    szg_memory_free(lags);
-    szg_memory_free(a);
+        status = szgi_eigen_symmetric(context, n, a, n, w, false);
+    szgi_memory_free(lags);
+    szgi_memory_free(a);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Eigenvalues of H = (L + L^T) / 2. */
-#include <szego/backend.h>
+#include "backend/backend.h"
 
 #include "dense.h"
 #include "extremes.h"
@@ -7,7 +7,7 @@
 
 /* H = [A B] S [A B]^T / 2, S exchanging the two blocks, has 2 d nonzero eigenvalues at most. */
 static bool is_low_rank(const szg_factored *f, const szg_spectra_options *options) {
-    return !f->bias && !f->causal && 2 * f->d < f->n && !szg_options_dense(options);
+    return !f->bias && !f->causal && 2 * f->d < f->n && !szgi_options_dense(options);
 }
 
 /* With [A B] = Q R, R = [R_1 R_2], they are those of R S R^T / 2 = (R_1 R_2^T + R_2 R_1^T) / 2. */
@@ -18,23 +18,23 @@ static szg_status small_matrix(szg_context *context, const szg_factored *f, doub
         memcpy(both + i * m, f->a + i * f->lda, (size_t)d * sizeof *both);
         memcpy(both + i * m + d, f->b + i * f->ldb, (size_t)d * sizeof *both);
     }
-    SZG_TRY(szg_tall_r(context, f->n, m, both, m, r));
-    SZG_TRY(szg_gemm(context, 'n', 't', m, m, d, 1, r, m, r + d, m, 0, small, m));
-    return szg_dense_symmetrise(context, m, small);
+    SZG_TRY(szgi_tall_r(context, f->n, m, both, m, r));
+    SZG_TRY(szgi_gemm(context, 'n', 't', m, m, d, 1, r, m, r + d, m, 0, small, m));
+    return szgi_dense_symmetrise(context, m, small);
 }
 
 static szg_status low_rank(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     if (f->d == 0)
-        return szg_logits_zero(context, f, "eigenvalue", out);
+        return szgi_logits_zero(context, f, "eigenvalue", out);
     int64_t m = 2 * f->d, size;
     double *work;
-    SZG_TRY(szg_memory_product(context, f->n + 2 * m, m, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *work, &work));
+    SZG_TRY(szgi_memory_product(context, f->n + 2 * m, m, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *work, &work));
     double *r = work + f->n * m, *small = r + m * m;
     szg_status status = small_matrix(context, f, work, r, small);
     if (status == SZG_OK)
         status = szg_spectra_symmetric(context, m, small, m, NULL, out);
-    szg_memory_free(work);
+    szgi_memory_free(work);
     if (status != SZG_OK)
         return status;
     out->zeros = f->n - m;
@@ -51,51 +51,51 @@ typedef struct half_product {
 static szg_status apply(szg_context *context, void *data, const double *x, double *y) {
     const half_product *self = data;
     int64_t n = self->f->n;
-    SZG_TRY(szg_factored_apply(context, self->f, 'n', 1, x, n, y, n));
-    SZG_TRY(szg_factored_apply(context, self->f, 't', 1, x, n, self->scratch, n));
+    SZG_TRY(szgi_factored_apply(context, self->f, 'n', 1, x, n, y, n));
+    SZG_TRY(szgi_factored_apply(context, self->f, 't', 1, x, n, self->scratch, n));
     for (int64_t i = 0; i < n; i++)
         y[i] = y[i] / 2 + self->scratch[i] / 2;
     return SZG_OK;
 }
 
-static szg_status ends(szg_context *context, const szg_factored *f, const szg_selection *selection,
+static szg_status ends(szg_context *context, const szg_factored *f, const szgi_selection *selection,
                        szg_spectrum *out, bool *complete) {
     half_product product = {.f = f};
-    SZG_TRY(szg_memory_alloc(context, f->n, sizeof(double), &product.scratch));
-    szg_operator s = {.n = f->n, .apply = apply, .data = &product};
-    szg_status status = szg_extremes_symmetric(context, &s, selection, out, complete);
-    szg_memory_free(product.scratch);
+    SZG_TRY(szgi_memory_alloc(context, f->n, sizeof(double), &product.scratch));
+    szgi_operator s = {.n = f->n, .apply = apply, .data = &product};
+    szg_status status = szgi_extremes_symmetric(context, &s, selection, out, complete);
+    szgi_memory_free(product.scratch);
     if (status == SZG_OK && *complete)
         out->method = "Hermitian part: Lanczos (ARPACK), matrix-free";
     return status;
 }
 
-static szg_status dense(szg_context *context, const szg_factored *f, const szg_selection *selection,
-                        szg_spectrum *out) {
+static szg_status dense(szg_context *context, const szg_factored *f,
+                        const szgi_selection *selection, szg_spectrum *out) {
     double *matrix;
-    SZG_TRY(szg_logits_dense(context, f, &matrix));
-    szg_status status = szg_dense_symmetrise(context, f->n, matrix);
+    SZG_TRY(szgi_logits_dense(context, f, &matrix));
+    szg_status status = szgi_dense_symmetrise(context, f->n, matrix);
     if (status == SZG_OK)
-        status = szg_dense_symmetric_values(context, f->n, matrix, selection, out);
-    szg_memory_free(matrix);
+        status = szgi_dense_symmetric_values(context, f->n, matrix, selection, out);
+    szgi_memory_free(matrix);
     out->method = "Hermitian part: dense symmetric (LAPACK)";
     return status;
 }
 
-szg_status szg_spectra_factored_hermitian_part(szg_context *context, const szg_factored *f,
-                                               const szg_spectra_options *options,
-                                               szg_spectrum *out) {
+szg_status szgi_spectra_factored_hermitian_part(szg_context *context, const szg_factored *f,
+                                                const szg_spectra_options *options,
+                                                szg_spectrum *out) {
     memset(out, 0, sizeof *out);
-    SZG_TRY(szg_logits_check(context, f, options));
-    szg_selection selection;
-    SZG_TRY(szg_selection_of(context, f->n, options, &selection));
+    SZG_TRY(szgi_logits_check(context, f, options));
+    szgi_selection selection;
+    SZG_TRY(szgi_selection_of(context, f->n, options, &selection));
     if (is_low_rank(f, options))
-        return szg_spectrum_finish(low_rank(context, f, out), out);
+        return szgi_spectrum_finish(low_rank(context, f, out), out);
     bool complete = false;
-    if (!szg_options_dense(options) && szg_extremes_apply(&selection))
-        SZG_TRY(szg_spectrum_finish(ends(context, f, &selection, out, &complete), out));
+    if (!szgi_options_dense(options) && szgi_extremes_apply(&selection))
+        SZG_TRY(szgi_spectrum_finish(ends(context, f, &selection, out, &complete), out));
     if (complete)
         return SZG_OK;
     szg_spectrum_close(out);
-    return szg_spectrum_finish(dense(context, f, &selection, out), out);
+    return szgi_spectrum_finish(dense(context, f, &selection, out), out);
 }

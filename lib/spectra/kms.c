@@ -8,7 +8,7 @@ static const char residual_meaning[] =
 /* (n-1) t - 2 atan2(cos t - r, sin t) - (j-1) pi: the secular equation with pi taken out of both
  * sides, so that nothing cancels for j = 1, where t is much smaller than pi / n when r is near 1.
  */
-static void kms_value(const szg_secular *self, double t, double *f, double *slope) {
+static void kms_value(const szgi_secular *self, double t, double *f, double *slope) {
     double r = self->parameter, half = sin(t / 2), sine = sin(t);
     double gap = 1 - r, toward = gap - 2 * half * half;
     double modulus = gap * gap + 4 * r * half * half;
@@ -20,9 +20,9 @@ static void kms_value(const szg_secular *self, double t, double *f, double *slop
  * (t + pi) / 2, hence the root between (j-1) pi / n and j pi / (n+1). */
 static double kms_eigenvalue(const void *data, int64_t n, int64_t index, double *relative) {
     double r = *(const double *)data, order = (double)n, j = (double)(n - index);
-    szg_secular equation = {.value = kms_value, .n = order, .at = j, .parameter = r};
+    szgi_secular equation = {.value = kms_value, .n = order, .at = j, .parameter = r};
     double step;
-    double t = szg_secular_root(&equation, (j - 1) * M_PI / order, j * M_PI / (order + 1), &step);
+    double t = szgi_secular_root(&equation, (j - 1) * M_PI / order, j * M_PI / (order + 1), &step);
     double half = sin(t / 2), gap = 1 - r;
     double modulus = gap * gap + 4 * r * half * half;
     *relative = step * 2 * r * sin(t) / modulus;
@@ -54,7 +54,7 @@ static double kms_frobenius(int64_t n, double r) {
 
 /* rho = +-1: (+-1)^|i-j| = v v^T. */
 static szg_status kms_rank_one(szg_context *context, int64_t n, szg_spectrum *out) {
-    SZG_TRY(szg_spectrum_open(context, n, 1, "eigenvalue", false, out));
+    SZG_TRY(szgi_spectrum_open(context, n, 1, "eigenvalue", false, out));
     out->re[0] = (double)n;
     out->zeros = n - 1;
     out->rank = 1;
@@ -64,14 +64,14 @@ static szg_status kms_rank_one(szg_context *context, int64_t n, szg_spectrum *ou
 
 static szg_status kms_interior(szg_context *context, int64_t n, double r,
                                const szg_spectra_options *options, szg_spectrum *out) {
-    szg_selection selection;
-    SZG_TRY(szg_selection_of(context, n, options, &selection));
+    szgi_selection selection;
+    SZG_TRY(szgi_selection_of(context, n, options, &selection));
     SZG_TRY(
-        szg_spectrum_open(context, n, szg_selection_count(&selection), "eigenvalue", false, out));
+        szgi_spectrum_open(context, n, szgi_selection_count(&selection), "eigenvalue", false, out));
     out->rank = n; /* positive definite for |rho| < 1 */
     if (r > 0) {
         out->residual_meaning = residual_meaning;
-        return szg_closed_form_fill(context, &selection, kms_eigenvalue, &r, out);
+        return szgi_closed_form_fill(context, &selection, kms_eigenvalue, &r, out);
     }
     out->residual_meaning = "exact: the identity";
     for (int64_t i = 0; i < out->count; i++)
@@ -83,18 +83,18 @@ static double kms_lag(const void *data, int64_t k) {
     return pow(*(const double *)data, (double)k);
 }
 
-szg_status szg_spectra_kms(szg_context *context, int64_t n, double rho,
-                           const szg_spectra_options *options, szg_spectrum *out) {
+szg_status szgi_spectra_kms(szg_context *context, int64_t n, double rho,
+                            const szg_spectra_options *options, szg_spectrum *out) {
     memset(out, 0, sizeof *out);
-    SZG_TRY(szg_require_finite(context, "rho", rho));
-    szg_selection checked;
-    SZG_TRY(szg_selection_of(context, n, options, &checked));
+    SZG_TRY(szgi_require_finite(context, "rho", rho));
+    szgi_selection checked;
+    SZG_TRY(szgi_selection_of(context, n, options, &checked));
     double r = fabs(rho);
     if (!(r <= 1))
-        return szg_fail(context, SZG_EINVAL,
-                        "rho = %g: a Kac-Murdock-Szego matrix takes -1 <= rho <= 1", rho);
-    if (szg_options_dense(options))
-        return szg_dense_kernel(context, n, kms_lag, &rho, options, out);
+        return szgi_fail(context, SZG_EINVAL,
+                         "rho = %g: a Kac-Murdock-Szego matrix takes -1 <= rho <= 1", rho);
+    if (szgi_options_dense(options))
+        return szgi_dense_kernel(context, n, kms_lag, &rho, options, out);
     szg_status status =
         r == 1 ? kms_rank_one(context, n, out) : kms_interior(context, n, r, options, out);
     if (status != SZG_OK) {

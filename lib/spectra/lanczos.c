@@ -4,9 +4,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
-#include <szego/random.h>
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "base/random.h"
 
 #include "lanczos.h"
 
@@ -22,49 +22,50 @@ typedef struct lanczos_run {
 } lanczos_run;
 
 static void lanczos_close(lanczos_run *run) {
-    szg_memory_free(run->resid);
-    szg_memory_free(run->v);
-    szg_memory_free(run->workd);
-    szg_memory_free(run->workl);
-    szg_memory_free(run->d);
-    szg_memory_free(run->select);
+    szgi_memory_free(run->resid);
+    szgi_memory_free(run->v);
+    szgi_memory_free(run->workd);
+    szgi_memory_free(run->workl);
+    szgi_memory_free(run->d);
+    szgi_memory_free(run->select);
 }
 
-static szg_status lanczos_open(szg_context *context, const szg_operator *s,
-                               const szg_lanczos_options *options, lanczos_run *run) {
+static szg_status lanczos_open(szg_context *context, const szgi_operator *s,
+                               const szgi_lanczos_options *options, lanczos_run *run) {
     int64_t n = s->n, k = options->k, ncv = options->basis ? options->basis : 2 * k + 20;
     if (ncv > n)
         ncv = n;
     if (n > INT32_MAX || k < 1 || k + 2 > n)
-        return szg_fail(context, SZG_EINVAL,
-                        "%" PRId64 " extreme eigenvalues at order %" PRId64
-                        ": Lanczos takes 1 <= k <= n - 2 and n < 2^31",
-                        k, n);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%" PRId64 " extreme eigenvalues at order %" PRId64
+                         ": Lanczos takes 1 <= k <= n - 2 and n < 2^31",
+                         k, n);
     *run = (lanczos_run){.n = (a_int)n, .nev = (a_int)k, .ncv = (a_int)ncv, .info = 1};
     run->lworkl = (a_int)(ncv * (ncv + 8));
     run->iparam[0] = 1; /* exact shifts */
     run->iparam[2] = (a_int)options->restarts;
     run->iparam[6] = 1; /* S x = lambda x */
     run->which = options->largest ? "LA" : "SA";
-    SZG_TRY(szg_memory_require(context, n, ncv + 4, sizeof(double), "the Lanczos basis",
-                               "ask for fewer extreme values"));
+    SZG_TRY(szgi_memory_require(context, n, ncv + 4, sizeof(double), "the Lanczos basis",
+                                "ask for fewer extreme values"));
     szg_status status = SZG_OK;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, n, sizeof(double), &run->resid), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, n * ncv, sizeof(double), &run->v), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, 3 * n, sizeof(double), &run->workd), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, run->lworkl, sizeof(double), &run->workl), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, k, sizeof(double), &run->d), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, ncv, sizeof(a_int), &run->select), done);
-    szg_stream start = {.seed = 20250513u};
-    szg_random_fill_normal(&start, 0, n, run->resid);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n, sizeof(double), &run->resid), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * ncv, sizeof(double), &run->v), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 3 * n, sizeof(double), &run->workd), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, run->lworkl, sizeof(double), &run->workl),
+                 done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, k, sizeof(double), &run->d), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, ncv, sizeof(a_int), &run->select), done);
+    szgi_stream start = {.seed = 20250513u};
+    szgi_random_fill_normal(&start, 0, n, run->resid);
 done:
     if (status != SZG_OK)
         lanczos_close(run);
     return status;
 }
 
-static szg_status lanczos_iterate(szg_context *context, const szg_operator *s,
-                                  const szg_lanczos_options *options, lanczos_run *run) {
+static szg_status lanczos_iterate(szg_context *context, const szgi_operator *s,
+                                  const szgi_lanczos_options *options, lanczos_run *run) {
     int64_t products = 0, most = options->restarts * (run->ncv - run->nev) + run->ncv;
     for (;;) {
         dsaupd_c(&run->ido, "I", run->n, run->which, run->nev, options->tolerance, run->resid,
@@ -72,39 +73,40 @@ static szg_status lanczos_iterate(szg_context *context, const szg_operator *s,
                  run->lworkl, &run->info);
         if (run->ido != -1 && run->ido != 1)
             return SZG_OK;
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(s->apply(context, s->data, run->workd + run->ipntr[0] - 1,
                          run->workd + run->ipntr[1] - 1));
-        szg_progress(context, options->what, ++products, most);
+        szgi_progress(context, options->what, ++products, most);
     }
 }
 
 /* ARPACK's d ascends; z lies in v, one vector after the other. */
-static szg_status lanczos_extract(szg_context *context, const szg_lanczos_options *options,
+static szg_status lanczos_extract(szg_context *context, const szgi_lanczos_options *options,
                                   lanczos_run *run, double *values, double *vectors,
                                   bool *converged) {
     *converged = run->info == 0 && run->iparam[4] >= run->nev;
     if (run->info < 0 && run->info != -9999)
-        return szg_fail(context, SZG_EINTERNAL, "ARPACK's dsaupd answered info = %d",
-                        (int)run->info);
+        return szgi_fail(context, SZG_EINTERNAL, "ARPACK's dsaupd answered info = %d",
+                         (int)run->info);
     if (!*converged)
         return SZG_OK;
     dseupd_c(1, "A", run->select, run->d, run->v, run->n, 0, "I", run->n, run->which, run->nev,
              options->tolerance, run->resid, run->ncv, run->v, run->n, run->iparam, run->ipntr,
              run->workd, run->workl, run->lworkl, &run->info);
     if (run->info != 0)
-        return szg_fail(context, SZG_ENOCONV, "ARPACK's dseupd answered info = %d", (int)run->info);
+        return szgi_fail(context, SZG_ENOCONV, "ARPACK's dseupd answered info = %d",
+                         (int)run->info);
     memcpy(values, run->d, (size_t)run->nev * sizeof *values);
     memcpy(vectors, run->v, (size_t)run->nev * (size_t)run->n * sizeof *vectors);
     return SZG_OK;
 }
 
-szg_status szg_lanczos(szg_context *context, const szg_operator *s,
-                       const szg_lanczos_options *options, double *values, double *vectors,
-                       bool *converged) {
+szg_status szgi_lanczos(szg_context *context, const szgi_operator *s,
+                        const szgi_lanczos_options *options, double *values, double *vectors,
+                        bool *converged) {
     lanczos_run run;
     *converged = false;
-    SZG_TRY(szg_backend_prepare(context)); /* ARPACK calls BLAS */
+    SZG_TRY(szgi_backend_prepare(context)); /* ARPACK calls BLAS */
     SZG_TRY(lanczos_open(context, s, options, &run));
     pthread_mutex_lock(&arpack_lock);
     szg_status status = lanczos_iterate(context, s, options, &run);

@@ -4,7 +4,7 @@ enum { STEPS_MAX = 200 };
 
 /* A Newton step that leaves the bracket, or is not a number, is replaced by bisection. The bracket
  * shrinks with every step, so the loop ends: at worst at adjacent doubles. */
-double szg_secular_root(const szg_secular *equation, double lo, double hi, double *last_step) {
+double szgi_secular_root(const szgi_secular *equation, double lo, double hi, double *last_step) {
     double t = lo + (hi - lo) / 2, f, slope, step = 0;
     for (int i = 0; i < STEPS_MAX; i++) {
         equation->value(equation, t, &f, &slope);

@@ -6,115 +6,116 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/spectra.h>
+#include "base/memory.h"
+#include "spectra/spectra.h"
 
 /* Which of n ascending values are listed: the first `low` and the last `high`. */
-typedef struct szg_selection {
+typedef struct szgi_selection {
     int64_t n, low, high;
-} szg_selection;
+} szgi_selection;
 
 /* Reads the options (NULL: all) for n >= 1 values. SZG_EINVAL: n < 1, an unknown want, k < 1. */
-SZG_CHECK_RESULT szg_status szg_selection_of(szg_context *context, int64_t n,
-                                             const szg_spectra_options *options,
-                                             szg_selection *out);
+SZG_CHECK_RESULT szg_status szgi_selection_of(szg_context *context, int64_t n,
+                                              const szg_spectra_options *options,
+                                              szgi_selection *out);
 
-static inline int64_t szg_selection_count(const szg_selection *selection) {
+static inline int64_t szgi_selection_count(const szgi_selection *selection) {
     return selection->low + selection->high;
 }
 
 /* Ascending index, 0 .. n - 1, of the value listed at `place`. */
-static inline int64_t szg_selection_index(const szg_selection *selection, int64_t place) {
-    return place < selection->low ? place : selection->n - szg_selection_count(selection) + place;
+static inline int64_t szgi_selection_index(const szgi_selection *selection, int64_t place) {
+    return place < selection->low ? place : selection->n - szgi_selection_count(selection) + place;
 }
 
-static inline bool szg_selection_is_all(const szg_selection *selection) {
-    return szg_selection_count(selection) == selection->n;
+static inline bool szgi_selection_is_all(const szgi_selection *selection) {
+    return szgi_selection_count(selection) == selection->n;
 }
 
-static inline bool szg_options_dense(const szg_spectra_options *options) {
+static inline bool szgi_options_dense(const szg_spectra_options *options) {
     return options && options->dense;
 }
 
 /* The larger of two numbers; NaN where one of them is NaN, which fmax would lose. */
-static inline double szg_larger(double a, double b) {
+static inline double szgi_larger(double a, double b) {
     return a > b || isnan(a) ? a : b;
 }
 
 /* Starts a spectrum of `count` listed values (zeroed), all other fields neutral: rank -1, trace and
  * Frobenius norm NaN. On failure *out stays zeroed. */
-SZG_CHECK_RESULT szg_status szg_spectrum_open(szg_context *context, int64_t n, int64_t count,
-                                              const char *kind, bool is_complex, szg_spectrum *out);
+SZG_CHECK_RESULT szg_status szgi_spectrum_open(szg_context *context, int64_t n, int64_t count,
+                                               const char *kind, bool is_complex,
+                                               szg_spectrum *out);
 
 /* Returns `status`; where that is a failure, closes *out first. */
-SZG_CHECK_RESULT szg_status szg_spectrum_finish(szg_status status, szg_spectrum *out);
+SZG_CHECK_RESULT szg_status szgi_spectrum_finish(szg_status status, szg_spectrum *out);
 
 /* A real spectrum from all n ascending values, of which the selected ones are kept. */
-SZG_CHECK_RESULT szg_status szg_spectrum_from_values(szg_context *context,
-                                                     const szg_selection *selection,
-                                                     const double *ascending, szg_spectrum *out);
+SZG_CHECK_RESULT szg_status szgi_spectrum_from_values(szg_context *context,
+                                                      const szgi_selection *selection,
+                                                      const double *ascending, szg_spectrum *out);
 
 /* A spectrum of singular values from those of `n` numbers' moduli (any order, any sign). */
-SZG_CHECK_RESULT szg_status szg_spectrum_from_moduli(szg_context *context,
-                                                     const szg_selection *selection,
-                                                     const double *values, szg_spectrum *out);
+SZG_CHECK_RESULT szg_status szgi_spectrum_from_moduli(szg_context *context,
+                                                      const szgi_selection *selection,
+                                                      const double *values, szg_spectrum *out);
 
 /* Sorts in place. */
-void szg_sort_ascending(int64_t count, double *values);
-void szg_sort_descending(int64_t count, double *values);
+void szgi_sort_ascending(int64_t count, double *values);
+void szgi_sort_descending(int64_t count, double *values);
 
 /* What n values say against the matrix's own trace and Frobenius norm, computed from its entries:
  * max(|sum - trace| / (sqrt n F), |norm - F| / F), 0 for the zero matrix. Pass trace = NaN where it
  * does not apply (singular values). NaN among the values gives NaN. */
-double szg_spectrum_defect(int64_t n, const double *values, double trace, double frobenius);
+double szgi_spectrum_defect(int64_t n, const double *values, double trace, double frobenius);
 
 /* The sentence for such a defect, and the largest one that an accurate solver may leave: 64 n eps.
  */
-extern const char szg_defect_meaning[];
-double szg_defect_limit(int64_t n);
+extern const char szgi_defect_meaning[];
+double szgi_defect_limit(int64_t n);
 
 /* Fills residual and its meaning from all n values; SZG_ENOCONV where the defect exceeds the limit
  * or is NaN: the solver's answer is wrong, and it is not handed out. */
-SZG_CHECK_RESULT szg_status szg_spectrum_check(szg_context *context, int64_t n,
-                                               const double *values, double trace, double frobenius,
-                                               szg_spectrum *out);
+SZG_CHECK_RESULT szg_status szgi_spectrum_check(szg_context *context, int64_t n,
+                                                const double *values, double trace,
+                                                double frobenius, szg_spectrum *out);
 
 /* The same with a limit of the caller's; and that of batched solvers, 1e3 n eps: a wrong answer of
  * theirs is wrong by far. */
-SZG_CHECK_RESULT szg_status szg_spectrum_check_within(szg_context *context, int64_t n,
-                                                      const double *values, double trace,
-                                                      double frobenius, double limit,
-                                                      szg_spectrum *out);
-double szg_batch_limit(int64_t n);
+SZG_CHECK_RESULT szg_status szgi_spectrum_check_within(szg_context *context, int64_t n,
+                                                       const double *values, double trace,
+                                                       double frobenius, double limit,
+                                                       szg_spectrum *out);
+double szgi_batch_limit(int64_t n);
 
 /* SZG_EINVAL unless value is finite; the message names it. */
-SZG_CHECK_RESULT szg_status szg_require_finite(szg_context *context, const char *name,
-                                               double value);
+SZG_CHECK_RESULT szg_status szgi_require_finite(szg_context *context, const char *name,
+                                                double value);
 
 /* Frobenius norm of an m x n array without overflow; SZG_EDATA names the first entry that is NaN or
  * infinite. */
-SZG_CHECK_RESULT szg_status szg_dense_frobenius(szg_context *context, int64_t m, int64_t n,
-                                                const double *a, int64_t lda, double *out);
+SZG_CHECK_RESULT szg_status szgi_dense_frobenius(szg_context *context, int64_t m, int64_t n,
+                                                 const double *a, int64_t lda, double *out);
 
 /* A monotone equation value(t) = 0 with its derivative; `at` carries the index of the root. */
-typedef struct szg_secular {
-    void (*value)(const struct szg_secular *self, double t, double *f, double *slope);
+typedef struct szgi_secular {
+    void (*value)(const struct szgi_secular *self, double t, double *f, double *slope);
     double n, at, parameter;
-} szg_secular;
+} szgi_secular;
 
 /* The root between lo and hi, f(lo) <= 0 <= f(hi), by Newton's method kept inside the bracket, and
  * the step that the equation's residual at the root still asks for. */
-double szg_secular_root(const szg_secular *equation, double lo, double hi, double *last_step);
+double szgi_secular_root(const szgi_secular *equation, double lo, double hi, double *last_step);
 
 /* The eigenvalue number `index`, ascending, of a matrix of order n that has a closed form, and its
  * relative error. */
-typedef double szg_closed_form(const void *data, int64_t n, int64_t index, double *relative);
+typedef double szgi_closed_form(const void *data, int64_t n, int64_t index, double *relative);
 
 /* Fills out->re with the selected eigenvalues, in parallel; out->residual becomes the largest
  * relative error. */
-SZG_CHECK_RESULT szg_status szg_closed_form_fill(szg_context *context,
-                                                 const szg_selection *selection,
-                                                 szg_closed_form *eigenvalue, const void *data,
-                                                 szg_spectrum *out);
+SZG_CHECK_RESULT szg_status szgi_closed_form_fill(szg_context *context,
+                                                  const szgi_selection *selection,
+                                                  szgi_closed_form *eigenvalue, const void *data,
+                                                  szg_spectrum *out);
 
 #endif

@@ -6,18 +6,18 @@
 /* From here on the memory is asked for, with a remedy, before it is taken. */
 enum { LONG_LIST = 1 << 24 };
 
-const char szg_defect_meaning[] =
+const char szgi_defect_meaning[] =
     "larger of |sum of values - trace| / (sqrt(n) ||L||_F) and | ||values||_2 - ||L||_F | / "
     "||L||_F "
     "(the latter alone for singular values), both norms taken from the entries: a necessary check "
     "of "
     "the solver's backward-stable answer, whose error is at most about n eps ||L||_2";
 
-szg_status szg_selection_of(szg_context *context, int64_t n, const szg_spectra_options *options,
-                            szg_selection *out) {
-    *out = (szg_selection){.n = n, .low = n};
+szg_status szgi_selection_of(szg_context *context, int64_t n, const szg_spectra_options *options,
+                             szgi_selection *out) {
+    *out = (szgi_selection){.n = n, .low = n};
     if (n < 1)
-        return szg_fail(context, SZG_EINVAL, "order %" PRId64 ": a spectrum needs n >= 1", n);
+        return szgi_fail(context, SZG_EINVAL, "order %" PRId64 ": a spectrum needs n >= 1", n);
     int64_t k = 1;
     switch (options ? options->want : SZG_WANT_ALL) {
     case SZG_WANT_ALL:
@@ -28,10 +28,10 @@ szg_status szg_selection_of(szg_context *context, int64_t n, const szg_spectra_o
     case SZG_WANT_RANGE:
         break;
     default:
-        return szg_fail(context, SZG_EINVAL, "unknown part of a spectrum: %d", (int)options->want);
+        return szgi_fail(context, SZG_EINVAL, "unknown part of a spectrum: %d", (int)options->want);
     }
     if (k < 1)
-        return szg_fail(context, SZG_EINVAL, "%" PRId64 " extreme values: ask for at least 1", k);
+        return szgi_fail(context, SZG_EINVAL, "%" PRId64 " extreme values: ask for at least 1", k);
     if (k <= n / 2) {
         out->low = k;
         out->high = k;
@@ -39,24 +39,24 @@ szg_status szg_selection_of(szg_context *context, int64_t n, const szg_spectra_o
     return SZG_OK;
 }
 
-szg_status szg_spectrum_open(szg_context *context, int64_t n, int64_t count, const char *kind,
-                             bool is_complex, szg_spectrum *out) {
+szg_status szgi_spectrum_open(szg_context *context, int64_t n, int64_t count, const char *kind,
+                              bool is_complex, szg_spectrum *out) {
     *out = (szg_spectrum){.n = n, .count = count, .rank = -1, .kind = kind};
     out->trace = out->frobenius = NAN;
     szg_status status = SZG_OK;
     if (count > LONG_LIST)
-        status = szg_memory_require(context, count, is_complex ? 2 : 1, sizeof *out->re,
-                                    "the list of values", "ask for the range or a few extremes");
+        status = szgi_memory_require(context, count, is_complex ? 2 : 1, sizeof *out->re,
+                                     "the list of values", "ask for the range or a few extremes");
     if (status == SZG_OK)
-        status = szg_memory_alloc(context, count, sizeof *out->re, &out->re);
+        status = szgi_memory_alloc(context, count, sizeof *out->re, &out->re);
     if (status == SZG_OK && is_complex)
-        status = szg_memory_alloc(context, count, sizeof *out->im, &out->im);
+        status = szgi_memory_alloc(context, count, sizeof *out->im, &out->im);
     if (status != SZG_OK)
         szg_spectrum_close(out);
     return status;
 }
 
-void szg_spectrum_scale(szg_spectrum *spectrum, int exponent) {
+void szgi_spectrum_scale(szg_spectrum *spectrum, int exponent) {
     for (int64_t i = 0; i < spectrum->count; i++) {
         spectrum->re[i] = ldexp(spectrum->re[i], exponent);
         if (spectrum->im)
@@ -69,47 +69,47 @@ void szg_spectrum_scale(szg_spectrum *spectrum, int exponent) {
 void szg_spectrum_close(szg_spectrum *spectrum) {
     if (!spectrum)
         return;
-    szg_memory_free(spectrum->re);
-    szg_memory_free(spectrum->im);
+    szgi_memory_free(spectrum->re);
+    szgi_memory_free(spectrum->im);
     memset(spectrum, 0, sizeof *spectrum);
 }
 
-szg_status szg_spectrum_finish(szg_status status, szg_spectrum *out) {
+szg_status szgi_spectrum_finish(szg_status status, szg_spectrum *out) {
     if (status != SZG_OK)
         szg_spectrum_close(out);
     return status;
 }
 
-szg_status szg_spectrum_from_values(szg_context *context, const szg_selection *selection,
-                                    const double *ascending, szg_spectrum *out) {
-    SZG_TRY(szg_spectrum_open(context, selection->n, szg_selection_count(selection), "eigenvalue",
-                              false, out));
+szg_status szgi_spectrum_from_values(szg_context *context, const szgi_selection *selection,
+                                     const double *ascending, szg_spectrum *out) {
+    SZG_TRY(szgi_spectrum_open(context, selection->n, szgi_selection_count(selection), "eigenvalue",
+                               false, out));
     for (int64_t place = 0; place < out->count; place++)
-        out->re[place] = ascending[szg_selection_index(selection, place)];
+        out->re[place] = ascending[szgi_selection_index(selection, place)];
     return SZG_OK;
 }
 
-szg_status szg_spectrum_from_moduli(szg_context *context, const szg_selection *selection,
-                                    const double *values, szg_spectrum *out) {
+szg_status szgi_spectrum_from_moduli(szg_context *context, const szgi_selection *selection,
+                                     const double *values, szg_spectrum *out) {
     int64_t n = selection->n;
     szg_spectrum all;
-    SZG_TRY(szg_spectrum_open(context, n, n, "singular", false, &all));
+    SZG_TRY(szgi_spectrum_open(context, n, n, "singular", false, &all));
     for (int64_t i = 0; i < n; i++)
         all.re[i] = fabs(values[i]);
-    szg_sort_descending(n, all.re);
+    szgi_sort_descending(n, all.re);
     /* What a descending list keeps from its two ends is the same set: low and high are equal unless
      * all values are listed. */
-    all.count = szg_selection_count(selection);
+    all.count = szgi_selection_count(selection);
     for (int64_t place = 0; place < all.count; place++)
-        all.re[place] = all.re[szg_selection_index(selection, place)];
+        all.re[place] = all.re[szgi_selection_index(selection, place)];
     *out = all;
     return SZG_OK;
 }
 
-szg_status szg_spectrum_range(szg_context *context, const szg_spectrum *spectrum, double *least,
-                              double *largest) {
+szg_status szgi_spectrum_range(szg_context *context, const szg_spectrum *spectrum, double *least,
+                               double *largest) {
     if (spectrum->im || spectrum->count + spectrum->zeros < 1)
-        return szg_fail(context, SZG_EINVAL, "a range needs at least one value, and real ones");
+        return szgi_fail(context, SZG_EINVAL, "a range needs at least one value, and real ones");
     bool descending = strcmp(spectrum->kind, "singular") == 0;
     double first = 0, last = 0;
     if (spectrum->count > 0) {
@@ -130,19 +130,19 @@ static int compare_descending(const void *left, const void *right) {
     return compare_ascending(right, left);
 }
 
-void szg_sort_ascending(int64_t count, double *values) {
+void szgi_sort_ascending(int64_t count, double *values) {
     if (count > 1)
         qsort(values, (size_t)count, sizeof *values, compare_ascending);
 }
 
-void szg_sort_descending(int64_t count, double *values) {
+void szgi_sort_descending(int64_t count, double *values) {
     if (count > 1)
         qsort(values, (size_t)count, sizeof *values, compare_descending);
 }
 
 /* Scaled by F, so that nothing overflows; subnormal numbers have no relative accuracy to ask for.
  */
-double szg_spectrum_defect(int64_t n, const double *values, double trace, double frobenius) {
+double szgi_spectrum_defect(int64_t n, const double *values, double trace, double frobenius) {
     double unit = fmax(frobenius, DBL_MIN), sum = 0, squares = 0;
     for (int64_t i = 0; i < n; i++) {
         double value = values[i] / unit;
@@ -151,51 +151,51 @@ double szg_spectrum_defect(int64_t n, const double *values, double trace, double
     }
     double norm = fabs(sqrt(squares) - frobenius / unit);
     double first = isnan(trace) ? 0 : fabs(sum - trace / unit) / sqrt(fmax((double)n, 1));
-    return szg_larger(norm, first);
+    return szgi_larger(norm, first);
 }
 
-double szg_defect_limit(int64_t n) {
+double szgi_defect_limit(int64_t n) {
     return 64 * (double)n * DBL_EPSILON;
 }
 
-szg_status szg_spectrum_check_within(szg_context *context, int64_t n, const double *values,
-                                     double trace, double frobenius, double limit,
-                                     szg_spectrum *out) {
-    double defect = szg_spectrum_defect(n, values, trace, frobenius);
+szg_status szgi_spectrum_check_within(szg_context *context, int64_t n, const double *values,
+                                      double trace, double frobenius, double limit,
+                                      szg_spectrum *out) {
+    double defect = szgi_spectrum_defect(n, values, trace, frobenius);
     if (!(defect <= limit))
-        return szg_fail(context, SZG_ENOCONV,
-                        "the computed values miss the matrix's trace or Frobenius norm by %.3g "
-                        "(relative; %.3g is allowed at n = %" PRId64 "): not handed out",
-                        defect, limit, n);
+        return szgi_fail(context, SZG_ENOCONV,
+                         "the computed values miss the matrix's trace or Frobenius norm by %.3g "
+                         "(relative; %.3g is allowed at n = %" PRId64 "): not handed out",
+                         defect, limit, n);
     out->residual = defect;
-    out->residual_meaning = szg_defect_meaning;
+    out->residual_meaning = szgi_defect_meaning;
     out->trace = trace;
     out->frobenius = frobenius;
     return SZG_OK;
 }
 
-szg_status szg_spectrum_check(szg_context *context, int64_t n, const double *values, double trace,
-                              double frobenius, szg_spectrum *out) {
-    return szg_spectrum_check_within(context, n, values, trace, frobenius, szg_defect_limit(n),
-                                     out);
+szg_status szgi_spectrum_check(szg_context *context, int64_t n, const double *values, double trace,
+                               double frobenius, szg_spectrum *out) {
+    return szgi_spectrum_check_within(context, n, values, trace, frobenius, szgi_defect_limit(n),
+                                      out);
 }
 
-szg_status szg_require_finite(szg_context *context, const char *name, double value) {
+szg_status szgi_require_finite(szg_context *context, const char *name, double value) {
     if (!isfinite(value))
-        return szg_fail(context, SZG_EINVAL, "%s is %g: a finite number is needed", name, value);
+        return szgi_fail(context, SZG_EINVAL, "%s is %g: a finite number is needed", name, value);
     return SZG_OK;
 }
 
-szg_status szg_dense_frobenius(szg_context *context, int64_t m, int64_t n, const double *a,
-                               int64_t lda, double *out) {
+szg_status szgi_dense_frobenius(szg_context *context, int64_t m, int64_t n, const double *a,
+                                int64_t lda, double *out) {
     double largest = 0;
     for (int64_t i = 0; i < m; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j < n; j++) {
             double value = fabs(a[i * lda + j]);
             if (!isfinite(value))
-                return szg_fail(context, SZG_EDATA, "entry (%" PRId64 ", %" PRId64 ") is %g", i, j,
-                                a[i * lda + j]);
+                return szgi_fail(context, SZG_EDATA, "entry (%" PRId64 ", %" PRId64 ") is %g", i, j,
+                                 a[i * lda + j]);
             largest = fmax(largest, value);
         }
     }
@@ -203,7 +203,7 @@ szg_status szg_dense_frobenius(szg_context *context, int64_t m, int64_t n, const
     if (!isfinite(scale)) /* all entries subnormal */
         scale = 1 / DBL_MIN;
     for (int64_t i = 0; i < m; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j < n; j++) {
             double value = a[i * lda + j] * scale;
             squares += value * value;

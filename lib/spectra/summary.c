@@ -1,4 +1,4 @@
-#include <szego/summary.h>
+#include "spectra/summary.h"
 
 #include "spectra_private.h"
 
@@ -17,7 +17,7 @@ static double modulus(const szg_spectrum *spectrum, int64_t i) {
 static double largest_modulus(const szg_spectrum *spectrum) {
     double largest = spectrum->count + spectrum->zeros > 0 ? 0 : NAN;
     for (int64_t i = 0; i < spectrum->count; i++)
-        largest = szg_larger(largest, modulus(spectrum, i));
+        largest = szgi_larger(largest, modulus(spectrum, i));
     return largest;
 }
 
@@ -69,7 +69,7 @@ static szg_status summarise_eigenvalues(szg_context *context, const szg_spectrum
         complex_extent(eigenvalues, out);
         return SZG_OK;
     }
-    SZG_TRY(szg_spectrum_range(context, eigenvalues, &out->lambda_min, &out->lambda_max));
+    SZG_TRY(szgi_spectrum_range(context, eigenvalues, &out->lambda_min, &out->lambda_max));
     out->width = out->lambda_max - out->lambda_min;
     return SZG_OK;
 }
@@ -92,7 +92,7 @@ static void complete_singular(const szg_spectrum *values, szg_summary *out) {
     out->sigma_max = largest_modulus(values);
     out->sigma_min = values->zeros > 0 ? 0 : out->sigma_max;
     for (int64_t i = 0; i < values->count; i++)
-        out->sigma_min = -szg_larger(-out->sigma_min, -modulus(values, i));
+        out->sigma_min = -szgi_larger(-out->sigma_min, -modulus(values, i));
     out->nuclear = schatten(values, 1);
     out->frobenius = schatten(values, 2);
     out->effective_rank = effective_rank(values);
@@ -110,7 +110,7 @@ static szg_status summarise_singular(szg_context *context, const szg_spectrum *e
     if (is_complete(values)) {
         complete_singular(values, out);
     } else if (singular) {
-        SZG_TRY(szg_spectrum_range(context, singular, &out->sigma_min, &out->sigma_max));
+        SZG_TRY(szgi_spectrum_range(context, singular, &out->sigma_min, &out->sigma_max));
         out->note = "from the ends of the spectrum alone: the rest needs all singular values";
     } else {
         partial_normal(values, out);
@@ -147,28 +147,28 @@ szg_status szg_summary_of(szg_context *context, const szg_spectrum *eigenvalues,
     out->sigma_min = out->sigma_max = out->condition = NAN;
     out->stable_rank = out->effective_rank = out->nuclear = out->frobenius = NAN;
     if (!eigenvalues && !singular)
-        return szg_fail(context, SZG_EINVAL, "a summary needs eigenvalues or singular values");
+        return szgi_fail(context, SZG_EINVAL, "a summary needs eigenvalues or singular values");
     if ((eigenvalues && is_singular(eigenvalues)) || (singular && !is_singular(singular)))
-        return szg_fail(context, SZG_EINVAL, "eigenvalues and singular values are exchanged");
+        return szgi_fail(context, SZG_EINVAL, "eigenvalues and singular values are exchanged");
     if (eigenvalues && singular && eigenvalues->n != singular->n)
-        return szg_fail(context, SZG_EINVAL,
-                        "eigenvalues of order %lld and singular values of order %lld are not of "
-                        "one matrix",
-                        (long long)eigenvalues->n, (long long)singular->n);
+        return szgi_fail(context, SZG_EINVAL,
+                         "eigenvalues of order %lld and singular values of order %lld are not of "
+                         "one matrix",
+                         (long long)eigenvalues->n, (long long)singular->n);
     summarise_origin(eigenvalues, singular, out);
     if (eigenvalues)
         SZG_TRY(summarise_eigenvalues(context, eigenvalues, out));
     return summarise_singular(context, eigenvalues, singular, out);
 }
 
-szg_status szg_summary_schatten(szg_context *context, const szg_spectrum *spectrum, double p,
-                                double *out) {
+szg_status szgi_summary_schatten(szg_context *context, const szg_spectrum *spectrum, double p,
+                                 double *out) {
     if (!(p >= 1))
-        return szg_fail(context, SZG_EINVAL, "Schatten norm of p = %g: p >= 1 is needed", p);
+        return szgi_fail(context, SZG_EINVAL, "Schatten norm of p = %g: p >= 1 is needed", p);
     if (!is_complete(spectrum) || !(is_singular(spectrum) || spectrum->normal))
-        return szg_fail(context, SZG_EDOMAIN,
-                        "a Schatten norm needs every singular value, or every eigenvalue of a "
-                        "normal matrix");
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "a Schatten norm needs every singular value, or every eigenvalue of a "
+                         "normal matrix");
     *out = schatten(spectrum, p);
     return SZG_OK;
 }
@@ -192,13 +192,13 @@ static int64_t bin_of(double value, int64_t bins, const double *edges) {
 szg_status szg_summary_density(szg_context *context, const szg_spectrum *spectrum, int64_t bins,
                                double lo, double hi, double *edges, double *mass) {
     if (bins < 1 || !(lo <= hi))
-        return szg_fail(context, SZG_EINVAL,
-                        "%lld bins on [%g, %g]: at least one bin and lo <= hi are needed",
-                        (long long)bins, lo, hi);
+        return szgi_fail(context, SZG_EINVAL,
+                         "%lld bins on [%g, %g]: at least one bin and lo <= hi are needed",
+                         (long long)bins, lo, hi);
     if (lo == 0 && hi == 0)
-        SZG_TRY(szg_spectrum_range(context, spectrum, &lo, &hi));
+        SZG_TRY(szgi_spectrum_range(context, spectrum, &lo, &hi));
     if (spectrum->im || !isfinite(lo) || !isfinite(hi))
-        return szg_fail(context, SZG_EINVAL, "a density needs real, finite values");
+        return szgi_fail(context, SZG_EINVAL, "a density needs real, finite values");
     if (lo == hi) {
         double around = lo == 0 ? 0.5 : fabs(lo) / 2;
         lo -= around;

@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/ball.h>
-#include <szego/summary.h>
+#include "backend/backend.h"
+#include "ball/ball.h"
+#include "spectra/summary.h"
+#include "base/table.h"
+#include "toeplitz/toeplitz.h"
 
 #include "spectra_private.h"
 
@@ -26,8 +28,8 @@ static const szg_column tail_columns[TAIL_COLUMNS] = {
     {"note", SZG_TEXT, "what a reader must know"},
 };
 
-void szg_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness, const szg_range *symbol,
-                         szg_summary_number *out) {
+void szgi_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness,
+                          const szg_range *symbol, szg_summary_number *out) {
     const szg_range none = {{NAN, NAN}, {NAN, NAN}, NAN, NAN, NULL};
     const szg_tau missing = {NAN, NAN, false}, *tau = toeplitzness ? toeplitzness : &missing;
     const szg_range *range = symbol && symbol->method ? symbol : &none;
@@ -95,8 +97,8 @@ void szg_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness, cons
     memcpy(out, numbers, sizeof numbers);
 }
 
-szg_status szg_summary_set(szg_context *context, szg_table *table, const char *column,
-                           const szg_summary_number *number) {
+szg_status szgi_summary_set(szg_context *context, szg_table *table, const char *column,
+                            const szg_summary_number *number) {
     if (isnan(number->value))
         return SZG_OK;
     if (number->integer)
@@ -104,11 +106,11 @@ szg_status szg_summary_set(szg_context *context, szg_table *table, const char *c
     return szg_table_set_real(context, table, column, number->value);
 }
 
-szg_status szg_summary_table(szg_context *context, szg_table **out) {
+szg_status szgi_summary_table(szg_context *context, szg_table **out) {
     szg_column columns[HEAD_COLUMNS + SZG_SUMMARY_NUMBERS - 1 + TAIL_COLUMNS];
     const szg_summary empty = {0};
     szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
-    szg_summary_numbers(&empty, NULL, NULL, numbers);
+    szgi_summary_numbers(&empty, NULL, NULL, numbers);
     int64_t count = HEAD_COLUMNS;
     memcpy(columns, head_columns, sizeof head_columns);
     for (int i = 0; i < SZG_SUMMARY_NUMBERS - 1; i++)
@@ -117,14 +119,14 @@ szg_status szg_summary_table(szg_context *context, szg_table **out) {
     memcpy(columns + count, tail_columns, sizeof tail_columns);
     SZG_TRY(szg_table_open(context, "summary", columns, count + TAIL_COLUMNS, out));
     for (int i = 0; i < SZG_SUMMARY_NUMBERS - 1; i++)
-        szg_table_set_end(*out, HEAD_COLUMNS + i, numbers[i].end);
+        szgi_table_set_end(*out, HEAD_COLUMNS + i, numbers[i].end);
     return SZG_OK;
 }
 
 /* Spectra say "(LAPACK)" of what they gave to the backend's solver; here is whose it was. */
 static szg_status set_method(szg_context *context, szg_table *table, const char *method) {
     static const char lapack[] = "(LAPACK)";
-    const char *backend = szg_ops_name(szg_ops_of(context)),
+    const char *backend = szgi_ops_name(szgi_ops_of(context)),
                *at = method ? strstr(method, lapack) : NULL;
     const char *solver = strncmp(backend, "cuda", 4) == 0        ? "(cuSOLVER or LAPACK, by size)"
                          : strncmp(backend, "reference", 9) == 0 ? "(Jacobi)"
@@ -137,11 +139,11 @@ static szg_status set_method(szg_context *context, szg_table *table, const char 
     return szg_table_set_text(context, table, "method", text);
 }
 
-szg_status szg_summary_add(szg_context *context, szg_table *table, const szg_summary_labels *labels,
-                           const szg_summary *summary, const szg_tau *toeplitzness,
-                           const szg_range *symbol) {
+szg_status szgi_summary_add(szg_context *context, szg_table *table,
+                            const szg_summary_labels *labels, const szg_summary *summary,
+                            const szg_tau *toeplitzness, const szg_range *symbol) {
     szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
-    szg_summary_numbers(summary, toeplitzness, symbol, numbers);
+    szgi_summary_numbers(summary, toeplitzness, symbol, numbers);
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "source", labels->source));
     if (labels->layer >= 0)
@@ -151,9 +153,9 @@ szg_status szg_summary_add(szg_context *context, szg_table *table, const szg_sum
     SZG_TRY(szg_table_set_text(context, table, "matrix", labels->matrix));
     SZG_TRY(szg_table_set_integer(context, table, "n", summary->n));
     for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++)
-        SZG_TRY(szg_summary_set(context, table, numbers[i].column, &numbers[i]));
-    if (toeplitzness && szg_tau_note(toeplitzness))
-        SZG_TRY(szg_table_note(context, table, "%s", szg_tau_note(toeplitzness)));
+        SZG_TRY(szgi_summary_set(context, table, numbers[i].column, &numbers[i]));
+    if (toeplitzness && szgi_tau_note(toeplitzness))
+        SZG_TRY(szg_table_note(context, table, "%s", szgi_tau_note(toeplitzness)));
     SZG_TRY(szg_table_set_text(context, table, "theorem", labels->theorem));
     return set_method(context, table, summary->method);
 }

@@ -6,7 +6,7 @@ enum { TINY = -400 };
 
 static double largest_part(const szg_toeplitz *t) {
     double largest = 0;
-    for (int64_t k = -szg_toeplitz_degree(t); k <= szg_toeplitz_degree(t); k++) {
+    for (int64_t k = -szgi_toeplitz_degree(t); k <= szgi_toeplitz_degree(t); k++) {
         szg_c64 a = szg_toeplitz_at(t, k);
         largest = fmax(largest, fmax(fabs(a.re), fabs(a.im)));
     }
@@ -16,7 +16,7 @@ static double largest_part(const szg_toeplitz *t) {
 /* Lags first .. degree of T / 2^exponent: real, or complex where `width` is 2. */
 static void scaled_lags(const szg_toeplitz *t, int64_t first, int64_t width, int exponent,
                         double *out) {
-    for (int64_t k = first; k <= szg_toeplitz_degree(t); k++) {
+    for (int64_t k = first; k <= szgi_toeplitz_degree(t); k++) {
         szg_c64 a = szg_toeplitz_at(t, k);
         double *to = out + (k - first) * width;
         to[0] = ldexp(a.re, -exponent);
@@ -36,10 +36,10 @@ static szg_status scale(szg_context *context, const szg_toeplitz *t, int *expone
         *exponent = 0;
         return SZG_OK;
     }
-    int64_t n = szg_toeplitz_size(t), count = szg_toeplitz_degree(t) + 1;
-    bool one_side = szg_toeplitz_is_hermitian(t);
-    int64_t width = szg_toeplitz_is_real(t) ? 1 : 2;
-    SZG_TRY(szg_memory_alloc(context, 2 * count * width, sizeof *lags, &lags));
+    int64_t n = szg_toeplitz_size(t), count = szgi_toeplitz_degree(t) + 1;
+    bool one_side = szgi_toeplitz_is_hermitian(t);
+    int64_t width = szgi_toeplitz_is_real(t) ? 1 : 2;
+    SZG_TRY(szgi_memory_alloc(context, 2 * count * width, sizeof *lags, &lags));
     scaled_lags(t, one_side ? 0 : 1 - count, width, *exponent, lags);
     szg_status status;
     if (one_side)
@@ -48,7 +48,7 @@ static szg_status scale(szg_context *context, const szg_toeplitz *t, int *expone
     else
         status = width == 1 ? szg_toeplitz_open_real(context, n, count, lags, out)
                             : szg_toeplitz_open_complex(context, n, count, (szg_c64 *)lags, out);
-    szg_memory_free(lags);
+    szgi_memory_free(lags);
     return status;
 }
 
@@ -59,12 +59,12 @@ static void scale_back(int exponent, szg_spectrum *spectrum) {
     /* Half the distance of subnormal numbers, relative to the norm. */
     if (spectrum->frobenius > 0)
         spectrum->residual += ldexp(1, -1075 - exponent) / spectrum->frobenius;
-    szg_spectrum_scale(spectrum, exponent);
+    szgi_spectrum_scale(spectrum, exponent);
 }
 
-szg_status szg_tiny_solve(szg_context *context, const szg_toeplitz *t,
-                          const szg_spectra_options *options, szg_tiny_solver *solver,
-                          szg_spectrum *out) {
+szg_status szgi_tiny_solve(szg_context *context, const szg_toeplitz *t,
+                           const szg_spectra_options *options, szgi_tiny_solver *solver,
+                           szg_spectrum *out) {
     int exponent;
     szg_toeplitz *scaled;
     memset(out, 0, sizeof *out);

@@ -1,5 +1,5 @@
 /* Which way to the spectrum of a Toeplitz matrix. */
-#include <szego/toeplitz.h>
+#include "toeplitz/toeplitz.h"
 
 #include "dc.h"
 #include "dense.h"
@@ -18,7 +18,7 @@ static const char triangular_note[] =
 
 static bool is_triangular(const szg_toeplitz *t) {
     bool lower = false, upper = false;
-    for (int64_t k = 1; k <= szg_toeplitz_degree(t); k++) {
+    for (int64_t k = 1; k <= szgi_toeplitz_degree(t); k++) {
         szg_c64 below = szg_toeplitz_at(t, k), above = szg_toeplitz_at(t, -k);
         lower = lower || below.re != 0 || below.im != 0;
         upper = upper || above.re != 0 || above.im != 0;
@@ -27,13 +27,13 @@ static bool is_triangular(const szg_toeplitz *t) {
 }
 
 static szg_status triangular(szg_context *context, const szg_toeplitz *t,
-                             const szg_selection *selection, szg_spectrum *out) {
+                             const szgi_selection *selection, szg_spectrum *out) {
     szg_c64 diagonal = szg_toeplitz_at(t, 0);
     int64_t n = selection->n;
-    bool zero = diagonal.re == 0 && diagonal.im == 0, normal = szg_toeplitz_degree(t) == 0;
+    bool zero = diagonal.re == 0 && diagonal.im == 0, normal = szgi_toeplitz_degree(t) == 0;
     /* All values are one number; complex ones have no ends and are listed in full. */
-    int64_t count = diagonal.im != 0 ? n : szg_selection_count(selection);
-    SZG_TRY(szg_spectrum_open(context, n, zero ? 0 : count, "eigenvalue", diagonal.im != 0, out));
+    int64_t count = diagonal.im != 0 ? n : szgi_selection_count(selection);
+    SZG_TRY(szgi_spectrum_open(context, n, zero ? 0 : count, "eigenvalue", diagonal.im != 0, out));
     for (int64_t i = 0; i < out->count; i++) {
         out->re[i] = diagonal.re;
         if (out->im)
@@ -43,8 +43,8 @@ static szg_status triangular(szg_context *context, const szg_toeplitz *t,
     if (!zero || normal)
         out->rank = zero ? 0 : n;
     out->normal = normal;
-    out->trace = szg_toeplitz_trace(t).re;
-    out->frobenius = szg_toeplitz_norm_frobenius(t);
+    out->trace = szgi_toeplitz_trace(t).re;
+    out->frobenius = szgi_toeplitz_norm_frobenius(t);
     out->residual_meaning = "exact: the diagonal of a triangular matrix";
     out->method = normal ? "diagonal" : "diagonal of a triangular matrix";
     out->note = normal ? NULL : triangular_note;
@@ -54,66 +54,66 @@ static szg_status triangular(szg_context *context, const szg_toeplitz *t,
 /* ---- Symmetric and Hermitian ---- */
 
 static szg_status dense_values(szg_context *context, const szg_toeplitz *t,
-                               const szg_selection *selection, szg_spectrum *out) {
+                               const szgi_selection *selection, szg_spectrum *out) {
     int64_t n = selection->n;
     double *a;
-    SZG_TRY(szg_dense_open_toeplitz(context, t, 1, "the dense matrix",
-                                    "leave out --dense, or ask for the range or a few extremes",
-                                    &a));
-    szg_status status = szg_toeplitz_is_real(t)
-                            ? szg_dense_symmetric_values(context, n, a, selection, out)
-                            : szg_dense_hermitian_values(context, n, (szg_c64 *)a, selection, out);
-    szg_memory_free(a);
+    SZG_TRY(szgi_dense_open_toeplitz(context, t, 1, "the dense matrix",
+                                     "leave out --dense, or ask for the range or a few extremes",
+                                     &a));
+    szg_status status = szgi_toeplitz_is_real(t)
+                            ? szgi_dense_symmetric_values(context, n, a, selection, out)
+                            : szgi_dense_hermitian_values(context, n, (szg_c64 *)a, selection, out);
+    szgi_memory_free(a);
     out->method = "dense (LAPACK)";
     return status;
 }
 
 static szg_status all_values(szg_context *context, const szg_toeplitz *t, double *w,
                              const char **method) {
-    if (szg_toeplitz_kind_of(t) != SZG_TOEPLITZ_SYMMETRIC) {
+    if (szgi_toeplitz_kind_of(t) != SZG_TOEPLITZ_SYMMETRIC) {
         *method = "real symmetric matrix of a Hermitian Toeplitz one (LAPACK)";
-        return szg_mapped_eigenvalues(context, t, w);
+        return szgi_mapped_eigenvalues(context, t, w);
     }
     bool applicable;
     *method = "divide and conquer on two halves in cosine bases";
-    SZG_TRY(szg_dc_eigenvalues(context, t, w, &applicable));
+    SZG_TRY(szgi_dc_eigenvalues(context, t, w, &applicable));
     if (applicable)
         return SZG_OK;
     *method = "two halves (LAPACK)";
-    return szg_halves_eigenvalues(context, t, w);
+    return szgi_halves_eigenvalues(context, t, w);
 }
 
 static szg_status structured_values(szg_context *context, const szg_toeplitz *t,
-                                    const szg_selection *selection, szg_spectrum *out) {
+                                    const szgi_selection *selection, szg_spectrum *out) {
     double *w;
     const char *method = NULL;
-    SZG_TRY(szg_memory_alloc(context, selection->n, sizeof *w, &w));
+    SZG_TRY(szgi_memory_alloc(context, selection->n, sizeof *w, &w));
     szg_status status = all_values(context, t, w, &method);
     if (status == SZG_OK)
-        status = szg_spectrum_from_values(context, selection, w, out);
+        status = szgi_spectrum_from_values(context, selection, w, out);
     if (status == SZG_OK)
-        status = szg_spectrum_check(context, selection->n, w, szg_toeplitz_trace(t).re,
-                                    szg_toeplitz_norm_frobenius(t), out);
+        status = szgi_spectrum_check(context, selection->n, w, szgi_toeplitz_trace(t).re,
+                                     szgi_toeplitz_norm_frobenius(t), out);
     out->normal = true;
     out->method = method;
-    szg_memory_free(w);
+    szgi_memory_free(w);
     return status;
 }
 
 static szg_status hermitian(szg_context *context, const szg_toeplitz *t,
-                            const szg_selection *selection, bool dense, szg_spectrum *out) {
+                            const szgi_selection *selection, bool dense, szg_spectrum *out) {
     if (dense)
         return dense_values(context, t, selection, out);
-    bool few = szg_extremes_apply(selection), complete = false;
+    bool few = szgi_extremes_apply(selection), complete = false;
     if (few)
-        SZG_TRY(szg_extremes_toeplitz(context, t, selection, out, &complete));
+        SZG_TRY(szgi_extremes_toeplitz(context, t, selection, out, &complete));
     if (complete || (few && selection->n > FALLBACK_MAX && out->count > 0))
         return SZG_OK;
     if (few && selection->n > FALLBACK_MAX)
-        return szg_fail(context, SZG_ENOCONV,
-                        "Lanczos found no clear ends of the spectrum at n = %lld: ask for all "
-                        "eigenvalues, or for the symbol's certified range",
-                        (long long)selection->n);
+        return szgi_fail(context, SZG_ENOCONV,
+                         "Lanczos found no clear ends of the spectrum at n = %lld: ask for all "
+                         "eigenvalues, or for the symbol's certified range",
+                         (long long)selection->n);
     szg_spectrum_close(out);
     return structured_values(context, t, selection, out);
 }
@@ -123,32 +123,32 @@ static szg_status hermitian(szg_context *context, const szg_toeplitz *t,
 static szg_status general(szg_context *context, const szg_toeplitz *t, szg_spectrum *out) {
     int64_t n = szg_toeplitz_size(t);
     double *a;
-    SZG_TRY(szg_dense_open_toeplitz(context, t, 2,
-                                    "all eigenvalues of a Toeplitz matrix without symmetry",
-                                    "take a smaller order, or its singular values' range", &a));
-    szg_status status = szg_toeplitz_is_real(t)
+    SZG_TRY(szgi_dense_open_toeplitz(context, t, 2,
+                                     "all eigenvalues of a Toeplitz matrix without symmetry",
+                                     "take a smaller order, or its singular values' range", &a));
+    szg_status status = szgi_toeplitz_is_real(t)
                             ? szg_spectra_general(context, n, a, n, out)
-                            : szg_spectra_general_complex(context, n, (szg_c64 *)a, n, out);
-    szg_memory_free(a);
+                            : szgi_spectra_general_complex(context, n, (szg_c64 *)a, n, out);
+    szgi_memory_free(a);
     return status;
 }
 
 static szg_status eigenvalues(szg_context *context, const szg_toeplitz *t,
                               const szg_spectra_options *options, szg_spectrum *out) {
-    szg_selection selection;
-    SZG_TRY(szg_selection_of(context, szg_toeplitz_size(t), options, &selection));
+    szgi_selection selection;
+    SZG_TRY(szgi_selection_of(context, szg_toeplitz_size(t), options, &selection));
     szg_status status;
-    bool dense = szg_options_dense(options);
+    bool dense = szgi_options_dense(options);
     if (!dense && is_triangular(t))
         status = triangular(context, t, &selection, out);
-    else if (szg_toeplitz_is_hermitian(t))
+    else if (szgi_toeplitz_is_hermitian(t))
         status = hermitian(context, t, &selection, dense, out);
     else
         status = general(context, t, out);
-    return szg_spectrum_finish(status, out);
+    return szgi_spectrum_finish(status, out);
 }
 
 szg_status szg_spectra_toeplitz(szg_context *context, const szg_toeplitz *t,
                                 const szg_spectra_options *options, szg_spectrum *out) {
-    return szg_tiny_solve(context, t, options, eigenvalues, out);
+    return szgi_tiny_solve(context, t, options, eigenvalues, out);
 }

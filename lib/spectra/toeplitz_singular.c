@@ -1,6 +1,6 @@
 /* Singular values of Toeplitz matrices. */
-#include <szego/backend.h>
-#include <szego/toeplitz.h>
+#include "backend/backend.h"
+#include "toeplitz/toeplitz.h"
 
 #include "dense.h"
 #include "extremes.h"
@@ -10,9 +10,9 @@
  */
 enum { COMPLETE_MAX = 16384 };
 
-static bool is_large(const szg_selection *selection, const szg_spectra_options *options) {
-    return !szg_options_dense(options) && selection->n > COMPLETE_MAX &&
-           szg_extremes_apply(selection);
+static bool is_large(const szgi_selection *selection, const szg_spectra_options *options) {
+    return !szgi_options_dense(options) && selection->n > COMPLETE_MAX &&
+           szgi_extremes_apply(selection);
 }
 
 static void copy_origin(const szg_spectrum *eigenvalues, szg_spectrum *out) {
@@ -24,14 +24,14 @@ static void copy_origin(const szg_spectrum *eigenvalues, szg_spectrum *out) {
 }
 
 /* Singular values from a complete real spectrum. */
-static szg_status moduli_of(szg_context *context, const szg_selection *selection,
+static szg_status moduli_of(szg_context *context, const szgi_selection *selection,
                             const szg_spectrum *eigenvalues, szg_spectrum *out) {
     double *values;
-    SZG_TRY(szg_memory_alloc(context, selection->n, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, selection->n, sizeof *values, &values));
     for (int64_t i = 0; i < eigenvalues->count; i++)
         values[i] = eigenvalues->re[i];
-    szg_status status = szg_spectrum_from_moduli(context, selection, values, out);
-    szg_memory_free(values);
+    szg_status status = szgi_spectrum_from_moduli(context, selection, values, out);
+    szgi_memory_free(values);
     if (status == SZG_OK)
         copy_origin(eigenvalues, out);
     return status;
@@ -39,15 +39,15 @@ static szg_status moduli_of(szg_context *context, const szg_selection *selection
 
 /* From both ends of a real spectrum: the largest moduli are among them; the least where both ends
  * have one sign. */
-static szg_status moduli_of_ends(szg_context *context, const szg_selection *selection,
+static szg_status moduli_of_ends(szg_context *context, const szgi_selection *selection,
                                  const szg_spectrum *ends, szg_spectrum *out) {
     int64_t k = selection->high;
     bool definite = ends->re[0] > 0 || ends->re[2 * k - 1] < 0;
     szg_spectrum all;
-    SZG_TRY(szg_spectrum_open(context, selection->n, 2 * k, "singular", false, &all));
+    SZG_TRY(szgi_spectrum_open(context, selection->n, 2 * k, "singular", false, &all));
     for (int64_t i = 0; i < 2 * k; i++)
         all.re[i] = fabs(ends->re[i]);
-    szg_sort_descending(2 * k, all.re);
+    szgi_sort_descending(2 * k, all.re);
     for (int64_t i = k; !definite && i < 2 * k; i++)
         all.re[i] = NAN;
     copy_origin(ends, &all);
@@ -58,19 +58,19 @@ static szg_status moduli_of_ends(szg_context *context, const szg_selection *sele
 }
 
 static szg_status hermitian_singular(szg_context *context, const szg_toeplitz *t,
-                                     const szg_selection *selection,
+                                     const szgi_selection *selection,
                                      const szg_spectra_options *options, szg_spectrum *out) {
     bool ends = is_large(selection, options);
-    szg_spectra_options all = {.dense = szg_options_dense(options)};
+    szg_spectra_options all = {.dense = szgi_options_dense(options)};
     szg_spectrum eigenvalues;
     SZG_TRY(szg_spectra_toeplitz(context, t, ends ? options : &all, &eigenvalues));
     szg_status status = SZG_OK;
     if (!ends || eigenvalues.count + eigenvalues.zeros == selection->n)
         status = moduli_of(context, selection, &eigenvalues, out);
     else if (eigenvalues.note)
-        status = szg_fail(context, SZG_ENOCONV,
-                          "the ends of the spectrum are too crowded: ask for "
-                          "fewer singular values, or for all");
+        status = szgi_fail(context, SZG_ENOCONV,
+                           "the ends of the spectrum are too crowded: ask for "
+                           "fewer singular values, or for all");
     else
         status = moduli_of_ends(context, selection, &eigenvalues, out);
     szg_spectrum_close(&eigenvalues);
@@ -81,7 +81,7 @@ static szg_status hermitian_singular(szg_context *context, const szg_toeplitz *t
 static szg_status fill_hankel(szg_context *context, const szg_toeplitz *t, double *a) {
     int64_t n = szg_toeplitz_size(t);
     for (int64_t i = 0; i < n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j < n; j++)
             a[i * n + j] = szg_toeplitz_at(t, i + j - (n - 1)).re;
     }
@@ -90,25 +90,25 @@ static szg_status fill_hankel(szg_context *context, const szg_toeplitz *t, doubl
 
 /* The eigenvalues of T J have the singular values of T as moduli, at half the price. */
 static szg_status hankel_singular(szg_context *context, const szg_toeplitz *t,
-                                  const szg_selection *selection, szg_spectrum *out) {
+                                  const szgi_selection *selection, szg_spectrum *out) {
     int64_t n = selection->n, size;
     double *a, *w = NULL;
-    SZG_TRY(szg_memory_require(context, n, n, sizeof *a, "all singular values",
-                               "ask for the range: the largest need no dense matrix"));
-    SZG_TRY(szg_memory_product(context, n, n, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *a, &a));
-    szg_status status = szg_memory_alloc(context, n, sizeof *w, &w);
+    SZG_TRY(szgi_memory_require(context, n, n, sizeof *a, "all singular values",
+                                "ask for the range: the largest need no dense matrix"));
+    SZG_TRY(szgi_memory_product(context, n, n, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *a, &a));
+    szg_status status = szgi_memory_alloc(context, n, sizeof *w, &w);
     if (status == SZG_OK)
         status = fill_hankel(context, t, a);
     if (status == SZG_OK)
-        status = szg_eigen_symmetric(context, n, a, n, w, false);
+        status = szgi_eigen_symmetric(context, n, a, n, w, false);
     if (status == SZG_OK)
-        status = szg_spectrum_from_moduli(context, selection, w, out);
+        status = szgi_spectrum_from_moduli(context, selection, w, out);
     if (status == SZG_OK)
-        status = szg_spectrum_check(context, n, w, NAN, szg_toeplitz_norm_frobenius(t), out);
+        status = szgi_spectrum_check(context, n, w, NAN, szgi_toeplitz_norm_frobenius(t), out);
     out->method = "eigenvalues of the symmetric Hankel matrix T J (LAPACK)";
-    szg_memory_free(w);
-    szg_memory_free(a);
+    szgi_memory_free(w);
+    szgi_memory_free(a);
     return status;
 }
 
@@ -117,12 +117,12 @@ static szg_status dense_singular(szg_context *context, const szg_toeplitz *t,
     int64_t n = szg_toeplitz_size(t);
     double *a;
     SZG_TRY(
-        szg_dense_open_toeplitz(context, t, 2, "all singular values", "take a smaller order", &a));
+        szgi_dense_open_toeplitz(context, t, 2, "all singular values", "take a smaller order", &a));
     szg_status status =
-        szg_toeplitz_is_real(t)
+        szgi_toeplitz_is_real(t)
             ? szg_spectra_singular(context, n, n, a, n, options, out)
-            : szg_spectra_singular_complex(context, n, n, (szg_c64 *)a, n, options, out);
-    szg_memory_free(a);
+            : szgi_spectra_singular_complex(context, n, n, (szg_c64 *)a, n, options, out);
+    szgi_memory_free(a);
     return status;
 }
 
@@ -134,27 +134,27 @@ static szg_status square_apply(szg_context *context, const void *data, char op, 
 
 static szg_status singular_values(szg_context *context, const szg_toeplitz *t,
                                   const szg_spectra_options *options, szg_spectrum *out) {
-    szg_selection selection;
+    szgi_selection selection;
     int64_t n = szg_toeplitz_size(t);
-    SZG_TRY(szg_selection_of(context, n, options, &selection));
-    bool dense = szg_options_dense(options), real = szg_toeplitz_is_real(t);
+    SZG_TRY(szgi_selection_of(context, n, options, &selection));
+    bool dense = szgi_options_dense(options), real = szgi_toeplitz_is_real(t);
     szg_status status;
-    if (szg_toeplitz_is_hermitian(t)) {
+    if (szgi_toeplitz_is_hermitian(t)) {
         status = hermitian_singular(context, t, &selection, options, out);
     } else if (real && is_large(&selection, options)) {
-        szg_square_operator l = {.n = n, .apply = square_apply, .data = t};
-        status = szg_extremes_singular(context, &l, &selection, out);
+        szgi_square_operator l = {.n = n, .apply = square_apply, .data = t};
+        status = szgi_extremes_singular(context, &l, &selection, out);
         if (status == SZG_OK)
-            out->frobenius = szg_toeplitz_norm_frobenius(t);
+            out->frobenius = szgi_toeplitz_norm_frobenius(t);
     } else if (dense || !real) {
         status = dense_singular(context, t, options, out);
     } else {
         status = hankel_singular(context, t, &selection, out);
     }
-    return szg_spectrum_finish(status, out);
+    return szgi_spectrum_finish(status, out);
 }
 
 szg_status szg_spectra_toeplitz_singular(szg_context *context, const szg_toeplitz *t,
                                          const szg_spectra_options *options, szg_spectrum *out) {
-    return szg_tiny_solve(context, t, options, singular_values, out);
+    return szgi_tiny_solve(context, t, options, singular_values, out);
 }

@@ -1,25 +1,25 @@
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "claims_private.h"
 
 /* A (1+1) evolution strategy with the one-fifth rule (Rechenberg 1973): no gradient needed where
  * the objective has kinks, as maxima and extreme eigenvalues have. */
-szg_status ascent_run(szg_context *context, const ascent *a, double *best) {
+szg_status szgi_ascent_run(szg_context *context, const ascent *a, double *best) {
     double *trial;
-    SZG_TRY(szg_memory_alloc(context, a->count, sizeof *trial, &trial));
-    szg_stream stream = {.seed = a->seed, .purpose = a->purpose};
+    SZG_TRY(szgi_memory_alloc(context, a->count, sizeof *trial, &trial));
+    szgi_stream stream = {.seed = a->seed, .purpose = a->purpose};
     double step = a->step;
     *best = a->value(a->user, a->x);
     szg_status status = SZG_OK;
     for (int64_t s = 0; s < a->steps && status == SZG_OK; s++) {
         stream.step = (uint32_t)s;
         /* every third step moves one coordinate alone: kinks are often aligned with an axis */
-        int64_t only = s % 3 == 0 ? szg_random_below(&stream, 4096, a->count) : -1;
+        int64_t only = s % 3 == 0 ? szgi_random_below(&stream, 4096, a->count) : -1;
         for (int64_t i = 0; i < a->count; i++) {
             bool moves = only < 0 || only == i;
-            trial[i] = a->x[i] + (moves ? step * szg_random_normal(&stream, (uint64_t)i) : 0.0);
+            trial[i] = a->x[i] + (moves ? step * szgi_random_normal(&stream, (uint64_t)i) : 0.0);
         }
         double value = a->value(a->user, trial);
         bool better = value > *best;
@@ -31,8 +31,8 @@ szg_status ascent_run(szg_context *context, const ascent *a, double *best) {
         if (step < 1e-12 * a->step)
             step = a->step;
         if (s % 64 == 0)
-            status = szg_context_check_cancel(context);
+            status = szgi_context_check_cancel(context);
     }
-    szg_memory_free(trial);
+    szgi_memory_free(trial);
     return status;
 }

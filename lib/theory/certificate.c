@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/text.h>
+#include "base/memory.h"
+#include "base/text.h"
 
 #include "certificate.h"
 
@@ -40,11 +40,11 @@ static const char *const quantity_names[Q_COUNT] = {
     [Q_ROTARY_SHARE] = "n / (2 pairs)",
 };
 
-const char *quantity_name(quantity q) {
+const char *szgi_quantity_name(quantity q) {
     return quantity_names[q];
 }
 
-quantity quantity_find(const char *name) {
+quantity szgi_quantity_find(const char *name) {
     for (int q = 0; q < Q_COUNT; q++)
         if (strcmp(quantity_names[q], name) == 0)
             return (quantity)q;
@@ -74,17 +74,17 @@ static const refutation refutations[] = {
     {"SYM", "exact", Q_SYMBOL, "!=", Q_SYMBOL_PRINTED, HYPOTHESIS_HERMITIAN},
 };
 
-int64_t refutation_count(void) {
+int64_t szgi_refutation_count(void) {
     return (int64_t)(sizeof refutations / sizeof refutations[0]);
 }
 
-const refutation *refutation_at(int64_t index) {
+const refutation *szgi_refutation_at(int64_t index) {
     return &refutations[index];
 }
 
-const refutation *refutation_find(const char *id, const char *kind, quantity left,
-                                  const char *relation, quantity right) {
-    for (int64_t i = 0; i < refutation_count(); i++) {
+const refutation *szgi_refutation_find(const char *id, const char *kind, quantity left,
+                                       const char *relation, quantity right) {
+    for (int64_t i = 0; i < szgi_refutation_count(); i++) {
         const refutation *r = &refutations[i];
         if (strcmp(r->id, id) == 0 && strcmp(r->kind, kind) == 0 && r->left == left &&
             strcmp(r->relation, relation) == 0 && r->right == right)
@@ -93,7 +93,7 @@ const refutation *refutation_find(const char *id, const char *kind, quantity lef
     return NULL;
 }
 
-bool refutation_has_phases(const refutation *rule) {
+bool szgi_refutation_has_phases(const refutation *rule) {
     const int about_phases =
         HYPOTHESIS_ALIGNED | HYPOTHESIS_UNALIGNED | HYPOTHESIS_UNIT | HYPOTHESIS_RANK_ONE;
     bool sums = (rule->left == Q_WIDTH_G || rule->left == Q_MAX_G) &&
@@ -101,7 +101,7 @@ bool refutation_has_phases(const refutation *rule) {
     return !sums || (rule->hypotheses & about_phases);
 }
 
-bool quantity_accepts(quantity q, const certificate *c) {
+bool szgi_quantity_accepts(quantity q, const certificate *c) {
     int64_t n = c->n, w = c->weights, p = c->phases;
     bool terms = w >= 1 && w <= CERTIFICATE_TERMS && (p == 0 || p == w);
     switch (q) {
@@ -152,16 +152,16 @@ bool quantity_accepts(quantity q, const certificate *c) {
     return false;
 }
 
-szg_phase phase_ratio(int64_t p, int64_t q) {
-    return (szg_phase){.rational = true, .p = p, .q = q};
+szgi_phase szgi_phase_ratio(int64_t p, int64_t q) {
+    return (szgi_phase){.rational = true, .p = p, .q = q};
 }
 
-szg_phase phase_radians(double radians) {
-    return (szg_phase){.rational = false, .radians = radians, .q = 1};
+szgi_phase szgi_phase_radians(double radians) {
+    return (szgi_phase){.rational = false, .radians = radians, .q = 1};
 }
 
-certificate certificate_with_inputs(const certificate *c, int64_t terms, const double *w,
-                                    const szg_phase *theta, const char *note) {
+certificate szgi_certificate_with_inputs(const certificate *c, int64_t terms, const double *w,
+                                         const szgi_phase *theta, const char *note) {
     certificate other = *c;
     other.n = other.weights = other.phases = terms;
     other.w = w;
@@ -174,30 +174,30 @@ certificate certificate_with_inputs(const certificate *c, int64_t terms, const d
 
 enum { TEXT_NUMBER = 48 };
 
-static void phase_text(const szg_phase *phase, char text[TEXT_NUMBER]) {
+static void phase_text(const szgi_phase *phase, char text[TEXT_NUMBER]) {
     if (phase->rational)
         snprintf(text, TEXT_NUMBER, "%lld/%lld", (long long)phase->p, (long long)phase->q);
     else
-        szg_hex_text(phase->radians, text);
+        szgi_hex_text(phase->radians, text);
 }
 
 static szg_status open_text(szg_context *context, int64_t count, char **out) {
-    return szg_memory_alloc(context, count * TEXT_NUMBER + 1, 1, out);
+    return szgi_memory_alloc(context, count * TEXT_NUMBER + 1, 1, out);
 }
 
-szg_status certificate_weights_text(szg_context *context, int64_t count, const double *w,
-                                    char **out) {
+szg_status szgi_certificate_weights_text(szg_context *context, int64_t count, const double *w,
+                                         char **out) {
     SZG_TRY(open_text(context, count, out));
     char *end = *out;
     for (int64_t i = 0; i < count; i++) {
         char text[TEXT_NUMBER];
-        end += snprintf(end, TEXT_NUMBER + 1, "%s%s", i ? " " : "", szg_hex_text(w[i], text));
+        end += snprintf(end, TEXT_NUMBER + 1, "%s%s", i ? " " : "", szgi_hex_text(w[i], text));
     }
     return SZG_OK;
 }
 
-szg_status certificate_phases_text(szg_context *context, int64_t count, const szg_phase *theta,
-                                   char **out) {
+szg_status szgi_certificate_phases_text(szg_context *context, int64_t count,
+                                        const szgi_phase *theta, char **out) {
     SZG_TRY(open_text(context, count, out));
     char *end = *out;
     for (int64_t i = 0; i < count; i++) {
@@ -208,7 +208,7 @@ szg_status certificate_phases_text(szg_context *context, int64_t count, const sz
     return SZG_OK;
 }
 
-const szg_column certificate_columns[CERTIFICATE_COLUMNS] = {
+const szg_column szgi_certificate_columns[CERTIFICATE_COLUMNS] = {
     {"id", SZG_TEXT, "the claim that it refutes"},
     {"kind", SZG_TEXT, "disjoint, exact or structural"},
     {"left", SZG_TEXT, "the first quantity"},
@@ -224,29 +224,31 @@ const szg_column certificate_columns[CERTIFICATE_COLUMNS] = {
     {"note", SZG_TEXT, "what the instance is"},
 };
 
-szg_status certificate_table_open(szg_context *context, szg_table **out) {
-    SZG_TRY(szg_table_open(context, "certificates", certificate_columns, CERTIFICATE_COLUMNS, out));
-    SZG_TRY(szg_table_mark_ends(context, *out, "left_lo", "left_hi"));
-    return szg_table_mark_ends(context, *out, "right_lo", "right_hi");
+szg_status szgi_certificate_table_open(szg_context *context, szg_table **out) {
+    SZG_TRY(szg_table_open(context, "certificates", szgi_certificate_columns, CERTIFICATE_COLUMNS,
+                           out));
+    SZG_TRY(szgi_table_mark_ends(context, *out, "left_lo", "left_hi"));
+    return szgi_table_mark_ends(context, *out, "right_lo", "right_hi");
 }
 
 static szg_status set_hex(szg_context *context, szg_table *table, const char *column,
                           double value) {
     char text[TEXT_NUMBER];
-    return szg_table_set_text(context, table, column, szg_hex_text(value, text));
+    return szg_table_set_text(context, table, column, szgi_hex_text(value, text));
 }
 
-szg_status certificate_add(szg_context *context, szg_table *table, const certificate *c) {
+szg_status szgi_certificate_add(szg_context *context, szg_table *table, const certificate *c) {
     char *weights = NULL, *phases = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, certificate_weights_text(context, c->weights, c->w, &weights), done);
-    SZG_TRY_GOTO(status, certificate_phases_text(context, c->phases, c->theta, &phases), done);
+    SZG_TRY_GOTO(status, szgi_certificate_weights_text(context, c->weights, c->w, &weights), done);
+    SZG_TRY_GOTO(status, szgi_certificate_phases_text(context, c->phases, c->theta, &phases), done);
     SZG_TRY_GOTO(status, szg_table_add_row(context, table), done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, table, "id", c->id), done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, table, "kind", c->kind), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "left", quantity_name(c->left)), done);
+    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "left", szgi_quantity_name(c->left)),
+                 done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, table, "relation", c->relation), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "right", quantity_name(c->right)),
+    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "right", szgi_quantity_name(c->right)),
                  done);
     SZG_TRY_GOTO(status, szg_table_set_integer(context, table, "n", c->n), done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, table, "weights", weights), done);
@@ -257,7 +259,7 @@ szg_status certificate_add(szg_context *context, szg_table *table, const certifi
     SZG_TRY_GOTO(status, set_hex(context, table, "right_hi", c->right_value.hi), done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, table, "note", c->note), done);
 done:
-    szg_memory_free(weights);
-    szg_memory_free(phases);
+    szgi_memory_free(weights);
+    szgi_memory_free(phases);
     return status;
 }

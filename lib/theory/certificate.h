@@ -4,8 +4,8 @@
 #ifndef SZG_THEORY_CERTIFICATE_H
 #define SZG_THEORY_CERTIFICATE_H
 
-#include <szego/ball.h>
-#include <szego/table.h>
+#include "ball/ball.h"
+#include "base/table.h"
 
 enum { CERTIFICATE_TERMS = 64, CERTIFICATE_SIZE = 64 };
 #define CERTIFICATE_PHASE_MAX ((int64_t)1 << 40)
@@ -49,9 +49,9 @@ typedef enum quantity {
 } quantity;
 
 /* "max|f|", ...; never NULL for 0 <= q < Q_COUNT. */
-const char *quantity_name(quantity q);
+const char *szgi_quantity_name(quantity q);
 /* Q_COUNT where there is none. */
-quantity quantity_find(const char *name);
+quantity szgi_quantity_find(const char *name);
 
 /* Hypotheses of the claim that a counterexample must satisfy. */
 typedef enum hypothesis {
@@ -77,10 +77,10 @@ typedef struct refutation {
 } refutation;
 
 /* NULL: these quantities in this relation refute nothing of the claim `id`. */
-const refutation *refutation_find(const char *id, const char *kind, quantity left,
-                                  const char *relation, quantity right);
-int64_t refutation_count(void);
-const refutation *refutation_at(int64_t index);
+const refutation *szgi_refutation_find(const char *id, const char *kind, quantity left,
+                                       const char *relation, quantity right);
+int64_t szgi_refutation_count(void);
+const refutation *szgi_refutation_at(int64_t index);
 
 typedef struct certificate {
     const char *id, *kind;
@@ -90,61 +90,62 @@ typedef struct certificate {
     int64_t n;
     int64_t weights, phases; /* counts */
     const double *w;
-    const szg_phase *theta;
+    const szgi_phase *theta;
     szg_interval left_value, right_value; /* enclosures */
     const char *note;
 } certificate;
 
 /* The claim, kind, quantities and relation of `c` with other inputs: `terms` weights and phases,
  * n = terms. */
-certificate certificate_with_inputs(const certificate *c, int64_t terms, const double *w,
-                                    const szg_phase *theta, const char *note);
+certificate szgi_certificate_with_inputs(const certificate *c, int64_t terms, const double *w,
+                                         const szgi_phase *theta, const char *note);
 
 /* Whether the numbers of weights and phases and n fit the quantity, as plain bounds; the producing
  * and the checking path both refuse what does not. */
-bool quantity_accepts(quantity q, const certificate *c);
+bool szgi_quantity_accepts(quantity q, const certificate *c);
 
 /* Some phase enters a quantity or a hypothesis of the refutation; else the certificate has none. */
-bool refutation_has_phases(const refutation *rule);
+bool szgi_refutation_has_phases(const refutation *rule);
 
 /* The table `certificates`, for writing and for reading back. */
 enum { CERTIFICATE_COLUMNS = 13 };
-extern const szg_column certificate_columns[CERTIFICATE_COLUMNS];
-SZG_CHECK_RESULT szg_status certificate_table_open(szg_context *context, szg_table **out);
-SZG_CHECK_RESULT szg_status certificate_add(szg_context *context, szg_table *table,
-                                            const certificate *c);
+extern const szg_column szgi_certificate_columns[CERTIFICATE_COLUMNS];
+SZG_CHECK_RESULT szg_status szgi_certificate_table_open(szg_context *context, szg_table **out);
+SZG_CHECK_RESULT szg_status szgi_certificate_add(szg_context *context, szg_table *table,
+                                                 const certificate *c);
 /* Text forms: hexadecimal floats apart by one space; phases are a hexadecimal float (radians) or
  * p/q (times pi). Allocated. */
-SZG_CHECK_RESULT szg_status certificate_weights_text(szg_context *context, int64_t count,
-                                                     const double *w, char **out);
-SZG_CHECK_RESULT szg_status certificate_phases_text(szg_context *context, int64_t count,
-                                                    const szg_phase *theta, char **out);
+SZG_CHECK_RESULT szg_status szgi_certificate_weights_text(szg_context *context, int64_t count,
+                                                          const double *w, char **out);
+SZG_CHECK_RESULT szg_status szgi_certificate_phases_text(szg_context *context, int64_t count,
+                                                         const szgi_phase *theta, char **out);
 
 /* Producing path. */
-SZG_CHECK_RESULT szg_status quantity_enclose(szg_context *context, quantity q, const certificate *c,
-                                             szg_interval *out);
-SZG_CHECK_RESULT szg_status certificate_hypotheses_hold(szg_context *context, int hypotheses,
-                                                        const certificate *c, bool *hold);
+SZG_CHECK_RESULT szg_status szgi_quantity_enclose(szg_context *context, quantity q,
+                                                  const certificate *c, szg_interval *out);
+SZG_CHECK_RESULT szg_status szgi_certificate_hypotheses_hold(szg_context *context, int hypotheses,
+                                                             const certificate *c, bool *hold);
 /* Relations "=" between quantities that no enclosure can decide. */
-SZG_CHECK_RESULT szg_status certificate_exactly_equal(szg_context *context, const certificate *c,
-                                                      bool *equal);
+SZG_CHECK_RESULT szg_status szgi_certificate_exactly_equal(szg_context *context,
+                                                           const certificate *c, bool *equal);
 
 /* Checking path, at twice the precision. *confirmed, and why not in `reason`. */
-SZG_CHECK_RESULT szg_status certificate_recheck(szg_context *context, const certificate *c,
-                                                bool *confirmed, char reason[256]);
+SZG_CHECK_RESULT szg_status szgi_certificate_recheck(szg_context *context, const certificate *c,
+                                                     bool *confirmed, char reason[256]);
 
 /* L2c: does f attain 2 sum w_i in modulus (w >= 0)? Exact. SZG_ENOCONV: a denominator above
  * CERTIFICATE_PHASE_MAX. */
-SZG_CHECK_RESULT szg_status lemma_equality(szg_context *context, int64_t count, const double *w,
-                                           const szg_phase *theta, bool *equality);
+SZG_CHECK_RESULT szg_status szgi_lemma_equality(szg_context *context, int64_t count,
+                                                const double *w, const szgi_phase *theta,
+                                                bool *equality);
 /* Whether some t has i (theta_i + t) = half pi mod 2 pi for all i >= 1 with w_i != 0; half is 0
  * or 1. */
-SZG_CHECK_RESULT szg_status lemma_shift(szg_context *context, int64_t count, const double *w,
-                                        const szg_phase *theta, int half, bool *exists);
+SZG_CHECK_RESULT szg_status szgi_lemma_shift(szg_context *context, int64_t count, const double *w,
+                                             const szgi_phase *theta, int half, bool *exists);
 /* All phases congruent modulo 2 pi. */
-bool lemma_aligned(int64_t count, const szg_phase *theta);
+bool szgi_lemma_aligned(int64_t count, const szgi_phase *theta);
 
-szg_phase phase_ratio(int64_t p, int64_t q);
-szg_phase phase_radians(double radians);
+szgi_phase szgi_phase_ratio(int64_t p, int64_t q);
+szgi_phase szgi_phase_radians(double radians);
 
 #endif

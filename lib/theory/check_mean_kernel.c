@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/theory.h>
+#include "backend/backend.h"
+#include "theory/theory.h"
 
 #include "lemma.h"
 
@@ -43,9 +43,9 @@ static double minus_margin(void *user, const double *x) {
             coupled[i * SIZE + j] = (szg_c64){a.re * e.re - a.im * e.im, a.re * e.im + a.im * e.re};
         }
     szg_majorisation order;
-    job->status = szg_eigen_hermitian(job->context, SIZE, w, SIZE, before, false);
+    job->status = szgi_eigen_hermitian(job->context, SIZE, w, SIZE, before, false);
     if (job->status == SZG_OK)
-        job->status = szg_eigen_hermitian(job->context, SIZE, coupled, SIZE, after, false);
+        job->status = szgi_eigen_hermitian(job->context, SIZE, coupled, SIZE, after, false);
     if (job->status == SZG_OK)
         job->status =
             szg_majorisation_test(job->context, SIZE - 1, after + 1, before + 1, 0.0, true, &order);
@@ -54,52 +54,52 @@ static double minus_margin(void *user, const double *x) {
 }
 
 /* W and W o Ebar in balls. */
-static szg_status open_pair(szg_context *context, const double *x, szg_ball_matrix **w,
-                            szg_ball_matrix **coupled) {
-    SZG_TRY(szg_ball_matrix_open(context, SIZE, SIZE, SZG_BALL_BITS, w));
-    SZG_TRY(szg_ball_matrix_open(context, SIZE, SIZE, SZG_BALL_BITS, coupled));
+static szg_status open_pair(szg_context *context, const double *x, szgi_ball_matrix **w,
+                            szgi_ball_matrix **coupled) {
+    SZG_TRY(szgi_ball_matrix_open(context, SIZE, SIZE, SZG_BALL_BITS, w));
+    SZG_TRY(szgi_ball_matrix_open(context, SIZE, SIZE, SZG_BALL_BITS, coupled));
     for (int64_t i = 0; i < SIZE; i++)
         for (int64_t j = 0; j < SIZE; j++) {
-            SZG_TRY(szg_ball_matrix_set(context, *w, i, j, hermitian_entry(x, i, j)));
+            SZG_TRY(szgi_ball_matrix_set(context, *w, i, j, hermitian_entry(x, i, j)));
             for (int64_t t = 0; t < ANGLES; t++) {
-                szg_phase theta = phase_radians(x[SIZE * SIZE + t]);
-                SZG_TRY(szg_ball_matrix_add_polar(context, *coupled, i, j, 1.0, i - j, &theta));
+                szgi_phase theta = szgi_phase_radians(x[SIZE * SIZE + t]);
+                SZG_TRY(szgi_ball_matrix_add_polar(context, *coupled, i, j, 1.0, i - j, &theta));
             }
         }
-    SZG_TRY(szg_ball_matrix_scale(context, *coupled, 1, ANGLES));
-    return szg_ball_matrix_apply(context, SZG_BALL_MATRIX_HADAMARD, *coupled, *coupled, *w);
+    SZG_TRY(szgi_ball_matrix_scale(context, *coupled, 1, ANGLES));
+    return szgi_ball_matrix_apply(context, SZG_BALL_MATRIX_HADAMARD, *coupled, *coupled, *w);
 }
 
 /* Encloses the least margin over the inner partial sums of the largest; counts a refutation where a
  * margin is certainly negative or the totals certainly differ. */
 static szg_status enclose_majorisation(szg_context *context, const double *x, double twist,
                                        szg_interval *margin, bool *refuted) {
-    szg_ball_matrix *w = NULL, *coupled = NULL;
+    szgi_ball_matrix *w = NULL, *coupled = NULL;
     szg_interval before[SIZE], after[SIZE], sum = {0.0, 0.0};
     szg_status status;
     SZG_TRY_GOTO(status, open_pair(context, x, &w, &coupled), done);
-    SZG_TRY_GOTO(status, szg_ball_matrix_eigenvalues(context, w, before), done);
-    SZG_TRY_GOTO(status, szg_ball_matrix_eigenvalues(context, coupled, after), done);
+    SZG_TRY_GOTO(status, szgi_ball_matrix_eigenvalues(context, w, before), done);
+    SZG_TRY_GOTO(status, szgi_ball_matrix_eigenvalues(context, coupled, after), done);
     *margin = (szg_interval){INFINITY, INFINITY};
     *refuted = false;
     szg_interval factor = {1.0 + twist, 1.0 + twist};
     for (int64_t k = SIZE - 1; k >= 0; k--) {
-        sum = szg_interval_add(
-            sum, szg_interval_subtract(before[k], szg_interval_multiply(after[k], factor)));
+        sum = szgi_interval_add(
+            sum, szgi_interval_subtract(before[k], szgi_interval_multiply(after[k], factor)));
         if (k > 0 && sum.lo < margin->lo)
             *margin = sum;
         *refuted = *refuted || (k > 0 && sum.hi < 0.0);
     }
     *refuted = *refuted || sum.lo > 0.0 || sum.hi < 0.0;
 done:
-    szg_ball_matrix_close(&w);
-    szg_ball_matrix_close(&coupled);
+    szgi_ball_matrix_close(&w);
+    szgi_ball_matrix_close(&coupled);
     return status;
 }
 
 /* Any W, here a triangular one (not normal): no unitarily invariant norm grows. */
 static szg_status norms_refute(szg_context *context, const double *x, bool *refuted) {
-    szg_ball_matrix *w = NULL, *coupled = NULL;
+    szgi_ball_matrix *w = NULL, *coupled = NULL;
     szg_interval before, after;
     szg_status status;
     double upper[VARIABLES];
@@ -107,28 +107,28 @@ static szg_status norms_refute(szg_context *context, const double *x, bool *refu
     SZG_TRY_GOTO(status, open_pair(context, upper, &w, &coupled), done);
     for (int64_t i = 0; i < SIZE; i++) /* strictly lower entries away: not Hermitian */
         for (int64_t j = 0; j < i; j++) {
-            SZG_TRY_GOTO(status, szg_ball_matrix_set(context, w, i, j, (szg_c64){0, 0}), done);
-            SZG_TRY_GOTO(status, szg_ball_matrix_set(context, coupled, i, j, (szg_c64){0, 0}),
+            SZG_TRY_GOTO(status, szgi_ball_matrix_set(context, w, i, j, (szg_c64){0, 0}), done);
+            SZG_TRY_GOTO(status, szgi_ball_matrix_set(context, coupled, i, j, (szg_c64){0, 0}),
                          done);
         }
     *refuted = false;
     for (int64_t k = 1; k <= SIZE; k++) { /* Ky Fan: all norms follow (Fan 1951) */
-        SZG_TRY_GOTO(status, szg_ball_matrix_norm(context, w, SZG_BALL_KY_FAN, k, &before), done);
-        SZG_TRY_GOTO(status, szg_ball_matrix_norm(context, coupled, SZG_BALL_KY_FAN, k, &after),
+        SZG_TRY_GOTO(status, szgi_ball_matrix_norm(context, w, SZG_BALL_KY_FAN, k, &before), done);
+        SZG_TRY_GOTO(status, szgi_ball_matrix_norm(context, coupled, SZG_BALL_KY_FAN, k, &after),
                      done);
-        *refuted = *refuted || szg_interval_compare(after, before) > 0;
+        *refuted = *refuted || szgi_interval_compare(after, before) > 0;
     }
 done:
-    szg_ball_matrix_close(&w);
-    szg_ball_matrix_close(&coupled);
+    szgi_ball_matrix_close(&w);
+    szgi_ball_matrix_close(&coupled);
     return status;
 }
 
 static szg_status hadamard_trial(claims_run *run, int64_t trial, szg_interval *margin,
                                  bool *refuted) {
     double x[VARIABLES];
-    szg_stream stream = {run->options.seed, (uint32_t)trial, STREAM_HADAMARD};
-    szg_random_fill_normal(&stream, 0, VARIABLES, x);
+    szgi_stream stream = {run->options.seed, (uint32_t)trial, STREAM_HADAMARD};
+    szgi_random_fill_normal(&stream, 0, VARIABLES, x);
     if (trial % 8 == 7) {
         hadamard_job job = {run->context, SZG_OK};
         double best;
@@ -140,7 +140,7 @@ static szg_status hadamard_trial(claims_run *run, int64_t trial, szg_interval *m
                          .purpose = STREAM_ASCENT,
                          .value = minus_margin,
                          .user = &job};
-        SZG_TRY(ascent_run(run->context, &search, &best));
+        SZG_TRY(szgi_ascent_run(run->context, &search, &best));
         SZG_TRY(job.status);
     }
     SZG_TRY(enclose_majorisation(run->context, x, run->twist, margin, refuted));
@@ -154,49 +154,49 @@ static szg_status hadamard_trial(claims_run *run, int64_t trial, szg_interval *m
 /* W = [[1,1],[-1,-1]] is nilpotent; with Ebar at theta = +-1 the eigenvalues are +-sin 1. */
 static szg_status radius_may_grow(claims_run *run) {
     szg_context *context = run->context;
-    szg_ball_matrix *matrix = NULL;
-    szg_phase one = phase_radians(1.0);
+    szgi_ball_matrix *matrix = NULL;
+    szgi_phase one = szgi_phase_radians(1.0);
     szg_interval re[2], im[2];
     szg_status status;
-    SZG_TRY_GOTO(status, szg_ball_matrix_open(context, 2, 2, SZG_BALL_BITS, &matrix), done);
+    SZG_TRY_GOTO(status, szgi_ball_matrix_open(context, 2, 2, SZG_BALL_BITS, &matrix), done);
     for (int64_t i = 0; i < 2; i++)
         for (int64_t j = 0; j < 2; j++)
             for (int sign = -1; sign <= 1; sign += 2) {
                 double half = i == 0 ? 0.5 : -0.5;
                 SZG_TRY_GOTO(
                     status,
-                    szg_ball_matrix_add_polar(context, matrix, i, j, half, sign * (i - j), &one),
+                    szgi_ball_matrix_add_polar(context, matrix, i, j, half, sign * (i - j), &one),
                     done);
             }
-    SZG_TRY_GOTO(status, szg_ball_matrix_general_eigenvalues(context, matrix, re, im), done);
+    SZG_TRY_GOTO(status, szgi_ball_matrix_general_eigenvalues(context, matrix, re, im), done);
     szg_interval radius = re[0].hi > re[1].hi ? re[0] : re[1];
     SZG_TRY_GOTO(status,
-                 evidence_add(run, "B3c", "spectral radius of W o Ebar, W nilpotent", radius,
-                              "W = [[1,1],[-1,-1]], theta = 1; that of W is 0"),
+                 szgi_evidence_add(run, "B3c", "spectral radius of W o Ebar, W nilpotent", radius,
+                                   "W = [[1,1],[-1,-1]], theta = 1; that of W is 0"),
                  done);
 done:
-    szg_ball_matrix_close(&matrix);
+    szgi_ball_matrix_close(&matrix);
     return status;
 }
 
 /* Contents that differ between frequencies: q = (1,1), k = (1,-1) have Gram sum 0 and L != 0. */
 static szg_status paired_channels(claims_run *run) {
     const double products[] = {1.0, -1.0};
-    const szg_phase theta[] = {phase_radians(1.0), phase_radians(0.01)};
+    const szgi_phase theta[] = {szgi_phase_radians(1.0), szgi_phase_radians(0.01)};
     certificate c = {.id = "B3c", .n = 3, .weights = 2, .phases = 2, .w = products, .theta = theta};
-    SZG_TRY(evidence_quantity(run, "|sum_t G_t|, paired channels", Q_GRAM, &c,
-                              "q = (1,1), k = (1,-1)"));
-    return evidence_quantity(run, "|L| at lag 3, paired channels", Q_ROTATED, &c,
-                             "theta = (1, 0.01)");
+    SZG_TRY(szgi_evidence_quantity(run, "|sum_t G_t|, paired channels", Q_GRAM, &c,
+                                   "q = (1,1), k = (1,-1)"));
+    return szgi_evidence_quantity(run, "|L| at lag 3, paired channels", Q_ROTATED, &c,
+                                  "theta = (1, 0.01)");
 }
 
 /* q = k = one mean of 3 in every channel plus normal noise: largest eigenvalue of L over that of
  * the content's Gram matrix. */
 static szg_status strong_mean(claims_run *run) {
     enum { N = 16, PAIRS = 4 };
-    szg_stream stream = {run->options.seed, 0, STREAM_HADAMARD + 0x100};
+    szgi_stream stream = {run->options.seed, 0, STREAM_HADAMARD + 0x100};
     double q[N * PAIRS * 2], content[N * N] = {0}, coupled[N * N] = {0}, w[N], top;
-    szg_random_fill_normal(&stream, 0, N * PAIRS * 2, q);
+    szgi_random_fill_normal(&stream, 0, N * PAIRS * 2, q);
     for (int64_t e = 0; e < N * PAIRS * 2; e++)
         q[e] += 3.0;
     for (int64_t e = 0; e < N * N * PAIRS; e++) {
@@ -207,14 +207,14 @@ static szg_status strong_mean(claims_run *run) {
         content[i * N + j] += re;
         coupled[i * N + j] += re * cos(angle) - im * sin(angle);
     }
-    SZG_TRY(szg_eigen_symmetric(run->context, N, content, N, w, false));
+    SZG_TRY(szgi_eigen_symmetric(run->context, N, content, N, w, false));
     top = w[N - 1];
-    SZG_TRY(szg_eigen_symmetric(run->context, N, coupled, N, w, false));
-    return evidence_number(run, "B3c", "norm ratio with one strong mean", w[N - 1] / top,
-                           "q = k = 3 + normal, N = 16, d = 8");
+    SZG_TRY(szgi_eigen_symmetric(run->context, N, coupled, N, w, false));
+    return szgi_evidence_number(run, "B3c", "norm ratio with one strong mean", w[N - 1] / top,
+                                "q = k = 3 + normal, N = 16, d = 8");
 }
 
-szg_status check_b3c(claims_run *run, finding *out) {
+szg_status szgi_check_b3c(claims_run *run, finding *out) {
     int64_t refutations = 0, trials = run->options.trials;
     szg_interval worst = {INFINITY, INFINITY};
     for (int64_t trial = 0; trial < trials; trial++) {
@@ -224,13 +224,13 @@ szg_status check_b3c(claims_run *run, finding *out) {
         refutations += refuted;
         if (margin.lo < worst.lo)
             worst = margin;
-        SZG_TRY(szg_context_check_cancel(run->context));
+        SZG_TRY(szgi_context_check_cancel(run->context));
     }
-    finding_holds(out, trials, refutations, worst.lo);
-    finding_note(out,
-                 "least margin over inner partial sums; every eighth trial an ascent over W and "
-                 "theta; Ky Fan norms of triangular W besides");
-    SZG_TRY(evidence_add(run, "B3c", "least majorisation margin", worst, "enclosure"));
+    szgi_finding_holds(out, trials, refutations, worst.lo);
+    szgi_finding_note(
+        out, "least margin over inner partial sums; every eighth trial an ascent over W and "
+             "theta; Ky Fan norms of triangular W besides");
+    SZG_TRY(szgi_evidence_add(run, "B3c", "least majorisation margin", worst, "enclosure"));
     SZG_TRY(paired_channels(run));
     SZG_TRY(strong_mean(run));
     return radius_may_grow(run);

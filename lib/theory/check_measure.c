@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <szego/text.h>
+#include "base/text.h"
 #include "claims_private.h"
 
 enum { MOST_OTHERS = 4, DRAWS = 40000 };
@@ -60,10 +60,10 @@ static bool phase_solves(const products *x) {
 }
 
 static products draw(uint64_t seed, int64_t trial, int64_t others) {
-    szg_stream stream = {seed, (uint32_t)trial, STREAM_MEASURE};
+    szgi_stream stream = {seed, (uint32_t)trial, STREAM_MEASURE};
     products x = {.others = others};
     double normal[2 * MOST_OTHERS + 2];
-    szg_random_fill_normal(&stream, 0, 2 * MOST_OTHERS + 2, normal);
+    szgi_random_fill_normal(&stream, 0, 2 * MOST_OTHERS + 2, normal);
     x.z = (szg_c64){normal[0], normal[1]};
     for (int64_t s = 0; s < others; s++)
         x.other[s] = (szg_c64){normal[2 + 2 * s], normal[3 + 2 * s]};
@@ -75,9 +75,9 @@ static szg_status record(claims_run *run, const char *what, int64_t others, int6
     char name[96], note[96];
     double p = (double)hits / (double)draws;
     snprintf(name, sizeof name, "P(%s), %lld other tokens", what, (long long)others);
-    szg_print(note, sizeof note, "standard error %.2g, %lld draws",
-              sqrt(p * (1.0 - p) / (double)draws), (long long)draws);
-    return evidence_number(run, "B2", name, p, note);
+    szgi_print(note, sizeof note, "standard error %.2g, %lld draws",
+               sqrt(p * (1.0 - p) / (double)draws), (long long)draws);
+    return szgi_evidence_number(run, "B2", name, p, note);
 }
 
 static szg_status measure(claims_run *run, int64_t others, finding *out) {
@@ -90,15 +90,15 @@ static szg_status measure(claims_run *run, int64_t others, finding *out) {
         only_bias += b && !p;
         only_phase += p && !b;
         if (trial % 4096 == 0)
-            SZG_TRY(szg_context_check_cancel(run->context));
+            SZG_TRY(szgi_context_check_cancel(run->context));
     }
     SZG_TRY(record(run, "bias solves", others, bias, DRAWS));
     SZG_TRY(record(run, "phase solves", others, phase, DRAWS));
     SZG_TRY(record(run, "bias alone", others, only_bias, DRAWS));
     SZG_TRY(record(run, "phase alone", others, only_phase, DRAWS));
-    finding_note(out, "%lld other tokens: bias %.4f, phase %.4f (standard errors %.4f)",
-                 (long long)others, (double)bias / DRAWS, (double)phase / DRAWS,
-                 sqrt(0.25 / DRAWS));
+    szgi_finding_note(out, "%lld other tokens: bias %.4f, phase %.4f (standard errors %.4f)",
+                      (long long)others, (double)bias / DRAWS, (double)phase / DRAWS,
+                      sqrt(0.25 / DRAWS));
     return SZG_OK;
 }
 
@@ -110,7 +110,7 @@ static bool neither_contains(double twist) {
            !bias_solves(&imaginary);
 }
 
-szg_status check_b2(claims_run *run, finding *out) {
+szg_status szgi_check_b2(claims_run *run, finding *out) {
     SZG_TRY(measure(run, 1, out));
     SZG_TRY(measure(run, MOST_OTHERS, out));
     out->trials = 2 * DRAWS;
@@ -119,11 +119,11 @@ szg_status check_b2(claims_run *run, finding *out) {
         out->basis = "trials";
     }
     double least = above - 100.0, largest = below - 98.0;
-    SZG_TRY(
-        evidence_number(run, "B2", "bias that solves (100, 98)", 0.5 * (least + largest),
-                        "no phase does: 100 cos phi > 1 and 98 cos phi < 0 exclude each other"));
-    finding_note(out,
-                 "content products complex normal, C1 = 1, C2 = 0; (100, 98) is solved by a bias "
-                 "alone, (2i, -2i) by a phase alone");
+    SZG_TRY(szgi_evidence_number(
+        run, "B2", "bias that solves (100, 98)", 0.5 * (least + largest),
+        "no phase does: 100 cos phi > 1 and 98 cos phi < 0 exclude each other"));
+    szgi_finding_note(
+        out, "content products complex normal, C1 = 1, C2 = 0; (100, 98) is solved by a bias "
+             "alone, (2i, -2i) by a phase alone");
     return SZG_OK;
 }

@@ -2,16 +2,16 @@
 #ifndef SZG_THEORY_CLAIMS_PRIVATE_H
 #define SZG_THEORY_CLAIMS_PRIVATE_H
 
-#include <szego/ball.h>
-#include <szego/claims.h>
-#include <szego/random.h>
+#include "ball/ball.h"
+#include "theory/claims.h"
+#include "base/random.h"
 
 #include "certificate.h"
 
 /* One trial of Lemma B.1, shared by the checkers of L1, L2, L2c and L3c. */
 typedef struct lemma_trial {
     double *w;
-    szg_phase *theta;
+    szgi_phase *theta;
     szg_interval max_f, max_g, width_f, width_g, two_sum;
     bool equality; /* by L2c's criterion, exactly */
     bool aligned;  /* all phases equal modulo 2 pi */
@@ -38,39 +38,41 @@ typedef struct finding {
 
 typedef szg_status checker_fn(claims_run *run, finding *out);
 
-checker_fn check_a32, check_r31, check_r32, check_e8, check_sym; /* check_kernel.c */
-checker_fn check_b1, check_b1c, check_e12, check_e12c;           /* check_rotary.c */
-checker_fn check_b2;                                             /* check_measure.c */
-checker_fn check_t31, check_t31h;                                /* check_limit.c */
-checker_fn check_b3, check_b3s, check_b3h, check_b3n;            /* check_hadamard.c */
-checker_fn check_b3c;                                            /* check_mean_kernel.c */
-checker_fn check_l1, check_l1s, check_l2, check_l2p, check_l2c, check_l3,
-    check_l3c; /* check_lemma.c */
+checker_fn szgi_check_a32, szgi_check_r31, szgi_check_r32, szgi_check_e8,
+    szgi_check_sym;                                                        /* check_kernel.c */
+checker_fn szgi_check_b1, szgi_check_b1c, szgi_check_e12, szgi_check_e12c; /* check_rotary.c */
+checker_fn szgi_check_b2;                                                  /* check_measure.c */
+checker_fn szgi_check_t31, szgi_check_t31h;                                /* check_limit.c */
+checker_fn szgi_check_b3, szgi_check_b3s, szgi_check_b3h, szgi_check_b3n;  /* check_hadamard.c */
+checker_fn szgi_check_b3c;                                                 /* check_mean_kernel.c */
+checker_fn szgi_check_l1, szgi_check_l1s, szgi_check_l2, szgi_check_l2p, szgi_check_l2c,
+    szgi_check_l3, szgi_check_l3c; /* check_lemma.c */
 
 /* Runs the checker of one claim; defined beside the table of checkers. */
-SZG_CHECK_RESULT szg_status claims_check(claims_run *run, const szg_claim *claim, finding *out);
-SZG_CHECK_RESULT szg_status claims_run_open(claims_run *run, szg_context *context,
-                                            const szg_claims_options *options,
-                                            szg_claims_report *report);
-void claims_run_close(claims_run *run);
+SZG_CHECK_RESULT szg_status szgi_claims_check(claims_run *run, const szg_claim *claim,
+                                              finding *out);
+SZG_CHECK_RESULT szg_status szgi_claims_run_open(claims_run *run, szg_context *context,
+                                                 const szg_claims_options *options,
+                                                 szg_claims_report *report);
+void szgi_claims_run_close(claims_run *run);
 
 /* A verdict "holds": there is a proof on record and `refuted` trials of `trials` spoke against it.
  */
-void finding_holds(finding *out, int64_t trials, int64_t refuted, double worst_margin);
+void szgi_finding_holds(finding *out, int64_t trials, int64_t refuted, double worst_margin);
 /* A verdict "fails", or none where no certificate could be established. */
-void finding_fails(finding *out, bool certified);
+void szgi_finding_fails(finding *out, bool certified);
 SZG_PRINTF(2, 3)
-void finding_note(finding *out, const char *format, ...);
+void szgi_finding_note(finding *out, const char *format, ...);
 
 /* Adds a row to `evidence`. */
-SZG_CHECK_RESULT szg_status evidence_add(claims_run *run, const char *id, const char *what,
-                                         szg_interval value, const char *note);
-SZG_CHECK_RESULT szg_status evidence_number(claims_run *run, const char *id, const char *what,
-                                            double value, const char *note);
+SZG_CHECK_RESULT szg_status szgi_evidence_add(claims_run *run, const char *id, const char *what,
+                                              szg_interval value, const char *note);
+SZG_CHECK_RESULT szg_status szgi_evidence_number(claims_run *run, const char *id, const char *what,
+                                                 double value, const char *note);
 
 /* Evaluates both sides at SZG_BALL_BITS; where the relation is established *certified is true and
  * the certificate stands in the table. The claim's refutation rule must exist (SZG_EINTERNAL). */
-SZG_CHECK_RESULT szg_status claims_certify(claims_run *run, certificate *c, bool *certified);
+SZG_CHECK_RESULT szg_status szgi_claims_certify(claims_run *run, certificate *c, bool *certified);
 
 /* Hill climbing: maximises `value` over a vector of doubles by random steps whose size adapts;
  * returns the best. `x` is start and result. */
@@ -84,7 +86,7 @@ typedef struct ascent {
     double (*value)(void *user, const double *x);
     void *user;
 } ascent;
-SZG_CHECK_RESULT szg_status ascent_run(szg_context *context, const ascent *a, double *best);
+SZG_CHECK_RESULT szg_status szgi_ascent_run(szg_context *context, const ascent *a, double *best);
 
 /* Random purposes of the streams, one for each use. */
 enum {

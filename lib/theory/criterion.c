@@ -1,20 +1,20 @@
 /* L2c: equality in Lemma B.1, decided in integers. docs/theory.md has the proof. */
 #include "certificate.h"
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 __extension__ typedef __int128 wide;
 
-bool lemma_aligned(int64_t count, const szg_phase *theta) {
+bool szgi_lemma_aligned(int64_t count, const szgi_phase *theta) {
     for (int64_t i = 1; i < count; i++)
-        if (!szg_phase_congruent(&theta[0], &theta[i], 1))
+        if (!szgi_phase_congruent(&theta[0], &theta[i], 1))
             return false;
     return true;
 }
 
 /* A float zero is the rational 0: then only nonzero floats are irrational multiples of pi. */
-static szg_phase exact_phase(const szg_phase *phase) {
-    return !phase->rational && phase->radians == 0.0 ? phase_ratio(0, 1) : *phase;
+static szgi_phase exact_phase(const szgi_phase *phase) {
+    return !phase->rational && phase->radians == 0.0 ? szgi_phase_ratio(0, 1) : *phase;
 }
 
 /* Positive remainder. */
@@ -26,8 +26,8 @@ static int64_t modulo(int64_t p, int64_t m) {
 /* theta_i = p_i pi / q_i; the candidates for t = x pi that make index `first` right are
  * x = -p/q + (2 m + half) / first, m = 0 .. first - 1. Is candidate m right at index i: is
  * i (p_i / q_i + x) = half modulo 2? */
-static bool candidate_fits(int64_t i, const szg_phase *at_i, int64_t first,
-                           const szg_phase *at_first, int64_t m, int half) {
+static bool candidate_fits(int64_t i, const szgi_phase *at_i, int64_t first,
+                           const szgi_phase *at_first, int64_t m, int half) {
     wide pi = modulo(at_i->p, 2 * at_i->q), qi = at_i->q;
     wide pf = modulo(at_first->p, 2 * at_first->q), qf = at_first->q;
     wide denominator = qi * qf * first;
@@ -37,13 +37,13 @@ static bool candidate_fits(int64_t i, const szg_phase *at_i, int64_t first,
     return (i * numerator - half * denominator) % (2 * denominator) == 0;
 }
 
-static bool rational_shift(int64_t count, const double *w, const szg_phase *theta, int64_t first,
+static bool rational_shift(int64_t count, const double *w, const szgi_phase *theta, int64_t first,
                            int half) {
-    szg_phase at_first = exact_phase(&theta[first]);
+    szgi_phase at_first = exact_phase(&theta[first]);
     for (int64_t m = 0; m < first; m++) {
         bool fits = true;
         for (int64_t i = first + 1; i < count && fits; i++) {
-            szg_phase at_i = exact_phase(&theta[i]);
+            szgi_phase at_i = exact_phase(&theta[i]);
             fits = w[i] == 0.0 || candidate_fits(i, &at_i, first, &at_first, m, half);
         }
         if (fits)
@@ -52,20 +52,20 @@ static bool rational_shift(int64_t count, const double *w, const szg_phase *thet
     return false;
 }
 
-szg_status lemma_shift(szg_context *context, int64_t count, const double *w, const szg_phase *theta,
-                       int half, bool *exists) {
+szg_status szgi_lemma_shift(szg_context *context, int64_t count, const double *w,
+                            const szgi_phase *theta, int half, bool *exists) {
     int64_t first = 0, used = 0, floats = 0;
     bool identical = true;
     for (int64_t i = 1; i < count; i++) {
         if (w[i] == 0.0)
             continue;
         first = used++ ? first : i;
-        szg_phase phase = exact_phase(&theta[i]);
+        szgi_phase phase = exact_phase(&theta[i]);
         if (phase.rational && (phase.q < 1 || phase.q > CERTIFICATE_PHASE_MAX))
-            return szg_fail(context, SZG_ENOCONV,
-                            "phase %lld: denominator %lld is outside 1 .. 2^40, equality is not "
-                            "decided",
-                            (long long)i, (long long)phase.q);
+            return szgi_fail(context, SZG_ENOCONV,
+                             "phase %lld: denominator %lld is outside 1 .. 2^40, equality is not "
+                             "decided",
+                             (long long)i, (long long)phase.q);
         floats += !phase.rational;
         identical = identical && !phase.rational && !theta[first].rational &&
                     phase.radians == theta[first].radians;
@@ -81,20 +81,20 @@ szg_status lemma_shift(szg_context *context, int64_t count, const double *w, con
     /* Identical floats and half = 1: i (theta + t) = pi for all i; theta cancels, as if it were 0.
      */
     if (used > 1 && floats == used && identical && half == 1) {
-        szg_phase *zero = NULL;
-        SZG_TRY(szg_memory_alloc(context, count, sizeof *zero, &zero));
+        szgi_phase *zero = NULL;
+        SZG_TRY(szgi_memory_alloc(context, count, sizeof *zero, &zero));
         for (int64_t i = 0; i < count; i++)
-            zero[i] = phase_ratio(0, 1);
+            zero[i] = szgi_phase_ratio(0, 1);
         *exists = rational_shift(count, w, zero, first, half);
-        szg_memory_free(zero);
+        szgi_memory_free(zero);
     }
     return SZG_OK;
 }
 
-szg_status lemma_equality(szg_context *context, int64_t count, const double *w,
-                          const szg_phase *theta, bool *equality) {
-    SZG_TRY(lemma_shift(context, count, w, theta, 0, equality));
+szg_status szgi_lemma_equality(szg_context *context, int64_t count, const double *w,
+                               const szgi_phase *theta, bool *equality) {
+    SZG_TRY(szgi_lemma_shift(context, count, w, theta, 0, equality));
     if (!*equality && w[0] == 0.0)
-        SZG_TRY(lemma_shift(context, count, w, theta, 1, equality));
+        SZG_TRY(szgi_lemma_shift(context, count, w, theta, 1, equality));
     return SZG_OK;
 }

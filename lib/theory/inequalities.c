@@ -1,6 +1,7 @@
 #include <math.h>
 
-#include <szego/theory.h>
+#include "theory/theory.h"
+#include "base/context.h"
 
 static bool is_interval(szg_interval a) {
     return a.lo <= a.hi;
@@ -15,10 +16,10 @@ static double outward_max(double a, double b) {
 szg_status szg_schur_range(szg_context *context, szg_interval eigenvalues, szg_interval diagonal,
                            szg_interval *out) {
     if (!is_interval(eigenvalues) || !is_interval(diagonal) || !(diagonal.lo >= 0.0) || !out)
-        return szg_fail(context, SZG_EINVAL,
-                        "Schur: eigenvalues in [%g, %g], diagonal in [%g, %g]: an interval, and a "
-                        "diagonal >= 0, are needed",
-                        eigenvalues.lo, eigenvalues.hi, diagonal.lo, diagonal.hi);
+        return szgi_fail(context, SZG_EINVAL,
+                         "Schur: eigenvalues in [%g, %g], diagonal in [%g, %g]: an interval, and a "
+                         "diagonal >= 0, are needed",
+                         eigenvalues.lo, eigenvalues.hi, diagonal.lo, diagonal.hi);
     /* lambda_min I <= A <= lambda_max I, and o B keeps both orders: lambda_max diag(B) above. */
     double top = eigenvalues.hi >= 0.0 ? diagonal.hi : diagonal.lo;
     double bottom = eigenvalues.lo >= 0.0 ? diagonal.lo : diagonal.hi;
@@ -32,17 +33,17 @@ szg_status szg_bapat_sunder_test(szg_context *context, int64_t n, const double *
                                  szg_majorisation *out) {
     for (int64_t i = 0; diagonal && i < n; i++)
         if (diagonal[i] != 1.0)
-            return szg_fail(context, SZG_EDOMAIN,
-                            "Bapat-Sunder: diagonal entry %lld is %.17g, the theorem needs 1",
-                            (long long)i, diagonal[i]);
+            return szgi_fail(context, SZG_EDOMAIN,
+                             "Bapat-Sunder: diagonal entry %lld is %.17g, the theorem needs 1",
+                             (long long)i, diagonal[i]);
     return szg_majorisation_test(context, n, coupled, content, error, false, out);
 }
 
 szg_status szg_perron_applies(szg_context *context, int64_t n, const double *a, int64_t lda,
                               const szg_c64 *b, int64_t ldb, bool *applies) {
     if (n < 1 || !a || !b || !applies || lda < n || ldb < n)
-        return szg_fail(context, SZG_EINVAL, "Perron: n = %lld, leading dimensions %lld and %lld",
-                        (long long)n, (long long)lda, (long long)ldb);
+        return szgi_fail(context, SZG_EINVAL, "Perron: n = %lld, leading dimensions %lld and %lld",
+                         (long long)n, (long long)lda, (long long)ldb);
     *applies = true;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
@@ -82,12 +83,12 @@ static double sum_of(int64_t n, const double *x) {
     return sum;
 }
 
-szg_status szg_contraction_ratios_of(szg_context *context, const szg_contraction_input *input,
-                                     szg_contraction_ratios *out) {
+szg_status szgi_contraction_ratios_of(szg_context *context, const szg_contraction_input *input,
+                                      szg_contraction_ratios *out) {
     if (!input || !out || input->eigenvalues < 0 || input->content_values < 0 ||
         input->coupled_values < 0)
-        return szg_fail(context, SZG_EINVAL,
-                        "contraction: a count is negative or an argument NULL");
+        return szgi_fail(context, SZG_EINVAL,
+                         "contraction: a count is negative or an argument NULL");
     *out = (szg_contraction_ratios){.width = NAN, .norm = NAN, .nuclear = NAN};
     if (input->content_singular && input->coupled_singular) {
         out->norm = ratio(largest_of(input->coupled_values, input->coupled_singular),

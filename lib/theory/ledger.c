@@ -1,7 +1,7 @@
 /* The ledger: what is expected. Checkers never read `expected`. */
 #include <string.h>
 
-#include <szego/claims.h>
+#include "theory/claims.h"
 
 static const szg_claim ledger[] = {
     {"A3.2", SZG_VERDICT_CONDITIONAL,

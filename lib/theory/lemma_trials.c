@@ -1,31 +1,32 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 
 #include "lemma.h"
 
-double lemma_angle(const szg_phase *theta) {
+double szgi_lemma_angle(const szgi_phase *theta) {
     return theta->rational ? M_PI * (double)theta->p / (double)theta->q : theta->radians;
 }
 
-double lemma_value(int64_t count, const double *w, const szg_phase *theta, szg_phase_mode mode,
-                   double t) {
+double szgi_lemma_value(int64_t count, const double *w, const szgi_phase *theta,
+                        szgi_phase_mode mode, double t) {
     double sum = 0.0;
     for (int64_t i = 0; i < count; i++) {
-        double phase = theta ? lemma_angle(&theta[i]) : 0.0;
+        double phase = theta ? szgi_lemma_angle(&theta[i]) : 0.0;
         double factor = mode == SZG_PHASE_PLAIN ? 1.0 : (double)i;
         sum += 2.0 * w[i] * cos(factor * phase + (double)i * t);
     }
     return sum;
 }
 
-sampled_range lemma_sample(int64_t count, const double *w, const szg_phase *theta,
-                           szg_phase_mode mode, int64_t grid) {
+sampled_range szgi_lemma_sample(int64_t count, const double *w, const szgi_phase *theta,
+                                szgi_phase_mode mode, int64_t grid) {
     sampled_range range = {INFINITY, -INFINITY};
     for (int64_t j = 0; j < grid; j++) {
-        double value = lemma_value(count, w, theta, mode, 2.0 * M_PI * (double)j / (double)grid);
+        double value =
+            szgi_lemma_value(count, w, theta, mode, 2.0 * M_PI * (double)j / (double)grid);
         range.least = fmin(range.least, value);
         range.largest = fmax(range.largest, value);
     }
@@ -57,36 +58,36 @@ static const char *const kind_notes[TRIAL_KINDS] = {
     "ascent over phases and weights",
 };
 
-static double corner_weight(const szg_stream *stream, uint64_t index) {
+static double corner_weight(const szgi_stream *stream, uint64_t index) {
     static const double corners[] = {0.0, 1.0, 1.0, 1e-8, 1e8, 0x1.fffffffffffffp-1, 0.5};
-    int64_t pick = szg_random_below(stream, index, 10);
-    return pick < 7 ? corners[pick] : fabs(szg_random_normal(stream, index + 500000));
+    int64_t pick = szgi_random_below(stream, index, 10);
+    return pick < 7 ? corners[pick] : fabs(szgi_random_normal(stream, index + 500000));
 }
 
 /* theta_i = (2 m_i + half) / i - a / b in units of pi, so that t = a/b pi makes every term right.
  */
-static szg_phase shifted_phase(int64_t i, int64_t m, int half, int64_t a, int64_t b) {
-    return i ? phase_ratio((2 * m + half) * b - a * i, i * b) : phase_ratio(a, b);
+static szgi_phase shifted_phase(int64_t i, int64_t m, int half, int64_t a, int64_t b) {
+    return i ? szgi_phase_ratio((2 * m + half) * b - a * i, i * b) : szgi_phase_ratio(a, b);
 }
 
-static void fill_trial(const szg_stream *stream, trial_kind kind, int64_t n, double *w,
-                       szg_phase *theta) {
-    int64_t a = szg_random_below(stream, 900001, 7), b = 1 + szg_random_below(stream, 900002, 5);
-    double common = 3.0 * szg_random_normal(stream, 900003);
+static void fill_trial(const szgi_stream *stream, trial_kind kind, int64_t n, double *w,
+                       szgi_phase *theta) {
+    int64_t a = szgi_random_below(stream, 900001, 7), b = 1 + szgi_random_below(stream, 900002, 5);
+    double common = 3.0 * szgi_random_normal(stream, 900003);
     for (int64_t i = 0; i < n; i++) {
         uint64_t at = (uint64_t)i;
         w[i] = kind == TRIAL_CORNER ? corner_weight(stream, at)
-                                    : fabs(szg_random_normal(stream, 1000000 + at));
-        theta[i] = phase_radians(M_PI * szg_random_normal(stream, 2000000 + at));
-        int64_t m = szg_random_below(stream, 3000000 + at, i + 1);
+                                    : fabs(szgi_random_normal(stream, 1000000 + at));
+        theta[i] = szgi_phase_radians(M_PI * szgi_random_normal(stream, 2000000 + at));
+        int64_t m = szgi_random_below(stream, 3000000 + at, i + 1);
         if (kind == TRIAL_RATIONAL) {
-            int64_t q = 1 + szg_random_below(stream, 4000000 + at, 6);
-            theta[i] = phase_ratio(szg_random_below(stream, 5000000 + at, 2 * q), q);
-            w[i] = szg_random_below(stream, 6000000 + at, 4) ? 0.0 : w[i];
+            int64_t q = 1 + szgi_random_below(stream, 4000000 + at, 6);
+            theta[i] = szgi_phase_ratio(szgi_random_below(stream, 5000000 + at, 2 * q), q);
+            w[i] = szgi_random_below(stream, 6000000 + at, 4) ? 0.0 : w[i];
         } else if (kind == TRIAL_SHIFT || kind == TRIAL_HALF_TURN)
             theta[i] = shifted_phase(i, m, kind == TRIAL_HALF_TURN, a, b);
         else if (kind == TRIAL_ALIGNED)
-            theta[i] = phase_radians(common);
+            theta[i] = szgi_phase_radians(common);
         if ((kind == TRIAL_TWO_TERMS && i > 1) || (kind == TRIAL_HALF_TURN && i == 0))
             w[i] = 0.0;
     }
@@ -99,20 +100,21 @@ enum { ADVERSARY_TERMS = 32, ADVERSARY_STEPS = 240 };
 typedef struct adversary {
     int64_t terms;
     double w[ADVERSARY_TERMS];
-    szg_phase theta[ADVERSARY_TERMS];
+    szgi_phase theta[ADVERSARY_TERMS];
 } adversary;
 
 static void read_vector(adversary *a, const double *x) {
     for (int64_t i = 0; i < a->terms; i++) {
         a->w[i] = fabs(x[i]);
-        a->theta[i] = phase_radians(x[a->terms + i]);
+        a->theta[i] = szgi_phase_radians(x[a->terms + i]);
     }
 }
 
 static double attained_share(void *user, const double *x) {
     adversary *a = user;
     read_vector(a, x);
-    sampled_range r = lemma_sample(a->terms, a->w, a->theta, SZG_PHASE_TIMES_INDEX, 2 * a->terms);
+    sampled_range r =
+        szgi_lemma_sample(a->terms, a->w, a->theta, SZG_PHASE_TIMES_INDEX, 2 * a->terms);
     double sum = 0.0;
     for (int64_t i = 0; i < a->terms; i++)
         sum += 2.0 * a->w[i];
@@ -120,12 +122,12 @@ static double attained_share(void *user, const double *x) {
 }
 
 static szg_status climb(szg_context *context, uint64_t seed, int64_t trial, int64_t n, double *w,
-                        szg_phase *theta) {
+                        szgi_phase *theta) {
     adversary a = {.terms = n < ADVERSARY_TERMS ? n : ADVERSARY_TERMS};
     double x[2 * ADVERSARY_TERMS], best;
     for (int64_t i = 0; i < a.terms; i++) {
         x[i] = w[i];
-        x[a.terms + i] = lemma_angle(&theta[i]);
+        x[a.terms + i] = szgi_lemma_angle(&theta[i]);
     }
     ascent search = {.count = 2 * a.terms,
                      .x = x,
@@ -135,7 +137,7 @@ static szg_status climb(szg_context *context, uint64_t seed, int64_t trial, int6
                      .purpose = STREAM_ASCENT,
                      .value = attained_share,
                      .user = &a};
-    SZG_TRY(ascent_run(context, &search, &best));
+    SZG_TRY(szgi_ascent_run(context, &search, &best));
     read_vector(&a, x);
     for (int64_t i = 0; i < n; i++) {
         w[i] = i < a.terms ? a.w[i] : 0.0;
@@ -148,17 +150,17 @@ static szg_status climb(szg_context *context, uint64_t seed, int64_t trial, int6
 
 static szg_status enclose_trial(szg_context *context, int64_t n, lemma_trial *trial) {
     szg_range f, g;
-    SZG_TRY(szg_ball_range(context, n, trial->w, trial->theta, SZG_PHASE_TIMES_INDEX, SZG_BALL_BITS,
-                           &f));
-    SZG_TRY(szg_ball_range(context, n, trial->w, NULL, SZG_PHASE_TIMES_INDEX, SZG_BALL_BITS, &g));
+    SZG_TRY(szgi_ball_range(context, n, trial->w, trial->theta, SZG_PHASE_TIMES_INDEX,
+                            SZG_BALL_BITS, &f));
+    SZG_TRY(szgi_ball_range(context, n, trial->w, NULL, SZG_PHASE_TIMES_INDEX, SZG_BALL_BITS, &g));
     certificate c = {.n = n, .weights = n, .phases = n, .w = trial->w, .theta = trial->theta};
-    SZG_TRY(quantity_enclose(context, Q_TWO_SUM, &c, &trial->two_sum));
-    SZG_TRY(lemma_equality(context, n, trial->w, trial->theta, &trial->equality));
-    trial->aligned = lemma_aligned(n, trial->theta);
-    trial->max_f = szg_range_modulus(&f);
-    trial->max_g = szg_range_modulus(&g);
-    trial->width_f = szg_range_width(&f);
-    trial->width_g = szg_range_width(&g);
+    SZG_TRY(szgi_quantity_enclose(context, Q_TWO_SUM, &c, &trial->two_sum));
+    SZG_TRY(szgi_lemma_equality(context, n, trial->w, trial->theta, &trial->equality));
+    trial->aligned = szgi_lemma_aligned(n, trial->theta);
+    trial->max_f = szgi_range_modulus(&f);
+    trial->max_g = szgi_range_modulus(&g);
+    trial->width_f = szgi_range_width(&f);
+    trial->width_g = szgi_range_width(&g);
     return SZG_OK;
 }
 
@@ -167,13 +169,13 @@ static szg_status run_trial(szg_context *context, void *job, int64_t block, int 
     claims_run *run = job;
     lemma_trial *trial = &run->lemma[block];
     int64_t n = run->options.terms;
-    szg_stream stream = {run->options.seed, (uint32_t)block, STREAM_LEMMA};
+    szgi_stream stream = {run->options.seed, (uint32_t)block, STREAM_LEMMA};
     trial_kind kind = (trial_kind)(block % TRIAL_KINDS);
     fill_trial(&stream, kind, n, trial->w, trial->theta);
     if (kind == TRIAL_ADVERSARIAL)
         SZG_TRY(climb(context, run->options.seed, block, n, trial->w, trial->theta));
     SZG_TRY(enclose_trial(context, n, trial));
-    szg_progress(context, "verify: Lemma B.1", block + 1, run->options.trials);
+    szgi_progress(context, "verify: Lemma B.1", block + 1, run->options.trials);
     return SZG_OK;
 }
 
@@ -191,8 +193,8 @@ static szg_status tabulate(claims_run *run, int64_t index) {
                  {"max_g_lo", "max_g_hi", trial->max_g},
                  {"width_f_lo", "width_f_hi", trial->width_f},
                  {"width_g_lo", "width_g_hi", trial->width_g}};
-    SZG_TRY_GOTO(status, certificate_weights_text(context, n, trial->w, &weights), done);
-    SZG_TRY_GOTO(status, certificate_phases_text(context, n, trial->theta, &phases), done);
+    SZG_TRY_GOTO(status, szgi_certificate_weights_text(context, n, trial->w, &weights), done);
+    SZG_TRY_GOTO(status, szgi_certificate_phases_text(context, n, trial->theta, &phases), done);
     SZG_TRY_GOTO(status, szg_table_add_row(context, table), done);
     SZG_TRY_GOTO(status, szg_table_set_integer(context, table, "trial", index), done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, table, "weights", weights), done);
@@ -209,22 +211,22 @@ static szg_status tabulate(claims_run *run, int64_t index) {
     SZG_TRY_GOTO(status,
                  szg_table_set_text(context, table, "note", kind_notes[index % TRIAL_KINDS]), done);
 done:
-    szg_memory_free(weights);
-    szg_memory_free(phases);
+    szgi_memory_free(weights);
+    szgi_memory_free(phases);
     return status;
 }
 
-szg_status lemma_trials(claims_run *run) {
+szg_status szgi_lemma_trials(claims_run *run) {
     if (run->lemma)
         return SZG_OK;
     szg_context *context = run->context;
     int64_t trials = run->options.trials, n = run->options.terms;
-    SZG_TRY(szg_memory_alloc(context, trials, sizeof *run->lemma, &run->lemma));
+    SZG_TRY(szgi_memory_alloc(context, trials, sizeof *run->lemma, &run->lemma));
     for (int64_t i = 0; i < trials; i++) {
-        SZG_TRY(szg_memory_alloc(context, n, sizeof(double), &run->lemma[i].w));
-        SZG_TRY(szg_memory_alloc(context, n, sizeof(szg_phase), &run->lemma[i].theta));
+        SZG_TRY(szgi_memory_alloc(context, n, sizeof(double), &run->lemma[i].w));
+        SZG_TRY(szgi_memory_alloc(context, n, sizeof(szgi_phase), &run->lemma[i].theta));
     }
-    SZG_TRY(szg_pool_run(context, trials, run_trial, run));
+    SZG_TRY(szgi_pool_run(context, trials, run_trial, run));
     for (int64_t i = 0; i < trials; i++)
         SZG_TRY(tabulate(run, i));
     return SZG_OK;

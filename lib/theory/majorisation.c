@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/theory.h>
+#include "base/memory.h"
+#include "theory/theory.h"
 
 static int descending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -28,9 +28,9 @@ static szg_status sorted_copy(szg_context *context, const char *which, int64_t n
                               double **out) {
     for (int64_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
-            return szg_fail(context, SZG_EDATA, "majorisation: %s[%lld] is %g", which, (long long)i,
-                            x[i]);
-    SZG_TRY(szg_memory_alloc(context, n, sizeof **out, out));
+            return szgi_fail(context, SZG_EDATA, "majorisation: %s[%lld] is %g", which,
+                             (long long)i, x[i]);
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof **out, out));
     memcpy(*out, x, (size_t)n * sizeof *x);
     qsort(*out, (size_t)n, sizeof *x, descending);
     return SZG_OK;
@@ -71,18 +71,18 @@ static void walk(int64_t n, const double *x, const double *y, double error, bool
 szg_status szg_majorisation_test(szg_context *context, int64_t n, const double *x, const double *y,
                                  double error, bool weak, szg_majorisation *out) {
     if (n < 1 || !x || !y || !out)
-        return szg_fail(context, SZG_EINVAL, "majorisation: n = %lld numbers, at least 1 needed",
-                        (long long)n);
+        return szgi_fail(context, SZG_EINVAL, "majorisation: n = %lld numbers, at least 1 needed",
+                         (long long)n);
     if (!(error >= 0.0) || !isfinite(error))
-        return szg_fail(context, SZG_EINVAL, "majorisation: error = %g, a bound >= 0 needed",
-                        error);
+        return szgi_fail(context, SZG_EINVAL, "majorisation: error = %g, a bound >= 0 needed",
+                         error);
     double *sorted_x = NULL, *sorted_y = NULL;
     szg_status status;
     SZG_TRY_GOTO(status, sorted_copy(context, "x", n, x, &sorted_x), done);
     SZG_TRY_GOTO(status, sorted_copy(context, "y", n, y, &sorted_y), done);
     walk(n, sorted_x, sorted_y, error, weak, out);
 done:
-    szg_memory_free(sorted_x);
-    szg_memory_free(sorted_y);
+    szgi_memory_free(sorted_x);
+    szgi_memory_free(sorted_y);
     return status;
 }

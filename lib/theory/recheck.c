@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/claims.h>
-#include <szego/csv.h>
-#include <szego/json.h>
-#include <szego/memory.h>
+#include "theory/claims.h"
+#include "formats/csv.h"
+#include "formats/json.h"
+#include "base/memory.h"
 
 #include "recheck.h"
 
@@ -31,31 +31,31 @@ static bool relation_follows(const certificate *c) {
     if (strcmp(c->relation, ">") == 0)
         return b.hi < a.lo;
     bool meet = a.lo <= b.hi && b.lo <= a.hi;
-    return strcmp(c->relation, "=") == 0 ? meet && recheck_equal(c) : !meet;
+    return strcmp(c->relation, "=") == 0 ? meet && szgi_recheck_equal(c) : !meet;
 }
 
 static szg_status side_matches(szg_context *context, quantity q, const certificate *c,
                                szg_interval stated, bool *matches) {
     szg_interval value;
-    SZG_TRY(recheck_enclose(context, q, c, &value));
+    SZG_TRY(szgi_recheck_enclose(context, q, c, &value));
     *matches = agrees(value, stated);
     return SZG_OK;
 }
 
 /* Why a certificate is refused; NULL where it is confirmed. */
 static szg_status judge(szg_context *context, const certificate *c, const char **reason) {
-    const refutation *rule = refutation_find(c->id, c->kind, c->left, c->relation, c->right);
+    const refutation *rule = szgi_refutation_find(c->id, c->kind, c->left, c->relation, c->right);
     bool good;
     if (!rule) {
         *reason = "these quantities in this relation refute nothing of this claim in this way";
         return SZG_OK;
     }
-    if (!quantity_accepts(c->left, c) || !quantity_accepts(c->right, c) ||
-        (c->phases > 0 && !refutation_has_phases(rule))) {
+    if (!szgi_quantity_accepts(c->left, c) || !szgi_quantity_accepts(c->right, c) ||
+        (c->phases > 0 && !szgi_refutation_has_phases(rule))) {
         *reason = "n and the numbers of weights and phases do not fit the quantities";
         return SZG_OK;
     }
-    SZG_TRY(recheck_hypotheses(context, rule->hypotheses, c, &good));
+    SZG_TRY(szgi_recheck_hypotheses(context, rule->hypotheses, c, &good));
     if (!good) {
         *reason = "a hypothesis of the claim does not hold for these inputs";
         return SZG_OK;
@@ -74,8 +74,8 @@ static szg_status judge(szg_context *context, const certificate *c, const char *
     return SZG_OK;
 }
 
-szg_status certificate_recheck(szg_context *context, const certificate *c, bool *confirmed,
-                               char reason[256]) {
+szg_status szgi_certificate_recheck(szg_context *context, const certificate *c, bool *confirmed,
+                                    char reason[256]) {
     const char *why = NULL;
     szg_status status = judge(context, c, &why);
     *confirmed = status == SZG_OK && !why;
@@ -94,12 +94,12 @@ szg_status certificate_recheck(szg_context *context, const certificate *c, bool 
 typedef struct parsed {
     certificate c;
     double *w;
-    szg_phase *theta;
+    szgi_phase *theta;
 } parsed;
 
 static void parsed_close(parsed *p) {
-    szg_memory_free(p->w);
-    szg_memory_free(p->theta);
+    szgi_memory_free(p->w);
+    szgi_memory_free(p->theta);
     *p = (parsed){0};
 }
 
@@ -123,7 +123,7 @@ static bool next_word(const char **text, char word[64]) {
 }
 
 static bool parse_finite(const char *word, double *out) {
-    return szg_real_parse(word, out) && isfinite(*out);
+    return szgi_real_parse(word, out) && isfinite(*out);
 }
 
 static bool parse_integer(const char *word, int64_t *out) {
@@ -135,88 +135,89 @@ static bool parse_integer(const char *word, int64_t *out) {
            *out <= CERTIFICATE_PHASE_MAX;
 }
 
-static bool parse_phase(char *word, szg_phase *out) {
+static bool parse_phase(char *word, szgi_phase *out) {
     char *slash = strchr(word, '/');
     if (!slash) {
-        *out = phase_radians(0.0);
+        *out = szgi_phase_radians(0.0);
         return parse_finite(word, &out->radians);
     }
     *slash = '\0';
-    *out = phase_ratio(0, 1);
+    *out = szgi_phase_ratio(0, 1);
     return parse_integer(word, &out->p) && parse_integer(slash + 1, &out->q) && out->q >= 1;
 }
 
-static szg_status parse_weights(szg_context *context, szg_json_value value, parsed *p) {
+static szg_status parse_weights(szg_context *context, szgi_json_value value, parsed *p) {
     const char *text;
     char word[64];
-    SZG_TRY(szg_json_as_text(context, value, &text));
+    SZG_TRY(szgi_json_as_text(context, value, &text));
     p->c.weights = count_words(text);
     if (p->c.weights > CERTIFICATE_TERMS)
-        return szg_json_fail(context, value, "more than %d weights", CERTIFICATE_TERMS);
-    SZG_TRY(szg_memory_alloc(context, p->c.weights, sizeof *p->w, &p->w));
+        return szgi_json_fail(context, value, "more than %d weights", CERTIFICATE_TERMS);
+    SZG_TRY(szgi_memory_alloc(context, p->c.weights, sizeof *p->w, &p->w));
     p->c.w = p->w;
     for (int64_t i = 0; i < p->c.weights; i++)
         if (!next_word(&text, word) || !parse_finite(word, &p->w[i]))
-            return szg_json_fail(context, value, "weight %" PRId64 " is no finite number", i);
+            return szgi_json_fail(context, value, "weight %" PRId64 " is no finite number", i);
     return SZG_OK;
 }
 
-static szg_status parse_phases(szg_context *context, szg_json_value value, parsed *p) {
+static szg_status parse_phases(szg_context *context, szgi_json_value value, parsed *p) {
     const char *text;
     char word[64];
-    SZG_TRY(szg_json_as_text(context, value, &text));
+    SZG_TRY(szgi_json_as_text(context, value, &text));
     p->c.phases = count_words(text);
     if (p->c.phases > CERTIFICATE_TERMS)
-        return szg_json_fail(context, value, "more than %d phases", CERTIFICATE_TERMS);
-    SZG_TRY(szg_memory_alloc(context, p->c.phases, sizeof *p->theta, &p->theta));
+        return szgi_json_fail(context, value, "more than %d phases", CERTIFICATE_TERMS);
+    SZG_TRY(szgi_memory_alloc(context, p->c.phases, sizeof *p->theta, &p->theta));
     p->c.theta = p->theta;
     for (int64_t i = 0; i < p->c.phases; i++)
         if (!next_word(&text, word) || !parse_phase(word, &p->theta[i]))
-            return szg_json_fail(context, value, "phase %" PRId64 " is neither radians nor p/q", i);
+            return szgi_json_fail(context, value, "phase %" PRId64 " is neither radians nor p/q",
+                                  i);
     return SZG_OK;
 }
 
-static szg_status parse_quantity(szg_context *context, szg_json_value value, quantity *out) {
+static szg_status parse_quantity(szg_context *context, szgi_json_value value, quantity *out) {
     const char *text;
-    SZG_TRY(szg_json_as_text(context, value, &text));
-    *out = quantity_find(text);
-    return *out < Q_COUNT ? SZG_OK : szg_json_fail(context, value, "no such quantity");
+    SZG_TRY(szgi_json_as_text(context, value, &text));
+    *out = szgi_quantity_find(text);
+    return *out < Q_COUNT ? SZG_OK : szgi_json_fail(context, value, "no such quantity");
 }
 
-static szg_status parse_enclosure(szg_context *context, szg_json_value row, const char *lo,
+static szg_status parse_enclosure(szg_context *context, szgi_json_value row, const char *lo,
                                   const char *hi, szg_interval *out) {
-    szg_json_value low = szg_json_member(row, lo), high = szg_json_member(row, hi);
-    SZG_TRY(szg_json_as_hex(context, low, &out->lo));
-    SZG_TRY(szg_json_as_hex(context, high, &out->hi));
+    szgi_json_value low = szgi_json_member(row, lo), high = szgi_json_member(row, hi);
+    SZG_TRY(szgi_json_as_hex(context, low, &out->lo));
+    SZG_TRY(szgi_json_as_hex(context, high, &out->hi));
     if (!isfinite(out->lo) || !isfinite(out->hi) || !(out->lo <= out->hi))
-        return szg_json_fail(context, low, "[%g, %g] is no enclosure", out->lo, out->hi);
+        return szgi_json_fail(context, low, "[%g, %g] is no enclosure", out->lo, out->hi);
     return SZG_OK;
 }
 
-static szg_status refuse_unknown_members(szg_context *context, szg_json_value row) {
-    szg_json_value member = {0};
-    while (szg_json_next(row, &member)) {
+static szg_status refuse_unknown_members(szg_context *context, szgi_json_value row) {
+    szgi_json_value member = {0};
+    while (szgi_json_next(row, &member)) {
         bool found = false;
         for (int64_t i = 0; i < CERTIFICATE_COLUMNS; i++)
-            found = found || strcmp(member.key, certificate_columns[i].name) == 0;
+            found = found || strcmp(member.key, szgi_certificate_columns[i].name) == 0;
         if (!found)
-            return szg_json_fail(context, member, "no such member of a certificate");
+            return szgi_json_fail(context, member, "no such member of a certificate");
     }
     return SZG_OK;
 }
 
-static szg_status parse_certificate(szg_context *context, szg_json_value row, parsed *p) {
+static szg_status parse_certificate(szg_context *context, szgi_json_value row, parsed *p) {
     certificate *c = &p->c;
-    SZG_TRY(szg_json_as_object(context, row));
+    SZG_TRY(szgi_json_as_object(context, row));
     SZG_TRY(refuse_unknown_members(context, row));
-    SZG_TRY(szg_json_as_text(context, szg_json_member(row, "id"), &c->id));
-    SZG_TRY(szg_json_as_text(context, szg_json_member(row, "kind"), &c->kind));
-    SZG_TRY(szg_json_as_text(context, szg_json_member(row, "relation"), &c->relation));
-    SZG_TRY(parse_quantity(context, szg_json_member(row, "left"), &c->left));
-    SZG_TRY(parse_quantity(context, szg_json_member(row, "right"), &c->right));
-    SZG_TRY(szg_json_as_integer(context, szg_json_member(row, "n"), &c->n));
-    SZG_TRY(parse_weights(context, szg_json_member(row, "weights"), p));
-    SZG_TRY(parse_phases(context, szg_json_member(row, "phases"), p));
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "id"), &c->id));
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "kind"), &c->kind));
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "relation"), &c->relation));
+    SZG_TRY(parse_quantity(context, szgi_json_member(row, "left"), &c->left));
+    SZG_TRY(parse_quantity(context, szgi_json_member(row, "right"), &c->right));
+    SZG_TRY(szgi_json_as_integer(context, szgi_json_member(row, "n"), &c->n));
+    SZG_TRY(parse_weights(context, szgi_json_member(row, "weights"), p));
+    SZG_TRY(parse_phases(context, szgi_json_member(row, "phases"), p));
     SZG_TRY(parse_enclosure(context, row, "left_lo", "left_hi", &c->left_value));
     return parse_enclosure(context, row, "right_lo", "right_hi", &c->right_value);
 }
@@ -233,7 +234,7 @@ static szg_status open_results(szg_context *context, szg_table **out) {
     return szg_table_open(context, "checks", columns, sizeof columns / sizeof columns[0], out);
 }
 
-static szg_status check_one(szg_context *context, szg_json_value row, szg_table *results,
+static szg_status check_one(szg_context *context, szgi_json_value row, szg_table *results,
                             int64_t *refused) {
     parsed p = {0};
     char reason[256] = "";
@@ -242,7 +243,7 @@ static szg_status check_one(szg_context *context, szg_json_value row, szg_table 
     if (status == SZG_EDATA)
         snprintf(reason, sizeof reason, "%s", szg_context_message(context));
     else if (status == SZG_OK)
-        status = certificate_recheck(context, &p.c, &confirmed, reason);
+        status = szgi_certificate_recheck(context, &p.c, &confirmed, reason);
     if (status == SZG_EDATA)
         status = SZG_OK;
     if (status != SZG_OK)
@@ -261,31 +262,31 @@ done:
     return status;
 }
 
-static szg_status check_document(szg_context *context, const szg_json *json, szg_table *results,
+static szg_status check_document(szg_context *context, const szgi_json *json, szg_table *results,
                                  int64_t *refused) {
-    szg_json_value root = szg_json_root(json), rows = szg_json_member(root, "certificates");
-    SZG_TRY(szg_json_as_object(context, root));
-    if (szg_json_kind_of(rows) == SZG_JSON_ABSENT && szg_json_has(root, "id"))
+    szgi_json_value root = szgi_json_root(json), rows = szgi_json_member(root, "certificates");
+    SZG_TRY(szgi_json_as_object(context, root));
+    if (szgi_json_kind_of(rows) == SZG_JSON_ABSENT && szgi_json_has(root, "id"))
         return check_one(context, root, results, refused);
-    SZG_TRY(szg_json_as_array(context, rows));
-    int64_t count = szg_json_count(rows);
+    SZG_TRY(szgi_json_as_array(context, rows));
+    int64_t count = szgi_json_count(rows);
     if (count == 0)
-        return szg_json_fail(context, rows, "holds no certificate: nothing can be confirmed");
+        return szgi_json_fail(context, rows, "holds no certificate: nothing can be confirmed");
     for (int64_t i = 0; i < count; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
-        SZG_TRY(check_one(context, szg_json_element(rows, i), results, refused));
-        szg_progress(context, "certificates", i + 1, count);
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(check_one(context, szgi_json_element(rows, i), results, refused));
+        szgi_progress(context, "certificates", i + 1, count);
     }
     return SZG_OK;
 }
 
-static szg_status check_and_close(szg_context *context, szg_json **json, szg_table **results,
+static szg_status check_and_close(szg_context *context, szgi_json **json, szg_table **results,
                                   int64_t *refused) {
     *refused = 0;
     szg_status status = open_results(context, results);
     if (status == SZG_OK)
         status = check_document(context, *json, *results, refused);
-    szg_json_close(json);
+    szgi_json_close(json);
     if (status != SZG_OK)
         szg_table_close(results);
     return status;
@@ -293,16 +294,16 @@ static szg_status check_and_close(szg_context *context, szg_json **json, szg_tab
 
 szg_status szg_certificates_check(szg_context *context, const char *path, szg_table **results,
                                   int64_t *refused) {
-    szg_json *json = NULL;
+    szgi_json *json = NULL;
     *results = NULL;
-    SZG_TRY(certificate_file_read(context, path, &json));
+    SZG_TRY(szgi_certificate_file_read(context, path, &json));
     return check_and_close(context, &json, results, refused);
 }
 
-szg_status szg_certificates_check_text(szg_context *context, const char *name, const char *text,
-                                       int64_t size, szg_table **results, int64_t *refused) {
-    szg_json *json = NULL;
+szg_status szgi_certificates_check_text(szg_context *context, const char *name, const char *text,
+                                        int64_t size, szg_table **results, int64_t *refused) {
+    szgi_json *json = NULL;
     *results = NULL;
-    SZG_TRY(szg_json_parse(context, name, text, size, &json));
+    SZG_TRY(szgi_json_parse(context, name, text, size, &json));
     return check_and_close(context, &json, results, refused);
 }

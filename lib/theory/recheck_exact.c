@@ -1,7 +1,7 @@
 /* The second code path: phases in integers, and the hypotheses of the claims. */
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "recheck.h"
 
@@ -9,20 +9,20 @@ __extension__ typedef __int128 wide;
 
 /* ---- Phases in integers ---- */
 
-static bool is_rational(const szg_phase *x) {
+static bool is_rational(const szgi_phase *x) {
     return x->rational || x->radians == 0.0;
 }
 
-static int64_t numerator(const szg_phase *x) {
+static int64_t numerator(const szgi_phase *x) {
     return x->rational ? x->p % (2 * x->q) : 0;
 }
 
-static int64_t denominator(const szg_phase *x) {
+static int64_t denominator(const szgi_phase *x) {
     return x->rational ? x->q : 1;
 }
 
 /* a = multiplier b modulo 2 pi. */
-static bool congruent(const szg_phase *a, const szg_phase *b, int64_t multiplier) {
+static bool congruent(const szgi_phase *a, const szgi_phase *b, int64_t multiplier) {
     if (is_rational(a) != is_rational(b))
         return false;
     if (!is_rational(a))
@@ -109,7 +109,7 @@ static bool linear_phases(const certificate *c) {
     return true;
 }
 
-bool recheck_equal(const certificate *c) {
+bool szgi_recheck_equal(const certificate *c) {
     switch (c->left) {
     case Q_MAX_F:
         return shift_exists(c, 0) || (c->w[0] == 0.0 && shift_exists(c, 1));
@@ -130,32 +130,32 @@ bool recheck_equal(const certificate *c) {
 
 static szg_status symbol_is_positive(szg_context *context, const certificate *c, bool *positive) {
     double *w = NULL;
-    SZG_TRY(szg_memory_alloc(context, c->weights, sizeof *w, &w));
+    SZG_TRY(szgi_memory_alloc(context, c->weights, sizeof *w, &w));
     memcpy(w, c->w, (size_t)c->weights * sizeof *w);
     w[0] /= 2.0;
     szg_range range;
-    szg_status status = szg_ball_range_check(context, c->weights, w, NULL, SZG_PHASE_TIMES_INDEX,
-                                             RECHECK_BITS, 1e-12, &range);
-    szg_memory_free(w);
+    szg_status status = szgi_ball_range_check(context, c->weights, w, NULL, SZG_PHASE_TIMES_INDEX,
+                                              RECHECK_BITS, 1e-12, &range);
+    szgi_memory_free(w);
     *positive = status == SZG_OK && range.min.lo > 0.0;
     return status;
 }
 
 static szg_status is_definite(szg_context *context, const certificate *c, bool *positive) {
-    szg_ball_matrix *matrix = NULL;
+    szgi_ball_matrix *matrix = NULL;
     int64_t below = 1, above = 0;
     szg_status status;
-    SZG_TRY_GOTO(status, recheck_matrix(context, c, false, &matrix), done);
-    status = szg_ball_matrix_inertia(context, matrix, 0.0, &below, &above);
+    SZG_TRY_GOTO(status, szgi_recheck_matrix(context, c, false, &matrix), done);
+    status = szgi_ball_matrix_inertia(context, matrix, 0.0, &below, &above);
     *positive = status == SZG_OK && below == 0 && above == c->n;
 done:
-    szg_ball_matrix_close(&matrix);
+    szgi_ball_matrix_close(&matrix);
     return status;
 }
 
-szg_status recheck_hypotheses(szg_context *context, int hypotheses, const certificate *c,
-                              bool *hold) {
-    const szg_phase zero = phase_ratio(0, 1);
+szg_status szgi_recheck_hypotheses(szg_context *context, int hypotheses, const certificate *c,
+                                   bool *hold) {
+    const szgi_phase zero = szgi_phase_ratio(0, 1);
     bool nonnegative = true, ones = true;
     for (int64_t i = 0; i < c->weights; i++) {
         nonnegative = nonnegative && c->w[i] >= 0.0;

@@ -1,9 +1,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <szego/encoding.h>
-#include <szego/theory.h>
-#include <szego/toeplitz.h>
+#include "encoding/encoding.h"
+#include "theory/theory.h"
+#include "toeplitz/toeplitz.h"
 
 static const char *const theorem_names[SZG_THEOREM_COUNT] = {
     [SZG_THEOREM_NONE] = "none",
@@ -36,7 +36,7 @@ static const char *const theorem_sentences[SZG_THEOREM_COUNT] = {
         "without a bound on the largest.",
 };
 
-const char *szg_theorem_name(szg_theorem theorem) {
+const char *szgi_theorem_name(szg_theorem theorem) {
     return theorem >= 0 && theorem < SZG_THEOREM_COUNT ? theorem_names[theorem] : "none";
 }
 
@@ -62,12 +62,12 @@ static const char *reason_for_none(const szg_hypotheses *h) {
 szg_status szg_theorem_select(szg_context *context, const szg_hypotheses *hypotheses,
                               szg_theorem_answer *answer) {
     if (!hypotheses || !answer)
-        return szg_fail(context, SZG_EINVAL, "theorem: NULL argument");
+        return szgi_fail(context, SZG_EINVAL, "theorem: NULL argument");
     const szg_hypotheses *h = hypotheses;
     bool contradictory = (h->finite_degree && !h->summable) || (h->summable && !h->bounded) ||
                          (h->bounded && !h->integrable) || (h->integrable && !h->toeplitz);
     if (contradictory)
-        return szg_fail(
+        return szgi_fail(
             context, SZG_EINVAL,
             "theorem: contradictory hypotheses: finite degree implies summable, summable "
             "implies bounded, bounded implies integrable, integrable implies Toeplitz");
@@ -98,7 +98,7 @@ static bool coefficients_hermitian(const szg_toeplitz *t, bool *zero) {
 szg_status szg_theorem_of_toeplitz(szg_context *context, const szg_toeplitz *toeplitz,
                                    szg_theorem_answer *answer) {
     if (!toeplitz)
-        return szg_fail(context, SZG_EINVAL, "theorem: NULL matrix");
+        return szgi_fail(context, SZG_EINVAL, "theorem: NULL matrix");
     szg_hypotheses h = {.toeplitz = true,
                         .finite_degree = true,
                         .summable = true,
@@ -142,7 +142,7 @@ static szg_hypotheses hypotheses_of_facts(const szg_kernel_facts *f) {
 szg_status szg_theorem_of_encoding(szg_context *context, const szg_kernel_facts *facts,
                                    szg_theorem_answer *answer) {
     if (!facts)
-        return szg_fail(context, SZG_EINVAL, "theorem: NULL facts");
+        return szgi_fail(context, SZG_EINVAL, "theorem: NULL facts");
     szg_hypotheses h = hypotheses_of_facts(facts);
     SZG_TRY(szg_theorem_select(context, &h, answer));
     if (answer->theorem == SZG_THEOREM_NONE && facts->line) {

@@ -1,8 +1,8 @@
 /* Products op(T) x: a narrow band directly, others by embedding T in a circulant. */
 #include <inttypes.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 #include "toeplitz_private.h"
 
 enum {
@@ -17,33 +17,33 @@ static bool is_direct(const szg_toeplitz *t) {
 
 /* Length n + degree keeps what wraps around out of the first n entries. */
 static szg_status embed_real(szg_context *context, const szg_toeplitz *t, bool causal,
-                             szg_circulant *out) {
-    int64_t length = szg_fft_fast_length(t->n + t->degree);
+                             szgi_circulant *out) {
+    int64_t length = szgi_fft_fast_length(t->n + t->degree);
     double *column;
-    SZG_TRY(szg_memory_alloc(context, length, sizeof *column, &column));
+    SZG_TRY(szgi_memory_alloc(context, length, sizeof *column, &column));
     for (int64_t lag = causal ? 0 : -t->degree; lag <= t->degree; lag++)
-        column[lag < 0 ? length + lag : lag] = szg_toeplitz_real_at(t, lag);
-    szg_status status = szg_circulant_open_real(context, length, column, out);
-    szg_memory_free(column);
+        column[lag < 0 ? length + lag : lag] = szgi_toeplitz_real_at(t, lag);
+    szg_status status = szgi_circulant_open_real(context, length, column, out);
+    szgi_memory_free(column);
     return status;
 }
 
-static szg_status embed_complex(szg_context *context, const szg_toeplitz *t, szg_circulant *out) {
-    int64_t length = szg_fft_fast_length(t->n + t->degree);
+static szg_status embed_complex(szg_context *context, const szg_toeplitz *t, szgi_circulant *out) {
+    int64_t length = szgi_fft_fast_length(t->n + t->degree);
     szg_c64 *column;
-    SZG_TRY(szg_memory_alloc(context, length, sizeof *column, &column));
+    SZG_TRY(szgi_memory_alloc(context, length, sizeof *column, &column));
     for (int64_t lag = -t->degree; lag <= t->degree; lag++)
         column[lag < 0 ? length + lag : lag] = t->complex[lag + t->degree];
-    szg_status status = szg_circulant_open_complex(context, length, column, out);
-    szg_memory_free(column);
+    szg_status status = szgi_circulant_open_complex(context, length, column, out);
+    szgi_memory_free(column);
     return status;
 }
 
 /* The embedding, made on first use. */
 static szg_status embedding(szg_context *context, const szg_toeplitz *t, bool causal,
-                            const szg_circulant **out) {
+                            const szgi_circulant **out) {
     szg_toeplitz *owner = (szg_toeplitz *)t;
-    szg_circulant *circulant = causal ? &owner->causal : &owner->full;
+    szgi_circulant *circulant = causal ? &owner->causal : &owner->full;
     szg_status status = SZG_OK;
     pthread_mutex_lock(&owner->lock);
     if (!circulant->spectrum)
@@ -56,8 +56,8 @@ static szg_status embedding(szg_context *context, const szg_toeplitz *t, bool ca
 
 typedef struct apply_job {
     const szg_toeplitz *t;
-    const szg_circulant *circulant; /* NULL: directly */
-    bool is_complex, causal, add;   /* the last two only where real */
+    const szgi_circulant *circulant; /* NULL: directly */
+    bool is_complex, causal, add;    /* the last two only where real */
     char op;
     int64_t batch, chunk, ldx, ldy;
     const void *x;
@@ -76,7 +76,7 @@ static void direct_real(const apply_job *job, const double *x, double *y) {
             first = i;
         double sum = 0;
         for (int64_t j = first; j <= last; j++)
-            sum += szg_toeplitz_real_at(t, sign * (i - j)) * x[j];
+            sum += szgi_toeplitz_real_at(t, sign * (i - j)) * x[j];
         y[i] = job->add ? y[i] + sum : sum;
     }
 }
@@ -98,20 +98,20 @@ static void direct_complex(const apply_job *job, const szg_c64 *x, szg_c64 *y) {
     }
 }
 
-static szg_status apply_vector(szg_context *context, const apply_job *job, szg_circulant_work *work,
-                               int64_t index) {
+static szg_status apply_vector(szg_context *context, const apply_job *job,
+                               szgi_circulant_work *work, int64_t index) {
     int64_t n = job->t->n;
     if (job->is_complex) {
         const szg_c64 *x = (const szg_c64 *)job->x + index * job->ldx;
         szg_c64 *y = (szg_c64 *)job->y + index * job->ldy;
         if (job->circulant)
-            return szg_circulant_run_complex(context, job->circulant, work, job->op, n, x, y);
+            return szgi_circulant_run_complex(context, job->circulant, work, job->op, n, x, y);
         direct_complex(job, x, y);
     } else {
         const double *x = (const double *)job->x + index * job->ldx;
         double *y = (double *)job->y + index * job->ldy;
         if (job->circulant)
-            return szg_circulant_run(context, job->circulant, work, job->op, n, x, y, job->add);
+            return szgi_circulant_run(context, job->circulant, work, job->op, n, x, y, job->add);
         direct_real(job, x, y);
     }
     return SZG_OK;
@@ -121,13 +121,13 @@ static szg_status apply_block(szg_context *context, void *argument, int64_t bloc
     (void)worker;
     const apply_job *job = argument;
     int64_t end = (block + 1) * job->chunk < job->batch ? (block + 1) * job->chunk : job->batch;
-    szg_circulant_work work = {0};
+    szgi_circulant_work work = {0};
     szg_status status = SZG_OK;
     if (job->circulant)
-        status = szg_circulant_work_open(context, job->circulant->length, job->is_complex, &work);
+        status = szgi_circulant_work_open(context, job->circulant->length, job->is_complex, &work);
     for (int64_t b = block * job->chunk; status == SZG_OK && b < end; b++)
         status = apply_vector(context, job, &work, b);
-    szg_circulant_work_close(&work);
+    szgi_circulant_work_close(&work);
     return status;
 }
 
@@ -137,26 +137,26 @@ static szg_status run(szg_context *context, apply_job *job) {
     if (!is_direct(job->t))
         SZG_TRY(embedding(context, job->t, job->causal, &job->circulant));
     job->chunk = job->t->n > BLOCK_WORK ? 1 : BLOCK_WORK / job->t->n;
-    return szg_pool_run(context, (job->batch - 1) / job->chunk + 1, apply_block, job);
+    return szgi_pool_run(context, (job->batch - 1) / job->chunk + 1, apply_block, job);
 }
 
-szg_status szg_toeplitz_check_vectors(szg_context *context, int64_t n, char op, int64_t batch,
-                                      int64_t ldx, int64_t ldy) {
+szg_status szgi_toeplitz_check_vectors(szg_context *context, int64_t n, char op, int64_t batch,
+                                       int64_t ldx, int64_t ldy) {
     if (op != 'n' && op != 't' && op != 'c')
-        return szg_fail(context, SZG_EINVAL, "product: operation '%c' is none of n, t, c", op);
+        return szgi_fail(context, SZG_EINVAL, "product: operation '%c' is none of n, t, c", op);
     if (batch < 0)
-        return szg_fail(context, SZG_EINVAL, "product: a batch of %" PRId64 " is negative", batch);
+        return szgi_fail(context, SZG_EINVAL, "product: a batch of %" PRId64 " is negative", batch);
     if (ldx < n || ldy < n)
-        return szg_fail(context, SZG_EINVAL,
-                        "product: vectors of length %" PRId64 " overlap at strides %" PRId64
-                        " and %" PRId64,
-                        n, ldx, ldy);
+        return szgi_fail(context, SZG_EINVAL,
+                         "product: vectors of length %" PRId64 " overlap at strides %" PRId64
+                         " and %" PRId64,
+                         n, ldx, ldy);
     return SZG_OK;
 }
 
-szg_status szg_toeplitz_multiply(szg_context *context, const szg_toeplitz *t, bool causal, char op,
-                                 int64_t batch, const double *x, int64_t ldx, double *y,
-                                 int64_t ldy, bool add) {
+szg_status szgi_toeplitz_multiply(szg_context *context, const szg_toeplitz *t, bool causal, char op,
+                                  int64_t batch, const double *x, int64_t ldx, double *y,
+                                  int64_t ldy, bool add) {
     apply_job job = {.t = t,
                      .causal = causal,
                      .add = add,
@@ -172,16 +172,16 @@ szg_status szg_toeplitz_multiply(szg_context *context, const szg_toeplitz *t, bo
 szg_status szg_toeplitz_apply(szg_context *context, const szg_toeplitz *t, char op, int64_t batch,
                               const double *x, int64_t ldx, double *y, int64_t ldy) {
     if (!t->real)
-        return szg_fail(context, SZG_EINVAL,
-                        "product: the matrix is complex, use szg_toeplitz_apply_complex");
-    SZG_TRY(szg_toeplitz_check_vectors(context, t->n, op, batch, ldx, ldy));
-    return szg_toeplitz_multiply(context, t, false, op, batch, x, ldx, y, ldy, false);
+        return szgi_fail(context, SZG_EINVAL,
+                         "product: the matrix is complex, use szgi_toeplitz_apply_complex");
+    SZG_TRY(szgi_toeplitz_check_vectors(context, t->n, op, batch, ldx, ldy));
+    return szgi_toeplitz_multiply(context, t, false, op, batch, x, ldx, y, ldy, false);
 }
 
-szg_status szg_toeplitz_apply_complex(szg_context *context, const szg_toeplitz *t, char op,
-                                      int64_t batch, const szg_c64 *x, int64_t ldx, szg_c64 *y,
-                                      int64_t ldy) {
-    SZG_TRY(szg_toeplitz_check_vectors(context, t->n, op, batch, ldx, ldy));
+szg_status szgi_toeplitz_apply_complex(szg_context *context, const szg_toeplitz *t, char op,
+                                       int64_t batch, const szg_c64 *x, int64_t ldx, szg_c64 *y,
+                                       int64_t ldy) {
+    SZG_TRY(szgi_toeplitz_check_vectors(context, t->n, op, batch, ldx, ldy));
     apply_job job = {.t = t,
                      .is_complex = true,
                      .op = op,

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "toeplitz_private.h"
 
 typedef struct cg_state {
@@ -13,14 +13,14 @@ typedef struct cg_state {
     bool complex;
     int64_t count; /* real numbers in a vector */
     double *memory, *r, *z, *p, *q;
-    szg_circulant preconditioner; /* spectrum NULL: none */
-    szg_circulant_work work;
+    szgi_circulant preconditioner; /* spectrum NULL: none */
+    szgi_circulant_work work;
 } cg_state;
 
 static szg_status multiply(szg_context *context, const cg_state *s, const double *x, double *y) {
     int64_t n = s->t->n;
-    return s->complex ? szg_toeplitz_apply_complex(context, s->t, 'n', 1, (const szg_c64 *)x, n,
-                                                   (szg_c64 *)y, n)
+    return s->complex ? szgi_toeplitz_apply_complex(context, s->t, 'n', 1, (const szg_c64 *)x, n,
+                                                    (szg_c64 *)y, n)
                       : szg_toeplitz_apply(context, s->t, 'n', 1, x, n, y, n);
 }
 
@@ -31,9 +31,9 @@ static szg_status precondition(szg_context *context, cg_state *s, const double *
         return SZG_OK;
     }
     return s->complex
-               ? szg_circulant_run_complex(context, &s->preconditioner, &s->work, 'n', n,
-                                           (const szg_c64 *)r, (szg_c64 *)z)
-               : szg_circulant_run(context, &s->preconditioner, &s->work, 'n', n, r, z, false);
+               ? szgi_circulant_run_complex(context, &s->preconditioner, &s->work, 'n', n,
+                                            (const szg_c64 *)r, (szg_c64 *)z)
+               : szgi_circulant_run(context, &s->preconditioner, &s->work, 'n', n, r, z, false);
 }
 
 /* Eigenvalues w of the circulant become those of its inverse over n. T. Chan's are Rayleigh
@@ -46,7 +46,7 @@ static szg_status invert(szg_context *context, szg_preconditioner which, int64_t
         largest = fmax(largest, fabs(w[j].re));
     for (int64_t j = 0; j < n; j++) {
         if (which == SZG_PRECONDITIONER_TCHAN && !(w[j].re > 0))
-            return szg_fail(
+            return szgi_fail(
                 context, SZG_EDOMAIN,
                 "conjugate gradients: the matrix is not positive definite: its Rayleigh "
                 "quotient at Fourier vector %" PRId64 " is %.3g",
@@ -61,15 +61,15 @@ static szg_status open_preconditioner(szg_context *context, szg_preconditioner w
     if (which == SZG_PRECONDITIONER_NONE)
         return SZG_OK;
     int64_t n = s->t->n;
-    s->preconditioner = (szg_circulant){.length = n, .real = !s->complex};
-    SZG_TRY(szg_memory_alloc(context, n, sizeof(szg_c64), &s->preconditioner.spectrum));
-    SZG_TRY(szg_circulant_eigenvalues(context, s->t, which, s->preconditioner.spectrum));
+    s->preconditioner = (szgi_circulant){.length = n, .real = !s->complex};
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof(szg_c64), &s->preconditioner.spectrum));
+    SZG_TRY(szgi_circulant_eigenvalues(context, s->t, which, s->preconditioner.spectrum));
     SZG_TRY(invert(context, which, n, s->preconditioner.spectrum));
-    return szg_circulant_work_open(context, n, s->complex, &s->work);
+    return szgi_circulant_work_open(context, n, s->complex, &s->work);
 }
 
 static szg_status open_state(szg_context *context, szg_preconditioner which, cg_state *s) {
-    SZG_TRY(szg_memory_alloc(context, 4 * s->count, sizeof *s->memory, &s->memory));
+    SZG_TRY(szgi_memory_alloc(context, 4 * s->count, sizeof *s->memory, &s->memory));
     s->r = s->memory;
     s->z = s->r + s->count;
     s->p = s->z + s->count;
@@ -78,9 +78,9 @@ static szg_status open_state(szg_context *context, szg_preconditioner which, cg_
 }
 
 static void close_state(cg_state *s) {
-    szg_circulant_close(&s->preconditioner);
-    szg_circulant_work_close(&s->work);
-    szg_memory_free(s->memory);
+    szgi_circulant_close(&s->preconditioner);
+    szgi_circulant_work_close(&s->work);
+    szgi_memory_free(s->memory);
 }
 
 static void add(int64_t count, double factor, const double *x, double *y) {
@@ -100,16 +100,16 @@ static szg_status true_residual(szg_context *context, cg_state *s, const double 
 static szg_status step(szg_context *context, cg_state *s, int64_t iteration, double *x,
                        double *rz) {
     SZG_TRY(multiply(context, s, s->p, s->q));
-    double curvature = szg_dot(s->count, s->p, s->q);
+    double curvature = szgi_dot(s->count, s->p, s->q);
     if (!(curvature > 0))
-        return szg_fail(context, SZG_EDOMAIN,
-                        "conjugate gradients: the matrix is not positive definite to working "
-                        "precision: p^T T p / p^T p = %.3g in iteration %" PRId64,
-                        curvature / szg_dot(s->count, s->p, s->p), iteration);
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "conjugate gradients: the matrix is not positive definite to working "
+                         "precision: p^T T p / p^T p = %.3g in iteration %" PRId64,
+                         curvature / szgi_dot(s->count, s->p, s->p), iteration);
     add(s->count, *rz / curvature, s->p, x);
     add(s->count, -*rz / curvature, s->q, s->r);
     SZG_TRY(precondition(context, s, s->r, s->z));
-    double next = szg_dot(s->count, s->r, s->z);
+    double next = szgi_dot(s->count, s->r, s->z);
     for (int64_t i = 0; i < s->count; i++)
         s->p[i] = s->z[i] + next / *rz * s->p[i];
     *rz = next;
@@ -121,35 +121,35 @@ static szg_status iterate(szg_context *context, cg_state *s, double goal, int64_
                           int64_t *iterations) {
     SZG_TRY(precondition(context, s, s->r, s->z));
     memcpy(s->p, s->z, (size_t)s->count * sizeof *s->p);
-    double rz = szg_dot(s->count, s->r, s->z);
-    while (!(szg_norm(s->count, s->r) <= goal) && *iterations < most) {
+    double rz = szgi_dot(s->count, s->r, s->z);
+    while (!(szgi_norm(s->count, s->r) <= goal) && *iterations < most) {
         SZG_TRY(step(context, s, ++*iterations, x, &rz));
-        szg_progress(context, "conjugate gradients", *iterations, most);
-        SZG_TRY(szg_context_check_cancel(context));
+        szgi_progress(context, "conjugate gradients", *iterations, most);
+        SZG_TRY(szgi_context_check_cancel(context));
     }
     return SZG_OK;
 }
 
 static szg_status check_input(szg_context *context, const cg_state *s,
                               const szg_cg_options *options, const double *b, const double *x) {
-    if (!szg_toeplitz_is_hermitian(s->t))
-        return szg_fail(context, SZG_EDOMAIN,
-                        "conjugate gradients: the matrix is not of a Hermitian kind, use "
-                        "szg_toeplitz_solve");
+    if (!szgi_toeplitz_is_hermitian(s->t))
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "conjugate gradients: the matrix is not of a Hermitian kind, use "
+                         "szgi_toeplitz_solve");
     double tolerance = options->tolerance;
     bool sound = tolerance == 0 || (tolerance >= 0x1p-52 && tolerance < 1);
     if ((unsigned)options->preconditioner >= SZG_PRECONDITIONERS || options->iterations < 0 ||
         !sound)
-        return szg_fail(context, SZG_EINVAL,
-                        "conjugate gradients: preconditioner %d, tolerance %g or %" PRId64
-                        " iterations out of range",
-                        (int)options->preconditioner, tolerance, options->iterations);
+        return szgi_fail(context, SZG_EINVAL,
+                         "conjugate gradients: preconditioner %d, tolerance %g or %" PRId64
+                         " iterations out of range",
+                         (int)options->preconditioner, tolerance, options->iterations);
     for (int64_t i = 0; i < s->count; i++)
         if (!isfinite(b[i]) || !isfinite(x[i]))
-            return szg_fail(context, SZG_EDATA,
-                            "conjugate gradients: number %" PRId64
-                            " of the right-hand side or of the first guess is not finite",
-                            i);
+            return szgi_fail(context, SZG_EDATA,
+                             "conjugate gradients: number %" PRId64
+                             " of the right-hand side or of the first guess is not finite",
+                             i);
     return SZG_OK;
 }
 
@@ -158,21 +158,21 @@ static szg_status run(szg_context *context, cg_state *s, const szg_cg_options *o
                       const double *b, double *x, szg_cg_result *result) {
     double tolerance = options->tolerance > 0 ? options->tolerance : 1e-12;
     int64_t most = options->iterations > 0 ? options->iterations : 10 * s->t->n + 100;
-    double size = szg_norm(s->count, b), before = INFINITY;
+    double size = szgi_norm(s->count, b), before = INFINITY;
     if (size == 0) {
         memset(x, 0, (size_t)s->count * sizeof *x);
         return SZG_OK;
     }
     for (;;) {
         SZG_TRY(true_residual(context, s, b, x));
-        result->residual = szg_norm(s->count, s->r) / size;
+        result->residual = szgi_norm(s->count, s->r) / size;
         if (result->residual <= tolerance)
             return SZG_OK;
         if (result->iterations >= most || !(result->residual < before / 2))
-            return szg_fail(context, SZG_ENOCONV,
-                            "conjugate gradients: residual %.3g after %" PRId64
-                            " iterations, %.3g was asked for",
-                            result->residual, result->iterations, tolerance);
+            return szgi_fail(context, SZG_ENOCONV,
+                             "conjugate gradients: residual %.3g after %" PRId64
+                             " iterations, %.3g was asked for",
+                             result->residual, result->iterations, tolerance);
         before = result->residual;
         SZG_TRY(iterate(context, s, tolerance * size, most, x, &result->iterations));
     }
@@ -193,17 +193,18 @@ static szg_status solve(szg_context *context, const szg_toeplitz *t, bool comple
     return status;
 }
 
-szg_status szg_toeplitz_cg(szg_context *context, const szg_toeplitz *t,
-                           const szg_cg_options *options, const double *b, double *x,
-                           szg_cg_result *result) {
+szg_status szgi_toeplitz_cg(szg_context *context, const szg_toeplitz *t,
+                            const szg_cg_options *options, const double *b, double *x,
+                            szg_cg_result *result) {
     if (!t->real)
-        return szg_fail(context, SZG_EINVAL,
-                        "conjugate gradients: the matrix is complex, use szg_toeplitz_cg_complex");
+        return szgi_fail(
+            context, SZG_EINVAL,
+            "conjugate gradients: the matrix is complex, use szgi_toeplitz_cg_complex");
     return solve(context, t, false, options, b, x, result);
 }
 
-szg_status szg_toeplitz_cg_complex(szg_context *context, const szg_toeplitz *t,
-                                   const szg_cg_options *options, const szg_c64 *b, szg_c64 *x,
-                                   szg_cg_result *result) {
+szg_status szgi_toeplitz_cg_complex(szg_context *context, const szg_toeplitz *t,
+                                    const szg_cg_options *options, const szg_c64 *b, szg_c64 *x,
+                                    szg_cg_result *result) {
     return solve(context, t, true, options, &b->re, &x->re, result);
 }

@@ -1,27 +1,27 @@
 /* Circulant matrices by their eigenvalues, and the circulants nearest to a Toeplitz matrix. */
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "toeplitz_private.h"
 
 static szg_status transform_once(szg_context *context, szg_fft_kind kind, int64_t n, const void *in,
                                  void *out) {
     szg_fft *fft;
-    SZG_TRY(szg_fft_open(context, kind, n, 1, &fft));
-    szg_status status = szg_fft_run(context, fft, in, out);
-    szg_fft_close(&fft);
+    SZG_TRY(szgi_fft_open(context, kind, n, 1, &fft));
+    szg_status status = szgi_fft_run(context, fft, in, out);
+    szgi_fft_close(&fft);
     return status;
 }
 
 static szg_status open_any(szg_context *context, bool real, int64_t length, const void *column,
-                           szg_circulant *out) {
-    szg_circulant made = {.length = length, .real = real};
+                           szgi_circulant *out) {
+    szgi_circulant made = {.length = length, .real = real};
     int64_t count = real ? length / 2 + 1 : length;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *made.spectrum, &made.spectrum));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *made.spectrum, &made.spectrum));
     szg_status status = transform_once(context, real ? SZG_FFT_REAL : SZG_FFT_FORWARD, length,
                                        column, made.spectrum);
     if (status != SZG_OK) {
-        szg_memory_free(made.spectrum);
+        szgi_memory_free(made.spectrum);
         return status;
     }
     for (int64_t i = 0; i < count; i++) {
@@ -32,50 +32,50 @@ static szg_status open_any(szg_context *context, bool real, int64_t length, cons
     return SZG_OK;
 }
 
-szg_status szg_circulant_open_real(szg_context *context, int64_t length, const double *column,
-                                   szg_circulant *out) {
+szg_status szgi_circulant_open_real(szg_context *context, int64_t length, const double *column,
+                                    szgi_circulant *out) {
     return open_any(context, true, length, column, out);
 }
 
-szg_status szg_circulant_open_complex(szg_context *context, int64_t length, const szg_c64 *column,
-                                      szg_circulant *out) {
+szg_status szgi_circulant_open_complex(szg_context *context, int64_t length, const szg_c64 *column,
+                                       szgi_circulant *out) {
     return open_any(context, false, length, column, out);
 }
 
-void szg_circulant_close(szg_circulant *circulant) {
-    szg_memory_free(circulant->spectrum);
+void szgi_circulant_close(szgi_circulant *circulant) {
+    szgi_memory_free(circulant->spectrum);
     circulant->spectrum = NULL;
 }
 
-szg_status szg_circulant_work_open(szg_context *context, int64_t length, bool complex,
-                                   szg_circulant_work *out) {
-    *out = (szg_circulant_work){0};
+szg_status szgi_circulant_work_open(szg_context *context, int64_t length, bool complex,
+                                    szgi_circulant_work *out) {
+    *out = (szgi_circulant_work){0};
     szg_status status;
     int64_t spectrum = complex ? length : length / 2 + 1;
     size_t size = complex ? sizeof(szg_c64) : sizeof(double);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, length, size, &out->vector), fail);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, spectrum, sizeof(szg_c64), &out->spectrum),
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, length, size, &out->vector), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, spectrum, sizeof(szg_c64), &out->spectrum),
                  fail);
     SZG_TRY_GOTO(
         status,
-        szg_fft_open(context, complex ? SZG_FFT_FORWARD : SZG_FFT_REAL, length, 1, &out->forward),
+        szgi_fft_open(context, complex ? SZG_FFT_FORWARD : SZG_FFT_REAL, length, 1, &out->forward),
         fail);
     SZG_TRY_GOTO(status,
-                 szg_fft_open(context, complex ? SZG_FFT_BACKWARD : SZG_FFT_REAL_BACKWARD, length,
-                              1, &out->backward),
+                 szgi_fft_open(context, complex ? SZG_FFT_BACKWARD : SZG_FFT_REAL_BACKWARD, length,
+                               1, &out->backward),
                  fail);
     return SZG_OK;
 fail:
-    szg_circulant_work_close(out);
+    szgi_circulant_work_close(out);
     return status;
 }
 
-void szg_circulant_work_close(szg_circulant_work *work) {
-    szg_fft_close(&work->forward);
-    szg_fft_close(&work->backward);
-    szg_memory_free(work->vector);
-    szg_memory_free(work->spectrum);
-    *work = (szg_circulant_work){0};
+void szgi_circulant_work_close(szgi_circulant_work *work) {
+    szgi_fft_close(&work->forward);
+    szgi_fft_close(&work->backward);
+    szgi_memory_free(work->vector);
+    szgi_memory_free(work->spectrum);
+    *work = (szgi_circulant_work){0};
 }
 
 static szg_c64 multiply(szg_c64 x, szg_c64 y) {
@@ -86,27 +86,27 @@ static szg_c64 conjugate(szg_c64 x) {
     return (szg_c64){x.re, -x.im};
 }
 
-szg_status szg_circulant_run(szg_context *context, const szg_circulant *circulant,
-                             szg_circulant_work *work, char op, int64_t n, const double *x,
-                             double *y, bool add) {
+szg_status szgi_circulant_run(szg_context *context, const szgi_circulant *circulant,
+                              szgi_circulant_work *work, char op, int64_t n, const double *x,
+                              double *y, bool add) {
     int64_t length = circulant->length;
     double *vector = work->vector;
     szg_c64 *spectrum = work->spectrum;
     memcpy(vector, x, (size_t)n * sizeof *x);
     memset(vector + n, 0, (size_t)(length - n) * sizeof *vector);
-    SZG_TRY(szg_fft_run(context, work->forward, vector, spectrum));
+    SZG_TRY(szgi_fft_run(context, work->forward, vector, spectrum));
     for (int64_t j = 0; j <= length / 2; j++) {
         szg_c64 value = circulant->spectrum[j];
         spectrum[j] = multiply(spectrum[j], op == 'n' ? value : conjugate(value));
     }
-    SZG_TRY(szg_fft_run(context, work->backward, spectrum, vector));
+    SZG_TRY(szgi_fft_run(context, work->backward, spectrum, vector));
     for (int64_t i = 0; i < n; i++)
         y[i] = add ? y[i] + vector[i] : vector[i];
     return SZG_OK;
 }
 
 /* Eigenvalue j of op(C) over the length; a real circulant keeps half of them. */
-static szg_c64 eigenvalue(const szg_circulant *circulant, char op, int64_t j) {
+static szg_c64 eigenvalue(const szgi_circulant *circulant, char op, int64_t j) {
     int64_t length = circulant->length;
     if (op == 't')
         j = j == 0 ? 0 : length - j;
@@ -115,17 +115,17 @@ static szg_c64 eigenvalue(const szg_circulant *circulant, char op, int64_t j) {
     return op == 'c' ? conjugate(value) : value;
 }
 
-szg_status szg_circulant_run_complex(szg_context *context, const szg_circulant *circulant,
-                                     szg_circulant_work *work, char op, int64_t n, const szg_c64 *x,
-                                     szg_c64 *y) {
+szg_status szgi_circulant_run_complex(szg_context *context, const szgi_circulant *circulant,
+                                      szgi_circulant_work *work, char op, int64_t n,
+                                      const szg_c64 *x, szg_c64 *y) {
     int64_t length = circulant->length;
     szg_c64 *vector = work->vector, *spectrum = work->spectrum;
     memcpy(vector, x, (size_t)n * sizeof *x);
     memset(vector + n, 0, (size_t)(length - n) * sizeof *vector);
-    SZG_TRY(szg_fft_run(context, work->forward, vector, spectrum));
+    SZG_TRY(szgi_fft_run(context, work->forward, vector, spectrum));
     for (int64_t j = 0; j < length; j++)
         spectrum[j] = multiply(spectrum[j], eigenvalue(circulant, op, j));
-    SZG_TRY(szg_fft_run(context, work->backward, spectrum, vector));
+    SZG_TRY(szgi_fft_run(context, work->backward, spectrum, vector));
     memcpy(y, vector, (size_t)n * sizeof *y);
     return SZG_OK;
 }
@@ -145,18 +145,18 @@ static szg_c64 tchan_entry(const szg_toeplitz *t, int64_t k) {
     return (szg_c64){(1 - share) * up.re + share * down.re, (1 - share) * up.im + share * down.im};
 }
 
-szg_status szg_circulant_eigenvalues(szg_context *context, const szg_toeplitz *t,
-                                     szg_preconditioner which, szg_c64 *w) {
+szg_status szgi_circulant_eigenvalues(szg_context *context, const szg_toeplitz *t,
+                                      szg_preconditioner which, szg_c64 *w) {
     if (which != SZG_PRECONDITIONER_STRANG && which != SZG_PRECONDITIONER_TCHAN)
-        return szg_fail(context, SZG_EINVAL, "circulant %d is neither Strang's nor T. Chan's",
-                        (int)which);
+        return szgi_fail(context, SZG_EINVAL, "circulant %d is neither Strang's nor T. Chan's",
+                         (int)which);
     szg_c64 *column;
-    SZG_TRY(szg_memory_alloc(context, t->n, sizeof *column, &column));
+    SZG_TRY(szgi_memory_alloc(context, t->n, sizeof *column, &column));
     for (int64_t k = 0; k < t->n; k++)
         column[k] = which == SZG_PRECONDITIONER_STRANG ? strang_entry(t, k) : tchan_entry(t, k);
     szg_status status = transform_once(context, SZG_FFT_FORWARD, t->n, column, w);
-    for (int64_t j = 0; status == SZG_OK && szg_toeplitz_is_hermitian(t) && j < t->n; j++)
+    for (int64_t j = 0; status == SZG_OK && szgi_toeplitz_is_hermitian(t) && j < t->n; j++)
         w[j].im = 0;
-    szg_memory_free(column);
+    szgi_memory_free(column);
     return status;
 }

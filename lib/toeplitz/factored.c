@@ -3,26 +3,27 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 #include "factored_private.h"
 
-szg_status szg_factored_check(szg_context *context, const szg_factored *f) {
+szg_status szgi_factored_check(szg_context *context, const szg_factored *f) {
     if (f->n < 1 || f->d < 0)
-        return szg_fail(context, SZG_EINVAL,
-                        "factored matrix: size %" PRId64 " and width %" PRId64
-                        " must be at least 1 and 0",
-                        f->n, f->d);
+        return szgi_fail(context, SZG_EINVAL,
+                         "factored matrix: size %" PRId64 " and width %" PRId64
+                         " must be at least 1 and 0",
+                         f->n, f->d);
     if (f->d > 0 && (!f->a || !f->b || f->lda < f->d || f->ldb < f->d))
-        return szg_fail(context, SZG_EINVAL,
-                        "factored matrix: factors of width %" PRId64
-                        " are missing or have leading dimensions %" PRId64 ", %" PRId64 " below it",
-                        f->d, f->lda, f->ldb);
+        return szgi_fail(context, SZG_EINVAL,
+                         "factored matrix: factors of width %" PRId64
+                         " are missing or have leading dimensions %" PRId64 ", %" PRId64
+                         " below it",
+                         f->d, f->lda, f->ldb);
     if (f->bias && (!f->bias->real || f->bias->n != f->n))
-        return szg_fail(context, SZG_EINVAL,
-                        "factored matrix: the bias is %s of order %" PRId64 ", needed is real of "
-                        "order %" PRId64,
-                        f->bias->real ? "real" : "complex", f->bias->n, f->n);
+        return szgi_fail(context, SZG_EINVAL,
+                         "factored matrix: the bias is %s of order %" PRId64 ", needed is real of "
+                         "order %" PRId64,
+                         f->bias->real ? "real" : "complex", f->bias->n, f->n);
     return SZG_OK;
 }
 
@@ -31,14 +32,14 @@ static szg_status check_finite(szg_context *context, const char *name, int64_t n
     for (int64_t i = 0; i < n; i++)
         for (int64_t t = 0; t < d; t++)
             if (!isfinite(a[i * lda + t]))
-                return szg_fail(context, SZG_EDATA,
-                                "factored matrix: %s: row %" PRId64 ", column %" PRId64 " is %g",
-                                name, i, t, a[i * lda + t]);
+                return szgi_fail(context, SZG_EDATA,
+                                 "factored matrix: %s: row %" PRId64 ", column %" PRId64 " is %g",
+                                 name, i, t, a[i * lda + t]);
     return SZG_OK;
 }
 
-szg_status szg_factored_check_finite(szg_context *context, const szg_factored *f) {
-    SZG_TRY(szg_factored_check(context, f));
+szg_status szgi_factored_check_finite(szg_context *context, const szg_factored *f) {
+    SZG_TRY(szgi_factored_check(context, f));
     SZG_TRY(check_finite(context, "A", f->n, f->d, f->a, f->lda));
     return check_finite(context, "B", f->n, f->d, f->b, f->ldb);
 }
@@ -65,7 +66,7 @@ static void running_products(const low_rank *job, const double *x, double *y, do
     for (int64_t i = 0; i < job->n; i++) {
         int64_t k = job->order > 0 ? i : job->n - 1 - i;
         accumulate(job, k, x[k], c);
-        y[k] = szg_dot(job->d, job->left + k * job->ldleft, c);
+        y[k] = szgi_dot(job->d, job->left + k * job->ldleft, c);
     }
 }
 
@@ -73,14 +74,14 @@ static void full_products(const low_rank *job, const double *x, double *y, doubl
     for (int64_t k = 0; k < job->n; k++)
         accumulate(job, k, x[k], c);
     for (int64_t i = 0; i < job->n; i++)
-        y[i] = szg_dot(job->d, job->left + i * job->ldleft, c);
+        y[i] = szgi_dot(job->d, job->left + i * job->ldleft, c);
 }
 
 static szg_status low_rank_block(szg_context *context, void *argument, int64_t block, int worker) {
     (void)worker;
     const low_rank *job = argument;
     double *c;
-    SZG_TRY(szg_memory_alloc(context, job->d, sizeof *c, &c));
+    SZG_TRY(szgi_memory_alloc(context, job->d, sizeof *c, &c));
     const double *x = job->x + block * job->ldx;
     double *y = job->y + block * job->ldy;
     if (job->d == 0)
@@ -89,14 +90,14 @@ static szg_status low_rank_block(szg_context *context, void *argument, int64_t b
         full_products(job, x, y, c);
     else
         running_products(job, x, y, c);
-    szg_memory_free(c);
+    szgi_memory_free(c);
     return SZG_OK;
 }
 
-szg_status szg_factored_apply(szg_context *context, const szg_factored *f, char op, int64_t batch,
-                              const double *x, int64_t ldx, double *y, int64_t ldy) {
-    SZG_TRY(szg_factored_check(context, f));
-    SZG_TRY(szg_toeplitz_check_vectors(context, f->n, op, batch, ldx, ldy));
+szg_status szgi_factored_apply(szg_context *context, const szg_factored *f, char op, int64_t batch,
+                               const double *x, int64_t ldx, double *y, int64_t ldy) {
+    SZG_TRY(szgi_factored_check(context, f));
+    SZG_TRY(szgi_toeplitz_check_vectors(context, f->n, op, batch, ldx, ldy));
     bool plain = op == 'n';
     low_rank job = {.n = f->n,
                     .d = f->d,
@@ -111,40 +112,40 @@ szg_status szg_factored_apply(szg_context *context, const szg_factored *f, char 
                     .ldy = ldy,
                     .x = x,
                     .y = y};
-    SZG_TRY(szg_pool_run(context, batch, low_rank_block, &job));
+    SZG_TRY(szgi_pool_run(context, batch, low_rank_block, &job));
     if (!f->bias)
         return SZG_OK;
-    return szg_toeplitz_multiply(context, f->bias, f->causal, op, batch, x, ldx, y, ldy, true);
+    return szgi_toeplitz_multiply(context, f->bias, f->causal, op, batch, x, ldx, y, ldy, true);
 }
 
-szg_status szg_factored_dense(szg_context *context, const szg_factored *f, double *out,
-                              int64_t ldout) {
-    SZG_TRY(szg_factored_check(context, f));
+szg_status szgi_factored_dense(szg_context *context, const szg_factored *f, double *out,
+                               int64_t ldout) {
+    SZG_TRY(szgi_factored_check(context, f));
     if (ldout < f->n)
-        return szg_fail(context, SZG_EINVAL,
-                        "dense logits: leading dimension %" PRId64 " is below %" PRId64, ldout,
-                        f->n);
-    SZG_TRY(szg_memory_require(context, f->n, f->n, sizeof *out, "a dense logit matrix",
-                               "szg_factored_apply and the factored spectra work without it"));
+        return szgi_fail(context, SZG_EINVAL,
+                         "dense logits: leading dimension %" PRId64 " is below %" PRId64, ldout,
+                         f->n);
+    SZG_TRY(szgi_memory_require(context, f->n, f->n, sizeof *out, "a dense logit matrix",
+                                "szgi_factored_apply and the factored spectra work without it"));
     if (f->bias)
-        SZG_TRY(szg_toeplitz_dense(context, f->bias, out, ldout));
+        SZG_TRY(szgi_toeplitz_dense(context, f->bias, out, ldout));
     double beta = f->bias ? 1 : 0;
     for (int64_t i = 0; !f->bias && i < f->n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         memset(out + i * ldout, 0, (size_t)f->n * sizeof *out);
     }
     if (f->d > 0)
-        SZG_TRY(szg_gemm(context, 'n', 't', f->n, f->n, f->d, 1, f->a, f->lda, f->b, f->ldb, beta,
-                         out, ldout));
+        SZG_TRY(szgi_gemm(context, 'n', 't', f->n, f->n, f->d, 1, f->a, f->lda, f->b, f->ldb, beta,
+                          out, ldout));
     for (int64_t i = 0; f->causal && i < f->n; i++)
         memset(out + i * ldout + i + 1, 0, (size_t)(f->n - 1 - i) * sizeof *out);
     return SZG_OK;
 }
 
-szg_status szg_factored_diagonal(szg_context *context, const szg_factored *f, double *out) {
-    SZG_TRY(szg_factored_check_finite(context, f));
+szg_status szgi_factored_diagonal(szg_context *context, const szg_factored *f, double *out) {
+    SZG_TRY(szgi_factored_check_finite(context, f));
     double bias = f->bias ? szg_toeplitz_at(f->bias, 0).re : 0;
     for (int64_t i = 0; i < f->n; i++)
-        out[i] = bias + (f->d > 0 ? szg_dot(f->d, f->a + i * f->lda, f->b + i * f->ldb) : 0);
+        out[i] = bias + (f->d > 0 ? szgi_dot(f->d, f->a + i * f->lda, f->b + i * f->ldb) : 0);
     return SZG_OK;
 }

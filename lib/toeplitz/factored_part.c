@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
+#include "base/memory.h"
+#include "base/pool.h"
 #include "factored_private.h"
 
 enum {
@@ -48,21 +48,21 @@ static szg_status add_group(szg_context *context, const correlation *job, correl
     int64_t count = f->d - first < GROUP ? f->d - first : GROUP;
     load_columns(f->a + first, f->lda, f->n, count, work->columns, job->length);
     for (int64_t t = 0; t < count; t++)
-        SZG_TRY(szg_fft_run(context, work->fft, work->columns + t * job->length,
-                            work->a + t * job->half));
+        SZG_TRY(szgi_fft_run(context, work->fft, work->columns + t * job->length,
+                             work->a + t * job->half));
     load_columns(f->b + first, f->ldb, f->n, count, work->columns, job->length);
     for (int64_t t = 0; t < count; t++) {
-        SZG_TRY(szg_fft_run(context, work->fft, work->columns + t * job->length, work->b));
+        SZG_TRY(szgi_fft_run(context, work->fft, work->columns + t * job->length, work->b));
         accumulate(job->half, work->a + t * job->half, work->b, sum);
     }
-    return szg_context_check_cancel(context);
+    return szgi_context_check_cancel(context);
 }
 
 static szg_status open_work(szg_context *context, const correlation *job, correlation_work *work) {
-    SZG_TRY(szg_fft_open(context, SZG_FFT_REAL, job->length, 1, &work->fft));
-    SZG_TRY(szg_memory_alloc(context, GROUP * job->length, sizeof(double), &work->columns));
-    SZG_TRY(szg_memory_alloc(context, GROUP * job->half, sizeof(szg_c64), &work->a));
-    return szg_memory_alloc(context, job->half, sizeof(szg_c64), &work->b);
+    SZG_TRY(szgi_fft_open(context, SZG_FFT_REAL, job->length, 1, &work->fft));
+    SZG_TRY(szgi_memory_alloc(context, GROUP * job->length, sizeof(double), &work->columns));
+    SZG_TRY(szgi_memory_alloc(context, GROUP * job->half, sizeof(szg_c64), &work->a));
+    return szgi_memory_alloc(context, job->half, sizeof(szg_c64), &work->b);
 }
 
 static szg_status correlate_block(szg_context *context, void *argument, int64_t block, int worker) {
@@ -74,50 +74,51 @@ static szg_status correlate_block(szg_context *context, void *argument, int64_t 
     szg_status status = open_work(context, job, &work);
     for (int64_t t = block * GROUP; t < job->f->d && status == SZG_OK; t += GROUP * COLUMN_BLOCKS)
         status = add_group(context, job, &work, t, job->partial + block * job->half);
-    szg_fft_close(&work.fft);
-    szg_memory_free(work.columns);
-    szg_memory_free(work.a);
-    szg_memory_free(work.b);
+    szgi_fft_close(&work.fft);
+    szgi_memory_free(work.columns);
+    szgi_memory_free(work.a);
+    szgi_memory_free(work.b);
     return status;
 }
 
 /* sums[k + n - 1], |k| < n: the sum of A B^T along the diagonal i - j = k. */
 static szg_status low_rank_sums(szg_context *context, const szg_factored *f, double *sums) {
-    correlation job = {.f = f, .length = szg_fft_fast_length(2 * f->n - 1)};
+    correlation job = {.f = f, .length = szgi_fft_fast_length(2 * f->n - 1)};
     job.half = job.length / 2 + 1;
     szg_fft *fft = NULL;
     double *circular = NULL;
     szg_status status;
-    SZG_TRY(szg_memory_alloc(context, COLUMN_BLOCKS * job.half, sizeof *job.partial, &job.partial));
-    SZG_TRY_GOTO(status, szg_pool_run(context, COLUMN_BLOCKS, correlate_block, &job), end);
+    SZG_TRY(
+        szgi_memory_alloc(context, COLUMN_BLOCKS * job.half, sizeof *job.partial, &job.partial));
+    SZG_TRY_GOTO(status, szgi_pool_run(context, COLUMN_BLOCKS, correlate_block, &job), end);
     for (int64_t c = 1; c < COLUMN_BLOCKS; c++)
         for (int64_t j = 0; j < job.half; j++) {
             job.partial[j].re += job.partial[c * job.half + j].re;
             job.partial[j].im += job.partial[c * job.half + j].im;
         }
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, job.length, sizeof *circular, &circular), end);
-    SZG_TRY_GOTO(status, szg_fft_open(context, SZG_FFT_REAL_BACKWARD, job.length, 1, &fft), end);
-    SZG_TRY_GOTO(status, szg_fft_run(context, fft, job.partial, circular), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, job.length, sizeof *circular, &circular), end);
+    SZG_TRY_GOTO(status, szgi_fft_open(context, SZG_FFT_REAL_BACKWARD, job.length, 1, &fft), end);
+    SZG_TRY_GOTO(status, szgi_fft_run(context, fft, job.partial, circular), end);
     for (int64_t k = 1 - f->n; k < f->n; k++)
         sums[k + f->n - 1] = circular[k < 0 ? job.length + k : k] / (double)job.length;
 end:
-    szg_fft_close(&fft);
-    szg_memory_free(circular);
-    szg_memory_free(job.partial);
+    szgi_fft_close(&fft);
+    szgi_memory_free(circular);
+    szgi_memory_free(job.partial);
     return status;
 }
 
-szg_status szg_factored_diagonal_sums(szg_context *context, const szg_factored *f, double *low_rank,
-                                      double **out) {
+szg_status szgi_factored_diagonal_sums(szg_context *context, const szg_factored *f,
+                                       double *low_rank, double **out) {
     double *sums;
-    SZG_TRY(szg_memory_alloc(context, 2 * f->n - 1, sizeof *sums, &sums));
+    SZG_TRY(szgi_memory_alloc(context, 2 * f->n - 1, sizeof *sums, &sums));
     szg_status status = f->d > 0 ? low_rank_sums(context, f, sums) : SZG_OK;
     if (status != SZG_OK) {
-        szg_memory_free(sums);
+        szgi_memory_free(sums);
         return status;
     }
     if (low_rank)
-        *low_rank = szg_norm(2 * f->n - 1, sums);
+        *low_rank = szgi_norm(2 * f->n - 1, sums);
     for (int64_t k = 1 - f->n; k < f->n; k++) {
         double *at = sums + k + f->n - 1;
         if (f->causal && k < 0)
@@ -129,16 +130,16 @@ szg_status szg_factored_diagonal_sums(szg_context *context, const szg_factored *
     return SZG_OK;
 }
 
-szg_status szg_factored_toeplitz_part(szg_context *context, const szg_factored *f,
-                                      szg_toeplitz **out) {
+szg_status szgi_factored_toeplitz_part(szg_context *context, const szg_factored *f,
+                                       szg_toeplitz **out) {
     *out = NULL;
-    SZG_TRY(szg_factored_check_finite(context, f));
+    SZG_TRY(szgi_factored_check_finite(context, f));
     double *sums;
-    SZG_TRY(szg_factored_diagonal_sums(context, f, NULL, &sums));
+    SZG_TRY(szgi_factored_diagonal_sums(context, f, NULL, &sums));
     for (int64_t k = 1 - f->n; k < f->n; k++)
         sums[k + f->n - 1] /= (double)(f->n - (k < 0 ? -k : k));
     szg_status status = szg_toeplitz_open_real(context, f->n, f->n, sums, out);
-    szg_memory_free(sums);
+    szgi_memory_free(sums);
     return status;
 }
 
@@ -151,7 +152,7 @@ typedef struct gram {
 static double lower_square(int64_t rows, const double *square) {
     double sum = 0;
     for (int64_t i = 0; i < rows; i++)
-        sum += szg_dot(i + 1, square + i * ROWS, square + i * ROWS);
+        sum += szgi_dot(i + 1, square + i * ROWS, square + i * ROWS);
     return sum;
 }
 
@@ -164,13 +165,13 @@ static szg_status causal_square(szg_context *context, const szg_factored *f, con
     for (int64_t i = 0; i < f->n; i += ROWS) {
         int64_t rows = f->n - i < ROWS ? f->n - i : ROWS;
         const double *a = f->a + i * f->lda, *b = f->b + i * f->ldb;
-        SZG_TRY(szg_gemm(context, 't', 'n', d, d, rows, 1, a, f->lda, a, f->lda, 0, g->a, d));
-        sum += szg_dot(d * d, g->a, g->b);
-        SZG_TRY(szg_gemm(context, 't', 'n', d, d, rows, 1, b, f->ldb, b, f->ldb, 1, g->b, d));
-        SZG_TRY(szg_gemm(context, 'n', 't', rows, rows, d, 1, a, f->lda, b, f->ldb, 0, g->square,
-                         ROWS));
+        SZG_TRY(szgi_gemm(context, 't', 'n', d, d, rows, 1, a, f->lda, a, f->lda, 0, g->a, d));
+        sum += szgi_dot(d * d, g->a, g->b);
+        SZG_TRY(szgi_gemm(context, 't', 'n', d, d, rows, 1, b, f->ldb, b, f->ldb, 1, g->b, d));
+        SZG_TRY(szgi_gemm(context, 'n', 't', rows, rows, d, 1, a, f->lda, b, f->ldb, 0, g->square,
+                          ROWS));
         sum += lower_square(rows, g->square);
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
     }
     *out = sum;
     return SZG_OK;
@@ -179,24 +180,24 @@ static szg_status causal_square(szg_context *context, const szg_factored *f, con
 static szg_status full_square(szg_context *context, const szg_factored *f, const gram *g,
                               double *out) {
     int64_t d = f->d, n = f->n;
-    SZG_TRY(szg_gemm(context, 't', 'n', d, d, n, 1, f->a, f->lda, f->a, f->lda, 0, g->a, d));
-    SZG_TRY(szg_gemm(context, 't', 'n', d, d, n, 1, f->b, f->ldb, f->b, f->ldb, 0, g->b, d));
-    *out = szg_dot(d * d, g->a, g->b);
+    SZG_TRY(szgi_gemm(context, 't', 'n', d, d, n, 1, f->a, f->lda, f->a, f->lda, 0, g->a, d));
+    SZG_TRY(szgi_gemm(context, 't', 'n', d, d, n, 1, f->b, f->ldb, f->b, f->ldb, 0, g->b, d));
+    *out = szgi_dot(d * d, g->a, g->b);
     return SZG_OK;
 }
 
-szg_status szg_factored_low_rank_square(szg_context *context, const szg_factored *f, double *out) {
+szg_status szgi_factored_low_rank_square(szg_context *context, const szg_factored *f, double *out) {
     *out = 0;
     if (f->d == 0)
         return SZG_OK;
     int64_t size;
-    SZG_TRY(szg_memory_product(context, f->d, f->d, &size));
+    SZG_TRY(szgi_memory_product(context, f->d, f->d, &size));
     double *memory;
-    SZG_TRY(szg_memory_alloc(context, 2 * size + ROWS * ROWS, sizeof *memory, &memory));
+    SZG_TRY(szgi_memory_alloc(context, 2 * size + ROWS * ROWS, sizeof *memory, &memory));
     gram g = {.a = memory, .b = memory + size, .square = memory + 2 * size};
     szg_status status =
         f->causal ? causal_square(context, f, &g, out) : full_square(context, f, &g, out);
-    szg_memory_free(memory);
+    szgi_memory_free(memory);
     return status;
 }
 
@@ -208,25 +209,25 @@ static szg_status bias_square(szg_context *context, const szg_factored *f, doubl
     double *sums;
     szg_factored without = *f;
     without.bias = NULL;
-    SZG_TRY(szg_factored_diagonal_sums(context, &without, NULL, &sums));
+    SZG_TRY(szgi_factored_diagonal_sums(context, &without, NULL, &sums));
     for (int64_t k = f->causal ? 0 : 1 - f->n; k < f->n; k++) {
         double a = szg_toeplitz_at(f->bias, k).re;
         *out += a * (2 * sums[k + f->n - 1] + (double)(f->n - (k < 0 ? -k : k)) * a);
     }
-    szg_memory_free(sums);
+    szgi_memory_free(sums);
     return SZG_OK;
 }
 
-szg_status szg_factored_norm_frobenius(szg_context *context, const szg_factored *f, double *out) {
+szg_status szgi_factored_norm_frobenius(szg_context *context, const szg_factored *f, double *out) {
     *out = NAN;
-    SZG_TRY(szg_factored_check_finite(context, f));
+    SZG_TRY(szgi_factored_check_finite(context, f));
     double low_rank, bias;
-    SZG_TRY(szg_factored_low_rank_square(context, f, &low_rank));
+    SZG_TRY(szgi_factored_low_rank_square(context, f, &low_rank));
     SZG_TRY(bias_square(context, f, &bias));
     double square = low_rank + bias;
     if (!isfinite(square))
-        return szg_fail(context, SZG_EDOMAIN,
-                        "factored matrix: the square of the Frobenius norm overflows");
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "factored matrix: the square of the Frobenius norm overflows");
     *out = sqrt(fmax(square, 0));
     return SZG_OK;
 }

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/memory.h>
-#include <szego/pool.h>
-#include <szego/random.h>
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/random.h"
 #include "factored_private.h"
 
 enum {
@@ -89,8 +89,8 @@ static int bias_exponent(const szg_factored *f) {
 static szg_status copy_scaled(szg_context *context, const szg_factored *f, const double *a,
                               const double *b, scaled *s) {
     int64_t n = f->n, d = f->d, size;
-    SZG_TRY(szg_memory_product(context, n, 2 * d, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *s->memory, &s->memory));
+    SZG_TRY(szgi_memory_product(context, n, 2 * d, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *s->memory, &s->memory));
     double *left = s->memory, *right = left + n * d;
     for (int64_t t = 0; t < d; t++) {
         if (!(a[t] > 0) || !(b[t] > 0))
@@ -134,9 +134,9 @@ static szg_status scale(szg_context *context, const szg_factored *f, scaled *s) 
     double *largest;
     *s = (scaled){.f = *f};
     s->f.bias = NULL;
-    SZG_TRY(szg_memory_alloc(context, 2 * f->d, sizeof *largest, &largest));
+    SZG_TRY(szgi_memory_alloc(context, 2 * f->d, sizeof *largest, &largest));
     szg_status status = fit_range(context, f, largest, largest + f->d, s);
-    szg_memory_free(largest);
+    szgi_memory_free(largest);
     return status;
 }
 
@@ -174,7 +174,7 @@ static double transform_error(const scaled *s, double norm_of_sums) {
 static szg_status open_means(szg_context *context, const scaled *s, diagonals *x) {
     double norm_of_sums;
     *x = (diagonals){0};
-    SZG_TRY(szg_factored_diagonal_sums(context, &s->f, &norm_of_sums, &x->mean));
+    SZG_TRY(szgi_factored_diagonal_sums(context, &s->f, &norm_of_sums, &x->mean));
     x->error = s->f.d > 0 ? transform_error(s, norm_of_sums) : 0;
     for (int64_t k = 1 - s->f.n; k < s->f.n; k++)
         x->mean[k + s->f.n - 1] /= (double)lag_count(&s->f, k);
@@ -214,13 +214,13 @@ static szg_status tile_band(szg_context *context, void *argument, int64_t band, 
     double *sum = job->sums + 2 * band * job->width, *square = sum + job->width;
     for (int64_t j = 0; j < end; j += CHUNK) {
         int64_t columns = end - j < CHUNK ? end - j : CHUNK;
-        SZG_TRY(szg_gemm(context, 'n', 't', rows, columns, f->d, 1, f->a + first * f->lda, f->lda,
-                         f->b + j * f->ldb, f->ldb, 0, tile, CHUNK));
+        SZG_TRY(szgi_gemm(context, 'n', 't', rows, columns, f->d, 1, f->a + first * f->lda, f->lda,
+                          f->b + j * f->ldb, f->ldb, 0, tile, CHUNK));
         for (int64_t r = 0; r < rows; r++) {
             int64_t at = j - r + BAND - 1; /* j - i from -(first + BAND - 1) */
             add_tile(job, first + r, j, columns, tile + r * CHUNK, sum + at, square + at);
         }
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
     }
     return SZG_OK;
 }
@@ -256,17 +256,17 @@ static szg_status run_tiles(szg_context *context, const szg_factored *f, diagona
     int64_t bands = (f->n + BAND - 1) / BAND, size;
     tiles job = {.f = f, .mean = x->mean, .width = f->n + BAND};
     szg_status status;
-    SZG_TRY(szg_memory_product(context, 2 * bands, job.width, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *job.sums, &job.sums));
+    SZG_TRY(szgi_memory_product(context, 2 * bands, job.width, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *job.sums, &job.sums));
     SZG_TRY_GOTO(status,
-                 szg_memory_alloc(context, (int64_t)szg_context_threads(context) * BAND * CHUNK,
-                                  sizeof *job.tile, &job.tile),
+                 szgi_memory_alloc(context, (int64_t)szg_context_threads(context) * BAND * CHUNK,
+                                   sizeof *job.tile, &job.tile),
                  done);
-    SZG_TRY_GOTO(status, szg_pool_run(context, bands, tile_band, &job), done);
+    SZG_TRY_GOTO(status, szgi_pool_run(context, bands, tile_band, &job), done);
     collect_tiles(&job, bands, x, rest, squares);
 done:
-    szg_memory_free(job.tile);
-    szg_memory_free(job.sums);
+    szgi_memory_free(job.tile);
+    szgi_memory_free(job.sums);
     return status;
 }
 
@@ -274,7 +274,7 @@ done:
  * Frobenius norm, S the size; that moves the norms of the rest and of the part by as much. Sums of
  * a diagonal run over BAND rows, then over bands, then over diagonals. */
 static szg_status split_tiles(szg_context *context, const szg_factored *f, const scaled *s,
-                              diagonals *x, szg_split *split) {
+                              diagonals *x, szgi_split *split) {
     double squares, n = (double)f->n, u = ROUNDING;
     SZG_TRY(run_tiles(context, &s->f, x, &split->rest, &squares));
     part_squares(f, s, x, &split->part);
@@ -292,42 +292,42 @@ static szg_status qr_square(szg_context *context, const szg_factored *f, double 
     int64_t d = f->d, size;
     double *memory, norm = 0;
     szg_status status;
-    SZG_TRY(szg_memory_product(context, 3 * d, d, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *memory, &memory));
+    SZG_TRY(szgi_memory_product(context, 3 * d, d, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *memory, &memory));
     double *left = memory, *right = left + d * d, *product = right + d * d;
-    SZG_TRY_GOTO(status, szg_tall_r(context, f->n, d, f->a, f->lda, left), done);
-    SZG_TRY_GOTO(status, szg_tall_r(context, f->n, d, f->b, f->ldb, right), done);
-    SZG_TRY_GOTO(status, szg_gemm(context, 'n', 't', d, d, d, 1, left, d, right, d, 0, product, d),
+    SZG_TRY_GOTO(status, szgi_tall_r(context, f->n, d, f->a, f->lda, left), done);
+    SZG_TRY_GOTO(status, szgi_tall_r(context, f->n, d, f->b, f->ldb, right), done);
+    SZG_TRY_GOTO(status, szgi_gemm(context, 'n', 't', d, d, d, 1, left, d, right, d, 0, product, d),
                  done);
     for (int64_t i = 0; i < d; i++)
-        norm = hypot(norm, szg_norm(d, product + i * d));
+        norm = hypot(norm, szgi_norm(d, product + i * d));
     *square = norm * norm;
 done:
-    szg_memory_free(memory);
+    szgi_memory_free(memory);
     return status;
 }
 
 /* The square of the masked low-rank part and a bound of its error. QR: columns of A and B are off
- * by szg_tall_r_error, their product by d u besides. Gram matrices: an entry sums SZG_FACTORED_STEP
- * products, then steps, their inner product d^2 / 8, then steps again; the blocks on the diagonal
- * less. The moduli of all terms add up to S^2 at most. */
+ * by szgi_tall_r_error, their product by d u besides. Gram matrices: an entry sums
+ * SZG_FACTORED_STEP products, then steps, their inner product d^2 / 8, then steps again; the blocks
+ * on the diagonal less. The moduli of all terms add up to S^2 at most. */
 static szg_status low_rank_square(szg_context *context, const scaled *s, double *square,
                                   double *error) {
     double d = (double)s->f.d, u = ROUNDING, size = s->size;
     double steps = (double)(s->f.n / SZG_FACTORED_STEP + 1);
     if (s->f.causal) {
-        SZG_TRY(szg_factored_low_rank_square(context, &s->f, square));
+        SZG_TRY(szgi_factored_low_rank_square(context, &s->f, square));
         *error = (2 * SZG_FACTORED_STEP + 3 * steps + d * d / 8 + 2 * d + 32) * u * size * size;
         return SZG_OK;
     }
     SZG_TRY(qr_square(context, &s->f, square));
-    double off = (2 * szg_tall_r_error(s->f.n, s->f.d) + (d + 2) * u) * size;
+    double off = (2 * szgi_tall_r_error(s->f.n, s->f.d) + (d + 2) * u) * size;
     *error = off * (2 * sqrt(*square) + off) + (4 * d + 16) * u * *square;
     return SZG_OK;
 }
 
 static szg_status split_factors(szg_context *context, const szg_factored *f, const scaled *s,
-                                diagonals *x, szg_split *split) {
+                                diagonals *x, szgi_split *split) {
     double square, error, u = ROUNDING;
     SZG_TRY(low_rank_square(context, s, &square, &error));
     part_squares(f, s, x, &split->part);
@@ -346,11 +346,11 @@ static szg_status open_rest(szg_context *context, const scaled *s, const diagona
                             szg_factored *rest, szg_toeplitz **part) {
     double *minus;
     int64_t lags = 2 * s->f.n - 1;
-    SZG_TRY(szg_memory_alloc(context, lags, sizeof *minus, &minus));
+    SZG_TRY(szgi_memory_alloc(context, lags, sizeof *minus, &minus));
     for (int64_t at = 0; at < lags; at++)
         minus[at] = -x->mean[at];
     szg_status status = szg_toeplitz_open_real(context, s->f.n, s->f.n, minus, part);
-    szg_memory_free(minus);
+    szgi_memory_free(minus);
     *rest = s->f;
     rest->bias = *part;
     return status;
@@ -361,19 +361,19 @@ static szg_status sample_mean(szg_context *context, const szg_factored *rest, do
     double *x;
     szg_status status = SZG_OK;
     *mean = 0;
-    SZG_TRY(szg_memory_product(context, n, 2 * BATCH, &size));
-    SZG_TRY(szg_memory_alloc(context, size, sizeof *x, &x));
+    SZG_TRY(szgi_memory_product(context, n, 2 * BATCH, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *x, &x));
     double *y = x + n * BATCH;
     for (uint32_t first = 0; first < SAMPLES && status == SZG_OK; first += BATCH) {
-        szg_stream stream = {.step = first, .purpose = PURPOSE};
-        szg_random_fill_normal(&stream, 0, n * BATCH, x);
-        status = szg_factored_apply(context, rest, 'n', BATCH, x, n, y, n);
+        szgi_stream stream = {.step = first, .purpose = PURPOSE};
+        szgi_random_fill_normal(&stream, 0, n * BATCH, x);
+        status = szgi_factored_apply(context, rest, 'n', BATCH, x, n, y, n);
         for (int64_t b = 0; b < BATCH; b++) {
-            double norm = szg_norm(n, y + b * n);
+            double norm = szgi_norm(n, y + b * n);
             *mean += norm * norm / SAMPLES;
         }
     }
-    szg_memory_free(x);
+    szgi_memory_free(x);
     return status;
 }
 
@@ -381,7 +381,7 @@ static szg_status sample_mean(szg_context *context, const szg_factored *rest, do
  * (n + d) u S |g| and by 4 c sum |mean| |g|, c as in transform_error; E |g|^2 = n. The means' own
  * error is part of what is left. */
 static szg_status split_samples(szg_context *context, const scaled *s, const diagonals *x,
-                                szg_split *split) {
+                                szgi_split *split) {
     szg_toeplitz *part = NULL;
     szg_factored rest;
     szg_status status = open_rest(context, s, x, &rest, &part);
@@ -393,7 +393,7 @@ static szg_status split_samples(szg_context *context, const scaled *s, const dia
     }
     double n = (double)s->f.n, u = ROUNDING, transform = 8 * u * (2 + log2(2 * n));
     double product =
-        (n + (double)s->f.d) * u * s->size + 4 * transform * szg_toeplitz_norm_wiener(part);
+        (n + (double)s->f.d) * u * s->size + 4 * transform * szgi_toeplitz_norm_wiener(part);
     double off = product * sqrt(n) + x->error;
     split->rest_error = split->rest * sqrt(2.0 / SAMPLES) + off * (2 * sqrt(split->rest) + off);
     szg_toeplitz_close(&part);
@@ -404,27 +404,27 @@ static szg_status split_samples(szg_context *context, const scaled *s, const dia
 
 static szg_status split_scaled(szg_context *context, const szg_factored *f, const scaled *s,
                                diagonals *x, szg_tau *tau) {
-    szg_split split = {0};
+    szgi_split split = {0};
     if (f->n <= SZG_FACTORED_TILES || f->d >= f->n || f->d == 0) {
         if (f->d > 0)
             SZG_TRY(split_tiles(context, f, s, x, &split));
         else
             part_squares(f, s, x, &split.part);
-        return szg_split_tau(context, &split, tau);
+        return szgi_split_tau(context, &split, tau);
     }
     SZG_TRY(split_factors(context, f, s, x, &split));
-    SZG_TRY(szg_split_tau(context, &split, tau));
+    SZG_TRY(szgi_split_tau(context, &split, tau));
     if (1 - tau->value > tau->error)
         return SZG_OK;
     SZG_TRY(split_samples(context, s, x, &split));
-    SZG_TRY(szg_split_tau(context, &split, tau));
+    SZG_TRY(szgi_split_tau(context, &split, tau));
     tau->sampled = true;
     return SZG_OK;
 }
 
 szg_status szg_factored_toeplitzness(szg_context *context, const szg_factored *f, szg_tau *tau) {
     *tau = (szg_tau){NAN, NAN, false};
-    SZG_TRY(szg_factored_check_finite(context, f));
+    SZG_TRY(szgi_factored_check_finite(context, f));
     scaled s;
     diagonals x = {0};
     szg_status status = scale(context, f, &s);
@@ -432,7 +432,7 @@ szg_status szg_factored_toeplitzness(szg_context *context, const szg_factored *f
         status = open_means(context, &s, &x);
     if (status == SZG_OK)
         status = split_scaled(context, f, &s, &x, tau);
-    szg_memory_free(x.mean);
-    szg_memory_free(s.memory);
+    szgi_memory_free(x.mean);
+    szgi_memory_free(s.memory);
     return status;
 }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "toeplitz_private.h"
 
 typedef struct split {
@@ -44,10 +44,10 @@ static szg_c64 get(split v, int64_t i) {
 static szg_c64 correlate(const levinson *s, int64_t at, int64_t count, split v) {
     const double *re = s->lags.re + at;
     if (!v.im)
-        return (szg_c64){szg_dot(count, re, v.re), 0};
+        return (szg_c64){szgi_dot(count, re, v.re), 0};
     const double *im = s->lags.im + at;
-    return (szg_c64){szg_dot(count, re, v.re) - szg_dot(count, im, v.im),
-                     szg_dot(count, re, v.im) + szg_dot(count, im, v.re)};
+    return (szg_c64){szgi_dot(count, re, v.re) - szgi_dot(count, im, v.im),
+                     szgi_dot(count, re, v.im) + szgi_dot(count, im, v.re)};
 }
 
 /* v := v + f w over `count` terms */
@@ -78,8 +78,8 @@ static void extend(int64_t k, szg_c64 f, szg_c64 g, split a, split b) {
 
 static szg_status open_state(szg_context *context, const szg_toeplitz *t, levinson *s) {
     int64_t n = t->n, parts = t->real ? 1 : 2, count;
-    SZG_TRY(szg_memory_product(context, 5 * parts, n, &count));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *s->memory, &s->memory));
+    SZG_TRY(szgi_memory_product(context, 5 * parts, n, &count));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *s->memory, &s->memory));
     double *at = s->memory;
     split *part[] = {&s->a, &s->b, &s->x, &s->lags};
     for (int i = 0; i < 4; i++) {
@@ -103,11 +103,11 @@ static szg_status check_minor(szg_context *context, int64_t order, szg_c64 e, do
     double modulus = hypot(e.re, e.im);
     if (modulus > (double)order * 0x1p-52 * scale)
         return SZG_OK;
-    return szg_fail(context, SZG_EDOMAIN,
-                    "Levinson: the leading minor of order %" PRId64
-                    " is singular to working precision (|D_%" PRId64 " / D_%" PRId64
-                    "| = %.3g, largest coefficient %.3g): use szg_toeplitz_cg, or a dense solver",
-                    order, order, order - 1, modulus, scale);
+    return szgi_fail(context, SZG_EDOMAIN,
+                     "Levinson: the leading minor of order %" PRId64
+                     " is singular to working precision (|D_%" PRId64 " / D_%" PRId64
+                     "| = %.3g, largest coefficient %.3g): use szgi_toeplitz_cg, or a dense solver",
+                     order, order, order - 1, modulus, scale);
 }
 
 static double largest_coefficient(const szg_toeplitz *t) {
@@ -144,8 +144,8 @@ static szg_status recur(szg_context *context, levinson *s, const double *y, int 
         szg_c64 rest = {y[k * stride] - known.re, stride == 2 ? y[k * stride + 1] - known.im : 0};
         add(k + 1, divide(rest, e), s->b, s->x);
         if (k % 256 == 0) {
-            szg_progress(context, "levinson", k, s->n);
-            SZG_TRY(szg_context_check_cancel(context));
+            szgi_progress(context, "levinson", k, s->n);
+            SZG_TRY(szgi_context_check_cancel(context));
         }
     }
     return SZG_OK;
@@ -155,8 +155,8 @@ static szg_status solve(szg_context *context, const szg_toeplitz *t, const doubl
                         double *x, const szg_reflection *reflection) {
     for (int64_t i = 0; i < t->n * stride; i++)
         if (!isfinite(b[i]))
-            return szg_fail(context, SZG_EDATA, "right-hand side: entry %" PRId64 " is %g",
-                            i / stride, b[i]);
+            return szgi_fail(context, SZG_EDATA, "right-hand side: entry %" PRId64 " is %g",
+                             i / stride, b[i]);
     levinson s = {.reflection = reflection};
     SZG_TRY(open_state(context, t, &s));
     szg_status status = recur(context, &s, b, stride);
@@ -165,7 +165,7 @@ static szg_status solve(szg_context *context, const szg_toeplitz *t, const doubl
         if (stride == 2)
             x[2 * i + 1] = s.x.im[i];
     }
-    szg_memory_free(s.memory);
+    szgi_memory_free(s.memory);
     return status;
 }
 
@@ -174,24 +174,24 @@ static double backward_error(const szg_toeplitz *t, int64_t count, const double 
                              double *t_x) {
     for (int64_t i = 0; i < count; i++)
         t_x[i] = b[i] - t_x[i];
-    double bound = szg_toeplitz_norm_frobenius(t) * szg_norm(count, x) + szg_norm(count, b);
-    return bound == 0 ? 0 : szg_norm(count, t_x) / bound;
+    double bound = szgi_toeplitz_norm_frobenius(t) * szgi_norm(count, x) + szgi_norm(count, b);
+    return bound == 0 ? 0 : szgi_norm(count, t_x) / bound;
 }
 
-szg_status szg_toeplitz_solve(szg_context *context, const szg_toeplitz *t, const double *b,
-                              double *x, const szg_reflection *reflection, double *residual) {
+szg_status szgi_toeplitz_solve(szg_context *context, const szg_toeplitz *t, const double *b,
+                               double *x, const szg_reflection *reflection, double *residual) {
     if (!t->real)
-        return szg_fail(context, SZG_EINVAL,
-                        "Levinson: the matrix is complex, use szg_toeplitz_solve_complex");
+        return szgi_fail(context, SZG_EINVAL,
+                         "Levinson: the matrix is complex, use szgi_toeplitz_solve_complex");
     SZG_TRY(solve(context, t, b, 1, x, reflection));
     if (!residual)
         return SZG_OK;
     double *product;
-    SZG_TRY(szg_memory_alloc(context, t->n, sizeof *product, &product));
+    SZG_TRY(szgi_memory_alloc(context, t->n, sizeof *product, &product));
     szg_status status = szg_toeplitz_apply(context, t, 'n', 1, x, t->n, product, t->n);
     if (status == SZG_OK)
         *residual = backward_error(t, t->n, b, x, product);
-    szg_memory_free(product);
+    szgi_memory_free(product);
     return status;
 }
 
@@ -199,7 +199,7 @@ szg_status szg_toeplitz_solve(szg_context *context, const szg_toeplitz *t, const
 static szg_status solve_parts(szg_context *context, const szg_toeplitz *t, const szg_c64 *b,
                               szg_c64 *x, const szg_reflection *reflection) {
     double *memory;
-    SZG_TRY(szg_memory_alloc(context, 3 * t->n, sizeof *memory, &memory));
+    SZG_TRY(szgi_memory_alloc(context, 3 * t->n, sizeof *memory, &memory));
     double *part = memory, *re = memory + t->n, *im = re + t->n;
     szg_status status;
     for (int64_t i = 0; i < t->n; i++)
@@ -211,22 +211,22 @@ static szg_status solve_parts(szg_context *context, const szg_toeplitz *t, const
     for (int64_t i = 0; i < t->n; i++)
         x[i] = (szg_c64){re[i], im[i]};
 end:
-    szg_memory_free(memory);
+    szgi_memory_free(memory);
     return status;
 }
 
-szg_status szg_toeplitz_solve_complex(szg_context *context, const szg_toeplitz *t, const szg_c64 *b,
-                                      szg_c64 *x, const szg_reflection *reflection,
-                                      double *residual) {
+szg_status szgi_toeplitz_solve_complex(szg_context *context, const szg_toeplitz *t,
+                                       const szg_c64 *b, szg_c64 *x,
+                                       const szg_reflection *reflection, double *residual) {
     SZG_TRY(t->real ? solve_parts(context, t, b, x, reflection)
                     : solve(context, t, &b->re, 2, &x->re, reflection));
     if (!residual)
         return SZG_OK;
     szg_c64 *product;
-    SZG_TRY(szg_memory_alloc(context, t->n, sizeof *product, &product));
-    szg_status status = szg_toeplitz_apply_complex(context, t, 'n', 1, x, t->n, product, t->n);
+    SZG_TRY(szgi_memory_alloc(context, t->n, sizeof *product, &product));
+    szg_status status = szgi_toeplitz_apply_complex(context, t, 'n', 1, x, t->n, product, t->n);
     if (status == SZG_OK)
         *residual = backward_error(t, 2 * t->n, &b->re, &x->re, &product->re);
-    szg_memory_free(product);
+    szgi_memory_free(product);
     return status;
 }

@@ -2,23 +2,23 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "toeplitz_private.h"
 
 /* `width` doubles an entry. Names the first entry that is not finite. */
 static szg_status check_square(szg_context *context, int64_t n, int width, const double *a,
                                int64_t lda) {
     if (n < 1 || lda < n)
-        return szg_fail(context, SZG_EINVAL,
-                        "projection: a size of %" PRId64 " with leading dimension %" PRId64, n,
-                        lda);
+        return szgi_fail(context, SZG_EINVAL,
+                         "projection: a size of %" PRId64 " with leading dimension %" PRId64, n,
+                         lda);
     for (int64_t i = 0; i < n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j < n * width; j++)
             if (!isfinite(a[i * lda * width + j]))
-                return szg_fail(context, SZG_EDATA,
-                                "projection: row %" PRId64 ", column %" PRId64 " is %g", i,
-                                j / width, a[i * lda * width + j]);
+                return szgi_fail(context, SZG_EDATA,
+                                 "projection: row %" PRId64 ", column %" PRId64 " is %g", i,
+                                 j / width, a[i * lda * width + j]);
     }
     return SZG_OK;
 }
@@ -54,17 +54,17 @@ static double diagonal_mean(const diagonal *d, double scale) {
 static szg_status means(szg_context *context, int64_t n, int width, const double *a, int64_t lda,
                         double **out) {
     SZG_TRY(check_square(context, n, width, a, lda));
-    SZG_TRY(szg_memory_alloc(context, 2 * n - 1, sizeof(double) * (size_t)width, out));
+    SZG_TRY(szgi_memory_alloc(context, 2 * n - 1, sizeof(double) * (size_t)width, out));
     szg_status status = SZG_OK;
     for (int64_t lag = 1 - n; lag < n && status == SZG_OK; lag++) {
-        status = szg_context_check_cancel(context);
+        status = szgi_context_check_cancel(context);
         for (int part = 0; part < width; part++) {
             diagonal d = diagonal_of(n, width, part, a, lda, lag);
             (*out)[(lag + n - 1) * width + part] = diagonal_mean(&d, 1);
         }
     }
     if (status != SZG_OK)
-        szg_memory_free(*out);
+        szgi_memory_free(*out);
     return status;
 }
 
@@ -78,24 +78,24 @@ static bool is_hermitian(int64_t n, int width, const double *mean) {
     return true;
 }
 
-szg_status szg_toeplitz_open_means(szg_context *context, int64_t n, const double *mean,
-                                   szg_toeplitz **out) {
+szg_status szgi_toeplitz_open_means(szg_context *context, int64_t n, const double *mean,
+                                    szg_toeplitz **out) {
     return is_hermitian(n, 1, mean) ? szg_toeplitz_open_symmetric(context, n, n, mean + n - 1, out)
                                     : szg_toeplitz_open_real(context, n, n, mean, out);
 }
 
-szg_status szg_toeplitz_project(szg_context *context, int64_t n, const double *a, int64_t lda,
-                                szg_toeplitz **out) {
+szg_status szgi_toeplitz_project(szg_context *context, int64_t n, const double *a, int64_t lda,
+                                 szg_toeplitz **out) {
     *out = NULL;
     double *mean;
     SZG_TRY(means(context, n, 1, a, lda, &mean));
-    szg_status status = szg_toeplitz_open_means(context, n, mean, out);
-    szg_memory_free(mean);
+    szg_status status = szgi_toeplitz_open_means(context, n, mean, out);
+    szgi_memory_free(mean);
     return status;
 }
 
-szg_status szg_toeplitz_project_complex(szg_context *context, int64_t n, const szg_c64 *a,
-                                        int64_t lda, szg_toeplitz **out) {
+szg_status szgi_toeplitz_project_complex(szg_context *context, int64_t n, const szg_c64 *a,
+                                         int64_t lda, szg_toeplitz **out) {
     *out = NULL;
     double *mean;
     SZG_TRY(means(context, n, 2, &a->re, lda, &mean));
@@ -103,7 +103,7 @@ szg_status szg_toeplitz_project_complex(szg_context *context, int64_t n, const s
     szg_status status = is_hermitian(n, 2, mean)
                             ? szg_toeplitz_open_hermitian(context, n, n, all + n - 1, out)
                             : szg_toeplitz_open_complex(context, n, n, all, out);
-    szg_memory_free(mean);
+    szgi_memory_free(mean);
     return status;
 }
 
@@ -118,7 +118,7 @@ static double largest_entry(int64_t n, int width, const double *a, int64_t lda) 
 }
 
 /* The mean first, then squared deviations from it: a mean that is off by e adds count e^2. */
-static void split_diagonal(const diagonal *d, double scale, szg_split *split) {
+static void split_diagonal(const diagonal *d, double scale, szgi_split *split) {
     double mean = diagonal_mean(d, scale), rest = 0;
     for (int64_t i = 0; i < d->count; i++) {
         double deviation = d->at[i * d->step] * scale - mean;
@@ -135,10 +135,10 @@ static szg_status split_dense(szg_context *context, int64_t n, int width, const 
                               int64_t lda, szg_tau *out) {
     *out = (szg_tau){NAN, NAN, false};
     SZG_TRY(check_square(context, n, width, a, lda));
-    double scale = szg_unit_scale(largest_entry(n, width, a, lda)), count = (double)n;
-    szg_split split = {0};
+    double scale = szgi_unit_scale(largest_entry(n, width, a, lda)), count = (double)n;
+    szgi_split split = {0};
     for (int64_t lag = 1 - n; lag < n; lag++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int part = 0; part < width; part++) {
             diagonal d = diagonal_of(n, width, part, a, lda, lag);
             split_diagonal(&d, scale, &split);
@@ -149,7 +149,7 @@ static szg_status split_dense(szg_context *context, int64_t n, int width, const 
         2 * unit * sqrt(split.part) + count * unit * (count * unit) * sqrt(split.part + split.rest);
     split.part_error = sums * split.part + off * (2 * sqrt(split.part) + off);
     split.rest_error = sums * split.rest + off * off;
-    return szg_split_tau(context, &split, out);
+    return szgi_split_tau(context, &split, out);
 }
 
 szg_status szg_toeplitzness(szg_context *context, int64_t n, const double *a, int64_t lda,
@@ -157,19 +157,19 @@ szg_status szg_toeplitzness(szg_context *context, int64_t n, const double *a, in
     return split_dense(context, n, 1, a, lda, out);
 }
 
-szg_status szg_toeplitzness_complex(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
-                                    szg_tau *out) {
+szg_status szgi_toeplitzness_complex(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
+                                     szg_tau *out) {
     return split_dense(context, n, 2, &a->re, lda, out);
 }
 
-szg_status szg_toeplitzness_of_parts(szg_context *context, const szg_toeplitz *part, double rest,
-                                     szg_tau *out) {
-    double norm = szg_toeplitz_norm_frobenius(part), scale = szg_unit_scale(fmax(norm, rest));
+szg_status szgi_toeplitzness_of_parts(szg_context *context, const szg_toeplitz *part, double rest,
+                                      szg_tau *out) {
+    double norm = szgi_toeplitz_norm_frobenius(part), scale = szgi_unit_scale(fmax(norm, rest));
     double n = (double)szg_toeplitz_size(part), sums = (n * n + 8) * ROUNDING;
-    szg_split split = {.part = norm * scale * (norm * scale),
-                       .rest = rest * scale * (rest * scale)};
+    szgi_split split = {.part = norm * scale * (norm * scale),
+                        .rest = rest * scale * (rest * scale)};
     double off = 2 * ROUNDING * sqrt(split.part);
     split.part_error = sums * split.part;
     split.rest_error = sums * split.rest + off * off;
-    return szg_split_tau(context, &split, out);
+    return szgi_split_tau(context, &split, out);
 }

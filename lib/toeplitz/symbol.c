@@ -1,9 +1,11 @@
 /* The symbol of a Toeplitz matrix: samples by one FFT, certified ranges through lib/ball. */
 #include <inttypes.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
-#include <szego/symbol.h>
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "toeplitz/symbol.h"
+#include "ball/ball.h"
+#include "toeplitz/toeplitz.h"
 
 const char *szg_symbol_convention_name(szg_symbol_convention convention) {
     static const char *const names[] = {"truncated", "fejer", "closed_form", "atoms"};
@@ -12,7 +14,7 @@ const char *szg_symbol_convention_name(szg_symbol_convention convention) {
     return names[convention];
 }
 
-bool szg_symbol_bounds_eigenvalues(szg_symbol_convention convention) {
+bool szgi_symbol_bounds_eigenvalues(szg_symbol_convention convention) {
     return convention == SZG_SYMBOL_TRUNCATED;
 }
 
@@ -30,7 +32,7 @@ static szg_c64 tapered(const szg_toeplitz *toeplitz, int64_t lag, int64_t order)
  * e^{ikt} depends on k mod grid alone. */
 static void fold(const szg_toeplitz *toeplitz, int64_t order, int64_t grid, int64_t count,
                  szg_c64 *folded) {
-    const int64_t degree = szg_toeplitz_degree(toeplitz);
+    const int64_t degree = szgi_toeplitz_degree(toeplitz);
     for (int64_t lag = -degree; lag <= degree; lag++) {
         const int64_t residue = (lag % grid + grid) % grid;
         if (residue >= count)
@@ -44,9 +46,9 @@ static void fold(const szg_toeplitz *toeplitz, int64_t order, int64_t grid, int6
 static szg_status transform(szg_context *context, szg_fft_kind kind, int64_t grid,
                             const szg_c64 *in, void *out) {
     szg_fft *fft;
-    SZG_TRY(szg_fft_open(context, kind, grid, 1, &fft));
-    szg_status status = szg_fft_run(context, fft, in, out);
-    szg_fft_close(&fft);
+    SZG_TRY(szgi_fft_open(context, kind, grid, 1, &fft));
+    szg_status status = szgi_fft_run(context, fft, in, out);
+    szgi_fft_close(&fft);
     return status;
 }
 
@@ -57,41 +59,41 @@ static szg_status sample_real(szg_context *context, const szg_toeplitz *toeplitz
     szg_c64 *folded = NULL;
     double *values = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, half, sizeof *folded, &folded), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, grid, sizeof *values, &values), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, half, sizeof *folded, &folded), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, grid, sizeof *values, &values), done);
     fold(toeplitz, order, grid, half, folded);
     SZG_TRY_GOTO(status, transform(context, SZG_FFT_REAL_BACKWARD, grid, folded, values), done);
     for (int64_t j = 0; j < grid; j++)
         out[j] = (szg_c64){values[j], 0};
 done:
-    szg_memory_free(folded);
-    szg_memory_free(values);
+    szgi_memory_free(folded);
+    szgi_memory_free(values);
     return status;
 }
 
 static szg_status sample_complex(szg_context *context, const szg_toeplitz *toeplitz, int64_t order,
                                  int64_t grid, szg_c64 *out) {
     szg_c64 *folded;
-    SZG_TRY(szg_memory_alloc(context, grid, sizeof *folded, &folded));
+    SZG_TRY(szgi_memory_alloc(context, grid, sizeof *folded, &folded));
     fold(toeplitz, order, grid, grid, folded);
     szg_status status = transform(context, SZG_FFT_BACKWARD, grid, folded, out);
-    szg_memory_free(folded);
+    szgi_memory_free(folded);
     return status;
 }
 
 static szg_status sample(szg_context *context, const szg_toeplitz *toeplitz, int64_t order,
                          int64_t grid, szg_c64 *out) {
     if (grid < 1)
-        return szg_fail(context, SZG_EINVAL, "a grid of %" PRId64 " points: at least 1", grid);
-    if (szg_toeplitz_is_hermitian(toeplitz))
+        return szgi_fail(context, SZG_EINVAL, "a grid of %" PRId64 " points: at least 1", grid);
+    if (szgi_toeplitz_is_hermitian(toeplitz))
         return sample_real(context, toeplitz, order, grid, out);
     return sample_complex(context, toeplitz, order, grid, out);
 }
 
 static szg_status check_order(szg_context *context, int64_t order) {
     if (order < 1)
-        return szg_fail(context, SZG_EINVAL, "a Fejer mean of order %" PRId64 ": at least 1",
-                        order);
+        return szgi_fail(context, SZG_EINVAL, "a Fejer mean of order %" PRId64 ": at least 1",
+                         order);
     return SZG_OK;
 }
 
@@ -109,17 +111,17 @@ szg_status szg_symbol_fejer_samples(szg_context *context, const szg_toeplitz *to
 /* Lags first .. degree in one array; the caller frees it. */
 static szg_status copy_lags(szg_context *context, const szg_toeplitz *toeplitz, int64_t first,
                             int64_t *count, szg_c64 **lags) {
-    *count = szg_toeplitz_degree(toeplitz) - first + 1;
-    SZG_TRY(szg_memory_alloc(context, *count, sizeof **lags, lags));
+    *count = szgi_toeplitz_degree(toeplitz) - first + 1;
+    SZG_TRY(szgi_memory_alloc(context, *count, sizeof **lags, lags));
     for (int64_t k = 0; k < *count; k++)
         (*lags)[k] = szg_toeplitz_at(toeplitz, first + k);
     return SZG_OK;
 }
 
-static szg_status real_range(szg_context *context, const szg_toeplitz *toeplitz, szg_taper taper,
+static szg_status real_range(szg_context *context, const szg_toeplitz *toeplitz, szgi_taper taper,
                              int64_t order, szg_range *out) {
-    if (!szg_toeplitz_is_hermitian(toeplitz))
-        return szg_fail(
+    if (!szgi_toeplitz_is_hermitian(toeplitz))
+        return szgi_fail(
             context, SZG_EDOMAIN,
             "the symbol of a matrix that is not Hermitian is not real and has no range; "
             "take the range of its modulus");
@@ -127,8 +129,8 @@ static szg_status real_range(szg_context *context, const szg_toeplitz *toeplitz,
     szg_c64 *lags;
     SZG_TRY(copy_lags(context, toeplitz, 0, &count, &lags));
     szg_status status =
-        szg_ball_symbol_range(context, count, lags, taper, order, SZG_BALL_BITS, out);
-    szg_memory_free(lags);
+        szgi_ball_symbol_range(context, count, lags, taper, order, SZG_BALL_BITS, out);
+    szgi_memory_free(lags);
     return status;
 }
 
@@ -146,8 +148,8 @@ szg_status szg_symbol_modulus_range(szg_context *context, const szg_toeplitz *to
                                     szg_range *out) {
     int64_t count;
     szg_c64 *lags;
-    SZG_TRY(copy_lags(context, toeplitz, -szg_toeplitz_degree(toeplitz), &count, &lags));
-    szg_status status = szg_ball_modulus_range(context, count, lags, SZG_BALL_BITS, out);
-    szg_memory_free(lags);
+    SZG_TRY(copy_lags(context, toeplitz, -szgi_toeplitz_degree(toeplitz), &count, &lags));
+    szg_status status = szgi_ball_modulus_range(context, count, lags, SZG_BALL_BITS, out);
+    szgi_memory_free(lags);
     return status;
 }

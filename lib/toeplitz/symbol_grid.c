@@ -3,9 +3,9 @@
 #include <float.h>
 #include <math.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
-#include <szego/symbol.h>
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "toeplitz/symbol.h"
 
 #include "toeplitz_private.h"
 
@@ -18,9 +18,9 @@ static const double TURN = 6.28318530717958647692;
 /* Lags -degree .. degree, scaled by 2^-exponent to numbers of order 1, at their residues. */
 static szg_status open_lags(szg_context *context, const szg_toeplitz *t, int64_t grid,
                             int *exponent, double *norm, szg_c64 **out) {
-    const int64_t degree = szg_toeplitz_degree(t);
+    const int64_t degree = szgi_toeplitz_degree(t);
     double largest = 0;
-    SZG_TRY(szg_memory_alloc(context, grid, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, grid, sizeof **out, out));
     for (int64_t lag = -degree; lag <= degree; lag++) {
         szg_c64 a = szg_toeplitz_at(t, lag);
         largest = fmax(largest, fmax(fabs(a.re), fabs(a.im)));
@@ -31,7 +31,7 @@ static szg_status open_lags(szg_context *context, const szg_toeplitz *t, int64_t
         (*out)[lag < 0 ? lag + grid : lag] =
             (szg_c64){ldexp(a.re, -*exponent), ldexp(a.im, -*exponent)};
     }
-    *norm = szg_norm(2 * grid, &(*out)->re);
+    *norm = szgi_norm(2 * grid, &(*out)->re);
     return SZG_OK;
 }
 
@@ -87,22 +87,22 @@ static void unscale(int exponent, szg_range *range) {
 static szg_status transform(szg_context *context, int64_t grid, const szg_c64 *lags,
                             szg_c64 **out) {
     szg_fft *fft;
-    SZG_TRY(szg_memory_alloc(context, grid, sizeof **out, out));
-    SZG_TRY(szg_fft_open(context, SZG_FFT_BACKWARD, grid, 1, &fft));
-    szg_status status = szg_fft_run(context, fft, lags, *out);
-    szg_fft_close(&fft);
+    SZG_TRY(szgi_memory_alloc(context, grid, sizeof **out, out));
+    SZG_TRY(szgi_fft_open(context, SZG_FFT_BACKWARD, grid, 1, &fft));
+    szg_status status = szgi_fft_run(context, fft, lags, *out);
+    szgi_fft_close(&fft);
     return status;
 }
 
-szg_status szg_symbol_modulus_enclosure(szg_context *context, const szg_toeplitz *toeplitz,
-                                        szg_range *out) {
-    int64_t degree = szg_toeplitz_degree(toeplitz), points;
+szg_status szgi_symbol_modulus_enclosure(szg_context *context, const szg_toeplitz *toeplitz,
+                                         szg_range *out) {
+    int64_t degree = szgi_toeplitz_degree(toeplitz), points;
     int exponent = 0;
     double norm = 0;
     szg_c64 *lags = NULL, *values = NULL;
     szg_status status;
-    SZG_TRY(szg_memory_product(context, degree > 0 ? degree : 1, POINTS, &points));
-    int64_t grid = szg_fft_fast_length(points);
+    SZG_TRY(szgi_memory_product(context, degree > 0 ? degree : 1, POINTS, &points));
+    int64_t grid = szgi_fft_fast_length(points);
     SZG_TRY_GOTO(status, open_lags(context, toeplitz, grid, &exponent, &norm, &lags), done);
     SZG_TRY_GOTO(status, transform(context, grid, lags, &values), done);
     grid_extrema extrema = scan(grid, values);
@@ -112,7 +112,7 @@ szg_status szg_symbol_modulus_enclosure(szg_context *context, const szg_toeplitz
     enclose(&extrema, degree, grid, error, out);
     unscale(exponent, out);
 done:
-    szg_memory_free(lags);
-    szg_memory_free(values);
+    szgi_memory_free(lags);
+    szgi_memory_free(values);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Toeplitzness from the squares of the Toeplitz part and of the rest. */
 #include <math.h>
+#include "base/context.h"
 
 #include "toeplitz_private.h"
 
@@ -8,11 +9,11 @@
  * / (p + r)| = |p' (r - r') + r' (p' - p)| / ((p' + r') (p + r)), which is at most (tau' |r - r'| +
  * (1 - tau') |p - p'|) / (p + r). A first bound takes both shares for 1; the second knows by it how
  * near tau' is to an end. Sum and quotient round by 2 units. */
-szg_status szg_split_tau(szg_context *context, const szg_split *split, szg_tau *out) {
+szg_status szgi_split_tau(szg_context *context, const szgi_split *split, szg_tau *out) {
     double whole = split->part + split->rest;
     *out = (szg_tau){NAN, NAN, false};
     if (!(whole > 0))
-        return szg_fail(context, SZG_EDOMAIN, "toeplitzness: the matrix is 0 and has none");
+        return szgi_fail(context, SZG_EDOMAIN, "toeplitzness: the matrix is 0 and has none");
     double tau = split->part / whole;
     double error = (split->part_error + split->rest_error) / whole;
     double most = fmin(tau + error, 1), least = fmax(tau - error, 0);
@@ -21,7 +22,7 @@ szg_status szg_split_tau(szg_context *context, const szg_split *split, szg_tau *
     return SZG_OK;
 }
 
-const char *szg_tau_note(const szg_tau *tau) {
+const char *szgi_tau_note(const szg_tau *tau) {
     return tau->sampled ? "1 - toeplitzness is a mean over 64 Gaussian vectors: its standard error "
                           "is 18% at most"
                         : NULL;

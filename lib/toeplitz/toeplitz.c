@@ -2,15 +2,15 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "toeplitz_private.h"
 
 static szg_status check_counts(szg_context *context, int64_t n, int64_t count) {
     if (n < 1)
-        return szg_fail(context, SZG_EINVAL, "Toeplitz: a size of %" PRId64 " is below 1", n);
+        return szgi_fail(context, SZG_EINVAL, "Toeplitz: a size of %" PRId64 " is below 1", n);
     if (count < 1)
-        return szg_fail(context, SZG_EINVAL,
-                        "Toeplitz: %" PRId64 " lags given, at least lag 0 is needed", count);
+        return szgi_fail(context, SZG_EINVAL,
+                         "Toeplitz: %" PRId64 " lags given, at least lag 0 is needed", count);
     return SZG_OK;
 }
 
@@ -50,12 +50,12 @@ static szg_status check_lags(szg_context *context, szg_toeplitz_kind kind, int64
     for (int64_t lag = 1 - count; lag < count; lag++) {
         szg_c64 value = readers[kind](a, count, lag);
         if (!isfinite(value.re) || !isfinite(value.im))
-            return szg_fail(context, SZG_EDATA,
-                            "Toeplitz: the coefficient of lag %" PRId64 " is not a finite number",
-                            lag);
+            return szgi_fail(context, SZG_EDATA,
+                             "Toeplitz: the coefficient of lag %" PRId64 " is not a finite number",
+                             lag);
     }
     if (kind == SZG_TOEPLITZ_HERMITIAN && ((const szg_c64 *)a)->im != 0)
-        return szg_fail(
+        return szgi_fail(
             context, SZG_EDATA,
             "Toeplitz: the coefficient of lag 0 of a Hermitian matrix has the imaginary "
             "part %g, it must be real",
@@ -82,16 +82,16 @@ static szg_status open_any(szg_context *context, szg_toeplitz_kind kind, int64_t
     SZG_TRY(check_counts(context, n, count));
     SZG_TRY(check_lags(context, kind, count, a));
     szg_toeplitz *t;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *t, &t));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *t, &t));
     t->kind = kind;
     t->n = n;
     t->degree = find_degree(kind, n, count, a);
     int64_t lags = 2 * t->degree + 1;
     szg_status status = kind_is_real(kind)
-                            ? szg_memory_alloc(context, lags, sizeof *t->real, &t->real)
-                            : szg_memory_alloc(context, lags, sizeof *t->complex, &t->complex);
+                            ? szgi_memory_alloc(context, lags, sizeof *t->real, &t->real)
+                            : szgi_memory_alloc(context, lags, sizeof *t->complex, &t->complex);
     if (status != SZG_OK) {
-        szg_memory_free(t);
+        szgi_memory_free(t);
         return status;
     }
     for (int64_t lag = -t->degree; lag <= t->degree; lag++) {
@@ -130,16 +130,16 @@ void szg_toeplitz_close(szg_toeplitz **toeplitz) {
     if (!toeplitz || !*toeplitz)
         return;
     szg_toeplitz *t = *toeplitz;
-    szg_circulant_close(&t->full);
-    szg_circulant_close(&t->causal);
+    szgi_circulant_close(&t->full);
+    szgi_circulant_close(&t->causal);
     pthread_mutex_destroy(&t->lock);
-    szg_memory_free(t->real);
-    szg_memory_free(t->complex);
-    szg_memory_free(t);
+    szgi_memory_free(t->real);
+    szgi_memory_free(t->complex);
+    szgi_memory_free(t);
     *toeplitz = NULL;
 }
 
-szg_toeplitz_kind szg_toeplitz_kind_of(const szg_toeplitz *t) {
+szg_toeplitz_kind szgi_toeplitz_kind_of(const szg_toeplitz *t) {
     return t->kind;
 }
 
@@ -147,30 +147,30 @@ int64_t szg_toeplitz_size(const szg_toeplitz *t) {
     return t->n;
 }
 
-int64_t szg_toeplitz_degree(const szg_toeplitz *t) {
+int64_t szgi_toeplitz_degree(const szg_toeplitz *t) {
     return t->degree;
 }
 
 szg_c64 szg_toeplitz_at(const szg_toeplitz *t, int64_t lag) {
     if (lag > t->degree || lag < -t->degree)
         return (szg_c64){0, 0};
-    return t->real ? (szg_c64){szg_toeplitz_real_at(t, lag), 0} : t->complex[lag + t->degree];
+    return t->real ? (szg_c64){szgi_toeplitz_real_at(t, lag), 0} : t->complex[lag + t->degree];
 }
 
-bool szg_toeplitz_is_real(const szg_toeplitz *t) {
+bool szgi_toeplitz_is_real(const szg_toeplitz *t) {
     return t->real != NULL;
 }
 
-bool szg_toeplitz_is_hermitian(const szg_toeplitz *t) {
+bool szgi_toeplitz_is_hermitian(const szg_toeplitz *t) {
     return t->kind == SZG_TOEPLITZ_SYMMETRIC || t->kind == SZG_TOEPLITZ_HERMITIAN;
 }
 
-szg_c64 szg_toeplitz_trace(const szg_toeplitz *t) {
+szg_c64 szgi_toeplitz_trace(const szg_toeplitz *t) {
     szg_c64 a = szg_toeplitz_at(t, 0);
     return (szg_c64){(double)t->n * a.re, (double)t->n * a.im};
 }
 
-double szg_toeplitz_norm_wiener(const szg_toeplitz *t) {
+double szgi_toeplitz_norm_wiener(const szg_toeplitz *t) {
     double sum = 0;
     for (int64_t lag = -t->degree; lag <= t->degree; lag++) {
         szg_c64 a = szg_toeplitz_at(t, lag);
@@ -179,7 +179,7 @@ double szg_toeplitz_norm_wiener(const szg_toeplitz *t) {
     return sum;
 }
 
-double szg_toeplitz_norm_frobenius(const szg_toeplitz *t) {
+double szgi_toeplitz_norm_frobenius(const szg_toeplitz *t) {
     double largest = 0, sum = 0;
     for (int64_t lag = -t->degree; lag <= t->degree; lag++) {
         szg_c64 a = szg_toeplitz_at(t, lag);
@@ -198,34 +198,35 @@ double szg_toeplitz_norm_frobenius(const szg_toeplitz *t) {
 static szg_status check_dense(szg_context *context, const szg_toeplitz *t, int64_t lda,
                               size_t size) {
     if (lda < t->n)
-        return szg_fail(context, SZG_EINVAL,
-                        "dense Toeplitz: leading dimension %" PRId64 " is below %" PRId64, lda,
-                        t->n);
-    return szg_memory_require(context, t->n, t->n, size, "a dense Toeplitz matrix",
-                              "szg_toeplitz_apply and the structured spectra need the lags only");
+        return szgi_fail(context, SZG_EINVAL,
+                         "dense Toeplitz: leading dimension %" PRId64 " is below %" PRId64, lda,
+                         t->n);
+    return szgi_memory_require(context, t->n, t->n, size, "a dense Toeplitz matrix",
+                               "szg_toeplitz_apply and the structured spectra need the lags only");
 }
 
-szg_status szg_toeplitz_dense(szg_context *context, const szg_toeplitz *t, double *a, int64_t lda) {
+szg_status szgi_toeplitz_dense(szg_context *context, const szg_toeplitz *t, double *a,
+                               int64_t lda) {
     if (!t->real)
-        return szg_fail(context, SZG_EINVAL,
-                        "dense Toeplitz: the matrix is complex, use szg_toeplitz_dense_complex");
+        return szgi_fail(context, SZG_EINVAL,
+                         "dense Toeplitz: the matrix is complex, use szgi_toeplitz_dense_complex");
     SZG_TRY(check_dense(context, t, lda, sizeof *a));
     for (int64_t i = 0; i < t->n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         memset(a + i * lda, 0, (size_t)t->n * sizeof *a);
         int64_t first = i > t->degree ? i - t->degree : 0;
         int64_t last = t->n - 1 - i > t->degree ? i + t->degree : t->n - 1;
         for (int64_t j = first; j <= last; j++)
-            a[i * lda + j] = szg_toeplitz_real_at(t, i - j);
+            a[i * lda + j] = szgi_toeplitz_real_at(t, i - j);
     }
     return SZG_OK;
 }
 
-szg_status szg_toeplitz_dense_complex(szg_context *context, const szg_toeplitz *t, szg_c64 *a,
-                                      int64_t lda) {
+szg_status szgi_toeplitz_dense_complex(szg_context *context, const szg_toeplitz *t, szg_c64 *a,
+                                       int64_t lda) {
     SZG_TRY(check_dense(context, t, lda, sizeof *a));
     for (int64_t i = 0; i < t->n; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j < t->n; j++)
             a[i * lda + j] = szg_toeplitz_at(t, i - j);
     }

@@ -3,44 +3,45 @@
 #define SZG_TOEPLITZ_PRIVATE_H
 
 #include <pthread.h>
-#include <szego/backend.h>
-#include <szego/toeplitz.h>
+#include "backend/backend.h"
+#include "toeplitz/toeplitz.h"
 
 /* A circulant matrix by its eigenvalues divided by `length`: forward transform, product, backward
  * transform is then the matrix product. A real circulant keeps the first length/2 + 1 of them. */
-typedef struct szg_circulant {
+typedef struct szgi_circulant {
     int64_t length;
     bool real;
     szg_c64 *spectrum; /* NULL: not made yet */
-} szg_circulant;
+} szgi_circulant;
 
 /* One thread's transforms and scratch for circulants of one length. */
-typedef struct szg_circulant_work {
+typedef struct szgi_circulant_work {
     szg_fft *forward, *backward;
     void *vector, *spectrum;
-} szg_circulant_work;
+} szgi_circulant_work;
 
 /* From the `length` entries of the circulant's first column, real or complex. */
-SZG_CHECK_RESULT szg_status szg_circulant_open_real(szg_context *context, int64_t length,
-                                                    const double *column, szg_circulant *out);
-SZG_CHECK_RESULT szg_status szg_circulant_open_complex(szg_context *context, int64_t length,
-                                                       const szg_c64 *column, szg_circulant *out);
-void szg_circulant_close(szg_circulant *circulant);
+SZG_CHECK_RESULT szg_status szgi_circulant_open_real(szg_context *context, int64_t length,
+                                                     const double *column, szgi_circulant *out);
+SZG_CHECK_RESULT szg_status szgi_circulant_open_complex(szg_context *context, int64_t length,
+                                                        const szg_c64 *column, szgi_circulant *out);
+void szgi_circulant_close(szgi_circulant *circulant);
 
 /* `complex`: for complex vectors; real ones need a real circulant. */
-SZG_CHECK_RESULT szg_status szg_circulant_work_open(szg_context *context, int64_t length,
-                                                    bool complex, szg_circulant_work *out);
-void szg_circulant_work_close(szg_circulant_work *work);
+SZG_CHECK_RESULT szg_status szgi_circulant_work_open(szg_context *context, int64_t length,
+                                                     bool complex, szgi_circulant_work *out);
+void szgi_circulant_work_close(szgi_circulant_work *work);
 
 /* The first n entries of op(C) applied to x, n <= length numbers followed by zeros; added to y
  * where `add`. */
-SZG_CHECK_RESULT szg_status szg_circulant_run(szg_context *context, const szg_circulant *circulant,
-                                              szg_circulant_work *work, char op, int64_t n,
-                                              const double *x, double *y, bool add);
-SZG_CHECK_RESULT szg_status szg_circulant_run_complex(szg_context *context,
-                                                      const szg_circulant *circulant,
-                                                      szg_circulant_work *work, char op, int64_t n,
-                                                      const szg_c64 *x, szg_c64 *y);
+SZG_CHECK_RESULT szg_status szgi_circulant_run(szg_context *context,
+                                               const szgi_circulant *circulant,
+                                               szgi_circulant_work *work, char op, int64_t n,
+                                               const double *x, double *y, bool add);
+SZG_CHECK_RESULT szg_status szgi_circulant_run_complex(szg_context *context,
+                                                       const szgi_circulant *circulant,
+                                                       szgi_circulant_work *work, char op,
+                                                       int64_t n, const szg_c64 *x, szg_c64 *y);
 
 struct szg_toeplitz {
     szg_toeplitz_kind kind;
@@ -48,46 +49,46 @@ struct szg_toeplitz {
     /* 2 degree + 1 coefficients, lag -degree first; one of the two is set */
     double *real;
     szg_c64 *complex;
-    pthread_mutex_t lock;       /* guards what is made when first needed: */
-    szg_circulant full, causal; /* embeddings of T and of its lower triangle, diagonal included */
+    pthread_mutex_t lock;        /* guards what is made when first needed: */
+    szgi_circulant full, causal; /* embeddings of T and of its lower triangle, diagonal included */
 };
 
 /* a_lag of a real kind, |lag| <= degree. */
-static inline double szg_toeplitz_real_at(const szg_toeplitz *t, int64_t lag) {
+static inline double szgi_toeplitz_real_at(const szg_toeplitz *t, int64_t lag) {
     return t->real[lag + t->degree];
 }
 
 /* op(T) or, where `causal`, op of T's lower triangle, applied to `batch` vectors; added to y where
  * `add`. Arguments have been checked. */
-SZG_CHECK_RESULT szg_status szg_toeplitz_multiply(szg_context *context, const szg_toeplitz *t,
-                                                  bool causal, char op, int64_t batch,
-                                                  const double *x, int64_t ldx, double *y,
-                                                  int64_t ldy, bool add);
+SZG_CHECK_RESULT szg_status szgi_toeplitz_multiply(szg_context *context, const szg_toeplitz *t,
+                                                   bool causal, char op, int64_t batch,
+                                                   const double *x, int64_t ldx, double *y,
+                                                   int64_t ldy, bool add);
 
 /* SZG_EINVAL for an op other than n, t, c, a negative batch, or a leading dimension below n. */
-SZG_CHECK_RESULT szg_status szg_toeplitz_check_vectors(szg_context *context, int64_t n, char op,
-                                                       int64_t batch, int64_t ldx, int64_t ldy);
+SZG_CHECK_RESULT szg_status szgi_toeplitz_check_vectors(szg_context *context, int64_t n, char op,
+                                                        int64_t batch, int64_t ldx, int64_t ldy);
 
 /* The power of two, which costs no rounding, that brings `largest` > 0 to [1, 2); 1 for 0. Numbers
  * that are not normal come below that. */
-double szg_unit_scale(double largest);
+double szgi_unit_scale(double largest);
 
 /* Euclidean norm of `count` numbers without overflow or underflow on the way. */
-double szg_norm(int64_t count, const double *x);
+double szgi_norm(int64_t count, const double *x);
 
 /* sum x_i y_i in eight lanes: vectorises, and the order of summation is fixed. */
-double szg_dot(int64_t count, const double *x, const double *y);
+double szgi_dot(int64_t count, const double *x, const double *y);
 
 #define ROUNDING 0x1p-53 /* u: the relative error of one operation */
 
 /* Squared Frobenius norms of a matrix's Toeplitz part and of the rest, in any common unit, and
  * bounds of their errors. */
-typedef struct szg_split {
+typedef struct szgi_split {
     double part, rest, part_error, rest_error;
-} szg_split;
+} szgi_split;
 
 /* SZG_EDOMAIN: both squares are 0. */
-SZG_CHECK_RESULT szg_status szg_split_tau(szg_context *context, const szg_split *split,
-                                          szg_tau *out);
+SZG_CHECK_RESULT szg_status szgi_split_tau(szg_context *context, const szgi_split *split,
+                                           szg_tau *out);
 
 #endif

@@ -2,25 +2,25 @@
 
 #include "toeplitz_private.h"
 
-double szg_unit_scale(double largest) {
+double szgi_unit_scale(double largest) {
     if (!(largest > 0) || !isfinite(largest))
         return 1;
     return ldexp(1, -ilogb(largest) > 1022 ? 1022 : -ilogb(largest));
 }
 
-double szg_norm(int64_t count, const double *x) {
+double szgi_norm(int64_t count, const double *x) {
     double largest = 0;
     for (int64_t i = 0; i < count; i++)
         largest = fmax(largest, fabs(x[i]));
     if (largest == 0 || !isfinite(largest))
         return largest;
-    double scale = szg_unit_scale(largest), sum = 0;
+    double scale = szgi_unit_scale(largest), sum = 0;
     for (int64_t i = 0; i < count; i++)
         sum += x[i] * scale * (x[i] * scale);
     return sqrt(sum) / scale;
 }
 
-double szg_dot(int64_t count, const double *x, const double *y) {
+double szgi_dot(int64_t count, const double *x, const double *y) {
     double lanes[8] = {0};
     int64_t i = 0;
     for (; i + 8 <= count; i += 8)

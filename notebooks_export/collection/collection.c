@@ -1,7 +1,8 @@
 #include <inttypes.h>
 #include <string.h>
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "base/file.h"
+#include "base/memory.h"
+#include "formats/json.h"
 
 #include "collection_private.h"
 
@@ -10,20 +11,21 @@ enum { MANIFEST_LIMIT = 256 << 20 }; /* bytes; szg_result_read refuses what is l
 /* Formats of ours, this version's and others'. */
 static const char family[] = "szego-results-";
 
-static bool is_family(szg_json_value root) {
+static bool is_family(szgi_json_value root) {
     const char *format;
-    szg_json_value value = szg_json_member(root, "format");
-    return szg_json_kind_of(root) == SZG_JSON_OBJECT && szg_json_kind_of(value) == SZG_JSON_TEXT &&
-           szg_json_as_text(NULL, value, &format) == SZG_OK &&
+    szgi_json_value value = szgi_json_member(root, "format");
+    return szgi_json_kind_of(root) == SZG_JSON_OBJECT &&
+           szgi_json_kind_of(value) == SZG_JSON_TEXT &&
+           szgi_json_as_text(NULL, value, &format) == SZG_OK &&
            strncmp(format, family, sizeof family - 1) == 0;
 }
 
 /* The joined tables that `szego export --to csv` wrote, beside what they were joined of. */
-static bool is_export(szg_json_value root) {
+static bool is_export(szgi_json_value root) {
     const char *command;
-    szg_json_value value = szg_json_member(root, "command");
-    return szg_json_kind_of(value) == SZG_JSON_TEXT &&
-           szg_json_as_text(NULL, value, &command) == SZG_OK && strcmp(command, "export") == 0;
+    szgi_json_value value = szgi_json_member(root, "command");
+    return szgi_json_kind_of(value) == SZG_JSON_TEXT &&
+           szgi_json_as_text(NULL, value, &command) == SZG_OK && strcmp(command, "export") == 0;
 }
 
 /* Whether the manifest is one of ours, and not of an export below the folder: its rows would come
@@ -31,21 +33,21 @@ static bool is_export(szg_json_value root) {
  * where. SZG_EDATA: it is longer than any of ours. */
 static szg_status is_ours(szg_context *context, const char *folder, bool below, bool *out) {
     char *path;
-    szg_contents contents = {0};
-    szg_json *json = NULL;
-    SZG_TRY(collection_path(context, folder, "manifest.json", &path));
+    szgi_contents contents = {0};
+    szgi_json *json = NULL;
+    SZG_TRY(szgi_collection_join_path(context, folder, "manifest.json", &path));
     szg_status status =
-        szg_contents_open_within(context, path, MANIFEST_LIMIT, "a manifest", &contents);
+        szgi_contents_open_within(context, path, MANIFEST_LIMIT, "a manifest", &contents);
     if (status == SZG_OK && contents.size > 0 &&
         memmem(contents.data, (size_t)contents.size, family, sizeof family - 1)) {
-        status = szg_json_parse(context, path, contents.data, contents.size, &json);
-        *out = status == SZG_EDATA || (status == SZG_OK && is_family(szg_json_root(json)) &&
-                                       !(below && is_export(szg_json_root(json))));
+        status = szgi_json_parse(context, path, contents.data, contents.size, &json);
+        *out = status == SZG_EDATA || (status == SZG_OK && is_family(szgi_json_root(json)) &&
+                                       !(below && is_export(szgi_json_root(json))));
         status = status == SZG_EDATA ? SZG_OK : status;
     }
-    szg_json_close(&json);
-    szg_contents_close(&contents);
-    szg_memory_free(path);
+    szgi_json_close(&json);
+    szgi_contents_close(&contents);
+    szgi_memory_free(path);
     return status;
 }
 
@@ -53,16 +55,16 @@ static szg_status is_ours(szg_context *context, const char *folder, bool below, 
 static szg_status read_one(szg_context *context, szg_collection *all, const char *relative) {
     char *folder;
     bool ours = false;
-    SZG_TRY(collection_path(context, all->folder, relative, &folder));
+    SZG_TRY(szgi_collection_join_path(context, all->folder, relative, &folder));
     szg_result **next = &all->result[all->path.count];
     szg_status status = is_ours(context, folder, strcmp(relative, ".") != 0, &ours);
     if (status == SZG_OK && ours)
         status = szg_result_read(context, folder, next);
-    szg_memory_free(folder);
+    szgi_memory_free(folder);
     if (status == SZG_EDATA || status == SZG_EIO)
-        return texts_add(context, &all->bad, szg_context_message(context));
+        return szgi_texts_add(context, &all->bad, szg_context_message(context));
     if (status == SZG_OK && ours)
-        status = texts_add(context, &all->path, relative);
+        status = szgi_texts_add(context, &all->path, relative);
     if (status != SZG_OK)
         szg_result_close(next);
     return status;
@@ -70,31 +72,31 @@ static szg_status read_one(szg_context *context, szg_collection *all, const char
 
 static szg_status refuse_nothing(szg_context *context, const szg_collection *all) {
     if (all->bad.count == 0)
-        return szg_fail(context, SZG_EDATA,
-                        "%s: holds no results: give a folder that a command wrote with -o DIR/ "
-                        "(CSV files and a manifest.json), or one above it",
-                        all->folder);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: holds no results: give a folder that a command wrote with -o DIR/ "
+                         "(CSV files and a manifest.json), or one above it",
+                         all->folder);
     char first[768];
     snprintf(first, sizeof first, "%s", all->bad.text[0]);
-    return szg_fail(context, SZG_EDATA,
-                    "%s: holds no result that can be read: %s%s: write it again with -o DIR/",
-                    all->folder, first, all->bad.count > 1 ? " (and others)" : "");
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: holds no result that can be read: %s%s: write it again with -o DIR/",
+                     all->folder, first, all->bad.count > 1 ? " (and others)" : "");
 }
 
-bool collection_is_export(const szg_collection *all) {
+bool szgi_collection_is_export(const szg_collection *all) {
     return all->path.count > 0 && strcmp(szg_result_command(all->result[0]), "export") == 0;
 }
 
 static szg_status read_all(szg_context *context, szg_collection *all) {
-    SZG_TRY(collection_walk(context, all));
+    SZG_TRY(szgi_collection_walk(context, all));
     int64_t count = all->found.count;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *all->result, &all->result));
-    for (int64_t i = 0; i < count && !collection_is_export(all); i++) {
-        szg_progress(context, "reading results", i, count);
-        SZG_TRY(szg_context_check_cancel(context));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *all->result, &all->result));
+    for (int64_t i = 0; i < count && !szgi_collection_is_export(all); i++) {
+        szgi_progress(context, "reading results", i, count);
+        SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(read_one(context, all, all->found.text[i]));
     }
-    szg_progress(context, "reading results", count, count);
+    szgi_progress(context, "reading results", count, count);
     return all->path.count > 0 ? SZG_OK : refuse_nothing(context, all);
 }
 
@@ -102,10 +104,10 @@ szg_status szg_collection_open(szg_context *context, const char *folder, szg_col
     *out = NULL;
     szg_collection *all;
     szg_status status;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *all, &all));
-    SZG_TRY_GOTO(status, szg_memory_copy_text(context, folder, &all->folder), fail);
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *all, &all));
+    SZG_TRY_GOTO(status, szgi_memory_copy_text(context, folder, &all->folder), fail);
     SZG_TRY_GOTO(status, read_all(context, all), fail);
-    SZG_TRY_GOTO(status, collection_join(context, all), fail);
+    SZG_TRY_GOTO(status, szgi_collection_join(context, all), fail);
     *out = all;
     return SZG_OK;
 fail:
@@ -121,17 +123,17 @@ void szg_collection_close(szg_collection **collection) {
         szg_result_close(&all->result[i]);
     for (int64_t i = 0; i < all->tables; i++)
         szg_table_close(&all->table[i]);
-    szg_memory_free(all->result);
-    szg_memory_free(all->table);
-    texts_free(&all->found);
-    texts_free(&all->path);
-    texts_free(&all->bad);
-    szg_memory_free(all->folder);
-    szg_memory_free(all);
+    szgi_memory_free(all->result);
+    szgi_memory_free(all->table);
+    szgi_texts_free(&all->found);
+    szgi_texts_free(&all->path);
+    szgi_texts_free(&all->bad);
+    szgi_memory_free(all->folder);
+    szgi_memory_free(all);
     *collection = NULL;
 }
 
-const char *szg_collection_folder(const szg_collection *collection) {
+const char *szgi_collection_folder(const szg_collection *collection) {
     return collection->folder;
 }
 
@@ -139,11 +141,11 @@ int64_t szg_collection_count(const szg_collection *collection) {
     return collection->path.count;
 }
 
-const char *szg_collection_path(const szg_collection *collection, int64_t index) {
+const char *szgi_collection_path(const szg_collection *collection, int64_t index) {
     return collection->path.text[index];
 }
 
-const szg_result *szg_collection_result(const szg_collection *collection, int64_t index) {
+const szg_result *szgi_collection_result(const szg_collection *collection, int64_t index) {
     return collection->result[index];
 }
 
@@ -159,11 +161,11 @@ int64_t szg_collection_tables(const szg_collection *collection) {
     return collection->tables;
 }
 
-const szg_table *szg_collection_table(const szg_collection *collection, int64_t index) {
+const szg_table *szgi_collection_table(const szg_collection *collection, int64_t index) {
     return collection->table[index];
 }
 
-const szg_table *szg_collection_find(const szg_collection *collection, const char *name) {
+const szg_table *szgi_collection_find(const szg_collection *collection, const char *name) {
     for (int64_t i = 0; i < collection->tables; i++)
         if (strcmp(szg_table_name(collection->table[i]), name) == 0)
             return collection->table[i];

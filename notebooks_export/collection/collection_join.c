@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <szego/csv.h>
-#include <szego/memory.h>
+#include "formats/csv.h"
+#include "base/memory.h"
 
 #include "collection_private.h"
 
@@ -46,10 +46,10 @@ static szg_status make_name(szg_context *context, const char *command, const cha
                             char **out) {
     size_t size = strlen(command) + strlen(table) + 2;
     if (size > NAME_LIMIT + 1)
-        return szg_fail(context, SZG_EDATA,
-                        "table %s of command %s: their joined name has more than %d characters",
-                        table, command, (int)NAME_LIMIT);
-    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, out));
+        return szgi_fail(context, SZG_EDATA,
+                         "table %s of command %s: their joined name has more than %d characters",
+                         table, command, (int)NAME_LIMIT);
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, out));
     snprintf(*out, size, "%s_%s", command, table);
     for (char *at = *out; (at = strchr(at, '-'));)
         *at = '_';
@@ -64,13 +64,13 @@ static szg_status find_join(szg_context *context, joins *all, const char *comman
             return SZG_OK;
     }
     if (all->count == TABLE_LIMIT)
-        return szg_fail(context, SZG_EDATA,
-                        "table %s of command %s: results with more than %d kinds of tables "
-                        "cannot be joined",
-                        table, command, (int)TABLE_LIMIT);
+        return szgi_fail(context, SZG_EDATA,
+                         "table %s of command %s: results with more than %d kinds of tables "
+                         "cannot be joined",
+                         table, command, (int)TABLE_LIMIT);
     if (all->count == all->capacity) {
         int64_t capacity = all->capacity ? 2 * all->capacity : 32;
-        SZG_TRY(szg_memory_grow(context, &all->join, all->count, capacity, sizeof *all->join));
+        SZG_TRY(szgi_memory_grow(context, &all->join, all->count, capacity, sizeof *all->join));
         all->capacity = capacity;
     }
     *out = &all->join[all->count];
@@ -92,18 +92,18 @@ static szg_status add_column(szg_context *context, join *j, const szg_table *tab
     int64_t at = find_column(j, column->name);
     if (at < 0) {
         if (j->columns == COLUMN_LIMIT)
-            return szg_fail(context, SZG_EDATA, "tables %s have more than %d columns between them",
-                            j->name, (int)COLUMN_LIMIT);
+            return szgi_fail(context, SZG_EDATA, "tables %s have more than %d columns between them",
+                             j->name, (int)COLUMN_LIMIT);
         if (j->columns == j->capacity) {
             int64_t capacity = j->capacity ? 2 * j->capacity : 32;
-            SZG_TRY(szg_memory_grow(context, &j->column, j->columns, capacity, sizeof *j->column));
+            SZG_TRY(szgi_memory_grow(context, &j->column, j->columns, capacity, sizeof *j->column));
             j->capacity = capacity;
         }
         at = j->columns++;
         j->column[at] = (join_column){.column = *column};
     }
     j->column[at].seen[column->type] = true;
-    j->column[at].marked[szg_table_end(table, index)] = true;
+    j->column[at].marked[szgi_table_end(table, index)] = true;
     return SZG_OK;
 }
 
@@ -184,7 +184,7 @@ static szg_status rename_result(szg_context *context, const join *j, char **out)
     if (find_column(j, "result") < 0)
         return SZG_OK;
     size_t length = strlen("result");
-    SZG_TRY(szg_memory_alloc(context, (int64_t)length + j->columns + 2, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + j->columns + 2, 1, out));
     memcpy(*out, "result", length);
     do
         (*out)[length++] = '_';
@@ -197,7 +197,7 @@ static szg_status open_joined(szg_context *context, const szg_collection *all, j
     char *renamed = NULL;
     szg_column *column = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, j->columns + 1, sizeof *column, &column), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, j->columns + 1, sizeof *column, &column), done);
     SZG_TRY_GOTO(status, rename_result(context, j, &renamed), done);
     column[0] = (szg_column){"result", SZG_TEXT, "the result's folder"};
     for (int64_t i = 0; i < j->columns; i++) {
@@ -207,15 +207,15 @@ static szg_status open_joined(szg_context *context, const szg_collection *all, j
             column[i + 1].name = renamed;
     }
     SZG_TRY_GOTO(status,
-                 szg_memory_require(context, j->rows, j->columns + 1, CELL_BYTES, j->name,
-                                    "give a folder with fewer results"),
+                 szgi_memory_require(context, j->rows, j->columns + 1, CELL_BYTES, j->name,
+                                     "give a folder with fewer results"),
                  done);
     SZG_TRY_GOTO(status, szg_table_open(context, j->name, column, j->columns + 1, out), done);
     for (int64_t i = 0; i < j->columns; i++)
-        szg_table_set_end(*out, i + 1, joined_end(&j->column[i]));
+        szgi_table_set_end(*out, i + 1, joined_end(&j->column[i]));
 done:
-    szg_memory_free(renamed);
-    szg_memory_free(column);
+    szgi_memory_free(renamed);
+    szgi_memory_free(column);
     return status;
 }
 
@@ -223,12 +223,12 @@ static szg_status copy_as_text(szg_context *context, const szg_table *from, int6
                                int64_t column, szg_table *to, int64_t target) {
     char text[SZG_REAL_TEXT];
     if (szg_table_column(from, column)->type == SZG_TEXT)
-        return szg_table_put_text(context, to, target, szg_table_get_text(from, row, column));
+        return szgi_table_put_text(context, to, target, szg_table_get_text(from, row, column));
     if (szg_table_column(from, column)->type == SZG_REAL)
-        szg_real_text(szg_table_get_real(from, row, column), text);
+        szgi_real_text(szg_table_get_real(from, row, column), text);
     else
         snprintf(text, sizeof text, "%" PRId64, szg_table_get_integer(from, row, column));
-    return szg_table_put_text(context, to, target, text);
+    return szgi_table_put_text(context, to, target, text);
 }
 
 static szg_status copy_cell(szg_context *context, const szg_table *from, int64_t row,
@@ -237,9 +237,10 @@ static szg_status copy_cell(szg_context *context, const szg_table *from, int64_t
         return SZG_OK;
     switch (szg_table_column(to, target)->type) {
     case SZG_INTEGER:
-        return szg_table_put_integer(context, to, target, szg_table_get_integer(from, row, column));
+        return szgi_table_put_integer(context, to, target,
+                                      szg_table_get_integer(from, row, column));
     case SZG_REAL:
-        return szg_table_put_real(context, to, target, szg_table_get_real(from, row, column));
+        return szgi_table_put_real(context, to, target, szg_table_get_real(from, row, column));
     default:
         return copy_as_text(context, from, row, column, to, target);
     }
@@ -248,20 +249,20 @@ static szg_status copy_cell(szg_context *context, const szg_table *from, int64_t
 static szg_status copy_rows(szg_context *context, const join *j, const char *path,
                             const szg_table *from, szg_table *to) {
     int64_t columns = szg_table_columns(from), *target;
-    SZG_TRY(szg_memory_alloc(context, columns, sizeof *target, &target));
+    SZG_TRY(szgi_memory_alloc(context, columns, sizeof *target, &target));
     for (int64_t i = 0; i < columns; i++)
         target[i] = find_column(j, szg_table_column(from, i)->name) + 1;
     szg_status status = SZG_OK;
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
         if (row % CANCEL_EVERY == 0)
-            SZG_TRY_GOTO(status, szg_context_check_cancel(context), done);
+            SZG_TRY_GOTO(status, szgi_context_check_cancel(context), done);
         SZG_TRY_GOTO(status, szg_table_add_row(context, to), done);
-        SZG_TRY_GOTO(status, szg_table_put_text(context, to, 0, path), done);
+        SZG_TRY_GOTO(status, szgi_table_put_text(context, to, 0, path), done);
         for (int64_t i = 0; i < columns; i++)
             SZG_TRY_GOTO(status, copy_cell(context, from, row, i, to, target[i]), done);
     }
 done:
-    szg_memory_free(target);
+    szgi_memory_free(target);
     return status;
 }
 
@@ -270,7 +271,7 @@ static szg_status fill(szg_context *context, szg_collection *all, join *j) {
     move_note(j);
     SZG_TRY(open_joined(context, all, j, table));
     all->tables++;
-    SZG_TRY(szg_table_reserve(context, *table, j->rows));
+    SZG_TRY(szgi_table_reserve(context, *table, j->rows));
     for (int64_t i = 0; i < all->path.count; i++) {
         const szg_table *from = source_of(all, j, i);
         if (from)
@@ -282,31 +283,31 @@ static szg_status fill(szg_context *context, szg_collection *all, join *j) {
 /* The tables of an export, as they are. */
 static szg_status copy_tables(szg_context *context, szg_collection *all) {
     int64_t count = szg_result_count(all->result[0]);
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *all->table, &all->table));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *all->table, &all->table));
     for (; all->tables < count; all->tables++)
-        SZG_TRY(szg_table_copy(context, szg_result_table(all->result[0], all->tables),
-                               &all->table[all->tables]));
+        SZG_TRY(szgi_table_copy(context, szg_result_table(all->result[0], all->tables),
+                                &all->table[all->tables]));
     return SZG_OK;
 }
 
-szg_status collection_join(szg_context *context, szg_collection *all) {
+szg_status szgi_collection_join(szg_context *context, szg_collection *all) {
     joins planned = {0};
     szg_status status;
-    if (collection_is_export(all))
+    if (szgi_collection_is_export(all))
         return copy_tables(context, all);
     SZG_TRY_GOTO(status, plan(context, all, &planned), done);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, planned.count, sizeof *all->table, &all->table),
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, planned.count, sizeof *all->table, &all->table),
                  done);
     for (int64_t i = 0; i < planned.count; i++) {
-        szg_progress(context, "joining tables", i, planned.count);
+        szgi_progress(context, "joining tables", i, planned.count);
         SZG_TRY_GOTO(status, fill(context, all, &planned.join[i]), done);
     }
-    szg_progress(context, "joining tables", planned.count, planned.count);
+    szgi_progress(context, "joining tables", planned.count, planned.count);
 done:
     for (int64_t i = 0; i < planned.count; i++) {
-        szg_memory_free(planned.join[i].name);
-        szg_memory_free(planned.join[i].column);
+        szgi_memory_free(planned.join[i].name);
+        szgi_memory_free(planned.join[i].column);
     }
-    szg_memory_free(planned.join);
+    szgi_memory_free(planned.join);
     return status;
 }

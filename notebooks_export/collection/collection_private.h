@@ -2,7 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_COLLECTION_PRIVATE_H
 #define SZG_NOTEBOOKS_EXPORT_COLLECTION_PRIVATE_H
 
-#include <szego/collection.h>
+#include "notebooks_export/collection.h"
 
 /* Texts of their own. */
 typedef struct texts {
@@ -10,8 +10,8 @@ typedef struct texts {
     int64_t count, capacity;
 } texts;
 
-SZG_CHECK_RESULT szg_status texts_add(szg_context *context, texts *list, const char *text);
-void texts_free(texts *list);
+SZG_CHECK_RESULT szg_status szgi_texts_add(szg_context *context, texts *list, const char *text);
+void szgi_texts_free(texts *list);
 
 struct szg_collection {
     char *folder;
@@ -23,19 +23,19 @@ struct szg_collection {
     int64_t tables;
 };
 
-/* FOLDER/RELATIVE in *out (szg_memory_free); the folder itself where relative is ".". */
-SZG_CHECK_RESULT szg_status collection_path(szg_context *context, const char *folder,
-                                            const char *relative, char **out);
+/* FOLDER/RELATIVE in *out (szgi_memory_free); the folder itself where relative is ".". */
+SZG_CHECK_RESULT szg_status szgi_collection_join_path(szg_context *context, const char *folder,
+                                                      const char *relative, char **out);
 
 /* Fills `found`, and `bad` with the folders that cannot be looked into. SZG_EIO: no such folder;
  * SZG_EDATA: too many folders. */
-SZG_CHECK_RESULT szg_status collection_walk(szg_context *context, szg_collection *all);
+SZG_CHECK_RESULT szg_status szgi_collection_walk(szg_context *context, szg_collection *all);
 
 /* Whether the folder itself is an export: then that is the one result, and its tables, which are
  * joined already, are those of the collection. */
-bool collection_is_export(const szg_collection *all);
+bool szgi_collection_is_export(const szg_collection *all);
 
 /* Fills `table` from the results. */
-SZG_CHECK_RESULT szg_status collection_join(szg_context *context, szg_collection *all);
+SZG_CHECK_RESULT szg_status szgi_collection_join(szg_context *context, szg_collection *all);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "collection_private.h"
 
@@ -21,30 +21,30 @@ typedef struct walker {
     int64_t folders;
 } walker;
 
-szg_status texts_add(szg_context *context, texts *list, const char *text) {
+szg_status szgi_texts_add(szg_context *context, texts *list, const char *text) {
     if (list->count == list->capacity) {
         int64_t capacity = list->capacity ? 2 * list->capacity : 16;
-        SZG_TRY(szg_memory_grow(context, &list->text, list->count, capacity, sizeof *list->text));
+        SZG_TRY(szgi_memory_grow(context, &list->text, list->count, capacity, sizeof *list->text));
         list->capacity = capacity;
     }
-    SZG_TRY(szg_memory_copy_text(context, text, &list->text[list->count]));
+    SZG_TRY(szgi_memory_copy_text(context, text, &list->text[list->count]));
     list->count++;
     return SZG_OK;
 }
 
-void texts_free(texts *list) {
+void szgi_texts_free(texts *list) {
     for (int64_t i = 0; i < list->count; i++)
-        szg_memory_free(list->text[i]);
-    szg_memory_free(list->text);
+        szgi_memory_free(list->text[i]);
+    szgi_memory_free(list->text);
     *list = (texts){0};
 }
 
-szg_status collection_path(szg_context *context, const char *folder, const char *relative,
-                           char **out) {
+szg_status szgi_collection_join_path(szg_context *context, const char *folder, const char *relative,
+                                     char **out) {
     if (strcmp(relative, ".") == 0)
-        return szg_memory_copy_text(context, folder, out);
+        return szgi_memory_copy_text(context, folder, out);
     size_t length = strlen(folder), size = length + strlen(relative) + 2;
-    SZG_TRY(szg_memory_alloc(context, (int64_t)size, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, out));
     bool slash = length > 0 && folder[length - 1] == '/';
     snprintf(*out, size, "%s%s%s", folder, slash ? "" : "/", relative);
     return SZG_OK;
@@ -63,7 +63,7 @@ static szg_status list_folder(szg_context *context, DIR *at, texts *folders, boo
             fstatat(dirfd(at), name, &info, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         if (S_ISDIR(info.st_mode))
-            SZG_TRY(texts_add(context, folders, name));
+            SZG_TRY(szgi_texts_add(context, folders, name));
         else if (S_ISREG(info.st_mode) && strcmp(name, "manifest.json") == 0)
             *manifest = true;
     }
@@ -76,21 +76,21 @@ static szg_status list_folder(szg_context *context, DIR *at, texts *folders, boo
 static szg_status refuse_folder(walker *w, const char *path, bool root, int error) {
     char message[1024];
     if (root && error == ENOTDIR)
-        return szg_fail(w->context, SZG_EIO,
-                        "%s: is not a folder: give the folder that a command wrote with -o DIR/, "
-                        "or one above it",
-                        path);
+        return szgi_fail(w->context, SZG_EIO,
+                         "%s: is not a folder: give the folder that a command wrote with -o DIR/, "
+                         "or one above it",
+                         path);
     if (root)
-        return szg_fail(w->context, SZG_EIO, "%s: cannot be read: %s", path, strerror(error));
+        return szgi_fail(w->context, SZG_EIO, "%s: cannot be read: %s", path, strerror(error));
     snprintf(message, sizeof message, "%s: cannot be read: %s", path, strerror(error));
-    return texts_add(w->context, &w->all->bad, message);
+    return szgi_texts_add(w->context, &w->all->bad, message);
 }
 
 static szg_status read_folder(walker *w, const char *relative, texts *folders) {
     char *path;
     bool manifest = false;
     szg_status status;
-    SZG_TRY(collection_path(w->context, w->all->folder, relative, &path));
+    SZG_TRY(szgi_collection_join_path(w->context, w->all->folder, relative, &path));
     DIR *at = opendir(path);
     if (at) {
         status = list_folder(w->context, at, folders, &manifest);
@@ -98,23 +98,23 @@ static szg_status read_folder(walker *w, const char *relative, texts *folders) {
     } else {
         status = refuse_folder(w, path, strcmp(relative, ".") == 0, errno);
     }
-    szg_memory_free(path);
+    szgi_memory_free(path);
     if (status == SZG_OK && manifest)
-        status = texts_add(w->context, &w->all->found, relative);
+        status = szgi_texts_add(w->context, &w->all->found, relative);
     return status;
 }
 
 static szg_status check_limits(walker *w) {
-    SZG_TRY(szg_context_check_cancel(w->context));
+    SZG_TRY(szgi_context_check_cancel(w->context));
     if (++w->folders > FOLDER_LIMIT)
-        return szg_fail(w->context, SZG_EDATA,
-                        "%s: more than %d folders lie below it: give a folder that holds results "
-                        "and little else",
-                        w->all->folder, (int)FOLDER_LIMIT);
+        return szgi_fail(w->context, SZG_EDATA,
+                         "%s: more than %d folders lie below it: give a folder that holds results "
+                         "and little else",
+                         w->all->folder, (int)FOLDER_LIMIT);
     if (w->all->found.count > RESULT_LIMIT)
-        return szg_fail(w->context, SZG_EDATA,
-                        "%s: more than %d results lie below it: give a folder further down",
-                        w->all->folder, (int)RESULT_LIMIT);
+        return szgi_fail(w->context, SZG_EDATA,
+                         "%s: more than %d results lie below it: give a folder further down",
+                         w->all->folder, (int)RESULT_LIMIT);
     return SZG_OK;
 }
 
@@ -123,7 +123,7 @@ static szg_status refuse_depth(walker *w, const char *relative) {
     snprintf(message, sizeof message,
              "%s: the folders in it were left out: it lies %d folders below the first", relative,
              (int)DEPTH_LIMIT);
-    return texts_add(w->context, &w->all->bad, message);
+    return szgi_texts_add(w->context, &w->all->bad, message);
 }
 
 static szg_status walk(walker *w, const char *relative, int depth);
@@ -131,10 +131,10 @@ static szg_status walk(walker *w, const char *relative, int depth);
 static szg_status walk_below(walker *w, const char *relative, const char *name, int depth) {
     char *path;
     bool root = strcmp(relative, ".") == 0;
-    SZG_TRY(root ? szg_memory_copy_text(w->context, name, &path)
-                 : collection_path(w->context, relative, name, &path));
+    SZG_TRY(root ? szgi_memory_copy_text(w->context, name, &path)
+                 : szgi_collection_join_path(w->context, relative, name, &path));
     szg_status status = walk(w, path, depth + 1);
-    szg_memory_free(path);
+    szgi_memory_free(path);
     return status;
 }
 
@@ -148,11 +148,11 @@ static szg_status walk(walker *w, const char *relative, int depth) {
     for (int64_t i = 0; depth < DEPTH_LIMIT && i < folders.count; i++)
         SZG_TRY_GOTO(status, walk_below(w, relative, folders.text[i], depth), done);
 done:
-    texts_free(&folders);
+    szgi_texts_free(&folders);
     return status;
 }
 
-szg_status collection_walk(szg_context *context, szg_collection *all) {
+szg_status szgi_collection_walk(szg_context *context, szg_collection *all) {
     walker w = {.context = context, .all = all};
     return walk(&w, ".", 0);
 }

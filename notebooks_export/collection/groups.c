@@ -2,7 +2,7 @@
 
 #include <math.h>
 #include <string.h>
-#include <szego/memory.h>
+#include "base/memory.h"
 
 enum { CANCEL_EVERY = 1 << 16 };
 
@@ -26,7 +26,7 @@ static rows every_row(rows all) {
     return all;
 }
 
-int64_t rows_at(rows of, int64_t index) {
+int64_t szgi_rows_at(rows of, int64_t index) {
     return of.row ? of.row[index] : index;
 }
 
@@ -57,7 +57,7 @@ static uint64_t mix(uint64_t x) {
 }
 
 static uint64_t hash_row(const split *s, int64_t position) {
-    int64_t row = rows_at(s->all, position);
+    int64_t row = szgi_rows_at(s->all, position);
     uint64_t hash = s->salt;
     for (int64_t i = 0; i < s->columns; i++) {
         bool empty = szg_table_is_empty(s->all.table, row, s->column[i]);
@@ -68,7 +68,7 @@ static uint64_t hash_row(const split *s, int64_t position) {
 
 static bool same_cells(const split *s, int64_t a, int64_t b) {
     const szg_table *table = s->all.table;
-    int64_t left = rows_at(s->all, a), right = rows_at(s->all, b);
+    int64_t left = szgi_rows_at(s->all, a), right = szgi_rows_at(s->all, b);
     for (int64_t i = 0; i < s->columns; i++) {
         int64_t at = s->column[i];
         if (szg_table_is_empty(table, left, at) != szg_table_is_empty(table, right, at) ||
@@ -93,7 +93,7 @@ static szg_status find_columns(szg_context *context, split *s, const char *const
     int64_t count = 0;
     while (columns[count])
         count++;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *s->column, &s->column));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *s->column, &s->column));
     for (int64_t i = 0; i < count; i++) {
         int64_t at = s->all.table ? szg_table_find(s->all.table, columns[i]) : -1;
         if (at >= 0)
@@ -106,14 +106,14 @@ static szg_status assign_rows(szg_context *context, split *s) {
     int64_t count = s->all.count;
     for (s->slots = 2; s->slots < 2 * count;)
         s->slots *= 2;
-    SZG_TRY(szg_memory_alloc(context, s->slots, sizeof *s->slot, &s->slot));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *s->group_of, &s->group_of));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *s->first, &s->first));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *s->size, &s->size));
+    SZG_TRY(szgi_memory_alloc(context, s->slots, sizeof *s->slot, &s->slot));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *s->group_of, &s->group_of));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *s->first, &s->first));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *s->size, &s->size));
     s->salt = (uint64_t)(uintptr_t)s->slot; /* so that no table can be made to collide */
     for (int64_t i = 0; i < count; i++) {
         if (i % CANCEL_EVERY == 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
         s->group_of[i] = find_group(s, i);
         s->size[s->group_of[i]]++;
     }
@@ -122,8 +122,8 @@ static szg_status assign_rows(szg_context *context, split *s) {
 
 /* The rows of each group one after the other: group g begins where those before it end. */
 static szg_status collect_groups(szg_context *context, const split *s, groups *out) {
-    SZG_TRY(szg_memory_alloc(context, s->groups, sizeof *out->group, &out->group));
-    SZG_TRY(szg_memory_alloc(context, s->all.count, sizeof *out->storage, &out->storage));
+    SZG_TRY(szgi_memory_alloc(context, s->groups, sizeof *out->group, &out->group));
+    SZG_TRY(szgi_memory_alloc(context, s->all.count, sizeof *out->storage, &out->storage));
     out->count = s->groups;
     int64_t *next = out->storage;
     for (int64_t g = 0; g < s->groups; g++) {
@@ -132,12 +132,13 @@ static szg_status collect_groups(szg_context *context, const split *s, groups *o
     }
     for (int64_t i = 0; i < s->all.count; i++) {
         rows *group = &out->group[s->group_of[i]];
-        out->storage[group->row - out->storage + group->count++] = rows_at(s->all, i);
+        out->storage[group->row - out->storage + group->count++] = szgi_rows_at(s->all, i);
     }
     return SZG_OK;
 }
 
-szg_status groups_split(szg_context *context, rows all, const char *const *columns, groups *out) {
+szg_status szgi_groups_split(szg_context *context, rows all, const char *const *columns,
+                             groups *out) {
     *out = (groups){0};
     split s = {.all = every_row(all)};
     szg_status status;
@@ -146,18 +147,18 @@ szg_status groups_split(szg_context *context, rows all, const char *const *colum
     status = collect_groups(context, &s, out);
 done:
     if (status != SZG_OK)
-        groups_free(out);
-    szg_memory_free(s.column);
-    szg_memory_free(s.slot);
-    szg_memory_free(s.group_of);
-    szg_memory_free(s.first);
-    szg_memory_free(s.size);
+        szgi_groups_free(out);
+    szgi_memory_free(s.column);
+    szgi_memory_free(s.slot);
+    szgi_memory_free(s.group_of);
+    szgi_memory_free(s.first);
+    szgi_memory_free(s.size);
     return status;
 }
 
-void groups_free(groups *all) {
-    szg_memory_free(all->group);
-    szg_memory_free(all->storage);
+void szgi_groups_free(groups *all) {
+    szgi_memory_free(all->group);
+    szgi_memory_free(all->storage);
     *all = (groups){0};
 }
 
@@ -165,44 +166,44 @@ static szg_status keep_group(szg_context *context, const szg_table *table, int64
                              groups *out) {
     if (count == 0)
         return SZG_OK;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *out->group, &out->group));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *out->group, &out->group));
     out->group[0] = (rows){.table = table, .row = out->storage, .count = count};
     out->count = 1;
     return SZG_OK;
 }
 
-szg_status groups_where(szg_context *context, rows all, const char *column, const char *value,
-                        groups *out) {
+szg_status szgi_groups_where(szg_context *context, rows all, const char *column, const char *value,
+                             groups *out) {
     *out = (groups){0};
     all = every_row(all);
-    SZG_TRY(szg_memory_alloc(context, all.count, sizeof *out->storage, &out->storage));
+    SZG_TRY(szgi_memory_alloc(context, all.count, sizeof *out->storage, &out->storage));
     int64_t count = 0, at = all.table ? szg_table_find(all.table, column) : -1;
     for (int64_t i = 0; i < all.count && at >= 0; i++) {
-        const char *text = szg_table_get_text(all.table, rows_at(all, i), at);
+        const char *text = szg_table_get_text(all.table, szgi_rows_at(all, i), at);
         if (text && strcmp(text, value) == 0)
-            out->storage[count++] = rows_at(all, i);
+            out->storage[count++] = szgi_rows_at(all, i);
     }
     szg_status status = keep_group(context, all.table, count, out);
     if (status != SZG_OK)
-        groups_free(out);
+        szgi_groups_free(out);
     return status;
 }
 
-const char *rows_text(rows of, int64_t index, const char *column) {
+const char *szgi_rows_text(rows of, int64_t index, const char *column) {
     int64_t at = szg_table_find(of.table, column);
-    return at < 0 ? NULL : szg_table_get_text(of.table, rows_at(of, index), at);
+    return at < 0 ? NULL : szg_table_get_text(of.table, szgi_rows_at(of, index), at);
 }
 
-double rows_real(rows of, int64_t index, const char *column) {
+double szgi_rows_real(rows of, int64_t index, const char *column) {
     int64_t at = szg_table_find(of.table, column);
-    return at < 0 ? (double)NAN : szg_table_get_real(of.table, rows_at(of, index), at);
+    return at < 0 ? (double)NAN : szg_table_get_real(of.table, szgi_rows_at(of, index), at);
 }
 
-szg_status rows_reals(szg_context *context, rows of, const char *column, double **out) {
+szg_status szgi_rows_reals(szg_context *context, rows of, const char *column, double **out) {
     of = every_row(of);
     *out = NULL;
-    SZG_TRY(szg_memory_alloc(context, of.count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof **out, out));
     for (int64_t i = 0; i < of.count; i++)
-        (*out)[i] = rows_real(of, i, column);
+        (*out)[i] = szgi_rows_real(of, i, column);
     return SZG_OK;
 }

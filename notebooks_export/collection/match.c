@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
-rows match_all(const szg_table *table) {
+rows szgi_match_all(const szg_table *table) {
     return (rows){table, NULL, table ? szg_table_rows(table) : 0};
 }
 
@@ -25,15 +25,15 @@ static bool both_have(const szg_table *a, const szg_table *b, const char *column
 static int compare_cells(rows a, rows b, const char *column) {
     int64_t at = szg_table_find(a.table, column);
     if (szg_table_column(a.table, at)->type == SZG_TEXT) {
-        const char *left = rows_text(a, 0, column), *right = rows_text(b, 0, column);
+        const char *left = szgi_rows_text(a, 0, column), *right = szgi_rows_text(b, 0, column);
         return left && right ? strcmp(left, right) : (left != NULL) - (right != NULL);
     }
-    double left = rows_real(a, 0, column), right = rows_real(b, 0, column);
+    double left = szgi_rows_real(a, 0, column), right = szgi_rows_real(b, 0, column);
     return isnan(left) || isnan(right) ? isnan(right) - isnan(left)
                                        : (left > right) - (left < right);
 }
 
-const rows *match_find(const groups *in, rows like, const char *const *columns) {
+const rows *szgi_match_find(const groups *in, rows like, const char *const *columns) {
     for (int64_t i = 0; i < in->count; i++) {
         rows one = in->group[i];
         bool agree = true;
@@ -60,18 +60,18 @@ static int by_cells(const void *a, const void *b, void *index) {
     return compare_rows(index, **(const rows *const *)a, **(const rows *const *)b);
 }
 
-szg_status match_index_open(szg_context *context, const groups *in, const szg_table *like,
-                            const char *const *columns, match_index *out) {
+szg_status szgi_match_index_open(szg_context *context, const groups *in, const szg_table *like,
+                                 const char *const *columns, match_index *out) {
     int64_t count = 0;
     *out = (match_index){0};
     if (in->count == 0)
         return SZG_OK;
     while (columns[count])
         count++;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->column, &out->column));
-    szg_status status = szg_memory_alloc(context, in->count, sizeof *out->sorted, &out->sorted);
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->column, &out->column));
+    szg_status status = szgi_memory_alloc(context, in->count, sizeof *out->sorted, &out->sorted);
     if (status != SZG_OK) {
-        match_index_close(out);
+        szgi_match_index_close(out);
         return status;
     }
     for (int64_t c = 0; c < count; c++) {
@@ -87,13 +87,13 @@ szg_status match_index_open(szg_context *context, const groups *in, const szg_ta
     return SZG_OK;
 }
 
-void match_index_close(match_index *index) {
-    szg_memory_free(index->sorted);
-    szg_memory_free(index->column);
+void szgi_match_index_close(match_index *index) {
+    szgi_memory_free(index->sorted);
+    szgi_memory_free(index->column);
     *index = (match_index){0};
 }
 
-bool match_index_has(const match_index *index, rows like) {
+bool szgi_match_index_has(const match_index *index, rows like) {
     int64_t first = 0, end = index->count;
     while (first < end) {
         int64_t middle = first + (end - first) / 2;

@@ -2,9 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/archive.h>
-#include <szego/memory.h>
-#include <szego/npy.h>
+#include "formats/archives.h"
+#include "base/memory.h"
+#include "formats/npy.h"
+#include "notebooks_export/collection.h"
 #include "export_private.h"
 
 /* An array pads every text to the longest of its column: one text of a megabyte among 10^6 short
@@ -23,36 +24,36 @@ static szg_status check_padding(szg_context *context, const szg_table *table) {
             bytes += length;
         }
         if (rows > 0 && longest > (PADDING_LIMIT + bytes) / rows)
-            return szg_fail(context, SZG_EDATA,
-                            "table %s, column %s: an array pads all %" PRId64
-                            " texts to the longest, of %" PRId64
-                            " bytes, which is more than a GiB of nothing: write csv (--to csv)",
-                            szg_table_name(table), szg_table_column(table, column)->name, rows,
-                            longest);
+            return szgi_fail(context, SZG_EDATA,
+                             "table %s, column %s: an array pads all %" PRId64
+                             " texts to the longest, of %" PRId64
+                             " bytes, which is more than a GiB of nothing: write csv (--to csv)",
+                             szg_table_name(table), szg_table_column(table, column)->name, rows,
+                             longest);
     }
     return SZG_OK;
 }
 
 static szg_status emit_table(szg_context *context, const void *data, FILE *stream) {
-    return szg_npy_print_table(context, data, stream);
+    return szgi_npy_print_table(context, data, stream);
 }
 
 static szg_status emit_text(szg_context *context, const void *data, FILE *stream) {
     (void)context;
-    szg_npy_print_text(data, stream);
+    szgi_npy_print_text(data, stream);
     return SZG_OK;
 }
 
 static szg_status add_tables(szg_context *context, const szg_collection *collection,
-                             szg_archive_writer *zip) {
+                             szgi_archive_writer *zip) {
     for (int64_t i = 0; i < szg_collection_tables(collection); i++) {
-        const szg_table *table = szg_collection_table(collection, i);
+        const szg_table *table = szgi_collection_table(collection, i);
         char name[256];
-        szg_progress(context, "export", i, szg_collection_tables(collection));
+        szgi_progress(context, "export", i, szg_collection_tables(collection));
         snprintf(name, sizeof name, "%s.npy", szg_table_name(table));
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(check_padding(context, table));
-        SZG_TRY(szg_archive_add_made(context, zip, name, emit_table, table));
+        SZG_TRY(szgi_archive_add_made(context, zip, name, emit_table, table));
     }
     return SZG_OK;
 }
@@ -60,16 +61,16 @@ static szg_status add_tables(szg_context *context, const szg_collection *collect
 szg_status szg_export_npz(szg_context *context, const szg_collection *collection,
                           const char *path) {
     char *manifest;
-    szg_archive_writer *zip = NULL;
+    szgi_archive_writer *zip = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, export_manifest(context, collection, &manifest), done);
-    SZG_TRY_GOTO(status, szg_archive_create_zip(context, path, &zip), done);
-    SZG_TRY_GOTO(status, szg_archive_add_made(context, zip, "manifest.npy", emit_text, manifest),
+    SZG_TRY_GOTO(status, szgi_export_manifest(context, collection, &manifest), done);
+    SZG_TRY_GOTO(status, szgi_archive_create_zip(context, path, &zip), done);
+    SZG_TRY_GOTO(status, szgi_archive_add_made(context, zip, "manifest.npy", emit_text, manifest),
                  done);
     SZG_TRY_GOTO(status, add_tables(context, collection, zip), done);
-    status = szg_archive_commit(context, &zip);
+    status = szgi_archive_commit(context, &zip);
 done:
-    szg_archive_discard(&zip);
-    szg_memory_free(manifest);
+    szgi_archive_discard(&zip);
+    szgi_memory_free(manifest);
     return status;
 }

@@ -1,7 +1,7 @@
 /* Texts from files in the Markdown of a notebook: HTML's escapes, and Markdown's and MathJax's. */
 #include <string.h>
 
-#include <szego/text.h>
+#include "base/text.h"
 #include "export_private.h"
 #include "html.h"
 
@@ -18,14 +18,14 @@ static void put_character(char c, FILE *stream) {
         putc(c, stream);
 }
 
-szg_status export_markdown(szg_context *context, FILE *stream, const char *text,
-                           int64_t characters) {
-    szg_text html;
-    SZG_TRY(szg_text_open(context, &html));
-    html_clipped(html.stream, text, characters);
-    szg_status status = szg_text_end(&html, SZG_OK);
+szg_status szgi_export_markdown(szg_context *context, FILE *stream, const char *text,
+                                int64_t characters) {
+    szgi_text html;
+    SZG_TRY(szgi_text_open(context, &html));
+    szgi_html_clipped(html.stream, text, characters);
+    szg_status status = szgi_text_end(&html, SZG_OK);
     for (int64_t i = 0; status == SZG_OK && i < html.length; i++)
         put_character(html.text[i], stream);
-    szg_text_close(&html);
+    szgi_text_close(&html);
     return status;
 }

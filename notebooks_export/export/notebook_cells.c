@@ -1,5 +1,6 @@
 /* The cells of code, compiled in from cells/: which of them a collection has the tables for. */
 #include <string.h>
+#include "notebooks_export/collection.h"
 
 #include "export_private.h"
 
@@ -18,12 +19,12 @@
     X(toeplitzness)                                                                                \
     X(rotary)
 
-#define DECLARE(name) extern const char cell_##name[];
+#define DECLARE(name) extern const char szgi_cell_##name[];
 PLOTS(DECLARE)
 DECLARE(load)
-#define ENTRY(name) {#name, cell_##name},
-const export_cell export_load_cell = {"load", cell_load};
-const export_cell export_plot_cells[] = {PLOTS(ENTRY){NULL, NULL}};
+#define ENTRY(name) {#name, szgi_cell_##name},
+const export_cell szgi_export_load_cell = {"load", szgi_cell_load};
+const export_cell szgi_export_plot_cells[] = {PLOTS(ENTRY){NULL, NULL}};
 
 static const char needs[] = "# needs one of: ", quotes[] = "\"\"\"\n";
 static const char name_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -41,11 +42,11 @@ static bool next_name(const char **at, const char *end, char *out, size_t size) 
     return true;
 }
 
-bool export_cell_is_wanted(const export_cell *cell, const szg_collection *collection) {
+bool szgi_export_cell_is_wanted(const export_cell *cell, const szg_collection *collection) {
     const char *at = cell->text + strlen(needs), *line = strchr(cell->text, '\n');
     char name[64];
     while (next_name(&at, line, name, sizeof name)) {
-        const szg_table *table = szg_collection_find(collection, name);
+        const szg_table *table = szgi_collection_find(collection, name);
         const char *end = strchr(at, ')');
         bool whole = table && szg_table_rows(table) > 0;
         while (next_name(&at, end, name, sizeof name))
@@ -57,8 +58,8 @@ bool export_cell_is_wanted(const export_cell *cell, const szg_collection *collec
     return false;
 }
 
-void export_cell_split(const export_cell *cell, const char **prose, int64_t *length,
-                       const char **code) {
+void szgi_export_cell_split(const export_cell *cell, const char **prose, int64_t *length,
+                            const char **code) {
     *prose = strstr(cell->text, quotes) + strlen(quotes);
     const char *end = strstr(*prose, quotes);
     *length = end - *prose;

@@ -1,8 +1,10 @@
 /* The first cells of a notebook: what it shows, and every column of every array. */
 #include <inttypes.h>
 
-#include <szego/npy.h>
+#include "formats/npy.h"
 #include <szego/version.h>
+#include "formats/result.h"
+#include "notebooks_export/collection.h"
 #include "export_private.h"
 
 enum { RESULTS_SHOWN = 100, NAME_SHOWN = 200, TEXT_SHOWN = 600 };
@@ -11,23 +13,23 @@ enum { RESULTS_SHOWN = 100, NAME_SHOWN = 200, TEXT_SHOWN = 600 };
 static szg_status put_name(szg_context *context, const char *before, const char *name,
                            FILE *stream) {
     fprintf(stream, "%s<code>", before);
-    SZG_TRY(export_markdown(context, stream, name, NAME_SHOWN));
+    SZG_TRY(szgi_export_markdown(context, stream, name, NAME_SHOWN));
     fputs("</code>", stream);
     return SZG_OK;
 }
 
 static szg_status print_result(szg_context *context, const szg_collection *collection,
                                int64_t index, FILE *stream) {
-    const szg_result *result = szg_collection_result(collection, index);
-    szg_json_value provenance = szg_json_root(szg_result_provenance(result));
+    const szg_result *result = szgi_collection_result(collection, index);
+    szgi_json_value provenance = szgi_json_root(szgi_result_provenance(result));
     static const char *const keys[] = {"version", "commit", "backend"};
-    SZG_TRY(put_name(context, "| ", szg_collection_path(collection, index), stream));
+    SZG_TRY(put_name(context, "| ", szgi_collection_path(collection, index), stream));
     SZG_TRY(put_name(context, " | ", szg_result_command(result), stream));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        szg_json_value value = szg_json_member(provenance, keys[i]);
+        szgi_json_value value = szgi_json_member(provenance, keys[i]);
         const char *text = "";
-        if (szg_json_kind_of(value) == SZG_JSON_TEXT)
-            SZG_TRY(szg_json_as_text(context, value, &text));
+        if (szgi_json_kind_of(value) == SZG_JSON_TEXT)
+            SZG_TRY(szgi_json_as_text(context, value, &text));
         SZG_TRY(put_name(context, " | ", text, stream));
     }
     fputs(" |\n", stream);
@@ -43,16 +45,17 @@ static szg_status print_unread(szg_context *context, const szg_collection *colle
             count);
     for (int64_t i = 0; i < count && i < RESULTS_SHOWN; i++) {
         fputs("- ", stream);
-        SZG_TRY(export_markdown(context, stream, szg_collection_bad(collection, i), TEXT_SHOWN));
+        SZG_TRY(
+            szgi_export_markdown(context, stream, szg_collection_bad(collection, i), TEXT_SHOWN));
         putc('\n', stream);
     }
     return SZG_OK;
 }
 
-szg_status export_print_title(szg_context *context, const szg_collection *collection,
-                              FILE *stream) {
+szg_status szgi_export_print_title(szg_context *context, const szg_collection *collection,
+                                   FILE *stream) {
     int64_t count = szg_collection_count(collection);
-    SZG_TRY(put_name(context, "# Results of ", szg_collection_folder(collection), stream));
+    SZG_TRY(put_name(context, "# Results of ", szgi_collection_folder(collection), stream));
     fprintf(stream,
             "\n\nWritten by szego %s (%s) from %" PRId64
             " results; the whole provenance of each, its command line and its configuration, is in "
@@ -70,18 +73,18 @@ static szg_status print_columns(szg_context *context, const szg_table *table, FI
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         const szg_column *column = szg_table_column(table, i);
         char dtype[SZG_NPY_TYPE];
-        szg_npy_column_type(table, i, dtype);
+        szgi_npy_column_type(table, i, dtype);
         SZG_TRY(put_name(context, "| ", column->name, stream));
         SZG_TRY(put_name(context, " | ", dtype, stream));
         fputs(" | ", stream);
-        SZG_TRY(export_markdown(context, stream, column->doc, TEXT_SHOWN));
+        SZG_TRY(szgi_export_markdown(context, stream, column->doc, TEXT_SHOWN));
         fputs(" |\n", stream);
     }
     return SZG_OK;
 }
 
-szg_status export_print_readme(szg_context *context, const szg_collection *collection,
-                               const char *archive, FILE *stream) {
+szg_status szgi_export_print_readme(szg_context *context, const szg_collection *collection,
+                                    const char *archive, FILE *stream) {
     SZG_TRY(put_name(context,
                      "## How to read the arrays\n\nThe numbers stand beside this notebook in ",
                      archive, stream));
@@ -101,7 +104,7 @@ szg_status export_print_readme(szg_context *context, const szg_collection *colle
           "- `manifest` is a JSON text with the provenance of every result, and with this list.\n",
           stream);
     for (int64_t i = 0; i < szg_collection_tables(collection); i++) {
-        const szg_table *table = szg_collection_table(collection, i);
+        const szg_table *table = szgi_collection_table(collection, i);
         fprintf(stream, "\n### `%s`: %" PRId64 " rows\n\n| column | dtype | |\n|---|---|---|\n",
                 szg_table_name(table), szg_table_rows(table));
         SZG_TRY(print_columns(context, table, stream));

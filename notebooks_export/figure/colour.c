@@ -24,11 +24,11 @@ static uint32_t between(const uint32_t *points, int count, double fraction) {
     return out;
 }
 
-uint32_t colour_sequential(double fraction) {
+uint32_t szgi_colour_sequential(double fraction) {
     return between(viridis, sizeof viridis / sizeof *viridis, fraction);
 }
 
-uint32_t colour_diverging(double fraction) {
+uint32_t szgi_colour_diverging(double fraction) {
     return between(blue_red, sizeof blue_red / sizeof *blue_red, fraction);
 }
 
@@ -37,13 +37,13 @@ static double linear(int level) {
     return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
 }
 
-double colour_luminance(uint32_t colour) {
+double szgi_colour_luminance(uint32_t colour) {
     return 0.2126 * linear(channel(colour, 16)) + 0.7152 * linear(channel(colour, 8)) +
            0.0722 * linear(channel(colour, 0));
 }
 
 /* Contrast with black is (L + 0.05) / 0.05, with white 1.05 / (L + 0.05). */
-bool colour_is_light(uint32_t colour) {
-    double luminance = colour_luminance(colour) + 0.05;
+bool szgi_colour_is_light(uint32_t colour) {
+    double luminance = szgi_colour_luminance(colour) + 0.05;
     return luminance * luminance >= 0.05 * 1.05;
 }

@@ -7,16 +7,16 @@
 
 /* The colour 0xRRGGBB at a fraction from 0 to 1, on a map whose lightness only rises: viridis (van
  * der Walt and Smith 2015, in matplotlib), by ten points of it. NaN is taken for 0. */
-uint32_t colour_sequential(double fraction);
+uint32_t szgi_colour_sequential(double fraction);
 
 /* On a map that is lightest at one half, blue below and red above: RdBu of ColorBrewer (Harrower
  * and Brewer 2003), turned round. */
-uint32_t colour_diverging(double fraction);
+uint32_t szgi_colour_diverging(double fraction);
 
 /* Relative luminance (WCAG 2.1), 0 for black to 1 for white. */
-double colour_luminance(uint32_t colour);
+double szgi_colour_luminance(uint32_t colour);
 
 /* Whether black is read better than white on it. */
-bool colour_is_light(uint32_t colour);
+bool szgi_colour_is_light(uint32_t colour);
 
 #endif

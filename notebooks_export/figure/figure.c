@@ -1,40 +1,40 @@
 #include <math.h>
 #include <string.h>
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "figure_parts.h"
 
-szg_status figure_text(szg_context *context, const char *text, char **out) {
+szg_status szgi_figure_text(szg_context *context, const char *text, char **out) {
     *out = NULL;
     if (!text)
         return SZG_OK;
     size_t length = strnlen(text, FIGURE_TEXT + 1);
     if (length <= FIGURE_TEXT)
-        return szg_memory_copy_text(context, text, out);
+        return szgi_memory_copy_text(context, text, out);
     length = FIGURE_TEXT;
     for (int i = 0; i < 3 && (text[length] & 0xC0) == 0x80; i++)
         length--;
-    SZG_TRY(szg_memory_alloc(context, FIGURE_TEXT + 4, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, FIGURE_TEXT + 4, 1, out));
     memcpy(*out, text, length);
     memcpy(*out + length, "…", 4);
     return SZG_OK;
 }
 
-szg_status figure_texts(szg_context *context, const char *const *texts, int64_t count,
-                        char ***out) {
+szg_status szgi_figure_texts(szg_context *context, const char *const *texts, int64_t count,
+                             char ***out) {
     *out = NULL;
     if (!texts || count <= 0)
         return SZG_OK;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof **out, out));
     for (int64_t i = 0; i < count; i++)
-        SZG_TRY(figure_text(context, texts[i], &(*out)[i]));
+        SZG_TRY(szgi_figure_text(context, texts[i], &(*out)[i]));
     return SZG_OK;
 }
 
-void figure_texts_free(char **texts, int64_t count) {
+void szgi_figure_texts_free(char **texts, int64_t count) {
     for (int64_t i = 0; texts && i < count; i++)
-        szg_memory_free(texts[i]);
-    szg_memory_free(texts);
+        szgi_memory_free(texts[i]);
+    szgi_memory_free(texts);
 }
 
 static szg_status open_axis(szg_context *context, const figure_axis *from, axis *to) {
@@ -46,30 +46,30 @@ static szg_status open_axis(szg_context *context, const figure_axis *from, axis 
         to->lo = lo;
         to->hi = hi;
     }
-    SZG_TRY(figure_text(context, from->label, &to->label));
+    SZG_TRY(szgi_figure_text(context, from->label, &to->label));
     if (!from->names || from->count <= 0)
         return SZG_OK;
     to->count = from->count;
     to->logarithmic = false;
     if (!to->fixed) {
         to->margin = 0;
-        axis_cover(to, -0.5);
-        axis_cover(to, (double)from->count - 0.5);
+        szgi_axis_cover(to, -0.5);
+        szgi_axis_cover(to, (double)from->count - 0.5);
     }
-    return figure_texts(context, from->names, from->count, &to->names);
+    return szgi_figure_texts(context, from->names, from->count, &to->names);
 }
 
 static int side(int wanted, int usual) {
     return wanted <= 0 ? usual : wanted < 160 ? 160 : wanted > 4000 ? 4000 : wanted;
 }
 
-szg_status figure_open(szg_context *context, const figure_options *options, figure **out) {
+szg_status szgi_figure_open(szg_context *context, const figure_options *options, figure **out) {
     *out = NULL;
     figure *new = NULL;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *new, &new));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *new, &new));
     new->width = side(options->width, 640);
     new->height = side(options->height, 360);
-    szg_status status = figure_text(context, options->title, &new->title);
+    szg_status status = szgi_figure_text(context, options->title, &new->title);
     if (status == SZG_OK)
         status = open_axis(context, &options->x, &new->x);
     if (status == SZG_OK)
@@ -77,44 +77,44 @@ szg_status figure_open(szg_context *context, const figure_options *options, figu
     if (status == SZG_OK)
         *out = new;
     else
-        figure_close(&new);
+        szgi_figure_close(&new);
     return status;
 }
 
-void mark_free(mark *mark) {
-    szg_memory_free(mark->name);
-    szg_memory_free(mark->x);
-    szg_memory_free(mark->y);
-    szg_memory_free(mark->lo);
-    szg_memory_free(mark->hi);
-    figure_texts_free(mark->hover, mark->count);
+void szgi_mark_free(mark *mark) {
+    szgi_memory_free(mark->name);
+    szgi_memory_free(mark->x);
+    szgi_memory_free(mark->y);
+    szgi_memory_free(mark->lo);
+    szgi_memory_free(mark->hi);
+    szgi_figure_texts_free(mark->hover, mark->count);
 }
 
-bool mark_is_crowd(const mark *mark) {
+bool szgi_mark_is_crowd(const mark *mark) {
     enum { CROWD = 400 };
     return mark->kind == MARK_POINTS && !mark->small && mark->count > CROWD;
 }
 
 static void close_axis(axis *axis) {
-    szg_memory_free(axis->label);
-    figure_texts_free(axis->names, axis->count);
+    szgi_memory_free(axis->label);
+    szgi_figure_texts_free(axis->names, axis->count);
 }
 
-void figure_close(figure **figure) {
+void szgi_figure_close(figure **figure) {
     if (!figure || !*figure)
         return;
     for (int64_t i = 0; i < (*figure)->count; i++)
-        mark_free(&(*figure)->mark[i]);
-    szg_memory_free((*figure)->mark);
-    cells_free((*figure)->map);
+        szgi_mark_free(&(*figure)->mark[i]);
+    szgi_memory_free((*figure)->mark);
+    szgi_cells_free((*figure)->map);
     close_axis(&(*figure)->x);
     close_axis(&(*figure)->y);
-    szg_memory_free((*figure)->title);
-    szg_memory_free(*figure);
+    szgi_memory_free((*figure)->title);
+    szgi_memory_free(*figure);
     *figure = NULL;
 }
 
-bool figure_accepts(figure *figure, const axis *axis, double value) {
+bool szgi_figure_accepts(figure *figure, const axis *axis, double value) {
     if (!isfinite(value)) {
         figure->not_finite++;
         return false;
@@ -126,7 +126,7 @@ bool figure_accepts(figure *figure, const axis *axis, double value) {
     return true;
 }
 
-void axis_cover(axis *axis, double value) {
+void szgi_axis_cover(axis *axis, double value) {
     if (axis->fixed || !isfinite(value) || (axis->logarithmic && value <= 0))
         return;
     axis->lo = axis->found ? fmin(axis->lo, value) : value;
@@ -134,32 +134,32 @@ void axis_cover(axis *axis, double value) {
     axis->found = true;
 }
 
-void axis_cover_data(axis *axis, double value) {
+void szgi_axis_cover_data(axis *axis, double value) {
     axis->fractional = axis->fractional || value != round(value);
-    axis_cover(axis, value);
+    szgi_axis_cover(axis, value);
 }
 
 /* A scale from 1e9 on has ticks at whole numbers anyway, or none. */
-bool axis_is_whole(const axis *axis) {
+bool szgi_axis_is_whole(const axis *axis) {
     return axis->whole ||
            (axis->found && !axis->fractional && !axis->logarithmic && axis->hi - axis->lo < 1e9);
 }
 
-bool axis_is_blank(const axis *axis) {
+bool szgi_axis_is_blank(const axis *axis) {
     return !axis->fixed && !axis->found;
 }
 
-scale axis_scale(const axis *axis) {
-    if (axis_is_blank(axis))
-        return scale_of(axis->logarithmic, NAN, NAN, 0);
-    return scale_of(axis->logarithmic, axis->lo, axis->hi, axis->fixed ? 0 : axis->margin);
+scale szgi_axis_scale(const axis *axis) {
+    if (szgi_axis_is_blank(axis))
+        return szgi_scale_of(axis->logarithmic, NAN, NAN, 0);
+    return szgi_scale_of(axis->logarithmic, axis->lo, axis->hi, axis->fixed ? 0 : axis->margin);
 }
 
-szg_status figure_add(szg_context *context, figure *figure, mark_kind kind,
-                      const figure_style *style, int64_t count, mark **out) {
+szg_status szgi_figure_add(szg_context *context, figure *figure, mark_kind kind,
+                           const figure_style *style, int64_t count, mark **out) {
     if (figure->count == figure->room) {
         int64_t room = 2 * figure->room + 4;
-        SZG_TRY(szg_memory_grow(context, &figure->mark, figure->room, room, sizeof(mark)));
+        SZG_TRY(szgi_memory_grow(context, &figure->mark, figure->room, room, sizeof(mark)));
         figure->room = room;
     }
     mark new = {
@@ -169,11 +169,11 @@ szg_status figure_add(szg_context *context, figure *figure, mark_kind kind,
         new.colour -= FIGURE_THIN;
     }
     double **arrays[] = {&new.x, &new.y, &new.lo, &new.hi};
-    szg_status status = figure_text(context, style->name, &new.name);
+    szg_status status = szgi_figure_text(context, style->name, &new.name);
     for (int a = 0; a < 4 && status == SZG_OK; a++)
-        status = szg_memory_alloc(context, count, sizeof(double), arrays[a]);
+        status = szgi_memory_alloc(context, count, sizeof(double), arrays[a]);
     if (status != SZG_OK) {
-        mark_free(&new);
+        szgi_mark_free(&new);
         return status;
     }
     *out = &figure->mark[figure->count++];
@@ -181,11 +181,11 @@ szg_status figure_add(szg_context *context, figure *figure, mark_kind kind,
     return SZG_OK;
 }
 
-int64_t figure_marks(const figure *figure) {
+int64_t szgi_figure_marks(const figure *figure) {
     return figure->elements;
 }
 
-void figure_counts(const figure *figure, int64_t *given, int64_t *drawn) {
+void szgi_figure_counts(const figure *figure, int64_t *given, int64_t *drawn) {
     *given = figure->given;
     *drawn = figure->drawn;
 }
@@ -202,7 +202,7 @@ static bool keep_side(double a, double d, double *t0, double *t1) {
     return *t0 <= *t1;
 }
 
-bool segment_clip(double *x0, double *y0, double *x1, double *y1) {
+bool szgi_segment_clip(double *x0, double *y0, double *x1, double *y1) {
     double t0 = 0, t1 = 1, x = *x0, y = *y0, dx = *x1 - x, dy = *y1 - y;
     if (!keep_side(x, dx, &t0, &t1) || !keep_side(1 - x, -dx, &t0, &t1) ||
         !keep_side(y, dy, &t0, &t1) || !keep_side(1 - y, -dy, &t0, &t1))

@@ -3,7 +3,7 @@
 #define SZG_NOTEBOOKS_EXPORT_FIGURE_H
 
 #include <stdio.h>
-#include <szego/context.h>
+#include "base/context.h"
 
 typedef struct figure figure;
 
@@ -33,38 +33,39 @@ typedef struct figure_style {
     int colour;       /* 0, 1, ... or FIGURE_MUTED (grey) or FIGURE_BAND (a pale area) */
 } figure_style;
 
-/* SZG_ENOMEM. Close with figure_close. */
-SZG_CHECK_RESULT szg_status figure_open(szg_context *context, const figure_options *options,
-                                        figure **out);
-void figure_close(figure **figure);
+/* SZG_ENOMEM. Close with szgi_figure_close. */
+SZG_CHECK_RESULT szg_status szgi_figure_open(szg_context *context, const figure_options *options,
+                                             figure **out);
+void szgi_figure_close(figure **figure);
 
 /* Each adds marks. Points with a NaN or infinite coordinate are left out; a line breaks there. */
 
-SZG_CHECK_RESULT szg_status figure_line(szg_context *context, figure *figure,
-                                        const figure_style *style, int64_t count, const double *x,
-                                        const double *y);
+SZG_CHECK_RESULT szg_status szgi_figure_line(szg_context *context, figure *figure,
+                                             const figure_style *style, int64_t count,
+                                             const double *x, const double *y);
 /* hover: NULL, or a text a point in place of "NAME: x, y". */
-SZG_CHECK_RESULT szg_status figure_points(szg_context *context, figure *figure,
-                                          const figure_style *style, int64_t count, const double *x,
-                                          const double *y, const char *const *hover);
+SZG_CHECK_RESULT szg_status szgi_figure_points(szg_context *context, figure *figure,
+                                               const figure_style *style, int64_t count,
+                                               const double *x, const double *y,
+                                               const char *const *hover);
 /* The area between lo and hi. */
-SZG_CHECK_RESULT szg_status figure_band(szg_context *context, figure *figure,
-                                        const figure_style *style, int64_t count, const double *x,
-                                        const double *lo, const double *hi);
+SZG_CHECK_RESULT szg_status szgi_figure_band(szg_context *context, figure *figure,
+                                             const figure_style *style, int64_t count,
+                                             const double *x, const double *lo, const double *hi);
 /* A line across the whole figure at y = at, or x = at where `vertical`. */
-SZG_CHECK_RESULT szg_status figure_rule(szg_context *context, figure *figure,
-                                        const figure_style *style, bool vertical, double at);
+SZG_CHECK_RESULT szg_status szgi_figure_rule(szg_context *context, figure *figure,
+                                             const figure_style *style, bool vertical, double at);
 /* Bars from 0 to y, `width` in units of x; whiskers from lo to hi where these are not NULL. */
-SZG_CHECK_RESULT szg_status figure_bars(szg_context *context, figure *figure,
-                                        const figure_style *style, int64_t count, double width,
-                                        const double *x, const double *y, const double *lo,
-                                        const double *hi);
+SZG_CHECK_RESULT szg_status szgi_figure_bars(szg_context *context, figure *figure,
+                                             const figure_style *style, int64_t count, double width,
+                                             const double *x, const double *y, const double *lo,
+                                             const double *hi);
 /* A violin at x: the density of the values to both sides, at most `width` wide in units of x, a
  * line at the median, and the values as points on it. Fewer than three values: points alone. */
-SZG_CHECK_RESULT szg_status figure_violin(szg_context *context, figure *figure,
-                                          const figure_style *style, double x, double width,
-                                          int64_t count, const double *value,
-                                          const char *const *hover);
+SZG_CHECK_RESULT szg_status szgi_figure_violin(szg_context *context, figure *figure,
+                                               const figure_style *style, double x, double width,
+                                               int64_t count, const double *value,
+                                               const char *const *hover);
 
 /* How a heat map turns numbers into colours. */
 typedef struct figure_map {
@@ -81,24 +82,25 @@ typedef struct figure_map {
 } figure_map;
 
 /* Fills the figure with cells, row 0 on top; no other mark goes with them. */
-SZG_CHECK_RESULT szg_status figure_cells(szg_context *context, figure *figure,
-                                         const figure_map *map);
+SZG_CHECK_RESULT szg_status szgi_figure_cells(szg_context *context, figure *figure,
+                                              const figure_map *map);
 
 /* Elements of class "mark" in the printed SVG, and the number in its attribute data-marks: one for
  * each line with anything between the axes' ends, band, rule, violin's outline and cloud of more
  * than 400 points, one for each point of fewer, each bar and each cell, empty ones too, that is
  * drawn. Hover points, markers, whiskers, medians and what a legend shows are none. */
-int64_t figure_marks(const figure *figure);
+int64_t szgi_figure_marks(const figure *figure);
 
 /* Values that were given and have a place on the axes, and those that are drawn: fewer where there
  * are more than the figure has pixels for. A line or band keeps the least and the greatest value of
  * every pixel column; a cloud one point of each cell of a grid and its extreme points (1000 at
  * most), a violin 300 values; cells beyond 4000 are merged by their means. What has no place (not
  * finite, not positive on a logarithmic axis, outside) is told in a note below the figure. */
-void figure_counts(const figure *figure, int64_t *given, int64_t *drawn);
+void szgi_figure_counts(const figure *figure, int64_t *given, int64_t *drawn);
 
 /* Prints the SVG element; write errors are left to the stream. Its classes are those of
  * assets/figure.css. A figure without a mark says so. SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status figure_print(szg_context *context, const figure *figure, FILE *stream);
+SZG_CHECK_RESULT szg_status szgi_figure_print(szg_context *context, const figure *figure,
+                                              FILE *stream);
 
 #endif

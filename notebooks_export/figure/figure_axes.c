@@ -6,7 +6,7 @@
 static double longest(const axis *axis) {
     double most = 0;
     for (int64_t i = 0; i < axis->count; i++)
-        most = fmax(most, text_width(axis->names[i], NAME_CHARACTERS));
+        most = fmax(most, szgi_text_width(axis->names[i], NAME_CHARACTERS));
     return most;
 }
 
@@ -29,20 +29,20 @@ static void place(const canvas *canvas, bool vertical, ticks *out) {
     double wanted = vertical ? canvas->height / (axis->whole ? 18 : 32)
                              : canvas->width / (axis->whole ? 30 : 60);
     out->count = 0;
-    if (!axis_is_blank(axis))
-        ticks_place(vertical ? &canvas->y : &canvas->x,
-                    (int)fmin(fmax(wanted, 4), axis->whole ? 24 : 10),
-                    axis->whole || (!vertical && axis_is_whole(axis)), out);
+    if (!szgi_axis_is_blank(axis))
+        szgi_ticks_place(vertical ? &canvas->y : &canvas->x,
+                         (int)fmin(fmax(wanted, 4), axis->whole ? 24 : 10),
+                         axis->whole || (!vertical && szgi_axis_is_whole(axis)), out);
 }
 
 /* Names beside each other turned by 35 degrees need room below, and the first one on its left. */
-void axes_measure(const canvas *canvas, double *left, double *bottom) {
+void szgi_axes_measure(const canvas *canvas, double *left, double *bottom) {
     const axis *x = &canvas->figure->x, *y = &canvas->figure->y;
     double widest = y->names ? longest(y) : 0;
     ticks ticks;
     place(canvas, true, &ticks);
     for (int i = 0; !y->names && i < ticks.count; i++)
-        widest = fmax(widest, text_width(ticks.tick[i].text, TICK_TEXT));
+        widest = fmax(widest, szgi_text_width(ticks.tick[i].text, TICK_TEXT));
     *left = widest + 12 + (y->label ? 20 : 0);
     *bottom = 22 + (x->label ? 20 : 0);
     if (is_turned(canvas)) {
@@ -54,10 +54,10 @@ void axes_measure(const canvas *canvas, double *left, double *bottom) {
 
 /* Cut where it is long, then whole in its hover. */
 static void print_name(FILE *stream, const char *text) {
-    html_clipped(stream, text, NAME_CHARACTERS);
-    if (text_characters(text, NAME_CHARACTERS + 1) > NAME_CHARACTERS) {
+    szgi_html_clipped(stream, text, NAME_CHARACTERS);
+    if (szgi_text_characters(text, NAME_CHARACTERS + 1) > NAME_CHARACTERS) {
         fputs("<title>", stream);
-        html_text(stream, text);
+        szgi_html_text(stream, text);
         fputs("</title>", stream);
     }
 }
@@ -66,13 +66,13 @@ static void print_x_tick(const canvas *canvas, double x, const char *text, bool 
     FILE *stream = canvas->stream;
     double y = canvas->top + canvas->height + 16;
     fputs("<text ", stream);
-    print_attribute(stream, "x", x);
-    print_attribute(stream, "y", turned ? y - 4 : y);
+    szgi_print_attribute(stream, "x", x);
+    szgi_print_attribute(stream, "y", turned ? y - 4 : y);
     if (turned) {
         fputs("text-anchor=\"end\" transform=\"rotate(-35 ", stream);
-        print_coordinate(stream, x);
+        szgi_print_coordinate(stream, x);
         fputc(' ', stream);
-        print_coordinate(stream, y - 4);
+        szgi_print_coordinate(stream, y - 4);
         fputs(")\"", stream);
     } else {
         fputs("text-anchor=\"middle\"", stream);
@@ -85,8 +85,8 @@ static void print_x_tick(const canvas *canvas, double x, const char *text, bool 
 static void print_y_tick(const canvas *canvas, double y, const char *text) {
     FILE *stream = canvas->stream;
     fputs("<text ", stream);
-    print_attribute(stream, "x", canvas->left - 6);
-    print_attribute(stream, "y", y + 4);
+    szgi_print_attribute(stream, "x", canvas->left - 6);
+    szgi_print_attribute(stream, "y", y + 4);
     fputs("text-anchor=\"end\">", stream);
     print_name(stream, text);
     fputs("</text>", stream);
@@ -102,13 +102,13 @@ static void print_names(const canvas *canvas, bool vertical) {
     double most = (double)axis->count; /* marks far away may leave no room at all */
     int64_t each = (int64_t)fmin(fmax(ceil(needed / step), 1), most);
     for (int64_t i = 0; i < axis->count; i += each) {
-        double fraction = scale_fraction(vertical ? &canvas->y : &canvas->x, (double)i);
+        double fraction = szgi_scale_fraction(vertical ? &canvas->y : &canvas->x, (double)i);
         if (!(fraction >= -1e-9 && fraction <= 1 + 1e-9))
             continue;
         if (vertical)
-            print_y_tick(canvas, canvas_y(canvas, (double)i), axis->names[i]);
+            print_y_tick(canvas, szgi_canvas_y(canvas, (double)i), axis->names[i]);
         else
-            print_x_tick(canvas, canvas_x(canvas, (double)i), axis->names[i], turned);
+            print_x_tick(canvas, szgi_canvas_x(canvas, (double)i), axis->names[i], turned);
     }
 }
 
@@ -122,7 +122,7 @@ static void print_numbers(const canvas *canvas, bool vertical, const ticks *tick
             continue;
         }
         double x = canvas->left + canvas->width * tick->at;
-        double half = text_width(tick->text, TICK_TEXT) / 2;
+        double half = szgi_text_width(tick->text, TICK_TEXT) / 2;
         if (x - half < free_from)
             continue;
         print_x_tick(canvas, x, tick->text, false);
@@ -139,13 +139,13 @@ static void print_grid(const canvas *canvas, bool vertical, const ticks *ticks) 
     for (int i = 0; i < ticks->count; i++) {
         double at = ticks->tick[i].at;
         if (vertical) {
-            print_step(stream, 'M', canvas->left, canvas->top + canvas->height * (1 - at));
+            szgi_print_step(stream, 'M', canvas->left, canvas->top + canvas->height * (1 - at));
             fputc('h', stream);
-            print_coordinate(stream, canvas->width);
+            szgi_print_coordinate(stream, canvas->width);
         } else {
-            print_step(stream, 'M', canvas->left + canvas->width * at, canvas->top);
+            szgi_print_step(stream, 'M', canvas->left + canvas->width * at, canvas->top);
             fputc('v', stream);
-            print_coordinate(stream, canvas->height);
+            szgi_print_coordinate(stream, canvas->height);
         }
     }
     fputs("\"/>", stream);
@@ -159,22 +159,23 @@ static void print_label(const canvas *canvas, bool vertical, double bottom) {
     double middle = vertical ? canvas->top + canvas->height / 2 : canvas->left + canvas->width / 2;
     double length = vertical ? canvas->height : canvas->width;
     fputs("<text class=\"label\" text-anchor=\"middle\" ", stream);
-    print_attribute(stream, "x", vertical ? 14 : middle);
-    print_attribute(stream, "y", vertical ? middle : canvas->top + canvas->height + bottom - 8);
+    szgi_print_attribute(stream, "x", vertical ? 14 : middle);
+    szgi_print_attribute(stream, "y",
+                         vertical ? middle : canvas->top + canvas->height + bottom - 8);
     if (vertical) {
         fputs("transform=\"rotate(-90 14 ", stream);
-        print_coordinate(stream, middle);
+        szgi_print_coordinate(stream, middle);
         fputs(")\"", stream);
     }
     fputc('>', stream);
-    html_clipped(stream, label, (int64_t)(length / 6.6));
+    szgi_html_clipped(stream, label, (int64_t)(length / 6.6));
     fputs("</text>", stream);
 }
 
-void axes_print(const canvas *canvas) {
+void szgi_axes_print(const canvas *canvas) {
     FILE *stream = canvas->stream;
     double left, bottom;
-    axes_measure(canvas, &left, &bottom);
+    szgi_axes_measure(canvas, &left, &bottom);
     fputs("<g class=\"axes\">", stream);
     for (int vertical = 0; vertical < 2; vertical++) {
         const axis *axis = vertical ? &canvas->figure->y : &canvas->figure->x;
@@ -189,10 +190,10 @@ void axes_print(const canvas *canvas) {
         print_label(canvas, vertical, bottom);
     }
     fputs("<path class=\"frame\" d=\"", stream);
-    print_step(stream, 'M', canvas->left, canvas->top);
+    szgi_print_step(stream, 'M', canvas->left, canvas->top);
     fputc('v', stream);
-    print_coordinate(stream, canvas->height);
+    szgi_print_coordinate(stream, canvas->height);
     fputc('h', stream);
-    print_coordinate(stream, canvas->width);
+    szgi_print_coordinate(stream, canvas->width);
     fputs("\"/></g>\n", stream);
 }

@@ -14,49 +14,49 @@ typedef struct canvas {
 } canvas;
 
 /* Pixels of a text of at most `most` characters in the figures' font, and their number. */
-double text_width(const char *text, int64_t most);
-int64_t text_characters(const char *text, int64_t most);
+double szgi_text_width(const char *text, int64_t most);
+int64_t szgi_text_characters(const char *text, int64_t most);
 
 enum { NAME_CHARACTERS = 24, HOVER_CHARACTERS = 60 };
 
 /* A coordinate: at most two decimals, a decimal point in every locale. */
-void print_coordinate(FILE *stream, double value);
+void szgi_print_coordinate(FILE *stream, double value);
 /* NAME="value" and a blank, for attributes. */
-void print_attribute(FILE *stream, const char *name, double value);
+void szgi_print_attribute(FILE *stream, const char *name, double value);
 /* A letter of a path and a point. */
-void print_step(FILE *stream, char letter, double x, double y);
+void szgi_print_step(FILE *stream, char letter, double x, double y);
 
 /* Pixels of a number on an axis, kept within the area. */
-double canvas_x(const canvas *canvas, double value);
-double canvas_y(const canvas *canvas, double value);
-bool canvas_shows(const canvas *canvas, double x, double y);
+double szgi_canvas_x(const canvas *canvas, double value);
+double szgi_canvas_y(const canvas *canvas, double value);
+bool szgi_canvas_shows(const canvas *canvas, double x, double y);
 
 /* <title>: the series' name, and both values with their axes' labels. */
-void print_hover(const canvas *canvas, const char *name, double x, double y);
+void szgi_print_hover(const canvas *canvas, const char *name, double x, double y);
 /* A value as its axis names it. */
-void print_value(FILE *stream, const axis *axis, double value);
+void szgi_print_value(FILE *stream, const axis *axis, double value);
 
 /* The margins that the ticks' texts need; then the ticks themselves. */
-void axes_measure(const canvas *canvas, double *left, double *bottom);
-void axes_print(const canvas *canvas);
+void szgi_axes_measure(const canvas *canvas, double *left, double *bottom);
+void szgi_axes_print(const canvas *canvas);
 
 /* The hover text of one point of a mark. */
-void point_hover(const canvas *canvas, const mark *mark, int64_t point);
+void szgi_point_hover(const canvas *canvas, const mark *mark, int64_t point);
 /* Hover points of a line or a crowd, and how many each of the figure's may have. */
-void hits_print(const canvas *canvas, const mark *mark);
-int64_t hits_each(const figure *figure);
+void szgi_hits_print(const canvas *canvas, const mark *mark);
+int64_t szgi_hits_each(const figure *figure);
 
-void mark_print(const canvas *canvas, const mark *mark);
-void cells_print(const canvas *canvas);
+void szgi_mark_print(const canvas *canvas, const mark *mark);
+void szgi_cells_print(const canvas *canvas);
 
 /* The path of a marker at a point, without its quotes. */
-void print_marker(FILE *stream, int shape, double x, double y);
-const char *dash_of(const mark *mark); /* NULL: none */
+void szgi_print_marker(FILE *stream, int shape, double x, double y);
+const char *szgi_dash_of(const mark *mark); /* NULL: none */
 /* class="KIND cN" */
-void print_class(FILE *stream, const char *kind, const mark *mark);
+void szgi_print_class(FILE *stream, const char *kind, const mark *mark);
 
 /* The legend's rows from `y` on; prints nothing where stream is NULL. Its height. */
-double legend_print(const canvas *canvas, FILE *stream, double y);
-double notes_print(const canvas *canvas, FILE *stream, double y);
+double szgi_legend_print(const canvas *canvas, FILE *stream, double y);
+double szgi_notes_print(const canvas *canvas, FILE *stream, double y);
 
 #endif

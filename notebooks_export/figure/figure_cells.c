@@ -22,7 +22,7 @@ static double colour_place(const cells *cells, double value) {
 
 static uint32_t colour_of(const cells *cells, double value) {
     double place = fmin(fmax(colour_place(cells, value), 0), 1);
-    return cells->diverging ? colour_diverging(place) : colour_sequential(place);
+    return cells->diverging ? szgi_colour_diverging(place) : szgi_colour_sequential(place);
 }
 
 typedef struct box {
@@ -33,10 +33,10 @@ typedef struct box {
  * columns. */
 static box box_of(const canvas *canvas, int64_t row, int64_t column) {
     const cells *cells = canvas->figure->map;
-    double x0 = round(canvas_x(canvas, (double)(column * cells->across) - 0.5));
-    double x1 = round(canvas_x(canvas, (double)((column + 1) * cells->across) - 0.5));
-    double y0 = round(canvas_y(canvas, (double)(row * cells->down) - 0.5));
-    double y1 = round(canvas_y(canvas, (double)((row + 1) * cells->down) - 0.5));
+    double x0 = round(szgi_canvas_x(canvas, (double)(column * cells->across) - 0.5));
+    double x1 = round(szgi_canvas_x(canvas, (double)((column + 1) * cells->across) - 0.5));
+    double y0 = round(szgi_canvas_y(canvas, (double)(row * cells->down) - 0.5));
+    double y1 = round(szgi_canvas_y(canvas, (double)((row + 1) * cells->down) - 0.5));
     return (box){x0, y0, x1 - x0, y1 - y0};
 }
 
@@ -44,12 +44,12 @@ static void print_place(const canvas *canvas, const axis *axis, const char *name
                         int64_t each, int64_t all) {
     FILE *stream = canvas->stream;
     int64_t last = (at + 1) * each < all ? (at + 1) * each : all;
-    html_clipped(stream, axis->label ? axis->label : name, HOVER_CHARACTERS);
+    szgi_html_clipped(stream, axis->label ? axis->label : name, HOVER_CHARACTERS);
     fputc(' ', stream);
-    print_value(stream, axis, (double)(at * each));
+    szgi_print_value(stream, axis, (double)(at * each));
     if (each > 1) {
         fputs(" to ", stream);
-        print_value(stream, axis, (double)(last - 1));
+        szgi_print_value(stream, axis, (double)(last - 1));
     }
 }
 
@@ -62,9 +62,9 @@ static void print_cell_hover(const canvas *canvas, int64_t row, int64_t column) 
     fputs(", ", stream);
     print_place(canvas, &figure->x, "column", column, cells->across, cells->all_columns);
     fputc('\n', stream);
-    html_clipped(stream, cells->what ? cells->what : "value", HOVER_CHARACTERS);
+    szgi_html_clipped(stream, cells->what ? cells->what : "value", HOVER_CHARACTERS);
     fputs(cells->down * cells->across > 1 ? " (mean): " : ": ", stream);
-    html_number(stream, cells->value[row * cells->columns + column]);
+    szgi_html_number(stream, cells->value[row * cells->columns + column]);
     fputs("</title>", stream);
 }
 
@@ -80,16 +80,16 @@ static void print_cell(const canvas *canvas, int64_t row, int64_t column) {
     else
         fprintf(stream, "<path class=\"mark\" fill=\"#%06x\" d=\"",
                 (unsigned)colour_of(cells, value));
-    print_step(stream, 'M', box.x, box.y);
+    szgi_print_step(stream, 'M', box.x, box.y);
     fputc('h', stream);
-    print_coordinate(stream, box.width);
+    szgi_print_coordinate(stream, box.width);
     fputc('v', stream);
-    print_coordinate(stream, box.height);
+    szgi_print_coordinate(stream, box.height);
     fputc('H', stream);
-    print_coordinate(stream, box.x);
+    szgi_print_coordinate(stream, box.x);
     fputc('z', stream);
     if (empty)
-        print_step(stream, 'L', box.x + box.width, box.y + box.height);
+        szgi_print_step(stream, 'L', box.x + box.width, box.y + box.height);
     fputs("\">", stream);
     print_cell_hover(canvas, row, column);
     fputs("</path>", stream);
@@ -104,12 +104,12 @@ static void print_cell_text(const canvas *canvas, int64_t row, int64_t column) {
     if (!isfinite(value))
         return;
     fprintf(stream, "<text class=\"%s\" ",
-            colour_is_light(colour_of(cells, value)) ? "on-light" : "on-dark");
-    print_attribute(stream, "x", box.x + box.width / 2);
-    print_attribute(stream, "y", box.y + box.height / 2 + 4);
+            szgi_colour_is_light(colour_of(cells, value)) ? "on-light" : "on-dark");
+    szgi_print_attribute(stream, "x", box.x + box.width / 2);
+    szgi_print_attribute(stream, "y", box.y + box.height / 2 + 4);
     fputs("text-anchor=\"middle\">", stream);
     double unit = value == 0 ? 1 : pow(10, 2 - floor(log10(fabs(value))));
-    html_number(stream, isfinite(unit) && unit > 0 ? round(value * unit) / unit : value);
+    szgi_html_number(stream, isfinite(unit) && unit > 0 ? round(value * unit) / unit : value);
     fputs("</text>", stream);
 }
 
@@ -127,35 +127,36 @@ static void print_colour_bar(const canvas *canvas) {
         double part = (i + 0.5) / BAR_STEPS;
         double value = cells->hi * (1 - part) + cells->lo * part;
         fprintf(stream, "<path fill=\"#%06x\" d=\"", (unsigned)colour_of(cells, value));
-        print_step(stream, 'M', x, canvas->top + i * step);
+        szgi_print_step(stream, 'M', x, canvas->top + i * step);
         fputs("h12v", stream);
-        print_coordinate(stream, i + 1 < BAR_STEPS ? step + 0.5 : step);
+        szgi_print_coordinate(stream, i + 1 < BAR_STEPS ? step + 0.5 : step);
         fputs("h-12z\"/>", stream);
     }
-    ticks_place(&scale, 5, false, &ticks);
+    szgi_ticks_place(&scale, 5, false, &ticks);
     for (int i = 0; i < ticks.count; i++) {
         fputs("<text ", stream);
-        print_attribute(stream, "x", x + 17);
-        print_attribute(stream, "y", canvas->top + canvas->height * (1 - ticks.tick[i].at) + 4);
+        szgi_print_attribute(stream, "x", x + 17);
+        szgi_print_attribute(stream, "y",
+                             canvas->top + canvas->height * (1 - ticks.tick[i].at) + 4);
         fprintf(stream, ">%s</text>", ticks.tick[i].text);
     }
     if (cells->what) {
         double middle = canvas->top + canvas->height / 2;
         fputs("<text class=\"label\" text-anchor=\"middle\" ", stream);
-        print_attribute(stream, "x", x + 74);
-        print_attribute(stream, "y", middle);
+        szgi_print_attribute(stream, "x", x + 74);
+        szgi_print_attribute(stream, "y", middle);
         fputs("transform=\"rotate(-90 ", stream);
-        print_coordinate(stream, x + 74);
+        szgi_print_coordinate(stream, x + 74);
         fputc(' ', stream);
-        print_coordinate(stream, middle);
+        szgi_print_coordinate(stream, middle);
         fputs(")\">", stream);
-        html_clipped(stream, cells->what, (int64_t)(canvas->height / 6.6));
+        szgi_html_clipped(stream, cells->what, (int64_t)(canvas->height / 6.6));
         fputs("</text>", stream);
     }
     fputs("</g>\n", stream);
 }
 
-void cells_print(const canvas *canvas) {
+void szgi_cells_print(const canvas *canvas) {
     const cells *cells = canvas->figure->map;
     FILE *stream = canvas->stream;
     box first = box_of(canvas, 0, 0);

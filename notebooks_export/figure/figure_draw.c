@@ -5,7 +5,7 @@
 
 static void begin(const canvas *canvas, const char *kind, const mark *mark) {
     fputs("<g ", canvas->stream);
-    print_class(canvas->stream, kind, mark);
+    szgi_print_class(canvas->stream, kind, mark);
     fputs(">", canvas->stream);
 }
 
@@ -17,13 +17,13 @@ static void end(const canvas *canvas) {
 static void print_name(const canvas *canvas, const mark *mark) {
     const char *label = canvas->figure->y.label;
     fputs("<title>", canvas->stream);
-    html_text(canvas->stream, mark->name ? mark->name : label ? label : "y");
+    szgi_html_text(canvas->stream, mark->name ? mark->name : label ? label : "y");
     fputs("</title>", canvas->stream);
 }
 
 static void print_fractions(const canvas *canvas, char letter, double x, double y) {
-    print_step(canvas->stream, letter, canvas->left + canvas->width * x,
-               canvas->top + canvas->height * (1 - y));
+    szgi_print_step(canvas->stream, letter, canvas->left + canvas->width * x,
+                    canvas->top + canvas->height * (1 - y));
 }
 
 /* The line, cut at the ends of the axes; a point without neighbours as a dot. */
@@ -32,12 +32,12 @@ static void print_line_path(const canvas *canvas, const mark *mark) {
     for (int64_t i = 0; i < mark->count; i++) {
         double x1 = NAN, y1 = NAN;
         if (!isnan(mark->x[i])) {
-            x1 = scale_fraction(&canvas->x, mark->x[i]);
-            y1 = scale_fraction(&canvas->y, mark->y[i]);
+            x1 = szgi_scale_fraction(&canvas->x, mark->x[i]);
+            y1 = szgi_scale_fraction(&canvas->y, mark->y[i]);
         }
         bool alone = isnan(x0) && (i + 1 == mark->count || isnan(mark->x[i + 1]));
         double a = isnan(x0) ? x1 : x0, b = isnan(x0) ? y1 : y0, c = x1, d = y1;
-        if (!isnan(x1) && (!isnan(x0) || alone) && segment_clip(&a, &b, &c, &d)) {
+        if (!isnan(x1) && (!isnan(x0) || alone) && szgi_segment_clip(&a, &b, &c, &d)) {
             if (!(a == pen_x && b == pen_y))
                 print_fractions(canvas, 'M', a, b);
             print_fractions(canvas, 'L', c, d);
@@ -56,9 +56,9 @@ static void print_markers(const canvas *canvas, const mark *mark) {
     int64_t stride = mark->count <= 30 ? 1 : mark->count / 6;
     fputs("<path class=\"markers\" d=\"", canvas->stream);
     for (int64_t i = mark->count <= 30 ? 0 : stride / 2; i < mark->count; i += stride)
-        if (!isnan(mark->x[i]) && canvas_shows(canvas, mark->x[i], mark->y[i]))
-            print_marker(canvas->stream, mark->colour, canvas_x(canvas, mark->x[i]),
-                         canvas_y(canvas, mark->y[i]));
+        if (!isnan(mark->x[i]) && szgi_canvas_shows(canvas, mark->x[i], mark->y[i]))
+            szgi_print_marker(canvas->stream, mark->colour, szgi_canvas_x(canvas, mark->x[i]),
+                              szgi_canvas_y(canvas, mark->y[i]));
     fputs("\"/>", canvas->stream);
 }
 
@@ -66,15 +66,15 @@ static void print_line(const canvas *canvas, const mark *mark) {
     FILE *stream = canvas->stream;
     begin(canvas, "line", mark);
     fputs("<path class=\"mark\" ", stream);
-    if (dash_of(mark))
-        fprintf(stream, "stroke-dasharray=\"%s\" ", dash_of(mark));
+    if (szgi_dash_of(mark))
+        fprintf(stream, "stroke-dasharray=\"%s\" ", szgi_dash_of(mark));
     fputs("d=\"", stream);
     print_line_path(canvas, mark);
     fputs("\">", stream);
     print_name(canvas, mark);
     fputs("</path>", stream);
     print_markers(canvas, mark);
-    hits_print(canvas, mark);
+    szgi_hits_print(canvas, mark);
     end(canvas);
 }
 
@@ -86,41 +86,41 @@ static void print_crowd(const canvas *canvas, const mark *mark) {
     begin(canvas, "points crowd", mark);
     fprintf(stream, "<path class=\"mark%s\" d=\"", dots ? " dots" : "");
     for (int64_t i = 0; i < mark->count; i++) {
-        double x = canvas_x(canvas, mark->x[i]), y = canvas_y(canvas, mark->y[i]);
+        double x = szgi_canvas_x(canvas, mark->x[i]), y = szgi_canvas_y(canvas, mark->y[i]);
         if (dots) {
-            print_step(stream, 'M', x, y);
+            szgi_print_step(stream, 'M', x, y);
             fputs("h0", stream);
         } else {
-            print_marker(stream, mark->colour, x, y);
+            szgi_print_marker(stream, mark->colour, x, y);
         }
     }
     fputs("\">", stream);
     print_name(canvas, mark);
     fputs("</path>", stream);
-    hits_print(canvas, mark);
+    szgi_hits_print(canvas, mark);
     end(canvas);
 }
 
 static void print_points(const canvas *canvas, const mark *mark) {
     FILE *stream = canvas->stream;
-    if (mark_is_crowd(mark)) {
+    if (szgi_mark_is_crowd(mark)) {
         print_crowd(canvas, mark);
         return;
     }
     begin(canvas, mark->small ? "points small" : "points", mark);
     for (int64_t i = 0; i < mark->count; i++) {
-        double x = canvas_x(canvas, mark->x[i]), y = canvas_y(canvas, mark->y[i]);
+        double x = szgi_canvas_x(canvas, mark->x[i]), y = szgi_canvas_y(canvas, mark->y[i]);
         if (mark->small) {
             fputs("<circle class=\"mark\" ", stream);
-            print_attribute(stream, "cx", x);
-            print_attribute(stream, "cy", y);
+            szgi_print_attribute(stream, "cx", x);
+            szgi_print_attribute(stream, "cy", y);
             fputs("r=\"2\">", stream);
         } else {
             fputs("<path class=\"mark\" d=\"", stream);
-            print_marker(stream, mark->colour, x, y);
+            szgi_print_marker(stream, mark->colour, x, y);
             fputs("\">", stream);
         }
-        point_hover(canvas, mark, i);
+        szgi_point_hover(canvas, mark, i);
         fputs(mark->small ? "</circle>" : "</path>", stream);
     }
     end(canvas);
@@ -133,10 +133,11 @@ static void print_band(const canvas *canvas, const mark *mark) {
     fputs("<path class=\"mark\" d=\"", stream);
     for (int64_t from = 0, to; from < mark->count; from = to + 1) {
         for (to = from; to < mark->count && !isnan(mark->x[to]); to++)
-            print_step(stream, to == from ? 'M' : 'L', canvas_x(canvas, mark->x[to]),
-                       canvas_y(canvas, mark->hi[to]));
+            szgi_print_step(stream, to == from ? 'M' : 'L', szgi_canvas_x(canvas, mark->x[to]),
+                            szgi_canvas_y(canvas, mark->hi[to]));
         for (int64_t i = to - 1; i >= from; i--)
-            print_step(stream, 'L', canvas_x(canvas, mark->x[i]), canvas_y(canvas, mark->lo[i]));
+            szgi_print_step(stream, 'L', szgi_canvas_x(canvas, mark->x[i]),
+                            szgi_canvas_y(canvas, mark->lo[i]));
         if (to > from)
             fputc('z', stream);
     }
@@ -152,18 +153,18 @@ static void print_rule(const canvas *canvas, const mark *mark) {
     begin(canvas, "rule", mark);
     fputs("<path class=\"mark\" d=\"", stream);
     if (mark->vertical) {
-        print_step(stream, 'M', canvas_x(canvas, mark->x[0]), canvas->top);
+        szgi_print_step(stream, 'M', szgi_canvas_x(canvas, mark->x[0]), canvas->top);
         fputc('v', stream);
-        print_coordinate(stream, canvas->height);
+        szgi_print_coordinate(stream, canvas->height);
     } else {
-        print_step(stream, 'M', canvas->left, canvas_y(canvas, mark->y[0]));
+        szgi_print_step(stream, 'M', canvas->left, szgi_canvas_y(canvas, mark->y[0]));
         fputc('h', stream);
-        print_coordinate(stream, canvas->width);
+        szgi_print_coordinate(stream, canvas->width);
     }
     fputs("\"><title>", stream);
-    html_clipped(stream, mark->name, HOVER_CHARACTERS);
+    szgi_html_clipped(stream, mark->name, HOVER_CHARACTERS);
     fputs(mark->name ? ": " : "", stream);
-    print_value(stream, axis, mark->x[0]);
+    szgi_print_value(stream, axis, mark->x[0]);
     fputs("</title></path>", stream);
     end(canvas);
 }
@@ -172,54 +173,54 @@ static void print_whisker(const canvas *canvas, const mark *mark, int64_t i) {
     FILE *stream = canvas->stream;
     if (mark->lo[i] == mark->hi[i])
         return;
-    double x = canvas_x(canvas, mark->x[i]);
-    double from = canvas_y(canvas, mark->lo[i]), to = canvas_y(canvas, mark->hi[i]);
+    double x = szgi_canvas_x(canvas, mark->x[i]);
+    double from = szgi_canvas_y(canvas, mark->lo[i]), to = szgi_canvas_y(canvas, mark->hi[i]);
     fputs("<path class=\"whisker\" d=\"", stream);
-    print_step(stream, 'M', x, from);
-    print_step(stream, 'L', x, to);
-    print_step(stream, 'M', x - 3, from);
+    szgi_print_step(stream, 'M', x, from);
+    szgi_print_step(stream, 'L', x, to);
+    szgi_print_step(stream, 'M', x - 3, from);
     fputs("h6", stream);
-    print_step(stream, 'M', x - 3, to);
+    szgi_print_step(stream, 'M', x - 3, to);
     fputs("h6\"/>", stream);
 }
 
 static void print_bar_hover(const canvas *canvas, const mark *mark, int64_t i) {
     FILE *stream = canvas->stream;
     if (mark->lo[i] == mark->hi[i]) {
-        print_hover(canvas, mark->name, mark->x[i], mark->y[i]);
+        szgi_print_hover(canvas, mark->name, mark->x[i], mark->y[i]);
         return;
     }
     fputs("<title>", stream);
-    html_clipped(stream, mark->name, HOVER_CHARACTERS);
+    szgi_html_clipped(stream, mark->name, HOVER_CHARACTERS);
     fputs(mark->name ? "\n" : "", stream);
-    print_value(stream, &canvas->figure->x, mark->x[i]);
+    szgi_print_value(stream, &canvas->figure->x, mark->x[i]);
     fputs(": ", stream);
-    print_value(stream, &canvas->figure->y, mark->y[i]);
+    szgi_print_value(stream, &canvas->figure->y, mark->y[i]);
     fputs(" (", stream);
-    print_value(stream, &canvas->figure->y, mark->lo[i]);
+    szgi_print_value(stream, &canvas->figure->y, mark->lo[i]);
     fputs(" to ", stream);
-    print_value(stream, &canvas->figure->y, mark->hi[i]);
+    szgi_print_value(stream, &canvas->figure->y, mark->hi[i]);
     fputs(")</title>", stream);
 }
 
 static void print_bars(const canvas *canvas, const mark *mark) {
     FILE *stream = canvas->stream;
     double foot =
-        canvas->figure->y.logarithmic ? canvas->top + canvas->height : canvas_y(canvas, 0);
+        canvas->figure->y.logarithmic ? canvas->top + canvas->height : szgi_canvas_y(canvas, 0);
     begin(canvas, "bars", mark);
     for (int64_t i = 0; i < mark->count; i++) {
         double x0 = mark->x[i] - mark->width / 2, x1 = mark->x[i] + mark->width / 2;
         /* A logarithmic axis has no place for the side that is not positive. */
-        double from = canvas->x.logarithmic && x0 <= 0 ? canvas->left : canvas_x(canvas, x0);
-        double to = canvas->x.logarithmic && x1 <= 0 ? canvas->left : canvas_x(canvas, x1);
+        double from = canvas->x.logarithmic && x0 <= 0 ? canvas->left : szgi_canvas_x(canvas, x0);
+        double to = canvas->x.logarithmic && x1 <= 0 ? canvas->left : szgi_canvas_x(canvas, x1);
         fputs("<path class=\"mark\" d=\"", stream);
-        print_step(stream, 'M', from, foot);
+        szgi_print_step(stream, 'M', from, foot);
         fputc('V', stream);
-        print_coordinate(stream, canvas_y(canvas, mark->y[i]));
+        szgi_print_coordinate(stream, szgi_canvas_y(canvas, mark->y[i]));
         fputc('H', stream);
-        print_coordinate(stream, to);
+        szgi_print_coordinate(stream, to);
         fputc('V', stream);
-        print_coordinate(stream, foot);
+        szgi_print_coordinate(stream, foot);
         fputs("z\">", stream);
         print_bar_hover(canvas, mark, i);
         fputs("</path>", stream);
@@ -230,35 +231,36 @@ static void print_bars(const canvas *canvas, const mark *mark) {
 
 static void print_violin(const canvas *canvas, const mark *mark) {
     FILE *stream = canvas->stream;
-    double middle = canvas_y(canvas, mark->middle), widest = 0, from = 0, to = 0;
+    double middle = szgi_canvas_y(canvas, mark->middle), widest = 0, from = 0, to = 0;
     begin(canvas, "violin", mark);
     fputs("<path class=\"mark\" d=\"", stream);
     for (int64_t i = 0; i < mark->count; i++)
-        print_step(stream, i == 0 ? 'M' : 'L', canvas_x(canvas, mark->lo[i]),
-                   canvas_y(canvas, mark->y[i]));
+        szgi_print_step(stream, i == 0 ? 'M' : 'L', szgi_canvas_x(canvas, mark->lo[i]),
+                        szgi_canvas_y(canvas, mark->y[i]));
     for (int64_t i = mark->count - 1; i >= 0; i--) {
-        print_step(stream, 'L', canvas_x(canvas, mark->hi[i]), canvas_y(canvas, mark->y[i]));
+        szgi_print_step(stream, 'L', szgi_canvas_x(canvas, mark->hi[i]),
+                        szgi_canvas_y(canvas, mark->y[i]));
         /* The median's line ends on the outline: at the nearest place, as near as one can see. */
-        double away = fabs(canvas_y(canvas, mark->y[i]) - middle);
+        double away = fabs(szgi_canvas_y(canvas, mark->y[i]) - middle);
         if (i == mark->count - 1 || away < widest) {
             widest = away;
-            from = canvas_x(canvas, mark->lo[i]);
-            to = canvas_x(canvas, mark->hi[i]);
+            from = szgi_canvas_x(canvas, mark->lo[i]);
+            to = szgi_canvas_x(canvas, mark->hi[i]);
         }
     }
     fputs("z\"><title>", stream);
-    html_clipped(stream, mark->name, HOVER_CHARACTERS);
+    szgi_html_clipped(stream, mark->name, HOVER_CHARACTERS);
     fputs(mark->name ? "\nmedian: " : "median: ", stream);
-    html_number(stream, mark->middle);
+    szgi_html_number(stream, mark->middle);
     fputs("</title></path><path class=\"median\" d=\"", stream);
-    print_step(stream, 'M', from, middle);
+    szgi_print_step(stream, 'M', from, middle);
     fputc('H', stream);
-    print_coordinate(stream, to);
+    szgi_print_coordinate(stream, to);
     fputs("\"/>", stream);
     end(canvas);
 }
 
-void mark_print(const canvas *canvas, const mark *mark) {
+void szgi_mark_print(const canvas *canvas, const mark *mark) {
     static void (*const prints[])(const struct canvas *, const struct mark *) = {
         [MARK_LINE] = print_line, [MARK_POINTS] = print_points, [MARK_BAND] = print_band,
         [MARK_RULE] = print_rule, [MARK_BARS] = print_bars,     [MARK_VIOLIN] = print_violin};

@@ -18,19 +18,19 @@ typedef struct hits {
     hit hit[MOST];
 } hits;
 
-int64_t hits_each(const figure *figure) {
+int64_t szgi_hits_each(const figure *figure) {
     int64_t marks = 0;
     for (int64_t i = 0; i < figure->count; i++)
-        marks += figure->mark[i].kind == MARK_LINE || mark_is_crowd(&figure->mark[i]);
+        marks += figure->mark[i].kind == MARK_LINE || szgi_mark_is_crowd(&figure->mark[i]);
     int64_t each = marks ? FIGURE_HITS / marks : FIGURE_HITS;
     return each < LEAST ? LEAST : each > MOST ? MOST : each;
 }
 
 /* False: there is no more room. */
 static bool take(const canvas *canvas, const mark *mark, int64_t point, hits *hits) {
-    if (isnan(mark->x[point]) || !canvas_shows(canvas, mark->x[point], mark->y[point]))
+    if (isnan(mark->x[point]) || !szgi_canvas_shows(canvas, mark->x[point], mark->y[point]))
         return true;
-    hit new = {canvas_x(canvas, mark->x[point]), canvas_y(canvas, mark->y[point]), point};
+    hit new = {szgi_canvas_x(canvas, mark->x[point]), szgi_canvas_y(canvas, mark->y[point]), point};
     for (int64_t i = 0; i < hits->count; i++)
         if (hypot(new.x - hits->hit[i].x, new.y - hits->hit[i].y) < hits->apart)
             return true;
@@ -57,7 +57,7 @@ static bool choose(const canvas *canvas, const mark *mark, hits *hits) {
     return fits;
 }
 
-void hits_print(const canvas *canvas, const mark *mark) {
+void szgi_hits_print(const canvas *canvas, const mark *mark) {
     FILE *stream = canvas->stream;
     hits hits = {.most = canvas->hits, .apart = mark->count <= FEW ? 0 : APART};
     while (!choose(canvas, mark, &hits))
@@ -65,10 +65,10 @@ void hits_print(const canvas *canvas, const mark *mark) {
     fputs("<g class=\"hits\">", stream);
     for (int64_t i = 0; i < hits.count; i++) {
         fputs("<circle ", stream);
-        print_attribute(stream, "cx", hits.hit[i].x);
-        print_attribute(stream, "cy", hits.hit[i].y);
+        szgi_print_attribute(stream, "cx", hits.hit[i].x);
+        szgi_print_attribute(stream, "cy", hits.hit[i].y);
         fputs("r=\"6\">", stream);
-        point_hover(canvas, mark, hits.hit[i].point);
+        szgi_point_hover(canvas, mark, hits.hit[i].point);
         fputs("</circle>", stream);
     }
     fputs("</g>", stream);

@@ -1,17 +1,17 @@
 #include <math.h>
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "figure_parts.h"
 
 /* Cells that are printed at most, and the pixels that a cell needs. */
 enum { CELLS = 4000, CELL_PIXELS = 2 };
 
-void cells_free(cells *cells) {
+void szgi_cells_free(cells *cells) {
     if (!cells)
         return;
-    szg_memory_free(cells->value);
-    szg_memory_free(cells->what);
-    szg_memory_free(cells);
+    szgi_memory_free(cells->value);
+    szgi_memory_free(cells->what);
+    szgi_memory_free(cells);
 }
 
 static int64_t parts(int64_t count, int64_t each) {
@@ -60,10 +60,10 @@ static void count_beyond(cells *of) {
 }
 
 static szg_status merge(szg_context *context, const figure_map *map, cells *to) {
-    SZG_TRY(szg_memory_alloc(context, to->rows * to->columns, sizeof *to->value, &to->value));
+    SZG_TRY(szgi_memory_alloc(context, to->rows * to->columns, sizeof *to->value, &to->value));
     double lo = INFINITY, hi = -INFINITY;
     for (int64_t row = 0; row < to->rows; row++) {
-        SZG_TRY(szg_context_check_cancel(context));
+        SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t column = 0; column < to->columns; column++) {
             double mean = block_mean(map, to, row, column);
             to->value[row * to->columns + column] = mean;
@@ -75,7 +75,7 @@ static szg_status merge(szg_context *context, const figure_map *map, cells *to) 
         }
     }
     if (!(isfinite(to->lo) && isfinite(to->hi) && to->lo < to->hi)) {
-        scale ends = scale_of(false, lo, hi, 0);
+        scale ends = szgi_scale_of(false, lo, hi, 0);
         to->lo = ends.lo;
         to->hi = ends.hi;
     } else {
@@ -93,17 +93,17 @@ static szg_status set_axis(szg_context *context, axis *axis, int64_t count,
     axis->hi = (double)count - 0.5;
     if (!names)
         return SZG_OK;
-    figure_texts_free(axis->names, axis->count);
+    szgi_figure_texts_free(axis->names, axis->count);
     axis->names = NULL;
     axis->count = count;
-    return figure_texts(context, names, count, &axis->names);
+    return szgi_figure_texts(context, names, count, &axis->names);
 }
 
-szg_status figure_cells(szg_context *context, figure *figure, const figure_map *map) {
+szg_status szgi_figure_cells(szg_context *context, figure *figure, const figure_map *map) {
     if (map->rows <= 0 || map->columns <= 0)
         return SZG_OK;
     cells *new = NULL;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *new, &new));
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *new, &new));
     *new = (cells){.all_rows = map->rows,
                    .all_columns = map->columns,
                    .lo = fmin(map->lo, map->hi),
@@ -114,17 +114,17 @@ szg_status figure_cells(szg_context *context, figure *figure, const figure_map *
     choose_blocks(figure, new);
     szg_status status = merge(context, map, new);
     if (status == SZG_OK)
-        status = figure_text(context, map->what, &new->what);
+        status = szgi_figure_text(context, map->what, &new->what);
     if (status == SZG_OK)
         status = set_axis(context, &figure->x, map->columns, map->column_names);
     if (status == SZG_OK)
         status = set_axis(context, &figure->y, map->rows, map->row_names);
     if (status != SZG_OK) {
-        cells_free(new);
+        szgi_cells_free(new);
         return status;
     }
     figure->y.reversed = true;
-    cells_free(figure->map);
+    szgi_cells_free(figure->map);
     figure->map = new;
     figure->elements = new->rows *new->columns;
     figure->given = map->rows * map->columns;

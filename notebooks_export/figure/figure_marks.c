@@ -1,5 +1,5 @@
 #include <math.h>
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "figure_parts.h"
 #include "thin.h"
@@ -14,9 +14,9 @@ typedef struct places {
 } places;
 
 static void places_free(places *places) {
-    szg_memory_free(places->x);
-    szg_memory_free(places->lo);
-    szg_memory_free(places->hi);
+    szgi_memory_free(places->x);
+    szgi_memory_free(places->lo);
+    szgi_memory_free(places->hi);
 }
 
 static double in_units(const axis *axis, double value) {
@@ -27,13 +27,13 @@ static double in_units(const axis *axis, double value) {
 static szg_status places_of(szg_context *context, figure *figure, int64_t count, const double *x,
                             const double *lo, const double *hi, places *out) {
     *out = (places){0};
-    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &out->x));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &out->lo));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof(double), &out->hi));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &out->x));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &out->lo));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &out->hi));
     for (int64_t i = 0; i < count; i++) {
-        bool good = figure_accepts(figure, &figure->x, x[i]) &&
-                    figure_accepts(figure, &figure->y, lo[i]) &&
-                    (hi == lo || figure_accepts(figure, &figure->y, hi[i]));
+        bool good = szgi_figure_accepts(figure, &figure->x, x[i]) &&
+                    szgi_figure_accepts(figure, &figure->y, lo[i]) &&
+                    (hi == lo || szgi_figure_accepts(figure, &figure->y, hi[i]));
         out->x[i] = good ? in_units(&figure->x, x[i]) : NAN;
         out->lo[i] = good ? in_units(&figure->y, fmin(lo[i], hi[i])) : NAN;
         out->hi[i] = good ? in_units(&figure->y, fmax(lo[i], hi[i])) : NAN;
@@ -44,18 +44,18 @@ static szg_status places_of(szg_context *context, figure *figure, int64_t count,
 
 /* On an axis whose ends are not given everything has a place. */
 static double place(const axis *axis, const scale *scale, double value) {
-    return isnan(value) ? NAN : axis->fixed ? scale_fraction(scale, value) : 0.5;
+    return isnan(value) ? NAN : axis->fixed ? szgi_scale_fraction(scale, value) : 0.5;
 }
 
 /* Whether any of the line lies between the ends that are given. */
 static bool is_visible(const figure *figure, const mark *mark) {
-    scale across = axis_scale(&figure->x), up = axis_scale(&figure->y);
+    scale across = szgi_axis_scale(&figure->x), up = szgi_axis_scale(&figure->y);
     double x0 = NAN, y0 = NAN;
     for (int64_t i = 0; i < mark->count; i++) {
         double x1 = place(&figure->x, &across, mark->x[i]);
         double y1 = place(&figure->y, &up, mark->y[i]);
         double a = isnan(x0) ? x1 : x0, b = isnan(x0) ? y1 : y0, c = x1, d = y1;
-        if (!isnan(x1) && segment_clip(&a, &b, &c, &d))
+        if (!isnan(x1) && szgi_segment_clip(&a, &b, &c, &d))
             return true;
         x0 = x1;
         y0 = y1;
@@ -71,10 +71,10 @@ static szg_status add_thinned(szg_context *context, figure *figure, mark_kind ki
     int64_t *keep = NULL, kept = 0;
     szg_status status = places_of(context, figure, count, x, lo, hi, &places);
     if (status == SZG_OK)
-        status =
-            thin_line(context, count, places.x, places.lo, places.hi, figure->width, &keep, &kept);
+        status = szgi_thin_line(context, count, places.x, places.lo, places.hi, figure->width,
+                                &keep, &kept);
     if (status == SZG_OK)
-        status = figure_add(context, figure, kind, style, kept, out);
+        status = szgi_figure_add(context, figure, kind, style, kept, out);
     for (int64_t k = 0; status == SZG_OK && k < kept; k++) {
         bool good = !isnan(places.x[keep[k]]);
         (*out)->x[k] = good ? x[keep[k]] : NAN;
@@ -82,20 +82,20 @@ static szg_status add_thinned(szg_context *context, figure *figure, mark_kind ki
         (*out)->hi[k] = good ? fmax(lo[keep[k]], hi[keep[k]]) : NAN;
         if (!good)
             continue;
-        axis_cover_data(&figure->x, x[keep[k]]);
-        axis_cover(&figure->y, lo[keep[k]]);
-        axis_cover(&figure->y, hi[keep[k]]);
+        szgi_axis_cover_data(&figure->x, x[keep[k]]);
+        szgi_axis_cover(&figure->y, lo[keep[k]]);
+        szgi_axis_cover(&figure->y, hi[keep[k]]);
         figure->drawn++;
     }
     if (status == SZG_OK)
         figure->given += places.points;
-    szg_memory_free(keep);
+    szgi_memory_free(keep);
     places_free(&places);
     return status;
 }
 
-szg_status figure_line(szg_context *context, figure *figure, const figure_style *style,
-                       int64_t count, const double *x, const double *y) {
+szg_status szgi_figure_line(szg_context *context, figure *figure, const figure_style *style,
+                            int64_t count, const double *x, const double *y) {
     mark *mark;
     SZG_TRY(add_thinned(context, figure, MARK_LINE, style, count, x, y, y, &mark));
     mark->hidden = !is_visible(figure, mark);
@@ -103,8 +103,8 @@ szg_status figure_line(szg_context *context, figure *figure, const figure_style 
     return SZG_OK;
 }
 
-szg_status figure_band(szg_context *context, figure *figure, const figure_style *style,
-                       int64_t count, const double *x, const double *lo, const double *hi) {
+szg_status szgi_figure_band(szg_context *context, figure *figure, const figure_style *style,
+                            int64_t count, const double *x, const double *lo, const double *hi) {
     mark *mark;
     SZG_TRY(add_thinned(context, figure, MARK_BAND, style, count, x, lo, hi, &mark));
     figure->elements += mark->count > 0;
@@ -115,9 +115,9 @@ static bool is_between(const axis *axis, double value) {
     return !axis->fixed || (value >= axis->lo && value <= axis->hi);
 }
 
-szg_status figure_points(szg_context *context, figure *figure, const figure_style *style,
-                         int64_t count, const double *x, const double *y,
-                         const char *const *hover) {
+szg_status szgi_figure_points(szg_context *context, figure *figure, const figure_style *style,
+                              int64_t count, const double *x, const double *y,
+                              const char *const *hover) {
     places places;
     mark *mark = NULL;
     int64_t *keep = NULL, kept = 0;
@@ -130,43 +130,43 @@ szg_status figure_points(szg_context *context, figure *figure, const figure_styl
             figure->outside++;
         }
     if (status == SZG_OK)
-        status = thin_points(context, count, places.x, places.lo, POINTS, &keep, &kept);
+        status = szgi_thin_points(context, count, places.x, places.lo, POINTS, &keep, &kept);
     if (status == SZG_OK)
-        status = figure_add(context, figure, MARK_POINTS, style, kept, &mark);
+        status = szgi_figure_add(context, figure, MARK_POINTS, style, kept, &mark);
     if (status == SZG_OK && hover)
-        status = szg_memory_alloc(context, kept, sizeof *mark->hover, &mark->hover);
+        status = szgi_memory_alloc(context, kept, sizeof *mark->hover, &mark->hover);
     for (int64_t k = 0; status == SZG_OK && k < kept; k++) {
         mark->x[k] = x[keep[k]];
         mark->y[k] = y[keep[k]];
-        axis_cover_data(&figure->x, mark->x[k]);
-        axis_cover(&figure->y, mark->y[k]);
+        szgi_axis_cover_data(&figure->x, mark->x[k]);
+        szgi_axis_cover(&figure->y, mark->y[k]);
         if (hover)
-            status = figure_text(context, hover[keep[k]], &mark->hover[k]);
+            status = szgi_figure_text(context, hover[keep[k]], &mark->hover[k]);
     }
     if (status == SZG_OK) {
         figure->given += places.points;
         figure->drawn += kept;
-        figure->elements += mark_is_crowd(mark) ? 1 : kept;
+        figure->elements += szgi_mark_is_crowd(mark) ? 1 : kept;
     }
-    szg_memory_free(keep);
+    szgi_memory_free(keep);
     places_free(&places);
     return status;
 }
 
-szg_status figure_rule(szg_context *context, figure *figure, const figure_style *style,
-                       bool vertical, double at) {
+szg_status szgi_figure_rule(szg_context *context, figure *figure, const figure_style *style,
+                            bool vertical, double at) {
     axis *axis = vertical ? &figure->x : &figure->y;
-    if (!figure_accepts(figure, axis, at))
+    if (!szgi_figure_accepts(figure, axis, at))
         return SZG_OK;
     if (!is_between(axis, at)) {
         figure->outside++;
         return SZG_OK;
     }
     mark *mark;
-    SZG_TRY(figure_add(context, figure, MARK_RULE, style, 1, &mark));
+    SZG_TRY(szgi_figure_add(context, figure, MARK_RULE, style, 1, &mark));
     mark->vertical = vertical;
     mark->x[0] = mark->y[0] = at;
-    axis_cover_data(axis, at);
+    szgi_axis_cover_data(axis, at);
     figure->elements++;
     return SZG_OK;
 }
@@ -177,31 +177,31 @@ static double whisker(const axis *axis, const double *end, int64_t i, double y) 
 }
 
 static void cover_bar(figure *figure, const mark *mark, int64_t k) {
-    axis_cover_data(&figure->x, mark->x[k]);
-    axis_cover(&figure->x, mark->x[k] - mark->width / 2);
-    axis_cover(&figure->x, mark->x[k] + mark->width / 2);
-    axis_cover(&figure->y, mark->y[k]);
-    axis_cover(&figure->y, mark->lo[k]);
-    axis_cover(&figure->y, mark->hi[k]);
+    szgi_axis_cover_data(&figure->x, mark->x[k]);
+    szgi_axis_cover(&figure->x, mark->x[k] - mark->width / 2);
+    szgi_axis_cover(&figure->x, mark->x[k] + mark->width / 2);
+    szgi_axis_cover(&figure->y, mark->y[k]);
+    szgi_axis_cover(&figure->y, mark->lo[k]);
+    szgi_axis_cover(&figure->y, mark->hi[k]);
     if (!figure->y.logarithmic)
-        axis_cover(&figure->y, 0);
+        szgi_axis_cover(&figure->y, 0);
 }
 
-szg_status figure_bars(szg_context *context, figure *figure, const figure_style *style,
-                       int64_t count, double width, const double *x, const double *y,
-                       const double *lo, const double *hi) {
+szg_status szgi_figure_bars(szg_context *context, figure *figure, const figure_style *style,
+                            int64_t count, double width, const double *x, const double *y,
+                            const double *lo, const double *hi) {
     places places;
     mark *mark;
     int64_t *keep = NULL, kept = 0, bars = 0;
     szg_status status = places_of(context, figure, count, x, y, y, &places);
     if (status == SZG_OK)
-        status =
-            thin_line(context, count, places.x, places.lo, places.hi, figure->width, &keep, &kept);
+        status = szgi_thin_line(context, count, places.x, places.lo, places.hi, figure->width,
+                                &keep, &kept);
     for (int64_t k = 0; k < kept; k++) /* without the breaks of lines */
         if (!isnan(places.x[keep[k]]) && is_between(&figure->x, x[keep[k]]))
             keep[bars++] = keep[k];
     if (status == SZG_OK)
-        status = figure_add(context, figure, MARK_BARS, style, bars, &mark);
+        status = szgi_figure_add(context, figure, MARK_BARS, style, bars, &mark);
     for (int64_t k = 0; status == SZG_OK && k < bars; k++) {
         mark->width = isfinite(width) ? fabs(width) : 0;
         mark->x[k] = x[keep[k]];
@@ -215,7 +215,7 @@ szg_status figure_bars(szg_context *context, figure *figure, const figure_style 
         figure->drawn += bars;
         figure->elements += bars;
     }
-    szg_memory_free(keep);
+    szgi_memory_free(keep);
     places_free(&places);
     return status;
 }

@@ -64,29 +64,30 @@ struct figure {
 
 /* A copy of at most FIGURE_TEXT bytes, cut between characters; NULL of NULL. */
 enum { FIGURE_TEXT = 1000 };
-szg_status figure_text(szg_context *context, const char *text, char **out);
-szg_status figure_texts(szg_context *context, const char *const *texts, int64_t count, char ***out);
-void figure_texts_free(char **texts, int64_t count);
-void cells_free(cells *cells);
+szg_status szgi_figure_text(szg_context *context, const char *text, char **out);
+szg_status szgi_figure_texts(szg_context *context, const char *const *texts, int64_t count,
+                             char ***out);
+void szgi_figure_texts_free(char **texts, int64_t count);
+void szgi_cells_free(cells *cells);
 
 /* Whether a number has a place on an axis; what has none is counted in the figure. */
-bool figure_accepts(figure *figure, const axis *axis, double value);
+bool szgi_figure_accepts(figure *figure, const axis *axis, double value);
 /* Makes room for a number that was accepted, unless the axis' ends are given. */
-void axis_cover(axis *axis, double value);
+void szgi_axis_cover(axis *axis, double value);
 /* The same for a coordinate of data: where all are whole numbers, so are the ticks. */
-void axis_cover_data(axis *axis, double value);
-bool axis_is_whole(const axis *axis);
-scale axis_scale(const axis *axis);
-bool axis_is_blank(const axis *axis); /* nothing to put ticks at */
+void szgi_axis_cover_data(axis *axis, double value);
+bool szgi_axis_is_whole(const axis *axis);
+scale szgi_axis_scale(const axis *axis);
+bool szgi_axis_is_blank(const axis *axis); /* nothing to put ticks at */
 
 /* A new mark, whose arrays are zeros, at the end of the list; in the figure on success. */
-szg_status figure_add(szg_context *context, figure *figure, mark_kind kind,
-                      const figure_style *style, int64_t count, mark **out);
-void mark_free(mark *mark);
+szg_status szgi_figure_add(szg_context *context, figure *figure, mark_kind kind,
+                           const figure_style *style, int64_t count, mark **out);
+void szgi_mark_free(mark *mark);
 /* Points that are printed as one shape: more than a reader points at one by one. */
-bool mark_is_crowd(const mark *mark);
+bool szgi_mark_is_crowd(const mark *mark);
 
 /* The part of a segment between fractions 0 and 1; false: none of it. */
-bool segment_clip(double *x0, double *y0, double *x1, double *y1);
+bool szgi_segment_clip(double *x0, double *y0, double *x1, double *y1);
 
 #endif

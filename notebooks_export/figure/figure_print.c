@@ -23,31 +23,31 @@ static void print_swatch(FILE *stream, const mark *mark, double x, double y) {
     bool area = mark->kind == MARK_BAND || mark->kind == MARK_BARS || mark->kind == MARK_VIOLIN;
     bool line = mark->kind == MARK_LINE || mark->kind == MARK_RULE;
     fputs("<g ", stream);
-    print_class(stream,
-                mark->kind == MARK_BAND     ? "area"
-                : mark->kind == MARK_BARS   ? "bars"
-                : mark->kind == MARK_VIOLIN ? "violin"
-                : mark->kind == MARK_RULE   ? "rule"
-                : line                      ? "line"
-                                            : "points",
-                mark);
+    szgi_print_class(stream,
+                     mark->kind == MARK_BAND     ? "area"
+                     : mark->kind == MARK_BARS   ? "bars"
+                     : mark->kind == MARK_VIOLIN ? "violin"
+                     : mark->kind == MARK_RULE   ? "rule"
+                     : line                      ? "line"
+                                                 : "points",
+                     mark);
     fputs("><path class=\"swatch\" ", stream);
-    if (line && dash_of(mark))
-        fprintf(stream, "stroke-dasharray=\"%s\" ", dash_of(mark));
+    if (line && szgi_dash_of(mark))
+        fprintf(stream, "stroke-dasharray=\"%s\" ", szgi_dash_of(mark));
     fputs("d=\"", stream);
     if (area) {
-        print_step(stream, 'M', x, y - 5);
+        szgi_print_step(stream, 'M', x, y - 5);
         fputs("h24v10h-24z", stream);
     } else if (line) {
-        print_step(stream, 'M', x, y);
+        szgi_print_step(stream, 'M', x, y);
         fputs("h24", stream);
     } else {
-        print_marker(stream, mark->colour, x + 12, y);
+        szgi_print_marker(stream, mark->colour, x + 12, y);
     }
     fputs("\"/>", stream);
     if (mark->kind == MARK_LINE && !mark->thin && mark->colour >= 0) {
         fputs("<path class=\"markers\" d=\"", stream);
-        print_marker(stream, mark->colour, x + 12, y);
+        szgi_print_marker(stream, mark->colour, x + 12, y);
         fputs("\"/>", stream);
     }
     fputs("</g>", stream);
@@ -56,16 +56,16 @@ static void print_swatch(FILE *stream, const mark *mark, double x, double y) {
 static void print_entry(FILE *stream, const mark *mark, double x, double y, int64_t characters) {
     print_swatch(stream, mark, x, y);
     fputs("<text ", stream);
-    print_attribute(stream, "x", x + 30);
-    print_attribute(stream, "y", y + 4);
+    szgi_print_attribute(stream, "x", x + 30);
+    szgi_print_attribute(stream, "y", y + 4);
     fputc('>', stream);
-    html_clipped(stream, mark->name, characters);
+    szgi_html_clipped(stream, mark->name, characters);
     fputs("<title>", stream);
-    html_text(stream, mark->name);
+    szgi_html_text(stream, mark->name);
     fputs("</title></text>", stream);
 }
 
-double legend_print(const canvas *canvas, FILE *stream, double y) {
+double szgi_legend_print(const canvas *canvas, FILE *stream, double y) {
     const figure *figure = canvas->figure;
     double x = canvas->left, from = y;
     int64_t entries = 0, room = (int64_t)((canvas->full_width - x - 48) / 7.5);
@@ -74,15 +74,15 @@ double legend_print(const canvas *canvas, FILE *stream, double y) {
         const mark *mark = &figure->mark[i];
         if (!mark->in_legend || mark->hidden || mark->count == 0 || is_repeated(figure, i))
             continue;
-        double width = 30 + text_width(mark->name, characters) + 18;
+        double width = 30 + szgi_text_width(mark->name, characters) + 18;
         if (x > canvas->left && x + width > canvas->full_width) {
             x = canvas->left;
             y += 18;
         }
         if (entries == ENTRIES && stream) {
             fputs("<text ", stream);
-            print_attribute(stream, "x", x);
-            print_attribute(stream, "y", y + 13);
+            szgi_print_attribute(stream, "x", x);
+            szgi_print_attribute(stream, "y", y + 13);
             fputs(">…</text>", stream);
         } else if (stream) {
             print_entry(stream, mark, x, y + 9, characters);
@@ -100,14 +100,14 @@ static double print_note(const canvas *canvas, FILE *stream, double y, int64_t c
         return 0;
     if (stream) {
         fputs("<text class=\"note\" ", stream);
-        print_attribute(stream, "x", canvas->left);
-        print_attribute(stream, "y", y + 11);
+        szgi_print_attribute(stream, "x", canvas->left);
+        szgi_print_attribute(stream, "y", y + 11);
         fprintf(stream, ">%" PRId64 " %s</text>", count, count == 1 ? one : many);
     }
     return 16;
 }
 
-double notes_print(const canvas *canvas, FILE *stream, double y) {
+double szgi_notes_print(const canvas *canvas, FILE *stream, double y) {
     const figure *figure = canvas->figure;
     double from = y;
     y += print_note(canvas, stream, y, figure->not_finite, "value is not finite: not drawn",
@@ -135,7 +135,7 @@ static int64_t heading_room(const figure *figure) {
 static size_t heading_break(const figure *figure) {
     int64_t room = heading_room(figure), count = 0;
     size_t at = 0;
-    if (!figure->title || text_characters(figure->title, room + 1) <= room)
+    if (!figure->title || szgi_text_characters(figure->title, room + 1) <= room)
         return 0;
     for (const char *text = figure->title; count <= room; text++) {
         count += (*text & 0xC0) != 0x80;
@@ -147,7 +147,7 @@ static size_t heading_break(const figure *figure) {
 
 static void print_heading_line(const canvas *canvas, int y, const char *text) {
     fprintf(canvas->stream, "<text class=\"heading\" x=\"4\" y=\"%d\">", y);
-    html_clipped(canvas->stream, text, heading_room(canvas->figure));
+    szgi_html_clipped(canvas->stream, text, heading_room(canvas->figure));
     fputs("</text>\n", canvas->stream);
 }
 
@@ -173,24 +173,24 @@ static void lay_out(canvas *canvas) {
     const figure *figure = canvas->figure;
     double left, bottom;
     canvas->top = !figure->title ? 12 : heading_break(figure) ? 50 : 32;
-    canvas->x = axis_scale(&figure->x);
-    canvas->y = axis_scale(&figure->y);
+    canvas->x = szgi_axis_scale(&figure->x);
+    canvas->y = szgi_axis_scale(&figure->y);
     canvas->left = 70;
     double right = figure->map && figure->map->finite ? 100 : 18;
     /* Twice: the room for names depends on the width that they leave. */
     for (int pass = 0; pass < 2; pass++) {
         canvas->width = fmax(figure->width - canvas->left - right, 40);
         canvas->height = fmax(figure->height - canvas->top - 42, 40);
-        axes_measure(canvas, &left, &bottom);
+        szgi_axes_measure(canvas, &left, &bottom);
         canvas->left = left;
     }
     canvas->width = fmax(figure->width - left - right, 40);
     canvas->height = fmax(figure->height - canvas->top - bottom, 40);
     canvas->full_width = left + canvas->width + right;
     canvas->full_height = canvas->top + canvas->height + bottom;
-    canvas->full_height += legend_print(canvas, NULL, 0);
-    canvas->full_height += notes_print(canvas, NULL, 0);
-    canvas->hits = hits_each(figure);
+    canvas->full_height += szgi_legend_print(canvas, NULL, 0);
+    canvas->full_height += szgi_notes_print(canvas, NULL, 0);
+    canvas->hits = szgi_hits_each(figure);
 }
 
 static void print_head(const canvas *canvas) {
@@ -200,47 +200,47 @@ static void print_head(const canvas *canvas) {
             "<svg class=\"figure\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
             "data-marks=\"%" PRId64 "\" ",
             figure->elements);
-    print_attribute(stream, "width", canvas->full_width);
-    print_attribute(stream, "height", canvas->full_height);
+    szgi_print_attribute(stream, "width", canvas->full_width);
+    szgi_print_attribute(stream, "height", canvas->full_height);
     fputs("viewBox=\"0 0 ", stream);
-    print_coordinate(stream, canvas->full_width);
+    szgi_print_coordinate(stream, canvas->full_width);
     fputc(' ', stream);
-    print_coordinate(stream, canvas->full_height);
+    szgi_print_coordinate(stream, canvas->full_height);
     fputs("\">\n<title>", stream);
-    html_text(stream, figure->title ? figure->title : "figure");
+    szgi_html_text(stream, figure->title ? figure->title : "figure");
     fputs("</title>\n<desc>", stream);
-    html_text(stream, figure->y.label ? figure->y.label : "y");
+    szgi_html_text(stream, figure->y.label ? figure->y.label : "y");
     fputs(figure->map ? " by " : " over ", stream);
-    html_text(stream, figure->x.label ? figure->x.label : "x");
+    szgi_html_text(stream, figure->x.label ? figure->x.label : "x");
     fprintf(stream, "; %" PRId64 " marks</desc>\n", figure->elements);
 }
 
 static void print_nothing(const canvas *canvas) {
     FILE *stream = canvas->stream;
     fputs("<text class=\"nothing\" text-anchor=\"middle\" ", stream);
-    print_attribute(stream, "x", canvas->left + canvas->width / 2);
-    print_attribute(stream, "y", canvas->top + canvas->height / 2);
+    szgi_print_attribute(stream, "x", canvas->left + canvas->width / 2);
+    szgi_print_attribute(stream, "y", canvas->top + canvas->height / 2);
     fputs(">no finite values</text>\n", stream);
 }
 
-szg_status figure_print(szg_context *context, const figure *figure, FILE *stream) {
+szg_status szgi_figure_print(szg_context *context, const figure *figure, FILE *stream) {
     canvas canvas = {.stream = stream, .figure = figure};
     lay_out(&canvas);
     print_head(&canvas);
     print_heading(&canvas);
-    axes_print(&canvas);
+    szgi_axes_print(&canvas);
     if (figure->map)
-        cells_print(&canvas);
+        szgi_cells_print(&canvas);
     for (int64_t i = 0; i < figure->count; i++) {
-        SZG_TRY(szg_context_check_cancel(context));
-        mark_print(&canvas, &figure->mark[i]);
+        SZG_TRY(szgi_context_check_cancel(context));
+        szgi_mark_print(&canvas, &figure->mark[i]);
     }
     if (figure->elements == 0 || (figure->map && figure->map->finite == 0))
         print_nothing(&canvas);
-    double y = canvas.full_height - notes_print(&canvas, NULL, 0);
-    notes_print(&canvas, stream, y);
-    y -= legend_print(&canvas, NULL, 0);
-    legend_print(&canvas, stream, y);
+    double y = canvas.full_height - szgi_notes_print(&canvas, NULL, 0);
+    szgi_notes_print(&canvas, stream, y);
+    y -= szgi_legend_print(&canvas, NULL, 0);
+    szgi_legend_print(&canvas, stream, y);
     fputs("</svg>\n", stream);
     return SZG_OK;
 }

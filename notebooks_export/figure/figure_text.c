@@ -5,7 +5,7 @@
 #include "figure_canvas.h"
 #include "html.h"
 
-int64_t text_characters(const char *text, int64_t most) {
+int64_t szgi_text_characters(const char *text, int64_t most) {
     int64_t count = 0;
     for (; text && *text && count < most; text++)
         count += (*text & 0xC0) != 0x80;
@@ -25,7 +25,7 @@ static double character_width(unsigned char byte) {
     return byte >= 'A' && byte <= 'Z' ? 8.4 : 7.5;
 }
 
-double text_width(const char *text, int64_t most) {
+double szgi_text_width(const char *text, int64_t most) {
     double width = 0;
     int64_t count = 0;
     for (; text && *text && count < most; text++) {
@@ -37,7 +37,7 @@ double text_width(const char *text, int64_t most) {
     return text && *text ? width + 12 : width; /* the ellipsis */
 }
 
-void print_coordinate(FILE *stream, double value) {
+void szgi_print_coordinate(FILE *stream, double value) {
     if (!(fabs(value) < 1e7))
         value = 0;
     long hundredths = lrint(value * 100);
@@ -49,55 +49,55 @@ void print_coordinate(FILE *stream, double value) {
         fprintf(stream, ".%ld", part / 10);
 }
 
-void print_attribute(FILE *stream, const char *name, double value) {
+void szgi_print_attribute(FILE *stream, const char *name, double value) {
     fprintf(stream, "%s=\"", name);
-    print_coordinate(stream, value);
+    szgi_print_coordinate(stream, value);
     fputs("\" ", stream);
 }
 
-void print_step(FILE *stream, char letter, double x, double y) {
+void szgi_print_step(FILE *stream, char letter, double x, double y) {
     fputc(letter, stream);
-    print_coordinate(stream, x);
+    szgi_print_coordinate(stream, x);
     fputc(' ', stream);
-    print_coordinate(stream, y);
+    szgi_print_coordinate(stream, y);
 }
 
 static double clamped(double fraction) {
     return fmin(fmax(fraction, 0), 1);
 }
 
-double canvas_x(const canvas *canvas, double value) {
-    return canvas->left + canvas->width * clamped(scale_fraction(&canvas->x, value));
+double szgi_canvas_x(const canvas *canvas, double value) {
+    return canvas->left + canvas->width * clamped(szgi_scale_fraction(&canvas->x, value));
 }
 
-double canvas_y(const canvas *canvas, double value) {
-    double fraction = clamped(scale_fraction(&canvas->y, value));
+double szgi_canvas_y(const canvas *canvas, double value) {
+    double fraction = clamped(szgi_scale_fraction(&canvas->y, value));
     return canvas->top + canvas->height * (canvas->figure->y.reversed ? fraction : 1 - fraction);
 }
 
-bool canvas_shows(const canvas *canvas, double x, double y) {
-    double across = scale_fraction(&canvas->x, x), up = scale_fraction(&canvas->y, y);
+bool szgi_canvas_shows(const canvas *canvas, double x, double y) {
+    double across = szgi_scale_fraction(&canvas->x, x), up = szgi_scale_fraction(&canvas->y, y);
     return across >= 0 && across <= 1 && up >= 0 && up <= 1;
 }
 
-void print_value(FILE *stream, const axis *axis, double value) {
+void szgi_print_value(FILE *stream, const axis *axis, double value) {
     double whole = round(value);
     if (axis->names && whole >= 0 && whole < (double)axis->count && fabs(value - whole) < 0.5)
-        html_clipped(stream, axis->names[(int64_t)whole], HOVER_CHARACTERS);
+        szgi_html_clipped(stream, axis->names[(int64_t)whole], HOVER_CHARACTERS);
     else
-        html_number(stream, value);
+        szgi_html_number(stream, value);
 }
 
 static void print_labelled(FILE *stream, const axis *axis, const char *name, double value) {
-    html_clipped(stream, axis->label ? axis->label : name, HOVER_CHARACTERS);
+    szgi_html_clipped(stream, axis->label ? axis->label : name, HOVER_CHARACTERS);
     fputs(": ", stream);
-    print_value(stream, axis, value);
+    szgi_print_value(stream, axis, value);
 }
 
-void print_hover(const canvas *canvas, const char *name, double x, double y) {
+void szgi_print_hover(const canvas *canvas, const char *name, double x, double y) {
     FILE *stream = canvas->stream;
     fputs("<title>", stream);
-    html_clipped(stream, name, HOVER_CHARACTERS);
+    szgi_html_clipped(stream, name, HOVER_CHARACTERS);
     if (name)
         fputc('\n', stream);
     print_labelled(stream, &canvas->figure->x, "x", x);
@@ -106,18 +106,18 @@ void print_hover(const canvas *canvas, const char *name, double x, double y) {
     fputs("</title>", stream);
 }
 
-void point_hover(const canvas *canvas, const mark *mark, int64_t point) {
+void szgi_point_hover(const canvas *canvas, const mark *mark, int64_t point) {
     if (!mark->hover || !mark->hover[point]) {
         double x = mark->small ? mark->lo[point] : mark->x[point];
-        print_hover(canvas, mark->name, x, mark->y[point]);
+        szgi_print_hover(canvas, mark->name, x, mark->y[point]);
         return;
     }
     fputs("<title>", canvas->stream);
-    html_text(canvas->stream, mark->hover[point]);
+    szgi_html_text(canvas->stream, mark->hover[point]);
     fputs("</title>", canvas->stream);
 }
 
-void print_class(FILE *stream, const char *kind, const mark *mark) {
+void szgi_print_class(FILE *stream, const char *kind, const mark *mark) {
     if (mark->colour == FIGURE_MUTED)
         fprintf(stream, "class=\"%s muted\" ", kind);
     else if (mark->colour < 0)
@@ -127,7 +127,7 @@ void print_class(FILE *stream, const char *kind, const mark *mark) {
                 mark->thin ? " thin" : "");
 }
 
-const char *dash_of(const mark *mark) {
+const char *szgi_dash_of(const mark *mark) {
     static const char *const dashes[FIGURE_COLOURS] = {NULL,  "7 3",  "2 3", "9 3 2 3",
                                                        "5 2", "12 3", "1 2", "9 3 2 3 2 3"};
     if (mark->thin)
@@ -138,7 +138,7 @@ const char *dash_of(const mark *mark) {
     return dashes[(mark->colour + mark->colour / FIGURE_COLOURS) % FIGURE_COLOURS];
 }
 
-void print_marker(FILE *stream, int shape, double x, double y) {
+void szgi_print_marker(FILE *stream, int shape, double x, double y) {
     static const char *const shapes[FIGURE_COLOURS] = {
         "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
         "m-3-3h6v6h-6z",
@@ -148,6 +148,6 @@ void print_marker(FILE *stream, int shape, double x, double y) {
         "m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z",
         "m-4-2l2-2l2 2l2-2l2 2l-2 2l2 2l-2 2l-2-2l-2 2l-2-2l2-2z",
         "m-2-3.5h4l2 3.5l-2 3.5h-4l-2-3.5z"};
-    print_step(stream, 'M', x, y);
+    szgi_print_step(stream, 'M', x, y);
     fputs(shapes[shape < 0 ? 0 : shape % FIGURE_COLOURS], stream);
 }

@@ -1,6 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "density.h"
 #include "figure_parts.h"
@@ -24,9 +24,9 @@ static int by_value(const void *a, const void *b) {
 static szg_status sorted_items(szg_context *context, figure *figure, int64_t count,
                                const double *value, item **out, int64_t *kept) {
     *kept = 0;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof **out, out));
     for (int64_t i = 0; i < count; i++) {
-        if (!figure_accepts(figure, &figure->y, value[i]))
+        if (!szgi_figure_accepts(figure, &figure->y, value[i]))
             continue;
         if (figure->y.fixed && !(value[i] >= figure->y.lo && value[i] <= figure->y.hi)) {
             figure->outside++;
@@ -44,19 +44,19 @@ static szg_status sorted_items(szg_context *context, figure *figure, int64_t cou
 static szg_status outline(szg_context *context, const scale *own, int64_t count, const item *items,
                           double *at, double *half, bool *found) {
     double *fraction = NULL, most = 0;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *fraction, &fraction));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *fraction, &fraction));
     for (int64_t i = 0; i < count; i++)
-        fraction[i] = scale_fraction(own, items[i].value);
-    double bandwidth = density_bandwidth(count, fraction);
+        fraction[i] = szgi_scale_fraction(own, items[i].value);
+    double bandwidth = szgi_density_bandwidth(count, fraction);
     *found = bandwidth > 1e-9;
     szg_status status = SZG_OK;
     if (*found)
-        status = density_estimate(context, count, fraction, bandwidth, OUTLINE, at, half);
+        status = szgi_density_estimate(context, count, fraction, bandwidth, OUTLINE, at, half);
     for (int p = 0; *found && status == SZG_OK && p < OUTLINE; p++)
         most = fmax(most, half[p]);
     for (int p = 0; most > 0 && p < OUTLINE; p++)
         half[p] /= most;
-    szg_memory_free(fraction);
+    szgi_memory_free(fraction);
     return status;
 }
 
@@ -75,7 +75,7 @@ static szg_status add_shape(szg_context *context, figure *figure, const figure_s
                             double x, double width, int64_t count, const item *items,
                             const double *at, const double *half, const scale *own) {
     mark *mark;
-    SZG_TRY(figure_add(context, figure, MARK_VIOLIN, style, OUTLINE, &mark));
+    SZG_TRY(szgi_figure_add(context, figure, MARK_VIOLIN, style, OUTLINE, &mark));
     mark->width = width;
     mark->middle = median_of(count, items);
     for (int p = 0; p < OUTLINE; p++) {
@@ -111,21 +111,21 @@ static szg_status add_values(szg_context *context, figure *figure, const figure_
                              const char *const *hover) {
     int64_t drawn = count < VALUES ? count : VALUES;
     mark *mark;
-    SZG_TRY(figure_add(context, figure, MARK_POINTS, style, drawn, &mark));
+    SZG_TRY(szgi_figure_add(context, figure, MARK_POINTS, style, drawn, &mark));
     mark->in_legend = style->name && !found;
     mark->small = true;
     if (hover)
-        SZG_TRY(szg_memory_alloc(context, drawn, sizeof *mark->hover, &mark->hover));
+        SZG_TRY(szgi_memory_alloc(context, drawn, sizeof *mark->hover, &mark->hover));
     for (int64_t k = 0; k < drawn; k++) {
         int64_t i =
             drawn < 2 ? 0 : (int64_t)((double)k * (double)(count - 1) / (double)(drawn - 1));
-        double room = half_at(half, found, scale_fraction(own, items[i].value));
+        double room = half_at(half, found, szgi_scale_fraction(own, items[i].value));
         mark->y[k] = items[i].value;
         mark->lo[k] = x; /* what the hover text tells: the jitter is no data */
         mark->x[k] = count == 1 ? x : x + 0.8 * room * jitter(k) * width / 2;
-        axis_cover(&figure->y, mark->y[k]);
+        szgi_axis_cover(&figure->y, mark->y[k]);
         if (hover)
-            SZG_TRY(figure_text(context, hover[items[i].index], &mark->hover[k]));
+            SZG_TRY(szgi_figure_text(context, hover[items[i].index], &mark->hover[k]));
     }
     figure->given += count;
     figure->drawn += drawn;
@@ -133,10 +133,10 @@ static szg_status add_values(szg_context *context, figure *figure, const figure_
     return SZG_OK;
 }
 
-szg_status figure_violin(szg_context *context, figure *figure, const figure_style *style, double x,
-                         double width, int64_t count, const double *value,
-                         const char *const *hover) {
-    if (!figure_accepts(figure, &figure->x, x))
+szg_status szgi_figure_violin(szg_context *context, figure *figure, const figure_style *style,
+                              double x, double width, int64_t count, const double *value,
+                              const char *const *hover) {
+    if (!szgi_figure_accepts(figure, &figure->x, x))
         return SZG_OK;
     if (figure->x.fixed && !(x >= figure->x.lo && x <= figure->x.hi)) {
         figure->outside += count;
@@ -148,19 +148,19 @@ szg_status figure_violin(szg_context *context, figure *figure, const figure_styl
     double at[OUTLINE], half[OUTLINE] = {0};
     bool found = false;
     szg_status status = sorted_items(context, figure, count, value, &items, &kept);
-    scale own = scale_of(figure->y.logarithmic, kept ? items[0].value : NAN,
-                         kept ? items[kept - 1].value : NAN, 0);
+    scale own = szgi_scale_of(figure->y.logarithmic, kept ? items[0].value : NAN,
+                              kept ? items[kept - 1].value : NAN, 0);
     if (status == SZG_OK && kept >= 3 && items[0].value < items[kept - 1].value)
         status = outline(context, &own, kept, items, at, half, &found);
     if (status == SZG_OK && found)
         status = add_shape(context, figure, style, x, width, kept, items, at, half, &own);
     if (status == SZG_OK && kept > 0) {
-        axis_cover_data(&figure->x, x);
-        axis_cover(&figure->x, x - width / 2);
-        axis_cover(&figure->x, x + width / 2);
+        szgi_axis_cover_data(&figure->x, x);
+        szgi_axis_cover(&figure->x, x - width / 2);
+        szgi_axis_cover(&figure->x, x + width / 2);
         status =
             add_values(context, figure, style, x, width, kept, items, half, found, &own, hover);
     }
-    szg_memory_free(items);
+    szgi_memory_free(items);
     return status;
 }

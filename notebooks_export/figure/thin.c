@@ -1,5 +1,5 @@
 #include <math.h>
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "thin.h"
 
@@ -124,18 +124,18 @@ static int64_t add_breaks(const series *of, int64_t *keep, int64_t kept, int64_t
     return all;
 }
 
-szg_status thin_line(szg_context *context, int64_t count, const double *x, const double *low,
-                     const double *high, int64_t columns, int64_t **keep, int64_t *kept) {
+szg_status szgi_thin_line(szg_context *context, int64_t count, const double *x, const double *low,
+                          const double *high, int64_t columns, int64_t **keep, int64_t *kept) {
     const series of = {count, x, low, high};
     extent extent = extent_of(&of);
     int64_t room = extent.points < CHOICES * columns ? extent.points : CHOICES * columns;
     int64_t *chosen = NULL;
-    SZG_TRY(szg_memory_alloc(context, room, sizeof *chosen, &chosen));
+    SZG_TRY(szgi_memory_alloc(context, room, sizeof *chosen, &chosen));
     int64_t points = choose(&of, &extent, columns, chosen);
-    szg_status status = szg_memory_alloc(context, 2 * points, sizeof **keep, keep);
+    szg_status status = szgi_memory_alloc(context, 2 * points, sizeof **keep, keep);
     if (status == SZG_OK)
         *kept = add_breaks(&of, chosen, points, *keep);
-    szg_memory_free(chosen);
+    szgi_memory_free(chosen);
     return status;
 }
 
@@ -168,7 +168,7 @@ enum { FINEST = 256 };
 
 static szg_status keep_all(szg_context *context, const series *of, int64_t points, int64_t **keep,
                            int64_t *kept) {
-    SZG_TRY(szg_memory_alloc(context, points, sizeof **keep, keep));
+    SZG_TRY(szgi_memory_alloc(context, points, sizeof **keep, keep));
     *kept = 0;
     for (int64_t i = 0; i < of->count; i++)
         if (is_point(of, i))
@@ -176,8 +176,8 @@ static szg_status keep_all(szg_context *context, const series *of, int64_t point
     return SZG_OK;
 }
 
-szg_status thin_points(szg_context *context, int64_t count, const double *x, const double *y,
-                       int64_t limit, int64_t **keep, int64_t *kept) {
+szg_status szgi_thin_points(szg_context *context, int64_t count, const double *x, const double *y,
+                            int64_t limit, int64_t **keep, int64_t *kept) {
     const series of = {count, x, y, y}, turned = {count, y, x, x};
     extent across = extent_of(&of), up = extent_of(&turned);
     run extremes = {.begun = false};
@@ -187,13 +187,13 @@ szg_status thin_points(szg_context *context, int64_t count, const double *x, con
     if (across.points <= limit)
         return keep_all(context, &of, across.points, keep, kept);
     unsigned char *taken = NULL;
-    SZG_TRY(szg_memory_alloc(context, FINEST * FINEST, 1, &taken));
-    szg_status status = szg_memory_alloc(context, limit, sizeof **keep, keep);
+    SZG_TRY(szgi_memory_alloc(context, FINEST * FINEST, 1, &taken));
+    szg_status status = szgi_memory_alloc(context, limit, sizeof **keep, keep);
     for (int64_t side = FINEST; status == SZG_OK && side > 0; side /= 2) {
         *kept = fill_grid(&of, &across, &up, &extremes, side, taken, limit, *keep);
         if (*kept <= limit)
             break;
     }
-    szg_memory_free(taken);
+    szgi_memory_free(taken);
     return status;
 }

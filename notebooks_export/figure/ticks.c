@@ -27,7 +27,7 @@ static void widen(double *lo, double *hi) {
     }
 }
 
-scale scale_of(bool logarithmic, double lo, double hi, double margin) {
+scale szgi_scale_of(bool logarithmic, double lo, double hi, double margin) {
     scale out = {logarithmic, lo, hi};
     if (!(lo <= hi) || !isfinite(lo) || !isfinite(hi) || (logarithmic && lo <= 0)) {
         out.lo = 0;
@@ -54,14 +54,14 @@ scale scale_of(bool logarithmic, double lo, double hi, double margin) {
 }
 
 /* Halves: hi - lo may be too large for a number. */
-double scale_fraction(const scale *scale, double value) {
+double szgi_scale_fraction(const scale *scale, double value) {
     if (scale->logarithmic)
         value = log10(value);
     double fraction = (value / 2 - scale->lo / 2) / (scale->hi / 2 - scale->lo / 2);
     return within(fraction, 1e6);
 }
 
-void ticks_text(long long number, int exponent, char text[TICK_TEXT]) {
+void szgi_ticks_text(long long number, int exponent, char text[TICK_TEXT]) {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%lld", llabs(number));
     int magnitude = length - 1 + exponent;
@@ -92,7 +92,7 @@ static void add(ticks *out, double at, long long number, int exponent) {
         return;
     tick *next = &out->tick[out->count++];
     next->at = fmin(fmax(at, 0), 1);
-    ticks_text(number, exponent, next->text);
+    szgi_ticks_text(number, exponent, next->text);
 }
 
 /* Ticks at multiples of a nice number; their places are whole numbers until the last step. */
@@ -111,7 +111,7 @@ static void place_multiples(const scale *scale, double lo, double hi, int wanted
     }
     step = power(nice, exponent);
     for (double k = ceil(lo / step - 1e-9); k <= hi / step + 1e-9; k++)
-        add(out, scale_fraction(scale, k * step), (long long)k * nice, exponent);
+        add(out, szgi_scale_fraction(scale, k * step), (long long)k * nice, exponent);
 }
 
 /* "10⁻⁷" */
@@ -153,7 +153,7 @@ static void place(const scale *scale, int wanted, bool whole, ticks *out) {
 }
 
 /* One tick tells no scale: then twice as many are asked for. */
-void ticks_place(const scale *scale, int wanted, bool whole, ticks *out) {
+void szgi_ticks_place(const scale *scale, int wanted, bool whole, ticks *out) {
     place(scale, wanted, whole, out);
     if (out->count < 2 && !whole)
         place(scale, 2 * wanted, whole, out);

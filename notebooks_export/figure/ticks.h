@@ -14,10 +14,10 @@ typedef struct scale {
  * two are so near to each other that ticks could not be told apart. Not finite or lo > hi: one that
  * shows 0 to 1, or 1 to 10; 0 alone: -1 to 1. `margin`: the part of the range that is added at each
  * end. */
-scale scale_of(bool logarithmic, double lo, double hi, double margin);
+scale szgi_scale_of(bool logarithmic, double lo, double hi, double margin);
 
 /* Where a number stands: 0 at lo, 1 at hi; beyond them outside of 0 and 1, but finite. */
-double scale_fraction(const scale *scale, double value);
+double szgi_scale_fraction(const scale *scale, double value);
 
 enum { TICKS_MAX = 32, TICK_TEXT = 48 };
 
@@ -33,9 +33,9 @@ typedef struct ticks {
 
 /* About `wanted` (4 to 24) ticks at 1, 2 or 5 times a power of ten; powers of ten where a
  * logarithmic scale is long. Steps of 1 at least where `whole`. */
-void ticks_place(const scale *scale, int wanted, bool whole, ticks *out);
+void szgi_ticks_place(const scale *scale, int wanted, bool whole, ticks *out);
 
 /* number * 10^exponent as text, exactly; far from one as 1.5e-7, or as 10⁻⁷ where `power`. */
-void ticks_text(long long number, int exponent, char text[TICK_TEXT]);
+void szgi_ticks_text(long long number, int exponent, char text[TICK_TEXT]);
 
 #endif

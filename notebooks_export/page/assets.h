@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-extern const char asset_page[], asset_figure[], asset_report[];
-extern const size_t asset_page_size, asset_figure_size, asset_report_size;
+extern const char szgi_asset_page[], szgi_asset_figure[], szgi_asset_report[];
+extern const size_t szgi_asset_page_size, szgi_asset_figure_size, szgi_asset_report_size;
 
 /* Base64 of the script's SHA-256: what the page's security policy allows to run. */
-extern const char asset_report_sha256[];
+extern const char szgi_asset_report_sha256[];
 
 #endif

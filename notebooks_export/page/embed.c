@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "embed.h"
 
@@ -8,25 +8,25 @@ static void *allocate(void *user, unsigned count, unsigned size) {
     sink *sink = user;
     void *block = NULL;
     if (sink->refused == SZG_OK) /* after a refusal it asks for more before it answers */
-        sink->refused = szg_memory_alloc(sink->context, count, size, &block);
+        sink->refused = szgi_memory_alloc(sink->context, count, size, &block);
     return block;
 }
 
 static void release(void *user, void *block) {
     (void)user;
-    szg_memory_free(block);
+    szgi_memory_free(block);
 }
 
 /* Room for the next bytes that the compressor gives. */
 static szg_status make_room(sink *sink) {
     int64_t most = sink->capacity ? 2 * sink->capacity : 1 << 16;
-    SZG_TRY(szg_memory_grow(sink->context, &sink->bytes, sink->capacity, most, 1));
+    SZG_TRY(szgi_memory_grow(sink->context, &sink->bytes, sink->capacity, most, 1));
     sink->capacity = most;
     return SZG_OK;
 }
 
 static szg_status fail_compressor(const sink *sink, int code) {
-    return szg_fail(sink->context, SZG_EINTERNAL, "the compressor failed with %d", code);
+    return szgi_fail(sink->context, SZG_EINTERNAL, "the compressor failed with %d", code);
 }
 
 static szg_status run(sink *sink, int flush) {
@@ -45,7 +45,7 @@ static szg_status run(sink *sink, int flush) {
     return SZG_OK;
 }
 
-szg_status sink_put(sink *sink, const void *bytes, int64_t size) {
+szg_status szgi_sink_put(sink *sink, const void *bytes, int64_t size) {
     const unsigned char *at = bytes;
     while (size > 0) {
         unsigned part = size < 1 << 30 ? (unsigned)size : 1u << 30;
@@ -58,41 +58,41 @@ szg_status sink_put(sink *sink, const void *bytes, int64_t size) {
     return SZG_OK;
 }
 
-szg_status sink_number(sink *sink, int64_t value) {
+szg_status szgi_sink_number(sink *sink, int64_t value) {
     if (value < 0 || value > UINT32_MAX)
-        return szg_fail(sink->context, SZG_EINVAL,
-                        "a table of more than 2^32 rows or bytes of a text cannot be embedded");
+        return szgi_fail(sink->context, SZG_EINVAL,
+                         "a table of more than 2^32 rows or bytes of a text cannot be embedded");
     unsigned char bytes[4] = {(unsigned char)value, (unsigned char)(value >> 8),
                               (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
-    return sink_put(sink, bytes, 4);
+    return szgi_sink_put(sink, bytes, 4);
 }
 
-szg_status sink_text(sink *sink, const char *text) {
+szg_status szgi_sink_text(sink *sink, const char *text) {
     int64_t length = (int64_t)strlen(text);
-    SZG_TRY(sink_number(sink, length));
-    return sink_put(sink, text, length);
+    SZG_TRY(szgi_sink_number(sink, length));
+    return szgi_sink_put(sink, text, length);
 }
 
 static szg_status put_table(sink *sink, const szg_table *table) {
     int64_t columns = szg_table_columns(table);
-    SZG_TRY(sink_put(sink, "SZT2", 4));
-    SZG_TRY(sink_number(sink, szg_table_rows(table)));
-    SZG_TRY(sink_number(sink, columns));
+    SZG_TRY(szgi_sink_put(sink, "SZT2", 4));
+    SZG_TRY(szgi_sink_number(sink, szg_table_rows(table)));
+    SZG_TRY(szgi_sink_number(sink, columns));
     for (int64_t i = 0; i < columns; i++) {
         const szg_column *column = szg_table_column(table, i);
         unsigned char facts[] = {(unsigned char)column->type,
-                                 (unsigned char)szg_table_end(table, i)};
-        SZG_TRY(sink_put(sink, facts, sizeof facts));
-        SZG_TRY(sink_text(sink, column->name));
-        SZG_TRY(sink_text(sink, column->doc ? column->doc : ""));
+                                 (unsigned char)szgi_table_end(table, i)};
+        SZG_TRY(szgi_sink_put(sink, facts, sizeof facts));
+        SZG_TRY(szgi_sink_text(sink, column->name));
+        SZG_TRY(szgi_sink_text(sink, column->doc ? column->doc : ""));
     }
     for (int64_t i = 0; i < columns; i++)
-        SZG_TRY(embed_column(sink, table, i));
+        SZG_TRY(szgi_embed_column(sink, table, i));
     return run(sink, Z_FINISH);
 }
 
-szg_status embed_table(szg_context *context, const szg_table *table, unsigned char **bytes,
-                       int64_t *size) {
+szg_status szgi_embed_table(szg_context *context, const szg_table *table, unsigned char **bytes,
+                            int64_t *size) {
     sink sink = {.context = context, .stream = {.zalloc = allocate, .zfree = release}};
     sink.stream.opaque = &sink;
     int code = deflateInit(&sink.stream, 6);
@@ -102,15 +102,15 @@ szg_status embed_table(szg_context *context, const szg_table *table, unsigned ch
     if (code == Z_OK)
         deflateEnd(&sink.stream);
     if (status != SZG_OK) {
-        szg_memory_free(sink.bytes);
-        return szg_fail_prefix(context, status, "table %s", szg_table_name(table));
+        szgi_memory_free(sink.bytes);
+        return szgi_fail_prefix(context, status, "table %s", szg_table_name(table));
     }
     *bytes = sink.bytes;
     *size = sink.size;
     return SZG_OK;
 }
 
-void embed_base64(const unsigned char *bytes, int64_t size, FILE *stream) {
+void szgi_embed_base64(const unsigned char *bytes, int64_t size, FILE *stream) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char text[4096];
     size_t used = 0;

@@ -3,16 +3,16 @@
 #define SZG_NOTEBOOKS_EXPORT_EMBED_H
 
 #include <stdio.h>
-#include <szego/table.h>
+#include "base/table.h"
 #include <zlib.h>
 
-/* The whole table, deflated (zlib, RFC 1950), in new memory (szg_memory_free). SZG_EINVAL: more
+/* The whole table, deflated (zlib, RFC 1950), in new memory (szgi_memory_free). SZG_EINVAL: more
  * rows, or longer texts, than 32 bits count. SZG_ENOMEM, SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status embed_table(szg_context *context, const szg_table *table,
-                                        unsigned char **bytes, int64_t *size);
+SZG_CHECK_RESULT szg_status szgi_embed_table(szg_context *context, const szg_table *table,
+                                             unsigned char **bytes, int64_t *size);
 
 /* Prints bytes as base64 (RFC 4648) on one line. */
-void embed_base64(const unsigned char *bytes, int64_t size, FILE *stream);
+void szgi_embed_base64(const unsigned char *bytes, int64_t size, FILE *stream);
 
 /* Bytes on their way through the compressor into memory that grows. */
 typedef struct sink {
@@ -23,11 +23,11 @@ typedef struct sink {
     szg_status refused; /* of the compressor's own memory, which it answers with a code */
 } sink;
 
-SZG_CHECK_RESULT szg_status sink_put(sink *sink, const void *bytes, int64_t size);
-SZG_CHECK_RESULT szg_status sink_number(sink *sink, int64_t value); /* 4 bytes, least first */
-SZG_CHECK_RESULT szg_status sink_text(sink *sink, const char *text);
+SZG_CHECK_RESULT szg_status szgi_sink_put(sink *sink, const void *bytes, int64_t size);
+SZG_CHECK_RESULT szg_status szgi_sink_number(sink *sink, int64_t value); /* 4 bytes, least first */
+SZG_CHECK_RESULT szg_status szgi_sink_text(sink *sink, const char *text);
 
 /* One column. */
-SZG_CHECK_RESULT szg_status embed_column(sink *sink, const szg_table *table, int64_t column);
+SZG_CHECK_RESULT szg_status szgi_embed_column(sink *sink, const szg_table *table, int64_t column);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "embed.h"
 
@@ -27,9 +27,9 @@ static uint64_t hash_text(const char *text) {
 }
 
 static void dictionary_free(dictionary *d) {
-    szg_memory_free(d->text);
-    szg_memory_free(d->number);
-    szg_memory_free(d->list);
+    szgi_memory_free(d->text);
+    szgi_memory_free(d->number);
+    szgi_memory_free(d->list);
 }
 
 static int64_t slot_of(const dictionary *d, const char *text) {
@@ -42,11 +42,11 @@ static int64_t slot_of(const dictionary *d, const char *text) {
 static szg_status dictionary_grow(szg_context *context, dictionary *d) {
     dictionary next = {.slots = d->slots ? 2 * d->slots : 64, .count = d->count};
     szg_status status;
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, next.slots, sizeof *next.text, &next.text),
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, next.slots, sizeof *next.text, &next.text),
                  fail);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, next.slots, sizeof *next.number, &next.number),
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, next.slots, sizeof *next.number, &next.number),
                  fail);
-    SZG_TRY_GOTO(status, szg_memory_alloc(context, next.slots, sizeof *next.list, &next.list),
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, next.slots, sizeof *next.list, &next.list),
                  fail);
     for (int64_t i = 0; i < d->count; i++) {
         int64_t at = slot_of(&next, d->list[i]);
@@ -87,7 +87,7 @@ static szg_status collect(sink *sink, const szg_table *table, int64_t column, di
     szg_type type = szg_table_column(table, column)->type;
     for (int64_t row = 0; row < szg_table_rows(table); row++) {
         if (row % 65536 == 0)
-            SZG_TRY(szg_context_check_cancel(sink->context));
+            SZG_TRY(szgi_context_check_cancel(sink->context));
         if (szg_table_is_empty(table, row, column))
             value[row] = row > 0 ? value[row - 1] : 0;
         else if (type == SZG_INTEGER)
@@ -108,14 +108,14 @@ static szg_status put_presence(sink *sink, const szg_table *table, int64_t colum
         empty += szg_table_is_empty(table, row, column);
     *none = empty == rows;
     kind = *none ? PRESENT_NONE : empty == 0 ? PRESENT_ALL : PRESENT_MAP;
-    SZG_TRY(sink_put(sink, &kind, 1));
+    SZG_TRY(szgi_sink_put(sink, &kind, 1));
     for (int64_t from = 0; kind == PRESENT_MAP && from < rows; from += 8 * CHUNK) {
         int64_t end = from + 8 * CHUNK < rows ? from + 8 * CHUNK : rows;
         memset(part, 0, sizeof part);
         for (int64_t row = from; row < end; row++)
             if (szg_table_is_empty(table, row, column))
                 part[(row - from) / 8] |= (unsigned char)(1u << (row - from) % 8);
-        SZG_TRY(sink_put(sink, part, (end - from + 7) / 8));
+        SZG_TRY(szgi_sink_put(sink, part, (end - from + 7) / 8));
     }
     return SZG_OK;
 }
@@ -166,10 +166,10 @@ static szg_status put_plane(sink *sink, int64_t count, const uint64_t *value, in
     unsigned char part[CHUNK];
     for (int64_t from = 0; from < count; from += CHUNK) {
         int64_t size = count - from < CHUNK ? count - from : CHUNK;
-        SZG_TRY(szg_context_check_cancel(sink->context));
+        SZG_TRY(szgi_context_check_cancel(sink->context));
         for (int64_t i = 0; i < size; i++)
             part[i] = (unsigned char)(fold(value[from + i]) >> shift);
-        SZG_TRY(sink_put(sink, part, size));
+        SZG_TRY(szgi_sink_put(sink, part, size));
     }
     return SZG_OK;
 }
@@ -181,21 +181,21 @@ static szg_status put_values(sink *sink, int64_t count, uint64_t *value) {
         all |= fold(value[i]);
     for (; all; all >>= 8)
         width++;
-    SZG_TRY(sink_put(sink, &order, 1));
-    SZG_TRY(sink_put(sink, &width, 1));
+    SZG_TRY(szgi_sink_put(sink, &order, 1));
+    SZG_TRY(szgi_sink_put(sink, &width, 1));
     for (int plane = 0; plane < width; plane++)
         SZG_TRY(put_plane(sink, count, value, 8 * plane));
     return SZG_OK;
 }
 
 static szg_status put_dictionary(sink *sink, const dictionary *d) {
-    SZG_TRY(sink_number(sink, d->count));
+    SZG_TRY(szgi_sink_number(sink, d->count));
     for (int64_t i = 0; i < d->count; i++)
-        SZG_TRY(sink_text(sink, d->list[i]));
+        SZG_TRY(szgi_sink_text(sink, d->list[i]));
     return SZG_OK;
 }
 
-szg_status embed_column(sink *sink, const szg_table *table, int64_t column) {
+szg_status szgi_embed_column(sink *sink, const szg_table *table, int64_t column) {
     dictionary texts = {0};
     int64_t rows = szg_table_rows(table);
     uint64_t *value;
@@ -203,13 +203,13 @@ szg_status embed_column(sink *sink, const szg_table *table, int64_t column) {
     SZG_TRY(put_presence(sink, table, column, &none));
     if (none)
         return SZG_OK;
-    SZG_TRY(szg_memory_alloc(sink->context, rows, sizeof *value, &value));
+    SZG_TRY(szgi_memory_alloc(sink->context, rows, sizeof *value, &value));
     szg_status status = collect(sink, table, column, &texts, value);
     if (status == SZG_OK && szg_table_column(table, column)->type == SZG_TEXT)
         status = put_dictionary(sink, &texts);
     if (status == SZG_OK)
         status = put_values(sink, rows, value);
-    szg_memory_free(value);
+    szgi_memory_free(value);
     dictionary_free(&texts);
     return status;
 }

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include <szego/text.h>
+#include "base/text.h"
 
 #include "html.h"
 
@@ -58,7 +58,7 @@ static const char *entity(int32_t code) {
     }
 }
 
-void html_clipped(FILE *stream, const char *text, int64_t characters) {
+void szgi_html_clipped(FILE *stream, const char *text, int64_t characters) {
     const unsigned char *at = (const unsigned char *)(text ? text : "");
     int bytes;
     for (int64_t shown = 0; *at; at += bytes, shown++) {
@@ -78,11 +78,11 @@ void html_clipped(FILE *stream, const char *text, int64_t characters) {
     }
 }
 
-void html_text(FILE *stream, const char *text) {
-    html_clipped(stream, text, INT64_MAX);
+void szgi_html_text(FILE *stream, const char *text) {
+    szgi_html_clipped(stream, text, INT64_MAX);
 }
 
-void html_vprint(FILE *stream, const char *format, va_list arguments) {
+void szgi_html_vprint(FILE *stream, const char *format, va_list arguments) {
     char small[1024], *text = small;
     va_list again;
     va_copy(again, arguments);
@@ -90,39 +90,39 @@ void html_vprint(FILE *stream, const char *format, va_list arguments) {
     if (length >= (int)sizeof small && vasprintf(&text, format, again) < 0)
         text = small; /* memory is short: the beginning is better than nothing */
     va_end(again);
-    html_clipped(stream, text, HTML_PRINTED);
+    szgi_html_clipped(stream, text, HTML_PRINTED);
     if (text != small)
         free(text);
 }
 
-void html_print(FILE *stream, const char *format, ...) {
+void szgi_html_print(FILE *stream, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    html_vprint(stream, format, arguments);
+    szgi_html_vprint(stream, format, arguments);
     va_end(arguments);
 }
 
-void html_number(FILE *stream, double value) {
+void szgi_html_number(FILE *stream, double value) {
     if (isfinite(value))
         fprintf(stream, "%.6g", value); /* in the C locale, as the whole page (page.c) */
     else
         fputs(isnan(value) ? "nan" : value < 0 ? "-inf" : "inf", stream);
 }
 
-void html_end(FILE *stream, double value, int digits, szg_end end) {
+void szgi_html_end(FILE *stream, double value, int digits, szg_end end) {
     char text[SZG_REAL_TEXT];
-    fputs(szg_rounded_text(value, digits, end, text), stream);
+    fputs(szgi_rounded_text(value, digits, end, text), stream);
 }
 
-void html_cell(FILE *stream, const char *text, int64_t characters) {
+void szgi_html_cell(FILE *stream, const char *text, int64_t characters) {
     fputs("<td>", stream);
-    html_clipped(stream, text, characters);
+    szgi_html_clipped(stream, text, characters);
     fputs("</td>", stream);
 }
 
-void html_number_cell(FILE *stream, double value) {
+void szgi_html_number_cell(FILE *stream, double value) {
     fputs("<td class=\"number\">", stream);
     if (!isnan(value))
-        html_number(stream, value);
+        szgi_html_number(stream, value);
     fputs("</td>", stream);
 }

@@ -5,31 +5,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <szego/status.h>
-#include <szego/table.h>
+#include "base/table.h"
 
 /* Prints a text so that it is nothing but text, between tags and in quoted attributes: & < > " '
  * escaped, bytes that are not UTF-8 and characters that HTML forbids as U+FFFD, control characters
  * and marks that turn the direction of writing made visible. NULL prints nothing. */
-void html_text(FILE *stream, const char *text);
+void szgi_html_text(FILE *stream, const char *text);
 
 /* At most so many characters of it, with "..." as one character behind where that is not all. */
-void html_clipped(FILE *stream, const char *text, int64_t characters);
+void szgi_html_clipped(FILE *stream, const char *text, int64_t characters);
 
 /* A text with printf's format: what is formatted is escaped, and cut behind HTML_PRINTED
  * characters, as a name in it may be of any length. */
 enum { HTML_PRINTED = 20000 };
 SZG_PRINTF(2, 3)
-void html_print(FILE *stream, const char *format, ...);
-void html_vprint(FILE *stream, const char *format, va_list arguments);
+void szgi_html_print(FILE *stream, const char *format, ...);
+void szgi_html_vprint(FILE *stream, const char *format, va_list arguments);
 
 /* A number for a reader: at most six digits. */
-void html_number(FILE *stream, double value);
+void szgi_html_number(FILE *stream, double value);
 
 /* An end of an enclosure, or a bound: rounded outwards. */
-void html_end(FILE *stream, double value, int digits, szg_end end);
+void szgi_html_end(FILE *stream, double value, int digits, szg_end end);
 
 /* Cells of a table: at most so many characters of a text, a number; empty for NULL and NaN. */
-void html_cell(FILE *stream, const char *text, int64_t characters);
-void html_number_cell(FILE *stream, double value);
+void szgi_html_cell(FILE *stream, const char *text, int64_t characters);
+void szgi_html_number_cell(FILE *stream, double value);
 
 #endif

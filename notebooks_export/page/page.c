@@ -3,34 +3,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "base/file.h"
+#include "base/memory.h"
 #include <szego/page.h>
-#include <szego/text.h>
+#include "base/text.h"
 #include <szego/version.h>
 
 #include "assets.h"
 #include "page_private.h"
 
-szg_context *page_context(const page *page) {
+szg_context *szgi_page_context(const page *page) {
     return page->context;
 }
 
-const szg_collection *page_results(const page *page) {
+const szg_collection *szgi_page_results(const page *page) {
     return page->results;
 }
 
-FILE *page_stream(const page *page) {
+FILE *szgi_page_stream(const page *page) {
     return page->stream;
 }
 
 /* The last part of the folder's path: its own name where it was given as "." say. */
 static void print_name(const page *page) {
-    const char *given = szg_collection_folder(page->results);
+    const char *given = szgi_collection_folder(page->results);
     char *real = realpath(given, NULL);
     char *path = real ? real : (char *)given;
     const char *slash = strrchr(path, '/');
-    html_text(page->stream, slash && slash[1] ? slash + 1 : path);
+    szgi_html_text(page->stream, slash && slash[1] ? slash + 1 : path);
     free(real);
 }
 
@@ -50,11 +50,11 @@ static void print_head(const page *page) {
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             "<meta name=\"generator\" content=\"szego\">\n<link rel=\"icon\" href=\"data:,\">\n"
             "<title>",
-            asset_report_sha256);
+            szgi_asset_report_sha256);
     print_name(page);
     fputs(" – szego report</title>\n<style>\n", stream);
-    print_asset(page, asset_page, asset_page_size);
-    print_asset(page, asset_figure, asset_figure_size);
+    print_asset(page, szgi_asset_page, szgi_asset_page_size);
+    print_asset(page, szgi_asset_figure, szgi_asset_figure_size);
     fputs("</style>\n</head>\n<body>\n", stream);
 }
 
@@ -65,10 +65,10 @@ static bool is_present(const page *page, const section *section) {
 static void print_contents(const page *page) {
     FILE *stream = page->stream;
     fputs("<nav aria-label=\"Contents\"><ol>\n", stream);
-    for (const section *const *at = section_table; *at; at++)
+    for (const section *const *at = szgi_section_table; *at; at++)
         if (is_present(page, *at)) {
             fprintf(stream, "<li><a href=\"#%s\">", (*at)->id);
-            html_text(stream, (*at)->title);
+            szgi_html_text(stream, (*at)->title);
             fputs("</a></li>\n", stream);
         }
     fputs("<li><a href=\"#data\">Data in this page</a></li>\n</ol></nav>\n", stream);
@@ -80,25 +80,25 @@ static szg_status print_header(page *page) {
           stream);
     print_name(page);
     fputs("</h1>\n<p class=\"from\">Results of <code>", stream);
-    html_text(stream, szg_collection_folder(page->results));
+    szgi_html_text(stream, szgi_collection_folder(page->results));
     fputs("</code>, drawn by szego ", stream);
-    html_print(stream, "%s (%s)", szg_version(), szg_commit());
+    szgi_html_print(stream, "%s (%s)", szg_version(), szg_commit());
     fputs(
         ".</p>\n<noscript><p class=\"warning\">Plots, captions and tables need no JavaScript; the "
         "downloads of the rows behind them do.</p></noscript>\n",
         stream);
     print_contents(page);
-    szg_status status = page_print_provenance(page);
+    szg_status status = szgi_page_print_provenance(page);
     fputs("</header>\n", stream);
     return status;
 }
 
 static szg_status print_section(page *page, const section *section) {
-    SZG_TRY(szg_context_check_cancel(page->context));
+    SZG_TRY(szgi_context_check_cancel(page->context));
     page->section = section->id;
     page->figures = 0;
     fprintf(page->stream, "<section id=\"%s\">\n<h2>", section->id);
-    html_text(page->stream, section->title);
+    szgi_html_text(page->stream, section->title);
     fputs("</h2>\n", page->stream);
     SZG_TRY(section->draw(page));
     fputs("</section>\n", page->stream);
@@ -109,43 +109,43 @@ static szg_status print_page(page *page) {
     print_head(page);
     SZG_TRY(print_header(page));
     fputs("<main>\n", page->stream);
-    for (const section *const *at = section_table; *at; at++)
+    for (const section *const *at = szgi_section_table; *at; at++)
         if (is_present(page, *at))
             SZG_TRY(print_section(page, *at));
-    page_print_data(page);
+    szgi_page_print_data(page);
     fputs("</main>\n<footer><p>One file: it loads nothing and works from disk. Each plot links to "
           "the rows that it was drawn from, as CSV that reads back exactly; the same tables stand "
           "in the folder.</p></footer>\n<script>",
           page->stream);
-    print_asset(page, asset_report, asset_report_size);
+    print_asset(page, szgi_asset_report, szgi_asset_report_size);
     fputs("</script>\n</body>\n</html>\n", page->stream);
     return SZG_OK;
 }
 
 static void free_embedded(page *page) {
     for (int64_t i = 0; i < page->count; i++)
-        szg_memory_free(page->embedded[i].bytes);
-    szg_memory_free(page->embedded);
+        szgi_memory_free(page->embedded[i].bytes);
+    szgi_memory_free(page->embedded);
 }
 
 /* Numbers have a decimal point whatever locale an embedding program chose. */
 static szg_status print_in_c_locale(page *page) {
-    void *callers = szg_locale_enter();
+    void *callers = szgi_locale_enter();
     szg_status status = print_page(page);
-    szg_locale_leave(callers);
+    szgi_locale_leave(callers);
     return status;
 }
 
 szg_status szg_page_write(szg_context *context, const szg_collection *collection,
                           const char *path) {
     page page = {.context = context, .results = collection};
-    szg_writer *writer;
-    SZG_TRY(szg_writer_open(context, path, &writer));
-    page.stream = szg_writer_stream(writer);
+    szgi_writer *writer;
+    SZG_TRY(szgi_writer_open(context, path, &writer));
+    page.stream = szgi_writer_stream(writer);
     szg_status status = print_in_c_locale(&page);
     free_embedded(&page);
     if (status == SZG_OK)
-        return szg_writer_commit(context, &writer);
-    szg_writer_discard(&writer);
-    return szg_fail_prefix(context, status, "%s", path);
+        return szgi_writer_commit(context, &writer);
+    szgi_writer_discard(&writer);
+    return szgi_fail_prefix(context, status, "%s", path);
 }

@@ -2,12 +2,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "embed.h"
 #include "page_private.h"
 
-const embedded *page_find(const page *page, const szg_table *table) {
+const embedded *szgi_page_find(const page *page, const szg_table *table) {
     for (int64_t i = 0; i < page->count; i++)
         if (page->embedded[i].table == table)
             return &page->embedded[i];
@@ -24,22 +24,22 @@ static void name_element(const page *page, embedded *made) {
         snprintf(made->id, sizeof made->id, "unnamed-%" PRId64, page->count);
 }
 
-szg_status page_embed_small(page *page, const szg_table *table, int64_t most, int64_t *size,
-                            const embedded **out) {
+szg_status szgi_page_embed_small(page *page, const szg_table *table, int64_t most, int64_t *size,
+                                 const embedded **out) {
     embedded made = {.table = table};
-    *out = page_find(page, table);
+    *out = szgi_page_find(page, table);
     if (*out) {
         *size = (*out)->size;
         return SZG_OK;
     }
     if (page->count == page->capacity) {
-        SZG_TRY(szg_memory_grow(page->context, &page->embedded, page->capacity,
-                                2 * page->capacity + 8, sizeof *page->embedded));
+        SZG_TRY(szgi_memory_grow(page->context, &page->embedded, page->capacity,
+                                 2 * page->capacity + 8, sizeof *page->embedded));
         page->capacity = 2 * page->capacity + 8;
     }
-    SZG_TRY(embed_table(page->context, table, &made.bytes, size));
+    SZG_TRY(szgi_embed_table(page->context, table, &made.bytes, size));
     if (*size > most) {
-        szg_memory_free(made.bytes);
+        szgi_memory_free(made.bytes);
         return SZG_OK;
     }
     made.size = *size;
@@ -49,9 +49,9 @@ szg_status page_embed_small(page *page, const szg_table *table, int64_t most, in
     return SZG_OK;
 }
 
-szg_status page_embed(page *page, const szg_table *table, const embedded **out) {
+szg_status szgi_page_embed(page *page, const szg_table *table, const embedded **out) {
     int64_t size;
-    return page_embed_small(page, table, INT64_MAX, &size, out);
+    return szgi_page_embed_small(page, table, INT64_MAX, &size, out);
 }
 
 static void print_columns(FILE *stream, const szg_table *table) {
@@ -59,9 +59,9 @@ static void print_columns(FILE *stream, const szg_table *table) {
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         const szg_column *column = szg_table_column(table, i);
         fputs("<dt><code>", stream);
-        html_clipped(stream, column->name, 200);
-        fprintf(stream, "</code> <i>%s</i></dt><dd>", szg_type_name(column->type));
-        html_clipped(stream, column->doc, 1000);
+        szgi_html_clipped(stream, column->name, 200);
+        fprintf(stream, "</code> <i>%s</i></dt><dd>", szgi_type_name(column->type));
+        szgi_html_clipped(stream, column->doc, 1000);
         fputs("</dd>\n", stream);
     }
     fputs("</dl>", stream);
@@ -70,7 +70,7 @@ static void print_columns(FILE *stream, const szg_table *table) {
 static void print_table(FILE *stream, const embedded *of) {
     int64_t rows = szg_table_rows(of->table);
     fprintf(stream, "<details id=\"data-%s\"><summary><code>", of->id);
-    html_text(stream, szg_table_name(of->table));
+    szgi_html_text(stream, szg_table_name(of->table));
     fprintf(
         stream, "</code>: %" PRId64 " row%s, %" PRId64 " columns, %" PRId64 " kB here</summary>\n",
         rows, rows == 1 ? "" : "s", szg_table_columns(of->table), (of->size * 4 / 3 + 999) / 1000);
@@ -81,13 +81,13 @@ static void print_table(FILE *stream, const embedded *of) {
     fprintf(stream,
             "</details>\n<script type=\"application/octet-stream\" id=\"table-%s\" data-name=\"",
             of->id);
-    html_text(stream, szg_table_name(of->table));
+    szgi_html_text(stream, szg_table_name(of->table));
     fputs("\">", stream);
-    embed_base64(of->bytes, of->size, stream);
+    szgi_embed_base64(of->bytes, of->size, stream);
     fputs("</script>\n", stream);
 }
 
-void page_print_data(page *page) {
+void szgi_page_print_data(page *page) {
     FILE *stream = page->stream;
     fputs("<section id=\"data\">\n<h2>Data in this page</h2>\n<p>Every table that a plot or a "
           "list above was made from, whole: each number reads back exactly.</p>\n",

@@ -1,7 +1,7 @@
 /* Links to rows: a list of rows as short text, one link a table. */
 #include <inttypes.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "page_private.h"
 
@@ -80,7 +80,7 @@ static void print_link(page *page, const embedded *of, const bool *marked, int64
         putc('"', stream);
     }
     fprintf(stream, ">CSV: %" PRId64 " row%s of ", whole ? rows : count, count == 1 ? "" : "s");
-    html_text(stream, szg_table_name(of->table));
+    szgi_html_text(stream, szg_table_name(of->table));
     if (whole)
         fprintf(stream, ", of which %" PRId64 " are drawn", count);
     fputs("</a>\n", stream);
@@ -93,14 +93,14 @@ static szg_status link_table(page *page, const szg_table *table, const rows *sou
     int64_t rows = szg_table_rows(table), marked_rows = 0;
     const embedded *of;
     bool *marked;
-    SZG_TRY(page_embed(page, table, &of));
-    SZG_TRY(szg_memory_alloc(page->context, rows, sizeof *marked, &marked));
+    SZG_TRY(szgi_page_embed(page, table, &of));
+    SZG_TRY(szgi_memory_alloc(page->context, rows, sizeof *marked, &marked));
     for (int64_t i = 0; i < count; i++)
         if (sources[i].table == table)
             marked_rows += mark(&sources[i], marked, rows);
     print_link(page, of, marked, marked_rows, preview);
-    szg_memory_free(marked);
-    return szg_context_check_cancel(page->context);
+    szgi_memory_free(marked);
+    return szgi_context_check_cancel(page->context);
 }
 
 static bool is_first_of_table(const rows *sources, int64_t index) {
@@ -110,7 +110,7 @@ static bool is_first_of_table(const rows *sources, int64_t index) {
     return true;
 }
 
-szg_status page_print_links(page *page, const rows *sources, int64_t count, bool preview) {
+szg_status szgi_page_print_links(page *page, const rows *sources, int64_t count, bool preview) {
     fputs("<div class=\"links\">\n", page->stream);
     for (int64_t i = 0; i < count; i++)
         if (sources[i].table && is_first_of_table(sources, i))
@@ -119,6 +119,6 @@ szg_status page_print_links(page *page, const rows *sources, int64_t count, bool
     return SZG_OK;
 }
 
-szg_status page_links(page *page, const rows *sources, int64_t count) {
-    return page_print_links(page, sources, count, false);
+szg_status szgi_page_links(page *page, const rows *sources, int64_t count) {
+    return szgi_page_print_links(page, sources, count, false);
 }

@@ -3,44 +3,44 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include <szego/csv.h>
-#include <szego/memory.h>
+#include "formats/csv.h"
+#include "base/memory.h"
 
 #include "page_private.h"
 
 enum { SHOWN_ROWS = 200, SHOWN_CELL = 160, SHOWN_DOC = 1000, SHOWN_DIGITS = 6 };
 
-void page_paragraph(page *page, const char *format, ...) {
+void szgi_page_paragraph(page *page, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     fputs("<p>", page->stream);
-    html_vprint(page->stream, format, arguments);
+    szgi_html_vprint(page->stream, format, arguments);
     fputs("</p>\n", page->stream);
     va_end(arguments);
 }
 
-void page_heading(page *page, const char *format, ...) {
+void szgi_page_heading(page *page, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     fputs("<h3>", page->stream);
-    html_vprint(page->stream, format, arguments);
+    szgi_html_vprint(page->stream, format, arguments);
     fputs("</h3>\n", page->stream);
     va_end(arguments);
 }
 
-void page_grid_begin(page *page) {
+void szgi_page_grid_begin(page *page) {
     fputs("<div class=\"grid\">\n", page->stream);
 }
 
-void page_grid_end(page *page) {
+void szgi_page_grid_end(page *page) {
     fputs("</div>\n", page->stream);
 }
 
 static void print_caption(page *page, const figure *figure, const char *caption) {
     int64_t given, drawn;
     fputs("<figcaption>", page->stream);
-    html_text(page->stream, caption);
-    figure_counts(figure, &given, &drawn);
+    szgi_html_text(page->stream, caption);
+    szgi_figure_counts(figure, &given, &drawn);
     if (drawn < given)
         fprintf(page->stream,
                 " <span class=\"thinned\">Drawn: %" PRId64 " of %" PRId64
@@ -51,18 +51,18 @@ static void print_caption(page *page, const figure *figure, const char *caption)
 static szg_status print_figure(page *page, const figure *figure, const rows *sources, int64_t count,
                                const char *caption) {
     fprintf(page->stream, "<figure id=\"%s-%" PRId64 "\" data-marks=\"%" PRId64 "\">\n",
-            page->section, ++page->figures, figure_marks(figure));
-    SZG_TRY(figure_print(page->context, figure, page->stream));
+            page->section, ++page->figures, szgi_figure_marks(figure));
+    SZG_TRY(szgi_figure_print(page->context, figure, page->stream));
     print_caption(page, figure, caption);
-    SZG_TRY(page_print_links(page, sources, count, true));
+    SZG_TRY(szgi_page_print_links(page, sources, count, true));
     fputs("</figcaption></figure>\n", page->stream);
     return SZG_OK;
 }
 
-szg_status page_figure(page *page, figure **figure, const rows *sources, int64_t count,
-                       const char *caption) {
+szg_status szgi_page_figure(page *page, figure **figure, const rows *sources, int64_t count,
+                            const char *caption) {
     szg_status status = print_figure(page, *figure, sources, count, caption);
-    figure_close(figure);
+    szgi_figure_close(figure);
     return status;
 }
 
@@ -73,7 +73,7 @@ static int64_t row_count(rows of) {
 /* A column without any value in these rows is not worth its room. */
 static bool is_shown(rows of, int64_t column) {
     for (int64_t i = 0; column >= 0 && i < row_count(of); i++)
-        if (!szg_table_is_empty(of.table, rows_at(of, i), column))
+        if (!szg_table_is_empty(of.table, szgi_rows_at(of, i), column))
             return true;
     return false;
 }
@@ -81,9 +81,9 @@ static bool is_shown(rows of, int64_t column) {
 static void print_heading(FILE *stream, const szg_column *column) {
     fprintf(stream, "<th scope=\"col\"%s title=\"",
             column->type == SZG_TEXT ? "" : " class=\"number\"");
-    html_clipped(stream, column->doc, SHOWN_DOC);
+    szgi_html_clipped(stream, column->doc, SHOWN_DOC);
     fputs("\">", stream);
-    html_clipped(stream, column->name, SHOWN_CELL);
+    szgi_html_clipped(stream, column->name, SHOWN_CELL);
     fputs("</th>", stream);
 }
 
@@ -92,13 +92,13 @@ static void print_cell(FILE *stream, const szg_table *table, int64_t row, int64_
     szg_type type = szg_table_column(table, column)->type;
     if (type == SZG_TEXT || szg_table_is_empty(table, row, column)) {
         fputs("<td>", stream);
-        html_clipped(stream, szg_table_get_text(table, row, column), SHOWN_CELL);
+        szgi_html_clipped(stream, szg_table_get_text(table, row, column), SHOWN_CELL);
     } else if (type == SZG_INTEGER) {
         fprintf(stream, "<td class=\"number\">%" PRId64, szg_table_get_integer(table, row, column));
     } else {
         double value = szg_table_get_real(table, row, column);
-        fprintf(stream, "<td class=\"number\" title=\"%s\">", szg_real_text(value, exact));
-        html_end(stream, value, SHOWN_DIGITS, szg_table_end(table, column));
+        fprintf(stream, "<td class=\"number\" title=\"%s\">", szgi_real_text(value, exact));
+        szgi_html_end(stream, value, SHOWN_DIGITS, szgi_table_end(table, column));
     }
     fputs("</td>", stream);
 }
@@ -109,7 +109,7 @@ static szg_status choose_columns(page *page, rows source, const char *const *col
     int64_t listed = 0;
     while (columns[listed])
         listed++;
-    SZG_TRY(szg_memory_alloc(page->context, listed, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(page->context, listed, sizeof **out, out));
     *count = 0;
     for (int64_t i = 0; i < listed; i++) {
         int64_t column = szg_table_find(source.table, columns[i]);
@@ -128,25 +128,25 @@ static void print_rows(FILE *stream, rows source, const int64_t *column, int64_t
     for (int64_t i = 0; i < row_count(source) && i < most; i++) {
         fputs("<tr>", stream);
         for (int64_t k = 0; k < columns; k++)
-            print_cell(stream, source.table, rows_at(source, i), column[k]);
+            print_cell(stream, source.table, szgi_rows_at(source, i), column[k]);
         fputs("</tr>\n", stream);
     }
     fputs("</tbody></table></div>\n", stream);
 }
 
-szg_status page_print_rows(page *page, rows source, const char *const *columns, int64_t most) {
+szg_status szgi_page_print_rows(page *page, rows source, const char *const *columns, int64_t most) {
     int64_t *column, count;
     SZG_TRY(choose_columns(page, source, columns, &column, &count));
     if (count > 0 && row_count(source) > 0)
         print_rows(page->stream, source, column, count, most);
-    szg_memory_free(column);
-    return szg_context_check_cancel(page->context);
+    szgi_memory_free(column);
+    return szgi_context_check_cancel(page->context);
 }
 
-szg_status page_rows(page *page, rows source, const char *const *columns) {
-    SZG_TRY(page_print_rows(page, source, columns, SHOWN_ROWS));
+szg_status szgi_page_rows(page *page, rows source, const char *const *columns) {
+    SZG_TRY(szgi_page_print_rows(page, source, columns, SHOWN_ROWS));
     if (row_count(source) > SHOWN_ROWS)
-        page_paragraph(page, "And %" PRId64 " more rows, behind the link.",
-                       row_count(source) - SHOWN_ROWS);
-    return page_links(page, &source, 1);
+        szgi_page_paragraph(page, "And %" PRId64 " more rows, behind the link.",
+                            row_count(source) - SHOWN_ROWS);
+    return szgi_page_links(page, &source, 1);
 }

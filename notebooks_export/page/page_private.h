@@ -23,28 +23,29 @@ struct page {
 };
 
 /* The table's place in the page, NULL where it is not in it. */
-const embedded *page_find(const page *page, const szg_table *table);
+const embedded *szgi_page_find(const page *page, const szg_table *table);
 
 /* Puts a table into the page, once. SZG_ENOMEM, SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status page_embed(page *page, const szg_table *table, const embedded **out);
+SZG_CHECK_RESULT szg_status szgi_page_embed(page *page, const szg_table *table,
+                                            const embedded **out);
 
 /* The same for a table that may stay outside where its bytes are more than `most`: *out is NULL
  * then, and *size what they are in any case. */
-SZG_CHECK_RESULT szg_status page_embed_small(page *page, const szg_table *table, int64_t most,
-                                             int64_t *size, const embedded **out);
+SZG_CHECK_RESULT szg_status szgi_page_embed_small(page *page, const szg_table *table, int64_t most,
+                                                  int64_t *size, const embedded **out);
 
 /* As page_links; `preview`: with the first rows of each, to be opened. */
-SZG_CHECK_RESULT szg_status page_print_links(page *page, const rows *sources, int64_t count,
-                                             bool preview);
+SZG_CHECK_RESULT szg_status szgi_page_print_links(page *page, const rows *sources, int64_t count,
+                                                  bool preview);
 
 /* The appendix: what is embedded, column by column, and the bytes themselves. */
-void page_print_data(page *page);
+void szgi_page_print_data(page *page);
 
 /* Which results were read, and which could not be. */
-SZG_CHECK_RESULT szg_status page_print_provenance(page *page);
+SZG_CHECK_RESULT szg_status szgi_page_print_provenance(page *page);
 
 /* The first `most` of the rows, as an HTML table. */
-SZG_CHECK_RESULT szg_status page_print_rows(page *page, rows source, const char *const *columns,
-                                            int64_t most);
+SZG_CHECK_RESULT szg_status szgi_page_print_rows(page *page, rows source,
+                                                 const char *const *columns, int64_t most);
 
 #endif

@@ -1,7 +1,9 @@
 /* The page's head: which results were read, and which could not be. */
 #include <inttypes.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
+#include "formats/json.h"
+#include "formats/result.h"
 
 #include "page_private.h"
 
@@ -23,7 +25,7 @@ static void print_bad(const page *page) {
             count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
     for (int64_t i = 0; i < count && i < MOST_RESULTS; i++) {
         fputs("<li>", stream);
-        html_clipped(stream, szg_collection_bad(page->results, i), SHOWN_TEXT);
+        szgi_html_clipped(stream, szg_collection_bad(page->results, i), SHOWN_TEXT);
         fputs("</li>\n", stream);
     }
     if (count > MOST_RESULTS)
@@ -32,30 +34,30 @@ static void print_bad(const page *page) {
 }
 
 /* A text as it is, anything else as JSON; what is not there prints nothing. */
-static szg_status print_value(page *page, szg_json_value value) {
-    szg_json_kind kind = szg_json_kind_of(value);
+static szg_status print_value(page *page, szgi_json_value value) {
+    szgi_json_kind kind = szgi_json_kind_of(value);
     const char *text;
     char *json;
     if (kind == SZG_JSON_ABSENT || kind == SZG_JSON_NULL)
         return SZG_OK;
     if (kind == SZG_JSON_TEXT) {
-        SZG_TRY(szg_json_as_text(page->context, value, &text));
-        html_clipped(page->stream, text, SHOWN_TEXT);
+        SZG_TRY(szgi_json_as_text(page->context, value, &text));
+        szgi_html_clipped(page->stream, text, SHOWN_TEXT);
         return SZG_OK;
     }
-    SZG_TRY(szg_json_text(page->context, value, 0, &json));
-    html_clipped(page->stream, json, SHOWN_TEXT);
-    szg_memory_free(json);
+    SZG_TRY(szgi_json_text(page->context, value, 0, &json));
+    szgi_html_clipped(page->stream, json, SHOWN_TEXT);
+    szgi_memory_free(json);
     return SZG_OK;
 }
 
-static szg_status print_arguments(page *page, szg_json_value list) {
-    if (szg_json_kind_of(list) != SZG_JSON_ARRAY)
+static szg_status print_arguments(page *page, szgi_json_value list) {
+    if (szgi_json_kind_of(list) != SZG_JSON_ARRAY)
         return print_value(page, list);
-    int64_t count = szg_json_count(list);
+    int64_t count = szgi_json_count(list);
     for (int64_t i = 0; i < count && i < MOST_ARGUMENTS; i++) {
         fputs(i ? " " : "", page->stream);
-        SZG_TRY(print_value(page, szg_json_element(list, i)));
+        SZG_TRY(print_value(page, szgi_json_element(list, i)));
     }
     if (count > MOST_ARGUMENTS)
         fprintf(page->stream, " … (%" PRId64 " more)", count - MOST_ARGUMENTS);
@@ -65,23 +67,23 @@ static szg_status print_arguments(page *page, szg_json_value list) {
 static szg_status print_result(page *page, int64_t index) {
     static const char *const members[] = {"version", "commit", "backend", "seed"};
     FILE *stream = page->stream;
-    const szg_result *result = szg_collection_result(page->results, index);
-    szg_json_value provenance = szg_json_root(szg_result_provenance(result));
+    const szg_result *result = szgi_collection_result(page->results, index);
+    szgi_json_value provenance = szgi_json_root(szgi_result_provenance(result));
     fputs("<tr><td><code>", stream);
-    html_text(stream, szg_collection_path(page->results, index));
+    szgi_html_text(stream, szgi_collection_path(page->results, index));
     fputs("</code></td><td>", stream);
-    html_text(stream, szg_result_command(result));
+    szgi_html_text(stream, szg_result_command(result));
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         fputs("</td><td>", stream);
-        SZG_TRY(print_value(page, szg_json_member(provenance, members[i])));
+        SZG_TRY(print_value(page, szgi_json_member(provenance, members[i])));
     }
     fputs("</td><td><code>", stream);
-    SZG_TRY(print_arguments(page, szg_json_member(provenance, "arguments")));
+    SZG_TRY(print_arguments(page, szgi_json_member(provenance, "arguments")));
     fputs("</code></td></tr>\n", stream);
     return SZG_OK;
 }
 
-szg_status page_print_provenance(page *page) {
+szg_status szgi_page_print_provenance(page *page) {
     FILE *stream = page->stream;
     int64_t count = szg_collection_count(page->results);
     print_bad(page);

@@ -2,7 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTION_H
 #define SZG_NOTEBOOKS_EXPORT_SECTION_H
 
-#include <szego/collection.h>
+#include "notebooks_export/collection.h"
 
 #include "figure.h"
 #include "groups.h"
@@ -18,32 +18,32 @@ typedef struct section {
 } section;
 
 /* Every section, in the order of the page, NULL at the end; one file each in sections/. */
-extern const section *const section_table[];
+extern const section *const szgi_section_table[];
 
-szg_context *page_context(const page *page);
-const szg_collection *page_results(const page *page);
+szg_context *szgi_page_context(const page *page);
+const szg_collection *szgi_page_results(const page *page);
 /* For what the calls below cannot say; write errors are found at the end. */
-FILE *page_stream(const page *page);
+FILE *szgi_page_stream(const page *page);
 
 /* A paragraph and a heading within the section; what is formatted is escaped. */
-SZG_PRINTF(2, 3) void page_paragraph(page *page, const char *format, ...);
-SZG_PRINTF(2, 3) void page_heading(page *page, const char *format, ...);
+SZG_PRINTF(2, 3) void szgi_page_paragraph(page *page, const char *format, ...);
+SZG_PRINTF(2, 3) void szgi_page_heading(page *page, const char *format, ...);
 
 /* Figures between the two stand side by side where there is room. */
-void page_grid_begin(page *page);
-void page_grid_end(page *page);
+void szgi_page_grid_begin(page *page);
+void szgi_page_grid_end(page *page);
 
 /* Prints the figure with its caption, one sentence that says what to see, and links to the rows
  * that it was drawn from, whose tables are embedded in the page. Closes the figure, on failure too.
  */
-SZG_CHECK_RESULT szg_status page_figure(page *page, figure **figure, const rows *sources,
-                                        int64_t count, const char *caption);
+SZG_CHECK_RESULT szg_status szgi_page_figure(page *page, figure **figure, const rows *sources,
+                                             int64_t count, const char *caption);
 
 /* A table for readers: the listed columns (ends with NULL) of these rows, and a link to the rows.
  */
-SZG_CHECK_RESULT szg_status page_rows(page *page, rows source, const char *const *columns);
+SZG_CHECK_RESULT szg_status szgi_page_rows(page *page, rows source, const char *const *columns);
 
 /* A link to rows without anything drawn, for sections that print a table of their own. */
-SZG_CHECK_RESULT szg_status page_links(page *page, const rows *sources, int64_t count);
+SZG_CHECK_RESULT szg_status szgi_page_links(page *page, const rows *sources, int64_t count);
 
 #endif

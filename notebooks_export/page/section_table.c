@@ -1,19 +1,20 @@
 #include "section.h"
 
-extern const section section_table1, section_curves, section_ablation, section_sweep,
-    section_switches, section_contraction, section_spectrum, section_symbol, section_claims,
-    section_toeplitzness, section_rotary, section_others;
+extern const section szgi_section_table1, szgi_section_curves, szgi_section_ablation,
+    szgi_section_sweep, szgi_section_switches, szgi_section_contraction, szgi_section_spectrum,
+    szgi_section_symbol, szgi_section_claims, szgi_section_toeplitzness, szgi_section_rotary,
+    szgi_section_others;
 
-const section *const section_table[] = {&section_table1,
-                                        &section_curves,
-                                        &section_ablation,
-                                        &section_sweep,
-                                        &section_switches,
-                                        &section_claims,
-                                        &section_spectrum,
-                                        &section_symbol,
-                                        &section_contraction,
-                                        &section_toeplitzness,
-                                        &section_rotary,
-                                        &section_others,
-                                        NULL};
+const section *const szgi_section_table[] = {&szgi_section_table1,
+                                             &szgi_section_curves,
+                                             &szgi_section_ablation,
+                                             &szgi_section_sweep,
+                                             &szgi_section_switches,
+                                             &szgi_section_claims,
+                                             &szgi_section_spectrum,
+                                             &szgi_section_symbol,
+                                             &szgi_section_contraction,
+                                             &szgi_section_toeplitzness,
+                                             &szgi_section_rotary,
+                                             &szgi_section_others,
+                                             NULL};

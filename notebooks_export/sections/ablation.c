@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "ablation.h"
 #include "budget.h"
@@ -21,13 +21,14 @@ static const char *const kinds[] = {"result", "experiment", "encoding", "task", 
 /* ---- Values ---- */
 
 static bool is_head(rows of, int64_t index) {
-    return isfinite(rows_real(of, index, "head")) && isfinite(rows_real(of, index, "accuracy"));
+    return isfinite(szgi_rows_real(of, index, "head")) &&
+           isfinite(szgi_rows_real(of, index, "accuracy"));
 }
 
 /* A row without a head: all of the layer at once. */
 static bool is_layer(rows of, int64_t index) {
     int64_t head = szg_table_find(of.table, "head");
-    return head >= 0 && szg_table_is_empty(of.table, rows_at(of, index), head);
+    return head >= 0 && szg_table_is_empty(of.table, szgi_rows_at(of, index), head);
 }
 
 /* Accuracy and drop together are the accuracy of the whole model, in every row of a run. */
@@ -36,9 +37,9 @@ static void find_whole(ablated *self) {
     self->whole = self->whole_lo = self->whole_hi = NAN;
     self->within_unit = true;
     for (int64_t i = 0; i < self->of.count; i++) {
-        double accuracy = rows_real(self->of, i, "accuracy");
-        double whole = accuracy + rows_real(self->of, i, "drop");
-        self->noted += is_head(self->of, i) && rows_text(self->of, i, "note") != NULL;
+        double accuracy = szgi_rows_real(self->of, i, "accuracy");
+        double whole = accuracy + szgi_rows_real(self->of, i, "drop");
+        self->noted += is_head(self->of, i) && szgi_rows_text(self->of, i, "note") != NULL;
         self->within_unit &= !(accuracy < 0 || accuracy > 1 || whole < 0 || whole > 1);
         if (!isfinite(whole))
             continue;
@@ -48,7 +49,7 @@ static void find_whole(ablated *self) {
     }
 }
 
-int64_t ablated_layers(const ablated *self) {
+int64_t szgi_ablated_layers(const ablated *self) {
     return self->layers.count < MOST_LAYERS ? self->layers.count : MOST_LAYERS;
 }
 
@@ -59,22 +60,23 @@ static szg_status hover_of(szg_context *context, rows of, int64_t index, char ou
     static const char *const places[] = {"layer", "head", "seed"};
     char note[SHORT_TEXT], number[WHOLE_TEXT];
     words text;
-    SZG_TRY(words_open(context, &text));
+    SZG_TRY(szgi_words_open(context, &text));
     for (int i = 0; i < 3; i++) {
-        double value = rows_real(of, index, places[i]);
+        double value = szgi_rows_real(of, index, places[i]);
         if (isfinite(value))
-            fprintf(text.stream, "%s%s %s", i ? ", " : "", places[i], whole_text(value, number));
+            fprintf(text.stream, "%s%s %s", i ? ", " : "", places[i],
+                    szgi_whole_text(value, number));
     }
     fputs(": accuracy ", text.stream);
-    print_real(text.stream, rows_real(of, index, "accuracy"));
+    szgi_print_real(text.stream, szgi_rows_real(of, index, "accuracy"));
     fputs(", drop ", text.stream);
-    print_real(text.stream, rows_real(of, index, "drop"));
-    if (rows_text(of, index, "note"))
-        fprintf(text.stream, " (%s)", short_text(rows_text(of, index, "note"), note));
-    szg_status status = words_end(context, &text);
+    szgi_print_real(text.stream, szgi_rows_real(of, index, "drop"));
+    if (szgi_rows_text(of, index, "note"))
+        fprintf(text.stream, " (%s)", szgi_short_text(szgi_rows_text(of, index, "note"), note));
+    szg_status status = szgi_words_end(context, &text);
     if (status == SZG_OK)
         snprintf(out, HOVER_TEXT, "%s", text.text);
-    words_free(&text);
+    szgi_words_free(&text);
     return status;
 }
 
@@ -86,23 +88,23 @@ typedef struct points {
 } points;
 
 static void close_points(points *points) {
-    szg_memory_free(points->x);
-    szg_memory_free(points->text);
-    szg_memory_free(points->hover);
+    szgi_memory_free(points->x);
+    szgi_memory_free(points->text);
+    szgi_memory_free(points->hover);
 }
 
 static szg_status open_points(szg_context *context, int64_t room, points *out) {
     *out = (points){0};
-    SZG_TRY(szg_memory_alloc(context, 2 * room, sizeof *out->x, &out->x));
+    SZG_TRY(szgi_memory_alloc(context, 2 * room, sizeof *out->x, &out->x));
     out->y = out->x + room;
-    SZG_TRY(szg_memory_alloc(context, room, sizeof *out->text, &out->text));
-    return szg_memory_alloc(context, room, sizeof *out->hover, &out->hover);
+    SZG_TRY(szgi_memory_alloc(context, room, sizeof *out->text, &out->text));
+    return szgi_memory_alloc(context, room, sizeof *out->hover, &out->hover);
 }
 
 static szg_status take_point(szg_context *context, rows of, int64_t index, double x, points *out) {
     int64_t at = out->count++;
     out->x[at] = x;
-    out->y[at] = rows_real(of, index, "accuracy");
+    out->y[at] = szgi_rows_real(of, index, "accuracy");
     out->hover[at] = out->text[at];
     return hover_of(context, of, index, out->text[at]);
 }
@@ -121,8 +123,8 @@ static szg_status draw_layer(szg_context *context, figure *figure, ablated *self
             self->heads_left_out++;
     }
     if (status == SZG_OK && heads.count > 0)
-        status = figure_violin(context, figure, &style, (double)place, 0.8, heads.count, heads.y,
-                               heads.hover);
+        status = szgi_figure_violin(context, figure, &style, (double)place, 0.8, heads.count,
+                                    heads.y, heads.hover);
     close_points(&heads);
     return status;
 }
@@ -135,15 +137,15 @@ static szg_status draw_whole_layers(szg_context *context, figure *figure, const 
     for (int64_t i = 0; i < self->of.count; i++)
         most += is_layer(self->of, i);
     szg_status status = open_points(context, most, &together);
-    for (int64_t place = 0; status == SZG_OK && place < ablated_layers(self); place++) {
+    for (int64_t place = 0; status == SZG_OK && place < szgi_ablated_layers(self); place++) {
         rows of = self->layers.group[place];
         for (int64_t i = 0; status == SZG_OK && i < of.count; i++)
             if (is_layer(of, i))
                 status = take_point(context, of, i, (double)place, &together);
     }
     if (status == SZG_OK && together.count > 0)
-        status = figure_points(context, figure, &style, together.count, together.x, together.y,
-                               together.hover);
+        status = szgi_figure_points(context, figure, &style, together.count, together.x, together.y,
+                                    together.hover);
     close_points(&together);
     return status;
 }
@@ -151,8 +153,8 @@ static szg_status draw_whole_layers(szg_context *context, figure *figure, const 
 static szg_status draw_marks(szg_context *context, figure *figure, ablated *self) {
     figure_style rule = {"every head there", FIGURE_MUTED};
     if (isfinite(self->whole))
-        SZG_TRY(figure_rule(context, figure, &rule, false, self->whole));
-    for (int64_t place = 0; place < ablated_layers(self); place++)
+        SZG_TRY(szgi_figure_rule(context, figure, &rule, false, self->whole));
+    for (int64_t place = 0; place < szgi_ablated_layers(self); place++)
         SZG_TRY(draw_layer(context, figure, self, place));
     return draw_whole_layers(context, figure, self);
 }
@@ -161,109 +163,112 @@ static szg_status draw_marks(szg_context *context, figure *figure, ablated *self
 
 /* "rope, distance (text): accuracy without each head (output)", the method last. */
 static void say_title(words *words, const void *of) {
-    words_run(words, *(const rows *)of);
+    szgi_words_run(words, *(const rows *)of);
     fputs(": accuracy without each head", words->stream);
-    ablation_method(words, *(const rows *)of);
+    szgi_ablation_method(words, *(const rows *)of);
 }
 
 static szg_status open_ablated(szg_context *context, const ablated *self, figure **out) {
     char name[MOST_LAYERS][WHOLE_TEXT];
     const char *names[MOST_LAYERS];
-    for (int64_t place = 0; place < ablated_layers(self); place++)
-        names[place] = whole_text(rows_real(self->layers.group[place], 0, "layer"), name[place]);
+    for (int64_t place = 0; place < szgi_ablated_layers(self); place++)
+        names[place] =
+            szgi_whole_text(szgi_rows_real(self->layers.group[place], 0, "layer"), name[place]);
     figure_options options = {
         .x = {.label = "layer",
               .lo = -0.6,
-              .hi = (double)ablated_layers(self) - 0.4,
+              .hi = (double)szgi_ablated_layers(self) - 0.4,
               .names = names,
-              .count = ablated_layers(self)},
+              .count = szgi_ablated_layers(self)},
         .y = {.label = "accuracy without the head", .hi = self->within_unit ? 1 : 0},
     };
-    return figure_open_titled(context, options, say_title, &self->of, out);
+    return szgi_figure_open_titled(context, options, say_title, &self->of, out);
 }
 
 static szg_status put_figure(page *page, ablated *self) {
-    szg_context *context = page_context(page);
+    szg_context *context = szgi_page_context(page);
     rows source[2] = {self->of, self->deposit ? *self->deposit : self->of};
     words caption = {0};
     figure *figure = NULL;
     SZG_TRY(open_ablated(context, self, &figure));
     szg_status status = draw_marks(context, figure, self);
     if (status == SZG_OK)
-        status = ablation_caption(context, self, &caption);
+        status = szgi_ablation_caption(context, self, &caption);
     if (status == SZG_OK)
-        status = page_figure(page, &figure, source, self->deposit ? 2 : 1, caption.text);
-    figure_close(&figure);
-    words_free(&caption);
+        status = szgi_page_figure(page, &figure, source, self->deposit ? 2 : 1, caption.text);
+    szgi_figure_close(&figure);
+    szgi_words_free(&caption);
     return status;
 }
 
 static szg_status draw_kind(page *page, rows of, const rows *deposit) {
     ablated self = {.of = of, .deposit = deposit};
     find_whole(&self);
-    SZG_TRY(groups_by_number(page_context(page), of, "layer", &self.layers));
+    SZG_TRY(szgi_groups_by_number(szgi_page_context(page), of, "layer", &self.layers));
     szg_status status = SZG_OK;
     if (self.layers.count > 0)
         status = put_figure(page, &self);
     else
-        page_paragraph(page, "Rows of %s have no layer that is a number, and are not drawn.",
-                       szg_table_name(of.table));
+        szgi_page_paragraph(page, "Rows of %s have no layer that is a number, and are not drawn.",
+                            szg_table_name(of.table));
     if (self.layers.count > MOST_LAYERS || self.heads_left_out > 0)
-        page_paragraph(page,
-                       "The figure above has the first %d layers and %d heads a layer at most; "
-                       "the other rows are in its table.",
-                       MOST_LAYERS, MOST_HEADS);
-    groups_free(&self.layers);
+        szgi_page_paragraph(
+            page,
+            "The figure above has the first %d layers and %d heads a layer at most; "
+            "the other rows are in its table.",
+            MOST_LAYERS, MOST_HEADS);
+    szgi_groups_free(&self.layers);
     if (status == SZG_OK && deposit)
-        status = ablation_deposit(page, *deposit);
+        status = szgi_section_ablation_deposit(page, *deposit);
     return status;
 }
 
 static szg_status draw_table(page *page, const szg_table *table, const szg_table *deposit,
                              budget *budget) {
     groups figures, theirs = {0};
-    szg_context *context = page_context(page);
-    SZG_TRY(groups_split(context, match_all(table), kinds, &figures));
+    szg_context *context = szgi_page_context(page);
+    SZG_TRY(szgi_groups_split(context, szgi_match_all(table), kinds, &figures));
     szg_status status =
-        deposit ? groups_split(context, match_all(deposit), kinds, &theirs) : SZG_OK;
+        deposit ? szgi_groups_split(context, szgi_match_all(deposit), kinds, &theirs) : SZG_OK;
     for (int64_t i = 0; status == SZG_OK && i < figures.count; i++)
-        if (budget_take(budget))
-            status =
-                draw_kind(page, figures.group[i], match_find(&theirs, figures.group[i], kinds));
-    groups_free(&theirs);
-    groups_free(&figures);
+        if (szgi_budget_take(budget))
+            status = draw_kind(page, figures.group[i],
+                               szgi_match_find(&theirs, figures.group[i], kinds));
+    szgi_groups_free(&theirs);
+    szgi_groups_free(&figures);
     return status;
 }
 
 static bool is_present(const szg_collection *results) {
-    return match_all(szg_collection_find(results, tables[0])).count > 0 ||
-           match_all(szg_collection_find(results, tables[1])).count > 0;
+    return szgi_match_all(szgi_collection_find(results, tables[0])).count > 0 ||
+           szgi_match_all(szgi_collection_find(results, tables[1])).count > 0;
 }
 
 static szg_status draw(page *page) {
     budget budget = {.left = MOST_FIGURES};
     szg_status status = SZG_OK;
-    page_paragraph(page, "A point is the accuracy after one head is taken away; far below the "
-                         "line, much depended on it. The deposit index of a layer is the share of "
-                         "the drops, gains counted as 0, that the worst head carries. The "
-                         "largest of several drops is large even where no head is special: "
-                         "independent, exponential drops give the expected index that the caption "
-                         "names and the rule of the second figure shows. Of drops within the "
-                         "sampling error of the test split the index describes noise. Brackets "
-                         "hold the least and the greatest of the seeds: of three seeds they hold "
-                         "the median of further ones with a chance of 75%%, of two with 50%%. "
-                         "After \"by t\" stands the 95%% interval of the mean by Student's t. One "
-                         "seed is a hint, not a finding.");
-    page_grid_begin(page);
+    szgi_page_paragraph(page,
+                        "A point is the accuracy after one head is taken away; far below the "
+                        "line, much depended on it. The deposit index of a layer is the share of "
+                        "the drops, gains counted as 0, that the worst head carries. The "
+                        "largest of several drops is large even where no head is special: "
+                        "independent, exponential drops give the expected index that the caption "
+                        "names and the rule of the second figure shows. Of drops within the "
+                        "sampling error of the test split the index describes noise. Brackets "
+                        "hold the least and the greatest of the seeds: of three seeds they hold "
+                        "the median of further ones with a chance of 75%%, of two with 50%%. "
+                        "After \"by t\" stands the 95%% interval of the mean by Student's t. One "
+                        "seed is a hint, not a finding.");
+    szgi_page_grid_begin(page);
     for (int t = 0; status == SZG_OK && t < 2; t++) {
-        const szg_table *table = szg_collection_find(page_results(page), tables[t]);
+        const szg_table *table = szgi_collection_find(szgi_page_results(page), tables[t]);
         if (table)
-            status = draw_table(page, table, szg_collection_find(page_results(page), deposits[t]),
-                                &budget);
+            status = draw_table(
+                page, table, szgi_collection_find(szgi_page_results(page), deposits[t]), &budget);
     }
-    page_grid_end(page);
+    szgi_page_grid_end(page);
     SZG_TRY(status);
-    return budget_end(page, &budget, "figures", tables);
+    return szgi_budget_end(page, &budget, "figures", tables);
 }
 
-const section section_ablation = {"ablation", "Heads taken away one by one", is_present, draw};
+const section szgi_section_ablation = {"ablation", "Heads taken away one by one", is_present, draw};

@@ -20,16 +20,17 @@ typedef struct ablated {
 } ablated;
 
 /* How many of its layers are drawn. */
-int64_t ablated_layers(const ablated *self);
+int64_t szgi_ablated_layers(const ablated *self);
 
 /* " (output)": the way in which the rows' heads were taken away, where they say it. */
-void ablation_method(words *words, rows of);
+void szgi_ablation_method(words *words, rows of);
 
 /* The share of the worst head against what its loss costs, a point a run and layer; nothing where
  * no row has both. */
-SZG_CHECK_RESULT szg_status ablation_deposit(page *page, rows deposit);
+SZG_CHECK_RESULT szg_status szgi_section_ablation_deposit(page *page, rows deposit);
 
 /* The caption; words_free, on failure too. SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status ablation_caption(szg_context *context, const ablated *self, words *out);
+SZG_CHECK_RESULT szg_status szgi_ablation_caption(szg_context *context, const ablated *self,
+                                                  words *out);
 
 #endif

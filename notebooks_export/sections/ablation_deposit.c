@@ -1,7 +1,7 @@
 /* The deposit index beside the accuracy that it is a share of, and what chance alone would give. */
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "ablation.h"
 #include "captioned.h"
@@ -11,8 +11,9 @@
 enum { MOST_RUNS = 1024, MOST_SERIES = 8, HOVER_TEXT = 160 };
 
 static bool is_run(rows of, int64_t index) {
-    return isfinite(rows_real(of, index, "index")) &&
-           isfinite(rows_real(of, index, "largest_drop")) && isfinite(rows_real(of, index, "seed"));
+    return isfinite(szgi_rows_real(of, index, "index")) &&
+           isfinite(szgi_rows_real(of, index, "largest_drop")) &&
+           isfinite(szgi_rows_real(of, index, "seed"));
 }
 
 /* "layer 0, seed 3, head 1: index 0.7, drop 0.2" */
@@ -25,15 +26,15 @@ static szg_status hover_of(szg_context *context, rows of, int64_t index, char ou
                  {": index ", "index"},
                  {", drop ", "largest_drop"}};
     words text;
-    SZG_TRY(words_open(context, &text));
+    SZG_TRY(szgi_words_open(context, &text));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         fputs(parts[i].before, text.stream);
-        print_real(text.stream, rows_real(of, index, parts[i].column));
+        szgi_print_real(text.stream, szgi_rows_real(of, index, parts[i].column));
     }
-    szg_status status = words_end(context, &text);
+    szg_status status = szgi_words_end(context, &text);
     if (status == SZG_OK)
         snprintf(out, HOVER_TEXT, "%s", text.text);
-    words_free(&text);
+    szgi_words_free(&text);
     return status;
 }
 
@@ -42,42 +43,43 @@ static szg_status draw_layer(szg_context *context, figure *figure, rows of, int 
     double *x;
     const char **hover;
     int64_t count = 0, room = of.count < MOST_RUNS ? of.count : MOST_RUNS;
-    snprintf(legend, sizeof legend, "layer %s", whole_text(rows_real(of, 0, "layer"), name));
-    SZG_TRY(szg_memory_alloc(context, 2 * room, sizeof *x, &x));
-    szg_status status = szg_memory_alloc(context, room, sizeof *hover, &hover);
+    snprintf(legend, sizeof legend, "layer %s",
+             szgi_whole_text(szgi_rows_real(of, 0, "layer"), name));
+    SZG_TRY(szgi_memory_alloc(context, 2 * room, sizeof *x, &x));
+    szg_status status = szgi_memory_alloc(context, room, sizeof *hover, &hover);
     if (status != SZG_OK) {
-        szg_memory_free(x);
+        szgi_memory_free(x);
         return status;
     }
-    status = szg_memory_alloc(context, room, sizeof *text, &text);
+    status = szgi_memory_alloc(context, room, sizeof *text, &text);
     for (int64_t i = 0; status == SZG_OK && i < of.count && count < room; i++) {
         if (!is_run(of, i))
             continue;
-        x[count] = rows_real(of, i, "largest_drop");
-        x[room + count] = rows_real(of, i, "index");
+        x[count] = szgi_rows_real(of, i, "largest_drop");
+        x[room + count] = szgi_rows_real(of, i, "index");
         hover[count] = text[count];
         status = hover_of(context, of, i, text[count++]);
     }
     figure_style style = {legend, colour};
     if (status == SZG_OK && count > 0)
-        status = figure_points(context, figure, &style, count, x, x + room, hover);
-    szg_memory_free(text);
-    szg_memory_free(hover);
-    szg_memory_free(x);
+        status = szgi_figure_points(context, figure, &style, count, x, x + room, hover);
+    szgi_memory_free(text);
+    szgi_memory_free(hover);
+    szgi_memory_free(x);
     return status;
 }
 
 static void say_title(words *words, const void *of) {
-    words_run(words, *(const rows *)of);
+    szgi_words_run(words, *(const rows *)of);
     fputs(": the worst head's share of the drops", words->stream);
-    ablation_method(words, *(const rows *)of);
+    szgi_ablation_method(words, *(const rows *)of);
 }
 
 /* The null of all the runs' layers; NaN: some have none, or another. */
 static double common_null(rows of) {
     double null = NAN;
     for (int64_t i = 0; i < of.count; i++) {
-        double own = rows_real(of, i, "null_index");
+        double own = szgi_rows_real(of, i, "null_index");
         if (!is_run(of, i))
             continue;
         if (!isfinite(own) || (isfinite(null) && own != null))
@@ -91,7 +93,7 @@ static szg_status draw(szg_context *context, figure *figure, const groups *layer
                        double expected) {
     figure_style rule = {"expected of exchangeable drops", FIGURE_MUTED};
     if (isfinite(expected))
-        SZG_TRY(figure_rule(context, figure, &rule, false, expected));
+        SZG_TRY(szgi_figure_rule(context, figure, &rule, false, expected));
     for (int64_t place = 0; place < layers->count && place < MOST_SERIES; place++)
         SZG_TRY(draw_layer(context, figure, layers->group[place], (int)place));
     return SZG_OK;
@@ -99,47 +101,47 @@ static szg_status draw(szg_context *context, figure *figure, const groups *layer
 
 static szg_status caption_of(szg_context *context, const groups *layers, double expected,
                              words *out) {
-    SZG_TRY(words_open(context, out));
+    SZG_TRY(szgi_words_open(context, out));
     fputs("A point a run and layer", out->stream);
     if (layers->count > MOST_SERIES)
         fputs(", of the first eight layers", out->stream);
     fputs(".", out->stream);
     if (isfinite(expected)) {
         fputs(" The line: exchangeable drops give ", out->stream);
-        print_real(out->stream, expected);
+        szgi_print_real(out->stream, expected);
         fputs(" on average.", out->stream);
     }
     fputs(" A large share of a small drop says little.", out->stream);
-    return words_end(context, out);
+    return szgi_words_end(context, out);
 }
 
 static szg_status put(page *page, rows of, const groups *layers) {
-    szg_context *context = page_context(page);
+    szg_context *context = szgi_page_context(page);
     double expected = common_null(of);
     words caption = {0};
     figure *figure = NULL;
     figure_options options = {.x = {.label = "drop of accuracy without the worst head"},
                               .y = {.label = "its share of all drops", .hi = 1}};
-    SZG_TRY(figure_open_titled(context, options, say_title, &of, &figure));
+    SZG_TRY(szgi_figure_open_titled(context, options, say_title, &of, &figure));
     szg_status status = draw(context, figure, layers, expected);
     if (status == SZG_OK)
         status = caption_of(context, layers, expected, &caption);
     if (status == SZG_OK)
-        status = page_figure(page, &figure, &of, 1, caption.text);
-    figure_close(&figure);
-    words_free(&caption);
+        status = szgi_page_figure(page, &figure, &of, 1, caption.text);
+    szgi_figure_close(&figure);
+    szgi_words_free(&caption);
     return status;
 }
 
-szg_status ablation_deposit(page *page, rows deposit) {
+szg_status szgi_section_ablation_deposit(page *page, rows deposit) {
     groups layers;
     int64_t runs = 0;
     for (int64_t i = 0; i < deposit.count; i++)
         runs += is_run(deposit, i);
     if (runs == 0)
         return SZG_OK;
-    SZG_TRY(groups_by_number(page_context(page), deposit, "layer", &layers));
+    SZG_TRY(szgi_groups_by_number(szgi_page_context(page), deposit, "layer", &layers));
     szg_status status = layers.count > 0 ? put(page, deposit, &layers) : SZG_OK;
-    groups_free(&layers);
+    szgi_groups_free(&layers);
     return status;
 }

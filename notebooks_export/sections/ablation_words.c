@@ -4,18 +4,18 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "numbered.h"
 #include "short.h"
 
 enum { LAYERS_SAID = 6 };
 
-void ablation_method(words *words, rows of) {
-    const char *method = rows_text(of, 0, "method");
+void szgi_ablation_method(words *words, rows of) {
+    const char *method = szgi_rows_text(of, 0, "method");
     char own[SHORT_TEXT];
     if (method)
-        fprintf(words->stream, " (%s)", short_text(method, own));
+        fprintf(words->stream, " (%s)", szgi_short_text(method, own));
 }
 
 /* The deposit's row of a layer: of all seeds together where there is one, else of the first seed;
@@ -23,9 +23,9 @@ void ablation_method(words *words, rows of) {
 static int64_t deposit_row(const rows *deposit, double layer) {
     int64_t found = -1;
     for (int64_t i = 0; deposit && i < deposit->count; i++) {
-        if (rows_real(*deposit, i, "layer") != layer)
+        if (szgi_rows_real(*deposit, i, "layer") != layer)
             continue;
-        if (isnan(rows_real(*deposit, i, "seed")))
+        if (isnan(szgi_rows_real(*deposit, i, "seed")))
             return i;
         found = found < 0 ? i : found;
     }
@@ -35,58 +35,59 @@ static int64_t deposit_row(const rows *deposit, double layer) {
 /* " [0.5, 0.75]" where there are two numbers. */
 static void say_span(FILE *stream, const char *before, rows of, int64_t row, const char *low,
                      const char *high) {
-    double from = rows_real(of, row, low), to = rows_real(of, row, high);
+    double from = szgi_rows_real(of, row, low), to = szgi_rows_real(of, row, high);
     if (!isfinite(from) || !isfinite(to))
         return;
     fprintf(stream, "%s [", before);
-    print_real(stream, from);
+    szgi_print_real(stream, from);
     fputs(", ", stream);
-    print_real(stream, to);
+    szgi_print_real(stream, to);
     fputs("]", stream);
 }
 
 /* "0.38 in layer 0 (head 1), a drop of 0.2 of 0.53 in all", with the spread over seeds. */
 static void say_index(FILE *stream, rows deposit, int64_t row, double layer) {
-    double index = rows_real(deposit, row, "index"), worst = rows_real(deposit, row, "worst_head"),
-           largest = rows_real(deposit, row, "largest_drop"),
-           total = rows_real(deposit, row, "total_drop");
+    double index = szgi_rows_real(deposit, row, "index"),
+           worst = szgi_rows_real(deposit, row, "worst_head"),
+           largest = szgi_rows_real(deposit, row, "largest_drop"),
+           total = szgi_rows_real(deposit, row, "total_drop");
     char name[WHOLE_TEXT];
     if (!isfinite(index)) {
         fprintf(stream, "none in layer %s, where no head's loss costs accuracy",
-                whole_text(layer, name));
+                szgi_whole_text(layer, name));
         return;
     }
-    print_real(stream, index);
+    szgi_print_real(stream, index);
     say_span(stream, "", deposit, row, "index_least", "index_greatest");
     say_span(stream, ", by t", deposit, row, "index_t_low", "index_t_high");
-    fprintf(stream, " in layer %s", whole_text(layer, name));
+    fprintf(stream, " in layer %s", szgi_whole_text(layer, name));
     if (isfinite(worst))
-        fprintf(stream, " (head %s)", whole_text(worst, name));
+        fprintf(stream, " (head %s)", szgi_whole_text(worst, name));
     if (isfinite(largest)) {
         fputs(", a drop of ", stream);
-        print_real(stream, largest);
+        szgi_print_real(stream, largest);
     }
     if (isfinite(total)) {
         fputs(", of drops that sum to ", stream);
-        print_real(stream, total);
+        szgi_print_real(stream, total);
     }
 }
 
 static void say_layers(FILE *stream, const ablated *self) {
     int64_t said = 0;
     double expected = NAN;
-    for (int64_t place = 0; place < ablated_layers(self) && said < LAYERS_SAID; place++) {
-        double layer = rows_real(self->layers.group[place], 0, "layer");
+    for (int64_t place = 0; place < szgi_ablated_layers(self) && said < LAYERS_SAID; place++) {
+        double layer = szgi_rows_real(self->layers.group[place], 0, "layer");
         int64_t row = deposit_row(self->deposit, layer);
         if (row < 0)
             continue;
         fputs(said++ ? "; " : "deposit index ", stream);
         say_index(stream, *self->deposit, row, layer);
         double before = expected;
-        expected = rows_real(*self->deposit, row, "null_index");
+        expected = szgi_rows_real(*self->deposit, row, "null_index");
         if (isfinite(expected) && expected != before) {
             fputs(", where exchangeable drops give ", stream);
-            print_real(stream, expected);
+            szgi_print_real(stream, expected);
         } else if (!isfinite(expected) && isfinite(before)) {
             fputs(", where drops are not exchangeable", stream);
         }
@@ -98,12 +99,12 @@ static void say_whole(FILE *stream, const ablated *self) {
     if (!isfinite(self->whole))
         return;
     fputs("With every head the accuracy is ", stream);
-    print_real(stream, self->whole);
+    szgi_print_real(stream, self->whole);
     if (self->whole_hi - self->whole_lo > 1e-9) {
         fputs(" on average (", stream);
-        print_real(stream, self->whole_lo);
+        szgi_print_real(stream, self->whole_lo);
         fputs(" to ", stream);
-        print_real(stream, self->whole_hi);
+        szgi_print_real(stream, self->whole_hi);
         fputs(")", stream);
     }
     fputs("; ", stream);
@@ -114,8 +115,8 @@ static szg_status print_caption(szg_context *context, FILE *stream, const ablate
     double *seed;
     say_whole(stream, self);
     say_layers(stream, self);
-    SZG_TRY(distinct_numbers(context, self->of, "seed", &seeds, &seed));
-    szg_memory_free(seed);
+    SZG_TRY(szgi_distinct_numbers(context, self->of, "seed", &seeds, &seed));
+    szgi_memory_free(seed);
     fprintf(stream, "%" PRId64 " seed%s%s", seeds, seeds == 1 ? "" : "s",
             seeds > 1 ? ", whose points are all here." : ", so no interval.");
     if (self->noted > 0)
@@ -124,8 +125,8 @@ static szg_status print_caption(szg_context *context, FILE *stream, const ablate
     return SZG_OK;
 }
 
-szg_status ablation_caption(szg_context *context, const ablated *self, words *out) {
-    SZG_TRY(words_open(context, out));
+szg_status szgi_ablation_caption(szg_context *context, const ablated *self, words *out) {
+    SZG_TRY(szgi_words_open(context, out));
     SZG_TRY(print_caption(context, out->stream, self));
-    return words_end(context, out);
+    return szgi_words_end(context, out);
 }

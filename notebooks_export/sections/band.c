@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 typedef struct pair {
     double x, y;
@@ -18,9 +18,9 @@ static int by_x(const void *a, const void *b) {
 static szg_status sorted_pairs(szg_context *context, rows of, const char *x, const char *y,
                                int64_t *count, pair **out) {
     *count = 0;
-    SZG_TRY(szg_memory_alloc(context, of.count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof **out, out));
     for (int64_t i = 0; i < of.count; i++) {
-        pair one = {rows_real(of, i, x), rows_real(of, i, y)};
+        pair one = {szgi_rows_real(of, i, x), szgi_rows_real(of, i, y)};
         if (isfinite(one.x) && isfinite(one.y))
             (*out)[(*count)++] = one;
     }
@@ -48,12 +48,12 @@ static int64_t take_run(const pair *pairs, int64_t count, int64_t first, band *o
     return end;
 }
 
-szg_status band_open(szg_context *context, rows of, const char *x, const char *y, band *out) {
+szg_status szgi_band_open(szg_context *context, rows of, const char *x, const char *y, band *out) {
     pair *pairs;
     int64_t count;
     *out = (band){0};
     SZG_TRY(sorted_pairs(context, of, x, y, &count, &pairs));
-    szg_status status = szg_memory_alloc(context, 4 * count, sizeof *out->x, &out->x);
+    szg_status status = szgi_memory_alloc(context, 4 * count, sizeof *out->x, &out->x);
     if (status == SZG_OK) {
         out->mean = out->x + count;
         out->lo = out->mean + count;
@@ -61,24 +61,24 @@ szg_status band_open(szg_context *context, rows of, const char *x, const char *y
         for (int64_t i = 0; i < count;)
             i = take_run(pairs, count, i, out);
     }
-    szg_memory_free(pairs);
+    szgi_memory_free(pairs);
     return status;
 }
 
-void band_close(band *band) {
-    szg_memory_free(band->x);
+void szgi_band_close(band *band) {
+    szgi_memory_free(band->x);
     band->x = NULL;
 }
 
-szg_status band_draw(szg_context *context, figure *figure, const char *name, int colour,
-                     const band *band) {
+szg_status szgi_band_draw(szg_context *context, figure *figure, const char *name, int colour,
+                          const band *band) {
     figure_style line = {name, colour}, area = {NULL, colour};
     bool wide = false;
     for (int64_t i = 0; i < band->count; i++)
         wide |= band->lo[i] < band->hi[i];
     if (wide)
-        SZG_TRY(figure_band(context, figure, &area, band->count, band->x, band->lo, band->hi));
+        SZG_TRY(szgi_figure_band(context, figure, &area, band->count, band->x, band->lo, band->hi));
     if (band->count == 0)
         return SZG_OK;
-    return figure_line(context, figure, &line, band->count, band->x, band->mean);
+    return szgi_figure_line(context, figure, &line, band->count, band->x, band->mean);
 }

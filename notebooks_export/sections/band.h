@@ -13,12 +13,12 @@ typedef struct band {
 } band;
 
 /* Rows where either is missing, NaN or infinite do not count. SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status band_open(szg_context *context, rows of, const char *x, const char *y,
-                                      band *out);
-void band_close(band *band);
+SZG_CHECK_RESULT szg_status szgi_band_open(szg_context *context, rows of, const char *x,
+                                           const char *y, band *out);
+void szgi_band_close(band *band);
 
 /* The line of the means, and the area between least and greatest where they differ. */
-SZG_CHECK_RESULT szg_status band_draw(szg_context *context, figure *figure, const char *name,
-                                      int colour, const band *band);
+SZG_CHECK_RESULT szg_status szgi_band_draw(szg_context *context, figure *figure, const char *name,
+                                           int colour, const band *band);
 
 #endif

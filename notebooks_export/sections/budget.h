@@ -13,16 +13,16 @@ typedef struct budget {
 } budget;
 
 /* Whether one more may be drawn, which then counts as drawn; otherwise it counts as left out. */
-bool budget_take(budget *budget);
+bool szgi_budget_take(budget *budget);
 
 /* Sets aside at most `most` of the figures that are left: so that what comes first leaves some to
- * what follows. budget_join gives back what remains of them. */
-budget budget_part(budget *whole, int64_t most);
-void budget_join(budget *whole, const budget *part);
+ * what follows. szgi_budget_join gives back what remains of them. */
+budget szgi_budget_part(budget *whole, int64_t most);
+void szgi_budget_join(budget *whole, const budget *part);
 
 /* Says how many `what` ("figures") were left out and in which of the tables (ends with NULL) their
  * rows are, and links those; nothing where none was. */
-SZG_CHECK_RESULT szg_status budget_end(page *page, const budget *budget, const char *what,
-                                       const char *const *tables);
+SZG_CHECK_RESULT szg_status szgi_budget_end(page *page, const budget *budget, const char *what,
+                                            const char *const *tables);
 
 #endif

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/csv.h>
-#include <szego/memory.h>
+#include "formats/csv.h"
+#include "base/memory.h"
 
 #include "claims.h"
 
@@ -19,19 +19,19 @@ enum {
 
 /* A cell that holds a number as text (hexadecimal in certificates) or as a number. */
 static double cell_number(rows of, int64_t index, const char *column) {
-    const char *text = rows_text(of, index, column);
+    const char *text = szgi_rows_text(of, index, column);
     double value = NAN;
     if (text)
-        return szg_real_parse(text, &value) ? value : (double)NAN;
-    return rows_real(of, index, column);
+        return szgi_real_parse(text, &value) ? value : (double)NAN;
+    return szgi_rows_real(of, index, column);
 }
 
 static const char *cell_or(rows of, int64_t index, const char *column, const char *otherwise) {
-    const char *text = rows_text(of, index, column);
+    const char *text = szgi_rows_text(of, index, column);
     return text && *text ? text : otherwise;
 }
 
-sides certificate_sides(rows certificates, int64_t index) {
+sides szgi_certificate_sides(rows certificates, int64_t index) {
     return (sides){
         .lo = {cell_number(certificates, index, "left_lo"),
                cell_number(certificates, index, "right_lo")},
@@ -49,7 +49,7 @@ static bool are_known(const sides *s) {
            isfinite(s->hi[0]) && isfinite(s->lo[1]) && isfinite(s->hi[1]);
 }
 
-bool sides_agree(const sides *s) {
+bool szgi_sides_agree(const sides *s) {
     bool below = s->hi[0] < s->lo[1];
     bool above = s->lo[0] > s->hi[1];
     if (!are_known(s))
@@ -66,10 +66,10 @@ bool sides_agree(const sides *s) {
 /* A number, or a phase p/q of pi, for readers. */
 static void print_token(FILE *stream, const char *token) {
     double value;
-    if (szg_real_parse(token, &value))
+    if (szgi_real_parse(token, &value))
         fprintf(stream, "%.10g", value);
     else
-        html_text(stream, token);
+        szgi_html_text(stream, token);
     if (strchr(token, '/'))
         fputs(" π", stream);
 }
@@ -92,55 +92,55 @@ static void print_exact(FILE *stream, const char *text) {
         at += length + strspn(at + length, " ");
     }
     fputs("\"><code>", stream);
-    html_clipped(stream, text, EXACT_CHARACTERS);
+    szgi_html_clipped(stream, text, EXACT_CHARACTERS);
     fputs("</code></td>", stream);
 }
 
 /* In decimals, rounded outwards. */
 static void print_ends(FILE *stream, const sides *s, int side) {
     fputc('[', stream);
-    html_end(stream, s->lo[side], DIGITS, SZG_END_LOWER);
+    szgi_html_end(stream, s->lo[side], DIGITS, SZG_END_LOWER);
     fputs(", ", stream);
-    html_end(stream, s->hi[side], DIGITS, SZG_END_UPPER);
+    szgi_html_end(stream, s->hi[side], DIGITS, SZG_END_UPPER);
     fputc(']', stream);
 }
 
 /* The enclosure in decimals, in its hover the exact ends. */
 static void print_enclosure(FILE *stream, const sides *s, int side, const char *lo,
                             const char *hi) {
-    html_clipped(stream, s->name[side], NAME_CHARACTERS);
+    szgi_html_clipped(stream, s->name[side], NAME_CHARACTERS);
     fputs(" in <span title=\"", stream);
-    html_clipped(stream, lo, TOKEN);
+    szgi_html_clipped(stream, lo, TOKEN);
     fputs(" to ", stream);
-    html_clipped(stream, hi, TOKEN);
+    szgi_html_clipped(stream, hi, TOKEN);
     fputs("\">", stream);
     print_ends(stream, s, side);
     fputs("</span>", stream);
 }
 
 static void print_certificate(FILE *stream, rows of, int64_t index) {
-    sides s = certificate_sides(of, index);
+    sides s = szgi_certificate_sides(of, index);
     fputs("<tr>", stream);
-    html_cell(stream, rows_text(of, index, "kind"), EXACT_CHARACTERS);
+    szgi_html_cell(stream, szgi_rows_text(of, index, "kind"), EXACT_CHARACTERS);
     fputs("<td>", stream);
-    print_enclosure(stream, &s, 0, rows_text(of, index, "left_lo"),
-                    rows_text(of, index, "left_hi"));
+    print_enclosure(stream, &s, 0, szgi_rows_text(of, index, "left_lo"),
+                    szgi_rows_text(of, index, "left_hi"));
     fputs(" <b>", stream);
-    html_clipped(stream, s.relation, NAME_CHARACTERS);
+    szgi_html_clipped(stream, s.relation, NAME_CHARACTERS);
     fputs("</b> ", stream);
-    print_enclosure(stream, &s, 1, rows_text(of, index, "right_lo"),
-                    rows_text(of, index, "right_hi"));
+    print_enclosure(stream, &s, 1, szgi_rows_text(of, index, "right_lo"),
+                    szgi_rows_text(of, index, "right_hi"));
     fputs("</td>", stream);
-    html_number_cell(stream, rows_real(of, index, "n"));
-    print_exact(stream, rows_text(of, index, "weights"));
-    print_exact(stream, rows_text(of, index, "phases"));
-    html_cell(stream, rows_text(of, index, "note"), EXACT_CHARACTERS);
+    szgi_html_number_cell(stream, szgi_rows_real(of, index, "n"));
+    print_exact(stream, szgi_rows_text(of, index, "weights"));
+    print_exact(stream, szgi_rows_text(of, index, "phases"));
+    szgi_html_cell(stream, szgi_rows_text(of, index, "note"), EXACT_CHARACTERS);
     fputs("</tr>\n", stream);
 }
 
-szg_status claim_certificates(const claim *claim) {
+szg_status szgi_claim_certificates(const claim *claim) {
     rows of = claim->certificates;
-    FILE *stream = page_stream(claim->page);
+    FILE *stream = szgi_page_stream(claim->page);
     if (of.count == 0)
         return SZG_OK;
     fputs("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">certificate</th>"
@@ -152,22 +152,22 @@ szg_status claim_certificates(const claim *claim) {
         print_certificate(stream, of, i);
     fputs("</tbody></table></div>\n", stream);
     if (of.count > SHOWN)
-        page_paragraph(claim->page, "And %" PRId64 " more certificates, behind the link.",
-                       of.count - SHOWN);
-    return page_links(claim->page, &of, 1);
+        szgi_page_paragraph(claim->page, "And %" PRId64 " more certificates, behind the link.",
+                            of.count - SHOWN);
+    return szgi_page_links(claim->page, &of, 1);
 }
 
 /* ---- The figures ---- */
 
-void sides_say(words *say, const sides *s) {
-    words_clipped(say, s->name[0], NAME_CHARACTERS);
+void szgi_sides_say(words *say, const sides *s) {
+    szgi_words_clipped(say, s->name[0], NAME_CHARACTERS);
     fputc(' ', say->stream);
-    words_clipped(say, s->relation, NAME_CHARACTERS);
+    szgi_words_clipped(say, s->relation, NAME_CHARACTERS);
     fputc(' ', say->stream);
-    words_clipped(say, s->name[1], NAME_CHARACTERS);
+    szgi_words_clipped(say, s->name[1], NAME_CHARACTERS);
 }
 
-const char *sides_equality(const sides *s) {
+const char *szgi_sides_equality(const sides *s) {
     return strcmp(s->kind, "exact") == 0        ? ", and equality is decided exactly"
            : strcmp(s->kind, "structural") == 0 ? ", and equality has a proof (docs/theory.md)"
                                                 : ", which alone shows no equality";
@@ -182,28 +182,28 @@ typedef struct plotted {
 
 static void say_title(words *say, const void *of) {
     const plotted *one = of;
-    words_clipped(say, one->claim->id, NAME_CHARACTERS);
+    szgi_words_clipped(say, one->claim->id, NAME_CHARACTERS);
     fputs(": ", say->stream);
-    sides_say(say, one->sides);
+    szgi_sides_say(say, one->sides);
 }
 
 static void say_caption(words *say, const void *of) {
     const plotted *one = of;
     const sides *s = one->sides;
-    const char *note = rows_text(one->claim->certificates, one->index, "note");
+    const char *note = szgi_rows_text(one->claim->certificates, one->index, "note");
     bool equal = strcmp(s->relation, "=") == 0;
-    sides_say(say, s);
-    if (!sides_agree(s))
+    szgi_sides_say(say, s);
+    if (!szgi_sides_agree(s))
         fputs(": the enclosures in the file do not show this", say->stream);
     else if (equal)
         fprintf(say->stream, ": both enclosures lie at %.6g%s", (s->lo[0] + s->hi[0]) / 2,
-                sides_equality(s));
+                szgi_sides_equality(s));
     else
         fprintf(say->stream, ": the enclosures, at %.6g and %.6g, do not meet",
                 (s->lo[0] + s->hi[0]) / 2, (s->lo[1] + s->hi[1]) / 2);
     if (note && *note) {
         fputs(" (", say->stream);
-        words_clipped(say, note, EXACT_CHARACTERS);
+        szgi_words_clipped(say, note, EXACT_CHARACTERS);
         fputc(')', say->stream);
     }
     fputc('.', say->stream);
@@ -214,19 +214,19 @@ static szg_status add_side(szg_context *context, figure *figure, const sides *s,
     const double middle = s->lo[side] / 2 + s->hi[side] / 2;
     const figure_style style = {.name = NULL, .colour = side};
     words hover;
-    szg_status status = words_open(context, &hover);
+    szg_status status = szgi_words_open(context, &hover);
     if (status == SZG_OK) {
-        words_clipped(&hover, s->name[side], NAME_CHARACTERS);
+        szgi_words_clipped(&hover, s->name[side], NAME_CHARACTERS);
         fputs(" in ", hover.stream);
         print_ends(hover.stream, s, side);
-        status = words_end(context, &hover);
+        status = szgi_words_end(context, &hover);
     }
     if (status == SZG_OK)
-        status = figure_line(context, figure, &style, 2, ends, at);
+        status = szgi_figure_line(context, figure, &style, 2, ends, at);
     if (status == SZG_OK)
-        status =
-            figure_points(context, figure, &style, 1, &middle, at, (const char *[]){hover.text});
-    words_free(&hover);
+        status = szgi_figure_points(context, figure, &style, 1, &middle, at,
+                                    (const char *[]){hover.text});
+    szgi_words_free(&hover);
     return status;
 }
 
@@ -243,7 +243,7 @@ static figure_axis value_axis(const sides *s) {
 }
 
 static szg_status draw_certificate(const claim *claim, int64_t index, const sides *s) {
-    szg_context *context = page_context(claim->page);
+    szg_context *context = szgi_page_context(claim->page);
     const plotted one = {claim, index, s};
     rows source = {claim->certificates.table, &claim->certificates.row[index], 1};
     const figure_options options = {
@@ -251,32 +251,33 @@ static szg_status draw_certificate(const claim *claim, int64_t index, const side
         .y = {.names = (const char *const[]){s->name[1], s->name[0]}, .count = 2},
         .height = 180};
     figure *figure;
-    SZG_TRY(figure_open_titled(context, options, say_title, &one, &figure));
+    SZG_TRY(szgi_figure_open_titled(context, options, say_title, &one, &figure));
     szg_status status = add_side(context, figure, s, 0);
     if (status == SZG_OK)
         status = add_side(context, figure, s, 1);
     if (status == SZG_OK)
-        status = page_figure_captioned(claim->page, &figure, &source, 1, say_caption, &one);
-    figure_close(&figure);
+        status = szgi_page_figure_captioned(claim->page, &figure, &source, 1, say_caption, &one);
+    szgi_figure_close(&figure);
     return status;
 }
 
-szg_status claim_enclosures(const claim *claim) {
+szg_status szgi_claim_enclosures(const claim *claim) {
     int64_t unreadable = 0;
-    page_grid_begin(claim->page);
+    szgi_page_grid_begin(claim->page);
     for (int64_t i = 0; i < claim->certificates.count; i++) {
-        sides s = certificate_sides(claim->certificates, i);
+        sides s = szgi_certificate_sides(claim->certificates, i);
         if (!are_known(&s)) {
             unreadable++;
-        } else if (budget_take(claim->budget)) {
+        } else if (szgi_budget_take(claim->budget)) {
             SZG_TRY(draw_certificate(claim, i, &s));
         }
     }
-    page_grid_end(claim->page);
+    szgi_page_grid_end(claim->page);
     if (unreadable > 0)
-        page_paragraph(claim->page,
-                       "%" PRId64 " certificates are not plotted: their enclosures are not finite "
-                       "numbers, or the ends are in the wrong order.",
-                       unreadable);
+        szgi_page_paragraph(claim->page,
+                            "%" PRId64
+                            " certificates are not plotted: their enclosures are not finite "
+                            "numbers, or the ends are in the wrong order.",
+                            unreadable);
     return SZG_OK;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "captioned.h"
 #include "claims.h"
@@ -42,15 +42,15 @@ typedef struct trials {
 
 static void trials_free(trials *t) {
     for (int i = 0; i < 4; i++)
-        szg_memory_free(t->end[i]);
-    szg_memory_free(t->x);
-    szg_memory_free(t->y);
-    szg_memory_free(t->kept_x);
-    szg_memory_free(t->kept_y);
+        szgi_memory_free(t->end[i]);
+    szgi_memory_free(t->x);
+    szgi_memory_free(t->y);
+    szgi_memory_free(t->kept_x);
+    szgi_memory_free(t->kept_y);
 }
 
 static bool is_equal(rows of, int64_t index) {
-    const char *equality = rows_text(of, index, "equality");
+    const char *equality = szgi_rows_text(of, index, "equality");
     return equality && strcmp(equality, "yes") == 0;
 }
 
@@ -76,11 +76,11 @@ static szg_status take_trials(szg_context *context, trials *t) {
     t->least = INFINITY;
     t->most = -INFINITY;
     for (int i = 0; i < 4; i++)
-        SZG_TRY(rows_reals(context, of, t->what->column[i], &t->end[i]));
-    SZG_TRY(szg_memory_alloc(context, of.count, sizeof(double), &t->x));
-    SZG_TRY(szg_memory_alloc(context, of.count, sizeof(double), &t->y));
-    SZG_TRY(szg_memory_alloc(context, of.count, sizeof(double), &t->kept_x));
-    SZG_TRY(szg_memory_alloc(context, of.count, sizeof(double), &t->kept_y));
+        SZG_TRY(szgi_rows_reals(context, of, t->what->column[i], &t->end[i]));
+    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof(double), &t->x));
+    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof(double), &t->y));
+    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof(double), &t->kept_x));
+    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof(double), &t->kept_y));
     for (int64_t i = 0; i < of.count; i++)
         count_trial(t, i);
     t->wide = t->least > 0 && t->most / t->least > WIDE;
@@ -97,14 +97,15 @@ static szg_status add_points(szg_context *context, figure *figure, trials *t, bo
         t->kept_x[kept] = t->x[i];
         t->kept_y[kept++] = t->wide ? t->y[i] / t->x[i] : t->y[i];
     }
-    return kept ? figure_points(context, figure, &style, kept, t->kept_x, t->kept_y, NULL) : SZG_OK;
+    return kept ? szgi_figure_points(context, figure, &style, kept, t->kept_x, t->kept_y, NULL)
+                : SZG_OK;
 }
 
 static szg_status add_trials(szg_context *context, figure *figure, trials *t) {
     const double ends[] = {t->least, t->most};
     const figure_style equal = {"equal", FIGURE_MUTED};
-    SZG_TRY(t->wide ? figure_rule(context, figure, &equal, false, 1)
-                    : figure_line(context, figure, &equal, 2, ends, ends));
+    SZG_TRY(t->wide ? szgi_figure_rule(context, figure, &equal, false, 1)
+                    : szgi_figure_line(context, figure, &equal, 2, ends, ends));
     SZG_TRY(add_points(context, figure, t, false));
     return add_points(context, figure, t, true);
 }
@@ -128,13 +129,13 @@ static void say_caption(words *say, const void *of) {
           say->stream);
     if (t->verdict) {
         fputs(", which the ledger says: ", say->stream);
-        words_clipped(say, t->verdict, NOTE_CHARACTERS);
+        szgi_words_clipped(say, t->verdict, NOTE_CHARACTERS);
     }
     fputs(").", say->stream);
 }
 
 static szg_status print_trials(page *page, trials *t) {
-    szg_context *context = page_context(page);
+    szg_context *context = szgi_page_context(page);
     const figure_options options = {
         .title = t->what->title,
         .x = {.label = t->what->x_label, .logarithmic = t->wide},
@@ -142,34 +143,34 @@ static szg_status print_trials(page *page, trials *t) {
         .width = 520,
         .height = 420};
     figure *figure;
-    SZG_TRY(figure_open(context, &options, &figure));
+    SZG_TRY(szgi_figure_open(context, &options, &figure));
     szg_status status = add_trials(context, figure, t);
     if (status != SZG_OK) {
-        figure_close(&figure);
+        szgi_figure_close(&figure);
         return status;
     }
-    return page_figure_captioned(page, &figure, &t->of, 1, say_caption, t);
+    return szgi_page_figure_captioned(page, &figure, &t->of, 1, say_caption, t);
 }
 
 static szg_status draw_comparison(page *page, rows of, const comparison *what,
                                   const char *verdict) {
     trials t = {.what = what, .of = of, .verdict = verdict};
-    szg_status status = take_trials(page_context(page), &t);
+    szg_status status = take_trials(szgi_page_context(page), &t);
     if (status == SZG_OK && t.known > 0)
         status = print_trials(page, &t);
     else if (status == SZG_OK)
-        page_paragraph(page, "%s: the table has no enclosures to draw.", what->title);
+        szgi_page_paragraph(page, "%s: the table has no enclosures to draw.", what->title);
     trials_free(&t);
     return status;
 }
 
-szg_status lemma_figures(page *page, rows trials, const char *verdict, budget *budget) {
-    page_heading(page, "Lemma B.1 over random and adversarial trials");
-    page_grid_begin(page);
-    if (budget_take(budget))
+szg_status szgi_lemma_figures(page *page, rows trials, const char *verdict, budget *budget) {
+    szgi_page_heading(page, "Lemma B.1 over random and adversarial trials");
+    szgi_page_grid_begin(page);
+    if (szgi_budget_take(budget))
         SZG_TRY(draw_comparison(page, trials, &maxima, NULL));
-    if (budget_take(budget))
+    if (szgi_budget_take(budget))
         SZG_TRY(draw_comparison(page, trials, &widths, verdict));
-    page_grid_end(page);
+    szgi_page_grid_end(page);
     return SZG_OK;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "claims.h"
 
@@ -27,9 +27,9 @@ static bool same_text(const char *a, const char *b) {
 /* Where the curve that begins with row `from` of the samples ends. */
 static int64_t curve_end(rows samples, const double *theta, int64_t from) {
     int64_t at = from + 1;
-    const char *note = rows_text(samples, from, "note");
+    const char *note = szgi_rows_text(samples, from, "note");
     while (at < samples.count && !(theta[at] < theta[at - 1]) &&
-           same_text(note, rows_text(samples, at, "note")))
+           same_text(note, szgi_rows_text(samples, at, "note")))
         at++;
     return at;
 }
@@ -54,10 +54,10 @@ static double modulus(range r) {
 
 static void say_title(words *say, const void *of) {
     const curve *curve = of;
-    words_clipped(say, curve->id, NAME_CHARACTERS);
+    szgi_words_clipped(say, curve->id, NAME_CHARACTERS);
     fputs(": ", say->stream);
     if (curve->sides)
-        sides_say(say, curve->sides);
+        szgi_sides_say(say, curve->sides);
     else
         fputs("f and g", say->stream);
 }
@@ -67,14 +67,14 @@ static void say_caption(words *say, const void *of) {
     const sides *s = curve->sides;
     range f = range_of(curve->of.count, curve->f), g = range_of(curve->of.count, curve->g);
     if (s) {
-        sides_say(say, s);
-        bool equal = sides_agree(s) && strcmp(s->relation, "=") == 0;
+        szgi_sides_say(say, s);
+        bool equal = szgi_sides_agree(s) && strcmp(s->relation, "=") == 0;
         fprintf(say->stream,
-                sides_agree(s) ? ": certified at %.6g and %.6g%s; "
-                               : ", which the certificate's enclosures, at %.6g and "
-                                 "%.6g, do not show%s; ",
+                szgi_sides_agree(s) ? ": certified at %.6g and %.6g%s; "
+                                    : ", which the certificate's enclosures, at %.6g and "
+                                      "%.6g, do not show%s; ",
                 (s->lo[0] + s->hi[0]) / 2, (s->lo[1] + s->hi[1]) / 2,
-                equal ? sides_equality(s) : "");
+                equal ? szgi_sides_equality(s) : "");
     }
     fprintf(say->stream,
             "on these %" PRId64 " samples abs(f) reaches %.6g and abs(g) %.6g, the width of f is "
@@ -84,7 +84,7 @@ static void say_caption(words *say, const void *of) {
         fputs("; the certificate is about g, the phases of f are not in it", say->stream);
     if (curve->note && *curve->note) {
         fputs(" (", say->stream);
-        words_clipped(say, curve->note, NOTE_CHARACTERS);
+        szgi_words_clipped(say, curve->note, NOTE_CHARACTERS);
         fputc(')', say->stream);
     }
     fputc('.', say->stream);
@@ -93,47 +93,47 @@ static void say_caption(words *say, const void *of) {
 /* The bound that abs(f) is compared with, and below where a curve comes there. */
 static szg_status add_bound(szg_context *context, figure *figure, const curve *curve) {
     const sides *s = curve->sides;
-    if (!s || strncmp(s->name[0], "max|f|", 6) != 0 || !sides_agree(s))
+    if (!s || strncmp(s->name[0], "max|f|", 6) != 0 || !szgi_sides_agree(s))
         return SZG_OK;
     double bound = (s->lo[1] + s->hi[1]) / 2;
     figure_style style = {.name = s->name[1], .colour = FIGURE_MUTED};
     double least =
         fmin(range_of(curve->of.count, curve->f).lo, range_of(curve->of.count, curve->g).lo);
-    SZG_TRY(figure_rule(context, figure, &style, false, bound));
+    SZG_TRY(szgi_figure_rule(context, figure, &style, false, bound));
     style.name = NULL;
-    return least < 0 ? figure_rule(context, figure, &style, false, -bound) : SZG_OK;
+    return least < 0 ? szgi_figure_rule(context, figure, &style, false, -bound) : SZG_OK;
 }
 
 static szg_status add_curves(szg_context *context, figure *figure, const curve *curve) {
-    SZG_TRY(figure_line(context, figure, &(figure_style){"g", 0}, curve->of.count, curve->theta,
-                        curve->g));
-    SZG_TRY(figure_line(context, figure, &(figure_style){"f", 1}, curve->of.count, curve->theta,
-                        curve->f));
+    SZG_TRY(szgi_figure_line(context, figure, &(figure_style){"g", 0}, curve->of.count,
+                             curve->theta, curve->g));
+    SZG_TRY(szgi_figure_line(context, figure, &(figure_style){"f", 1}, curve->of.count,
+                             curve->theta, curve->f));
     return add_bound(context, figure, curve);
 }
 
 static szg_status draw_curve(const claim *claim, const curve *curve) {
-    szg_context *context = page_context(claim->page);
+    szg_context *context = szgi_page_context(claim->page);
     const figure_options options = {
         .x = {.label = "t in radians"}, .y = {.label = "f(t), g(t)"}, .height = 280};
     const rows source[] = {curve->of, curve->certificate};
     figure *figure;
-    SZG_TRY(figure_open_titled(context, options, say_title, curve, &figure));
+    SZG_TRY(szgi_figure_open_titled(context, options, say_title, curve, &figure));
     szg_status status = add_curves(context, figure, curve);
     if (status == SZG_OK)
-        status = page_figure_captioned(claim->page, &figure, source,
-                                       curve->certificate.count ? 2 : 1, say_caption, curve);
-    figure_close(&figure);
+        status = szgi_page_figure_captioned(claim->page, &figure, source,
+                                            curve->certificate.count ? 2 : 1, say_caption, curve);
+    szgi_figure_close(&figure);
     return status;
 }
 
 /* The certificate of curve `index`: they stand in one order, with the same notes. */
 static void find_certificate(const claim *claim, int64_t index, curve *curve, sides *own) {
     rows all = claim->certificates;
-    if (index >= all.count || !same_text(rows_text(all, index, "note"), curve->note))
+    if (index >= all.count || !same_text(szgi_rows_text(all, index, "note"), curve->note))
         return;
     curve->certificate = (rows){all.table, &all.row[index], 1};
-    *own = certificate_sides(curve->certificate, 0);
+    *own = szgi_certificate_sides(curve->certificate, 0);
     curve->sides = own;
 }
 
@@ -147,30 +147,30 @@ static szg_status draw_curves(const claim *claim, const double *theta, const dou
                        .f = &f[from],
                        .g = &g[from],
                        .id = claim->id,
-                       .note = rows_text(samples, from, "note")};
+                       .note = szgi_rows_text(samples, from, "note")};
         sides own;
         find_certificate(claim, index, &curve, &own);
-        if (budget_take(claim->budget))
+        if (szgi_budget_take(claim->budget))
             SZG_TRY(draw_curve(claim, &curve));
         from = end;
     }
     return SZG_OK;
 }
 
-szg_status claim_samples(const claim *claim) {
-    szg_context *context = page_context(claim->page);
+szg_status szgi_claim_samples(const claim *claim) {
+    szg_context *context = szgi_page_context(claim->page);
     double *theta = NULL, *f = NULL, *g = NULL;
-    page_grid_begin(claim->page);
-    szg_status status = rows_reals(context, claim->samples, "theta", &theta);
+    szgi_page_grid_begin(claim->page);
+    szg_status status = szgi_rows_reals(context, claim->samples, "theta", &theta);
     if (status == SZG_OK)
-        status = rows_reals(context, claim->samples, "f", &f);
+        status = szgi_rows_reals(context, claim->samples, "f", &f);
     if (status == SZG_OK)
-        status = rows_reals(context, claim->samples, "g", &g);
+        status = szgi_rows_reals(context, claim->samples, "g", &g);
     if (status == SZG_OK)
         status = draw_curves(claim, theta, f, g);
-    szg_memory_free(theta);
-    szg_memory_free(f);
-    szg_memory_free(g);
-    page_grid_end(claim->page);
+    szgi_memory_free(theta);
+    szgi_memory_free(f);
+    szgi_memory_free(g);
+    szgi_page_grid_end(claim->page);
     return status;
 }

@@ -13,7 +13,7 @@
 enum { RESULTS = 4, CLAIMS = 100, FIGURES = 48, ANCHOR = 96, CHARACTERS = 400 };
 
 static bool is_present(const szg_collection *results) {
-    const szg_table *claims = szg_collection_find(results, "verify_claims");
+    const szg_table *claims = szgi_collection_find(results, "verify_claims");
     return claims && szg_table_find(claims, "id") >= 0;
 }
 
@@ -32,7 +32,7 @@ static void print_verdict(FILE *stream, const char *verdict) {
             sign = verdicts[i].sign;
         }
     fprintf(stream, "<span class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> ", name, sign);
-    html_clipped(stream, verdict ? verdict : "not given", CHARACTERS);
+    szgi_html_clipped(stream, verdict ? verdict : "not given", CHARACTERS);
     fputs("</span>", stream);
 }
 
@@ -48,11 +48,11 @@ static void simplify(char to[ANCHOR / 2], const char *id) {
 
 static void make_anchor(char anchor[ANCHOR], rows claims, int64_t index, int64_t result) {
     char own[ANCHOR / 2], other[ANCHOR / 2];
-    const char *id = rows_text(claims, index, "id");
+    const char *id = szgi_rows_text(claims, index, "id");
     bool repeated = result > 0;
     simplify(own, id ? id : "");
     for (int64_t i = 0; i < index && !repeated; i++) {
-        id = rows_text(claims, i, "id");
+        id = szgi_rows_text(claims, i, "id");
         simplify(other, id ? id : "");
         repeated = strcmp(own, other) == 0;
     }
@@ -68,24 +68,24 @@ static void make_anchor(char anchor[ANCHOR], rows claims, int64_t index, int64_t
 static void print_margin(FILE *stream, double margin) {
     fputs("<td class=\"number\">", stream);
     if (!isnan(margin))
-        html_end(stream, margin, 6, SZG_END_LOWER);
+        szgi_html_end(stream, margin, 6, SZG_END_LOWER);
     fputs("</td>", stream);
 }
 
 static void print_claim(FILE *stream, rows claims, int64_t index, const char *anchor) {
     fprintf(stream, "<tr id=\"%s\"><td><a href=\"#%s-basis\">", anchor, anchor);
-    html_clipped(stream, rows_text(claims, index, "id"), CHARACTERS);
+    szgi_html_clipped(stream, szgi_rows_text(claims, index, "id"), CHARACTERS);
     fputs("</a></td>", stream);
-    html_cell(stream, rows_text(claims, index, "statement"), CHARACTERS);
+    szgi_html_cell(stream, szgi_rows_text(claims, index, "statement"), CHARACTERS);
     fputs("<td>", stream);
-    print_verdict(stream, rows_text(claims, index, "verdict"));
+    print_verdict(stream, szgi_rows_text(claims, index, "verdict"));
     fputs("</td>", stream);
-    html_cell(stream, rows_text(claims, index, "basis"), CHARACTERS);
-    html_number_cell(stream, rows_real(claims, index, "trials"));
-    print_margin(stream, rows_real(claims, index, "worst_margin"));
-    html_cell(stream, rows_text(claims, index, "true_statement"), CHARACTERS);
-    html_cell(stream, rows_text(claims, index, "source"), CHARACTERS);
-    html_cell(stream, rows_text(claims, index, "note"), CHARACTERS);
+    szgi_html_cell(stream, szgi_rows_text(claims, index, "basis"), CHARACTERS);
+    szgi_html_number_cell(stream, szgi_rows_real(claims, index, "trials"));
+    print_margin(stream, szgi_rows_real(claims, index, "worst_margin"));
+    szgi_html_cell(stream, szgi_rows_text(claims, index, "true_statement"), CHARACTERS);
+    szgi_html_cell(stream, szgi_rows_text(claims, index, "source"), CHARACTERS);
+    szgi_html_cell(stream, szgi_rows_text(claims, index, "note"), CHARACTERS);
     fputs("</tr>\n", stream);
 }
 
@@ -93,7 +93,7 @@ static szg_status print_ledger(page *page, rows claims, int64_t result) {
     static const char *const headings[] = {"claim",   "statement", "verdict",
                                            "basis",   "trials",    "worst margin",
                                            "true is", "source",    "note"};
-    FILE *stream = page_stream(page);
+    FILE *stream = szgi_page_stream(page);
     char anchor[ANCHOR];
     fputs("<div class=\"scroll ledger\"><table><thead><tr>", stream);
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
@@ -105,23 +105,23 @@ static szg_status print_ledger(page *page, rows claims, int64_t result) {
     }
     fputs("</tbody></table></div>\n", stream);
     if (claims.count > CLAIMS)
-        page_paragraph(page, "And %" PRId64 " more claims, behind the link.",
-                       claims.count - CLAIMS);
-    return page_links(page, &claims, 1);
+        szgi_page_paragraph(page, "And %" PRId64 " more claims, behind the link.",
+                            claims.count - CLAIMS);
+    return szgi_page_links(page, &claims, 1);
 }
 
 static szg_status print_counts(page *page, rows claims) {
     groups by_verdict;
-    FILE *stream = page_stream(page);
-    SZG_TRY(groups_split(page_context(page), claims, (const char *const[]){"verdict", NULL},
-                         &by_verdict));
+    FILE *stream = szgi_page_stream(page);
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), claims,
+                              (const char *const[]){"verdict", NULL}, &by_verdict));
     fprintf(stream, "<p>%" PRId64 " claims, the paper's and corrected ones:", claims.count);
     for (int64_t i = 0; i < by_verdict.count && i < CLAIMS; i++) {
         fprintf(stream, " %" PRId64 " ", by_verdict.group[i].count);
-        print_verdict(stream, rows_text(by_verdict.group[i], 0, "verdict"));
+        print_verdict(stream, szgi_rows_text(by_verdict.group[i], 0, "verdict"));
     }
     fputs("</p>\n", stream);
-    groups_free(&by_verdict);
+    szgi_groups_free(&by_verdict);
     return SZG_OK;
 }
 
@@ -133,34 +133,35 @@ static bool is_refuted(const char *verdict) {
 
 static szg_status print_basis(const claim *claim) {
     page *page = claim->page;
-    SZG_TRY(claim_certificates(claim));
+    SZG_TRY(szgi_claim_certificates(claim));
     if (claim->samples.count > 0)
-        SZG_TRY(claim_samples(claim));
+        SZG_TRY(szgi_claim_samples(claim));
     else if (claim->certificates.count > 0)
-        SZG_TRY(claim_enclosures(claim));
-    else if (is_refuted(rows_text(claim->of, 0, "verdict")))
-        page_paragraph(page, "No certificate of it stands in these results, so there is no "
-                             "counterexample to plot.");
+        SZG_TRY(szgi_claim_enclosures(claim));
+    else if (is_refuted(szgi_rows_text(claim->of, 0, "verdict")))
+        szgi_page_paragraph(page, "No certificate of it stands in these results, so there is no "
+                                  "counterexample to plot.");
     if (claim->evidence.count > 0) {
-        page_paragraph(page, "Numbers that the verdict quotes:");
-        return page_rows(page, claim->evidence,
-                         (const char *const[]){"quantity", "lo", "hi", "note", NULL});
+        szgi_page_paragraph(page, "Numbers that the verdict quotes:");
+        return szgi_page_rows(page, claim->evidence,
+                              (const char *const[]){"quantity", "lo", "hi", "note", NULL});
     }
     if (claim->certificates.count == 0 && claim->samples.count == 0)
-        page_paragraph(page, "The table above says all that these results hold of it.");
+        szgi_page_paragraph(page, "The table above says all that these results hold of it.");
     return SZG_OK;
 }
 
 static szg_status draw_claim(const claim *claim, const char *anchor) {
-    FILE *stream = page_stream(claim->page);
+    FILE *stream = szgi_page_stream(claim->page);
     fprintf(stream, "<h3 id=\"%s-basis\"><a href=\"#%s\">", anchor, anchor);
-    html_clipped(stream, claim->id, CHARACTERS);
+    szgi_html_clipped(stream, claim->id, CHARACTERS);
     fputs("</a> ", stream);
-    print_verdict(stream, rows_text(claim->of, 0, "verdict"));
+    print_verdict(stream, szgi_rows_text(claim->of, 0, "verdict"));
     fputs("</h3>\n", stream);
-    page_paragraph(claim->page, "%s",
-                   rows_text(claim->of, 0, "statement") ? rows_text(claim->of, 0, "statement")
-                                                        : "(no statement)");
+    szgi_page_paragraph(claim->page, "%s",
+                        szgi_rows_text(claim->of, 0, "statement")
+                            ? szgi_rows_text(claim->of, 0, "statement")
+                            : "(no statement)");
     return print_basis(claim);
 }
 
@@ -175,15 +176,15 @@ static szg_status find_and_draw(claim *claim, const groups of_result[BESIDE], co
     szg_status status = SZG_OK;
     for (int i = 0; i < BESIDE && status == SZG_OK; i++) {
         if (of_result[i].count > 0)
-            status = groups_where(page_context(claim->page), of_result[i].group[0], "id", claim->id,
-                                  &of_claim[i]);
+            status = szgi_groups_where(szgi_page_context(claim->page), of_result[i].group[0], "id",
+                                       claim->id, &of_claim[i]);
         if (of_claim[i].count > 0)
             *found[i] = of_claim[i].group[0];
     }
     if (status == SZG_OK)
         status = draw_claim(claim, anchor);
     for (int i = 0; i < BESIDE; i++)
-        groups_free(&of_claim[i]);
+        szgi_groups_free(&of_claim[i]);
     return status;
 }
 
@@ -193,12 +194,12 @@ static szg_status draw_each(page *page, rows claims, int64_t result, const group
                             budget *budget) {
     char anchor[ANCHOR];
     for (int64_t i = 0; i < claims.count && i < CLAIMS; i++) {
-        const char *id = rows_text(claims, i, "id");
+        const char *id = szgi_rows_text(claims, i, "id");
         claim one = {.page = page,
                      .of = {claims.table, &claims.row[i], 1},
                      .id = id ? id : "",
                      .budget = budget};
-        SZG_TRY(szg_context_check_cancel(page_context(page)));
+        SZG_TRY(szgi_context_check_cancel(szgi_page_context(page)));
         make_anchor(anchor, claims, i, result);
         SZG_TRY(find_and_draw(&one, of_result, anchor));
     }
@@ -207,24 +208,24 @@ static szg_status draw_each(page *page, rows claims, int64_t result, const group
 
 /* Claims of one result. */
 static szg_status draw_claims(page *page, rows claims, int64_t result, budget *budget) {
-    const char *path = rows_text(claims, 0, "result");
+    const char *path = szgi_rows_text(claims, 0, "result");
     groups of_result[BESIDE] = {{0}};
     szg_status status = SZG_OK;
     for (int i = 0; i < BESIDE && status == SZG_OK; i++)
-        status = rows_of_result(page, beside[i], path, &of_result[i]);
+        status = szgi_rows_of_result(page, beside[i], path, &of_result[i]);
     if (status == SZG_OK)
         status = draw_each(page, claims, result, of_result, budget);
     for (int i = 0; i < BESIDE; i++)
-        groups_free(&of_result[i]);
+        szgi_groups_free(&of_result[i]);
     return status;
 }
 
 /* The ledger's verdict on L3, the lemma's statement on widths. */
 static const char *verdict_on_widths(rows claims) {
     for (int64_t i = 0; i < claims.count; i++) {
-        const char *id = rows_text(claims, i, "id");
+        const char *id = szgi_rows_text(claims, i, "id");
         if (id && strcmp(id, "L3") == 0)
-            return rows_text(claims, i, "verdict");
+            return szgi_rows_text(claims, i, "verdict");
     }
     return NULL;
 }
@@ -232,17 +233,17 @@ static const char *verdict_on_widths(rows claims) {
 static szg_status draw_lemma(page *page, rows claims, budget *budget) {
     groups trials;
     szg_status status =
-        rows_of_result(page, "verify_lemma", rows_text(claims, 0, "result"), &trials);
+        szgi_rows_of_result(page, "verify_lemma", szgi_rows_text(claims, 0, "result"), &trials);
     if (status == SZG_OK && trials.count > 0)
-        status = lemma_figures(page, trials.group[0], verdict_on_widths(claims), budget);
-    groups_free(&trials);
+        status = szgi_lemma_figures(page, trials.group[0], verdict_on_widths(claims), budget);
+    szgi_groups_free(&trials);
     return status;
 }
 
 static szg_status draw_result(page *page, rows claims, int64_t index, bool several,
                               budget *budget) {
     if (several)
-        page_heading(page, "Results of %s", rows_text(claims, 0, "result"));
+        szgi_page_heading(page, "Results of %s", szgi_rows_text(claims, 0, "result"));
     SZG_TRY(print_counts(page, claims));
     SZG_TRY(print_ledger(page, claims, index));
     SZG_TRY(draw_lemma(page, claims, budget));
@@ -250,23 +251,24 @@ static szg_status draw_result(page *page, rows claims, int64_t index, bool sever
 }
 
 static szg_status draw(page *page) {
-    rows all = {.table = szg_collection_find(page_results(page), "verify_claims")};
+    rows all = {.table = szgi_collection_find(szgi_page_results(page), "verify_claims")};
     budget budget = {.left = FIGURES};
     groups results;
-    SZG_TRY(groups_split(page_context(page), all, (const char *const[]){"result", NULL}, &results));
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, (const char *const[]){"result", NULL},
+                              &results));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < results.count && i < RESULTS && status == SZG_OK; i++)
         status = draw_result(page, results.group[i], i, results.count > 1, &budget);
     if (status == SZG_OK && results.count > RESULTS)
-        page_paragraph(page,
-                       "The ledgers of %" PRId64 " more results are left out; their rows are "
-                       "in the table verify_claims.",
-                       results.count - RESULTS);
-    groups_free(&results);
+        szgi_page_paragraph(page,
+                            "The ledgers of %" PRId64 " more results are left out; their rows are "
+                            "in the table verify_claims.",
+                            results.count - RESULTS);
+    szgi_groups_free(&results);
     SZG_TRY(status);
-    return budget_end(
+    return szgi_budget_end(
         page, &budget, "figures",
         (const char *const[]){"verify_lemma", "verify_samples", "verify_certificates", NULL});
 }
 
-const section section_claims = {"claims", "The ledger of claims", is_present, draw};
+const section szgi_section_claims = {"claims", "The ledger of claims", is_present, draw};

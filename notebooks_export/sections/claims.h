@@ -20,33 +20,33 @@ typedef struct sides {
     const char *name[2], *relation, *kind;
 } sides;
 
-/* ---- claim_certificates.c ---- */
+/* ---- szgi_claim_certificates.c ---- */
 
-sides certificate_sides(rows certificates, int64_t index);
+sides szgi_certificate_sides(rows certificates, int64_t index);
 
 /* Whether the enclosures show the relation: they do not meet, and lie as it says; for "=" that they
  * do meet. */
-bool sides_agree(const sides *sides);
+bool szgi_sides_agree(const sides *sides);
 
 /* "max|f| > max|g|" */
-void sides_say(words *say, const sides *sides);
+void szgi_sides_say(words *say, const sides *sides);
 
 /* What shows an equality, which two enclosures that meet do not. */
-const char *sides_equality(const sides *sides);
+const char *szgi_sides_equality(const sides *sides);
 
 /* The certificates as a table: enclosures in decimals, exact texts kept. */
-SZG_CHECK_RESULT szg_status claim_certificates(const claim *claim);
+SZG_CHECK_RESULT szg_status szgi_claim_certificates(const claim *claim);
 
 /* A figure for each certificate: the two enclosures on one axis. */
-SZG_CHECK_RESULT szg_status claim_enclosures(const claim *claim);
+SZG_CHECK_RESULT szg_status szgi_claim_enclosures(const claim *claim);
 
-/* ---- claim_samples.c: f and g of each counterexample to Lemma B.1 ---- */
-SZG_CHECK_RESULT szg_status claim_samples(const claim *claim);
+/* ---- szgi_claim_samples.c: f and g of each counterexample to Lemma B.1 ---- */
+SZG_CHECK_RESULT szg_status szgi_claim_samples(const claim *claim);
 
 /* ---- claim_lemma.c ---- */
 
 /* The trials of Lemma B.1; `verdict` is the ledger's of L3, NULL: not known. */
-SZG_CHECK_RESULT szg_status lemma_figures(page *page, rows trials, const char *verdict,
-                                          budget *budget);
+SZG_CHECK_RESULT szg_status szgi_lemma_figures(page *page, rows trials, const char *verdict,
+                                               budget *budget);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "budget.h"
 #include "contraction_run.h"
@@ -37,7 +37,7 @@ static const contraction_quantity quantities[] = {
 /* Whether a text column of the run holds `value` anywhere. */
 static bool holds(rows of, const char *column, const char *value) {
     for (int64_t i = 0; i < of.count; i++) {
-        const char *text = rows_text(of, i, column);
+        const char *text = szgi_rows_text(of, i, column);
         if (text && strcmp(text, value) == 0)
             return true;
     }
@@ -47,29 +47,30 @@ static bool holds(rows of, const char *column, const char *value) {
 static void introduce(page *page, const contraction_run *run) {
     bool same = holds(run->of, "content_kind", "same_qk"),
          zeroed = holds(run->of, "content_kind", "zeroed");
-    page_heading(page, "%s", run->name.text);
+    szgi_page_heading(page, "%s", run->name.text);
     if (same)
-        page_paragraph(page, "Content: the same queries and keys, without rotation and lag bias "
-                             "(same_qk).");
+        szgi_page_paragraph(page,
+                            "Content: the same queries and keys, without rotation and lag bias "
+                            "(same_qk).");
     if (zeroed)
-        page_paragraph(page, "Content: a second pass with the table of positions set to zero "
-                             "(zeroed), so that queries and keys differ too.");
+        szgi_page_paragraph(page, "Content: a second pass with the table of positions set to zero "
+                                  "(zeroed), so that queries and keys differ too.");
     if (!same && !zeroed)
-        page_paragraph(page, "The rows do not say what the logits are compared with.");
+        szgi_page_paragraph(page, "The rows do not say what the logits are compared with.");
 }
 
 /* Where few figures are left, those that show the most steps come first. */
 static szg_status draw_steps(page *page, const contraction_run *run, budget *budget) {
-    if (budget_take(budget))
-        SZG_TRY(contraction_draw_steps(page, run));
+    if (szgi_budget_take(budget))
+        SZG_TRY(szgi_contraction_draw_steps(page, run));
     for (int64_t l = 0; l < run->layers.count && l < MOST_LAYERS_DRAWN; l++)
-        if (budget_take(budget))
-            SZG_TRY(contraction_draw_layer(page, run, l));
-    if (budget_take(budget))
-        SZG_TRY(contraction_draw_heads(page, run));
+        if (szgi_budget_take(budget))
+            SZG_TRY(szgi_contraction_draw_layer(page, run, l));
+    if (szgi_budget_take(budget))
+        SZG_TRY(szgi_contraction_draw_heads(page, run));
     for (size_t q = 0; q < sizeof quantities / sizeof *quantities; q++)
-        if (budget_take(budget))
-            SZG_TRY(contraction_draw_quantity(page, run, &quantities[q]));
+        if (szgi_budget_take(budget))
+            SZG_TRY(szgi_contraction_draw_quantity(page, run, &quantities[q]));
     if (run->layers.count > MOST_LAYERS_DRAWN)
         budget->left_out += run->layers.count - MOST_LAYERS_DRAWN;
     return SZG_OK;
@@ -81,26 +82,26 @@ static szg_status draw_figures(page *page, const contraction_run *run, budget *b
     szg_status status = SZG_OK;
     if (seen) {
         introduce(page, run);
-        page_grid_begin(page);
+        szgi_page_grid_begin(page);
     }
     if (run->pairs > 0 && run->steps > 1)
         status = draw_steps(page, run, budget);
-    else if (budget_take(budget))
-        status =
-            run->pairs > 0 ? contraction_draw_heads(page, run) : contraction_draw_orders(page, run);
+    else if (szgi_budget_take(budget))
+        status = run->pairs > 0 ? szgi_contraction_draw_heads(page, run)
+                                : szgi_contraction_draw_orders(page, run);
     if (seen)
-        page_grid_end(page);
+        szgi_page_grid_end(page);
     return status;
 }
 
 /* `most` figures of this run, taken from the section's. */
 static szg_status draw_run(page *page, rows of, int64_t most, budget *budget) {
     contraction_run run;
-    struct budget own = budget_part(budget, most);
-    SZG_TRY(contraction_run_open(page_context(page), of, &run));
+    struct budget own = szgi_budget_part(budget, most);
+    SZG_TRY(szgi_contraction_run_open(szgi_page_context(page), of, &run));
     szg_status status = draw_figures(page, &run, &own);
-    contraction_run_close(&run);
-    budget_join(budget, &own);
+    szgi_contraction_run_close(&run);
+    szgi_budget_join(budget, &own);
     return status;
 }
 
@@ -115,11 +116,11 @@ static szg_status draw_runs(page *page, const contraction_share *runs, int64_t c
         kept += runs[i].figures;
     for (int64_t i = 0; i < count; i++) {
         kept -= runs[i].figures;
-        SZG_TRY(szg_context_check_cancel(page_context(page)));
+        SZG_TRY(szgi_context_check_cancel(szgi_page_context(page)));
         if (!runs[i].unchanged)
             SZG_TRY(draw_run(page, runs[i].of, runs[i].figures ? budget.left - kept : 0, &budget));
     }
-    return budget_end(page, &budget, "figures", tables);
+    return szgi_budget_end(page, &budget, "figures", tables);
 }
 
 typedef struct shares {
@@ -134,7 +135,7 @@ static void list_unchanged(words *words, const void *of) {
         if (!all->run[i].unchanged || named++ >= UNCHANGED_NAMED)
             continue;
         fputs(named > 1 ? "; " : "", words->stream);
-        contraction_run_say(words, all->run[i].of);
+        szgi_contraction_run_say(words, all->run[i].of);
     }
     if (named > UNCHANGED_NAMED)
         fprintf(words->stream, "; and %" PRId64 " more", named - UNCHANGED_NAMED);
@@ -142,10 +143,11 @@ static void list_unchanged(words *words, const void *of) {
 
 static szg_status say_unchanged(page *page, const shares *all) {
     words names;
-    szg_status status = words_say(page_context(page), list_unchanged, all, &names);
+    szg_status status = szgi_words_say(szgi_page_context(page), list_unchanged, all, &names);
     if (status == SZG_OK && *names.text)
-        page_paragraph(page, "Not drawn, because every ratio is 1 up to rounding: %s.", names.text);
-    words_free(&names);
+        szgi_page_paragraph(page, "Not drawn, because every ratio is 1 up to rounding: %s.",
+                            names.text);
+    szgi_words_free(&names);
     return status;
 }
 
@@ -154,30 +156,30 @@ static szg_status list_runs(szg_context *context, const groups runs[TABLES], sha
     int64_t count = 0;
     for (int t = 0; t < TABLES; t++)
         count += runs[t].count;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->run, &out->run));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->run, &out->run));
     for (int t = 0; t < TABLES; t++)
         for (int64_t i = 0; i < runs[t].count; i++) {
             rows of = runs[t].group[i];
-            out->run[out->count++] = (contraction_share){of, contraction_is_unchanged(of), 0};
+            out->run[out->count++] = (contraction_share){of, szgi_contraction_is_unchanged(of), 0};
         }
-    contraction_share_figures(out->run, out->count, MOST_FIGURES);
+    szgi_contraction_share_figures(out->run, out->count, MOST_FIGURES);
     return SZG_OK;
 }
 
 static szg_status draw_shares(page *page, const groups runs[TABLES]) {
     shares all = {NULL, 0};
-    szg_status status = list_runs(page_context(page), runs, &all);
+    szg_status status = list_runs(szgi_page_context(page), runs, &all);
     if (status == SZG_OK)
         status = say_unchanged(page, &all);
     if (status == SZG_OK)
         status = draw_runs(page, all.run, all.count);
-    szg_memory_free(all.run);
+    szgi_memory_free(all.run);
     return status;
 }
 
 static bool is_present(const szg_collection *results) {
     for (int t = 0; t < TABLES; t++)
-        if (match_all(szg_collection_find(results, tables[t])).count > 0)
+        if (szgi_match_all(szgi_collection_find(results, tables[t])).count > 0)
             return true;
     return false;
 }
@@ -187,23 +189,25 @@ static szg_status draw(page *page) {
                                           "seed",   "source", NULL};
     groups runs[TABLES] = {{0}};
     szg_status status = SZG_OK;
-    page_paragraph(page, "Ratios divide the logits with their encoding by those of the content. "
-                         "The width is that of the Hermitian part's spectrum, the real part of "
-                         "the field of values. A rotary encoding cannot widen it where all its "
-                         "frequencies share one content matrix (claim B3c); in trained heads they "
-                         "do not, so that a ratio above 1 contradicts nothing. Eigenvalues of the "
-                         "logits themselves may grow. Lines are means, areas reach from the least "
-                         "to the greatest.");
+    szgi_page_paragraph(page,
+                        "Ratios divide the logits with their encoding by those of the content. "
+                        "The width is that of the Hermitian part's spectrum, the real part of "
+                        "the field of values. A rotary encoding cannot widen it where all its "
+                        "frequencies share one content matrix (claim B3c); in trained heads they "
+                        "do not, so that a ratio above 1 contradicts nothing. Eigenvalues of the "
+                        "logits themselves may grow. Lines are means, areas reach from the least "
+                        "to the greatest.");
     for (int t = 0; status == SZG_OK && t < TABLES; t++) {
-        const szg_table *table = szg_collection_find(page_results(page), tables[t]);
+        const szg_table *table = szgi_collection_find(szgi_page_results(page), tables[t]);
         if (table)
-            status = groups_split(page_context(page), match_all(table), columns, &runs[t]);
+            status = szgi_groups_split(szgi_page_context(page), szgi_match_all(table), columns,
+                                       &runs[t]);
     }
     if (status == SZG_OK)
         status = draw_shares(page, runs);
     for (int t = 0; t < TABLES; t++)
-        groups_free(&runs[t]);
+        szgi_groups_free(&runs[t]);
     return status;
 }
 
-const section section_contraction = {"contraction", "Contraction", is_present, draw};
+const section szgi_section_contraction = {"contraction", "Contraction", is_present, draw};

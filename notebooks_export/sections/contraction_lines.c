@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "contraction_run.h"
 
@@ -19,19 +19,19 @@ typedef struct drawing {
 static szg_status open_drawing(szg_context *context, const contraction_run *run, const char *what,
                                figure_options options, drawing *out) {
     *out = (drawing){0};
-    SZG_TRY(contraction_figure_open(context, run, what, options, &out->figure));
-    return words_open(context, &out->caption);
+    SZG_TRY(szgi_contraction_figure_open(context, run, what, options, &out->figure));
+    return szgi_words_open(context, &out->caption);
 }
 
 /* Puts it on the page where it has a line. */
 static szg_status end_drawing(page *page, const contraction_run *run, drawing *self,
                               szg_status status) {
     if (status == SZG_OK)
-        status = words_end(page_context(page), &self->caption);
+        status = szgi_words_end(szgi_page_context(page), &self->caption);
     if (status == SZG_OK && self->drawn > 0)
-        status = page_figure(page, &self->figure, &run->of, 1, self->caption.text);
-    figure_close(&self->figure);
-    words_free(&self->caption);
+        status = szgi_page_figure(page, &self->figure, &run->of, 1, self->caption.text);
+    szgi_figure_close(&self->figure);
+    szgi_words_free(&self->caption);
     return status;
 }
 
@@ -41,34 +41,34 @@ static void say_ends(drawing *self, const char *name, const char *axis, const ba
     char first[WHOLE_TEXT], last[WHOLE_TEXT];
     int64_t end = band->count - 1;
     fprintf(stream, "%s%s ", self->drawn ? "; " : "", name);
-    print_real(stream, band->mean[0]);
-    fprintf(stream, " at %s %s", axis, whole_text(band->x[0], first));
+    szgi_print_real(stream, band->mean[0]);
+    fprintf(stream, " at %s %s", axis, szgi_whole_text(band->x[0], first));
     if (end == 0)
         return;
     fputs(", ", stream);
-    print_real(stream, band->mean[end]);
-    fprintf(stream, " at %s %s", axis, whole_text(band->x[end], last));
+    szgi_print_real(stream, band->mean[end]);
+    fprintf(stream, " at %s %s", axis, szgi_whole_text(band->x[end], last));
 }
 
 static szg_status draw_line(szg_context *context, drawing *self, rows of, const char *axis,
                             const char *column, const char *name, bool share) {
     band band;
-    SZG_TRY(band_open(context, of, axis, column, &band));
+    SZG_TRY(szgi_band_open(context, of, axis, column, &band));
     szg_status status = SZG_OK;
     for (int64_t i = 0; share && i < band.count; i++)
         band.lo[i] = band.hi[i] = band.mean[i];
     if (band.count > 0) {
-        status = band_draw(context, self->figure, name, (int)self->drawn, &band);
+        status = szgi_band_draw(context, self->figure, name, (int)self->drawn, &band);
         say_ends(self, name, axis, &band);
         self->drawn++;
     }
-    band_close(&band);
+    szgi_band_close(&band);
     return status;
 }
 
 static szg_status draw_one(szg_context *context, drawing *self) {
     figure_style rule = {"1: as large as the content's", FIGURE_MUTED};
-    return self->drawn > 0 ? figure_rule(context, self->figure, &rule, false, 1) : SZG_OK;
+    return self->drawn > 0 ? szgi_figure_rule(context, self->figure, &rule, false, 1) : SZG_OK;
 }
 
 /* ---- A layer's heads ---- */
@@ -77,7 +77,7 @@ static szg_status draw_heads(szg_context *context, const groups *heads, drawing 
     char name[WHOLE_TEXT + 8], number[WHOLE_TEXT];
     for (int64_t h = 0; h < heads->count && h < MOST_LINES; h++) {
         snprintf(name, sizeof name, "head %s",
-                 whole_text(rows_real(heads->group[h], 0, "head"), number));
+                 szgi_whole_text(szgi_rows_real(heads->group[h], 0, "head"), number));
         SZG_TRY(draw_line(context, self, heads->group[h], "step", "width_ratio", name, false));
     }
     if (heads->count > MOST_LINES)
@@ -87,20 +87,20 @@ static szg_status draw_heads(szg_context *context, const groups *heads, drawing 
     return draw_one(context, self);
 }
 
-szg_status contraction_draw_layer(page *page, const contraction_run *run, int64_t layer) {
+szg_status szgi_contraction_draw_layer(page *page, const contraction_run *run, int64_t layer) {
     char what[SHORT_TEXT], number[WHOLE_TEXT];
     drawing self;
     if (run->steps < 2)
         return SZG_OK;
     snprintf(what, sizeof what, "width ratio in layer %s",
-             whole_text(rows_real(run->layers.group[layer], 0, "layer"), number));
+             szgi_whole_text(szgi_rows_real(run->layers.group[layer], 0, "layer"), number));
     figure_options options = {.x = {.label = "training step"}, .y = {.label = "width ratio"}};
-    szg_status status = open_drawing(page_context(page), run, what, options, &self);
+    szg_status status = open_drawing(szgi_page_context(page), run, what, options, &self);
     if (status == SZG_OK)
         fputs("Width ratio, a line a head (below 1 the encoding narrows it): ",
               self.caption.stream);
     if (status == SZG_OK)
-        status = draw_heads(page_context(page), &run->heads[layer], &self);
+        status = draw_heads(szgi_page_context(page), &run->heads[layer], &self);
     return end_drawing(page, run, &self, status);
 }
 
@@ -109,11 +109,11 @@ szg_status contraction_draw_layer(page *page, const contraction_run *run, int64_
 static szg_status draw_beside(szg_context *context, drawing *self, rows of, const char *column) {
     band band;
     figure_style style = {NULL, (int)self->drawn - 1 + FIGURE_THIN};
-    SZG_TRY(band_open(context, of, "step", column, &band));
-    szg_status status =
-        band.count == 0 ? SZG_OK
-                        : figure_line(context, self->figure, &style, band.count, band.x, band.mean);
-    band_close(&band);
+    SZG_TRY(szgi_band_open(context, of, "step", column, &band));
+    szg_status status = band.count == 0 ? SZG_OK
+                                        : szgi_figure_line(context, self->figure, &style,
+                                                           band.count, band.x, band.mean);
+    szgi_band_close(&band);
     return status;
 }
 
@@ -123,7 +123,8 @@ static szg_status draw_layers(szg_context *context, const contraction_run *run,
     for (int64_t l = 0; l < run->layers.count && l < FIGURE_COLOURS; l++) {
         rows of = run->layers.group[l];
         int64_t before = self->drawn;
-        snprintf(name, sizeof name, "layer %s", whole_text(rows_real(of, 0, "layer"), number));
+        snprintf(name, sizeof name, "layer %s",
+                 szgi_whole_text(szgi_rows_real(of, 0, "layer"), number));
         SZG_TRY(draw_line(context, self, of, "step", quantity->column, name, quantity->share));
         if (quantity->beside && self->drawn > before)
             SZG_TRY(draw_beside(context, self, of, quantity->beside));
@@ -135,18 +136,18 @@ static szg_status draw_layers(szg_context *context, const contraction_run *run,
     return SZG_OK;
 }
 
-szg_status contraction_draw_quantity(page *page, const contraction_run *run,
-                                     const contraction_quantity *quantity) {
+szg_status szgi_contraction_draw_quantity(page *page, const contraction_run *run,
+                                          const contraction_quantity *quantity) {
     drawing self;
     if (run->steps < 2)
         return SZG_OK;
     figure_options options = {.x = {.label = "training step"},
                               .y = {.label = quantity->column, .hi = quantity->share ? 1 : 0}};
-    szg_status status = open_drawing(page_context(page), run, quantity->title, options, &self);
+    szg_status status = open_drawing(szgi_page_context(page), run, quantity->title, options, &self);
     if (status == SZG_OK)
         fputs("Means over heads and probes: ", self.caption.stream);
     if (status == SZG_OK)
-        status = draw_layers(page_context(page), run, quantity, &self);
+        status = draw_layers(szgi_page_context(page), run, quantity, &self);
     return end_drawing(page, run, &self, status);
 }
 
@@ -155,7 +156,7 @@ szg_status contraction_draw_quantity(page *page, const contraction_run *run,
 static void say_majorised(FILE *stream, rows of) {
     int64_t known = 0, majorised = 0;
     for (int64_t i = 0; i < of.count; i++) {
-        double value = rows_real(of, i, "majorised");
+        double value = szgi_rows_real(of, i, "majorised");
         known += isfinite(value);
         majorised += value == 1;
     }
@@ -176,22 +177,23 @@ static szg_status draw_ratios(szg_context *context, const contraction_run *run, 
     return draw_one(context, self);
 }
 
-szg_status contraction_draw_orders(page *page, const contraction_run *run) {
+szg_status szgi_contraction_draw_orders(page *page, const contraction_run *run) {
     double *order;
     int64_t orders;
     drawing self;
-    SZG_TRY(distinct_numbers(page_context(page), run->of, "n", &orders, &order));
+    SZG_TRY(szgi_distinct_numbers(szgi_page_context(page), run->of, "n", &orders, &order));
     bool by_order = orders > 1 || run->columns == 0;
     bool wide = orders > 1 && order[0] > 0 && order[orders - 1] >= 4 * order[0];
-    szg_memory_free(order);
+    szgi_memory_free(order);
     figure_options options = {
         .x = {.label = by_order ? "order n" : "head", .logarithmic = by_order && wide},
         .y = {.label = "coupled / content"}};
-    szg_status status = open_drawing(
-        page_context(page), run, by_order ? "ratios by order" : "ratios by head", options, &self);
+    szg_status status =
+        open_drawing(szgi_page_context(page), run, by_order ? "ratios by order" : "ratios by head",
+                     options, &self);
     if (status == SZG_OK)
         fputs("Coupled over content, below 1 is smaller: ", self.caption.stream);
     if (status == SZG_OK)
-        status = draw_ratios(page_context(page), run, by_order ? "n" : "head", &self);
+        status = draw_ratios(szgi_page_context(page), run, by_order ? "n" : "head", &self);
     return end_drawing(page, run, &self, status);
 }

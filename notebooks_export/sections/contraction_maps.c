@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "contraction_run.h"
 
@@ -17,16 +17,16 @@ typedef struct names {
 
 static szg_status open_names(szg_context *context, int64_t count, names *out) {
     *out = (names){0};
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->text, &out->text));
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->name, &out->name));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->text, &out->text));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->name, &out->name));
     for (int64_t i = 0; i < count; i++)
         out->name[i] = out->text[i];
     return SZG_OK;
 }
 
 static void close_names(names *names) {
-    szg_memory_free(names->text);
-    szg_memory_free(names->name);
+    szgi_memory_free(names->text);
+    szgi_memory_free(names->name);
 }
 
 /* Contraction by a factor and growth by it are as far from 1: the ends are 1/m and m. */
@@ -57,7 +57,7 @@ typedef struct counted {
 
 static counted count_step(const contraction_run *run, const double *ratios, int64_t step) {
     counted all = {.least = NAN, .greatest = NAN};
-    int64_t steps = contraction_run_steps(run);
+    int64_t steps = szgi_contraction_run_steps(run);
     for (int64_t p = 0; p < run->pairs; p++) {
         double value = ratios[p * steps + step];
         if (!isfinite(value))
@@ -74,15 +74,15 @@ static void say_step(FILE *stream, const contraction_run *run, const double *rat
     counted all = count_step(run, ratios, step);
     char number[WHOLE_TEXT];
     if (run->steps > 0)
-        fprintf(stream, "at step %s ", whole_text(run->step[step], number));
+        fprintf(stream, "at step %s ", szgi_whole_text(run->step[step], number));
     fprintf(stream, "%" PRId64 " of %" PRId64 " heads have a width ratio below 1", all.below,
             all.known);
     if (all.known == 0)
         return;
     fputs(" (", stream);
-    print_real(stream, all.least);
+    szgi_print_real(stream, all.least);
     fputs(" to ", stream);
-    print_real(stream, all.greatest);
+    szgi_print_real(stream, all.greatest);
     fputs(")", stream);
 }
 
@@ -114,7 +114,7 @@ static void say_caption(words *words, const void *of) {
         say_step(words->stream, run, self->ratios, 0);
         fputs(", ", words->stream);
     }
-    say_step(words->stream, run, self->ratios, contraction_run_steps(run) - 1);
+    say_step(words->stream, run, self->ratios, szgi_contraction_run_steps(run) - 1);
     fputs(".", words->stream);
 }
 
@@ -122,26 +122,26 @@ static void say_caption(words *words, const void *of) {
 
 static szg_status put_map(page *page, const contraction_run *run, const char *what,
                           figure_options options, const figure_map *map, const double *ratios) {
-    szg_context *context = page_context(page);
+    szg_context *context = szgi_page_context(page);
     const captioned about = {run, ratios, map->value == ratios};
     figure *figure = NULL;
-    SZG_TRY(contraction_figure_open(context, run, what, options, &figure));
-    szg_status status = figure_cells(context, figure, map);
+    SZG_TRY(szgi_contraction_figure_open(context, run, what, options, &figure));
+    szg_status status = szgi_figure_cells(context, figure, map);
     if (status == SZG_OK)
-        status = page_figure_captioned(page, &figure, &run->of, 1, say_caption, &about);
-    figure_close(&figure);
+        status = szgi_page_figure_captioned(page, &figure, &run->of, 1, say_caption, &about);
+    szgi_figure_close(&figure);
     return status;
 }
 
 /* The last step's ratios by layer and head. */
 static void spread_heads(const contraction_run *run, const double *ratios, double *out) {
-    int64_t steps = contraction_run_steps(run), pair = 0;
+    int64_t steps = szgi_contraction_run_steps(run), pair = 0;
     for (int64_t i = 0; i < run->layers.count * run->columns; i++)
         out[i] = NAN;
     for (int64_t l = 0; l < run->layers.count; l++)
         for (int64_t h = 0; h < run->heads[l].count; h++) {
-            double head = rows_real(run->heads[l].group[h], 0, "head");
-            int64_t column = find_number(run->columns, run->column, head);
+            double head = szgi_rows_real(run->heads[l].group[h], 0, "head");
+            int64_t column = szgi_find_number(run->columns, run->column, head);
             out[l * run->columns + column] = ratios[++pair * steps - 1];
         }
 }
@@ -151,9 +151,9 @@ static szg_status name_heads(szg_context *context, const contraction_run *run, n
     SZG_TRY(open_names(context, run->layers.count, layer));
     SZG_TRY(open_names(context, run->columns, head));
     for (int64_t l = 0; l < run->layers.count; l++)
-        whole_text(rows_real(run->layers.group[l], 0, "layer"), layer->text[l]);
+        szgi_whole_text(szgi_rows_real(run->layers.group[l], 0, "layer"), layer->text[l]);
     for (int64_t h = 0; h < run->columns; h++)
-        whole_text(run->column[h], head->text[h]);
+        szgi_whole_text(run->column[h], head->text[h]);
     return SZG_OK;
 }
 
@@ -163,10 +163,10 @@ static szg_status put_heads(page *page, const contraction_run *run, const double
     names layer = {0}, head = {0};
     figure_options options = {.x = {.label = "head"}, .y = {.label = "layer"}};
     snprintf(what, sizeof what, "width ratio%s%s", run->steps > 0 ? " at step " : "",
-             run->steps > 0 ? whole_text(run->step[run->steps - 1], step) : "");
+             run->steps > 0 ? szgi_whole_text(run->step[run->steps - 1], step) : "");
     options.height = run->layers.count < 10 ? 160 + 24 * (int)run->layers.count : 400;
     spread_heads(run, ratios, cell);
-    szg_status status = name_heads(page_context(page), run, &layer, &head);
+    szg_status status = name_heads(szgi_page_context(page), run, &layer, &head);
     figure_map map = {.rows = run->layers.count,
                       .columns = run->columns,
                       .value = cell,
@@ -187,23 +187,23 @@ static bool is_map(page *page, const contraction_run *run, int64_t rows, int64_t
         return false;
     if (rows <= MOST_CELLS / columns)
         return true;
-    page_paragraph(page, "%s: %" PRId64 " by %" PRId64 " cells are too many for a map.",
-                   run->name.text, rows, columns);
+    szgi_page_paragraph(page, "%s: %" PRId64 " by %" PRId64 " cells are too many for a map.",
+                        run->name.text, rows, columns);
     return false;
 }
 
-szg_status contraction_draw_heads(page *page, const contraction_run *run) {
+szg_status szgi_contraction_draw_heads(page *page, const contraction_run *run) {
     double *ratios, *cell = NULL;
     if (!is_map(page, run, run->layers.count, run->columns) ||
-        !is_map(page, run, run->pairs, contraction_run_steps(run)))
+        !is_map(page, run, run->pairs, szgi_contraction_run_steps(run)))
         return SZG_OK;
-    SZG_TRY(contraction_run_ratios(page_context(page), run, &ratios));
-    szg_status status =
-        szg_memory_alloc(page_context(page), run->layers.count * run->columns, sizeof *cell, &cell);
+    SZG_TRY(szgi_contraction_run_ratios(szgi_page_context(page), run, &ratios));
+    szg_status status = szgi_memory_alloc(szgi_page_context(page), run->layers.count * run->columns,
+                                          sizeof *cell, &cell);
     if (status == SZG_OK)
         status = put_heads(page, run, ratios, cell);
-    szg_memory_free(cell);
-    szg_memory_free(ratios);
+    szgi_memory_free(cell);
+    szgi_memory_free(ratios);
     return status;
 }
 
@@ -216,20 +216,20 @@ static szg_status name_pairs(szg_context *context, const contraction_run *run, n
     for (int64_t l = 0; l < run->layers.count; l++)
         for (int64_t h = 0; h < run->heads[l].count; h++, at++)
             snprintf(pair->text[at], sizeof *pair->text, "%s.%s",
-                     whole_text(rows_real(run->layers.group[l], 0, "layer"), layer),
-                     whole_text(rows_real(run->heads[l].group[h], 0, "head"), head));
+                     szgi_whole_text(szgi_rows_real(run->layers.group[l], 0, "layer"), layer),
+                     szgi_whole_text(szgi_rows_real(run->heads[l].group[h], 0, "head"), head));
     for (int64_t s = 0; s < run->steps; s++)
-        whole_text(run->step[s], step->text[s]);
+        szgi_whole_text(run->step[s], step->text[s]);
     return SZG_OK;
 }
 
-szg_status contraction_draw_steps(page *page, const contraction_run *run) {
+szg_status szgi_contraction_draw_steps(page *page, const contraction_run *run) {
     double *ratios;
     names pair = {0}, step = {0};
     if (run->steps < 2 || !is_map(page, run, run->pairs, run->steps))
         return SZG_OK;
-    SZG_TRY(contraction_run_ratios(page_context(page), run, &ratios));
-    szg_status status = name_pairs(page_context(page), run, &pair, &step);
+    SZG_TRY(szgi_contraction_run_ratios(szgi_page_context(page), run, &ratios));
+    szg_status status = name_pairs(szgi_page_context(page), run, &pair, &step);
     figure_options options = {.x = {.label = "training step"}, .y = {.label = "layer.head"}};
     options.height = run->pairs < 24 ? 160 + 16 * (int)run->pairs : 560;
     figure_map map = {.rows = run->pairs,
@@ -243,6 +243,6 @@ szg_status contraction_draw_steps(page *page, const contraction_run *run) {
         status = put_map(page, run, "width ratio by head and step", options, &map, ratios);
     close_names(&pair);
     close_names(&step);
-    szg_memory_free(ratios);
+    szgi_memory_free(ratios);
     return status;
 }

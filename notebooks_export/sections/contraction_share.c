@@ -6,12 +6,12 @@
 /* Rounding of logits in single precision, many times over. */
 static const double same = 1e-6;
 
-bool contraction_is_unchanged(rows of) {
+bool szgi_contraction_is_unchanged(rows of) {
     static const char *const ratios[] = {"width_ratio", "norm_ratio", "nuclear_ratio"};
     bool any = false;
     for (int r = 0; r < 3; r++)
         for (int64_t i = 0; i < of.count; i++) {
-            double ratio = rows_real(of, i, ratios[r]);
+            double ratio = szgi_rows_real(of, i, ratios[r]);
             if (isnan(ratio))
                 continue;
             if (!(fabs(ratio - 1) <= same))
@@ -22,7 +22,7 @@ bool contraction_is_unchanged(rows of) {
 }
 
 static bool same_text(rows a, rows b, const char *column) {
-    const char *left = rows_text(a, 0, column), *right = rows_text(b, 0, column);
+    const char *left = szgi_rows_text(a, 0, column), *right = szgi_rows_text(b, 0, column);
     return left && right ? strcmp(left, right) == 0 : left == right;
 }
 
@@ -47,7 +47,7 @@ static bool deal(contraction_share *runs, int64_t count, int64_t *left) {
     return dealt;
 }
 
-void contraction_share_figures(contraction_share *runs, int64_t count, int64_t most) {
+void szgi_contraction_share_figures(contraction_share *runs, int64_t count, int64_t most) {
     int64_t left = most;
     for (int64_t i = 0; i < count; i++)
         runs[i].figures = 0;

@@ -12,11 +12,11 @@ typedef struct contraction_share {
 } contraction_share;
 
 /* Whether the ratios of the rows are all 1. */
-bool contraction_is_unchanged(rows of);
+bool szgi_contraction_is_unchanged(rows of);
 
 /* Sets `figures` of every run from `of` and `unchanged`: of `most` figures the first run of each
  * encoding and task gets one, then every other run, and what is left goes round; an unchanged run
  * gets none. */
-void contraction_share_figures(contraction_share *runs, int64_t count, int64_t most);
+void szgi_contraction_share_figures(contraction_share *runs, int64_t count, int64_t most);
 
 #endif

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "budget.h"
 #include "captioned.h"
@@ -15,22 +15,22 @@
 /* ---- Which rows go on one figure, and which are one line ---- */
 
 static void print_cell(FILE *stream, rows of, int64_t index, const char *column) {
-    const char *text = rows_text(of, index, column);
+    const char *text = szgi_rows_text(of, index, column);
     fprintf(stream, "%s\x1f", text ? text : "");
 }
 
 static bool reproduced_figure(FILE *stream, rows of, int64_t index, const void *user) {
-    const char *run = rows_text(of, index, "run");
+    const char *run = szgi_rows_text(of, index, "run");
     (void)user;
     print_cell(stream, of, index, "result");
     print_cell(stream, of, index, "task");
-    fprintf(stream, "%.*s", (int)experiment_length(run), run ? run : "");
+    fprintf(stream, "%.*s", (int)szgi_experiment_length(run), run ? run : "");
     return true;
 }
 
 /* Runs of a reproduction are drawn from its own table: not a second time. */
 static bool trained_figure(FILE *stream, rows of, int64_t index, const void *user) {
-    if (is_within(rows_text(of, index, "result"), user))
+    if (szgi_is_within(szgi_rows_text(of, index, "result"), user))
         return false;
     print_cell(stream, of, index, "task");
     return true;
@@ -43,7 +43,7 @@ static int parent_length(const char *path) {
 }
 
 static bool one_line(FILE *stream, rows of, int64_t index, const void *user) {
-    const char *path = rows_text(of, index, "result");
+    const char *path = szgi_rows_text(of, index, "result");
     bool reproduced = *(const bool *)user;
     print_cell(stream, of, index, "encoding");
     if (!reproduced)
@@ -56,41 +56,41 @@ static bool one_line(FILE *stream, rows of, int64_t index, const void *user) {
 static szg_status split_band(szg_context *context, rows of, const char *split, const char *quantity,
                              band *out) {
     groups part;
-    SZG_TRY(groups_where(context, of, "split", split, &part));
+    SZG_TRY(szgi_groups_where(context, of, "split", split, &part));
     rows none = {.table = of.table, .row = of.row};
     szg_status status =
-        band_open(context, part.count > 0 ? part.group[0] : none, "epoch", quantity, out);
-    groups_free(&part);
+        szgi_band_open(context, part.count > 0 ? part.group[0] : none, "epoch", quantity, out);
+    szgi_groups_free(&part);
     return status;
 }
 
 /* The encoding, and the folder where two lines have the same encoding. */
 static void name_series(const groups *lines, int64_t index, char out[SHORT_TEXT]) {
     char own[SHORT_TEXT];
-    const char *encoding = rows_text(lines->group[index], 0, "encoding"),
-               *path = rows_text(lines->group[index], 0, "result");
+    const char *encoding = szgi_rows_text(lines->group[index], 0, "encoding"),
+               *path = szgi_rows_text(lines->group[index], 0, "result");
     bool repeated = false;
     for (int64_t i = 0; i < lines->count; i++) {
-        const char *other = rows_text(lines->group[i], 0, "encoding");
+        const char *other = szgi_rows_text(lines->group[i], 0, "encoding");
         repeated |= i != index && encoding && other && strcmp(encoding, other) == 0;
     }
-    const char *name = short_text(encoding, own);
+    const char *name = szgi_short_text(encoding, own);
     if (!repeated || !path) {
         snprintf(out, SHORT_TEXT, "%s", name);
         return;
     }
     char joined[2 * SHORT_TEXT + 8], folder[SHORT_TEXT];
-    snprintf(joined, sizeof joined, "%s (%s)", name, short_text(path, folder));
-    const char *cut = short_text(joined, own);
+    snprintf(joined, sizeof joined, "%s (%s)", name, szgi_short_text(path, folder));
+    const char *cut = szgi_short_text(joined, own);
     memmove(out, cut, strlen(cut) + 1);
 }
 
 static void close_series(curves *self) {
     for (int64_t i = 0; self->one && i < self->count; i++) {
-        band_close(&self->one[i].test);
-        band_close(&self->one[i].train);
+        szgi_band_close(&self->one[i].test);
+        szgi_band_close(&self->one[i].train);
     }
-    szg_memory_free(self->one);
+    szgi_memory_free(self->one);
     self->one = NULL;
 }
 
@@ -100,7 +100,7 @@ static szg_status open_series(szg_context *context, const groups *lines, int64_t
     int64_t count = lines->count - first;
     self->count = 0;
     count = count > FIGURE_COLOURS ? FIGURE_COLOURS : count;
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *self->one, &self->one));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *self->one, &self->one));
     for (int64_t i = 0; i < count; i++) {
         series *one = &self->one[self->count++];
         one->of = lines->group[first + i];
@@ -132,46 +132,47 @@ static figure_axis quantity_axis(const curves *self) {
 
 static szg_status open_curves(szg_context *context, const curves *self, figure **out) {
     char title[8 * SHORT_TEXT], task[SHORT_TEXT], run[SHORT_TEXT];
-    const char *path = rows_text(self->of, 0, "run");
+    const char *path = szgi_rows_text(self->of, 0, "run");
     bool reproduced = strcmp(szg_table_name(self->of.table), "reproduce_curves") == 0;
-    int length = reproduced ? (int)experiment_length(path) : 0;
+    int length = reproduced ? (int)szgi_experiment_length(path) : 0;
     bool accuracy = strcmp(self->quantity, "accuracy") == 0;
     snprintf(run, sizeof run, "%.*s", length < SHORT_TEXT ? length : SHORT_TEXT - 1,
              path ? path : "");
     snprintf(title, sizeof title, "%s by epoch: task %s%s%s", accuracy ? "Accuracy" : "Loss",
-             short_text(rows_text(self->of, 0, "task"), task), *run ? ", experiment " : "", run);
+             szgi_short_text(szgi_rows_text(self->of, 0, "task"), task),
+             *run ? ", experiment " : "", run);
     figure_options options = {.title = title, .x = {.label = "epoch"}, .y = quantity_axis(self)};
-    return figure_open(context, &options, out);
+    return szgi_figure_open(context, &options, out);
 }
 
 static szg_status draw_series(szg_context *context, figure *figure, const curves *self) {
     for (int64_t s = 0; s < self->count; s++)
-        SZG_TRY(band_draw(context, figure, self->one[s].name, (int)s, &self->one[s].test));
+        SZG_TRY(szgi_band_draw(context, figure, self->one[s].name, (int)s, &self->one[s].test));
     for (int64_t s = 0; s < self->count; s++) {
         const band *train = &self->one[s].train;
         figure_style style = {NULL, (int)s + FIGURE_THIN};
         if (train->count > 0)
-            SZG_TRY(figure_line(context, figure, &style, train->count, train->x, train->mean));
+            SZG_TRY(szgi_figure_line(context, figure, &style, train->count, train->x, train->mean));
     }
     figure_style rule = {"label ceiling", FIGURE_MUTED};
     if (strcmp(self->quantity, "accuracy") == 0 && isfinite(self->ceiling))
-        SZG_TRY(figure_rule(context, figure, &rule, false, self->ceiling));
+        SZG_TRY(szgi_figure_rule(context, figure, &rule, false, self->ceiling));
     return SZG_OK;
 }
 
 static szg_status put_figure(page *page, const curves *self) {
-    szg_context *context = page_context(page);
+    szg_context *context = szgi_page_context(page);
     figure *figure = NULL;
     SZG_TRY(open_curves(context, self, &figure));
     szg_status status = draw_series(context, figure, self);
     if (status == SZG_OK)
-        status = page_figure_captioned(page, &figure, &self->of, 1, curves_caption, self);
-    figure_close(&figure);
+        status = szgi_page_figure_captioned(page, &figure, &self->of, 1, szgi_curves_caption, self);
+    szgi_figure_close(&figure);
     return status;
 }
 
 static szg_status draw_quantity(page *page, const groups *lines, int64_t first, curves *self) {
-    szg_status status = open_series(page_context(page), lines, first, self);
+    szg_status status = open_series(szgi_page_context(page), lines, first, self);
     if (status == SZG_OK)
         status = put_figure(page, self);
     close_series(self);
@@ -184,7 +185,7 @@ static szg_status draw_quantity(page *page, const groups *lines, int64_t first, 
 static double mean_of(rows of, const char *column) {
     double sum = 0, count = 0;
     for (int64_t i = 0; i < of.count; i++) {
-        double value = rows_real(of, i, column);
+        double value = szgi_rows_real(of, i, column);
         if (value >= 0 && value <= 1) {
             sum += value;
             count++;
@@ -196,30 +197,33 @@ static double mean_of(rows of, const char *column) {
 /* Of the figure's runs, from the table of runs beside them. */
 static bool is_its_run(FILE *stream, rows of, int64_t index, const void *user) {
     const rows *figure = user;
-    const char *own = rows_text(of, index, "result"), *task = rows_text(of, index, "task"),
-               *run = rows_text(of, index, "run");
-    const char *result = rows_text(*figure, 0, "result"), *like = rows_text(*figure, 0, "run");
-    const char *their_task = rows_text(*figure, 0, "task");
+    const char *own = szgi_rows_text(of, index, "result"),
+               *task = szgi_rows_text(of, index, "task"), *run = szgi_rows_text(of, index, "run");
+    const char *result = szgi_rows_text(*figure, 0, "result"),
+               *like = szgi_rows_text(*figure, 0, "run");
+    const char *their_task = szgi_rows_text(*figure, 0, "task");
     (void)stream;
     if (!own || !task || !run || !result || !like || !their_task || strcmp(task, their_task) != 0)
         return false;
     if (strcmp(szg_table_name(of.table), "reproduce_runs") == 0)
-        return strcmp(own, result) == 0 && experiment_length(run) == experiment_length(like) &&
-               strncmp(run, like, (size_t)experiment_length(run)) == 0;
-    return is_below(result, own);
+        return strcmp(own, result) == 0 &&
+               szgi_experiment_length(run) == szgi_experiment_length(like) &&
+               strncmp(run, like, (size_t)szgi_experiment_length(run)) == 0;
+    return szgi_is_below(result, own);
 }
 
 static szg_status find_ceiling(page *page, rows of, bool reproduced, double *out) {
     const szg_table *runs =
-        szg_collection_find(page_results(page), reproduced ? "reproduce_runs" : "train_runs");
+        szgi_collection_find(szgi_page_results(page), reproduced ? "reproduce_runs" : "train_runs");
     groups found;
     *out = NAN;
     if (!runs)
         return SZG_OK;
-    SZG_TRY(keyed_split(page_context(page), match_all(runs), is_its_run, &of, &found));
+    SZG_TRY(
+        szgi_keyed_split(szgi_page_context(page), szgi_match_all(runs), is_its_run, &of, &found));
     if (found.count > 0)
         *out = mean_of(found.group[0], reproduced ? "ceiling" : "label_ceiling");
-    groups_free(&found);
+    szgi_groups_free(&found);
     return SZG_OK;
 }
 
@@ -231,60 +235,63 @@ static szg_status draw_figures(page *page, rows of, bool reproduced, budget *bud
     groups lines;
     if (budget->left > 0) /* a look at every run of the results */
         SZG_TRY(find_ceiling(page, of, reproduced, &self.ceiling));
-    SZG_TRY(keyed_split(page_context(page), of, one_line, &reproduced, &lines));
+    SZG_TRY(szgi_keyed_split(szgi_page_context(page), of, one_line, &reproduced, &lines));
     szg_status status = SZG_OK;
     for (int64_t first = 0; status == SZG_OK && first < lines.count; first += FIGURE_COLOURS)
         for (int q = 0; status == SZG_OK && q < 2; q++) {
             self.quantity = quantities[q];
-            if (budget_take(budget))
+            if (szgi_budget_take(budget))
                 status = draw_quantity(page, &lines, first, &self);
         }
-    groups_free(&lines);
+    szgi_groups_free(&lines);
     return status;
 }
 
 static szg_status draw_table(page *page, const char *name, const groups *reproductions,
                              budget *budget) {
-    const szg_table *table = szg_collection_find(page_results(page), name);
+    const szg_table *table = szgi_collection_find(szgi_page_results(page), name);
     bool reproduced = reproductions == NULL;
     groups figures;
     if (!table)
         return SZG_OK;
-    SZG_TRY(keyed_split(page_context(page), match_all(table),
-                        reproduced ? reproduced_figure : trained_figure, reproductions, &figures));
+    SZG_TRY(szgi_keyed_split(szgi_page_context(page), szgi_match_all(table),
+                             reproduced ? reproduced_figure : trained_figure, reproductions,
+                             &figures));
     szg_status status = SZG_OK;
     for (int64_t i = 0; status == SZG_OK && i < figures.count; i++)
         status = draw_figures(page, figures.group[i], reproduced, budget);
-    groups_free(&figures);
+    szgi_groups_free(&figures);
     return status;
 }
 
 static bool is_present(const szg_collection *results) {
-    return match_all(szg_collection_find(results, "reproduce_curves")).count > 0 ||
-           match_all(szg_collection_find(results, "train_metrics")).count > 0;
+    return szgi_match_all(szgi_collection_find(results, "reproduce_curves")).count > 0 ||
+           szgi_match_all(szgi_collection_find(results, "train_metrics")).count > 0;
 }
 
 static szg_status draw(page *page) {
     static const char *const tables[] = {"reproduce_curves", "train_metrics", NULL},
                              *const result[] = {"result", NULL};
-    const szg_table *curves = szg_collection_find(page_results(page), "reproduce_curves");
+    const szg_table *curves = szgi_collection_find(szgi_page_results(page), "reproduce_curves");
     budget budget = {.left = MOST_FIGURES};
     groups reproductions = {0};
-    page_paragraph(page, "Thick lines are the test split, thin ones training, with dropout and "
-                         "while the weights still change. Where several seeds have run, a line is "
-                         "their mean, and the area around it reaches from the least to the "
-                         "greatest. Runs of different folders may differ in more than the "
-                         "encoding.");
+    szgi_page_paragraph(page,
+                        "Thick lines are the test split, thin ones training, with dropout and "
+                        "while the weights still change. Where several seeds have run, a line is "
+                        "their mean, and the area around it reaches from the least to the "
+                        "greatest. Runs of different folders may differ in more than the "
+                        "encoding.");
     if (curves)
-        SZG_TRY(groups_split(page_context(page), match_all(curves), result, &reproductions));
-    page_grid_begin(page);
+        SZG_TRY(szgi_groups_split(szgi_page_context(page), szgi_match_all(curves), result,
+                                  &reproductions));
+    szgi_page_grid_begin(page);
     szg_status status = draw_table(page, tables[0], NULL, &budget);
     if (status == SZG_OK)
         status = draw_table(page, tables[1], &reproductions, &budget);
-    page_grid_end(page);
-    groups_free(&reproductions);
+    szgi_page_grid_end(page);
+    szgi_groups_free(&reproductions);
     SZG_TRY(status);
-    return budget_end(page, &budget, "figures", tables);
+    return szgi_budget_end(page, &budget, "figures", tables);
 }
 
-const section section_curves = {"curves", "Accuracy by epoch", is_present, draw};
+const section szgi_section_curves = {"curves", "Accuracy by epoch", is_present, draw};

@@ -22,6 +22,6 @@ typedef struct curves {
 } curves;
 
 /* Prints the caption of the figure, a `curves`. */
-void curves_caption(words *words, const void *of);
+void szgi_curves_caption(words *words, const void *of);
 
 #endif

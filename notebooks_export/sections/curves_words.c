@@ -35,12 +35,12 @@ static bool say_first(FILE *stream, const curves *self) {
     if (!(best > 0) || !isfinite(first))
         return false;
     fputs("90% of the best test accuracy (", stream);
-    print_real(stream, best);
+    szgi_print_real(stream, best);
     fputs(") is first reached by ", stream);
     for (int64_t s = 0; s < self->count; s++)
         if (reaches(&self->one[s], 0.9 * best) == first)
             fprintf(stream, "%s%s", said++ ? ", " : "", self->one[s].name);
-    fprintf(stream, " in epoch %s; ", whole_text(first, epoch));
+    fprintf(stream, " in epoch %s; ", szgi_whole_text(first, epoch));
     return true;
 }
 
@@ -51,7 +51,7 @@ static void say_finals(FILE *stream, const curves *self, bool opened) {
         if (self->one[s].test.count == 0)
             continue;
         fprintf(stream, "%s%s ", said++ ? ", " : "", self->one[s].name);
-        print_real(stream, final_of(&self->one[s]));
+        szgi_print_real(stream, final_of(&self->one[s]));
         least = self->one[s].test.least < least ? self->one[s].test.least : least;
         most = self->one[s].test.most > most ? self->one[s].test.most : most;
     }
@@ -63,7 +63,7 @@ static void say_finals(FILE *stream, const curves *self, bool opened) {
         fprintf(stream, " (means over %" PRId64 " to %" PRId64 " seeds).", least, most);
 }
 
-void curves_caption(words *words, const void *of) {
+void szgi_curves_caption(words *words, const void *of) {
     const curves *self = of;
     bool accuracy = strcmp(self->quantity, "accuracy") == 0;
     say_finals(words->stream, self, accuracy && say_first(words->stream, self));

@@ -13,7 +13,7 @@ typedef struct head_lines {
 } head_lines;
 
 /* Draws the rows of one layer. */
-SZG_CHECK_RESULT szg_status head_lines_draw(page *page, const head_lines *look, rows layer,
-                                            budget *budget);
+SZG_CHECK_RESULT szg_status szgi_head_lines_draw(page *page, const head_lines *look, rows layer,
+                                                 budget *budget);
 
 #endif

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "captioned.h"
 #include "key_map.h"
 #include "numbered.h"
@@ -11,7 +11,7 @@ enum { MOST_KEYS = 256, NAME_SIZE = 48 };
 /* The distinct numbers of a column, ascending, at most MOST_KEYS. */
 static szg_status find_keys(szg_context *context, rows from, const char *column, int64_t *count,
                             double **out) {
-    SZG_TRY(distinct_numbers(context, from, column, count, out));
+    SZG_TRY(szgi_distinct_numbers(context, from, column, count, out));
     *count = *count < MOST_KEYS ? *count : MOST_KEYS;
     return SZG_OK;
 }
@@ -19,9 +19,10 @@ static szg_status find_keys(szg_context *context, rows from, const char *column,
 static void add_values(key_map *map, rows from, const char *row, const char *column,
                        const char *value) {
     for (int64_t i = 0; i < from.count; i++) {
-        int64_t r = find_number(map->rows, map->row_key, rows_real(from, i, row));
-        int64_t c = find_number(map->columns, map->column_key, rows_real(from, i, column));
-        double one = rows_real(from, i, value);
+        int64_t r = szgi_find_number(map->rows, map->row_key, szgi_rows_real(from, i, row));
+        int64_t c =
+            szgi_find_number(map->columns, map->column_key, szgi_rows_real(from, i, column));
+        double one = szgi_rows_real(from, i, value);
         if (r < 0 || c < 0) {
             map->beyond++;
         } else if (isfinite(one)) {
@@ -54,27 +55,27 @@ static szg_status fill(szg_context *context, rows from, const char *row, const c
     SZG_TRY(find_keys(context, from, row, &map->rows, &map->row_key));
     SZG_TRY(find_keys(context, from, column, &map->columns, &map->column_key));
     int64_t cells = map->rows * map->columns; /* at most MOST_KEYS squared */
-    SZG_TRY(szg_memory_alloc(context, cells, sizeof *map->value, &map->value));
-    SZG_TRY(szg_memory_alloc(context, cells, sizeof *map->count, &map->count));
+    SZG_TRY(szgi_memory_alloc(context, cells, sizeof *map->value, &map->value));
+    SZG_TRY(szgi_memory_alloc(context, cells, sizeof *map->count, &map->count));
     add_values(map, from, row, column, value);
     finish(map);
     return SZG_OK;
 }
 
-szg_status key_map_of(szg_context *context, rows from, const char *row, const char *column,
-                      const char *value, key_map *out) {
+szg_status szgi_key_map_of(szg_context *context, rows from, const char *row, const char *column,
+                           const char *value, key_map *out) {
     *out = (key_map){0};
     szg_status status = fill(context, from, row, column, value, out);
     if (status != SZG_OK)
-        key_map_free(out);
+        szgi_key_map_free(out);
     return status;
 }
 
-void key_map_free(key_map *map) {
-    szg_memory_free(map->row_key);
-    szg_memory_free(map->column_key);
-    szg_memory_free(map->value);
-    szg_memory_free(map->count);
+void szgi_key_map_free(key_map *map) {
+    szgi_memory_free(map->row_key);
+    szgi_memory_free(map->column_key);
+    szgi_memory_free(map->value);
+    szgi_memory_free(map->count);
     *map = (key_map){0};
 }
 
@@ -95,7 +96,7 @@ typedef struct captioned {
 /* "model.safetensors, position: toeplitzness by layer and head" */
 static void say_title(words *title, const void *of) {
     const captioned *self = of;
-    words_model(title, self->source);
+    szgi_words_model(title, self->source);
     fprintf(title->stream, ": %s by %s and %s", self->look->what, self->look->row,
             self->look->column);
 }
@@ -126,17 +127,17 @@ static szg_status print_cells(page *page, const captioned *self, names *names, f
                         .lo = look->lo,
                         .hi = look->hi,
                         .logarithmic = logarithmic};
-    SZG_TRY(figure_open_titled(page_context(page), options, say_title, self, out));
-    szg_status status = figure_cells(page_context(page), *out, &cells);
+    SZG_TRY(szgi_figure_open_titled(szgi_page_context(page), options, say_title, self, out));
+    szg_status status = szgi_figure_cells(szgi_page_context(page), *out, &cells);
     if (status != SZG_OK)
-        figure_close(out);
+        szgi_figure_close(out);
     return status;
 }
 
 static void print_end(words *words, const key_map *map, const key_map_look *look, const char *which,
                       int64_t cell) {
     fprintf(words->stream, ", %s ", which);
-    html_number(words->stream, map->value[cell]);
+    szgi_html_number(words->stream, map->value[cell]);
     fprintf(words->stream, " at %s %.0f, %s %.0f", look->row, map->row_key[cell / map->columns],
             look->column, map->column_key[cell % map->columns]);
 }
@@ -146,7 +147,7 @@ static void say_caption(words *caption, const void *of) {
     const key_map *map = self->map;
     const key_map_look *look = self->look;
     fprintf(caption->stream, "%s Mean ", look->says);
-    html_number(caption->stream, map->mean);
+    szgi_html_number(caption->stream, map->mean);
     print_end(caption, map, look, "least", map->least);
     print_end(caption, map, look, "greatest", map->greatest);
     fputs(".", caption->stream);
@@ -157,17 +158,18 @@ static void say_caption(words *caption, const void *of) {
                 map->beyond, look->row, look->column, MOST_KEYS);
 }
 
-szg_status key_map_draw(page *page, const key_map *map, const key_map_look *look, rows source) {
+szg_status szgi_key_map_draw(page *page, const key_map *map, const key_map_look *look,
+                             rows source) {
     const captioned self = {map, look, source};
     names *names;
     figure *figure = NULL;
     if (map->filled == 0)
         return SZG_OK;
-    SZG_TRY(szg_memory_alloc(page_context(page), 1, sizeof *names, &names));
+    SZG_TRY(szgi_memory_alloc(szgi_page_context(page), 1, sizeof *names, &names));
     szg_status status = print_cells(page, &self, names, &figure);
-    szg_memory_free(names);
+    szgi_memory_free(names);
     if (status == SZG_OK)
-        status = page_figure_captioned(page, &figure, &source, 1, say_caption, &self);
-    figure_close(&figure);
+        status = szgi_page_figure_captioned(page, &figure, &source, 1, say_caption, &self);
+    szgi_figure_close(&figure);
     return status;
 }

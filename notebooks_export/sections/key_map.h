@@ -15,9 +15,9 @@ typedef struct key_map {
 
 /* The numbers of `value` by the columns `row` and `column`, of which the 256 least keys are taken.
  * SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status key_map_of(szg_context *context, rows from, const char *row,
-                                       const char *column, const char *value, key_map *out);
-void key_map_free(key_map *map);
+SZG_CHECK_RESULT szg_status szgi_key_map_of(szg_context *context, rows from, const char *row,
+                                            const char *column, const char *value, key_map *out);
+void szgi_key_map_free(key_map *map);
 
 typedef struct key_map_look {
     const char *row, *column; /* "layer", "head" */
@@ -28,7 +28,7 @@ typedef struct key_map_look {
 } key_map_look;
 
 /* Puts the map on the page, where it has a number. */
-SZG_CHECK_RESULT szg_status key_map_draw(page *page, const key_map *map, const key_map_look *look,
-                                         rows source);
+SZG_CHECK_RESULT szg_status szgi_key_map_draw(page *page, const key_map *map,
+                                              const key_map_look *look, rows source);
 
 #endif

@@ -1,6 +1,6 @@
 #include "keyed.h"
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "words.h"
 
@@ -11,12 +11,12 @@ static szg_status add_key(szg_context *context, szg_table *keys, rows all, int64
                           row_key_fn *key, const void *user) {
     words text;
     SZG_TRY(szg_table_add_row(context, keys));
-    SZG_TRY(words_open(context, &text));
+    SZG_TRY(szgi_words_open(context, &text));
     bool counts = key(text.stream, all, index, user);
-    szg_status status = words_end(context, &text);
+    szg_status status = szgi_words_end(context, &text);
     if (status == SZG_OK && counts)
         status = szg_table_set_text(context, keys, "key", text.text);
-    words_free(&text);
+    szgi_words_free(&text);
     return status;
 }
 
@@ -24,7 +24,7 @@ static szg_status fill_keys(szg_context *context, szg_table *keys, rows all, row
                             const void *user) {
     for (int64_t i = 0; i < all.count; i++) {
         if (i % CANCEL_EVERY == 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(add_key(context, keys, all, i, key, user));
     }
     return SZG_OK;
@@ -43,8 +43,8 @@ static void translate(rows all, groups *out) {
     out->count = kept;
 }
 
-szg_status keyed_split(szg_context *context, rows all, row_key_fn *key, const void *user,
-                       groups *out) {
+szg_status szgi_keyed_split(szg_context *context, rows all, row_key_fn *key, const void *user,
+                            groups *out) {
     static const szg_column column = {"key", SZG_TEXT, "of the rows of a list"};
     static const char *const columns[] = {"key", NULL};
     szg_table *keys;
@@ -52,9 +52,9 @@ szg_status keyed_split(szg_context *context, rows all, row_key_fn *key, const vo
     SZG_TRY(szg_table_open(context, "keys", &column, 1, &keys));
     szg_status status = fill_keys(context, keys, all, key, user);
     if (status == SZG_OK)
-        status = groups_split(context, (rows){.table = keys}, columns, out);
+        status = szgi_groups_split(context, (rows){.table = keys}, columns, out);
     for (int64_t g = 0; g < out->count; g++)
-        if (!rows_text(out->group[g], 0, "key"))
+        if (!szgi_rows_text(out->group[g], 0, "key"))
             out->group[g].table = NULL;
     if (status == SZG_OK)
         translate(all, out);

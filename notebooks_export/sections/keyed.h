@@ -3,7 +3,7 @@
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_KEYED_H
 
 #include <stdio.h>
-#include <szego/context.h>
+#include "base/context.h"
 
 #include "groups.h"
 
@@ -11,7 +11,7 @@
 typedef bool row_key_fn(FILE *stream, rows of, int64_t index, const void *user);
 
 /* Splits as groups_split does, by keys. SZG_ENOMEM, SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status keyed_split(szg_context *context, rows all, row_key_fn *key,
-                                        const void *user, groups *out);
+SZG_CHECK_RESULT szg_status szgi_keyed_split(szg_context *context, rows all, row_key_fn *key,
+                                             const void *user, groups *out);
 
 #endif

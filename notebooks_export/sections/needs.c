@@ -10,13 +10,13 @@ static const char *missing_number(const szg_table *table, const char *const *col
     return NULL;
 }
 
-szg_status needs_numbers(page *page, rows all, const char *const *columns, const char *undone,
-                         bool *met) {
+szg_status szgi_needs_numbers(page *page, rows all, const char *const *columns, const char *undone,
+                              bool *met) {
     const char *missing = missing_number(all.table, columns);
     *met = missing == NULL;
     if (*met)
         return SZG_OK;
-    page_paragraph(page, "The table %s has no column of numbers %s: %s.", szg_table_name(all.table),
-                   missing, undone);
-    return page_links(page, &all, 1);
+    szgi_page_paragraph(page, "The table %s has no column of numbers %s: %s.",
+                        szg_table_name(all.table), missing, undone);
+    return szgi_page_links(page, &all, 1);
 }

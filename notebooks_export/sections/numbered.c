@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 typedef struct numbered {
     double value;
@@ -15,18 +15,18 @@ static int by_value(const void *a, const void *b) {
     return (p->value > q->value) - (p->value < q->value);
 }
 
-szg_status groups_by_number(szg_context *context, rows all, const char *column, groups *out) {
+szg_status szgi_groups_by_number(szg_context *context, rows all, const char *column, groups *out) {
     const char *const columns[] = {column, NULL};
     numbered *list;
     int64_t count = 0;
-    SZG_TRY(groups_split(context, all, columns, out));
-    szg_status status = szg_memory_alloc(context, out->count, sizeof *list, &list);
+    SZG_TRY(szgi_groups_split(context, all, columns, out));
+    szg_status status = szgi_memory_alloc(context, out->count, sizeof *list, &list);
     if (status != SZG_OK) {
-        groups_free(out);
+        szgi_groups_free(out);
         return status;
     }
     for (int64_t i = 0; i < out->count; i++) {
-        numbered one = {rows_real(out->group[i], 0, column), out->group[i]};
+        numbered one = {szgi_rows_real(out->group[i], 0, column), out->group[i]};
         if (isfinite(one.value))
             list[count++] = one;
     }
@@ -34,7 +34,7 @@ szg_status groups_by_number(szg_context *context, rows all, const char *column, 
     for (int64_t i = 0; i < count; i++)
         out->group[i] = list[i].of;
     out->count = count;
-    szg_memory_free(list);
+    szgi_memory_free(list);
     return SZG_OK;
 }
 
@@ -43,15 +43,15 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-szg_status distinct_numbers(szg_context *context, rows of, const char *column, int64_t *count,
-                            double **out) {
+szg_status szgi_distinct_numbers(szg_context *context, rows of, const char *column, int64_t *count,
+                                 double **out) {
     int64_t finite = 0, kept = 0;
     double *sorted;
     *count = 0;
     *out = NULL;
-    SZG_TRY(szg_memory_alloc(context, of.count, sizeof *sorted, &sorted));
+    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof *sorted, &sorted));
     for (int64_t i = 0; i < of.count; i++) {
-        double value = rows_real(of, i, column);
+        double value = szgi_rows_real(of, i, column);
         if (isfinite(value))
             sorted[finite++] = value;
     }
@@ -64,7 +64,7 @@ szg_status distinct_numbers(szg_context *context, rows of, const char *column, i
     return SZG_OK;
 }
 
-int64_t find_number(int64_t count, const double *numbers, double wanted) {
+int64_t szgi_find_number(int64_t count, const double *numbers, double wanted) {
     const double *found = isnan(wanted) || count == 0
                               ? NULL
                               : bsearch(&wanted, numbers, (size_t)count, sizeof *numbers, compare);

@@ -2,19 +2,19 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_NUMBERED_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_NUMBERED_H
 
-#include <szego/context.h>
+#include "base/context.h"
 
 #include "groups.h"
 
 /* A group for each finite number in the column, ascending; rows without one are in no group.
  * SZG_ENOMEM, SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status groups_by_number(szg_context *context, rows all, const char *column,
-                                             groups *out);
+SZG_CHECK_RESULT szg_status szgi_groups_by_number(szg_context *context, rows all,
+                                                  const char *column, groups *out);
 
-/* The distinct finite numbers of a column, ascending (szg_memory_free). SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status distinct_numbers(szg_context *context, rows of, const char *column,
-                                             int64_t *count, double **out);
+/* The distinct finite numbers of a column, ascending (szgi_memory_free). SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_distinct_numbers(szg_context *context, rows of, const char *column,
+                                                  int64_t *count, double **out);
 /* The place of `wanted` in such a list; -1: none. */
-int64_t find_number(int64_t count, const double *numbers, double wanted);
+int64_t szgi_find_number(int64_t count, const double *numbers, double wanted);
 
 #endif

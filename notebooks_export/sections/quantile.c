@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "quantile.h"
 
 static int compare(const void *a, const void *b) {
@@ -22,10 +22,10 @@ static int64_t count_below(const quantiles *of, double limit, bool and_equal) {
     return first;
 }
 
-szg_status quantiles_of(szg_context *context, int64_t count, const double *value, int64_t zeros,
-                        quantiles *out) {
+szg_status szgi_quantiles_of(szg_context *context, int64_t count, const double *value,
+                             int64_t zeros, quantiles *out) {
     *out = (quantiles){.zeros = zeros};
-    SZG_TRY(szg_memory_alloc(context, count, sizeof *out->value, &out->value));
+    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->value, &out->value));
     for (int64_t i = 0; i < count; i++)
         if (isfinite(value[i]))
             out->value[out->listed++] = value[i];
@@ -35,12 +35,12 @@ szg_status quantiles_of(szg_context *context, int64_t count, const double *value
     return SZG_OK;
 }
 
-void quantiles_free(quantiles *quantiles) {
-    szg_memory_free(quantiles->value);
+void szgi_quantiles_free(quantiles *quantiles) {
+    szgi_memory_free(quantiles->value);
     *quantiles = (struct quantiles){0};
 }
 
-double quantiles_at(const quantiles *of, double share) {
+double szgi_quantiles_at(const quantiles *of, double share) {
     int64_t place = (int64_t)(share * (double)of->total);
     place = place < of->total ? place : of->total - 1;
     if (place < of->below)
@@ -48,7 +48,7 @@ double quantiles_at(const quantiles *of, double share) {
     return place < of->below + of->zeros ? 0 : of->value[place - of->zeros];
 }
 
-int64_t quantiles_within(const quantiles *of, double lo, double hi, double *beyond) {
+int64_t szgi_quantiles_within(const quantiles *of, double lo, double hi, double *beyond) {
     int64_t within = count_below(of, hi, true) - count_below(of, lo, false);
     double least = of->listed > 0 ? of->value[0] : 0;
     double most = of->listed > 0 ? of->value[of->listed - 1] : 0;
@@ -85,7 +85,7 @@ static bool next_step(steps *steps) {
     return true;
 }
 
-double quantiles_distance(const quantiles *a, const quantiles *b) {
+double szgi_quantiles_distance(const quantiles *a, const quantiles *b) {
     steps left = {.of = a}, right = {.of = b};
     bool more = next_step(&left);
     double at = 0, sum = 0;
@@ -111,15 +111,15 @@ static int64_t place_of(const quantiles *of, int64_t index, int64_t ends) {
     return of->below + (ends > 1 ? past * (of->zeros - 1) / (ends - 1) : 0);
 }
 
-szg_status quantiles_curve(szg_context *context, const quantiles *of, int64_t *count,
-                           double **share, double **value) {
+szg_status szgi_quantiles_curve(szg_context *context, const quantiles *of, int64_t *count,
+                                double **share, double **value) {
     int64_t ends = of->zeros < QUANTILES_ZEROS ? of->zeros : QUANTILES_ZEROS;
     int64_t points = of->listed + ends;
     *share = *value = NULL;
-    SZG_TRY(szg_memory_alloc(context, points, sizeof **share, share));
-    szg_status status = szg_memory_alloc(context, points, sizeof **value, value);
+    SZG_TRY(szgi_memory_alloc(context, points, sizeof **share, share));
+    szg_status status = szgi_memory_alloc(context, points, sizeof **value, value);
     if (status != SZG_OK) {
-        szg_memory_free(*share);
+        szgi_memory_free(*share);
         *share = NULL;
         return status;
     }

@@ -4,24 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/csv.h>
+#include "formats/csv.h"
 
-void print_real(FILE *stream, double value) {
+void szgi_print_real(FILE *stream, double value) {
     char text[SZG_REAL_TEXT];
-    szg_print(text, sizeof text, "%.3g", value);
+    szgi_print(text, sizeof text, "%.3g", value);
     /* Back and out again: 1230 and not 1.23e+03. */
-    fputs(szg_real_text(isfinite(value) ? szg_real_scan(text, NULL) : value, text), stream);
+    fputs(szgi_real_text(isfinite(value) ? szgi_real_scan(text, NULL) : value, text), stream);
 }
 
-const char *whole_text(double value, char out[WHOLE_TEXT]) {
+const char *szgi_whole_text(double value, char out[WHOLE_TEXT]) {
     if (fabs(value) < 1e15)
         snprintf(out, WHOLE_TEXT, "%.0f", value);
     else
-        szg_real_text(value, out);
+        szgi_real_text(value, out);
     return out;
 }
 
-const char *short_text(const char *text, char out[SHORT_TEXT]) {
+const char *szgi_short_text(const char *text, char out[SHORT_TEXT]) {
     if (!text || !*text)
         return "-";
     if (strlen(text) < SHORT_TEXT)

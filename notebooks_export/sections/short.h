@@ -8,11 +8,11 @@
 enum { SHORT_TEXT = 64, WHOLE_TEXT = 32 };
 
 /* At most three digits, without an exponent below 1e15. */
-void print_real(FILE *stream, double value);
+void szgi_print_real(FILE *stream, double value);
 /* A number of layers, heads, steps: without a point, "1e+300" where it is huge. */
-const char *whole_text(double value, char out[WHOLE_TEXT]);
+const char *szgi_whole_text(double value, char out[WHOLE_TEXT]);
 /* `text` cut to SHORT_TEXT - 1 bytes between two characters, with "..." where it was cut; "-" in
  * place of NULL and of nothing. */
-const char *short_text(const char *text, char out[SHORT_TEXT]);
+const char *szgi_short_text(const char *text, char out[SHORT_TEXT]);
 
 #endif

@@ -9,11 +9,11 @@
 #include "words.h"
 
 /* The columns that tell one matrix of one order from the others (ends with NULL). */
-extern const char *const spectrum_order[];
+extern const char *const szgi_spectrum_order[];
 
 typedef struct spectrum_tables {
     rows eigenvalues;               /* table NULL: none */
-    groups samples, range, summary; /* by spectrum_order */
+    groups samples, range, summary; /* by szgi_spectrum_order */
 } spectrum_tables;
 
 /* The eigenvalues or singular values of one matrix, and what is known of its symbol. */
@@ -33,9 +33,9 @@ typedef struct spectrum_series {
     double radius;                         /* the same for moduli */
 } spectrum_series;
 
-SZG_CHECK_RESULT szg_status spectrum_read(szg_context *context, const spectrum_tables *tables,
-                                          rows values, spectrum_series *out);
-void spectrum_free(spectrum_series *series);
+SZG_CHECK_RESULT szg_status szgi_spectrum_read(szg_context *context, const spectrum_tables *tables,
+                                               rows values, spectrum_series *out);
+void szgi_spectrum_free(spectrum_series *series);
 
 /* The certified range that a row of `range` or `summary` states for the values of a matrix. */
 typedef struct spectrum_bounds {
@@ -44,19 +44,19 @@ typedef struct spectrum_bounds {
     bool part;       /* the symbol is of the Toeplitz part, and bounds nothing of the matrix */
     bool is_modulus; /* stated is the range of |a| */
 } spectrum_bounds;
-spectrum_bounds spectrum_bounds_of(rows stated, bool singular);
+spectrum_bounds szgi_spectrum_bounds_of(rows stated, bool singular);
 
 /* Figures of values of one matrix at up to FIGURE_COLOURS orders: over quantiles, and a second one
  * of their middle, out of the budget, where a few values flatten it; or in the complex plane. */
-SZG_CHECK_RESULT szg_status spectrum_draw_curves(page *page, const spectrum_series *series,
-                                                 int64_t count, budget *budget);
-SZG_CHECK_RESULT szg_status spectrum_draw_plane(page *page, const spectrum_series *series,
-                                                int64_t count);
+SZG_CHECK_RESULT szg_status szgi_spectrum_draw_curves(page *page, const spectrum_series *series,
+                                                      int64_t count, budget *budget);
+SZG_CHECK_RESULT szg_status szgi_spectrum_draw_plane(page *page, const spectrum_series *series,
+                                                     int64_t count);
 
 /* The caption for them: what holds at every order. */
-void spectrum_describe_curves(words *words, const spectrum_series *series, int64_t count);
-void spectrum_describe_middle(words *words, const spectrum_series *series, int64_t count);
-void spectrum_describe_plane(words *words, const spectrum_series *series, int64_t count);
+void szgi_spectrum_describe_curves(words *words, const spectrum_series *series, int64_t count);
+void szgi_spectrum_describe_middle(words *words, const spectrum_series *series, int64_t count);
+void szgi_spectrum_describe_plane(words *words, const spectrum_series *series, int64_t count);
 
 /* Rows of `summary` whose values are not listed, and how many of it are of the zero matrix. */
 typedef struct spectrum_unlisted {
@@ -66,15 +66,15 @@ typedef struct spectrum_unlisted {
 } spectrum_unlisted;
 
 /* None, and the page says why, where columns are missing. SZG_ENOMEM, SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status spectrum_unlisted_open(page *page, rows eigenvalues, rows summary,
-                                                   spectrum_unlisted *out);
-void spectrum_unlisted_close(spectrum_unlisted *unlisted);
+SZG_CHECK_RESULT szg_status szgi_spectrum_unlisted_open(page *page, rows eigenvalues, rows summary,
+                                                        spectrum_unlisted *out);
+void szgi_spectrum_unlisted_close(spectrum_unlisted *unlisted);
 
 /* Ends of these spectra within the certified range. */
-SZG_CHECK_RESULT szg_status spectrum_draw_ranges(page *page, const spectrum_unlisted *unlisted,
-                                                 budget *budget);
+SZG_CHECK_RESULT szg_status szgi_spectrum_draw_ranges(page *page, const spectrum_unlisted *unlisted,
+                                                      budget *budget);
 
 /* "eigenvalues, n = 512" */
-void spectrum_name(words *words, const spectrum_series *series);
+void szgi_spectrum_name(words *words, const spectrum_series *series);
 
 #endif

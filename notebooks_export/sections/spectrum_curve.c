@@ -1,7 +1,7 @@
 /* The figures: values over quantiles, and values in the complex plane. */
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "captioned.h"
 #include "spectrum.h"
 
@@ -23,7 +23,7 @@ typedef struct titled {
 
 static void say_title(words *title, const void *of) {
     const titled *self = of;
-    words_key(title, self->series->values);
+    szgi_words_key(title, self->series->values);
     fprintf(title->stream, ": %s%s", self->series->singular ? "singular values" : "eigenvalues",
             self->what);
 }
@@ -31,20 +31,20 @@ static void say_title(words *title, const void *of) {
 static szg_status open_titled(page *page, const spectrum_series *series, figure_options options,
                               const char *what, figure **out) {
     const titled self = {series, what};
-    return figure_open_titled(page_context(page), options, say_title, &self, out);
+    return szgi_figure_open_titled(szgi_page_context(page), options, say_title, &self, out);
 }
 
 /* Calls a drawing function with the name that the series has in the legend. */
 static szg_status add_points(szg_context *context, figure *figure, const spectrum_series *series,
                              int colour, int64_t count, const double *x, const double *y) {
     words name;
-    SZG_TRY(words_open(context, &name));
-    spectrum_name(&name, series);
-    szg_status status = words_end(context, &name);
+    SZG_TRY(szgi_words_open(context, &name));
+    szgi_spectrum_name(&name, series);
+    szg_status status = szgi_words_end(context, &name);
     if (status == SZG_OK)
-        status =
-            figure_points(context, figure, &(figure_style){name.text, colour}, count, x, y, NULL);
-    words_free(&name);
+        status = szgi_figure_points(context, figure, &(figure_style){name.text, colour}, count, x,
+                                    y, NULL);
+    szgi_words_free(&name);
     return status;
 }
 
@@ -54,17 +54,17 @@ static szg_status add_range(szg_context *context, figure *figure, const spectrum
     words name;
     if (isnan(series->hi))
         return SZG_OK;
-    SZG_TRY(words_open(context, &name));
+    SZG_TRY(szgi_words_open(context, &name));
     fputs("certified range", name.stream);
     if (!alone) {
         fputs(", n = ", name.stream);
-        html_number(name.stream, series->n);
+        szgi_html_number(name.stream, series->n);
     }
-    szg_status status = words_end(context, &name);
+    szg_status status = szgi_words_end(context, &name);
     if (status == SZG_OK)
-        status =
-            figure_band(context, figure, &(figure_style){name.text, FIGURE_BAND}, 2, x, lo, hi);
-    words_free(&name);
+        status = szgi_figure_band(context, figure, &(figure_style){name.text, FIGURE_BAND}, 2, x,
+                                  lo, hi);
+    szgi_words_free(&name);
     return status;
 }
 
@@ -91,13 +91,13 @@ static szg_status add_curve(szg_context *context, figure *figure, const spectrum
     double *share, *value;
     int64_t count;
     const quantiles *of = line ? &series->symbol : &series->spectrum;
-    SZG_TRY(quantiles_curve(context, of, &count, &share, &value));
+    SZG_TRY(szgi_quantiles_curve(context, of, &count, &share, &value));
     double *x = share, *y = value;
     narrow(part, &count, &x, &y);
-    szg_status status = line ? figure_line(context, figure, line, count, x, y)
+    szg_status status = line ? szgi_figure_line(context, figure, line, count, x, y)
                              : add_points(context, figure, series, colour, count, x, y);
-    szg_memory_free(share);
-    szg_memory_free(value);
+    szgi_memory_free(share);
+    szgi_memory_free(value);
     return status;
 }
 
@@ -152,7 +152,7 @@ static szg_status put(page *page, figure **figure, const spectrum_series *series
     const described self = {series, count, describe};
     rows source[MOST_SOURCES];
     int64_t sources = list_sources(series, count, source);
-    return page_figure_captioned(page, figure, source, sources, say_caption, &self);
+    return szgi_page_figure_captioned(page, figure, source, sources, say_caption, &self);
 }
 
 static szg_status draw_part(page *page, const spectrum_series *series, int64_t count, part part) {
@@ -163,11 +163,11 @@ static szg_status draw_part(page *page, const spectrum_series *series, int64_t c
     figure *figure;
     SZG_TRY(
         open_titled(page, series, options, all ? " over quantiles" : ", the middle 90 %", &figure));
-    szg_status status = add_curves(page_context(page), figure, series, count, part);
+    szg_status status = add_curves(szgi_page_context(page), figure, series, count, part);
     if (status == SZG_OK)
         return put(page, &figure, series, count,
-                   all ? spectrum_describe_curves : spectrum_describe_middle);
-    figure_close(&figure);
+                   all ? szgi_spectrum_describe_curves : szgi_spectrum_describe_middle);
+    szgi_figure_close(&figure);
     return status;
 }
 
@@ -175,8 +175,8 @@ static szg_status draw_part(page *page, const spectrum_series *series, int64_t c
 static void widen(const quantiles *of, part part, double *lo, double *hi) {
     if (of->total == 0)
         return;
-    *lo = fmin(*lo, quantiles_at(of, part.from));
-    *hi = fmax(*hi, quantiles_at(of, part.to));
+    *lo = fmin(*lo, szgi_quantiles_at(of, part.from));
+    *hi = fmax(*hi, szgi_quantiles_at(of, part.to));
 }
 
 /* Whether a few values stand so far out that nothing is seen of the others. */
@@ -191,11 +191,12 @@ static bool is_flat(const spectrum_series *series, int64_t count) {
     return hi[1] > lo[1] && hi[0] - lo[0] > flat * (hi[1] - lo[1]);
 }
 
-szg_status spectrum_draw_curves(page *page, const spectrum_series *series, int64_t count,
-                                budget *budget) {
+szg_status szgi_spectrum_draw_curves(page *page, const spectrum_series *series, int64_t count,
+                                     budget *budget) {
     SZG_TRY(draw_part(page, series, count, whole));
-    return is_flat(series, count) && budget_take(budget) ? draw_part(page, series, count, middle)
-                                                         : SZG_OK;
+    return is_flat(series, count) && szgi_budget_take(budget)
+               ? draw_part(page, series, count, middle)
+               : SZG_OK;
 }
 
 static szg_status add_circle(szg_context *context, figure *figure, double radius) {
@@ -205,8 +206,9 @@ static szg_status add_circle(szg_context *context, figure *figure, double radius
         x[i] = radius * cos(turn * i / (CIRCLE_POINTS - 1));
         y[i] = radius * sin(turn * i / (CIRCLE_POINTS - 1));
     }
-    return figure_line(context, figure, &(figure_style){"certified maximum of |a|", FIGURE_MUTED},
-                       CIRCLE_POINTS, x, y);
+    return szgi_figure_line(context, figure,
+                            &(figure_style){"certified maximum of |a|", FIGURE_MUTED},
+                            CIRCLE_POINTS, x, y);
 }
 
 static szg_status add_plane(szg_context *context, figure *figure, const spectrum_series *series,
@@ -233,7 +235,7 @@ static double reach(const spectrum_series *series, int64_t count) {
     return 1.05 * most;
 }
 
-szg_status spectrum_draw_plane(page *page, const spectrum_series *series, int64_t count) {
+szg_status szgi_spectrum_draw_plane(page *page, const spectrum_series *series, int64_t count) {
     double side = reach(series, count);
     figure_options options = {.x = {.label = "real part", .lo = -side, .hi = side},
                               .y = {.label = "imaginary part", .lo = -side, .hi = side},
@@ -241,9 +243,9 @@ szg_status spectrum_draw_plane(page *page, const spectrum_series *series, int64_
                               .height = PLANE_SIZE};
     figure *figure;
     SZG_TRY(open_titled(page, series, options, "", &figure));
-    szg_status status = add_plane(page_context(page), figure, series, count);
+    szg_status status = add_plane(szgi_page_context(page), figure, series, count);
     if (status == SZG_OK)
-        return put(page, &figure, series, count, spectrum_describe_plane);
-    figure_close(&figure);
+        return put(page, &figure, series, count, szgi_spectrum_describe_plane);
+    szgi_figure_close(&figure);
     return status;
 }

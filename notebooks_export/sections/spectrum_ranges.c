@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "captioned.h"
 #include "needs.h"
 #include "spectrum.h"
@@ -30,10 +30,10 @@ static szg_status draw_intervals(szg_context *context, figure *figure, const cha
     if (of->points == 0)
         return SZG_OK;
     for (int64_t i = 0; i < of->points; i += 2)
-        SZG_TRY(
-            figure_line(context, figure, &(figure_style){NULL, colour}, 2, of->x + i, of->y + i));
-    return figure_points(context, figure, &(figure_style){name, colour}, of->points, of->x, of->y,
-                         NULL);
+        SZG_TRY(szgi_figure_line(context, figure, &(figure_style){NULL, colour}, 2, of->x + i,
+                                 of->y + i));
+    return szgi_figure_points(context, figure, &(figure_style){name, colour}, of->points, of->x,
+                              of->y, NULL);
 }
 
 /* One figure in the making. */
@@ -47,14 +47,15 @@ typedef struct ranges {
 
 /* Singular values stand in for eigenvalues that are complex or were not computed. */
 static void add_row(ranges *of, rows row) {
-    double lo = rows_real(row, 0, "lambda_min"), hi = rows_real(row, 0, "lambda_max");
+    double lo = szgi_rows_real(row, 0, "lambda_min"), hi = szgi_rows_real(row, 0, "lambda_max");
     double x = (double)of->rows;
-    bool is_modulus = spectrum_bounds_of(row, false).is_modulus, singular = is_modulus || isnan(hi);
+    bool is_modulus = szgi_spectrum_bounds_of(row, false).is_modulus,
+         singular = is_modulus || isnan(hi);
     if (singular) {
-        lo = rows_real(row, 0, "sigma_min");
-        hi = rows_real(row, 0, "sigma_max");
+        lo = szgi_rows_real(row, 0, "sigma_min");
+        hi = szgi_rows_real(row, 0, "sigma_max");
     }
-    spectrum_bounds bounds = spectrum_bounds_of(row, singular);
+    spectrum_bounds bounds = szgi_spectrum_bounds_of(row, singular);
     add_interval(&of->certified, x - beside, bounds.lo, bounds.hi);
     add_interval(singular ? &of->singular : &of->eigenvalues, x + beside, lo, hi);
     if (!isnan(bounds.hi) && lo <= hi) {
@@ -65,16 +66,16 @@ static void add_row(ranges *of, rows row) {
 
 static szg_status label_row(szg_context *context, ranges *of, rows row) {
     words *label = &of->label[of->rows];
-    double layer = rows_real(row, 0, "layer"), head = rows_real(row, 0, "head");
-    double n = rows_real(row, 0, "n");
-    SZG_TRY(words_open(context, label));
+    double layer = szgi_rows_real(row, 0, "layer"), head = szgi_rows_real(row, 0, "head");
+    double n = szgi_rows_real(row, 0, "n");
+    SZG_TRY(szgi_words_open(context, label));
     if (!isnan(layer))
         fprintf(label->stream, "L%.0f ", layer);
     if (!isnan(head))
         fprintf(label->stream, "H%.0f ", head);
     if (!isnan(n))
         fprintf(label->stream, "n=%.0f", n);
-    SZG_TRY(words_end(context, label));
+    SZG_TRY(szgi_words_end(context, label));
     of->name[of->rows] = label->text;
     return SZG_OK;
 }
@@ -100,7 +101,7 @@ static void describe(words *words, const void *user) {
 }
 
 static void say_title(words *words, const void *of) {
-    words_source(words, *(const rows *)of);
+    szgi_words_source(words, *(const rows *)of);
     fputs(": ends of the spectrum", words->stream);
 }
 
@@ -116,36 +117,37 @@ static szg_status draw_collected(page *page, const ranges *of) {
         .x = {.label = "layer, head and order", .names = of->name, .count = of->rows},
         .y = {.label = "value"}};
     figure *figure;
-    SZG_TRY(figure_open_titled(page_context(page), options, say_title, &of->from, &figure));
-    szg_status status = add_all(page_context(page), figure, of);
+    SZG_TRY(
+        szgi_figure_open_titled(szgi_page_context(page), options, say_title, &of->from, &figure));
+    szg_status status = add_all(szgi_page_context(page), figure, of);
     if (status == SZG_OK)
-        status = page_figure_captioned(page, &figure, &of->from, 1, describe, of);
-    figure_close(&figure);
+        status = szgi_page_figure_captioned(page, &figure, &of->from, 1, describe, of);
+    szgi_figure_close(&figure);
     return status;
 }
 
 static szg_status draw_figure(page *page, rows from) {
     ranges *of;
     szg_status status = SZG_OK;
-    SZG_TRY(szg_memory_alloc(page_context(page), 1, sizeof *of, &of));
+    SZG_TRY(szgi_memory_alloc(szgi_page_context(page), 1, sizeof *of, &of));
     of->from = from;
     for (int64_t i = 0; i < from.count && i < MOST_BARS && status == SZG_OK; i++) {
         rows row = {from.table, from.row + i, 1};
         add_row(of, row);
-        status = label_row(page_context(page), of, row);
+        status = label_row(szgi_page_context(page), of, row);
         of->rows++;
     }
     if (status == SZG_OK)
         status = draw_collected(page, of);
     for (int64_t i = 0; i < of->rows; i++)
-        words_free(&of->label[i]);
-    szg_memory_free(of);
+        szgi_words_free(&of->label[i]);
+    szgi_memory_free(of);
     return status;
 }
 
 static bool is_zero(rows one) {
-    return rows_real(one, 0, "lambda_min") == 0 && rows_real(one, 0, "lambda_max") == 0 &&
-           !(rows_real(one, 0, "sigma_max") > 0);
+    return szgi_rows_real(one, 0, "lambda_min") == 0 && szgi_rows_real(one, 0, "lambda_max") == 0 &&
+           !(szgi_rows_real(one, 0, "sigma_max") > 0);
 }
 
 static szg_status take_unlisted(szg_context *context, const match_index *listed,
@@ -154,10 +156,10 @@ static szg_status take_unlisted(szg_context *context, const match_index *listed,
         rows one = {out->all.table, &i, 1};
         if (is_zero(one))
             out->zero++;
-        else if (!match_index_has(listed, one))
+        else if (!szgi_match_index_has(listed, one))
             out->row[out->count++] = i;
         if (i % CANCEL_EVERY == 0)
-            SZG_TRY(szg_context_check_cancel(context));
+            SZG_TRY(szgi_context_check_cancel(context));
     }
     return SZG_OK;
 }
@@ -165,33 +167,34 @@ static szg_status take_unlisted(szg_context *context, const match_index *listed,
 static szg_status find_unlisted(szg_context *context, rows eigenvalues, spectrum_unlisted *out) {
     groups listed = {0};
     match_index index = {0};
-    SZG_TRY(szg_memory_alloc(context, out->all.count, sizeof *out->row, &out->row));
+    SZG_TRY(szgi_memory_alloc(context, out->all.count, sizeof *out->row, &out->row));
     if (eigenvalues.count > 0)
-        SZG_TRY(groups_split(context, eigenvalues, spectrum_order, &listed));
-    szg_status status = match_index_open(context, &listed, out->all.table, spectrum_order, &index);
+        SZG_TRY(szgi_groups_split(context, eigenvalues, szgi_spectrum_order, &listed));
+    szg_status status =
+        szgi_match_index_open(context, &listed, out->all.table, szgi_spectrum_order, &index);
     if (status == SZG_OK)
         status = take_unlisted(context, &index, out);
-    match_index_close(&index);
-    groups_free(&listed);
+    szgi_match_index_close(&index);
+    szgi_groups_free(&listed);
     return status;
 }
 
-szg_status spectrum_unlisted_open(page *page, rows eigenvalues, rows summary,
-                                  spectrum_unlisted *out) {
+szg_status szgi_spectrum_unlisted_open(page *page, rows eigenvalues, rows summary,
+                                       spectrum_unlisted *out) {
     static const char *const needed[] = {"lambda_min", "lambda_max", NULL};
     bool met = false;
     *out = (spectrum_unlisted){.all = summary};
     if (summary.count > 0)
-        SZG_TRY(
-            needs_numbers(page, summary, needed, "the ends of the spectra are not drawn", &met));
-    szg_status status = met ? find_unlisted(page_context(page), eigenvalues, out) : SZG_OK;
+        SZG_TRY(szgi_needs_numbers(page, summary, needed, "the ends of the spectra are not drawn",
+                                   &met));
+    szg_status status = met ? find_unlisted(szgi_page_context(page), eigenvalues, out) : SZG_OK;
     if (status != SZG_OK)
-        spectrum_unlisted_close(out);
+        szgi_spectrum_unlisted_close(out);
     return status;
 }
 
-void spectrum_unlisted_close(spectrum_unlisted *unlisted) {
-    szg_memory_free(unlisted->row);
+void szgi_spectrum_unlisted_close(spectrum_unlisted *unlisted) {
+    szgi_memory_free(unlisted->row);
     *unlisted = (spectrum_unlisted){0};
 }
 
@@ -199,22 +202,24 @@ static szg_status draw_figures(page *page, rows unlisted, budget *budget) {
     static const char *const together[] = {"result", "source", "matrix", NULL};
     groups figures;
     szg_status status = SZG_OK;
-    SZG_TRY(groups_split(page_context(page), unlisted, together, &figures));
-    page_grid_begin(page);
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), unlisted, together, &figures));
+    szgi_page_grid_begin(page);
     for (int64_t i = 0; i < figures.count && status == SZG_OK; i++)
-        if (budget_take(budget))
+        if (szgi_budget_take(budget))
             status = draw_figure(page, figures.group[i]);
-    page_grid_end(page);
-    groups_free(&figures);
+    szgi_page_grid_end(page);
+    szgi_groups_free(&figures);
     return status;
 }
 
-szg_status spectrum_draw_ranges(page *page, const spectrum_unlisted *unlisted, budget *budget) {
+szg_status szgi_spectrum_draw_ranges(page *page, const spectrum_unlisted *unlisted,
+                                     budget *budget) {
     if (unlisted->count > 0)
         SZG_TRY(draw_figures(page, (rows){unlisted->all.table, unlisted->row, unlisted->count},
                              budget));
     if (unlisted->zero > 0)
-        page_paragraph(page, "Not drawn: %" PRId64 " zero %s eigenvalues are 0.", unlisted->zero,
-                       unlisted->zero == 1 ? "matrix; all its" : "matrices; all their");
+        szgi_page_paragraph(page, "Not drawn: %" PRId64 " zero %s eigenvalues are 0.",
+                            unlisted->zero,
+                            unlisted->zero == 1 ? "matrix; all its" : "matrices; all their");
     return SZG_OK;
 }

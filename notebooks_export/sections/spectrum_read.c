@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 #include "spectrum.h"
 
 static bool has_words(const char *text, const char *words) {
@@ -12,7 +12,7 @@ static bool has_words(const char *text, const char *words) {
 
 /* The number in "448 further values are exactly 0 and not listed", a note of the last row. */
 static int64_t unlisted_zeros(rows values) {
-    const char *note = values.count > 0 ? rows_text(values, values.count - 1, "note") : NULL;
+    const char *note = values.count > 0 ? szgi_rows_text(values, values.count - 1, "note") : NULL;
     const char *end = note ? strstr(note, " further values are exactly 0") : NULL;
     const char *begin = end;
     while (begin && begin > note && begin[-1] >= '0' && begin[-1] <= '9' && end - begin < 18)
@@ -20,13 +20,13 @@ static int64_t unlisted_zeros(rows values) {
     return begin == end ? 0 : strtoll(begin, NULL, 10);
 }
 
-spectrum_bounds spectrum_bounds_of(rows stated, bool singular) {
+spectrum_bounds szgi_spectrum_bounds_of(rows stated, bool singular) {
     spectrum_bounds bounds = {NAN, NAN, NAN, false, false};
     bool in_summary = szg_table_find(stated.table, "symbol_max_hi") >= 0;
-    double lo = rows_real(stated, 0, in_summary ? "symbol_min_lo" : "min_lo");
-    double hi = rows_real(stated, 0, in_summary ? "symbol_max_hi" : "max_hi");
-    const char *note = rows_text(stated, 0, "note"),
-               *convention = rows_text(stated, 0, "convention");
+    double lo = szgi_rows_real(stated, 0, in_summary ? "symbol_min_lo" : "min_lo");
+    double hi = szgi_rows_real(stated, 0, in_summary ? "symbol_max_hi" : "max_hi");
+    const char *note = szgi_rows_text(stated, 0, "note"),
+               *convention = szgi_rows_text(stated, 0, "convention");
     bounds.part = has_words(note, "Toeplitz part");
     bounds.is_modulus = has_words(note, in_summary ? "symbol columns bound |a|" : "modulus");
     bool inside = convention && strcmp(convention, "fejer") == 0;
@@ -61,44 +61,45 @@ static szg_status read_symbol(szg_context *context, spectrum_series *out) {
     if (!out->samples)
         return SZG_OK;
     rows samples = *out->samples;
-    SZG_TRY(rows_reals(context, samples, "re", &re));
-    szg_status status = rows_reals(context, samples, "im", &im);
+    SZG_TRY(szgi_rows_reals(context, samples, "re", &re));
+    szg_status status = szgi_rows_reals(context, samples, "im", &im);
     if (status == SZG_OK) {
         for (int64_t i = 0; out->singular && i < samples.count; i++)
             re[i] = hypot(re[i], im[i]);
         out->blur = blur_of(samples.count, re);
         if (out->singular || !any_nonzero(samples.count, im))
-            status = quantiles_of(context, samples.count, re, 0, &out->symbol);
-        szg_memory_free(im);
+            status = szgi_quantiles_of(context, samples.count, re, 0, &out->symbol);
+        szgi_memory_free(im);
     }
-    szg_memory_free(re);
+    szgi_memory_free(re);
     return status;
 }
 
 static szg_status read_values(szg_context *context, spectrum_series *out) {
-    SZG_TRY(rows_reals(context, out->values, "re", &out->re));
-    SZG_TRY(rows_reals(context, out->values, "im", &out->im));
+    SZG_TRY(szgi_rows_reals(context, out->values, "re", &out->re));
+    SZG_TRY(szgi_rows_reals(context, out->values, "im", &out->im));
     out->complex = !out->singular && any_nonzero(out->values.count, out->im);
-    SZG_TRY(quantiles_of(context, out->values.count, out->re, out->zeros, &out->spectrum));
+    SZG_TRY(szgi_quantiles_of(context, out->values.count, out->re, out->zeros, &out->spectrum));
     return read_symbol(context, out);
 }
 
-szg_status spectrum_read(szg_context *context, const spectrum_tables *tables, rows values,
-                         spectrum_series *out) {
-    const char *kind = rows_text(values, 0, "kind");
-    *out = (spectrum_series){.values = values,
-                             .samples = match_find(&tables->samples, values, spectrum_order),
-                             .range = match_find(&tables->range, values, spectrum_order),
-                             .summary = match_find(&tables->summary, values, spectrum_order),
-                             .singular = kind && strcmp(kind, "singular") == 0,
-                             .n = rows_real(values, 0, "n"),
-                             .zeros = unlisted_zeros(values),
-                             .lo = NAN,
-                             .hi = NAN,
-                             .radius = NAN};
+szg_status szgi_spectrum_read(szg_context *context, const spectrum_tables *tables, rows values,
+                              spectrum_series *out) {
+    const char *kind = szgi_rows_text(values, 0, "kind");
+    *out =
+        (spectrum_series){.values = values,
+                          .samples = szgi_match_find(&tables->samples, values, szgi_spectrum_order),
+                          .range = szgi_match_find(&tables->range, values, szgi_spectrum_order),
+                          .summary = szgi_match_find(&tables->summary, values, szgi_spectrum_order),
+                          .singular = kind && strcmp(kind, "singular") == 0,
+                          .n = szgi_rows_real(values, 0, "n"),
+                          .zeros = unlisted_zeros(values),
+                          .lo = NAN,
+                          .hi = NAN,
+                          .radius = NAN};
     const rows *stated = out->range ? out->range : out->summary;
     if (stated) {
-        spectrum_bounds bounds = spectrum_bounds_of(*stated, out->singular);
+        spectrum_bounds bounds = szgi_spectrum_bounds_of(*stated, out->singular);
         out->lo = bounds.lo;
         out->hi = bounds.hi;
         out->radius = bounds.radius;
@@ -106,14 +107,14 @@ szg_status spectrum_read(szg_context *context, const spectrum_tables *tables, ro
     }
     szg_status status = read_values(context, out);
     if (status != SZG_OK)
-        spectrum_free(out);
+        szgi_spectrum_free(out);
     return status;
 }
 
-void spectrum_free(spectrum_series *series) {
-    szg_memory_free(series->re);
-    szg_memory_free(series->im);
-    quantiles_free(&series->spectrum);
-    quantiles_free(&series->symbol);
+void szgi_spectrum_free(spectrum_series *series) {
+    szgi_memory_free(series->re);
+    szgi_memory_free(series->im);
+    szgi_quantiles_free(&series->spectrum);
+    szgi_quantiles_free(&series->symbol);
     *series = (spectrum_series){0};
 }

@@ -12,17 +12,17 @@ static const char *values_name(const spectrum_series *series) {
     return series->singular ? "singular values" : "eigenvalues";
 }
 
-void spectrum_name(words *words, const spectrum_series *series) {
+void szgi_spectrum_name(words *words, const spectrum_series *series) {
     fputs(values_name(series), words->stream);
     if (isnan(series->n))
         return;
     fputs(", n = ", words->stream);
-    html_number(words->stream, series->n);
+    szgi_html_number(words->stream, series->n);
 }
 
 static void number(words *words, const char *before, double value, const char *after) {
     fputs(before, words->stream);
-    html_number(words->stream, value);
+    szgi_html_number(words->stream, value);
     fputs(after, words->stream);
 }
 
@@ -54,7 +54,7 @@ static void print_theorem(words *words, const spectrum_series *series) {
          "values but one are distributed like |a|."},
         {"tyrtyshnikov-zamarashkin", "The theorem of Tyrtyshnikov and Zamarashkin applies: as n "
                                      "grows the singular values are distributed like |a|."}};
-    const char *theorem = series->summary ? rows_text(*series->summary, 0, "theorem") : NULL;
+    const char *theorem = series->summary ? szgi_rows_text(*series->summary, 0, "theorem") : NULL;
     if (!theorem)
         return;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -67,17 +67,17 @@ static void print_theorem(words *words, const spectrum_series *series) {
         return;
     }
     fputs(" The summary names the theorem ", words->stream);
-    words_clipped(words, theorem, METHOD_CHARACTERS);
+    szgi_words_clipped(words, theorem, METHOD_CHARACTERS);
     fputs(".", words->stream);
 }
 
 static void print_method(words *words, const spectrum_series *series) {
-    const char *method = series->summary ? rows_text(*series->summary, 0, "method") : NULL;
+    const char *method = series->summary ? szgi_rows_text(*series->summary, 0, "method") : NULL;
     if (!method)
         return;
     fputs(" Method: ", words->stream);
-    words_clipped(words, method, METHOD_CHARACTERS);
-    double residual = rows_real(*series->summary, 0, "residual");
+    szgi_words_clipped(words, method, METHOD_CHARACTERS);
+    double residual = szgi_rows_real(*series->summary, 0, "residual");
     if (!isnan(residual))
         number(words, ", residual ", residual, "");
     fputs(".", words->stream);
@@ -92,12 +92,12 @@ static void print_part(words *words, const spectrum_series *series) {
 
 static void print_range(words *words, const spectrum_series *series) {
     double beyond;
-    int64_t within = quantiles_within(&series->spectrum, series->lo, series->hi, &beyond);
+    int64_t within = szgi_quantiles_within(&series->spectrum, series->lo, series->hi, &beyond);
     print_count(words, series, within, series->spectrum.total, beyond);
     fputs("the certified range [", words->stream);
-    html_end(words->stream, series->lo, DIGITS, SZG_END_LOWER);
+    szgi_html_end(words->stream, series->lo, DIGITS, SZG_END_LOWER);
     fputs(", ", words->stream);
-    html_end(words->stream, series->hi, DIGITS, SZG_END_UPPER);
+    szgi_html_end(words->stream, series->hi, DIGITS, SZG_END_UPPER);
     fputs("]", words->stream);
 }
 
@@ -105,7 +105,7 @@ static void print_range(words *words, const spectrum_series *series) {
 static void print_coarse(words *words, const spectrum_series *series, int64_t count) {
     bool first = true;
     for (int64_t i = 0; i < count; i++) {
-        if (!series[i].samples || !symbol_is_coarse(*series[i].samples))
+        if (!series[i].samples || !szgi_symbol_is_coarse(*series[i].samples))
             continue;
         number(words, first ? " At n = " : ", ", series[i].n, "");
         first = false;
@@ -121,11 +121,11 @@ static void print_distances(words *words, const spectrum_series *series, int64_t
     bool first = true;
     double blur = 0;
     for (int64_t i = 0; i < count; i++) {
-        double distance = quantiles_distance(&series[i].spectrum, &series[i].symbol);
+        double distance = szgi_quantiles_distance(&series[i].spectrum, &series[i].symbol);
         if (isnan(distance))
             continue;
         fputs(first ? "On average they stand " : ", ", words->stream);
-        html_number(words->stream, distance);
+        szgi_html_number(words->stream, distance);
         if (count > 1)
             number(words, " (n = ", series[i].n, ")");
         blur = fmax(blur, series[i].blur);
@@ -148,8 +148,8 @@ static void print_extent(words *words, const spectrum_series *series) {
         return;
     if (isnan(series->hi)) {
         fprintf(words->stream, "The %" PRId64 " %s", of->total, values_name(series));
-        number(words, " reach from ", quantiles_at(of, 0), "");
-        number(words, " to ", quantiles_at(of, 1), ", and no certified range bounds them");
+        number(words, " reach from ", szgi_quantiles_at(of, 0), "");
+        number(words, " to ", szgi_quantiles_at(of, 1), ", and no certified range bounds them");
         if (!isnan(series->n))
             number(words, " (n = ", series->n, ")");
         fputs(". ", words->stream);
@@ -176,8 +176,8 @@ static void print_no_symbol(words *words, const spectrum_series *series) {
 
 /* Of which matrix these are the eigenvalues, where it is not the one that the figure names. */
 static void print_matrix(words *words, const spectrum_series *series) {
-    const char *note = rows_text(series->values, 0, "note");
-    const char *method = series->summary ? rows_text(*series->summary, 0, "method") : NULL;
+    const char *note = szgi_rows_text(series->values, 0, "note");
+    const char *method = series->summary ? szgi_rows_text(*series->summary, 0, "method") : NULL;
     if (series->singular)
         return;
     if (note && strstr(note, "of the Hermitian part"))
@@ -188,7 +188,7 @@ static void print_matrix(words *words, const spectrum_series *series) {
               words->stream);
 }
 
-void spectrum_describe_curves(words *words, const spectrum_series *series, int64_t count) {
+void szgi_spectrum_describe_curves(words *words, const spectrum_series *series, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         if (!isnan(series[i].hi)) {
             print_range(words, &series[i]);
@@ -207,7 +207,7 @@ void spectrum_describe_curves(words *words, const spectrum_series *series, int64
     print_method(words, series);
 }
 
-void spectrum_describe_middle(words *words, const spectrum_series *series, int64_t count) {
+void szgi_spectrum_describe_middle(words *words, const spectrum_series *series, int64_t count) {
     (void)count;
     fprintf(words->stream,
             "The same %s without the least and the greatest 5 %%, which flatten the figure before.",
@@ -225,7 +225,7 @@ static int64_t within_circle(const spectrum_series *series, double *beyond) {
     return within;
 }
 
-void spectrum_describe_plane(words *words, const spectrum_series *series, int64_t count) {
+void szgi_spectrum_describe_plane(words *words, const spectrum_series *series, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         double beyond;
         if (isnan(series[i].radius))
@@ -233,7 +233,7 @@ void spectrum_describe_plane(words *words, const spectrum_series *series, int64_
         int64_t within = within_circle(&series[i], &beyond);
         print_count(words, &series[i], within, series[i].values.count + series[i].zeros, beyond);
         fputs("the circle |z| = ", words->stream);
-        html_end(words->stream, series[i].radius, DIGITS, SZG_END_UPPER);
+        szgi_html_end(words->stream, series[i].radius, DIGITS, SZG_END_UPPER);
         fputs(", the certified maximum of |a|", words->stream);
         if (count > 1)
             number(words, ", at n = ", series[i].n, "");

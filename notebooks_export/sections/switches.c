@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 #include "budget.h"
 #include "captioned.h"
@@ -37,29 +37,29 @@ static const side sides[] = {
 };
 
 static void say_number(FILE *stream, const char *before, rows of, int64_t row, const char *column) {
-    double value = rows_real(of, row, column);
+    double value = szgi_rows_real(of, row, column);
     if (!isfinite(value))
         return;
     fputs(before, stream);
-    print_real(stream, value);
+    szgi_print_real(stream, value);
 }
 
 static szg_status hover_of(szg_context *context, rows of, int64_t row, const side *side,
                            char out[HOVER_TEXT]) {
     char name[SHORT_TEXT], keys[SHORT_TEXT];
     words text;
-    SZG_TRY(words_open(context, &text));
-    fprintf(text.stream, "%s, %s: %s", short_text(rows_text(of, row, "experiment"), name),
-            side->name, short_text(rows_text(of, row, side->keys), keys));
+    SZG_TRY(szgi_words_open(context, &text));
+    fprintf(text.stream, "%s, %s: %s", szgi_short_text(szgi_rows_text(of, row, "experiment"), name),
+            side->name, szgi_short_text(szgi_rows_text(of, row, side->keys), keys));
     say_number(text.stream, "; accuracy ", of, row, side->accuracy);
     say_number(text.stream, ", spread ", of, row, side->spread);
     say_number(text.stream, ", seeds ", of, row, side->seeds);
     say_number(text.stream, "; difference ", of, row, "difference");
     say_number(text.stream, ", its spread ", of, row, "difference_spread");
-    szg_status status = words_end(context, &text);
+    szg_status status = szgi_words_end(context, &text);
     if (status == SZG_OK)
         snprintf(out, HOVER_TEXT, "%s", text.text);
-    words_free(&text);
+    szgi_words_free(&text);
     return status;
 }
 
@@ -69,17 +69,17 @@ static szg_status draw_spans(szg_context *context, figure *figure, const switche
     for (int64_t line = 0; line < self->count; line++) {
         double at[2] = {(double)line, (double)line}, ends[2];
         for (int s = 0; s < 2; s++) {
-            double mean = rows_real(self->of, row_of(self, line), sides[s].accuracy),
-                   spread = rows_real(self->of, row_of(self, line), sides[s].spread);
+            double mean = szgi_rows_real(self->of, row_of(self, line), sides[s].accuracy),
+                   spread = szgi_rows_real(self->of, row_of(self, line), sides[s].spread);
             double across[2] = {mean - spread, mean + spread};
             double below = (double)line + (s ? 0.16 : -0.16), level[2] = {below, below};
             figure_style style = {NULL, sides[s].colour + FIGURE_THIN};
             ends[s] = mean;
             if (spread > 0 && isfinite(mean))
-                SZG_TRY(figure_line(context, figure, &style, 2, across, level));
+                SZG_TRY(szgi_figure_line(context, figure, &style, 2, across, level));
         }
         if (isfinite(ends[0]) && isfinite(ends[1]))
-            SZG_TRY(figure_line(context, figure, &grey, 2, ends, at));
+            SZG_TRY(szgi_figure_line(context, figure, &grey, 2, ends, at));
     }
     return SZG_OK;
 }
@@ -91,12 +91,12 @@ static szg_status draw_side(szg_context *context, figure *figure, const switches
     double x[MOST_ROWS], y[MOST_ROWS];
     figure_style style = {side->name, side->colour};
     for (int64_t line = 0; line < self->count; line++) {
-        x[line] = rows_real(self->of, row_of(self, line), side->accuracy);
+        x[line] = szgi_rows_real(self->of, row_of(self, line), side->accuracy);
         y[line] = (double)line;
         hover[line] = text[line];
         SZG_TRY(hover_of(context, self->of, row_of(self, line), side, text[line]));
     }
-    return figure_points(context, figure, &style, self->count, x, y, hover);
+    return szgi_figure_points(context, figure, &style, self->count, x, y, hover);
 }
 
 /* ---- The caption ---- */
@@ -107,15 +107,15 @@ typedef struct differences {
 } differences;
 
 static double difference_of(const switches *self, int64_t line) {
-    return rows_real(self->of, row_of(self, line), "difference");
+    return szgi_rows_real(self->of, row_of(self, line), "difference");
 }
 
 static differences count_differences(const switches *self) {
     differences all = {.largest = -1};
     for (int64_t line = 0; line < self->count; line++) {
         double difference = difference_of(self, line),
-               spread = rows_real(self->of, row_of(self, line), "difference_spread"),
-               pairs = rows_real(self->of, row_of(self, line), "pairs");
+               spread = szgi_rows_real(self->of, row_of(self, line), "difference_spread"),
+               pairs = szgi_rows_real(self->of, row_of(self, line), "pairs");
         if (!isfinite(difference))
             continue;
         all.known++;
@@ -139,14 +139,14 @@ static void say_caption(words *words, const void *of) {
         return;
     }
     fputs("The largest difference, with the switch less without it, is ", stream);
-    print_real(stream, difference_of(self, all.largest));
+    szgi_print_real(stream, difference_of(self, all.largest));
     fprintf(
         stream,
         " (%s); %" PRId64 " of %" PRId64
         " differences exceed their own spread, one standard deviation over at least %d seeds, a "
         "hint and no test",
-        short_text(rows_text(self->of, row_of(self, all.largest), "experiment"), name), all.beyond,
-        all.known, SEEDS_NEEDED);
+        szgi_short_text(szgi_rows_text(self->of, row_of(self, all.largest), "experiment"), name),
+        all.beyond, all.known, SEEDS_NEEDED);
     if (all.few > 0)
         fprintf(stream, ", and %" PRId64 " rest%s on fewer seeds, which decides nothing", all.few,
                 all.few == 1 ? "s" : "");
@@ -159,10 +159,11 @@ static szg_status open_switches(szg_context *context, const switches *self, figu
     char title[4 * SHORT_TEXT], encoding[SHORT_TEXT], task[SHORT_TEXT], name[MOST_ROWS][SHORT_TEXT];
     const char *names[MOST_ROWS];
     for (int64_t line = 0; line < self->count; line++)
-        names[line] = short_text(rows_text(self->of, row_of(self, line), "experiment"), name[line]);
+        names[line] =
+            szgi_short_text(szgi_rows_text(self->of, row_of(self, line), "experiment"), name[line]);
     snprintf(title, sizeof title, "Switches: %s, task %s",
-             short_text(rows_text(self->of, self->first, "encoding"), encoding),
-             short_text(rows_text(self->of, self->first, "task"), task));
+             szgi_short_text(szgi_rows_text(self->of, self->first, "encoding"), encoding),
+             szgi_short_text(szgi_rows_text(self->of, self->first, "task"), task));
     figure_options options = {.title = title,
                               .x = {.label = "test accuracy, mean over seeds"},
                               .y = {.label = "experiment",
@@ -171,19 +172,19 @@ static szg_status open_switches(szg_context *context, const switches *self, figu
                                     .names = names,
                                     .count = self->count},
                               .height = 140 + 28 * (int)self->count};
-    return figure_open(context, &options, out);
+    return szgi_figure_open(context, &options, out);
 }
 
 static szg_status put_figure(page *page, const switches *self) {
-    szg_context *context = page_context(page);
+    szg_context *context = szgi_page_context(page);
     figure *figure = NULL;
     SZG_TRY(open_switches(context, self, &figure));
     szg_status status = draw_spans(context, figure, self);
     for (int s = 0; status == SZG_OK && s < 2; s++)
         status = draw_side(context, figure, self, &sides[s]);
     if (status == SZG_OK)
-        status = page_figure_captioned(page, &figure, &self->of, 1, say_caption, self);
-    figure_close(&figure);
+        status = szgi_page_figure_captioned(page, &figure, &self->of, 1, say_caption, self);
+    szgi_figure_close(&figure);
     return status;
 }
 
@@ -192,23 +193,23 @@ static szg_status put_figure(page *page, const switches *self) {
 static szg_status draw_kinds(page *page, const groups *kinds) {
     budget budget = {.left = MOST_FIGURES};
     szg_status status = SZG_OK;
-    page_grid_begin(page);
+    szgi_page_grid_begin(page);
     for (int64_t i = 0; status == SZG_OK && i < kinds->count; i++) {
         rows of = kinds->group[i];
         for (int64_t first = 0; status == SZG_OK && first < of.count; first += MOST_ROWS) {
             int64_t count = of.count - first;
             switches self = {of, first, count < MOST_ROWS ? count : MOST_ROWS};
-            if (budget_take(&budget))
+            if (szgi_budget_take(&budget))
                 status = put_figure(page, &self);
         }
     }
-    page_grid_end(page);
+    szgi_page_grid_end(page);
     SZG_TRY(status);
-    return budget_end(page, &budget, "figures", tables);
+    return szgi_budget_end(page, &budget, "figures", tables);
 }
 
 static bool is_present(const szg_collection *results) {
-    return match_all(szg_collection_find(results, tables[0])).count > 0;
+    return szgi_match_all(szgi_collection_find(results, tables[0])).count > 0;
 }
 
 static szg_status draw(page *page) {
@@ -216,27 +217,28 @@ static szg_status draw(page *page) {
                              *const shown[] = {
                                  "experiment", "like",       "encoding",          "task",  "with",
                                  "without",    "difference", "difference_spread", "pairs", NULL};
-    rows all = match_all(szg_collection_find(page_results(page), tables[0]));
+    rows all = szgi_match_all(szgi_collection_find(szgi_page_results(page), tables[0]));
     groups kinds;
     bool met;
-    SZG_TRY(needs_numbers(page, all, (const char *const[]){"accuracy", "accuracy_without", NULL},
-                          "the switches are not drawn", &met));
+    SZG_TRY(szgi_needs_numbers(page, all,
+                               (const char *const[]){"accuracy", "accuracy_without", NULL},
+                               "the switches are not drawn", &met));
     if (!met)
         return SZG_OK;
-    page_paragraph(page,
-                   "Each experiment differs from another one in the keys named. A "
-                   "difference decides a result only if switching it moves the accuracy as "
-                   "far as the two profiles lie apart, from both ends, by more than the "
-                   "spread of the difference over three seeds; where all have run "
-                   "so and none does, no single key decides it. Differences are means over "
-                   "the seeds that both sides have, which the distance of two points of "
-                   "different seeds is not. Thin lines reach one standard deviation over seeds to "
-                   "both sides.");
-    SZG_TRY(groups_split(page_context(page), all, columns, &kinds));
+    szgi_page_paragraph(
+        page, "Each experiment differs from another one in the keys named. A "
+              "difference decides a result only if switching it moves the accuracy as "
+              "far as the two profiles lie apart, from both ends, by more than the "
+              "spread of the difference over three seeds; where all have run "
+              "so and none does, no single key decides it. Differences are means over "
+              "the seeds that both sides have, which the distance of two points of "
+              "different seeds is not. Thin lines reach one standard deviation over seeds to "
+              "both sides.");
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, columns, &kinds));
     szg_status status = draw_kinds(page, &kinds);
-    groups_free(&kinds);
+    szgi_groups_free(&kinds);
     SZG_TRY(status);
-    return page_rows(page, all, shown);
+    return szgi_page_rows(page, all, shown);
 }
 
-const section section_switches = {"switches", "Switches", is_present, draw};
+const section szgi_section_switches = {"switches", "Switches", is_present, draw};

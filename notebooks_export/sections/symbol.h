@@ -6,9 +6,9 @@
 
 /* Whether the symbol of these samples, a polynomial of degree n - 1, may oscillate more often than
  * they can show: their curve and quantiles then miss what the certified ends see. */
-bool symbol_is_coarse(rows samples);
+bool szgi_symbol_is_coarse(rows samples);
 
 /* Point masses as stems over the angle. */
-SZG_CHECK_RESULT szg_status symbol_draw_atoms(page *page, rows atoms, budget *budget);
+SZG_CHECK_RESULT szg_status szgi_symbol_draw_atoms(page *page, rows atoms, budget *budget);
 
 #endif

@@ -4,27 +4,28 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/published.h>
+#include "train/published.h"
 
 enum { RESULTS = 4, ROWS = 100 };
 
 static const char *const tables[] = {"reproduce_table1", NULL};
 
 static bool is_present(const szg_collection *results) {
-    return szg_collection_find(results, tables[0]) || table1_has_runs(results);
+    return szgi_collection_find(results, tables[0]) || szgi_table1_has_runs(results);
 }
 
-const char *table1_task(int task) {
+const char *szgi_table1_task(int task) {
     return task == 0 ? "Task 1, trigger distance" : "Task 2, trigger count";
 }
 
-outcome table1_outcome(rows of, int64_t index, int task) {
+outcome szgi_table1_outcome(rows of, int64_t index, int task) {
     static const char *const names[TABLE1_TASKS][6] = {
         {"task1", "spread1", "seeds1", "paper1", "length1", "ceiling1"},
         {"task2", "spread2", "seeds2", "paper2", "length2", "ceiling2"}};
-    return (outcome){rows_real(of, index, names[task][0]), rows_real(of, index, names[task][1]),
-                     rows_real(of, index, names[task][2]), rows_real(of, index, names[task][3]),
-                     rows_real(of, index, names[task][4]), rows_real(of, index, names[task][5])};
+    return (outcome){
+        szgi_rows_real(of, index, names[task][0]), szgi_rows_real(of, index, names[task][1]),
+        szgi_rows_real(of, index, names[task][2]), szgi_rows_real(of, index, names[task][3]),
+        szgi_rows_real(of, index, names[task][4]), szgi_rows_real(of, index, names[task][5])};
 }
 
 /* ---- The table ---- */
@@ -48,7 +49,7 @@ static void print_outcome(FILE *stream, const outcome *o) {
     if (isfinite(o->mean) && o->seeds > 1 && isfinite(o->spread))
         fprintf(stream, " ± %.2f", o->spread);
     fputs("</td>", stream);
-    html_number_cell(stream, isfinite(o->mean) ? o->seeds : NAN);
+    szgi_html_number_cell(stream, isfinite(o->mean) ? o->seeds : NAN);
     print_percent(stream, "", o->paper);
     print_percent(stream, "+", o->mean - o->paper);
 }
@@ -64,27 +65,27 @@ static void print_head(FILE *stream) {
                 "<th scope=\"col\" class=\"number\" title=\"finished runs\">seeds</th>"
                 "<th scope=\"col\" class=\"number\">paper</th>"
                 "<th scope=\"col\" class=\"number\" title=\"percentage points\">here - paper</th>",
-                table1_task(task), task + 1);
+                szgi_table1_task(task), task + 1);
     fputs("</tr></thead><tbody>\n", stream);
 }
 
 static szg_status print_table(page *page, rows of) {
-    FILE *stream = page_stream(page);
+    FILE *stream = szgi_page_stream(page);
     print_head(stream);
     for (int64_t i = 0; i < of.count && i < ROWS; i++) {
         fputs("<tr>", stream);
-        html_cell(stream, rows_text(of, i, "experiment"), TABLE1_NAME);
-        html_cell(stream, rows_text(of, i, "encoding"), TABLE1_NAME);
+        szgi_html_cell(stream, szgi_rows_text(of, i, "experiment"), TABLE1_NAME);
+        szgi_html_cell(stream, szgi_rows_text(of, i, "encoding"), TABLE1_NAME);
         for (int task = 0; task < TABLE1_TASKS; task++) {
-            outcome o = table1_outcome(of, i, task);
+            outcome o = szgi_table1_outcome(of, i, task);
             print_outcome(stream, &o);
         }
         fputs("</tr>\n", stream);
     }
     fputs("</tbody></table></div>\n", stream);
     if (of.count > ROWS)
-        page_paragraph(page, "And %" PRId64 " more rows, behind the link.", of.count - ROWS);
-    return page_links(page, &of, 1);
+        szgi_page_paragraph(page, "And %" PRId64 " more rows, behind the link.", of.count - ROWS);
+    return szgi_page_links(page, &of, 1);
 }
 
 /* What ± means here, and what cannot be said. */
@@ -92,26 +93,27 @@ static void say_seeds(page *page, rows of) {
     int64_t single = 0, several = 0;
     for (int64_t i = 0; i < of.count; i++)
         for (int task = 0; task < TABLE1_TASKS; task++) {
-            outcome o = table1_outcome(of, i, task);
+            outcome o = szgi_table1_outcome(of, i, task);
             single += isfinite(o.mean) && !(o.seeds > 1);
             several += isfinite(o.mean) && o.seeds > 1;
         }
     if (several == 0 && single > 0)
-        page_paragraph(page, "One seed each: there is no interval; what other seeds would give is "
-                             "not known.");
+        szgi_page_paragraph(page,
+                            "One seed each: there is no interval; what other seeds would give is "
+                            "not known.");
     else if (several > 0)
-        page_paragraph(page, "± is the standard deviation over seeds.%s",
-                       single ? " Entries of one seed have no interval." : "");
+        szgi_page_paragraph(page, "± is the standard deviation over seeds.%s",
+                            single ? " Entries of one seed have no interval." : "");
 }
 
 static szg_status say_source(page *page) {
-    szg_published *paper;
-    SZG_TRY(szg_published_open(page_context(page), &paper));
-    page_paragraph(page,
-                   "Test accuracy in percent; the paper's numbers are those of Table 1 of %s, "
-                   "differences are in percentage points.",
-                   szg_published_source(paper));
-    szg_published_close(&paper);
+    szgi_published *paper;
+    SZG_TRY(szgi_published_open(szgi_page_context(page), &paper));
+    szgi_page_paragraph(page,
+                        "Test accuracy in percent; the paper's numbers are those of Table 1 of %s, "
+                        "differences are in percentage points.",
+                        szgi_published_source(paper));
+    szgi_published_close(&paper);
     return SZG_OK;
 }
 
@@ -119,51 +121,53 @@ static szg_status say_source(page *page) {
 
 static szg_status draw_experiments(page *page, rows of, budget *budget) {
     groups experiments;
-    SZG_TRY(groups_split(page_context(page), of, (const char *const[]){"experiment", NULL},
-                         &experiments));
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), of,
+                              (const char *const[]){"experiment", NULL}, &experiments));
     szg_status status = SZG_OK;
-    page_grid_begin(page);
+    szgi_page_grid_begin(page);
     for (int64_t i = 0; i < experiments.count && status == SZG_OK; i++)
-        status = table1_figures(page, experiments.group[i], budget);
-    page_grid_end(page);
-    groups_free(&experiments);
+        status = szgi_table1_figures(page, experiments.group[i], budget);
+    szgi_page_grid_end(page);
+    szgi_groups_free(&experiments);
     return status;
 }
 
 static szg_status draw_result(page *page, rows of, bool several, budget *budget) {
-    const char *result = rows_text(of, 0, "result");
+    const char *result = szgi_rows_text(of, 0, "result");
     if (several)
-        page_heading(page, "Results of %s", result);
-    SZG_TRY(table1_caveat(page, result));
+        szgi_page_heading(page, "Results of %s", result);
+    SZG_TRY(szgi_table1_caveat(page, result));
     SZG_TRY(say_source(page));
     SZG_TRY(print_table(page, of));
     say_seeds(page, of);
     SZG_TRY(draw_experiments(page, of, budget));
-    return table1_beside(page, result);
+    return szgi_table1_beside(page, result);
 }
 
 static szg_status draw_results(page *page, rows all) {
     budget budget = {.left = MOST_FIGURES};
     groups results;
-    SZG_TRY(groups_split(page_context(page), all, (const char *const[]){"result", NULL}, &results));
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, (const char *const[]){"result", NULL},
+                              &results));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < results.count && i < RESULTS && status == SZG_OK; i++)
         status = draw_result(page, results.group[i], results.count > 1, &budget);
     if (status == SZG_OK && results.count > RESULTS)
-        page_paragraph(page,
-                       "%" PRId64 " more reproductions are left out; their rows are in the table "
-                       "reproduce_table1.",
-                       results.count - RESULTS);
-    groups_free(&results);
+        szgi_page_paragraph(page,
+                            "%" PRId64
+                            " more reproductions are left out; their rows are in the table "
+                            "reproduce_table1.",
+                            results.count - RESULTS);
+    szgi_groups_free(&results);
     SZG_TRY(status);
-    return budget_end(page, &budget, "figures", tables);
+    return szgi_budget_end(page, &budget, "figures", tables);
 }
 
 static szg_status draw(page *page) {
-    rows all = {.table = szg_collection_find(page_results(page), tables[0])};
+    rows all = {.table = szgi_collection_find(szgi_page_results(page), tables[0])};
     SZG_TRY(draw_results(page, all));
-    return table1_has_runs(page_results(page)) ? table1_runs(page) : SZG_OK;
+    return szgi_table1_has_runs(szgi_page_results(page)) ? szgi_table1_runs(page) : SZG_OK;
 }
 
-const section section_table1 = {"table1", "Table 1: accuracies beside the paper's", is_present,
-                                draw};
+const section szgi_section_table1 = {"table1", "Table 1: accuracies beside the paper's", is_present,
+                                     draw};

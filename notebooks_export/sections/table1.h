@@ -13,21 +13,21 @@ typedef struct outcome {
 } outcome;
 
 /* `task` 0: trigger distance, 1: trigger count. */
-outcome table1_outcome(rows of, int64_t index, int task);
-const char *table1_task(int task);
+outcome szgi_table1_outcome(rows of, int64_t index, int task);
+const char *szgi_table1_task(int task);
 
-/* ---- table1_figures.c: one figure a task, for the rows of one experiment ---- */
-SZG_CHECK_RESULT szg_status table1_figures(page *page, rows experiment, budget *budget);
+/* ---- szgi_table1_figures.c: one figure a task, for the rows of one experiment ---- */
+SZG_CHECK_RESULT szg_status szgi_table1_figures(page *page, rows experiment, budget *budget);
 
 /* ---- table1_settings.c ---- */
 
 /* Whether the runs had the paper's sizes: a sentence that a reader must see before the numbers. */
-SZG_CHECK_RESULT szg_status table1_caveat(page *page, const char *result);
+SZG_CHECK_RESULT szg_status szgi_table1_caveat(page *page, const char *result);
 /* Settings, items, missing runs and needs, each where its table is there. */
-SZG_CHECK_RESULT szg_status table1_beside(page *page, const char *result);
+SZG_CHECK_RESULT szg_status szgi_table1_beside(page *page, const char *result);
 
-/* ---- table1_runs.c: finished runs of `szego train`, outside of reproductions ---- */
-bool table1_has_runs(const szg_collection *results);
-SZG_CHECK_RESULT szg_status table1_runs(page *page);
+/* ---- szgi_table1_runs.c: finished runs of `szego train`, outside of reproductions ---- */
+bool szgi_table1_has_runs(const szg_collection *results);
+SZG_CHECK_RESULT szg_status szgi_table1_runs(page *page);
 
 #endif

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <szego/memory.h>
+#include "base/memory.h"
 
 enum { BARS = 24 };
 
@@ -21,9 +21,9 @@ typedef struct bars {
 } bars;
 
 static void take(bars *b, int64_t i) {
-    outcome o = table1_outcome(b->of, i, b->task);
+    outcome o = szgi_table1_outcome(b->of, i, b->task);
     bool several = o.seeds > 1;
-    const char *name = rows_text(b->of, i, "encoding");
+    const char *name = szgi_rows_text(b->of, i, "encoding");
     b->name[i] = name ? name : "";
     b->x[i] = (double)i;
     b->mean[i] = o.mean;
@@ -70,7 +70,7 @@ static szg_status add_markers(szg_context *context, figure *figure, const figure
             x[count] = b->x[i];
             y[count++] = value[i];
         }
-    return figure_points(context, figure, style, count, x, y, NULL);
+    return szgi_figure_points(context, figure, style, count, x, y, NULL);
 }
 
 /* The paper's accuracies: a marker, and a line as wide as the bar. */
@@ -79,7 +79,7 @@ static szg_status add_paper(szg_context *context, figure *figure, const bars *b)
         const double x[] = {b->x[i] - WIDTH / 2, b->x[i] + WIDTH / 2};
         const double y[] = {b->paper[i], b->paper[i]};
         if (isfinite(b->paper[i]))
-            SZG_TRY(figure_line(context, figure, &(figure_style){NULL, 1}, 2, x, y));
+            SZG_TRY(szgi_figure_line(context, figure, &(figure_style){NULL, 1}, 2, x, y));
     }
     return add_markers(context, figure, &(figure_style){"paper", 1}, b, b->paper);
 }
@@ -88,13 +88,13 @@ static szg_status add_paper(szg_context *context, figure *figure, const bars *b)
 static szg_status add_level(szg_context *context, figure *figure, const figure_style *style,
                             const bars *b, const double *value) {
     double level = common(b->count, value);
-    return isfinite(level) ? figure_rule(context, figure, style, false, level)
+    return isfinite(level) ? szgi_figure_rule(context, figure, style, false, level)
                            : add_markers(context, figure, style, b, value);
 }
 
 static szg_status add_marks(szg_context *context, figure *figure, const bars *b) {
-    SZG_TRY(figure_bars(context, figure, &(figure_style){"here", 0}, b->count, WIDTH, b->x, b->mean,
-                        b->lo, b->hi));
+    SZG_TRY(szgi_figure_bars(context, figure, &(figure_style){"here", 0}, b->count, WIDTH, b->x,
+                             b->mean, b->lo, b->hi));
     SZG_TRY(add_paper(context, figure, b));
     SZG_TRY(add_level(context, figure, &(figure_style){"label ceiling", 2}, b, b->ceiling));
     return add_level(context, figure, &(figure_style){"by length alone", 3}, b, b->length);
@@ -110,8 +110,8 @@ static void say_levels(words *say, const bars *b) {
 
 static void say_title(words *say, const void *of) {
     const bars *b = of;
-    fprintf(say->stream, "Test accuracy, %s, experiment ", table1_task(b->task));
-    words_clipped(say, rows_text(b->of, 0, "experiment"), TABLE1_NAME);
+    fprintf(say->stream, "Test accuracy, %s, experiment ", szgi_table1_task(b->task));
+    szgi_words_clipped(say, szgi_rows_text(b->of, 0, "experiment"), TABLE1_NAME);
 }
 
 /* Means that stand no farther from the highest than its deviation and theirs together. */
@@ -126,8 +126,8 @@ static void say_rivals(words *say, const bars *b) {
 
 static void say_caption(words *say, const void *of) {
     const bars *b = of;
-    fprintf(say->stream, "%s: ", table1_task(b->task));
-    words_clipped(say, b->name[b->best], TABLE1_NAME);
+    fprintf(say->stream, "%s: ", szgi_table1_task(b->task));
+    szgi_words_clipped(say, b->name[b->best], TABLE1_NAME);
     fprintf(say->stream, " is highest here with %.1f%%", b->mean[b->best]);
     if (isfinite(b->paper[b->best]))
         fprintf(say->stream, " (paper %.1f%%)", b->paper[b->best]);
@@ -144,22 +144,22 @@ static void say_caption(words *say, const void *of) {
 }
 
 static szg_status draw_task(page *page, const bars *b) {
-    szg_context *context = page_context(page);
+    szg_context *context = szgi_page_context(page);
     const figure_options options = {.x = {.names = b->name, .count = b->count},
                                     .y = {.label = "test accuracy in percent", .lo = 0, .hi = 100}};
     figure *figure;
-    SZG_TRY(figure_open_titled(context, options, say_title, b, &figure));
+    SZG_TRY(szgi_figure_open_titled(context, options, say_title, b, &figure));
     szg_status status = add_marks(context, figure, b);
     if (status == SZG_OK)
-        status = page_figure_captioned(page, &figure, &b->of, 1, say_caption, b);
-    figure_close(&figure);
+        status = szgi_page_figure_captioned(page, &figure, &b->of, 1, say_caption, b);
+    szgi_figure_close(&figure);
     return status;
 }
 
-szg_status table1_figures(page *page, rows experiment, budget *budget) {
+szg_status szgi_table1_figures(page *page, rows experiment, budget *budget) {
     for (int task = 0; task < TABLE1_TASKS; task++) {
         bars b = take_all(experiment, task);
-        if (b.known > 0 && budget_take(budget))
+        if (b.known > 0 && szgi_budget_take(budget))
             SZG_TRY(draw_task(page, &b));
     }
     return SZG_OK;

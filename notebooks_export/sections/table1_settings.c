@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/csv.h>
+#include "formats/csv.h"
 
 #include "same_result.h"
 
@@ -34,7 +34,7 @@ static double extreme(const char *list, double sign) {
             return NAN;
         memcpy(one, at, length);
         one[length] = 0;
-        if (!szg_real_parse(one, &value))
+        if (!szgi_real_parse(one, &value))
             return NAN;
         found = fmin(found, sign * value);
     }
@@ -42,21 +42,24 @@ static double extreme(const char *list, double sign) {
 }
 
 static bool is_smaller(rows settings, int64_t i) {
-    const char *here = rows_text(settings, i, "here"), *paper = rows_text(settings, i, "paper");
-    return is_size(rows_text(settings, i, "key")) && here && paper &&
+    const char *here = szgi_rows_text(settings, i, "here"),
+               *paper = szgi_rows_text(settings, i, "paper");
+    return is_size(szgi_rows_text(settings, i, "key")) && here && paper &&
            extreme(here, -1) < extreme(paper, 1);
 }
 
 static bool differs(rows settings, int64_t i) {
-    const char *same = rows_text(settings, i, "same");
+    const char *same = szgi_rows_text(settings, i, "same");
     return !same || strcmp(same, "yes") != 0;
 }
 
 /* Table 4 repeats Table 3's settings: a setting is listed once. */
 static bool is_repeated(rows settings, int64_t i) {
-    const char *key = rows_text(settings, i, "key"), *task = rows_text(settings, i, "task");
+    const char *key = szgi_rows_text(settings, i, "key"),
+               *task = szgi_rows_text(settings, i, "task");
     for (int64_t j = 0; j < i && key; j++) {
-        const char *other = rows_text(settings, j, "key"), *its = rows_text(settings, j, "task");
+        const char *other = szgi_rows_text(settings, j, "key"),
+                   *its = szgi_rows_text(settings, j, "task");
         if (other && strcmp(key, other) == 0 &&
             (task == its || (task && its && !strcmp(task, its))))
             return true;
@@ -88,15 +91,15 @@ static void list_chosen(FILE *stream, rows settings, choose_fn *choose) {
             return;
         }
         fputs(listed > 1 ? ", " : " ", stream);
-        html_clipped(stream, rows_text(settings, i, "setting"), CHARACTERS);
-        if (rows_text(settings, i, "task")) {
+        szgi_html_clipped(stream, szgi_rows_text(settings, i, "setting"), CHARACTERS);
+        if (szgi_rows_text(settings, i, "task")) {
             fputs(" of ", stream);
-            html_clipped(stream, rows_text(settings, i, "task"), CHARACTERS);
+            szgi_html_clipped(stream, szgi_rows_text(settings, i, "task"), CHARACTERS);
         }
         putc(' ', stream);
-        html_clipped(stream, rows_text(settings, i, "here"), CHARACTERS);
+        szgi_html_clipped(stream, szgi_rows_text(settings, i, "here"), CHARACTERS);
         fputs(" (paper ", stream);
-        html_clipped(stream, rows_text(settings, i, "paper"), CHARACTERS);
+        szgi_html_clipped(stream, szgi_rows_text(settings, i, "paper"), CHARACTERS);
         putc(')', stream);
     }
 }
@@ -122,24 +125,24 @@ static void print_caveat(FILE *stream, rows settings) {
     fputs("</p>\n", stream);
 }
 
-szg_status table1_caveat(page *page, const char *result) {
+szg_status szgi_table1_caveat(page *page, const char *result) {
     groups settings;
-    SZG_TRY(rows_of_result(page, "reproduce_settings", result, &settings));
+    SZG_TRY(szgi_rows_of_result(page, "reproduce_settings", result, &settings));
     if (settings.count > 0)
-        print_caveat(page_stream(page), settings.group[0]);
+        print_caveat(szgi_page_stream(page), settings.group[0]);
     else
         fputs("<p class=\"warning\">The table of settings is not there: whether these runs had the "
               "paper's sizes is not known.</p>\n",
-              page_stream(page));
-    groups_free(&settings);
+              szgi_page_stream(page));
+    szgi_groups_free(&settings);
     return SZG_OK;
 }
 
 /* ---- The tables beside ---- */
 
 static szg_status show_settings(page *page, rows of) {
-    page_heading(page, "Settings: the paper's Tables 3 and 4, and these runs");
-    return page_rows(
+    szgi_page_heading(page, "Settings: the paper's Tables 3 and 4, and these runs");
+    return szgi_page_rows(
         page, of,
         (const char *const[]){"item", "setting", "task", "paper", "here", "same", "note", NULL});
 }
@@ -147,37 +150,38 @@ static szg_status show_settings(page *page, rows of) {
 static szg_status show_items(page *page, rows of) {
     int64_t whole = 0;
     for (int64_t i = 0; i < of.count; i++) {
-        double runs = rows_real(of, i, "runs");
-        whole += runs > 0 && rows_real(of, i, "finished") >= runs;
+        double runs = szgi_rows_real(of, i, "runs");
+        whole += runs > 0 && szgi_rows_real(of, i, "finished") >= runs;
     }
-    page_heading(page, "Which of the paper's tables and figures have run");
-    page_paragraph(page, "%" PRId64 " of %" PRId64 " rows have all their runs.", whole, of.count);
-    return page_rows(
+    szgi_page_heading(page, "Which of the paper's tables and figures have run");
+    szgi_page_paragraph(page, "%" PRId64 " of %" PRId64 " rows have all their runs.", whole,
+                        of.count);
+    return szgi_page_rows(
         page, of,
         (const char *const[]){"item", "about", "experiment", "runs", "finished", "note", NULL});
 }
 
 static szg_status show_missing(page *page, rows of) {
     rows first = of;
-    page_heading(page, "Runs that are missing");
-    page_paragraph(page, "%" PRId64 " runs of the preset are not finished.", of.count);
+    szgi_page_heading(page, "Runs that are missing");
+    szgi_page_paragraph(page, "%" PRId64 " runs of the preset are not finished.", of.count);
     if (of.count > MISSING) {
         first.count = MISSING;
-        page_paragraph(page, "The first %d of them; all are in the table reproduce_missing.",
-                       (int)MISSING);
+        szgi_page_paragraph(page, "The first %d of them; all are in the table reproduce_missing.",
+                            (int)MISSING);
     }
-    return page_rows(page, first,
-                     (const char *const[]){"run", "encoding", "task", "seed", "note", NULL});
+    return szgi_page_rows(page, first,
+                          (const char *const[]){"run", "encoding", "task", "seed", "note", NULL});
 }
 
 static szg_status show_needs(page *page, rows of) {
-    page_heading(page, "What the runs need");
-    return page_rows(page, of,
-                     (const char *const[]){"preset", "experiment", "task", "runs", "finished",
-                                           "operations", "hours", "rate", "note", NULL});
+    szgi_page_heading(page, "What the runs need");
+    return szgi_page_rows(page, of,
+                          (const char *const[]){"preset", "experiment", "task", "runs", "finished",
+                                                "operations", "hours", "rate", "note", NULL});
 }
 
-szg_status table1_beside(page *page, const char *result) {
+szg_status szgi_table1_beside(page *page, const char *result) {
     static const struct {
         const char *table;
         szg_status (*show)(struct page *page, rows of);
@@ -187,10 +191,10 @@ szg_status table1_beside(page *page, const char *result) {
                  {"reproduce_needs", show_needs}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         groups of;
-        szg_status status = rows_of_result(page, parts[i].table, result, &of);
+        szg_status status = szgi_rows_of_result(page, parts[i].table, result, &of);
         if (status == SZG_OK && of.count > 0)
             status = parts[i].show(page, of.group[0]);
-        groups_free(&of);
+        szgi_groups_free(&of);
         SZG_TRY(status);
     }
     return SZG_OK;

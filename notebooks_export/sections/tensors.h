@@ -6,6 +6,6 @@
 
 /* Largest singular value and effective rank of each, and of the first checkpoints the numbers as a
  * table. */
-SZG_CHECK_RESULT szg_status tensors_draw(page *page, rows tensors, budget *budget);
+SZG_CHECK_RESULT szg_status szgi_tensors_draw(page *page, rows tensors, budget *budget);
 
 #endif

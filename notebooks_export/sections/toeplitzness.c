@@ -12,8 +12,8 @@
 enum { LEAST_SPECTRA = 12 };
 
 static bool is_present(const szg_collection *results) {
-    return szg_collection_find(results, "checkpoint_summary") ||
-           szg_collection_find(results, "checkpoint_spectra");
+    return szgi_collection_find(results, "checkpoint_summary") ||
+           szgi_collection_find(results, "checkpoint_spectra");
 }
 
 /* ---- Heat maps ---- */
@@ -43,11 +43,12 @@ static szg_status draw_map(page *page, rows of, size_t kind, budget *budget) {
                          .lo = 0,
                          .hi = mapped[kind].share ? 1 : 0,
                          .logarithmic = mapped[kind].logarithmic};
-    SZG_TRY(key_map_of(page_context(page), of, "layer", "head", mapped[kind].column, &map));
+    SZG_TRY(
+        szgi_key_map_of(szgi_page_context(page), of, "layer", "head", mapped[kind].column, &map));
     szg_status status = SZG_OK;
-    if (map.filled > 0 && budget_take(budget))
-        status = key_map_draw(page, &map, &look, of);
-    key_map_free(&map);
+    if (map.filled > 0 && szgi_budget_take(budget))
+        status = szgi_key_map_draw(page, &map, &look, of);
+    szgi_key_map_free(&map);
     return status;
 }
 
@@ -56,13 +57,13 @@ static szg_status draw_maps(page *page, rows with_heads, budget *budget) {
     static const char *const together[] = {"result", "source", "matrix", NULL};
     groups matrices;
     szg_status status = SZG_OK;
-    SZG_TRY(groups_split(page_context(page), with_heads, together, &matrices));
-    page_grid_begin(page);
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), with_heads, together, &matrices));
+    szgi_page_grid_begin(page);
     for (int64_t i = 0; i < matrices.count && status == SZG_OK; i++)
         for (size_t k = 0; k < sizeof mapped / sizeof *mapped && status == SZG_OK; k++)
             status = draw_map(page, matrices.group[i], k, budget);
-    page_grid_end(page);
-    groups_free(&matrices);
+    szgi_page_grid_end(page);
+    szgi_groups_free(&matrices);
     return status;
 }
 
@@ -77,29 +78,29 @@ static szg_status draw_spectra(page *page, rows singular, budget *budget) {
                              .noun = "singular value"};
     groups layers;
     szg_status status = SZG_OK;
-    SZG_TRY(groups_split(page_context(page), singular, together, &layers));
-    page_grid_begin(page);
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), singular, together, &layers));
+    szgi_page_grid_begin(page);
     for (int64_t i = 0; i < layers.count && status == SZG_OK; i++)
-        status = head_lines_draw(page, &look, layers.group[i], budget);
-    page_grid_end(page);
-    groups_free(&layers);
+        status = szgi_head_lines_draw(page, &look, layers.group[i], budget);
+    szgi_page_grid_end(page);
+    szgi_groups_free(&layers);
     return status;
 }
 
 static szg_status draw_spectra_table(page *page, rows all, budget *budget) {
     groups singular;
     bool met;
-    SZG_TRY(needs_numbers(page, all, (const char *const[]){"re", NULL},
-                          "the singular values are not drawn", &met));
+    SZG_TRY(szgi_needs_numbers(page, all, (const char *const[]){"re", NULL},
+                               "the singular values are not drawn", &met));
     if (!met)
         return SZG_OK;
-    SZG_TRY(groups_where(page_context(page), all, "kind", "singular", &singular));
+    SZG_TRY(szgi_groups_where(szgi_page_context(page), all, "kind", "singular", &singular));
     szg_status status = SZG_OK;
     if (singular.count > 0) {
-        page_heading(page, "Singular values");
+        szgi_page_heading(page, "Singular values");
         status = draw_spectra(page, singular.group[0], budget);
     }
-    groups_free(&singular);
+    szgi_groups_free(&singular);
     return status;
 }
 
@@ -109,36 +110,38 @@ static szg_status draw_spectra_table(page *page, rows all, budget *budget) {
 static szg_status draw_summary(page *page, rows all, budget *budget) {
     groups layers;
     bool met;
-    SZG_TRY(needs_numbers(page, all, (const char *const[]){"layer", "head", NULL},
-                          "no heat maps are drawn", &met));
+    SZG_TRY(szgi_needs_numbers(page, all, (const char *const[]){"layer", "head", NULL},
+                               "no heat maps are drawn", &met));
     if (!met)
-        return tensors_draw(page, all, budget);
-    SZG_TRY(groups_split(page_context(page), all, (const char *const[]){"layer", NULL}, &layers));
+        return szgi_tensors_draw(page, all, budget);
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, (const char *const[]){"layer", NULL},
+                              &layers));
     szg_status status = SZG_OK;
     bool any = false;
     for (int64_t i = 0; i < layers.count && status == SZG_OK; i++) {
-        bool tensors = isnan(rows_real(layers.group[i], 0, "layer"));
+        bool tensors = isnan(szgi_rows_real(layers.group[i], 0, "layer"));
         any = any || !tensors;
         if (tensors)
-            status = tensors_draw(page, layers.group[i], budget);
+            status = szgi_tensors_draw(page, layers.group[i], budget);
     }
-    groups_free(&layers);
+    szgi_groups_free(&layers);
     return status == SZG_OK && any ? draw_maps(page, all, budget) : status;
 }
 
 static szg_status draw(page *page) {
     static const char *const tables[] = {"checkpoint_summary", "checkpoint_spectra", NULL};
-    rows summary = match_all(szg_collection_find(page_results(page), tables[0]));
-    rows spectra = match_all(szg_collection_find(page_results(page), tables[1]));
+    rows summary = szgi_match_all(szgi_collection_find(szgi_page_results(page), tables[0]));
+    rows spectra = szgi_match_all(szgi_collection_find(szgi_page_results(page), tables[1]));
     budget budget = {.left = MOST_FIGURES};
     struct budget maps =
-        budget_part(&budget, MOST_FIGURES - (spectra.count > 0 ? LEAST_SPECTRA : 0));
+        szgi_budget_part(&budget, MOST_FIGURES - (spectra.count > 0 ? LEAST_SPECTRA : 0));
     if (summary.count > 0)
         SZG_TRY(draw_summary(page, summary, &maps));
-    budget_join(&budget, &maps);
+    szgi_budget_join(&budget, &maps);
     if (spectra.count > 0)
         SZG_TRY(draw_spectra_table(page, spectra, &budget));
-    return budget_end(page, &budget, "figures", tables);
+    return szgi_budget_end(page, &budget, "figures", tables);
 }
 
-const section section_toeplitzness = {"toeplitzness", "Heads of a checkpoint", is_present, draw};
+const section szgi_section_toeplitzness = {"toeplitzness", "Heads of a checkpoint", is_present,
+                                           draw};

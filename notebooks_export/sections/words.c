@@ -7,20 +7,20 @@
 
 enum { SOURCE_CHARACTERS = 80, NAME_CHARACTERS = 48 };
 
-szg_status words_open(szg_context *context, words *words) {
-    return szg_text_open(context, words);
+szg_status szgi_words_open(szg_context *context, words *words) {
+    return szgi_text_open(context, words);
 }
 
-szg_status words_end(szg_context *context, words *words) {
-    szg_status status = szg_text_end(words, SZG_OK);
-    return status == SZG_OK ? SZG_OK : szg_fail_prefix(context, status, "report");
+szg_status szgi_words_end(szg_context *context, words *words) {
+    szg_status status = szgi_text_end(words, SZG_OK);
+    return status == SZG_OK ? SZG_OK : szgi_fail_prefix(context, status, "report");
 }
 
-void words_free(words *words) {
-    szg_text_close(words);
+void szgi_words_free(words *words) {
+    szgi_text_close(words);
 }
 
-void words_clipped(words *words, const char *text, int64_t characters) {
+void szgi_words_clipped(words *words, const char *text, int64_t characters) {
     const char *at = text ? text : "";
     for (int64_t shown = 0; *at; at++) {
         bool begins = ((unsigned char)*at & 0xC0) != 0x80;
@@ -33,27 +33,29 @@ void words_clipped(words *words, const char *text, int64_t characters) {
         fputs("…", words->stream);
 }
 
-void words_file(words *words, const char *path) {
+void szgi_words_file(words *words, const char *path) {
     const char *last = path ? path : "unnamed";
     for (const char *at = last; *at; at++)
         if (*at == '/' && at[1] && at[1] != '/')
             last = at + 1;
-    words_clipped(words, last, NAME_CHARACTERS);
+    szgi_words_clipped(words, last, NAME_CHARACTERS);
 }
 
-int64_t experiment_length(const char *run) {
+int64_t szgi_experiment_length(const char *run) {
     const char *slash = run ? strchr(run, '/') : NULL;
     return slash ? slash - run : 0;
 }
 
-void words_run(words *words, rows of) {
-    const char *encoding = rows_text(of, 0, "encoding"), *task = rows_text(of, 0, "task");
-    const char *experiment = rows_text(of, 0, "experiment"), *run = rows_text(of, 0, "run");
-    int64_t length = experiment_length(run);
-    words_clipped(words, encoding ? encoding : rows_text(of, 0, "source"), NAME_CHARACTERS);
+void szgi_words_run(words *words, rows of) {
+    const char *encoding = szgi_rows_text(of, 0, "encoding"), *task = szgi_rows_text(of, 0, "task");
+    const char *experiment = szgi_rows_text(of, 0, "experiment"),
+               *run = szgi_rows_text(of, 0, "run");
+    int64_t length = szgi_experiment_length(run);
+    szgi_words_clipped(words, encoding ? encoding : szgi_rows_text(of, 0, "source"),
+                       NAME_CHARACTERS);
     if (task) {
         fputs(", ", words->stream);
-        words_clipped(words, task, NAME_CHARACTERS);
+        szgi_words_clipped(words, task, NAME_CHARACTERS);
     }
     if (!experiment && length == 0)
         return;
@@ -62,26 +64,26 @@ void words_run(words *words, rows of) {
              (int)(length < (int64_t)sizeof folder ? length : (int64_t)sizeof folder),
              length ? run : "");
     fputs(" (", words->stream);
-    words_clipped(words, experiment ? experiment : folder, NAME_CHARACTERS);
+    szgi_words_clipped(words, experiment ? experiment : folder, NAME_CHARACTERS);
     fputs(")", words->stream);
 }
 
-void words_model(words *words, rows of) {
-    const char *matrix = rows_text(of, 0, "matrix");
-    words_file(words, rows_text(of, 0, "source"));
+void szgi_words_model(words *words, rows of) {
+    const char *matrix = szgi_rows_text(of, 0, "matrix");
+    szgi_words_file(words, szgi_rows_text(of, 0, "source"));
     if (!matrix)
         return;
     fputs(", ", words->stream);
-    words_clipped(words, matrix, NAME_CHARACTERS);
+    szgi_words_clipped(words, matrix, NAME_CHARACTERS);
 }
 
 /* ", NAME 3" where the cell is a number. */
 static void print_index(words *words, rows of, const char *column) {
-    double value = rows_real(of, 0, column);
+    double value = szgi_rows_real(of, 0, column);
     if (isnan(value))
         return;
     fprintf(words->stream, ", %s ", column);
-    html_number(words->stream, value);
+    szgi_html_number(words->stream, value);
 }
 
 /* Whether the table holds more than one result: its rows are in the order of results. */
@@ -95,26 +97,26 @@ static bool has_several_results(const szg_table *table) {
 }
 
 static void print_key(words *words, rows of, bool with_head) {
-    const char *source = rows_text(of, 0, "source"), *matrix = rows_text(of, 0, "matrix");
-    words_clipped(words, source ? source : "unnamed", SOURCE_CHARACTERS);
+    const char *source = szgi_rows_text(of, 0, "source"), *matrix = szgi_rows_text(of, 0, "matrix");
+    szgi_words_clipped(words, source ? source : "unnamed", SOURCE_CHARACTERS);
     if (with_head) {
         print_index(words, of, "layer");
         print_index(words, of, "head");
     }
     if (matrix) {
         fputs(", ", words->stream);
-        words_clipped(words, matrix, NAME_CHARACTERS);
+        szgi_words_clipped(words, matrix, NAME_CHARACTERS);
     }
     if (has_several_results(of.table)) {
         fputs(", in ", words->stream);
-        words_clipped(words, rows_text(of, 0, "result"), NAME_CHARACTERS);
+        szgi_words_clipped(words, szgi_rows_text(of, 0, "result"), NAME_CHARACTERS);
     }
 }
 
-void words_key(words *words, rows of) {
+void szgi_words_key(words *words, rows of) {
     print_key(words, of, true);
 }
 
-void words_source(words *words, rows of) {
+void szgi_words_source(words *words, rows of) {
     print_key(words, of, false);
 }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
+#include "base/random.h"
 
 #include "../../lib/backend/cpu_attention.h"
 #include "suite.h"
@@ -37,7 +39,7 @@ enum { SHAPE_COUNT = sizeof SHAPES / sizeof *SHAPES };
 /* Numbers between guard bands. */
 static inline float *new_guarded(int64_t count) {
     float *at;
-    ck_szg_ok(szg_memory_alloc(test_context(), count + 2 * GUARD, sizeof *at, &at));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count + 2 * GUARD, sizeof *at, &at));
     for (int64_t i = 0; i < count + 2 * GUARD; i++)
         at[i] = SENTINEL;
     return at + GUARD;
@@ -49,22 +51,22 @@ static inline void check_guards(const float *at, int64_t count) {
 }
 
 static inline void free_guarded(float *at) {
-    szg_memory_free(at - GUARD);
+    szgi_memory_free(at - GUARD);
 }
 
 static inline float *new_uniform(uint32_t place, int64_t count, double largest) {
-    szg_stream stream = {.seed = test_seed(), .step = place, .purpose = 0x41};
+    szgi_stream stream = {.seed = test_seed(), .step = place, .purpose = 0x41};
     float *at = new_guarded(count);
     for (int64_t i = 0; i < count; i++)
-        at[i] = (float)(largest * (2 * szg_random_uniform(&stream, (uint64_t)i) - 1));
+        at[i] = (float)(largest * (2 * szgi_random_uniform(&stream, (uint64_t)i) - 1));
     return at;
 }
 
 typedef struct test_case {
     shape shape;
-    szg_attention attention;
-    szg_attention_gradient gradient;
-    szg_step_block block;
+    szgi_attention attention;
+    szgi_attention_gradient gradient;
+    szgi_step_block block;
     int32_t lengths[4];
     int64_t rows, factor_count, lags, ld_qk, ld_v;
     float *q, *k, *v, *f, *g, *bias, *out, *log_sum, *dout, *dq, *dk, *dv, *dbias;
@@ -90,8 +92,8 @@ static inline test_case *new_case(const shape *s) {
         c->lengths[b] = (int32_t)(b == 0 ? s->length : b == 1 ? 0 : (s->length + 1) / 2);
     if (s->batch == 1)
         c->lengths[0] = (int32_t)((3 * s->length + 3) / 4);
-    c->block = (szg_step_block){.seed = test_seed(), .step = 5};
-    c->attention = (szg_attention){
+    c->block = (szgi_step_block){.seed = test_seed(), .step = 5};
+    c->attention = (szgi_attention){
         .batch = s->batch,
         .heads = s->heads,
         .length = s->length,
@@ -113,19 +115,19 @@ static inline test_case *new_case(const shape *s) {
         .bias = s->bias ? c->bias : NULL,
         .causal = s->causal,
         .lengths = s->lengths ? c->lengths : NULL,
-        .dropout = {s->dropout, szg_network_purpose(SZG_PLACE_ATTENTION, 3), &c->block},
+        .dropout = {s->dropout, szgi_network_purpose(SZG_PLACE_ATTENTION, 3), &c->block},
         .out = c->out,
         .ldout = c->ld_v,
         .log_sum = c->log_sum};
-    c->gradient = (szg_attention_gradient){.dout = c->dout,
-                                           .lddout = c->ld_v,
-                                           .dq = c->dq,
-                                           .dk = c->dk,
-                                           .dv = c->dv,
-                                           .lddq = c->ld_qk,
-                                           .lddk = c->ld_qk,
-                                           .lddv = c->ld_v,
-                                           .dbias = s->bias ? c->dbias : NULL};
+    c->gradient = (szgi_attention_gradient){.dout = c->dout,
+                                            .lddout = c->ld_v,
+                                            .dq = c->dq,
+                                            .dk = c->dk,
+                                            .dv = c->dv,
+                                            .lddq = c->ld_qk,
+                                            .lddk = c->ld_qk,
+                                            .lddv = c->ld_v,
+                                            .dbias = s->bias ? c->dbias : NULL};
     return c;
 }
 

@@ -110,11 +110,11 @@ static inline void oracle_logits(const test_case *c, int64_t b, int64_t h, bool 
 static inline double dropout_factor(const test_case *c, int64_t b, int64_t h, int64_t i,
                                     int64_t j) {
     const shape *s = &c->shape;
-    szg_stream stream = {c->block.seed, c->block.step, c->attention.dropout.purpose};
+    szgi_stream stream = {c->block.seed, c->block.step, c->attention.dropout.purpose};
     uint64_t index = (uint64_t)(((b * s->heads + h) * s->length + i) * s->length + j);
     if (s->dropout == 0)
         return 1;
-    return szg_random_word(&stream, index) < szg_network_threshold(s->dropout)
+    return szgi_random_word(&stream, index) < szgi_network_threshold(s->dropout)
                ? 0
                : 1 / (1 - s->dropout);
 }

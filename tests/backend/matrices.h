@@ -4,8 +4,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <szego/backend.h>
-#include <szego/ops.h>
+#include "backend/backend.h"
+#include "backend/ops.h"
 
 #include "suite.h"
 #include "tested_backend.h"
@@ -38,7 +38,8 @@ static inline void make_hermitian(int64_t n, int width, double *a) {
         }
 }
 
-/* Refusals of host memory that a call must meet: a device's work takes none by szg_memory_alloc. */
+/* Refusals of host memory that a call must meet: a device's work takes none by szgi_memory_alloc.
+ */
 static inline int64_t least_refusals(void) {
     return test_on_device() ? 0 : 1;
 }

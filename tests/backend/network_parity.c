@@ -8,7 +8,7 @@ static bool is_same(double x, double y) {
 /* TF32 keeps 10 bits behind the point, bf16 7; a device may cut the rest of a TF32 operand off
  * instead of rounding. */
 static double rounding_of(szg_context *context) {
-    const char *table = szg_ops_name(szg_ops_of(context));
+    const char *table = szgi_ops_name(szgi_ops_of(context));
     return strcmp(table, "cuda:tf32") == 0 ? 0x1p-10 : strcmp(table, "cuda:bf16") == 0 ? 0x1p-8 : 0;
 }
 
@@ -19,7 +19,7 @@ double operand_rounding(void) {
 double products_error(double terms) {
     if (operand_rounding() > 0)
         return 10 * ceil(terms / 8);
-    bool gpu = strcmp(szg_ops_name(szg_ops_of(tested(0))), "cuda:f32") == 0;
+    bool gpu = strcmp(szgi_ops_name(szgi_ops_of(tested(0))), "cuda:f32") == 0;
     return gpu ? fmax(terms, 15 + terms / 16) : terms;
 }
 
@@ -31,11 +31,11 @@ static void measure(op_trial *trial, call_fn *call, double **want, double unit,
     double *moved[SLOTS], *kept[SLOTS];
     for (int s = 0; s < trial->slots; s++) {
         op_slot *slot = &trial->slot[s];
-        szg_stream stream = draw_stream();
+        szgi_stream stream = draw_stream();
         kept[s] = slot->values;
         slot->values = new_numbers(slot->count);
         for (int64_t i = 0; i < slot->count; i++) {
-            double part = 2 * szg_random_uniform(&stream, (uint64_t)i) - 1;
+            double part = 2 * szgi_random_uniform(&stream, (uint64_t)i) - 1;
             slot->values[i] = kept[s][i] * (slot->kind == SLOT_REALS ? 1 + part * STEP * unit : 1);
         }
     }
@@ -48,7 +48,7 @@ static void measure(op_trial *trial, call_fn *call, double **want, double unit,
             top = fmax(top, isfinite(want[s][i]) ? fabs(want[s][i]) : 0);
         }
         narrow[s] = MULTIPLE * (shift / unit + top);
-        szg_memory_free(slot->values);
+        szgi_memory_free(slot->values);
         slot->values = kept[s];
     }
     free_run(trial, moved);
@@ -82,8 +82,8 @@ static double bound_of(const op_slot *slot, double eps, double rounding) {
 
 static void compare(szg_context *context, const op_trial *trial, bool backward, double **want,
                     double **got) {
-    double eps = szg_network_real_size(context) == 4 ? 0x1p-23 : 0x1p-52;
-    const char *table = szg_ops_name(szg_ops_of(context));
+    double eps = szgi_network_real_size(context) == 4 ? 0x1p-23 : 0x1p-52;
+    const char *table = szgi_ops_name(szgi_ops_of(context));
     double rounding = rounding_of(context);
     for (int s = 0; s < trial->slots; s++) {
         const op_slot *slot = &trial->slot[s];

@@ -12,7 +12,7 @@ static szg_context *opened(int threads, const char *backend) {
     if (szg_context_open(&options, &context) != SZG_OK)
         abort();
     if (strcmp(backend, "reference64") == 0)
-        szg_context_set_ops(context, szg_ops_reference64());
+        szgi_context_set_ops(context, szgi_ops_reference64());
     else
         ck_on(context, szg_backend_select(context, backend));
     return context;
@@ -61,32 +61,32 @@ static uint32_t hash_of(const char *text) {
     return hash;
 }
 
-szg_stream draw_stream(void) {
+szgi_stream draw_stream(void) {
     static uint32_t step;
     static const char *drawing; /* the case that draws */
     if (drawing != tcase_name()) {
         drawing = tcase_name();
         step = hash_of(drawing);
     }
-    return (szg_stream){.seed = test_seed(), .step = step++, .purpose = 0x4E45};
+    return (szgi_stream){.seed = test_seed(), .step = step++, .purpose = 0x4E45};
 }
 
 int64_t draw_below(int64_t bound) {
-    szg_stream stream = draw_stream();
-    return szg_random_below(&stream, 0, bound);
+    szgi_stream stream = draw_stream();
+    return szgi_random_below(&stream, 0, bound);
 }
 
 int64_t draw_of(const int64_t *sizes, int64_t count) {
     return sizes[draw_below(count)];
 }
 
-static double moderate(const szg_stream *stream, uint64_t index) {
+static double moderate(const szgi_stream *stream, uint64_t index) {
     double x = test_real(stream, index);
     return (double)(float)(fabs(x) > 1000 ? x * 1e-8 : x);
 }
 
 double draw_real(void) {
-    szg_stream stream = draw_stream();
+    szgi_stream stream = draw_stream();
     return moderate(&stream, 0);
 }
 
@@ -102,7 +102,7 @@ int add_matrix(op_trial *trial, slot_role role, const char *name, int64_t rows, 
                       .count = wanted ? rows * ld : 0,
                       .columns = columns,
                       .ld = ld};
-    szg_stream stream = draw_stream();
+    szgi_stream stream = draw_stream();
     slot->values = new_numbers(slot->count);
     for (int64_t i = 0; i < slot->count; i++)
         slot->values[i] = i % ld < columns ? moderate(&stream, (uint64_t)i) : (double)NAN;
@@ -159,17 +159,17 @@ double largest(const op_trial *trial, int at) {
 
 void close_trial(op_trial *trial) {
     for (int s = 0; s < trial->slots; s++)
-        szg_memory_free(trial->slot[s].values);
+        szgi_memory_free(trial->slot[s].values);
 }
 
 /* ---- On a table ---- */
 
 static int64_t element_size(szg_context *context, const op_slot *slot) {
-    return slot->kind == SLOT_REALS   ? szg_network_real_size(context)
+    return slot->kind == SLOT_REALS   ? szgi_network_real_size(context)
            : slot->kind == SLOT_INTS  ? (int64_t)sizeof(int32_t)
            : slot->kind == SLOT_LONGS ? (int64_t)sizeof(int64_t)
-           : slot->kind == SLOT_BLOCK ? (int64_t)sizeof(szg_step_block)
-                                      : (int64_t)sizeof(szg_tally);
+           : slot->kind == SLOT_BLOCK ? (int64_t)sizeof(szgi_step_block)
+                                      : (int64_t)sizeof(szgi_tally);
 }
 
 /* Numbers of an element. */
@@ -187,8 +187,8 @@ typedef union element {
     double both;
     int32_t integer;
     int64_t big;
-    szg_step_block block;
-    szg_tally tally;
+    szgi_step_block block;
+    szgi_tally tally;
 } element;
 
 static element packed(slot_kind kind, int64_t size, const double *from) {
@@ -200,15 +200,16 @@ static element packed(slot_kind kind, int64_t size, const double *from) {
     else if (kind == SLOT_LONGS)
         e.big = (int64_t)from[0];
     else if (kind == SLOT_BLOCK)
-        e.block = (szg_step_block){(uint64_t)from[0], (uint32_t)from[1], (uint32_t)from[2], from[3],
-                                   from[4],           from[5],           (int64_t)from[6]};
+        e.block =
+            (szgi_step_block){(uint64_t)from[0], (uint32_t)from[1], (uint32_t)from[2], from[3],
+                              from[4],           from[5],           (int64_t)from[6]};
     else if (kind == SLOT_TALLY)
-        e.tally = (szg_tally){from[0], (int64_t)from[1], (int64_t)from[2]};
+        e.tally = (szgi_tally){from[0], (int64_t)from[1], (int64_t)from[2]};
     return e;
 }
 
 static void unpacked(slot_kind kind, int64_t size, const element *e, double *to) {
-    const szg_step_block *b = &e->block;
+    const szgi_step_block *b = &e->block;
     const double block[BLOCK_NUMBERS] = {(double)b->seed,  b->step,        b->finite,
                                          b->learning_rate, b->correction1, b->correction2,
                                          (double)b->first};
@@ -250,7 +251,7 @@ static int64_t band_of(const op_trial *trial, int at, int64_t size) {
 
 static unsigned char *new_bytes(int64_t count) {
     unsigned char *bytes;
-    ck_szg_ok(szg_memory_alloc(test_context(), count, 1, &bytes));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, 1, &bytes));
     return bytes;
 }
 
@@ -262,9 +263,9 @@ static void *put(szg_context *context, const op_trial *trial, int at) {
     unsigned char *host = new_bytes(bytes + 2 * band);
     memset(host, GUARD, (size_t)(bytes + 2 * band));
     pack(slot, size, host + band);
-    ck_on(context, szg_device_alloc(context, bytes + 2 * band, &memory));
-    ck_on(context, szg_device_upload(context, memory, host, bytes + 2 * band));
-    szg_memory_free(host);
+    ck_on(context, szgi_device_alloc(context, bytes + 2 * band, &memory));
+    ck_on(context, szgi_device_upload(context, memory, host, bytes + 2 * band));
+    szgi_memory_free(host);
     return memory;
 }
 
@@ -274,13 +275,13 @@ static void take(szg_context *context, const op_trial *trial, int at, void *memo
     int64_t size = element_size(context, slot), band = band_of(trial, at, size);
     int64_t bytes = elements(slot) * size;
     unsigned char *host = new_bytes(bytes + 2 * band);
-    ck_on(context, szg_device_download(context, host, memory, bytes + 2 * band));
+    ck_on(context, szgi_device_download(context, host, memory, bytes + 2 * band));
     for (int64_t i = 0; i < band; i++)
         if (host[i] != GUARD || host[bytes + band + i] != GUARD)
             ck_abort_msg("%s: written outside, at byte %lld of a band", slot->name, (long long)i);
     unpack(slot, size, host + band, to);
-    szg_memory_free(host);
-    szg_device_free(context, memory);
+    szgi_memory_free(host);
+    szgi_device_free(context, memory);
 }
 
 void run_on(szg_context *context, const op_trial *trial, call_fn *call, double **out) {
@@ -301,5 +302,5 @@ void run_on(szg_context *context, const op_trial *trial, call_fn *call, double *
 
 void free_run(const op_trial *trial, double **numbers) {
     for (int s = 0; s < trial->slots; s++)
-        szg_memory_free(numbers[s]);
+        szgi_memory_free(numbers[s]);
 }

@@ -1,4 +1,4 @@
-/* Operations of <szego/network.h> on several tables: parity, bit-equality, guards, differences.
+/* Operations of "backend/network.h" on several tables: parity, bit-equality, guards, differences.
  *
  * A trial is one call of an operation: its arrays ("slots") with their contents on the host. The
  * table under test is named by SZG_TEST_BACKEND (default cpu); the oracle is reference64, given the
@@ -8,8 +8,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <szego/ops.h>
-#include <szego/random.h>
+#include "backend/ops.h"
+#include "base/random.h"
 
 #include "suite.h"
 
@@ -57,7 +57,7 @@ szg_context *plain(void);
 szg_context *oracle(void);
 
 /* Random sizes and numbers: one stream for each call, in the order of the calls. */
-szg_stream draw_stream(void);
+szgi_stream draw_stream(void);
 int64_t draw_below(int64_t bound);
 int64_t draw_of(const int64_t *sizes, int64_t count);
 #define DRAW_OF(...)                                                                               \

@@ -1,9 +1,9 @@
 /* A plugin of three calls, built several times: as it should be, with another ABI, with another
  * version. Its table gives products that no other table gives; everything else is left out. */
 #include <stdlib.h>
-#include <szego/plugin.h>
+#include "backend/plugin_abi.h"
 
-static const szg_host *host;
+static const szgi_host *host;
 
 typedef struct session {
     szg_ops ops;
@@ -50,18 +50,18 @@ static void close_session(szg_ops *ops) {
     free(ops);
 }
 
-static const szg_plugin plugin = {.abi = FIXTURE_ABI,
-                                  .version = FIXTURE_VERSION,
-                                  .libraries = "Fixture 1.0",
-                                  .devices = devices,
-                                  .open = open_session,
-                                  .close = close_session};
+static const szgi_plugin plugin = {.abi = FIXTURE_ABI,
+                                   .version = FIXTURE_VERSION,
+                                   .libraries = "Fixture 1.0",
+                                   .devices = devices,
+                                   .open = open_session,
+                                   .close = close_session};
 
 SZG_BEGIN_DECLS
-const szg_plugin *szego_plugin(const szg_host *given);
+const szgi_plugin *szego_plugin(const szgi_host *given);
 SZG_END_DECLS
 
-const szg_plugin *szego_plugin(const szg_host *given) {
+const szgi_plugin *szego_plugin(const szgi_host *given) {
     host = given;
     return &plugin;
 }

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <szego/backend.h>
-#include <szego/pool.h>
+#include "backend/backend.h"
+#include "base/pool.h"
 #include "../../lib/backend/cpu.h"
 #include "suite.h"
 
@@ -94,18 +94,18 @@ static pthread_barrier_t limited, inside;
 static szg_status call(szg_context *context, void *argument, int64_t block, int worker) {
     caller *self = argument;
     (void)worker;
-    self->status[block] = szg_blas_reserve(context, false);
+    self->status[block] = szgi_blas_reserve(context, false);
     pthread_barrier_wait(&inside);
-    szg_blas_call begun = szg_blas_begin(context, false);
+    szgi_blas_call begun = szgi_blas_begin(context, false);
     pthread_barrier_wait(&inside);
-    szg_blas_end(begun);
+    szgi_blas_end(begun);
     return SZG_OK;
 }
 
 static void *run_calls(void *argument) {
     caller *self = argument;
     pthread_barrier_wait(&limited);
-    ck_assert_int_eq(szg_pool_run(self->context, THREADS, call, self), SZG_OK);
+    ck_assert_int_eq(szgi_pool_run(self->context, THREADS, call, self), SZG_OK);
     return NULL;
 }
 
@@ -129,7 +129,7 @@ static int calls_let_in(int lacking, size_t size, caller *callers) {
     size_of_buffer = size;
     unmapped = mmap(NULL, UNMAPPED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert(unmapped != MAP_FAILED);
-    limit_to((size_t)(szg_context_threads_open() - lacking), size);
+    limit_to((size_t)(szgi_context_threads_open() - lacking), size);
     pthread_barrier_wait(&limited);
     for (int i = 0; i < CONTEXTS; i++) {
         pthread_join(callers[i].thread, NULL);
@@ -145,13 +145,13 @@ START_TEST(contexts_are_counted_together) {
     char words[128];
     size_t size = buffer_size();
     ck_assert_int_eq(calls_let_in(1, size, callers), 0);
-    int all = szg_context_threads_open();
+    int all = szgi_context_threads_open();
     snprintf(words, sizeof words, "a buffer of %zu MiB a thread; %d of %d fit", size >> 20, all - 1,
              all);
-    ck_szg_fails(SZG_ENOMEM, words, szg_backend_prepare(test_context()));
+    ck_szg_fails(SZG_ENOMEM, words, szgi_backend_prepare(test_context()));
     for (int i = 0; i < CONTEXTS; i++)
         szg_context_close(&callers[i].context);
-    ck_szg_ok(szg_backend_prepare(test_context())); /* the others are closed */
+    ck_szg_ok(szgi_backend_prepare(test_context())); /* the others are closed */
 }
 END_TEST
 
@@ -160,7 +160,7 @@ START_TEST(buffers_of_all_contexts_are_there) {
     caller callers[CONTEXTS] = {0};
     void *held[MOST];
     ck_assert_int_eq(calls_let_in(0, buffer_size(), callers), CALLERS);
-    int all = szg_context_threads_open();
+    int all = szgi_context_threads_open();
     size_t before = address_space();
     ck_assert_int_le(all, MOST);
     for (int i = 0; i < all; i++)

@@ -61,8 +61,8 @@ static void check_case(test_case *c) {
     const shape *s = &c->shape;
     szg_context *context = test_context();
     float *before = copy_of(c->lags, c->dbias);
-    ck_szg_ok(szg_network_attention(context, &c->attention));
-    ck_szg_ok(szg_network_attention_backward(context, &c->attention, &c->gradient));
+    ck_szg_ok(szgi_network_attention(context, &c->attention));
+    ck_szg_ok(szgi_network_attention_backward(context, &c->attention, &c->gradient));
     for (int64_t h = 0; h < s->heads; h++) {
         value *lags = calloc((size_t)(2 * s->length - 1), sizeof *lags);
         for (int64_t b = 0; b < s->batch; b++) {
@@ -107,7 +107,7 @@ static void check_logits(test_case *c, bool coupled) {
     const shape *s = &c->shape;
     int64_t n = s->length, count = s->batch * s->heads * n * n;
     float *got = new_guarded(count);
-    ck_szg_ok(szg_network_attention_logits(test_context(), &c->attention, coupled, got));
+    ck_szg_ok(szgi_network_attention_logits(test_context(), &c->attention, coupled, got));
     check_guards(got, count);
     for (int64_t b = 0; b < s->batch; b++)
         for (int64_t h = 0; h < s->heads; h++) {
@@ -145,8 +145,8 @@ START_TEST(threads_do_not_change_a_bit) {
         szg_context_options options = {.threads = threads[t]};
         ck_szg_ok(szg_context_open(&options, &context));
         test_case *c = new_case(&s);
-        ck_szg_ok(szg_network_attention(context, &c->attention));
-        ck_szg_ok(szg_network_attention_backward(context, &c->attention, &c->gradient));
+        ck_szg_ok(szgi_network_attention(context, &c->attention));
+        ck_szg_ok(szgi_network_attention_backward(context, &c->attention, &c->gradient));
         first = first ? first : c;
         size_t qk = (size_t)(c->rows * c->ld_qk) * 4, v = (size_t)(c->rows * c->ld_v) * 4;
         ck_assert(memcmp(c->out, first->out, v) == 0 && memcmp(c->dv, first->dv, v) == 0);
@@ -165,7 +165,7 @@ START_TEST(means_of_diagonals) {
     for (int64_t n = 1; n < 40; n += 6) {
         int64_t lags = 2 * n - 1;
         float *a = new_uniform(9, COUNT * n * n, 1), *out = new_guarded(COUNT * lags);
-        ck_szg_ok(szg_network_diagonal_means(test_context(), COUNT, n, a, out));
+        ck_szg_ok(szgi_network_diagonal_means(test_context(), COUNT, n, a, out));
         check_guards(out, COUNT * lags);
         for (int64_t m = 0; m < COUNT; m++)
             for (int64_t lag = 1 - n; lag < n; lag++) {
@@ -184,12 +184,12 @@ START_TEST(failed_allocations_are_survived) {
     szg_context *context = test_context();
     test_case *c = new_case(&SHAPES[6]);
     float *logits = new_guarded(c->shape.batch * c->shape.heads * 33 * 33);
-    ck_survives_failed_allocations(1, szg_network_attention(context, &c->attention));
+    ck_survives_failed_allocations(1, szgi_network_attention(context, &c->attention));
     ck_survives_failed_allocations(
-        2, szg_network_attention_backward(context, &c->attention, &c->gradient));
+        2, szgi_network_attention_backward(context, &c->attention, &c->gradient));
     ck_survives_failed_allocations(
-        1, szg_network_attention_logits(context, &c->attention, true, logits));
-    ck_survives_failed_allocations(1, szg_network_diagonal_means(context, 2, 33, logits, c->q));
+        1, szgi_network_attention_logits(context, &c->attention, true, logits));
+    ck_survives_failed_allocations(1, szgi_network_diagonal_means(context, 2, 33, logits, c->q));
     free_guarded(logits);
     free_case(c);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/ops.h>
+#include "backend/ops.h"
 
 #include "../../lib/backend/cpu_layers.h"
 #include "../../lib/backend/cpu_level.h"
@@ -21,7 +21,7 @@ enum { POINTS = 40001 };
 
 /* Phi(x) = erfc(-x / sqrt 2) / 2 from libm, in double. The vector code squares x in float: a
  * relative error of x^2 / 2 roundings comes into the exponential; polynomials add below 4e-7. */
-static void check_normal(const szg_layers_kernels *kernels) {
+static void check_normal(const szgi_layers_kernels *kernels) {
     static float x[POINTS], distribution[POINTS], density[POINTS];
     for (int i = 0; i < POINTS; i++)
         x[i] = (float)(i - POINTS / 2) / 1500;
@@ -43,7 +43,7 @@ static void check_normal(const szg_layers_kernels *kernels) {
 START_TEST(normal_distribution_is_accurate) {
     for (int level = 0; level < SZG_CPU_LEVELS; level++) {
         setenv("SZEGO_SIMD", LEVELS[level], 1);
-        check_normal(szg_layers_best());
+        check_normal(szgi_layers_best());
     }
     unsetenv("SZEGO_SIMD");
 }
@@ -55,12 +55,12 @@ START_TEST(slices_cover_every_item_once) {
     static const int64_t items[] = {0, 1, 511, 512, 513, 1024, 100000};
     for (size_t i = 0; i < sizeof items / sizeof *items; i++)
         for (int small = 0; small < 2; small++) {
-            szg_cpu_split split = szg_cpu_split_of(items[i], 512, small ? 1e-6 : 1e6);
+            szgi_cpu_split split = szgi_cpu_split_of(items[i], 512, small ? 1e-6 : 1e6);
             int64_t next = 0;
             for (int64_t slice = 0; slice < split.slices; slice++) {
-                ck_assert_int_eq(szg_cpu_split_first(&split, slice), next);
-                ck_assert_int_gt(szg_cpu_split_count(&split, slice), 0);
-                next += szg_cpu_split_count(&split, slice);
+                ck_assert_int_eq(szgi_cpu_split_first(&split, slice), next);
+                ck_assert_int_gt(szgi_cpu_split_count(&split, slice), 0);
+                next += szgi_cpu_split_count(&split, slice);
             }
             ck_assert_int_eq(next, items[i]);
             ck_assert(!small || split.slices <= 1);
@@ -80,10 +80,10 @@ typedef struct layer {
 
 static float *floats(uint32_t purpose, int64_t count) {
     float *block;
-    ck_szg_ok(szg_memory_alloc(test_context(), count, sizeof *block, &block));
-    szg_stream stream = {.seed = test_seed(), .purpose = purpose};
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, sizeof *block, &block));
+    szgi_stream stream = {.seed = test_seed(), .purpose = purpose};
     for (int64_t i = 0; i < count; i++)
-        block[i] = (float)szg_random_normal(&stream, (uint64_t)i);
+        block[i] = (float)szgi_random_normal(&stream, (uint64_t)i);
     return block;
 }
 
@@ -106,31 +106,31 @@ static layer layer_of(int64_t rows, int64_t in, int64_t out, szg_activation acti
 static void layer_free(layer *l) {
     float *all[] = {l->x, l->weight, l->bias, l->y, l->before, l->dy, l->dx, l->dweight, l->dbias};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        szg_memory_free(all[i]);
+        szgi_memory_free(all[i]);
 }
 
 static szg_status layer_run(szg_context *context, layer *l) {
     bool gelu = l->activation == SZG_ACTIVATION_GELU;
-    szg_linear linear = {.rows = l->rows,
-                         .in = l->in,
-                         .out = l->out,
-                         .x = l->x,
-                         .ldx = l->in + GAP,
-                         .weight = l->weight,
-                         .bias = l->bias,
-                         .activation = l->activation,
-                         .y = l->y,
-                         .ldy = l->out + GAP,
-                         .before = gelu ? l->before : NULL};
-    szg_linear_gradient gradient = {.dy = l->dy,
-                                    .lddy = l->out + GAP,
-                                    .dx = l->dx,
-                                    .lddx = l->in + GAP,
-                                    .add_dx = true,
-                                    .dweight = l->dweight,
-                                    .dbias = l->dbias};
-    SZG_TRY(szg_network_linear(context, &linear));
-    return szg_network_linear_backward(context, &linear, &gradient);
+    szgi_linear linear = {.rows = l->rows,
+                          .in = l->in,
+                          .out = l->out,
+                          .x = l->x,
+                          .ldx = l->in + GAP,
+                          .weight = l->weight,
+                          .bias = l->bias,
+                          .activation = l->activation,
+                          .y = l->y,
+                          .ldy = l->out + GAP,
+                          .before = gelu ? l->before : NULL};
+    szgi_linear_gradient gradient = {.dy = l->dy,
+                                     .lddy = l->out + GAP,
+                                     .dx = l->dx,
+                                     .lddx = l->in + GAP,
+                                     .add_dx = true,
+                                     .dweight = l->dweight,
+                                     .dbias = l->dbias};
+    SZG_TRY(szgi_network_linear(context, &linear));
+    return szgi_network_linear_backward(context, &linear, &gradient);
 }
 
 /* A sum of products in double, with the sum of moduli for the bound. */
@@ -276,25 +276,25 @@ END_TEST
 /* Levels up to the processor's are taken, those above and other words are refused. */
 START_TEST(unknown_levels_are_refused) {
     unsetenv("SZEGO_SIMD");
-    int best = (int)szg_cpu_level_best();
-    ck_szg_ok(szg_backend_check_simd(test_context()));
+    int best = (int)szgi_cpu_level_best();
+    ck_szg_ok(szgi_backend_check_simd(test_context()));
     for (int level = 0; level < SZG_CPU_LEVELS; level++) {
         setenv("SZEGO_SIMD", LEVELS[level], 1);
         if (level <= best)
-            ck_szg_ok(szg_backend_check_simd(test_context()));
+            ck_szg_ok(szgi_backend_check_simd(test_context()));
         else
-            ck_szg_fails(SZG_EINVAL, LEVELS[best], szg_backend_check_simd(test_context()));
-        ck_assert_int_eq((int)szg_cpu_level_best(), level <= best ? level : best);
+            ck_szg_fails(SZG_EINVAL, LEVELS[best], szgi_backend_check_simd(test_context()));
+        ck_assert_int_eq((int)szgi_cpu_level_best(), level <= best ? level : best);
     }
     static const char *const words[] = {"AVX2", "avx2 ", "base", "baselines", "0"};
     for (int i = 0; i < 5; i++) {
         setenv("SZEGO_SIMD", words[i], 1);
-        ck_szg_fails(SZG_EINVAL, LEVELS[best], szg_backend_check_simd(test_context()));
+        ck_szg_fails(SZG_EINVAL, LEVELS[best], szgi_backend_check_simd(test_context()));
         ck_szg_fails(SZG_EINVAL, words[i], szg_backend_select(test_context(), "cpu"));
         ck_szg_ok(szg_backend_select(test_context(), "reference"));
     }
     setenv("SZEGO_SIMD", "", 1);
-    ck_szg_ok(szg_backend_check_simd(test_context()));
+    ck_szg_ok(szgi_backend_check_simd(test_context()));
     unsetenv("SZEGO_SIMD");
 }
 END_TEST

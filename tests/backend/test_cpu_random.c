@@ -1,4 +1,4 @@
-/* The vector Philox gives the words of szg_random_word at every level of the processor, any start,
+/* The vector Philox gives the words of szgi_random_word at every level of the processor, any start,
  * any count, and writes nothing else. Equality of integers needs no tolerance. */
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@ static const uint64_t STARTS[] = {
     0, 1, 2, 3, 4, 63, 1000001, (UINT64_C(1) << 32) - 37, (UINT64_C(1) << 34) - MOST};
 enum { START_COUNT = sizeof STARTS / sizeof *STARTS };
 
-static szg_stream stream_of(uint32_t trial) {
-    szg_stream source = {.seed = test_seed(), .purpose = 0x43};
-    return (szg_stream){(uint64_t)szg_random_word(&source, 3 * trial) << 32 | trial,
-                        szg_random_word(&source, 3 * trial + 1),
-                        szg_random_word(&source, 3 * trial + 2)};
+static szgi_stream stream_of(uint32_t trial) {
+    szgi_stream source = {.seed = test_seed(), .purpose = 0x43};
+    return (szgi_stream){(uint64_t)szgi_random_word(&source, 3 * trial) << 32 | trial,
+                         szgi_random_word(&source, 3 * trial + 1),
+                         szgi_random_word(&source, 3 * trial + 2)};
 }
 
 static void check_guards(const uint32_t *buffer, int64_t count) {
@@ -26,25 +26,25 @@ static void check_guards(const uint32_t *buffer, int64_t count) {
         ck_assert(buffer[i] == SENTINEL && buffer[GUARD + count + i] == SENTINEL);
 }
 
-static void check_words(const szg_stream *stream, uint64_t first, int64_t count) {
+static void check_words(const szgi_stream *stream, uint64_t first, int64_t count) {
     uint32_t buffer[MOST + 2 * GUARD];
     for (int64_t i = 0; i < MOST + 2 * GUARD; i++)
         buffer[i] = SENTINEL;
-    szg_cpu_random_words(stream, first, count, buffer + GUARD);
+    szgi_cpu_random_words(stream, first, count, buffer + GUARD);
     for (int64_t i = 0; i < count; i++)
-        ck_assert_uint_eq(buffer[GUARD + i], szg_random_word(stream, first + (uint64_t)i));
+        ck_assert_uint_eq(buffer[GUARD + i], szgi_random_word(stream, first + (uint64_t)i));
     check_guards(buffer, count);
 }
 
-static void check_keep(const szg_stream *stream, uint64_t first, int64_t count,
+static void check_keep(const szgi_stream *stream, uint64_t first, int64_t count,
                        uint32_t threshold) {
     uint32_t buffer[MOST + 2 * GUARD];
     for (int64_t i = 0; i < MOST + 2 * GUARD; i++)
         buffer[i] = SENTINEL;
     float *keep = (float *)buffer + GUARD;
-    szg_cpu_random_keep(stream, first, count, threshold, 1.25F, keep);
+    szgi_cpu_random_keep(stream, first, count, threshold, 1.25F, keep);
     for (int64_t i = 0; i < count; i++) {
-        bool dropped = szg_random_word(stream, first + (uint64_t)i) < threshold;
+        bool dropped = szgi_random_word(stream, first + (uint64_t)i) < threshold;
         ck_assert(keep[i] == (dropped ? 0.0F : 1.25F));
     }
     check_guards(buffer, count);
@@ -57,7 +57,7 @@ START_TEST(words_are_those_of_the_stream) {
         setenv("SZEGO_SIMD", LEVELS[level], 1);
         for (int s = 0; s < START_COUNT; s++)
             for (int64_t count = 0; count <= MOST; count++) {
-                szg_stream stream = stream_of((uint32_t)(s * MOST + count));
+                szgi_stream stream = stream_of((uint32_t)(s * MOST + count));
                 check_words(&stream, STARTS[s], count);
             }
     }
@@ -71,7 +71,7 @@ START_TEST(factors_drop_below_the_threshold) {
         setenv("SZEGO_SIMD", LEVELS[level], 1);
         for (int t = 0; t < 5; t++)
             for (int64_t count = 0; count <= MOST; count += 7) {
-                szg_stream stream = stream_of((uint32_t)count);
+                szgi_stream stream = stream_of((uint32_t)count);
                 check_keep(&stream, (uint64_t)(5 * count), count, thresholds[t]);
             }
     }
@@ -80,12 +80,12 @@ START_TEST(factors_drop_below_the_threshold) {
 END_TEST
 
 START_TEST(dropout_reads_its_block) {
-    szg_step_block block = {.seed = 7, .step = 11};
-    szg_dropout dropout = {.probability = 0.25, .purpose = 13, .block = &block};
-    szg_stream stream = {7, 11, 13};
+    szgi_step_block block = {.seed = 7, .step = 11};
+    szgi_dropout dropout = {.probability = 0.25, .purpose = 13, .block = &block};
+    szgi_stream stream = {7, 11, 13};
     float got[MOST], want[MOST];
-    szg_cpu_dropout_factors(&dropout, 17, MOST, got);
-    szg_cpu_random_keep(&stream, 17, MOST, UINT32_C(1) << 30, (float)(1 / 0.75), want);
+    szgi_cpu_dropout_factors(&dropout, 17, MOST, got);
+    szgi_cpu_random_keep(&stream, 17, MOST, UINT32_C(1) << 30, (float)(1 / 0.75), want);
     ck_assert_int_eq(memcmp(got, want, sizeof got), 0);
 }
 END_TEST

@@ -8,17 +8,17 @@
 
 enum { LEVEL_COUNT = 3 };
 
-static const szg_attention_kernels *kernels_of(int level) {
+static const szgi_attention_kernels *kernels_of(int level) {
 #ifdef __x86_64__
     bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
     if (level == 2 && avx512)
-        return &szg_attention_kernels_avx512;
+        return &szgi_attention_kernels_avx512;
     if (level >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &szg_attention_kernels_avx2;
+        return &szgi_attention_kernels_avx2;
 #endif
     (void)level;
-    return &szg_attention_kernels_baseline;
+    return &szgi_attention_kernels_baseline;
 }
 
 enum { BLOCK = 1024 };

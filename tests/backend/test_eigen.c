@@ -14,8 +14,8 @@ static double error_bound(int64_t n, double norm) {
 
 static szg_status eigen(int64_t n, int width, double *a, double *w, bool vectors) {
     szg_context *context = test_context();
-    return width == 1 ? szg_eigen_symmetric(context, n, a, n, w, vectors)
-                      : szg_eigen_hermitian(context, n, (szg_c64 *)a, n, w, vectors);
+    return width == 1 ? szgi_eigen_symmetric(context, n, a, n, w, vectors)
+                      : szgi_eigen_hermitian(context, n, (szg_c64 *)a, n, w, vectors);
 }
 
 static szg_c64 at(int width, const double *a, int64_t i) {
@@ -72,7 +72,7 @@ static void check_hermitian(uint32_t step, int64_t n, int width) {
     for (int64_t i = 0; i < n; i++)
         ck_close(other[i], w[i], bound);
     use_tested_backend();
-    szg_memory_free(a), szg_memory_free(w), szg_memory_free(other), szg_memory_free(v);
+    szgi_memory_free(a), szgi_memory_free(w), szgi_memory_free(other), szgi_memory_free(v);
 }
 
 START_TEST(hermitian_eigenvalues) {
@@ -96,15 +96,15 @@ START_TEST(second_difference_matrix) {
                 a[i * n + i - 1] = -scale;
             e[i] = -scale;
         }
-        ck_szg_ok(szg_eigen_symmetric(context, n, a, n, w, false));
-        ck_szg_ok(szg_eigen_tridiagonal(context, n, d, e, trial % 2 ? z : NULL));
+        ck_szg_ok(szgi_eigen_symmetric(context, n, a, n, w, false));
+        ck_szg_ok(szgi_eigen_tridiagonal(context, n, d, e, trial % 2 ? z : NULL));
         for (int64_t i = 0; i < n; i++) {
             double want = scale * (2 - 2 * cos((double)(i + 1) * M_PI / (double)(n + 1)));
             ck_close(w[i], want, error_bound(n, 4 * scale));
             ck_close(d[i], want, error_bound(n, 4 * scale));
         }
-        szg_memory_free(a), szg_memory_free(d), szg_memory_free(e), szg_memory_free(w);
-        szg_memory_free(z);
+        szgi_memory_free(a), szgi_memory_free(d), szgi_memory_free(e), szgi_memory_free(w);
+        szgi_memory_free(z);
     }
     use_tested_backend();
 }
@@ -116,12 +116,12 @@ static void check_green_function(szg_context *context, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j <= i; j++)
             a[i * n + j] = (double)(j + 1) * ((double)(n - i) / (double)(n + 1));
-    ck_assert_int_eq(szg_eigen_symmetric(context, n, a, n, w, false), SZG_OK);
+    ck_assert_int_eq(szgi_eigen_symmetric(context, n, a, n, w, false), SZG_OK);
     for (int64_t i = 0; i < n; i++) {
         double half = (double)(n - i) * M_PI / (double)(2 * n + 2);
         ck_close(w[i], 1 / pow(2 * sin(half), 2), error_bound(n, w[n - 1]));
     }
-    szg_memory_free(a), szg_memory_free(w);
+    szgi_memory_free(a), szgi_memory_free(w);
 }
 
 /* Orders that take the other driver or several threads. */
@@ -148,9 +148,9 @@ START_TEST(tridiagonal_vectors) {
             if (i > 0)
                 a[i * n + i - 1] = a[(i - 1) * n + i] = e[i - 1];
         }
-        ck_szg_ok(szg_eigen_tridiagonal(test_context(), n, d, e, z));
+        ck_szg_ok(szgi_eigen_tridiagonal(test_context(), n, d, e, z));
         check_vectors(n, 1, a, z, d, error_bound(n, norm_of(n * n, a)));
-        szg_memory_free(a), szg_memory_free(d), szg_memory_free(e), szg_memory_free(z);
+        szgi_memory_free(a), szgi_memory_free(d), szgi_memory_free(e), szgi_memory_free(z);
     }
     use_tested_backend();
 }
@@ -168,7 +168,7 @@ static double nearest(szg_c64 z, int64_t n, const szg_c64 *w) {
  * normal, so eigenvalues r e^{+-it} are as well conditioned as Hermitian ones. */
 START_TEST(general_eigenvalues_of_normal_matrices) {
     szg_context *context = test_context();
-    szg_stream stream = {.seed = test_seed(), .purpose = 4};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 4};
     for (int64_t half = 1; half <= 20; half++) {
         int64_t n = 2 * half;
         double *a = new_numbers(n * n), *q = random_numbers((uint32_t)half, n * n);
@@ -176,33 +176,33 @@ START_TEST(general_eigenvalues_of_normal_matrices) {
         szg_c64 *want = (szg_c64 *)new_numbers(2 * n), *got = (szg_c64 *)new_numbers(2 * n);
         szg_c64 *wide = (szg_c64 *)new_numbers(2 * n * n);
         make_hermitian(n, 1, q);
-        ck_szg_ok(szg_eigen_symmetric(context, n, q, n, w, true)); /* q: an orthogonal matrix */
+        ck_szg_ok(szgi_eigen_symmetric(context, n, q, n, w, true)); /* q: an orthogonal matrix */
         for (int64_t i = 0; i < half; i++) {
-            double r = szg_random_uniform(&stream, (uint64_t)(2 * i));
-            double t = M_PI * szg_random_uniform(&stream, (uint64_t)(2 * i + 1));
+            double r = szgi_random_uniform(&stream, (uint64_t)(2 * i));
+            double t = M_PI * szgi_random_uniform(&stream, (uint64_t)(2 * i + 1));
             a[2 * i * n + 2 * i] = a[(2 * i + 1) * n + 2 * i + 1] = r * cos(t);
             a[2 * i * n + 2 * i + 1] = r * sin(t);
             a[(2 * i + 1) * n + 2 * i] = -r * sin(t);
             want[2 * i] = (szg_c64){r * cos(t), r * sin(t)};
             want[2 * i + 1] = (szg_c64){r * cos(t), -r * sin(t)};
         }
-        ck_szg_ok(szg_gemm(context, 'n', 'n', n, n, n, 1, q, n, a, n, 0, b, n));
-        ck_szg_ok(szg_gemm(context, 'n', 't', n, n, n, 1, b, n, q, n, 0, a, n));
+        ck_szg_ok(szgi_gemm(context, 'n', 'n', n, n, n, 1, q, n, a, n, 0, b, n));
+        ck_szg_ok(szgi_gemm(context, 'n', 't', n, n, n, 1, b, n, q, n, 0, a, n));
         for (int64_t i = 0; i < n * n; i++)
             wide[i] = (szg_c64){-a[i], a[i]};
-        ck_szg_ok(szg_eigen_general(context, n, a, n, got));
+        ck_szg_ok(szgi_eigen_general(context, n, a, n, got));
         for (int64_t i = 0; i < n; i++) {
             ck_assert(nearest(want[i], n, got) <= error_bound(n, sqrt((double)n)));
             ck_assert(nearest(got[i], n, want) <= error_bound(n, sqrt((double)n)));
         }
         /* (-1 + i) A has (-1 + i) times the eigenvalues. */
-        ck_szg_ok(szg_eigen_general_complex(context, n, wide, n, got));
+        ck_szg_ok(szgi_eigen_general_complex(context, n, wide, n, got));
         for (int64_t i = 0; i < n; i++) {
             szg_c64 z = {-want[i].re - want[i].im, want[i].re - want[i].im};
             ck_assert(nearest(z, n, got) <= error_bound(n, 2 * sqrt((double)n)));
         }
-        szg_memory_free(a), szg_memory_free(q), szg_memory_free(b), szg_memory_free(w);
-        szg_memory_free(want), szg_memory_free(got), szg_memory_free(wide);
+        szgi_memory_free(a), szgi_memory_free(q), szgi_memory_free(b), szgi_memory_free(w);
+        szgi_memory_free(want), szgi_memory_free(got), szgi_memory_free(wide);
     }
 }
 END_TEST
@@ -220,7 +220,7 @@ START_TEST(general_eigenvalues_keep_the_traces) {
             for (int64_t j = 0; j < n; j++)
                 square += a[i * n + j] * a[j * n + i];
         }
-        ck_szg_ok(szg_eigen_general(test_context(), n, a, n, w));
+        ck_szg_ok(szgi_eigen_general(test_context(), n, a, n, w));
         for (int64_t i = 0; i < n; i++) {
             sum += w[i].re;
             imaginary += w[i].im;
@@ -229,14 +229,15 @@ START_TEST(general_eigenvalues_keep_the_traces) {
         ck_close(sum, trace, (double)n * error_bound(n, norm));
         ck_close(imaginary, 0, (double)n * error_bound(n, norm));
         ck_close(sum_square, square, 2 * (double)n * error_bound(n, norm) * norm);
-        szg_memory_free(a), szg_memory_free(w);
+        szgi_memory_free(a), szgi_memory_free(w);
     }
     double a = 1;
     szg_c64 w;
     use_backend("reference");
-    ck_szg_fails(SZG_EBACKEND, "use cpu", szg_eigen_general(test_context(), 1, &a, 1, &w));
-    ck_szg_fails(SZG_EBACKEND, "use cpu", szg_eigen_general_complex(test_context(), 1, &w, 1, &w));
-    ck_szg_fails(SZG_EBACKEND, "use cpu", szg_eigen_general_batch(test_context(), 1, 1, &a, 1, &w));
+    ck_szg_fails(SZG_EBACKEND, "use cpu", szgi_eigen_general(test_context(), 1, &a, 1, &w));
+    ck_szg_fails(SZG_EBACKEND, "use cpu", szgi_eigen_general_complex(test_context(), 1, &w, 1, &w));
+    ck_szg_fails(SZG_EBACKEND, "use cpu",
+                 szgi_eigen_general_batch(test_context(), 1, 1, &a, 1, &w));
     use_tested_backend();
 }
 END_TEST
@@ -248,8 +249,8 @@ enum { COUNT = 23, PAD = 5 }; /* matrices, and numbers between two */
 static szg_status eigen_batch(int64_t n, int width, double *a, double *w) {
     szg_context *context = test_context();
     int64_t stride = n * n + PAD;
-    return width == 1 ? szg_eigen_symmetric_batch(context, COUNT, n, a, stride, w)
-                      : szg_eigen_hermitian_batch(context, COUNT, n, (szg_c64 *)a, stride, w);
+    return width == 1 ? szgi_eigen_symmetric_batch(context, COUNT, n, a, stride, w)
+                      : szgi_eigen_hermitian_batch(context, COUNT, n, (szg_c64 *)a, stride, w);
 }
 
 /* sum w = tr A and sum w^2 = ||A||_F^2, of the lower triangle. */
@@ -285,8 +286,8 @@ static void check_batch(int64_t n, int width) {
         for (int64_t j = size; j < step; j++)
             ck_assert(a[i * step + j] == given[i * step + j]);
     }
-    szg_memory_free(given), szg_memory_free(a), szg_memory_free(b), szg_memory_free(w);
-    szg_memory_free(single);
+    szgi_memory_free(given), szgi_memory_free(a), szgi_memory_free(b), szgi_memory_free(w);
+    szgi_memory_free(single);
 }
 
 START_TEST(batches_are_single_calls) {
@@ -300,12 +301,12 @@ START_TEST(batches_are_single_calls) {
     enum { N = 12, STRIDE = N * N + PAD };
     double *a = random_numbers(4, COUNT * STRIDE), *b = copy_numbers(COUNT * STRIDE, a);
     szg_c64 *w = (szg_c64 *)new_numbers(2 * COUNT * N), single[N];
-    ck_szg_ok(szg_eigen_general_batch(context, COUNT, N, a, STRIDE, w));
+    ck_szg_ok(szgi_eigen_general_batch(context, COUNT, N, a, STRIDE, w));
     for (int i = 0; i < COUNT; i++) {
-        ck_szg_ok(szg_eigen_general(context, N, b + i * STRIDE, N, single));
+        ck_szg_ok(szgi_eigen_general(context, N, b + i * STRIDE, N, single));
         ck_assert_int_eq(memcmp(single, w + i * N, sizeof single), 0);
     }
-    szg_memory_free(a), szg_memory_free(b), szg_memory_free(w);
+    szgi_memory_free(a), szgi_memory_free(b), szgi_memory_free(w);
 }
 END_TEST
 
@@ -326,13 +327,13 @@ START_TEST(bad_hermitian_batches_are_refused) {
         entries[17 * STRIDE + N * N].im = NAN; /* between two matrices */
         ck_szg_ok(eigen_batch(N, 2, a, w));
         ck_szg_fails(SZG_EINVAL, "overlap",
-                     szg_eigen_hermitian_batch(context, 2, 3, entries, 8, w));
-        ck_szg_ok(szg_eigen_hermitian_batch(context, 0, 3, entries, 9, w));
-        ck_szg_ok(szg_eigen_hermitian_batch(context, 2, 0, entries, 0, w));
-        szg_memory_free(kept);
+                     szgi_eigen_hermitian_batch(context, 2, 3, entries, 8, w));
+        ck_szg_ok(szgi_eigen_hermitian_batch(context, 0, 3, entries, 9, w));
+        ck_szg_ok(szgi_eigen_hermitian_batch(context, 2, 0, entries, 0, w));
+        szgi_memory_free(kept);
     }
     use_tested_backend();
-    szg_memory_free(a), szg_memory_free(w);
+    szgi_memory_free(a), szgi_memory_free(w);
 }
 END_TEST
 
@@ -344,26 +345,26 @@ START_TEST(failed_allocations_are_survived) {
         use_backend(backend ? "reference" : test_backend());
         szg_c64 *complex = (szg_c64 *)a;
         ck_survives_failed_allocations(least_refusals(),
-                                       szg_eigen_symmetric(context, N, a, N, w, true));
+                                       szgi_eigen_symmetric(context, N, a, N, w, true));
         ck_survives_failed_allocations(least_refusals(),
-                                       szg_eigen_hermitian(context, N, complex, N, w, true));
+                                       szgi_eigen_hermitian(context, N, complex, N, w, true));
         ck_survives_failed_allocations(least_refusals(),
-                                       szg_eigen_tridiagonal(context, N, w, a + N * N, a));
+                                       szgi_eigen_tridiagonal(context, N, w, a + N * N, a));
         ck_survives_failed_allocations(
-            least_refusals(), szg_eigen_symmetric_batch(context, MATRICES, N, a, N * N, w));
+            least_refusals(), szgi_eigen_symmetric_batch(context, MATRICES, N, a, N * N, w));
         /* The reference turns the matrices themselves. */
         ck_survives_failed_allocations(
             backend ? 0 : least_refusals(),
-            szg_eigen_hermitian_batch(context, MATRICES, N, complex, N * N, w));
+            szgi_eigen_hermitian_batch(context, MATRICES, N, complex, N * N, w));
     }
     use_tested_backend();
     ck_survives_failed_allocations(least_refusals(),
-                                   szg_eigen_general(context, N, a, N, (szg_c64 *)w));
+                                   szgi_eigen_general(context, N, a, N, (szg_c64 *)w));
     ck_survives_failed_allocations(
-        least_refusals(), szg_eigen_general_complex(context, N, (szg_c64 *)a, N, (szg_c64 *)w));
+        least_refusals(), szgi_eigen_general_complex(context, N, (szg_c64 *)a, N, (szg_c64 *)w));
     ck_survives_failed_allocations(
-        least_refusals(), szg_eigen_general_batch(context, MATRICES, N, a, N * N, (szg_c64 *)w));
-    szg_memory_free(a), szg_memory_free(w);
+        least_refusals(), szgi_eigen_general_batch(context, MATRICES, N, a, N * N, (szg_c64 *)w));
+    szgi_memory_free(a), szgi_memory_free(w);
 }
 END_TEST
 
@@ -374,7 +375,7 @@ START_TEST(hermitian_copies_look_for_cancellation) {
     szg_context *counting = test_counting_context(&looks);
     szg_c64 a[N * N] = {{1, 0}};
     double w[N];
-    ck_looks_for_cancellation(&looks, 4 * N, szg_eigen_hermitian(counting, N, a, N, w, true));
+    ck_looks_for_cancellation(&looks, 4 * N, szgi_eigen_hermitian(counting, N, a, N, w, true));
     szg_context_close(&counting);
 }
 END_TEST

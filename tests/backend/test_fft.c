@@ -14,9 +14,9 @@ static int64_t out_count(szg_fft_kind kind, int64_t n) {
 
 static void transform(szg_fft_kind kind, int64_t n, int64_t batch, const double *in, double *out) {
     szg_fft *fft;
-    ck_szg_ok(szg_fft_open(test_context(), kind, n, batch, &fft));
-    ck_szg_ok(szg_fft_run(test_context(), fft, in, out));
-    szg_fft_close(&fft);
+    ck_szg_ok(szgi_fft_open(test_context(), kind, n, batch, &fft));
+    ck_szg_ok(szgi_fft_run(test_context(), fft, in, out));
+    szgi_fft_close(&fft);
     ck_assert_ptr_null(fft);
 }
 
@@ -37,7 +37,7 @@ static void check_kind(uint32_t step, szg_fft_kind kind, int64_t n, int64_t batc
         ck_close(out[i + offset], want[i], 4 * (double)(n + 2) * EPS * size);
     ck_assert_int_eq(memcmp(in, kept, (size_t)(from + 1) * sizeof *in), 0);
     ck_assert(out[to + offset] == 7);
-    szg_memory_free(in), szg_memory_free(kept), szg_memory_free(out), szg_memory_free(want);
+    szgi_memory_free(in), szgi_memory_free(kept), szgi_memory_free(out), szgi_memory_free(want);
 }
 
 START_TEST(transforms_agree_with_their_definitions) {
@@ -64,7 +64,7 @@ START_TEST(cosine_transforms_invert) {
         transform(SZG_FFT_COSINE_4, n, 1, y, z);
         for (int64_t i = 0; i < n; i++)
             ck_close(z[i], 2 * (double)n * x[i], bound);
-        szg_memory_free(x), szg_memory_free(y), szg_memory_free(z);
+        szgi_memory_free(x), szgi_memory_free(y), szgi_memory_free(z);
     }
 }
 END_TEST
@@ -73,22 +73,22 @@ START_TEST(bad_transforms_are_refused) {
     szg_context *context = test_context();
     szg_fft *fft;
     double x[4] = {0};
-    ck_szg_fails(SZG_EINVAL, "length 0", szg_fft_open(context, SZG_FFT_REAL, 0, 1, &fft));
-    ck_szg_fails(SZG_EINVAL, "batch -1", szg_fft_open(context, SZG_FFT_REAL, 4, -1, &fft));
-    ck_szg_fails(SZG_EINVAL, "kind 7", szg_fft_open(context, SZG_FFT_KINDS, 4, 1, &fft));
+    ck_szg_fails(SZG_EINVAL, "length 0", szgi_fft_open(context, SZG_FFT_REAL, 0, 1, &fft));
+    ck_szg_fails(SZG_EINVAL, "batch -1", szgi_fft_open(context, SZG_FFT_REAL, 4, -1, &fft));
+    ck_szg_fails(SZG_EINVAL, "kind 7", szgi_fft_open(context, SZG_FFT_KINDS, 4, 1, &fft));
     ck_szg_fails(test_on_device() ? SZG_EBACKEND : SZG_ENOMEM, "need",
-                 szg_fft_open(context, SZG_FFT_REAL, 1ll << 45, 1, &fft));
+                 szgi_fft_open(context, SZG_FFT_REAL, 1ll << 45, 1, &fft));
     ck_assert_ptr_null(fft);
-    ck_szg_ok(szg_fft_open(context, SZG_FFT_COSINE_2, 4, 1, &fft));
-    ck_szg_fails(SZG_EINVAL, "overlap", szg_fft_run(context, fft, x, x));
-    szg_fft_close(&fft);
-    szg_fft_close(&fft);
+    ck_szg_ok(szgi_fft_open(context, SZG_FFT_COSINE_2, 4, 1, &fft));
+    ck_szg_fails(SZG_EINVAL, "overlap", szgi_fft_run(context, fft, x, x));
+    szgi_fft_close(&fft);
+    szgi_fft_close(&fft);
 }
 END_TEST
 
 START_TEST(fast_lengths) {
     for (int64_t n = 1; n < 3000; n++) {
-        int64_t length = szg_fft_fast_length(n), rest = length;
+        int64_t length = szgi_fft_fast_length(n), rest = length;
         ck_assert(length >= n && (n < 2 || length % 2 == 0));
         for (int64_t p = 2; p <= 7; p++)
             while (rest % p == 0)
@@ -103,7 +103,7 @@ START_TEST(fast_lengths) {
             ck_assert_int_ne(rest, 1);
         }
     }
-    ck_assert_int_ge(szg_fft_fast_length(1ll << 56), 1ll << 56);
+    ck_assert_int_ge(szgi_fft_fast_length(1ll << 56), 1ll << 56);
 }
 END_TEST
 
@@ -113,8 +113,8 @@ START_TEST(failed_allocations_are_survived) {
         szg_fft *fft;
         ck_survives_failed_allocations(
             least_refusals(),
-            szg_fft_open(test_context(), SZG_FFT_COSINE_4, 1001 + backend, 2, &fft));
-        szg_fft_close(&fft);
+            szgi_fft_open(test_context(), SZG_FFT_COSINE_4, 1001 + backend, 2, &fft));
+        szgi_fft_close(&fft);
     }
     use_tested_backend();
 }
@@ -129,26 +129,26 @@ static void *work_alone(void *argument) {
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     enum { N = 200 };
     double *a, *b, *c;
-    ck_assert_int_eq(szg_memory_alloc(context, N * N, 8, &a), SZG_OK);
-    ck_assert_int_eq(szg_memory_alloc(context, N * N, 8, &b), SZG_OK);
-    ck_assert_int_eq(szg_memory_alloc(context, N * N, 8, &c), SZG_OK);
-    szg_stream stream = {.seed = seed};
+    ck_assert_int_eq(szgi_memory_alloc(context, N * N, 8, &a), SZG_OK);
+    ck_assert_int_eq(szgi_memory_alloc(context, N * N, 8, &b), SZG_OK);
+    ck_assert_int_eq(szgi_memory_alloc(context, N * N, 8, &c), SZG_OK);
+    szgi_stream stream = {.seed = seed};
     for (int64_t round = 0; round < 40; round++) {
         szg_fft *fft;
         int64_t n = 100 + (seed + round) % 50;
-        ck_assert_int_eq(szg_fft_open(context, SZG_FFT_REAL, n, 1, &fft), SZG_OK);
-        ck_assert_int_eq(szg_fft_run(context, fft, a + round % 2, c), SZG_OK);
-        szg_fft_close(&fft);
+        ck_assert_int_eq(szgi_fft_open(context, SZG_FFT_REAL, n, 1, &fft), SZG_OK);
+        ck_assert_int_eq(szgi_fft_run(context, fft, a + round % 2, c), SZG_OK);
+        szgi_fft_close(&fft);
     }
     for (int round = 0; round < 4; round++) {
-        szg_random_fill_normal(&stream, 0, N * N, a);
+        szgi_random_fill_normal(&stream, 0, N * N, a);
         int64_t n = round % 2 ? N : 10;
-        ck_assert_int_eq(szg_gemm(context, 'n', 't', n, n, n, 1, a, N, a, N, 0, c, N), SZG_OK);
+        ck_assert_int_eq(szgi_gemm(context, 'n', 't', n, n, n, 1, a, N, a, N, 0, c, N), SZG_OK);
         for (int64_t i = 0; i < n; i++)
             ck_assert(c[i * N + i] > 0);
-        ck_assert_int_eq(szg_eigen_symmetric_batch(context, 40, 20, a, 400, b), SZG_OK);
+        ck_assert_int_eq(szgi_eigen_symmetric_batch(context, 40, 20, a, 400, b), SZG_OK);
     }
-    szg_memory_free(a), szg_memory_free(b), szg_memory_free(c);
+    szgi_memory_free(a), szgi_memory_free(b), szgi_memory_free(c);
     szg_context_close(&context);
     return NULL;
 }
@@ -174,12 +174,12 @@ START_TEST(batches_do_not_depend_on_threads) {
         ck_assert_int_eq(szg_backend_select(context, test_backend()), SZG_OK);
         double *a = random_numbers(9, COUNT * N * N);
         w[i] = new_numbers(COUNT * N);
-        ck_assert_int_eq(szg_eigen_symmetric_batch(context, COUNT, N, a, N * N, w[i]), SZG_OK);
-        szg_memory_free(a);
+        ck_assert_int_eq(szgi_eigen_symmetric_batch(context, COUNT, N, a, N * N, w[i]), SZG_OK);
+        szgi_memory_free(a);
         szg_context_close(&context);
     }
     ck_assert_int_eq(memcmp(w[0], w[1], COUNT * N * sizeof **w), 0);
-    szg_memory_free(w[0]), szg_memory_free(w[1]);
+    szgi_memory_free(w[0]), szgi_memory_free(w[1]);
 }
 END_TEST
 

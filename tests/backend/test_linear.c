@@ -8,11 +8,11 @@ START_TEST(backends_are_selected_by_name) {
     if (test_on_device())
         return;
     setenv("SZEGO_CUDA_PLUGIN", "/nowhere/libszego-cuda.so", 1); /* not the one of this build */
-    ck_assert_ptr_eq(szg_ops_of(context), szg_ops_cpu());
+    ck_assert_ptr_eq(szgi_ops_of(context), szgi_ops_cpu());
     use_backend("reference");
-    ck_assert_str_eq(szg_ops_name(szg_ops_of(context)), "reference");
+    ck_assert_str_eq(szgi_ops_name(szgi_ops_of(context)), "reference");
     use_backend("auto");
-    ck_assert_ptr_eq(szg_ops_of(context), szg_ops_cpu());
+    ck_assert_ptr_eq(szgi_ops_of(context), szgi_ops_cpu());
     ck_szg_fails(SZG_EBACKEND, "no plugin", szg_backend_select(context, "cuda"));
     unsetenv("SZEGO_CUDA_PLUGIN");
     ck_szg_fails(SZG_EINVAL, "cuda:f32 or cuda:bf16", szg_backend_select(context, "gpu"));
@@ -32,9 +32,9 @@ static void check_product(uint32_t step, char op_a, char op_b, int64_t m, int64_
     double *a = random_numbers(step, rows_a * lda), *b = random_numbers(step + 1, rows_b * ldb);
     double *c = random_numbers(step + 2, m * ldc), *d = copy_numbers(m * ldc, c);
     double *e = copy_numbers(m * ldc, c), alpha = 1.5, beta = step % 2 ? 0 : -0.75;
-    ck_szg_ok(szg_gemm(context, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc));
+    ck_szg_ok(szgi_gemm(context, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc));
     use_backend("reference");
-    ck_szg_ok(szg_gemm(context, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, d, ldc));
+    ck_szg_ok(szgi_gemm(context, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, d, ldc));
     for (int64_t i = 0; i < rows_a * lda; i++)
         a[i] = fabs(a[i]);
     for (int64_t i = 0; i < rows_b * ldb; i++)
@@ -42,23 +42,23 @@ static void check_product(uint32_t step, char op_a, char op_b, int64_t m, int64_
     for (int64_t i = 0; i < m * ldc; i++)
         e[i] = fabs(e[i]);
     ck_szg_ok(
-        szg_gemm(context, op_a, op_b, m, n, k, fabs(alpha), a, lda, b, ldb, fabs(beta), e, ldc));
+        szgi_gemm(context, op_a, op_b, m, n, k, fabs(alpha), a, lda, b, ldb, fabs(beta), e, ldc));
     use_tested_backend();
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < ldc; j++)
             ck_close(c[i * ldc + j], d[i * ldc + j],
                      j < n ? 2 * (double)(k + 2) * EPS * e[i * ldc + j] : 0);
-    szg_memory_free(a), szg_memory_free(b), szg_memory_free(c), szg_memory_free(d);
-    szg_memory_free(e);
+    szgi_memory_free(a), szgi_memory_free(b), szgi_memory_free(c), szgi_memory_free(d);
+    szgi_memory_free(e);
 }
 
 START_TEST(products_agree_with_the_reference) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 1};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 1};
     for (uint64_t trial = 0; trial < (uint64_t)test_trials(300); trial++)
         check_product((uint32_t)(5 * trial + trial / 2), OPS[trial % 3], OPS[trial / 3 % 3],
-                      szg_random_below(&stream, 3 * trial, 20) + 1,
-                      szg_random_below(&stream, 3 * trial + 1, 20) + 1,
-                      szg_random_below(&stream, 3 * trial + 2, 20));
+                      szgi_random_below(&stream, 3 * trial, 20) + 1,
+                      szgi_random_below(&stream, 3 * trial + 1, 20) + 1,
+                      szgi_random_below(&stream, 3 * trial + 2, 20));
 }
 END_TEST
 
@@ -74,8 +74,8 @@ START_TEST(complex_products_agree_with_real_ones) {
         double *a = random_numbers(trial, 2 * M * K), *b = random_numbers(90 + trial, 2 * K * N);
         double *c = random_numbers(200 + trial, 2 * M * N), *before = copy_numbers(2 * M * N, c);
         szg_c64 alpha = {0.5, -2}, beta = {1, 0.25};
-        ck_szg_ok(szg_gemm_complex(context, op_a, op_b, M, N, K, alpha, (szg_c64 *)a, lda,
-                                   (szg_c64 *)b, ldb, beta, (szg_c64 *)c, N));
+        ck_szg_ok(szgi_gemm_complex(context, op_a, op_b, M, N, K, alpha, (szg_c64 *)a, lda,
+                                    (szg_c64 *)b, ldb, beta, (szg_c64 *)c, N));
         use_tested_backend();
         for (int64_t i = 0; i < M; i++)
             for (int64_t j = 0; j < N; j++) {
@@ -97,7 +97,7 @@ START_TEST(complex_products_agree_with_real_ones) {
                          alpha.re * im + alpha.im * re + beta.re * old[1] + beta.im * old[0],
                          bound);
             }
-        szg_memory_free(a), szg_memory_free(b), szg_memory_free(c), szg_memory_free(before);
+        szgi_memory_free(a), szgi_memory_free(b), szgi_memory_free(c), szgi_memory_free(before);
     }
 }
 END_TEST
@@ -107,10 +107,10 @@ START_TEST(fresh_products_ignore_the_old) {
     for (int backend = 0; backend < 2; backend++) {
         use_backend(backend ? "reference" : test_backend());
         double a = 2, b = 3, c = NAN;
-        ck_szg_ok(szg_gemm(test_context(), 'n', 'n', 1, 1, 1, 1, &a, 1, &b, 1, 0, &c, 1));
+        ck_szg_ok(szgi_gemm(test_context(), 'n', 'n', 1, 1, 1, 1, &a, 1, &b, 1, 0, &c, 1));
         ck_assert(c == 6);
         c = 5;
-        ck_szg_ok(szg_gemm(test_context(), 'n', 'n', 1, 1, 0, 1, &a, 1, &b, 1, 1, &c, 1));
+        ck_szg_ok(szgi_gemm(test_context(), 'n', 'n', 1, 1, 0, 1, &a, 1, &b, 1, 1, &c, 1));
         ck_assert(c == 5);
     }
     use_tested_backend();
@@ -126,7 +126,7 @@ START_TEST(qr_factors) {
         int64_t lda = n + trial % 3, k = m < n ? m : n;
         use_backend(trial % 2 ? "reference" : test_backend());
         double *a = random_numbers(trial, m * lda), *r = copy_numbers(m * lda, a);
-        ck_szg_ok(szg_qr_r(context, m, n, r, lda));
+        ck_szg_ok(szgi_qr_r(context, m, n, r, lda));
         double size = norm_of(m * lda, a);
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < n; j++) {
@@ -139,7 +139,7 @@ START_TEST(qr_factors) {
                 if (i < k && j < i)
                     ck_assert(r[i * lda + j] == 0);
             }
-        szg_memory_free(a), szg_memory_free(r);
+        szgi_memory_free(a), szgi_memory_free(r);
     }
     use_tested_backend();
 }
@@ -162,16 +162,16 @@ START_TEST(tall_qr_factors) {
         int64_t m = shapes[trial][0], n = shapes[trial][1], lda = n + 1;
         double *a = random_numbers(trial, m * lda), *r = copy_numbers(m * lda, a);
         double *want = new_numbers(n * n), *got = new_numbers(n * n), size = norm_of(m * lda, a);
-        ck_szg_ok(szg_qr_r(context, m, n, r, lda));
-        ck_szg_ok(szg_gemm(context, 't', 'n', n, n, m, 1, a, lda, a, lda, 0, want, n));
-        ck_szg_ok(szg_gemm(context, 't', 'n', n, n, n, 1, r, lda, r, lda, 0, got, n));
+        ck_szg_ok(szgi_qr_r(context, m, n, r, lda));
+        ck_szg_ok(szgi_gemm(context, 't', 'n', n, n, m, 1, a, lda, a, lda, 0, want, n));
+        ck_szg_ok(szgi_gemm(context, 't', 'n', n, n, n, 1, r, lda, r, lda, 0, got, n));
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < n; j++) {
                 ck_close(got[i * n + j], want[i * n + j], 10 * (double)(m + n) * EPS * size * size);
                 if (j < i)
                     ck_assert(r[i * lda + j] == 0);
             }
-        szg_memory_free(a), szg_memory_free(r), szg_memory_free(want), szg_memory_free(got);
+        szgi_memory_free(a), szgi_memory_free(r), szgi_memory_free(want), szgi_memory_free(got);
     }
 }
 END_TEST
@@ -179,30 +179,31 @@ END_TEST
 START_TEST(bad_arguments_are_named) {
     szg_context *context = test_context();
     double a[16] = {0}, w[4];
-    ck_szg_fails(SZG_EINVAL, "'x'", szg_gemm(context, 'x', 'n', 2, 2, 2, 1, a, 2, a, 2, 0, w, 2));
+    ck_szg_fails(SZG_EINVAL, "'x'", szgi_gemm(context, 'x', 'n', 2, 2, 2, 1, a, 2, a, 2, 0, w, 2));
     ck_szg_fails(SZG_EINVAL, "B: leading dimension 1",
-                 szg_gemm(context, 'n', 't', 2, 2, 2, 1, a, 2, a, 1, 0, w, 2));
-    ck_szg_fails(SZG_EINVAL, "negative", szg_eigen_symmetric(context, -1, a, 1, w, false));
-    ck_szg_fails(SZG_EINVAL, "leading dimension", szg_eigen_symmetric(context, 4, a, 3, w, false));
-    ck_szg_fails(SZG_EINVAL, "both given", szg_singular(context, 2, 2, a, 2, w, a, 2, NULL, 2));
-    ck_szg_fails(SZG_EINVAL, "overlap", szg_eigen_symmetric_batch(context, 2, 2, a, 3, w));
-    ck_szg_fails(SZG_EINVAL, "negative", szg_singular_batch(context, -2, 2, 2, a, 4, w));
-    ck_szg_fails(SZG_EINVAL, "negative", szg_eigen_tridiagonal(context, -2, a, w, NULL));
+                 szgi_gemm(context, 'n', 't', 2, 2, 2, 1, a, 2, a, 1, 0, w, 2));
+    ck_szg_fails(SZG_EINVAL, "negative", szgi_eigen_symmetric(context, -1, a, 1, w, false));
+    ck_szg_fails(SZG_EINVAL, "leading dimension", szgi_eigen_symmetric(context, 4, a, 3, w, false));
+    ck_szg_fails(SZG_EINVAL, "both given", szgi_singular(context, 2, 2, a, 2, w, a, 2, NULL, 2));
+    ck_szg_fails(SZG_EINVAL, "overlap", szgi_eigen_symmetric_batch(context, 2, 2, a, 3, w));
+    ck_szg_fails(SZG_EINVAL, "negative", szgi_singular_batch(context, -2, 2, 2, a, 4, w));
+    ck_szg_fails(SZG_EINVAL, "negative", szgi_eigen_tridiagonal(context, -2, a, w, NULL));
     a[7] = NAN;
-    ck_szg_fails(SZG_EDATA, "row 1, column 3", szg_qr_r(context, 4, 4, a, 4));
+    ck_szg_fails(SZG_EDATA, "row 1, column 3", szgi_qr_r(context, 4, 4, a, 4));
     ck_szg_fails(SZG_EDATA, "row 1, column 3",
-                 szg_singular(context, 4, 4, a, 4, w, NULL, 1, NULL, 1));
-    ck_szg_ok(szg_eigen_symmetric(context, 4, a, 4, w, false)); /* the upper triangle is not read */
+                 szgi_singular(context, 4, 4, a, 4, w, NULL, 1, NULL, 1));
+    ck_szg_ok(
+        szgi_eigen_symmetric(context, 4, a, 4, w, false)); /* the upper triangle is not read */
     a[9] = INFINITY;
     ck_szg_fails(SZG_EDATA, "row 2, column 1 is inf",
-                 szg_eigen_symmetric(context, 4, a, 4, w, false));
+                 szgi_eigen_symmetric(context, 4, a, 4, w, false));
     a[7] = 0;
     ck_szg_fails(SZG_EDATA, "matrix 2 of the batch: matrix: row 0, column 1",
-                 szg_singular_batch(context, 4, 2, 2, a, 4, w));
+                 szgi_singular_batch(context, 4, 2, 2, a, 4, w));
     ck_szg_fails(SZG_EDATA, "diagonal: row 0, column 9",
-                 szg_eigen_tridiagonal(context, 16, a, a, NULL));
-    ck_szg_ok(szg_eigen_symmetric(context, 0, NULL, 1, NULL, true));
-    ck_szg_ok(szg_gemm(context, 'n', 'n', 0, 3, 3, 1, NULL, 3, NULL, 3, 1, NULL, 3));
+                 szgi_eigen_tridiagonal(context, 16, a, a, NULL));
+    ck_szg_ok(szgi_eigen_symmetric(context, 0, NULL, 1, NULL, true));
+    ck_szg_ok(szgi_gemm(context, 'n', 'n', 0, 3, 3, 1, NULL, 3, NULL, 3, 1, NULL, 3));
 }
 END_TEST
 
@@ -215,9 +216,9 @@ START_TEST(bad_matrices_of_a_batch_are_named) {
     kept = copy_numbers(MANY * 4, a);
     for (int i = 0; i < 20; i++)
         ck_szg_fails(SZG_EDATA, "matrix 190 of the batch: matrix: row 1, column 1",
-                     szg_eigen_symmetric_batch(test_context(), MANY, 2, a, 4, w));
+                     szgi_eigen_symmetric_batch(test_context(), MANY, 2, a, 4, w));
     ck_assert_int_eq(memcmp(a, kept, MANY * 4 * sizeof *a), 0);
-    szg_memory_free(a), szg_memory_free(kept), szg_memory_free(w);
+    szgi_memory_free(a), szgi_memory_free(kept), szgi_memory_free(w);
 }
 END_TEST
 
@@ -226,7 +227,7 @@ START_TEST(sizes_beyond_the_library_are_refused) {
     if (test_on_device()) /* 64-bit sizes */
         return;
     ck_szg_fails(SZG_ENOMEM, "32-bit",
-                 szg_gemm(test_context(), 'n', 'n', 1, 1, 1, 1, &a, 1ll << 32, &a, 1, 0, &a, 1));
+                 szgi_gemm(test_context(), 'n', 'n', 1, 1, 1, 1, &a, 1ll << 32, &a, 1, 0, &a, 1));
 }
 END_TEST
 

@@ -9,7 +9,7 @@ typedef struct means_case {
 
 static szg_status means_forward(szg_context *context, const op_trial *t, void **at) {
     const means_case *c = t->shape;
-    return szg_network_diagonal_means(context, c->count, c->n, at[0], at[1]);
+    return szgi_network_diagonal_means(context, c->count, c->n, at[0], at[1]);
 }
 
 START_TEST(diagonal_means_agree) {
@@ -28,24 +28,24 @@ END_TEST
 /* ---- Join ---- */
 
 static szg_status join_forward(szg_context *context, const op_trial *t, void **at) {
-    return szg_network_join(context, t->shape, at[0], at[1], at[2]);
+    return szgi_network_join(context, t->shape, at[0], at[1], at[2]);
 }
 
 static szg_status join_backward(szg_context *context, const op_trial *t, void **at) {
-    return szg_network_join_backward(context, t->shape, at[3], at[4], at[5]);
+    return szgi_network_join_backward(context, t->shape, at[3], at[4], at[5]);
 }
 
-static void open_join(szg_join *join, op_trial *t, int64_t rows) {
+static void open_join(szgi_join *join, op_trial *t, int64_t rows) {
     *t = (op_trial){.shape = join, .forward = join_forward, .backward = join_backward};
-    *join = (szg_join){rows,
-                       DRAW_OF(1, 2, 5),
-                       DRAW_OF(1, 3, 8, 16),
-                       DRAW_OF(1, 2, 7, 16),
-                       draw_below(2),
-                       draw_below(2),
-                       0,
-                       0,
-                       0};
+    *join = (szgi_join){rows,
+                        DRAW_OF(1, 2, 5),
+                        DRAW_OF(1, 3, 8, 16),
+                        DRAW_OF(1, 2, 7, 16),
+                        draw_below(2),
+                        draw_below(2),
+                        0,
+                        0,
+                        0};
     int64_t a = join->width_a * (join->shared_a ? 1 : join->heads);
     int64_t b = join->width_b * (join->shared_b ? 1 : join->heads);
     int64_t both = join->heads * (join->width_a + join->width_b);
@@ -67,7 +67,7 @@ static void open_join(szg_join *join, op_trial *t, int64_t rows) {
 
 START_TEST(joins_agree) {
     for (int64_t i = 0; i < test_trials(40); i++) {
-        szg_join join;
+        szgi_join join;
         op_trial t;
         open_join(&join, &t, DRAW_OF(1, 2, 17, 128, 300));
         check_parity(&t);
@@ -78,7 +78,7 @@ END_TEST
 
 START_TEST(join_gradients_are_differences) {
     for (int64_t i = 0; i < test_trials(4); i++) {
-        szg_join join;
+        szgi_join join;
         op_trial t;
         open_join(&join, &t, 2);
         check_differences(&t);
@@ -90,21 +90,21 @@ END_TEST
 /* ---- Bias from a table ---- */
 
 static szg_status bias_forward(szg_context *context, const op_trial *t, void **at) {
-    szg_bias_rows rows = *(const szg_bias_rows *)t->shape;
+    szgi_bias_rows rows = *(const szgi_bias_rows *)t->shape;
     rows.row_of_lag = at[0];
-    return szg_network_bias(context, &rows, at[1], at[2]);
+    return szgi_network_bias(context, &rows, at[1], at[2]);
 }
 
 static szg_status bias_backward(szg_context *context, const op_trial *t, void **at) {
-    szg_bias_rows rows = *(const szg_bias_rows *)t->shape;
+    szgi_bias_rows rows = *(const szgi_bias_rows *)t->shape;
     rows.row_of_lag = at[0];
-    return szg_network_bias_backward(context, &rows, at[3], at[4]);
+    return szgi_network_bias_backward(context, &rows, at[3], at[4]);
 }
 
-static void open_bias(szg_bias_rows *rows, op_trial *t) {
+static void open_bias(szgi_bias_rows *rows, op_trial *t) {
     *t = (op_trial){.shape = rows, .forward = bias_forward, .backward = bias_backward};
-    *rows = (szg_bias_rows){DRAW_OF(1, 2, 5, 16), DRAW_OF(1, 3, 7, 31, 63, 255),
-                            DRAW_OF(1, 2, 8, 32, 300), NULL};
+    *rows = (szgi_bias_rows){DRAW_OF(1, 2, 5, 16), DRAW_OF(1, 3, 7, 31, 63, 255),
+                             DRAW_OF(1, 2, 8, 32, 300), NULL};
     add_ints(t, "row_of_lag", rows->lags, 0, rows->rows);
     add_slot(t, SLOT_INPUT, "table", rows->rows * rows->heads, true);
     blank(t, add_slot(t, SLOT_RESULT, "bias", rows->lags * rows->heads, true));
@@ -119,7 +119,7 @@ static void open_bias(szg_bias_rows *rows, op_trial *t) {
 
 START_TEST(biases_agree) {
     for (int64_t i = 0; i < test_trials(40); i++) {
-        szg_bias_rows rows;
+        szgi_bias_rows rows;
         op_trial t;
         open_bias(&rows, &t);
         check_parity(&t);

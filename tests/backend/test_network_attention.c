@@ -2,15 +2,15 @@
 #include "network_tests.h"
 
 typedef struct attention_case {
-    szg_attention a;
-    szg_attention_gradient g;
+    szgi_attention a;
+    szgi_attention_gradient g;
     bool coupled; /* of the logits */
     int q, k, v, q_factors, k_factors, bias, lengths, block, out, log_sum;
     int dout, dq, dk, dv, dbias, logits;
 } attention_case;
 
-static szg_attention attention_at(const attention_case *c, void **at) {
-    szg_attention a = c->a;
+static szgi_attention attention_at(const attention_case *c, void **at) {
+    szgi_attention a = c->a;
     a.q = at[c->q];
     a.k = at[c->k];
     a.v = at[c->v];
@@ -25,34 +25,34 @@ static szg_attention attention_at(const attention_case *c, void **at) {
 }
 
 static szg_status attention_forward(szg_context *context, const op_trial *t, void **at) {
-    szg_attention a = attention_at(t->shape, at);
-    return szg_network_attention(context, &a);
+    szgi_attention a = attention_at(t->shape, at);
+    return szgi_network_attention(context, &a);
 }
 
 /* Where the backend keeps dropout's mask: the one that a forward pass leaves, with its results out
  * of the way. Free both. The rest of its memory holds bits that no mask has. */
-static szg_status keep_mask(szg_context *context, szg_attention *a, void **out) {
-    int64_t bytes, real = szg_network_real_size(context);
+static szg_status keep_mask(szg_context *context, szgi_attention *a, void **out) {
+    int64_t bytes, real = szgi_network_real_size(context);
     *out = NULL;
-    SZG_TRY(szg_network_attention_kept(context, a, &bytes));
+    SZG_TRY(szgi_network_attention_kept(context, a, &bytes));
     if (bytes == 0)
         return SZG_OK;
     unsigned char *noise = (unsigned char *)new_numbers(bytes / 8 + 1);
     memset(noise, 0x5A, (size_t)bytes);
-    SZG_TRY(szg_device_alloc(context, bytes, &a->kept));
-    SZG_TRY(szg_device_upload(context, a->kept, noise, bytes));
-    szg_memory_free(noise);
-    SZG_TRY(szg_device_alloc(context, a->batch * a->length * a->ldout * real, out));
-    szg_attention forward = *a;
+    SZG_TRY(szgi_device_alloc(context, bytes, &a->kept));
+    SZG_TRY(szgi_device_upload(context, a->kept, noise, bytes));
+    szgi_memory_free(noise);
+    SZG_TRY(szgi_device_alloc(context, a->batch * a->length * a->ldout * real, out));
+    szgi_attention forward = *a;
     forward.out = *out;
     forward.log_sum = NULL;
-    return szg_network_attention(context, &forward);
+    return szgi_network_attention(context, &forward);
 }
 
 static szg_status attention_backward(szg_context *context, const op_trial *t, void **at) {
     const attention_case *c = t->shape;
-    szg_attention a = attention_at(c, at);
-    szg_attention_gradient g = c->g;
+    szgi_attention a = attention_at(c, at);
+    szgi_attention_gradient g = c->g;
     g.dout = at[c->dout];
     g.dq = at[c->dq];
     g.dk = at[c->dk];
@@ -61,16 +61,16 @@ static szg_status attention_backward(szg_context *context, const op_trial *t, vo
     void *out;
     szg_status status = keep_mask(context, &a, &out);
     if (status == SZG_OK)
-        status = szg_network_attention_backward(context, &a, &g);
-    szg_device_free(context, a.kept), szg_device_free(context, out);
+        status = szgi_network_attention_backward(context, &a, &g);
+    szgi_device_free(context, a.kept), szgi_device_free(context, out);
     return status;
 }
 
 static szg_status logits_forward(szg_context *context, const op_trial *t, void **at) {
     const attention_case *c = t->shape;
-    szg_attention a = attention_at(c, at);
+    szgi_attention a = attention_at(c, at);
     a.v = a.out = a.log_sum = NULL;
-    return szg_network_attention_logits(context, &a, c->coupled, at[c->logits]);
+    return szgi_network_attention_logits(context, &a, c->coupled, at[c->logits]);
 }
 
 /* In units of u, what tables of lower precision move an operand of a product by, relative to it; a
@@ -78,7 +78,7 @@ static szg_status logits_forward(szg_context *context, const op_trial *t, void *
  * exp(2 u logit) - 1 = u `weight`, log_sum included, however large that is; but no mean of values
  * moves by more than their spread. dw_ij moves by 2.1 u S, what is rounded besides is w and dL. */
 static void rounding_bounds(const attention_case *c, op_trial *t) {
-    const szg_attention *a = &c->a;
+    const szgi_attention *a = &c->a;
     double u = operand_rounding();
     if (u == 0 || t->forward == logits_forward) /* logits keep their precision */
         return;
@@ -107,7 +107,7 @@ static void rounding_bounds(const attention_case *c, op_trial *t) {
  * mean of a row by (weight + d_v + ...) S, and dL_ij = w_ij (dw_ij - mean) by w_ij `slope`; the
  * gradients are sums of n dL_ij times q, k. */
 static void attention_bounds(const attention_case *c, op_trial *t) {
-    const szg_attention *a = &c->a;
+    const szgi_attention *a = &c->a;
     double n = (double)a->length, d = (double)a->d_qk, e = (double)a->d_v, b = (double)a->batch;
     double turn = a->pairs > 0 ? largest(t, c->q_factors) * largest(t, c->k_factors) * 2 : 1;
     turn = turn < 1 ? 1 : turn;
@@ -143,7 +143,7 @@ typedef struct attention_shape {
 
 /* Rotation, bias and masks of a case: draws of the fields that the decoder uses. */
 static void draw_coupling(attention_case *c) {
-    szg_attention *a = &c->a;
+    szgi_attention *a = &c->a;
     int64_t most = a->d_qk / 2;
     a->pairs = most == 0 || draw_below(3) == 0 ? 0 : draw_below(2) ? most : 1 + draw_below(most);
     a->rotary_offset = draw_below(a->d_qk - 2 * a->pairs + 1);
@@ -152,11 +152,11 @@ static void draw_coupling(attention_case *c) {
     a->causal = draw_below(2);
     const double probabilities[] = {0, 0, 0.1, 0.5};
     a->dropout.probability = probabilities[draw_below(4)];
-    a->dropout.purpose = szg_network_purpose(SZG_PLACE_ATTENTION, 2);
+    a->dropout.purpose = szgi_network_purpose(SZG_PLACE_ATTENTION, 2);
 }
 
 static void add_inputs(attention_case *c, op_trial *t) {
-    const szg_attention *a = &c->a;
+    const szgi_attention *a = &c->a;
     int64_t rows = a->batch * a->length, heads = a->factor_stride ? a->heads : 1;
     int64_t factors = (heads - 1) * a->factor_stride + 2 * a->pairs * a->length;
     c->q = add_matrix(t, SLOT_INPUT, "q", rows, a->heads * a->d_qk, a->ldq, true);
@@ -172,7 +172,7 @@ static void add_inputs(attention_case *c, op_trial *t) {
 }
 
 static void add_gradients(attention_case *c, op_trial *t) {
-    const szg_attention *a = &c->a;
+    const szgi_attention *a = &c->a;
     int64_t rows = a->batch * a->length;
     c->out = add_matrix(t, SLOT_RESULT, "out", rows, a->heads * a->d_v, a->ldout, true);
     c->log_sum = add_slot(t, SLOT_RESULT, "log_sum", rows * a->heads, true);
@@ -203,10 +203,10 @@ static void open_attention(attention_case *c, op_trial *t, const attention_shape
     c->a.ldk = qk + DRAW_OF(0, 0, 3);
     c->a.ldv = v + DRAW_OF(0, 0, 7);
     c->a.ldout = v + DRAW_OF(0, 0, 1);
-    c->g = (szg_attention_gradient){.lddout = v + DRAW_OF(0, 0, 2),
-                                    .lddq = qk + DRAW_OF(0, 0, 1),
-                                    .lddk = qk + DRAW_OF(0, 0, 9),
-                                    .lddv = v + DRAW_OF(0, 0, 4)};
+    c->g = (szgi_attention_gradient){.lddout = v + DRAW_OF(0, 0, 2),
+                                     .lddq = qk + DRAW_OF(0, 0, 1),
+                                     .lddk = qk + DRAW_OF(0, 0, 9),
+                                     .lddv = v + DRAW_OF(0, 0, 4)};
     draw_coupling(c);
     add_inputs(c, t);
     add_gradients(c, t);
@@ -378,7 +378,7 @@ static szg_status refused(szg_context *context, const op_trial *t, void **at) {
 }
 
 static bool is_gpu(void) {
-    return strncmp(szg_ops_name(szg_ops_of(tested(0))), "cuda", 4) == 0;
+    return strncmp(szgi_ops_name(szgi_ops_of(tested(0))), "cuda", 4) == 0;
 }
 
 START_TEST(heads_beyond_a_gpu_are_refused) {
@@ -401,10 +401,10 @@ START_TEST(heads_beyond_a_gpu_are_refused) {
 END_TEST
 
 static int64_t kept_bytes(int64_t batch, int64_t heads, int64_t length, double probability) {
-    const szg_attention a = {
+    const szgi_attention a = {
         .batch = batch, .heads = heads, .length = length, .dropout = {.probability = probability}};
     int64_t bytes;
-    ck_on(tested(0), szg_network_attention_kept(tested(0), &a, &bytes));
+    ck_on(tested(0), szgi_network_attention_kept(tested(0), &a, &bytes));
     return bytes;
 }
 
@@ -416,21 +416,21 @@ START_TEST(a_gpu_keeps_a_bit_a_weight) {
     ck_assert_int_eq(kept_bytes(512, 16, 128, 0), 0);
     ck_assert_int_eq(kept_bytes(1, 1, 33, 0.5), is_gpu() ? 33 * 8 : 0);
     ck_assert_int_eq(kept_bytes(0, 16, 128, 0.1), 0);
-    szg_attention a = {.batch = INT64_MAX / 2, .heads = 4, .length = 2};
+    szgi_attention a = {.batch = INT64_MAX / 2, .heads = 4, .length = 2};
     int64_t bytes;
-    ck_assert_int_ne(szg_network_attention_kept(tested(0), &a, &bytes), SZG_OK);
+    ck_assert_int_ne(szgi_network_attention_kept(tested(0), &a, &bytes), SZG_OK);
     a.batch = 1, a.length = INT64_C(1) << 32;
-    ck_assert_int_ne(szg_network_attention_kept(tested(0), &a, &bytes), SZG_OK);
+    ck_assert_int_ne(szgi_network_attention_kept(tested(0), &a, &bytes), SZG_OK);
     ck_assert_int_eq(bytes, 0);
 }
 END_TEST
 
 static szg_status backward_without_mask(szg_context *context, const op_trial *t, void **at) {
     const attention_case *c = t->shape;
-    szg_attention a = attention_at(c, at);
-    szg_attention_gradient g = c->g;
+    szgi_attention a = attention_at(c, at);
+    szgi_attention_gradient g = c->g;
     g.dout = at[c->dout], g.dq = at[c->dq], g.dk = at[c->dk], g.dv = at[c->dv];
-    szg_status status = szg_network_attention_backward(context, &a, &g);
+    szg_status status = szgi_network_attention_backward(context, &a, &g);
     ck_assert_int_eq(status, is_gpu() ? SZG_EINVAL : SZG_OK);
     if (is_gpu())
         ck_assert_str_eq(szg_context_message(context), "attention backward: kept is NULL");

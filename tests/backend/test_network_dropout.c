@@ -3,33 +3,33 @@
 
 typedef struct dropout_case {
     int64_t rows, columns;
-    szg_dropout dropout;
+    szgi_dropout dropout;
     int x, residual, y, block, dy, dx;
 } dropout_case;
 
-static szg_dropout dropout_at(const dropout_case *c, void **at) {
-    szg_dropout dropout = c->dropout;
+static szgi_dropout dropout_at(const dropout_case *c, void **at) {
+    szgi_dropout dropout = c->dropout;
     dropout.block = at[c->block];
     return dropout;
 }
 
 static szg_status dropout_forward(szg_context *context, const op_trial *trial, void **at) {
     const dropout_case *c = trial->shape;
-    szg_dropout dropout = dropout_at(c, at);
-    return szg_network_dropout_residual(context, c->rows, c->columns, &dropout, at[c->x],
-                                        at[c->residual], at[c->y]);
+    szgi_dropout dropout = dropout_at(c, at);
+    return szgi_network_dropout_residual(context, c->rows, c->columns, &dropout, at[c->x],
+                                         at[c->residual], at[c->y]);
 }
 
 static szg_status dropout_backward(szg_context *context, const op_trial *trial, void **at) {
     const dropout_case *c = trial->shape;
-    szg_dropout dropout = dropout_at(c, at);
-    return szg_network_dropout_backward(context, c->rows, c->columns, &dropout, at[c->dy],
-                                        at[c->dx]);
+    szgi_dropout dropout = dropout_at(c, at);
+    return szgi_network_dropout_backward(context, c->rows, c->columns, &dropout, at[c->dy],
+                                         at[c->dx]);
 }
 
 static void open_dropout(dropout_case *c, op_trial *t, int64_t rows, int64_t columns, double p) {
     *t = (op_trial){.shape = c, .forward = dropout_forward, .backward = dropout_backward};
-    *c = (dropout_case){rows, columns, .dropout = {p, szg_network_purpose(SZG_PLACE_HIDDEN, 3)}};
+    *c = (dropout_case){rows, columns, .dropout = {p, szgi_network_purpose(SZG_PLACE_HIDDEN, 3)}};
     c->x = add_slot(t, SLOT_INPUT, "x", rows * columns, true);
     c->residual = add_slot(t, SLOT_INPUT, "residual", rows * columns, draw_below(3) > 0);
     c->block = add_block(t);

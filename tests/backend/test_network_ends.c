@@ -4,12 +4,12 @@
 /* ---- Embedding ---- */
 
 typedef struct embedding_case {
-    szg_embedding e;
+    szgi_embedding e;
     int tokens, table, fixed, trained, out, dout, dtable, dtrained;
 } embedding_case;
 
-static szg_embedding embedding_at(const embedding_case *c, void **at) {
-    szg_embedding e = c->e;
+static szgi_embedding embedding_at(const embedding_case *c, void **at) {
+    szgi_embedding e = c->e;
     e.tokens = at[c->tokens];
     e.table = at[c->table];
     e.fixed = at[c->fixed];
@@ -19,17 +19,18 @@ static szg_embedding embedding_at(const embedding_case *c, void **at) {
 }
 
 static szg_status embedding_forward(szg_context *context, const op_trial *t, void **at) {
-    szg_embedding e = embedding_at(t->shape, at);
-    return szg_network_embedding(context, &e);
+    szgi_embedding e = embedding_at(t->shape, at);
+    return szgi_network_embedding(context, &e);
 }
 
 static szg_status embedding_backward(szg_context *context, const op_trial *t, void **at) {
     const embedding_case *c = t->shape;
-    szg_embedding e = embedding_at(c, at);
-    return szg_network_embedding_backward(context, &e, at[c->dout], at[c->dtable], at[c->dtrained]);
+    szgi_embedding e = embedding_at(c, at);
+    return szgi_network_embedding_backward(context, &e, at[c->dout], at[c->dtable],
+                                           at[c->dtrained]);
 }
 
-static void open_embedding(embedding_case *c, op_trial *t, const szg_embedding *sizes) {
+static void open_embedding(embedding_case *c, op_trial *t, const szgi_embedding *sizes) {
     int64_t rows = sizes->batch * sizes->length, width = sizes->width;
     *t = (op_trial){.shape = c, .forward = embedding_forward, .backward = embedding_backward};
     *c = (embedding_case){.e = *sizes};
@@ -58,15 +59,15 @@ START_TEST(embeddings_agree) {
     for (int64_t i = 0; i < test_trials(40); i++) {
         embedding_case c;
         op_trial t;
-        szg_embedding sizes = {DRAW_OF(1, 2, 9, 33),
-                               DRAW_OF(1, 3, 16, 37),
-                               DRAW_OF(1, 2, 31, 574),
-                               DRAW_OF(1, 3, 16, 33, 64),
-                               NULL,
-                               NULL,
-                               NULL,
-                               NULL,
-                               NULL};
+        szgi_embedding sizes = {DRAW_OF(1, 2, 9, 33),
+                                DRAW_OF(1, 3, 16, 37),
+                                DRAW_OF(1, 2, 31, 574),
+                                DRAW_OF(1, 3, 16, 33, 64),
+                                NULL,
+                                NULL,
+                                NULL,
+                                NULL,
+                                NULL};
         open_embedding(&c, &t, &sizes);
         check_parity(&t);
         close_trial(&t);
@@ -76,8 +77,8 @@ END_TEST
 
 /* Padding owns half of the rows: many tokens, of which most have no row, and many rows. */
 START_TEST(large_embeddings_agree) {
-    const szg_embedding sizes[] = {{40, 33, 2500, 5, NULL, NULL, NULL, NULL, NULL},
-                                   {261, 33, 3, 2, NULL, NULL, NULL, NULL, NULL}};
+    const szgi_embedding sizes[] = {{40, 33, 2500, 5, NULL, NULL, NULL, NULL, NULL},
+                                    {261, 33, 3, 2, NULL, NULL, NULL, NULL, NULL}};
     for (int k = 0; k < 2; k++) {
         embedding_case c;
         op_trial t = {0};
@@ -98,7 +99,7 @@ START_TEST(embedding_gradients_are_differences) {
     for (int i = 0; i < 4; i++) {
         embedding_case c;
         op_trial t;
-        open_embedding(&c, &t, &(szg_embedding){2, 4, 5, 3, NULL, NULL, NULL, NULL, NULL});
+        open_embedding(&c, &t, &(szgi_embedding){2, 4, 5, 3, NULL, NULL, NULL, NULL, NULL});
         check_differences(&t);
         close_trial(&t);
     }
@@ -108,22 +109,22 @@ END_TEST
 /* ---- Pooling ---- */
 
 typedef struct pooling_case {
-    szg_pooling p;
+    szgi_pooling p;
     int x, lengths, y, dy, dx;
 } pooling_case;
 
 static szg_status pooling_forward(szg_context *context, const op_trial *t, void **at) {
     const pooling_case *c = t->shape;
-    szg_pooling p = c->p;
+    szgi_pooling p = c->p;
     p.lengths = at[c->lengths];
-    return szg_network_pooling(context, &p, at[c->x], at[c->y]);
+    return szgi_network_pooling(context, &p, at[c->x], at[c->y]);
 }
 
 static szg_status pooling_backward(szg_context *context, const op_trial *t, void **at) {
     const pooling_case *c = t->shape;
-    szg_pooling p = c->p;
+    szgi_pooling p = c->p;
     p.lengths = at[c->lengths];
-    return szg_network_pooling_backward(context, &p, at[c->dy], at[c->dx]);
+    return szgi_network_pooling_backward(context, &p, at[c->dy], at[c->dx]);
 }
 
 static void open_pooling(pooling_case *c, op_trial *t, int64_t batch, int64_t length,
@@ -180,19 +181,19 @@ END_TEST
 /* ---- Cross-entropy ---- */
 
 typedef struct entropy_case {
-    szg_cross_entropy e;
+    szgi_cross_entropy e;
     int logits, labels, dlogits, tally, block;
 } entropy_case;
 
 static szg_status entropy_forward(szg_context *context, const op_trial *t, void **at) {
     const entropy_case *c = t->shape;
-    szg_cross_entropy e = c->e;
+    szgi_cross_entropy e = c->e;
     e.logits = at[c->logits];
     e.labels = at[c->labels];
     e.dlogits = at[c->dlogits];
     e.tally = at[c->tally];
     e.block = at[c->block];
-    return szg_network_cross_entropy(context, &e);
+    return szgi_network_cross_entropy(context, &e);
 }
 
 /* log sum exp errs by (classes + 8) eps and the rounding of the largest logit. */

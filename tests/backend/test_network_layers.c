@@ -4,13 +4,13 @@
 /* ---- Linear ---- */
 
 typedef struct linear_case {
-    szg_linear linear;
-    szg_linear_gradient gradient;
+    szgi_linear linear;
+    szgi_linear_gradient gradient;
     int x, weight, bias, y, before, dy, dx, dweight, dbias;
 } linear_case;
 
-static szg_linear linear_at(const linear_case *c, void **at) {
-    szg_linear linear = c->linear;
+static szgi_linear linear_at(const linear_case *c, void **at) {
+    szgi_linear linear = c->linear;
     linear.x = at[c->x];
     linear.weight = at[c->weight];
     linear.bias = at[c->bias];
@@ -20,19 +20,19 @@ static szg_linear linear_at(const linear_case *c, void **at) {
 }
 
 static szg_status linear_forward(szg_context *context, const op_trial *trial, void **at) {
-    szg_linear linear = linear_at(trial->shape, at);
-    return szg_network_linear(context, &linear);
+    szgi_linear linear = linear_at(trial->shape, at);
+    return szgi_network_linear(context, &linear);
 }
 
 static szg_status linear_backward(szg_context *context, const op_trial *trial, void **at) {
     const linear_case *c = trial->shape;
-    szg_linear linear = linear_at(c, at);
-    szg_linear_gradient gradient = c->gradient;
+    szgi_linear linear = linear_at(c, at);
+    szgi_linear_gradient gradient = c->gradient;
     gradient.dy = at[c->dy];
     gradient.dx = at[c->dx];
     gradient.dweight = at[c->dweight];
     gradient.dbias = at[c->dbias];
-    return szg_network_linear_backward(context, &linear, &gradient);
+    return szgi_network_linear_backward(context, &linear, &gradient);
 }
 
 /* GELU's tails are differences of numbers near 1: a few eps of the argument. */
@@ -73,7 +73,7 @@ static void open_linear(linear_case *c, op_trial *t, int64_t rows, int64_t in, i
     *c = (linear_case){.linear = {.rows = rows, .in = in, .out = out, .activation = activation}};
     c->linear.ldx = in + DRAW_OF(0, 0, 1, 5);
     c->linear.ldy = out + DRAW_OF(0, 0, 1, 7);
-    c->gradient = (szg_linear_gradient){
+    c->gradient = (szgi_linear_gradient){
         .lddy = out + DRAW_OF(0, 0, 3), .lddx = in + DRAW_OF(0, 0, 2), .add_dx = draw_below(2)};
     c->x = add_matrix(t, SLOT_INPUT, "x", rows, in, c->linear.ldx, true);
     c->weight = add_slot(t, SLOT_INPUT, "weight", out * in, true);
@@ -117,13 +117,13 @@ START_TEST(layers_of_one_shape_agree) {
     for (int i = 0; i < LAYERS; i++) {
         linear_case c;
         op_trial t;
-        ck_on(tested(0), szg_device_alloc(tested(0), 512, &held[i]));
+        ck_on(tested(0), szgi_device_alloc(tested(0), 512, &held[i]));
         open_linear(&c, &t, 3, 4, 8, (szg_activation)(i % 3));
         check_parity(&t);
         close_trial(&t);
     }
     for (int i = 0; i < LAYERS; i++)
-        szg_device_free(tested(0), held[i]);
+        szgi_device_free(tested(0), held[i]);
 }
 END_TEST
 
@@ -165,7 +165,7 @@ END_TEST
  * former in TF32 too. */
 START_TEST(products_keep_the_bits_of_their_precision) {
     enum { SIZE = 16, COUNT = SIZE * SIZE };
-    const char *table = szg_ops_name(szg_ops_of(tested(1)));
+    const char *table = szgi_ops_name(szgi_ops_of(tested(1)));
     bool tf32 = strcmp(table, "cuda:tf32") == 0, bf16 = strcmp(table, "cuda:bf16") == 0;
     linear_case c;
     op_trial t = {0};
@@ -216,13 +216,13 @@ END_TEST
 /* ---- Layer norm ---- */
 
 typedef struct norm_case {
-    szg_layer_norm norm;
+    szgi_layer_norm norm;
     bool add_dx;
     int x, gamma, beta, y, mean, inverse, dy, dx, dgamma, dbeta;
 } norm_case;
 
-static szg_layer_norm norm_at(const norm_case *c, void **at) {
-    szg_layer_norm norm = c->norm;
+static szgi_layer_norm norm_at(const norm_case *c, void **at) {
+    szgi_layer_norm norm = c->norm;
     norm.x = at[c->x];
     norm.gamma = at[c->gamma];
     norm.beta = at[c->beta];
@@ -233,16 +233,16 @@ static szg_layer_norm norm_at(const norm_case *c, void **at) {
 }
 
 static szg_status norm_forward(szg_context *context, const op_trial *trial, void **at) {
-    szg_layer_norm norm = norm_at(trial->shape, at);
-    return szg_network_layer_norm(context, &norm);
+    szgi_layer_norm norm = norm_at(trial->shape, at);
+    return szgi_network_layer_norm(context, &norm);
 }
 
 static szg_status norm_backward(szg_context *context, const op_trial *trial, void **at) {
     const norm_case *c = trial->shape;
-    szg_layer_norm norm = norm_at(c, at);
-    szg_layer_norm_gradient gradient = {at[c->dy], at[c->dx], c->add_dx, at[c->dgamma],
-                                        at[c->dbeta]};
-    return szg_network_layer_norm_backward(context, &norm, &gradient);
+    szgi_layer_norm norm = norm_at(c, at);
+    szgi_layer_norm_gradient gradient = {at[c->dy], at[c->dx], c->add_dx, at[c->dgamma],
+                                         at[c->dbeta]};
+    return szgi_network_layer_norm_backward(context, &norm, &gradient);
 }
 
 /* The largest inverse deviation over the rows. */

@@ -4,19 +4,19 @@
 #include "network_tests.h"
 
 static szg_ops table;
-static szg_network_ops network;
+static szgi_network_ops network;
 
 static szg_context *opened(void) {
     szg_context *context = test_context();
-    if (szg_ops_of(context) == &table) /* each case has a context */
+    if (szgi_ops_of(context) == &table) /* each case has a context */
         return context;
     ck_szg_ok(szg_backend_select(context, test_backend()));
-    table = *szg_ops_of(context);
+    table = *szgi_ops_of(context);
     network = *table.network;
     if (!network.spectra_open)
         host_spectra_fill(&network);
     table.network = &network;
-    szg_context_set_ops(context, &table);
+    szgi_context_set_ops(context, &table);
     return context;
 }
 
@@ -27,10 +27,10 @@ typedef enum shape { FULL, SYMMETRIC, ZERO, RANK_ONE, INFINITE, HUGE } shape;
 
 /* Matrices [length][length] in single precision, one of each shape. */
 static double *draw_matrices(int64_t length, uint32_t step) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 91, .step = step};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 91, .step = step};
     int64_t square = length * length;
     double *a = new_numbers(MATRICES * square);
-    szg_random_fill_normal(&stream, 0, MATRICES * square, a);
+    szgi_random_fill_normal(&stream, 0, MATRICES * square, a);
     for (int64_t m = 0; m < MATRICES; m++)
         for (int64_t at = 0; at < square; at++) {
             int64_t i = at / length, j = at % length;
@@ -51,16 +51,16 @@ static double *draw_matrices(int64_t length, uint32_t step) {
 }
 
 static void *to_device(szg_context *context, int64_t count, const double *values) {
-    int64_t real = szg_network_real_size(context);
+    int64_t real = szgi_network_real_size(context);
     float *single;
     void *device;
-    ck_szg_ok(szg_memory_alloc(context, count, sizeof *single, &single));
+    ck_szg_ok(szgi_memory_alloc(context, count, sizeof *single, &single));
     for (int64_t i = 0; i < count; i++)
         single[i] = (float)values[i];
-    ck_szg_ok(szg_device_alloc(context, count * real, &device));
-    ck_szg_ok(szg_device_upload(
+    ck_szg_ok(szgi_device_alloc(context, count * real, &device));
+    ck_szg_ok(szgi_device_upload(
         context, device, real == 4 ? (const void *)single : (const void *)values, count * real));
-    szg_memory_free(single);
+    szgi_memory_free(single);
     return device;
 }
 
@@ -98,8 +98,8 @@ static void ck_all(szg_context *context, int64_t n, int64_t length, const double
         ck_szg_ok(host_numbers(context, n, corner, room, &wanted));
         ck_numbers(n, &numbers[m], &wanted);
     }
-    szg_memory_free(corner);
-    szg_memory_free(room);
+    szgi_memory_free(corner);
+    szgi_memory_free(room);
 }
 
 /* Two parts, rows and columns shared out. */
@@ -123,33 +123,33 @@ typedef struct filled {
 } filled;
 
 /* Fills a job and begins; the arrays are then changed. */
-static filled begin(szg_context *context, szg_spectra_job *job, int64_t length, uint32_t step) {
-    const int64_t square = length * length, real = szg_network_real_size(context);
-    szg_stream stream = {.seed = test_seed(), .purpose = 92, .step = step};
+static filled begin(szg_context *context, szgi_spectra_job *job, int64_t length, uint32_t step) {
+    const int64_t square = length * length, real = szgi_network_real_size(context);
+    szgi_stream stream = {.seed = test_seed(), .purpose = 92, .step = step};
     filled f = {draw_matrices(length, step), new_numbers(2 * ROWS * COLUMNS), NULL, NULL};
-    szg_random_fill_normal(&stream, 0, 2 * ROWS * COLUMNS, f.parts);
+    szgi_random_fill_normal(&stream, 0, 2 * ROWS * COLUMNS, f.parts);
     for (int64_t i = 0; i < 2 * ROWS * COLUMNS; i++)
         f.parts[i] = (float)f.parts[i];
     f.logits = to_device(context, MATRICES * square, f.matrices);
     f.array = to_device(context, 2 * ROWS * COLUMNS, f.parts);
-    const szg_head_part parts[] = {
+    const szgi_head_part parts[] = {
         {f.array, ROWS, COLUMNS, false},
         {(const char *)f.array + ROWS * COLUMNS * real, ROWS, COLUMNS, true}};
-    ck_szg_ok(szg_network_spectra_squares(context, job, 1, HEADS, 2, parts));
-    ck_szg_ok(szg_network_spectra_take(context, job, 2, MATRICES - 2, length,
-                                       (const char *)f.logits + 2 * square * real));
-    ck_szg_ok(szg_network_spectra_take(context, job, 0, 2, length, f.logits));
-    ck_szg_ok(szg_network_spectra_begin(context, job, MATRICES));
-    ck_szg_ok(szg_device_clear(context, f.logits, MATRICES * square * real));
-    ck_szg_ok(szg_device_clear(context, f.array, 2 * ROWS * COLUMNS * real));
+    ck_szg_ok(szgi_network_spectra_squares(context, job, 1, HEADS, 2, parts));
+    ck_szg_ok(szgi_network_spectra_take(context, job, 2, MATRICES - 2, length,
+                                        (const char *)f.logits + 2 * square * real));
+    ck_szg_ok(szgi_network_spectra_take(context, job, 0, 2, length, f.logits));
+    ck_szg_ok(szgi_network_spectra_begin(context, job, MATRICES));
+    ck_szg_ok(szgi_device_clear(context, f.logits, MATRICES * square * real));
+    ck_szg_ok(szgi_device_clear(context, f.array, 2 * ROWS * COLUMNS * real));
     return f;
 }
 
 static void close_filled(szg_context *context, filled *f) {
-    szg_memory_free(f->matrices);
-    szg_memory_free(f->parts);
-    szg_device_free(context, f->logits);
-    szg_device_free(context, f->array);
+    szgi_memory_free(f->matrices);
+    szgi_memory_free(f->parts);
+    szgi_device_free(context, f->logits);
+    szgi_device_free(context, f->array);
 }
 
 START_TEST(as_on_the_host) {
@@ -157,18 +157,18 @@ START_TEST(as_on_the_host) {
     szg_context *context = opened();
     for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
         int64_t n = orders[o];
-        szg_spectra_job *job;
-        ck_szg_ok(szg_network_spectra_open(context, MATRICES + 1, n, 1 + HEADS, &job));
+        szgi_spectra_job *job;
+        ck_szg_ok(szgi_network_spectra_open(context, MATRICES + 1, n, 1 + HEADS, &job));
         for (int64_t more = 0; more < 4; more += 3) { /* the second time with padding */
             szg_logit_numbers numbers[MATRICES + 1];
             double sums[1 + HEADS];
             filled f = begin(context, job, n + more, (uint32_t)(n + more));
-            ck_szg_ok(szg_network_spectra_collect(context, job, numbers, sums));
+            ck_szg_ok(szgi_network_spectra_collect(context, job, numbers, sums));
             ck_all(context, n, n + more, f.matrices, numbers);
             ck_squares(f.parts, sums);
             close_filled(context, &f);
         }
-        szg_network_spectra_close(context, &job);
+        szgi_network_spectra_close(context, &job);
         ck_assert_ptr_null(job);
     }
 }
@@ -177,15 +177,15 @@ END_TEST
 /* Sums without a matrix; a job that is closed while it is under way. */
 START_TEST(no_matrix) {
     szg_context *context = opened();
-    szg_spectra_job *job;
+    szgi_spectra_job *job;
     double sums[1 + HEADS];
-    ck_szg_ok(szg_network_spectra_open(context, MATRICES, 3, 1 + HEADS, &job));
-    ck_szg_ok(szg_network_spectra_begin(context, job, 0));
-    ck_szg_ok(szg_network_spectra_collect(context, job, NULL, sums));
+    ck_szg_ok(szgi_network_spectra_open(context, MATRICES, 3, 1 + HEADS, &job));
+    ck_szg_ok(szgi_network_spectra_begin(context, job, 0));
+    ck_szg_ok(szgi_network_spectra_collect(context, job, NULL, sums));
     ck_assert(sums[0] == 0 && sums[2] == 0);
     filled f = begin(context, job, 3, 1);
-    szg_network_spectra_close(context, &job);
-    szg_network_spectra_close(context, &job);
+    szgi_network_spectra_close(context, &job);
+    szgi_network_spectra_close(context, &job);
     close_filled(context, &f);
 }
 END_TEST
@@ -194,68 +194,69 @@ END_TEST
 
 START_TEST(bad_calls_are_refused) {
     szg_context *context = opened();
-    szg_spectra_job *job;
+    szgi_spectra_job *job;
     szg_logit_numbers numbers[2];
     float x[4] = {0};
-    szg_head_part part = {x, 2, 2, false}, odd = {x, 2, 3, true};
-    REFUSED("count = 0 is below 1", szg_network_spectra_open(context, 0, 2, 0, &job));
-    REFUSED("n = 0 is below 1", szg_network_spectra_open(context, 2, 0, 0, &job));
-    REFUSED("sums = -1 is below 0", szg_network_spectra_open(context, 2, 2, -1, &job));
+    szgi_head_part part = {x, 2, 2, false}, odd = {x, 2, 3, true};
+    REFUSED("count = 0 is below 1", szgi_network_spectra_open(context, 0, 2, 0, &job));
+    REFUSED("n = 0 is below 1", szgi_network_spectra_open(context, 2, 0, 0, &job));
+    REFUSED("sums = -1 is below 0", szgi_network_spectra_open(context, 2, 2, -1, &job));
     ck_szg_fails(SZG_ENOMEM, "spectra of logits",
-                 szg_network_spectra_open(context, INT64_C(1) << 40, 1 << 20, 0, &job));
-    ck_szg_ok(szg_network_spectra_open(context, 2, 2, 2, &job));
+                 szgi_network_spectra_open(context, INT64_C(1) << 40, 1 << 20, 0, &job));
+    ck_szg_ok(szgi_network_spectra_open(context, 2, 2, 2, &job));
     REFUSED("take: 2 matrices from place 1 on, opened for 2",
-            szg_network_spectra_take(context, job, 1, 2, 2, x));
-    REFUSED("take: length = 1 is below 2", szg_network_spectra_take(context, job, 0, 1, 1, x));
-    REFUSED("logits is NULL", szg_network_spectra_take(context, job, 0, 1, 2, NULL));
-    REFUSED("job is NULL", szg_network_spectra_take(context, NULL, 0, 1, 2, x));
+            szgi_network_spectra_take(context, job, 1, 2, 2, x));
+    REFUSED("take: length = 1 is below 2", szgi_network_spectra_take(context, job, 0, 1, 1, x));
+    REFUSED("logits is NULL", szgi_network_spectra_take(context, job, 0, 1, 2, NULL));
+    REFUSED("job is NULL", szgi_network_spectra_take(context, NULL, 0, 1, 2, x));
     REFUSED("2 sums from place 1 on, opened for 2",
-            szg_network_spectra_squares(context, job, 1, 2, 1, &part));
-    REFUSED("parts = 9 is above 8", szg_network_spectra_squares(context, job, 0, 2, 9, &part));
+            szgi_network_spectra_squares(context, job, 1, 2, 1, &part));
+    REFUSED("parts = 9 is above 8", szgi_network_spectra_squares(context, job, 0, 2, 9, &part));
     REFUSED("3 columns are not shared out evenly to 2 heads",
-            szg_network_spectra_squares(context, job, 0, 2, 1, &odd));
+            szgi_network_spectra_squares(context, job, 0, 2, 1, &odd));
     REFUSED("begin: 3 matrices from place 0 on, opened for 2",
-            szg_network_spectra_begin(context, job, 3));
-    REFUSED("collect: nothing was begun", szg_network_spectra_collect(context, job, numbers, NULL));
-    ck_szg_ok(szg_network_spectra_begin(context, job, 0));
+            szgi_network_spectra_begin(context, job, 3));
+    REFUSED("collect: nothing was begun",
+            szgi_network_spectra_collect(context, job, numbers, NULL));
+    ck_szg_ok(szgi_network_spectra_begin(context, job, 0));
     REFUSED("take: 0 matrices are under way: collect them first",
-            szg_network_spectra_take(context, job, 0, 1, 2, x));
-    REFUSED("begin: 0 matrices are under way", szg_network_spectra_begin(context, job, 1));
-    ck_szg_ok(szg_network_spectra_collect(context, job, NULL, NULL));
-    szg_network_spectra_close(context, &job);
+            szgi_network_spectra_take(context, job, 0, 1, 2, x));
+    REFUSED("begin: 0 matrices are under way", szgi_network_spectra_begin(context, job, 1));
+    ck_szg_ok(szgi_network_spectra_collect(context, job, NULL, NULL));
+    szgi_network_spectra_close(context, &job);
 }
 END_TEST
 
 START_TEST(a_backend_without) {
     szg_context *context = opened();
-    szg_network_ops bare = network;
+    szgi_network_ops bare = network;
     szg_ops without = table;
-    szg_spectra_job *job;
+    szgi_spectra_job *job;
     bare.spectra_open = NULL;
     without.network = &bare;
-    ck_assert(szg_network_has_spectra(context));
-    szg_context_set_ops(context, &without);
-    ck_assert(!szg_network_has_spectra(context));
+    ck_assert(szgi_network_has_spectra(context));
+    szgi_context_set_ops(context, &without);
+    ck_assert(!szgi_network_has_spectra(context));
     ck_szg_fails(SZG_EBACKEND, "has no spectra of logits",
-                 szg_network_spectra_open(context, 1, 1, 0, &job));
-    szg_context_set_ops(context, &table);
+                 szgi_network_spectra_open(context, 1, 1, 0, &job));
+    szgi_context_set_ops(context, &table);
 }
 END_TEST
 
 /* Without a stream that could be recorded there is nothing to refuse. */
 START_TEST(not_while_recording) {
     szg_context *context = opened();
-    szg_spectra_job *job, *other;
+    szgi_spectra_job *job, *other;
     float x[4] = {0};
-    if (!szg_device_records(context))
+    if (!szgi_device_records(context))
         return;
-    ck_szg_ok(szg_network_spectra_open(context, 1, 2, 0, &job));
-    ck_szg_ok(szg_device_record_begin(context));
-    ck_szg_fails(SZG_EBACKEND, "recorded", szg_network_spectra_open(context, 1, 2, 0, &other));
-    ck_szg_fails(SZG_EBACKEND, "recorded", szg_network_spectra_take(context, job, 0, 1, 2, x));
-    ck_szg_fails(SZG_EBACKEND, "recorded", szg_network_spectra_begin(context, job, 0));
-    ck_szg_ok(szg_device_record_end(context, NULL));
-    szg_network_spectra_close(context, &job);
+    ck_szg_ok(szgi_network_spectra_open(context, 1, 2, 0, &job));
+    ck_szg_ok(szgi_device_record_begin(context));
+    ck_szg_fails(SZG_EBACKEND, "recorded", szgi_network_spectra_open(context, 1, 2, 0, &other));
+    ck_szg_fails(SZG_EBACKEND, "recorded", szgi_network_spectra_take(context, job, 0, 1, 2, x));
+    ck_szg_fails(SZG_EBACKEND, "recorded", szgi_network_spectra_begin(context, job, 0));
+    ck_szg_ok(szgi_device_record_end(context, NULL));
+    szgi_network_spectra_close(context, &job);
 }
 END_TEST
 

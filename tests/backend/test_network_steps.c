@@ -5,13 +5,13 @@
 /* ---- Batches ---- */
 
 typedef struct gather_case {
-    szg_gather g;
+    szgi_gather g;
     int start, words, classes, order, block, tokens, lengths, labels;
 } gather_case;
 
 static szg_status gather_forward(szg_context *context, const op_trial *t, void **at) {
     const gather_case *c = t->shape;
-    szg_gather g = c->g;
+    szgi_gather g = c->g;
     g.start = at[c->start];
     g.words = at[c->words];
     g.classes = at[c->classes];
@@ -20,14 +20,14 @@ static szg_status gather_forward(szg_context *context, const op_trial *t, void *
     g.tokens = at[c->tokens];
     g.lengths = at[c->lengths];
     g.labels = at[c->labels];
-    return szg_network_gather(context, &g);
+    return szgi_network_gather(context, &g);
 }
 
 /* A set whose examples have 0 .. longest words: 0 and more than the batch's positions occur. */
 static void add_set(gather_case *c, op_trial *t, int64_t examples, int64_t longest) {
     int64_t *start = NULL, *order = NULL;
-    ck_szg_ok(szg_memory_alloc(test_context(), examples + 1, sizeof *start, &start));
-    ck_szg_ok(szg_memory_alloc(test_context(), examples, sizeof *order, &order));
+    ck_szg_ok(szgi_memory_alloc(test_context(), examples + 1, sizeof *start, &start));
+    ck_szg_ok(szgi_memory_alloc(test_context(), examples, sizeof *order, &order));
     for (int64_t e = 0; e < examples; e++) {
         start[e + 1] = start[e] + draw_below(longest + 1);
         int64_t j = draw_below(e + 1);
@@ -38,8 +38,8 @@ static void add_set(gather_case *c, op_trial *t, int64_t examples, int64_t longe
     c->words = add_ints(t, "words", start[examples] + 1, 1, 574);
     c->classes = add_ints(t, "classes", examples, 0, 71);
     c->order = add_longs(t, SLOT_INPUT, "order", examples, order);
-    szg_memory_free(order);
-    szg_memory_free(start);
+    szgi_memory_free(order);
+    szgi_memory_free(start);
 }
 
 static void open_gather(gather_case *c, op_trial *t) {
@@ -107,7 +107,7 @@ typedef struct advance_case {
 
 static szg_status advance_forward(szg_context *context, const op_trial *t, void **at) {
     const advance_case *c = t->shape;
-    return szg_network_advance(context, at[c->blocks], c->count, at[c->block], at[c->at]);
+    return szgi_network_advance(context, at[c->blocks], c->count, at[c->block], at[c->at]);
 }
 
 /* Every place of the list and its end, running and frozen. */
@@ -148,7 +148,7 @@ typedef struct finite_case {
 
 static szg_status finite_forward(szg_context *context, const op_trial *t, void **at) {
     const finite_case *c = t->shape;
-    return szg_network_finite(context, c->count, at[0], at[1]);
+    return szgi_network_finite(context, c->count, at[0], at[1]);
 }
 
 START_TEST(a_number_that_is_not_finite_is_found) {
@@ -170,20 +170,20 @@ START_TEST(a_number_that_is_not_finite_is_found) {
 END_TEST
 
 static szg_status adamw_forward(szg_context *context, const op_trial *t, void **at) {
-    szg_adamw a = *(const szg_adamw *)t->shape;
+    szgi_adamw a = *(const szgi_adamw *)t->shape;
     a.block = at[0];
     a.gradient = at[1];
     a.weight = at[2];
     a.moment1 = at[3];
     a.moment2 = at[4];
-    return szg_network_adamw(context, &a);
+    return szgi_network_adamw(context, &a);
 }
 
 /* m and v are sums of two terms; the step is a quotient whose denominator is at least sqrt(v) and
  * eps: (1 - beta2) g^2 <= v keeps it below rate / correction1 sqrt(correction2 / (1 - beta2)) but
  * for m's past. */
 static void check_adamw(int64_t count, bool finite) {
-    szg_adamw a = {count, 0.98, 0.9, 1e-8, 0.01, NULL, NULL, NULL, NULL, NULL};
+    szgi_adamw a = {count, 0.98, 0.9, 1e-8, 0.01, NULL, NULL, NULL, NULL, NULL};
     op_trial t = {.shape = &a, .forward = adamw_forward};
     add_block(&t);
     t.slot[0].values[2] = finite;
@@ -203,7 +203,7 @@ static void check_adamw(int64_t count, bool finite) {
     run_forward(tested(1), &t);
     if (!finite)
         ck_assert_mem_eq(t.slot[2].values, kept, (size_t)count * sizeof *kept);
-    szg_memory_free(kept);
+    szgi_memory_free(kept);
     close_trial(&t);
 }
 
@@ -219,7 +219,7 @@ END_TEST
 /* One step from zero moments by hand: m / c1 = g, v / c2 = g^2, so w moves by the rate against the
  * sign of g, after the decay. */
 START_TEST(a_first_step_of_adamw_by_hand) {
-    szg_adamw a = {3, 0.98, 0.9, 0, 0.5, NULL, NULL, NULL, NULL, NULL};
+    szgi_adamw a = {3, 0.98, 0.9, 0, 0.5, NULL, NULL, NULL, NULL, NULL};
     op_trial t = {.shape = &a, .forward = adamw_forward};
     const double block[BLOCK_NUMBERS] = {1, 0, 1, 0.25, 1 - 0.98, 1 - 0.9, 0};
     const double gradient[] = {4, -0.125, 1e-3};

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <szego/plugin.h>
+#include "backend/plugin_abi.h"
 
 #include "rounding.h"
 #include "scratch.h"
@@ -37,7 +37,7 @@ static void use_fixture(void) {
 static void check_refused(const char *path, const char *words) {
     use_plugin(path);
     ck_szg_fails(SZG_EBACKEND, words, szg_backend_select(test_context(), "cuda"));
-    ck_assert_str_eq(szg_ops_name(szg_ops_of(test_context())), "cpu");
+    ck_assert_str_eq(szgi_ops_name(szgi_ops_of(test_context())), "cpu");
     szg_device device;
     const char *libraries;
     int count = 3;
@@ -90,7 +90,7 @@ START_TEST(auto_says_why_it_takes_the_cpu) {
     szg_context *context = listening();
     use_plugin("/nowhere/libszego-cuda.so");
     ck_assert(szg_backend_select(context, "auto") == SZG_OK);
-    ck_assert_str_eq(szg_ops_name(szg_ops_of(context)), "cpu");
+    ck_assert_str_eq(szgi_ops_name(szgi_ops_of(context)), "cpu");
     ck_assert_ptr_nonnull(strstr(said, "backend auto: cpu; backend cuda: there is no plugin"));
     szg_context_close(&context);
 }
@@ -105,7 +105,7 @@ END_TEST
 
 static double product(szg_context *context, int64_t k) {
     double a[16] = {2}, b[16] = {3}, c = 0;
-    szg_status status = szg_gemm(context, 'n', 't', 1, 1, k, 1, a, 16, b, 16, 0, &c, 1);
+    szg_status status = szgi_gemm(context, 'n', 't', 1, 1, k, 1, a, 16, b, 16, 0, &c, 1);
     return status == SZG_OK ? c : -(double)status;
 }
 
@@ -115,7 +115,7 @@ START_TEST(each_context_has_its_session) {
     szg_context *first = listening(), *second = listening();
     ck_assert(szg_backend_select(first, "cuda:bf16") == SZG_OK);
     ck_assert(szg_backend_select(second, "cuda") == SZG_OK);
-    ck_assert_str_eq(szg_ops_name(szg_ops_of(first)), "cuda:fixture");
+    ck_assert_str_eq(szgi_ops_name(szgi_ops_of(first)), "cuda:fixture");
     ck_assert(product(first, 1) == SZG_PRECISION_BF16);
     ck_assert(product(second, 1) == SZG_PRECISION_TF32);
     ck_assert(product(test_context(), 1) == 6); /* the cpu's */
@@ -140,15 +140,15 @@ START_TEST(missing_entries_are_the_cpus) {
     szg_context *context = listening();
     ck_assert(szg_backend_select(context, "cuda") == SZG_OK);
     double a[4] = {2, 0, 0, 5}, w[2];
-    ck_assert(szg_eigen_symmetric(context, 2, a, 2, w, false) == SZG_OK);
+    ck_assert(szgi_eigen_symmetric(context, 2, a, 2, w, false) == SZG_OK);
     ck_close(w[0], 2, gamma_of(8) * 5); /* one rotation of a matrix of norm 5 */
     ck_close(w[1], 5, gamma_of(8) * 5);
     szg_fft *fft;
     double x[1] = {7}, y[1] = {0};
-    ck_assert(szg_fft_open(context, SZG_FFT_COSINE_4, 1, 1, &fft) == SZG_OK);
-    ck_assert(szg_fft_run(context, fft, x, y) == SZG_OK);
+    ck_assert(szgi_fft_open(context, SZG_FFT_COSINE_4, 1, 1, &fft) == SZG_OK);
+    ck_assert(szgi_fft_run(context, fft, x, y) == SZG_OK);
     ck_close(y[0], 2 * 7 * 0.70710678118654752, gamma_of(8) * 10);
-    szg_fft_close(&fft);
+    szgi_fft_close(&fft);
     szg_context_close(&context);
 }
 END_TEST
@@ -171,7 +171,7 @@ START_TEST(a_refused_session_leaves_the_backend) {
     ck_assert(szg_backend_select(context, "reference") == SZG_OK);
     ck_assert(szg_backend_select(context, "cuda") == SZG_EBACKEND);
     ck_assert_str_eq(szg_context_message(context), "no device today");
-    ck_assert_str_eq(szg_ops_name(szg_ops_of(context)), "reference");
+    ck_assert_str_eq(szgi_ops_name(szgi_ops_of(context)), "reference");
     ck_assert(szg_backend_select(context, "auto") == SZG_OK);
     ck_assert_str_eq(said, "backend auto: cpu; no device today");
     unsetenv("FIXTURE_REFUSES");
@@ -183,9 +183,9 @@ END_TEST
 
 START_TEST(failed_allocations_leave_no_session) {
     szg_context *context = listening();
-    szg_memory_fail_after(context, 1);
+    szgi_memory_fail_after(context, 1);
     ck_assert(szg_backend_select(context, "cuda") == SZG_ENOMEM);
-    szg_memory_fail_after(context, 0);
+    szgi_memory_fail_after(context, 0);
     ck_assert(szg_backend_select(context, "cuda") == SZG_OK);
     szg_context_close(&context);
 }

@@ -10,9 +10,9 @@ static szg_status singular(int64_t m, int64_t n, int width, double *a, double *s
                            double *vt) {
     szg_context *context = test_context();
     int64_t k = m < n ? m : n;
-    return width == 1 ? szg_singular(context, m, n, a, n, s, u, k, vt, n)
-                      : szg_singular_complex(context, m, n, (szg_c64 *)a, n, s, (szg_c64 *)u, k,
-                                             (szg_c64 *)vt, n);
+    return width == 1 ? szgi_singular(context, m, n, a, n, s, u, k, vt, n)
+                      : szgi_singular_complex(context, m, n, (szg_c64 *)a, n, s, (szg_c64 *)u, k,
+                                              (szg_c64 *)vt, n);
 }
 
 static szg_c64 at(int width, const double *a, int64_t i) {
@@ -72,15 +72,15 @@ static void check_singular(uint32_t step, int64_t m, int64_t n, int width) {
         check_orthonormal(width, k, n, vt, n, 1);
     }
     use_tested_backend();
-    szg_memory_free(a), szg_memory_free(work), szg_memory_free(s), szg_memory_free(u);
-    szg_memory_free(vt), szg_memory_free(other);
+    szgi_memory_free(a), szgi_memory_free(work), szgi_memory_free(s), szgi_memory_free(u);
+    szgi_memory_free(vt), szgi_memory_free(other);
 }
 
 START_TEST(singular_values_and_vectors) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 5};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 5};
     for (uint32_t trial = 0; trial < (uint32_t)test_trials(100); trial++)
-        check_singular(trial, SIZES[szg_random_below(&stream, 2 * trial, SIZE_COUNT)],
-                       SIZES[szg_random_below(&stream, 2 * trial + 1, SIZE_COUNT)], 1 + trial % 2);
+        check_singular(trial, SIZES[szgi_random_below(&stream, 2 * trial, SIZE_COUNT)],
+                       SIZES[szgi_random_below(&stream, 2 * trial + 1, SIZE_COUNT)], 1 + trial % 2);
 }
 END_TEST
 
@@ -97,7 +97,7 @@ START_TEST(triangle_of_ones) {
         for (int64_t j = 1; j <= n; j++)
             ck_close(s[j - 1], 0.5 / sin((double)(2 * j - 1) * M_PI / (double)(4 * n + 2)),
                      error_bound(n, (double)n));
-        szg_memory_free(a), szg_memory_free(s);
+        szgi_memory_free(a), szgi_memory_free(s);
     }
     use_tested_backend();
 }
@@ -121,8 +121,8 @@ START_TEST(deficient_matrices) {
                 check_orthonormal(1, n, n, vt, n, 1);
             }
             use_tested_backend();
-            szg_memory_free(a), szg_memory_free(s), szg_memory_free(u), szg_memory_free(vt);
-            szg_memory_free(work);
+            szgi_memory_free(a), szgi_memory_free(s), szgi_memory_free(u), szgi_memory_free(vt);
+            szgi_memory_free(work);
         }
 }
 END_TEST
@@ -132,12 +132,12 @@ START_TEST(batches_are_single_calls) {
     enum { COUNT = 17, M = 9, N = 14, STRIDE = M * N };
     double *a = random_numbers(3, COUNT * STRIDE), *b = copy_numbers(COUNT * STRIDE, a);
     double *s = new_numbers(COUNT * M), single[M];
-    ck_szg_ok(szg_singular_batch(context, COUNT, M, N, a, STRIDE, s));
+    ck_szg_ok(szgi_singular_batch(context, COUNT, M, N, a, STRIDE, s));
     for (int i = 0; i < COUNT; i++) {
         ck_szg_ok(singular(M, N, 1, b + i * STRIDE, single, NULL, NULL));
         check_same(M, s + i * M, single, error_bound(M + N, single[0]));
     }
-    szg_memory_free(a), szg_memory_free(b), szg_memory_free(s);
+    szgi_memory_free(a), szgi_memory_free(b), szgi_memory_free(s);
 }
 END_TEST
 
@@ -150,12 +150,12 @@ START_TEST(failed_allocations_are_survived) {
         use_backend(backend ? "reference" : test_backend());
         ck_survives_failed_allocations(least_refusals(), singular(M, N, 1, a, s, u, vt));
         ck_survives_failed_allocations(least_refusals(), singular(M, N, 2, a, s, u, vt));
-        ck_survives_failed_allocations(least_refusals(), szg_qr_r(context, M, N, a, N));
+        ck_survives_failed_allocations(least_refusals(), szgi_qr_r(context, M, N, a, N));
         ck_survives_failed_allocations(least_refusals(),
-                                       szg_singular_batch(context, 2, 2, 2, a, 4, s));
+                                       szgi_singular_batch(context, 2, 2, 2, a, 4, s));
     }
     use_tested_backend();
-    szg_memory_free(a), szg_memory_free(s), szg_memory_free(u), szg_memory_free(vt);
+    szgi_memory_free(a), szgi_memory_free(s), szgi_memory_free(u), szgi_memory_free(vt);
 }
 END_TEST
 

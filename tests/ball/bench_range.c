@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include <szego/ball.h>
-#include <szego/memory.h>
-#include <szego/random.h>
+#include "ball/ball.h"
+#include "base/memory.h"
+#include "base/random.h"
 
 static double now(void) {
     struct timespec t;
@@ -17,12 +17,12 @@ static double now(void) {
 }
 
 static szg_c64 coefficient(int kind, int64_t k, int64_t degree) {
-    const szg_stream stream = {20250513, 0, 1};
+    const szgi_stream stream = {20250513, 0, 1};
     const double x = (double)k, n = (double)degree;
     switch (kind) {
     case 0:
-        return (szg_c64){szg_random_normal(&stream, (uint64_t)(2 * k)),
-                         k ? szg_random_normal(&stream, (uint64_t)(2 * k + 1)) : 0};
+        return (szg_c64){szgi_random_normal(&stream, (uint64_t)(2 * k)),
+                         k ? szgi_random_normal(&stream, (uint64_t)(2 * k + 1)) : 0};
     case 1:
         return (szg_c64){1 / (1 + x * x), 0};
     case 2:
@@ -42,7 +42,7 @@ static int compare(const void *a, const void *b) {
 static szg_status measure(szg_context *context, int kind, int64_t degree) {
     static const char *const names[] = {"random", "smooth", "alibi", "fejer", "equal"};
     szg_c64 *a;
-    SZG_TRY(szg_memory_alloc(context, degree + 1, sizeof *a, &a));
+    SZG_TRY(szgi_memory_alloc(context, degree + 1, sizeof *a, &a));
     for (int64_t k = 0; k <= degree; k++)
         a[k] = coefficient(kind, k, degree);
     double seconds[3];
@@ -51,12 +51,12 @@ static szg_status measure(szg_context *context, int kind, int64_t degree) {
     for (int i = 0; i < 3 && status == SZG_OK; i++) {
         const double start = now();
         status =
-            szg_ball_symbol_range(context, degree + 1, a, SZG_TAPER_NONE, 0, SZG_BALL_BITS, &r);
+            szgi_ball_symbol_range(context, degree + 1, a, SZG_TAPER_NONE, 0, SZG_BALL_BITS, &r);
         seconds[i] = now() - start;
     }
-    szg_memory_free(a);
+    szgi_memory_free(a);
     qsort(seconds, 3, sizeof *seconds, compare);
-    const double size = szg_range_modulus(&r).hi;
+    const double size = szgi_range_modulus(&r).hi;
     printf("%-8s %7lld %9.4f %9.2g %9.2g\n", names[kind], (long long)degree, seconds[1],
            (r.min.hi - r.min.lo) / size, (r.max.hi - r.max.lo) / size);
     return status;
@@ -74,6 +74,6 @@ int main(void) {
     if (status != SZG_OK)
         fprintf(stderr, "%s\n", szg_context_message(context));
     szg_context_close(&context);
-    szg_ball_cleanup();
+    szgi_ball_cleanup();
     return status == SZG_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

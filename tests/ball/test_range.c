@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/ball.h>
+#include "ball/ball.h"
 #include "rounding.h"
 #include "suite.h"
 
-static const double PROMISE = 1e-12; /* widths, over max |f|: <szego/ball.h> */
+static const double PROMISE = 1e-12; /* widths, over max |f|: "ball/ball.h" */
 static const double PI = 3.141592653589793;
 
 static double largest(const szg_range *r) {
@@ -41,7 +41,7 @@ static void range_of_real(int64_t count, const double *a, szg_range *out) {
     for (int64_t k = 0; k < count; k++)
         c[k].re = a[k];
     ck_szg_ok(
-        szg_ball_symbol_range(test_context(), count, c, SZG_TAPER_NONE, 0, SZG_BALL_BITS, out));
+        szgi_ball_symbol_range(test_context(), count, c, SZG_TAPER_NONE, 0, SZG_BALL_BITS, out));
     free(c);
 }
 
@@ -170,14 +170,14 @@ START_TEST(test_dynamic_range) {
 }
 END_TEST
 
-static void fill_random(uint32_t step, int64_t count, double *w, szg_phase *theta) {
-    const szg_stream weight = {test_seed(), step, 1}, phase = {test_seed(), step, 2};
+static void fill_random(uint32_t step, int64_t count, double *w, szgi_phase *theta) {
+    const szgi_stream weight = {test_seed(), step, 1}, phase = {test_seed(), step, 2};
     for (int64_t i = 0; i < count; i++) {
         w[i] = test_real(&weight, (uint64_t)i);
-        theta[i].rational = szg_random_below(&phase, (uint64_t)(4 * i), 2);
+        theta[i].rational = szgi_random_below(&phase, (uint64_t)(4 * i), 2);
         theta[i].radians = test_real(&phase, (uint64_t)(4 * i + 1));
-        theta[i].p = szg_random_below(&phase, (uint64_t)(4 * i + 2), 41) - 20;
-        theta[i].q = 1 + szg_random_below(&phase, (uint64_t)(4 * i + 3), 12);
+        theta[i].p = szgi_random_below(&phase, (uint64_t)(4 * i + 2), 41) - 20;
+        theta[i].q = 1 + szgi_random_below(&phase, (uint64_t)(4 * i + 3), 12);
     }
 }
 
@@ -188,22 +188,22 @@ START_TEST(test_against_check) {
     const int64_t trials = test_trials(24);
     for (int64_t trial = 0; trial < trials; trial++) {
         double w[COUNT];
-        szg_phase theta[COUNT];
+        szgi_phase theta[COUNT];
         const int64_t count = 1 + trial % COUNT;
         fill_random((uint32_t)trial, count, w, theta);
-        const szg_phase_mode mode = trial % 2 ? SZG_PHASE_PLAIN : SZG_PHASE_TIMES_INDEX;
+        const szgi_phase_mode mode = trial % 2 ? SZG_PHASE_PLAIN : SZG_PHASE_TIMES_INDEX;
         szg_range fast, slow;
-        ck_szg_ok(szg_ball_range(test_context(), count, w, theta, mode, 128, &fast));
-        ck_szg_ok(szg_ball_range_check(test_context(), count, w, theta, mode, 256, 1e-9, &slow));
+        ck_szg_ok(szgi_ball_range(test_context(), count, w, theta, mode, 128, &fast));
+        ck_szg_ok(szgi_ball_range_check(test_context(), count, w, theta, mode, 256, 1e-9, &slow));
         ck_ordered(&fast);
         ck_assert_msg(fast.max.lo <= slow.max.hi && slow.max.lo <= fast.max.hi,
                       "trial %d: [%.17g, %.17g] and [%.17g, %.17g]", (int)trial, fast.max.lo,
                       fast.max.hi, slow.max.lo, slow.max.hi);
         ck_assert(fast.min.hi >= slow.min.lo && slow.min.hi >= fast.min.lo);
         /* The value at theta_max, computed afresh, is within the rounding of the point. */
-        szg_phase at = {.radians = fast.theta_max};
+        szgi_phase at = {.radians = fast.theta_max};
         szg_interval value;
-        ck_szg_ok(szg_ball_value(test_context(), count, w, theta, mode, &at, 256, &value));
+        ck_szg_ok(szgi_ball_value(test_context(), count, w, theta, mode, &at, 256, &value));
         ck_assert(value.lo <= fast.max.hi);
         ck_close(value.hi, fast.max.lo, PROMISE * largest(&fast));
     }
@@ -216,16 +216,16 @@ START_TEST(test_precision) {
     for (uint32_t trial = 0; trial < test_trials(5); trial++) {
         static const int64_t bits[] = {53, 80, 128, 300};
         double w[COUNT];
-        szg_phase theta[COUNT];
+        szgi_phase theta[COUNT];
         szg_range r[4];
         fill_random(2000 + trial, COUNT, w, theta);
         for (int i = 0; i < 4; i++) {
             ck_szg_ok(
-                szg_ball_range(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, bits[i], &r[i]));
+                szgi_ball_range(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, bits[i], &r[i]));
             ck_tight(&r[i]);
             for (int j = 0; j < i; j++) {
-                ck_assert_int_eq(szg_interval_compare(r[i].max, r[j].max), 0);
-                ck_assert_int_eq(szg_interval_compare(r[i].min, r[j].min), 0);
+                ck_assert_int_eq(szgi_interval_compare(r[i].max, r[j].max), 0);
+                ck_assert_int_eq(szgi_interval_compare(r[i].min, r[j].min), 0);
             }
         }
     }
@@ -237,16 +237,16 @@ START_TEST(test_against_samples) {
     enum { COUNT = 60, GRID = 3000 };
     for (int64_t trial = 0; trial < test_trials(3); trial++) {
         double w[COUNT];
-        szg_phase theta[COUNT];
+        szgi_phase theta[COUNT];
         fill_random((uint32_t)(1000 + trial), COUNT, w, theta);
         szg_range r;
-        ck_szg_ok(szg_ball_range(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, 128, &r));
+        ck_szg_ok(szgi_ball_range(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, 128, &r));
         ck_ordered(&r);
         for (int64_t j = 0; j < GRID; j++) {
-            const szg_phase at = {.rational = true, .p = 2 * j, .q = GRID};
+            const szgi_phase at = {.rational = true, .p = 2 * j, .q = GRID};
             szg_interval value;
-            ck_szg_ok(
-                szg_ball_value(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, &at, 128, &value));
+            ck_szg_ok(szgi_ball_value(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, &at, 128,
+                                      &value));
             ck_assert(value.lo <= r.max.hi && value.hi >= r.min.lo);
         }
     }
@@ -257,13 +257,13 @@ END_TEST
 START_TEST(test_large) {
     static const int64_t degree[] = {999, 4095};
     for (size_t i = 0; i < sizeof degree / sizeof *degree; i++) {
-        const szg_stream stream = {test_seed(), (uint32_t)i, 3};
+        const szgi_stream stream = {test_seed(), (uint32_t)i, 3};
         const int64_t n = degree[i];
         szg_c64 *a = calloc((size_t)n + 1, sizeof *a);
-        szg_random_fill_normal(&stream, 0, 2 * n + 2, &a[0].re);
+        szgi_random_fill_normal(&stream, 0, 2 * n + 2, &a[0].re);
         a[0].im = 0;
         szg_range r;
-        ck_szg_ok(szg_ball_symbol_range(test_context(), n + 1, a, SZG_TAPER_NONE, 0, 128, &r));
+        ck_szg_ok(szgi_ball_symbol_range(test_context(), n + 1, a, SZG_TAPER_NONE, 0, 128, &r));
         ck_tight(&r);
         for (int64_t j = 0; j < 200; j++) {
             const double t = (double)j * 0.0314159 + (j % 2 ? r.theta_max : r.theta_min);
@@ -286,27 +286,27 @@ END_TEST
 START_TEST(test_lemma) {
     szg_range f, g;
     const double w[] = {0, 1, 1};
-    const szg_phase quarter[] = {{.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 4}};
-    const szg_phase half[] = {{.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 1}};
-    ck_szg_ok(szg_ball_range(test_context(), 3, w, NULL, SZG_PHASE_PLAIN, 128, &g));
+    const szgi_phase quarter[] = {{.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 4}};
+    const szgi_phase half[] = {{.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 1}};
+    ck_szg_ok(szgi_ball_range(test_context(), 3, w, NULL, SZG_PHASE_PLAIN, 128, &g));
     ck_contains(g.max, 4, 0);
     ck_contains(g.min, -2.25, 0);
-    ck_contains(szg_range_width(&g), 6.25, 0);
-    ck_szg_ok(szg_ball_range(test_context(), 3, w, quarter, SZG_PHASE_TIMES_INDEX, 128, &f));
-    ck_contains(szg_range_width(&f), 7.0407, 5e-5);
-    ck_assert_int_eq(szg_interval_compare(szg_range_width(&f), szg_range_width(&g)), 1);
-    ck_szg_ok(szg_ball_range(test_context(), 3, w, half, SZG_PHASE_TIMES_INDEX, 128, &f));
-    ck_contains(szg_range_modulus(&f), 4, 0);
+    ck_contains(szgi_range_width(&g), 6.25, 0);
+    ck_szg_ok(szgi_ball_range(test_context(), 3, w, quarter, SZG_PHASE_TIMES_INDEX, 128, &f));
+    ck_contains(szgi_range_width(&f), 7.0407, 5e-5);
+    ck_assert_int_eq(szgi_interval_compare(szgi_range_width(&f), szgi_range_width(&g)), 1);
+    ck_szg_ok(szgi_ball_range(test_context(), 3, w, half, SZG_PHASE_TIMES_INDEX, 128, &f));
+    ck_contains(szgi_range_modulus(&f), 4, 0);
     const double ones[] = {1, 1};
-    const szg_phase one[] = {{.radians = 1}, {.radians = 1}};
-    ck_szg_ok(szg_ball_range(test_context(), 2, ones, one, SZG_PHASE_PLAIN, 128, &f));
-    ck_contains(szg_range_modulus(&f), 2 + 2 * cos(1), gamma_of(2) * 4); /* cosine and sum */
+    const szgi_phase one[] = {{.radians = 1}, {.radians = 1}};
+    ck_szg_ok(szgi_ball_range(test_context(), 2, ones, one, SZG_PHASE_PLAIN, 128, &f));
+    ck_contains(szgi_range_modulus(&f), 2 + 2 * cos(1), gamma_of(2) * 4); /* cosine and sum */
     const double sign[] = {5, 1, 1, -1};
-    const szg_phase third[] = {{.q = 1}, {.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 3}};
-    ck_szg_ok(szg_ball_range(test_context(), 4, sign, NULL, SZG_PHASE_PLAIN, 128, &g));
-    ck_contains(szg_range_modulus(&g), 12.879, 5e-4);
-    ck_szg_ok(szg_ball_range(test_context(), 4, sign, third, SZG_PHASE_TIMES_INDEX, 128, &f));
-    ck_contains(szg_range_modulus(&f), 16, 0);
+    const szgi_phase third[] = {{.q = 1}, {.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 3}};
+    ck_szg_ok(szgi_ball_range(test_context(), 4, sign, NULL, SZG_PHASE_PLAIN, 128, &g));
+    ck_contains(szgi_range_modulus(&g), 12.879, 5e-4);
+    ck_szg_ok(szgi_ball_range(test_context(), 4, sign, third, SZG_PHASE_TIMES_INDEX, 128, &f));
+    ck_contains(szgi_range_modulus(&f), 16, 0);
 }
 END_TEST
 
@@ -314,18 +314,18 @@ END_TEST
 START_TEST(test_modulus) {
     szg_range r;
     const szg_c64 difference[] = {{1, 0}, {-1, 0}}, single[] = {{0, 0}, {3, 4}, {0, 0}};
-    ck_szg_ok(szg_ball_modulus_range(test_context(), 2, difference, 128, &r));
+    ck_szg_ok(szgi_ball_modulus_range(test_context(), 2, difference, 128, &r));
     ck_assert(r.min.lo == 0 && r.min.hi <= PROMISE * r.max.hi);
     ck_contains(r.max, 2, 0);
-    ck_szg_ok(szg_ball_modulus_range(test_context(), 3, single, 128, &r));
+    ck_szg_ok(szgi_ball_modulus_range(test_context(), 3, single, 128, &r));
     ck_contains(r.min, 5, 0);
     ck_contains(r.max, 5, 0);
     enum { COUNT = 33, GRID = 20000 };
     for (uint32_t trial = 0; trial < 4; trial++) {
-        const szg_stream stream = {test_seed(), trial, 4};
+        const szgi_stream stream = {test_seed(), trial, 4};
         szg_c64 a[COUNT];
-        szg_random_fill_normal(&stream, 0, 2 * COUNT, &a[0].re);
-        ck_szg_ok(szg_ball_modulus_range(test_context(), COUNT, a, 128, &r));
+        szgi_random_fill_normal(&stream, 0, 2 * COUNT, &a[0].re);
+        ck_szg_ok(szgi_ball_modulus_range(test_context(), COUNT, a, 128, &r));
         ck_tight(&r);
         double low = INFINITY, high = 0, moduli = 0;
         for (int k = 0; k < COUNT; k++)
@@ -357,10 +357,10 @@ START_TEST(test_fejer) {
     for (int k = 0; k < 40; k++)
         a[k] = (szg_c64){1, 0};
     szg_range r;
-    ck_szg_ok(szg_ball_symbol_range(test_context(), 40, a, SZG_TAPER_FEJER, 7, 128, &r));
+    ck_szg_ok(szgi_ball_symbol_range(test_context(), 40, a, SZG_TAPER_FEJER, 7, 128, &r));
     ck_contains(r.max, 7, 0);
     ck_contains(r.min, 0, 0);
-    ck_szg_ok(szg_ball_symbol_range(test_context(), 40, a, SZG_TAPER_FEJER, 1, 128, &r));
+    ck_szg_ok(szgi_ball_symbol_range(test_context(), 40, a, SZG_TAPER_FEJER, 1, 128, &r));
     ck_contains(r.max, 1, 0);
     ck_contains(r.min, 1, 0);
 }
@@ -370,25 +370,25 @@ START_TEST(test_bad_input) {
     szg_range r;
     szg_c64 a[] = {{1, 0}, {NAN, 0}};
     const double w[] = {1, INFINITY}, one[] = {1};
-    const szg_phase bad[] = {{.rational = true, .p = 1, .q = 0}};
+    const szgi_phase bad[] = {{.rational = true, .p = 1, .q = 0}};
     ck_szg_fails(SZG_EDATA, "coefficient 1",
-                 szg_ball_symbol_range(test_context(), 2, a, SZG_TAPER_NONE, 0, 128, &r));
+                 szgi_ball_symbol_range(test_context(), 2, a, SZG_TAPER_NONE, 0, 128, &r));
     a[0].im = 1;
     ck_szg_fails(SZG_EDATA, "not real",
-                 szg_ball_symbol_range(test_context(), 1, a, SZG_TAPER_NONE, 0, 128, &r));
+                 szgi_ball_symbol_range(test_context(), 1, a, SZG_TAPER_NONE, 0, 128, &r));
     ck_szg_fails(SZG_EINVAL, "0 coefficients",
-                 szg_ball_symbol_range(test_context(), 0, a, SZG_TAPER_NONE, 0, 128, &r));
+                 szgi_ball_symbol_range(test_context(), 0, a, SZG_TAPER_NONE, 0, 128, &r));
     a[0].im = 0;
     ck_szg_fails(SZG_EINVAL, "order 0",
-                 szg_ball_symbol_range(test_context(), 1, a, SZG_TAPER_FEJER, 0, 128, &r));
+                 szgi_ball_symbol_range(test_context(), 1, a, SZG_TAPER_FEJER, 0, 128, &r));
     ck_szg_fails(SZG_EINVAL, "bits",
-                 szg_ball_symbol_range(test_context(), 1, a, SZG_TAPER_NONE, 0, 5, &r));
+                 szgi_ball_symbol_range(test_context(), 1, a, SZG_TAPER_NONE, 0, 5, &r));
     ck_szg_fails(SZG_EDATA, "weight 1",
-                 szg_ball_range(test_context(), 2, w, NULL, SZG_PHASE_PLAIN, 128, &r));
+                 szgi_ball_range(test_context(), 2, w, NULL, SZG_PHASE_PLAIN, 128, &r));
     ck_szg_fails(SZG_EDATA, "phase 0",
-                 szg_ball_range(test_context(), 1, one, bad, SZG_PHASE_PLAIN, 128, &r));
+                 szgi_ball_range(test_context(), 1, one, bad, SZG_PHASE_PLAIN, 128, &r));
     ck_szg_fails(SZG_EINVAL, "tolerance",
-                 szg_ball_range_check(test_context(), 1, one, NULL, SZG_PHASE_PLAIN, 128, 0, &r));
+                 szgi_ball_range_check(test_context(), 1, one, NULL, SZG_PHASE_PLAIN, 128, 0, &r));
 }
 END_TEST
 
@@ -397,12 +397,12 @@ START_TEST(test_memory) {
     szg_c64 a[] = {{1, 0}, {2, 1}, {0, 3}, {1, 1}};
     szg_range r;
     ck_survives_failed_allocations(
-        1, szg_ball_symbol_range(test_context(), 4, a, SZG_TAPER_NONE, 0, 128, &r));
+        1, szgi_ball_symbol_range(test_context(), 4, a, SZG_TAPER_NONE, 0, 128, &r));
 }
 END_TEST
 
 TEST_FILE("range") {
-    atexit(szg_ball_cleanup);
+    atexit(szgi_ball_cleanup);
     test_add(suite, "chebyshev", test_chebyshev);
     test_add(suite, "kernels", test_kernels);
     test_add(suite, "kms", test_kms);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/pool.h"
 
 #include "suite.h"
 
@@ -21,7 +22,7 @@ static szg_status count_block(szg_context *context, void *argument, int64_t bloc
     ck_assert(worker >= 0 && worker < szg_context_threads(context));
     atomic_fetch_add(&job->runs[block], 1);
     if (block == job->fail_at)
-        return szg_fail(context, SZG_EDOMAIN, "block %lld", (long long)block);
+        return szgi_fail(context, SZG_EDOMAIN, "block %lld", (long long)block);
     return SZG_OK;
 }
 
@@ -29,12 +30,12 @@ START_TEST(pool_runs_each_block_once) {
     pool_job *job = calloc(1, sizeof *job);
     job->fail_at = -1;
     for (int repeat = 1; repeat <= 50; repeat++) {
-        ck_szg_ok(szg_pool_run(test_context(), BLOCKS, count_block, job));
+        ck_szg_ok(szgi_pool_run(test_context(), BLOCKS, count_block, job));
         for (int i = 0; i < BLOCKS; i++)
             ck_assert_int_eq(atomic_load(&job->runs[i]), repeat);
     }
-    ck_szg_ok(szg_pool_run(test_context(), 0, count_block, job));
-    ck_szg_fails(SZG_EINVAL, "negative", szg_pool_run(test_context(), -1, count_block, job));
+    ck_szg_ok(szgi_pool_run(test_context(), 0, count_block, job));
+    ck_szg_fails(SZG_EINVAL, "negative", szgi_pool_run(test_context(), -1, count_block, job));
     free(job);
 }
 END_TEST
@@ -42,7 +43,7 @@ END_TEST
 START_TEST(pool_reports_the_failure) {
     pool_job *job = calloc(1, sizeof *job);
     job->fail_at = 10;
-    ck_szg_fails(SZG_EDOMAIN, "block 10", szg_pool_run(test_context(), BLOCKS, count_block, job));
+    ck_szg_fails(SZG_EDOMAIN, "block 10", szgi_pool_run(test_context(), BLOCKS, count_block, job));
     int runs = 0;
     for (int i = 0; i < BLOCKS; i++)
         runs += atomic_load(&job->runs[i]);
@@ -53,13 +54,13 @@ END_TEST
 
 static szg_status nest(szg_context *context, void *argument, int64_t block, int worker) {
     (void)block, (void)worker;
-    return szg_pool_run(context, 10, count_block, argument);
+    return szgi_pool_run(context, 10, count_block, argument);
 }
 
 START_TEST(pool_nests_serially) {
     pool_job *job = calloc(1, sizeof *job);
     job->fail_at = -1;
-    ck_szg_ok(szg_pool_run(test_context(), 20, nest, job));
+    ck_szg_ok(szgi_pool_run(test_context(), 20, nest, job));
     for (int i = 0; i < 10; i++)
         ck_assert_int_eq(atomic_load(&job->runs[i]), 20);
     free(job);
@@ -107,17 +108,17 @@ static szg_status inner_block(szg_context *context, void *argument, int64_t bloc
     atomic_fetch_add(&job->outer->blocks, 1);
     /* Back to the outer context: the number that it gave this thread. */
     nested_job again = {.outer_worker = job->outer_worker};
-    return szg_pool_run(job->outer->outer, 2, innermost_block, &again);
+    return szgi_pool_run(job->outer->outer, 2, innermost_block, &again);
 }
 
 static szg_status outer_block(szg_context *context, void *argument, int64_t block, int worker) {
     nested_job *job = argument;
     (void)context, (void)block;
-    ck_assert(szg_pool_is_inside());
+    ck_assert(szgi_pool_is_inside());
     szg_context *inner = job->inner[worker];
     inner_job own = {.outer = job, .outer_worker = worker};
     own.scratch = calloc((size_t)szg_context_threads(inner), sizeof *own.scratch);
-    ck_assert_int_eq(szg_pool_run(inner, 5, inner_block, &own), SZG_OK);
+    ck_assert_int_eq(szgi_pool_run(inner, 5, inner_block, &own), SZG_OK);
     int64_t sum = 0;
     for (int i = 0; i < szg_context_threads(inner); i++)
         sum += own.scratch[i];
@@ -132,7 +133,7 @@ START_TEST(nested_contexts_count_their_own_workers) {
         nested_job job = {.outer = open_threads(4)};
         for (int i = 0; i < 4; i++)
             job.inner[i] = open_threads(threads);
-        ck_assert_int_eq(szg_pool_run(job.outer, BLOCKS, outer_block, &job), SZG_OK);
+        ck_assert_int_eq(szgi_pool_run(job.outer, BLOCKS, outer_block, &job), SZG_OK);
         ck_assert_int_eq(atomic_load(&job.blocks), 5 * BLOCKS);
         for (int i = 0; i < 4; i++)
             szg_context_close(&job.inner[i]);
@@ -145,8 +146,8 @@ END_TEST
 static szg_status failing_inside(szg_context *context, void *argument, int64_t block, int worker) {
     szg_context *inner = ((szg_context **)argument)[worker];
     pool_job job = {.fail_at = 2};
-    (void)szg_fail(context, SZG_EDATA, "outer %lld", (long long)block);
-    ck_assert_int_eq(szg_pool_run(inner, 5, count_block, &job), SZG_EDOMAIN);
+    (void)szgi_fail(context, SZG_EDATA, "outer %lld", (long long)block);
+    ck_assert_int_eq(szgi_pool_run(inner, 5, count_block, &job), SZG_EDOMAIN);
     ck_assert_str_eq(szg_context_message(inner), "block 2");
     char own[32];
     snprintf(own, sizeof own, "outer %lld", (long long)block);
@@ -158,8 +159,8 @@ START_TEST(nested_contexts_keep_their_messages) {
     szg_context *outer = open_threads(4), *inner[4];
     for (int i = 0; i < 4; i++)
         inner[i] = open_threads(2);
-    (void)szg_fail(outer, SZG_EIO, "before");
-    ck_assert_int_eq(szg_pool_run(outer, BLOCKS, failing_inside, inner), SZG_OK);
+    (void)szgi_fail(outer, SZG_EIO, "before");
+    ck_assert_int_eq(szgi_pool_run(outer, BLOCKS, failing_inside, inner), SZG_OK);
     ck_assert_str_eq(szg_context_message(outer), "before"); /* what was handled is not told */
     for (int i = 0; i < 4; i++)
         szg_context_close(&inner[i]);
@@ -183,8 +184,8 @@ static szg_status racing_block(szg_context *context, void *argument, int64_t blo
     atomic_fetch_add(&job->begun, 1);
     while (atomic_load(&job->begun) < 2 || (block != job->first && !atomic_load(&job->failed)))
         sched_yield();
-    (void)szg_fail(context, SZG_EDATA, "%lld", (long long)block);
-    (void)szg_fail_prefix(context, SZG_EDATA, "block");
+    (void)szgi_fail(context, SZG_EDATA, "%lld", (long long)block);
+    (void)szgi_fail_prefix(context, SZG_EDATA, "block");
     if (block == job->first)
         atomic_store(&job->failed, true);
     return statuses[block];
@@ -194,7 +195,7 @@ START_TEST(the_lowest_failure_keeps_its_message) {
     szg_context *context = open_threads(2);
     for (int trial = 0; trial < 100; trial++) {
         race_job job = {.first = trial % 2};
-        ck_assert_int_eq(szg_pool_run(context, 3, racing_block, &job), SZG_EDOMAIN);
+        ck_assert_int_eq(szgi_pool_run(context, 3, racing_block, &job), SZG_EDOMAIN);
         ck_assert_str_eq(szg_context_message(context), "block: 0");
     }
     szg_context_close(&context);
@@ -209,10 +210,10 @@ static void *use_contexts(void *argument) {
     for (int repeat = 1; repeat <= 10; repeat++) {
         szg_context *context = open_threads(threads);
         job->fail_at = -1;
-        ck_assert_int_eq(szg_pool_run(context, BLOCKS, count_block, job), SZG_OK);
-        ck_assert_int_eq(szg_pool_run(context, 20, nest, job), SZG_OK);
+        ck_assert_int_eq(szgi_pool_run(context, BLOCKS, count_block, job), SZG_OK);
+        ck_assert_int_eq(szgi_pool_run(context, 20, nest, job), SZG_OK);
         job->fail_at = 7;
-        ck_assert_int_eq(szg_pool_run(context, 20, nest, job), SZG_EDOMAIN);
+        ck_assert_int_eq(szgi_pool_run(context, 20, nest, job), SZG_EDOMAIN);
         ck_assert_str_eq(szg_context_message(context), "block 7");
         ck_assert_int_ge(atomic_load(&job->runs[BLOCKS - 1]), repeat);
         szg_context_close(&context);
@@ -237,7 +238,7 @@ END_TEST
 static int use_after_fork(szg_context *context) {
     pool_job *job = calloc(1, sizeof *job);
     job->fail_at = -1;
-    if (szg_pool_run(context, BLOCKS, count_block, job) != SZG_EINVAL)
+    if (szgi_pool_run(context, BLOCKS, count_block, job) != SZG_EINVAL)
         return 1;
     if (!strstr(szg_context_message(context), "open a context in the child"))
         return 2;
@@ -246,7 +247,7 @@ static int use_after_fork(szg_context *context) {
         return 3;
 #ifndef __SANITIZE_THREAD__ /* it stops a process that starts threads after a fork */
     context = open_threads(3);
-    if (szg_pool_run(context, BLOCKS, count_block, job) != SZG_OK)
+    if (szgi_pool_run(context, BLOCKS, count_block, job) != SZG_OK)
         return 4;
     szg_context_close(&context);
 #endif
@@ -259,7 +260,7 @@ START_TEST(a_fork_does_not_take_the_context_along) {
         szg_context *context = open_threads(threads);
         pool_job *job = calloc(1, sizeof *job);
         job->fail_at = -1;
-        ck_assert_int_eq(szg_pool_run(context, BLOCKS, count_block, job), SZG_OK);
+        ck_assert_int_eq(szgi_pool_run(context, BLOCKS, count_block, job), SZG_OK);
         pid_t child = fork();
         ck_assert_int_ge(child, 0);
         if (child == 0) {
@@ -269,7 +270,7 @@ START_TEST(a_fork_does_not_take_the_context_along) {
         int status;
         ck_assert_int_eq(waitpid(child, &status, 0), child);
         ck_assert_int_eq(status, 0);
-        ck_assert_int_eq(szg_pool_run(context, BLOCKS, count_block, job), SZG_OK);
+        ck_assert_int_eq(szgi_pool_run(context, BLOCKS, count_block, job), SZG_OK);
         free(job);
         szg_context_close(&context);
     }
@@ -281,26 +282,26 @@ START_TEST(a_deadline_stops_work_and_can_be_lifted) {
     szg_context_options options = {.threads = 1, .clock = read_clock, .user = &now};
     szg_context *context;
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
-    ck_assert_double_eq(szg_context_seconds(context), now);
+    ck_assert_double_eq(szgi_context_seconds(context), now);
     szg_context_set_deadline(context, 1e300); /* far away, and no overflow */
     now = 1e8;
-    ck_assert_int_eq(szg_context_check_cancel(context), SZG_OK);
+    ck_assert_int_eq(szgi_context_check_cancel(context), SZG_OK);
     szg_context_set_deadline(context, .5);
     now += .25;
-    ck_assert_int_eq(szg_context_check_cancel(context), SZG_OK);
+    ck_assert_int_eq(szgi_context_check_cancel(context), SZG_OK);
     now += .25;
-    ck_assert_int_eq(szg_context_check_cancel(context), SZG_ECANCEL);
+    ck_assert_int_eq(szgi_context_check_cancel(context), SZG_ECANCEL);
     ck_assert_str_eq(szg_context_message(context), "the time is up");
     ck_assert(!szg_context_is_cancelled(context));
-    szg_context_defer_cancel(context, true);
-    ck_assert_int_eq(szg_context_check_cancel(context), SZG_OK);
-    szg_context_defer_cancel(context, false);
-    ck_assert_int_eq(szg_context_check_cancel(context), SZG_ECANCEL);
+    szgi_context_defer_cancel(context, true);
+    ck_assert_int_eq(szgi_context_check_cancel(context), SZG_OK);
+    szgi_context_defer_cancel(context, false);
+    ck_assert_int_eq(szgi_context_check_cancel(context), SZG_ECANCEL);
     szg_context_set_deadline(context, 0);
-    ck_assert_int_eq(szg_context_check_cancel(context), SZG_OK);
+    ck_assert_int_eq(szgi_context_check_cancel(context), SZG_OK);
     szg_context_cancel(context);
     ck_assert(szg_context_is_cancelled(context));
-    ck_assert_int_eq(szg_context_check_cancel(context), SZG_ECANCEL);
+    ck_assert_int_eq(szgi_context_check_cancel(context), SZG_ECANCEL);
     ck_assert_str_eq(szg_context_message(context), "interrupted");
     szg_context_close(&context);
 }
@@ -310,15 +311,15 @@ END_TEST
 START_TEST(a_deadline_comes_by_itself) {
     szg_context *context;
     ck_assert_int_eq(szg_context_open(NULL, &context), SZG_OK);
-    double begin = szg_context_seconds(context);
+    double begin = szgi_context_seconds(context);
     szg_context_set_deadline(context, .01);
-    for (double last = begin; szg_context_check_cancel(context) == SZG_OK;) {
-        double now = szg_context_seconds(context);
+    for (double last = begin; szgi_context_check_cancel(context) == SZG_OK;) {
+        double now = szgi_context_seconds(context);
         ck_assert_double_ge(now, last);
         last = now;
     }
     /* Whole nanoseconds, and doubles of a clock that may have run for years: 1e-7 s. */
-    ck_assert_double_ge(szg_context_seconds(context) - begin, .01 - 1e-7);
+    ck_assert_double_ge(szgi_context_seconds(context) - begin, .01 - 1e-7);
     szg_context_close(&context);
 }
 END_TEST
@@ -330,11 +331,11 @@ START_TEST(cancel_stops_the_pool) {
     pool_job *job = calloc(1, sizeof *job);
     job->fail_at = -1;
     szg_context_cancel(context);
-    szg_context_defer_cancel(context, true); /* what is deferred is finished first */
-    ck_assert_int_eq(szg_pool_run(context, BLOCKS, count_block, job), SZG_OK);
+    szgi_context_defer_cancel(context, true); /* what is deferred is finished first */
+    ck_assert_int_eq(szgi_pool_run(context, BLOCKS, count_block, job), SZG_OK);
     ck_assert_int_eq(atomic_exchange(&job->runs[0], 0), 1);
-    szg_context_defer_cancel(context, false);
-    ck_assert_int_eq(szg_pool_run(context, BLOCKS, count_block, job), SZG_ECANCEL);
+    szgi_context_defer_cancel(context, false);
+    ck_assert_int_eq(szgi_pool_run(context, BLOCKS, count_block, job), SZG_ECANCEL);
     ck_assert_int_eq(atomic_load(&job->runs[0]), 0);
     ck_assert_str_eq(szg_context_message(context), "interrupted");
     free(job);
@@ -356,18 +357,18 @@ END_TEST
 
 START_TEST(messages_are_prefixed_and_bounded) {
     szg_context *context = test_context();
-    ck_assert_int_eq(szg_fail(context, SZG_EIO, "n = %d", 3), SZG_EIO);
-    ck_assert_int_eq(szg_fail_prefix(context, SZG_EIO, "file %s", "a.npy"), SZG_EIO);
+    ck_assert_int_eq(szgi_fail(context, SZG_EIO, "n = %d", 3), SZG_EIO);
+    ck_assert_int_eq(szgi_fail_prefix(context, SZG_EIO, "file %s", "a.npy"), SZG_EIO);
     ck_assert_str_eq(szg_context_message(context), "file a.npy: n = 3");
-    ck_assert_int_eq(szg_fail_prefix(context, SZG_EIO, "file a.npy"), SZG_EIO); /* not twice */
+    ck_assert_int_eq(szgi_fail_prefix(context, SZG_EIO, "file a.npy"), SZG_EIO); /* not twice */
     ck_assert_str_eq(szg_context_message(context), "file a.npy: n = 3");
     char longest[5000];
     memset(longest, 'x', sizeof longest);
     longest[sizeof longest - 1] = 0;
-    (void)szg_fail(context, SZG_EIO, "%s", longest);
-    (void)szg_fail_prefix(context, SZG_EIO, "p");
+    (void)szgi_fail(context, SZG_EIO, "%s", longest);
+    (void)szgi_fail_prefix(context, SZG_EIO, "p");
     ck_assert_int_eq(strncmp(szg_context_message(context), "p: xxx", 6), 0);
-    (void)szg_fail_prefix(context, SZG_EIO, "%s", longest);
+    (void)szgi_fail_prefix(context, SZG_EIO, "%s", longest);
     ck_assert_uint_lt(strlen(szg_context_message(context)), 2048);
     for (int status = -1; status <= SZG_STATUS_COUNT; status++)
         ck_assert_uint_gt(strlen(szg_status_name((szg_status)status)), 0);
@@ -383,8 +384,8 @@ START_TEST(large_blocks_look_for_cancellation) {
         char *block = NULL;
         szg_status status;
         ck_looks_for_cancellation(&looks, expected[i],
-                                  (status = szg_memory_alloc(counting, sizes[i], 1, &block),
-                                   szg_memory_free(block), status));
+                                  (status = szgi_memory_alloc(counting, sizes[i], 1, &block),
+                                   szgi_memory_free(block), status));
     }
     szg_context_close(&counting);
 }
@@ -392,18 +393,18 @@ END_TEST
 
 START_TEST(threads_of_open_contexts_are_counted) {
     szg_context *contexts[2];
-    int before = szg_context_threads_open();
+    int before = szgi_context_threads_open();
     ck_assert_int_eq(before, szg_context_threads(test_context()));
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = 2 + i}, &contexts[i]),
                          SZG_OK);
-    ck_assert_int_eq(szg_context_threads_open(), before + 5);
+    ck_assert_int_eq(szgi_context_threads_open(), before + 5);
     szg_context_close(&contexts[0]);
-    ck_assert_int_eq(szg_context_threads_open(), before + 3);
+    ck_assert_int_eq(szgi_context_threads_open(), before + 3);
     szg_context_close(&contexts[1]);
     ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = -1}, &contexts[0]),
                      SZG_EINVAL);
-    ck_assert_int_eq(szg_context_threads_open(), before);
+    ck_assert_int_eq(szgi_context_threads_open(), before);
 }
 END_TEST
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/file.h"
 
 #include "scratch.h"
 
@@ -54,10 +55,10 @@ static void remove_folder(int count) {
 }
 
 static void write_target(const char *name, const char *words) {
-    szg_writer *writer;
-    ck_szg_ok(szg_writer_open(test_context(), in_folder(name), &writer));
-    fputs(words, szg_writer_stream(writer));
-    ck_szg_ok(szg_writer_commit(test_context(), &writer));
+    szgi_writer *writer;
+    ck_szg_ok(szgi_writer_open(test_context(), in_folder(name), &writer));
+    fputs(words, szgi_writer_stream(writer));
+    ck_szg_ok(szgi_writer_commit(test_context(), &writer));
 }
 
 /* A child that holds something of the folder, a writer of `name` or, NULL, the folder's lock, until
@@ -69,10 +70,10 @@ static pid_t hold(const char *name) {
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
-        szg_writer *writer;
+        szgi_writer *writer;
         int lock;
-        szg_status status = name ? szg_writer_open(NULL, in_folder(name), &writer)
-                                 : szg_folder_lock(NULL, folder, &lock);
+        szg_status status = name ? szgi_writer_open(NULL, in_folder(name), &writer)
+                                 : szgi_folder_lock(NULL, folder, &lock);
         if (status == SZG_OK && write(ready[1], "r", 1) == 1)
             pause();
         _exit(1);
@@ -98,24 +99,24 @@ START_TEST(litter_of_the_dead_is_removed) {
     write_target("a", "new");
     ck_assert(!is_there("a.szego-0") && !is_there("a.szego-1"));
     ck_assert(is_there("b.szego-0")); /* of another target */
-    szg_folder_sweep(folder);
+    szgi_folder_sweep(folder);
     ck_assert(!is_there("b.szego-0"));
     remove_folder(1);
 }
 END_TEST
 
 START_TEST(files_of_living_writers_stay) {
-    szg_writer *mine;
+    szgi_writer *mine;
     open_folder();
     pid_t other = hold("a");
-    ck_szg_ok(szg_writer_open(test_context(), in_folder("a"), &mine));
+    ck_szg_ok(szgi_writer_open(test_context(), in_folder("a"), &mine));
     write_target("a", "third");
-    szg_folder_sweep(folder);
+    szgi_folder_sweep(folder);
     ck_assert(is_there("a.szego-0") && is_there("a.szego-1"));
-    ck_szg_ok(szg_writer_commit(test_context(), &mine));
+    ck_szg_ok(szgi_writer_commit(test_context(), &mine));
     kill_child(other);
-    ck_szg_ok(szg_writer_open(test_context(), in_folder("a"), &mine));
-    szg_writer_discard(&mine);
+    ck_szg_ok(szgi_writer_open(test_context(), in_folder("a"), &mine));
+    szgi_writer_discard(&mine);
     remove_folder(1);
 }
 END_TEST
@@ -135,7 +136,7 @@ START_TEST(files_of_others_stay) {
     touch("a.szego-15", 01644); /* ours, behind numbers that others hold */
     write_target("a", "new");
     ck_assert(!is_there("a.szego-15"));
-    szg_folder_sweep(folder);
+    szgi_folder_sweep(folder);
     for (int i = 0; i < COUNT; i++)
         ck_assert_msg(is_there(stay[i]), "%s is gone", stay[i]);
     remove_folder(COUNT);
@@ -163,11 +164,11 @@ START_TEST(writers_of_one_target_do_not_disturb_each_other) {
     for (int i = 0; i < WRITERS; i++)
         if ((child[i] = fork()) == 0) {
             for (int turn = 0; turn < TURNS; turn++) {
-                szg_writer *writer;
-                if (szg_writer_open(NULL, in_folder("a"), &writer) != SZG_OK)
+                szgi_writer *writer;
+                if (szgi_writer_open(NULL, in_folder("a"), &writer) != SZG_OK)
                     _exit(1);
-                fputs("whole", szg_writer_stream(writer));
-                if (szg_writer_commit(NULL, &writer) != SZG_OK)
+                fputs("whole", szgi_writer_stream(writer));
+                if (szgi_writer_commit(NULL, &writer) != SZG_OK)
                     _exit(2);
             }
             _exit(0);
@@ -186,16 +187,16 @@ START_TEST(a_folder_is_locked_by_one_at_a_time) {
     open_folder();
     pid_t other = hold(NULL);
     ck_szg_fails(SZG_EIO, "another writer is at work in this folder",
-                 szg_folder_lock(test_context(), folder, &mine));
+                 szgi_folder_lock(test_context(), folder, &mine));
     ck_assert_int_eq(mine, -1);
     kill_child(other); /* its lock dies with it */
-    ck_szg_ok(szg_folder_lock(test_context(), folder, &mine));
+    ck_szg_ok(szgi_folder_lock(test_context(), folder, &mine));
     ck_assert_int_ge(mine, 0);
-    ck_szg_fails(SZG_EIO, "another writer", szg_folder_lock(test_context(), folder, &again));
-    szg_folder_unlock(&mine);
-    szg_folder_unlock(&mine);
-    ck_szg_ok(szg_folder_lock(test_context(), folder, &again));
-    szg_folder_unlock(&again);
+    ck_szg_fails(SZG_EIO, "another writer", szgi_folder_lock(test_context(), folder, &again));
+    szgi_folder_unlock(&mine);
+    szgi_folder_unlock(&mine);
+    ck_szg_ok(szgi_folder_lock(test_context(), folder, &again));
+    szgi_folder_unlock(&again);
     remove_folder(0);
 }
 END_TEST
@@ -205,7 +206,7 @@ END_TEST
 static void check_refused(FILE *stream, const char *words) {
     ck_assert_ptr_nonnull(stream);
     fputs("data", stream);
-    ck_szg_fails(SZG_EIO, words, szg_stream_flush(test_context(), stream));
+    ck_szg_fails(SZG_EIO, words, szgi_stream_flush(test_context(), stream));
     fclose(stream);
 }
 
@@ -233,7 +234,7 @@ START_TEST(a_failed_write_is_named_with_its_remedy) {
     check_refused(full, "cannot be written: an earlier write failed");
     FILE *fine = tmpfile();
     fputs("data", fine);
-    ck_szg_ok(szg_stream_flush(test_context(), fine));
+    ck_szg_ok(szgi_stream_flush(test_context(), fine));
     fclose(fine);
 }
 END_TEST
@@ -248,12 +249,12 @@ static const char *sparse(int64_t size) {
 }
 
 static szg_status read_and_close(szg_context *context, const char *path, int64_t size) {
-    szg_contents contents;
-    SZG_TRY(szg_contents_open(context, path, &contents));
+    szgi_contents contents;
+    SZG_TRY(szgi_contents_open(context, path, &contents));
     ck_assert_int_eq(contents.size, size);
     for (int64_t i = 0; i < size; i += 4093)
         ck_assert_int_eq(contents.data[i], 0);
-    szg_contents_close(&contents);
+    szgi_contents_close(&contents);
     return SZG_OK;
 }
 
@@ -270,16 +271,16 @@ START_TEST(a_long_file_is_cancelled) {
 END_TEST
 
 START_TEST(a_file_that_memory_does_not_hold_is_named) {
-    szg_contents contents;
+    szgi_contents contents;
     const char *path = sparse(1 << 20);
-    szg_memory_fail_after(test_context(), 3); /* after the source and its path */
+    szgi_memory_fail_after(test_context(), 3); /* after the source and its path */
     ck_szg_fails(SZG_ENOMEM, "sparse: out of memory: its 1048576 bytes are read whole: make it",
-                 szg_contents_open(test_context(), path, &contents));
+                 szgi_contents_open(test_context(), path, &contents));
     ck_szg_ok(read_and_close(test_context(), path, 1 << 20));
-    int64_t available = szg_memory_available();
+    int64_t available = szgi_memory_available();
     ck_assert_int_lt(available, INT64_MAX / 2);
     path = sparse(2 * available); /* more than becomes free meanwhile */
-    ck_szg_fails(SZG_ENOMEM, "sparse needs", szg_contents_open(test_context(), path, &contents));
+    ck_szg_fails(SZG_ENOMEM, "sparse needs", szgi_contents_open(test_context(), path, &contents));
     ck_assert_ptr_nonnull(strstr(szg_context_message(test_context()), "it is read whole"));
     ck_assert_ptr_null(contents.data);
 }

@@ -5,10 +5,10 @@
 
 /* Known answers of Random123's distribution (kat_vectors, philox4x32 with 10 rounds). */
 START_TEST(philox_known_answers) {
-    szg_stream zero = {0};
+    szgi_stream zero = {0};
     const uint32_t words[4] = {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u};
     for (uint64_t i = 0; i < 4; i++)
-        ck_assert_uint_eq(szg_random_word(&zero, i), words[i]);
+        ck_assert_uint_eq(szgi_random_word(&zero, i), words[i]);
 }
 END_TEST
 
@@ -25,23 +25,23 @@ static void philox_by_definition(uint32_t counter[4], uint32_t key0, uint32_t ke
 }
 
 START_TEST(philox_counter_layout) {
-    szg_stream stream = {.seed = 0x0123456789abcdefull, .step = 77, .purpose = 0xfeed0001u};
+    szgi_stream stream = {.seed = 0x0123456789abcdefull, .step = 77, .purpose = 0xfeed0001u};
     for (uint64_t index = 0; index < 64; index += 4) {
         uint32_t counter[4] = {(uint32_t)(index / 4), 77, 0xfeed0001u, 0};
         philox_by_definition(counter, 0x89abcdefu, 0x01234567u);
         for (uint64_t lane = 0; lane < 4; lane++)
-            ck_assert_uint_eq(szg_random_word(&stream, index + lane), counter[lane]);
+            ck_assert_uint_eq(szgi_random_word(&stream, index + lane), counter[lane]);
     }
 }
 END_TEST
 
 START_TEST(random_moments) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 3};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 3};
     enum { COUNT = 100000 };
     double sum = 0, square = 0, fourth = 0, uniform = 0;
     for (int i = 0; i < COUNT; i++) {
-        double x = szg_random_normal(&stream, (uint64_t)i);
-        double u = szg_random_uniform(&stream, (uint64_t)i);
+        double x = szgi_random_normal(&stream, (uint64_t)i);
+        double u = szgi_random_uniform(&stream, (uint64_t)i);
         ck_assert(u >= 0 && u < 1);
         ck_assert(isfinite(x));
         sum += x;
@@ -59,13 +59,13 @@ START_TEST(random_moments) {
 END_TEST
 
 START_TEST(random_below_stays_below) {
-    szg_stream stream = {.seed = test_seed()};
+    szgi_stream stream = {.seed = test_seed()};
     bool seen[7] = {false};
     for (uint64_t i = 0; i < 1000; i++) {
-        int64_t value = szg_random_below(&stream, i, 7);
+        int64_t value = szgi_random_below(&stream, i, 7);
         ck_assert(value >= 0 && value < 7);
         seen[value] = true;
-        ck_assert_int_eq(szg_random_below(&stream, i, 1), 0);
+        ck_assert_int_eq(szgi_random_below(&stream, i, 1), 0);
     }
     for (int i = 0; i < 7; i++)
         ck_assert(seen[i]);
@@ -73,13 +73,13 @@ START_TEST(random_below_stays_below) {
 END_TEST
 
 START_TEST(random_fill_is_the_same_numbers) {
-    szg_stream stream = {.seed = test_seed(), .step = 1};
+    szgi_stream stream = {.seed = test_seed(), .step = 1};
     double normal[9], uniform[9];
-    szg_random_fill_normal(&stream, 5, 9, normal);
-    szg_random_fill_uniform(&stream, 5, 9, uniform);
+    szgi_random_fill_normal(&stream, 5, 9, normal);
+    szgi_random_fill_uniform(&stream, 5, 9, uniform);
     for (uint64_t i = 0; i < 9; i++) {
-        ck_assert(normal[i] == szg_random_normal(&stream, 5 + i));
-        ck_assert(uniform[i] == szg_random_uniform(&stream, 5 + i));
+        ck_assert(normal[i] == szgi_random_normal(&stream, 5 + i));
+        ck_assert(uniform[i] == szgi_random_uniform(&stream, 5 + i));
     }
 }
 END_TEST

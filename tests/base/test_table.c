@@ -2,47 +2,50 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/table.h"
 
 #include "suite.h"
 
 START_TEST(memory_checks_sizes) {
     szg_context *context = test_context();
     char *block;
-    ck_szg_fails(SZG_EINVAL, "negative", szg_memory_alloc(context, -1, 8, &block));
+    ck_szg_fails(SZG_EINVAL, "negative", szgi_memory_alloc(context, -1, 8, &block));
     ck_assert_ptr_null(block);
-    ck_szg_fails(SZG_ENOMEM, "refused", szg_memory_alloc(context, INT64_MAX, 8, &block));
-    ck_szg_fails(SZG_ENOMEM, "refused", szg_memory_alloc(context, INT64_MAX / 8, 8, &block));
-    ck_szg_ok(szg_memory_alloc(context, 0, 8, &block));
+    ck_szg_fails(SZG_ENOMEM, "refused", szgi_memory_alloc(context, INT64_MAX, 8, &block));
+    ck_szg_fails(SZG_ENOMEM, "refused", szgi_memory_alloc(context, INT64_MAX / 8, 8, &block));
+    ck_szg_ok(szgi_memory_alloc(context, 0, 8, &block));
     ck_assert_ptr_nonnull(block);
-    szg_memory_free(block);
-    ck_szg_ok(szg_memory_alloc(context, 3, 1, &block));
+    szgi_memory_free(block);
+    ck_szg_ok(szgi_memory_alloc(context, 3, 1, &block));
     ck_assert_uint_eq((uintptr_t)block % 64, 0);
     memcpy(block, "abc", 3);
-    ck_szg_ok(szg_memory_grow(context, &block, 3, 100, 1));
+    ck_szg_ok(szgi_memory_grow(context, &block, 3, 100, 1));
     ck_assert_int_eq(memcmp(block, "abc\0\0", 5), 0);
-    szg_memory_fail_after(context, 1);
-    ck_szg_fails(SZG_ENOMEM, "refused", szg_memory_grow(context, &block, 100, 200, 1));
+    szgi_memory_fail_after(context, 1);
+    ck_szg_fails(SZG_ENOMEM, "refused", szgi_memory_grow(context, &block, 100, 200, 1));
     ck_assert_int_eq(memcmp(block, "abc", 3), 0);
-    szg_memory_free(block);
+    szgi_memory_free(block);
 }
 END_TEST
 
 START_TEST(memory_products_and_limits) {
     szg_context *context = test_context();
     int64_t product;
-    ck_szg_ok(szg_memory_product(context, 1 << 20, 1 << 20, &product));
+    ck_szg_ok(szgi_memory_product(context, 1 << 20, 1 << 20, &product));
     ck_assert_int_eq(product, 1ll << 40);
-    ck_szg_fails(SZG_ENOMEM, "overflow", szg_memory_product(context, 1ll << 40, 1 << 30, &product));
-    ck_szg_fails(SZG_EINVAL, "negative", szg_memory_product(context, -1, 2, &product));
-    ck_szg_ok(szg_memory_require(context, 1000, 1000, 8, "a dense matrix", "use less"));
-    ck_szg_fails(SZG_ENOMEM, "use --range",
-                 szg_memory_require(context, 1 << 30, 1 << 30, 8, "a dense matrix", "use --range"));
+    ck_szg_fails(SZG_ENOMEM, "overflow",
+                 szgi_memory_product(context, 1ll << 40, 1 << 30, &product));
+    ck_szg_fails(SZG_EINVAL, "negative", szgi_memory_product(context, -1, 2, &product));
+    ck_szg_ok(szgi_memory_require(context, 1000, 1000, 8, "a dense matrix", "use less"));
+    ck_szg_fails(
+        SZG_ENOMEM, "use --range",
+        szgi_memory_require(context, 1 << 30, 1 << 30, 8, "a dense matrix", "use --range"));
     ck_assert(strstr(szg_context_message(context), "8.0 EiB"));
-    int64_t have = szg_memory_available();
+    int64_t have = szgi_memory_available();
     ck_assert_int_gt(have, 0);
     char *block; /* Linux would grant it, and kill the process that fills it */
     ck_szg_fails(SZG_ENOMEM, "are available: ask for less",
-                 szg_memory_alloc(context, have / 8 + (1 << 28), 9, &block));
+                 szgi_memory_alloc(context, have / 8 + (1 << 28), 9, &block));
     ck_assert_ptr_null(block);
 }
 END_TEST
@@ -72,7 +75,7 @@ START_TEST(table_keeps_cells) {
     ck_szg_fails(SZG_EINVAL, "no row", szg_table_set_integer(context, table, "index", 1));
     ck_szg_ok(fill_table(context, table, 1000));
     ck_szg_ok(szg_table_open(context, "copy", columns, 4, &copy));
-    ck_szg_ok(szg_table_append(context, copy, table));
+    ck_szg_ok(szgi_table_append(context, copy, table));
     szg_table_close(&table);
     ck_assert_int_eq(szg_table_rows(copy), 1000);
     for (int64_t i = 0; i < 1000; i++) {
@@ -97,17 +100,17 @@ START_TEST(table_takes_cells_by_index) {
     szg_table *table;
     ck_szg_ok(szg_table_open(context, "t", columns, 4, &table));
     ck_szg_ok(szg_table_add_row(context, table));
-    ck_szg_ok(szg_table_put_integer(context, table, 1, 5));
-    ck_szg_ok(szg_table_reserve(context, table, 100));
-    ck_szg_ok(szg_table_reserve(context, table, 3));
+    ck_szg_ok(szgi_table_put_integer(context, table, 1, 5));
+    ck_szg_ok(szgi_table_reserve(context, table, 100));
+    ck_szg_ok(szgi_table_reserve(context, table, 3));
     ck_assert_int_eq(szg_table_rows(table), 1);
     ck_assert_int_eq(szg_table_get_integer(table, 0, 1), 5);
     for (int64_t i = 1; i < 300; i++) {
         ck_szg_ok(szg_table_add_row(context, table));
         for (int64_t k = 0; k < 4; k++)
             ck_assert(szg_table_is_empty(table, i, k));
-        ck_szg_ok(szg_table_put_real(context, table, 2, (double)i / 7));
-        ck_szg_ok(szg_table_put_text(context, table, 3, i % 3 ? "x" : NULL));
+        ck_szg_ok(szgi_table_put_real(context, table, 2, (double)i / 7));
+        ck_szg_ok(szgi_table_put_text(context, table, 3, i % 3 ? "x" : NULL));
         ck_assert(szg_table_get_real(table, i, 2) == (double)i / 7);
         ck_assert_int_eq(szg_table_is_empty(table, i, 3), i % 3 == 0);
     }
@@ -126,17 +129,17 @@ START_TEST(table_refuses_mistakes) {
     ck_szg_ok(szg_table_add_row(context, table));
     ck_szg_fails(SZG_EINVAL, "no column x", szg_table_set_real(context, table, "x", 1));
     ck_szg_fails(SZG_EINVAL, "another type", szg_table_set_real(context, table, "index", 1));
-    ck_szg_fails(SZG_EINVAL, "no column 4", szg_table_put_real(context, table, 4, 1));
-    ck_szg_fails(SZG_EINVAL, "no column -1", szg_table_put_text(context, table, -1, "x"));
-    ck_szg_fails(SZG_EINVAL, "another type", szg_table_put_integer(context, table, 2, 1));
-    ck_szg_fails(SZG_EINVAL, "", szg_table_reserve(context, table, -1));
-    ck_szg_fails(SZG_ENOMEM, "", szg_table_reserve(context, table, INT64_MAX / 4));
+    ck_szg_fails(SZG_EINVAL, "no column 4", szgi_table_put_real(context, table, 4, 1));
+    ck_szg_fails(SZG_EINVAL, "no column -1", szgi_table_put_text(context, table, -1, "x"));
+    ck_szg_fails(SZG_EINVAL, "another type", szgi_table_put_integer(context, table, 2, 1));
+    ck_szg_fails(SZG_EINVAL, "", szgi_table_reserve(context, table, -1));
+    ck_szg_fails(SZG_ENOMEM, "", szgi_table_reserve(context, table, INT64_MAX / 4));
     ck_szg_ok(szg_table_note(context, table, "first %d", 1));
     ck_szg_ok(szg_table_note(context, table, "second"));
     ck_assert_str_eq(szg_table_get_text(table, 0, 3), "first 1; second");
     szg_table *other;
     ck_szg_ok(szg_table_open(context, "o", columns, 3, &other));
-    ck_szg_fails(SZG_EINVAL, "differ", szg_table_append(context, table, other));
+    ck_szg_fails(SZG_EINVAL, "differ", szgi_table_append(context, table, other));
     szg_table_close(&other);
     szg_table_close(&table);
 }
@@ -148,7 +151,7 @@ START_TEST(table_survives_failed_allocations) {
     szg_status status = SZG_ENOMEM;
     for (int64_t at = 1; status != SZG_OK; at++) {
         szg_table *table = NULL;
-        szg_memory_fail_after(context, at);
+        szgi_memory_fail_after(context, at);
         status = szg_table_open(context, "t", columns, 4, &table);
         if (status == SZG_OK)
             status = fill_table(context, table, 100);
@@ -156,7 +159,7 @@ START_TEST(table_survives_failed_allocations) {
         ck_assert(status == SZG_OK || status == SZG_ENOMEM);
         ck_assert_int_lt(at, 1000);
     }
-    szg_memory_fail_after(context, 0);
+    szgi_memory_fail_after(context, 0);
 }
 END_TEST
 

@@ -2,30 +2,32 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/table.h"
+#include "base/text.h"
 
 #include "comma_locale.h"
 #include "suite.h"
 
 /* "0,1,2," and so on: long enough to grow several times and to pass stdio's buffer. */
-static szg_status print_numbers(szg_text *out, int count) {
-    SZG_TRY(szg_text_open(test_context(), out));
+static szg_status print_numbers(szgi_text *out, int count) {
+    SZG_TRY(szgi_text_open(test_context(), out));
     for (int i = 0; i < count; i++)
         fprintf(out->stream, "%d,", i);
-    return szg_text_end(out, SZG_OK);
+    return szgi_text_end(out, SZG_OK);
 }
 
 static szg_status print_and_close(int count) {
-    szg_text text;
+    szgi_text text;
     szg_status status = print_numbers(&text, count);
     ck_assert_int_eq(text.text != NULL, status == SZG_OK);
-    szg_text_close(&text);
+    szgi_text_close(&text);
     return status;
 }
 
 START_TEST(text_grows) {
     static const int counts[] = {0, 1, 100, 10000};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-        szg_text text;
+        szgi_text text;
         ck_szg_ok(print_numbers(&text, counts[k]));
         ck_assert_ptr_null(text.stream);
         char *at = text.text;
@@ -35,18 +37,18 @@ START_TEST(text_grows) {
         }
         ck_assert_int_eq(*at, 0);
         ck_assert_int_eq(at - text.text, text.length);
-        szg_text_close(&text);
-        szg_text_close(&text);
+        szgi_text_close(&text);
+        szgi_text_close(&text);
     }
-    szg_text text;
-    ck_szg_ok(szg_text_open(test_context(), &text));
+    szgi_text text;
+    ck_szg_ok(szgi_text_open(test_context(), &text));
     ck_assert_int_eq(fwrite("a\0b", 1, 3, text.stream), 3); /* any bytes */
-    ck_szg_ok(szg_text_end(&text, SZG_OK));
+    ck_szg_ok(szgi_text_end(&text, SZG_OK));
     ck_assert_int_eq(text.length, 3);
     ck_assert_int_eq(memcmp(text.text, "a\0b", 4), 0);
-    szg_text_close(&text);
-    ck_szg_ok(szg_text_open(test_context(), &text));
-    szg_text_close(&text); /* without its end */
+    szgi_text_close(&text);
+    ck_szg_ok(szgi_text_open(test_context(), &text));
+    szgi_text_close(&text); /* without its end */
 }
 END_TEST
 
@@ -55,31 +57,31 @@ START_TEST(text_remembers_a_refusal) {
     szg_context *context = test_context();
     /* The text, its first memory, and at least one growth, as stdio hands over its buffer. */
     ck_survives_failed_allocations(3, print_and_close(10000));
-    szg_text text;
-    ck_szg_ok(szg_text_open(context, &text));
-    szg_memory_fail_after(context, 1);
+    szgi_text text;
+    ck_szg_ok(szgi_text_open(context, &text));
+    szgi_memory_fail_after(context, 1);
     for (int i = 0; i < 100000; i++)
         fprintf(text.stream, "%d,", i); /* memory is there again after the first refusal */
     ck_szg_fails(SZG_ENOMEM, "bytes could not grow: out of memory: ",
-                 szg_text_end(&text, szg_fail(context, SZG_EIO, "the disk is full")));
+                 szgi_text_end(&text, szgi_fail(context, SZG_EIO, "the disk is full")));
     ck_assert_ptr_null(text.text);
-    szg_text_close(&text);
-    ck_szg_ok(szg_text_open(context, &text));
+    szgi_text_close(&text);
+    ck_szg_ok(szgi_text_open(context, &text));
     ck_szg_fails(SZG_EDOMAIN, "the work",
-                 szg_text_end(&text, szg_fail(context, SZG_EDOMAIN, "the work")));
+                 szgi_text_end(&text, szgi_fail(context, SZG_EDOMAIN, "the work")));
     ck_assert_ptr_null(text.text);
-    szg_text_close(&text);
+    szgi_text_close(&text);
 }
 END_TEST
 
 static szg_status print_long(szg_context *context, int64_t lines) {
     static const char line[1 << 16];
-    szg_text text;
-    SZG_TRY(szg_text_open(context, &text));
+    szgi_text text;
+    SZG_TRY(szgi_text_open(context, &text));
     for (int64_t i = 0; i < lines; i++)
         (void)!fwrite(line, 1, sizeof line, text.stream); /* as work that looks at no error */
-    szg_status status = szg_text_end(&text, szg_fail(context, SZG_EIO, "cannot be written"));
-    szg_text_close(&text);
+    szg_status status = szgi_text_end(&text, szgi_fail(context, SZG_EIO, "cannot be written"));
+    szgi_text_close(&text);
     return status == SZG_EIO ? SZG_OK : status;
 }
 
@@ -99,18 +101,18 @@ START_TEST(a_comma_in_the_locale_changes_nothing) {
     char text[SZG_REAL_TEXT], *end;
     double value = 0;
     enter_comma_locale();
-    ck_assert_str_eq(szg_real_text(0.1, text), "0.1");
-    ck_assert_str_eq(szg_hex_text(0.75, text), "0x1.8p-1");
-    ck_assert(szg_real_parse("2.5", &value) && value == 2.5);
-    ck_assert(!szg_real_parse("2,5", &value));
-    ck_assert(szg_real_scan("1.5:x", &end) == 1.5 && *end == ':');
-    ck_assert_int_eq(szg_print(text, sizeof text, "%.2f", 0.25), 4);
+    ck_assert_str_eq(szgi_real_text(0.1, text), "0.1");
+    ck_assert_str_eq(szgi_hex_text(0.75, text), "0x1.8p-1");
+    ck_assert(szgi_real_parse("2.5", &value) && value == 2.5);
+    ck_assert(!szgi_real_parse("2,5", &value));
+    ck_assert(szgi_real_scan("1.5:x", &end) == 1.5 && *end == ':');
+    ck_assert_int_eq(szgi_print(text, sizeof text, "%.2f", 0.25), 4);
     ck_assert_str_eq(text, "0.25");
-    (void)szg_fail(context, SZG_EIO, "rho=%g", 0.5);
-    (void)szg_fail_prefix(context, SZG_EIO, "p=%g", 1.5);
+    (void)szgi_fail(context, SZG_EIO, "rho=%g", 0.5);
+    (void)szgi_fail_prefix(context, SZG_EIO, "p=%g", 1.5);
     ck_assert_str_eq(szg_context_message(context), "p=1.5: rho=0.5");
     ck_szg_fails(SZG_ENOMEM, "8.0 EiB",
-                 szg_memory_require(context, 1 << 30, 1 << 30, 8, "a dense matrix", "less"));
+                 szgi_memory_require(context, 1 << 30, 1 << 30, 8, "a dense matrix", "less"));
     static const szg_column note = {"note", SZG_TEXT, "why"};
     szg_table *table;
     ck_szg_ok(szg_table_open(context, "t", &note, 1, &table));

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/file.h"
 
 #include "meddle.h"
 
@@ -22,31 +23,31 @@ START_TEST(writer_replaces_whole_files_only) {
     const char *folder = scratch_folder();
     char path[64], text[64];
     snprintf(path, sizeof path, "%s/deep/er", folder);
-    ck_szg_ok(szg_folder_create(context, path));
-    ck_szg_ok(szg_folder_create(context, path));
+    ck_szg_ok(szgi_folder_create(context, path));
+    ck_szg_ok(szgi_folder_create(context, path));
     snprintf(path, sizeof path, "%s/deep/er/file", folder);
     const char *contents[] = {"first", "second"};
     for (int i = 0; i < 2; i++) {
-        szg_writer *writer;
-        ck_szg_ok(szg_writer_open(context, path, &writer));
-        fputs(contents[i], szg_writer_stream(writer));
-        ck_szg_ok(szg_writer_commit(context, &writer));
+        szgi_writer *writer;
+        ck_szg_ok(szgi_writer_open(context, path, &writer));
+        fputs(contents[i], szgi_writer_stream(writer));
+        ck_szg_ok(szgi_writer_commit(context, &writer));
         ck_assert_ptr_null(writer);
         read_file(path, text);
         ck_assert_str_eq(text, contents[i]);
     }
-    szg_writer *writer;
-    ck_szg_ok(szg_writer_open(context, path, &writer));
-    fputs("never", szg_writer_stream(writer));
-    szg_writer_discard(&writer);
+    szgi_writer *writer;
+    ck_szg_ok(szgi_writer_open(context, path, &writer));
+    fputs("never", szgi_writer_stream(writer));
+    szgi_writer_discard(&writer);
     read_file(path, text);
     ck_assert_str_eq(text, "second");
-    szg_contents whole;
-    ck_szg_ok(szg_contents_open(context, path, &whole));
+    szgi_contents whole;
+    ck_szg_ok(szgi_contents_open(context, path, &whole));
     ck_assert_int_eq(whole.size, 6);
     ck_assert_int_eq(memcmp(whole.data, "second", 6), 0);
-    szg_contents_close(&whole);
-    ck_szg_fails(SZG_EIO, "folder", szg_folder_create(context, path));
+    szgi_contents_close(&whole);
+    ck_szg_fails(SZG_EIO, "folder", szgi_folder_create(context, path));
     ck_assert_int_eq(unlink(path), 0);
     snprintf(path, sizeof path, "%s/deep/er", folder);
     /* An empty folder: neither commit nor discard left a temporary file. */
@@ -65,14 +66,14 @@ START_TEST(abandoned_writers_leave_no_file) {
     char path[4][64];
     for (int i = 0; i < 4; i++)
         snprintf(path[i], sizeof path[i], "%s/%d", folder, i);
-    szg_writer *writer[4];
+    szgi_writer *writer[4];
     for (int i = 0; i < 4; i++)
-        ck_szg_ok(szg_writer_open(context, path[i], &writer[i]));
-    ck_szg_ok(szg_writer_commit(context, &writer[2]));
-    szg_writer_discard(&writer[1]);
+        ck_szg_ok(szgi_writer_open(context, path[i], &writer[i]));
+    ck_szg_ok(szgi_writer_commit(context, &writer[2]));
+    szgi_writer_discard(&writer[1]);
     pid_t child = fork();
     if (child == 0) {
-        szg_writer_abandon_all();
+        szgi_writer_abandon_all();
         _exit(0);
     }
     int status;
@@ -80,8 +81,8 @@ START_TEST(abandoned_writers_leave_no_file) {
     ck_assert_int_eq(status, 0);
     ck_assert_int_eq(unlink(path[2]), 0);
     ck_assert_int_eq(rmdir(folder), 0); /* nothing else was there */
-    szg_writer_discard(&writer[0]);
-    ck_szg_fails(SZG_EIO, "writing failed", szg_writer_commit(context, &writer[3]));
+    szgi_writer_discard(&writer[0]);
+    ck_szg_fails(SZG_EIO, "writing failed", szgi_writer_commit(context, &writer[3]));
 }
 END_TEST
 
@@ -95,24 +96,24 @@ typedef struct turns {
 } turns;
 
 static szg_status write_letters(szg_context *context, const char *path, char letter, int count) {
-    szg_writer *writer;
-    SZG_TRY(szg_writer_open(context, path, &writer));
+    szgi_writer *writer;
+    SZG_TRY(szgi_writer_open(context, path, &writer));
     for (int i = 0; i < count; i++)
-        fputc(letter, szg_writer_stream(writer));
-    return szg_writer_commit(context, &writer);
+        fputc(letter, szgi_writer_stream(writer));
+    return szgi_writer_commit(context, &writer);
 }
 
 /* Every third file is given up. No check here: it would leave the thread alone. */
 static szg_status write_turns(szg_context *context, const turns *job) {
     for (int turn = 0; turn < TURNS; turn++) {
-        szg_writer *writer;
+        szgi_writer *writer;
         SZG_TRY(write_letters(context, job->own, job->letter, 1 + turn % 60));
         SZG_TRY(write_letters(context, job->shared, job->letter, 60));
         if (turn % 3 > 0)
             continue;
-        SZG_TRY(szg_writer_open(context, job->shared, &writer));
-        fputs("never", szg_writer_stream(writer));
-        szg_writer_discard(&writer);
+        SZG_TRY(szgi_writer_open(context, job->shared, &writer));
+        fputs("never", szgi_writer_stream(writer));
+        szgi_writer_discard(&writer);
     }
     return SZG_OK;
 }
@@ -156,36 +157,36 @@ END_TEST
 
 START_TEST(files_that_cannot_be) {
     szg_context *context = test_context();
-    szg_writer *writer;
-    szg_contents contents;
-    ck_szg_fails(SZG_EIO, "No such file", szg_writer_open(context, "/nowhere/x", &writer));
+    szgi_writer *writer;
+    szgi_contents contents;
+    ck_szg_fails(SZG_EIO, "No such file", szgi_writer_open(context, "/nowhere/x", &writer));
     ck_assert_ptr_null(writer);
-    ck_szg_fails(SZG_EIO, "No such file", szg_contents_open(context, "/nowhere/x", &contents));
+    ck_szg_fails(SZG_EIO, "No such file", szgi_contents_open(context, "/nowhere/x", &contents));
     char pipe[64];
     snprintf(pipe, sizeof pipe, "/tmp/szego-pipe-%d", (int)getpid());
     ck_assert_int_eq(mkfifo(pipe, 0600), 0);
-    ck_szg_fails(SZG_EIO, "is not a regular file", szg_writer_open(context, pipe, &writer));
+    ck_szg_fails(SZG_EIO, "is not a regular file", szgi_writer_open(context, pipe, &writer));
     unlink(pipe);
-    ck_szg_fails(SZG_EDATA, "regular", szg_contents_open(context, "/", &contents));
-    ck_szg_fails(SZG_EDATA, "regular", szg_contents_open(context, "/dev/zero", &contents));
+    ck_szg_fails(SZG_EDATA, "regular", szgi_contents_open(context, "/", &contents));
+    ck_szg_fails(SZG_EDATA, "regular", szgi_contents_open(context, "/dev/zero", &contents));
 }
 END_TEST
 
 START_TEST(whole_files_are_of_one_version) {
     szg_context *context = test_context();
     const char *path = scratch_text("whole", "abcdef");
-    szg_contents contents;
-    ck_notices_changes(path, 1, szg_contents_open(context, path, &contents));
+    szgi_contents contents;
+    ck_notices_changes(path, 1, szgi_contents_open(context, path, &contents));
     ck_assert(contents.data == NULL && contents.size == 0);
-    ck_szg_ok(szg_contents_open_within(context, path, 6, "a test", &contents));
+    ck_szg_ok(szgi_contents_open_within(context, path, 6, "a test", &contents));
     ck_assert_int_eq(contents.size, 6);
     ck_assert_mem_eq(contents.data, "abcdef", 6);
-    szg_contents_close(&contents);
+    szgi_contents_close(&contents);
     ck_szg_fails(SZG_EDATA, "6 bytes are more than the 5 that a test may have",
-                 szg_contents_open_within(context, path, 5, "a test", &contents));
-    ck_survives_failed_allocations(2, szg_contents_open(context, path, &contents));
-    szg_contents_close(&contents);
-    ck_szg_ok(szg_contents_open(context, scratch_text("empty", ""), &contents));
+                 szgi_contents_open_within(context, path, 5, "a test", &contents));
+    ck_survives_failed_allocations(2, szgi_contents_open(context, path, &contents));
+    szgi_contents_close(&contents);
+    ck_szg_ok(szgi_contents_open(context, scratch_text("empty", ""), &contents));
     ck_assert(contents.data == NULL && contents.size == 0);
 }
 END_TEST
@@ -193,7 +194,7 @@ END_TEST
 /* What a reader by position sees of a file that another program writes to meanwhile. */
 START_TEST(a_file_that_changes_while_it_is_read) {
     szg_context *context = test_context();
-    szg_source *source;
+    szgi_source *source;
     char path[64], text[8] = "";
     snprintf(path, sizeof path, "/tmp/szego-source-%d", (int)getpid());
     FILE *stream = fopen(path, "wb");
@@ -203,42 +204,42 @@ START_TEST(a_file_that_changes_while_it_is_read) {
     /* A time that no later write can have. */
     const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
     ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
-    ck_szg_ok(szg_source_open(context, path, &source));
-    ck_assert_int_eq(szg_source_size(source), 6);
-    ck_szg_ok(szg_source_read(context, source, 2, 3, text));
+    ck_szg_ok(szgi_source_open(context, path, &source));
+    ck_assert_int_eq(szgi_source_size(source), 6);
+    ck_szg_ok(szgi_source_read(context, source, 2, 3, text));
     ck_assert_str_eq(text, "cde");
-    ck_szg_ok(szg_source_read(context, source, 6, 0, text));
-    ck_szg_ok(szg_source_check(context, source));
+    ck_szg_ok(szgi_source_read(context, source, 6, 0, text));
+    ck_szg_ok(szgi_source_check(context, source));
     ck_assert_int_eq(truncate(path, 4), 0);
     ck_szg_fails(SZG_EIO, "its 6 bytes end before byte 4 now",
-                 szg_source_read(context, source, 3, 3, text));
-    ck_szg_fails(SZG_EIO, "(6 bytes before, 4 now)", szg_source_check(context, source));
-    szg_source_close(&source);
+                 szgi_source_read(context, source, 3, 3, text));
+    ck_szg_fails(SZG_EIO, "(6 bytes before, 4 now)", szgi_source_check(context, source));
+    szgi_source_close(&source);
     ck_assert_ptr_null(source);
     /* As many bytes as before: the time alone tells. */
     ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
-    ck_szg_ok(szg_source_open(context, path, &source));
+    ck_szg_ok(szgi_source_open(context, path, &source));
     ck_assert_ptr_nonnull(stream = fopen(path, "r+b"));
     ck_assert_int_eq(fputc('z', stream), 'z');
     ck_assert_int_eq(fclose(stream), 0);
-    ck_szg_fails(SZG_EIO, "was changed while it was read", szg_source_check(context, source));
-    szg_source_close(&source);
+    ck_szg_fails(SZG_EIO, "was changed while it was read", szgi_source_check(context, source));
+    szgi_source_close(&source);
     /* What is renamed over the file does not touch the one that is open. */
     ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
-    ck_szg_ok(szg_source_open(context, path, &source));
-    szg_writer *writer;
-    ck_szg_ok(szg_writer_open(context, path, &writer));
-    fputs("a longer text", szg_writer_stream(writer));
-    ck_szg_ok(szg_writer_commit(context, &writer));
-    ck_szg_ok(szg_source_check(context, source));
-    ck_szg_ok(szg_source_read(context, source, 0, 4, text));
+    ck_szg_ok(szgi_source_open(context, path, &source));
+    szgi_writer *writer;
+    ck_szg_ok(szgi_writer_open(context, path, &writer));
+    fputs("a longer text", szgi_writer_stream(writer));
+    ck_szg_ok(szgi_writer_commit(context, &writer));
+    ck_szg_ok(szgi_source_check(context, source));
+    ck_szg_ok(szgi_source_read(context, source, 0, 4, text));
     ck_assert_int_eq(memcmp(text, "zbcd", 4), 0);
-    szg_source_close(&source);
+    szgi_source_close(&source);
     ck_assert_int_eq(unlink(path), 0);
-    ck_szg_fails(SZG_EIO, "No such file", szg_source_open(context, path, &source));
+    ck_szg_fails(SZG_EIO, "No such file", szgi_source_open(context, path, &source));
     ck_assert_ptr_null(source);
-    ck_szg_fails(SZG_EDATA, "regular", szg_source_open(context, "/", &source));
-    szg_source_close(&source);
+    ck_szg_fails(SZG_EDATA, "regular", szgi_source_open(context, "/", &source));
+    szgi_source_close(&source);
 }
 END_TEST
 
@@ -249,12 +250,12 @@ START_TEST(full_disk_is_reported) {
     int descriptor = mkstemp(path);
     ck_assert_int_ge(descriptor, 0);
     close(descriptor);
-    szg_writer *writer;
-    ck_szg_ok(szg_writer_open(context, path, &writer));
-    ck_assert_ptr_nonnull(freopen("/dev/full", "w", szg_writer_stream(writer)));
+    szgi_writer *writer;
+    ck_szg_ok(szgi_writer_open(context, path, &writer));
+    ck_assert_ptr_nonnull(freopen("/dev/full", "w", szgi_writer_stream(writer)));
     for (int i = 0; i < 100000; i++)
-        fputs("data", szg_writer_stream(writer));
-    ck_szg_fails(SZG_EIO, "old contents were kept", szg_writer_commit(context, &writer));
+        fputs("data", szgi_writer_stream(writer));
+    ck_szg_fails(SZG_EIO, "old contents were kept", szgi_writer_commit(context, &writer));
     struct stat info;
     ck_assert_int_eq(stat(path, &info), 0);
     ck_assert_int_eq(info.st_size, 0);

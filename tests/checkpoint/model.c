@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <szego/backend.h>
+#include "backend/backend.h"
 #include "model.h"
 
 void model_open(test_model *model) {
@@ -21,8 +21,8 @@ void model_close(test_model *model) {
 
 /* The nearest number of the type that needs few bits: 1/64 steps are exact in all of them. */
 static double draw(const test_model *model, int64_t index) {
-    szg_stream stream = {.seed = test_seed(), .purpose = model->seed};
-    double value = szg_random_normal(&stream, (uint64_t)(model->tensors * 1000000 + index));
+    szgi_stream stream = {.seed = test_seed(), .purpose = model->seed};
+    double value = szgi_random_normal(&stream, (uint64_t)(model->tensors * 1000000 + index));
     return round(value * 16) / 16;
 }
 
@@ -32,7 +32,7 @@ static double *allocate(int64_t count) {
     return value;
 }
 
-model_tensor *model_add(test_model *model, szg_dtype dtype, int64_t rows, int64_t columns,
+model_tensor *model_add(test_model *model, szgi_dtype dtype, int64_t rows, int64_t columns,
                         const char *format, ...) {
     ck_assert_int_lt(model->tensors, MODEL_TENSORS);
     model_tensor *tensor = &model->tensor[model->tensors];
@@ -84,7 +84,7 @@ void model_write_text(const test_model *model, const char *file, const char *tex
 __extension__ typedef _Float16 binary16;
 
 /* Element `value` as the file has it; returns its size. */
-static size_t encode(szg_dtype dtype, double value, unsigned char *out) {
+static size_t encode(szgi_dtype dtype, double value, unsigned char *out) {
     float single = (float)value;
     int64_t integer = (int64_t)value;
     uint32_t bits;
@@ -247,7 +247,7 @@ static double distance_to_singular(int64_t n, const double *dense, szg_c64 value
         shifted[i * (n + 1)].re -= value.re;
         shifted[i * (n + 1)].im = -value.im;
     }
-    ck_szg_ok(szg_singular_complex(test_context(), n, n, shifted, n, singular, NULL, 1, NULL, 1));
+    ck_szg_ok(szgi_singular_complex(test_context(), n, n, shifted, n, singular, NULL, 1, NULL, 1));
     least = singular[n - 1];
     free(shifted);
     free(singular);
@@ -288,7 +288,7 @@ void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t h
     ck_assert_int_eq((int64_t)cell(tables->summary, row, "n"), n);
 
     memcpy(work, dense, (size_t)(n * n) * sizeof *work);
-    ck_szg_ok(szg_singular(test_context(), n, n, work, n, singular, NULL, 1, NULL, 1));
+    ck_szg_ok(szgi_singular(test_context(), n, n, work, n, singular, NULL, 1, NULL, 1));
     double norm = singular[0], bound = error + weyl(n, norm_of(n * n, dense));
     int64_t count = listed(tables->spectra, layer, head, matrix, "singular", got, n);
     for (int64_t i = 0; i < n; i++)

@@ -2,7 +2,7 @@
 #ifndef SZG_TESTS_CHECKPOINT_MODEL_H
 #define SZG_TESTS_CHECKPOINT_MODEL_H
 
-#include <szego/checkpoint.h>
+#include "checkpoint/checkpoint.h"
 #include "rounding.h"
 #include "scratch.h"
 
@@ -10,7 +10,7 @@ enum { MODEL_TENSORS = 64, MODEL_DIMS = 3 };
 
 typedef struct model_tensor {
     char name[128];
-    szg_dtype dtype;
+    szgi_dtype dtype;
     const char *dtype_name; /* NULL: by dtype */
     int dims;
     int64_t shape[MODEL_DIMS], count;
@@ -30,7 +30,7 @@ void model_open(test_model *model);
 void model_close(test_model *model);
 
 /* Adds a tensor with normal numbers, exact in its type; columns < 0: one dimension. */
-model_tensor *model_add(test_model *model, szg_dtype dtype, int64_t rows, int64_t columns,
+model_tensor *model_add(test_model *model, szgi_dtype dtype, int64_t rows, int64_t columns,
                         const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Its numbers, by name; fails where there is none. */

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/table.h"
+#include "toeplitz/symbol.h"
 
 #include "factored_size.h"
 #include "model.h"
@@ -51,7 +53,7 @@ static void check_head(const head_fixture *fixture, int64_t layer, int64_t head,
                        const row_pair *rows) {
     int64_t e = fixture->facts.head_size, d = fixture->facts.model_size;
     row_pair got;
-    ck_szg_ok(szg_checkpoint_head(test_context(), fixture->checkpoint, layer, head, got.q, got.k));
+    ck_szg_ok(szgi_checkpoint_head(test_context(), fixture->checkpoint, layer, head, got.q, got.k));
     for (int64_t i = 0; i < e * d; i++) {
         /* the scale is 1 / sqrt(e): a root, a quotient, a product */
         ck_close(got.q[i], rows->q[i], gamma_of(2 * 3) * fabs(rows->q[i]));
@@ -98,7 +100,7 @@ static double tau_error(const oracle_head *head, int64_t n, const double *p, dou
     const szg_factored f = {.n = n, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
     /* Numerator and denominator are squares: twice the relative error of the entries in each. */
     double error = toeplitzness_error(&f, norm) + 4 * oracle_error(head, n, p) / norm;
-    szg_memory_free(a);
+    szgi_memory_free(a);
     return error;
 }
 
@@ -138,7 +140,7 @@ static void check_positions(const head_fixture *fixture, int64_t layer, int64_t 
     row = find_row(fixture->tables.range, layer, head, "position");
     ck_assert_double_ge(cell(fixture->tables.range, row, "max_hi"), largest - slack);
     ck_assert_int_eq(
-        szg_table_end(fixture->tables.range, szg_table_find(fixture->tables.range, "max_hi")),
+        szgi_table_end(fixture->tables.range, szg_table_find(fixture->tables.range, "max_hi")),
         SZG_END_UPPER);
     free(dense);
 }
@@ -263,7 +265,7 @@ START_TEST(leading_positions_and_samples) {
                 (const char *[]){"source", "min_lo", "min_hi", "max_lo", "max_hi", "theta_min",
                                  "theta_max", "method", "layer", "head", "matrix", NULL});
     row_pair rows;
-    ck_szg_ok(szg_checkpoint_head(test_context(), fixture.checkpoint, 0, 1, rows.q, rows.k));
+    ck_szg_ok(szgi_checkpoint_head(test_context(), fixture.checkpoint, 0, 1, rows.q, rows.k));
     oracle_head oracle = {3, 6, rows.q, rows.k};
     double *dense = oracle_product(&oracle, 7, p);
     for (int64_t i = 5; i < 10; i++) {

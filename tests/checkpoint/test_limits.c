@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
+#include "backend/backend.h"
+#include "base/memory.h"
 #include "model.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__

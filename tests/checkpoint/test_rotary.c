@@ -301,7 +301,7 @@ static szg_checkpoint *open_llama(test_model *model, int layers, const char *con
 /* theta_1 of a layer, 0 where it does not rotate. */
 static double second_theta(const szg_checkpoint *checkpoint, int64_t layer) {
     szg_rotary rotary;
-    ck_szg_ok(szg_checkpoint_rotary(test_context(), checkpoint, layer, &rotary));
+    ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, layer, &rotary));
     return rotary.pairs > 1 ? rotary.theta[1] : 0;
 }
 
@@ -377,7 +377,7 @@ START_TEST(scaled_frequencies) {
         "{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"rope_scaling\":{"
         "\"rope_type\":\"llama3\",\"factor\":8,\"low_freq_factor\":1,\"high_freq_factor\":4,"
         "\"original_max_position_embeddings\":8192}}");
-    ck_szg_ok(szg_checkpoint_rotary(test_context(), checkpoint, 3, &rotary));
+    ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 3, &rotary));
     double smooth = (8192 * 0.001 / (2 * PI) - 1) / 3;
     ck_close(rotary.theta[2], 0.01, power_error(1e4, 0.01));
     ck_close(rotary.theta[3], 0.001 * ((1 - smooth) / 8 + smooth), power_error(1e4, 0.001));
@@ -398,7 +398,7 @@ START_TEST(scaled_frequencies) {
                             "{\"model_type\":\"llama\"," SIZES ",\"rope_parameters\":{"
                             "\"rope_theta\":10000,\"rope_type\":\"proportional\",\"factor\":8,"
                             "\"partial_rotary_factor\":0.5}}");
-    ck_szg_ok(szg_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+    ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
     ck_close(rotary.theta[1], 0.1 / 8, power_error(1e4, 0.1 / 8));
     ck_assert(rotary.theta[2] == 0);
     szg_checkpoint_close(&checkpoint);
@@ -425,7 +425,7 @@ START_TEST(attention_factors_of_yarn) {
                  "\"original_max_position_embeddings\":64%s}}",
                  factors[i].keys);
         szg_checkpoint *checkpoint = open_llama(&model, 4, config);
-        ck_szg_ok(szg_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+        ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
         /* two logarithms, products and sums, and a quotient */
         ck_close(rotary.amplitude, factors[i].amplitude, gamma_of(7) * factors[i].amplitude);
         szg_checkpoint_close(&checkpoint);
@@ -581,7 +581,7 @@ START_TEST(keys_that_change_nothing) {
             checkpoint = open_llama(&model, 4, harmless[i].config);
         }
         for (int layer = 0; layer < 4; layer++) {
-            ck_szg_ok(szg_checkpoint_rotary(test_context(), checkpoint, layer, &rotary));
+            ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, layer, &rotary));
             ck_assert_int_eq(rotary.pairs, harmless[i].pairs);
         }
         szg_checkpoint_close(&checkpoint);

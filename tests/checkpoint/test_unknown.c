@@ -4,15 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
+#include "backend/backend.h"
+#include "base/memory.h"
 #include "model.h"
 
 static void check_singular(const szg_checkpoint_tables *tables, const model_tensor *tensor) {
     int64_t m = tensor->shape[0], n = tensor->shape[1], small = m < n ? m : n, seen = 0;
     double *work = malloc((size_t)(m * n) * sizeof *work), *want = calloc((size_t)small, 8);
     memcpy(work, tensor->value, (size_t)(m * n) * sizeof *work);
-    ck_szg_ok(szg_singular(test_context(), m, n, work, n, want, NULL, 1, NULL, 1));
+    ck_szg_ok(szgi_singular(test_context(), m, n, work, n, want, NULL, 1, NULL, 1));
     for (int64_t row = 0; row < szg_table_rows(tables->spectra); row++) {
         if (strcmp(cell_text(tables->spectra, row, "matrix"), tensor->name) != 0)
             continue;
@@ -43,7 +43,7 @@ START_TEST(every_matrix_of_an_unknown_architecture) {
         szg_checkpoint_tables tables;
         model_open(&model);
         for (size_t i = 0; i < 10; i++)
-            model_add(&model, (szg_dtype)(i % 4), shapes[i][0], shapes[i][1], "a%zu.weight", i);
+            model_add(&model, (szgi_dtype)(i % 4), shapes[i][0], shapes[i][1], "a%zu.weight", i);
         memset(model.tensor[8].value, 0, (size_t)model.tensor[8].count * sizeof(double));
         model_add(&model, SZG_DTYPE_INTEGER, 1, 12, "position_ids");
         model_add(&model, SZG_DTYPE_INTEGER, 4, 3, "quantised.weight");
@@ -124,8 +124,8 @@ START_TEST(a_file_beside_its_configuration) {
     ck_assert(strstr(szg_checkpoint_describe(checkpoint).unknown, "config.json"));
     double q[18];
     ck_szg_fails(SZG_EINVAL, "layer 0",
-                 szg_checkpoint_head(test_context(), checkpoint, 0, 0, q, q));
-    ck_szg_fails(SZG_EDOMAIN, "has 0", szg_checkpoint_positions(test_context(), checkpoint, 1, q));
+                 szgi_checkpoint_head(test_context(), checkpoint, 0, 0, q, q));
+    ck_szg_fails(SZG_EDOMAIN, "has 0", szgi_checkpoint_positions(test_context(), checkpoint, 1, q));
     szg_checkpoint_close(&checkpoint);
     ck_szg_fails(SZG_EIO, "nowhere",
                  szg_checkpoint_open(test_context(), model.folder, "/nowhere.json", &checkpoint));

@@ -8,8 +8,8 @@
 
 #include "rounding.h"
 #include "suite.h"
-#include <szego/contraction.h>
-#include <szego/memory.h>
+#include "contraction/contraction.h"
+#include "base/memory.h"
 
 static const double EPS = 0x1p-52;
 

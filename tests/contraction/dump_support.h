@@ -4,9 +4,9 @@
 
 #include <unistd.h>
 
-#include <szego/dump.h>
-#include <szego/npy.h>
-#include <szego/safetensors.h>
+#include "contraction/dump.h"
+#include "formats/npy.h"
+#include "formats/safetensors.h"
 
 #include "contraction_support.h"
 #include "meddle.h"
@@ -20,43 +20,43 @@ static const char *path_of(const char *ending) {
 }
 
 /* A tensor of doubles (or, where `dtype` is I64, of integers). */
-static inline szg_tensor tensor(const char *name, int dims, const int64_t *shape,
-                                const void *data) {
-    szg_tensor t = {
+static inline szgi_tensor tensor(const char *name, int dims, const int64_t *shape,
+                                 const void *data) {
+    szgi_tensor t = {
         .name = name, .dtype = SZG_DTYPE_F64, .dims = dims, .shape = shape, .data = data};
     return t;
 }
 
-static inline void write_set(const szg_tensor *tensors, int64_t count, const char *const *metadata,
+static inline void write_set(const szgi_tensor *tensors, int64_t count, const char *const *metadata,
                              int64_t pairs) {
-    ck_szg_ok(szg_safetensors_write(test_context(), path_of(".safetensors"), tensors, count,
-                                    metadata, pairs));
+    ck_szg_ok(szgi_safetensors_write(test_context(), path_of(".safetensors"), tensors, count,
+                                     metadata, pairs));
 }
 
-static inline szg_status report_file(const char *path, const szg_dump_options *options,
+static inline szg_status report_file(const char *path, const szgi_dump_options *options,
                                      szg_contraction_tables *tables) {
     const szg_report_options report = {.quick_symbol = true};
-    szg_dump *dump = NULL;
+    szgi_dump *dump = NULL;
     *tables = (szg_contraction_tables){0};
-    szg_status status = szg_dump_open(test_context(), &dump);
+    szg_status status = szgi_dump_open(test_context(), &dump);
     if (status == SZG_OK)
-        status = szg_dump_add(test_context(), dump, path);
+        status = szgi_dump_add(test_context(), dump, path);
     if (status == SZG_OK)
         status = szg_contraction_tables_open(test_context(), true, false, tables);
     if (status == SZG_OK)
-        status = szg_dump_report(test_context(), dump, options, &report, tables);
-    szg_dump_close(&dump);
+        status = szgi_dump_report(test_context(), dump, options, &report, tables);
+    szgi_dump_close(&dump);
     if (status != SZG_OK)
         szg_contraction_tables_close(tables);
     return status;
 }
 
-/* Rows as szg_contraction_add_all makes them of the pairs. */
+/* Rows as szgi_contraction_add_all makes them of the pairs. */
 static inline void expect(const szg_table *got, const szg_contraction_pair *pairs, int64_t count) {
     const szg_report_options report = {.quick_symbol = true};
     szg_contraction_tables want;
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &want));
-    ck_szg_ok(szg_contraction_add_all(test_context(), count, pairs, &report, &want));
+    ck_szg_ok(szgi_contraction_add_all(test_context(), count, pairs, &report, &want));
     const szg_table *x = got, *y = want.contraction;
     ck_assert_int_eq(szg_table_rows(x), count);
     for (int64_t r = 0; r < count; r++)

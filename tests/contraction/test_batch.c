@@ -1,6 +1,7 @@
 /* Many reports at once: against one at a time, over thread counts, coupled logits alone, the tables
  * of whole spectra. */
-#include <szego/pool.h>
+#include "base/pool.h"
+#include "spectra/spectra.h"
 
 #include "contraction_support.h"
 #include "factored_size.h"
@@ -36,8 +37,8 @@ static void open_batch(batch *b) {
 
 static void close_batch(batch *b) {
     for (int i = 0; i < COUNT; i++) {
-        szg_memory_free(b->content[i]);
-        szg_memory_free(b->coupled[i]);
+        szgi_memory_free(b->content[i]);
+        szgi_memory_free(b->coupled[i]);
     }
 }
 
@@ -60,7 +61,7 @@ static szg_status run_all(szg_context *context, const batch *b, szg_contraction_
     const szg_report_options options = {.quick_symbol = true, .samples = 3};
     szg_status status = szg_contraction_tables_open(context, true, true, tables);
     if (status == SZG_OK)
-        status = szg_contraction_add_all(context, COUNT, b->pair, &options, tables);
+        status = szgi_contraction_add_all(context, COUNT, b->pair, &options, tables);
     if (status != SZG_OK)
         szg_contraction_tables_close(tables);
     return status;
@@ -80,7 +81,7 @@ static szg_status single(szg_context *context, void *data, int64_t block, int wo
     return p->content
                ? szg_contraction_of_dense(context, p->n, p->content, p->n, p->coupled, p->n,
                                           &options, &job->out)
-               : szg_contraction_of_coupled(context, p->n, p->coupled, p->n, &options, &job->out);
+               : szgi_contraction_of_coupled(context, p->n, p->coupled, p->n, &options, &job->out);
 }
 
 START_TEST(batch_against_single) {
@@ -92,8 +93,8 @@ START_TEST(batch_against_single) {
     int64_t values = 0, samples = 0;
     for (int i = 0; i < COUNT; i++) {
         single_job job = {.pair = &b.pair[i]};
-        ck_szg_ok(szg_pool_run(test_context(), 1, single, &job));
-        ck_szg_ok(szg_contraction_add_to(test_context(), &one, &b.pair[i].labels, &job.out));
+        ck_szg_ok(szgi_pool_run(test_context(), 1, single, &job));
+        ck_szg_ok(szgi_contraction_add_to(test_context(), &one, &b.pair[i].labels, &job.out));
         values += (b.content[i] ? 2 : 1) * b.pair[i].n;
         samples += b.content[i] ? 6 : 3;
         szg_contraction_close(&job.out);
@@ -156,9 +157,9 @@ START_TEST(coupled_alone) {
         .n = N, .coupled = a, .labels = {"kms", NULL, NULL, -1, -1, -1, NAN}};
     szg_report_options options = {.quick_symbol = true, .samples = 5};
     szg_spectrum closed;
-    ck_szg_ok(szg_spectra_kms(test_context(), N, 0.5, NULL, &closed));
+    ck_szg_ok(szgi_spectra_kms(test_context(), N, 0.5, NULL, &closed));
     ck_szg_ok(szg_contraction_tables_open(test_context(), true, true, &tables));
-    ck_szg_ok(szg_contraction_add_all(test_context(), 1, &pair, &options, &tables));
+    ck_szg_ok(szgi_contraction_add_all(test_context(), 1, &pair, &options, &tables));
     ck_assert_int_eq(szg_table_rows(tables.symbols), 5);
     for (int j = 0; j < 5; j++) {
         double theta = cell(tables.symbols, j, "theta"), sum = 1;
@@ -210,15 +211,15 @@ START_TEST(factored_pairs) {
     double *r = new_test_reals(41, 2, N * D), *dense[2] = {new_numbers(N * N), new_numbers(N * N)};
     szg_factored content = {.n = N, .d = D, .a = q, .lda = D, .b = k, .ldb = D}, coupled = content;
     coupled.a = r;
-    ck_szg_ok(szg_factored_dense(test_context(), &content, dense[0], N));
-    ck_szg_ok(szg_factored_dense(test_context(), &coupled, dense[1], N));
+    ck_szg_ok(szgi_factored_dense(test_context(), &content, dense[0], N));
+    ck_szg_ok(szgi_factored_dense(test_context(), &coupled, dense[1], N));
     szg_contraction_pair pairs[] = {
         {.factored_content = &content, .factored_coupled = &coupled, .labels = {.step = 1}},
         {.n = N, .content = dense[0], .coupled = dense[1], .labels = {.step = 2}}};
     szg_contraction_tables tables;
     szg_report_options options = {.quick_symbol = true};
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
-    ck_szg_ok(szg_contraction_add_all(test_context(), 2, pairs, &options, &tables));
+    ck_szg_ok(szgi_contraction_add_all(test_context(), 2, pairs, &options, &tables));
     const szg_table *t = tables.contraction;
     double below = weyl(N, factored_size(&content)), above = weyl(N, factored_size(&coupled));
     same_cell(t, "lambda_max_coupled", above);
@@ -232,7 +233,7 @@ START_TEST(factored_pairs) {
     szg_contraction_tables_close(&tables);
     double *all[] = {q, k, r, dense[0], dense[1]};
     for (int i = 0; i < 5; i++)
-        szg_memory_free(all[i]);
+        szgi_memory_free(all[i]);
 }
 END_TEST
 
@@ -244,7 +245,7 @@ START_TEST(failures_name_the_head) {
     szg_contraction_tables tables;
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
     ck_szg_fails(SZG_EDATA, "layer 3, head 7, probe b",
-                 szg_contraction_add_all(test_context(), 2, pairs, NULL, &tables));
+                 szgi_contraction_add_all(test_context(), 2, pairs, NULL, &tables));
     szg_contraction_tables_close(&tables);
 }
 END_TEST
@@ -254,7 +255,7 @@ static szg_status add_three(const batch *b) {
     szg_contraction_tables tables;
     szg_status status = szg_contraction_tables_open(test_context(), true, true, &tables);
     if (status == SZG_OK)
-        status = szg_contraction_add_all(test_context(), 3, b->pair, &options, &tables);
+        status = szgi_contraction_add_all(test_context(), 3, b->pair, &options, &tables);
     szg_contraction_tables_close(&tables);
     return status;
 }

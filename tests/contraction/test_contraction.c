@@ -1,8 +1,9 @@
 /* Contraction: structure against the dense oracle, known ratios, claims, the tables' columns. */
 #include <unistd.h>
 
-#include <szego/backend.h>
-#include <szego/npy.h>
+#include "backend/backend.h"
+#include "formats/npy.h"
+#include "contraction/report.h"
 
 #include "contraction_support.h"
 #include "factored_size.h"
@@ -48,15 +49,15 @@ static void contract(const char *encoding_spec, const char *content_spec, int64_
     szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
     ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, &bare, fast));
     double *a, *b;
-    ck_szg_ok(szg_memory_alloc(test_context(), n * n, sizeof *a, &a));
-    ck_szg_ok(szg_memory_alloc(test_context(), n * n, sizeof *b, &b));
-    ck_szg_ok(szg_factored_dense(test_context(), &plain, a, n));
-    ck_szg_ok(szg_factored_dense(test_context(), &coupled, b, n));
+    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *a, &a));
+    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *b, &b));
+    ck_szg_ok(szgi_factored_dense(test_context(), &plain, a, n));
+    ck_szg_ok(szgi_factored_dense(test_context(), &coupled, b, n));
     ck_szg_ok(szg_contraction_of_dense(test_context(), n, a, n, b, n, &bare, dense));
     if (tau_error)
         *tau_error = toeplitzness_error(&coupled, norm_of(n * n, b));
-    szg_memory_free(a);
-    szg_memory_free(b);
+    szgi_memory_free(a);
+    szgi_memory_free(b);
     szg_logits_close(&logits);
     szg_content_close(&content);
     szg_encoding_close(&encoding);
@@ -113,18 +114,18 @@ END_TEST
 static void hermitian_values(const szg_factored *f, double *out) {
     int64_t n = f->n;
     double *dense, *half;
-    ck_szg_ok(szg_memory_alloc(test_context(), n * n, sizeof *dense, &dense));
-    ck_szg_ok(szg_memory_alloc(test_context(), n * n, sizeof *half, &half));
-    ck_szg_ok(szg_factored_dense(test_context(), f, dense, n));
+    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *dense, &dense));
+    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *half, &half));
+    ck_szg_ok(szgi_factored_dense(test_context(), f, dense, n));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             half[i * n + j] = (dense[i * n + j] + dense[j * n + i]) / 2;
     ck_szg_ok(szg_backend_select(test_context(), "reference"));
-    ck_szg_ok(szg_eigen_symmetric(test_context(), n, half, n, out, false));
+    ck_szg_ok(szgi_eigen_symmetric(test_context(), n, half, n, out, false));
     ck_szg_ok(szg_backend_select(test_context(), "cpu"));
     qsort(out, (size_t)n, sizeof *out, descending);
-    szg_memory_free(dense);
-    szg_memory_free(half);
+    szgi_memory_free(dense);
+    szgi_memory_free(half);
 }
 
 static void check_range(const szg_matrix_report *report, int64_t n, const double *want) {
@@ -192,14 +193,14 @@ END_TEST
 START_TEST(bapat_sunder_case) {
     enum { N = 24, D = 8 };
     double q[N * D];
-    szg_stream stream = {.seed = test_seed(), .purpose = 9};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 9};
     for (int i = 0; i < N; i++)
         for (int c = 0; c < D; c++)
-            q[i * D + c] = szg_random_normal(&stream, (uint64_t)(2 * i + c % 2));
+            q[i * D + c] = szgi_random_normal(&stream, (uint64_t)(2 * i + c % 2));
     char path[64], spec[200];
     snprintf(path, sizeof path, "test_contraction_%d.npy", (int)getpid());
     int64_t shape[] = {N, D};
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 2, shape, q));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 2, shape, q));
     snprintf(spec, sizeof spec, "files:q=%s,k=%s", path, path);
     szg_contraction fast, dense;
     contract("rope:dim=8,base=100", spec, N, &fast, &dense, NULL);
@@ -243,18 +244,18 @@ END_TEST
 START_TEST(any_shared_content) {
     enum { N = 30, D = 8 };
     double q[N * D], k[N * D], x[N], y[N], margin;
-    szg_stream stream = {.seed = test_seed(), .purpose = 10};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 10};
     for (int i = 0; i < N * D; i++) {
         uint64_t at = (uint64_t)(4 * (i / D) + i % 2);
-        q[i] = szg_random_normal(&stream, at);
-        k[i] = szg_random_normal(&stream, at + 2);
+        q[i] = szgi_random_normal(&stream, at);
+        k[i] = szgi_random_normal(&stream, at + 2);
     }
     char queries[64], keys[64], spec[200];
     snprintf(queries, sizeof queries, "test_contraction_q%d.npy", (int)getpid());
     snprintf(keys, sizeof keys, "test_contraction_k%d.npy", (int)getpid());
     int64_t shape[] = {N, D};
-    ck_szg_ok(szg_npy_write_real(test_context(), queries, 2, shape, q));
-    ck_szg_ok(szg_npy_write_real(test_context(), keys, 2, shape, k));
+    ck_szg_ok(szgi_npy_write_real(test_context(), queries, 2, shape, q));
+    ck_szg_ok(szgi_npy_write_real(test_context(), keys, 2, shape, k));
     snprintf(spec, sizeof spec, "files:q=%s,k=%s", queries, keys);
     szg_encoding *encoding = encoding_of("rope:dim=8,base=100");
     szg_content *content = content_of(spec);
@@ -287,7 +288,7 @@ END_TEST
 START_TEST(nilpotent_content) {
     const double c = cos(1), w[4] = {1, 1, -1, -1}, coupled[4] = {1, c, -c, -1};
     szg_matrix_report own;
-    ck_szg_ok(szg_report_dense(test_context(), 2, coupled, 2, "logits", NULL, &own));
+    ck_szg_ok(szgi_report_dense(test_context(), 2, coupled, 2, "logits", NULL, &own));
     ck_close(own.summary.radius, sin(1), 8 * EPS);
     ck_assert(!own.hermitian_part);
     szg_matrix_report_close(&own);
@@ -532,15 +533,15 @@ done:
 static double *rounded_logits(int64_t n, int64_t d, uint32_t trial) {
     double *q = new_test_reals(0x4345, trial, n * d), *k = new_test_reals(0x4346, trial, n * d),
            *out;
-    ck_szg_ok(szg_memory_alloc(test_context(), n * n, sizeof *out, &out));
+    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *out, &out));
     for (int64_t at = 0; at < n * n; at++) {
         double sum = d == n && at / n == at % n ? 2 * (double)(n * n) : 0;
         for (int64_t t = 0; t < d; t++)
             sum += tanh(q[at / n * d + t]) * tanh(k[at % n * d + t]);
         out[at] = (float)sum;
     }
-    szg_memory_free(q);
-    szg_memory_free(k);
+    szgi_memory_free(q);
+    szgi_memory_free(k);
     return out;
 }
 
@@ -558,11 +559,11 @@ START_TEST(rounding_is_no_least_singular_value) {
         ck_assert(c.coupled.summary.sigma_min > .999 * N * N && c.coupled.summary.condition >= 1);
         ck_assert_ptr_null(strstr(c.coupled.note, "left empty"));
         szg_contraction_close(&c);
-        ck_szg_ok(szg_contraction_of_coupled(test_context(), N, low, N, &single, &c));
+        ck_szg_ok(szgi_contraction_of_coupled(test_context(), N, low, N, &single, &c));
         ck_assert(isnan(c.coupled.summary.sigma_min) && isnan(c.coupled.summary.condition));
         szg_contraction_close(&c);
-        szg_memory_free(low);
-        szg_memory_free(full);
+        szgi_memory_free(low);
+        szgi_memory_free(full);
     }
 }
 END_TEST

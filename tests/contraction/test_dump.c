@@ -12,12 +12,12 @@ START_TEST(layout_of_a_capture) {
     for (int i = 0; i < 2 * LAYERS * N * N; i++)
         numbers[i] = (double)(single[i] = (float)numbers[i]);
     char name[3 * LAYERS][64];
-    szg_tensor tensors[3 * LAYERS];
+    szgi_tensor tensors[3 * LAYERS];
     szg_contraction_pair pairs[LAYERS];
     for (int i = 0; i < LAYERS; i++) {
         static const char *const words[] = {"content", "coupled", "grad_norm"};
         for (int w = 0; w < 3; w++) {
-            szg_tensor *t = &tensors[3 * i + w];
+            szgi_tensor *t = &tensors[3 * i + w];
             snprintf(name[3 * i + w], 64, "layers.%d.heads.3.probes.1.%s", (int)layers[i],
                      words[w]);
             *t = tensor(name[3 * i + w], w < 2 ? 2 : 0, shape, single + (2 * i + w) * N * N);
@@ -39,7 +39,7 @@ START_TEST(layout_of_a_capture) {
     unlink(path_of(".safetensors"));
     expect(tables.contraction, pairs, LAYERS);
     szg_contraction_tables_close(&tables);
-    szg_memory_free(numbers);
+    szgi_memory_free(numbers);
 }
 END_TEST
 
@@ -50,7 +50,7 @@ START_TEST(axes_of_an_npy_file) {
     double *numbers = new_test_reals(51, 0, A * H * N * N), *small = new_numbers(H * 9);
     szg_contraction_pair pairs[A * H];
     const char *path = path_of(".npy");
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 4, shape, numbers));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 4, shape, numbers));
     for (int i = 0; i < A * H; i++)
         pairs[i] = (szg_contraction_pair){.n = N,
                                           .coupled = numbers + i * N * N,
@@ -66,7 +66,7 @@ START_TEST(axes_of_an_npy_file) {
                 small[h * 9 + i / N * 3 + i % N] = numbers[h * N * N + i];
             else
                 numbers[h * N * N + i] = NAN;
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 4, shape, numbers));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 4, shape, numbers));
     for (int i = 0; i < A * H; i++) {
         pairs[i].labels.layer = -1;
         pairs[i].labels.probe = i < H ? "0" : "1";
@@ -75,13 +75,13 @@ START_TEST(axes_of_an_npy_file) {
             pairs[i].coupled = small + i * 9;
         }
     }
-    const szg_dump_options options = {.axes = "batch,head", .lengths = 2, .length = lengths};
+    const szgi_dump_options options = {.axes = "batch,head", .lengths = 2, .length = lengths};
     ck_szg_ok(report_file(path, &options, &tables));
     expect(tables.contraction, pairs, A * H);
     szg_contraction_tables_close(&tables);
     unlink(path);
-    szg_memory_free(numbers);
-    szg_memory_free(small);
+    szgi_memory_free(numbers);
+    szgi_memory_free(small);
 }
 END_TEST
 
@@ -91,10 +91,10 @@ START_TEST(an_npy_file_that_changes_meanwhile) {
     double *numbers = new_test_reals(51, 0, 2 * 30 * 30);
     const char *path = path_of(".npy");
     szg_contraction_tables tables;
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 3, shape, numbers));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 3, shape, numbers));
     ck_notices_changes(path, 4, report_file(path, NULL, &tables));
     unlink(path);
-    szg_memory_free(numbers);
+    szgi_memory_free(numbers);
 }
 END_TEST
 
@@ -114,7 +114,7 @@ START_TEST(axes_by_name) {
                  {"coupled", {"layer", "head"}, 4},
                  {"coupled", {NULL, "head"}, 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        szg_tensor t = tensor(cases[i].name, cases[i].dims, shape + 4 - cases[i].dims, l);
+        szgi_tensor t = tensor(cases[i].name, cases[i].dims, shape + 4 - cases[i].dims, l);
         szg_contraction_tables tables;
         write_set(&t, 1, NULL, 0);
         ck_szg_ok(report_file(path_of(".safetensors"), NULL, &tables));
@@ -135,7 +135,7 @@ START_TEST(axes_by_name) {
         szg_contraction_tables_close(&tables);
     }
     unlink(path_of(".safetensors"));
-    szg_memory_free(l);
+    szgi_memory_free(l);
 }
 END_TEST
 
@@ -147,30 +147,31 @@ START_TEST(random_files) {
     static const char *const last[] = {"content",   "coupled",   "logits",  "q",        "k",
                                        "q_coupled", "k_coupled", "lengths", "grad_norm"};
     static const double numbers[81] = {1, 2, 3};
-    szg_stream stream = {.seed = test_seed(), .purpose = 60};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 60};
     uint64_t at = 0;
     int64_t done = 0;
     /* Few are accepted: one must be, and among 3,000 it is. */
     for (int64_t trial = 0; trial < test_trials(300) || (done == 0 && trial < 3000); trial++) {
         char name[4][128];
         int64_t shape[4][5];
-        szg_tensor tensors[4];
-        int64_t count = 1 + (int64_t)szg_random_below(&stream, at++, 4);
-        uint64_t seed = szg_random_below(&stream, at++, 8);
-        int dims = (int)szg_random_below(&stream, at++, 5),
-            same = (int)szg_random_below(&stream, at++, 2);
+        szgi_tensor tensors[4];
+        int64_t count = 1 + (int64_t)szgi_random_below(&stream, at++, 4);
+        uint64_t seed = szgi_random_below(&stream, at++, 8);
+        int dims = (int)szgi_random_below(&stream, at++, 5),
+            same = (int)szgi_random_below(&stream, at++, 2);
         for (int64_t i = 0; i < count; i++) {
             name[i][0] = 0;
             for (uint64_t p = 0; p < seed % 4; p++)
                 snprintf(name[i] + strlen(name[i]), 100 - strlen(name[i]), "%s.",
-                         parts[szg_random_below(&stream, same ? p : at++, 16)]);
-            snprintf(name[i] + strlen(name[i]), 28, "%s", last[szg_random_below(&stream, at++, 9)]);
+                         parts[szgi_random_below(&stream, same ? p : at++, 16)]);
+            snprintf(name[i] + strlen(name[i]), 28, "%s",
+                     last[szgi_random_below(&stream, at++, 9)]);
             for (int64_t j = 0; j < i; j++)
                 if (strcmp(name[i], name[j]) == 0)
                     snprintf(name[i] + strlen(name[i]), 8, "%d", (int)i);
             for (int a = 0; a < 5; a++)
                 shape[i][a] =
-                    same && seed ? (a == 0 ? 1 : 3) : (int64_t)szg_random_below(&stream, at++, 4);
+                    same && seed ? (a == 0 ? 1 : 3) : (int64_t)szgi_random_below(&stream, at++, 4);
             tensors[i] = tensor(name[i], dims, shape[i], numbers);
         }
         write_set(tensors, count, NULL, 0);
@@ -193,8 +194,8 @@ START_TEST(lengths_in_the_file) {
     const int64_t shape[3] = {B, N, N}, count[1] = {B};
     const int16_t lengths[B] = {4, 2};
     double *l = new_test_reals(55, 0, B * N * N);
-    szg_tensor tensors[] = {tensor("heads.1.coupled", 3, shape, l),
-                            tensor("heads.1.lengths", 1, count, lengths)};
+    szgi_tensor tensors[] = {tensor("heads.1.coupled", 3, shape, l),
+                             tensor("heads.1.lengths", 1, count, lengths)};
     /* The writer has real types only: F16 has an integer's width, and its name is then changed. */
     tensors[1].dtype = SZG_DTYPE_F16;
     write_set(tensors, 2, NULL, 0);
@@ -208,7 +209,7 @@ START_TEST(lengths_in_the_file) {
     fseek(file, at - header, SEEK_SET);
     fwrite("\"I16\"", 1, 5, file);
     fclose(file);
-    szg_dump_options options = {.axes = "batch"};
+    szgi_dump_options options = {.axes = "batch"};
     szg_contraction_tables tables;
     ck_szg_ok(report_file(path, &options, &tables));
     ck_assert_int_eq(szg_table_rows(tables.contraction), B);
@@ -225,7 +226,7 @@ START_TEST(lengths_in_the_file) {
     ck_szg_fails(SZG_EDATA, "length of 5 is outside its 1 .. 4",
                  report_file(path, &options, &tables));
     unlink(path);
-    szg_memory_free(l);
+    szgi_memory_free(l);
 }
 END_TEST
 
@@ -233,42 +234,42 @@ START_TEST(arrays_by_role) {
     enum { N = 3 };
     const int64_t square[2] = {N, N};
     double *x = new_test_reals(57, 0, 2 * N * N);
-    const szg_tensor other = tensor("scores", 2, square, x + N * N);
+    const szgi_tensor other = tensor("scores", 2, square, x + N * N);
     const char *npy = path_of(".npy"), *set = path_of(".safetensors");
     char scores[100], none[100], named[100];
     snprintf(scores, sizeof scores, "%s:scores", set);
     snprintf(none, sizeof none, "%s:scors", set);
-    ck_szg_ok(szg_npy_write_real(test_context(), npy, 2, square, x));
+    ck_szg_ok(szgi_npy_write_real(test_context(), npy, 2, square, x));
     write_set(&other, 1, NULL, 0);
-    szg_dump *dump;
+    szgi_dump *dump;
     const szg_report_options report = {.quick_symbol = true};
     szg_contraction_tables tables;
-    ck_szg_ok(szg_dump_open(test_context(), &dump));
-    ck_szg_ok(szg_dump_add_as(test_context(), dump, SZG_DUMP_CONTENT, npy));
+    ck_szg_ok(szgi_dump_open(test_context(), &dump));
+    ck_szg_ok(szgi_dump_add_as(test_context(), dump, SZG_DUMP_CONTENT, npy));
     ck_szg_fails(SZG_EINVAL, "which tensor",
-                 szg_dump_add_as(test_context(), dump, SZG_DUMP_KEYS, set));
+                 szgi_dump_add_as(test_context(), dump, SZG_DUMP_KEYS, set));
     snprintf(named, sizeof named, "%s:scores", npy);
     ck_szg_fails(SZG_EINVAL, "leave :scores out",
-                 szg_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED_QUERIES, named));
+                 szgi_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED_QUERIES, named));
     ck_szg_fails(SZG_EDATA, "no tensor scors",
-                 szg_dump_add_as(test_context(), dump, SZG_DUMP_QUERIES, none));
-    ck_szg_ok(szg_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED, scores));
+                 szgi_dump_add_as(test_context(), dump, SZG_DUMP_QUERIES, none));
+    ck_szg_ok(szgi_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED, scores));
     ck_szg_fails(SZG_EINVAL, "given before",
-                 szg_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED, scores));
+                 szgi_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED, scores));
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
-    ck_szg_ok(szg_dump_report(test_context(), dump, NULL, &report, &tables));
+    ck_szg_ok(szgi_dump_report(test_context(), dump, NULL, &report, &tables));
     szg_contraction_pair pair = {
         .n = N, .content = x, .coupled = x + N * N, .labels = {npy, NULL, NULL, -1, -1, -1, NAN}};
     expect(tables.contraction, &pair, 1);
     szg_contraction_tables_close(&tables);
-    szg_dump_close(&dump);
+    szgi_dump_close(&dump);
     unlink(npy);
     unlink(set);
-    szg_memory_free(x);
+    szgi_memory_free(x);
 }
 END_TEST
 
-static szg_status report_and_close(const char *path, const szg_dump_options *options) {
+static szg_status report_and_close(const char *path, const szgi_dump_options *options) {
     szg_contraction_tables tables;
     szg_status status = report_file(path, options, &tables);
     if (status == SZG_OK)
@@ -280,17 +281,17 @@ START_TEST(allocation_failures) {
     enum { N = 4 };
     const int64_t square[2] = {N, N};
     double *x = new_test_reals(58, 0, N * N);
-    const szg_tensor tensors[] = {tensor("a.q", 2, square, x), tensor("a.k", 2, square, x),
-                                  tensor("b.content", 2, square, x),
-                                  tensor("b.coupled", 2, square, x)};
+    const szgi_tensor tensors[] = {tensor("a.q", 2, square, x), tensor("a.k", 2, square, x),
+                                   tensor("b.content", 2, square, x),
+                                   tensor("b.coupled", 2, square, x)};
     write_set(tensors, 4, NULL, 0);
     szg_encoding *rope = encoding_of("rope:dim=4");
-    const szg_dump_options options = {.encoding = rope};
+    const szgi_dump_options options = {.encoding = rope};
     const char *path = path_of(".safetensors");
     ck_survives_failed_allocations(40, report_and_close(path, &options));
     szg_encoding_close(&rope);
     unlink(path);
-    szg_memory_free(x);
+    szgi_memory_free(x);
 }
 END_TEST
 

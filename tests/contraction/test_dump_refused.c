@@ -44,12 +44,12 @@ START_TEST(refused_shapes) {
     static const double numbers[64] = {1, 2, 3};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const refused *r = &cases[i];
-        szg_tensor tensors[3];
+        szgi_tensor tensors[3];
         int64_t count = 0;
         for (; count < 3 && r->name[count]; count++)
             tensors[count] = tensor(r->name[count], r->dims[count], r->shape[count], numbers);
         write_set(tensors, count, NULL, 0);
-        const szg_dump_options options = {.axes = r->axes};
+        const szgi_dump_options options = {.axes = r->axes};
         szg_contraction_tables tables;
         ck_szg_fails(r->status, r->words, report_file(path_of(".safetensors"), &options, &tables));
         unlink(path_of(".safetensors"));
@@ -61,7 +61,7 @@ START_TEST(refused_encodings) {
     enum { H = 3, N = 4, D = 4 };
     const int64_t shape[3] = {H, N, D};
     double *x = new_test_reals(56, 0, H * N * D);
-    const szg_tensor tensors[] = {tensor("q", 3, shape, x), tensor("k", 3, shape, x)};
+    const szgi_tensor tensors[] = {tensor("q", 3, shape, x), tensor("k", 3, shape, x)};
     write_set(tensors, 2, NULL, 0);
     static const struct {
         const char *spec, *words;
@@ -71,14 +71,14 @@ START_TEST(refused_encodings) {
                  {"alibi:heads=4", "of 4 heads", SZG_EINVAL}};
     for (int i = 0; i < 3; i++) {
         szg_encoding *encoding = encoding_of(cases[i].spec);
-        const szg_dump_options options = {.encoding = encoding};
+        const szgi_dump_options options = {.encoding = encoding};
         szg_contraction_tables tables;
         ck_szg_fails(cases[i].status, cases[i].words,
                      report_file(path_of(".safetensors"), &options, &tables));
         szg_encoding_close(&encoding);
     }
     unlink(path_of(".safetensors"));
-    szg_memory_free(x);
+    szgi_memory_free(x);
 }
 END_TEST
 

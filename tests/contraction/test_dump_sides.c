@@ -7,15 +7,16 @@ START_TEST(queries_and_keys) {
     enum { H = 4, G = 2, N = 20, D = 6 };
     const int64_t shape_q[3] = {H, N, D}, shape_k[3] = {G, N, D};
     double q[H * N * D], k[G * N * D], content[N * N], coupled[N * N];
-    szg_stream stream = {.seed = test_seed(), .purpose = 52};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 52};
     for (int i = 0; i < H * N * D; i++)
-        q[i] = szg_random_normal(&stream, (uint64_t)(i / (N * D) * D + i % D));
+        q[i] = szgi_random_normal(&stream, (uint64_t)(i / (N * D) * D + i % D));
     for (int i = 0; i < G * N * D; i++)
-        k[i] = szg_random_normal(&stream, (uint64_t)(1000 + i / (N * D) * D + i % D));
-    const szg_tensor tensors[] = {tensor("attn.q", 3, shape_q, q), tensor("attn.k", 3, shape_k, k)};
+        k[i] = szgi_random_normal(&stream, (uint64_t)(1000 + i / (N * D) * D + i % D));
+    const szgi_tensor tensors[] = {tensor("attn.q", 3, shape_q, q),
+                                   tensor("attn.k", 3, shape_k, k)};
     write_set(tensors, 2, NULL, 0);
     szg_encoding *rope = encoding_of("rope:dim=6");
-    szg_dump_options options = {.encoding = rope};
+    szgi_dump_options options = {.encoding = rope};
     szg_contraction_tables tables, scaled;
     const char *path = path_of(".safetensors");
     ck_szg_ok(report_file(path, &options, &tables));
@@ -79,18 +80,18 @@ START_TEST(both_given) {
             content[i] += x[i / N * D + c] * x[(N + i % N) * D + c] / sqrt(D);
             coupled[i] += x[(2 * N + i / N) * D + c] * x[(3 * N + i % N) * D + c] / sqrt(D);
         }
-    const szg_tensor tensors[] = {tensor("a.q", 2, shape, x),
-                                  tensor("a.k", 2, shape, x + N * D),
-                                  tensor("a.q_coupled", 2, shape, x + 2 * N * D),
-                                  tensor("a.k_coupled", 2, shape, x + 3 * N * D),
-                                  tensor("b.q", 2, shape, x),
-                                  tensor("b.k", 2, shape, x + N * D),
-                                  tensor("b.logits", 2, square, l),
-                                  tensor("c.q_coupled", 2, shape, x + 2 * N * D),
-                                  tensor("c.k_coupled", 2, shape, x + 3 * N * D),
-                                  tensor("d.content", 2, square, l),
-                                  tensor("d.q_coupled", 2, shape, x + 2 * N * D),
-                                  tensor("d.k_coupled", 2, shape, x + 3 * N * D)};
+    const szgi_tensor tensors[] = {tensor("a.q", 2, shape, x),
+                                   tensor("a.k", 2, shape, x + N * D),
+                                   tensor("a.q_coupled", 2, shape, x + 2 * N * D),
+                                   tensor("a.k_coupled", 2, shape, x + 3 * N * D),
+                                   tensor("b.q", 2, shape, x),
+                                   tensor("b.k", 2, shape, x + N * D),
+                                   tensor("b.logits", 2, square, l),
+                                   tensor("c.q_coupled", 2, shape, x + 2 * N * D),
+                                   tensor("c.k_coupled", 2, shape, x + 3 * N * D),
+                                   tensor("d.content", 2, square, l),
+                                   tensor("d.q_coupled", 2, shape, x + 2 * N * D),
+                                   tensor("d.k_coupled", 2, shape, x + 3 * N * D)};
     write_set(tensors, sizeof tensors / sizeof *tensors, NULL, 0);
     const struct {
         const double *content, *coupled;
@@ -103,8 +104,8 @@ START_TEST(both_given) {
         szg_contraction c;
         ck_szg_ok(want[r].content ? szg_contraction_of_dense(test_context(), N, want[r].content, N,
                                                              want[r].coupled, N, NULL, &c)
-                                  : szg_contraction_of_coupled(test_context(), N, want[r].coupled,
-                                                               N, NULL, &c));
+                                  : szgi_contraction_of_coupled(test_context(), N, want[r].coupled,
+                                                                N, NULL, &c));
         double norm = c.coupled.summary.sigma_max;
         ck_close(cell(tables.contraction, r, "sigma_max_coupled"), norm, 1e-12 * norm);
         ck_assert_int_eq(isnan(cell(tables.contraction, r, "norm_ratio")), want[r].content == NULL);
@@ -116,7 +117,7 @@ START_TEST(both_given) {
     szg_contraction_tables_close(&tables);
     double *all[] = {x, l, content, coupled};
     for (int i = 0; i < 4; i++)
-        szg_memory_free(all[i]);
+        szgi_memory_free(all[i]);
 }
 END_TEST
 
@@ -131,18 +132,18 @@ START_TEST(causal) {
         else
             zeros[i] = l[i];
     const char *path = path_of(".npy");
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 2, square, l));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 2, square, l));
     szg_contraction_tables tables;
     ck_szg_fails(SZG_EDATA, "row 0, column 1 is -inf", report_file(path, NULL, &tables));
-    const szg_dump_options options = {.causal = true};
+    const szgi_dump_options options = {.causal = true};
     ck_szg_ok(report_file(path, &options, &tables));
     unlink(path);
     szg_contraction_pair pair = {
         .n = N, .coupled = zeros, .labels = {path, NULL, NULL, -1, -1, -1, NAN}};
     expect(tables.contraction, &pair, 1);
     szg_contraction_tables_close(&tables);
-    szg_memory_free(l);
-    szg_memory_free(zeros);
+    szgi_memory_free(l);
+    szgi_memory_free(zeros);
 }
 END_TEST
 
@@ -161,8 +162,8 @@ START_TEST(content_of_low_rank_says_so) {
         content[at] = (float)sum;
         coupled[at] = (float)(at / N == at % N ? sum + 2 * N * N : sum);
     }
-    szg_tensor tensors[] = {tensor("content", 2, square, content),
-                            tensor("coupled", 2, square, coupled)};
+    szgi_tensor tensors[] = {tensor("content", 2, square, content),
+                             tensor("coupled", 2, square, coupled)};
     tensors[0].dtype = tensors[1].dtype = SZG_DTYPE_F32;
     write_set(tensors, 2, NULL, 0);
     szg_contraction_tables tables;
@@ -178,7 +179,7 @@ START_TEST(content_of_low_rank_says_so) {
     ck_assert_msg(said != NULL, "%s", note);
     ck_assert_ptr_null(strstr(said + strlen("content: sigma"), "sigma_min and condition"));
     szg_contraction_tables_close(&tables);
-    szg_memory_free(x);
+    szgi_memory_free(x);
 }
 END_TEST
 

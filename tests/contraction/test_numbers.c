@@ -1,4 +1,5 @@
 /* Reports from a device's numbers against those from the matrices themselves. */
+#include "spectra/spectra.h"
 #include "contraction_support.h"
 #include "host_spectra.h"
 
@@ -19,9 +20,9 @@ typedef enum shape { FULL, SYMMETRIC, TOEPLITZ, LOW_RANK, ZERO, SHAPES } shape;
 
 static double *draw(shape kind, uint32_t purpose, int64_t n) {
     double *a = new_numbers(n * n);
-    szg_stream stream = {.seed = test_seed(), .purpose = purpose, .step = (uint32_t)n};
+    szgi_stream stream = {.seed = test_seed(), .purpose = purpose, .step = (uint32_t)n};
     double *x = new_numbers(n * n);
-    szg_random_fill_normal(&stream, 0, n * n, x);
+    szgi_random_fill_normal(&stream, 0, n * n, x);
     for (int64_t i = 0; i < n * n && kind != ZERO; i++) {
         int64_t r = i / n, c = i % n;
         double low = 0;
@@ -32,7 +33,7 @@ static double *draw(shape kind, uint32_t purpose, int64_t n) {
                        : kind == LOW_RANK ? low
                                           : x[i]);
     }
-    szg_memory_free(x);
+    szgi_memory_free(x);
     return a;
 }
 
@@ -46,16 +47,16 @@ static both_ways open_both(shape kind, int64_t n) {
 }
 
 static szg_status report(both_ways *b) {
-    return szg_contraction_of_numbers(test_context(), b->n, &b->numbers[0], &b->numbers[1],
-                                      &options, &b->device);
+    return szgi_contraction_of_numbers(test_context(), b->n, &b->numbers[0], &b->numbers[1],
+                                       &options, &b->device);
 }
 
 static void close_both(both_ways *b) {
     szg_contraction_close(&b->dense);
     szg_contraction_close(&b->device);
-    szg_memory_free(b->content);
-    szg_memory_free(b->coupled);
-    szg_memory_free(b->room);
+    szgi_memory_free(b->content);
+    szgi_memory_free(b->coupled);
+    szgi_memory_free(b->room);
 }
 
 /* Both are what a backward stable solver says of H: n eps ||H|| each. */
@@ -168,21 +169,21 @@ static double distance(int64_t n, const double *x, const double *y) {
 static double *singular_values(int64_t n, const double *a) {
     double *copy = new_numbers(n * n), *s = new_numbers(n);
     memcpy(copy, a, (size_t)(n * n) * sizeof *copy);
-    ck_szg_ok(szg_singular(test_context(), n, n, copy, n, s, NULL, 1, NULL, 1));
-    szg_memory_free(copy);
+    ck_szg_ok(szgi_singular(test_context(), n, n, copy, n, s, NULL, 1, NULL, 1));
+    szgi_memory_free(copy);
     return s;
 }
 
 /* Logits of a head: what L^T L costs is less than what computing them in single precision did. */
 START_TEST(below_the_rounding_of_logits) {
     enum { N = 109, D = 16 };
-    szg_stream stream = {.seed = test_seed(), .purpose = 33};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 33};
     double *sides = new_numbers(2 * N * D), *exact = new_numbers(N * N),
            *single = new_numbers(N * N);
     double *room = new_numbers(host_numbers_room(N)), error;
     szg_logit_numbers numbers;
     szg_spectrum spectrum;
-    szg_random_fill_normal(&stream, 0, 2 * N * D, sides);
+    szgi_random_fill_normal(&stream, 0, 2 * N * D, sides);
     for (int64_t at = 0; at < N * N; at++) {
         float sum = 0;
         for (int64_t c = 0; c < D; c++) {
@@ -193,8 +194,8 @@ START_TEST(below_the_rounding_of_logits) {
         single[at] = sum;
     }
     ck_szg_ok(host_numbers(test_context(), N, single, room, &numbers));
-    ck_szg_ok(szg_spectra_of_squares(test_context(), N, numbers.squares, numbers.frobenius,
-                                     numbers.gram_frobenius, "test", &error, &spectrum));
+    ck_szg_ok(szgi_spectra_of_squares(test_context(), N, numbers.squares, numbers.frobenius,
+                                      numbers.gram_frobenius, "test", &error, &spectrum));
     double *given = singular_values(N, single), *before = singular_values(N, exact);
     double squared = distance(N, spectrum.re, given), rounded = distance(N, given, before);
     ck_assert_msg(squared < rounded / 2 && rounded < error, "%.3g, %.3g, %.3g", squared, rounded,
@@ -203,7 +204,7 @@ START_TEST(below_the_rounding_of_logits) {
     ck_assert(distance(D, spectrum.re, given) <= N * EPS * given[0]);
     double *all[] = {sides, exact, single, room, given, before};
     for (int i = 0; i < 6; i++)
-        szg_memory_free(all[i]);
+        szgi_memory_free(all[i]);
     szg_spectrum_close(&spectrum);
 }
 END_TEST
@@ -308,11 +309,11 @@ START_TEST(a_bad_one_is_named) {
                                           .labels = {"rope", "4", "same_qk", 50, 1, i, NAN}};
     szg_contraction_tables tables;
     ck_szg_ok(szg_contraction_tables_open(test_context(), true, true, &tables));
-    ck_szg_ok(szg_contraction_add_all(test_context(), 2, pairs, &options, &tables));
+    ck_szg_ok(szgi_contraction_add_all(test_context(), 2, pairs, &options, &tables));
     ck_assert_int_eq(szg_table_rows(tables.contraction), 2);
     ck_assert_int_eq(szg_table_rows(tables.values), 2 * 2 * 2 * 6);
     ck_szg_fails(SZG_ENOCONV, "rope: layer 1, head 2, probe 4: content: the device's",
-                 szg_contraction_add_all(test_context(), 3, pairs, &options, &tables));
+                 szgi_contraction_add_all(test_context(), 3, pairs, &options, &tables));
     szg_contraction_tables_close(&tables);
     close_both(&b);
 }

@@ -1,5 +1,6 @@
 /* Reports of kernels: structure against the dense oracle, symbols, atoms, the rows of the tables.
  */
+#include "contraction/report.h"
 #include "contraction_support.h"
 
 /* ---- Kernels ---- */
@@ -133,7 +134,7 @@ START_TEST(symbols_by_convention) {
         smooth += 2 * pow(0.5, k) * (1 - k / 6.0);
     }
     ck_close(truncated.sample[0].re, sum, 16 * EPS);
-    ck_close(truncated.symbol.max.hi, sum, 1e-12 * sum + 16 * EPS); /* width: <szego/ball.h> */
+    ck_close(truncated.symbol.max.hi, sum, 1e-12 * sum + 16 * EPS); /* width: "ball/ball.h" */
     ck_close(fejer.sample[0].re, smooth, 16 * EPS);
     ck_close(fejer.symbol.max.hi, smooth, 1e-12 * smooth + 16 * EPS);
     ck_close(closed.sample[0].re, 3, 16 * EPS);
@@ -194,7 +195,7 @@ START_TEST(dense_reports_look_for_cancellation) {
     szg_status status;
     ck_looks_for_cancellation(
         &looks, (2 + 7) * N + 2 * (N + 2 * N - 1),
-        (status = szg_report_dense(counting, N, a, N, "test", &options, &report),
+        (status = szgi_report_dense(counting, N, a, N, "test", &options, &report),
          szg_matrix_report_close(&report), status));
     szg_context_close(&counting);
 }

@@ -6,9 +6,9 @@
 
 #include "factored_size.h"
 #include "meddle.h"
-#include <szego/coupling.h>
-#include <szego/memory.h>
-#include <szego/npy.h>
+#include "coupling/coupling.h"
+#include "base/memory.h"
+#include "formats/npy.h"
 
 enum { N = 13, D = 8 };
 static const double EPS = 0x1p-52;
@@ -18,8 +18,8 @@ static const double EPS = 0x1p-52;
 static double tokens[N * D], plain_keys[N * D], wq[D * D], wk[D * D];
 
 static void draw(double *out, int64_t count, uint32_t purpose) {
-    szg_stream stream = {.seed = test_seed(), .purpose = purpose};
-    szg_random_fill_normal(&stream, 0, count, out);
+    szgi_stream stream = {.seed = test_seed(), .purpose = purpose};
+    szgi_random_fill_normal(&stream, 0, count, out);
 }
 
 static const char *file_name(const char *which) {
@@ -32,7 +32,7 @@ static const char *file_name(const char *which) {
 
 static void write_matrix(const char *which, int64_t rows, int64_t columns, const double *data) {
     int64_t shape[] = {rows, columns};
-    ck_szg_ok(szg_npy_write_real(test_context(), file_name(which), 2, shape, data));
+    ck_szg_ok(szgi_npy_write_real(test_context(), file_name(which), 2, shape, data));
 }
 
 static void remove_files(void) {
@@ -129,10 +129,10 @@ START_TEST(terms_of_equation_8) {
     szg_logits *logits = logits_of("absolute:dim=8,base=50", 0, content, N, NULL);
     szg_encoding *encoding = encoding_of("absolute:dim=8,base=50");
     double p[N * D], scale = 1 / sqrt(D);
-    ck_szg_ok(szg_encoding_input(test_context(), encoding, N, p, D));
+    ck_szg_ok(szgi_encoding_input(test_context(), encoding, N, p, D));
     szg_factored term[5], coupled = szg_logits_coupled(logits), plain = szg_logits_content(logits);
     for (int t = 0; t < 5; t++)
-        term[t] = szg_logits_term(logits, (szg_term)t);
+        term[t] = szgi_logits_term(logits, (szg_term)t);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             double qc[D], qp[D], kc[D], kp[D], q[D], k[D], x[D], y[D];
@@ -166,7 +166,7 @@ START_TEST(bias_is_not_scaled) {
     szg_logits *logits = logits_of("alibi:heads=4", 1, content, N, NULL);
     szg_logits *raw = logits_of("alibi:heads=4", 1, content, N, &unscaled);
     szg_factored coupled = szg_logits_coupled(logits),
-                 bias = szg_logits_term(logits, SZG_TERM_BIAS);
+                 bias = szgi_logits_term(logits, SZG_TERM_BIAS);
     szg_factored coupled_raw = szg_logits_coupled(raw), plain = szg_logits_content(logits);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -224,11 +224,11 @@ static void check_rotary(const rotary_case *c, bool causal) {
     szg_encoding *encoding = encoding_of(c->spec);
     double p[N * D] = {0};
     if (c->input)
-        ck_szg_ok(szg_encoding_input(test_context(), encoding, N, p, D));
+        ck_szg_ok(szgi_encoding_input(test_context(), encoding, N, p, D));
     szg_c64 complex_form[N * (N + 2)];
-    ck_szg_ok(szg_logits_complex(test_context(), logits, complex_form, N + 2));
-    ck_assert_int_eq(szg_logits_pairs(logits), c->pairs);
-    szg_factored coupled = szg_logits_coupled(logits), rest = szg_logits_unrotated(logits);
+    ck_szg_ok(szgi_logits_complex(test_context(), logits, complex_form, N + 2));
+    ck_assert_int_eq(szgi_logits_pairs(logits), c->pairs);
+    szg_factored coupled = szg_logits_coupled(logits), rest = szgi_logits_unrotated(logits);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             double q[D], k[D], pairs = 0, terms = 0;
@@ -236,11 +236,11 @@ static void check_rotary(const rotary_case *c, bool causal) {
             naive_side(c, wk, p, j, k);
             double want = causal && j > i ? 0 : dot(q, k) / sqrt(D);
             for (int t = 0; t < c->pairs; t++) {
-                szg_factored pair = szg_logits_pair(logits, t);
+                szg_factored pair = szgi_logits_pair(logits, t);
                 pairs += entry(&pair, i, j);
             }
             for (int t = 0; t < 5; t++) {
-                szg_factored term = szg_logits_term(logits, (szg_term)t);
+                szg_factored term = szgi_logits_term(logits, (szg_term)t);
                 terms += entry(&term, i, j);
             }
             ck_close(entry(&coupled, i, j), want, 8 * BOUND);
@@ -349,25 +349,25 @@ START_TEST(seeds) {
     for (int s = 0; s < 4; s++) {
         szg_content *content = content_of(specs[s]);
         ck_szg_ok(
-            szg_content_fill(test_context(), content, 0, ROWS, DIM, NULL, q[0], k[0], NULL, NULL));
+            szgi_content_fill(test_context(), content, 0, ROWS, DIM, NULL, q[0], k[0], NULL, NULL));
         szg_content_close(&content);
         content = content_of(specs[s]);
         ck_szg_ok(
-            szg_content_fill(test_context(), content, 0, 9, DIM, NULL, q[1], k[1], NULL, NULL));
+            szgi_content_fill(test_context(), content, 0, 9, DIM, NULL, q[1], k[1], NULL, NULL));
         /* A longer sequence begins with the shorter one, up to the rounding of products. */
         for (int i = 0; i < 9 * DIM; i++) {
             ck_close(q[0][i], q[1][i], 64 * EPS);
             ck_close(k[0][i], k[1][i], 64 * EPS);
         }
-        ck_szg_ok(szg_content_fill(test_context(), content, 1, ROWS, DIM, NULL, other, scratch,
-                                   NULL, NULL));
+        ck_szg_ok(szgi_content_fill(test_context(), content, 1, ROWS, DIM, NULL, other, scratch,
+                                    NULL, NULL));
         bool identity = s == 3; /* then heads share tokens, and queries equal keys */
         ck_assert((memcmp(other, q[0], sizeof other) == 0) == identity);
         ck_assert((memcmp(q[0], k[0], sizeof other) == 0) == identity);
         szg_content_close(&content);
         content = content_of("gaussian:seed=6");
-        ck_szg_ok(szg_content_fill(test_context(), content, 0, ROWS, DIM, NULL, other, scratch,
-                                   NULL, NULL));
+        ck_szg_ok(szgi_content_fill(test_context(), content, 0, ROWS, DIM, NULL, other, scratch,
+                                    NULL, NULL));
         ck_assert(memcmp(other, q[0], sizeof other) != 0);
         szg_content_close(&content);
     }
@@ -384,7 +384,7 @@ START_TEST(moments) {
     } cases[] = {{"gaussian:weights=identity", 0}, {"mean:mean=0.6,weights=identity", 0.36}};
     for (int c = 0; c < 2; c++) {
         szg_content *content = content_of(cases[c].spec);
-        ck_szg_ok(szg_content_fill(test_context(), content, 0, ROWS, DIM, NULL, q, k, NULL, NULL));
+        ck_szg_ok(szgi_content_fill(test_context(), content, 0, ROWS, DIM, NULL, q, k, NULL, NULL));
         double spread = 0;
         for (int j = 0; j < DIM; j++) {
             double sum = 0, square = 0;
@@ -404,7 +404,7 @@ START_TEST(low_rank) {
     enum { ROWS = 6, DIM = 5 };
     double q[ROWS * DIM], k[ROWS * DIM];
     szg_content *content = content_of("lowrank:rank=1,weights=identity");
-    ck_szg_ok(szg_content_fill(test_context(), content, 0, ROWS, DIM, NULL, q, k, NULL, NULL));
+    ck_szg_ok(szgi_content_fill(test_context(), content, 0, ROWS, DIM, NULL, q, k, NULL, NULL));
     for (int i = 1; i < ROWS; i++) /* every 2 x 2 minor with row 0 vanishes */
         for (int j = 1; j < DIM; j++)
             ck_close(q[0] * q[i * DIM + j], q[j] * q[i * DIM], 64 * EPS);
@@ -421,24 +421,24 @@ START_TEST(files_by_head) {
         data[i] = i;
     p[3] = 7;
     int64_t shape[] = {HEADS, ROWS, DIM};
-    ck_szg_ok(szg_npy_write_real(test_context(), file_name("q"), 3, shape, data));
+    ck_szg_ok(szgi_npy_write_real(test_context(), file_name("q"), 3, shape, data));
     char spec[256];
     snprintf(spec, sizeof spec, "files:q=%s,k=%s", file_name("q"), file_name("q"));
     szg_content *content = content_of(spec);
-    ck_assert_int_eq(szg_content_dimension(content), DIM);
-    ck_szg_ok(szg_content_fill(test_context(), content, 1, ROWS, DIM, p, q, k, qp, kp));
+    ck_assert_int_eq(szgi_content_dimension(content), DIM);
+    ck_szg_ok(szgi_content_fill(test_context(), content, 1, ROWS, DIM, p, q, k, qp, kp));
     ck_assert_mem_eq(q, data + ROWS * DIM, sizeof q);
     ck_assert_mem_eq(k, data + ROWS * DIM, sizeof k);
     ck_assert_mem_eq(qp, p, sizeof p); /* positions enter unprojected */
     ck_assert_mem_eq(kp, p, sizeof p);
     ck_szg_fails(SZG_EDOMAIN, "has 2 heads, not head 2",
-                 szg_content_fill(test_context(), content, 2, ROWS, DIM, NULL, q, k, NULL, NULL));
+                 szgi_content_fill(test_context(), content, 2, ROWS, DIM, NULL, q, k, NULL, NULL));
     szg_content_close(&content);
     data[4] = INFINITY;
-    ck_szg_ok(szg_npy_write_real(test_context(), file_name("q"), 3, shape, data));
+    ck_szg_ok(szgi_npy_write_real(test_context(), file_name("q"), 3, shape, data));
     ck_szg_fails(SZG_EDATA, "row 2, column 0",
                  szg_content_parse(test_context(), spec, 0, &content));
-    ck_szg_ok(szg_npy_write_real(test_context(), file_name("q"), 1, shape, data));
+    ck_szg_ok(szgi_npy_write_real(test_context(), file_name("q"), 1, shape, data));
     ck_szg_fails(SZG_EDATA, "[rows, dim]", szg_content_parse(test_context(), spec, 0, &content));
     remove_files();
 }
@@ -475,12 +475,12 @@ START_TEST(captured_as_from_files) {
             szg_logits *a, *b;
             ck_szg_ok(szg_logits_open(test_context(), encoding, head, content, N, &options, &a));
             ck_szg_ok(
-                szg_logits_open_captured(test_context(), encoding, head, &both, N, causal, &b));
+                szgi_logits_open_captured(test_context(), encoding, head, &both, N, causal, &b));
             szg_factored pairs[2][2] = {{szg_logits_coupled(a), szg_logits_content(a)},
                                         {szg_logits_coupled(b), szg_logits_content(b)}};
             for (int m = 0; m < 2; m++) {
-                ck_szg_ok(szg_factored_dense(test_context(), &pairs[0][m], from_files, N));
-                ck_szg_ok(szg_factored_dense(test_context(), &pairs[1][m], captured, N));
+                ck_szg_ok(szgi_factored_dense(test_context(), &pairs[0][m], from_files, N));
+                ck_szg_ok(szgi_factored_dense(test_context(), &pairs[1][m], captured, N));
                 for (int i = 0; i < N * N; i++)
                     ck_assert(from_files[i] == captured[i]);
             }
@@ -495,7 +495,7 @@ END_TEST
 static szg_status couple_captured(const szg_encoding *encoding, const szg_captured *captured) {
     szg_logits *logits;
     szg_status status =
-        szg_logits_open_captured(test_context(), encoding, 0, captured, N, false, &logits);
+        szgi_logits_open_captured(test_context(), encoding, 0, captured, N, false, &logits);
     szg_logits_close(&logits);
     return status;
 }
@@ -506,16 +506,16 @@ START_TEST(captured_refused) {
     szg_captured both = {D, x, D, x, D, 1};
     szg_encoding *encoding = encoding_of("absolute:dim=8");
     ck_szg_fails(SZG_EDOMAIN, "position table zeroed",
-                 szg_logits_open_captured(test_context(), encoding, 0, &both, N, false, &logits));
+                 szgi_logits_open_captured(test_context(), encoding, 0, &both, N, false, &logits));
     szg_encoding_close(&encoding);
     encoding = encoding_of("rope:dim=6");
     ck_szg_fails(SZG_EINVAL, "dimension 8",
-                 szg_logits_open_captured(test_context(), encoding, 0, &both, N, false, &logits));
+                 szgi_logits_open_captured(test_context(), encoding, 0, &both, N, false, &logits));
     szg_encoding_close(&encoding);
     encoding = encoding_of("rope:dim=8");
     both.ldk = 7;
     ck_szg_fails(SZG_EINVAL, "leading dimension",
-                 szg_logits_open_captured(test_context(), encoding, 0, &both, N, false, &logits));
+                 szgi_logits_open_captured(test_context(), encoding, 0, &both, N, false, &logits));
     both.ldk = D;
     ck_survives_failed_allocations(5, couple_captured(encoding, &both));
     szg_encoding_close(&encoding);
@@ -580,7 +580,7 @@ START_TEST(bad_arguments) {
     szg_content_close(&content);
     szg_rotary rotary = {.dim = 4, .pairs = 3};
     double x[4];
-    ck_szg_fails(SZG_EINVAL, "do not fit", szg_rotary_rotate(context, &rotary, 0, 1, x, 4));
+    ck_szg_fails(SZG_EINVAL, "do not fit", szgi_rotary_rotate(context, &rotary, 0, 1, x, 4));
 }
 END_TEST
 

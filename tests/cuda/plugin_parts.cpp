@@ -3,23 +3,23 @@
 static szg_ops *opened;
 
 static szg_status host_fail(szg_context *context, szg_status status, const char *message) {
-    return szg_fail(context, status, "%s", message);
+    return szgi_fail(context, status, "%s", message);
 }
 
 static szg_status host_fail_prefix(szg_context *context, szg_status status, const char *prefix) {
-    return szg_fail_prefix(context, status, "%s", prefix);
+    return szgi_fail_prefix(context, status, "%s", prefix);
 }
 
 static void host_say(szg_context *context, szg_severity severity, const char *message) {
-    szg_say(context, severity, "%s", message);
+    szgi_say(context, severity, "%s", message);
 }
 
 static szg_ops *host_ops_of(szg_context *) {
     return opened;
 }
 
-static const szg_host host = {SZG_PLUGIN_ABI,           host_fail,  host_say, host_fail_prefix,
-                              szg_context_check_cancel, host_ops_of};
+static const szgi_host host = {
+    SZG_PLUGIN_ABI, host_fail, host_say, host_fail_prefix, szgi_context_check_cancel, host_ops_of};
 
 session *parts_open(szg_precision precision) {
     szg_device device = {};

@@ -93,14 +93,14 @@ static void ck_measured(const measured *what, const double *a, const double *kno
 START_TEST(every_number_counts_once) {
     const measured *what = &shapes[_i];
     int64_t count = numbers_of(what), each = count / what->count;
-    szg_stream stream = {};
+    szgi_stream stream = {};
     stream.seed = test_seed(), stream.purpose = 0x6b;
     double *a = new_numbers(count), known[3 * KNOWN];
     for (int64_t i = 0; i < count; i++) {
-        double size = 1 + (double)szg_random_below(&stream, (uint64_t)(2 * i), 4);
-        a[i] = i % each == 0                                         ? -4
-               : szg_random_below(&stream, (uint64_t)(2 * i + 1), 2) ? size
-                                                                     : -size;
+        double size = 1 + (double)szgi_random_below(&stream, (uint64_t)(2 * i), 4);
+        a[i] = i % each == 0                                          ? -4
+               : szgi_random_below(&stream, (uint64_t)(2 * i + 1), 2) ? size
+                                                                      : -size;
     }
     measure(what, a, known);
     for (int64_t m = 0; m < what->count; m++) {
@@ -111,7 +111,7 @@ START_TEST(every_number_counts_once) {
         ck_assert(known[m * KNOWN + KNOWN_IM] == (double)want.im / norm);
         ck_assert(known[m * KNOWN + KNOWN_UNIT] == 1);
     }
-    szg_memory_free(a);
+    szgi_memory_free(a);
 }
 END_TEST
 
@@ -120,10 +120,10 @@ START_TEST(rounding_has_one_order) {
     const char *orders[] = {"forward", "reverse", "31"};
     measured what = shapes[_i];
     int64_t count = numbers_of(&what), each = count / what.count;
-    szg_stream stream = {};
+    szgi_stream stream = {};
     stream.seed = test_seed(), stream.purpose = 0x6c;
     double *a = new_numbers(count), *given = new_numbers(count), known[2][3 * KNOWN], alone[KNOWN];
-    szg_random_fill_normal(&stream, 0, count, given);
+    szgi_random_fill_normal(&stream, 0, count, given);
     for (const char *order : orders) {
         bool first = order == orders[0];
         setenv("SZG_EMULATED_ORDER", order, 1);
@@ -140,7 +140,7 @@ START_TEST(rounding_has_one_order) {
     what.count = 1;
     measure(&what, a + last * each, alone);
     ck_assert_int_eq(memcmp(alone, known[0] + last * KNOWN, sizeof alone), 0);
-    szg_memory_free(a), szg_memory_free(given);
+    szgi_memory_free(a), szgi_memory_free(given);
 }
 END_TEST
 
@@ -161,20 +161,20 @@ static double ck_scaled(const measured *what, const double *a, const double *sca
 /* Matrices whose entries lie beyond 2^300 and 2^-300 are scaled, every block of them. */
 START_TEST(extreme_numbers_are_scaled) {
     measured what = shapes[_i];
-    szg_stream stream = {};
+    szgi_stream stream = {};
     stream.seed = test_seed(), stream.purpose = 0x6d;
     what.count = 1;
     int64_t count = numbers_of(&what);
     double *a = new_numbers(count), *scaled = new_numbers(count), known[KNOWN];
     for (int exponent = -400; exponent <= 400; exponent += 800) {
-        szg_random_fill_normal(&stream, 0, count, a);
+        szgi_random_fill_normal(&stream, 0, count, a);
         for (int64_t i = 0; i < count; i++)
             scaled[i] = a[i] = ldexp(a[i], exponent);
         measure(&what, scaled, known);
         ck_assert(known[KNOWN_UNIT] == 1 / ck_scaled(&what, a, scaled));
         ck_measured(&what, scaled, known);
     }
-    szg_memory_free(a), szg_memory_free(scaled);
+    szgi_memory_free(a), szgi_memory_free(scaled);
 }
 END_TEST
 
@@ -190,7 +190,7 @@ START_TEST(numbers_that_are_not_finite_show) {
             measure(&what, a, known);
             ck_assert(!(known[KNOWN_NORM] <= 1e300));
         }
-    szg_memory_free(a);
+    szgi_memory_free(a);
 }
 END_TEST
 

@@ -12,11 +12,11 @@
 /* Small integers, exact in every precision. */
 template <class T> static T *filled(size_t count, uint32_t purpose) {
     T *host = static_cast<T *>(malloc(count * sizeof(T)));
-    szg_stream stream = {};
+    szgi_stream stream = {};
     stream.seed = test_seed();
     stream.purpose = purpose;
     for (uint64_t i = 0; i < count; i++)
-        host[i] = static_cast<T>(szg_random_below(&stream, i, 9)) - 4;
+        host[i] = static_cast<T>(szgi_random_below(&stream, i, 9)) - 4;
     return host;
 }
 

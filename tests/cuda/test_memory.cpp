@@ -58,14 +58,14 @@ START_TEST(allocations_are_apart) {
     enum { COUNT = 200 };
     unsigned char *blocks[COUNT], host[4096];
     size_t sizes[COUNT];
-    szg_stream stream = {};
+    szgi_stream stream = {};
     stream.seed = test_seed();
     for (int round = 0; round < 3; round++) {
         for (uint64_t i = 0; i < COUNT; i++) {
             if (round > 0 && i % 3 == 0)
                 continue;
             stream.step = static_cast<uint32_t>(round);
-            sizes[i] = 1 + static_cast<size_t>(szg_random_below(&stream, i, sizeof host));
+            sizes[i] = 1 + static_cast<size_t>(szgi_random_below(&stream, i, sizeof host));
             ck_cuda(cudaSuccess, cudaMalloc(&blocks[i], sizes[i]));
             ck_cuda(cudaSuccess, cudaMemset(blocks[i], static_cast<int>(i), sizes[i]));
         }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/network.h>
-#include <szego/random.h>
+#include "backend/backend.h"
+#include "backend/network.h"
+#include "base/random.h"
 
 #include "suite.h"
 #include "tested_backend.h"
@@ -23,35 +23,35 @@ static void open_arrays(layer_arrays *at) {
     float **const arrays[] = {&at->x,  &at->weight, &at->bias,    &at->y,    &at->before,
                               &at->dy, &at->dx,     &at->dweight, &at->dbias};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        ck_szg_ok(szg_device_alloc(test_context(), 1024 * sizeof(float), arrays[i]));
+        ck_szg_ok(szgi_device_alloc(test_context(), 1024 * sizeof(float), arrays[i]));
 }
 
 static void close_arrays(layer_arrays *at) {
     float *const arrays[] = {at->x,  at->weight, at->bias,    at->y,    at->before,
                              at->dy, at->dx,     at->dweight, at->dbias};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        szg_device_free(test_context(), arrays[i]);
+        szgi_device_free(test_context(), arrays[i]);
 }
 
 /* The result is `shift` numbers behind an aligned address. */
-static szg_linear layer_of(const layer_arrays *at, szg_activation activation, bool bias,
-                           int64_t shift) {
-    return (szg_linear){.rows = ROWS,
-                        .in = IN,
-                        .out = OUT,
-                        .x = at->x,
-                        .ldx = IN,
-                        .weight = at->weight,
-                        .bias = bias ? at->bias : NULL,
-                        .activation = activation,
-                        .y = at->y + shift,
-                        .ldy = OUT,
-                        .before = activation == SZG_ACTIVATION_GELU ? at->before + shift : NULL};
+static szgi_linear layer_of(const layer_arrays *at, szg_activation activation, bool bias,
+                            int64_t shift) {
+    return (szgi_linear){.rows = ROWS,
+                         .in = IN,
+                         .out = OUT,
+                         .x = at->x,
+                         .ldx = IN,
+                         .weight = at->weight,
+                         .bias = bias ? at->bias : NULL,
+                         .activation = activation,
+                         .y = at->y + shift,
+                         .ldy = OUT,
+                         .before = activation == SZG_ACTIVATION_GELU ? at->before + shift : NULL};
 }
 
-static int64_t products(szg_product_fact *facts) {
+static int64_t products(szgi_product_fact *facts) {
     int64_t count;
-    ck_szg_ok(szg_network_products(test_context(), MOST, facts, &count));
+    ck_szg_ok(szgi_network_products(test_context(), MOST, facts, &count));
     ck_assert_int_le(count, MOST);
     return count;
 }
@@ -76,16 +76,16 @@ enum { FORWARDS = sizeof forwards / sizeof *forwards };
 /* Every kind of layer is a row, and its second call none. */
 START_TEST(passes_of_layers_are_told) {
     layer_arrays at;
-    szg_product_fact facts[MOST];
+    szgi_product_fact facts[MOST];
     ck_assert_int_eq(products(facts), 0);
     open_arrays(&at);
     for (int i = 0; i < 2 * FORWARDS; i++) {
         int j = i % FORWARDS;
-        szg_linear layer =
+        szgi_linear layer =
             layer_of(&at, forwards[j].activation, forwards[j].bias, forwards[j].shift);
-        ck_szg_ok(szg_network_linear(test_context(), &layer));
+        ck_szg_ok(szgi_network_linear(test_context(), &layer));
         ck_assert_int_eq(products(facts), i < FORWARDS ? i + 1 : FORWARDS);
-        const szg_product_fact *fact = &facts[j];
+        const szgi_product_fact *fact = &facts[j];
         ck_assert_uint_eq(fact->fused, forwards[j].fused);
         ck_assert_uint_eq(fact->separate, forwards[j].separate);
         ck_assert(fact->m == OUT && fact->n == ROWS && fact->k == IN);
@@ -104,25 +104,26 @@ END_TEST
 
 START_TEST(passes_of_gradients_are_told) {
     layer_arrays at;
-    szg_product_fact facts[MOST];
+    szgi_product_fact facts[MOST];
     int64_t count = 0;
     open_arrays(&at);
     for (int i = 0; i < 4; i++) {
         bool relu = i & 1, bias = i & 2;
-        szg_linear layer = layer_of(&at, relu ? SZG_ACTIVATION_RELU : SZG_ACTIVATION_NONE, bias, 0);
-        szg_linear_gradient gradient = {.dy = at.dy,
-                                        .lddy = OUT,
-                                        .dx = at.dx,
-                                        .lddx = IN,
-                                        .dweight = at.dweight,
-                                        .dbias = bias ? at.dbias : NULL};
-        ck_szg_ok(szg_network_linear_backward(test_context(), &layer, &gradient));
+        szgi_linear layer =
+            layer_of(&at, relu ? SZG_ACTIVATION_RELU : SZG_ACTIVATION_NONE, bias, 0);
+        szgi_linear_gradient gradient = {.dy = at.dy,
+                                         .lddy = OUT,
+                                         .dx = at.dx,
+                                         .lddx = IN,
+                                         .dweight = at.dweight,
+                                         .dbias = bias ? at.dbias : NULL};
+        ck_szg_ok(szgi_network_linear_backward(test_context(), &layer, &gradient));
         int64_t before = count;
         count = products(facts);
         ck_assert_int_eq(count - before, i == 0 ? 2 : 1); /* the input's gradient once */
         ck_assert(facts[0].m == IN && facts[0].n == ROWS && facts[0].k == OUT && !facts[0].add);
         ck_assert_uint_eq(facts[0].fused | facts[0].separate, 0);
-        const szg_product_fact *weight = &facts[count - 1];
+        const szgi_product_fact *weight = &facts[count - 1];
         ck_assert(weight->m == IN && weight->n == OUT && weight->k == ROWS && weight->add);
         ck_assert_uint_eq(weight->fused, 0);
         ck_assert_uint_eq(weight->separate, (relu ? SZG_EPILOGUE_DERIVATIVE : 0) |
@@ -140,37 +141,37 @@ enum { LENGTH = 96 };
  * facts. The gradient is added to ones. */
 typedef struct layer_results {
     float y[ROWS * OUT], dweight[OUT * LENGTH];
-    szg_product_fact facts[MOST];
+    szgi_product_fact facts[MOST];
     int64_t count;
 } layer_results;
 
 static szg_status run_layer(float *device, layer_results *out) {
     szg_context *context = test_context();
     float *x = device, *weight = x + 2048, *y = weight + 2048, *dweight = y + 2048;
-    szg_linear layer = {.rows = ROWS,
-                        .in = LENGTH,
-                        .out = OUT,
-                        .x = x,
-                        .ldx = LENGTH,
-                        .weight = weight,
-                        .y = y,
-                        .ldy = OUT};
-    szg_linear_gradient gradient = {.dy = x, .lddy = OUT, .dweight = dweight};
-    SZG_TRY(szg_network_linear(context, &layer));
-    SZG_TRY(szg_network_linear_backward(context, &layer, &gradient));
-    SZG_TRY(szg_device_download(context, out->y, y, sizeof out->y));
-    return szg_device_download(context, out->dweight, dweight, sizeof out->dweight);
+    szgi_linear layer = {.rows = ROWS,
+                         .in = LENGTH,
+                         .out = OUT,
+                         .x = x,
+                         .ldx = LENGTH,
+                         .weight = weight,
+                         .y = y,
+                         .ldy = OUT};
+    szgi_linear_gradient gradient = {.dy = x, .lddy = OUT, .dweight = dweight};
+    SZG_TRY(szgi_network_linear(context, &layer));
+    SZG_TRY(szgi_network_linear_backward(context, &layer, &gradient));
+    SZG_TRY(szgi_device_download(context, out->y, y, sizeof out->y));
+    return szgi_device_download(context, out->dweight, dweight, sizeof out->dweight);
 }
 
 static szg_status compute(layer_results *out) {
     float host[4 * 2048], *device;
-    szg_stream stream = {.seed = test_seed(), .purpose = 0x70};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 0x70};
     for (int i = 0; i < 4 * 2048; i++)
-        host[i] = i < 2 * 2048 ? (float)szg_random_normal(&stream, (uint64_t)i) : 1;
-    ck_szg_ok(szg_device_alloc(test_context(), sizeof host, &device));
-    ck_szg_ok(szg_device_upload(test_context(), device, host, sizeof host));
+        host[i] = i < 2 * 2048 ? (float)szgi_random_normal(&stream, (uint64_t)i) : 1;
+    ck_szg_ok(szgi_device_alloc(test_context(), sizeof host, &device));
+    ck_szg_ok(szgi_device_upload(test_context(), device, host, sizeof host));
     szg_status status = run_layer(device, out);
-    szg_device_free(test_context(), device);
+    szgi_device_free(test_context(), device);
     out->count = products(out->facts);
     return status;
 }
@@ -181,15 +182,15 @@ static szg_status compute_timed(const char *fastest, const layer_results *kept,
                                 layer_results *out) {
     setenv("SZG_EMULATED_FASTEST", fastest, 1);
     use_tested_backend();
-    ck_szg_ok(szg_network_products_time(test_context(), kept ? kept->count : 0,
-                                        kept ? kept->facts : NULL));
+    ck_szg_ok(szgi_network_products_time(test_context(), kept ? kept->count : 0,
+                                         kept ? kept->facts : NULL));
     szg_status status = compute(out);
     unsetenv("SZG_EMULATED_FASTEST");
     return status;
 }
 
 /* In the emulated library's opaque bytes. */
-static uint64_t algorithm_of(const szg_product_fact *fact) {
+static uint64_t algorithm_of(const szgi_product_fact *fact) {
     uint64_t algorithm;
     memcpy(&algorithm, fact->algorithm + 40, sizeof algorithm);
     return algorithm;
@@ -203,7 +204,7 @@ static void ck_same_results(const layer_results *a, const layer_results *b) {
 /* Names of a session end with it: what is kept has names of its own. */
 static void keep_names(layer_results *results) {
     static char names[3][80];
-    const szg_product_fact *first = results->facts;
+    const szgi_product_fact *first = results->facts;
     snprintf(names[0], sizeof names[0], "%s", first->backend);
     snprintf(names[1], sizeof names[1], "%s", first->device);
     snprintf(names[2], sizeof names[2], "%s", first->library);
@@ -276,7 +277,7 @@ START_TEST(algorithms_of_others_are_chosen_anew) {
                        : &second.facts[k].library) = "another";
         ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
         ck_assert_int_eq(szg_backend_select(context, test_backend()), SZG_OK);
-        ck_assert_int_eq(szg_network_products_time(context, second.count, second.facts), SZG_OK);
+        ck_assert_int_eq(szgi_network_products_time(context, second.count, second.facts), SZG_OK);
         ck_assert_int_eq(warnings, 1);
         szg_context_close(&context);
         ck_szg_ok(compute_timed("1", &second, &second));
@@ -306,14 +307,14 @@ START_TEST(failures_of_timing_are_named) {
         for (; status != SZG_OK; failed++) {
             float *device;
             use_tested_backend();
-            ck_szg_ok(szg_network_products_time(test_context(), 0, NULL));
-            ck_szg_ok(szg_device_alloc(test_context(), 4 * 2048 * sizeof *device, &device));
+            ck_szg_ok(szgi_network_products_time(test_context(), 0, NULL));
+            ck_szg_ok(szgi_device_alloc(test_context(), 4 * 2048 * sizeof *device, &device));
             snprintf(fault, sizeof fault, "%s:%d", calls[i], failed + 1);
             setenv("SZG_EMULATED_FAIL", fault, 1);
             status = run_layer(device, &first);
             setenv("SZG_EMULATED_FAIL", "nothing:1", 1);
             ck_assert(status == SZG_OK || status == SZG_EBACKEND);
-            szg_device_free(test_context(), device);
+            szgi_device_free(test_context(), device);
         }
         ck_assert_msg(failed > 1, "%s is called nowhere", calls[i]);
     }

@@ -2,8 +2,8 @@
  * and what was allocated is free again. On the emulated GPU. */
 #include <stdlib.h>
 
-#include <szego/backend.h>
-#include <szego/network.h>
+#include "backend/backend.h"
+#include "backend/network.h"
 
 #include "suite.h"
 #include "tested_backend.h"
@@ -17,24 +17,24 @@ static void ck_usable(float *device) {
     szg_context *context = test_context();
     float host[2];
     void *recording;
-    ck_szg_ok(szg_device_upload(context, device, &seven, sizeof seven));
-    ck_szg_ok(szg_device_record_begin(context));
-    ck_szg_ok(szg_device_copy(context, device + 1, device, sizeof seven));
-    ck_szg_ok(szg_device_record_end(context, &recording));
-    ck_szg_ok(szg_device_replay(context, recording));
-    ck_szg_ok(szg_device_download(context, host, device, sizeof host));
+    ck_szg_ok(szgi_device_upload(context, device, &seven, sizeof seven));
+    ck_szg_ok(szgi_device_record_begin(context));
+    ck_szg_ok(szgi_device_copy(context, device + 1, device, sizeof seven));
+    ck_szg_ok(szgi_device_record_end(context, &recording));
+    ck_szg_ok(szgi_device_replay(context, recording));
+    ck_szg_ok(szgi_device_download(context, host, device, sizeof host));
     ck_assert(host[0] == 7 && host[1] == 7);
-    szg_device_recording_close(context, recording);
+    szgi_device_recording_close(context, recording);
 }
 
 /* Of `memory` not a number is left allocated: a second array of its size would not fit. */
 static void ck_freed(void *memory) {
     void *again;
-    szg_device_free(test_context(), memory);
+    szgi_device_free(test_context(), memory);
     setenv("SZG_EMULATED_MEMORY", "6000", 1);
-    ck_szg_ok(szg_device_alloc(test_context(), SIZE, &again));
+    ck_szg_ok(szgi_device_alloc(test_context(), SIZE, &again));
     unsetenv("SZG_EMULATED_MEMORY");
-    szg_device_free(test_context(), again);
+    szgi_device_free(test_context(), again);
 }
 
 static const char *const calls[] = {"cudaStreamBeginCapture", "cudaMemcpyAsync",
@@ -42,11 +42,11 @@ static const char *const calls[] = {"cudaStreamBeginCapture", "cudaMemcpyAsync",
 enum { CALLS = sizeof calls / sizeof *calls };
 
 static szg_status record(szg_context *context, float *device, void **recording) {
-    SZG_TRY(szg_device_record_begin(context));
-    szg_status status = szg_device_copy(context, device + 1, device, sizeof seven);
+    SZG_TRY(szgi_device_record_begin(context));
+    szg_status status = szgi_device_copy(context, device + 1, device, sizeof seven);
     if (status == SZG_OK)
-        return szg_device_record_end(context, recording);
-    SZG_TRY(szg_device_record_end(context, NULL));
+        return szgi_device_record_end(context, recording);
+    SZG_TRY(szgi_device_record_end(context, NULL));
     return status;
 }
 
@@ -55,7 +55,7 @@ START_TEST(a_failed_recording_leaves_the_session) {
         char fault[80];
         float *device;
         void *recording;
-        ck_szg_ok(szg_device_alloc(test_context(), SIZE, &device));
+        ck_szg_ok(szgi_device_alloc(test_context(), SIZE, &device));
         snprintf(fault, sizeof fault, "%s:1", calls[i]);
         setenv("SZG_EMULATED_FAIL", fault, 1);
         ck_szg_fails(SZG_EBACKEND, calls[i], record(test_context(), device, &recording));
@@ -70,13 +70,13 @@ START_TEST(memory_freed_while_recording_drops_it) {
     szg_context *context = test_context();
     float *device, *other;
     void *recording;
-    ck_szg_ok(szg_device_alloc(context, SIZE, &device));
-    ck_szg_ok(szg_device_alloc(context, SIZE, &other));
-    ck_szg_ok(szg_device_record_begin(context));
-    ck_szg_ok(szg_device_copy(context, device + 1, device, sizeof seven));
-    szg_device_free(context, other);
+    ck_szg_ok(szgi_device_alloc(context, SIZE, &device));
+    ck_szg_ok(szgi_device_alloc(context, SIZE, &other));
+    ck_szg_ok(szgi_device_record_begin(context));
+    ck_szg_ok(szgi_device_copy(context, device + 1, device, sizeof seven));
+    szgi_device_free(context, other);
     ck_szg_fails(SZG_EBACKEND, "no step is being recorded",
-                 szg_device_record_end(context, &recording));
+                 szgi_device_record_end(context, &recording));
     ck_usable(device);
     ck_freed(device);
 }
@@ -84,8 +84,8 @@ END_TEST
 
 START_TEST(a_session_closes_while_it_records) {
     float *device;
-    ck_szg_ok(szg_device_alloc(test_context(), SIZE, &device));
-    ck_szg_ok(szg_device_record_begin(test_context()));
+    ck_szg_ok(szgi_device_alloc(test_context(), SIZE, &device));
+    ck_szg_ok(szgi_device_record_begin(test_context()));
     use_tested_backend();
     ck_freed(device);
 }

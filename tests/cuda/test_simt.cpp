@@ -303,12 +303,12 @@ static __global__ void multiply_tiles(const float *a, const float *b, float *c) 
  * rounded to it, half away from zero. */
 START_TEST(mma_multiplies) {
     float a[16 * 8], b[8 * 8], c[16 * 8];
-    szg_stream stream = {};
+    szgi_stream stream = {};
     stream.seed = test_seed();
     for (uint64_t i = 0; i < 16 * 8; i++)
-        a[i] = (static_cast<float>(szg_random_below(&stream, i, 129)) - 64) / 8;
+        a[i] = (static_cast<float>(szgi_random_below(&stream, i, 129)) - 64) / 8;
     for (uint64_t i = 0; i < 8 * 8; i++)
-        b[i] = (static_cast<float>(szg_random_below(&stream, 1000 + i, 129)) - 64) / 8;
+        b[i] = (static_cast<float>(szgi_random_below(&stream, 1000 + i, 129)) - 64) / 8;
     a[0] = 1 + 0x1p-11f; /* a tie: becomes 1 + 2^-10 */
     a[1] = -1 - 0x1p-11f - 0x1p-20f;
     a[2] = 1 + 0x1p-12f; /* becomes 1 */
@@ -376,14 +376,14 @@ static double allowed(int terms, bool exact) {
 /* Terms of one sign, whose cut parts add up, and of both. Narrow numbers are rounded before. */
 START_TEST(sums_of_products_stay_within_their_bounds) {
     static Products p;
-    szg_stream stream = {};
+    szgi_stream stream = {};
     stream.seed = test_seed();
     for (int terms : {8, 16, 24, 128, longest})
         for (int kind = 0; kind < 4; kind++) {
             bool exact = kind % 2, positive = kind / 2;
             stream.step++;
             for (int i = 0; i < 24 * terms; i++) {
-                double x = szg_random_uniform(&stream, static_cast<uint64_t>(i));
+                double x = szgi_random_uniform(&stream, static_cast<uint64_t>(i));
                 float value = static_cast<float>(positive ? x : 2 * x - 1);
                 value = exact ? value : __uint_as_float(to_tf32(value));
                 (i < 16 * terms ? p.a[i] : p.b[i - 16 * terms]) = value;

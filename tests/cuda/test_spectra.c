@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/pool.h>
+#include "backend/backend.h"
+#include "base/pool.h"
 
 #include "suite.h"
 #include "tested_backend.h"
@@ -24,60 +24,60 @@ typedef struct arrays {
 static arrays work;
 
 static void fill(void) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 0x5e};
-    szg_random_fill_normal(&stream, 0, 2 * COUNT * N * N, work.a);
+    szgi_stream stream = {.seed = test_seed(), .purpose = 0x5e};
+    szgi_random_fill_normal(&stream, 0, 2 * COUNT * N * N, work.a);
 }
 
 typedef szg_status operation(szg_context *context);
 
 static szg_status symmetric(szg_context *context) {
-    return szg_eigen_symmetric(context, N, work.a, N, work.s, false);
+    return szgi_eigen_symmetric(context, N, work.a, N, work.s, false);
 }
 static szg_status symmetric_vectors(szg_context *context) {
-    return szg_eigen_symmetric(context, N, work.a, N, work.s, true);
+    return szgi_eigen_symmetric(context, N, work.a, N, work.s, true);
 }
 static szg_status hermitian_vectors(szg_context *context) {
-    return szg_eigen_hermitian(context, N, (szg_c64 *)work.a, N, work.s, true);
+    return szgi_eigen_hermitian(context, N, (szg_c64 *)work.a, N, work.s, true);
 }
 static szg_status general(szg_context *context) {
-    return szg_eigen_general(context, N, work.a, N, (szg_c64 *)work.s);
+    return szgi_eigen_general(context, N, work.a, N, (szg_c64 *)work.s);
 }
 static szg_status general_complex(szg_context *context) {
-    return szg_eigen_general_complex(context, N, (szg_c64 *)work.a, N, (szg_c64 *)work.s);
+    return szgi_eigen_general_complex(context, N, (szg_c64 *)work.a, N, (szg_c64 *)work.s);
 }
 static szg_status singular(szg_context *context) {
-    return szg_singular(context, N, N - 2, work.a, N, work.s, NULL, 1, NULL, 1);
+    return szgi_singular(context, N, N - 2, work.a, N, work.s, NULL, 1, NULL, 1);
 }
 static szg_status singular_vectors(szg_context *context) {
-    return szg_singular(context, N, N - 2, work.a, N, work.s, work.u, N, work.vt, N);
+    return szgi_singular(context, N, N - 2, work.a, N, work.s, work.u, N, work.vt, N);
 }
 static szg_status singular_wide(szg_context *context) {
-    return szg_singular_complex(context, N - 2, N, (szg_c64 *)work.a, N, work.s, (szg_c64 *)work.u,
-                                N, (szg_c64 *)work.vt, N);
+    return szgi_singular_complex(context, N - 2, N, (szg_c64 *)work.a, N, work.s, (szg_c64 *)work.u,
+                                 N, (szg_c64 *)work.vt, N);
 }
 static szg_status symmetric_batch(szg_context *context) {
-    return szg_eigen_symmetric_batch(context, COUNT, N, work.a, N * N, work.s);
+    return szgi_eigen_symmetric_batch(context, COUNT, N, work.a, N * N, work.s);
 }
 static szg_status hermitian_batch(szg_context *context) {
-    return szg_eigen_hermitian_batch(context, COUNT, N, (szg_c64 *)work.a, N * N, work.s);
+    return szgi_eigen_hermitian_batch(context, COUNT, N, (szg_c64 *)work.a, N * N, work.s);
 }
 static szg_status singular_batch(szg_context *context) {
-    return szg_singular_batch(context, COUNT, N, N - 1, work.a, N * N, work.s);
+    return szgi_singular_batch(context, COUNT, N, N - 1, work.a, N * N, work.s);
 }
 static szg_status product(szg_context *context) {
-    return szg_gemm(context, 'n', 't', N, N, N, 1, work.a, N, work.a, N, 0.5, work.b, N);
+    return szgi_gemm(context, 'n', 't', N, N, N, 1, work.a, N, work.a, N, 0.5, work.b, N);
 }
 static szg_status product_complex(szg_context *context) {
     szg_c64 one = {1, 0}, zero = {0, 0};
     const szg_c64 *a = (const szg_c64 *)work.a;
-    return szg_gemm_complex(context, 'n', 'c', N, N, N, one, a, N, a, N, zero, (szg_c64 *)work.b,
-                            N);
+    return szgi_gemm_complex(context, 'n', 'c', N, N, N, one, a, N, a, N, zero, (szg_c64 *)work.b,
+                             N);
 }
 static szg_status transform(szg_context *context) {
     szg_fft *fft;
-    SZG_TRY(szg_fft_open(context, SZG_FFT_REAL_BACKWARD, N, COUNT, &fft));
-    szg_status status = szg_fft_run(context, fft, work.a, work.b);
-    szg_fft_close(&fft);
+    SZG_TRY(szgi_fft_open(context, SZG_FFT_REAL_BACKWARD, N, COUNT, &fft));
+    szg_status status = szgi_fft_run(context, fft, work.a, work.b);
+    szgi_fft_close(&fft);
     return status;
 }
 
@@ -181,19 +181,20 @@ END_TEST
 
 /* `count` symmetric (width 1) or Hermitian matrices, the same ones in every call. */
 static szg_status eigen_batch(int width, int64_t count, int64_t n, double *a, double *w) {
-    return width == 1 ? szg_eigen_symmetric_batch(test_context(), count, n, a, n * n, w)
-                      : szg_eigen_hermitian_batch(test_context(), count, n, (szg_c64 *)a, n * n, w);
+    return width == 1
+               ? szgi_eigen_symmetric_batch(test_context(), count, n, a, n * n, w)
+               : szgi_eigen_hermitian_batch(test_context(), count, n, (szg_c64 *)a, n * n, w);
 }
 
 /* Chunks that a small memory forces give the numbers of one chunk. */
 static void check_chunks(int width) {
     enum { ORDER = 24 };
     const int64_t many = 150 / width, numbers = many * ORDER * ORDER * width;
-    szg_stream stream = {.seed = test_seed(), .purpose = 0x5f};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 0x5f};
     double *a = new_numbers(numbers), *w[2];
     for (int small = 0; small < 2; small++) {
         w[small] = new_numbers(many * ORDER);
-        szg_random_fill_normal(&stream, 0, numbers, a);
+        szgi_random_fill_normal(&stream, 0, numbers, a);
         if (small)
             setenv("SZG_EMULATED_MEMORY", "400000", 1);
         use_tested_backend(); /* a new session: nothing is held */
@@ -201,16 +202,16 @@ static void check_chunks(int width) {
     }
     ck_assert_int_eq(memcmp(w[0], w[1], (size_t)(many * ORDER) * sizeof **w), 0);
     setenv("SZG_EMULATED_WRONG", "cusolverDnXsyevBatched:2", 1); /* the first of the second chunk */
-    szg_random_fill_normal(&stream, 0, numbers, a);
+    szgi_random_fill_normal(&stream, 0, numbers, a);
     ck_szg_fails(SZG_EBACKEND, "not handed out", eigen_batch(width, many, ORDER, a, w[0]));
     ck_assert(!strstr(szg_context_message(test_context()), "matrix 0"));
     setenv("SZG_EMULATED_WRONG", NOTHING, 1);
-    szg_random_fill_normal(&stream, 0, numbers, a);
+    szgi_random_fill_normal(&stream, 0, numbers, a);
     a[width - 1] = NAN; /* of the first chunk, which is looked at before any */
     ck_szg_fails(SZG_EDATA, "matrix 0", eigen_batch(width, many, ORDER, a, w[0]));
     unsetenv("SZG_EMULATED_MEMORY");
     use_tested_backend();
-    szg_memory_free(a), szg_memory_free(w[0]), szg_memory_free(w[1]);
+    szgi_memory_free(a), szgi_memory_free(w[0]), szgi_memory_free(w[1]);
 }
 
 START_TEST(batches_go_in_chunks) {
@@ -221,17 +222,17 @@ END_TEST
 
 /* More matrices than cuSOLVER takes at one time; of complex ones more than a call gets. */
 START_TEST(batches_go_in_calls) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 0x61};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 0x61};
     for (int width = 1; width <= 2; width++) {
         const int many = 33000 / width;
         double *a = new_numbers(many * width), *w = new_numbers(many);
         double *kept = new_numbers(many * width);
-        szg_random_fill_normal(&stream, 0, many * width, a);
+        szgi_random_fill_normal(&stream, 0, many * width, a);
         memcpy(kept, a, (size_t)(many * width) * sizeof *a);
         ck_szg_ok(eigen_batch(width, many, 1, a, w));
         for (int i = 0; i < many; i++)
             ck_assert(w[i] == kept[i * width]);
-        szg_memory_free(a), szg_memory_free(kept), szg_memory_free(w);
+        szgi_memory_free(a), szgi_memory_free(kept), szgi_memory_free(w);
     }
 }
 END_TEST
@@ -240,23 +241,23 @@ END_TEST
  * One that takes not even a matrix is named. */
 START_TEST(batches_of_any_limit_are_split) {
     enum { ORDER = 12, MANY = 50 };
-    szg_stream stream = {.seed = test_seed(), .purpose = 0x62};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 0x62};
     const char *const limits[] = {"2147483647", "7199", "1440", "144"};
     for (int width = 1; width <= 2; width++) {
         double *a = new_numbers(MANY * ORDER * ORDER * width), w[2][MANY * ORDER];
         for (int i = 0; i < 4; i++) {
-            szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER * width, a);
+            szgi_random_fill_normal(&stream, 0, MANY * ORDER * ORDER * width, a);
             setenv("SZG_EMULATED_BATCH", limits[i], 1);
             use_tested_backend();
             ck_szg_ok(eigen_batch(width, MANY, ORDER, a, w[i > 0]));
             ck_assert_int_eq(memcmp(w[0], w[i > 0], sizeof *w), 0);
         }
-        szg_random_fill_normal(&stream, 0, MANY * ORDER * ORDER * width, a);
+        szgi_random_fill_normal(&stream, 0, MANY * ORDER * ORDER * width, a);
         setenv("SZG_EMULATED_BATCH", "143", 1);
         ck_szg_fails(SZG_EBACKEND, "the order may be too large for it",
                      eigen_batch(width, MANY, ORDER, a, w[1]));
         unsetenv("SZG_EMULATED_BATCH");
-        szg_memory_free(a);
+        szgi_memory_free(a);
     }
 }
 END_TEST
@@ -268,19 +269,19 @@ START_TEST(memory_that_does_not_suffice_is_named) {
     setenv("SZG_EMULATED_MEMORY", "60000", 1);
     use_tested_backend();
     ck_szg_fails(SZG_EBACKEND, "MiB are free: use --backend cpu",
-                 szg_eigen_symmetric(context, ORDER, a, ORDER, w, false));
+                 szgi_eigen_symmetric(context, ORDER, a, ORDER, w, false));
     ck_szg_fails(SZG_EBACKEND, "one matrix needs",
-                 szg_eigen_symmetric_batch(context, 1, ORDER, a, ORDER * ORDER, w));
+                 szgi_eigen_symmetric_batch(context, 1, ORDER, a, ORDER * ORDER, w));
     ck_szg_fails(
         SZG_EBACKEND, "one matrix needs",
-        szg_eigen_hermitian_batch(context, 1, COMPLEX, (szg_c64 *)a, COMPLEX * COMPLEX, w));
+        szgi_eigen_hermitian_batch(context, 1, COMPLEX, (szg_c64 *)a, COMPLEX * COMPLEX, w));
     ck_szg_fails(
         SZG_EBACKEND, "MiB are free",
-        szg_gemm(context, 'n', 'n', ORDER, ORDER, ORDER, 1, a, ORDER, a, ORDER, 0, w, ORDER));
+        szgi_gemm(context, 'n', 'n', ORDER, ORDER, ORDER, 1, a, ORDER, a, ORDER, 0, w, ORDER));
     unsetenv("SZG_EMULATED_MEMORY");
     use_tested_backend();
-    ck_szg_ok(szg_eigen_symmetric(context, ORDER, a, ORDER, w, false));
-    szg_memory_free(a), szg_memory_free(w);
+    ck_szg_ok(szgi_eigen_symmetric(context, ORDER, a, ORDER, w, false));
+    szgi_memory_free(a), szgi_memory_free(w);
 }
 END_TEST
 
@@ -290,7 +291,7 @@ END_TEST
 static bool reaches_device(int64_t n) {
     setenv("SZG_EMULATED_FAIL", "cusolverDnXsyevd:1", 1);
     fill();
-    szg_status status = szg_eigen_symmetric(test_context(), n, work.a, n, work.s, false);
+    szg_status status = szgi_eigen_symmetric(test_context(), n, work.a, n, work.s, false);
     setenv("SZG_EMULATED_FAIL", NOTHING, 1);
     ck_assert(status == SZG_OK || status == SZG_EBACKEND);
     return status != SZG_OK;
@@ -349,15 +350,15 @@ enum { BLOCKS = 300, LONGEST = 40 };
 static szg_status one_block(szg_context *context, void *job, int64_t block, int worker) {
     double *values = job, a[LONGEST * LONGEST], b[LONGEST + 2], w[LONGEST];
     int64_t n = 2 + block % (LONGEST - 1);
-    szg_stream stream = {.seed = test_seed(), .purpose = 0x60, .step = (uint32_t)block};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 0x60, .step = (uint32_t)block};
     szg_fft *fft;
     (void)worker;
-    szg_random_fill_normal(&stream, 0, n * n, a);
-    SZG_TRY(szg_fft_open(context, SZG_FFT_REAL, n, 1, &fft));
-    szg_status status = szg_fft_run(context, fft, a, b);
-    szg_fft_close(&fft);
+    szgi_random_fill_normal(&stream, 0, n * n, a);
+    SZG_TRY(szgi_fft_open(context, SZG_FFT_REAL, n, 1, &fft));
+    szg_status status = szgi_fft_run(context, fft, a, b);
+    szgi_fft_close(&fft);
     SZG_TRY(status);
-    SZG_TRY(szg_eigen_symmetric(context, n, a, n, w, false));
+    SZG_TRY(szgi_eigen_symmetric(context, n, a, n, w, false));
     values[2 * block] = b[n];
     values[2 * block + 1] = w[n - 1];
     return SZG_OK;
@@ -365,18 +366,18 @@ static szg_status one_block(szg_context *context, void *job, int64_t block, int 
 
 START_TEST(workers_share_the_device) {
     double *together = new_numbers(2 * BLOCKS), *alone = new_numbers(2 * BLOCKS);
-    ck_szg_ok(szg_pool_run(test_context(), BLOCKS, one_block, together));
+    ck_szg_ok(szgi_pool_run(test_context(), BLOCKS, one_block, together));
     for (int64_t i = 0; i < BLOCKS; i++)
         ck_szg_ok(one_block(test_context(), alone, i, 0));
     ck_assert_int_eq(memcmp(together, alone, 2 * BLOCKS * sizeof *alone), 0);
-    szg_memory_free(together), szg_memory_free(alone);
+    szgi_memory_free(together), szgi_memory_free(alone);
 }
 END_TEST
 
 /* Rows further apart than a rectangular copy of CUDA allows, and 64-bit sizes. */
 START_TEST(leading_dimensions_are_64_bit) {
     double a = 2, b = 3, c = 0;
-    ck_szg_ok(szg_gemm(test_context(), 'n', 'n', 1, 1, 1, 1, &a, 1ll << 40, &b, 1, 0, &c, 1));
+    ck_szg_ok(szgi_gemm(test_context(), 'n', 'n', 1, 1, 1, 1, &a, 1ll << 40, &b, 1, 0, &c, 1));
     ck_assert(c == 6);
 }
 END_TEST

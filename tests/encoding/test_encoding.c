@@ -6,9 +6,10 @@
 
 #include "rounding.h"
 #include "suite.h"
-#include <szego/encoding.h>
-#include <szego/memory.h>
-#include <szego/npy.h>
+#include "encoding/encoding.h"
+#include "base/memory.h"
+#include "formats/npy.h"
+#include "toeplitz/toeplitz.h"
 
 static const double EPS = 0x1p-52;
 
@@ -35,7 +36,7 @@ static szg_toeplitz *kernel(const szg_encoding *encoding, int64_t head, int64_t 
 static const char *npy_file(int dims, const int64_t *shape, const double *data) {
     static char path[64];
     snprintf(path, sizeof path, "test_encoding_%d.npy", (int)getpid());
-    ck_szg_ok(szg_npy_write_real(test_context(), path, dims, shape, data));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, dims, shape, data));
     return path;
 }
 
@@ -48,11 +49,11 @@ static char *spec_with(const char *format, const char *path) {
 /* ---- Phases ---- */
 
 START_TEST(phase_of_large_products) {
-    szg_stream stream = {.seed = test_seed()};
+    szgi_stream stream = {.seed = test_seed()};
     for (int64_t trial = 0; trial < test_trials(2000); trial++) {
-        int64_t k = szg_random_below(&stream, (uint64_t)(2 * trial), (int64_t)1 << 40);
-        double theta = szg_random_uniform(&stream, (uint64_t)(2 * trial + 1)), c, s;
-        szg_lag_phase(k, theta, &c, &s);
+        int64_t k = szgi_random_below(&stream, (uint64_t)(2 * trial), (int64_t)1 << 40);
+        double theta = szgi_random_uniform(&stream, (uint64_t)(2 * trial + 1)), c, s;
+        szgi_lag_phase(k, theta, &c, &s);
         /* The product of 40 and 53 bits needs 93: long double has 64, and so the reference splits
          * k into two factors that long double multiplies exactly. */
         int64_t high = k >> 11 << 11, low = k - high;
@@ -65,9 +66,9 @@ START_TEST(phase_of_large_products) {
         ck_close(s, (double)sine, bound);
     }
     double c, s;
-    szg_lag_phase(1, 0.5, &c, &s);
+    szgi_lag_phase(1, 0.5, &c, &s);
     ck_close(c, cos(0.5), EPS);
-    szg_lag_phase(-3, 0.5, &c, &s);
+    szgi_lag_phase(-3, 0.5, &c, &s);
     ck_close(s, -sin(1.5), EPS);
 }
 END_TEST
@@ -185,7 +186,7 @@ static void check_t5(int64_t buckets, int64_t max_distance, bool causal, const c
     szg_encoding *encoding = t5_buckets(buckets, format);
     szg_toeplitz *t = kernel(encoding, 0, 0, T5_SPAN);
     double bias[2 * T5_SPAN - 1];
-    ck_szg_ok(szg_encoding_bias(test_context(), encoding, 1, T5_SPAN, bias));
+    ck_szg_ok(szgi_encoding_bias(test_context(), encoding, 1, T5_SPAN, bias));
     for (int64_t k = 1 - T5_SPAN; k < T5_SPAN; k++) {
         int64_t want;
         if (causal)
@@ -250,7 +251,7 @@ START_TEST(t5_symmetry_is_seen) {
     ck_assert_int_eq(facts.kind, SZG_TOEPLITZ_SYMMETRIC);
     ck_assert(facts.tail_plus == 3 && facts.tail_minus == 3);
     szg_toeplitz *t = kernel(encoding, 0, 0, 40);
-    ck_assert_int_eq(szg_toeplitz_kind_of(t), SZG_TOEPLITZ_SYMMETRIC);
+    ck_assert_int_eq(szgi_toeplitz_kind_of(t), SZG_TOEPLITZ_SYMMETRIC);
     ck_assert(szg_toeplitz_at(t, 0).re == 5 && szg_toeplitz_at(t, -39).re == 3);
     szg_toeplitz_close(&t);
     szg_encoding_close(&encoding);
@@ -341,11 +342,11 @@ START_TEST(rotary_scaling) {
     check_cosines("rope:rotary=16,scaling=proportional,factor=4", 0, 0, P, theta, 0, 1);
     szg_encoding *encoding = parse("rope:scaling=yarn,factor=16,original=4096");
     szg_rotary rotary;
-    ck_szg_ok(szg_encoding_rotary(test_context(), encoding, 0, &rotary));
+    ck_szg_ok(szgi_encoding_rotary(test_context(), encoding, 0, &rotary));
     ck_close(rotary.amplitude, 1 + 0.1 * log(16), EPS);
     szg_encoding_close(&encoding);
     encoding = parse("rope:scaling=yarn,factor=16,original=4096,attention_factor=2");
-    ck_szg_ok(szg_encoding_rotary(test_context(), encoding, 0, &rotary));
+    ck_szg_ok(szgi_encoding_rotary(test_context(), encoding, 0, &rotary));
     ck_assert(rotary.amplitude == 2);
     szg_encoding_close(&encoding);
 }
@@ -381,13 +382,13 @@ START_TEST(rotation_factors) {
               "rotate=1");
     szg_c64 factors[N * 3];
     szg_rotary rotary;
-    ck_szg_ok(szg_encoding_rotary(test_context(), encoding, 0, &rotary));
+    ck_szg_ok(szgi_encoding_rotary(test_context(), encoding, 0, &rotary));
     ck_assert_int_eq(rotary.pairs, 0);
     ck_assert_int_eq(rotary.unrotated, 10);
-    ck_szg_ok(szg_encoding_rotary(test_context(), encoding, 1, &rotary));
+    ck_szg_ok(szgi_encoding_rotary(test_context(), encoding, 1, &rotary));
     ck_assert_int_eq(rotary.pairs, 3);
     ck_assert_int_eq(rotary.unrotated, 4);
-    ck_szg_ok(szg_encoding_factors(test_context(), encoding, 1, N, factors));
+    ck_szg_ok(szgi_encoding_factors(test_context(), encoding, 1, N, factors));
     for (int i = 0; i < N; i++)
         for (int t = 0; t < 3; t++) {
             ck_close(factors[3 * i + t].re, rotary.amplitude * cos(i * rotary.theta[t]),
@@ -398,7 +399,7 @@ START_TEST(rotation_factors) {
     szg_encoding_close(&encoding);
     encoding = parse("mla:content=5,rope=4,heads=3");
     ck_assert_int_eq(szg_encoding_heads(encoding), 3);
-    ck_szg_ok(szg_encoding_rotary(test_context(), encoding, 0, &rotary));
+    ck_szg_ok(szgi_encoding_rotary(test_context(), encoding, 0, &rotary));
     ck_assert_int_eq(rotary.offset, 5);
     ck_assert_int_eq(rotary.dim, 9);
     szg_encoding_close(&encoding);
@@ -410,7 +411,7 @@ START_TEST(sinusoidal_rows) {
     enum { N = 60, D = 12 };
     double p[N * 16], *row = p;
     szg_encoding *encoding = parse("absolute:dim=12,base=100");
-    ck_szg_ok(szg_encoding_input(test_context(), encoding, N, p, 16));
+    ck_szg_ok(szgi_encoding_input(test_context(), encoding, N, p, 16));
     szg_toeplitz *t = kernel(encoding, 0, 0, N);
     for (int i = 0; i < N; i++, row += 16) {
         for (int c = 0; c < D; c++) {
@@ -439,11 +440,11 @@ START_TEST(position_tables) {
     int64_t shape[] = {N, D};
     const char *path = npy_file(2, shape, table);
     szg_encoding *encoding = parse(spec_with("learned:table=%s", path));
-    ck_assert_int_eq(szg_encoding_dimension(encoding), D);
-    ck_szg_ok(szg_encoding_input(test_context(), encoding, N, p, D));
+    ck_assert_int_eq(szgi_encoding_dimension(encoding), D);
+    ck_szg_ok(szgi_encoding_input(test_context(), encoding, N, p, D));
     ck_assert_mem_eq(p, table, sizeof p);
     ck_szg_fails(SZG_EDOMAIN, "beyond the 7 positions",
-                 szg_encoding_input(test_context(), encoding, N + 1, p, D));
+                 szgi_encoding_input(test_context(), encoding, N + 1, p, D));
     szg_toeplitz *t;
     ck_szg_fails(SZG_EDOMAIN, "no symbol",
                  szg_encoding_kernel(test_context(), encoding, 0, 0, N, &t));
@@ -469,14 +470,14 @@ START_TEST(drawn_tables) {
     enum { N = 4000, D = 5 };
     static double p[N * D], again[N * D];
     szg_encoding *encoding = parse("random:dim=5,seed=7,std=2");
-    ck_szg_ok(szg_encoding_input(test_context(), encoding, N, p, D));
+    ck_szg_ok(szgi_encoding_input(test_context(), encoding, N, p, D));
     szg_encoding_close(&encoding);
     encoding = parse("random:seed=7,dim=5,std=2");
-    ck_szg_ok(szg_encoding_input(test_context(), encoding, 10, again, D));
+    ck_szg_ok(szgi_encoding_input(test_context(), encoding, 10, again, D));
     ck_assert_mem_eq(p, again, 10 * D * sizeof *p); /* a longer table begins with the shorter */
     szg_encoding_close(&encoding);
     encoding = parse("random:seed=8,dim=5,std=2");
-    ck_szg_ok(szg_encoding_input(test_context(), encoding, 10, again, D));
+    ck_szg_ok(szgi_encoding_input(test_context(), encoding, 10, again, D));
     ck_assert(memcmp(p, again, 10 * D * sizeof *p) != 0);
     szg_encoding_close(&encoding);
     double sum = 0, square = 0;
@@ -533,7 +534,7 @@ START_TEST(coefficient_files) {
     for (int64_t n = 1; n < 5; n++) { /* n below, at and above the file's lags */
         t = kernel(encoding, 0, 0, n);
         double bias[9];
-        ck_szg_ok(szg_encoding_bias(test_context(), encoding, 0, n, bias));
+        ck_szg_ok(szgi_encoding_bias(test_context(), encoding, 0, n, bias));
         for (int64_t k = 1 - n; k < n; k++) {
             ck_assert(szg_toeplitz_at(t, k).re == (llabs(k) < 3 ? (double)(3 + k) : 0));
             ck_assert(bias[k + n - 1] == szg_toeplitz_at(t, k).re);
@@ -543,14 +544,14 @@ START_TEST(coefficient_files) {
     szg_encoding_close(&encoding);
     /* Both sides given: of two heads the first is symmetric, the second is not. */
     double sides[2 * 5] = {-4, .5, 1, .5, -4, -4, .5, 1, .5, 4};
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 2, shape, sides));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 2, shape, sides));
     encoding = parse(spec_with("file:lags=full,path=%s", path));
     for (int head = 0; head < 2; head++) {
         szg_toeplitz_kind kind = head ? SZG_TOEPLITZ_REAL : SZG_TOEPLITZ_SYMMETRIC;
         ck_assert_int_eq(facts_of(encoding, head, 0).kind, kind);
         for (int64_t n = 1; n < 5; n++) {
             t = kernel(encoding, head, 0, n);
-            ck_assert_int_eq(szg_toeplitz_kind_of(t), kind);
+            ck_assert_int_eq(szgi_toeplitz_kind_of(t), kind);
             for (int64_t k = 1 - n; k < n; k++)
                 ck_assert(szg_toeplitz_at(t, k).re == (llabs(k) < 3 ? sides[5 * head + 2 + k] : 0));
             szg_toeplitz_close(&t);
@@ -561,7 +562,7 @@ START_TEST(coefficient_files) {
     int64_t five[] = {5};
     for (int real = 1; real >= 0; real--) { /* then with a diagonal that is not real */
         both[2].im = real ? 0 : 1;
-        ck_szg_ok(szg_npy_write_complex(test_context(), path, 1, five, both));
+        ck_szg_ok(szgi_npy_write_complex(test_context(), path, 1, five, both));
         encoding = parse(spec_with("file:lags=full,path=%s", path));
         ck_assert_int_eq(facts_of(encoding, 0, 0).kind,
                          real ? SZG_TOEPLITZ_HERMITIAN : SZG_TOEPLITZ_COMPLEX);
@@ -574,12 +575,12 @@ START_TEST(coefficient_files) {
     }
     szg_c64 z[] = {{2, 0}, {1, -1}, {0, 3}};
     int64_t one[] = {3};
-    ck_szg_ok(szg_npy_write_complex(test_context(), path, 1, one, z));
+    ck_szg_ok(szgi_npy_write_complex(test_context(), path, 1, one, z));
     encoding = parse(spec_with("file:path=%s", path));
     t = kernel(encoding, 0, 0, 3);
-    ck_assert_int_eq(szg_toeplitz_kind_of(t), SZG_TOEPLITZ_HERMITIAN);
+    ck_assert_int_eq(szgi_toeplitz_kind_of(t), SZG_TOEPLITZ_HERMITIAN);
     ck_assert(szg_toeplitz_at(t, -2).im == -3);
-    ck_assert_int_eq(szg_encoding_attaches(encoding), 0);
+    ck_assert_int_eq(szgi_encoding_attaches(encoding), 0);
     szg_toeplitz_close(&t);
     szg_encoding_close(&encoding);
     unlink(path);
@@ -595,21 +596,21 @@ START_TEST(kms_symbol) {
         szg_encoding *encoding = parse(specs[i]);
         szg_interval min, max;
         double at_min, at_max, value, rho = rhos[i];
-        ck_szg_ok(szg_encoding_symbol_range(test_context(), encoding, 0, 0, &min, &max, &at_min,
-                                            &at_max));
+        ck_szg_ok(szgi_encoding_symbol_range(test_context(), encoding, 0, 0, &min, &max, &at_min,
+                                             &at_max));
         for (int j = 0; j <= 64; j++) {
             double theta = acos(-1) * j / 32, sum = 1, slack = 16 * EPS * max.hi;
             for (int k = 1; k < 6000; k++) { /* what follows is below 1e-23 */
                 sum += 2 * pow(rho, k) * cos(k * theta);
                 slack += 2 * pow(fabs(rho), k) * gamma_of(k * theta + 6000 + 4);
             }
-            ck_szg_ok(szg_encoding_symbol(test_context(), encoding, 0, 0, theta, &value));
+            ck_szg_ok(szgi_encoding_symbol(test_context(), encoding, 0, 0, theta, &value));
             ck_close(value, sum, slack);
             ck_assert(value >= min.lo * (1 - 8 * EPS) && value <= max.hi * (1 + 8 * EPS));
         }
-        ck_szg_ok(szg_encoding_symbol(test_context(), encoding, 0, 0, at_min, &value));
+        ck_szg_ok(szgi_encoding_symbol(test_context(), encoding, 0, 0, at_min, &value));
         ck_close(value, min.lo, 16 * EPS * min.hi);
-        ck_szg_ok(szg_encoding_symbol(test_context(), encoding, 0, 0, at_max, &value));
+        ck_szg_ok(szgi_encoding_symbol(test_context(), encoding, 0, 0, at_max, &value));
         ck_close(value, max.lo, 16 * EPS * max.hi);
         long double exact = (1 + fabsl((long double)rho)) / (1 - fabsl((long double)rho));
         ck_assert(min.lo <= 1 / exact && 1 / exact <= min.hi);
@@ -636,18 +637,18 @@ START_TEST(arguments) {
     ck_szg_fails(SZG_EINVAL, "at least 1", szg_encoding_kernel(context, encoding, 0, 0, -5, &t));
     ck_szg_fails(SZG_EINVAL, "0 .. 1", szg_encoding_kernel(context, encoding, 2, 0, 5, &t));
     ck_szg_fails(SZG_EINVAL, "matrix 1", szg_encoding_facts(context, encoding, 0, 1, &facts));
-    ck_szg_fails(SZG_EINVAL, "head -1", szg_encoding_rotary(context, encoding, -1, &rotary));
+    ck_szg_fails(SZG_EINVAL, "head -1", szgi_encoding_rotary(context, encoding, -1, &rotary));
     ck_szg_fails(SZG_ENOMEM, "closed form",
                  szg_encoding_kernel(context, encoding, 0, 0, (int64_t)1 << 40, &t));
-    ck_szg_fails(SZG_EDOMAIN, "no bias", szg_encoding_bias(context, encoding, 0, 4, &value));
-    ck_szg_fails(SZG_EDOMAIN, "no input", szg_encoding_input(context, encoding, 4, &value, 1));
+    ck_szg_fails(SZG_EDOMAIN, "no bias", szgi_encoding_bias(context, encoding, 0, 4, &value));
+    ck_szg_fails(SZG_EDOMAIN, "no input", szgi_encoding_input(context, encoding, 4, &value, 1));
     ck_szg_fails(SZG_EDOMAIN, "closed form",
-                 szg_encoding_symbol(context, encoding, 0, 0, 0, &value));
+                 szgi_encoding_symbol(context, encoding, 0, 0, 0, &value));
     szg_encoding_close(&encoding);
     encoding = parse("nope");
-    ck_szg_fails(SZG_EDOMAIN, "no rotation", szg_encoding_rotary(context, encoding, 0, &rotary));
+    ck_szg_fails(SZG_EDOMAIN, "no rotation", szgi_encoding_rotary(context, encoding, 0, &rotary));
     ck_szg_ok(szg_encoding_kernel(context, encoding, 0, 0, 9, &t));
-    ck_assert_int_eq(szg_toeplitz_degree(t), 0);
+    ck_assert_int_eq(szgi_toeplitz_degree(t), 0);
     ck_assert(szg_toeplitz_at(t, 0).re == 0);
     szg_toeplitz_close(&t);
     szg_encoding_close(&encoding);
@@ -690,9 +691,9 @@ START_TEST(allocation_failures) {
         int64_t limit = i == FIXED + 2 ? 1 : 9; /* the last has one lag: EDOMAIN at n = 9 */
         int64_t countdown = 1;
         for (;; countdown = test_next_refusal(countdown)) {
-            szg_memory_fail_after(test_context(), countdown);
+            szgi_memory_fail_after(test_context(), countdown);
             szg_status status = everything(test_context(), specs[i]);
-            szg_memory_fail_after(test_context(), 0);
+            szgi_memory_fail_after(test_context(), 0);
             if (status != SZG_ENOMEM) {
                 ck_assert_msg(status == (limit == 1 ? SZG_EDOMAIN : SZG_OK), "%s: %s", specs[i],
                               szg_context_message(test_context()));

@@ -4,8 +4,8 @@
 
 #include "comma_locale.h"
 #include "suite.h"
-#include <szego/encoding.h>
-#include <szego/file.h>
+#include "encoding/encoding.h"
+#include "base/file.h"
 
 static void ck_canonical(const char *spec, const char *canonical) {
     szg_encoding *encoding;
@@ -152,10 +152,10 @@ START_TEST(documented) {
     ck_assert_ptr_nonnull(docs);
     char path[4096], quoted[256];
     snprintf(path, sizeof path, "%s/encodings.md", docs);
-    szg_contents page;
-    ck_szg_ok(szg_contents_open(test_context(), path, &page));
-    for (int64_t i = 0; i < szg_encoding_classes(); i++) {
-        const szg_spec_class *class = szg_encoding_class_at(i);
+    szgi_contents page;
+    ck_szg_ok(szgi_contents_open(test_context(), path, &page));
+    for (int64_t i = 0; i < szgi_encoding_classes(); i++) {
+        const szgi_spec_class *class = szgi_encoding_class_at(i);
         snprintf(quoted, sizeof quoted, "`%s`", class->name);
         ck_assert_msg(memmem(page.data, (size_t)page.size, quoted, strlen(quoted)), "%s", quoted);
         for (int64_t j = 0; j < class->keys; j++) {
@@ -164,16 +164,16 @@ START_TEST(documented) {
                           class->name, quoted);
         }
     }
-    szg_contents_close(&page);
+    szgi_contents_close(&page);
 }
 END_TEST
 
 /* Every default is one that the table's own range admits. */
 START_TEST(defaults) {
-    for (int64_t i = 0; i < szg_encoding_classes(); i++) {
-        const szg_spec_class *class = szg_encoding_class_at(i);
+    for (int64_t i = 0; i < szgi_encoding_classes(); i++) {
+        const szgi_spec_class *class = szgi_encoding_class_at(i);
         for (int64_t j = 0; j < class->keys; j++) {
-            const szg_key *key = &class->key[j];
+            const szgi_key *key = &class->key[j];
             ck_assert(key->doc && *key->doc);
             ck_assert((key->type == SZG_KEY_CHOICE) == (key->choices != NULL));
             if (!key->fallback || key->type == SZG_KEY_CHOICE)

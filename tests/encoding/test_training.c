@@ -5,22 +5,22 @@
 #include <unistd.h>
 
 #include "meddle.h"
-#include <szego/encoding.h>
-#include <szego/memory.h>
-#include <szego/npy.h>
+#include "encoding/encoding.h"
+#include "base/memory.h"
+#include "formats/npy.h"
 
 static const szg_encoding_sizes sizes = {
     .width = 64, .head_dim = 16, .heads = 4, .length = 10, .seed = 7};
 
 static void check_complete(const char *spec, const char *want) {
     char *got;
-    ck_szg_ok(szg_encoding_complete(test_context(), spec, &sizes, &got));
+    ck_szg_ok(szgi_encoding_complete(test_context(), spec, &sizes, &got));
     ck_assert_str_eq(got, want);
     char *again;
-    ck_szg_ok(szg_encoding_complete(test_context(), got, &sizes, &again));
+    ck_szg_ok(szgi_encoding_complete(test_context(), got, &sizes, &again));
     ck_assert_str_eq(again, want);
-    szg_memory_free(got);
-    szg_memory_free(again);
+    szgi_memory_free(got);
+    szgi_memory_free(again);
 }
 
 START_TEST(completed) {
@@ -57,7 +57,7 @@ START_TEST(contradictions) {
     char *out;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_szg_fails(SZG_EINVAL, bad[i].words,
-                     szg_encoding_complete(test_context(), bad[i].spec, &sizes, &out));
+                     szgi_encoding_complete(test_context(), bad[i].spec, &sizes, &out));
         ck_assert_ptr_null(out);
     }
 }
@@ -68,9 +68,9 @@ START_TEST(wide_seeds) {
     szg_encoding_sizes wide = sizes;
     char *out;
     wide.seed = UINT64_MAX;
-    ck_szg_ok(szg_encoding_complete(test_context(), "random", &wide, &out));
+    ck_szg_ok(szgi_encoding_complete(test_context(), "random", &wide, &out));
     ck_assert_str_eq(out, "random:dim=64,seed=9007199254740991");
-    szg_memory_free(out);
+    szgi_memory_free(out);
 }
 END_TEST
 
@@ -83,18 +83,18 @@ static const char *npy_file(int64_t rows, int64_t columns) {
     for (int64_t i = 0; i < rows * columns; i++)
         data[i] = (double)i / 8;
     const int64_t shape[] = {rows, columns};
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 2, shape, data));
-    szg_memory_free(data);
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 2, shape, data));
+    szgi_memory_free(data);
     return path;
 }
 
 static szg_status complete_with(const char *name, const char *key, int64_t rows, int64_t columns) {
     char spec[128], *out = NULL;
     snprintf(spec, sizeof spec, "%s:%s=%s", name, key, npy_file(rows, columns));
-    szg_status status = szg_encoding_complete(test_context(), spec, &sizes, &out);
+    szg_status status = szgi_encoding_complete(test_context(), spec, &sizes, &out);
     ck_assert((status == SZG_OK) == (out != NULL));
     ck_assert(!out || !strstr(out, "seed"));
-    szg_memory_free(out);
+    szgi_memory_free(out);
     return status;
 }
 
@@ -130,9 +130,9 @@ END_TEST
 static szg_encoding *completed_encoding(const char *spec) {
     char *full;
     szg_encoding *encoding;
-    ck_szg_ok(szg_encoding_complete(test_context(), spec, &sizes, &full));
+    ck_szg_ok(szgi_encoding_complete(test_context(), spec, &sizes, &full));
     ck_szg_ok(szg_encoding_parse(test_context(), full, &encoding));
-    szg_memory_free(full);
+    szgi_memory_free(full);
     return encoding;
 }
 
@@ -142,28 +142,28 @@ static void check_array(const char *spec, szg_encoding_array array, int64_t rows
     const int64_t n = 10;
     szg_encoding *encoding = completed_encoding(spec);
     szg_encoding_table table;
-    ck_szg_ok(szg_encoding_table_of(test_context(), encoding, n, &table));
+    ck_szg_ok(szgi_encoding_table_of(test_context(), encoding, n, &table));
     ck_assert(table.array == array && table.rows == rows && table.columns == columns);
     ck_assert(table.optional == optional);
     double *initial = new_numbers(rows * columns), *want = new_numbers(n * columns + 2 * n);
-    ck_szg_ok(szg_encoding_table_initial(test_context(), encoding, n, initial));
+    ck_szg_ok(szgi_encoding_table_initial(test_context(), encoding, n, initial));
     if (array == SZG_ARRAY_INPUT) {
-        ck_assert_int_eq(szg_encoding_input_dimension(encoding), columns);
-        ck_szg_ok(szg_encoding_input(test_context(), encoding, n, want, columns));
+        ck_assert_int_eq(szgi_encoding_input_dimension(encoding), columns);
+        ck_szg_ok(szgi_encoding_input(test_context(), encoding, n, want, columns));
         ck_assert(memcmp(initial, want, (size_t)(n * columns) * sizeof *want) == 0);
     } else {
         int32_t row[19];
-        ck_szg_ok(szg_encoding_row_of_lag(test_context(), encoding, n, row));
+        ck_szg_ok(szgi_encoding_row_of_lag(test_context(), encoding, n, row));
         for (int64_t h = 0; h < columns; h++) {
-            ck_szg_ok(szg_encoding_bias(test_context(), encoding, h, n, want));
+            ck_szg_ok(szgi_encoding_bias(test_context(), encoding, h, n, want));
             for (int64_t at = 0; at < 2 * n - 1; at++) {
                 ck_assert(row[at] >= 0 && row[at] < rows);
                 ck_assert(initial[row[at] * columns + h] == want[at]);
             }
         }
     }
-    szg_memory_free(initial);
-    szg_memory_free(want);
+    szgi_memory_free(initial);
+    szgi_memory_free(want);
     szg_encoding_close(&encoding);
 }
 
@@ -180,7 +180,7 @@ END_TEST
 START_TEST(order_of_relative_rows) {
     szg_encoding *encoding = completed_encoding("relative");
     int32_t row[19];
-    ck_szg_ok(szg_encoding_row_of_lag(test_context(), encoding, 10, row));
+    ck_szg_ok(szgi_encoding_row_of_lag(test_context(), encoding, 10, row));
     for (int32_t i = 0; i < 10; i++)
         for (int32_t j = 0; j < 10; j++)
             ck_assert_int_eq(row[i - j + 9], j - i + 9);
@@ -196,14 +196,14 @@ START_TEST(no_array) {
     int32_t row;
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
         szg_encoding *encoding = completed_encoding(without[i]);
-        ck_szg_ok(szg_encoding_table_of(test_context(), encoding, 10, &table));
+        ck_szg_ok(szgi_encoding_table_of(test_context(), encoding, 10, &table));
         ck_assert_int_eq(table.array, SZG_ARRAY_NONE);
         ck_szg_fails(SZG_EDOMAIN, "no array to train",
-                     szg_encoding_table_initial(test_context(), encoding, 1, &value));
+                     szgi_encoding_table_initial(test_context(), encoding, 1, &value));
         ck_szg_fails(SZG_EDOMAIN, "no array of lags",
-                     szg_encoding_row_of_lag(test_context(), encoding, 1, &row));
+                     szgi_encoding_row_of_lag(test_context(), encoding, 1, &row));
         ck_szg_fails(SZG_EINVAL, "N = 0 is outside",
-                     szg_encoding_table_of(test_context(), encoding, 0, &table));
+                     szgi_encoding_table_of(test_context(), encoding, 0, &table));
         szg_encoding_close(&encoding);
     }
 }
@@ -214,13 +214,13 @@ END_TEST
 START_TEST(input_dimension) {
     szg_encoding *encoding = completed_encoding("rope+absolute"), *absolute;
     ck_szg_ok(szg_encoding_parse(test_context(), "absolute:dim=64", &absolute));
-    ck_assert_int_eq(szg_encoding_input_dimension(encoding), 64);
-    ck_assert_int_eq(szg_encoding_dimension(encoding), 16);
+    ck_assert_int_eq(szgi_encoding_input_dimension(encoding), 64);
+    ck_assert_int_eq(szgi_encoding_dimension(encoding), 16);
     double got[640], want[640];
     ck_szg_fails(SZG_EINVAL, "below the 64 columns",
-                 szg_encoding_input(test_context(), encoding, 10, got, 16));
-    ck_szg_ok(szg_encoding_input(test_context(), encoding, 10, got, 64));
-    ck_szg_ok(szg_encoding_input(test_context(), absolute, 10, want, 64));
+                 szgi_encoding_input(test_context(), encoding, 10, got, 16));
+    ck_szg_ok(szgi_encoding_input(test_context(), encoding, 10, got, 64));
+    ck_szg_ok(szgi_encoding_input(test_context(), absolute, 10, want, 64));
     ck_assert(memcmp(got, want, sizeof got) == 0);
     szg_kernel_facts both, rows;
     ck_szg_ok(szg_encoding_facts(test_context(), encoding, 0, 1, &both));
@@ -233,8 +233,8 @@ END_TEST
 
 static szg_status complete_and_free(const char *spec) {
     char *out;
-    SZG_TRY(szg_encoding_complete(test_context(), spec, &sizes, &out));
-    szg_memory_free(out);
+    SZG_TRY(szgi_encoding_complete(test_context(), spec, &sizes, &out));
+    szgi_memory_free(out);
     return SZG_OK;
 }
 

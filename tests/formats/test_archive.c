@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "formats/archives.h"
 
 #include "meddle.h"
 #include "suite.h"
@@ -20,46 +21,46 @@ static unsigned char contents[200000];
 static time_t made; /* when the files were written */
 
 static szg_status pack(szg_context *context, const char *path) {
-    szg_archive_writer *writer;
-    szg_status status = szg_archive_create(context, path, &writer);
+    szgi_archive_writer *writer;
+    szg_status status = szgi_archive_create(context, path, &writer);
     for (int i = 0; i < 3 && status == SZG_OK; i++) {
         const char *part = scratch_bytes("part", contents, sizes[i]);
         ck_assert_int_eq(utimensat(AT_FDCWD, part, (struct timespec[2]){{made, 0}, {made, 0}}, 0),
                          0);
-        status = szg_archive_add(context, writer, names[i], part);
+        status = szgi_archive_add(context, writer, names[i], part);
     }
     if (status == SZG_OK)
-        return szg_archive_commit(context, &writer);
-    szg_archive_discard(&writer);
+        return szgi_archive_commit(context, &writer);
+    szgi_archive_discard(&writer);
     return status;
 }
 
-static void check_contents(const szg_archive *archive) {
-    ck_assert_int_eq(szg_archive_count(archive), 3);
+static void check_contents(const szgi_archive *archive) {
+    ck_assert_int_eq(szgi_archive_count(archive), 3);
     for (int i = 0; i < 3; i++) {
-        szg_archive_file file = szg_archive_file_at(archive, i);
+        szgi_archive_file file = szgi_archive_file_at(archive, i);
         ck_assert_str_eq(file.name, names[i]);
         ck_assert_int_eq(file.size, (int64_t)sizes[i]);
         ck_assert_int_eq(memcmp(file.data, contents, sizes[i]), 0);
-        ck_assert_ptr_eq(szg_archive_find(archive, names[i]).data, file.data);
+        ck_assert_ptr_eq(szgi_archive_find(archive, names[i]).data, file.data);
     }
 }
 
 static void fill_contents(void) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 1};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 1};
     for (size_t i = 0; i < sizeof contents; i++)
-        contents[i] = (unsigned char)szg_random_below(&stream, i, 256);
+        contents[i] = (unsigned char)szgi_random_below(&stream, i, 256);
 }
 
 START_TEST(what_goes_in_comes_out) {
-    szg_archive *archive;
+    szgi_archive *archive;
     size_t size[2];
     fill_contents();
     ck_szg_ok(pack(test_context(), scratch_path("one.tar.xz")));
-    ck_szg_ok(szg_archive_open(test_context(), scratch_path("one.tar.xz"), MOST, &archive));
+    ck_szg_ok(szgi_archive_open(test_context(), scratch_path("one.tar.xz"), MOST, &archive));
     check_contents(archive);
-    ck_assert_ptr_null(szg_archive_find(archive, "a/b").data);
-    szg_archive_close(&archive);
+    ck_assert_ptr_null(szgi_archive_find(archive, "a/b").data);
+    szgi_archive_close(&archive);
     ck_assert_ptr_null(archive);
     made = 86400; /* another time of day and of the files */
     test_shift_time(400 * 86400);
@@ -72,33 +73,33 @@ START_TEST(what_goes_in_comes_out) {
     free(one);
     free(two);
     ck_szg_fails(SZG_EDATA, "unpacks to more than 100000 bytes",
-                 szg_archive_open(test_context(), scratch_path("one.tar.xz"), 100000, &archive));
+                 szgi_archive_open(test_context(), scratch_path("one.tar.xz"), 100000, &archive));
     ck_survives_failed_allocations(4, pack(test_context(), scratch_path("one.tar.xz")));
     ck_survives_failed_allocations(
-        4, szg_archive_open(test_context(), scratch_path("one.tar.xz"), MOST, &archive));
-    szg_archive_close(&archive);
+        4, szgi_archive_open(test_context(), scratch_path("one.tar.xz"), MOST, &archive));
+    szgi_archive_close(&archive);
 }
 END_TEST
 
 static szg_status pack_file(const char *path) {
-    szg_archive_writer *writer;
-    szg_status status = szg_archive_create(test_context(), scratch_path("never.tar.xz"), &writer);
+    szgi_archive_writer *writer;
+    szg_status status = szgi_archive_create(test_context(), scratch_path("never.tar.xz"), &writer);
     if (status == SZG_OK)
-        status = szg_archive_add(test_context(), writer, "one", path);
-    szg_archive_discard(&writer);
+        status = szgi_archive_add(test_context(), writer, "one", path);
+    szgi_archive_discard(&writer);
     return status;
 }
 
 /* At the first of their parts of 65536 bytes, and at a later one. */
 START_TEST(files_that_change_meanwhile) {
-    szg_archive *archive;
+    szgi_archive *archive;
     fill_contents();
     for (int reads = 1; reads < 3; reads++) {
         const char *path = scratch_bytes("change", contents, sizeof contents);
         ck_notices_changes(path, reads, pack_file(path));
         path = scratch_path("change.tar.xz");
         ck_szg_ok(pack(test_context(), path));
-        ck_notices_changes(path, reads, szg_archive_open(test_context(), path, MOST, &archive));
+        ck_notices_changes(path, reads, szgi_archive_open(test_context(), path, MOST, &archive));
         ck_assert_ptr_null(archive);
     }
 }
@@ -106,23 +107,23 @@ END_TEST
 
 /* A disk that fails is no verdict on the archive. */
 START_TEST(archives_that_cannot_be_read_are_not_judged) {
-    szg_archive *archive;
+    szgi_archive *archive;
     fill_contents();
     const char *path = scratch_path("unread.tar.xz");
     ck_szg_ok(pack(test_context(), path));
     for (int reads = 1; reads < 3; reads++) {
         meddle_with(path, MEDDLE_FAIL, reads);
         ck_szg_fails(SZG_EIO, "unread.tar.xz: cannot be read: Input/output error",
-                     szg_archive_open(test_context(), path, MOST, &archive));
+                     szgi_archive_open(test_context(), path, MOST, &archive));
         ck_assert_ptr_null(archive);
     }
-    ck_szg_ok(szg_archive_open(test_context(), path, MOST, &archive));
-    szg_archive_close(&archive);
+    ck_szg_ok(szgi_archive_open(test_context(), path, MOST, &archive));
+    szgi_archive_close(&archive);
 }
 END_TEST
 
 START_TEST(damage_is_found) {
-    szg_archive *archive;
+    szgi_archive *archive;
     size_t size;
     fill_contents();
     sizes[2] = 300;
@@ -131,23 +132,23 @@ START_TEST(damage_is_found) {
     for (size_t length = 0; length < size; length += 1 + length / 16) {
         scratch_bytes("cut.tar.xz", data, length);
         ck_szg_fails(SZG_EDATA, "cut.tar.xz",
-                     szg_archive_open(test_context(), scratch_path("cut.tar.xz"), MOST, &archive));
+                     szgi_archive_open(test_context(), scratch_path("cut.tar.xz"), MOST, &archive));
         ck_assert_ptr_null(archive);
     }
     scratch_bytes("cut.tar.xz", data, size - 1);
     ck_szg_fails(SZG_EDATA, "",
-                 szg_archive_open(test_context(), scratch_path("cut.tar.xz"), MOST, &archive));
+                 szgi_archive_open(test_context(), scratch_path("cut.tar.xz"), MOST, &archive));
     for (size_t at = 0; at < size; at += 3) {
         data[at] ^= 1u << (at % 8);
         scratch_bytes("flipped.tar.xz", data, size);
         szg_status status =
-            szg_archive_open(test_context(), scratch_path("flipped.tar.xz"), MOST, &archive);
+            szgi_archive_open(test_context(), scratch_path("flipped.tar.xz"), MOST, &archive);
         data[at] ^= 1u << (at % 8);
         if (status == SZG_OK)
             check_contents(archive);
         else
             ck_assert_int_eq(status, SZG_EDATA);
-        szg_archive_close(&archive);
+        szgi_archive_close(&archive);
     }
     free(data);
     sizes[2] = sizeof contents;
@@ -203,25 +204,25 @@ START_TEST(hostile_archives_are_refused) {
         {"pipe", NULL, AE_IFIFO, "pipe is no regular file"},
         {"folder", NULL, AE_IFDIR, "not taken"}, /* "folder/" */
     };
-    szg_archive *archive;
+    szgi_archive *archive;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         write_hostile(&all[i], 1, scratch_path("hostile.tar.xz"));
         ck_szg_fails(
             SZG_EDATA, all[i].words,
-            szg_archive_open(test_context(), scratch_path("hostile.tar.xz"), MOST, &archive));
+            szgi_archive_open(test_context(), scratch_path("hostile.tar.xz"), MOST, &archive));
     }
     static const hostile twice = {"a", NULL, AE_IFREG, NULL};
     write_hostile(&twice, 1, scratch_path("fine.tar.xz"));
-    ck_szg_ok(szg_archive_open(test_context(), scratch_path("fine.tar.xz"), MOST, &archive));
-    szg_archive_close(&archive);
+    ck_szg_ok(szgi_archive_open(test_context(), scratch_path("fine.tar.xz"), MOST, &archive));
+    szgi_archive_close(&archive);
     write_hostile(&twice, 2, scratch_path("hostile.tar.xz"));
     ck_szg_fails(SZG_EDATA, "a stands in it twice",
-                 szg_archive_open(test_context(), scratch_path("hostile.tar.xz"), MOST, &archive));
+                 szgi_archive_open(test_context(), scratch_path("hostile.tar.xz"), MOST, &archive));
     ck_szg_fails(SZG_EIO, "missing.tar.xz",
-                 szg_archive_open(test_context(), scratch_path("missing.tar.xz"), MOST, &archive));
+                 szgi_archive_open(test_context(), scratch_path("missing.tar.xz"), MOST, &archive));
     scratch_bytes("text", "not an archive at all, but some text\n", 37);
     ck_szg_fails(SZG_EDATA, "no archive compressed with xz",
-                 szg_archive_open(test_context(), scratch_path("text"), MOST, &archive));
+                 szgi_archive_open(test_context(), scratch_path("text"), MOST, &archive));
 }
 END_TEST
 
@@ -238,23 +239,23 @@ static szg_status emit_zeros(szg_context *context, const void *data, FILE *strea
 }
 
 static void pack_zeros(int64_t size, const char *path) {
-    szg_archive_writer *writer;
-    ck_szg_ok(szg_archive_create(test_context(), path, &writer));
-    ck_szg_ok(szg_archive_add_made(test_context(), writer, "zeros", emit_zeros, &size));
-    ck_szg_ok(szg_archive_commit(test_context(), &writer));
+    szgi_archive_writer *writer;
+    ck_szg_ok(szgi_archive_create(test_context(), path, &writer));
+    ck_szg_ok(szgi_archive_add_made(test_context(), writer, "zeros", emit_zeros, &size));
+    ck_szg_ok(szgi_archive_commit(test_context(), &writer));
 }
 
 /* Zeros pack to a seven thousandth: 8 MB of them are taken, 24 MB are a bomb, whatever `most`. */
 START_TEST(bombs_are_refused) {
-    szg_archive *archive;
+    szgi_archive *archive;
     pack_zeros(8 * MEGABYTE, scratch_path("some.tar.xz"));
-    ck_szg_ok(szg_archive_open(test_context(), scratch_path("some.tar.xz"), INT64_MAX, &archive));
-    ck_assert_int_eq(szg_archive_find(archive, "zeros").size, 8 * MEGABYTE);
-    szg_archive_close(&archive);
+    ck_szg_ok(szgi_archive_open(test_context(), scratch_path("some.tar.xz"), INT64_MAX, &archive));
+    ck_assert_int_eq(szgi_archive_find(archive, "zeros").size, 8 * MEGABYTE);
+    szgi_archive_close(&archive);
     pack_zeros(24 * MEGABYTE, scratch_path("bomb.tar.xz"));
     ck_szg_fails(
         SZG_EDATA, "bomb.tar.xz: unpacks to more than 500 times its size",
-        szg_archive_open(test_context(), scratch_path("bomb.tar.xz"), INT64_MAX, &archive));
+        szgi_archive_open(test_context(), scratch_path("bomb.tar.xz"), INT64_MAX, &archive));
     ck_assert_ptr_null(archive);
 }
 END_TEST
@@ -269,21 +270,21 @@ START_TEST(each_piece_can_be_cancelled) {
     int64_t looks = 0, all;
     szg_context_options options = {.threads = 1, .clock = count_looks, .user = &looks};
     szg_context *context;
-    szg_archive *archive;
+    szgi_archive *archive;
     pack_zeros(8 * MEGABYTE, scratch_path("long.tar.xz"));
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     szg_context_set_deadline(context, 1e6);
     looks = 0;
-    ck_szg_ok(szg_archive_open(context, scratch_path("long.tar.xz"), MOST << 8, &archive));
+    ck_szg_ok(szgi_archive_open(context, scratch_path("long.tar.xz"), MOST << 8, &archive));
     all = looks;
     ck_assert_int_ge(all, PIECES);
-    szg_archive_close(&archive);
+    szgi_archive_close(&archive);
     for (int64_t stop = 1; stop < all; stop += PIECES / 4) {
         looks = 0;
         szg_context_set_deadline(context,
                                  (double)stop); /* itself a look: at 1, so until 1 + stop */
         ck_assert_int_eq(
-            szg_archive_open(context, scratch_path("long.tar.xz"), MOST << 8, &archive),
+            szgi_archive_open(context, scratch_path("long.tar.xz"), MOST << 8, &archive),
             SZG_ECANCEL);
         ck_assert_int_eq(looks, 1 + stop);
         ck_assert_ptr_null(archive);

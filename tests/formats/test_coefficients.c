@@ -1,17 +1,17 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <szego/coefficients.h>
-#include <szego/npy.h>
+#include "formats/coefficients.h"
+#include "formats/npy.h"
 
 #include "meddle.h"
 
-static szg_status parse(const char *text, szg_lags lags, szg_coefficients *out) {
-    return szg_coefficients_parse(test_context(), "c.csv", text, (int64_t)strlen(text), lags, out);
+static szg_status parse(const char *text, szgi_lags lags, szgi_coefficients *out) {
+    return szgi_coefficients_parse(test_context(), "c.csv", text, (int64_t)strlen(text), lags, out);
 }
 
 static void check_reals(const char *text, int64_t heads, int64_t count, const double *want) {
-    szg_coefficients c;
+    szgi_coefficients c;
     ck_szg_ok(parse(text, SZG_LAGS_HERMITIAN, &c));
     ck_assert_int_eq(c.heads, heads);
     ck_assert_int_eq(c.count, count);
@@ -19,7 +19,7 @@ static void check_reals(const char *text, int64_t heads, int64_t count, const do
     ck_assert_ptr_null(c.z);
     for (int64_t i = 0; i < heads * count; i++)
         ck_assert_msg(c.re[i] == want[i], "%s: value %d: %g", text, (int)i, c.re[i]);
-    szg_coefficients_close(&c);
+    szgi_coefficients_close(&c);
     ck_assert_ptr_null(c.re);
 }
 
@@ -39,23 +39,23 @@ END_TEST
 START_TEST(complex_texts_are_read) {
     static const szg_c64 want[8] = {{1, 0},  {1.5, -2},   {0, 2},       {0, -1e-3},
                                     {-1, 3}, {0x1p-3, 1}, {1e5, -2e-7}, {0, 0x1p-3}};
-    szg_coefficients c;
+    szgi_coefficients c;
     ck_szg_ok(parse("1 1.5-2j 2i -1e-3j (-1+3j) 0x1p-3+1j (1e+5+-2e-7j) 0x1p-3j",
                     SZG_LAGS_HERMITIAN, &c));
     ck_assert_ptr_null(c.re);
     ck_assert_int_eq(c.count, 8);
     ck_assert_mem_eq(c.z, want, sizeof want);
-    szg_coefficients_close(&c);
+    szgi_coefficients_close(&c);
     ck_szg_ok(parse("1-1j 1j 1+1j", SZG_LAGS_FULL, &c));
     ck_assert_int_eq(c.count, 3);
-    szg_coefficients_close(&c);
+    szgi_coefficients_close(&c);
 }
 END_TEST
 
 START_TEST(bad_texts_are_refused) {
     static const struct {
         const char *text;
-        szg_lags lags;
+        szgi_lags lags;
         const char *words;
     } bad[] = {
         {"", SZG_LAGS_HERMITIAN, "c.csv: holds no numbers"},
@@ -84,40 +84,40 @@ START_TEST(bad_texts_are_refused) {
         {"--1j", SZG_LAGS_HERMITIAN, "is not a number"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        szg_coefficients c;
+        szgi_coefficients c;
         ck_szg_fails(SZG_EDATA, bad[i].words, parse(bad[i].text, bad[i].lags, &c));
         ck_szg_fails(SZG_EDATA, "c.csv: ", parse(bad[i].text, bad[i].lags, &c));
         ck_assert(!c.re && !c.z && c.count == 0);
     }
     char nines[300];
-    szg_coefficients c;
+    szgi_coefficients c;
     memset(nines, '9', sizeof nines);
     nines[sizeof nines - 1] = 0;
     ck_szg_fails(SZG_EDATA, "...\" is not a number", parse(nines, SZG_LAGS_HERMITIAN, &c));
     ck_szg_fails(
         SZG_EDATA, "is not a number",
-        szg_coefficients_parse(test_context(), "c.csv", "1\0002", 3, SZG_LAGS_HERMITIAN, &c));
+        szgi_coefficients_parse(test_context(), "c.csv", "1\0002", 3, SZG_LAGS_HERMITIAN, &c));
 }
 END_TEST
 
 START_TEST(arrays_are_read) {
     static const double x[6] = {1, 2, 3, 4, 5, 6};
     static const szg_c64 z[4] = {{1, 0}, {2, 3}, {4, 0}, {5, -6}};
-    szg_coefficients c;
+    szgi_coefficients c;
     const char *path = scratch_path("c.npy");
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 2, (const int64_t[]){2, 3}, x));
-    ck_szg_ok(szg_coefficients_read(test_context(), path, SZG_LAGS_FULL, &c));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 2, (const int64_t[]){2, 3}, x));
+    ck_szg_ok(szgi_coefficients_read(test_context(), path, SZG_LAGS_FULL, &c));
     ck_assert(c.heads == 2 && c.count == 3 && c.lags == SZG_LAGS_FULL);
     ck_assert_mem_eq(c.re, x, sizeof x);
-    szg_coefficients_close(&c);
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 1, (const int64_t[]){6}, x));
-    ck_szg_ok(szg_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
+    szgi_coefficients_close(&c);
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 1, (const int64_t[]){6}, x));
+    ck_szg_ok(szgi_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
     ck_assert(c.heads == 1 && c.count == 6);
-    szg_coefficients_close(&c);
-    ck_szg_ok(szg_npy_write_complex(test_context(), path, 2, (const int64_t[]){2, 2}, z));
-    ck_szg_ok(szg_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
+    szgi_coefficients_close(&c);
+    ck_szg_ok(szgi_npy_write_complex(test_context(), path, 2, (const int64_t[]){2, 2}, z));
+    ck_szg_ok(szgi_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
     ck_assert_mem_eq(c.z, z, sizeof z);
-    szg_coefficients_close(&c);
+    szgi_coefficients_close(&c);
 }
 END_TEST
 
@@ -125,55 +125,55 @@ END_TEST
  * none. */
 START_TEST(files_that_change_meanwhile) {
     static const double x[3] = {1, 2, 3};
-    szg_coefficients c;
+    szgi_coefficients c;
     const char *path = scratch_path("change.npy");
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 1, (const int64_t[]){3}, x));
-    ck_notices_changes(path, 3, szg_coefficients_read(test_context(), path, SZG_LAGS_FULL, &c));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 1, (const int64_t[]){3}, x));
+    ck_notices_changes(path, 3, szgi_coefficients_read(test_context(), path, SZG_LAGS_FULL, &c));
     path = scratch_text("change.csv", "1,2,3\n");
-    ck_notices_changes(path, 2, szg_coefficients_read(test_context(), path, SZG_LAGS_FULL, &c));
+    ck_notices_changes(path, 2, szgi_coefficients_read(test_context(), path, SZG_LAGS_FULL, &c));
 }
 END_TEST
 
 START_TEST(bad_arrays_are_refused) {
     static const double x[6] = {1, 2, 3, 4, (double)NAN, 6};
-    szg_coefficients c;
+    szgi_coefficients c;
     const char *path = scratch_path("bad.npy");
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 2, (const int64_t[]){2, 3}, x));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 2, (const int64_t[]){2, 3}, x));
     ck_szg_fails(SZG_EDATA, "bad.npy: head 1, value 1 is NaN or infinite",
-                 szg_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 3, (const int64_t[]){1, 2, 2}, x));
+                 szgi_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 3, (const int64_t[]){1, 2, 2}, x));
     ck_szg_fails(SZG_EDATA, "has 3 dimensions",
-                 szg_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 0, NULL, x));
+                 szgi_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 0, NULL, x));
     ck_szg_fails(SZG_EDATA, "has 0 dimensions",
-                 szg_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 2, (const int64_t[]){5, 0}, x));
+                 szgi_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 2, (const int64_t[]){5, 0}, x));
     ck_szg_fails(SZG_EDATA, "holds no numbers",
-                 szg_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 1, (const int64_t[]){4}, x));
+                 szgi_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 1, (const int64_t[]){4}, x));
     ck_szg_fails(SZG_EDATA, "needs an odd number",
-                 szg_coefficients_read(test_context(), path, SZG_LAGS_FULL, &c));
+                 szgi_coefficients_read(test_context(), path, SZG_LAGS_FULL, &c));
     ck_szg_fails(SZG_EDATA, "is not an npy file",
-                 szg_coefficients_read(test_context(), scratch_text("fake.npy", "1,2,3"),
-                                       SZG_LAGS_FULL, &c));
+                 szgi_coefficients_read(test_context(), scratch_text("fake.npy", "1,2,3"),
+                                        SZG_LAGS_FULL, &c));
     ck_szg_fails(
         SZG_EDATA, "holds no numbers",
-        szg_coefficients_read(test_context(), scratch_text("empty.csv", ""), SZG_LAGS_FULL, &c));
+        szgi_coefficients_read(test_context(), scratch_text("empty.csv", ""), SZG_LAGS_FULL, &c));
     ck_szg_fails(SZG_EIO, "cannot be read",
-                 szg_coefficients_read(test_context(), scratch_path("none"), SZG_LAGS_FULL, &c));
+                 szgi_coefficients_read(test_context(), scratch_path("none"), SZG_LAGS_FULL, &c));
 }
 END_TEST
 
 START_TEST(coefficients_survive_failed_allocations) {
-    szg_coefficients c;
+    szgi_coefficients c;
     ck_survives_failed_allocations(1, parse("1,2,3\n4,5,6", SZG_LAGS_HERMITIAN, &c));
-    szg_coefficients_close(&c);
+    szgi_coefficients_close(&c);
     static const double x[3] = {1, 2, 3};
     const char *path = scratch_path("c.npy");
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 1, (const int64_t[]){3}, x));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 1, (const int64_t[]){3}, x));
     ck_survives_failed_allocations(
-        1, szg_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
-    szg_coefficients_close(&c);
+        1, szgi_coefficients_read(test_context(), path, SZG_LAGS_HERMITIAN, &c));
+    szgi_coefficients_close(&c);
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <szego/csv.h>
+#include "formats/csv.h"
 
 #include "scratch.h"
 
@@ -12,29 +12,29 @@ static const szg_column columns[] = {{"source", SZG_TEXT, "where from"},
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static szg_status parse(const char *text, int64_t size, szg_table **out) {
-    return szg_csv_parse(test_context(), "in.csv", text, size, columns, COLUMNS, out);
+    return szgi_csv_parse(test_context(), "in.csv", text, size, columns, COLUMNS, out);
 }
 
 /* A text of hostile bytes: separators, quotes, line ends, letters beyond ASCII; never NUL. */
-static const char *hostile_text(const szg_stream *stream, uint64_t index, char text[64]) {
+static const char *hostile_text(const szgi_stream *stream, uint64_t index, char text[64]) {
     static const char *const parts[] = {
         ",", "\"", "\n", "\r\n", "\r", " ", "a", "\xC3\xA9", "", "\xF0\x9F\x98\x80", "nan", "\t"};
-    int64_t count = szg_random_below(stream, 16 * index, 8);
+    int64_t count = szgi_random_below(stream, 16 * index, 8);
     text[0] = 0;
     for (int64_t i = 0; i < count; i++)
-        strcat(text, parts[szg_random_below(stream, 16 * index + 1 + (uint64_t)i,
-                                            sizeof parts / sizeof *parts)]);
+        strcat(text, parts[szgi_random_below(stream, 16 * index + 1 + (uint64_t)i,
+                                             sizeof parts / sizeof *parts)]);
     return text;
 }
 
 static szg_status fill(szg_table *table, int64_t rows) {
     static const double special[] = {INFINITY, -INFINITY, -0.0, 0x1p-1074};
-    szg_stream stream = {.seed = test_seed(), .purpose = 12};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 12};
     szg_context *context = test_context();
     char text[64];
     for (int64_t i = 0; i < rows; i++) {
         uint64_t at = (uint64_t)i;
-        int64_t kind = szg_random_below(&stream, 3000000 + at, 8);
+        int64_t kind = szgi_random_below(&stream, 3000000 + at, 8);
         SZG_TRY(szg_table_add_row(context, table));
         if (kind != 0)
             SZG_TRY(szg_table_set_text(context, table, "source", hostile_text(&stream, at, text)));
@@ -67,8 +67,8 @@ START_TEST(tables_come_back_equal) {
     ck_szg_ok(szg_table_open(test_context(), "tables", columns, COLUMNS, &table));
     ck_szg_ok(fill(table, test_trials(2000)));
     const char *path = scratch_path("tables.csv");
-    ck_szg_ok(szg_csv_write(test_context(), table, path));
-    ck_szg_ok(szg_csv_read(test_context(), path, columns, COLUMNS, &again));
+    ck_szg_ok(szgi_csv_write(test_context(), table, path));
+    ck_szg_ok(szgi_csv_read(test_context(), path, columns, COLUMNS, &again));
     ck_assert_str_eq(szg_table_name(again), "tables");
     check_equal(table, again);
     szg_table_close(&again);
@@ -88,7 +88,7 @@ START_TEST(fields_are_quoted_as_rfc_4180_says) {
     ck_szg_ok(szg_table_set_integer(context, table, "layer", -3));
     ck_szg_ok(szg_table_set_real(context, table, "width", (double)NAN));
     const char *path = scratch_path("t.csv");
-    ck_szg_ok(szg_csv_write(context, table, path));
+    ck_szg_ok(szgi_csv_write(context, table, path));
     char *text = scratch_read(path, NULL);
     ck_assert_str_eq(text, "source,layer,width,note\n"
                            "\"a \"\"b\"\", c\nd\xEF\xBF\xBD\",,-inf,\"\"\n,-3,nan,\n");
@@ -121,15 +121,15 @@ START_TEST(columns_of_later_versions_may_be_missing) {
     static const char *const width[] = {"width", NULL}, *const note[] = {"note", NULL};
     int64_t size = sizeof text - 1;
     szg_table *table;
-    ck_szg_ok(
-        szg_csv_parse_older(test_context(), "in.csv", text, size, columns, COLUMNS, width, &table));
+    ck_szg_ok(szgi_csv_parse_older(test_context(), "in.csv", text, size, columns, COLUMNS, width,
+                                   &table));
     ck_assert_int_eq(szg_table_columns(table), COLUMNS);
     ck_assert(szg_table_is_empty(table, 0, 2));
     ck_assert_int_eq(szg_table_get_integer(table, 0, 1), 3);
     ck_assert_str_eq(szg_table_get_text(table, 0, 3), "b");
     szg_table_close(&table);
     ck_assert_int_eq(
-        szg_csv_parse_older(test_context(), "in.csv", text, size, columns, COLUMNS, note, &table),
+        szgi_csv_parse_older(test_context(), "in.csv", text, size, columns, COLUMNS, note, &table),
         SZG_EDATA);
     ck_assert_ptr_nonnull(strstr(szg_context_message(test_context()), "no column width"));
     ck_assert_int_eq(parse(text, size, &table), SZG_EDATA);
@@ -168,7 +168,7 @@ START_TEST(bad_files_are_refused) {
     szg_table *table;
     ck_szg_fails(SZG_EDATA, "NUL", parse("source\0,layer", 13, &table));
     ck_szg_fails(SZG_EIO, "cannot be read",
-                 szg_csv_read(test_context(), scratch_path("none.csv"), columns, COLUMNS, &table));
+                 szgi_csv_read(test_context(), scratch_path("none.csv"), columns, COLUMNS, &table));
 #undef HEAD
 }
 END_TEST
@@ -210,9 +210,10 @@ START_TEST(csv_survives_failed_allocations) {
     ck_szg_ok(szg_table_open(test_context(), "t", columns, COLUMNS, &table));
     ck_szg_ok(fill(table, 40));
     const char *path = scratch_path("t.csv");
-    ck_survives_failed_allocations(1, szg_csv_write(test_context(), table, path));
+    ck_survives_failed_allocations(1, szgi_csv_write(test_context(), table, path));
     szg_table_close(&table);
-    ck_survives_failed_allocations(1, szg_csv_read(test_context(), path, columns, COLUMNS, &table));
+    ck_survives_failed_allocations(1,
+                                   szgi_csv_read(test_context(), path, columns, COLUMNS, &table));
     szg_table_close(&table);
 }
 END_TEST
@@ -220,29 +221,29 @@ END_TEST
 /* A file that grew row by row holds what is written at once, and each row was there at its time. */
 START_TEST(a_file_grows_by_rows) {
     szg_table *table;
-    szg_csv_growth *growth;
-    szg_text whole;
+    szgi_csv_growth *growth;
+    szgi_text whole;
     size_t size;
     ck_szg_ok(szg_table_open(test_context(), "t", columns, COLUMNS, &table));
     ck_szg_ok(fill(table, 30));
-    ck_szg_ok(szg_text_open(test_context(), &whole));
-    ck_szg_ok(szg_text_end(&whole, szg_csv_print(test_context(), table, whole.stream)));
+    ck_szg_ok(szgi_text_open(test_context(), &whole));
+    ck_szg_ok(szgi_text_end(&whole, szgi_csv_print(test_context(), table, whole.stream)));
     const char *path = scratch_text("grown.csv", "of an earlier run");
-    ck_szg_ok(szg_csv_grow_open(test_context(), path, table, false, &growth));
+    ck_szg_ok(szgi_csv_grow_open(test_context(), path, table, false, &growth));
     for (int64_t row = 0; row < 30; row++) {
         size_t before;
         free(scratch_read(path, &before));
-        ck_szg_ok(szg_csv_grow(test_context(), growth, table, row));
+        ck_szg_ok(szgi_csv_grow(test_context(), growth, table, row));
         char *text = scratch_read(path, &size);
         ck_assert(size > before && text[size - 1] == '\n');
         ck_assert(memcmp(text, whole.text, size) == 0);
         free(text);
     }
     ck_assert_int_eq((int64_t)size, whole.length);
-    szg_csv_grow_close(&growth);
+    szgi_csv_grow_close(&growth);
     ck_assert_ptr_null(growth);
-    szg_csv_grow_close(&growth);
-    szg_text_close(&whole);
+    szgi_csv_grow_close(&growth);
+    szgi_text_close(&whole);
     szg_table_close(&table);
 }
 END_TEST
@@ -256,13 +257,13 @@ static void open_one(szg_table **table) {
 /* What `before` becomes when a row is added to it. */
 static void ck_grows(const char *before, const char *after) {
     szg_table *table;
-    szg_csv_growth *growth;
+    szgi_csv_growth *growth;
     size_t size;
     open_one(&table);
     const char *path = scratch_text("kept.csv", before);
-    ck_szg_ok(szg_csv_grow_open(test_context(), path, table, true, &growth));
-    ck_szg_ok(szg_csv_grow(test_context(), growth, table, 0));
-    szg_csv_grow_close(&growth);
+    ck_szg_ok(szgi_csv_grow_open(test_context(), path, table, true, &growth));
+    ck_szg_ok(szgi_csv_grow(test_context(), growth, table, 0));
+    szgi_csv_grow_close(&growth);
     char *text = scratch_read(path, &size);
     ck_assert_int_eq((int64_t)size, (int64_t)strlen(after));
     ck_assert(memcmp(text, after, size) == 0);
@@ -285,36 +286,36 @@ END_TEST
 START_TEST(growing_is_refused) {
     static const char other[] = "source,layer\na,1\n";
     szg_table *table;
-    szg_csv_growth *growth, *second;
+    szgi_csv_growth *growth, *second;
     size_t size;
     open_one(&table);
     const char *path = scratch_text("other.csv", other);
     ck_szg_fails(SZG_EDATA, "has other columns",
-                 szg_csv_grow_open(test_context(), path, table, true, &growth));
+                 szgi_csv_grow_open(test_context(), path, table, true, &growth));
     ck_assert_ptr_null(growth);
     char *text = scratch_read(path, &size);
     ck_assert(size == sizeof other - 1 && memcmp(text, other, size) == 0);
     free(text);
-    ck_szg_ok(szg_csv_grow_open(test_context(), path, table, false, &growth));
+    ck_szg_ok(szgi_csv_grow_open(test_context(), path, table, false, &growth));
     ck_szg_fails(SZG_EIO, "another process writes it",
-                 szg_csv_grow_open(test_context(), path, table, true, &second));
-    szg_csv_grow_close(&growth);
+                 szgi_csv_grow_open(test_context(), path, table, true, &second));
+    szgi_csv_grow_close(&growth);
     ck_szg_fails(SZG_EIO, "not a regular file",
-                 szg_csv_grow_open(test_context(), "/dev/null", table, true, &growth));
+                 szgi_csv_grow_open(test_context(), "/dev/null", table, true, &growth));
     ck_szg_fails(SZG_EIO, "cannot be written",
-                 szg_csv_grow_open(test_context(), "/nowhere/at/all.csv", table, true, &growth));
+                 szgi_csv_grow_open(test_context(), "/nowhere/at/all.csv", table, true, &growth));
     szg_table_close(&table);
 }
 END_TEST
 
 START_TEST(growing_survives_failed_allocations) {
     szg_table *table;
-    szg_csv_growth *growth;
+    szgi_csv_growth *growth;
     open_one(&table);
     const char *path = scratch_text("t.csv", HEADER "a,1,,\n");
     ck_survives_failed_allocations(1,
-                                   szg_csv_grow_open(test_context(), path, table, true, &growth));
-    szg_csv_grow_close(&growth);
+                                   szgi_csv_grow_open(test_context(), path, table, true, &growth));
+    szgi_csv_grow_close(&growth);
     szg_table_close(&table);
 }
 END_TEST

@@ -1,27 +1,28 @@
 /* Labelled sequences: sets that grow, JSONL in and out, hostile files. */
 #include <stdlib.h>
 #include <string.h>
+#include "formats/examples.h"
 
 #include "scratch.h"
 
 static szg_status read_text(const char *text, szg_examples *out) {
-    return szg_examples_read_bytes(test_context(), "x.jsonl", text, (int64_t)strlen(text), out);
+    return szgi_examples_read_bytes(test_context(), "x.jsonl", text, (int64_t)strlen(text), out);
 }
 
 /* Random examples that lean to the corners: one token, the largest id, the largest label. */
 static void fill(szg_examples *out, uint32_t purpose, int64_t count) {
-    szg_stream stream = {.seed = test_seed(), .purpose = purpose};
+    szgi_stream stream = {.seed = test_seed(), .purpose = purpose};
     int32_t tokens[200];
     for (int64_t e = 0; e < count; e++) {
         stream.step = (uint32_t)e;
-        int64_t length = 1 + (e % 5 ? szg_random_below(&stream, 1, 200) : 0);
+        int64_t length = 1 + (e % 5 ? szgi_random_below(&stream, 1, 200) : 0);
         for (int64_t i = 0; i < length; i++) {
-            int64_t bits = szg_random_below(&stream, 300 + (uint64_t)i, 32);
-            tokens[i] = 1 + (int32_t)szg_random_below(&stream, 2 + (uint64_t)i,
-                                                      ((int64_t)1 << bits) - (bits == 31));
+            int64_t bits = szgi_random_below(&stream, 300 + (uint64_t)i, 32);
+            tokens[i] = 1 + (int32_t)szgi_random_below(&stream, 2 + (uint64_t)i,
+                                                       ((int64_t)1 << bits) - (bits == 31));
         }
-        int32_t label = e % 7 == 1 ? INT32_MAX : (int32_t)szg_random_below(&stream, 0, 100);
-        ck_szg_ok(szg_examples_add(test_context(), out, length, tokens, label));
+        int32_t label = e % 7 == 1 ? INT32_MAX : (int32_t)szgi_random_below(&stream, 0, 100);
+        ck_szg_ok(szgi_examples_add(test_context(), out, length, tokens, label));
     }
 }
 
@@ -91,8 +92,8 @@ END_TEST
 /* The bytes are those of Python's json.dumps. */
 START_TEST(bytes_are_as_documented) {
     szg_examples set = {0};
-    ck_szg_ok(szg_examples_add(test_context(), &set, 3, (int32_t[]){1, 2147483647, 30}, 0));
-    ck_szg_ok(szg_examples_add(test_context(), &set, 1, (int32_t[]){5}, 2147483647));
+    ck_szg_ok(szgi_examples_add(test_context(), &set, 3, (int32_t[]){1, 2147483647, 30}, 0));
+    ck_szg_ok(szgi_examples_add(test_context(), &set, 1, (int32_t[]){5}, 2147483647));
     const char *path = scratch_path("bytes.jsonl");
     ck_szg_ok(szg_examples_write(test_context(), &set, NULL, 2, path));
     char *text = scratch_read(path, NULL);
@@ -185,7 +186,7 @@ START_TEST(bad_lines_are_refused) {
     szg_examples set;
     static const char nul[] = "{\"tokens\": [1], \"label\": 3}\0\n";
     ck_szg_fails(SZG_EDATA, "line 1: column",
-                 szg_examples_read_bytes(test_context(), "x.jsonl", nul, sizeof nul - 1, &set));
+                 szgi_examples_read_bytes(test_context(), "x.jsonl", nul, sizeof nul - 1, &set));
     ck_szg_fails(SZG_EIO, "none.jsonl",
                  szg_examples_read(test_context(), scratch_path("none.jsonl"), &set));
     ck_szg_fails(SZG_EDATA, "empty.jsonl: holds no examples",
@@ -200,9 +201,9 @@ START_TEST(huge_lines_are_refused) {
     szg_examples set;
     memset(text, '[', (size_t)size);
     ck_szg_fails(SZG_EDATA, "line 1: has 17825792 bytes, 16777216 are the most",
-                 szg_examples_read_bytes(test_context(), "x.jsonl", text, size, &set));
+                 szgi_examples_read_bytes(test_context(), "x.jsonl", text, size, &set));
     ck_szg_fails(SZG_EDATA, "depth",
-                 szg_examples_read_bytes(test_context(), "x.jsonl", text, 100000, &set));
+                 szgi_examples_read_bytes(test_context(), "x.jsonl", text, 100000, &set));
     free(text);
 }
 END_TEST
@@ -210,11 +211,11 @@ END_TEST
 START_TEST(bad_examples_are_not_added) {
     szg_examples set = {0};
     ck_szg_fails(SZG_EINVAL, "0 tokens",
-                 szg_examples_add(test_context(), &set, 0, (int32_t[]){1}, 3));
+                 szgi_examples_add(test_context(), &set, 0, (int32_t[]){1}, 3));
     ck_szg_fails(SZG_EINVAL, "label -1",
-                 szg_examples_add(test_context(), &set, 1, (int32_t[]){1}, -1));
+                 szgi_examples_add(test_context(), &set, 1, (int32_t[]){1}, -1));
     ck_szg_fails(SZG_EINVAL, "token 1 is 0",
-                 szg_examples_add(test_context(), &set, 2, (int32_t[]){1, 0}, 3));
+                 szgi_examples_add(test_context(), &set, 2, (int32_t[]){1, 0}, 3));
     ck_assert_int_eq(set.count, 0);
     szg_examples_close(&set);
 }
@@ -228,7 +229,7 @@ START_TEST(sets_survive_failed_allocations) {
         tokens[i] = i + 1;
     for (int64_t e = 0; e < 300; e++) {
         ck_survives_failed_allocations(
-            -1, szg_examples_add(test_context(), &set, 1 + e % 50, tokens, (int32_t)e));
+            -1, szgi_examples_add(test_context(), &set, 1 + e % 50, tokens, (int32_t)e));
         ck_assert_int_eq(set.count, e + 1);
         check_summary(&set);
     }

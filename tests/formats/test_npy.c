@@ -4,13 +4,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <szego/npy.h>
+#include "formats/npy.h"
 
 #include "scratch.h"
 
 /* An image of version `major` with this dictionary, then `size` bytes of data. */
 static szg_status open_image(int major, const char *dictionary, const void *data, size_t size,
-                             szg_npy **out) {
+                             szgi_npy **out) {
     static unsigned char bytes[4096];
     size_t length = strlen(dictionary), prefix = major == 1 ? 10 : 12;
     memset(bytes, 0, sizeof bytes);
@@ -20,8 +20,8 @@ static szg_status open_image(int major, const char *dictionary, const void *data
     bytes[9] = (unsigned char)(length >> 8);
     memcpy(bytes + prefix, dictionary, length);
     memcpy(bytes + prefix + length, data, size);
-    return szg_npy_open_bytes(test_context(), "a.npy", bytes, (int64_t)(prefix + length + size),
-                              out);
+    return szgi_npy_open_bytes(test_context(), "a.npy", bytes, (int64_t)(prefix + length + size),
+                               out);
 }
 
 #define DICTIONARY(type, order, shape)                                                             \
@@ -30,19 +30,19 @@ static szg_status open_image(int major, const char *dictionary, const void *data
 static void check_reals(const char *dictionary, const void *data, size_t size, int64_t count,
                         const double *want) {
     double got[16];
-    szg_npy *npy;
+    szgi_npy *npy;
     for (int major = 1; major <= 3; major++) {
         ck_szg_ok(open_image(major, dictionary, data, size, &npy));
-        ck_assert_int_eq(szg_npy_count(npy), count);
-        ck_assert(!szg_npy_is_complex(npy));
-        ck_szg_ok(szg_npy_read_real(test_context(), npy, 0, count, got));
+        ck_assert_int_eq(szgi_npy_count(npy), count);
+        ck_assert(!szgi_npy_is_complex(npy));
+        ck_szg_ok(szgi_npy_read_real(test_context(), npy, 0, count, got));
         for (int64_t i = 0; i < count; i++) {
             ck_assert_msg(got[i] == want[i], "%s: %a, not %a", dictionary, got[i], want[i]);
             double one;
-            ck_szg_ok(szg_npy_read_real(test_context(), npy, i, 1, &one));
+            ck_szg_ok(szgi_npy_read_real(test_context(), npy, i, 1, &one));
             ck_assert_double_eq(one, want[i]);
         }
-        szg_npy_close(&npy);
+        szgi_npy_close(&npy);
     }
 }
 
@@ -82,10 +82,10 @@ START_TEST(roundoff_of_types) {
                  {DICTIONARY("<c8", "False", "(0,)"), 0x1p-24},
                  {DICTIONARY("<i4", "False", "(0,)"), 0}};
     for (int i = 0; i < 5; i++) {
-        szg_npy *npy;
+        szgi_npy *npy;
         ck_szg_ok(open_image(1, cases[i].dictionary, "", 0, &npy));
-        ck_assert(szg_npy_roundoff(npy) == cases[i].roundoff);
-        szg_npy_close(&npy);
+        ck_assert(szgi_npy_roundoff(npy) == cases[i].roundoff);
+        szgi_npy_close(&npy);
     }
 }
 END_TEST
@@ -103,20 +103,20 @@ START_TEST(complex_arrays_are_read) {
     static const float c8[2] = {1.5f, -2};
     szg_c64 z[2];
     double x;
-    szg_npy *npy;
+    szgi_npy *npy;
     ck_szg_ok(open_image(1, DICTIONARY("<c16", "False", "(2,)"), c16, sizeof c16, &npy));
-    ck_assert(szg_npy_is_complex(npy));
-    ck_szg_ok(szg_npy_read_complex(test_context(), npy, 0, 2, z));
+    ck_assert(szgi_npy_is_complex(npy));
+    ck_szg_ok(szgi_npy_read_complex(test_context(), npy, 0, 2, z));
     ck_assert_mem_eq(z, c16, sizeof z);
     ck_szg_fails(SZG_EINVAL, "the array is complex",
-                 szg_npy_read_real(test_context(), npy, 0, 1, &x));
+                 szgi_npy_read_real(test_context(), npy, 0, 1, &x));
     ck_szg_fails(SZG_EINVAL, "2 elements from 1 on are not within its 2",
-                 szg_npy_read_complex(test_context(), npy, 1, 2, z));
-    szg_npy_close(&npy);
+                 szgi_npy_read_complex(test_context(), npy, 1, 2, z));
+    szgi_npy_close(&npy);
     ck_szg_ok(open_image(1, DICTIONARY("<c8", "False", "(1,)"), c8, sizeof c8, &npy));
-    ck_szg_ok(szg_npy_read_complex(test_context(), npy, 0, 1, z));
+    ck_szg_ok(szgi_npy_read_complex(test_context(), npy, 0, 1, z));
     ck_assert(z[0].re == 1.5 && z[0].im == -2);
-    szg_npy_close(&npy);
+    szgi_npy_close(&npy);
 }
 END_TEST
 
@@ -131,12 +131,12 @@ START_TEST(inexact_integers_are_refused) {
         {DICTIONARY("<i8", "False", "(1,)"), (uint64_t)(INT64_MIN + 1)},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        szg_npy *npy;
+        szgi_npy *npy;
         double x;
         ck_szg_ok(open_image(1, bad[i].dictionary, &bad[i].bits, 8, &npy));
         ck_szg_fails(SZG_EDATA, "element 0: an integer beyond 2^53",
-                     szg_npy_read_real(test_context(), npy, 0, 1, &x));
-        szg_npy_close(&npy);
+                     szgi_npy_read_real(test_context(), npy, 0, 1, &x));
+        szgi_npy_close(&npy);
     }
 }
 END_TEST
@@ -181,7 +181,7 @@ START_TEST(bad_headers_are_refused) {
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         static const char data[32];
-        szg_npy *npy;
+        szgi_npy *npy;
         ck_szg_fails(SZG_EDATA, bad[i].words,
                      open_image(1, bad[i].dictionary, data, bad[i].size, &npy));
         ck_szg_fails(SZG_EDATA,
@@ -202,9 +202,9 @@ START_TEST(bad_headers_are_refused) {
         {"\x93NUMPY\2\0\xFF\xFF\xFF\xFF{}", 14, "the header ends at byte 4294967307"},
     };
     for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
-        szg_npy *npy;
+        szgi_npy *npy;
         ck_szg_fails(SZG_EDATA, cut[i].words,
-                     szg_npy_open_bytes(test_context(), "a.npy", cut[i].bytes, cut[i].size, &npy));
+                     szgi_npy_open_bytes(test_context(), "a.npy", cut[i].bytes, cut[i].size, &npy));
     }
 }
 END_TEST
@@ -216,33 +216,33 @@ START_TEST(written_arrays_read_back) {
     static const char want[128 + 1] = "\x93NUMPY\1\0v\0{'descr': '<f8', 'fortran_order': False, "
                                       "'shape': (2, 3), }";
     double y[6];
-    szg_npy *npy;
+    szgi_npy *npy;
     size_t size;
     const char *path = scratch_path("w.npy");
-    ck_szg_ok(szg_npy_write_real(test_context(), path, 2, shape, x));
+    ck_szg_ok(szgi_npy_write_real(test_context(), path, 2, shape, x));
     char *bytes = scratch_read(path, &size);
     ck_assert_uint_eq(size, 128 + sizeof x);
     ck_assert_mem_eq(bytes, want, 10 + strlen(want + 10));
     ck_assert_int_eq(bytes[127], '\n');
     ck_assert_mem_eq(bytes + 128, x, sizeof x);
     free(bytes);
-    ck_szg_ok(szg_npy_open(test_context(), path, &npy));
-    ck_assert_int_eq(szg_npy_dims(npy), 2);
-    ck_assert_mem_eq(szg_npy_shape(npy), shape, sizeof shape);
-    ck_szg_ok(szg_npy_read_real(test_context(), npy, 0, 6, y));
+    ck_szg_ok(szgi_npy_open(test_context(), path, &npy));
+    ck_assert_int_eq(szgi_npy_dims(npy), 2);
+    ck_assert_mem_eq(szgi_npy_shape(npy), shape, sizeof shape);
+    ck_szg_ok(szgi_npy_read_real(test_context(), npy, 0, 6, y));
     ck_assert_mem_eq(x, y, sizeof x);
-    szg_npy_close(&npy);
+    szgi_npy_close(&npy);
     static const szg_c64 z[3] = {{1, 2}, {3, -4}, {0.1, (double)INFINITY}};
     szg_c64 w[3];
-    ck_szg_ok(szg_npy_write_complex(test_context(), path, 1, (const int64_t[]){3}, z));
-    ck_szg_ok(szg_npy_open(test_context(), path, &npy));
-    ck_szg_ok(szg_npy_read_complex(test_context(), npy, 0, 3, w));
+    ck_szg_ok(szgi_npy_write_complex(test_context(), path, 1, (const int64_t[]){3}, z));
+    ck_szg_ok(szgi_npy_open(test_context(), path, &npy));
+    ck_szg_ok(szgi_npy_read_complex(test_context(), npy, 0, 3, w));
     ck_assert_mem_eq(z, w, sizeof z);
-    szg_npy_close(&npy);
+    szgi_npy_close(&npy);
     ck_szg_fails(SZG_EINVAL, "33 dimensions",
-                 szg_npy_write_real(test_context(), path, 33, shape, x));
+                 szgi_npy_write_real(test_context(), path, 33, shape, x));
     ck_szg_fails(SZG_EIO, "cannot be read",
-                 szg_npy_open(test_context(), scratch_path("none.npy"), &npy));
+                 szgi_npy_open(test_context(), scratch_path("none.npy"), &npy));
 }
 END_TEST
 
@@ -272,18 +272,18 @@ START_TEST(files_are_read_in_parts) {
     static const int64_t counts[] = {0, 1, 8191, 8192, 8193, ALL};
     static double got[ALL];
     for (int fortran = 0; fortran < 2; fortran++) {
-        szg_npy *npy;
+        szgi_npy *npy;
         ck_szg_ok(
-            szg_npy_open(test_context(), write_count("parts.npy", fortran, ROWS, COLUMNS), &npy));
+            szgi_npy_open(test_context(), write_count("parts.npy", fortran, ROWS, COLUMNS), &npy));
         for (size_t k = 0; k < sizeof starts / sizeof *starts; k++)
             for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
                 int64_t left = ALL - starts[k], count = counts[c] < left ? counts[c] : left;
-                ck_szg_ok(szg_npy_read_real(test_context(), npy, starts[k], count, got));
+                ck_szg_ok(szgi_npy_read_real(test_context(), npy, starts[k], count, got));
                 for (int64_t i = 0; i < count; i++)
                     ck_assert(got[i] == (double)(starts[k] + i));
             }
-        ck_szg_ok(szg_npy_check(test_context(), npy));
-        szg_npy_close(&npy);
+        ck_szg_ok(szgi_npy_check(test_context(), npy));
+        szgi_npy_close(&npy);
     }
 }
 END_TEST
@@ -293,49 +293,49 @@ START_TEST(arrays_that_change_meanwhile) {
     const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
     static double got[3 * 4096];
     for (int i = 0; i < 2; i++) {
-        szg_npy *npy;
+        szgi_npy *npy;
         const char *path = write_count("change.npy", false, 3, 4096);
         ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
-        ck_szg_ok(szg_npy_open(test_context(), path, &npy));
+        ck_szg_ok(szgi_npy_open(test_context(), path, &npy));
         if (i == 0)
             ck_assert_int_eq(truncate(path, 1), 0);
         else
             ck_assert_int_eq(utimensat(AT_FDCWD, path, NULL, 0), 0);
         if (i == 0)
             ck_szg_fails(SZG_EIO, "change.npy: was cut while it was read",
-                         szg_npy_read_real(test_context(), npy, 0, 3 * 4096, got));
+                         szgi_npy_read_real(test_context(), npy, 0, 3 * 4096, got));
         else
-            ck_szg_ok(szg_npy_read_real(test_context(), npy, 0, 3 * 4096, got));
+            ck_szg_ok(szgi_npy_read_real(test_context(), npy, 0, 3 * 4096, got));
         ck_szg_fails(SZG_EIO, "change.npy: was changed while it was read",
-                     szg_npy_check(test_context(), npy));
-        szg_npy_close(&npy);
+                     szgi_npy_check(test_context(), npy));
+        szgi_npy_close(&npy);
     }
 }
 END_TEST
 
 /* Before it is read into memory. */
 START_TEST(a_long_header_is_refused) {
-    szg_npy *npy;
+    szgi_npy *npy;
     static unsigned char bytes[(1 << 20) + 13] = "\x93NUMPY\2\0\1\0\x10";
     ck_szg_fails(SZG_EDATA, "ends at byte 1048589: that of one array of numbers ends before byte",
-                 szg_npy_open_bytes(test_context(), "a.npy", bytes, sizeof bytes, &npy));
+                 szgi_npy_open_bytes(test_context(), "a.npy", bytes, sizeof bytes, &npy));
     ck_szg_fails(
         SZG_EDATA, "ends at byte 1048589",
-        szg_npy_open(test_context(), scratch_bytes("long.npy", bytes, sizeof bytes), &npy));
+        szgi_npy_open(test_context(), scratch_bytes("long.npy", bytes, sizeof bytes), &npy));
 }
 END_TEST
 
 START_TEST(npy_survives_failed_allocations) {
     static const double x[2] = {1, 2};
     static const int64_t shape[1] = {2};
-    szg_npy *npy;
+    szgi_npy *npy;
     const char *path = scratch_path("f.npy");
-    ck_survives_failed_allocations(1, szg_npy_write_real(test_context(), path, 1, shape, x));
-    ck_survives_failed_allocations(1, szg_npy_open(test_context(), path, &npy));
-    szg_npy_close(&npy);
+    ck_survives_failed_allocations(1, szgi_npy_write_real(test_context(), path, 1, shape, x));
+    ck_survives_failed_allocations(1, szgi_npy_open(test_context(), path, &npy));
+    szgi_npy_close(&npy);
     path = write_count("g.npy", true, 2, 3);
-    ck_survives_failed_allocations(3, szg_npy_open(test_context(), path, &npy));
-    szg_npy_close(&npy);
+    ck_survives_failed_allocations(3, szgi_npy_open(test_context(), path, &npy));
+    szgi_npy_close(&npy);
 }
 END_TEST
 

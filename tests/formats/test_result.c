@@ -3,9 +3,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <szego/csv.h>
-#include <szego/file.h>
-#include <szego/result.h>
+#include "formats/csv.h"
+#include "base/file.h"
+#include "formats/result.h"
 
 #include "scratch.h"
 
@@ -44,7 +44,7 @@ static szg_status make(szg_result **out) {
     szg_table *table = NULL;
     szg_status status;
     SZG_TRY(szg_result_open(context, "spectrum", out));
-    SZG_TRY_GOTO(status, szg_json_add_integer(context, szg_result_provenance(*out), "seed", 7),
+    SZG_TRY_GOTO(status, szgi_json_add_integer(context, szgi_result_provenance(*out), "seed", 7),
                  fail);
     SZG_TRY_GOTO(status, szg_table_open(context, "summary", summary, 5, &table), fail);
     SZG_TRY_GOTO(status, fill_summary(table), fail);
@@ -70,40 +70,40 @@ static char *print(const szg_result *result, szg_print_options options) {
 
 START_TEST(json_is_one_object) {
     szg_result *result;
-    szg_json *json;
+    szgi_json *json;
     const char *text;
     double x;
     int64_t n;
     ck_szg_ok(make(&result));
     char *printed = print(result, (szg_print_options){.format = SZG_FORMAT_JSON});
-    ck_szg_ok(szg_json_parse(test_context(), "out", printed, (int64_t)strlen(printed), &json));
-    szg_json_value root = szg_json_root(json);
-    szg_json_value rows = szg_json_member(root, "summary");
-    szg_json_value first = szg_json_element(rows, 0), second = szg_json_element(rows, 1);
-    ck_assert_int_eq(szg_json_count(root), 3);
-    ck_szg_ok(szg_json_as_integer(
-        test_context(), szg_json_member(szg_json_member(root, "provenance"), "seed"), &n));
+    ck_szg_ok(szgi_json_parse(test_context(), "out", printed, (int64_t)strlen(printed), &json));
+    szgi_json_value root = szgi_json_root(json);
+    szgi_json_value rows = szgi_json_member(root, "summary");
+    szgi_json_value first = szgi_json_element(rows, 0), second = szgi_json_element(rows, 1);
+    ck_assert_int_eq(szgi_json_count(root), 3);
+    ck_szg_ok(szgi_json_as_integer(
+        test_context(), szgi_json_member(szgi_json_member(root, "provenance"), "seed"), &n));
     ck_assert_int_eq(n, 7);
-    ck_assert_int_eq(szg_json_count(rows), 2);
-    ck_assert_int_eq(szg_json_count(first), 5);
-    ck_szg_ok(szg_json_as_real(test_context(), szg_json_member(first, "width"), &x));
+    ck_assert_int_eq(szgi_json_count(rows), 2);
+    ck_assert_int_eq(szgi_json_count(first), 5);
+    ck_szg_ok(szgi_json_as_real(test_context(), szgi_json_member(first, "width"), &x));
     ck_assert_double_eq(x, 0.1);
-    ck_assert(szg_json_kind_of(szg_json_member(first, "ratio")) == SZG_JSON_NULL);
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(first, "note"), &text));
+    ck_assert(szgi_json_kind_of(szgi_json_member(first, "ratio")) == SZG_JSON_NULL);
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(first, "note"), &text));
     ck_assert_str_eq(text, "the content is 0; ratio is nan");
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(second, "source"), &text));
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(second, "source"), &text));
     ck_assert_str_eq(text, "hostile\xEF\xBF\xBD\xC2\x9B[31m\"name\"");
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(second, "note"), &text));
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(second, "note"), &text));
     ck_assert_str_eq(text, "width is -inf");
-    ck_assert(szg_json_kind_of(szg_json_member(second, "n")) == SZG_JSON_NULL);
+    ck_assert(szgi_json_kind_of(szgi_json_member(second, "n")) == SZG_JSON_NULL);
     /* a table without the column still says why */
-    szg_json_value values = szg_json_member(root, "eigenvalues");
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(szg_json_element(values, 1), "note"),
-                               &text));
+    szgi_json_value values = szgi_json_member(root, "eigenvalues");
+    ck_szg_ok(szgi_json_as_text(test_context(),
+                                szgi_json_member(szgi_json_element(values, 1), "note"), &text));
     ck_assert_str_eq(text, "re is inf");
-    ck_assert(!szg_json_has(szg_json_element(values, 0), "note"));
+    ck_assert(!szgi_json_has(szgi_json_element(values, 0), "note"));
     free(printed);
-    szg_json_close(&json);
+    szgi_json_close(&json);
     szg_result_close(&result);
 }
 END_TEST
@@ -154,15 +154,15 @@ START_TEST(ends_are_rounded_outwards) {
     szg_table *table, *copy;
     char text[SZG_REAL_TEXT];
     ck_szg_ok(szg_table_open(test_context(), "range", columns, 3, &table));
-    ck_szg_ok(szg_table_mark_ends(test_context(), table, "lo", "hi"));
+    ck_szg_ok(szgi_table_mark_ends(test_context(), table, "lo", "hi"));
     ck_szg_fails(SZG_EINVAL, "no column nothing",
-                 szg_table_mark_ends(test_context(), table, "lo", "nothing"));
+                 szgi_table_mark_ends(test_context(), table, "lo", "nothing"));
     for (int row = 0; row < 2; row++) {
         ck_szg_ok(szg_table_add_row(test_context(), table));
         for (int i = 0; i < 3; i++)
             ck_szg_ok(szg_table_set_real(test_context(), table, columns[i].name, rows[row]));
     }
-    ck_szg_ok(szg_table_copy(test_context(), table, &copy));
+    ck_szg_ok(szgi_table_copy(test_context(), table, &copy));
     char *printed = NULL;
     size_t size;
     FILE *stream = open_memstream(&printed, &size);
@@ -182,10 +182,10 @@ START_TEST(ends_are_rounded_outwards) {
     szg_table_close(&table);
     /* Any number: outside, and by less than one unit of the last digit. */
     for (int64_t i = 0; i < test_trials(2000) + 6; i++) {
-        szg_stream random = {.seed = test_seed(), .purpose = 77};
+        szgi_stream random = {.seed = test_seed(), .purpose = 77};
         double x = i < 6 ? rows[i] : test_real(&random, (uint64_t)i), lo, hi;
-        ck_assert(szg_real_parse(szg_rounded_text(x, 6, SZG_END_LOWER, text), &lo));
-        ck_assert(szg_real_parse(szg_rounded_text(x, 6, SZG_END_UPPER, text), &hi));
+        ck_assert(szgi_real_parse(szgi_rounded_text(x, 6, SZG_END_LOWER, text), &lo));
+        ck_assert(szgi_real_parse(szgi_rounded_text(x, 6, SZG_END_UPPER, text), &hi));
         ck_assert_msg(lo <= x && x <= hi, "%.17g: %.17g, %.17g", x, lo, hi);
         ck_assert_msg(hi - lo <= 1.0001e-5 * fabs(x), "%.17g: %.17g, %.17g", x, lo, hi);
     }
@@ -270,30 +270,30 @@ END_TEST
 /* A folder holds one file a table and the manifest, which describes each. */
 START_TEST(folders_have_a_manifest) {
     szg_result *result;
-    szg_json *json;
+    szgi_json *json;
     szg_table *table;
     const char *text, *path = scratch_path("results/deep/");
     ck_szg_ok(make(&result));
     for (int repeat = 0; repeat < 2; repeat++)
         ck_szg_ok(szg_result_write(test_context(), result, path, NULL));
     ck_assert_int_eq(scratch_entries(path), 3);
-    ck_szg_ok(szg_json_read(test_context(), scratch_path("results/deep/manifest.json"), &json));
-    szg_json_value root = szg_json_root(json), tables = szg_json_member(root, "tables");
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(root, "command"), &text));
+    ck_szg_ok(szgi_json_read(test_context(), scratch_path("results/deep/manifest.json"), &json));
+    szgi_json_value root = szgi_json_root(json), tables = szgi_json_member(root, "tables");
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(root, "command"), &text));
     ck_assert_str_eq(text, "spectrum");
-    ck_assert(szg_json_has(szg_json_member(root, "provenance"), "version"));
-    ck_assert_int_eq(szg_json_count(tables), 2);
-    szg_json_value first = szg_json_element(tables, 0);
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(first, "file"), &text));
+    ck_assert(szgi_json_has(szgi_json_member(root, "provenance"), "version"));
+    ck_assert_int_eq(szgi_json_count(tables), 2);
+    szgi_json_value first = szgi_json_element(tables, 0);
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(first, "file"), &text));
     ck_assert_str_eq(text, "summary.csv");
-    szg_json_value column = szg_json_element(szg_json_member(first, "columns"), 2);
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(column, "doc"), &text));
+    szgi_json_value column = szgi_json_element(szgi_json_member(first, "columns"), 2);
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(column, "doc"), &text));
     ck_assert_str_eq(text, "lambda_max - lambda_min");
-    ck_szg_ok(szg_csv_read(test_context(), scratch_path("results/deep/eigenvalues.csv"), plain, 2,
-                           &table));
+    ck_szg_ok(szgi_csv_read(test_context(), scratch_path("results/deep/eigenvalues.csv"), plain, 2,
+                            &table));
     ck_assert_int_eq(szg_table_rows(table), 3);
     szg_table_close(&table);
-    szg_json_close(&json);
+    szgi_json_close(&json);
     szg_result_close(&result);
 }
 END_TEST
@@ -304,14 +304,14 @@ START_TEST(a_locked_folder_is_its_holders) {
     int lock;
     const char *path = scratch_path("held/");
     ck_szg_ok(make(&result));
-    ck_szg_ok(szg_folder_create(test_context(), path));
-    ck_szg_ok(szg_folder_lock(test_context(), path, &lock));
+    ck_szg_ok(szgi_folder_create(test_context(), path));
+    ck_szg_ok(szgi_folder_lock(test_context(), path, &lock));
     ck_szg_fails(SZG_EIO, "another writer", szg_result_write(test_context(), result, path, NULL));
     ck_assert_int_eq(scratch_entries(path), 0);
-    ck_szg_ok(szg_result_write_locked(test_context(), result, path));
+    ck_szg_ok(szgi_result_write_locked(test_context(), result, path));
     ck_assert_int_eq(scratch_entries(path), 3);
     ck_szg_fails(SZG_EIO, "another writer", szg_result_write(test_context(), result, path, NULL));
-    szg_folder_unlock(&lock);
+    szgi_folder_unlock(&lock);
     ck_szg_ok(szg_result_write(test_context(), result, path, NULL));
     szg_result_close(&result);
 }
@@ -319,12 +319,12 @@ END_TEST
 
 START_TEST(single_files_take_their_ending) {
     szg_result *result;
-    szg_json *json;
+    szgi_json *json;
     ck_szg_ok(make(&result));
     ck_szg_ok(szg_result_write(test_context(), result, scratch_path("one.json"), NULL));
-    ck_szg_ok(szg_json_read(test_context(), scratch_path("one.json"), &json));
-    ck_assert_int_eq(szg_json_count(szg_json_root(json)), 3);
-    szg_json_close(&json);
+    ck_szg_ok(szgi_json_read(test_context(), scratch_path("one.json"), &json));
+    ck_assert_int_eq(szgi_json_count(szgi_json_root(json)), 3);
+    szgi_json_close(&json);
     ck_szg_ok(szg_result_write(test_context(), result, scratch_path("one.csv"), "eigenvalues"));
     char *text = scratch_read(scratch_path("one.csv"), NULL);
     ck_assert(strncmp(text, "index,re\n", 9) == 0);

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/table.h"
+#include "formats/json.h"
+#include "formats/result.h"
 
 #include "scratch.h"
 
@@ -43,18 +46,18 @@ static szg_status add_table(szg_result *result, const char *name, int64_t rows) 
     uint64_t state = test_seed() + (uint64_t)rows;
     szg_table *table;
     SZG_TRY(szg_table_open(context, name, columns, 5, &table));
-    szg_status status = szg_table_mark_ends(context, table, "width", rows > 1 ? "" : NULL);
+    szg_status status = szgi_table_mark_ends(context, table, "width", rows > 1 ? "" : NULL);
     for (int64_t i = 0; i < rows && status == SZG_OK; i++) {
         SZG_TRY_GOTO(status, szg_table_add_row(context, table), done);
         for (int64_t c = 0; c < 5; c++) {
             if (draw(&state, 4) == 0)
                 continue;
             if (columns[c].type == SZG_INTEGER)
-                status = szg_table_put_integer(context, table, c, integers[draw(&state, 6)]);
+                status = szgi_table_put_integer(context, table, c, integers[draw(&state, 6)]);
             else if (columns[c].type == SZG_REAL)
-                status = szg_table_put_real(context, table, c, reals[draw(&state, 13)]);
+                status = szgi_table_put_real(context, table, c, reals[draw(&state, 13)]);
             else
-                status = szg_table_put_text(context, table, c, texts[draw(&state, 14)]);
+                status = szgi_table_put_text(context, table, c, texts[draw(&state, 14)]);
             SZG_TRY_GOTO(status, status, done);
         }
     }
@@ -67,22 +70,22 @@ done:
 
 static szg_status make(szg_result **out) {
     szg_context *context = test_context();
-    szg_json *child = NULL;
+    szgi_json *child = NULL;
     szg_status status;
     SZG_TRY(szg_result_open(context, "spectrum", out));
-    szg_json *provenance = szg_result_provenance(*out);
-    SZG_TRY_GOTO(status, szg_json_add_real(context, provenance, "third", 1 / 3.0), fail);
-    SZG_TRY_GOTO(status, szg_json_add_integer(context, provenance, "seed", INT64_MIN), fail);
-    SZG_TRY_GOTO(status, szg_json_add_null(context, provenance, "<nothing>"), fail);
-    SZG_TRY_GOTO(status, szg_json_open_array(context, &child), fail);
-    SZG_TRY_GOTO(status, szg_json_add_text(context, child, NULL, "a\nb\"\xC3\xA9"), fail);
-    SZG_TRY_GOTO(status, szg_json_add(context, provenance, "arguments", &child), fail);
+    szgi_json *provenance = szgi_result_provenance(*out);
+    SZG_TRY_GOTO(status, szgi_json_add_real(context, provenance, "third", 1 / 3.0), fail);
+    SZG_TRY_GOTO(status, szgi_json_add_integer(context, provenance, "seed", INT64_MIN), fail);
+    SZG_TRY_GOTO(status, szgi_json_add_null(context, provenance, "<nothing>"), fail);
+    SZG_TRY_GOTO(status, szgi_json_open_array(context, &child), fail);
+    SZG_TRY_GOTO(status, szgi_json_add_text(context, child, NULL, "a\nb\"\xC3\xA9"), fail);
+    SZG_TRY_GOTO(status, szgi_json_add(context, provenance, "arguments", &child), fail);
     SZG_TRY_GOTO(status, add_table(*out, "summary", 97), fail);
     SZG_TRY_GOTO(status, add_table(*out, "none", 0), fail);
     SZG_TRY_GOTO(status, add_table(*out, "one", 1), fail);
     return SZG_OK;
 fail:
-    szg_json_close(&child);
+    szgi_json_close(&child);
     szg_result_close(out);
     return status;
 }
@@ -106,7 +109,7 @@ static void check_table(const szg_table *a, const szg_table *b) {
         ck_assert_str_eq(left->name, right->name);
         ck_assert_str_eq(left->doc, right->doc);
         ck_assert_int_eq(left->type, right->type);
-        ck_assert_int_eq(szg_table_end(a, i), szg_table_end(b, i));
+        ck_assert_int_eq(szgi_table_end(a, i), szgi_table_end(b, i));
         for (int64_t row = 0; row < szg_table_rows(a); row++)
             check_cell(a, b, row, i);
     }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <szego/safetensors.h>
+#include "formats/safetensors.h"
 
 #include "scratch.h"
 
@@ -20,10 +20,10 @@ static const unsigned char *image(const char *header, size_t data, int64_t *size
     return bytes;
 }
 
-static szg_status open_image(const char *header, size_t data, szg_safetensors **out) {
+static szg_status open_image(const char *header, size_t data, szgi_safetensors **out) {
     int64_t size;
     const unsigned char *bytes = image(header, data, &size);
-    return szg_safetensors_open_bytes(test_context(), "m.safetensors", bytes, size, out);
+    return szgi_safetensors_open_bytes(test_context(), "m.safetensors", bytes, size, out);
 }
 
 static const char *write_image(const char *name, const char *header, size_t data) {
@@ -37,7 +37,7 @@ static const char *write_image(const char *name, const char *header, size_t data
     "]}"
 
 START_TEST(tensors_are_listed_by_name) {
-    szg_safetensors *set;
+    szgi_safetensors *set;
     char text[64];
     ck_szg_ok(open_image(
         "{\"__metadata__\":{\"format\":\"pt\"}," ENTRY("w", "F32", "[2,3]", 8, 32) "," ENTRY(
@@ -48,36 +48,36 @@ START_TEST(tensors_are_listed_by_name) {
                                                     37) "," ENTRY("new", "Q9", "[3]", 37,
                                                                   40) "}   ",
         40, &set));
-    ck_assert_int_eq(szg_safetensors_count(set), 6);
+    ck_assert_int_eq(szgi_safetensors_count(set), 6);
     static const char *const names[] = {"empty", "ids", "new", "odd", "w", "zero_d"};
     for (int i = 0; i < 6; i++)
-        ck_assert_str_eq(szg_safetensors_tensor(set, i)->name, names[i]);
-    const szg_tensor *w = szg_safetensors_find(set, "w");
+        ck_assert_str_eq(szgi_safetensors_tensor(set, i)->name, names[i]);
+    const szgi_tensor *w = szgi_safetensors_find(set, "w");
     ck_assert_int_eq(w->dtype, SZG_DTYPE_F32);
     ck_assert_int_eq(w->count, 6);
     ck_assert_int_eq(w->bytes, 24);
-    ck_assert_str_eq(szg_tensor_shape_text(w, text, sizeof text), "[2, 3]");
-    ck_assert_str_eq(szg_tensor_shape_text(w, text, 8), "[2...]");
+    ck_assert_str_eq(szgi_tensor_shape_text(w, text, sizeof text), "[2, 3]");
+    ck_assert_str_eq(szgi_tensor_shape_text(w, text, 8), "[2...]");
     ck_assert_str_eq(w->file, "m.safetensors");
-    ck_assert_int_eq(szg_safetensors_find(set, "empty")->count, 0);
-    ck_assert_int_eq(szg_safetensors_find(set, "zero_d")->dims, 0);
-    ck_assert_int_eq(szg_safetensors_find(set, "zero_d")->count, 1);
-    ck_assert_int_eq(szg_safetensors_find(set, "ids")->dtype, SZG_DTYPE_INTEGER);
-    ck_assert_int_eq(szg_safetensors_find(set, "new")->dtype, SZG_DTYPE_OTHER);
-    ck_assert_ptr_null(szg_safetensors_find(set, "none"));
-    ck_assert_str_eq(szg_safetensors_metadata(set, "format"), "pt");
-    ck_assert_ptr_null(szg_safetensors_metadata(set, "none"));
+    ck_assert_int_eq(szgi_safetensors_find(set, "empty")->count, 0);
+    ck_assert_int_eq(szgi_safetensors_find(set, "zero_d")->dims, 0);
+    ck_assert_int_eq(szgi_safetensors_find(set, "zero_d")->count, 1);
+    ck_assert_int_eq(szgi_safetensors_find(set, "ids")->dtype, SZG_DTYPE_INTEGER);
+    ck_assert_int_eq(szgi_safetensors_find(set, "new")->dtype, SZG_DTYPE_OTHER);
+    ck_assert_ptr_null(szgi_safetensors_find(set, "none"));
+    ck_assert_str_eq(szgi_safetensors_metadata(set, "format"), "pt");
+    ck_assert_ptr_null(szgi_safetensors_metadata(set, "none"));
     double x;
     ck_szg_fails(SZG_EDATA, "tensor ids: type I64 is not a weight's type",
-                 szg_tensor_read(test_context(), szg_safetensors_find(set, "ids"), 0, 1, &x));
-    szg_safetensors_close(&set);
+                 szgi_tensor_read(test_context(), szgi_safetensors_find(set, "ids"), 0, 1, &x));
+    szgi_safetensors_close(&set);
     ck_assert_ptr_null(set);
     ck_szg_ok(open_image("{}", 0, &set));
-    ck_assert_int_eq(szg_safetensors_count(set), 0);
-    ck_assert_ptr_null(szg_safetensors_find(set, "w"));
-    szg_safetensors_close(&set);
+    ck_assert_int_eq(szgi_safetensors_count(set), 0);
+    ck_assert_ptr_null(szgi_safetensors_find(set, "w"));
+    szgi_safetensors_close(&set);
     ck_szg_ok(open_image("{\"__metadata__\":{}}", 0, &set));
-    szg_safetensors_close(&set);
+    szgi_safetensors_close(&set);
 }
 END_TEST
 
@@ -129,7 +129,7 @@ START_TEST(bad_headers_are_refused) {
         {"{\"a\\u001b[31m\":1}", 0, "a\\x1b[31m: is an integer"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        szg_safetensors *set;
+        szgi_safetensors *set;
         ck_szg_fails(SZG_EDATA, bad[i].words, open_image(bad[i].header, bad[i].data, &set));
         ck_szg_fails(SZG_EDATA, "m.safetensors: ", open_image(bad[i].header, bad[i].data, &set));
         ck_assert_ptr_null(set);
@@ -137,12 +137,12 @@ START_TEST(bad_headers_are_refused) {
 }
 END_TEST
 
-static szg_status open_bytes(const void *bytes, int64_t size, szg_safetensors **out) {
-    return szg_safetensors_open_bytes(test_context(), "m.safetensors", bytes, size, out);
+static szg_status open_bytes(const void *bytes, int64_t size, szgi_safetensors **out) {
+    return szgi_safetensors_open_bytes(test_context(), "m.safetensors", bytes, size, out);
 }
 
 START_TEST(bad_lengths_and_other_formats_are_refused) {
-    szg_safetensors *set;
+    szgi_safetensors *set;
     ck_szg_fails(SZG_EDATA, "is truncated: 0 bytes", open_bytes(NULL, 0, &set));
     ck_szg_fails(SZG_EDATA, "is truncated: 7 bytes", open_bytes("\1\0\0\0\0\0\0", 7, &set));
     ck_szg_fails(SZG_EDATA, "a header of 100 bytes reaches beyond the file's 10",
@@ -155,16 +155,16 @@ START_TEST(bad_lengths_and_other_formats_are_refused) {
     ck_szg_fails(SZG_EDATA, "GGUF", open_bytes("GGUF\3\0\0\0", 8, &set));
     ck_szg_fails(
         SZG_EDATA, "torch.load('pytorch_model.bin'",
-        szg_safetensors_open(test_context(), scratch_text("pytorch_model.bin", "x"), &set));
+        szgi_safetensors_open(test_context(), scratch_text("pytorch_model.bin", "x"), &set));
     ck_szg_fails(SZG_EIO, "cannot be read",
-                 szg_safetensors_open(test_context(), scratch_path("none.safetensors"), &set));
+                 szgi_safetensors_open(test_context(), scratch_path("none.safetensors"), &set));
     /* a header of 0x280 bytes begins like a pickle and is none */
     char header[0x281];
     memset(header, ' ', sizeof header - 1);
     header[sizeof header - 1] = 0;
     memcpy(header, "{}", 2);
     ck_szg_ok(open_image(header, 0, &set));
-    szg_safetensors_close(&set);
+    szgi_safetensors_close(&set);
 }
 END_TEST
 
@@ -195,8 +195,8 @@ START_TEST(short_floats_convert_exactly) {
         {0x7FC0, (double)NAN, (double)NAN},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        double half = szg_real_from_half(known[i].bits),
-               bfloat = szg_real_from_bfloat(known[i].bits);
+        double half = szgi_real_from_half(known[i].bits),
+               bfloat = szgi_real_from_bfloat(known[i].bits);
         ck_assert_msg(isnan(known[i].half) ? isnan(half) : half == known[i].half, "%04x: %a",
                       known[i].bits, half);
         ck_assert_msg(isnan(known[i].bfloat) ? isnan(bfloat) : bfloat == known[i].bfloat,
@@ -210,13 +210,13 @@ START_TEST(short_floats_convert_exactly) {
         double bfloat =
             wide == 0 ? ldexp(short_mantissa, -133) : ldexp(128 + short_mantissa, wide - 134);
         if (exponent < 31)
-            ck_assert_double_eq(szg_real_from_half((uint16_t)bits), sign * half);
+            ck_assert_double_eq(szgi_real_from_half((uint16_t)bits), sign * half);
         else
-            ck_assert(!isfinite(szg_real_from_half((uint16_t)bits)));
+            ck_assert(!isfinite(szgi_real_from_half((uint16_t)bits)));
         if (wide < 255)
-            ck_assert_double_eq(szg_real_from_bfloat((uint16_t)bits), sign * bfloat);
+            ck_assert_double_eq(szgi_real_from_bfloat((uint16_t)bits), sign * bfloat);
         else
-            ck_assert(!isfinite(szg_real_from_bfloat((uint16_t)bits)));
+            ck_assert(!isfinite(szgi_real_from_bfloat((uint16_t)bits)));
     }
 }
 END_TEST
@@ -238,7 +238,7 @@ START_TEST(integers_and_roundoff) {
                                     0,    0,    0,    0,    0,    0,    0,    0x80};
     memcpy(bytes + 8, header, sizeof header - 1);
     memcpy(bytes + 8 + sizeof header - 1, data, sizeof data);
-    szg_safetensors *set;
+    szgi_safetensors *set;
     int64_t got[2] = {0, 0};
     ck_szg_ok(open_bytes(bytes, sizeof bytes, &set));
     static const struct {
@@ -246,27 +246,27 @@ START_TEST(integers_and_roundoff) {
         int64_t count, value;
     } cases[] = {{"a", 1, -1}, {"b", 1, 65535}, {"c", 1, -2}, {"d", 1, INT64_MAX}};
     for (int i = 0; i < 4; i++) {
-        ck_szg_ok(szg_tensor_read_integers(test_context(), szg_safetensors_find(set, cases[i].name),
-                                           0, 1, got));
+        ck_szg_ok(szgi_tensor_read_integers(test_context(),
+                                            szgi_safetensors_find(set, cases[i].name), 0, 1, got));
         ck_assert_int_eq(got[0], cases[i].value);
     }
-    const szg_tensor *a = szg_safetensors_find(set, "a");
-    ck_szg_ok(szg_tensor_read_integers(test_context(), a, 0, 2, got));
+    const szgi_tensor *a = szgi_safetensors_find(set, "a");
+    ck_szg_ok(szgi_tensor_read_integers(test_context(), a, 0, 2, got));
     ck_assert_int_eq(got[1], 127);
     ck_szg_fails(SZG_EINVAL, "not within its 2",
-                 szg_tensor_read_integers(test_context(), a, 1, 2, got));
+                 szgi_tensor_read_integers(test_context(), a, 1, 2, got));
     ck_szg_fails(
         SZG_EDATA, "element 1 is beyond 2^63 - 1",
-        szg_tensor_read_integers(test_context(), szg_safetensors_find(set, "d"), 0, 2, got));
+        szgi_tensor_read_integers(test_context(), szgi_safetensors_find(set, "d"), 0, 2, got));
     for (int i = 0; i < 2; i++)
         ck_szg_fails(SZG_EDATA, "an integer",
-                     szg_tensor_read_integers(test_context(),
-                                              szg_safetensors_find(set, i ? "f" : "e"), 0, 1, got));
-    ck_assert(szg_tensor_roundoff(a) == 0);
-    ck_assert(szg_tensor_roundoff(szg_safetensors_find(set, "f")) == (double)FLT_EPSILON / 2);
-    ck_assert(szg_tensor_roundoff(szg_safetensors_find(set, "g")) ==
-              (szg_real_from_bfloat(0x3F81) - 1) / 2);
-    szg_safetensors_close(&set);
+                     szgi_tensor_read_integers(
+                         test_context(), szgi_safetensors_find(set, i ? "f" : "e"), 0, 1, got));
+    ck_assert(szgi_tensor_roundoff(a) == 0);
+    ck_assert(szgi_tensor_roundoff(szgi_safetensors_find(set, "f")) == (double)FLT_EPSILON / 2);
+    ck_assert(szgi_tensor_roundoff(szgi_safetensors_find(set, "g")) ==
+              (szgi_real_from_bfloat(0x3F81) - 1) / 2);
+    szgi_safetensors_close(&set);
 }
 END_TEST
 
@@ -277,7 +277,7 @@ static const int64_t shape64[2] = {2, 3}, shape32[1] = {2}, shape16[3] = {3, 1, 
 static const char *const metadata[] = {"format", "pt", "quote\"", "\xC3\xA9"};
 
 static szg_status write_sample(const char *path) {
-    const szg_tensor tensors[] = {
+    const szgi_tensor tensors[] = {
         {.name = "bf16", .dtype = SZG_DTYPE_BF16, .data = (const unsigned char *)bf16},
         {.name = "f32",
          .dtype = SZG_DTYPE_F32,
@@ -296,63 +296,64 @@ static szg_status write_sample(const char *path) {
          .data = (const unsigned char *)f64},
         {.name = "empty", .dtype = SZG_DTYPE_F32, .dims = 1, .shape = (const int64_t[]){0}},
     };
-    return szg_safetensors_write(test_context(), path, tensors, 5, metadata, 2);
+    return szgi_safetensors_write(test_context(), path, tensors, 5, metadata, 2);
 }
 
 START_TEST(written_files_read_back) {
-    szg_safetensors *set;
+    szgi_safetensors *set;
     double x[6];
     const char *path = scratch_path("sample.safetensors");
     ck_szg_ok(write_sample(path));
-    ck_szg_ok(szg_safetensors_open(test_context(), path, &set));
-    ck_assert_int_eq(szg_safetensors_count(set), 5);
-    ck_assert_str_eq(szg_safetensors_metadata(set, "quote\""), "\xC3\xA9");
-    const szg_tensor *t = szg_safetensors_find(set, "f64");
+    ck_szg_ok(szgi_safetensors_open(test_context(), path, &set));
+    ck_assert_int_eq(szgi_safetensors_count(set), 5);
+    ck_assert_str_eq(szgi_safetensors_metadata(set, "quote\""), "\xC3\xA9");
+    const szgi_tensor *t = szgi_safetensors_find(set, "f64");
     ck_assert_ptr_null(t->data);
     ck_assert_int_eq(t->offset % 8, 0);
-    ck_szg_ok(szg_tensor_read(test_context(), t, 0, 6, x));
+    ck_szg_ok(szgi_tensor_read(test_context(), t, 0, 6, x));
     ck_assert_mem_eq(x, f64, sizeof f64);
-    ck_szg_ok(szg_tensor_read(test_context(), t, 3, 2, x));
+    ck_szg_ok(szgi_tensor_read(test_context(), t, 3, 2, x));
     ck_assert_mem_eq(x, f64 + 3, 16);
-    ck_szg_ok(szg_tensor_read(test_context(), t, 6, 0, x));
-    t = szg_safetensors_find(set, "f32");
-    ck_szg_ok(szg_tensor_read(test_context(), t, 0, 2, x));
+    ck_szg_ok(szgi_tensor_read(test_context(), t, 6, 0, x));
+    t = szgi_safetensors_find(set, "f32");
+    ck_szg_ok(szgi_tensor_read(test_context(), t, 0, 2, x));
     ck_assert_double_eq(x[0], (double)0.1f);
-    t = szg_safetensors_find(set, "f16 \"\xC3\xA9");
-    ck_szg_ok(szg_tensor_read(test_context(), t, 0, 3, x));
+    t = szgi_safetensors_find(set, "f16 \"\xC3\xA9");
+    ck_szg_ok(szgi_tensor_read(test_context(), t, 0, 3, x));
     ck_assert_double_eq(x[1], 0.333251953125);
     ck_assert_double_eq(x[2], -0x1p-24);
-    t = szg_safetensors_find(set, "bf16");
-    ck_szg_ok(szg_tensor_read(test_context(), t, 0, 1, x));
+    t = szgi_safetensors_find(set, "bf16");
+    ck_szg_ok(szgi_tensor_read(test_context(), t, 0, 1, x));
     ck_assert_double_eq(x[0], 3.140625);
-    ck_szg_ok(szg_tensor_read(test_context(), szg_safetensors_find(set, "empty"), 0, 0, x));
+    ck_szg_ok(szgi_tensor_read(test_context(), szgi_safetensors_find(set, "empty"), 0, 0, x));
     ck_szg_fails(SZG_EINVAL, "elements 1 .. 6 are not within its 6",
-                 szg_tensor_read(test_context(), szg_safetensors_find(set, "f64"), 1, 6, x));
+                 szgi_tensor_read(test_context(), szgi_safetensors_find(set, "f64"), 1, 6, x));
     ck_szg_fails(SZG_EINVAL, "not within",
-                 szg_tensor_read(test_context(), szg_safetensors_find(set, "f64"), -1, 1, x));
-    szg_safetensors_close(&set);
+                 szgi_tensor_read(test_context(), szgi_safetensors_find(set, "f64"), -1, 1, x));
+    szgi_safetensors_close(&set);
 }
 END_TEST
 
 START_TEST(impossible_tensors_are_not_written) {
-    const szg_tensor ok = {.name = "a", .dtype = SZG_DTYPE_F32, .data = (const unsigned char *)f32};
-    szg_tensor pair[2] = {ok, ok};
+    const szgi_tensor ok = {
+        .name = "a", .dtype = SZG_DTYPE_F32, .data = (const unsigned char *)f32};
+    szgi_tensor pair[2] = {ok, ok};
     const char *path = scratch_path("never.safetensors");
     ck_szg_fails(SZG_EINVAL, "is there twice",
-                 szg_safetensors_write(test_context(), path, pair, 2, NULL, 0));
+                 szgi_safetensors_write(test_context(), path, pair, 2, NULL, 0));
     static const char *const names[] = {"", "__metadata__", "\xFF"};
     for (int i = 0; i < 3; i++) {
         pair[0].name = names[i];
         ck_szg_fails(SZG_EINVAL, "cannot be the name of a tensor",
-                     szg_safetensors_write(test_context(), path, pair, 2, NULL, 0));
+                     szgi_safetensors_write(test_context(), path, pair, 2, NULL, 0));
     }
-    pair[0] = (szg_tensor){.name = "i", .dtype = SZG_DTYPE_INTEGER};
+    pair[0] = (szgi_tensor){.name = "i", .dtype = SZG_DTYPE_INTEGER};
     ck_szg_fails(SZG_EINVAL, "can be written",
-                 szg_safetensors_write(test_context(), path, pair, 2, NULL, 0));
+                 szgi_safetensors_write(test_context(), path, pair, 2, NULL, 0));
     pair[0] =
-        (szg_tensor){.name = "h", .dims = 2, .shape = (const int64_t[]){INT64_MAX, INT64_MAX}};
+        (szgi_tensor){.name = "h", .dims = 2, .shape = (const int64_t[]){INT64_MAX, INT64_MAX}};
     ck_szg_fails(SZG_EINVAL, "impossible sizes",
-                 szg_safetensors_write(test_context(), path, pair, 2, NULL, 0));
+                 szgi_safetensors_write(test_context(), path, pair, 2, NULL, 0));
     FILE *file = fopen(path, "rb");
     ck_assert_ptr_null(file);
 }
@@ -362,7 +363,7 @@ END_TEST
 START_TEST(unfinite_weights_are_found) {
     static const int64_t shape[2] = {4, 5};
     static const struct {
-        szg_dtype dtype;
+        szgi_dtype dtype;
         size_t width;
         uint64_t bad[3], good;
     } kinds[] = {
@@ -377,29 +378,29 @@ START_TEST(unfinite_weights_are_found) {
     static const char *const words[] = {"is infinity", "is -infinity", "is NaN"};
     for (size_t k = 0; k < 4; k++) {
         unsigned char data[160];
-        szg_tensor t = {.name = "w",
-                        .file = "f",
-                        .dtype = kinds[k].dtype,
-                        .dtype_name = "",
-                        .dims = 2,
-                        .shape = shape,
-                        .count = 20,
-                        .data = data};
+        szgi_tensor t = {.name = "w",
+                         .file = "f",
+                         .dtype = kinds[k].dtype,
+                         .dtype_name = "",
+                         .dims = 2,
+                         .shape = shape,
+                         .count = 20,
+                         .data = data};
         for (int place = 0; place <= 20; place++)
             for (int i = 0; i < 3; i++) {
                 for (int j = 0; j < 20; j++)
                     memcpy(data + (size_t)j * kinds[k].width,
                            j >= place ? &kinds[k].bad[i] : &kinds[k].good, kinds[k].width);
                 int64_t found;
-                ck_szg_ok(szg_tensor_first_bad(test_context(), &t, &found));
+                ck_szg_ok(szgi_tensor_first_bad(test_context(), &t, &found));
                 ck_assert_int_eq(found, place == 20 ? -1 : place);
                 char at[64];
                 snprintf(at, sizeof at, "f: tensor w: the weight at [%d, %d] %s", place / 5,
                          place % 5, words[i]);
                 if (place < 20)
-                    ck_szg_fails(SZG_EDATA, at, szg_tensor_check(test_context(), &t));
+                    ck_szg_fails(SZG_EDATA, at, szgi_tensor_check(test_context(), &t));
                 else
-                    ck_szg_ok(szg_tensor_check(test_context(), &t));
+                    ck_szg_ok(szgi_tensor_check(test_context(), &t));
             }
     }
 }
@@ -425,7 +426,7 @@ static void write_shards(const char *folder) {
     write_image(name, "{" ENTRY("b1", "F32", "[1]", 0, 4) "}", 4);
 }
 
-static szg_status open_index(const char *folder, const char *map, szg_safetensors **out) {
+static szg_status open_index(const char *folder, const char *map, szgi_safetensors **out) {
     char name[64], text[512];
     szg_context *context;
     szg_context_options options = {.message = keep_warning};
@@ -436,56 +437,56 @@ static szg_status open_index(const char *folder, const char *map, szg_safetensor
     if (out == NULL)
         return SZG_OK;
     ck_szg_ok(szg_context_open(&options, &context));
-    szg_status status = szg_safetensors_open(context, path, out);
+    szg_status status = szgi_safetensors_open(context, path, out);
     if (status != SZG_OK)
-        szg_fail(test_context(), status, "%s", szg_context_message(context));
+        szgi_fail(test_context(), status, "%s", szg_context_message(context));
     szg_context_close(&context);
     return status;
 }
 
 START_TEST(shards_are_joined) {
-    szg_safetensors *set;
+    szgi_safetensors *set;
     write_shards("joined");
     ck_szg_ok(open_index("joined",
                          "{\"a1\":\"a.safetensors\",\"b1\":\"b.safetensors\","
                          "\"a2\":\"a.safetensors\"}",
                          &set));
-    ck_assert_int_eq(szg_safetensors_count(set), 3);
+    ck_assert_int_eq(szgi_safetensors_count(set), 3);
     ck_assert_ptr_null(last_warning);
-    ck_assert_str_eq(strrchr(szg_safetensors_find(set, "b1")->file, '/'), "/b.safetensors");
-    szg_safetensors_close(&set);
-    ck_szg_ok(szg_safetensors_open(test_context(), scratch_path("joined"), &set));
-    ck_assert_int_eq(szg_safetensors_count(set), 3);
-    szg_safetensors_close(&set);
+    ck_assert_str_eq(strrchr(szgi_safetensors_find(set, "b1")->file, '/'), "/b.safetensors");
+    szgi_safetensors_close(&set);
+    ck_szg_ok(szgi_safetensors_open(test_context(), scratch_path("joined"), &set));
+    ck_assert_int_eq(szgi_safetensors_count(set), 3);
+    szgi_safetensors_close(&set);
     /* without the index: every file of the folder */
     ck_assert_int_eq(remove(scratch_path("joined/model.safetensors.index.json")), 0);
-    ck_szg_ok(szg_safetensors_open(test_context(), scratch_path("joined/"), &set));
-    ck_assert_int_eq(szg_safetensors_count(set), 3);
-    szg_safetensors_close(&set);
+    ck_szg_ok(szgi_safetensors_open(test_context(), scratch_path("joined/"), &set));
+    ck_assert_int_eq(szgi_safetensors_count(set), 3);
+    szgi_safetensors_close(&set);
     /* model.safetensors alone goes before */
     write_image("joined/model.safetensors", "{" ENTRY("m", "F32", "[1]", 0, 4) "}", 4);
-    ck_szg_ok(szg_safetensors_open(test_context(), scratch_path("joined"), &set));
-    ck_assert_int_eq(szg_safetensors_count(set), 1);
-    szg_safetensors_close(&set);
+    ck_szg_ok(szgi_safetensors_open(test_context(), scratch_path("joined"), &set));
+    ck_assert_int_eq(szgi_safetensors_count(set), 1);
+    szgi_safetensors_close(&set);
 }
 END_TEST
 
 START_TEST(stale_indexes_are_noticed) {
-    szg_safetensors *set;
+    szgi_safetensors *set;
     write_shards("stale");
     ck_szg_ok(open_index("stale", "{\"a1\":\"a.safetensors\",\"b1\":\"b.safetensors\"}", &set));
-    ck_assert_int_eq(szg_safetensors_count(set), 3);
+    ck_assert_int_eq(szgi_safetensors_count(set), 3);
     ck_assert_ptr_nonnull(last_warning);
     ck_assert_msg(strstr(last_warning, "omits 1 tensors of the shards, a2 the first") != NULL, "%s",
                   last_warning);
-    szg_safetensors_close(&set);
+    szgi_safetensors_close(&set);
     ck_szg_ok(open_index("stale",
                          "{\"a1\":\"a.safetensors\",\"a2\":\"b.safetensors\","
                          "\"b1\":\"b.safetensors\"}",
                          &set));
     ck_assert_msg(strstr(last_warning, "1 tensors are in other shards") != NULL, "%s",
                   last_warning);
-    szg_safetensors_close(&set);
+    szgi_safetensors_close(&set);
     ck_szg_fails(SZG_EDATA, "weight_map.c1: no shard holds this tensor: the index is stale",
                  open_index("stale", "{\"a1\":\"a.safetensors\",\"c1\":\"b.safetensors\"}", &set));
 }
@@ -495,7 +496,7 @@ END_TEST
 
 /* A name of 256 bytes is no file's name, which 255 bytes bound. */
 START_TEST(bad_indexes_are_refused) {
-    szg_safetensors *set;
+    szgi_safetensors *set;
     static const struct {
         const char *map, *words;
     } bad[] = {
@@ -520,26 +521,26 @@ START_TEST(bad_indexes_are_refused) {
                  open_index("bad", "{\"a1\":\"a.safetensors\",\"b1\":\"b.safetensors\"}", &set));
     mkdir(scratch_path("hollow"), 0777);
     ck_szg_fails(SZG_EDATA, "holds no .safetensors file",
-                 szg_safetensors_open(test_context(), scratch_path("hollow"), &set));
+                 szgi_safetensors_open(test_context(), scratch_path("hollow"), &set));
 }
 END_TEST
 
 START_TEST(safetensors_survive_failed_allocations) {
-    szg_safetensors *set;
+    szgi_safetensors *set;
     const char *path = scratch_path("s.safetensors");
     ck_szg_ok(write_sample(path));
     /* The writer, its two names; the header's text, its memory, its growth beyond 256 bytes. */
     ck_survives_failed_allocations(5, write_sample(path));
-    ck_survives_failed_allocations(1, szg_safetensors_open(test_context(), path, &set));
-    szg_safetensors_close(&set);
+    ck_survives_failed_allocations(1, szgi_safetensors_open(test_context(), path, &set));
+    szgi_safetensors_close(&set);
     write_shards("alloc");
     ck_szg_ok(open_index("alloc", "{\"a1\":\"a.safetensors\",\"b1\":\"b.safetensors\"}", NULL));
     path = scratch_path("alloc");
-    ck_survives_failed_allocations(1, szg_safetensors_open(test_context(), path, &set));
-    szg_safetensors_close(&set);
+    ck_survives_failed_allocations(1, szgi_safetensors_open(test_context(), path, &set));
+    szgi_safetensors_close(&set);
     ck_assert_int_eq(remove(scratch_path("alloc/model.safetensors.index.json")), 0);
-    ck_survives_failed_allocations(1, szg_safetensors_open(test_context(), path, &set));
-    szg_safetensors_close(&set);
+    ck_survives_failed_allocations(1, szgi_safetensors_open(test_context(), path, &set));
+    szgi_safetensors_close(&set);
 }
 END_TEST
 

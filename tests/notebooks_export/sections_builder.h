@@ -2,6 +2,8 @@
 #ifndef SZG_TESTS_SECTIONS_BUILDER_H
 #define SZG_TESTS_SECTIONS_BUILDER_H
 
+#include "base/table.h"
+#include "formats/result.h"
 #include "sections_support.h"
 
 #define HOSTILE "<script>alert(\"1\")</script>\n&'\x01 \xff"

@@ -4,7 +4,8 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <szego/csv.h>
+#include "formats/csv.h"
+#include "formats/result.h"
 
 #include "sections_support.h"
 
@@ -40,7 +41,7 @@ static inline szg_table *table_of(const char *name, const char *csv) {
     }
     ck_assert_int_gt(asprintf(&full, "%s\n%s", header, csv + (end - text) + 1), 0);
     ck_szg_ok(
-        szg_csv_parse(test_context(), name, full, (int64_t)strlen(full), columns, count, &table));
+        szgi_csv_parse(test_context(), name, full, (int64_t)strlen(full), columns, count, &table));
     free(full);
     free(text);
     return table;

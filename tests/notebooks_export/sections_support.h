@@ -7,6 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/table.h"
+#include "formats/result.h"
+#include "notebooks_export/collection.h"
+#include <szego/page.h>
+#include <szego/status.h>
 
 #include "suite.h"
 

@@ -3,8 +3,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <szego/collection.h>
+#include "notebooks_export/collection.h"
 #include <szego/export.h>
+#include "base/table.h"
 
 #include "scratch.h"
 
@@ -22,8 +23,8 @@ static szg_status write_result(const char *folder, const char *command, const ch
     SZG_TRY(szg_table_open(context, name, run, 3, &table));
     for (int64_t i = 0; i < rows; i++) {
         SZG_TRY(szg_table_add_row(context, table));
-        SZG_TRY(szg_table_put_integer(context, table, 0, i));
-        SZG_TRY(szg_table_put_real(context, table, 1, first + (double)i));
+        SZG_TRY(szgi_table_put_integer(context, table, 0, i));
+        SZG_TRY(szgi_table_put_real(context, table, 1, first + (double)i));
         if (i == 0)
             SZG_TRY(szg_table_note(context, table, "begins"));
     }
@@ -83,16 +84,16 @@ START_TEST(results_are_found_in_order) {
     static const char *const folders[] = {"tree", "tree/", "tree//"};
     for (int k = 0; k < 3; k++) {
         szg_collection *all = open_folder(folders[k]);
-        ck_assert_str_eq(szg_collection_folder(all), scratch_path(folders[k]));
+        ck_assert_str_eq(szgi_collection_folder(all), scratch_path(folders[k]));
         ck_assert_int_eq(szg_collection_count(all), 5);
         ck_assert_int_eq(szg_collection_bad_count(all), 0);
         for (int i = 0; i < 5; i++)
-            ck_assert_str_eq(szg_collection_path(all, i), order[i]);
-        ck_assert_str_eq(szg_result_command(szg_collection_result(all, 0)), "spectrum");
+            ck_assert_str_eq(szgi_collection_path(all, i), order[i]);
+        ck_assert_str_eq(szg_result_command(szgi_collection_result(all, 0)), "spectrum");
         ck_assert_int_eq(szg_collection_tables(all), 2);
-        ck_assert_ptr_eq(szg_collection_table(all, 0),
-                         szg_collection_find(all, "spectrum_summary"));
-        ck_assert_ptr_null(szg_collection_find(all, "train_summary"));
+        ck_assert_ptr_eq(szgi_collection_table(all, 0),
+                         szgi_collection_find(all, "spectrum_summary"));
+        ck_assert_ptr_null(szgi_collection_find(all, "train_summary"));
         szg_collection_close(&all);
         szg_collection_close(&all);
     }
@@ -107,25 +108,25 @@ START_TEST(joined_tables_hold_every_row) {
     ck_szg_ok(write_result("join/c/", "capture", "metrics", 3, 30));
     ck_szg_ok(write_result("join/d/", "train", "metrics", 0, 0));
     szg_collection *all = open_folder("join");
-    const szg_table *joined = szg_collection_find(all, "train_metrics");
+    const szg_table *joined = szgi_collection_find(all, "train_metrics");
     check_columns(joined, 4, names);
     ck_assert_str_eq(szg_table_column(joined, 2)->doc, "of the first");
     ck_assert_int_eq(szg_table_rows(joined), 70002);
     int64_t row = 0;
     for (int64_t r = 0; r < szg_collection_count(all); r++) {
-        const szg_result *result = szg_collection_result(all, r);
+        const szg_result *result = szgi_collection_result(all, r);
         const szg_table *from = szg_result_find(result, "metrics");
         if (strcmp(szg_result_command(result), "train") != 0)
             continue;
         for (int64_t i = 0; i < szg_table_rows(from); i++, row++) {
-            ck_assert_str_eq(szg_table_get_text(joined, row, 0), szg_collection_path(all, r));
+            ck_assert_str_eq(szg_table_get_text(joined, row, 0), szgi_collection_path(all, r));
             ck_assert_int_eq(szg_table_get_integer(joined, row, 1), i);
             ck_assert(szg_table_get_real(joined, row, 2) == szg_table_get_real(from, i, 1));
             ck_assert_int_eq(szg_table_is_empty(joined, row, 3), i > 0);
         }
     }
     ck_assert_int_eq(row, 70002);
-    ck_assert_int_eq(szg_table_rows(szg_collection_find(all, "capture_metrics")), 3);
+    ck_assert_int_eq(szg_table_rows(szgi_collection_find(all, "capture_metrics")), 3);
     szg_collection_close(&all);
 }
 END_TEST
@@ -146,10 +147,11 @@ START_TEST(ends_stay_ends) {
                   "b", "upper") "," COLUMN("a", "integer"),
               1, "e,d,c,b,a\n5,4,3,2,1\n");
     szg_collection *all = open_folder("ends");
-    const szg_table *joined = szg_collection_find(all, "x_t");
+    const szg_table *joined = szgi_collection_find(all, "x_t");
     ck_assert_int_eq(szg_table_columns(joined), 6);
     for (int64_t i = 0; i < 6; i++)
-        ck_assert_msg(szg_table_end(joined, i) == ends[i], "%s", szg_table_column(joined, i)->name);
+        ck_assert_msg(szgi_table_end(joined, i) == ends[i], "%s",
+                      szg_table_column(joined, i)->name);
     szg_collection_close(&all);
 }
 END_TEST
@@ -174,7 +176,7 @@ START_TEST(differing_columns_are_widened) {
             "e", "real") "," COLUMN("k", "text") "," COLUMN("i", "integer"),
         1, "result,late,r,e,k,i\n5,inf,0.25,1e-300,<b>,9223372036854775807\n");
     szg_collection *all = open_folder("wide");
-    const szg_table *joined = szg_collection_find(all, "x_t");
+    const szg_table *joined = szgi_collection_find(all, "x_t");
     ck_assert_int_eq(szg_table_columns(joined), 9);
     /* `result` of b is renamed past the `result_` of a: it appears after it */
     check_columns(joined, 9, names);
@@ -210,16 +212,16 @@ START_TEST(hyphens_of_commands_become_underscores) {
     write_raw_of("a-b-", "hyphen/c", COLUMN("i", "integer"), 2, "i\n3\n4\n");
     szg_collection *all = open_folder("hyphen");
     ck_assert_int_eq(szg_collection_tables(all), 2);
-    const szg_table *joined = szg_collection_find(all, "a_b__t");
+    const szg_table *joined = szgi_collection_find(all, "a_b__t");
     ck_assert_ptr_nonnull(joined);
     ck_assert_int_eq(szg_table_rows(joined), 3);
     ck_assert_int_eq(szg_table_get_integer(joined, 2, 1), 4);
     ck_assert_str_eq(text_at(joined, 2, "result"), "c");
-    ck_assert_int_eq(szg_table_rows(szg_collection_find(all, "a__b_t")), 1);
+    ck_assert_int_eq(szg_table_rows(szgi_collection_find(all, "a__b_t")), 1);
     ck_szg_ok(szg_export_csv(test_context(), all, scratch_path("hyphen/export")));
     szg_collection_close(&all);
     all = open_folder("hyphen/export");
-    ck_assert_int_eq(szg_table_rows(szg_collection_find(all, "a_b__t")), 3);
+    ck_assert_int_eq(szg_table_rows(szgi_collection_find(all, "a_b__t")), 3);
     szg_collection_close(&all);
 }
 END_TEST
@@ -229,7 +231,7 @@ START_TEST(integers_stay_exact) {
     write_raw("exact/a", COLUMN("v", "integer"), 1, "v\n9223372036854775807\n");
     write_raw("exact/b", COLUMN("v", "real"), 1, "v\n1.5\n");
     szg_collection *all = open_folder("exact");
-    const szg_table *joined = szg_collection_find(all, "x_t");
+    const szg_table *joined = szgi_collection_find(all, "x_t");
     ck_assert_str_eq(text_at(joined, 0, "v"), "9223372036854775807");
     ck_assert_str_eq(text_at(joined, 1, "v"), "1.5");
     szg_collection_close(&all);
@@ -265,7 +267,7 @@ START_TEST(foreign_and_damaged_results_are_told_apart) {
     scratch_text("mixed/c/manifest.json", "{\"format\":\"szego-results-9\"}");
     all = open_folder("mixed");
     ck_assert_int_eq(szg_collection_count(all), 1);
-    ck_assert_str_eq(szg_collection_path(all, 0), "good");
+    ck_assert_str_eq(szgi_collection_path(all, 0), "good");
     ck_assert_int_eq(szg_collection_bad_count(all), 3);
     ck_assert(strstr(szg_collection_bad(all, 0), "mixed/a/t.csv: has 1 rows"));
     ck_assert(strstr(szg_collection_bad(all, 1), "mixed/b/manifest.json: line 1"));
@@ -297,7 +299,7 @@ START_TEST(links_below_are_not_followed) {
     for (int i = 0; i < 3; i++) {
         szg_collection *all = open_folder(roots[i]);
         ck_assert_int_eq(szg_collection_count(all), 1);
-        ck_assert_str_eq(szg_collection_path(all, 0), "real");
+        ck_assert_str_eq(szgi_collection_path(all, 0), "real");
         ck_assert_int_eq(szg_collection_bad_count(all), 0);
         szg_collection_close(&all);
     }

@@ -141,34 +141,34 @@ START_TEST(series_are_apart_and_seen) {
 END_TEST
 
 START_TEST(sequential_colours_grow_lighter) {
-    ck_assert_uint_eq(colour_sequential(0), 0x440154);
-    ck_assert_uint_eq(colour_sequential(1), 0xFDE725);
-    ck_assert_uint_eq(colour_sequential(NAN), colour_sequential(0));
-    ck_assert_uint_eq(colour_sequential(-5), colour_sequential(0));
-    ck_assert_uint_eq(colour_sequential(INFINITY), colour_sequential(1));
+    ck_assert_uint_eq(szgi_colour_sequential(0), 0x440154);
+    ck_assert_uint_eq(szgi_colour_sequential(1), 0xFDE725);
+    ck_assert_uint_eq(szgi_colour_sequential(NAN), szgi_colour_sequential(0));
+    ck_assert_uint_eq(szgi_colour_sequential(-5), szgi_colour_sequential(0));
+    ck_assert_uint_eq(szgi_colour_sequential(INFINITY), szgi_colour_sequential(1));
     /* Rounding to 255 levels may undo a step of 1/256, not one of 1/64. */
     for (int seen = 0; seen < VISIONS; seen++)
         for (int i = 1; i <= 64; i++) {
             double before[3], after[3];
-            lab_of(colour_sequential((i - 1) / 64.0), seen, before);
-            lab_of(colour_sequential(i / 64.0), seen, after);
+            lab_of(szgi_colour_sequential((i - 1) / 64.0), seen, before);
+            lab_of(szgi_colour_sequential(i / 64.0), seen, after);
             ck_assert_msg(after[0] > before[0], "vision %d, step %d", seen, i);
         }
 }
 END_TEST
 
 START_TEST(diverging_colours_meet_in_the_middle) {
-    ck_assert_uint_eq(colour_diverging(0.5), 0xF7F7F7);
+    ck_assert_uint_eq(szgi_colour_diverging(0.5), 0xF7F7F7);
     for (int seen = 0; seen < VISIONS; seen++)
         for (int i = 1; i <= 32; i++) {
             double nearer[3], further[3];
             for (int side = -1; side <= 1; side += 2) {
-                lab_of(colour_diverging(0.5 + side * (i - 1) / 64.0), seen, nearer);
-                lab_of(colour_diverging(0.5 + side * i / 64.0), seen, further);
+                lab_of(szgi_colour_diverging(0.5 + side * (i - 1) / 64.0), seen, nearer);
+                lab_of(szgi_colour_diverging(0.5 + side * i / 64.0), seen, further);
                 ck_assert_msg(further[0] < nearer[0], "vision %d, side %d, step %d", seen, side, i);
             }
-            uint32_t low = colour_diverging(0.5 - i / 64.0),
-                     high = colour_diverging(0.5 + i / 64.0);
+            uint32_t low = szgi_colour_diverging(0.5 - i / 64.0),
+                     high = szgi_colour_diverging(0.5 + i / 64.0);
             ck_assert_msg(i < 7 || distance(low, high, seen) >= 15, "vision %d, %d: %g", seen, i,
                           distance(low, high, seen));
         }
@@ -178,10 +178,10 @@ END_TEST
 /* The better of black and white has a contrast of sqrt(21) at least. */
 START_TEST(texts_on_cells_are_readable) {
     for (int i = 0; i <= 1000; i++) {
-        uint32_t on[] = {colour_sequential(i / 1000.0), colour_diverging(i / 1000.0)};
+        uint32_t on[] = {szgi_colour_sequential(i / 1000.0), szgi_colour_diverging(i / 1000.0)};
         for (int map = 0; map < 2; map++) {
-            ck_close(colour_luminance(on[map]), luminance(on[map]), 1e-12);
-            ck_assert(contrast(on[map], colour_is_light(on[map]) ? 0 : 0xFFFFFF) >=
+            ck_close(szgi_colour_luminance(on[map]), luminance(on[map]), 1e-12);
+            ck_assert(contrast(on[map], szgi_colour_is_light(on[map]) ? 0 : 0xFFFFFF) >=
                       sqrt(21) - 1e-9);
         }
     }

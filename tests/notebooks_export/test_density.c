@@ -14,9 +14,9 @@ static int ascending(const void *a, const void *b) {
 
 /* `count` values, among them repeats; ascending. */
 static void draw(uint32_t step, int64_t count, double *value) {
-    const szg_stream stream = {test_seed(), step, 41};
+    const szgi_stream stream = {test_seed(), step, 41};
     for (int64_t i = 0; i < count; i++)
-        value[i] = round(8 * szg_random_normal(&stream, (uint64_t)i)) / 8 + (i % 3) * step;
+        value[i] = round(8 * szgi_random_normal(&stream, (uint64_t)i)) / 8 + (i % 3) * step;
     qsort(value, (size_t)count, sizeof *value, ascending);
 }
 
@@ -44,10 +44,10 @@ START_TEST(the_density_is_the_sum_of_kernels_over_its_integral) {
         static double value[VALUES], at[PLACES], density[PLACES];
         int64_t count = 3 + trial % (VALUES - 2);
         draw(trial + 1, count, value);
-        double width = density_bandwidth(count, value), span = value[count - 1] - value[0];
+        double width = szgi_density_bandwidth(count, value), span = value[count - 1] - value[0];
         if (!(span > 0))
             continue;
-        ck_szg_ok(density_estimate(test_context(), count, value, width, PLACES, at, density));
+        ck_szg_ok(szgi_density_estimate(test_context(), count, value, width, PLACES, at, density));
         double integral = 0, sums = 0;
         for (int p = 0; p < PLACES; p++) {
             double weight = (p == 0 || p == PLACES - 1 ? 0.5 : 1) * span / (PLACES - 1);
@@ -82,21 +82,21 @@ START_TEST(the_bandwidth_is_silvermans) {
         double spread = range > 0 && range < deviation ? range : deviation;
         /* The one-pass variance loses what the squares exceed the spread by. */
         double bound = 1e-13 * (1 + squares / (spread * spread)) * spread;
-        ck_close(density_bandwidth(count, value), 0.9 * spread / pow(n, 0.2), bound);
+        ck_close(szgi_density_bandwidth(count, value), 0.9 * spread / pow(n, 0.2), bound);
     }
     const double equal[] = {3, 3, 3, 3}, outlier[] = {0, 0, 0, 0, 0, 0, 0, 0, 8};
-    ck_assert(density_bandwidth(4, equal) == 0);
+    ck_assert(szgi_density_bandwidth(4, equal) == 0);
     /* No quartile range: the deviation, whose square is 64 / 9. */
-    ck_close(density_bandwidth(9, outlier), 0.9 * (8.0 / 3) / pow(9, 0.2), 1e-14);
+    ck_close(szgi_density_bandwidth(9, outlier), 0.9 * (8.0 / 3) / pow(9, 0.2), 1e-14);
 }
 END_TEST
 
 START_TEST(quantiles_lie_between_neighbours) {
     const double value[] = {1, 2, 4, 8};
-    ck_assert(density_quantile(4, value, 0) == 1 && density_quantile(4, value, 1) == 8);
-    ck_close(density_quantile(4, value, 0.5), 3, 1e-15);
-    ck_close(density_quantile(4, value, 0.25), 1.75, 1e-15);
-    ck_assert(density_quantile(1, value, 0.3) == 1);
+    ck_assert(szgi_density_quantile(4, value, 0) == 1 && szgi_density_quantile(4, value, 1) == 8);
+    ck_close(szgi_density_quantile(4, value, 0.5), 3, 1e-15);
+    ck_close(szgi_density_quantile(4, value, 0.25), 1.75, 1e-15);
+    ck_assert(szgi_density_quantile(1, value, 0.3) == 1);
 }
 END_TEST
 
@@ -106,7 +106,7 @@ START_TEST(a_cancelled_density_stops) {
     szg_context_cancel(context);
     const double value[] = {0, 1, 3};
     double at[4], density[4];
-    ck_assert_int_eq(density_estimate(context, 3, value, 1, 4, at, density), SZG_ECANCEL);
+    ck_assert_int_eq(szgi_density_estimate(context, 3, value, 1, 4, at, density), SZG_ECANCEL);
     szg_context_close(&context);
 }
 END_TEST

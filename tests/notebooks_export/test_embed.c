@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <szego/memory.h>
-#include <szego/table.h>
+#include "base/memory.h"
+#include "base/table.h"
 #include <zlib.h>
 
 #include "embed.h"
@@ -126,7 +126,7 @@ static void check_bytes(const szg_table *table, const unsigned char *bytes, int6
     ck_assert_int_eq(take_number(&in), szg_table_columns(table));
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         ck_assert_int_eq(*take(&in, 1), szg_table_column(table, i)->type);
-        ck_assert_int_eq(*take(&in, 1), szg_table_end(table, i));
+        ck_assert_int_eq(*take(&in, 1), szgi_table_end(table, i));
         char *name = take_text(&in), *doc = take_text(&in);
         ck_assert_str_eq(name, szg_table_column(table, i)->name);
         ck_assert_str_eq(doc, szg_table_column(table, i)->doc);
@@ -155,7 +155,7 @@ static int64_t some_integer(uint32_t bits) {
     return bits % 3 ? corners[bits / 3 % 8] : (int64_t)(bits * UINT64_C(0x9E3779B97F4A7C15));
 }
 
-static double some_real(const szg_stream *stream, uint64_t index, uint32_t bits) {
+static double some_real(const szgi_stream *stream, uint64_t index, uint32_t bits) {
     static const double corners[] = {0.0, -0.0, 5e-324, -5e-324, 1.7976931348623157e308, 2.2e-308};
     double extreme = bits % 2 ? (double)INFINITY : (double)-INFINITY;
     switch (bits % 5) {
@@ -168,9 +168,9 @@ static double some_real(const szg_stream *stream, uint64_t index, uint32_t bits)
     }
 }
 
-static szg_status fill_row(szg_table *table, const szg_stream *stream, uint64_t row) {
+static szg_status fill_row(szg_table *table, const szgi_stream *stream, uint64_t row) {
     szg_context *context = test_context();
-    uint32_t bits = szg_random_word(stream, row);
+    uint32_t bits = szgi_random_word(stream, row);
     char id[32];
     snprintf(id, sizeof id, "row %u", (unsigned)(row % 70000));
     SZG_TRY(szg_table_add_row(context, table));
@@ -188,9 +188,9 @@ static szg_status fill_row(szg_table *table, const szg_stream *stream, uint64_t 
 
 static szg_table *new_table(int64_t rows) {
     szg_table *table;
-    szg_stream stream = {.seed = test_seed(), .purpose = 71, .step = (uint32_t)rows};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 71, .step = (uint32_t)rows};
     ck_szg_ok(szg_table_open(test_context(), "corners", columns, 8, &table));
-    ck_szg_ok(szg_table_mark_ends(test_context(), table, "real", "smooth"));
+    ck_szg_ok(szgi_table_mark_ends(test_context(), table, "real", "smooth"));
     szg_status status = SZG_OK;
     for (int64_t row = 0; row < rows && status == SZG_OK; row++)
         status = fill_row(table, &stream, (uint64_t)row);
@@ -205,9 +205,9 @@ START_TEST(bytes_are_the_table) {
         szg_table *table = new_table(sizes[i]);
         unsigned char *bytes;
         int64_t size;
-        ck_szg_ok(embed_table(test_context(), table, &bytes, &size));
+        ck_szg_ok(szgi_embed_table(test_context(), table, &bytes, &size));
         check_bytes(table, bytes, size);
-        szg_memory_free(bytes);
+        szgi_memory_free(bytes);
         szg_table_close(&table);
     }
 }
@@ -217,14 +217,14 @@ START_TEST(failed_allocations_are_survived) {
     szg_table *table = new_table(300);
     unsigned char *bytes;
     int64_t size;
-    ck_survives_failed_allocations(10, embed_table(test_context(), table, &bytes, &size));
-    szg_memory_free(bytes);
-    szg_memory_fail_after(test_context(), 1); /* the compressor's own */
+    ck_survives_failed_allocations(10, szgi_embed_table(test_context(), table, &bytes, &size));
+    szgi_memory_free(bytes);
+    szgi_memory_fail_after(test_context(), 1); /* the compressor's own */
     ck_szg_fails(SZG_ENOMEM, "table corners: out of memory: ",
-                 embed_table(test_context(), table, &bytes, &size));
-    ck_szg_ok(embed_table(test_context(), table, &bytes, &size));
+                 szgi_embed_table(test_context(), table, &bytes, &size));
+    ck_szg_ok(szgi_embed_table(test_context(), table, &bytes, &size));
     check_bytes(table, bytes, size);
-    szg_memory_free(bytes);
+    szgi_memory_free(bytes);
     szg_table_close(&table);
 }
 END_TEST
@@ -250,10 +250,10 @@ START_TEST(smooth_columns_are_small) {
     ck_szg_ok(szg_table_open(test_context(), "smooth", three, 3, &table));
     for (int64_t i = 0; i < rows; i++)
         ck_szg_ok(fill_smooth(table, i, exp((double)i / (double)rows)));
-    ck_szg_ok(embed_table(test_context(), table, &bytes, &size));
+    ck_szg_ok(szgi_embed_table(test_context(), table, &bytes, &size));
     ck_assert_msg(size <= rows * 105 / 100, "%lld bytes", (long long)size);
     check_bytes(table, bytes, size);
-    szg_memory_free(bytes);
+    szgi_memory_free(bytes);
     szg_table_close(&table);
 }
 END_TEST
@@ -272,7 +272,7 @@ START_TEST(base64_is_read_back) {
         char *text = NULL;
         size_t length = 0;
         FILE *stream = open_memstream(&text, &length);
-        embed_base64(bytes, size, stream);
+        szgi_embed_base64(bytes, size, stream);
         fclose(stream);
         ck_assert_uint_eq(length, (size_t)((size + 2) / 3 * 4));
         size_t padding = (size_t)(3 - size % 3) % 3;

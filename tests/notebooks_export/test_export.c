@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include <szego/export.h>
-#include <szego/memory.h>
+#include "base/memory.h"
+#include "base/table.h"
+#include "formats/json.h"
+#include "notebooks_export/collection.h"
 
 #include "scratch.h"
 #include "suite.h"
@@ -38,7 +41,7 @@ static szg_table *open_table(void) {
                                          {"note", SZG_TEXT, ""}};
     szg_table *table;
     ck_szg_ok(szg_table_open(test_context(), "claims", columns, 7, &table));
-    ck_szg_ok(szg_table_mark_ends(test_context(), table, "value", NULL));
+    ck_szg_ok(szgi_table_mark_ends(test_context(), table, "value", NULL));
     return table;
 }
 
@@ -157,34 +160,34 @@ END_TEST
 START_TEST(an_archive_explains_itself) {
     member all[4];
     const char *header, *text;
-    szg_json *manifest;
+    szgi_json *manifest;
     szg_collection *results = collect(results_in("explained"));
     ck_szg_ok(szg_export_npz(test_context(), results, scratch_path("explained.npz")));
     szg_collection_close(&results);
     ck_assert_int_eq(read_zip(scratch_path("explained.npz"), all, 4), 2);
     const unsigned char *data = npy_data(&all[0], &header);
     int64_t size = (int64_t)(all[0].size - (size_t)(data - all[0].data));
-    ck_szg_ok(szg_json_parse(test_context(), "manifest", data, size, &manifest));
-    szg_json_value root = szg_json_root(manifest),
-                   result = szg_json_element(szg_json_member(root, "results"), 0),
-                   table = szg_json_element(szg_json_member(root, "tables"), 0),
-                   gaps = szg_json_element(szg_json_member(table, "columns"), 5),
-                   value = szg_json_element(szg_json_member(table, "columns"), 6);
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(root, "format"), &text));
+    ck_szg_ok(szgi_json_parse(test_context(), "manifest", data, size, &manifest));
+    szgi_json_value root = szgi_json_root(manifest),
+                    result = szgi_json_element(szgi_json_member(root, "results"), 0),
+                    table = szgi_json_element(szgi_json_member(root, "tables"), 0),
+                    gaps = szgi_json_element(szgi_json_member(table, "columns"), 5),
+                    value = szgi_json_element(szgi_json_member(table, "columns"), 6);
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(root, "format"), &text));
     ck_assert_str_eq(text, "szego-export-1");
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(result, "path"), &text));
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(result, "path"), &text));
     ck_assert_str_eq(text, "one");
-    ck_assert(szg_json_has(szg_json_member(result, "provenance"), "version"));
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(gaps, "dtype"), &text));
+    ck_assert(szgi_json_has(szgi_json_member(result, "provenance"), "version"));
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(gaps, "dtype"), &text));
     ck_assert_str_eq(text, "<f8");
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(gaps, "type"), &text));
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(gaps, "type"), &text));
     ck_assert_str_eq(text, "integer");
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(gaps, "doc"), &text));
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(gaps, "doc"), &text));
     ck_assert_str_eq(text, "a count with gaps");
-    ck_assert(!szg_json_has(gaps, "end"));
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(value, "end"), &text));
+    ck_assert(!szgi_json_has(gaps, "end"));
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(value, "end"), &text));
     ck_assert_str_eq(text, "lower");
-    szg_json_close(&manifest);
+    szgi_json_close(&manifest);
     free_members(all, 2);
 }
 END_TEST
@@ -273,7 +276,7 @@ static void check_same_table(const szg_table *a, const szg_table *b) {
         ck_assert_str_eq(szg_table_column(a, i)->name, szg_table_column(b, i)->name);
         ck_assert_str_eq(szg_table_column(a, i)->doc, szg_table_column(b, i)->doc);
         ck_assert_int_eq(szg_table_column(a, i)->type, szg_table_column(b, i)->type);
-        ck_assert_int_eq(szg_table_end(a, i), szg_table_end(b, i));
+        ck_assert_int_eq(szgi_table_end(a, i), szgi_table_end(b, i));
         for (int64_t row = 0; row < szg_table_rows(a); row++) {
             double x = szg_table_get_real(a, row, i), y = szg_table_get_real(b, row, i);
             const char *s = szg_table_get_text(a, row, i), *t = szg_table_get_text(b, row, i);
@@ -295,11 +298,11 @@ START_TEST(a_folder_of_csv_is_read_as_what_was_exported) {
     ck_assert_int_eq(szg_collection_tables(copy), szg_collection_tables(results));
     /* Below the folder the export is passed over: no row comes twice. */
     ck_assert_int_eq(szg_collection_count(again), 1);
-    ck_assert_str_eq(szg_collection_path(again, 0), "one"); /* not `export`, read in its stead */
+    ck_assert_str_eq(szgi_collection_path(again, 0), "one"); /* not `export`, read in its stead */
     ck_assert_int_eq(szg_collection_bad_count(again), 0);
     for (int64_t i = 0; i < szg_collection_tables(results); i++) {
-        check_same_table(szg_collection_table(results, i), szg_collection_table(copy, i));
-        check_same_table(szg_collection_table(results, i), szg_collection_table(again, i));
+        check_same_table(szgi_collection_table(results, i), szgi_collection_table(copy, i));
+        check_same_table(szgi_collection_table(results, i), szgi_collection_table(again, i));
     }
     szg_collection_close(&again);
     szg_collection_close(&copy);
@@ -322,48 +325,48 @@ START_TEST(the_folder_of_another_result_is_not_overwritten) {
                  szg_export_csv(test_context(), results, scratch_path("mine/..")));
     szg_collection_close(&results);
     results = collect(scratch_path("mine"));
-    ck_assert_ptr_nonnull(szg_collection_find(results, "verify_claims"));
+    ck_assert_ptr_nonnull(szgi_collection_find(results, "verify_claims"));
     szg_collection_close(&results);
 }
 END_TEST
 
 /* ---- Notebooks ---- */
 
-static szg_json_value cell(const szg_json *notebook, int64_t index) {
-    return szg_json_element(szg_json_member(szg_json_root(notebook), "cells"), index);
+static szgi_json_value cell(const szgi_json *notebook, int64_t index) {
+    return szgi_json_element(szgi_json_member(szgi_json_root(notebook), "cells"), index);
 }
 
-static const char *text_of(szg_json_value object, const char *key) {
+static const char *text_of(szgi_json_value object, const char *key) {
     const char *text;
-    ck_szg_ok(szg_json_as_text(test_context(), szg_json_member(object, key), &text));
+    ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(object, key), &text));
     return text;
 }
 
-static szg_json *notebook_of(const char *folder, const char *path) {
-    szg_json *notebook;
+static szgi_json *notebook_of(const char *folder, const char *path) {
+    szgi_json *notebook;
     szg_collection *results = collect(folder);
     ck_szg_ok(szg_export_notebook(test_context(), results, path));
     szg_collection_close(&results);
-    ck_szg_ok(szg_json_read(test_context(), path, &notebook));
+    ck_szg_ok(szgi_json_read(test_context(), path, &notebook));
     return notebook;
 }
 
 START_TEST(a_notebook_has_the_cells_of_what_is_there) {
     static const char *const ids[] = {"title", "readme",      "load-text",
                                       "load",  "claims-text", "claims"};
-    szg_json *notebook = notebook_of(results_in("book"), scratch_path("book.ipynb"));
+    szgi_json *notebook = notebook_of(results_in("book"), scratch_path("book.ipynb"));
     ck_assert_int_eq(access(scratch_path("book.npz"), F_OK), 0);
-    ck_assert_int_eq(szg_json_count(szg_json_member(szg_json_root(notebook), "cells")), 6);
+    ck_assert_int_eq(szgi_json_count(szgi_json_member(szgi_json_root(notebook), "cells")), 6);
     for (int i = 0; i < 6; i++) {
         bool code = i == 3 || i == 5;
-        szg_json_value one = cell(notebook, i);
+        szgi_json_value one = cell(notebook, i);
         ck_assert_str_eq(text_of(one, "id"), ids[i]);
         ck_assert_str_eq(text_of(one, "cell_type"), code ? "code" : "markdown");
-        ck_assert_int_eq(szg_json_kind_of(szg_json_member(one, "execution_count")),
+        ck_assert_int_eq(szgi_json_kind_of(szgi_json_member(one, "execution_count")),
                          code ? SZG_JSON_NULL : SZG_JSON_ABSENT);
-        ck_assert_int_eq(szg_json_count(szg_json_member(one, "outputs")), 0);
+        ck_assert_int_eq(szgi_json_count(szgi_json_member(one, "outputs")), 0);
     }
-    szg_json_close(&notebook);
+    szgi_json_close(&notebook);
 }
 END_TEST
 
@@ -375,23 +378,23 @@ START_TEST(texts_from_files_stay_texts) {
     char folder[512];
     snprintf(folder, sizeof folder, "%s/<img src=x onerror=a>$b$`|*", scratch_path("names"));
     write_result(folder, &table);
-    szg_json *notebook = notebook_of(scratch_path("names"), scratch_path("a\"b\\c.ipynb"));
+    szgi_json *notebook = notebook_of(scratch_path("names"), scratch_path("a\"b\\c.ipynb"));
     for (int i = 0; i < 2; i++) {
         char *all = NULL;
         ck_szg_ok(
-            szg_json_text(test_context(), szg_json_member(cell(notebook, i), "source"), 0, &all));
+            szgi_json_text(test_context(), szgi_json_member(cell(notebook, i), "source"), 0, &all));
         ck_assert_ptr_null(strstr(all, "<img"));
         ck_assert_ptr_null(strstr(all, "<b>"));
         ck_assert_ptr_null(strstr(all, "$b$"));
         ck_assert_ptr_nonnull(strstr(all, i ? "&lt;b&gt;the&lt;&#47;b&gt;" : "&lt;img src&#61;x"));
-        szg_memory_free(all);
+        szgi_memory_free(all);
     }
     char *load;
     ck_szg_ok(
-        szg_json_text(test_context(), szg_json_member(cell(notebook, 3), "source"), 0, &load));
+        szgi_json_text(test_context(), szgi_json_member(cell(notebook, 3), "source"), 0, &load));
     ck_assert_ptr_nonnull(strstr(load, "FILE = \\\"a\\\\\\\"b\\\\\\\\c.npz\\\""));
-    szg_memory_free(load);
-    szg_json_close(&notebook);
+    szgi_memory_free(load);
+    szgi_json_close(&notebook);
 }
 END_TEST
 

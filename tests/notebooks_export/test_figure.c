@@ -4,7 +4,7 @@
 
 static figure *opened(const figure_options *options) {
     figure *new = NULL;
-    ck_szg_ok(figure_open(test_context(), options, &new));
+    ck_szg_ok(szgi_figure_open(test_context(), options, &new));
     return new;
 }
 
@@ -13,11 +13,11 @@ static char *printed(figure **figure) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    ck_szg_ok(figure_print(test_context(), *figure, stream));
+    ck_szg_ok(szgi_figure_print(test_context(), *figure, stream));
     ck_assert_int_eq(fclose(stream), 0);
     svg svg = svg_read(text);
-    ck_assert_msg(svg.marks == figure_marks(*figure), "%lld marks, not %lld", (long long)svg.marks,
-                  (long long)figure_marks(*figure));
+    ck_assert_msg(svg.marks == szgi_figure_marks(*figure), "%lld marks, not %lld",
+                  (long long)svg.marks, (long long)szgi_figure_marks(*figure));
     char told[64];
     snprintf(told, sizeof told, "data-marks=\"%lld\"", (long long)svg.marks);
     ck_assert_ptr_nonnull(strstr(text, told));
@@ -28,9 +28,9 @@ static char *printed(figure **figure) {
                   "%g to %g, %g to %g in %g x %g", svg.lo_x, svg.hi_x, svg.lo_y, svg.hi_y,
                   svg.width, svg.height);
     int64_t given, drawn;
-    figure_counts(*figure, &given, &drawn);
+    szgi_figure_counts(*figure, &given, &drawn);
     ck_assert(0 <= drawn && drawn <= given);
-    figure_close(figure);
+    szgi_figure_close(figure);
     ck_assert_ptr_null(*figure);
     return text;
 }
@@ -43,45 +43,45 @@ static void holds(char *text, const char *words, bool wanted) {
 enum { POINTS = 60 };
 
 /* A number from the corners of all doubles. */
-static double corner(const szg_stream *stream, uint64_t index) {
+static double corner(const szgi_stream *stream, uint64_t index) {
     static const double rare[] = {
         NAN,    INFINITY, -INFINITY, 1.7976931348623157e308, -1.7976931348623157e308,
         5e-324, -5e-324,  0};
-    szg_stream choice = *stream;
+    szgi_stream choice = *stream;
     choice.purpose ^= 0x40000000u;
-    int64_t which = szg_random_below(&choice, index, 60);
+    int64_t which = szgi_random_below(&choice, index, 60);
     return which < 8 ? rare[which] : test_real(stream, index);
 }
 
-static void add_everything(figure *figure, const szg_stream *stream, bool mild) {
+static void add_everything(figure *figure, const szgi_stream *stream, bool mild) {
     double a[4][POINTS];
     for (int64_t i = 0; i < 4 * POINTS; i++)
         a[i / POINTS][i % POINTS] =
-            mild ? szg_random_normal(stream, (uint64_t)i) : corner(stream, (uint64_t)i);
-    const int64_t n = szg_random_below(stream, 1 << 20, POINTS + 1);
+            mild ? szgi_random_normal(stream, (uint64_t)i) : corner(stream, (uint64_t)i);
+    const int64_t n = szgi_random_below(stream, 1 << 20, POINTS + 1);
     szg_context *context = test_context();
     const figure_style line = {"line <script> & \"'\xff\x01", 0}, thin = {"thin", 3 + FIGURE_THIN},
                        band = {NULL, FIGURE_BAND}, muted = {"rule", FIGURE_MUTED}, far = {"b", 99};
-    const uint32_t parts = szg_random_word(stream, 1 << 22);
+    const uint32_t parts = szgi_random_word(stream, 1 << 22);
     if (parts & 1)
-        ck_szg_ok(figure_line(context, figure, &line, n, a[0], a[1]));
+        ck_szg_ok(szgi_figure_line(context, figure, &line, n, a[0], a[1]));
     if (parts & 2)
-        ck_szg_ok(figure_line(context, figure, &thin, n, a[2], a[1]));
+        ck_szg_ok(szgi_figure_line(context, figure, &thin, n, a[2], a[1]));
     if (parts & 4)
-        ck_szg_ok(figure_points(context, figure, &far, n, a[0], a[2], NULL));
+        ck_szg_ok(szgi_figure_points(context, figure, &far, n, a[0], a[2], NULL));
     if (parts & 8)
-        ck_szg_ok(figure_band(context, figure, &band, n, a[0], a[1], a[2]));
+        ck_szg_ok(szgi_figure_band(context, figure, &band, n, a[0], a[1], a[2]));
     if (parts & 16)
-        ck_szg_ok(figure_rule(context, figure, &muted, parts & 32, a[3][0]));
+        ck_szg_ok(szgi_figure_rule(context, figure, &muted, parts & 32, a[3][0]));
     if (parts & 64)
-        ck_szg_ok(figure_bars(context, figure, &far, n, a[3][1], a[0], a[1], a[2], a[3]));
+        ck_szg_ok(szgi_figure_bars(context, figure, &far, n, a[3][1], a[0], a[1], a[2], a[3]));
     if (parts & 128)
-        ck_szg_ok(figure_violin(context, figure, &line, a[3][2], a[3][3], n, a[1], NULL));
+        ck_szg_ok(szgi_figure_violin(context, figure, &line, a[3][2], a[3][3], n, a[1], NULL));
 }
 
 START_TEST(random_figures_are_well_formed) {
     for (uint32_t trial = 0; trial < test_trials(150); trial++) {
-        const szg_stream stream = {test_seed(), trial, 43};
+        const szgi_stream stream = {test_seed(), trial, 43};
         static const char *const names[] = {"one", "a name that is longer than any axis has room",
                                             "\xe2\x80\xae\xff<b>"};
         figure_options options = {.title = trial % 7 ? "title <&>" : NULL,
@@ -120,17 +120,17 @@ START_TEST(empty_figures_say_so) {
     for (int way = 0; way < 6; way++) {
         figure *figure = opened(&options);
         if (way == 1)
-            ck_szg_ok(figure_line(test_context(), figure, &style, 3, none, one));
+            ck_szg_ok(szgi_figure_line(test_context(), figure, &style, 3, none, one));
         if (way == 2)
-            ck_szg_ok(figure_points(test_context(), figure, &style, 3, one, none, NULL));
+            ck_szg_ok(szgi_figure_points(test_context(), figure, &style, 3, one, none, NULL));
         if (way == 3)
-            ck_szg_ok(figure_violin(test_context(), figure, &style, 0, 1, 3, none, NULL));
+            ck_szg_ok(szgi_figure_violin(test_context(), figure, &style, 0, 1, 3, none, NULL));
         if (way == 4)
-            ck_szg_ok(figure_bars(test_context(), figure, &style, 0, 1, one, one, NULL, NULL));
+            ck_szg_ok(szgi_figure_bars(test_context(), figure, &style, 0, 1, one, one, NULL, NULL));
         if (way == 5)
-            ck_szg_ok(
-                figure_cells(test_context(), figure,
-                             &(figure_map){.rows = 1, .columns = 3, .value = none, .what = "v"}));
+            ck_szg_ok(szgi_figure_cells(
+                test_context(), figure,
+                &(figure_map){.rows = 1, .columns = 3, .value = none, .what = "v"}));
         char *text = printed(&figure);
         holds(text, "no finite values", true);
         holds(text, ">3 values are not finite: not drawn<", way >= 1 && way <= 3);
@@ -139,8 +139,8 @@ START_TEST(empty_figures_say_so) {
     static const double alone[] = {0, 1, -1.7976931348623157e308, 5e-324, 1e-200, 123456789};
     for (int i = 0; i < 6; i++) {
         figure *figure = opened(&options);
-        ck_szg_ok(figure_line(test_context(), figure, &style, 1, &alone[i], &alone[5 - i]));
-        ck_assert_int_eq(figure_marks(figure), 1);
+        ck_szg_ok(szgi_figure_line(test_context(), figure, &style, 1, &alone[i], &alone[5 - i]));
+        ck_assert_int_eq(szgi_figure_marks(figure), 1);
         char *text = printed(&figure);
         holds(text, "no finite values", false);
         free(text);
@@ -152,8 +152,8 @@ START_TEST(logarithms_count_what_they_leave_out) {
     const figure_options options = {.y = {.logarithmic = true}};
     const double x[] = {1, 2, 3, 4, 5}, y[] = {0, 1, -1, 10, 1000};
     figure *figure = opened(&options);
-    ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"s", 1}, 5, x, y, NULL));
-    ck_assert_int_eq(figure_marks(figure), 3);
+    ck_szg_ok(szgi_figure_points(test_context(), figure, &(figure_style){"s", 1}, 5, x, y, NULL));
+    ck_assert_int_eq(szgi_figure_marks(figure), 3);
     char *text = printed(&figure);
     holds(text, ">2 values are not positive: no place on a logarithmic axis<", true);
     holds(text, ">100<", true); /* a tick */
@@ -180,14 +180,15 @@ START_TEST(lines_are_cut_at_the_ends_of_axes) {
     const figure_options options = {.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}};
     const double x[] = {-1, 2}, across[] = {-1, 2}, beside[] = {5, 9}, point[] = {0.5};
     figure *figure = opened(&options);
-    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 1}, 2, x, beside));
-    ck_assert_int_eq(figure_marks(figure), 0);
-    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 0}, 2, x, across));
-    ck_assert_int_eq(figure_marks(figure), 1);
-    ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"p", 0}, 2, x, across, NULL));
+    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){"s", 1}, 2, x, beside));
+    ck_assert_int_eq(szgi_figure_marks(figure), 0);
+    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){"s", 0}, 2, x, across));
+    ck_assert_int_eq(szgi_figure_marks(figure), 1);
     ck_szg_ok(
-        figure_points(test_context(), figure, &(figure_style){"p", 0}, 1, point, point, NULL));
-    ck_assert_int_eq(figure_marks(figure), 2);
+        szgi_figure_points(test_context(), figure, &(figure_style){"p", 0}, 2, x, across, NULL));
+    ck_szg_ok(
+        szgi_figure_points(test_context(), figure, &(figure_style){"p", 0}, 1, point, point, NULL));
+    ck_assert_int_eq(szgi_figure_marks(figure), 2);
     char *text = printed(&figure);
     holds(text, ">2 marks lie outside of the axes<", true);
     /* From corner to corner of the area. */
@@ -210,7 +211,8 @@ START_TEST(points_stand_where_their_values_are) {
                                         .y = {.lo = -2, .hi = 6}};
         const double x[] = {1, 10, 100}, y[] = {-2, 0, 6};
         figure *figure = opened(&options);
-        ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"s", 0}, 3, x, y, NULL));
+        ck_szg_ok(
+            szgi_figure_points(test_context(), figure, &(figure_style){"s", 0}, 3, x, y, NULL));
         char *text = printed(&figure);
         area area = area_of(text);
         const char *at = strstr(text, "class=\"frame\"");
@@ -230,16 +232,16 @@ END_TEST
 START_TEST(a_million_points_are_a_small_picture) {
     enum { MANY = 1000000 };
     double *x = new_numbers(MANY), *y = new_numbers(MANY);
-    const szg_stream stream = {test_seed(), 1, 44};
-    szg_random_fill_normal(&stream, 0, MANY, y);
+    const szgi_stream stream = {test_seed(), 1, 44};
+    szgi_random_fill_normal(&stream, 0, MANY, y);
     for (int64_t i = 0; i < MANY; i++)
         x[i] = (double)i;
     y[777777] = 12.5;
     const figure_options options = {.x = {.label = "i"}, .y = {.label = "v", .lo = -8, .hi = 13}};
     figure *figure = opened(&options);
-    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 0}, MANY, x, y));
+    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){"s", 0}, MANY, x, y));
     int64_t given, drawn;
-    figure_counts(figure, &given, &drawn);
+    szgi_figure_counts(figure, &given, &drawn);
     ck_assert(given == MANY && drawn <= 4 * 640);
     char *text = printed(&figure);
     ck_assert_uint_lt(strlen(text), 100000);
@@ -252,12 +254,13 @@ START_TEST(a_million_points_are_a_small_picture) {
     ck_close(least, area.top + area.height * 0.5 / 21, 0.011);
     free(text);
     figure = opened(&options);
-    ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"s", 0}, MANY, y, y, NULL));
+    ck_szg_ok(
+        szgi_figure_points(test_context(), figure, &(figure_style){"s", 0}, MANY, y, y, NULL));
     text = printed(&figure);
     ck_assert_uint_lt(strlen(text), 200000);
     free(text);
-    szg_memory_free(x);
-    szg_memory_free(y);
+    szgi_memory_free(x);
+    szgi_memory_free(y);
 }
 END_TEST
 
@@ -290,11 +293,11 @@ START_TEST(of_many_points_some_answer) {
     enum { MANY = 900 };
     static double x[MANY], y[MANY], place[HIT_ROOM][2], value[HIT_ROOM][2];
     for (int line = 0; line < 2; line++) {
-        const szg_stream stream = {test_seed(), (uint32_t)line, 46};
+        const szgi_stream stream = {test_seed(), (uint32_t)line, 46};
         double lo = INFINITY, hi = -INFINITY;
         for (int i = 0; i < MANY; i++) {
-            x[i] = line ? i / (MANY - 1.0) : szg_random_uniform(&stream, 2 * (uint64_t)i);
-            y[i] = szg_random_uniform(&stream, 2 * (uint64_t)i + 1);
+            x[i] = line ? i / (MANY - 1.0) : szgi_random_uniform(&stream, 2 * (uint64_t)i);
+            y[i] = szgi_random_uniform(&stream, 2 * (uint64_t)i + 1);
             lo = fmin(lo, y[i]);
             hi = fmax(hi, y[i]);
         }
@@ -302,10 +305,10 @@ START_TEST(of_many_points_some_answer) {
             opened(&(figure_options){.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}});
         const figure_style style = {"s", 0};
         if (line)
-            ck_szg_ok(figure_line(test_context(), figure, &style, MANY, x, y));
+            ck_szg_ok(szgi_figure_line(test_context(), figure, &style, MANY, x, y));
         else
-            ck_szg_ok(figure_points(test_context(), figure, &style, MANY, x, y, NULL));
-        ck_assert_int_eq(figure_marks(figure), 1);
+            ck_szg_ok(szgi_figure_points(test_context(), figure, &style, MANY, x, y, NULL));
+        ck_assert_int_eq(szgi_figure_marks(figure), 1);
         char *text = printed(&figure);
         area area = area_of(text);
         int count = read_hits(text, place, value);
@@ -346,7 +349,8 @@ START_TEST(of_few_points_each_answers) {
     for (int more = 0; more < 2; more++) {
         figure *figure =
             opened(&(figure_options){.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}});
-        ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 0}, FEW + more, x, y));
+        ck_szg_ok(
+            szgi_figure_line(test_context(), figure, &(figure_style){"s", 0}, FEW + more, x, y));
         char *text = printed(&figure);
         int count = read_hits(text, place, value);
         area area = area_of(text);
@@ -364,8 +368,8 @@ START_TEST(ticks_of_whole_numbers_are_whole) {
     const double x[] = {1, 2, 3}, y[] = {0, 0, 0}, between[] = {1, 2, 2.5};
     for (int whole = 0; whole < 2; whole++) {
         figure *figure = opened(&(figure_options){0});
-        ck_szg_ok(figure_line(test_context(), figure, &(figure_style){"s", 0}, 3,
-                              whole ? x : between, y));
+        ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){"s", 0}, 3,
+                                   whole ? x : between, y));
         char *text = printed(&figure);
         holds(text, ">1.2</text>", !whole);
         holds(text, whole ? ">3</text>" : ">2.4</text>", true);
@@ -382,8 +386,8 @@ START_TEST(long_titles_have_two_lines) {
         snprintf(title + strlen(title), sizeof title - strlen(title), "%sword%02d", i ? " " : "",
                  i);
     figure *figure = opened(&(figure_options){.title = title});
-    ck_szg_ok(figure_points(test_context(), figure, &(figure_style){"s", 0}, 1, &(double){1},
-                            &(double){1}, NULL));
+    ck_szg_ok(szgi_figure_points(test_context(), figure, &(figure_style){"s", 0}, 1, &(double){1},
+                                 &(double){1}, NULL));
     char *text = printed(&figure);
     /* 640 pixels: 72 characters, which end within word10. */
     holds(text, "y=\"18\">word00 ", true);
@@ -405,8 +409,8 @@ START_TEST(long_names_are_cut_in_the_picture_and_whole_in_the_legend) {
     const figure_options options = {
         .title = huge, .x = {.label = name, .names = names, .count = 2}, .y = {.label = huge}};
     figure *figure = opened(&options);
-    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){name, 0}, 2, one, one));
-    ck_szg_ok(figure_line(test_context(), figure, &(figure_style){huge, 1}, 2, one, one));
+    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){name, 0}, 2, one, one));
+    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){huge, 1}, 2, one, one));
     char *text = printed(&figure);
     char whole[256];
     snprintf(whole, sizeof whole, "<title>%s</title>", name);
@@ -425,8 +429,8 @@ START_TEST(cells_have_their_values) {
     const figure_map map = {
         .rows = 3, .columns = 4, .value = value, .row_names = rows, .what = "v"};
     figure *figure = opened(&(figure_options){.title = "t"});
-    ck_szg_ok(figure_cells(test_context(), figure, &map));
-    ck_assert_int_eq(figure_marks(figure), 12);
+    ck_szg_ok(szgi_figure_cells(test_context(), figure, &map));
+    ck_assert_int_eq(szgi_figure_marks(figure), 12);
     char *text = printed(&figure);
     holds(text, "fill=\"#440154\"", true); /* 0 */
     holds(text, "fill=\"#fde725\"", true); /* 1 */
@@ -445,7 +449,7 @@ START_TEST(cells_beyond_the_ends_are_counted) {
         const figure_map map = {
             .rows = 1, .columns = 7, .value = value, .lo = given ? 0 : 5, .hi = given ? 1 : 5};
         figure *figure = opened(&(figure_options){.title = "t"});
-        ck_szg_ok(figure_cells(test_context(), figure, &map));
+        ck_szg_ok(szgi_figure_cells(test_context(), figure, &map));
         char *text = printed(&figure);
         holds(text, ">2 cells lie beyond the colours' ends", given);
         holds(text, "beyond the", given);
@@ -467,8 +471,8 @@ START_TEST(many_cells_are_merged_by_their_means) {
                             .diverging = true,
                             .middle = 600};
     figure *figure = opened(&(figure_options){.title = "t"});
-    ck_szg_ok(figure_cells(test_context(), figure, &map));
-    ck_assert(figure_marks(figure) > 1000 && figure_marks(figure) <= 4000);
+    ck_szg_ok(szgi_figure_cells(test_context(), figure, &map));
+    ck_assert(szgi_figure_marks(figure) > 1000 && szgi_figure_marks(figure) <= 4000);
     char *text = printed(&figure);
     holds(text, "values in a cell: their mean is drawn", true);
     int64_t seen = 0;
@@ -487,7 +491,7 @@ START_TEST(many_cells_are_merged_by_their_means) {
     }
     ck_assert_int_gt(seen, 1000);
     free(text);
-    szg_memory_free(value);
+    szgi_memory_free(value);
 }
 END_TEST
 
@@ -496,9 +500,10 @@ START_TEST(violins_show_every_value_and_the_median) {
     const char *const hover[] = {"h3", "h1", "h2", "h10", "h4"};
     figure *figure = opened(&(figure_options){.title = "t"});
     ck_szg_ok(
-        figure_violin(test_context(), figure, &(figure_style){"s", 0}, 0, 1, 5, value, hover));
-    ck_szg_ok(figure_violin(test_context(), figure, &(figure_style){"s", 0}, 1, 1, 2, value, NULL));
-    ck_assert_int_eq(figure_marks(figure), 1 + 5 + 2);
+        szgi_figure_violin(test_context(), figure, &(figure_style){"s", 0}, 0, 1, 5, value, hover));
+    ck_szg_ok(
+        szgi_figure_violin(test_context(), figure, &(figure_style){"s", 0}, 1, 1, 2, value, NULL));
+    ck_assert_int_eq(szgi_figure_marks(figure), 1 + 5 + 2);
     char *text = printed(&figure);
     holds(text, "median: 3<", true);
     for (int i = 0; i < 5; i++) {
@@ -524,22 +529,22 @@ static szg_status draw_all(void) {
                             .what = "v"};
     szg_context *context = test_context();
     figure *figure = NULL;
-    SZG_TRY(figure_open(context, &options, &figure));
-    szg_status status = figure_line(context, figure, &style, 4, x, y);
+    SZG_TRY(szgi_figure_open(context, &options, &figure));
+    szg_status status = szgi_figure_line(context, figure, &style, 4, x, y);
     if (status == SZG_OK)
-        status = figure_points(context, figure, &style, 4, x, y,
-                               (const char *const[]){"1", "2", "3", "4"});
+        status = szgi_figure_points(context, figure, &style, 4, x, y,
+                                    (const char *const[]){"1", "2", "3", "4"});
     if (status == SZG_OK)
-        status = figure_band(context, figure, &style, 4, x, y, x);
+        status = szgi_figure_band(context, figure, &style, 4, x, y, x);
     if (status == SZG_OK)
-        status = figure_rule(context, figure, &style, false, 2);
+        status = szgi_figure_rule(context, figure, &style, false, 2);
     if (status == SZG_OK)
-        status = figure_bars(context, figure, &style, 4, 1, x, y, x, NULL);
+        status = szgi_figure_bars(context, figure, &style, 4, 1, x, y, x, NULL);
     if (status == SZG_OK)
-        status = figure_violin(context, figure, &style, 1, 1, 2, y, names);
+        status = szgi_figure_violin(context, figure, &style, 1, 1, 2, y, names);
     if (status == SZG_OK)
-        status = figure_cells(context, figure, &map);
-    figure_close(&figure);
+        status = szgi_figure_cells(context, figure, &map);
+    szgi_figure_close(&figure);
     return status;
 }
 

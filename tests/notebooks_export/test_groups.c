@@ -23,11 +23,11 @@ static void set_row(szg_table *table, uint64_t *state) {
     szg_context *context = test_context();
     ck_szg_ok(szg_table_add_row(context, table));
     if (draw(state, 5) > 0)
-        ck_szg_ok(szg_table_put_text(context, table, 0, names[draw(state, 5)]));
+        ck_szg_ok(szgi_table_put_text(context, table, 0, names[draw(state, 5)]));
     if (draw(state, 5) > 0)
-        ck_szg_ok(szg_table_put_integer(context, table, 1, heads[draw(state, 5)]));
+        ck_szg_ok(szgi_table_put_integer(context, table, 1, heads[draw(state, 5)]));
     if (draw(state, 5) > 0)
-        ck_szg_ok(szg_table_put_real(context, table, 2, values[draw(state, 7)]));
+        ck_szg_ok(szgi_table_put_real(context, table, 2, values[draw(state, 7)]));
 }
 
 static szg_table *make_table(int64_t count) {
@@ -68,7 +68,7 @@ static bool same_row(const szg_table *table, int64_t a, int64_t b, const char *c
 static void check_split(const szg_table *table, int64_t count, const int64_t *row,
                         const char *const *by) {
     groups got;
-    ck_szg_ok(groups_split(test_context(), (rows){table, row, count}, by, &got));
+    ck_szg_ok(szgi_groups_split(test_context(), (rows){table, row, count}, by, &got));
     int64_t group = 0, total = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t at = row ? row[i] : i, before = 0, within = 0;
@@ -89,8 +89,8 @@ static void check_split(const szg_table *table, int64_t count, const int64_t *ro
     }
     ck_assert_int_eq(group, got.count);
     ck_assert_int_eq(total, count);
-    groups_free(&got);
-    groups_free(&got);
+    szgi_groups_free(&got);
+    szgi_groups_free(&got);
     ck_assert_ptr_null(got.group);
 }
 
@@ -124,7 +124,8 @@ START_TEST(where_keeps_one_text) {
     szg_table *table = make_table(300);
     groups got, again;
     for (size_t i = 0; i < 5; i++) {
-        ck_szg_ok(groups_where(test_context(), (rows){.table = table}, "source", names[i], &got));
+        ck_szg_ok(
+            szgi_groups_where(test_context(), (rows){.table = table}, "source", names[i], &got));
         int64_t found = 0;
         for (int64_t row = 0; row < 300; row++) {
             const char *text = szg_table_get_text(table, row, 0);
@@ -133,23 +134,23 @@ START_TEST(where_keeps_one_text) {
         }
         ck_assert_int_eq(got.count, 1);
         ck_assert_int_eq(got.group[0].count, found);
-        ck_szg_ok(groups_where(test_context(), got.group[0], "source", names[i], &again));
+        ck_szg_ok(szgi_groups_where(test_context(), got.group[0], "source", names[i], &again));
         ck_assert_int_eq(again.group[0].count, found);
-        groups_free(&again);
-        ck_szg_ok(groups_where(test_context(), got.group[0], "source", "none", &again));
+        szgi_groups_free(&again);
+        ck_szg_ok(szgi_groups_where(test_context(), got.group[0], "source", "none", &again));
         ck_assert_int_eq(again.count, 0);
-        groups_free(&again);
-        groups_free(&got);
+        szgi_groups_free(&again);
+        szgi_groups_free(&got);
     }
     static const char *const no_texts[] = {"head", "value", "note", "missing"};
     for (size_t i = 0; i < 4; i++) {
-        ck_szg_ok(groups_where(test_context(), (rows){.table = table}, no_texts[i], "", &got));
+        ck_szg_ok(szgi_groups_where(test_context(), (rows){.table = table}, no_texts[i], "", &got));
         ck_assert_int_eq(got.count, 0);
-        groups_free(&got);
+        szgi_groups_free(&got);
     }
-    ck_szg_ok(groups_where(test_context(), (rows){0}, "source", "", &got));
+    ck_szg_ok(szgi_groups_where(test_context(), (rows){0}, "source", "", &got));
     ck_assert_int_eq(got.count, 0);
-    groups_free(&got);
+    szgi_groups_free(&got);
     szg_table_close(&table);
 }
 END_TEST
@@ -159,23 +160,24 @@ START_TEST(cells_are_read_by_name) {
     static const int64_t row[] = {49, 3, 3};
     rows some = {table, row, 3};
     double *got;
-    ck_szg_ok(rows_reals(test_context(), some, "head", &got));
+    ck_szg_ok(szgi_rows_reals(test_context(), some, "head", &got));
     for (int64_t i = 0; i < 3; i++) {
         double want = szg_table_get_real(table, row[i], 1);
         ck_assert(isnan(want) ? isnan(got[i]) : got[i] == want);
-        ck_assert_ptr_eq(rows_text(some, i, "source"), szg_table_get_text(table, row[i], 0));
-        want = rows_real(some, i, "value");
+        ck_assert_ptr_eq(szgi_rows_text(some, i, "source"), szg_table_get_text(table, row[i], 0));
+        want = szgi_rows_real(some, i, "value");
         ck_assert(isnan(want) || want == szg_table_get_real(table, row[i], 2));
-        ck_assert(isnan(rows_real(some, i, "source")) && isnan(rows_real(some, i, "missing")));
-        ck_assert_ptr_null(rows_text(some, i, "head"));
-        ck_assert_ptr_null(rows_text(some, i, "missing"));
+        ck_assert(isnan(szgi_rows_real(some, i, "source")) &&
+                  isnan(szgi_rows_real(some, i, "missing")));
+        ck_assert_ptr_null(szgi_rows_text(some, i, "head"));
+        ck_assert_ptr_null(szgi_rows_text(some, i, "missing"));
     }
-    szg_memory_free(got);
-    ck_szg_ok(rows_reals(test_context(), (rows){.table = table}, "missing", &got));
+    szgi_memory_free(got);
+    ck_szg_ok(szgi_rows_reals(test_context(), (rows){.table = table}, "missing", &got));
     ck_assert(isnan(got[0]) && isnan(got[49]));
-    szg_memory_free(got);
-    ck_szg_ok(rows_reals(test_context(), (rows){0}, "x", &got));
-    szg_memory_free(got);
+    szgi_memory_free(got);
+    ck_szg_ok(szgi_rows_reals(test_context(), (rows){0}, "x", &got));
+    szgi_memory_free(got);
     szg_table_close(&table);
 }
 END_TEST
@@ -189,19 +191,19 @@ START_TEST(many_rows_are_split_at_once) {
     szg_table *table;
     groups got;
     ck_szg_ok(szg_table_open(test_context(), "t", wide, 3, &table));
-    ck_szg_ok(szg_table_reserve(test_context(), table, ROWS));
+    ck_szg_ok(szgi_table_reserve(test_context(), table, ROWS));
     for (int64_t i = 0; i < ROWS; i++) {
         ck_szg_ok(szg_table_add_row(test_context(), table));
-        ck_szg_ok(szg_table_put_text(test_context(), table, 0, "x"));
-        ck_szg_ok(szg_table_put_integer(test_context(), table, 1, i << 20));
-        ck_szg_ok(szg_table_put_real(test_context(), table, 2, (double)i));
+        ck_szg_ok(szgi_table_put_text(test_context(), table, 0, "x"));
+        ck_szg_ok(szgi_table_put_integer(test_context(), table, 1, i << 20));
+        ck_szg_ok(szgi_table_put_real(test_context(), table, 2, (double)i));
     }
     for (int k = 0; k < 3; k++) {
-        ck_szg_ok(groups_split(test_context(), (rows){.table = table}, by[k], &got));
+        ck_szg_ok(szgi_groups_split(test_context(), (rows){.table = table}, by[k], &got));
         ck_assert_int_eq(got.count, k == 0 ? 1 : ROWS);
         ck_assert_int_eq(got.group[got.count - 1].row[got.group[got.count - 1].count - 1],
                          ROWS - 1);
-        groups_free(&got);
+        szgi_groups_free(&got);
     }
     szg_table_close(&table);
 }
@@ -213,12 +215,12 @@ START_TEST(groups_survive_failed_allocations) {
     groups got;
     double *reals;
     rows all = {.table = table};
-    ck_survives_failed_allocations(6, groups_split(test_context(), all, by, &got));
-    groups_free(&got);
-    ck_survives_failed_allocations(1, groups_where(test_context(), all, "source", "", &got));
-    groups_free(&got);
-    ck_survives_failed_allocations(0, rows_reals(test_context(), all, "head", &reals));
-    szg_memory_free(reals);
+    ck_survives_failed_allocations(6, szgi_groups_split(test_context(), all, by, &got));
+    szgi_groups_free(&got);
+    ck_survives_failed_allocations(1, szgi_groups_where(test_context(), all, "source", "", &got));
+    szgi_groups_free(&got);
+    ck_survives_failed_allocations(0, szgi_rows_reals(test_context(), all, "head", &reals));
+    szgi_memory_free(reals);
     szg_table_close(&table);
 }
 END_TEST

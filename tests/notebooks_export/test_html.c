@@ -10,7 +10,7 @@ static char *printed(const char *text) {
     char *out = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&out, &size);
-    html_text(stream, text);
+    szgi_html_text(stream, text);
     fclose(stream);
     return out;
 }
@@ -82,7 +82,7 @@ START_TEST(every_byte_is_harmless) {
     static const char edges[] =
         "\x01\x0A\x1F <>&'\"\x7F\x80\x8F\x9F\xA0\xBF\xC0\xC1\xC2\xDF\xE0\xE2"
         "\xED\xEF\xF0\xF4\xF5\xF7\xF8\xFF\xAE\xBB";
-    szg_stream stream = {.seed = test_seed(), .purpose = 81};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 81};
     char text[9];
     for (int first = 1; first < 256; first++)
         for (int second = 0; second < 256; second++) {
@@ -94,7 +94,7 @@ START_TEST(every_byte_is_harmless) {
         }
     for (int64_t trial = 0; trial < test_trials(100000); trial++) {
         for (uint64_t i = 0; i < 8; i++) {
-            uint32_t word = szg_random_word(&stream, 8 * (uint64_t)trial + i);
+            uint32_t word = szgi_random_word(&stream, 8 * (uint64_t)trial + i);
             text[i] = edges[word % (sizeof edges - 1)];
         }
         text[8] = 0;
@@ -132,9 +132,9 @@ static char *formatted(int64_t clip, const char *text) {
     size_t size = 0;
     FILE *stream = open_memstream(&out, &size);
     if (clip > 0)
-        html_clipped(stream, text, clip);
+        szgi_html_clipped(stream, text, clip);
     else
-        html_print(stream, "%s<%d>", text, 7);
+        szgi_html_print(stream, "%s<%d>", text, 7);
     fclose(stream);
     return out;
 }
@@ -175,7 +175,7 @@ START_TEST(numbers_have_six_digits) {
         char *out = NULL;
         size_t size = 0;
         FILE *stream = open_memstream(&out, &size);
-        html_number(stream, cases[i].value);
+        szgi_html_number(stream, cases[i].value);
         fclose(stream);
         ck_assert_str_eq(out, cases[i].want);
         free(out);

@@ -17,7 +17,7 @@ static szg_table *table_of(uint32_t step, uint32_t which, bool odd) {
                               {"value", SZG_REAL, "doc"}};
     static const char *const texts[] = {"", "a", "b"};
     static const double reals[] = {NAN, 0, -0.0, 3};
-    szg_stream stream = {.seed = test_seed(), .step = step, .purpose = 31};
+    szgi_stream stream = {.seed = test_seed(), .step = step, .purpose = 31};
     szg_column some[KINDS];
     int64_t count = 0;
     uint64_t drawn = 0;
@@ -29,7 +29,7 @@ static szg_table *table_of(uint32_t step, uint32_t which, bool odd) {
     for (int64_t row = 0; row < ROWS; row++) {
         ck_szg_ok(szg_table_add_row(test_context(), table));
         for (int64_t c = 0; c < count; c++) {
-            uint64_t k = szg_random_below(&stream, drawn++, 4);
+            uint64_t k = szgi_random_below(&stream, drawn++, 4);
             if (k == 3 && some[c].type != SZG_REAL)
                 continue; /* empty */
             if (some[c].type == SZG_TEXT)
@@ -50,19 +50,19 @@ START_TEST(the_index_finds_what_the_search_finds) {
         szg_table *right = table_of(2 * step + 1, step / 8 % 8, false);
         groups in;
         match_index index;
-        ck_szg_ok(groups_split(test_context(), match_all(left), columns, &in));
+        ck_szg_ok(szgi_groups_split(test_context(), szgi_match_all(left), columns, &in));
         /* Half of the groups, so that some rows have none. */
         in.count = (in.count + 1) / 2;
-        ck_szg_ok(match_index_open(test_context(), &in, right, columns, &index));
+        ck_szg_ok(szgi_match_index_open(test_context(), &in, right, columns, &index));
         for (int64_t row = 0; row < ROWS; row++) {
             rows like = {right, &row, 1};
-            bool has = match_find(&in, like, columns) != NULL;
-            ck_assert_int_eq(match_index_has(&index, like), has);
+            bool has = szgi_match_find(&in, like, columns) != NULL;
+            ck_assert_int_eq(szgi_match_index_has(&index, like), has);
             found += has;
             missed += !has;
         }
-        match_index_close(&index);
-        groups_free(&in);
+        szgi_match_index_close(&index);
+        szgi_groups_free(&in);
         szg_table_close(&left);
         szg_table_close(&right);
     }

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <szego/file.h>
-#include <szego/memory.h>
+#include "base/file.h"
+#include "base/memory.h"
 #include <szego/page.h>
-#include <szego/result.h>
+#include "formats/result.h"
 
 #include "scratch.h"
 #include "embed.h"
@@ -37,7 +37,7 @@ static void write_result(const char *folder, const char *command, int64_t rows, 
     szg_result *result;
     szg_table *table;
     ck_szg_ok(szg_result_open(context, command, &result));
-    ck_szg_ok(szg_json_add_text(context, szg_result_provenance(result), "arguments", name));
+    ck_szg_ok(szgi_json_add_text(context, szgi_result_provenance(result), "arguments", name));
     ck_szg_ok(szg_table_open(context, "odd", columns, 5, &table));
     ck_szg_ok(fill(table, rows, name));
     ck_szg_ok(szg_result_add(context, result, &table));
@@ -166,7 +166,7 @@ START_TEST(failures_leave_the_former_page) {
     write_result("whole/", "spectrum", 5, "plain");
     szg_collection *results = open_results("whole");
     scratch_text("page.html", "former");
-    szg_memory_fail_after(test_context(), 20);
+    szgi_memory_fail_after(test_context(), 20);
     ck_szg_fails(SZG_ENOMEM, "",
                  szg_page_write(test_context(), results, scratch_path("page.html")));
     char *html = scratch_read(scratch_path("page.html"), NULL);
@@ -191,12 +191,12 @@ static char *links_of(const szg_table *table, const int64_t *row, int64_t count)
     page page = {.context = test_context(), .section = "test"};
     rows source = {table, row, count};
     page.stream = open_memstream(&text, &size);
-    ck_szg_ok(page_links(&page, &source, 1));
-    ck_szg_ok(page_links(&page, &source, 1));
+    ck_szg_ok(szgi_page_links(&page, &source, 1));
+    ck_szg_ok(szgi_page_links(&page, &source, 1));
     fclose(page.stream);
     ck_assert_int_eq(page.count, 1); /* embedded once */
-    szg_memory_free(page.embedded[0].bytes);
-    szg_memory_free(page.embedded);
+    szgi_memory_free(page.embedded[0].bytes);
+    szgi_memory_free(page.embedded);
     return text;
 }
 
@@ -230,14 +230,14 @@ START_TEST(rows_are_listed) {
     enum { ROWS = 400 };
     static const int64_t strides[] = {1, 2, 7, 399};
     szg_table *table = new_table(ROWS);
-    szg_stream stream = {.seed = test_seed(), .purpose = 91};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 91};
     for (int64_t trial = 0; trial < 50; trial++) {
         int64_t row[ROWS], count = 0;
         bool marked[ROWS] = {0};
         for (int64_t i = trial % 5; i < ROWS; i++)
             if (trial < 8
                     ? i % strides[trial % 4] == 0
-                    : szg_random_below(&stream, (uint64_t)(trial * ROWS + i), trial % 9 + 2) == 0)
+                    : szgi_random_below(&stream, (uint64_t)(trial * ROWS + i), trial % 9 + 2) == 0)
                 row[count++] = i;
         char *text = links_of(table, row, count);
         char *list = strstr(text, "data-rows=\"");
@@ -257,7 +257,7 @@ START_TEST(long_lists_become_tables) {
     enum { ROWS = 20000 };
     szg_table *table = new_table(ROWS);
     int64_t *row, count = 0;
-    ck_szg_ok(szg_memory_alloc(test_context(), ROWS, sizeof *row, &row));
+    ck_szg_ok(szgi_memory_alloc(test_context(), ROWS, sizeof *row, &row));
     for (int64_t i = 0; i < ROWS; i++)
         if (i % 7 == 0 || i % 7 == 1 || i % 7 == 4)
             row[count++] = i;
@@ -265,7 +265,7 @@ START_TEST(long_lists_become_tables) {
     ck_assert_ptr_null(strstr(text, "data-rows"));
     ck_assert_ptr_nonnull(strstr(text, "CSV: 20000 rows of train_odd, of which 8572 are drawn"));
     free(text);
-    szg_memory_free(row);
+    szgi_memory_free(row);
     szg_table_close(&table);
 }
 END_TEST
@@ -287,8 +287,8 @@ START_TEST(long_texts_are_cut) {
     size_t size = 0;
     page page = {.context = context, .section = "test"};
     page.stream = open_memstream(&html, &size);
-    page_paragraph(&page, "about %s", text);
-    ck_szg_ok(page_rows(&page, (rows){table, NULL, 1}, shown));
+    szgi_page_paragraph(&page, "about %s", text);
+    ck_szg_ok(szgi_page_rows(&page, (rows){table, NULL, 1}, shown));
     ck_assert_int_eq(fflush(page.stream), 0);
     check_tags(html);
     ck_assert_ptr_nonnull(strstr(html, "LLL…</p>"));
@@ -297,8 +297,8 @@ START_TEST(long_texts_are_cut) {
     ck_assert_uint_lt(size, 25000);
     fclose(page.stream);
     free(html);
-    szg_memory_free(page.embedded[0].bytes);
-    szg_memory_free(page.embedded);
+    szgi_memory_free(page.embedded[0].bytes);
+    szgi_memory_free(page.embedded);
     szg_table_close(&table);
 }
 END_TEST
@@ -310,7 +310,7 @@ START_TEST(tables_are_for_readers) {
     size_t size = 0;
     page page = {.context = test_context(), .section = "test"};
     page.stream = open_memstream(&text, &size);
-    ck_szg_ok(page_rows(&page, (rows){table, NULL, 250}, shown));
+    ck_szg_ok(szgi_page_rows(&page, (rows){table, NULL, 250}, shown));
     fclose(page.stream);
     check_tags(text);
     ck_assert_int_eq(count_of(text, "<th "), 3); /* neither the missing one nor the empty one */
@@ -320,8 +320,8 @@ START_TEST(tables_are_for_readers) {
     ck_assert_ptr_nonnull(strstr(text, "title=\"1.3333333333333333\">1.33333</td>"));
     ck_assert_ptr_nonnull(strstr(text, "And 50 more rows"));
     free(text);
-    szg_memory_free(page.embedded[0].bytes);
-    szg_memory_free(page.embedded);
+    szgi_memory_free(page.embedded[0].bytes);
+    szgi_memory_free(page.embedded);
     szg_table_close(&table);
 }
 END_TEST
@@ -346,7 +346,7 @@ static szg_status write_ends(const char *folder, int64_t rows, int64_t columns) 
     char name[60][8];
     szg_result *result;
     szg_table *table;
-    szg_stream random = {.seed = test_seed(), .purpose = 78};
+    szgi_stream random = {.seed = test_seed(), .purpose = 78};
     ck_assert_int_le(columns, 60);
     for (int64_t k = 0; k < columns; k++) {
         snprintf(name[k], sizeof name[k], "c%d", (int)k);
@@ -355,12 +355,12 @@ static szg_status write_ends(const char *folder, int64_t rows, int64_t columns) 
     SZG_TRY(szg_result_open(context, "odd", &result));
     SZG_TRY(szg_table_open(context, "ends", column, columns, &table));
     for (int64_t k = 0; k < columns; k += 3)
-        SZG_TRY(szg_table_mark_ends(context, table, name[k], name[k + 2]));
+        SZG_TRY(szgi_table_mark_ends(context, table, name[k], name[k + 2]));
     for (int64_t i = 0; i < rows; i++) {
         SZG_TRY(szg_table_add_row(context, table));
         for (int64_t k = 0; k < columns; k++)
-            SZG_TRY(szg_table_put_real(context, table, k,
-                                       test_real(&random, (uint64_t)(i * columns + k) / 3)));
+            SZG_TRY(szgi_table_put_real(context, table, k,
+                                        test_real(&random, (uint64_t)(i * columns + k) / 3)));
     }
     SZG_TRY(szg_result_add(context, result, &table));
     szg_status status = szg_result_write(context, result, scratch_path(folder), NULL);

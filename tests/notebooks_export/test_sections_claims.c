@@ -1,6 +1,7 @@
 /* The ledger's section, on what verify finds and on tables that nobody should trust. */
 #include <ctype.h>
 #include <math.h>
+#include "theory/claims.h"
 
 #include "sections_support.h"
 

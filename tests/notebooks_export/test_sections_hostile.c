@@ -21,7 +21,7 @@ enum { NUMBERS = sizeof numbers / sizeof *numbers, INTEGERS = sizeof integers / 
 /* Rows of anything for a header, `text` in some of its cells. */
 static void hostile_rows(const char *header, int64_t count, const char *text, uint32_t step,
                          csv_text *out) {
-    szg_stream stream = {.seed = test_seed(), .step = step, .purpose = 77};
+    szgi_stream stream = {.seed = test_seed(), .step = step, .purpose = 77};
     begin_csv(out, header);
     uint64_t drawn = 0;
     for (int64_t row = 0; row < count; row++) {
@@ -29,14 +29,15 @@ static void hostile_rows(const char *header, int64_t count, const char *text, ui
             if (type != strchr(header, ':'))
                 fputc(',', out->stream);
             if (type[1] == 'r')
-                fputs(numbers[szg_random_below(&stream, drawn++, NUMBERS)], out->stream);
+                fputs(numbers[szgi_random_below(&stream, drawn++, NUMBERS)], out->stream);
             else if (type[1] == 'i')
-                fputs(integers[szg_random_below(&stream, drawn++, INTEGERS)], out->stream);
+                fputs(integers[szgi_random_below(&stream, drawn++, INTEGERS)], out->stream);
             else
                 fputs(
                     (const char *const[]){
                         "", "test", "a,b"[0] == 'a' ? "rope" : "", "same_qk",
-                        row == 1 ? text : "\"<b>&\"\"\n'\""}[szg_random_below(&stream, drawn++, 5)],
+                        row == 1 ? text
+                                 : "\"<b>&\"\"\n'\""}[szgi_random_below(&stream, drawn++, 5)],
                     out->stream);
         }
         fputc('\n', out->stream);

@@ -1,5 +1,6 @@
 /* Table 1, its settings, plain runs and the sweep, on tables made by hand. */
 #include <math.h>
+#include "train/published.h"
 
 #include "sections_support.h"
 
@@ -82,16 +83,16 @@ START_TEST(plain_runs_have_the_papers_number_where_it_is_theirs) {
         "run-0\trope\tdistance\t0\t0.9175\t0.9482\nrun-1\trope:base=100\tdistance\t1\t0.5\t0.9\n"
         "run-2\tmla\tcount\t2\tnan\t";
     char *folder = new_results(), number[64];
-    szg_published *paper;
-    ck_szg_ok(szg_published_open(test_context(), &paper));
+    szgi_published *paper;
+    ck_szg_ok(szgi_published_open(test_context(), &paper));
     write_tables(folder, "alone", "train", (const char *const[]){"runs", runs, NULL});
     char *section = section_of(folder, "table1");
     snprintf(number, sizeof number, "<td class=\"number\">%.2f</td>",
-             szg_published_accuracy(paper, "rope", "distance"));
+             szgi_published_accuracy(paper, "rope", "distance"));
     ck_assert_int_eq(occurrences(section, number), 1);
     ck_has(section, "<td class=\"number\">91.75</td><td class=\"number\">94.82</td>");
     snprintf(number, sizeof number, "<td class=\"number\">%.2f</td>",
-             szg_published_accuracy(paper, "mla", "count"));
+             szgi_published_accuracy(paper, "mla", "count"));
     ck_assert_int_eq(occurrences(section, number), 1);
     ck_has(section, "the two numbers are of different experiments");
     free(section);
@@ -103,7 +104,7 @@ START_TEST(plain_runs_have_the_papers_number_where_it_is_theirs) {
     ck_assert_int_eq(occurrences(section, "<td>alone</td>"), 3);
     ck_lacks(section, "<td>whole/runs</td>");
     free(section);
-    szg_published_close(&paper);
+    szgi_published_close(&paper);
     remove_results(folder);
 }
 END_TEST

@@ -12,13 +12,13 @@ typedef enum order { RISING, FALLING, NONE } order;
 
 /* Corner-biased y; every 50th point is none in some way, in a few trials every other. */
 static void draw(uint32_t trial, order order) {
-    const szg_stream stream = {test_seed(), trial, 42};
+    const szgi_stream stream = {test_seed(), trial, 42};
     double scale = trial % 5 == 4 ? 1e300 : 1;
     for (int64_t i = 0; i < POINTS; i++) {
         double place = (double)(i / 2) / POINTS;
         x[i] = order == RISING    ? (2 * place - 1) * scale * 1.7e8
                : order == FALLING ? -place
-                                  : szg_random_normal(&stream, (uint64_t)i);
+                                  : szgi_random_normal(&stream, (uint64_t)i);
         double a = test_real(&stream, (uint64_t)(2 * i)) * scale;
         double b = test_real(&stream, (uint64_t)(2 * i + 1)) * scale;
         low[i] = fmin(a, b);
@@ -93,11 +93,11 @@ START_TEST(lines_keep_the_extremes_of_every_column) {
     for (uint32_t trial = 0; trial < test_trials(12); trial++) {
         int64_t *keep = NULL, kept = 0;
         draw(trial, trial % 2 ? FALLING : RISING);
-        ck_szg_ok(thin_line(test_context(), POINTS, x, low, high, COLUMNS, &keep, &kept));
+        ck_szg_ok(szgi_thin_line(test_context(), POINTS, x, low, high, COLUMNS, &keep, &kept));
         check_breaks(keep, kept);
         check_columns(keep, kept);
         ck_assert_int_le(kept, 2 * 4 * COLUMNS);
-        szg_memory_free(keep);
+        szgi_memory_free(keep);
     }
 }
 END_TEST
@@ -106,7 +106,7 @@ START_TEST(lines_without_order_keep_their_extremes) {
     for (uint32_t trial = 0; trial < test_trials(6); trial++) {
         int64_t *keep = NULL, kept = 0, far[4] = {-1, -1, -1, -1};
         draw(trial, NONE);
-        ck_szg_ok(thin_line(test_context(), POINTS, x, low, high, COLUMNS, &keep, &kept));
+        ck_szg_ok(szgi_thin_line(test_context(), POINTS, x, low, high, COLUMNS, &keep, &kept));
         check_breaks(keep, kept);
         for (int64_t i = 0; i < POINTS; i++) {
             if (!is_point(i))
@@ -119,7 +119,7 @@ START_TEST(lines_without_order_keep_their_extremes) {
         for (int f = 0; f < 4; f++)
             ck_assert(is_kept(keep, kept, far[f]));
         ck_assert_int_le(kept, 2 * 6 * COLUMNS);
-        szg_memory_free(keep);
+        szgi_memory_free(keep);
     }
 }
 END_TEST
@@ -127,16 +127,16 @@ END_TEST
 START_TEST(few_points_are_all_kept) {
     int64_t *keep = NULL, kept = 0;
     draw(0, NONE);
-    ck_szg_ok(thin_line(test_context(), 4 * COLUMNS, x, low, high, COLUMNS, &keep, &kept));
+    ck_szg_ok(szgi_thin_line(test_context(), 4 * COLUMNS, x, low, high, COLUMNS, &keep, &kept));
     for (int64_t i = 0; i < 4 * COLUMNS; i++)
         ck_assert(!is_point(i) || is_kept(keep, kept, i));
-    szg_memory_free(keep);
-    ck_szg_ok(thin_line(test_context(), 0, x, low, high, COLUMNS, &keep, &kept));
+    szgi_memory_free(keep);
+    ck_szg_ok(szgi_thin_line(test_context(), 0, x, low, high, COLUMNS, &keep, &kept));
     ck_assert_int_eq(kept, 0);
-    szg_memory_free(keep);
-    ck_szg_ok(thin_points(test_context(), 1, x, low, 16, &keep, &kept));
+    szgi_memory_free(keep);
+    ck_szg_ok(szgi_thin_points(test_context(), 1, x, low, 16, &keep, &kept));
     ck_assert_int_eq(kept, 1);
-    szg_memory_free(keep);
+    szgi_memory_free(keep);
 }
 END_TEST
 
@@ -144,7 +144,7 @@ START_TEST(clouds_keep_their_shape) {
     for (uint32_t trial = 0; trial < test_trials(6); trial++) {
         int64_t *keep = NULL, kept = 0, limit = trial % 2 ? 16 : 400;
         draw(trial, NONE);
-        ck_szg_ok(thin_points(test_context(), POINTS, x, low, limit, &keep, &kept));
+        ck_szg_ok(szgi_thin_points(test_context(), POINTS, x, low, limit, &keep, &kept));
         ck_assert(kept >= 4 && kept <= limit);
         double ends[4] = {INFINITY, -INFINITY, INFINITY, -INFINITY}, got[4];
         for (int f = 0; f < 4; f++)
@@ -164,19 +164,19 @@ START_TEST(clouds_keep_their_shape) {
             ck_assert(got[f] == ends[f]);
         for (int64_t k = 0; k < kept; k++)
             ck_assert(isfinite(x[keep[k]]) && isfinite(low[keep[k]]));
-        szg_memory_free(keep);
+        szgi_memory_free(keep);
     }
 }
 END_TEST
 
 static szg_status thin_both(void) {
     int64_t *keep = NULL, kept;
-    szg_status status = thin_line(test_context(), POINTS, x, low, high, COLUMNS, &keep, &kept);
-    szg_memory_free(keep);
+    szg_status status = szgi_thin_line(test_context(), POINTS, x, low, high, COLUMNS, &keep, &kept);
+    szgi_memory_free(keep);
     keep = NULL;
     if (status == SZG_OK)
-        status = thin_points(test_context(), POINTS, x, low, 16, &keep, &kept);
-    szg_memory_free(keep);
+        status = szgi_thin_points(test_context(), POINTS, x, low, 16, &keep, &kept);
+    szgi_memory_free(keep);
     return status;
 }
 

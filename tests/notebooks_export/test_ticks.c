@@ -36,12 +36,12 @@ static double place_of(const scale *scale, double value) {
     return (double)((at - scale->lo) / ((long double)scale->hi - scale->lo));
 }
 
-static double corner(const szg_stream *stream, uint64_t index) {
+static double corner(const szgi_stream *stream, uint64_t index) {
     static const double rare[] = {
         1.7976931348623157e308, -1.7976931348623157e308, 5e-324, 1e-310, 1e300, -1e300, 0.1, 1e15};
-    szg_stream choice = *stream;
+    szgi_stream choice = *stream;
     choice.purpose ^= 0x40000000u;
-    int64_t which = szg_random_below(&choice, index, 24);
+    int64_t which = szgi_random_below(&choice, index, 24);
     return which < 8 ? rare[which] : test_real(stream, index);
 }
 
@@ -71,7 +71,7 @@ static void check_ticks(const scale *scale, const ticks *ticks, int wanted) {
 
 START_TEST(ticks_cover_every_range) {
     for (uint32_t trial = 0; trial < test_trials(20000); trial++) {
-        const szg_stream stream = {test_seed(), trial, 45};
+        const szgi_stream stream = {test_seed(), trial, 45};
         bool logarithmic = trial % 2;
         double a = corner(&stream, 0), b = corner(&stream, 1);
         if (logarithmic) {
@@ -79,13 +79,14 @@ START_TEST(ticks_cover_every_range) {
             b = fabs(b) < 1e-290 || fabs(b) > 1e301 ? 1 : fabs(b);
         }
         int wanted = 4 + (int)(trial % 7);
-        scale scale = scale_of(logarithmic, fmin(a, b), fmax(a, b), trial % 3 ? 0.04 : 0);
+        scale scale = szgi_scale_of(logarithmic, fmin(a, b), fmax(a, b), trial % 3 ? 0.04 : 0);
         ck_assert(isfinite(scale.lo) && isfinite(scale.hi) && scale.lo < scale.hi);
-        double low = scale_fraction(&scale, fmin(a, b)), high = scale_fraction(&scale, fmax(a, b));
+        double low = szgi_scale_fraction(&scale, fmin(a, b)),
+               high = szgi_scale_fraction(&scale, fmax(a, b));
         ck_assert_msg(low >= -1e-12 && high <= 1 + 1e-12 && low <= high, "%g to %g of %.17g, %.17g",
                       low, high, a, b);
         ticks ticks;
-        ticks_place(&scale, wanted, false, &ticks);
+        szgi_ticks_place(&scale, wanted, false, &ticks);
         check_ticks(&scale, &ticks, wanted);
     }
 }
@@ -93,11 +94,11 @@ END_TEST
 
 START_TEST(steps_are_one_two_or_five) {
     for (uint32_t trial = 0; trial < test_trials(2000); trial++) {
-        const szg_stream stream = {test_seed(), trial, 46};
-        double lo = szg_random_normal(&stream, 0), span = exp(3 * szg_random_normal(&stream, 1));
-        scale scale = scale_of(false, lo, lo + span, 0);
+        const szgi_stream stream = {test_seed(), trial, 46};
+        double lo = szgi_random_normal(&stream, 0), span = exp(3 * szgi_random_normal(&stream, 1));
+        scale scale = szgi_scale_of(false, lo, lo + span, 0);
         ticks ticks;
-        ticks_place(&scale, 5, false, &ticks);
+        szgi_ticks_place(&scale, 5, false, &ticks);
         double step = value_of(ticks.tick[1].text) - value_of(ticks.tick[0].text);
         double lead = step / pow(10, floor(log10(step * (1 + 1e-7))));
         double near = fmin(fabs(lead - 1), fmin(fabs(lead - 2), fabs(lead - 5)));
@@ -117,7 +118,7 @@ START_TEST(texts_are_exact) {
                  {5, -4, "0.0005"},   {5, -5, "5e-5"}, {-250, -9, "-2.5e-7"}, {1, 308, "1e308"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char text[TICK_TEXT];
-        ticks_text(known[i].number, known[i].exponent, text);
+        szgi_ticks_text(known[i].number, known[i].exponent, text);
         ck_assert_str_eq(text, known[i].text);
     }
 }
@@ -126,7 +127,7 @@ END_TEST
 static void expect(scale scale, int wanted, bool whole, const char *texts) {
     char all[512] = "";
     ticks ticks;
-    ticks_place(&scale, wanted, whole, &ticks);
+    szgi_ticks_place(&scale, wanted, whole, &ticks);
     for (int i = 0; i < ticks.count; i++) {
         strcat(all, i ? " " : "");
         strcat(all, ticks.tick[i].text);
@@ -135,13 +136,13 @@ static void expect(scale scale, int wanted, bool whole, const char *texts) {
 }
 
 START_TEST(well_known_axes) {
-    expect(scale_of(false, 0, 1, 0), 5, false, "0 0.2 0.4 0.6 0.8 1.0");
-    expect(scale_of(false, -0.5, 3.5, 0), 10, true, "0 1 2 3");
-    expect(scale_of(true, 1, 1000, 0), 6, false, "1 2 5 10 20 50 100 200 500 1000");
-    expect(scale_of(true, 1e-12, 1, 0), 6, false, "10⁻¹² 10⁻¹⁰ 10⁻⁸ 10⁻⁶ 10⁻⁴ 10⁻² 10⁰");
-    expect(scale_of(true, 2, 3, 0), 5, false, "2.0 2.2 2.4 2.6 2.8 3.0");
-    expect(scale_of(false, 0, 0, 0), 4, false, "-1.0 -0.5 0 0.5 1.0");
-    expect(scale_of(false, NAN, 1, 0), 4, false, "0 0.5 1.0");
+    expect(szgi_scale_of(false, 0, 1, 0), 5, false, "0 0.2 0.4 0.6 0.8 1.0");
+    expect(szgi_scale_of(false, -0.5, 3.5, 0), 10, true, "0 1 2 3");
+    expect(szgi_scale_of(true, 1, 1000, 0), 6, false, "1 2 5 10 20 50 100 200 500 1000");
+    expect(szgi_scale_of(true, 1e-12, 1, 0), 6, false, "10⁻¹² 10⁻¹⁰ 10⁻⁸ 10⁻⁶ 10⁻⁴ 10⁻² 10⁰");
+    expect(szgi_scale_of(true, 2, 3, 0), 5, false, "2.0 2.2 2.4 2.6 2.8 3.0");
+    expect(szgi_scale_of(false, 0, 0, 0), 4, false, "-1.0 -0.5 0 0.5 1.0");
+    expect(szgi_scale_of(false, NAN, 1, 0), 4, false, "0 0.5 1.0");
 }
 END_TEST
 

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/spectra.h>
-#include <szego/toeplitz.h>
+#include "backend/backend.h"
+#include "spectra/spectra.h"
+#include "toeplitz/toeplitz.h"
+#include "base/memory.h"
 
 #include "rounding.h"
 #include "suite.h"
@@ -22,7 +23,7 @@ static inline double residual_limit(int64_t n) {
 
 static inline void *get(int64_t count, size_t size) {
     void *block;
-    ck_szg_ok(szg_memory_alloc(test_context(), count, size, &block));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, size, &block));
     return block;
 }
 
@@ -41,7 +42,7 @@ static inline szg_context *oracle_context(const char *backend) {
  * by LAPACK; `a` is destroyed. */
 static inline void oracle_symmetric(int64_t n, double *a, double *w) {
     szg_context *ctx = oracle_context(n <= 40 ? "reference" : "cpu");
-    ck_assert_int_eq(szg_eigen_symmetric(ctx, n, a, n, w, false), SZG_OK);
+    ck_assert_int_eq(szgi_eigen_symmetric(ctx, n, a, n, w, false), SZG_OK);
 }
 
 /* The same of [lags_|i-j|]; returns the Frobenius norm. */
@@ -52,7 +53,7 @@ static inline double oracle_toeplitz(int64_t n, const double *lags, double *w) {
             a[i * n + j] = lags[i > j ? i - j : j - i];
     double norm = norm_of(n * n, a);
     oracle_symmetric(n, a, w);
-    szg_memory_free(a);
+    szgi_memory_free(a);
     return norm;
 }
 
@@ -72,7 +73,7 @@ static inline void check_values(const szg_spectrum *s, int64_t n, const double *
         all[i + s->zeros] = s->re[i];
     for (int64_t i = 0; i < n; i++)
         ck_close(all[i], want[i], bound);
-    szg_memory_free(all);
+    szgi_memory_free(all);
 }
 
 /* What every spectrum promises, and what trace and Frobenius norm say. */

@@ -1,7 +1,7 @@
 /* Every public function survives the failure of each of its allocations: it says so, hands nothing
  * out, leaks nothing (LeakSanitizer looks), and works afterwards. */
-#include <szego/factored.h>
-#include <szego/summary.h>
+#include "toeplitz/factored.h"
+#include "spectra/summary.h"
 
 #include "extremes.h"
 #include "spectra_support.h"
@@ -12,20 +12,20 @@ static const double numbers[25] = {4, 1, 2, 3, 1, 1, 5, 1, 2, 0, 2, 1, 6,
                                    0, 1, 3, 2, 0, 7, 1, 1, 0, 1, 1, 8};
 
 static szg_status kms(szg_context *context, szg_spectrum *out) {
-    return szg_spectra_kms(context, 9, 0.5, NULL, out);
+    return szgi_spectra_kms(context, 9, 0.5, NULL, out);
 }
 
 static szg_status alibi(szg_context *context, szg_spectrum *out) {
-    return szg_spectra_alibi(context, 9, 0.5, NULL, out);
+    return szgi_spectra_alibi(context, 9, 0.5, NULL, out);
 }
 
 static szg_status rotary(szg_context *context, szg_spectrum *out) {
-    return szg_spectra_rotary(context, 9, 3, numbers, 1, NULL, out);
+    return szgi_spectra_rotary(context, 9, 3, numbers, 1, NULL, out);
 }
 
 static szg_status rotary_dense(szg_context *context, szg_spectrum *out) {
     szg_spectra_options dense = {.dense = true};
-    return szg_spectra_rotary(context, 9, 3, numbers, 1, &dense, out);
+    return szgi_spectra_rotary(context, 9, 3, numbers, 1, &dense, out);
 }
 
 static szg_status symmetric(szg_context *context, szg_spectrum *out) {
@@ -43,7 +43,7 @@ static szg_status general(szg_context *context, szg_spectrum *out) {
 }
 
 static szg_status general_complex(szg_context *context, szg_spectrum *out) {
-    return szg_spectra_general_complex(context, 3, (const szg_c64 *)numbers, 3, out);
+    return szgi_spectra_general_complex(context, 3, (const szg_c64 *)numbers, 3, out);
 }
 
 static szg_status singular(szg_context *context, szg_spectrum *out) {
@@ -51,7 +51,7 @@ static szg_status singular(szg_context *context, szg_spectrum *out) {
 }
 
 static szg_status singular_complex(szg_context *context, szg_spectrum *out) {
-    return szg_spectra_singular_complex(context, 3, 4, (const szg_c64 *)numbers, 4, NULL, out);
+    return szgi_spectra_singular_complex(context, 3, 4, (const szg_c64 *)numbers, 4, NULL, out);
 }
 
 /* Toeplitz and factored jobs open their matrix anew; its own allocations fail in turn too. */
@@ -91,13 +91,13 @@ TOEPLITZ_JOB(singular_toeplitz_complex, 7, SZG_TOEPLITZ_COMPLEX, true, NULL)
 /* The ends of a small matrix by Lanczos, as large ones are treated. */
 static szg_status extremes(szg_context *context, szg_spectrum *out, bool hermitian_kind) {
     szg_toeplitz *t = NULL;
-    szg_selection selection = {.n = 80, .low = 1, .high = 1};
+    szgi_selection selection = {.n = 80, .low = 1, .high = 1};
     szg_c64 lags[2] = {{2, 0}, {0, 1}};
     bool complete;
     szg_status status = hermitian_kind ? szg_toeplitz_open_hermitian(context, 80, 2, lags, &t)
                                        : szg_toeplitz_open_symmetric(context, 80, 5, numbers, &t);
     if (status == SZG_OK)
-        status = szg_extremes_toeplitz(context, t, &selection, out, &complete);
+        status = szgi_extremes_toeplitz(context, t, &selection, out, &complete);
     szg_toeplitz_close(&t);
     return status;
 }
@@ -109,11 +109,11 @@ static szg_status product(szg_context *context, const void *data, char op, const
 
 static szg_status extremes_singular(szg_context *context, szg_spectrum *out) {
     szg_toeplitz *t = NULL;
-    szg_selection selection = {.n = 80, .low = 1, .high = 1};
+    szgi_selection selection = {.n = 80, .low = 1, .high = 1};
     szg_status status = szg_toeplitz_open_real(context, 80, 4, numbers, &t);
-    szg_square_operator l = {.n = 80, .apply = product, .data = t};
+    szgi_square_operator l = {.n = 80, .apply = product, .data = t};
     if (status == SZG_OK)
-        status = szg_extremes_singular(context, &l, &selection, out);
+        status = szgi_extremes_singular(context, &l, &selection, out);
     szg_toeplitz_close(&t);
     return status;
 }
@@ -145,16 +145,16 @@ static const double pair_a[6] = {1, 2, 3, 4, 5, 6}, pair_b[6] = {-1, 0, 2, 1, 1,
 
 static szg_status hermitian_part(szg_context *context, szg_spectrum *out) {
     szg_factored f = {.n = 6, .d = 1, .a = pair_a, .lda = 1, .b = pair_b, .ldb = 1};
-    return szg_spectra_factored_hermitian_part(context, &f, NULL, out);
+    return szgi_spectra_factored_hermitian_part(context, &f, NULL, out);
 }
 
 static szg_status hermitian_part_causal(szg_context *context, szg_spectrum *out) {
     szg_factored f = {.n = 6, .d = 1, .a = pair_a, .lda = 1, .b = pair_b, .ldb = 1, .causal = true};
-    return szg_spectra_factored_hermitian_part(context, &f, NULL, out);
+    return szgi_spectra_factored_hermitian_part(context, &f, NULL, out);
 }
 
 static szg_status hermitian_part_dense(szg_context *context, szg_spectrum *out) {
-    return szg_spectra_hermitian_part(context, 2, pair_a, 2, NULL, out);
+    return szgi_spectra_hermitian_part(context, 2, pair_a, 2, NULL, out);
 }
 
 static szg_status factored_causal(szg_context *context, szg_spectrum *out) {
@@ -165,10 +165,10 @@ static void survive(const char *name, job *run) {
     szg_context *ctx = test_context();
     szg_spectrum s;
     for (int64_t countdown = 1;; countdown = test_next_refusal(countdown)) {
-        szg_memory_fail_after(ctx, countdown);
+        szgi_memory_fail_after(ctx, countdown);
         memset(&s, 0, sizeof s);
         szg_status status = run(ctx, &s);
-        szg_memory_fail_after(ctx, 0);
+        szgi_memory_fail_after(ctx, 0);
         if (status == SZG_OK)
             break;
         ck_assert_msg(status == SZG_ENOMEM, "%s, allocation %lld: %s: %s", name,
@@ -220,7 +220,7 @@ END_TEST
 static szg_status batch(szg_context *context) {
     double a[25], values[5], worst;
     memcpy(a, numbers, sizeof a);
-    return szg_spectra_batch_singular(context, 1, 5, 5, a, 25, values, &worst);
+    return szgi_spectra_batch_singular(context, 1, 5, 5, a, 25, values, &worst);
 }
 
 START_TEST(batches_survive_too) {
@@ -238,7 +238,7 @@ START_TEST(cancelled_work_stops) {
     ck_szg_ok(szg_toeplitz_open_symmetric(ctx, 30000, 3, lags, &t));
     szg_context_cancel(ctx);
     szg_spectra_options range = {.want = SZG_WANT_RANGE};
-    ck_assert(szg_spectra_kms(ctx, 1000000, 0.5, NULL, &s) == SZG_ECANCEL);
+    ck_assert(szgi_spectra_kms(ctx, 1000000, 0.5, NULL, &s) == SZG_ECANCEL);
     ck_assert_ptr_null(s.re);
     ck_assert(szg_spectra_toeplitz(ctx, t, &range, &s) == SZG_ECANCEL);
     ck_assert_ptr_null(s.re);

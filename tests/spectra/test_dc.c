@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/spectra.h>
+#include "backend/backend.h"
+#include "spectra/spectra.h"
 #include "dc.h"
 #include "dc_halves.h"
 #include "dc_kernels.h"
@@ -18,13 +18,13 @@
 
 static double *numbers(int64_t count) {
     double *block = NULL;
-    ck_szg_ok(szg_memory_alloc(test_context(), count, sizeof *block, &block));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, sizeof *block, &block));
     return block;
 }
 
 static double random_number(uint32_t step, uint64_t index) {
-    szg_stream stream = {.seed = test_seed(), .step = step, .purpose = 77};
-    return szg_random_normal(&stream, index);
+    szgi_stream stream = {.seed = test_seed(), .step = step, .purpose = 77};
+    return szgi_random_normal(&stream, index);
 }
 
 /* ---- Kernels of every character ---- */
@@ -142,8 +142,8 @@ static double *dense(int64_t n, const double *lags) {
 
 static double *oracle(int64_t n, const double *lags) {
     double *a = dense(n, lags), *w = numbers(n);
-    ck_szg_ok(szg_eigen_symmetric(test_context(), n, a, n, w, false));
-    szg_memory_free(a);
+    ck_szg_ok(szgi_eigen_symmetric(test_context(), n, a, n, w, false));
+    szgi_memory_free(a);
     return w;
 }
 
@@ -165,7 +165,7 @@ START_TEST(transform_is_the_plain_sum) {
         long double x[70], re[70], im[70];
         for (int64_t j = 0; j < n; j++)
             x[j] = (long double)random_number((uint32_t)n, (uint64_t)j);
-        ck_szg_ok(szg_dc_transform(test_context(), n, x, re, im));
+        ck_szg_ok(szgi_dc_transform(test_context(), n, x, re, im));
         for (int64_t k = 0; k < (n + 1) / 2; k++) {
             long double c = 0, s = 0;
             for (int64_t j = 0; j < n; j++) {
@@ -203,23 +203,23 @@ static double projected(int64_t n, const double *lags, int half, int64_t k, int6
 START_TEST(loewner_form_is_the_projected_matrix) {
     for (int64_t n = 2; n <= 17; n++) {
         double *lags = lags_of(n, noise), largest = 0;
-        szg_dc_halves halves;
-        ck_szg_ok(szg_dc_halves_open(test_context(), n, lags, &halves));
+        szgi_dc_halves halves;
+        ck_szg_ok(szgi_dc_halves_open(test_context(), n, lags, &halves));
         for (int64_t j = 0; j < n; j++)
             largest = fmax(largest, fabs(lags[j]));
         ck_assert(halves.norm > 0);
         for (int half = 0; half < 2; half++) {
             int64_t size = halves.half[half].size;
             double *block = numbers(size * size);
-            szg_dc_half_block(&halves.half[half], 0, size, 0, size, block, size);
+            szgi_dc_half_block(&halves.half[half], 0, size, 0, size, block, size);
             for (int64_t k = 0; k < size; k++)
                 for (int64_t l = 0; l < size; l++)
                     ck_close(ldexp(block[k * size + l], halves.exponent),
                              projected(n, lags, half, k, l), 1e-14 * (double)n * largest);
-            szg_memory_free(block);
+            szgi_memory_free(block);
         }
-        szg_dc_halves_close(&halves);
-        szg_memory_free(lags);
+        szgi_dc_halves_close(&halves);
+        szgi_memory_free(lags);
     }
 }
 END_TEST
@@ -230,11 +230,11 @@ START_TEST(entries_keep_their_accuracy) {
     const long double pi = 3.14159265358979323846264338327950288L;
     int64_t n = 4096, first = 1000, l = 1;
     double *lags = lags_of(n, kms), row[3];
-    szg_dc_halves halves;
-    ck_szg_ok(szg_dc_halves_open(test_context(), n, lags, &halves));
-    szg_dc_half_block(&halves.half[0], first + l, 1, first, 3, row, 3);
+    szgi_dc_halves halves;
+    ck_szg_ok(szgi_dc_halves_open(test_context(), n, lags, &halves));
+    szgi_dc_half_block(&halves.half[0], first + l, 1, first, 3, row, 3);
     long double *table = NULL, exact[3] = {0};
-    ck_szg_ok(szg_memory_alloc(test_context(), 3 * n, sizeof *table, &table));
+    ck_szg_ok(szgi_memory_alloc(test_context(), 3 * n, sizeof *table, &table));
     for (int64_t k = 0; k < 3; k++)
         for (int64_t i = 0; i < n; i++)
             table[k * n + i] =
@@ -249,9 +249,9 @@ START_TEST(entries_keep_their_accuracy) {
     for (int64_t k = 0; k < 3; k++)
         ck_close(ldexp(row[k], halves.exponent), (double)exact[k],
                  (k == l ? 64 : 8) * DBL_EPSILON * (double)fabsl(exact[k]));
-    szg_memory_free(table);
-    szg_dc_halves_close(&halves);
-    szg_memory_free(lags);
+    szgi_memory_free(table);
+    szgi_dc_halves_close(&halves);
+    szgi_memory_free(lags);
 }
 END_TEST
 
@@ -261,13 +261,13 @@ START_TEST(loewner_weights_have_the_given_roots) {
     for (uint32_t trial = 0; trial < 20; trial++) {
         double d[N], base[N], tau[N], zz[N];
         int64_t n = 1 + (int64_t)trial * 6;
-        szg_stream stream = {.seed = test_seed(), .step = trial, .purpose = 6};
+        szgi_stream stream = {.seed = test_seed(), .step = trial, .purpose = 6};
         for (int64_t i = 0; i < n; i++) {
             d[i] = base[i] = (double)i;
-            tau[i] = 0.05 + 0.9 * szg_random_uniform(&stream, (uint64_t)i);
+            tau[i] = 0.05 + 0.9 * szgi_random_uniform(&stream, (uint64_t)i);
         }
         for (int64_t i = 0; i < n; i++) {
-            szg_dc_lowner_product(n, i, d, (szg_dc_roots){base, tau}, &zz[i]);
+            szgi_dc_lowner_product(n, i, d, (szgi_dc_roots){base, tau}, &zz[i]);
             zz[i] *= (d[n - 1] - d[i]) + tau[n - 1];
             ck_assert(zz[i] > 0);
         }
@@ -286,14 +286,14 @@ END_TEST
 /* D + z z^T with entries from the corners: repeated poles, poles an ulp apart, vanishing and tiny
  * weights. */
 static void corner_problem(uint32_t trial, int64_t n, double *d, double *z) {
-    szg_stream stream = {.seed = test_seed(), .step = trial, .purpose = 5};
+    szgi_stream stream = {.seed = test_seed(), .step = trial, .purpose = 5};
     double pole = -1;
     for (int64_t i = 0; i < n; i++) {
-        uint32_t word = szg_random_word(&stream, (uint64_t)(2 * i)) % 6;
-        double random = szg_random_uniform(&stream, (uint64_t)(500 + i));
+        uint32_t word = szgi_random_word(&stream, (uint64_t)(2 * i)) % 6;
+        double random = szgi_random_uniform(&stream, (uint64_t)(500 + i));
         double gaps[6] = {0, DBL_EPSILON, 1e-9, random / (double)n, 1e-14, random / (double)n};
         d[i] = pole += gaps[word];
-        word = szg_random_word(&stream, (uint64_t)(2 * i + 1)) % 6;
+        word = szgi_random_word(&stream, (uint64_t)(2 * i + 1)) % 6;
         double weights[6] = {0, 1e-17, 1e-8, 1, -1, 1e-13};
         z[i] = weights[word] * random / sqrt((double)n);
     }
@@ -328,13 +328,13 @@ START_TEST(rank_one_update_rebuilds_its_matrix) {
         memcpy(z, z0, (size_t)n * sizeof *z);
         for (int64_t i = 0; i < n; i++)
             rows[i * n + i] = 1;
-        ck_szg_ok(szg_dc_rank_one(test_context(), n, 2 * DBL_EPSILON, d, z, n, rows, n));
+        ck_szg_ok(szgi_dc_rank_one(test_context(), n, 2 * DBL_EPSILON, d, z, n, rows, n));
         check_rank_one(n, d0, z0, d, rows);
-        szg_memory_free(rows);
-        szg_memory_free(z);
-        szg_memory_free(d);
-        szg_memory_free(z0);
-        szg_memory_free(d0);
+        szgi_memory_free(rows);
+        szgi_memory_free(z);
+        szgi_memory_free(d);
+        szgi_memory_free(z0);
+        szgi_memory_free(d0);
     }
 }
 END_TEST
@@ -344,16 +344,16 @@ END_TEST
 static void check_kernel(int which, int64_t n, int64_t leaf, bool must_apply) {
     double *lags = lags_of(n, kernels[which].at), *w = numbers(n);
     bool applicable = false;
-    ck_szg_ok(szg_dc_lags(test_context(), n, lags, leaf, 64, w, &applicable));
+    ck_szg_ok(szgi_dc_lags(test_context(), n, lags, leaf, 64, w, &applicable));
     ck_assert_msg(applicable || !must_apply, "%s, n %lld refused", kernels[which].name,
                   (long long)n);
     if (applicable) {
         double *want = oracle(n, lags);
         compare(kernels[which].name, n, w, want);
-        szg_memory_free(want);
+        szgi_memory_free(want);
     }
-    szg_memory_free(w);
-    szg_memory_free(lags);
+    szgi_memory_free(w);
+    szgi_memory_free(lags);
 }
 
 START_TEST(small_orders_agree_with_lapack) {
@@ -375,17 +375,17 @@ START_TEST(random_corner_lags_agree_with_lapack) {
     for (int64_t trial = 0; trial < test_trials(60); trial++) {
         int64_t n = 2 + trial * 3 % 150;
         double *lags = numbers(n), *w = numbers(n);
-        szg_stream stream = {.seed = test_seed(), .step = (uint32_t)trial, .purpose = 9};
+        szgi_stream stream = {.seed = test_seed(), .step = (uint32_t)trial, .purpose = 9};
         for (int64_t k = 0; k < n; k++)
             lags[k] = test_real(&stream, (uint64_t)k);
         bool applicable;
-        ck_szg_ok(szg_dc_lags(test_context(), n, lags, 16, 64, w, &applicable));
+        ck_szg_ok(szgi_dc_lags(test_context(), n, lags, 16, 64, w, &applicable));
         double *want = oracle(n, lags);
         if (applicable)
             compare("corner lags", n, w, want);
-        szg_memory_free(want);
-        szg_memory_free(w);
-        szg_memory_free(lags);
+        szgi_memory_free(want);
+        szgi_memory_free(w);
+        szgi_memory_free(lags);
     }
 }
 END_TEST
@@ -395,20 +395,20 @@ START_TEST(powers_of_two_scale_along) {
     double *lags = lags_of(n, gauss), *w = numbers(n), *scaled = numbers(n);
     static const int exponents[] = {-900, -300, 1, 400, 1000};
     bool applicable;
-    ck_szg_ok(szg_dc_lags(test_context(), n, lags, 32, 24, w, &applicable));
+    ck_szg_ok(szgi_dc_lags(test_context(), n, lags, 32, 24, w, &applicable));
     ck_assert(applicable);
     for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
         for (int64_t k = 0; k < n; k++)
             lags[k] = ldexp(gauss(k), exponents[e]);
-        ck_szg_ok(szg_dc_lags(test_context(), n, lags, 32, 24, scaled, &applicable));
+        ck_szg_ok(szgi_dc_lags(test_context(), n, lags, 32, 24, scaled, &applicable));
         ck_assert(applicable);
         for (int64_t k = 0; k < n; k++)
             /* equal but for lags that underflow, each of which may turn a rounding */
             ck_close(ldexp(scaled[k], -exponents[e]), w[k], gamma_of((double)n) * w[n - 1]);
     }
-    szg_memory_free(scaled);
-    szg_memory_free(w);
-    szg_memory_free(lags);
+    szgi_memory_free(scaled);
+    szgi_memory_free(w);
+    szgi_memory_free(lags);
 }
 END_TEST
 
@@ -416,9 +416,9 @@ static double *through_the_door(kernel_fn *at, int64_t n, bool *applicable) {
     double *lags = lags_of(n, at), *w = numbers(n);
     szg_toeplitz *t = NULL;
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, n, lags, &t));
-    ck_szg_ok(szg_dc_eigenvalues(test_context(), t, w, applicable));
+    ck_szg_ok(szgi_dc_eigenvalues(test_context(), t, w, applicable));
     szg_toeplitz_close(&t);
-    szg_memory_free(lags);
+    szgi_memory_free(lags);
     return w;
 }
 
@@ -430,30 +430,30 @@ START_TEST(closed_forms_are_met) {
         ck_assert(applicable);
         szg_spectrum closed;
         if (which)
-            ck_szg_ok(szg_spectra_alibi(test_context(), n, 1, NULL, &closed));
+            ck_szg_ok(szgi_spectra_alibi(test_context(), n, 1, NULL, &closed));
         else
-            ck_szg_ok(szg_spectra_kms(test_context(), n, 0.9, NULL, &closed));
+            ck_szg_ok(szgi_spectra_kms(test_context(), n, 0.9, NULL, &closed));
         ck_assert_int_eq(closed.count, n);
         double norm = fmax(fabs(closed.re[0]), fabs(closed.re[n - 1]));
         for (int64_t i = 0; i < n; i++)
             ck_close(w[i], closed.re[i], 1e-14 * norm);
         szg_spectrum_close(&closed);
-        szg_memory_free(w);
+        szgi_memory_free(w);
     }
 }
 END_TEST
 
 START_TEST(high_rank_and_small_orders_are_refused) {
     bool applicable;
-    szg_memory_free(through_the_door(noise, 1100, &applicable));
+    szgi_memory_free(through_the_door(noise, 1100, &applicable));
     ck_assert(!applicable);
-    szg_memory_free(through_the_door(kms, 100, &applicable));
+    szgi_memory_free(through_the_door(kms, 100, &applicable));
     ck_assert(!applicable);
     szg_c64 lags[2] = {{1, 0}, {0, 1}};
     double w[2];
     szg_toeplitz *t = NULL;
     ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), 2, 2, lags, &t));
-    ck_szg_fails(SZG_EINVAL, "symmetric", szg_dc_eigenvalues(test_context(), t, w, &applicable));
+    ck_szg_fails(SZG_EINVAL, "symmetric", szgi_dc_eigenvalues(test_context(), t, w, &applicable));
     szg_toeplitz_close(&t);
 }
 END_TEST
@@ -467,13 +467,13 @@ START_TEST(threads_do_not_change_a_bit) {
         ck_assert(szg_context_open(&options, &context) == SZG_OK);
         bool applicable;
         double *w = threads == 1 ? one : many;
-        ck_assert(szg_dc_lags(context, n, lags, 64, 32, w, &applicable) == SZG_OK && applicable);
+        ck_assert(szgi_dc_lags(context, n, lags, 64, 32, w, &applicable) == SZG_OK && applicable);
         ck_assert(memcmp(one, w, (size_t)n * sizeof *w) == 0);
         szg_context_close(&context);
     }
-    szg_memory_free(many);
-    szg_memory_free(one);
-    szg_memory_free(lags);
+    szgi_memory_free(many);
+    szgi_memory_free(one);
+    szgi_memory_free(lags);
 }
 END_TEST
 
@@ -482,7 +482,7 @@ END_TEST
 typedef struct solved {
     int64_t n;
     double *lags, *w, *half[2];
-    szg_dc_answer answer;
+    szgi_dc_answer answer;
 } solved;
 
 /* KMS by LAPACK: even and odd halves told apart by their own matrices. */
@@ -497,16 +497,16 @@ static solved solve_apart(int64_t n) {
             for (int64_t j = 0; j < m; j++)
                 a[i * m + j] =
                     s.lags[i > j ? i - j : j - i] + (half ? -1 : 1) * s.lags[n - 1 - i - j];
-        ck_szg_ok(szg_eigen_symmetric(test_context(), m, a, m, s.half[half], false));
-        szg_memory_free(a);
+        ck_szg_ok(szgi_eigen_symmetric(test_context(), m, a, m, s.half[half], false));
+        szgi_memory_free(a);
     }
-    s.answer = (szg_dc_answer){n, s.lags, s.w[n - 1], {s.half[0], s.half[1]}, s.w};
+    s.answer = (szgi_dc_answer){n, s.lags, s.w[n - 1], {s.half[0], s.half[1]}, s.w};
     return s;
 }
 
 static bool confirmed(const solved *s) {
     bool result;
-    ck_szg_ok(szg_dc_verify(test_context(), &s->answer, &result));
+    ck_szg_ok(szgi_dc_verify(test_context(), &s->answer, &result));
     return result;
 }
 
@@ -528,10 +528,10 @@ START_TEST(wrong_answers_are_refused) {
     for (int64_t i = 60; i < 190; i++) /* one value too many below both shifts */
         s.w[i] = s.w[i + 1];
     ck_assert(!confirmed(&s));
-    szg_memory_free(s.half[0]);
-    szg_memory_free(s.half[1]);
-    szg_memory_free(s.w);
-    szg_memory_free(s.lags);
+    szgi_memory_free(s.half[0]);
+    szgi_memory_free(s.half[1]);
+    szgi_memory_free(s.w);
+    szgi_memory_free(s.lags);
 }
 END_TEST
 
@@ -540,10 +540,10 @@ START_TEST(every_allocation_may_fail) {
     double *lags = lags_of(n, gauss), *w = numbers(n);
     bool applicable = false;
     ck_survives_failed_allocations(21,
-                                   szg_dc_lags(test_context(), n, lags, 24, 24, w, &applicable));
+                                   szgi_dc_lags(test_context(), n, lags, 24, 24, w, &applicable));
     ck_assert(applicable);
-    szg_memory_free(w);
-    szg_memory_free(lags);
+    szgi_memory_free(w);
+    szgi_memory_free(lags);
 }
 END_TEST
 
@@ -553,10 +553,10 @@ START_TEST(cancelling_stops_it) {
     double *lags = lags_of(300, kms), *w = numbers(300);
     bool applicable;
     szg_context_cancel(context);
-    ck_assert(szg_dc_lags(context, 300, lags, 32, 24, w, &applicable) == SZG_ECANCEL);
+    ck_assert(szgi_dc_lags(context, 300, lags, 32, 24, w, &applicable) == SZG_ECANCEL);
     szg_context_close(&context);
-    szg_memory_free(w);
-    szg_memory_free(lags);
+    szgi_memory_free(w);
+    szgi_memory_free(lags);
 }
 END_TEST
 

@@ -2,7 +2,7 @@
 #include "spectra_support.h"
 
 static double *random_matrix(int64_t count, uint32_t step) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 30, .step = step};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 30, .step = step};
     double *a = get(count, sizeof *a);
     for (int64_t i = 0; i < count; i++)
         a[i] = test_real(&stream, (uint64_t)i);
@@ -27,13 +27,13 @@ START_TEST(symmetric_of_padded_rows) {
         szg_spectra_options range = {.want = SZG_WANT_RANGE};
         ck_szg_ok(szg_spectra_symmetric(test_context(), n, a, n + 3, &range, &s));
         double least, largest;
-        ck_szg_ok(szg_spectrum_range(test_context(), &s, &least, &largest));
+        ck_szg_ok(szgi_spectrum_range(test_context(), &s, &least, &largest));
         ck_close(least, want[0], bound);
         ck_close(largest, want[n - 1], bound);
         ck_assert_int_eq(s.count, n < 2 ? n : 2);
         szg_spectrum_close(&s);
-        szg_memory_free(a);
-        szg_memory_free(b);
+        szgi_memory_free(a);
+        szgi_memory_free(b);
     }
 }
 END_TEST
@@ -69,7 +69,7 @@ START_TEST(general_roots_of_unity) {
         }
         szg_spectrum s, t;
         ck_szg_ok(szg_spectra_general(test_context(), n, a, n, &s));
-        ck_szg_ok(szg_spectra_general_complex(test_context(), n, b, n, &t));
+        ck_szg_ok(szgi_spectra_general_complex(test_context(), n, b, n, &t));
         for (int64_t k = 0; k < n; k++) {
             double x = cos(2 * M_PI * (double)k / (double)n),
                    y = sin(2 * M_PI * (double)k / (double)n);
@@ -85,8 +85,8 @@ START_TEST(general_roots_of_unity) {
             ck_assert(s.re[i - 1] <= s.re[i]);
         szg_spectrum_close(&s);
         szg_spectrum_close(&t);
-        szg_memory_free(a);
-        szg_memory_free(b);
+        szgi_memory_free(a);
+        szgi_memory_free(b);
     }
 }
 END_TEST
@@ -99,7 +99,7 @@ START_TEST(singular_of_rectangles) {
             double *copy = get(m * n, sizeof *copy), bound = weyl(m + n, norm_of(m * n, a));
             memcpy(copy, a, (size_t)(m * n) * sizeof *copy);
             szg_context *oracle = oracle_context("reference");
-            ck_szg_ok(szg_singular(oracle, m, n, copy, n, want, NULL, n, NULL, n));
+            ck_szg_ok(szgi_singular(oracle, m, n, copy, n, want, NULL, n, NULL, n));
             szg_spectrum s;
             ck_szg_ok(szg_spectra_singular(test_context(), m, n, a, n, NULL, &s));
             ck_assert_int_eq(s.n, rank);
@@ -109,13 +109,13 @@ START_TEST(singular_of_rectangles) {
             szg_c64 *turned = get(m * n, sizeof *turned);
             for (int64_t i = 0; i < m * n; i++)
                 turned[i].im = a[i];
-            ck_szg_ok(szg_spectra_singular_complex(test_context(), m, n, turned, n, NULL, &s));
+            ck_szg_ok(szgi_spectra_singular_complex(test_context(), m, n, turned, n, NULL, &s));
             for (int64_t i = 0; i < rank; i++)
                 ck_close(s.re[i], want[i], bound);
             szg_spectrum_close(&s);
-            szg_memory_free(turned);
-            szg_memory_free(copy);
-            szg_memory_free(a);
+            szgi_memory_free(turned);
+            szgi_memory_free(copy);
+            szgi_memory_free(a);
         }
 }
 END_TEST
@@ -160,7 +160,7 @@ START_TEST(hermitian_batches_equal_single_ones) {
             matrix[j * N + j].im = 0;
         }
     memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
-    ck_szg_ok(szg_spectra_batch_hermitian(ctx, COUNT, N, copy, STRIDE, values, &worst));
+    ck_szg_ok(szgi_spectra_batch_hermitian(ctx, COUNT, N, copy, STRIDE, values, &worst));
     ck_close(worst, 0, residual_limit(N));
     for (int i = 0; i < COUNT; i++) {
         ck_szg_ok(szg_spectra_hermitian(ctx, N, a + i * STRIDE, N, NULL, &s));
@@ -173,9 +173,9 @@ START_TEST(hermitian_batches_equal_single_ones) {
     /* Of the triangle that the solver does not read. */
     copy[4 * STRIDE + 3].im += norm_of(2 * N * N, numbers + 2 * 4 * STRIDE);
     ck_szg_fails(SZG_ENOCONV, "matrix 4",
-                 szg_spectra_batch_hermitian(ctx, COUNT, N, copy, STRIDE, values, &worst));
-    szg_memory_free(copy);
-    szg_memory_free(numbers);
+                 szgi_spectra_batch_hermitian(ctx, COUNT, N, copy, STRIDE, values, &worst));
+    szgi_memory_free(copy);
+    szgi_memory_free(numbers);
 }
 END_TEST
 
@@ -191,7 +191,7 @@ START_TEST(batches_equal_single_ones) {
             for (int k = 0; k < j; k++)
                 a[i * STRIDE + k * N + j] = a[i * STRIDE + j * N + k];
     memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
-    ck_szg_ok(szg_spectra_batch_symmetric(ctx, COUNT, N, copy, STRIDE, values, &worst));
+    ck_szg_ok(szgi_spectra_batch_symmetric(ctx, COUNT, N, copy, STRIDE, values, &worst));
     ck_close(worst, 0, residual_limit(N));
     for (int i = 0; i < COUNT; i++) {
         ck_szg_ok(szg_spectra_symmetric(ctx, N, a + i * STRIDE, N, NULL, &s));
@@ -201,7 +201,7 @@ START_TEST(batches_equal_single_ones) {
         szg_spectrum_close(&s);
     }
     memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
-    ck_szg_ok(szg_spectra_batch_singular(ctx, COUNT, M, N, copy, STRIDE, values, &worst));
+    ck_szg_ok(szgi_spectra_batch_singular(ctx, COUNT, M, N, copy, STRIDE, values, &worst));
     for (int i = 0; i < COUNT; i++) {
         ck_szg_ok(szg_spectra_singular(ctx, M, N, a + i * STRIDE, N, NULL, &s));
         double bound = weyl(M, norm_of(M * N, a + i * STRIDE));
@@ -210,18 +210,18 @@ START_TEST(batches_equal_single_ones) {
         szg_spectrum_close(&s);
     }
     memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
-    ck_szg_ok(szg_spectra_batch_general(ctx, COUNT, N, copy, STRIDE, general, &worst));
+    ck_szg_ok(szgi_spectra_batch_general(ctx, COUNT, N, copy, STRIDE, general, &worst));
     ck_close(worst, 0, residual_limit(N));
     memcpy(copy, a, COUNT * STRIDE * sizeof *copy);
     for (int i = 3; i < COUNT; i++)
         copy[i * STRIDE + 6] = NAN;
     for (int i = 0; i < 20; i++) /* the first, whichever worker is faster */
         ck_szg_fails(SZG_EDATA, "matrix 3",
-                     szg_spectra_batch_singular(ctx, COUNT, M, N, copy, STRIDE, values, &worst));
+                     szgi_spectra_batch_singular(ctx, COUNT, M, N, copy, STRIDE, values, &worst));
     ck_szg_fails(SZG_EINVAL, "overlap",
-                 szg_spectra_batch_singular(ctx, COUNT, M, N, copy, 3, values, &worst));
-    szg_memory_free(copy);
-    szg_memory_free(a);
+                 szgi_spectra_batch_singular(ctx, COUNT, M, N, copy, 3, values, &worst));
+    szgi_memory_free(copy);
+    szgi_memory_free(a);
 }
 END_TEST
 

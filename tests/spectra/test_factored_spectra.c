@@ -1,7 +1,7 @@
 /* M o (A B^T + T): every structured way against the dense matrix. */
 #include <float.h>
 
-#include <szego/factored.h>
+#include "toeplitz/factored.h"
 
 #include "factored_size.h"
 #include "spectra_support.h"
@@ -13,25 +13,25 @@ typedef struct sample {
 
 /* Gaussian factors, rows `pad` further apart than they need be. */
 static sample make(int64_t n, int64_t d, bool symmetric, uint32_t step) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 20, .step = step};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 20, .step = step};
     sample s = {.f = {.n = n, .d = d, .lda = d + 1, .ldb = d + (symmetric ? 1 : 2)}};
     s.a = get(n * (d + 1), sizeof *s.a);
     s.b = get(n * (d + 2), sizeof *s.b);
-    szg_random_fill_normal(&stream, 0, n * (d + 1), s.a);
-    szg_random_fill_normal(&stream, 1 << 20, n * (d + 2), s.b);
+    szgi_random_fill_normal(&stream, 0, n * (d + 1), s.a);
+    szgi_random_fill_normal(&stream, 1 << 20, n * (d + 2), s.b);
     s.f.a = s.a;
     s.f.b = symmetric ? s.a : s.b;
     return s;
 }
 
 static void drop(sample *s) {
-    szg_memory_free(s->a);
-    szg_memory_free(s->b);
+    szgi_memory_free(s->a);
+    szgi_memory_free(s->b);
 }
 
 static double *dense_of(const szg_factored *f) {
     double *dense = get(f->n * f->n, sizeof *dense);
-    ck_szg_ok(szg_factored_dense(test_context(), f, dense, f->n));
+    ck_szg_ok(szgi_factored_dense(test_context(), f, dense, f->n));
     return dense;
 }
 
@@ -39,7 +39,7 @@ static void check_singular(const szg_factored *f) {
     int64_t n = f->n;
     double *dense = dense_of(f), *want = get(n, sizeof *want);
     double bound = weyl(n + f->d, norm_of(n * n, dense) + 1);
-    ck_szg_ok(szg_singular(test_context(), n, n, dense, n, want, NULL, n, NULL, n));
+    ck_szg_ok(szgi_singular(test_context(), n, n, dense, n, want, NULL, n, NULL, n));
     szg_spectrum s;
     ck_szg_ok(szg_spectra_factored_singular(test_context(), f, NULL, &s));
     ck_assert_int_eq(s.count + s.zeros, n);
@@ -47,8 +47,8 @@ static void check_singular(const szg_factored *f) {
         ck_close(i < s.count ? s.re[i] : 0, want[i], bound);
     ck_assert(isfinite(s.residual) && s.residual_meaning && s.method);
     szg_spectrum_close(&s);
-    szg_memory_free(dense);
-    szg_memory_free(want);
+    szgi_memory_free(dense);
+    szgi_memory_free(want);
 }
 
 /* Symmetric ones value by value; others by power sums: trace L and trace L^2, which the dense
@@ -78,10 +78,10 @@ static void check_eigen(const szg_factored *f) {
         double *want = get(n, sizeof *want);
         oracle_symmetric(n, dense, want);
         check_values(&s, n, want, bound);
-        szg_memory_free(want);
+        szgi_memory_free(want);
     }
     szg_spectrum_close(&s);
-    szg_memory_free(dense);
+    szgi_memory_free(dense);
 }
 
 /* (L + L^T) / 2 entry by entry from the dense matrix, then Jacobi or LAPACK. */
@@ -97,7 +97,7 @@ static void check_hermitian_part(const szg_factored *f) {
             half[i * n + j] = (dense[i * n + j] + dense[j * n + i]) / 2;
     oracle_symmetric(n, half, want);
     szg_spectrum s;
-    ck_szg_ok(szg_spectra_factored_hermitian_part(test_context(), f, NULL, &s));
+    ck_szg_ok(szgi_spectra_factored_hermitian_part(test_context(), f, NULL, &s));
     check_values(&s, n, want, weyl(n + f->d, size));
     check_promises(&s, weyl(n + f->d, size));
     ck_assert(s.normal);
@@ -105,22 +105,22 @@ static void check_hermitian_part(const szg_factored *f) {
         ck_assert_int_eq(s.zeros, n - 2 * f->d);
     szg_spectrum_close(&s);
     szg_spectra_options oracle = {.dense = true};
-    ck_szg_ok(szg_spectra_factored_hermitian_part(test_context(), f, &oracle, &s));
+    ck_szg_ok(szgi_spectra_factored_hermitian_part(test_context(), f, &oracle, &s));
     check_values(&s, n, want, weyl(n + f->d, size));
     szg_spectrum_close(&s);
-    ck_szg_ok(szg_spectra_hermitian_part(test_context(), n, dense, n, NULL, &s));
+    ck_szg_ok(szgi_spectra_hermitian_part(test_context(), n, dense, n, NULL, &s));
     check_values(&s, n, want, weyl(n + f->d, size));
     szg_spectrum_close(&s);
-    szg_memory_free(dense);
-    szg_memory_free(half);
-    szg_memory_free(want);
+    szgi_memory_free(dense);
+    szgi_memory_free(half);
+    szgi_memory_free(want);
 }
 
 START_TEST(factored_against_dense) {
     const int64_t n[] = {1, 2, 3, 5, 8, 30, 61}, d[] = {0, 1, 2, 7, 30};
     double lags[121];
-    szg_stream stream = {.seed = test_seed(), .purpose = 21};
-    szg_random_fill_normal(&stream, 0, 121, lags);
+    szgi_stream stream = {.seed = test_seed(), .purpose = 21};
+    szgi_random_fill_normal(&stream, 0, 121, lags);
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
         for (size_t j = 0; j < sizeof d / sizeof *d; j++)
             for (int variant = 0; variant < 12; variant++) {
@@ -150,7 +150,7 @@ static double backward(const szg_factored *f, double norm) {
 START_TEST(factored_at_d_128) {
     sample s = make(300, 128, false, 99);
     double *dense = dense_of(&s.f), *want = get(300, sizeof *want);
-    ck_szg_ok(szg_singular(test_context(), 300, 300, dense, 300, want, NULL, 300, NULL, 300));
+    ck_szg_ok(szgi_singular(test_context(), 300, 300, dense, 300, want, NULL, 300, NULL, 300));
     szg_spectrum got;
     ck_szg_ok(szg_spectra_factored_singular(test_context(), &s.f, NULL, &got));
     ck_assert_int_eq(got.count, 128);
@@ -158,12 +158,12 @@ START_TEST(factored_at_d_128) {
     for (int i = 0; i < 128; i++)
         ck_close(got.re[i], want[i], backward(&s.f, want[0]));
     szg_spectrum_close(&got);
-    szg_memory_free(dense);
-    szg_memory_free(want);
+    szgi_memory_free(dense);
+    szgi_memory_free(want);
     drop(&s);
     s = make(9001, 24, false, 98);
     double frobenius;
-    ck_szg_ok(szg_factored_norm_frobenius(test_context(), &s.f, &frobenius));
+    ck_szg_ok(szgi_factored_norm_frobenius(test_context(), &s.f, &frobenius));
     ck_szg_ok(szg_spectra_factored_singular(test_context(), &s.f, NULL, &got));
     ck_close(norm_of(got.count, got.re), frobenius, backward(&s.f, frobenius));
     szg_spectrum_close(&got);
@@ -218,11 +218,11 @@ START_TEST(hermitian_part_ends) {
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, 2, lags, &bias));
     szg_spectra_options range = {.want = SZG_WANT_RANGE};
     szg_spectrum low_rank, ends;
-    ck_szg_ok(szg_spectra_factored_hermitian_part(test_context(), &s.f, &range, &low_rank));
+    ck_szg_ok(szgi_spectra_factored_hermitian_part(test_context(), &s.f, &range, &low_rank));
     ck_assert_int_eq(low_rank.count, 4);
     ck_assert_int_eq(low_rank.zeros, n - 4);
     s.f.bias = bias;
-    ck_szg_ok(szg_spectra_factored_hermitian_part(test_context(), &s.f, &range, &ends));
+    ck_szg_ok(szgi_spectra_factored_hermitian_part(test_context(), &s.f, &range, &ends));
     ck_assert(strstr(ends.method, "matrix-free"));
     ck_assert_int_eq(ends.count, 2);
     /* Weyl: the bias has norm 1/2 at most; Lanczos is off by its residual. */
@@ -235,7 +235,7 @@ START_TEST(hermitian_part_ends) {
     szg_toeplitz_close(&bias);
     drop(&s);
     const double skew[9] = {0, 1, 2, -1, 0, 3, -2, -3, 0};
-    ck_szg_ok(szg_spectra_hermitian_part(test_context(), 3, skew, 3, NULL, &ends));
+    ck_szg_ok(szgi_spectra_hermitian_part(test_context(), 3, skew, 3, NULL, &ends));
     for (int i = 0; i < 3; i++)
         ck_assert(ends.re[i] == 0);
     szg_spectrum_close(&ends);
@@ -278,8 +278,8 @@ START_TEST(factored_refuses) {
     values[3] = nan;
     ck_assert(szg_spectra_factored_eigen(ctx, &f, NULL, &got) == SZG_EDATA);
     ck_assert(szg_spectra_factored_singular(ctx, &f, NULL, &got) == SZG_EDATA);
-    ck_assert(szg_spectra_factored_hermitian_part(ctx, &f, NULL, &got) == SZG_EDATA);
-    ck_szg_fails(SZG_EDATA, "", szg_spectra_hermitian_part(ctx, 2, values + 2, 2, NULL, &got));
+    ck_assert(szgi_spectra_factored_hermitian_part(ctx, &f, NULL, &got) == SZG_EDATA);
+    ck_szg_fails(SZG_EDATA, "", szgi_spectra_hermitian_part(ctx, 2, values + 2, 2, NULL, &got));
     values[3] = 4;
     f.n = 10000000;
     double lag = 1;
@@ -289,7 +289,7 @@ START_TEST(factored_refuses) {
     f.bias = bias;
     f.causal = true;
     ck_szg_fails(SZG_ENOMEM, "dense logit matrix",
-                 szg_spectra_factored_hermitian_part(ctx, &f, NULL, &got));
+                 szgi_spectra_factored_hermitian_part(ctx, &f, NULL, &got));
     f.causal = false;
     ck_szg_fails(SZG_ENOMEM, "range", szg_spectra_factored_singular(ctx, &f, NULL, &got));
     szg_toeplitz_close(&bias);

@@ -1,6 +1,6 @@
 /* Derived numbers on spectra that are written down by hand. */
-#include <szego/ball.h>
-#include <szego/summary.h>
+#include "ball/ball.h"
+#include "spectra/summary.h"
 
 #include "spectra_support.h"
 
@@ -35,12 +35,12 @@ START_TEST(summary_of_normal_matrix) {
     ck_close(out.effective_rank, exp(entropy), gamma_of(16) * exp(entropy));
     ck_assert_ptr_null(out.note);
     double norm;
-    ck_szg_ok(szg_summary_schatten(test_context(), &s, 3, &norm));
+    ck_szg_ok(szgi_summary_schatten(test_context(), &s, 3, &norm));
     ck_close(norm, cbrt(27 + 1 + 64), gamma_of(16) * norm);
-    ck_szg_ok(szg_summary_schatten(test_context(), &s, INFINITY, &norm));
+    ck_szg_ok(szgi_summary_schatten(test_context(), &s, INFINITY, &norm));
     ck_assert(norm == 4);
-    ck_szg_fails(SZG_EINVAL, "p >= 1", szg_summary_schatten(test_context(), &s, 0.5, &norm));
-    ck_szg_fails(SZG_EINVAL, "p >= 1", szg_summary_schatten(test_context(), &s, NAN, &norm));
+    ck_szg_fails(SZG_EINVAL, "p >= 1", szgi_summary_schatten(test_context(), &s, 0.5, &norm));
+    ck_szg_fails(SZG_EINVAL, "p >= 1", szgi_summary_schatten(test_context(), &s, NAN, &norm));
 }
 END_TEST
 
@@ -113,7 +113,7 @@ START_TEST(summary_of_partial_spectra) {
     ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
     ck_assert(out.sigma_max == 9 && isnan(out.sigma_min) && isnan(out.condition));
     double norm;
-    ck_szg_fails(SZG_EDOMAIN, "every", szg_summary_schatten(test_context(), &s, 1, &norm));
+    ck_szg_fails(SZG_EDOMAIN, "every", szgi_summary_schatten(test_context(), &s, 1, &norm));
     szg_spectrum t = real_spectrum("singular", 2, sigma, 0);
     t.n = 100;
     t.frobenius = 12;
@@ -149,9 +149,9 @@ END_TEST
 START_TEST(schatten_does_not_overflow) {
     double values[2] = {1e300, 1e300}, norm;
     szg_spectrum s = real_spectrum("singular", 2, values, 0);
-    ck_szg_ok(szg_summary_schatten(test_context(), &s, 2, &norm));
+    ck_szg_ok(szgi_summary_schatten(test_context(), &s, 2, &norm));
     ck_close(norm, 1e300 * M_SQRT2, gamma_of(16) * norm);
-    ck_szg_ok(szg_summary_schatten(test_context(), &s, 100, &norm));
+    ck_szg_ok(szgi_summary_schatten(test_context(), &s, 100, &norm));
     ck_close(norm, 1e300 * pow(2, 0.01), gamma_of(16) * norm);
 }
 END_TEST
@@ -257,8 +257,8 @@ START_TEST(table_rows) {
     const szg_range symbol = {{14, 15}, {16, 17}, 18, 19, "by hand"};
     const szg_summary_labels labels = {"file", 20, 21, "qk", "none"};
     szg_table *table;
-    ck_szg_ok(szg_summary_table(test_context(), &table));
-    ck_szg_ok(szg_summary_add(test_context(), table, &labels, &numbers, &tau, &symbol));
+    ck_szg_ok(szgi_summary_table(test_context(), &table));
+    ck_szg_ok(szgi_summary_add(test_context(), table, &labels, &numbers, &tau, &symbol));
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         ck_assert(szg_table_get_real(table, 0, column_of(table, want[i].column)) == want[i].value);
     static const char *const texts[][2] = {
@@ -273,14 +273,14 @@ START_TEST(table_rows) {
     none.rank = -1;
     none.width = NAN;
     const szg_summary_labels bare = {"file", -1, -1, NULL, NULL};
-    ck_szg_ok(szg_summary_add(test_context(), table, &bare, &none, NULL, NULL));
+    ck_szg_ok(szgi_summary_add(test_context(), table, &bare, &none, NULL, NULL));
     static const char *const empty[] = {"layer", "head",         "matrix",        "rank",
                                         "width", "toeplitzness", "symbol_min_lo", "theorem"};
     for (int i = 0; i < 8; i++)
         ck_assert(szg_table_is_empty(table, 1, column_of(table, empty[i])));
     /* Layers and heads count from 0. */
     const szg_summary_labels first = {"file", 0, 0, "qk", NULL};
-    ck_szg_ok(szg_summary_add(test_context(), table, &first, &numbers, NULL, NULL));
+    ck_szg_ok(szgi_summary_add(test_context(), table, &first, &numbers, NULL, NULL));
     for (int i = 0; i < 2; i++) {
         ck_assert(!szg_table_is_empty(table, 2, column_of(table, empty[i])));
         ck_assert_int_eq(szg_table_get_integer(table, 2, column_of(table, empty[i])), 0);

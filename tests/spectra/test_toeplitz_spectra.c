@@ -9,7 +9,7 @@ static szg_toeplitz *open_symmetric(int64_t n, int64_t count, const double *lags
     return t;
 }
 
-static void random_lags(const szg_stream *stream, int64_t count, double *lags) {
+static void random_lags(const szgi_stream *stream, int64_t count, double *lags) {
     for (int64_t k = 0; k < count; k++)
         lags[k] = test_real(stream, (uint64_t)k);
 }
@@ -18,7 +18,7 @@ START_TEST(symmetric_against_dense) {
     for (int64_t n = 1; n <= 40; n++)
         for (int64_t trial = 0; trial < test_trials(3); trial++) {
             double lags[40], want[40];
-            szg_stream stream = {
+            szgi_stream stream = {
                 .seed = test_seed(), .purpose = 10, .step = (uint32_t)(n * 64 + trial)};
             random_lags(&stream, n, lags);
             double bound = weyl(n, oracle_toeplitz(n, lags, want));
@@ -44,7 +44,7 @@ START_TEST(hermitian_against_dense) {
         for (int64_t trial = 0; trial < test_trials(3); trial++) {
             szg_c64 lags[33] = {0}, *a = get(n * n, sizeof *a);
             double want[33];
-            szg_stream stream = {
+            szgi_stream stream = {
                 .seed = test_seed(), .purpose = 11, .step = (uint32_t)(n * 64 + trial)};
             for (int64_t k = 0; k < n; k++) {
                 lags[k].re = test_real(&stream, (uint64_t)(2 * k));
@@ -57,7 +57,7 @@ START_TEST(hermitian_against_dense) {
                         a[i * n + j].im = -a[i * n + j].im;
                 }
             double bound = weyl(n, norm_of(2 * n * n, (double *)a));
-            ck_szg_ok(szg_eigen_hermitian(oracle_context("reference"), n, a, n, want, false));
+            ck_szg_ok(szgi_eigen_hermitian(oracle_context("reference"), n, a, n, want, false));
             szg_toeplitz *t;
             ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), n, n, lags, &t));
             szg_spectra_options dense = {.dense = true};
@@ -70,7 +70,7 @@ START_TEST(hermitian_against_dense) {
             check_values(&s, n, want, bound);
             szg_spectrum_close(&s);
             szg_toeplitz_close(&t);
-            szg_memory_free(a);
+            szgi_memory_free(a);
         }
 }
 END_TEST
@@ -94,7 +94,7 @@ START_TEST(tridiagonal_closed_form) {
         szg_spectrum_close(&s);
         szg_toeplitz_close(&t);
         szg_toeplitz_close(&u);
-        szg_memory_free(want);
+        szgi_memory_free(want);
     }
 }
 END_TEST
@@ -103,7 +103,7 @@ END_TEST
 START_TEST(circulant_closed_form) {
     for (int64_t n = 3; n <= 24; n++) {
         double lags[24], want[24] = {0}, norm = 0;
-        szg_stream stream = {.seed = test_seed(), .purpose = 12, .step = (uint32_t)n};
+        szgi_stream stream = {.seed = test_seed(), .purpose = 12, .step = (uint32_t)n};
         for (int64_t k = 0; k < n; k++)
             lags[k] = test_real(&stream, (uint64_t)(k < n - k ? k : n - k));
         for (int64_t j = 0; j < n; j++)
@@ -137,31 +137,31 @@ START_TEST(large_orders_choose_their_way) {
     szg_spectrum s, want;
     ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
     ck_assert(strstr(s.method, "divide"));
-    ck_szg_ok(szg_spectra_kms(test_context(), N, 0.9, NULL, &want));
+    ck_szg_ok(szgi_spectra_kms(test_context(), N, 0.9, NULL, &want));
     check_values(&s, N, want.re, 1e-13);
     szg_spectrum_close(&s);
     szg_spectrum_close(&want);
     szg_toeplitz_close(&t);
-    szg_stream stream = {.seed = test_seed(), .purpose = 15};
-    szg_random_fill_normal(&stream, 0, N, lags);
+    szgi_stream stream = {.seed = test_seed(), .purpose = 15};
+    szgi_random_fill_normal(&stream, 0, N, lags);
     t = open_symmetric(N, N, lags);
     ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
     ck_assert(strstr(s.method, "halves (LAPACK)"));
     check_promises(&s, weyl(N, s.frobenius));
     szg_spectrum_close(&s);
     szg_toeplitz_close(&t);
-    szg_memory_free(lags);
+    szgi_memory_free(lags);
 }
 END_TEST
 
 START_TEST(symmetric_interlaces) {
     double lags[64];
-    szg_stream stream = {.seed = test_seed(), .purpose = 13};
-    szg_random_fill_normal(&stream, 0, 64, lags);
+    szgi_stream stream = {.seed = test_seed(), .purpose = 13};
+    szgi_random_fill_normal(&stream, 0, 64, lags);
     for (int64_t n = 2; n <= 64; n++) {
         szg_toeplitz *t = open_symmetric(n, n, lags), *minor = open_symmetric(n - 1, n - 1, lags);
         szg_spectrum large, small;
-        double slack = weyl(n, szg_toeplitz_norm_frobenius(t));
+        double slack = weyl(n, szgi_toeplitz_norm_frobenius(t));
         ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &large));
         ck_szg_ok(szg_spectra_toeplitz(test_context(), minor, NULL, &small));
         for (int64_t i = 0; i < n - 1; i++) {
@@ -209,19 +209,19 @@ static void oracle_singular(const szg_toeplitz *t, double *want) {
     szg_context *ctx = oracle_context("reference");
     int64_t n = szg_toeplitz_size(t);
     szg_c64 *a = get(n * n, sizeof *a);
-    if (szg_toeplitz_is_real(t)) {
-        ck_szg_ok(szg_toeplitz_dense(ctx, t, (double *)a, n));
-        ck_szg_ok(szg_singular(ctx, n, n, (double *)a, n, want, NULL, n, NULL, n));
+    if (szgi_toeplitz_is_real(t)) {
+        ck_szg_ok(szgi_toeplitz_dense(ctx, t, (double *)a, n));
+        ck_szg_ok(szgi_singular(ctx, n, n, (double *)a, n, want, NULL, n, NULL, n));
     } else {
-        ck_szg_ok(szg_toeplitz_dense_complex(ctx, t, a, n));
-        ck_szg_ok(szg_singular_complex(ctx, n, n, a, n, want, NULL, n, NULL, n));
+        ck_szg_ok(szgi_toeplitz_dense_complex(ctx, t, a, n));
+        ck_szg_ok(szgi_singular_complex(ctx, n, n, a, n, want, NULL, n, NULL, n));
     }
-    szg_memory_free(a);
+    szgi_memory_free(a);
 }
 
 static void check_singular(szg_toeplitz *t) {
     int64_t n = szg_toeplitz_size(t);
-    double *want = get(n, sizeof *want), bound = weyl(n, szg_toeplitz_norm_frobenius(t));
+    double *want = get(n, sizeof *want), bound = weyl(n, szgi_toeplitz_norm_frobenius(t));
     oracle_singular(t, want);
     for (int dense = 0; dense < 2; dense++) {
         szg_spectra_options options = {.dense = dense};
@@ -237,11 +237,11 @@ static void check_singular(szg_toeplitz *t) {
     szg_spectrum s;
     ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t, &range, &s));
     double least, largest;
-    ck_szg_ok(szg_spectrum_range(test_context(), &s, &least, &largest));
+    ck_szg_ok(szgi_spectrum_range(test_context(), &s, &least, &largest));
     ck_close(largest, want[0], bound);
     ck_close(least, want[n - 1], bound);
     szg_spectrum_close(&s);
-    szg_memory_free(want);
+    szgi_memory_free(want);
     szg_toeplitz_close(&t);
 }
 
@@ -249,7 +249,7 @@ START_TEST(singular_values_of_every_kind) {
     for (int64_t n = 1; n <= 25; n += 4) {
         double lags[128];
         szg_toeplitz *t;
-        szg_stream stream = {.seed = test_seed(), .purpose = 14, .step = (uint32_t)n};
+        szgi_stream stream = {.seed = test_seed(), .purpose = 14, .step = (uint32_t)n};
         random_lags(&stream, 128, lags);
         check_singular(open_symmetric(n, n, lags));
         ck_szg_ok(szg_toeplitz_open_real(test_context(), n, n, lags, &t));
@@ -295,10 +295,10 @@ END_TEST
 
 /* The ends by Lanczos, at orders where all values are at hand too. */
 static void check_extremes(szg_toeplitz *t, int64_t k, const szg_spectrum *all, double bound) {
-    szg_selection selection = {.n = szg_toeplitz_size(t), .low = k, .high = k};
+    szgi_selection selection = {.n = szg_toeplitz_size(t), .low = k, .high = k};
     szg_spectrum s;
     bool complete;
-    ck_szg_ok(szg_extremes_toeplitz(test_context(), t, &selection, &s, &complete));
+    ck_szg_ok(szgi_extremes_toeplitz(test_context(), t, &selection, &s, &complete));
     ck_assert(complete && !s.note);
     ck_assert_int_eq(s.count, 2 * k);
     for (int64_t i = 0; i < k; i++) {
@@ -313,10 +313,10 @@ static void check_extremes(szg_toeplitz *t, int64_t k, const szg_spectrum *all, 
 
 /* ALiBi: four largest and the least are well apart, the next three crowd at 1/2. */
 static void check_crowded_end(szg_toeplitz *t, const szg_spectrum *all) {
-    szg_selection selection = {.n = szg_toeplitz_size(t), .low = 4, .high = 4};
+    szgi_selection selection = {.n = szg_toeplitz_size(t), .low = 4, .high = 4};
     szg_spectrum s;
     bool complete;
-    ck_szg_ok(szg_extremes_toeplitz(test_context(), t, &selection, &s, &complete));
+    ck_szg_ok(szgi_extremes_toeplitz(test_context(), t, &selection, &s, &complete));
     ck_assert(!complete && strstr(s.note, "nan"));
     double bound = weyl(selection.n, all->frobenius);
     ck_close(s.re[0], all->re[0], bound);
@@ -334,12 +334,12 @@ START_TEST(extremes_by_lanczos) {
     szg_spectrum all;
     for (int64_t k = 0; k < n; k++)
         lags[k] = pow(0.9, (double)k);
-    ck_szg_ok(szg_spectra_kms(test_context(), n, 0.9, NULL, &all));
+    ck_szg_ok(szgi_spectra_kms(test_context(), n, 0.9, NULL, &all));
     check_extremes(open_symmetric(n, n, lags), 6, &all, weyl(n, 20));
     szg_spectrum_close(&all);
     for (int64_t k = 0; k < n; k++)
         lags[k] = -(double)k;
-    ck_szg_ok(szg_spectra_alibi(test_context(), n, 1, NULL, &all));
+    ck_szg_ok(szgi_spectra_alibi(test_context(), n, 1, NULL, &all));
     check_extremes(open_symmetric(n, n, lags), 1, &all, weyl(n, all.frobenius));
     check_crowded_end(open_symmetric(n, n, lags), &all);
     szg_spectrum_close(&all);
@@ -368,7 +368,7 @@ START_TEST(range_of_a_large_matrix) {
     szg_spectra_options range = {.want = SZG_WANT_RANGE};
     szg_spectrum s, want;
     ck_szg_ok(szg_spectra_toeplitz(test_context(), t, &range, &s));
-    ck_szg_ok(szg_spectra_kms(test_context(), n, -0.5, &range, &want));
+    ck_szg_ok(szgi_spectra_kms(test_context(), n, -0.5, &range, &want));
     ck_assert_int_eq(s.count, 2);
     ck_close(s.re[0], want.re[0], found_error(n, &s));
     ck_close(s.re[1], want.re[1], found_error(n, &s));
@@ -391,7 +391,7 @@ START_TEST(range_of_a_large_matrix) {
     szg_spectrum_close(&s);
     szg_spectrum_close(&want);
     szg_toeplitz_close(&t);
-    szg_memory_free(lags);
+    szgi_memory_free(lags);
 }
 END_TEST
 
@@ -409,12 +409,12 @@ START_TEST(singular_extremes_by_lanczos) {
     szg_toeplitz *t;
     ck_szg_ok(szg_toeplitz_open_real(test_context(), n, n, lags, &t));
     oracle_singular(t, want);
-    szg_square_operator l = {.n = n, .apply = product, .data = t};
-    szg_selection selection = {.n = n, .low = 5, .high = 5};
+    szgi_square_operator l = {.n = n, .apply = product, .data = t};
+    szgi_selection selection = {.n = n, .low = 5, .high = 5};
     szg_spectrum s;
-    ck_szg_ok(szg_extremes_singular(test_context(), &l, &selection, &s));
+    ck_szg_ok(szgi_extremes_singular(test_context(), &l, &selection, &s));
     for (int i = 0; i < 5; i++) {
-        ck_close(s.re[i], want[i], weyl(n, szg_toeplitz_norm_frobenius(t)));
+        ck_close(s.re[i], want[i], weyl(n, szgi_toeplitz_norm_frobenius(t)));
         ck_assert(isnan(s.re[5 + i]));
     }
     ck_assert(strstr(s.note, "least"));

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include <szego/factored.h>
-#include <szego/toeplitz.h>
+#include "toeplitz/factored.h"
+#include "toeplitz/toeplitz.h"
 
 #include "rounding.h"
 
@@ -18,7 +18,7 @@ static inline double factored_size(const szg_factored *f) {
             b += f->b[i * f->ldb + c] * f->b[i * f->ldb + c];
         }
     return sqrt(a) * sqrt(b) +
-           (f->bias ? szg_toeplitz_norm_wiener(f->bias) * sqrt((double)f->n) : 0);
+           (f->bias ? szgi_toeplitz_norm_wiener(f->bias) * sqrt((double)f->n) : 0);
 }
 
 /* The Frobenius norm from the factors' Gram matrices: what its square is off by, relative to

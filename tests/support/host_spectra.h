@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/memory.h>
-#include <szego/ops.h>
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "backend/ops.h"
 
 /* Room for one matrix's numbers: n, n, 2n - 1. */
 static inline int64_t host_numbers_room(int64_t n) {
@@ -66,7 +66,7 @@ static inline szg_status host_numbers(szg_context *context, int64_t n, const dou
         return SZG_OK;
     host_means(n, a, room + 2 * n);
     host_rest(n, a, out);
-    SZG_TRY(szg_memory_alloc(context, 2 * n * n, sizeof *part, &part));
+    SZG_TRY(szgi_memory_alloc(context, 2 * n * n, sizeof *part, &part));
     gram = part + n * n;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
@@ -76,40 +76,40 @@ static inline szg_status host_numbers(szg_context *context, int64_t n, const dou
             square += gram[i * n + j] * gram[i * n + j];
         }
     out->gram_frobenius = sqrt(square);
-    szg_status status = szg_eigen_symmetric(context, n, part, n, room, false);
+    szg_status status = szgi_eigen_symmetric(context, n, part, n, room, false);
     if (status == SZG_OK)
-        status = szg_eigen_symmetric(context, n, gram, n, room + n, false);
-    szg_memory_free(part);
+        status = szgi_eigen_symmetric(context, n, gram, n, room + n, false);
+    szgi_memory_free(part);
     return status;
 }
 
 /* ---- A backend's job ---- */
 
 typedef struct host_job {
-    szg_spectra_job job;
+    szgi_spectra_job job;
     double *matrix, *sums, *room;
 } host_job;
 
-static inline void host_spectra_close(szg_context *context, szg_spectra_job *job) {
+static inline void host_spectra_close(szg_context *context, szgi_spectra_job *job) {
     (void)context;
     host_job *self = (host_job *)job;
-    szg_memory_free(self->matrix);
-    szg_memory_free(self->sums);
-    szg_memory_free(self->room);
-    szg_memory_free(self);
+    szgi_memory_free(self->matrix);
+    szgi_memory_free(self->sums);
+    szgi_memory_free(self->room);
+    szgi_memory_free(self);
 }
 
 static inline szg_status host_spectra_open(szg_context *context, int64_t count, int64_t n,
-                                           int64_t sums, szg_spectra_job **out) {
+                                           int64_t sums, szgi_spectra_job **out) {
     host_job *self;
-    SZG_TRY(szg_memory_alloc(context, 1, sizeof *self, &self));
-    self->job = (szg_spectra_job){.count = count, .n = n, .sums = sums};
-    szg_status status = szg_memory_alloc(context, count * n * n, sizeof(double), &self->matrix);
+    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *self, &self));
+    self->job = (szgi_spectra_job){.count = count, .n = n, .sums = sums};
+    szg_status status = szgi_memory_alloc(context, count * n * n, sizeof(double), &self->matrix);
     if (status == SZG_OK)
-        status = szg_memory_alloc(context, sums, sizeof(double), &self->sums);
+        status = szgi_memory_alloc(context, sums, sizeof(double), &self->sums);
     if (status == SZG_OK)
         status =
-            szg_memory_alloc(context, count * host_numbers_room(n), sizeof(double), &self->room);
+            szgi_memory_alloc(context, count * host_numbers_room(n), sizeof(double), &self->room);
     *out = status == SZG_OK ? &self->job : NULL;
     if (status != SZG_OK)
         host_spectra_close(context, &self->job);
@@ -117,11 +117,11 @@ static inline szg_status host_spectra_open(szg_context *context, int64_t count, 
 }
 
 static inline double host_real(szg_context *context, const void *array, int64_t at) {
-    return szg_network_real_size(context) == 4 ? (double)((const float *)array)[at]
-                                               : ((const double *)array)[at];
+    return szgi_network_real_size(context) == 4 ? (double)((const float *)array)[at]
+                                                : ((const double *)array)[at];
 }
 
-static inline szg_status host_spectra_take(szg_context *context, szg_spectra_job *job,
+static inline szg_status host_spectra_take(szg_context *context, szgi_spectra_job *job,
                                            int64_t first, int64_t count, int64_t length,
                                            const void *logits) {
     int64_t n = job->n;
@@ -133,9 +133,9 @@ static inline szg_status host_spectra_take(szg_context *context, szg_spectra_job
     return SZG_OK;
 }
 
-static inline szg_status host_spectra_squares(szg_context *context, szg_spectra_job *job,
+static inline szg_status host_spectra_squares(szg_context *context, szgi_spectra_job *job,
                                               int64_t first, int64_t heads, int64_t count,
-                                              const szg_head_part *parts) {
+                                              const szgi_head_part *parts) {
     double *sums = ((host_job *)job)->sums + first;
     memset(sums, 0, (size_t)heads * sizeof *sums);
     for (int64_t p = 0; p < count; p++)
@@ -149,13 +149,13 @@ static inline szg_status host_spectra_squares(szg_context *context, szg_spectra_
 }
 
 /* The work is done where it is collected, as late as it may be. */
-static inline szg_status host_spectra_begin(szg_context *context, szg_spectra_job *job,
+static inline szg_status host_spectra_begin(szg_context *context, szgi_spectra_job *job,
                                             int64_t count) {
     (void)context, (void)job, (void)count;
     return SZG_OK;
 }
 
-static inline szg_status host_spectra_collect(szg_context *context, szg_spectra_job *job,
+static inline szg_status host_spectra_collect(szg_context *context, szgi_spectra_job *job,
                                               szg_logit_numbers *numbers, double *sums) {
     host_job *self = (host_job *)job;
     int64_t n = job->n;
@@ -167,7 +167,7 @@ static inline szg_status host_spectra_collect(szg_context *context, szg_spectra_
     return SZG_OK;
 }
 
-static inline void host_spectra_fill(szg_network_ops *network) {
+static inline void host_spectra_fill(szgi_network_ops *network) {
     network->spectra_open = host_spectra_open;
     network->spectra_close = host_spectra_close;
     network->spectra_take = host_spectra_take;

@@ -2,6 +2,7 @@
 #ifndef SZG_TESTS_MEDDLE_H
 #define SZG_TESTS_MEDDLE_H
 
+#include <szego/status.h>
 #include "scratch.h"
 
 typedef enum meddling { MEDDLE_CUT, MEDDLE_WRITE, MEDDLE_FAIL } meddling;

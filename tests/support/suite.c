@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "backend/backend.h"
 
 #include "suite.h"
 
@@ -48,11 +49,11 @@ int64_t test_trials(int64_t count) {
     return scaled < 1 ? 1 : (int64_t)scaled;
 }
 
-double test_real(const szg_stream *stream, uint64_t index) {
-    szg_stream choice = *stream;
+double test_real(const szgi_stream *stream, uint64_t index) {
+    szgi_stream choice = *stream;
     choice.purpose ^= 0x80000000u;
-    double normal = szg_random_normal(stream, index);
-    switch (szg_random_below(&choice, index, 10)) {
+    double normal = szgi_random_normal(stream, index);
+    switch (szgi_random_below(&choice, index, 10)) {
     case 0:
         return 0;
     case 1:
@@ -72,12 +73,12 @@ double test_real(const szg_stream *stream, uint64_t index) {
 
 double *new_numbers(int64_t count) {
     double *block;
-    ck_szg_ok(szg_memory_alloc(context, count, sizeof *block, &block));
+    ck_szg_ok(szgi_memory_alloc(context, count, sizeof *block, &block));
     return block;
 }
 
 double *new_test_reals(uint32_t purpose, uint32_t step, int64_t count) {
-    szg_stream stream = {.seed = test_seed(), .step = step, .purpose = purpose};
+    szgi_stream stream = {.seed = test_seed(), .step = step, .purpose = purpose};
     double *block = new_numbers(count);
     for (int64_t i = 0; i < count; i++)
         block[i] = test_real(&stream, (uint64_t)i);

@@ -4,7 +4,10 @@
 
 #include <check.h>
 #include <stdio.h>
-#include <szego/szego.h>
+#include "base/context.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include <szego/status.h>
 
 /* The seed of this run: SZG_TEST_SEED, or a fixed default; printed on start. */
 uint64_t test_seed(void);
@@ -17,9 +20,9 @@ bool test_on_device(void);
 int64_t test_trials(int64_t count);
 
 /* A double biased to the corners: zero, repeats, ones, tiny, huge (1e+-8), nearly equal, normal. */
-double test_real(const szg_stream *stream, uint64_t index);
+double test_real(const szgi_stream *stream, uint64_t index);
 
-/* `count` zeros, and `count` of test_real's numbers; free with szg_memory_free. */
+/* `count` zeros, and `count` of test_real's numbers; free with szgi_memory_free. */
 double *new_numbers(int64_t count);
 double *new_test_reals(uint32_t purpose, uint32_t step, int64_t count);
 
@@ -96,10 +99,10 @@ int64_t test_next_refusal(int64_t refused);
             ck_made_ = ck_refused_;                                                                \
             ck_refused_ = test_next_refusal(ck_refused_);                                          \
             ck_assert_int_lt(ck_refused_, 1000000);                                                \
-            szg_memory_fail_after(test_context(), ck_refused_);                                    \
+            szgi_memory_fail_after(test_context(), ck_refused_);                                   \
             ck_result_ = (call);                                                                   \
         }                                                                                          \
-        szg_memory_fail_after(test_context(), 0);                                                  \
+        szgi_memory_fail_after(test_context(), 0);                                                 \
         ck_assert_msg(ck_result_ == SZG_OK, "%s: allocation %lld: %s: %s", #call,                  \
                       (long long)ck_refused_, szg_status_name(ck_result_),                         \
                       szg_context_message(test_context()));                                        \

@@ -2,7 +2,7 @@
 #ifndef SZG_TESTS_TESTED_BACKEND_H
 #define SZG_TESTS_TESTED_BACKEND_H
 
-#include <szego/backend.h>
+#include "backend/backend.h"
 
 #include "suite.h"
 

@@ -7,8 +7,8 @@
 
 #include "comma_locale.h"
 #include "suite.h"
-#include <szego/claims.h>
-#include <szego/result.h>
+#include "theory/claims.h"
+#include "formats/result.h"
 #include "recheck.h"
 
 enum { FIELDS = 12, N_FIELD = 5, LONGEST = 512 };
@@ -72,8 +72,8 @@ static void write_row(const row *r, int skip, const char *extra, char *text, siz
 static bool confirmed_text(const char *text) {
     szg_table *results;
     int64_t refused;
-    ck_szg_ok(szg_certificates_check_text(test_context(), "test", text, (int64_t)strlen(text),
-                                          &results, &refused));
+    ck_szg_ok(szgi_certificates_check_text(test_context(), "test", text, (int64_t)strlen(text),
+                                           &results, &refused));
     ck_assert_int_eq(szg_table_rows(results), 1);
     ck_assert(refused == 0 || szg_table_get_text(results, 0, 3)); /* a reason is given */
     szg_table_close(&results);
@@ -174,9 +174,9 @@ START_TEST(fields_missing_or_extra) {
                 szg_table *results;
                 int64_t refused;
                 ck_szg_fails(SZG_EDATA, "certificates",
-                             szg_certificates_check_text(test_context(), "test", text,
-                                                         (int64_t)strlen(text), &results,
-                                                         &refused));
+                             szgi_certificates_check_text(test_context(), "test", text,
+                                                          (int64_t)strlen(text), &results,
+                                                          &refused));
                 continue;
             }
             ck_assert_msg(!confirmed_text(text), "%s without %s", r.field[0], field_names[f]);
@@ -190,30 +190,31 @@ START_TEST(fields_missing_or_extra) {
 END_TEST
 
 /* What the producing path says of changed inputs. */
-static bool still_true(const row *r, const double *w, int64_t weights, const szg_phase *theta,
+static bool still_true(const row *r, const double *w, int64_t weights, const szgi_phase *theta,
                        int64_t phases) {
     certificate c = {.id = r->field[0],
                      .kind = r->field[1],
-                     .left = quantity_find(r->field[2]),
+                     .left = szgi_quantity_find(r->field[2]),
                      .relation = r->field[3],
-                     .right = quantity_find(r->field[4]),
+                     .right = szgi_quantity_find(r->field[4]),
                      .n = atoll(r->field[5]),
                      .weights = weights,
                      .phases = phases,
                      .w = w,
                      .theta = theta};
-    const refutation *rule = refutation_find(c.id, c.kind, c.left, c.relation, c.right);
+    const refutation *rule = szgi_refutation_find(c.id, c.kind, c.left, c.relation, c.right);
     bool hold, equal = true;
     szg_interval left, right;
-    if (!quantity_accepts(c.left, &c) || !quantity_accepts(c.right, &c))
+    if (!szgi_quantity_accepts(c.left, &c) || !szgi_quantity_accepts(c.right, &c))
         return false;
-    if (certificate_hypotheses_hold(test_context(), rule->hypotheses, &c, &hold) != SZG_OK || !hold)
+    if (szgi_certificate_hypotheses_hold(test_context(), rule->hypotheses, &c, &hold) != SZG_OK ||
+        !hold)
         return false;
     if (strcmp(c.relation, "=") == 0 &&
-        (certificate_exactly_equal(test_context(), &c, &equal) != SZG_OK || !equal))
+        (szgi_certificate_exactly_equal(test_context(), &c, &equal) != SZG_OK || !equal))
         return false;
-    ck_szg_ok(quantity_enclose(test_context(), c.left, &c, &left));
-    ck_szg_ok(quantity_enclose(test_context(), c.right, &c, &right));
+    ck_szg_ok(szgi_quantity_enclose(test_context(), c.left, &c, &left));
+    ck_szg_ok(szgi_quantity_enclose(test_context(), c.right, &c, &right));
     return strtod(r->field[8], NULL) <= left.lo && left.hi <= strtod(r->field[9], NULL) &&
            strtod(r->field[10], NULL) <= right.lo && right.hi <= strtod(r->field[11], NULL);
 }
@@ -226,41 +227,41 @@ static int64_t read_weights(const char *text, double *w) {
     return count;
 }
 
-static int64_t read_phases(const char *text, szg_phase *theta) {
+static int64_t read_phases(const char *text, szgi_phase *theta) {
     int64_t count = 0;
     char copy[LONGEST], *save = NULL;
     snprintf(copy, sizeof copy, "%s", text);
     for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
         char *slash = strchr(word, '/');
-        theta[count++] =
-            slash ? phase_ratio(atoll(word), atoll(slash + 1)) : phase_radians(strtod(word, NULL));
+        theta[count++] = slash ? szgi_phase_ratio(atoll(word), atoll(slash + 1))
+                               : szgi_phase_radians(strtod(word, NULL));
     }
     return count;
 }
 
-static void put_inputs(row *r, const double *w, int64_t weights, const szg_phase *theta,
+static void put_inputs(row *r, const double *w, int64_t weights, const szgi_phase *theta,
                        int64_t phases) {
     char *text;
-    ck_szg_ok(certificate_weights_text(test_context(), weights, w, &text));
+    ck_szg_ok(szgi_certificate_weights_text(test_context(), weights, w, &text));
     snprintf(r->field[6], LONGEST, "%s", text);
-    szg_memory_free(text);
-    ck_szg_ok(certificate_phases_text(test_context(), phases, theta, &text));
+    szgi_memory_free(text);
+    ck_szg_ok(szgi_certificate_phases_text(test_context(), phases, theta, &text));
     snprintf(r->field[7], LONGEST, "%s", text);
-    szg_memory_free(text);
+    szgi_memory_free(text);
 }
 
 START_TEST(inputs_changed) {
     int64_t refused = 0, kept = 0;
     for (int64_t i = 0; i < szg_table_rows(certificates()); i++) {
         double w[64];
-        szg_phase theta[64];
+        szgi_phase theta[64];
         row original = row_at(i);
         int64_t weights = read_weights(original.field[6], w);
         int64_t phases = read_phases(original.field[7], theta);
         for (int64_t change = 0; change < weights + phases + 3; change++) {
             row r = original;
             double x[64];
-            szg_phase phi[64];
+            szgi_phase phi[64];
             int64_t nw = weights, np = phases;
             memcpy(x, w, sizeof x);
             memcpy(phi, theta, sizeof phi);
@@ -302,7 +303,7 @@ END_TEST
 START_TEST(a_diagonal_that_is_not_real) {
     static const struct {
         double w0;
-        szg_phase theta0;
+        szgi_phase theta0;
         bool confirmed;
     } cases[] = {{0, {.rational = true, .p = 0, .q = 1}, true},
                  {1, {.rational = true, .p = 1, .q = 2}, false},
@@ -315,7 +316,7 @@ START_TEST(a_diagonal_that_is_not_real) {
             continue;
         for (size_t j = 0; j < sizeof cases / sizeof *cases; j++) {
             const double w[] = {cases[j].w0, 1};
-            const szg_phase theta[] = {cases[j].theta0, {.rational = true, .p = 1, .q = 2}};
+            const szgi_phase theta[] = {cases[j].theta0, {.rational = true, .p = 1, .q = 2}};
             put_inputs(&r, w, 2, theta, 2);
             ck_assert_int_eq(confirmed(&r), cases[j].confirmed);
             tried++;
@@ -388,17 +389,17 @@ START_TEST(vanishing_slope) {
                      .n = 16,
                      .weights = 1,
                      .w = &slope};
-    const refutation *rule = refutation_find(c.id, c.kind, c.left, c.relation, c.right);
+    const refutation *rule = szgi_refutation_find(c.id, c.kind, c.left, c.relation, c.right);
     bool hold, good;
     char reason[256];
-    ck_szg_ok(certificate_hypotheses_hold(test_context(), rule->hypotheses, &c, &hold));
+    ck_szg_ok(szgi_certificate_hypotheses_hold(test_context(), rule->hypotheses, &c, &hold));
     ck_assert(!hold);
-    ck_szg_ok(certificate_recheck(test_context(), &c, &good, reason));
+    ck_szg_ok(szgi_certificate_recheck(test_context(), &c, &good, reason));
     ck_assert(!good && strstr(reason, "hypothesis"));
     slope = 0.5;
-    ck_szg_ok(certificate_hypotheses_hold(test_context(), rule->hypotheses, &c, &hold));
+    ck_szg_ok(szgi_certificate_hypotheses_hold(test_context(), rule->hypotheses, &c, &hold));
     ck_assert(hold);
-    ck_szg_ok(certificate_recheck(test_context(), &c, &good, reason));
+    ck_szg_ok(szgi_certificate_recheck(test_context(), &c, &good, reason));
     ck_assert(!good && !strstr(reason, "hypothesis")); /* the enclosures [0, 0] are wrong now */
 }
 END_TEST
@@ -418,11 +419,11 @@ START_TEST(hostile_files) {
     int64_t refused;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ck_szg_fails(SZG_EDATA, "test",
-                     szg_certificates_check_text(test_context(), "test", texts[i],
-                                                 (int64_t)strlen(texts[i]), &results, &refused));
+                     szgi_certificates_check_text(test_context(), "test", texts[i],
+                                                  (int64_t)strlen(texts[i]), &results, &refused));
     const char *rows = "{\"certificates\": [1, {}, {\"id\": 3}, {\"id\": \"L2\"}, null]}";
-    ck_szg_ok(szg_certificates_check_text(test_context(), "test", rows, (int64_t)strlen(rows),
-                                          &results, &refused));
+    ck_szg_ok(szgi_certificates_check_text(test_context(), "test", rows, (int64_t)strlen(rows),
+                                           &results, &refused));
     ck_assert_int_eq(refused, 5);
     szg_table_close(&results);
 }
@@ -485,10 +486,10 @@ START_TEST(allocation_failures) {
     for (int64_t at = 1; status == SZG_ENOMEM; at = test_next_refusal(at)) {
         szg_table *results = NULL;
         int64_t refused;
-        szg_memory_fail_after(test_context(), at);
-        status = szg_certificates_check_text(test_context(), "test", text, (int64_t)strlen(text),
-                                             &results, &refused);
-        szg_memory_fail_after(test_context(), 0);
+        szgi_memory_fail_after(test_context(), at);
+        status = szgi_certificates_check_text(test_context(), "test", text, (int64_t)strlen(text),
+                                              &results, &refused);
+        szgi_memory_fail_after(test_context(), 0);
         ck_assert(status == SZG_OK ? results != NULL : results == NULL);
         szg_table_close(&results);
     }

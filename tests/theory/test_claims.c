@@ -95,12 +95,12 @@ START_TEST(mutated_checkers_differ) {
         szg_claims_report report;
         claims_run run;
         finding found;
-        ck_szg_ok(claims_run_open(&run, test_context(), &options, &report));
+        ck_szg_ok(szgi_claims_run_open(&run, test_context(), &options, &report));
         run.twist = 0.05;
-        ck_szg_ok(claims_check(&run, claim, &found));
+        ck_szg_ok(szgi_claims_check(&run, claim, &found));
         ck_assert_msg(found.verdict != claim->expected, "%s is still %s", claim->id,
                       szg_verdict_name(found.verdict));
-        claims_run_close(&run);
+        szgi_claims_run_close(&run);
         szg_claims_report_close(&report);
     }
 }
@@ -243,9 +243,9 @@ START_TEST(allocation_failures) {
         szg_status status = SZG_ENOMEM;
         for (int64_t at = 1; status == SZG_ENOMEM; at = test_next_refusal(at)) {
             szg_claims_report report;
-            szg_memory_fail_after(test_context(), at);
+            szgi_memory_fail_after(test_context(), at);
             status = szg_claims_verify(test_context(), &options, 1, &ids[i], &report);
-            szg_memory_fail_after(test_context(), 0);
+            szgi_memory_fail_after(test_context(), 0);
             szg_claims_report_close(&report);
         }
         ck_assert_msg(status == SZG_OK, "%s: %s", ids[i], szg_context_message(test_context()));

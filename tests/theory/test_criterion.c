@@ -7,20 +7,20 @@
 
 enum { TERMS = 6 };
 
-static bool decide(int64_t count, const double *w, const szg_phase *theta) {
+static bool decide(int64_t count, const double *w, const szgi_phase *theta) {
     bool equality;
-    ck_szg_ok(lemma_equality(test_context(), count, w, theta, &equality));
+    ck_szg_ok(szgi_lemma_equality(test_context(), count, w, theta, &equality));
     return equality;
 }
 
-static bool decide_again(int64_t count, const double *w, const szg_phase *theta) {
+static bool decide_again(int64_t count, const double *w, const szgi_phase *theta) {
     certificate c = {
         .left = Q_MAX_F, .n = count, .weights = count, .phases = count, .w = w, .theta = theta};
-    return recheck_equal(&c);
+    return szgi_recheck_equal(&c);
 }
 
-static bool reaches(int64_t count, const double *w, const szg_phase *theta) {
-    sampled_range r = lemma_sample(count, w, theta, SZG_PHASE_TIMES_INDEX, 5040);
+static bool reaches(int64_t count, const double *w, const szgi_phase *theta) {
+    sampled_range r = szgi_lemma_sample(count, w, theta, SZG_PHASE_TIMES_INDEX, 5040);
     double sum = 0.0;
     for (int64_t i = 0; i < count; i++)
         sum += 2.0 * w[i];
@@ -32,23 +32,24 @@ static bool reaches(int64_t count, const double *w, const szg_phase *theta) {
 START_TEST(small_denominators) {
     int64_t equal = 0, trials = test_trials(3000);
     for (int64_t trial = 0; trial < trials; trial++) {
-        szg_stream stream = {test_seed(), (uint32_t)trial, 11};
-        int64_t count = 2 + szg_random_below(&stream, 0, TERMS - 1);
+        szgi_stream stream = {test_seed(), (uint32_t)trial, 11};
+        int64_t count = 2 + szgi_random_below(&stream, 0, TERMS - 1);
         double w[TERMS];
-        szg_phase theta[TERMS];
+        szgi_phase theta[TERMS];
         for (int64_t i = 0; i < count; i++) {
-            w[i] = szg_random_below(&stream, 10 + (uint64_t)i, 3) ? 0.0 : 1.0;
-            int64_t q = 1 + szg_random_below(&stream, 20 + (uint64_t)i, 3);
-            theta[i] = phase_ratio(szg_random_below(&stream, 30 + (uint64_t)i, 4 * q) - 2 * q, q);
+            w[i] = szgi_random_below(&stream, 10 + (uint64_t)i, 3) ? 0.0 : 1.0;
+            int64_t q = 1 + szgi_random_below(&stream, 20 + (uint64_t)i, 3);
+            theta[i] =
+                szgi_phase_ratio(szgi_random_below(&stream, 30 + (uint64_t)i, 4 * q) - 2 * q, q);
         }
         bool exact = decide(count, w, theta);
         ck_assert_int_eq(exact, decide_again(count, w, theta));
         szg_range f;
         certificate c = {.weights = count, .w = w};
         szg_interval sum;
-        ck_szg_ok(szg_ball_range(test_context(), count, w, theta, SZG_PHASE_TIMES_INDEX, 128, &f));
-        ck_szg_ok(quantity_enclose(test_context(), Q_TWO_SUM, &c, &sum));
-        bool apart = szg_interval_compare(szg_range_modulus(&f), sum) != 0;
+        ck_szg_ok(szgi_ball_range(test_context(), count, w, theta, SZG_PHASE_TIMES_INDEX, 128, &f));
+        ck_szg_ok(szgi_quantity_enclose(test_context(), Q_TWO_SUM, &c, &sum));
+        bool apart = szgi_interval_compare(szgi_range_modulus(&f), sum) != 0;
         ck_assert_msg(exact != apart, "trial %lld: exact %d, apart %d", (long long)trial, exact,
                       apart);
         equal += exact;
@@ -58,15 +59,17 @@ START_TEST(small_denominators) {
 END_TEST
 
 START_TEST(by_hand) {
-    const szg_phase zero = phase_ratio(0, 1), half = phase_ratio(1, 2), one = phase_ratio(1, 1);
-    const szg_phase third = phase_ratio(1, 3), f1 = phase_radians(1.0), f2 = phase_radians(2.0);
-    const szg_phase f0 = phase_radians(0.0), pi = phase_radians(3.141592653589793);
+    const szgi_phase zero = szgi_phase_ratio(0, 1), half = szgi_phase_ratio(1, 2),
+                     one = szgi_phase_ratio(1, 1);
+    const szgi_phase third = szgi_phase_ratio(1, 3), f1 = szgi_phase_radians(1.0),
+                     f2 = szgi_phase_radians(2.0);
+    const szgi_phase f0 = szgi_phase_radians(0.0), pi = szgi_phase_radians(3.141592653589793);
     const double all[] = {1, 1, 1}, tail[] = {0, 1, 1}, sparse[] = {1, 0, 1}, none[] = {0, 0, 0};
     const double odd[] = {0, 1, 0, 1};
     const struct {
         int64_t count;
         const double *w;
-        szg_phase theta[4];
+        szgi_phase theta[4];
         bool equal;
     } cases[] = {
         {3, all, {zero, zero, zero}, true},
@@ -85,7 +88,7 @@ START_TEST(by_hand) {
         {4, odd, {zero, zero, zero, zero}, true},
         {4, odd, {zero, f1, zero, f1}, true},
         {4, odd, {zero, zero, zero, third}, false}, /* 3 theta_3 = pi: t with t = 0, 3t = pi no */
-        {4, odd, {zero, zero, zero, phase_ratio(2, 3)}, true},
+        {4, odd, {zero, zero, zero, szgi_phase_ratio(2, 3)}, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bool got = decide(cases[i].count, cases[i].w, cases[i].theta);
@@ -101,14 +104,14 @@ END_TEST
 /* w_0 = 0 and every term at -1: i (theta_i + t) = pi. */
 START_TEST(half_turns) {
     for (int64_t trial = 0; trial < test_trials(300); trial++) {
-        szg_stream stream = {test_seed(), (uint32_t)trial, 12};
+        szgi_stream stream = {test_seed(), (uint32_t)trial, 12};
         double w[TERMS] = {0.0};
-        szg_phase theta[TERMS] = {phase_ratio(0, 1)};
-        int64_t a = szg_random_below(&stream, 0, 9), b = 1 + szg_random_below(&stream, 1, 7);
+        szgi_phase theta[TERMS] = {szgi_phase_ratio(0, 1)};
+        int64_t a = szgi_random_below(&stream, 0, 9), b = 1 + szgi_random_below(&stream, 1, 7);
         for (int64_t i = 1; i < TERMS; i++) {
-            int64_t m = szg_random_below(&stream, 10 + (uint64_t)i, i);
+            int64_t m = szgi_random_below(&stream, 10 + (uint64_t)i, i);
             w[i] = 1.0;
-            theta[i] = phase_ratio((2 * m + 1) * b - a * i, i * b);
+            theta[i] = szgi_phase_ratio((2 * m + 1) * b - a * i, i * b);
         }
         ck_assert(decide(TERMS, w, theta));
         ck_assert(decide_again(TERMS, w, theta));
@@ -121,12 +124,13 @@ END_TEST
 
 START_TEST(huge_numbers) {
     const double w[] = {0.0, 1.0, 1.0};
-    szg_phase theta[] = {phase_ratio(0, 1), phase_ratio(INT64_MAX, CERTIFICATE_PHASE_MAX),
-                         phase_ratio(INT64_MIN, CERTIFICATE_PHASE_MAX)};
+    szgi_phase theta[] = {szgi_phase_ratio(0, 1),
+                          szgi_phase_ratio(INT64_MAX, CERTIFICATE_PHASE_MAX),
+                          szgi_phase_ratio(INT64_MIN, CERTIFICATE_PHASE_MAX)};
     bool equality;
-    ck_szg_ok(lemma_equality(test_context(), 3, w, theta, &equality));
+    ck_szg_ok(szgi_lemma_equality(test_context(), 3, w, theta, &equality));
     theta[1].q = CERTIFICATE_PHASE_MAX + 1;
-    ck_szg_fails(SZG_ENOCONV, "2^40", lemma_equality(test_context(), 3, w, theta, &equality));
+    ck_szg_fails(SZG_ENOCONV, "2^40", szgi_lemma_equality(test_context(), 3, w, theta, &equality));
 }
 END_TEST
 

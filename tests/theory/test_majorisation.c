@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "suite.h"
-#include <szego/theory.h>
+#include "theory/theory.h"
 
 enum { MOST = 12 };
 
@@ -39,14 +39,14 @@ static int64_t first_violation_by_hand(int64_t n, const double *x, const double 
 START_TEST(agrees_with_brute_force_on_integers) {
     int64_t trials = test_trials(4000), violated = 0;
     for (int64_t trial = 0; trial < trials; trial++) {
-        szg_stream stream = {test_seed(), (uint32_t)trial, 1};
-        int64_t n = 1 + szg_random_below(&stream, 0, MOST);
+        szgi_stream stream = {test_seed(), (uint32_t)trial, 1};
+        int64_t n = 1 + szgi_random_below(&stream, 0, MOST);
         bool weak = trial % 2;
         double x[MOST], y[MOST];
         long double least;
         for (int64_t i = 0; i < n; i++) {
-            x[i] = (double)szg_random_below(&stream, 10 + (uint64_t)i, 5) - 2.0;
-            y[i] = (double)szg_random_below(&stream, 50 + (uint64_t)i, 7) - 3.0;
+            x[i] = (double)szgi_random_below(&stream, 10 + (uint64_t)i, 5) - 2.0;
+            y[i] = (double)szgi_random_below(&stream, 50 + (uint64_t)i, 7) - 3.0;
         }
         if (trial % 4 < 2) { /* y with x's total: now and then majorised */
             memcpy(y, x, sizeof y);
@@ -68,16 +68,16 @@ END_TEST
 /* Averages of y (Robin Hood transfers) are majorised by y: Hardy, Littlewood, Polya. */
 START_TEST(transfers_majorise) {
     for (int64_t trial = 0; trial < test_trials(500); trial++) {
-        szg_stream stream = {test_seed(), (uint32_t)trial, 2};
+        szgi_stream stream = {test_seed(), (uint32_t)trial, 2};
         double x[MOST], y[MOST], scale = 0.0;
         for (int64_t i = 0; i < MOST; i++) {
             x[i] = y[i] = test_real(&stream, (uint64_t)i);
             scale = fmax(scale, fabs(x[i]));
         }
         for (int64_t step = 0; step < 20; step++) {
-            int64_t i = szg_random_below(&stream, 100 + 3 * (uint64_t)step, MOST);
-            int64_t j = szg_random_below(&stream, 101 + 3 * (uint64_t)step, MOST);
-            double share = szg_random_uniform(&stream, 102 + 3 * (uint64_t)step);
+            int64_t i = szgi_random_below(&stream, 100 + 3 * (uint64_t)step, MOST);
+            int64_t j = szgi_random_below(&stream, 101 + 3 * (uint64_t)step, MOST);
+            double share = szgi_random_uniform(&stream, 102 + 3 * (uint64_t)step);
             double a = x[i], b = x[j];
             x[i] = (1.0 - share) * a + share * b;
             x[j] = share * a + (1.0 - share) * b;
@@ -144,11 +144,11 @@ START_TEST(bad_input) {
     ck_szg_fails(SZG_EINVAL, "error",
                  szg_majorisation_test(test_context(), 2, y, y, NAN, false, &got));
     for (int64_t at = 1; at <= 2; at++) {
-        szg_memory_fail_after(test_context(), at);
+        szgi_memory_fail_after(test_context(), at);
         ck_szg_fails(SZG_ENOMEM, "",
                      szg_majorisation_test(test_context(), 2, y, y, 0, false, &got));
     }
-    szg_memory_fail_after(test_context(), 0);
+    szgi_memory_fail_after(test_context(), 0);
 }
 END_TEST
 
@@ -157,10 +157,10 @@ END_TEST
 /* 2 x 2 matrices have closed eigenvalues: the range of A o B lies where Schur says. */
 START_TEST(schur_contains) {
     for (int64_t trial = 0; trial < test_trials(2000); trial++) {
-        szg_stream stream = {test_seed(), (uint32_t)trial, 3};
+        szgi_stream stream = {test_seed(), (uint32_t)trial, 3};
         double a = test_real(&stream, 0), b = test_real(&stream, 1), c = test_real(&stream, 2);
-        double p = szg_random_normal(&stream, 3), q = szg_random_normal(&stream, 4);
-        double r = szg_random_normal(&stream, 5);
+        double p = szgi_random_normal(&stream, 3), q = szgi_random_normal(&stream, 4);
+        double r = szgi_random_normal(&stream, 5);
         /* B = [p 0; q r] [p 0; q r]^T is semidefinite */
         double b11 = p * p, b12 = p * q, b22 = q * q + r * r;
         double mean = 0.5 * (a + c), radius = hypot(0.5 * (a - c), b);
@@ -219,7 +219,7 @@ START_TEST(contraction_ratios) {
     const double s_content[] = {3.0, 1.0, 0.0}, s_coupled[] = {1.5, 0.5, 0.0};
     szg_contraction_input input = {3, content, coupled, 3, 3, s_content, s_coupled, 0.0};
     szg_contraction_ratios got;
-    ck_szg_ok(szg_contraction_ratios_of(test_context(), &input, &got));
+    ck_szg_ok(szgi_contraction_ratios_of(test_context(), &input, &got));
     ck_close(got.width, 1.5 / 4.0, 0.0);
     ck_close(got.norm, 0.5, 0.0);
     ck_close(got.nuclear, 0.5, 0.0);
@@ -227,10 +227,10 @@ START_TEST(contraction_ratios) {
     const double zero[] = {0.0, 0.0, 0.0};
     input.content_eigenvalues = zero;
     input.content_singular = zero;
-    ck_szg_ok(szg_contraction_ratios_of(test_context(), &input, &got));
+    ck_szg_ok(szgi_contraction_ratios_of(test_context(), &input, &got));
     ck_assert(isnan(got.width) && isnan(got.norm) && isnan(got.nuclear));
     input = (szg_contraction_input){0};
-    ck_szg_ok(szg_contraction_ratios_of(test_context(), &input, &got));
+    ck_szg_ok(szgi_contraction_ratios_of(test_context(), &input, &got));
     ck_assert(isnan(got.width) && isnan(got.norm) && !got.ordered);
 }
 END_TEST

@@ -2,15 +2,15 @@
 #include <string.h>
 
 #include "suite.h"
-#include <szego/encoding.h>
-#include <szego/theory.h>
-#include <szego/toeplitz.h>
+#include "encoding/encoding.h"
+#include "theory/theory.h"
+#include "toeplitz/toeplitz.h"
 
 static szg_theorem select_theorem(szg_hypotheses h) {
     szg_theorem_answer answer;
     ck_szg_ok(szg_theorem_select(test_context(), &h, &answer));
     ck_assert(strlen(answer.sentence) > 20);
-    ck_assert_str_eq(answer.name, szg_theorem_name(answer.theorem));
+    ck_assert_str_eq(answer.name, szgi_theorem_name(answer.theorem));
     return answer.theorem;
 }
 

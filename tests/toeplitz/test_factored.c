@@ -34,14 +34,14 @@ static void open_sample(uint32_t step, int64_t n, int64_t d, bool bias, bool cau
 
 static void close_sample(sample *s) {
     szg_toeplitz_close(&s->bias);
-    szg_memory_free(s->a), szg_memory_free(s->b), szg_memory_free(s->dense);
+    szgi_memory_free(s->a), szgi_memory_free(s->b), szgi_memory_free(s->dense);
 }
 
 static void check_products(const sample *s, uint32_t step) {
     int64_t n = s->f.n, batch = 1 + step % 3, ldx = n + 2;
     char op = "ntc"[step % 3];
     double *x = random_numbers(step + 50, batch * ldx), *y = new_numbers(batch * n);
-    ck_szg_ok(szg_factored_apply(test_context(), &s->f, op, batch, x, ldx, y, n));
+    ck_szg_ok(szgi_factored_apply(test_context(), &s->f, op, batch, x, ldx, y, n));
     double bound = 20 * (double)(n + s->f.d) * EPS * s->size;
     for (int64_t b = 0; b < batch; b++)
         for (int64_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static void check_products(const sample *s, uint32_t step) {
                 want += s->dense[op == 'n' ? i * n + j : j * n + i] * x[b * ldx + j];
             ck_close(y[b * n + i], want, bound * norm_of(n, x + b * ldx));
         }
-    szg_memory_free(x), szg_memory_free(y);
+    szgi_memory_free(x), szgi_memory_free(y);
 }
 
 static void check_numbers(const sample *s) {
@@ -58,8 +58,8 @@ static void check_numbers(const sample *s) {
     int64_t n = s->f.n, ld = n + 1;
     double *dense = new_numbers(n * ld), *diagonal = new_numbers(n), norm;
     double bound = 20 * (double)(n + s->f.d) * EPS * s->size;
-    ck_szg_ok(szg_factored_dense(context, &s->f, dense, ld));
-    ck_szg_ok(szg_factored_diagonal(context, &s->f, diagonal));
+    ck_szg_ok(szgi_factored_dense(context, &s->f, dense, ld));
+    ck_szg_ok(szgi_factored_diagonal(context, &s->f, diagonal));
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++)
             ck_close(dense[i * ld + j], s->dense[i * n + j], bound);
@@ -67,11 +67,11 @@ static void check_numbers(const sample *s) {
         ck_close(diagonal[i], s->dense[i * n + i], bound);
     }
     szg_toeplitz *part, *want;
-    ck_szg_ok(szg_factored_toeplitz_part(context, &s->f, &part));
-    ck_szg_ok(szg_toeplitz_project(context, n, s->dense, n, &want));
+    ck_szg_ok(szgi_factored_toeplitz_part(context, &s->f, &part));
+    ck_szg_ok(szgi_toeplitz_project(context, n, s->dense, n, &want));
     for (int64_t k = 1 - n; k < n; k++)
         ck_close(szg_toeplitz_at(part, k).re, szg_toeplitz_at(want, k).re, bound);
-    ck_szg_ok(szg_factored_norm_frobenius(context, &s->f, &norm));
+    ck_szg_ok(szgi_factored_norm_frobenius(context, &s->f, &norm));
     double exact = norm_of(n * n, s->dense);
     ck_close(norm * norm, exact * exact, bound * s->size);
     double tau_bound = toeplitzness_error(&s->f, exact);
@@ -83,14 +83,14 @@ static void check_numbers(const sample *s) {
     }
     szg_toeplitz_close(&part);
     szg_toeplitz_close(&want);
-    szg_memory_free(dense), szg_memory_free(diagonal);
+    szgi_memory_free(dense), szgi_memory_free(diagonal);
 }
 
 START_TEST(factored_agrees_with_dense) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 8};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 8};
     for (uint32_t trial = 0; trial < (uint32_t)test_trials(16 * SIZE_COUNT); trial++) {
         sample s;
-        int64_t d = szg_random_below(&stream, trial, 20);
+        int64_t d = szgi_random_below(&stream, trial, 20);
         open_sample(trial, SIZES[trial / 4 % SIZE_COUNT], d, trial % 2, trial / 2 % 2, &s);
         check_products(&s, trial);
         check_numbers(&s);
@@ -126,7 +126,7 @@ START_TEST(rotary_logits_are_factored) {
             rk[at] = c * k[at] - s * k[at + 1], rk[at + 1] = s * k[at] + c * k[at + 1];
         }
     szg_factored f = {N, D, rq, D, rk, D, NULL, false};
-    ck_szg_ok(szg_factored_dense(test_context(), &f, dense, N));
+    ck_szg_ok(szgi_factored_dense(test_context(), &f, dense, N));
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++) {
             double want = 0;
@@ -139,8 +139,8 @@ START_TEST(rotary_logits_are_factored) {
             ck_close(dense[i * N + j], want,
                      40 * D * EPS * norm_of(D, q + i * D) * norm_of(D, k + j * D) * N);
         }
-    szg_memory_free(q), szg_memory_free(k), szg_memory_free(rq), szg_memory_free(rk);
-    szg_memory_free(dense);
+    szgi_memory_free(q), szgi_memory_free(k), szgi_memory_free(rq), szgi_memory_free(rk);
+    szgi_memory_free(dense);
 }
 END_TEST
 
@@ -174,7 +174,7 @@ static void open_content(uint32_t step, content kind, int64_t n, int64_t d, doub
     if (bias)
         s->bias = random_toeplitz(step + 1, SZG_TOEPLITZ_REAL, n, n);
     s->f = (szg_factored){n, d, s->a, d, s->b, d, s->bias, causal};
-    szg_memory_free(numbers);
+    szgi_memory_free(numbers);
 }
 
 /* 1 - tau of the matrix whose factors are exact, and S / ||L||_F, S = sum_t |A_t| |B_t|. */
@@ -199,7 +199,7 @@ static long double exact_rest(const szg_factored *f, double *spread) {
     }
     *spread = (double)(size / sqrtl(whole));
     long double rest = oracle_rest(n, 1, a);
-    szg_memory_free(a);
+    szgi_memory_free(a);
     return rest;
 }
 
@@ -259,7 +259,7 @@ START_TEST(toeplitzness_at_the_switch) {
         open_content(40 * i, cases[i].kind, cases[i].n, 4, cases[i].size, cases[i].bias,
                      cases[i].causal, &s);
         check_tau(&s.f, &tau);
-        ck_szg_ok(szg_factored_dense(test_context(), &s.f, entries, cases[i].n));
+        ck_szg_ok(szgi_factored_dense(test_context(), &s.f, entries, cases[i].n));
         ck_szg_ok(szg_toeplitzness(test_context(), cases[i].n, entries, cases[i].n, &dense));
         ck_close(tau.value, dense.value, 6 * tau.error + dense.error);
         /* What is Toeplitz but for rounding is sampled, what is far from it is not; noise may be
@@ -270,7 +270,7 @@ START_TEST(toeplitzness_at_the_switch) {
             double rest = (double)exact_rest(&s.f, &spread);
             ck_close(1 - tau.value, rest, 6 * sqrt(2.0 / 64) * rest + 4 * EPS);
         }
-        szg_memory_free(entries);
+        szgi_memory_free(entries);
         close_sample(&s);
     }
 }
@@ -291,7 +291,7 @@ static void open_dropped(int64_t n, bool signs, sample *s) {
     }
     ck_szg_ok(szg_toeplitz_open_real(test_context(), n, n, lags, &s->bias));
     s->f = (szg_factored){n, 2, s->a, 2, s->b, 2, s->bias, true};
-    szg_memory_free(numbers), szg_memory_free(lags);
+    szgi_memory_free(numbers), szgi_memory_free(lags);
 }
 
 /* The norm of the sums of A B^T along all diagonals. */
@@ -302,14 +302,14 @@ static double norm_of_all_sums(const szg_factored *f) {
         for (int64_t j = 0; j < n; j++)
             sums[i - j + n - 1] += dot(f->d, f->a + i * f->lda, f->b + j * f->ldb);
     double norm = norm_of(2 * n - 1, sums);
-    szg_memory_free(sums);
+    szgi_memory_free(sums);
     return norm;
 }
 
 /* The sums come back from one transform, which errs by c = 8 u (2 + log2 2n) times the norm of all
  * of them, also of those that the mask drops. Two factors of the same masked matrix and the same
  * S, apart in that norm alone: their bounds are apart by 2 ||P_T L|| (1 - tau) / ||L||^2 times as
- * much (szg_split_tau: the bound takes more than 1 - tau for its share). */
+ * much (szgi_split_tau: the bound takes more than 1 - tau for its share). */
 START_TEST(dropped_diagonals_count_in_the_error) {
     const int64_t n = 2049;
     double error[2], norm[2], frobenius;
@@ -321,7 +321,7 @@ START_TEST(dropped_diagonals_count_in_the_error) {
         ck_assert(!tau.sampled);
         error[signs] = tau.error;
         norm[signs] = norm_of_all_sums(&s.f);
-        ck_szg_ok(szg_factored_norm_frobenius(test_context(), &s.f, &frobenius));
+        ck_szg_ok(szgi_factored_norm_frobenius(test_context(), &s.f, &frobenius));
         close_sample(&s);
     }
     double c = 8 * EPS / 2 * (2 + log2(2 * (double)n));
@@ -396,27 +396,28 @@ START_TEST(bad_factors_are_named) {
     ck_szg_ok(szg_toeplitz_open_symmetric(context, 3, 1, b, &small));
     ck_szg_ok(szg_toeplitz_open_hermitian(context, 2, 2, complex, &wide));
     szg_factored f = {2, 2, a, 2, b, 2, NULL, false};
-    ck_szg_fails(SZG_EDATA, "A: row 1, column 0", szg_factored_norm_frobenius(context, &f, &value));
+    ck_szg_fails(SZG_EDATA, "A: row 1, column 0",
+                 szgi_factored_norm_frobenius(context, &f, &value));
     ck_assert(isnan(value));
-    ck_szg_fails(SZG_EDATA, "A: row 1", szg_factored_toeplitz_part(context, &f, &out));
+    ck_szg_fails(SZG_EDATA, "A: row 1", szgi_factored_toeplitz_part(context, &f, &out));
     ck_assert_ptr_null(out);
     f = (szg_factored){2, 2, a, 1, b, 2, NULL, false};
-    ck_szg_fails(SZG_EINVAL, "below it", szg_factored_apply(context, &f, 'n', 1, x, 2, y, 2));
+    ck_szg_fails(SZG_EINVAL, "below it", szgi_factored_apply(context, &f, 'n', 1, x, 2, y, 2));
     f = (szg_factored){2, 1, b, 1, NULL, 1, NULL, false};
-    ck_szg_fails(SZG_EINVAL, "missing", szg_factored_dense(context, &f, y, 2));
+    ck_szg_fails(SZG_EINVAL, "missing", szgi_factored_dense(context, &f, y, 2));
     f = (szg_factored){2, 1, b, 1, b, 1, small, false};
-    ck_szg_fails(SZG_EINVAL, "order 3", szg_factored_diagonal(context, &f, y));
+    ck_szg_fails(SZG_EINVAL, "order 3", szgi_factored_diagonal(context, &f, y));
     f.bias = wide;
-    ck_szg_fails(SZG_EINVAL, "complex", szg_factored_diagonal(context, &f, y));
+    ck_szg_fails(SZG_EINVAL, "complex", szgi_factored_diagonal(context, &f, y));
     f = (szg_factored){0, 1, b, 1, b, 1, NULL, false};
-    ck_szg_fails(SZG_EINVAL, "size 0", szg_factored_diagonal(context, &f, y));
+    ck_szg_fails(SZG_EINVAL, "size 0", szgi_factored_diagonal(context, &f, y));
     f = (szg_factored){1ll << 31, 0, NULL, 0, NULL, 0, NULL, false};
-    ck_szg_fails(SZG_ENOMEM, "szg_factored_apply", szg_factored_dense(context, &f, y, 1ll << 31));
+    ck_szg_fails(SZG_ENOMEM, "szgi_factored_apply", szgi_factored_dense(context, &f, y, 1ll << 31));
     f = (szg_factored){2, 0, NULL, 0, NULL, 0, NULL, true};
     ck_szg_fails(SZG_EDOMAIN, "is 0", szg_factored_toeplitzness(context, &f, &tau));
     double huge[] = {1e200, 1e200};
     f = (szg_factored){2, 1, huge, 1, huge, 1, NULL, true};
-    ck_szg_fails(SZG_EDOMAIN, "overflows", szg_factored_norm_frobenius(context, &f, &value));
+    ck_szg_fails(SZG_EDOMAIN, "overflows", szgi_factored_norm_frobenius(context, &f, &value));
     szg_toeplitz_close(&small);
     szg_toeplitz_close(&wide);
 }
@@ -431,16 +432,16 @@ START_TEST(failed_allocations_are_survived) {
         double *x = random_numbers(9, N), *y = new_numbers(N), *dense = new_numbers(N * N), value;
         szg_tau tau;
         szg_toeplitz *part;
-        ck_survives_failed_allocations(1, szg_factored_apply(context, &s.f, 'n', 1, x, N, y, N));
-        ck_survives_failed_allocations(0, szg_factored_dense(context, &s.f, dense, N));
-        ck_survives_failed_allocations(1, szg_factored_toeplitz_part(context, &s.f, &part));
+        ck_survives_failed_allocations(1, szgi_factored_apply(context, &s.f, 'n', 1, x, N, y, N));
+        ck_survives_failed_allocations(0, szgi_factored_dense(context, &s.f, dense, N));
+        ck_survives_failed_allocations(1, szgi_factored_toeplitz_part(context, &s.f, &part));
         szg_toeplitz_close(&part);
-        ck_survives_failed_allocations(1, szg_factored_norm_frobenius(context, &s.f, &value));
+        ck_survives_failed_allocations(1, szgi_factored_norm_frobenius(context, &s.f, &value));
         ck_survives_failed_allocations(1, szg_factored_toeplitzness(context, &s.f, &tau));
         for (int64_t at = 0; at < 5 * 6; at++)
             s.a[at] = ldexp(s.a[at], 900);
         ck_survives_failed_allocations(1, szg_factored_toeplitzness(context, &s.f, &tau));
-        szg_memory_free(x), szg_memory_free(y), szg_memory_free(dense);
+        szgi_memory_free(x), szgi_memory_free(y), szgi_memory_free(dense);
         close_sample(&s);
     }
 }
@@ -453,11 +454,11 @@ START_TEST(dense_factors_look_for_cancellation) {
     szg_context *counting = test_counting_context(&looks);
     double factor[N] = {1, 2, 3}, lags[N] = {2, 1}, out[N * N];
     szg_factored f = {.n = N, .d = 1, .a = factor, .lda = 1, .b = factor, .ldb = 1};
-    ck_looks_for_cancellation(&looks, N + 1, szg_factored_dense(counting, &f, out, N));
+    ck_looks_for_cancellation(&looks, N + 1, szgi_factored_dense(counting, &f, out, N));
     szg_toeplitz *bias;
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), N, N, lags, &bias));
     f.bias = bias;
-    ck_looks_for_cancellation(&looks, N + 1, szg_factored_dense(counting, &f, out, N));
+    ck_looks_for_cancellation(&looks, N + 1, szgi_factored_dense(counting, &f, out, N));
     szg_toeplitz_close(&bias);
     szg_context_close(&counting);
 }

@@ -7,29 +7,29 @@ START_TEST(lags_are_read_as_documented) {
     szg_c64 complex[] = {{5, 0}, {1, 2}, {0, 0}};
     szg_toeplitz *t;
     ck_szg_ok(szg_toeplitz_open_symmetric(context, 4, 3, real, &t));
-    ck_assert_int_eq(szg_toeplitz_degree(t), 2);
+    ck_assert_int_eq(szgi_toeplitz_degree(t), 2);
     for (int64_t lag = -2; lag <= 2; lag++)
         ck_assert(szg_toeplitz_at(t, lag).re == real[lag < 0 ? -lag : lag]);
-    ck_assert(szg_toeplitz_is_real(t) && szg_toeplitz_is_hermitian(t));
-    ck_assert(szg_toeplitz_trace(t).re == -8);
+    ck_assert(szgi_toeplitz_is_real(t) && szgi_toeplitz_is_hermitian(t));
+    ck_assert(szgi_toeplitz_trace(t).re == -8);
     szg_toeplitz_close(&t);
     ck_assert_ptr_null(t);
     szg_toeplitz_close(&t);
     ck_szg_ok(szg_toeplitz_open_real(context, 2, 3, real, &t)); /* lags -2 and 2 fall off */
-    ck_assert_int_eq(szg_toeplitz_degree(t), 1);
+    ck_assert_int_eq(szgi_toeplitz_degree(t), 1);
     ck_assert_int_eq(szg_toeplitz_size(t), 2);
-    ck_assert_int_eq(szg_toeplitz_kind_of(t), SZG_TOEPLITZ_REAL);
+    ck_assert_int_eq(szgi_toeplitz_kind_of(t), SZG_TOEPLITZ_REAL);
     double dense[6] = {0, 0, 9, 0, 0, 9}, want[6] = {0.5, -1, 9, 1, 0.5, 9};
-    ck_szg_ok(szg_toeplitz_dense(context, t, dense, 3));
+    ck_szg_ok(szgi_toeplitz_dense(context, t, dense, 3));
     ck_assert_int_eq(memcmp(dense, want, sizeof want), 0);
-    ck_assert(szg_toeplitz_norm_frobenius(t) == sqrt(2.5));
-    ck_assert(szg_toeplitz_norm_wiener(t) == 2.5);
+    ck_assert(szgi_toeplitz_norm_frobenius(t) == sqrt(2.5));
+    ck_assert(szgi_toeplitz_norm_wiener(t) == 2.5);
     szg_toeplitz_close(&t);
     ck_szg_ok(szg_toeplitz_open_hermitian(context, 3, 3, complex, &t));
-    ck_assert_int_eq(szg_toeplitz_degree(t), 1);
+    ck_assert_int_eq(szgi_toeplitz_degree(t), 1);
     ck_assert(szg_toeplitz_at(t, 1).im == 2 && szg_toeplitz_at(t, -1).im == -2);
     ck_assert(szg_toeplitz_at(t, 3).re == 0 && szg_toeplitz_at(t, INT64_MAX).re == 0);
-    ck_szg_fails(SZG_EINVAL, "dense_complex", szg_toeplitz_dense(context, t, dense, 3));
+    ck_szg_fails(SZG_EINVAL, "dense_complex", szgi_toeplitz_dense(context, t, dense, 3));
     szg_toeplitz_close(&t);
 }
 END_TEST
@@ -48,7 +48,7 @@ START_TEST(bad_input_is_named) {
     ck_szg_fails(SZG_EINVAL, "0 lags", szg_toeplitz_open_symmetric(context, 1, 0, real, &t));
     ck_assert_ptr_null(t);
     ck_szg_ok(szg_toeplitz_open_symmetric(context, 1ll << 31, 1, real, &t));
-    ck_szg_fails(SZG_ENOMEM, "32.0 EiB", szg_toeplitz_dense(context, t, NULL, 1ll << 31));
+    ck_szg_fails(SZG_ENOMEM, "32.0 EiB", szgi_toeplitz_dense(context, t, NULL, 1ll << 31));
     ck_assert(strstr(szg_context_message(context), "szg_toeplitz_apply"));
     szg_toeplitz_close(&t);
     ck_szg_ok(szg_toeplitz_open_symmetric(context, 3, 1, real, &t));
@@ -67,23 +67,23 @@ START_TEST(dense_forms_and_norms) {
         int64_t n = SIZES[trial / 4];
         szg_toeplitz *t = random_toeplitz(trial, (szg_toeplitz_kind)(trial % 4), n, 1 + trial % n);
         szg_c64 *want = dense_of(t), *got = (szg_c64 *)new_numbers(2 * n * n);
-        ck_szg_ok(szg_toeplitz_dense_complex(context, t, got, n));
+        ck_szg_ok(szgi_toeplitz_dense_complex(context, t, got, n));
         ck_assert_int_eq(memcmp(want, got, (size_t)(n * n) * sizeof *got), 0);
         double norm = norm_of(2 * n * n, &want->re);
-        ck_close(szg_toeplitz_norm_frobenius(t), norm, 4 * (double)(n * n) * EPS * norm);
-        if (szg_toeplitz_is_real(t)) {
+        ck_close(szgi_toeplitz_norm_frobenius(t), norm, 4 * (double)(n * n) * EPS * norm);
+        if (szgi_toeplitz_is_real(t)) {
             double *real = (double *)got;
-            ck_szg_ok(szg_toeplitz_dense(context, t, real, n));
+            ck_szg_ok(szgi_toeplitz_dense(context, t, real, n));
             for (int64_t i = 0; i < n * n; i++)
                 ck_assert(real[i] == want[i].re);
         }
         szg_toeplitz_close(&t);
-        szg_memory_free(want), szg_memory_free(got);
+        szgi_memory_free(want), szgi_memory_free(got);
     }
     double huge[] = {3e200, 4e200};
     szg_toeplitz *t;
     ck_szg_ok(szg_toeplitz_open_symmetric(context, 2, 2, huge, &t));
-    ck_close(szg_toeplitz_norm_frobenius(t), sqrt(2) * 5e200, 4 * EPS * 7e200);
+    ck_close(szgi_toeplitz_norm_frobenius(t), sqrt(2) * 5e200, 4 * EPS * 7e200);
     szg_toeplitz_close(&t);
 }
 END_TEST
@@ -107,18 +107,18 @@ static void check_apply(uint32_t step, szg_toeplitz_kind kind, char op, int64_t 
     szg_c64 *a = dense_of(t);
     int64_t ldx = n + 1, ldy = n + step % 2;
     double *x = random_numbers(step + 1000, 2 * batch * ldx), *y = new_numbers(2 * batch * ldy);
-    bool real = szg_toeplitz_is_real(t) && step % 3;
+    bool real = szgi_toeplitz_is_real(t) && step % 3;
     if (real)
         ck_szg_ok(szg_toeplitz_apply(context, t, op, batch, x, ldx, y, ldy));
     else
-        ck_szg_ok(szg_toeplitz_apply_complex(context, t, op, batch, (szg_c64 *)x, ldx, (szg_c64 *)y,
-                                             ldy));
+        ck_szg_ok(szgi_toeplitz_apply_complex(context, t, op, batch, (szg_c64 *)x, ldx,
+                                              (szg_c64 *)y, ldy));
     for (int64_t b = 0; b < batch; b++) {
         const szg_c64 *xc = (const szg_c64 *)x + b * ldx, *yc = (const szg_c64 *)y + b * ldy;
         const double *xr = x + b * ldx, *yr = y + b * ldy;
         double size = real ? norm_of(n, xr) : norm_of(2 * n, &xc->re);
         double bound = 20 * (log2((double)(2 * n)) + 2 + (n <= 32 ? (double)n : 0)) * EPS *
-                       szg_toeplitz_norm_wiener(t) * size;
+                       szgi_toeplitz_norm_wiener(t) * size;
         for (int64_t i = 0; i < n; i++) {
             double re = 0, im = 0;
             for (int64_t j = 0; j < n; j++) {
@@ -131,15 +131,15 @@ static void check_apply(uint32_t step, szg_toeplitz_kind kind, char op, int64_t 
         }
     }
     szg_toeplitz_close(&t);
-    szg_memory_free(a), szg_memory_free(x), szg_memory_free(y);
+    szgi_memory_free(a), szgi_memory_free(x), szgi_memory_free(y);
 }
 
 START_TEST(products_agree_with_the_dense_matrix) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 6};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 6};
     for (uint32_t trial = 0; trial < (uint32_t)test_trials(12 * SIZE_COUNT); trial++) {
         int64_t n = SIZES[trial % SIZE_COUNT];
         check_apply(trial, (szg_toeplitz_kind)(trial / SIZE_COUNT % 4), OPS[trial % 3], n,
-                    1 + szg_random_below(&stream, trial, n), 1 + trial % 4);
+                    1 + szgi_random_below(&stream, trial, n), 1 + trial % 4);
     }
 }
 END_TEST
@@ -172,7 +172,7 @@ START_TEST(products_of_ones_and_shifts) {
     for (int64_t i = 0; i < N; i++)
         ck_close(y[i], i < 400 ? 0 : x[i - 400], 200 * EPS * norm_of(N, x));
     szg_toeplitz_close(&t);
-    szg_memory_free(ones), szg_memory_free(x), szg_memory_free(y);
+    szgi_memory_free(ones), szgi_memory_free(x), szgi_memory_free(y);
 }
 END_TEST
 
@@ -187,7 +187,7 @@ START_TEST(circulants_have_fourier_vectors) {
         szg_toeplitz *t;
         ck_szg_ok(szg_toeplitz_open_complex(context, n, n, lags, &t));
         for (int which = SZG_PRECONDITIONER_STRANG; which <= SZG_PRECONDITIONER_TCHAN; which++) {
-            ck_szg_ok(szg_circulant_eigenvalues(context, t, (szg_preconditioner)which, w));
+            ck_szg_ok(szgi_circulant_eigenvalues(context, t, (szg_preconditioner)which, w));
             for (int64_t j = 0; j < n; j++) {
                 double re = 0, im = 0, size = norm_of(2 * n, c);
                 for (int64_t k = 0; k < n; k++) {
@@ -200,9 +200,9 @@ START_TEST(circulants_have_fourier_vectors) {
             }
         }
         ck_szg_fails(SZG_EINVAL, "neither",
-                     szg_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_NONE, w));
+                     szgi_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_NONE, w));
         szg_toeplitz_close(&t);
-        szg_memory_free(c), szg_memory_free(a), szg_memory_free(w);
+        szgi_memory_free(c), szgi_memory_free(a), szgi_memory_free(w);
     }
 }
 END_TEST
@@ -213,7 +213,7 @@ START_TEST(tchan_is_the_fourier_diagonal) {
     enum { N = 9 };
     szg_toeplitz *t = random_toeplitz(3, SZG_TOEPLITZ_COMPLEX, N, N);
     szg_c64 *a = dense_of(t), w[N];
-    ck_szg_ok(szg_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_TCHAN, w));
+    ck_szg_ok(szgi_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_TCHAN, w));
     for (int64_t j = 0; j < N; j++) {
         double re = 0, im = 0;
         for (int64_t i = 0; i < N; i++)
@@ -226,7 +226,7 @@ START_TEST(tchan_is_the_fourier_diagonal) {
         ck_close(w[j].im, im, 100 * N * EPS * norm_of(2 * N * N, &a->re));
     }
     szg_toeplitz_close(&t);
-    szg_memory_free(a);
+    szgi_memory_free(a);
 }
 END_TEST
 
@@ -246,11 +246,11 @@ static void check_projection(uint32_t step, int64_t n, int width) {
                 *up = part ? (i == j ? 0 : -*down) : *down;
             }
     szg_toeplitz *t;
-    ck_szg_ok(width == 1 ? szg_toeplitz_project(context, n, a, lda, &t)
-                         : szg_toeplitz_project_complex(context, n, (szg_c64 *)a, lda, &t));
+    ck_szg_ok(width == 1 ? szgi_toeplitz_project(context, n, a, lda, &t)
+                         : szgi_toeplitz_project_complex(context, n, (szg_c64 *)a, lda, &t));
     if (hermitian)
-        ck_assert(szg_toeplitz_is_hermitian(t));
-    ck_assert(szg_toeplitz_is_real(t) == (width == 1));
+        ck_assert(szgi_toeplitz_is_hermitian(t));
+    ck_assert(szgi_toeplitz_is_real(t) == (width == 1));
     double size = 0, part_size = 0;
     for (int64_t i = 0; i < n; i++)
         size += pow(norm_of(n * width, a + i * lda * width), 2);
@@ -268,14 +268,14 @@ static void check_projection(uint32_t step, int64_t n, int width) {
         ck_close(rest[1], 0, 4 * (double)n * EPS * sqrt((double)n * size));
     }
     szg_status status = width == 1 ? szg_toeplitzness(context, n, a, lda, &tau)
-                                   : szg_toeplitzness_complex(context, n, (szg_c64 *)a, lda, &tau);
+                                   : szgi_toeplitzness_complex(context, n, (szg_c64 *)a, lda, &tau);
     if (size > 0) {
         ck_assert_int_eq(status, SZG_OK);
         ck_close(tau.value, part_size / size, 10 * (double)(n * n) * EPS);
     } else
         ck_assert_int_eq(status, SZG_EDOMAIN);
     szg_toeplitz_close(&t);
-    szg_memory_free(a);
+    szgi_memory_free(a);
 }
 
 START_TEST(projections_are_orthogonal) {
@@ -294,7 +294,7 @@ static void near_toeplitz(uint32_t step, int64_t n, int width, double size, doub
         a[at] = unit * (lags[(i - j + n - 1) * width + at % width] + size * noise[at]);
         exact[at] = a[at];
     }
-    szg_memory_free(lags), szg_memory_free(noise);
+    szgi_memory_free(lags), szgi_memory_free(noise);
 }
 
 /* Near 1 the error is that of the quotient: 1 - tau keeps its digits until 1 swallows them. Sums of
@@ -307,7 +307,7 @@ static void check_near_one(uint32_t step, int64_t n, int width, double size, dou
     rest = oracle_rest(n, width, exact);
     szg_status status = width == 1
                             ? szg_toeplitzness(test_context(), n, a, n, &tau)
-                            : szg_toeplitzness_complex(test_context(), n, (szg_c64 *)a, n, &tau);
+                            : szgi_toeplitzness_complex(test_context(), n, (szg_c64 *)a, n, &tau);
     if (isnan(rest)) {
         ck_assert_int_eq(status, SZG_EDOMAIN);
     } else {
@@ -316,7 +316,7 @@ static void check_near_one(uint32_t step, int64_t n, int width, double size, dou
         ck_close(tau.value, (double)(1 - rest), tau.error);
         ck_assert(tau.error <= 2 * EPS + (double)(5 * n + 9) * EPS * (double)rest);
     }
-    szg_memory_free(a), szg_memory_free(exact);
+    szgi_memory_free(a), szgi_memory_free(exact);
 }
 
 START_TEST(toeplitzness_is_right_near_one) {
@@ -352,10 +352,10 @@ START_TEST(failed_allocations_are_survived) {
     for (int kind = 0; kind < 4; kind++) {
         for (int64_t after = 1, done = 0; !done; after++) {
             szg_toeplitz *t = random_toeplitz((uint32_t)kind, (szg_toeplitz_kind)kind, N, N);
-            szg_memory_fail_after(context, after);
+            szgi_memory_fail_after(context, after);
             szg_status status =
-                szg_toeplitz_apply_complex(context, t, 'n', 2, (szg_c64 *)x, N, (szg_c64 *)y, N);
-            szg_memory_fail_after(context, 0);
+                szgi_toeplitz_apply_complex(context, t, 'n', 2, (szg_c64 *)x, N, (szg_c64 *)y, N);
+            szgi_memory_fail_after(context, 0);
             ck_assert(status == SZG_OK || status == SZG_ENOMEM);
             done = status == SZG_OK;
             szg_toeplitz_close(&t);
@@ -364,16 +364,16 @@ START_TEST(failed_allocations_are_survived) {
     szg_toeplitz *t = random_toeplitz(9, SZG_TOEPLITZ_REAL, N, N), *other;
     ck_survives_failed_allocations(1, szg_toeplitz_apply(context, t, 't', 1, x, N, y, N));
     ck_survives_failed_allocations(
-        1, szg_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_TCHAN, (szg_c64 *)x));
+        1, szgi_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_TCHAN, (szg_c64 *)x));
     szg_toeplitz_close(&t);
     ck_survives_failed_allocations(1, szg_toeplitz_open_real(context, 3, 2, x, &t));
     szg_toeplitz_close(&t);
-    ck_survives_failed_allocations(1, szg_toeplitz_project(context, N, x, N, &other));
+    ck_survives_failed_allocations(1, szgi_toeplitz_project(context, N, x, N, &other));
     szg_toeplitz_close(&other);
     ck_survives_failed_allocations(
-        1, szg_toeplitz_project_complex(context, N, (szg_c64 *)x, N, &other));
+        1, szgi_toeplitz_project_complex(context, N, (szg_c64 *)x, N, &other));
     szg_toeplitz_close(&other);
-    szg_memory_free(x), szg_memory_free(y);
+    szgi_memory_free(x), szgi_memory_free(y);
 }
 END_TEST
 

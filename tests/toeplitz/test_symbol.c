@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/backend.h>
-#include <szego/symbol.h>
+#include "backend/backend.h"
+#include "toeplitz/symbol.h"
+#include "ball/ball.h"
+#include "toeplitz/toeplitz.h"
 #include "rounding.h"
 #include "suite.h"
 
@@ -14,7 +16,7 @@ enum { LAGS = 9, SIZE = 12 };
 
 /* One matrix of each kind with corner-biased coefficients. */
 static szg_toeplitz *open_kind(szg_toeplitz_kind kind, uint32_t step, int64_t n, int64_t count) {
-    const szg_stream stream = {test_seed(), step, 7};
+    const szgi_stream stream = {test_seed(), step, 7};
     szg_c64 *a = calloc((size_t)(2 * count), sizeof *a);
     double *real = calloc((size_t)(2 * count), sizeof *real);
     szg_toeplitz *out = NULL;
@@ -45,7 +47,7 @@ static szg_toeplitz *open_kind(szg_toeplitz_kind kind, uint32_t step, int64_t n,
 /* a(t) by the plain sum. */
 static szg_c64 value_at(const szg_toeplitz *toeplitz, int64_t order, double t) {
     long double re = 0, im = 0;
-    const int64_t degree = szg_toeplitz_degree(toeplitz);
+    const int64_t degree = szgi_toeplitz_degree(toeplitz);
     for (int64_t k = -degree; k <= degree; k++) {
         const szg_c64 a = szg_toeplitz_at(toeplitz, k);
         const long double weight = order ? fmaxl(0, 1 - fabsl((long double)k) / order) : 1;
@@ -61,7 +63,7 @@ static szg_c64 value_at(const szg_toeplitz *toeplitz, int64_t order, double t) {
  */
 static double sample_error(const szg_toeplitz *t, int64_t grid) {
     double transform = 8 * DBL_EPSILON * log2((double)grid);
-    return (transform + gamma_of(2 * LAGS + 3 * 2 * PI * LAGS)) * szg_toeplitz_norm_wiener(t);
+    return (transform + gamma_of(2 * LAGS + 3 * 2 * PI * LAGS)) * szgi_toeplitz_norm_wiener(t);
 }
 
 START_TEST(test_samples) {
@@ -80,7 +82,7 @@ START_TEST(test_samples) {
                     const szg_c64 want = value_at(t, order, 2 * PI * (double)j / (double)grids[g]);
                     ck_close(out[j].re, want.re, bound);
                     ck_close(out[j].im, want.im, bound);
-                    if (szg_toeplitz_is_hermitian(t))
+                    if (szgi_toeplitz_is_hermitian(t))
                         ck_assert(out[j].im == 0);
                 }
                 szg_toeplitz_close(&t);
@@ -97,13 +99,13 @@ START_TEST(test_bounds) {
             szg_c64 dense[SIZE * SIZE];
             double w[SIZE];
             szg_range r, modulus;
-            ck_szg_ok(szg_toeplitz_dense_complex(test_context(), t, dense, SIZE));
-            ck_szg_ok(szg_eigen_hermitian(test_context(), SIZE, dense, SIZE, w, false));
+            ck_szg_ok(szgi_toeplitz_dense_complex(test_context(), t, dense, SIZE));
+            ck_szg_ok(szgi_eigen_hermitian(test_context(), SIZE, dense, SIZE, w, false));
             ck_szg_ok(szg_symbol_range(test_context(), t, &r));
             ck_szg_ok(szg_symbol_modulus_range(test_context(), t, &modulus));
-            const double slack = weyl(SIZE, szg_toeplitz_norm_frobenius(t));
+            const double slack = weyl(SIZE, szgi_toeplitz_norm_frobenius(t));
             ck_assert(w[0] >= r.min.lo - slack && w[SIZE - 1] <= r.max.hi + slack);
-            const szg_interval size = szg_range_modulus(&r);
+            const szg_interval size = szgi_range_modulus(&r);
             ck_assert(size.lo <= modulus.max.hi && modulus.max.lo <= size.hi);
             szg_toeplitz_close(&t);
         }
@@ -119,7 +121,7 @@ START_TEST(test_fejer_inside) {
         ck_szg_ok(szg_symbol_fejer_range(test_context(), t, order, &mean));
         ck_assert(mean.max.lo <= whole.max.hi && mean.min.hi >= whole.min.lo);
         const szg_c64 at = value_at(t, order, mean.theta_max);
-        /* The width that <szego/ball.h> promises. */
+        /* The width that "ball/ball.h" promises. */
         ck_close(at.re, mean.max.lo, 1e-12 * fmax(fabs(mean.min.lo), fabs(mean.max.hi)));
     }
     szg_toeplitz_close(&t);
@@ -163,7 +165,7 @@ START_TEST(test_enclosure) {
             szg_toeplitz *t = open_kind((szg_toeplitz_kind)kind, step + 50, n, lags);
             szg_range exact, quick;
             ck_szg_ok(szg_symbol_modulus_range(test_context(), t, &exact));
-            ck_szg_ok(szg_symbol_modulus_enclosure(test_context(), t, &quick));
+            ck_szg_ok(szgi_symbol_modulus_enclosure(test_context(), t, &quick));
             ck_assert(quick.max.lo <= exact.max.hi && exact.max.hi <= quick.max.hi);
             ck_assert(quick.min.lo <= exact.min.lo && exact.min.lo <= quick.min.hi);
             double top = exact.max.hi, c = cos(PI / 32);
@@ -190,7 +192,7 @@ START_TEST(test_enclosure_by_hand) {
         szg_toeplitz *t;
         szg_range r;
         ck_szg_ok(szg_toeplitz_open_real(test_context(), 5, 2, lags, &t));
-        ck_szg_ok(szg_symbol_modulus_enclosure(test_context(), t, &r));
+        ck_szg_ok(szgi_symbol_modulus_enclosure(test_context(), t, &r));
         double error = 2 * grid_error(64) * sqrt(5); /* ||a||_2 / size */
         ck_close(r.max.lo / sizes[i], 3, error);
         ck_close(r.min.hi / sizes[i], 1, error);
@@ -202,12 +204,12 @@ START_TEST(test_enclosure_by_hand) {
     szg_toeplitz *t;
     szg_range r;
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 4, 1, &constant, &t));
-    ck_szg_ok(szg_symbol_modulus_enclosure(test_context(), t, &r));
+    ck_szg_ok(szgi_symbol_modulus_enclosure(test_context(), t, &r));
     ck_close(r.min.lo, 3, 2 * grid_error(64) * 3);
     ck_close(r.max.hi, 3, 2 * grid_error(64) * 3);
     szg_toeplitz_close(&t);
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 4, 1, &zero, &t));
-    ck_szg_ok(szg_symbol_modulus_enclosure(test_context(), t, &r));
+    ck_szg_ok(szgi_symbol_modulus_enclosure(test_context(), t, &r));
     ck_assert(r.min.lo == 0 && r.max.hi == 0);
     szg_toeplitz_close(&t);
 }
@@ -218,7 +220,7 @@ START_TEST(test_conventions) {
     ck_assert_str_eq(szg_symbol_convention_name(SZG_SYMBOL_ATOMS), "atoms");
     ck_assert_str_eq(szg_symbol_convention_name(SZG_SYMBOL_CONVENTIONS), "unknown");
     for (int c = 0; c < SZG_SYMBOL_CONVENTIONS; c++)
-        ck_assert_int_eq(szg_symbol_bounds_eigenvalues((szg_symbol_convention)c),
+        ck_assert_int_eq(szgi_symbol_bounds_eigenvalues((szg_symbol_convention)c),
                          c == SZG_SYMBOL_TRUNCATED);
 }
 END_TEST
@@ -241,14 +243,14 @@ START_TEST(test_symbol_memory) {
     szg_c64 out[16];
     ck_survives_failed_allocations(1, szg_symbol_range(test_context(), t, &r));
     ck_survives_failed_allocations(1, szg_symbol_modulus_range(test_context(), t, &r));
-    ck_survives_failed_allocations(2, szg_symbol_modulus_enclosure(test_context(), t, &r));
+    ck_survives_failed_allocations(2, szgi_symbol_modulus_enclosure(test_context(), t, &r));
     ck_survives_failed_allocations(1, szg_symbol_samples(test_context(), t, 16, out));
     szg_toeplitz_close(&t);
 }
 END_TEST
 
 TEST_FILE("symbol") {
-    atexit(szg_ball_cleanup);
+    atexit(szgi_ball_cleanup);
     test_add(suite, "samples", test_samples);
     test_add(suite, "bounds", test_bounds);
     test_add(suite, "fejer inside", test_fejer_inside);

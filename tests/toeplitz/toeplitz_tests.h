@@ -4,9 +4,9 @@
 
 #include <math.h>
 #include <string.h>
-#include <szego/backend.h>
-#include <szego/factored.h>
-#include <szego/toeplitz.h>
+#include "backend/backend.h"
+#include "toeplitz/factored.h"
+#include "toeplitz/toeplitz.h"
 
 #include "suite.h"
 
@@ -38,7 +38,7 @@ static inline szg_toeplitz *random_toeplitz(uint32_t step, szg_toeplitz_kind kin
         c[0].im = 0;
         ck_szg_ok(szg_toeplitz_open_hermitian(context, n, count, c, &t));
     }
-    szg_memory_free(a);
+    szgi_memory_free(a);
     return t;
 }
 

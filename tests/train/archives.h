@@ -2,6 +2,8 @@
 #ifndef SZG_TESTS_ARCHIVES_H
 #define SZG_TESTS_ARCHIVES_H
 
+#include "formats/archives.h"
+#include <szego/reproduce.h>
 #include "pieces.h"
 
 #define RUN "runs/base/distance/rope/run-3/" /* the run whose members are changed */
@@ -37,9 +39,9 @@ static inline void refuse(const char *folder, const char *preset, const char *co
 static inline void repack(const char *folder, const char *path, const char *inside,
                           const char *text) {
     char part[256], name[512];
-    szg_archive_writer *writer;
+    szgi_archive_writer *writer;
     szg_reproduction *runs = open_pieced(folder);
-    ck_szg_ok(szg_archive_create(test_context(), path, &writer));
+    ck_szg_ok(szgi_archive_create(test_context(), path, &writer));
     FILE *file = fopen(path_in(folder, "part", part), "w");
     fputs(text, file);
     fclose(file);
@@ -52,12 +54,12 @@ static inline void repack(const char *folder, const char *path, const char *insi
             snprintf(name, sizeof name, "runs/%s/%s", run, files[f]);
             snprintf(real, sizeof real, "%s/%s", folder, name);
             if (access(real, F_OK) == 0 && strcmp(name, inside) != 0)
-                ck_szg_ok(szg_archive_add(test_context(), writer, name, real));
+                ck_szg_ok(szgi_archive_add(test_context(), writer, name, real));
         }
     }
     if (*text)
-        ck_szg_ok(szg_archive_add(test_context(), writer, inside, part));
-    ck_szg_ok(szg_archive_commit(test_context(), &writer));
+        ck_szg_ok(szgi_archive_add(test_context(), writer, inside, part));
+    ck_szg_ok(szgi_archive_commit(test_context(), &writer));
     szg_reproduction_close(&runs);
 }
 

@@ -2,16 +2,17 @@
 #ifndef SZG_TESTS_CAPTURE_ORACLE_H
 #define SZG_TESTS_CAPTURE_ORACLE_H
 
-#include <szego/coupling.h>
+#include "coupling/coupling.h"
+#include "toeplitz/factored.h"
 
 #include "decoder_support.h"
 
 static inline double *parameter(const subject *s, const char *name) {
-    const szg_parameter *p = szg_model_find(s->model, name);
+    const szgi_parameter *p = szgi_model_find(s->model, name);
     ck_assert_msg(p, "no parameter %s", name);
     double *out = new_numbers(p->count);
-    ck_szg_ok(szg_model_read(test_context(), s->model, szg_model_arena(s->model), p->offset,
-                             p->count, out));
+    ck_szg_ok(szgi_model_read(test_context(), s->model, szgi_model_arena(s->model), p->offset,
+                              p->count, out));
     return out;
 }
 
@@ -31,8 +32,8 @@ static inline double *linear(const subject *s, const char *name, int64_t n, int6
                 sum += w[o * in + c] * x[i * in + c];
             y[i * out + o] = sum;
         }
-    szg_memory_free(w);
-    szg_memory_free(b);
+    szgi_memory_free(w);
+    szgi_memory_free(b);
     return y;
 }
 
@@ -42,8 +43,8 @@ static inline double *input_of(const subject *s, int64_t n, const int32_t *token
     double *table = parameter(s, "embedding.weight"), *x = new_numbers(n * W);
     double *gain = parameter(s, "layers.0.norm1.weight");
     double *shift = parameter(s, "layers.0.norm1.bias"), *rows = new_numbers(n * W);
-    if (positions && szg_encoding_attaches(szg_model_encoding(s->model)) & SZG_ATTACH_INPUT)
-        ck_szg_ok(szg_encoding_input(test_context(), szg_model_encoding(s->model), n, rows, W));
+    if (positions && szgi_encoding_attaches(szgi_model_encoding(s->model)) & SZG_ATTACH_INPUT)
+        ck_szg_ok(szgi_encoding_input(test_context(), szgi_model_encoding(s->model), n, rows, W));
     for (int64_t i = 0; i < n; i++) {
         double mean = 0, variance = 0;
         for (int c = 0; c < W; c++) {
@@ -57,7 +58,7 @@ static inline double *input_of(const subject *s, int64_t n, const int32_t *token
     }
     double *all[] = {table, gain, shift, rows};
     for (int i = 0; i < 4; i++)
-        szg_memory_free(all[i]);
+        szgi_memory_free(all[i]);
     return x;
 }
 
@@ -65,7 +66,7 @@ static inline double *input_of(const subject *s, int64_t n, const int32_t *token
 static inline void sides_of(const subject *s, int64_t n, const int32_t *tokens, bool positions,
                             double **q, double **k, int64_t *d) {
     double *x = input_of(s, n, tokens, positions);
-    if (!(szg_encoding_attaches(szg_model_encoding(s->model)) & SZG_ATTACH_DECOUPLED)) {
+    if (!(szgi_encoding_attaches(szgi_model_encoding(s->model)) & SZG_ATTACH_DECOUPLED)) {
         *q = linear(s, "q_linear", n, 8, 8, x, true);
         *k = linear(s, "k_linear", n, 8, 8, x, true);
         *d = 4;
@@ -85,11 +86,11 @@ static inline void sides_of(const subject *s, int64_t n, const int32_t *tokens, 
             (*k)[i] = c < 4 ? part[2][row * 8 + head * 4 + c] : part[3][row * 4 + c - 4];
         }
         for (int i = 0; i < 4; i++)
-            szg_memory_free(part[i]);
-        szg_memory_free(down[0]);
-        szg_memory_free(down[1]);
+            szgi_memory_free(part[i]);
+        szgi_memory_free(down[0]);
+        szgi_memory_free(down[1]);
     }
-    szg_memory_free(x);
+    szgi_memory_free(x);
 }
 
 /* out = scale q k^T, n x n, of one head. */
@@ -105,24 +106,24 @@ static inline void plain_product(int64_t n, int64_t d, const double *q, const do
 /* Rotation and fixed bias by lib/coupling, trained biases by their table. */
 static inline void couple_on_host(const subject *s, int64_t head, int64_t n, int64_t d,
                                   const double *q, const double *k, double *out) {
-    const szg_encoding *encoding = szg_model_encoding(s->model);
-    const szg_parameter *lags = szg_model_find(s->model, "layers.0.relative_bias_table");
+    const szg_encoding *encoding = szgi_model_encoding(s->model);
+    const szgi_parameter *lags = szgi_model_find(s->model, "layers.0.relative_bias_table");
     plain_product(n, d, q, k, out);
     if (lags) {
         double *table = parameter(s, lags->name);
         int32_t rows[2 * POSITIONS - 1];
-        ck_szg_ok(szg_encoding_row_of_lag(test_context(), encoding, POSITIONS, rows));
+        ck_szg_ok(szgi_encoding_row_of_lag(test_context(), encoding, POSITIONS, rows));
         for (int64_t i = 0; i < n * n; i++)
             out[i] += table[rows[i / n - i % n + POSITIONS - 1] * 2 + head];
-        szg_memory_free(table);
-    } else if (!(szg_encoding_attaches(encoding) & SZG_ATTACH_INPUT)) {
+        szgi_memory_free(table);
+    } else if (!(szgi_encoding_attaches(encoding) & SZG_ATTACH_INPUT)) {
         const szg_captured captured = {d, q, 2 * d, k, 2 * d, 1 / sqrt((double)d)};
         szg_logits *logits;
-        ck_szg_ok(szg_logits_open_captured(test_context(), encoding,
-                                           head % szg_encoding_heads(encoding), &captured, n, false,
-                                           &logits));
+        ck_szg_ok(szgi_logits_open_captured(test_context(), encoding,
+                                            head % szg_encoding_heads(encoding), &captured, n,
+                                            false, &logits));
         szg_factored f = szg_logits_coupled(logits);
-        ck_szg_ok(szg_factored_dense(test_context(), &f, out, n));
+        ck_szg_ok(szgi_factored_dense(test_context(), &f, out, n));
         szg_logits_close(&logits);
     }
 }

@@ -2,8 +2,8 @@
 #ifndef SZG_TESTS_CAPTURE_SUPPORT_H
 #define SZG_TESTS_CAPTURE_SUPPORT_H
 
-#include <szego/capture.h>
-#include <szego/safetensors.h>
+#include "train/capture.h"
+#include "formats/safetensors.h"
 
 #include "decoder_support.h"
 #include "tiny.h"
@@ -13,8 +13,8 @@ static inline void fill_examples(szg_examples *examples) {
     drawn_batch b = draw_batch(SEQUENCES, POSITIONS);
     *examples = (szg_examples){0};
     for (int s = 0; s < SEQUENCES; s++)
-        ck_szg_ok(szg_examples_add(test_context(), examples, b.lengths[s], b.tokens + s * POSITIONS,
-                                   b.labels[s]));
+        ck_szg_ok(szgi_examples_add(test_context(), examples, b.lengths[s],
+                                    b.tokens + s * POSITIONS, b.labels[s]));
     free_batch(&b);
 }
 
@@ -28,16 +28,16 @@ static inline szg_status capture_into(szg_context *context, subject *s,
                                       const szg_capture_config *what, const szg_examples *examples,
                                       const int64_t *order, const void *gradient,
                                       const char *folder, szg_table **table) {
-    szg_capture *capture = NULL;
+    szgi_capture *capture = NULL;
     *table = NULL;
     szg_status status =
-        szg_capture_open_as(context, s->model, what, examples, order, folder, &capture);
+        szgi_capture_open_as(context, s->model, what, examples, order, folder, &capture);
     if (status == SZG_OK)
         status = szg_contraction_table(context, table);
     if (status == SZG_OK)
-        status = szg_capture_step(context, capture, 12, gradient,
-                                  &(szg_contraction_tables){.contraction = *table});
-    szg_capture_close(context, &capture);
+        status = szgi_capture_step(context, capture, 12, gradient,
+                                   &(szg_contraction_tables){.contraction = *table});
+    szgi_capture_close(context, &capture);
     if (status != SZG_OK)
         szg_table_close(table);
     return status;
@@ -53,27 +53,27 @@ static inline const char *text(const szg_table *table, int64_t row, const char *
     return szg_table_get_text(table, row, szg_table_find(table, column));
 }
 
-/* One matrix of a dump, n x n; free with szg_memory_free. */
-static inline double *dumped(const szg_safetensors *set, int64_t layer, int64_t head, int64_t probe,
-                             const char *word, int64_t n) {
+/* One matrix of a dump, n x n; free with szgi_memory_free. */
+static inline double *dumped(const szgi_safetensors *set, int64_t layer, int64_t head,
+                             int64_t probe, const char *word, int64_t n) {
     char name[96];
     snprintf(name, sizeof name, "layers.%d.heads.%d.probes.%d.%s", (int)layer, (int)head,
              (int)probe, word);
-    const szg_tensor *t = szg_safetensors_find(set, name);
+    const szgi_tensor *t = szgi_safetensors_find(set, name);
     ck_assert_msg(t, "no tensor %s", name);
     ck_assert_int_eq(t->dims, 2);
     ck_assert(t->shape[0] == n && t->shape[1] == n);
     double *out = new_numbers(n * n);
-    ck_szg_ok(szg_tensor_read(test_context(), t, 0, n * n, out));
+    ck_szg_ok(szgi_tensor_read(test_context(), t, 0, n * n, out));
     return out;
 }
 
-static inline szg_safetensors *open_dump(const char *folder) {
+static inline szgi_safetensors *open_dump(const char *folder) {
     char path[256];
-    szg_safetensors *set;
+    szgi_safetensors *set;
     ck_szg_ok(
-        szg_safetensors_open(test_context(), path_in(folder, "step-12.safetensors", path), &set));
-    ck_assert_str_eq(szg_safetensors_metadata(set, "step"), "12");
+        szgi_safetensors_open(test_context(), path_in(folder, "step-12.safetensors", path), &set));
+    ck_assert_str_eq(szgi_safetensors_metadata(set, "step"), "12");
     return set;
 }
 

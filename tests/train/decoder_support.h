@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "suite.h"
-#include <szego/backend.h>
-#include <szego/decoder.h>
-#include <szego/memory.h>
+#include "backend/backend.h"
+#include "train/decoder.h"
+#include "base/memory.h"
+#include "train/train.h"
 
 enum { SEQUENCES = 3, POSITIONS = 7, CLASSES = 5, WORDS = 11 };
 
@@ -23,7 +24,7 @@ static inline szg_train_config small_config(szg_profile profile, const char *enc
         {"model.latent_query", "6"}, {"model.latent_kv", "5"}, {"data.longest", "7"}};
     szg_train_config config;
     char key[64], value[64];
-    ck_szg_ok(szg_train_config_profile(test_context(), profile, encoding, &config));
+    ck_szg_ok(szgi_train_config_profile(test_context(), profile, encoding, &config));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         ck_szg_ok(szg_train_config_set(test_context(), &config, sizes[i][0], sizes[i][1]));
     for (; overrides && *overrides; overrides++) {
@@ -38,40 +39,40 @@ static inline szg_train_config small_config(szg_profile profile, const char *enc
 /* Tokens 1 .. WORDS - 1, 0 beyond the lengths: the first sequence is full, the last has one token.
  * Labels 1 .. CLASSES - 1, but the second is 0. */
 typedef struct drawn_batch {
-    szg_batch batch;
+    szgi_batch batch;
     int32_t *tokens, *lengths, *labels;
 } drawn_batch;
 
 static inline drawn_batch draw_batch(int64_t count, int64_t length) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 77};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 77};
     drawn_batch b = {0};
-    ck_szg_ok(szg_memory_alloc(test_context(), count * length, sizeof(int32_t), &b.tokens));
-    ck_szg_ok(szg_memory_alloc(test_context(), count, sizeof(int32_t), &b.lengths));
-    ck_szg_ok(szg_memory_alloc(test_context(), count, sizeof(int32_t), &b.labels));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count * length, sizeof(int32_t), &b.tokens));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, sizeof(int32_t), &b.lengths));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, sizeof(int32_t), &b.labels));
     for (int64_t e = 0; e < count; e++) {
         uint64_t at = (uint64_t)(e * (length + 2));
         b.lengths[e] = e == 0           ? (int32_t)length
                        : e == count - 1 ? 1
-                                        : 1 + (int32_t)szg_random_below(&stream, at, length);
-        b.labels[e] = e == 1 ? 0 : 1 + (int32_t)szg_random_below(&stream, at + 1, CLASSES - 1);
+                                        : 1 + (int32_t)szgi_random_below(&stream, at, length);
+        b.labels[e] = e == 1 ? 0 : 1 + (int32_t)szgi_random_below(&stream, at + 1, CLASSES - 1);
         for (int64_t i = 0; i < b.lengths[e]; i++)
             b.tokens[e * length + i] =
-                1 + (int32_t)szg_random_below(&stream, at + 2 + (uint64_t)i, WORDS - 1);
+                1 + (int32_t)szgi_random_below(&stream, at + 2 + (uint64_t)i, WORDS - 1);
     }
-    b.batch = (szg_batch){count, length, b.tokens, b.lengths, b.labels};
+    b.batch = (szgi_batch){count, length, b.tokens, b.lengths, b.labels};
     return b;
 }
 
 static inline void free_batch(drawn_batch *b) {
-    szg_memory_free(b->tokens);
-    szg_memory_free(b->lengths);
-    szg_memory_free(b->labels);
+    szgi_memory_free(b->tokens);
+    szgi_memory_free(b->lengths);
+    szgi_memory_free(b->labels);
 }
 
 /* What a step keeps in the backend's memory. */
 typedef struct step_memory {
-    szg_step_block block;
-    szg_tally tally;
+    szgi_step_block block;
+    szgi_tally tally;
 } step_memory;
 
 /* The context that subjects live in: the test's, or another that a test puts here. */
@@ -83,7 +84,7 @@ static inline szg_context *subject_context(void) {
 /* A model with its training decoder, in the memory of the context's backend. */
 typedef struct subject {
     szg_model *model;
-    szg_decoder *decoder;
+    szgi_decoder *decoder;
     step_memory *memory;
     void *gradient;
 } subject;
@@ -91,18 +92,18 @@ typedef struct subject {
 /* Every number drawn, so that nothing is 0 or 1 by accident: norms around 1, matrices such that
  * their products stay near 1. */
 static inline void randomise(szg_model *model) {
-    for (int64_t i = 0; i < szg_model_tensors(model); i++) {
-        const szg_parameter *p = szg_model_parameter(model, i);
-        szg_stream stream = {.seed = test_seed(), .step = (uint32_t)i, .purpose = 78};
+    for (int64_t i = 0; i < szgi_model_tensors(model); i++) {
+        const szgi_parameter *p = szgi_model_parameter(model, i);
+        szgi_stream stream = {.seed = test_seed(), .step = (uint32_t)i, .purpose = 78};
         double *values = new_numbers(p->count);
         double deviation = p->dims == 2 ? 1.2 / sqrt((double)p->shape[1]) : 0.4;
         bool gain = strstr(p->name, "norm") && strstr(p->name, "weight");
-        szg_random_fill_normal(&stream, 0, p->count, values);
+        szgi_random_fill_normal(&stream, 0, p->count, values);
         for (int64_t at = 0; at < p->count; at++)
             values[at] = (gain ? 1 : 0) + deviation * values[at];
-        ck_szg_ok(szg_model_write(subject_context(), model, szg_model_arena(model), p->offset,
-                                  p->count, values));
-        szg_memory_free(values);
+        ck_szg_ok(szgi_model_write(subject_context(), model, szgi_model_arena(model), p->offset,
+                                   p->count, values));
+        szgi_memory_free(values);
     }
 }
 
@@ -110,15 +111,15 @@ static inline subject open_sized(const szg_train_config *config, bool training, 
                                  int64_t length) {
     szg_context *context = subject_context();
     subject s = {0};
-    const szg_step_block block = {.seed = test_seed(), .step = 5, .finite = 1};
-    ck_szg_ok(szg_model_open(context, config, CLASSES, &s.model));
+    const szgi_step_block block = {.seed = test_seed(), .step = 5, .finite = 1};
+    ck_szg_ok(szgi_model_open(context, config, CLASSES, &s.model));
     randomise(s.model);
-    ck_szg_ok(szg_decoder_open(context, s.model, count, length, training, &s.decoder));
-    ck_szg_ok(szg_device_alloc(context, sizeof *s.memory, &s.memory));
-    ck_szg_ok(szg_device_upload(context, &s.memory->block, &block, sizeof block));
-    ck_szg_ok(szg_device_alloc(context, szg_model_count(s.model) * szg_network_real_size(context),
-                               &s.gradient));
-    szg_decoder_set_block(s.decoder, &s.memory->block);
+    ck_szg_ok(szgi_decoder_open(context, s.model, count, length, training, &s.decoder));
+    ck_szg_ok(szgi_device_alloc(context, sizeof *s.memory, &s.memory));
+    ck_szg_ok(szgi_device_upload(context, &s.memory->block, &block, sizeof block));
+    ck_szg_ok(szgi_device_alloc(
+        context, szgi_model_count(s.model) * szgi_network_real_size(context), &s.gradient));
+    szgi_decoder_set_block(s.decoder, &s.memory->block);
     return s;
 }
 
@@ -128,51 +129,51 @@ static inline subject open_subject(const szg_train_config *config, bool training
 
 static inline void close_subject(subject *s) {
     szg_context *context = subject_context();
-    szg_device_free(context, s->gradient);
-    szg_device_free(context, s->memory);
-    szg_decoder_close(context, &s->decoder);
+    szgi_device_free(context, s->gradient);
+    szgi_device_free(context, s->memory);
+    szgi_decoder_close(context, &s->decoder);
     szg_model_close(context, &s->model);
 }
 
-static inline szg_tally tally_of(const subject *s) {
-    szg_tally tally;
-    ck_szg_ok(szg_device_download(subject_context(), &tally, &s->memory->tally, sizeof tally));
+static inline szgi_tally tally_of(const subject *s) {
+    szgi_tally tally;
+    ck_szg_ok(szgi_device_download(subject_context(), &tally, &s->memory->tally, sizeof tally));
     return tally;
 }
 
 /* Mean loss of a forward pass. */
-static inline double loss_of(subject *s, const szg_batch *batch) {
-    ck_szg_ok(szg_device_clear(subject_context(), &s->memory->tally, sizeof s->memory->tally));
-    ck_szg_ok(szg_decoder_forward(subject_context(), s->decoder, batch));
-    ck_szg_ok(szg_decoder_score(subject_context(), s->decoder, &s->memory->tally));
-    szg_tally tally = tally_of(s);
+static inline double loss_of(subject *s, const szgi_batch *batch) {
+    ck_szg_ok(szgi_device_clear(subject_context(), &s->memory->tally, sizeof s->memory->tally));
+    ck_szg_ok(szgi_decoder_forward(subject_context(), s->decoder, batch));
+    ck_szg_ok(szgi_decoder_score(subject_context(), s->decoder, &s->memory->tally));
+    szgi_tally tally = tally_of(s);
     return tally.loss / (double)tally.counted;
 }
 
-/* `count` of the backend's real numbers as doubles; free with szg_memory_free. */
+/* `count` of the backend's real numbers as doubles; free with szgi_memory_free. */
 static inline double *download(const void *array, int64_t count) {
-    int64_t size = szg_network_real_size(subject_context());
+    int64_t size = szgi_network_real_size(subject_context());
     double *out = new_numbers(count), *wide = new_numbers(count);
-    ck_szg_ok(szg_device_download(subject_context(), out, array, count * size));
+    ck_szg_ok(szgi_device_download(subject_context(), out, array, count * size));
     for (int64_t i = 0; i < count; i++)
         wide[i] = size == 8 ? out[i] : (double)((const float *)(const void *)out)[i];
-    szg_memory_free(out);
+    szgi_memory_free(out);
     return wide;
 }
 
 /* Logits [count][classes] of the latest pass. */
 static inline double *logits_of(const subject *s, int64_t count) {
-    return download(szg_decoder_logits(s->decoder), count * szg_model_classes(s->model));
+    return download(szgi_decoder_logits(s->decoder), count * szgi_model_classes(s->model));
 }
 
 /* Gradients of a forward and a backward pass, in the arena's order. */
-static inline double *gradients_of(subject *s, const szg_batch *batch) {
-    int64_t count = szg_model_count(s->model);
-    ck_szg_ok(szg_device_clear(subject_context(), &s->memory->tally, sizeof s->memory->tally));
-    ck_szg_ok(szg_decoder_forward(subject_context(), s->decoder, batch));
-    ck_szg_ok(szg_decoder_backward(subject_context(), s->decoder, s->gradient, &s->memory->tally));
+static inline double *gradients_of(subject *s, const szgi_batch *batch) {
+    int64_t count = szgi_model_count(s->model);
+    ck_szg_ok(szgi_device_clear(subject_context(), &s->memory->tally, sizeof s->memory->tally));
+    ck_szg_ok(szgi_decoder_forward(subject_context(), s->decoder, batch));
+    ck_szg_ok(szgi_decoder_backward(subject_context(), s->decoder, s->gradient, &s->memory->tally));
     double *out = new_numbers(count);
-    ck_szg_ok(szg_model_read(subject_context(), s->model, s->gradient, 0, count, out));
+    ck_szg_ok(szgi_model_read(subject_context(), s->model, s->gradient, 0, count, out));
     return out;
 }
 

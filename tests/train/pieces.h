@@ -2,6 +2,7 @@
 #ifndef SZG_TESTS_PIECES_H
 #define SZG_TESTS_PIECES_H
 
+#include <szego/reproduce.h>
 #include "toy.h"
 
 /* Two encodings, a switch, and a second seed of its own after it. */
@@ -94,7 +95,7 @@ static inline int64_t train_by(test_clock *own, const char *folder, double secon
     ck_szg_ok(open_preset(context, folder, pieced, NULL, 0, &runs));
     szg_status status = szg_reproduction_train(context, runs, seconds);
     ck_assert_msg(status == SZG_OK, "%s", szg_context_message(context));
-    ck_szg_ok(szg_context_check_cancel(context)); /* no deadline is left behind */
+    ck_szg_ok(szgi_context_check_cancel(context)); /* no deadline is left behind */
     int64_t finished = count_finished(runs);
     szg_reproduction_close(&runs);
     szg_context_close(&context);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <szego/ops.h>
+#include "backend/ops.h"
+#include "base/context.h"
 
 /* One call: a copy of its struct, of its gradients' struct, and its other arguments. */
 typedef struct recorded_call recorded_call;
@@ -14,22 +15,22 @@ typedef szg_status recorded_fn(szg_context *context, const recorded_call *call);
 struct recorded_call {
     recorded_fn *run;
     union {
-        szg_linear linear;
-        szg_attention attention;
-        szg_join join;
-        szg_bias_rows bias;
-        szg_layer_norm norm;
-        szg_dropout dropout;
-        szg_embedding embedding;
-        szg_pooling pooling;
-        szg_cross_entropy entropy;
-        szg_adamw adamw;
-        szg_gather gather;
+        szgi_linear linear;
+        szgi_attention attention;
+        szgi_join join;
+        szgi_bias_rows bias;
+        szgi_layer_norm norm;
+        szgi_dropout dropout;
+        szgi_embedding embedding;
+        szgi_pooling pooling;
+        szgi_cross_entropy entropy;
+        szgi_adamw adamw;
+        szgi_gather gather;
     } a;
     union {
-        szg_linear_gradient linear;
-        szg_attention_gradient attention;
-        szg_layer_norm_gradient norm;
+        szgi_linear_gradient linear;
+        szgi_attention_gradient attention;
+        szgi_layer_norm_gradient norm;
     } g;
     void *p[3];
     const void *c[2];
@@ -61,7 +62,7 @@ static inline szg_status take_call(szg_context *context, const recorded_call *ca
     return SZG_OK;
 }
 
-#define CPU (szg_ops_cpu()->network)
+#define CPU (szgi_ops_cpu()->network)
 
 /* An entry of the table: `fields` of the call from the parameters, and the cpu table's entry with
  * arguments from the call `r`. */
@@ -81,49 +82,50 @@ RECORDED(copy, (CONTEXT, void *to, const void *from, int64_t n), (.p = {to}, .c 
 RECORDED(clear, (CONTEXT, void *to, int64_t n), (.p = {to}, .n = {n}), (c, r->p[0], r->n[0]))
 RECORDED(clear_columns, (CONTEXT, void *to, int64_t rows, int64_t stride, int64_t n),
          (.p = {to}, .n = {rows, stride, n}), (c, r->p[0], r->n[0], r->n[1], r->n[2]))
-RECORDED(linear, (CONTEXT, const szg_linear *a), (.a.linear = *a), (c, &r->a.linear))
-RECORDED(linear_backward, (CONTEXT, const szg_linear *a, const szg_linear_gradient *g),
+RECORDED(linear, (CONTEXT, const szgi_linear *a), (.a.linear = *a), (c, &r->a.linear))
+RECORDED(linear_backward, (CONTEXT, const szgi_linear *a, const szgi_linear_gradient *g),
          (.a.linear = *a, .g.linear = *g), (c, &r->a.linear, &r->g.linear))
-RECORDED(attention, (CONTEXT, const szg_attention *a), (.a.attention = *a), (c, &r->a.attention))
-RECORDED(attention_backward, (CONTEXT, const szg_attention *a, const szg_attention_gradient *g),
+RECORDED(attention, (CONTEXT, const szgi_attention *a), (.a.attention = *a), (c, &r->a.attention))
+RECORDED(attention_backward, (CONTEXT, const szgi_attention *a, const szgi_attention_gradient *g),
          (.a.attention = *a, .g.attention = *g), (c, &r->a.attention, &r->g.attention))
-RECORDED(join, (CONTEXT, const szg_join *a, const void *x, const void *y, void *out),
+RECORDED(join, (CONTEXT, const szgi_join *a, const void *x, const void *y, void *out),
          (.a.join = *a, .c = {x, y}, .p = {out}), (c, &r->a.join, r->c[0], r->c[1], r->p[0]))
-RECORDED(join_backward, (CONTEXT, const szg_join *a, const void *dout, void *x, void *y),
+RECORDED(join_backward, (CONTEXT, const szgi_join *a, const void *dout, void *x, void *y),
          (.a.join = *a, .c = {dout}, .p = {x, y}), (c, &r->a.join, r->c[0], r->p[0], r->p[1]))
-RECORDED(bias, (CONTEXT, const szg_bias_rows *a, const void *x, void *y),
+RECORDED(bias, (CONTEXT, const szgi_bias_rows *a, const void *x, void *y),
          (.a.bias = *a, .c = {x}, .p = {y}), (c, &r->a.bias, r->c[0], r->p[0]))
-RECORDED(bias_backward, (CONTEXT, const szg_bias_rows *a, const void *x, void *y),
+RECORDED(bias_backward, (CONTEXT, const szgi_bias_rows *a, const void *x, void *y),
          (.a.bias = *a, .c = {x}, .p = {y}), (c, &r->a.bias, r->c[0], r->p[0]))
-RECORDED(layer_norm, (CONTEXT, const szg_layer_norm *a), (.a.norm = *a), (c, &r->a.norm))
-RECORDED(layer_norm_backward, (CONTEXT, const szg_layer_norm *a, const szg_layer_norm_gradient *g),
+RECORDED(layer_norm, (CONTEXT, const szgi_layer_norm *a), (.a.norm = *a), (c, &r->a.norm))
+RECORDED(layer_norm_backward,
+         (CONTEXT, const szgi_layer_norm *a, const szgi_layer_norm_gradient *g),
          (.a.norm = *a, .g.norm = *g), (c, &r->a.norm, &r->g.norm))
 RECORDED(dropout_residual,
-         (CONTEXT, int64_t rows, int64_t columns, const szg_dropout *a, const void *x,
+         (CONTEXT, int64_t rows, int64_t columns, const szgi_dropout *a, const void *x,
           const void *residual, void *y),
          (.n = {rows, columns}, .a.dropout = *a, .c = {x, residual}, .p = {y}),
          (c, r->n[0], r->n[1], &r->a.dropout, r->c[0], r->c[1], r->p[0]))
 RECORDED(dropout_backward,
-         (CONTEXT, int64_t rows, int64_t columns, const szg_dropout *a, const void *dy, void *dx),
+         (CONTEXT, int64_t rows, int64_t columns, const szgi_dropout *a, const void *dy, void *dx),
          (.n = {rows, columns}, .a.dropout = *a, .c = {dy}, .p = {dx}),
          (c, r->n[0], r->n[1], &r->a.dropout, r->c[0], r->p[0]))
-RECORDED(embedding, (CONTEXT, const szg_embedding *a), (.a.embedding = *a), (c, &r->a.embedding))
+RECORDED(embedding, (CONTEXT, const szgi_embedding *a), (.a.embedding = *a), (c, &r->a.embedding))
 RECORDED(embedding_backward,
-         (CONTEXT, const szg_embedding *a, const void *dout, void *dtable, void *dtrained),
+         (CONTEXT, const szgi_embedding *a, const void *dout, void *dtable, void *dtrained),
          (.a.embedding = *a, .c = {dout}, .p = {dtable, dtrained}),
          (c, &r->a.embedding, r->c[0], r->p[0], r->p[1]))
-RECORDED(pooling, (CONTEXT, const szg_pooling *a, const void *x, void *y),
+RECORDED(pooling, (CONTEXT, const szgi_pooling *a, const void *x, void *y),
          (.a.pooling = *a, .c = {x}, .p = {y}), (c, &r->a.pooling, r->c[0], r->p[0]))
-RECORDED(pooling_backward, (CONTEXT, const szg_pooling *a, const void *x, void *y),
+RECORDED(pooling_backward, (CONTEXT, const szgi_pooling *a, const void *x, void *y),
          (.a.pooling = *a, .c = {x}, .p = {y}), (c, &r->a.pooling, r->c[0], r->p[0]))
-RECORDED(cross_entropy, (CONTEXT, const szg_cross_entropy *a), (.a.entropy = *a),
+RECORDED(cross_entropy, (CONTEXT, const szgi_cross_entropy *a), (.a.entropy = *a),
          (c, &r->a.entropy))
-RECORDED(finite, (CONTEXT, int64_t n, const void *x, szg_step_block *block),
+RECORDED(finite, (CONTEXT, int64_t n, const void *x, szgi_step_block *block),
          (.n = {n}, .c = {x}, .p = {block}), (c, r->n[0], r->c[0], r->p[0]))
-RECORDED(adamw, (CONTEXT, const szg_adamw *a), (.a.adamw = *a), (c, &r->a.adamw))
-RECORDED(gather, (CONTEXT, const szg_gather *a), (.a.gather = *a), (c, &r->a.gather))
+RECORDED(adamw, (CONTEXT, const szgi_adamw *a), (.a.adamw = *a), (c, &r->a.adamw))
+RECORDED(gather, (CONTEXT, const szgi_gather *a), (.a.gather = *a), (c, &r->a.gather))
 RECORDED(advance,
-         (CONTEXT, const szg_step_block *blocks, int64_t n, szg_step_block *block, int64_t *at),
+         (CONTEXT, const szgi_step_block *blocks, int64_t n, szgi_step_block *block, int64_t *at),
          (.c = {blocks}, .n = {n}, .p = {block, at}), (c, r->c[0], r->n[0], r->p[0], r->p[1]))
 
 /* ---- What may not be recorded ---- */
@@ -132,7 +134,7 @@ static inline szg_status refuse(szg_context *context) {
     if (!recorder.open)
         return SZG_OK;
     recorder.refused++;
-    return szg_fail(context, SZG_EBACKEND, "not while recording");
+    return szgi_fail(context, SZG_EBACKEND, "not while recording");
 }
 
 static szg_status refusing_alloc(szg_context *c, int64_t bytes, void **out) {
@@ -193,7 +195,7 @@ static szg_status record_replay(szg_context *c, void *memory) {
 
 /* The table, named as the cpu's; the counts begin anew. */
 static inline const szg_ops *recording_ops(void) {
-    static szg_network_ops network;
+    static szgi_network_ops network;
     static struct szg_ops ops;
     network = *CPU;
 #define TAKE(name) network.name = take_##name
@@ -212,7 +214,7 @@ static inline const szg_ops *recording_ops(void) {
     network.record_end = record_end;
     network.replay = record_replay;
     network.recording_close = record_close;
-    ops = *szg_ops_cpu();
+    ops = *szgi_ops_cpu();
     ops.network = &network;
     memset(&recorder, 0, sizeof recorder);
     return &ops;

@@ -1,5 +1,6 @@
 /* Ablation against the naive way: the matrices edited, and the whole model evaluated again. */
 #include <string.h>
+#include "backend/ops.h"
 
 #include "../../train/ablation_private.h"
 
@@ -39,18 +40,18 @@ static szg_train_config config_of(const char *spec, const char *profile) {
 /* Examples whose labels are what the model predicts, so that every change of a prediction counts.
  */
 static szg_examples examples_for(szg_model *model) {
-    szg_stream stream = {.seed = test_seed(), .purpose = PURPOSE};
+    szgi_stream stream = {.seed = test_seed(), .purpose = PURPOSE};
     szg_examples examples = {0};
     double logits[EXAMPLES * CLASSES];
-    szg_tally tally;
+    szgi_tally tally;
     for (int64_t e = 0; e < EXAMPLES; e++) {
         int32_t tokens[12];
-        int64_t length = 3 + szg_random_below(&stream, (uint64_t)e * 16, 10);
+        int64_t length = 3 + szgi_random_below(&stream, (uint64_t)e * 16, 10);
         for (int64_t i = 0; i < length; i++)
-            tokens[i] = (int32_t)(1 + szg_random_below(&stream, (uint64_t)(e * 16 + i + 1), 22));
-        ck_szg_ok(szg_examples_add(test_context(), &examples, length, tokens, 0));
+            tokens[i] = (int32_t)(1 + szgi_random_below(&stream, (uint64_t)(e * 16 + i + 1), 22));
+        ck_szg_ok(szgi_examples_add(test_context(), &examples, length, tokens, 0));
     }
-    ck_szg_ok(szg_train_evaluate(test_context(), model, &examples, &tally, logits));
+    ck_szg_ok(szgi_train_evaluate(test_context(), model, &examples, &tally, logits));
     for (int64_t e = 0; e < EXAMPLES; e++)
         for (int32_t c = 1; c < CLASSES; c++)
             if (logits[e * CLASSES + c] > logits[e * CLASSES + examples.label[e]])
@@ -61,20 +62,20 @@ static szg_examples examples_for(szg_model *model) {
 /* Attention's parts made larger, so that heads matter in a model that was never trained. */
 static szg_model *model_with(const szg_train_config *config) {
     szg_model *model;
-    ck_szg_ok(szg_model_open(test_context(), config, CLASSES, &model));
-    ck_szg_ok(szg_model_initialise(test_context(), model, test_seed()));
-    for (int64_t i = 0; i < szg_model_parameters(model); i++) {
-        const szg_parameter *part = szg_model_parameter(model, i);
+    ck_szg_ok(szgi_model_open(test_context(), config, CLASSES, &model));
+    ck_szg_ok(szgi_model_initialise(test_context(), model, test_seed()));
+    for (int64_t i = 0; i < szgi_model_parameters(model); i++) {
+        const szgi_parameter *part = szgi_model_parameter(model, i);
         if (!strstr(part->name, "out_") && !strstr(part->name, "v_linear"))
             continue;
         double *values = new_numbers(part->count);
-        ck_szg_ok(szg_model_read(test_context(), model, szg_model_arena(model), part->offset,
-                                 part->count, values));
+        ck_szg_ok(szgi_model_read(test_context(), model, szgi_model_arena(model), part->offset,
+                                  part->count, values));
         for (int64_t j = 0; j < part->count; j++)
             values[j] *= 3;
-        ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), part->offset,
-                                  part->count, values));
-        szg_memory_free(values);
+        ck_szg_ok(szgi_model_write(test_context(), model, szgi_model_arena(model), part->offset,
+                                   part->count, values));
+        szgi_memory_free(values);
     }
     return model;
 }
@@ -85,15 +86,15 @@ static szg_model *model_of(const char *spec, const char *profile) {
 }
 
 static double *all_numbers(szg_model *model) {
-    double *values = new_numbers(szg_model_count(model));
-    ck_szg_ok(szg_model_read(test_context(), model, szg_model_arena(model), 0,
-                             szg_model_count(model), values));
+    double *values = new_numbers(szgi_model_count(model));
+    ck_szg_ok(szgi_model_read(test_context(), model, szgi_model_arena(model), 0,
+                              szgi_model_count(model), values));
     return values;
 }
 
 static double accuracy_of(szg_model *model, const szg_examples *examples) {
-    szg_tally tally;
-    ck_szg_ok(szg_train_evaluate(test_context(), model, examples, &tally, NULL));
+    szgi_tally tally;
+    ck_szg_ok(szgi_train_evaluate(test_context(), model, examples, &tally, NULL));
     ck_assert_int_eq(tally.counted, EXAMPLES);
     return (double)tally.correct / EXAMPLES;
 }
@@ -107,7 +108,7 @@ static double without_columns(szg_model *model, const szg_examples *examples, in
     for (int64_t n = 0; n < count; n++) {
         char name[64];
         snprintf(name, sizeof name, "layers.%d.%s", (int)layer, names[n]);
-        const szg_parameter *part = szg_model_find(model, name);
+        const szgi_parameter *part = szgi_model_find(model, name);
         if (!part)
             continue;
         found++;
@@ -116,13 +117,13 @@ static double without_columns(szg_model *model, const szg_examples *examples, in
                 edited[part->offset + row * part->shape[1] + column] = 0;
     }
     ck_assert_int_gt(found, 0);
-    ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), 0,
-                              szg_model_count(model), edited));
+    ck_szg_ok(szgi_model_write(test_context(), model, szgi_model_arena(model), 0,
+                               szgi_model_count(model), edited));
     double accuracy = accuracy_of(model, examples);
-    ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), 0,
-                              szg_model_count(model), whole));
-    szg_memory_free(whole);
-    szg_memory_free(edited);
+    ck_szg_ok(szgi_model_write(test_context(), model, szgi_model_arena(model), 0,
+                               szgi_model_count(model), whole));
+    szgi_memory_free(whole);
+    szgi_memory_free(edited);
     return accuracy;
 }
 
@@ -175,9 +176,9 @@ static void check_model(const char *spec, const char *profile) {
     run_ablation(model, &examples, SZG_ABLATE_VALUES, 13, &values);
     same_ablation(&output, &values); /* and so for batches of 32 and of 13 */
     double *after = all_numbers(model);
-    ck_assert(memcmp(before, after, (size_t)szg_model_count(model) * sizeof *before) == 0);
-    szg_memory_free(before);
-    szg_memory_free(after);
+    ck_assert(memcmp(before, after, (size_t)szgi_model_count(model) * sizeof *before) == 0);
+    szgi_memory_free(before);
+    szgi_memory_free(after);
     szg_ablation_close(&output);
     szg_ablation_close(&values);
     szg_examples_close(&examples);
@@ -197,8 +198,8 @@ static void check_groups(szg_model *model, const szg_examples *examples,
     run_ablation(model, examples, method, 0, &one);
     for (int i = 0; i < 4; i++) {
         szg_ablation_options options = {.method = method, .batch = batches[i]};
-        ck_szg_ok(
-            ablation_run_grouped(test_context(), model, examples, &options, copies[i], &several));
+        ck_szg_ok(szgi_ablation_run_grouped(test_context(), model, examples, &options, copies[i],
+                                            &several));
         ck_assert_int_eq(several.reach, one.reach);
         ck_assert_int_eq(several.counted, one.counted);
         same_ablation(&one, &several);
@@ -235,9 +236,9 @@ START_TEST(latent_columns_reach_as_far_as_they_go) {
     check_against(model, &examples, &ablation, up, 3);
     ck_assert(ablation.head[2] == 1 && ablation.head[3] == 1);
     double *after = all_numbers(model);
-    ck_assert(memcmp(before, after, (size_t)szg_model_count(model) * sizeof *before) == 0);
-    szg_memory_free(before);
-    szg_memory_free(after);
+    ck_assert(memcmp(before, after, (size_t)szgi_model_count(model) * sizeof *before) == 0);
+    szgi_memory_free(before);
+    szgi_memory_free(after);
     szg_ablation_close(&ablation);
     szg_examples_close(&examples);
     szg_model_close(test_context(), &model);
@@ -252,7 +253,7 @@ static void zero_values(szg_model *model, double *numbers, int64_t layer, int64_
     for (int i = 0; i < 3; i++) {
         char name[64];
         snprintf(name, sizeof name, "layers.%d.%s", (int)layer, names[i]);
-        const szg_parameter *part = szg_model_find(model, name);
+        const szgi_parameter *part = szgi_model_find(model, name);
         if (!part)
             continue;
         int64_t row = part->count / WIDTH;
@@ -262,8 +263,8 @@ static void zero_values(szg_model *model, double *numbers, int64_t layer, int64_
 }
 
 static double accuracy_with(szg_model *model, const szg_examples *examples, const double *numbers) {
-    ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), 0,
-                              szg_model_count(model), numbers));
+    ck_szg_ok(szgi_model_write(test_context(), model, szgi_model_arena(model), 0,
+                               szgi_model_count(model), numbers));
     return accuracy_of(model, examples);
 }
 
@@ -273,7 +274,7 @@ START_TEST(the_last_heads_of_lower_layers_stay_off) {
     szg_model *model = model_of(wheres[_i], "released");
     szg_examples examples = examples_for(model);
     szg_ablation output, cumulative;
-    size_t bytes = (size_t)szg_model_count(model) * sizeof(double);
+    size_t bytes = (size_t)szgi_model_count(model) * sizeof(double);
     double *whole = all_numbers(model), *standing = all_numbers(model), *cut = all_numbers(model);
     int64_t differ = 0;
     run_ablation(model, &examples, SZG_ABLATE_OUTPUT, 0, &output);
@@ -294,11 +295,11 @@ START_TEST(the_last_heads_of_lower_layers_stay_off) {
         zero_values(model, standing, layer, WIDTH - OWN, WIDTH);
     }
     ck_assert_int_ge(differ, LAYERS); /* else the two methods were not told apart */
-    ck_szg_ok(szg_model_write(test_context(), model, szg_model_arena(model), 0,
-                              szg_model_count(model), whole));
-    szg_memory_free(whole);
-    szg_memory_free(standing);
-    szg_memory_free(cut);
+    ck_szg_ok(szgi_model_write(test_context(), model, szgi_model_arena(model), 0,
+                               szgi_model_count(model), whole));
+    szgi_memory_free(whole);
+    szgi_memory_free(standing);
+    szgi_memory_free(cut);
     szg_ablation_close(&output);
     szg_ablation_close(&cumulative);
     szg_examples_close(&examples);
@@ -333,8 +334,8 @@ START_TEST(ignored_labels_do_not_count) {
     szg_train_config config = config_of("rope", "text");
     config.model.ignored_label = 2;
     szg_model *model;
-    ck_szg_ok(szg_model_open(test_context(), &config, CLASSES, &model));
-    ck_szg_ok(szg_model_initialise(test_context(), model, 1));
+    ck_szg_ok(szgi_model_open(test_context(), &config, CLASSES, &model));
+    ck_szg_ok(szgi_model_initialise(test_context(), model, 1));
     szg_examples examples = examples_for(model);
     for (int64_t e = 0; e < EXAMPLES; e++)
         examples.label[e] = e % 3 ? 2 : 1;
@@ -361,9 +362,9 @@ START_TEST(failures_leave_the_model_as_it_was) {
     ck_survives_failed_allocations(
         8, szg_ablation_run(test_context(), model, &examples, &options, &ablation));
     double *after = all_numbers(model);
-    ck_assert(memcmp(before, after, (size_t)szg_model_count(model) * sizeof *before) == 0);
-    szg_memory_free(before);
-    szg_memory_free(after);
+    ck_assert(memcmp(before, after, (size_t)szgi_model_count(model) * sizeof *before) == 0);
+    szgi_memory_free(before);
+    szgi_memory_free(after);
     szg_ablation_close(&ablation);
     szg_examples_close(&examples);
     szg_model_close(test_context(), &model);
@@ -374,10 +375,10 @@ END_TEST
 static szg_context *cancelled;
 static int64_t attentions_before_cancel; /* the first one is the whole layer's */
 
-static szg_status cancelling_attention(szg_context *context, const szg_attention *attention) {
+static szg_status cancelling_attention(szg_context *context, const szgi_attention *attention) {
     if (--attentions_before_cancel == 0)
         szg_context_cancel(cancelled);
-    return szg_ops_cpu()->network->attention(context, attention);
+    return szgi_ops_cpu()->network->attention(context, attention);
 }
 
 START_TEST(a_cancellation_leaves_the_model_as_it_was) {
@@ -385,21 +386,21 @@ START_TEST(a_cancellation_leaves_the_model_as_it_was) {
     szg_examples examples = examples_for(model);
     szg_ablation_options options = {.method = SZG_ABLATE_VALUES};
     szg_ablation ablation;
-    szg_network_ops network = *szg_ops_cpu()->network;
-    struct szg_ops ops = *szg_ops_cpu();
+    szgi_network_ops network = *szgi_ops_cpu()->network;
+    struct szg_ops ops = *szgi_ops_cpu();
     double *before = all_numbers(model);
     network.attention = cancelling_attention;
     ops.network = &network;
     ck_assert_int_eq(szg_context_open(NULL, &cancelled), SZG_OK);
-    szg_context_set_ops(cancelled, &ops);
+    szgi_context_set_ops(cancelled, &ops);
     attentions_before_cancel = 2;
     ck_assert_int_eq(szg_ablation_run(cancelled, model, &examples, &options, &ablation),
                      SZG_ECANCEL);
     szg_context_close(&cancelled);
     double *after = all_numbers(model);
-    ck_assert(memcmp(before, after, (size_t)szg_model_count(model) * sizeof *before) == 0);
-    szg_memory_free(before);
-    szg_memory_free(after);
+    ck_assert(memcmp(before, after, (size_t)szgi_model_count(model) * sizeof *before) == 0);
+    szgi_memory_free(before);
+    szgi_memory_free(after);
     szg_examples_close(&examples);
     szg_model_close(test_context(), &model);
 }
@@ -409,17 +410,17 @@ START_TEST(columns_are_cleared_and_nothing_else) {
     enum { ROWS = 5, STRIDE = 12 };
     char bytes[ROWS * STRIDE], *device;
     memset(bytes, 7, sizeof bytes);
-    ck_szg_ok(szg_device_alloc(test_context(), sizeof bytes, &device));
-    ck_szg_ok(szg_device_upload(test_context(), device, bytes, sizeof bytes));
-    ck_szg_ok(szg_device_clear_columns(test_context(), device + 4, ROWS - 1, STRIDE, 3));
-    ck_szg_ok(szg_device_clear_columns(test_context(), NULL, 0, STRIDE, 3));
-    ck_szg_ok(szg_device_download(test_context(), bytes, device, sizeof bytes));
+    ck_szg_ok(szgi_device_alloc(test_context(), sizeof bytes, &device));
+    ck_szg_ok(szgi_device_upload(test_context(), device, bytes, sizeof bytes));
+    ck_szg_ok(szgi_device_clear_columns(test_context(), device + 4, ROWS - 1, STRIDE, 3));
+    ck_szg_ok(szgi_device_clear_columns(test_context(), NULL, 0, STRIDE, 3));
+    ck_szg_ok(szgi_device_download(test_context(), bytes, device, sizeof bytes));
     for (int i = 0; i < ROWS * STRIDE; i++) {
         bool cleared = i / STRIDE < ROWS - 1 && i % STRIDE >= 4 && i % STRIDE < 7;
         ck_assert_int_eq(bytes[i], cleared ? 0 : 7);
     }
-    ck_szg_fails(SZG_EINVAL, "stride", szg_device_clear_columns(test_context(), device, 2, 4, 5));
-    szg_device_free(test_context(), device);
+    ck_szg_fails(SZG_EINVAL, "stride", szgi_device_clear_columns(test_context(), device, 2, 4, 5));
+    szgi_device_free(test_context(), device);
 }
 END_TEST
 

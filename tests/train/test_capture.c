@@ -2,8 +2,8 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include <szego/dump.h>
-#include <szego/train.h>
+#include "contraction/dump.h"
+#include "train/train.h"
 
 #include "../../train/run_private.h"
 #include "capture_support.h"
@@ -21,22 +21,23 @@ START_TEST(dump_reads_back) {
         drawn_batch b = draw_batch(SEQUENCES, POSITIONS);
         char *folder = new_folder(), path[256];
         fill_examples(&examples);
-        szg_memory_free(gradients_of(&s, &b.batch));
+        szgi_memory_free(gradients_of(&s, &b.batch));
         ck_szg_ok(
             capture_into(test_context(), &s, &what, &examples, NULL, s.gradient, folder, &table));
         ck_assert_int_eq(szg_table_rows(table), 2 * SEQUENCES);
         ck_assert(cell(table, 3, "layer") == 1 && cell(table, 3, "head") == 1);
         ck_assert_str_eq(text(table, 3, "probe"), "1");
         ck_assert(cell(table, 3, "grad_norm") > 0);
-        szg_dump *dump;
+        szgi_dump *dump;
         szg_contraction_tables tables;
         const szg_report_options options = {.quick_symbol = true};
-        ck_szg_ok(szg_dump_open(test_context(), &dump));
-        ck_szg_ok(szg_dump_add(test_context(), dump, path_in(folder, "step-12.safetensors", path)));
+        ck_szg_ok(szgi_dump_open(test_context(), &dump));
+        ck_szg_ok(
+            szgi_dump_add(test_context(), dump, path_in(folder, "step-12.safetensors", path)));
         ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
-        ck_szg_ok(szg_dump_report(test_context(), dump, NULL, &options, &tables));
+        ck_szg_ok(szgi_dump_report(test_context(), dump, NULL, &options, &tables));
         same_tables(table, tables.contraction);
-        szg_dump_close(&dump);
+        szgi_dump_close(&dump);
         szg_contraction_tables_close(&tables);
         szg_table_close(&table);
         szg_examples_close(&examples);
@@ -55,7 +56,7 @@ START_TEST(constant_tokens) {
     szg_examples examples = {0};
     szg_capture_config what = everything(1);
     szg_table *table;
-    ck_szg_ok(szg_examples_add(test_context(), &examples, POSITIONS, tokens, 1));
+    ck_szg_ok(szgi_examples_add(test_context(), &examples, POSITIONS, tokens, 1));
     ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
     ck_assert_int_eq(szg_table_rows(table), 4);
     for (int head = 0; head < 2; head++) {
@@ -65,7 +66,7 @@ START_TEST(constant_tokens) {
         ck_assert(cell(table, head, "n") == POSITIONS && cell(table, head, "step") == 12);
         ck_assert(szg_table_is_empty(table, head, szg_table_find(table, "grad_norm")));
         ck_assert_str_eq(text(table, head, "source"),
-                         szg_encoding_spec(szg_model_encoding(s.model)));
+                         szg_encoding_spec(szgi_model_encoding(s.model)));
     }
     szg_table_close(&table);
     szg_examples_close(&examples);
@@ -163,20 +164,20 @@ START_TEST(training_is_left_alone) {
     szg_table *table;
     drawn_batch b = draw_batch(SEQUENCES, POSITIONS);
     fill_examples(&examples);
-    int64_t count = szg_model_count(s.model);
-    double *before = download(szg_model_arena(s.model), count);
+    int64_t count = szgi_model_count(s.model);
+    double *before = download(szgi_model_arena(s.model), count);
     double *plain = gradients_of(&s, &b.batch), *captured = new_numbers(count);
-    ck_szg_ok(szg_device_clear(test_context(), &s.memory->tally, sizeof s.memory->tally));
-    ck_szg_ok(szg_decoder_forward(test_context(), s.decoder, &b.batch));
+    ck_szg_ok(szgi_device_clear(test_context(), &s.memory->tally, sizeof s.memory->tally));
+    ck_szg_ok(szgi_decoder_forward(test_context(), s.decoder, &b.batch));
     ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, s.gradient, NULL, &table));
-    ck_szg_ok(szg_decoder_backward(test_context(), s.decoder, s.gradient, &s.memory->tally));
-    ck_szg_ok(szg_model_read(test_context(), s.model, s.gradient, 0, count, captured));
-    double *after = download(szg_model_arena(s.model), count);
+    ck_szg_ok(szgi_decoder_backward(test_context(), s.decoder, s.gradient, &s.memory->tally));
+    ck_szg_ok(szgi_model_read(test_context(), s.model, s.gradient, 0, count, captured));
+    double *after = download(szgi_model_arena(s.model), count);
     ck_assert_int_eq(memcmp(before, after, (size_t)count * sizeof *before), 0);
     ck_assert_int_eq(memcmp(plain, captured, (size_t)count * sizeof *plain), 0);
     double *all[] = {before, plain, captured, after};
     for (int i = 0; i < 4; i++)
-        szg_memory_free(all[i]);
+        szgi_memory_free(all[i]);
     szg_table_close(&table);
     szg_examples_close(&examples);
     free_batch(&b);
@@ -204,27 +205,27 @@ static int64_t lines_of(const char *folder, const char *name) {
 /* A whole run has the same weights, bit for bit, with captures and dumps as without. */
 START_TEST(a_run_with_captures) {
     char *folder[2] = {new_folder(), new_folder()}, path[256], dumps[256], name[64];
-    szg_safetensors *set[2];
+    szgi_safetensors *set[2];
     for (int i = 0; i < 2; i++) {
         szg_train_config *config = new_tiny("capture.probes=2");
         config->capture.every = i ? 2 : 0;
         config->capture.dump = i;
         run_whole(config, folder[i]);
-        ck_szg_ok(szg_safetensors_open(
+        ck_szg_ok(szgi_safetensors_open(
             test_context(), path_in(folder[i], "checkpoint.safetensors", path), &set[i]));
-        szg_memory_free(config);
+        szgi_memory_free(config);
     }
-    ck_assert_int_eq(szg_safetensors_count(set[0]), szg_safetensors_count(set[1]));
-    for (int64_t t = 0; t < szg_safetensors_count(set[0]); t++) {
-        const szg_tensor *a = szg_safetensors_tensor(set[0], t);
-        const szg_tensor *b = szg_safetensors_tensor(set[1], t);
+    ck_assert_int_eq(szgi_safetensors_count(set[0]), szgi_safetensors_count(set[1]));
+    for (int64_t t = 0; t < szgi_safetensors_count(set[0]); t++) {
+        const szgi_tensor *a = szgi_safetensors_tensor(set[0], t);
+        const szgi_tensor *b = szgi_safetensors_tensor(set[1], t);
         ck_assert_str_eq(a->name, b->name);
         ck_assert_int_eq(a->count, b->count);
         double *numbers = new_numbers(2 * a->count);
-        ck_szg_ok(szg_tensor_read(test_context(), a, 0, a->count, numbers));
-        ck_szg_ok(szg_tensor_read(test_context(), b, 0, b->count, numbers + a->count));
+        ck_szg_ok(szgi_tensor_read(test_context(), a, 0, a->count, numbers));
+        ck_szg_ok(szgi_tensor_read(test_context(), b, 0, b->count, numbers + a->count));
         ck_assert_mem_eq(numbers, numbers + a->count, (size_t)a->count * sizeof *numbers);
-        szg_memory_free(numbers);
+        szgi_memory_free(numbers);
     }
     /* Steps 0, 2, 4, 6, 8; two layers, heads and probes. */
     ck_assert_int_eq(lines_of(folder[1], "contraction.csv"), 1 + 5 * 8);
@@ -236,7 +237,7 @@ START_TEST(a_run_with_captures) {
     empty_folder(dumps);
     rmdir(dumps);
     for (int i = 0; i < 2; i++) {
-        szg_safetensors_close(&set[i]);
+        szgi_safetensors_close(&set[i]);
         remove_folder(folder[i]);
     }
 }
@@ -261,10 +262,10 @@ static void make_older(const char *folder) {
 
 static szg_status header_of(const char *folder) {
     run_log log;
-    ck_szg_ok(szg_log_open(test_context(), folder, "contraction.csv", &log));
+    ck_szg_ok(szgi_log_open(test_context(), folder, "contraction.csv", &log));
     log.mark.bytes = 1; /* it has rows */
-    szg_status status = szg_log_check_header(test_context(), &log, LOG_CONTRACTION);
-    szg_log_close(&log);
+    szg_status status = szgi_log_check_header(test_context(), &log, LOG_CONTRACTION);
+    szgi_log_close(&log);
     return status;
 }
 
@@ -293,7 +294,7 @@ START_TEST(logs_of_an_earlier_version) {
     ck_assert_ptr_nonnull(strstr(szg_context_message(test_context()), "another version of szego"));
     szg_train_tables_close(&now);
     szg_train_tables_close(&older);
-    szg_memory_free(config);
+    szgi_memory_free(config);
     remove_folder(folder);
 }
 END_TEST
@@ -329,7 +330,7 @@ START_TEST(a_run_with_spectra) {
     ck_assert_int_eq(szg_table_rows(tables.symbols), pairs * 2 * SZG_CONTRACTION_SAMPLES);
     szg_train_tables_close(&tables);
     remove_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -341,7 +342,7 @@ START_TEST(labels_are_not_looked_at) {
     szg_table *table, *again;
     fill_examples(&examples);
     ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
-    examples.label[0] = (int32_t)szg_model_classes(s.model);
+    examples.label[0] = (int32_t)szgi_model_classes(s.model);
     ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &again));
     same_tables(table, again);
     szg_table_close(&again);
@@ -373,8 +374,9 @@ START_TEST(refused) {
     /* A model that has diverged: the message says when and where. */
     const double huge = INFINITY;
     examples.tokens[0] = 1;
-    ck_szg_ok(szg_model_write(test_context(), s.model, szg_model_arena(s.model),
-                              szg_model_find(s.model, "layers.1.k_linear.bias")->offset, 1, &huge));
+    ck_szg_ok(szgi_model_write(test_context(), s.model, szgi_model_arena(s.model),
+                               szgi_model_find(s.model, "layers.1.k_linear.bias")->offset, 1,
+                               &huge));
     ck_szg_fails(SZG_EDATA, "capture at step 12: rope:dim=4,heads=2: layer 1, head 0, probe 0",
                  capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
     szg_examples_close(&examples);

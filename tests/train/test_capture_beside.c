@@ -2,7 +2,7 @@
  * another, a stand-in that computes them on the host. Both against the matrices themselves. */
 #include <unistd.h>
 
-#include <szego/train.h>
+#include "train/train.h"
 
 #include "../../train/capture_private.h"
 #include "capture_support.h"
@@ -14,11 +14,11 @@ enum { STEP = 12, PLENTY = 1 << 30 };
 
 static const szg_ops *own; /* the backend's */
 static szg_ops beside_table, host_table;
-static szg_network_ops beside_network, host_network;
+static szgi_network_ops beside_network, host_network;
 
 static void open_tables(void) {
     ck_szg_ok(szg_backend_select(test_context(), test_backend())); /* each case has a context */
-    own = szg_ops_of(test_context());
+    own = szgi_ops_of(test_context());
     beside_network = host_network = *own->network;
     if (!own->network->spectra_open)
         host_spectra_fill(&beside_network);
@@ -29,7 +29,7 @@ static void open_tables(void) {
 }
 
 static void use(const szg_ops *table) {
-    szg_context_set_ops(test_context(), table);
+    szgi_context_set_ops(test_context(), table);
 }
 
 static void close_tables(void) {
@@ -50,7 +50,7 @@ static captured open_captured(szg_profile profile, const char *encoding) {
     captured c = {.s = open_subject(&config, true), .what = everything(SEQUENCES)};
     drawn_batch b = draw_batch(SEQUENCES, POSITIONS);
     fill_examples(&c.examples);
-    szg_memory_free(gradients_of(&c.s, &b.batch));
+    szgi_memory_free(gradients_of(&c.s, &b.batch));
     free_batch(&b);
     return c;
 }
@@ -66,26 +66,26 @@ static szg_contraction_tables new_tables(void) {
     return tables;
 }
 
-static szg_capture *open_capture(captured *c, int64_t bytes) {
-    szg_capture *capture;
-    ck_szg_ok(capture_open_within(test_context(), c->s.model, &c->what, &c->examples, NULL, NULL,
-                                  bytes, &capture));
+static szgi_capture *open_capture(captured *c, int64_t bytes) {
+    szgi_capture *capture;
+    ck_szg_ok(szgi_capture_open_within(test_context(), c->s.model, &c->what, &c->examples, NULL,
+                                       NULL, bytes, &capture));
     return capture;
 }
 
-static szg_status run_step(captured *c, szg_capture *capture, int64_t step,
+static szg_status run_step(captured *c, szgi_capture *capture, int64_t step,
                            szg_contraction_tables *tables) {
-    return szg_capture_step(test_context(), capture, step, c->s.gradient, tables);
+    return szgi_capture_step(test_context(), capture, step, c->s.gradient, tables);
 }
 
 /* One step's rows, collected. */
 static szg_contraction_tables rows_of(captured *c, const szg_ops *table, int64_t bytes) {
     szg_contraction_tables tables = new_tables();
     use(table);
-    szg_capture *capture = open_capture(c, bytes);
+    szgi_capture *capture = open_capture(c, bytes);
     ck_szg_ok(run_step(c, capture, STEP, &tables));
-    ck_szg_ok(szg_capture_collect(test_context(), capture, &tables));
-    szg_capture_close(test_context(), &capture);
+    ck_szg_ok(szgi_capture_collect(test_context(), capture, &tables));
+    szgi_capture_close(test_context(), &capture);
     use(own);
     return tables;
 }
@@ -290,16 +290,16 @@ END_TEST
 /* ---- Pending ---- */
 
 static void change_model(captured *c) {
-    const szg_parameter *p = szg_model_find(c->s.model, "layers.0.q_linear.weight");
+    const szgi_parameter *p = szgi_model_find(c->s.model, "layers.0.q_linear.weight");
     double *values = new_numbers(p->count);
     for (int64_t i = 0; i < p->count; i++)
         values[i] = (double)(i % 5) - 2;
-    ck_szg_ok(szg_model_write(test_context(), c->s.model, szg_model_arena(c->s.model), p->offset,
-                              p->count, values));
+    ck_szg_ok(szgi_model_write(test_context(), c->s.model, szgi_model_arena(c->s.model), p->offset,
+                               p->count, values));
     ck_szg_ok(
-        szg_device_clear(test_context(), c->s.gradient,
-                         szg_model_count(c->s.model) * szg_network_real_size(test_context())));
-    szg_memory_free(values);
+        szgi_device_clear(test_context(), c->s.gradient,
+                          szgi_model_count(c->s.model) * szgi_network_real_size(test_context())));
+    szgi_memory_free(values);
 }
 
 /* Rows come with the next step, and are those of the parameters and gradients of their own. */
@@ -309,25 +309,25 @@ START_TEST(rows_wait_for_the_next_step) {
     szg_contraction_tables host = rows_of(&c, &host_table, PLENTY), none = new_tables();
     szg_contraction_tables first = new_tables(), second = new_tables();
     use(&beside_table);
-    szg_capture *capture = open_capture(&c, PLENTY);
-    ck_assert(!szg_capture_pending(capture) && !szg_capture_pending(NULL));
-    ck_szg_ok(szg_capture_collect(test_context(), capture, &none));
+    szgi_capture *capture = open_capture(&c, PLENTY);
+    ck_assert(!szgi_capture_pending(capture) && !szgi_capture_pending(NULL));
+    ck_szg_ok(szgi_capture_collect(test_context(), capture, &none));
     ck_szg_ok(run_step(&c, capture, STEP, &none));
-    ck_assert(szg_capture_pending(capture));
+    ck_assert(szgi_capture_pending(capture));
     ck_assert_int_eq(szg_table_rows(none.contraction), 0);
     change_model(&c);
     ck_szg_ok(run_step(&c, capture, STEP + 1, &first));
     ck_rows(host.contraction, first.contraction);
     change_model(&c);
-    ck_szg_ok(szg_capture_collect(test_context(), capture, &second));
-    ck_assert(!szg_capture_pending(capture));
+    ck_szg_ok(szgi_capture_collect(test_context(), capture, &second));
+    ck_assert(!szgi_capture_pending(capture));
     ck_assert_int_eq(szg_table_rows(second.contraction), SEQUENCES * 4);
     ck_assert(cell(second.contraction, 0, "step") == STEP + 1);
     ck_assert(cell(second.contraction, 0, "grad_norm") == 0);
     ck_assert(fabs(cell(second.contraction, 0, "lambda_max_coupled") -
                    cell(first.contraction, 0, "lambda_max_coupled")) > 1e-3);
     ck_szg_ok(run_step(&c, capture, STEP + 2, &none)); /* pending where it is closed */
-    szg_capture_close(test_context(), &capture);
+    szgi_capture_close(test_context(), &capture);
     use(own);
     close_rows(&host);
     close_rows(&none);
@@ -359,10 +359,10 @@ END_TEST
 /* ---- A bad one ---- */
 
 static int64_t spoilt_call; /* the number of the collection that is spoilt */
-static szg_status (*collect_well)(szg_context *, szg_spectra_job *, szg_logit_numbers *, double *);
+static szg_status (*collect_well)(szg_context *, szgi_spectra_job *, szg_logit_numbers *, double *);
 
 /* The coupled matrix of layer 1, head 0, of the second sequence. */
-static szg_status collect_badly(szg_context *context, szg_spectra_job *job,
+static szg_status collect_badly(szg_context *context, szgi_spectra_job *job,
                                 szg_logit_numbers *numbers, double *sums) {
     int64_t begun = job->begun;
     SZG_TRY(collect_well(context, job, numbers, sums));
@@ -379,19 +379,19 @@ START_TEST(a_bad_spectrum_is_named) {
     szg_contraction_tables tables = new_tables();
     c.what.probes = 1;
     use(&beside_table);
-    szg_capture *capture = open_capture(&c, PLENTY);
+    szgi_capture *capture = open_capture(&c, PLENTY);
     spoilt_call = 1;
     ck_szg_ok(run_step(&c, capture, 50, &tables));
     ck_szg_fails(SZG_ENOCONV,
                  "capture at step 50: rope:dim=4,heads=2: layer 1, head 0, probe 0: logits: the "
                  "computed values miss",
                  run_step(&c, capture, 100, &tables));
-    ck_assert(!szg_capture_pending(capture));
+    ck_assert(!szgi_capture_pending(capture));
     ck_szg_ok(run_step(&c, capture, 150, &tables));
-    ck_szg_ok(szg_capture_collect(test_context(), capture, &tables));
+    ck_szg_ok(szgi_capture_collect(test_context(), capture, &tables));
     ck_assert_int_eq(szg_table_rows(tables.contraction), 4);
     ck_assert(cell(tables.contraction, 3, "step") == 150);
-    szg_capture_close(test_context(), &capture);
+    szgi_capture_close(test_context(), &capture);
     close_rows(&tables);
     close_captured(&c);
     close_tables();
@@ -404,17 +404,17 @@ START_TEST(an_infinite_entry_is_named) {
     open_tables();
     captured c = open_captured(SZG_PROFILE_TEXT, "rope");
     szg_contraction_tables tables = new_tables();
-    ck_szg_ok(szg_model_write(test_context(), c.s.model, szg_model_arena(c.s.model),
-                              szg_model_find(c.s.model, "layers.1.k_linear.bias")->offset, 1,
-                              &huge));
+    ck_szg_ok(szgi_model_write(test_context(), c.s.model, szgi_model_arena(c.s.model),
+                               szgi_model_find(c.s.model, "layers.1.k_linear.bias")->offset, 1,
+                               &huge));
     use(&beside_table);
-    szg_capture *capture = open_capture(&c, PLENTY);
+    szgi_capture *capture = open_capture(&c, PLENTY);
     ck_szg_ok(run_step(&c, capture, STEP, &tables));
     ck_szg_fails(SZG_EDATA,
                  "capture at step 12: rope:dim=4,heads=2: layer 1, head 0, probe 0: content: entry "
                  "(0, 0) is not finite",
-                 szg_capture_collect(test_context(), capture, &tables));
-    szg_capture_close(test_context(), &capture);
+                 szgi_capture_collect(test_context(), capture, &tables));
+    szgi_capture_close(test_context(), &capture);
     close_rows(&tables);
     close_captured(&c);
     close_tables();
@@ -451,7 +451,7 @@ START_TEST(a_whole_run) {
     szg_table_close(&y);
     remove_run_folder(host);
     remove_run_folder(beside);
-    szg_memory_free(config);
+    szgi_memory_free(config);
     close_tables();
 }
 END_TEST
@@ -476,8 +476,8 @@ START_TEST(a_run_goes_on) {
         remove_run_folder(folder);
     }
     remove_run_folder(whole);
-    szg_memory_free(part);
-    szg_memory_free(config);
+    szgi_memory_free(part);
+    szgi_memory_free(config);
     close_tables();
 }
 END_TEST
@@ -485,17 +485,17 @@ END_TEST
 /* ---- Memory ---- */
 
 static szg_status open_step_collect(captured *c) {
-    szg_capture *capture = NULL;
+    szgi_capture *capture = NULL;
     szg_contraction_tables tables = {0};
-    szg_status status = szg_capture_open_as(test_context(), c->s.model, &c->what, &c->examples,
-                                            NULL, NULL, &capture);
+    szg_status status = szgi_capture_open_as(test_context(), c->s.model, &c->what, &c->examples,
+                                             NULL, NULL, &capture);
     if (status == SZG_OK)
         status = szg_contraction_tables_open(test_context(), true, false, &tables);
     if (status == SZG_OK)
         status = run_step(c, capture, STEP, &tables);
     if (status == SZG_OK)
-        status = szg_capture_collect(test_context(), capture, &tables);
-    szg_capture_close(test_context(), &capture);
+        status = szgi_capture_collect(test_context(), capture, &tables);
+    szgi_capture_close(test_context(), &capture);
     close_rows(&tables);
     return status;
 }

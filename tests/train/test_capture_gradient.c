@@ -1,4 +1,5 @@
 /* The gradient's norm by head. */
+#include "backend/ops.h"
 #include "capture_support.h"
 
 static const double EPS = 0x1p-52;
@@ -14,26 +15,26 @@ START_TEST(gradient_norms_by_place) {
     for (int e = 0; e < 2; e++) {
         szg_train_config config = small_config(SZG_PROFILE_TEXT, cases[e].encoding, NULL);
         subject s = open_subject(&config, false);
-        const szg_parameter *query = szg_model_find(s.model, cases[e].query);
-        const szg_parameter *out = szg_model_find(s.model, cases[e].out);
+        const szgi_parameter *query = szgi_model_find(s.model, cases[e].query);
+        const szgi_parameter *out = szgi_model_find(s.model, cases[e].out);
         for (int64_t a = 0; a < 2; a++)
             for (int64_t b = 0; b < 2; b++) {
                 const double three = 3, four = 4, zero = 0;
                 double norms[2], other[2];
                 int64_t row = query->offset + (a * cases[e].each + 1) * query->shape[1] + 2;
                 int64_t column = out->offset + 5 * out->shape[1] + b * 4 + 3;
-                ck_szg_ok(szg_model_write(test_context(), s.model, s.gradient, row, 1, &three));
-                ck_szg_ok(szg_model_write(test_context(), s.model, s.gradient, column, 1, &four));
+                ck_szg_ok(szgi_model_write(test_context(), s.model, s.gradient, row, 1, &three));
+                ck_szg_ok(szgi_model_write(test_context(), s.model, s.gradient, column, 1, &four));
                 ck_szg_ok(
-                    szg_capture_gradient_norms(test_context(), s.model, s.gradient, 1, norms));
+                    szgi_capture_gradient_norms(test_context(), s.model, s.gradient, 1, norms));
                 ck_szg_ok(
-                    szg_capture_gradient_norms(test_context(), s.model, s.gradient, 0, other));
+                    szgi_capture_gradient_norms(test_context(), s.model, s.gradient, 0, other));
                 for (int h = 0; h < 2; h++) {
                     ck_close(norms[h], hypot(a == h ? 3 : 0, b == h ? 4 : 0), 8 * EPS);
                     ck_assert(other[h] == 0);
                 }
-                ck_szg_ok(szg_model_write(test_context(), s.model, s.gradient, row, 1, &zero));
-                ck_szg_ok(szg_model_write(test_context(), s.model, s.gradient, column, 1, &zero));
+                ck_szg_ok(szgi_model_write(test_context(), s.model, s.gradient, row, 1, &zero));
+                ck_szg_ok(szgi_model_write(test_context(), s.model, s.gradient, column, 1, &zero));
             }
         close_subject(&s);
     }
@@ -65,14 +66,14 @@ START_TEST(gradient_norms_add_up) {
         for (int w = 0; w < 5 && cases[e].weights[w]; w++) {
             char name[64];
             snprintf(name, sizeof name, "layers.0.%s", cases[e].weights[w]);
-            const szg_parameter *p = szg_model_find(s.model, name);
+            const szgi_parameter *p = szgi_model_find(s.model, name);
             for (int64_t i = 0; i < p->count; i++)
                 sum += g[p->offset + i] * g[p->offset + i];
         }
-        ck_szg_ok(szg_capture_gradient_norms(test_context(), s.model, s.gradient, 0, norms));
+        ck_szg_ok(szgi_capture_gradient_norms(test_context(), s.model, s.gradient, 0, norms));
         ck_close(hypot(norms[0], norms[1]), sqrt(sum), 1e-12 * sqrt(sum));
         ck_assert(norms[0] > 0 && norms[1] > 0);
-        szg_memory_free(g);
+        szgi_memory_free(g);
         free_batch(&b);
         close_subject(&s);
     }
@@ -85,7 +86,7 @@ static int64_t downloads;
 static szg_status counting_download(szg_context *context, void *to, const void *from,
                                     int64_t bytes) {
     downloads++;
-    return szg_ops_reference()->network->download(context, to, from, bytes);
+    return szgi_ops_reference()->network->download(context, to, from, bytes);
 }
 
 static int64_t downloads_with(subject *s, const szg_examples *examples, int64_t probes) {
@@ -100,12 +101,12 @@ static int64_t downloads_with(subject *s, const szg_examples *examples, int64_t 
 /* One more probe costs the content's and the coupled logits of two layers, no further look at the
  * gradient. */
 START_TEST(gradient_norms_once_a_step) {
-    const szg_ops *before = szg_context_ops(test_context());
-    szg_network_ops network = *szg_ops_reference()->network;
-    struct szg_ops ops = *szg_ops_reference();
+    const szg_ops *before = szgi_context_ops(test_context());
+    szgi_network_ops network = *szgi_ops_reference()->network;
+    struct szg_ops ops = *szgi_ops_reference();
     network.download = counting_download;
     ops.network = &network;
-    szg_context_set_ops(test_context(), &ops);
+    szgi_context_set_ops(test_context(), &ops);
     szg_train_config config = small_config(SZG_PROFILE_TEXT, "rope", NULL);
     subject s = open_subject(&config, false);
     szg_examples examples;
@@ -114,7 +115,7 @@ START_TEST(gradient_norms_once_a_step) {
     ck_assert_int_eq(downloads_with(&s, &examples, 2) - one, 2 * 2);
     szg_examples_close(&examples);
     close_subject(&s);
-    szg_context_set_ops(test_context(), before);
+    szgi_context_set_ops(test_context(), before);
 }
 END_TEST
 

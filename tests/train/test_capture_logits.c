@@ -14,7 +14,7 @@ static void check_first_layer(const char *encoding, bool zeroed, double toleranc
     char *folder = new_folder();
     fill_examples(&examples);
     ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, folder, &table));
-    szg_safetensors *set = open_dump(folder);
+    szgi_safetensors *set = open_dump(folder);
     for (int64_t probe = 0; probe < 2; probe++) {
         const int32_t *tokens = examples.tokens + examples.start[probe];
         int64_t n = examples.start[probe + 1] - examples.start[probe], d, d0;
@@ -32,16 +32,16 @@ static void check_first_layer(const char *encoding, bool zeroed, double toleranc
                     ck_assert_msg(fabs(got[i] - want[i]) <= tolerance * (1 + norm_of(n * n, want)),
                                   "%s, head %d, %d, entry %d: %g, not %g", encoding, (int)head,
                                   which, (int)i, got[i], want[i]);
-                szg_memory_free(got);
+                szgi_memory_free(got);
             }
         for (int i = 0; i < 2; i++) {
-            szg_memory_free(q[i]);
-            szg_memory_free(k[i]);
+            szgi_memory_free(q[i]);
+            szgi_memory_free(k[i]);
         }
     }
     for (int64_t r = 0; r < szg_table_rows(table); r++)
         ck_assert_str_eq(text(table, r, "content_kind"), zeroed ? "zeroed" : "same_qk");
-    szg_safetensors_close(&set);
+    szgi_safetensors_close(&set);
     szg_table_close(&table);
     szg_examples_close(&examples);
     close_subject(&s);
@@ -57,13 +57,13 @@ START_TEST(first_layer_by_formulas) {
                  {"rope:rotary=2", false}, {"alibi", false}, {"kms:rho=0.5", false},
                  {"relative", false},      {"mla", false},   {"t5:buckets=8,max_distance=6", false},
                  {"absolute", true}};
-    const szg_ops *before = szg_context_ops(test_context());
+    const szg_ops *before = szgi_context_ops(test_context());
     for (int wide = 0; wide < 2; wide++) {
         if (wide)
-            szg_context_set_ops(test_context(), szg_ops_reference64());
+            szgi_context_set_ops(test_context(), szgi_ops_reference64());
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
             check_first_layer(cases[i].encoding, cases[i].zeroed, wide ? 1000 * EPS : 1e-5);
-        szg_context_set_ops(test_context(), before);
+        szgi_context_set_ops(test_context(), before);
     }
 }
 END_TEST
@@ -83,16 +83,16 @@ static void check_variant(const variant *v) {
     ck_szg_ok(capture_into(test_context(), &s, &what, &examples, order, NULL, folder, &table));
     bool zeroed = strcmp(text(table, 0, "content_kind"), "zeroed") == 0;
     int64_t size = SEQUENCES * 2 * POSITIONS * POSITIONS;
-    szg_safetensors *set = open_dump(folder);
+    szgi_safetensors *set = open_dump(folder);
     void *device;
     ck_szg_ok(
-        szg_device_alloc(test_context(), size * szg_network_real_size(test_context()), &device));
+        szgi_device_alloc(test_context(), size * szgi_network_real_size(test_context()), &device));
     for (int which = 0; which < 2; which++) {
-        ck_szg_ok(szg_decoder_embed(test_context(), s.decoder, &b.batch, which == 0 && zeroed));
+        ck_szg_ok(szgi_decoder_embed(test_context(), s.decoder, &b.batch, which == 0 && zeroed));
         for (int64_t layer = 0; layer < 2; layer++) {
-            ck_szg_ok(szg_decoder_attend(test_context(), s.decoder, layer));
-            ck_szg_ok(szg_network_attention_logits(test_context(), szg_decoder_attention(s.decoder),
-                                                   which == 1, device));
+            ck_szg_ok(szgi_decoder_attend(test_context(), s.decoder, layer));
+            ck_szg_ok(szgi_network_attention_logits(
+                test_context(), szgi_decoder_attention(s.decoder), which == 1, device));
             double *want = download(device, size);
             for (int64_t at = 2; at < SEQUENCES * 2; at++) {
                 int64_t n = b.lengths[at / 2];
@@ -104,14 +104,14 @@ static void check_variant(const variant *v) {
                             2e-5 * (1 + fabs(got[i])),
                         "%s: layer %d, sequence %d, head %d, %s, entry %d", name_of(v), (int)layer,
                         (int)at / 2, (int)at % 2, which ? "coupled" : "content", (int)i);
-                szg_memory_free(got);
+                szgi_memory_free(got);
             }
-            szg_memory_free(want);
-            ck_szg_ok(szg_decoder_finish(test_context(), s.decoder, layer));
+            szgi_memory_free(want);
+            ck_szg_ok(szgi_decoder_finish(test_context(), s.decoder, layer));
         }
     }
-    szg_device_free(test_context(), device);
-    szg_safetensors_close(&set);
+    szgi_device_free(test_context(), device);
+    szgi_safetensors_close(&set);
     szg_table_close(&table);
     szg_examples_close(&examples);
     free_batch(&b);

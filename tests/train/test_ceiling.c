@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "train/train_config.h"
 
 #include "suite.h"
 
@@ -69,7 +70,7 @@ static int compare(const void *a, const void *b) {
 
 static void enumerate(enumeration *e) {
     const szg_data_config *data = e->data;
-    task_range range = task_test_range(data);
+    task_range range = szgi_task_test_range(data);
     int32_t tokens[2 * LONGEST];
     double sides = (double)(data->side_max - data->side_min + 1);
     double p = 1 / (sides * sides * (double)(range.most - range.least + 1));
@@ -98,8 +99,9 @@ static double exact(enumeration *e, ceiling_scratch *scratch, double *squares) {
             largest = own > largest ? own : largest;
         }
         /* Some hundred roundings of sums and logarithms below 10. */
-        ck_close(ceiling_largest(scratch, e->data, e->trigger, e->list[i].count, e->list[i].tokens),
-                 largest / whole, 1e-12);
+        ck_close(
+            szgi_ceiling_largest(scratch, e->data, e->trigger, e->list[i].count, e->list[i].tokens),
+            largest / whole, 1e-12);
         sum += largest;
         *squares += (whole - largest) * (whole - largest) / whole;
     }
@@ -107,7 +109,7 @@ static double exact(enumeration *e, ceiling_scratch *scratch, double *squares) {
 }
 
 static void configure(szg_train_config *c, int64_t words, const int64_t sizes[8]) {
-    ck_szg_ok(szg_train_config_profile(test_context(), SZG_PROFILE_TEXT, "nope", c));
+    ck_szg_ok(szgi_train_config_profile(test_context(), SZG_PROFILE_TEXT, "nope", c));
     c->model.vocabulary = words + 1;
     c->data.between_min = sizes[0];
     c->data.between_max = sizes[1];
@@ -139,13 +141,13 @@ START_TEST(estimate_agrees_with_every_text) {
         configure(&c, tiny[i].words, tiny[i].sizes);
         ck_szg_ok(szg_train_config_check(test_context(), &c));
         task_generator generator;
-        ck_szg_ok(task_open(test_context(), &c, TASK_CEILING, &generator));
+        ck_szg_ok(szgi_task_open(test_context(), &c, TASK_CEILING, &generator));
         enumeration e = {.data = &c.data,
                          .words = tiny[i].words,
                          .trigger = {generator.trigger[0], generator.trigger[1]}};
-        task_close(&generator);
+        szgi_task_close(&generator);
         ceiling_scratch scratch;
-        ck_szg_ok(ceiling_open(test_context(), &c.data, tiny[i].words, &scratch));
+        ck_szg_ok(szgi_ceiling_open(test_context(), &c.data, tiny[i].words, &scratch));
         enumerate(&e);
         double squares, want = exact(&e, &scratch, &squares), whole = 0;
         for (int64_t j = 0; j < e.count; j++)
@@ -156,7 +158,7 @@ START_TEST(estimate_agrees_with_every_text) {
         ck_close(got.accuracy, want, 6 * got.error + 21. / 65536);
         double variance = fmax(0, squares - (1 - want) * (1 - want));
         ck_close(65536 * got.error * got.error, variance, 6 * sqrt(variance / 65536) + 21. / 65536);
-        ceiling_close(&scratch);
+        szgi_ceiling_close(&scratch);
         free(e.list);
     }
 }
@@ -166,7 +168,7 @@ END_TEST
  * text. On the texts it saw it is at least as good as the best rule; on others at most. */
 static int64_t *new_counts(int64_t size) {
     int64_t *counts;
-    ck_szg_ok(szg_memory_alloc(test_context(), size, sizeof *counts, &counts));
+    ck_szg_ok(szgi_memory_alloc(test_context(), size, sizeof *counts, &counts));
     return counts;
 }
 
@@ -177,10 +179,10 @@ START_TEST(counting_classifier_reaches_it) {
     szg_label_ceiling ceiling;
     ck_szg_ok(szg_task_label_ceiling(test_context(), &c, &ceiling));
     task_generator generator;
-    ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &generator));
+    ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &generator));
     int64_t *seen = new_counts(TEXTS * LABELS), *held = new_counts(TEXTS * LABELS);
     for (int64_t i = 0; i < 2 * TRIALS; i++) {
-        task_make(&generator, i, task_test_range(&c.data));
+        szgi_task_make(&generator, i, szgi_task_test_range(&c.data));
         int64_t key = 0;
         for (int64_t j = 0; j < generator.count; j++)
             key = key * (WORDS + 1) + generator.tokens[j];
@@ -200,16 +202,16 @@ START_TEST(counting_classifier_reaches_it) {
     ck_assert_msg(high >= ceiling.accuracy - error, "%g < %g", high, ceiling.accuracy);
     ck_assert_msg(low <= ceiling.accuracy + error, "%g > %g", low, ceiling.accuracy);
     ck_assert_msg(high - low < .01, "%g, %g", high, low); /* so that both say something */
-    szg_memory_free(seen);
-    szg_memory_free(held);
-    task_close(&generator);
+    szgi_memory_free(seen);
+    szgi_memory_free(held);
+    szgi_task_close(&generator);
 }
 END_TEST
 
 START_TEST(some_tasks_show_their_labels) {
     szg_train_config c;
     szg_label_ceiling ceiling;
-    ck_szg_ok(szg_train_config_profile(test_context(), SZG_PROFILE_TEXT, "nope", &c));
+    ck_szg_ok(szgi_train_config_profile(test_context(), SZG_PROFILE_TEXT, "nope", &c));
     ck_szg_ok(szg_task_label_ceiling(test_context(), &c, &ceiling));
     ck_assert(ceiling.accuracy > .9 && ceiling.accuracy < 1 && ceiling.error > 0);
     c.data.clean_labels = true;

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <szego/szego.h>
+#include "formats/safetensors.h"
+#include "train/capture.h"
 
 #include "suite.h"
 #include "tiny.h"
@@ -13,36 +13,36 @@
 
 /* A file that was read, in parts that a test can change and write again. */
 typedef struct parts {
-    szg_safetensors *file;
-    szg_tensor *tensor;
+    szgi_safetensors *file;
+    szgi_tensor *tensor;
     int64_t count;
 } parts;
 
 static szg_model *new_model(const char *key, int64_t classes) {
     szg_train_config *config = new_tiny(key);
     szg_model *model;
-    ck_szg_ok(szg_model_open(test_context(), config, classes, &model));
-    ck_szg_ok(szg_model_initialise(test_context(), model, 11));
-    szg_memory_free(config);
+    ck_szg_ok(szgi_model_open(test_context(), config, classes, &model));
+    ck_szg_ok(szgi_model_initialise(test_context(), model, 11));
+    szgi_memory_free(config);
     return model;
 }
 
 static parts open_parts(const char *path) {
     parts self;
-    ck_szg_ok(szg_safetensors_open(test_context(), path, &self.file));
-    self.count = szg_safetensors_count(self.file);
-    ck_szg_ok(szg_memory_alloc(test_context(), self.count + 1, sizeof *self.tensor, &self.tensor));
+    ck_szg_ok(szgi_safetensors_open(test_context(), path, &self.file));
+    self.count = szgi_safetensors_count(self.file);
+    ck_szg_ok(szgi_memory_alloc(test_context(), self.count + 1, sizeof *self.tensor, &self.tensor));
     for (int64_t i = 0; i < self.count; i++)
-        self.tensor[i] = *szg_safetensors_tensor(self.file, i);
+        self.tensor[i] = *szgi_safetensors_tensor(self.file, i);
     return self;
 }
 
 static void close_parts(parts *self) {
-    szg_memory_free(self->tensor);
-    szg_safetensors_close(&self->file);
+    szgi_memory_free(self->tensor);
+    szgi_safetensors_close(&self->file);
 }
 
-static szg_tensor *part_named(parts *self, const char *name) {
+static szgi_tensor *part_named(parts *self, const char *name) {
     for (int64_t i = 0; i < self->count; i++)
         if (strcmp(self->tensor[i].name, name) == 0)
             return &self->tensor[i];
@@ -50,18 +50,18 @@ static szg_tensor *part_named(parts *self, const char *name) {
 }
 
 static double *numbers_of(const szg_model *model) {
-    int64_t count = szg_model_count(model);
+    int64_t count = szgi_model_count(model);
     double *out = new_numbers(count);
-    ck_szg_ok(szg_model_read(test_context(), model, szg_model_arena(model), 0, count, out));
+    ck_szg_ok(szgi_model_read(test_context(), model, szgi_model_arena(model), 0, count, out));
     return out;
 }
 
 static void ck_same_numbers(const szg_model *model, const szg_model *other) {
     double *a = numbers_of(model), *b = numbers_of(other);
-    ck_assert_int_eq(szg_model_count(model), szg_model_count(other));
-    ck_assert_int_eq(memcmp(a, b, (size_t)szg_model_count(model) * sizeof *a), 0);
-    szg_memory_free(b);
-    szg_memory_free(a);
+    ck_assert_int_eq(szgi_model_count(model), szgi_model_count(other));
+    ck_assert_int_eq(memcmp(a, b, (size_t)szgi_model_count(model) * sizeof *a), 0);
+    szgi_memory_free(b);
+    szgi_memory_free(a);
 }
 
 /* A saved model of 7 classes in a folder of its own. */
@@ -74,7 +74,7 @@ static saved save_model(const char *key) {
     saved self = {.model = new_model(key, 7), .folder = new_folder()};
     path_in(self.folder, "model.safetensors", self.path);
     path_in(self.folder, "changed.safetensors", self.changed);
-    ck_szg_ok(szg_model_save(test_context(), self.model, self.path, 11, 42));
+    ck_szg_ok(szgi_model_save(test_context(), self.model, self.path, 11, 42));
     return self;
 }
 
@@ -91,7 +91,7 @@ static szg_status load(const char *path, const szg_train_config *config) {
 }
 
 static void write_parts(const parts *self, const char *path) {
-    ck_szg_ok(szg_safetensors_write(test_context(), path, self->tensor, self->count, NULL, 0));
+    ck_szg_ok(szgi_safetensors_write(test_context(), path, self->tensor, self->count, NULL, 0));
 }
 
 /* ---- Round trips ---- */
@@ -112,10 +112,10 @@ START_TEST(what_is_saved_comes_back) {
         szg_model *model;
         ck_szg_ok(szg_model_load(test_context(), self.path, NULL, &model));
         ck_same_numbers(self.model, model);
-        ck_assert_int_eq(szg_model_classes(model), szg_model_classes(self.model));
-        ck_assert_str_eq(szg_model_settings(model)->model.encoding,
-                         szg_model_settings(self.model)->model.encoding);
-        ck_assert_int_eq(memcmp(szg_model_settings(model), szg_model_settings(self.model),
+        ck_assert_int_eq(szgi_model_classes(model), szgi_model_classes(self.model));
+        ck_assert_str_eq(szgi_model_settings(model)->model.encoding,
+                         szgi_model_settings(self.model)->model.encoding);
+        ck_assert_int_eq(memcmp(szgi_model_settings(model), szgi_model_settings(self.model),
                                 sizeof(szg_train_config)),
                          0);
         szg_model_close(test_context(), &model);
@@ -127,15 +127,15 @@ END_TEST
 START_TEST(the_file_is_what_pytorch_reads) {
     saved self = save_model(NULL);
     parts file = open_parts(self.path);
-    ck_assert_str_eq(szg_safetensors_metadata(file.file, "step"), "42");
-    ck_assert_str_eq(szg_safetensors_metadata(file.file, "seed"), "11");
-    ck_assert_str_eq(szg_safetensors_metadata(file.file, "classes"), "7");
-    ck_assert_str_eq(szg_safetensors_metadata(file.file, "format"), "pt");
-    const szg_tensor *weight = part_named(&file, "layers.1.ffn.0.weight");
+    ck_assert_str_eq(szgi_safetensors_metadata(file.file, "step"), "42");
+    ck_assert_str_eq(szgi_safetensors_metadata(file.file, "seed"), "11");
+    ck_assert_str_eq(szgi_safetensors_metadata(file.file, "classes"), "7");
+    ck_assert_str_eq(szgi_safetensors_metadata(file.file, "format"), "pt");
+    const szgi_tensor *weight = part_named(&file, "layers.1.ffn.0.weight");
     ck_assert_int_eq(weight->dtype, SZG_DTYPE_F32);
     ck_assert_int_eq(weight->dims, 2);
     ck_assert_int_eq(part_named(&file, "fc_out.weight")->shape[0], 7);
-    ck_assert_int_eq(file.count, szg_model_parameters(self.model));
+    ck_assert_int_eq(file.count, szgi_model_parameters(self.model));
     close_parts(&file);
     close_saved(&self);
 }
@@ -147,12 +147,12 @@ START_TEST(files_without_our_metadata_need_a_configuration) {
     szg_train_config *config = new_tiny(NULL);
     parts file = open_parts(self.path);
     szg_model *model;
-    szg_tensor *bias = part_named(&file, "fc_out.bias"),
-               *norm = part_named(&file, "layers.0.norm1.weight");
+    szgi_tensor *bias = part_named(&file, "fc_out.bias"),
+                *norm = part_named(&file, "layers.0.norm1.weight");
     double wide[7];
     uint16_t narrow[8];
     ck_assert_int_eq(norm->count, 8);
-    ck_szg_ok(szg_tensor_read(test_context(), bias, 0, 7, wide));
+    ck_szg_ok(szgi_tensor_read(test_context(), bias, 0, 7, wide));
     bias->dtype = SZG_DTYPE_F64;
     bias->data = (const unsigned char *)wide;
     for (int i = 0; i < 8; i++)
@@ -162,11 +162,11 @@ START_TEST(files_without_our_metadata_need_a_configuration) {
     write_parts(&file, self.changed);
     ck_szg_fails(SZG_EDATA, "--config", load(self.changed, NULL));
     ck_szg_ok(szg_model_load(test_context(), self.changed, config, &model));
-    ck_assert_int_eq(szg_model_classes(model), 7);
+    ck_assert_int_eq(szgi_model_classes(model), 7);
     ck_same_numbers(self.model, model);
     szg_model_close(test_context(), &model);
     close_parts(&file);
-    szg_memory_free(config);
+    szgi_memory_free(config);
     close_saved(&self);
 }
 END_TEST
@@ -176,14 +176,14 @@ START_TEST(a_folder_stands_for_its_checkpoint) {
     char path[256];
     szg_model *model;
     ck_szg_fails(SZG_EIO, "checkpoint.safetensors", load(self.folder, NULL));
-    ck_szg_ok(szg_model_save(test_context(), self.model,
-                             path_in(self.folder, "checkpoint.safetensors", path), 11, 42));
+    ck_szg_ok(szgi_model_save(test_context(), self.model,
+                              path_in(self.folder, "checkpoint.safetensors", path), 11, 42));
     ck_szg_ok(szg_model_load(test_context(), self.folder, NULL, &model));
     ck_same_numbers(self.model, model);
     szg_model_close(test_context(), &model);
     ck_survives_failed_allocations(1, load(self.folder, NULL));
     int64_t step;
-    ck_szg_ok(szg_capture_step_of(test_context(), self.folder, &step));
+    ck_szg_ok(szgi_capture_step_of(test_context(), self.folder, &step));
     ck_assert_int_eq(step, 42);
     close_saved(&self);
 }
@@ -202,7 +202,7 @@ START_TEST(a_missing_tensor_is_named) {
     write_parts(&file, self.changed);
     ck_szg_fails(SZG_EDATA, "fc_out.weight is missing", load(self.changed, config));
     close_parts(&file);
-    szg_memory_free(config);
+    szgi_memory_free(config);
     close_saved(&self);
 }
 END_TEST
@@ -216,7 +216,7 @@ START_TEST(an_extra_tensor_is_named) {
     write_parts(&file, self.changed);
     ck_szg_fails(SZG_EDATA, "layers.9.q_linear.bias has no place", load(self.changed, config));
     close_parts(&file);
-    szg_memory_free(config);
+    szgi_memory_free(config);
     close_saved(&self);
 }
 END_TEST
@@ -238,18 +238,18 @@ START_TEST(buffers_of_the_released_code_are_skipped) {
     saved self = save_model(NULL);
     parts file = open_parts(self.path);
     szg_train_config *config = new_tiny(NULL), *still = new_tiny("model.encoding=nope");
-    szg_tensor *tensors;
+    szgi_tensor *tensors;
     szg_model *model;
-    ck_szg_ok(szg_memory_alloc(test_context(), file.count + 3, sizeof *tensors, &tensors));
+    ck_szg_ok(szgi_memory_alloc(test_context(), file.count + 3, sizeof *tensors, &tensors));
     memcpy(tensors, file.tensor, (size_t)file.count * sizeof *tensors);
     for (int i = 0; i < 3; i++)
-        tensors[file.count + i] = (szg_tensor){.name = names[i],
-                                               .dtype = SZG_DTYPE_F32,
-                                               .dims = 1,
-                                               .shape = shape,
-                                               .data = (const unsigned char *)numbers};
+        tensors[file.count + i] = (szgi_tensor){.name = names[i],
+                                                .dtype = SZG_DTYPE_F32,
+                                                .dims = 1,
+                                                .shape = shape,
+                                                .data = (const unsigned char *)numbers};
     ck_szg_ok(
-        szg_safetensors_write(test_context(), self.changed, tensors, file.count + 3, NULL, 0));
+        szgi_safetensors_write(test_context(), self.changed, tensors, file.count + 3, NULL, 0));
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     ck_assert_int_eq(szg_model_load(context, self.changed, config, &model), SZG_OK);
     ck_same_numbers(self.model, model);
@@ -259,11 +259,11 @@ START_TEST(buffers_of_the_released_code_are_skipped) {
     ck_szg_fails(SZG_EDATA, "rope.inv_freq has no place", load(self.changed, still));
     tensors[file.count].name = "layers.9.rope.inv_freq"; /* a layer that the model does not have */
     ck_szg_ok(
-        szg_safetensors_write(test_context(), self.changed, tensors, file.count + 3, NULL, 0));
+        szgi_safetensors_write(test_context(), self.changed, tensors, file.count + 3, NULL, 0));
     ck_szg_fails(SZG_EDATA, "layers.9.rope.inv_freq has no place", load(self.changed, config));
-    szg_memory_free(tensors);
-    szg_memory_free(config);
-    szg_memory_free(still);
+    szgi_memory_free(tensors);
+    szgi_memory_free(config);
+    szgi_memory_free(still);
     close_parts(&file);
     close_saved(&self);
 }
@@ -273,8 +273,8 @@ START_TEST(position_rows_may_lead_with_a_one) {
     saved self = save_model("model.extra_position_table=true");
     szg_train_config *config = new_tiny("model.extra_position_table=true");
     parts file = open_parts(self.path);
-    szg_tensor *rows = part_named(&file, "pos_embed"),
-               *weight = part_named(&file, "layers.0.q_linear.weight");
+    szgi_tensor *rows = part_named(&file, "pos_embed"),
+                *weight = part_named(&file, "layers.0.q_linear.weight");
     const int64_t led[] = {1, rows->shape[0], rows->shape[1]}, twice[] = {2, led[1] / 2, led[2]};
     const int64_t other[] = {1, weight->shape[0], weight->shape[1]}, *own = weight->shape;
     szg_model *model;
@@ -293,7 +293,7 @@ START_TEST(position_rows_may_lead_with_a_one) {
     write_parts(&file, self.changed);
     ck_szg_fails(SZG_EDATA, "q_linear.weight has shape [1,", load(self.changed, config));
     weight->shape = own;
-    szg_memory_free(config);
+    szgi_memory_free(config);
     close_parts(&file);
     close_saved(&self);
 }
@@ -306,7 +306,7 @@ START_TEST(a_wrong_shape_is_told) {
                  load(self.path, wide));
     parts file = open_parts(self.path);
     const int64_t flat[] = {64};
-    szg_tensor *weight = part_named(&file, "layers.0.q_linear.weight");
+    szgi_tensor *weight = part_named(&file, "layers.0.q_linear.weight");
     weight->dims = 1;
     weight->shape = flat;
     write_parts(&file, self.changed);
@@ -319,8 +319,8 @@ START_TEST(a_wrong_shape_is_told) {
     ck_szg_fails(SZG_EDATA, "fc_out.weight has shape [56], not [classes, width]",
                  load(self.changed, config));
     close_parts(&file);
-    szg_memory_free(wide);
-    szg_memory_free(config);
+    szgi_memory_free(wide);
+    szgi_memory_free(config);
     close_saved(&self);
 }
 END_TEST
@@ -334,7 +334,7 @@ START_TEST(numbers_that_are_not_finite_are_refused) {
     write_parts(&file, self.changed);
     ck_szg_fails(SZG_EDATA, "fc_out.bias", load(self.changed, config));
     close_parts(&file);
-    szg_memory_free(config);
+    szgi_memory_free(config);
     close_saved(&self);
 }
 END_TEST
@@ -381,8 +381,8 @@ END_TEST
 static void write_metadata(const saved *self, const char *config) {
     const char *metadata[] = {"config", config};
     parts file = open_parts(self->path);
-    ck_szg_ok(
-        szg_safetensors_write(test_context(), self->changed, file.tensor, file.count, metadata, 1));
+    ck_szg_ok(szgi_safetensors_write(test_context(), self->changed, file.tensor, file.count,
+                                     metadata, 1));
     close_parts(&file);
 }
 
@@ -402,7 +402,7 @@ START_TEST(refused_memory_is_survived) {
     saved self = save_model("model.layers=1");
     ck_survives_failed_allocations(10, load(self.path, NULL));
     ck_survives_failed_allocations(
-        5, szg_model_save(test_context(), self.model, self.changed, 11, 42));
+        5, szgi_model_save(test_context(), self.model, self.changed, 11, 42));
     ck_same_file(self.folder, self.folder, "changed.safetensors");
     close_saved(&self);
 }

@@ -3,11 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "backend/backend.h"
+#include "base/file.h"
+#include "formats/json.h"
+#include "train/train_config.h"
 
 #include "suite.h"
 
 static szg_status parse(const char *text, szg_train_config *out) {
-    return szg_train_config_parse(test_context(), "c.json", text, out);
+    return szgi_train_config_parse(test_context(), "c.json", text, out);
 }
 
 static szg_status read_overrides(const char *const *overrides, int64_t count,
@@ -19,15 +23,15 @@ static szg_status read_overrides(const char *const *overrides, int64_t count,
                    sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), (out))
 
 static void check_echo(const szg_train_config *config) {
-    szg_json *json;
+    szgi_json *json;
     char *text;
     szg_train_config again;
-    ck_szg_ok(szg_train_config_json(test_context(), config, &json));
-    ck_szg_ok(szg_json_text(test_context(), szg_json_root(json), 2, &text));
+    ck_szg_ok(szgi_train_config_json(test_context(), config, &json));
+    ck_szg_ok(szgi_json_text(test_context(), szgi_json_root(json), 2, &text));
     ck_szg_ok(parse(text, &again));
     ck_assert_msg(memcmp(config, &again, sizeof again) == 0, "%s", text);
-    szg_memory_free(text);
-    szg_json_close(&json);
+    szgi_memory_free(text);
+    szgi_json_close(&json);
 }
 
 /* The paper's Table 3 and section 5, and the defaults of the released training script. */
@@ -100,7 +104,7 @@ END_TEST
 static void check_released(const char *encoding, szg_sinusoid sinusoid, bool mla) {
     szg_train_config c;
     const szg_model_config *m = &c.model;
-    ck_szg_ok(szg_train_config_profile(test_context(), SZG_PROFILE_RELEASED, encoding, &c));
+    ck_szg_ok(szgi_train_config_profile(test_context(), SZG_PROFILE_RELEASED, encoding, &c));
     ck_assert_int_eq(m->mask, SZG_MASK_NONE);
     ck_assert_int_eq(m->mask_padding, mla);
     ck_assert_int_eq(m->keys_values, mla ? SZG_KEYS_SELF : SZG_KEYS_EMBEDDING);
@@ -134,7 +138,7 @@ END_TEST
 
 static void check_slopes(szg_profile profile, const char *spec, const char *becomes) {
     szg_train_config c;
-    ck_szg_ok(szg_train_config_profile(test_context(), profile, spec, &c));
+    ck_szg_ok(szgi_train_config_profile(test_context(), profile, spec, &c));
     ck_assert_str_eq(c.model.encoding, becomes);
     ck_szg_ok(szg_train_config_set(test_context(), &c, "model.encoding", spec));
     ck_assert_str_eq(c.model.encoding, becomes);
@@ -223,13 +227,13 @@ END_TEST
 
 /* Every key is set to a corner or a drawn value, in both profiles; the echo reads back bit for
  * bit. Values that would not go together are left out by hand. */
-static void draw_value(const szg_config_key *key, const szg_stream *stream, uint64_t index,
+static void draw_value(const szg_config_key *key, const szgi_stream *stream, uint64_t index,
                        char *text, size_t size) {
     int64_t words = 1;
     for (const char *at = key->choices; at && *at; at++)
         words += *at == '|';
     const char *word = key->choices;
-    double part = szg_random_uniform(stream, index);
+    double part = szgi_random_uniform(stream, index);
     switch (key->type) {
     case SZG_CONFIG_INTEGER:
         snprintf(text, size, "%lld",
@@ -244,7 +248,7 @@ static void draw_value(const szg_config_key *key, const szg_stream *stream, uint
         snprintf(text, size, "%s", part < .5 ? "true" : "false");
         break;
     case SZG_CONFIG_CHOICE:
-        for (int64_t i = szg_random_below(stream, index, words); i > 0; i--)
+        for (int64_t i = szgi_random_below(stream, index, words); i > 0; i--)
             word = strchr(word, '|') + 1;
         snprintf(text, size, "%.*s", (int)strcspn(word, "|"), word);
         break;
@@ -258,17 +262,17 @@ static void draw_value(const szg_config_key *key, const szg_stream *stream, uint
 }
 
 START_TEST(echoes_read_back_exactly) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 501};
+    szgi_stream stream = {.seed = test_seed(), .purpose = 501};
     int64_t passed = 0;
     for (int64_t trial = 0; trial < test_trials(3000); trial++) {
         szg_train_config c;
         const szg_config_key *key;
         char text[256];
         stream.step = (uint32_t)trial;
-        ck_szg_ok(szg_train_config_profile(test_context(), (szg_profile)(trial % 2),
-                                           trial % 3 ? "rope" : "mla", &c));
-        for (uint64_t i = 1; (key = szg_train_config_key((int64_t)i)); i++) {
-            if (szg_random_uniform(&stream, 1000 + i) < .8 ||
+        ck_szg_ok(szgi_train_config_profile(test_context(), (szg_profile)(trial % 2),
+                                            trial % 3 ? "rope" : "mla", &c));
+        for (uint64_t i = 1; (key = szgi_train_config_key((int64_t)i)); i++) {
+            if (szgi_random_uniform(&stream, 1000 + i) < .8 ||
                 strcmp(key->name, "model.encoding") == 0)
                 continue;
             draw_value(key, &stream, i, text, sizeof text);
@@ -287,7 +291,7 @@ END_TEST
  * document holds the one key and those that it needs to go with. */
 START_TEST(every_key_is_read_alone) {
     const szg_config_key *key;
-    for (int64_t i = 0; (key = szg_train_config_key(i)); i++) {
+    for (int64_t i = 0; (key = szgi_train_config_key(i)); i++) {
         const char *values[] = {key->text, key->text_mla, key->released, key->released_rope,
                                 key->released_mla};
         for (int v = 0; v < 5; v++) {
@@ -430,7 +434,7 @@ START_TEST(bad_overrides_are_refused) {
     for (size_t i = 0; i < sizeof bad_override / sizeof *bad_override; i++)
         ck_szg_fails(SZG_EINVAL, bad_override[i].words, READ(&c, bad_override[i].text));
     ck_szg_fails(SZG_EINVAL, "model.heads=7 does not divide", READ(&c, "model.heads=7"));
-    ck_szg_ok(szg_train_config_profile(test_context(), SZG_PROFILE_TEXT, "rope", &c));
+    ck_szg_ok(szgi_train_config_profile(test_context(), SZG_PROFILE_TEXT, "rope", &c));
     ck_szg_fails(SZG_EINVAL, "did you mean model.width?",
                  szg_train_config_set(test_context(), &c, "model.with", "5"));
     ck_szg_fails(SZG_EINVAL, "a profile sets every other key",
@@ -449,7 +453,7 @@ END_TEST
 /* A struct that was filled by hand is held to the table too. */
 START_TEST(fields_out_of_range_are_refused) {
     szg_train_config c;
-    ck_szg_ok(szg_train_config_profile(test_context(), SZG_PROFILE_TEXT, "rope", &c));
+    ck_szg_ok(szgi_train_config_profile(test_context(), SZG_PROFILE_TEXT, "rope", &c));
     c.model.layers = 0;
     ck_szg_fails(SZG_EINVAL, "model.layers=0", szg_train_config_check(test_context(), &c));
     c.model.layers = 6;
@@ -461,13 +465,13 @@ END_TEST
 /* The table itself: its values are values, its words and sentences are there, no name twice. */
 START_TEST(table_is_sound) {
     const szg_config_key *key, *other;
-    for (int64_t i = 0; (key = szg_train_config_key(i)); i++) {
+    for (int64_t i = 0; (key = szgi_train_config_key(i)); i++) {
         ck_assert_msg(key->doc && *key->doc, "%s", key->name);
         ck_assert((key->type == SZG_CONFIG_CHOICE) == (key->choices != NULL));
-        for (int64_t j = 0; j < i && (other = szg_train_config_key(j)); j++)
+        for (int64_t j = 0; j < i && (other = szgi_train_config_key(j)); j++)
             ck_assert_str_ne(key->name, other->name);
     }
-    ck_assert_ptr_null(szg_train_config_key(-1));
+    ck_assert_ptr_null(szgi_train_config_key(-1));
 }
 END_TEST
 
@@ -533,15 +537,15 @@ START_TEST(documented) {
     ck_assert_ptr_nonnull(docs);
     char path[4096], row[1024];
     snprintf(path, sizeof path, "%s/training.md", docs);
-    szg_contents page;
-    ck_szg_ok(szg_contents_open(test_context(), path, &page));
+    szgi_contents page;
+    ck_szg_ok(szgi_contents_open(test_context(), path, &page));
     const szg_config_key *key;
-    for (int64_t i = 0; (key = szg_train_config_key(i)); i++) {
+    for (int64_t i = 0; (key = szgi_train_config_key(i)); i++) {
         shown_row(key, row, sizeof row);
         ck_assert_msg(memmem(page.data, (size_t)page.size, row, strlen(row)), "%s lacks%s", path,
                       row);
     }
-    szg_contents_close(&page);
+    szgi_contents_close(&page);
 }
 END_TEST
 

@@ -19,36 +19,36 @@ static szg_train_config medium_config(const variant *v) {
 /* What one table makes of a variant. */
 typedef struct outcome {
     double loss, *logits, *gradient;
-    szg_tally tally;
+    szgi_tally tally;
     int64_t classes, count, parameters;
-    szg_parameter *parameter;
+    szgi_parameter *parameter;
 } outcome;
 
 static outcome outcome_of(const szg_ops *ops, const variant *v) {
     drawn_batch batch = draw_batch(MANY, LONG);
-    szg_context_set_ops(subject_context(), ops);
+    szgi_context_set_ops(subject_context(), ops);
     szg_train_config config = medium_config(v);
     subject s = open_sized(&config, true, MANY, LONG);
-    outcome o = {.classes = szg_model_classes(s.model),
-                 .count = szg_model_count(s.model),
-                 .parameters = szg_model_parameters(s.model)};
+    outcome o = {.classes = szgi_model_classes(s.model),
+                 .count = szgi_model_count(s.model),
+                 .parameters = szgi_model_parameters(s.model)};
     o.gradient = gradients_of(&s, &batch.batch);
     o.tally = tally_of(&s);
     o.logits = logits_of(&s, MANY);
     o.loss = o.tally.loss;
-    ck_szg_ok(szg_memory_alloc(test_context(), o.parameters, sizeof *o.parameter, &o.parameter));
-    memcpy(o.parameter, szg_model_parameter(s.model, 0),
+    ck_szg_ok(szgi_memory_alloc(test_context(), o.parameters, sizeof *o.parameter, &o.parameter));
+    memcpy(o.parameter, szgi_model_parameter(s.model, 0),
            (size_t)o.parameters * sizeof *o.parameter);
     close_subject(&s);
     free_batch(&batch);
-    szg_context_set_ops(subject_context(), NULL);
+    szgi_context_set_ops(subject_context(), NULL);
     return o;
 }
 
 static void free_outcome(outcome *o) {
-    szg_memory_free(o->logits);
-    szg_memory_free(o->gradient);
-    szg_memory_free(o->parameter);
+    szgi_memory_free(o->logits);
+    szgi_memory_free(o->gradient);
+    szgi_memory_free(o->parameter);
 }
 
 /* Norm of the difference of two arrays. */
@@ -65,7 +65,7 @@ static double distance(int64_t count, const double *a, const double *b) {
 START_TEST(cpu_agrees_with_reference) {
     const variant *v = &variants[_i];
     const double bound = 1e-5;
-    outcome cpu = outcome_of(szg_ops_cpu(), v), want = outcome_of(szg_ops_reference(), v);
+    outcome cpu = outcome_of(szgi_ops_cpu(), v), want = outcome_of(szgi_ops_reference(), v);
     ck_assert_int_eq(cpu.tally.counted, want.tally.counted);
     ck_assert_int_eq(cpu.tally.correct, want.tally.correct);
     ck_close(cpu.loss, want.loss, bound * want.loss);
@@ -73,7 +73,7 @@ START_TEST(cpu_agrees_with_reference) {
     ck_close(distance(MANY * want.classes, cpu.logits, want.logits), 0, bound * norm);
     double all = norm_of(want.count, want.gradient);
     for (int64_t i = 0; i < want.parameters; i++) {
-        const szg_parameter *p = &want.parameter[i];
+        const szgi_parameter *p = &want.parameter[i];
         double error = distance(p->count, cpu.gradient + p->offset, want.gradient + p->offset);
         double allowed = bound * (norm_of(p->count, want.gradient + p->offset) + 0.01 * all);
         ck_assert_msg(error <= allowed, "%s: %s: %.3g > %.3g", name_of(v), p->name, error, allowed);
@@ -83,9 +83,9 @@ START_TEST(cpu_agrees_with_reference) {
 }
 END_TEST
 
-static double *evaluate(const szg_train_config *config, bool training, const szg_batch *batch) {
+static double *evaluate(const szg_train_config *config, bool training, const szgi_batch *batch) {
     subject s = open_sized(config, training, batch->count, batch->length);
-    ck_szg_ok(szg_decoder_forward(subject_context(), s.decoder, batch));
+    ck_szg_ok(szgi_decoder_forward(subject_context(), s.decoder, batch));
     double *logits = logits_of(&s, batch->count);
     close_subject(&s);
     return logits;
@@ -110,9 +110,9 @@ START_TEST(evaluation_is_training_without_dropout) {
     config.model.dropout = 0.5;
     double *dropped = evaluate(&config, true, &batch.batch);
     ck_assert(distance(count, dropped, training) > 1e-3);
-    szg_memory_free(training);
-    szg_memory_free(evaluation);
-    szg_memory_free(dropped);
+    szgi_memory_free(training);
+    szgi_memory_free(evaluation);
+    szgi_memory_free(dropped);
     free_batch(&batch);
 }
 END_TEST
@@ -125,17 +125,17 @@ START_TEST(company_does_not_matter) {
     szg_train_config config = medium_config(v);
     double *together = evaluate(&config, false, &batch.batch);
     subject s = open_sized(&config, false, MANY + 1, LONG + 2);
-    int64_t classes = szg_model_classes(s.model);
+    int64_t classes = szgi_model_classes(s.model);
     for (int64_t e = 0; e < MANY; e++) {
-        szg_batch one = {1, LONG, batch.tokens + e * LONG, batch.lengths + e, NULL};
-        ck_szg_ok(szg_decoder_forward(test_context(), s.decoder, &one));
+        szgi_batch one = {1, LONG, batch.tokens + e * LONG, batch.lengths + e, NULL};
+        ck_szg_ok(szgi_decoder_forward(test_context(), s.decoder, &one));
         double *alone = logits_of(&s, 1);
         ck_close(distance(classes, alone, together + e * classes), 0,
                  1e-5 * norm_of(classes, alone));
-        szg_memory_free(alone);
+        szgi_memory_free(alone);
     }
     close_subject(&s);
-    szg_memory_free(together);
+    szgi_memory_free(together);
     free_batch(&batch);
 }
 END_TEST
@@ -154,10 +154,10 @@ START_TEST(padding) {
         config.model.ignored_label = -1;
         subject s = open_sized(&config, true, MANY, LONG);
         double *first = gradients_of(&s, &batch.batch), *second = gradients_of(&s, &other.batch);
-        double change = distance(szg_model_count(s.model), first, second);
+        double change = distance(szgi_model_count(s.model), first, second);
         ck_assert_msg(side ? change > 1e-3 : change == 0, "%g", change);
-        szg_memory_free(first);
-        szg_memory_free(second);
+        szgi_memory_free(first);
+        szgi_memory_free(second);
         close_subject(&s);
     }
     free_batch(&batch);
@@ -180,8 +180,8 @@ START_TEST(amount_of_padding) {
         double *many = evaluate(&config, false, &wide.batch);
         int64_t count = MANY * (config.model.classes == SZG_CLASSES_LABELS ? CLASSES : WORDS);
         ck_assert_msg(distance(count, few, many) <= 1e-5 * norm_of(count, few), "%s", name_of(v));
-        szg_memory_free(few);
-        szg_memory_free(many);
+        szgi_memory_free(few);
+        szgi_memory_free(many);
         free_batch(&tight);
         free_batch(&wide);
     }
@@ -196,7 +196,7 @@ START_TEST(threads) {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         szg_context_options options = {.threads = counts[i]};
         ck_assert_int_eq(szg_context_open(&options, &other_context), SZG_OK);
-        outcome o = outcome_of(szg_ops_cpu(), v);
+        outcome o = outcome_of(szgi_ops_cpu(), v);
         szg_context_close(&other_context);
         if (i == 0) {
             first = o;
@@ -220,61 +220,61 @@ START_TEST(pieces) {
     drawn_batch batch = draw_batch(SEQUENCES, POSITIONS);
     szg_train_config config = small_config(SZG_PROFILE_RELEASED, "rope",
                                            (const char *const[]){"dropout=0", "biases=none", NULL});
-    szg_context_set_ops(context, szg_ops_reference64());
+    szgi_context_set_ops(context, szgi_ops_reference64());
     subject s = open_subject(&config, false);
     int64_t width = config.model.width, rows = SEQUENCES * POSITIONS;
-    ck_szg_ok(szg_decoder_embed(context, s.decoder, &batch.batch, false));
+    ck_szg_ok(szgi_decoder_embed(context, s.decoder, &batch.batch, false));
     for (int64_t l = 0; l < config.model.layers; l++) {
-        ck_szg_ok(szg_decoder_attend(context, s.decoder, l));
-        const szg_attention *a = szg_decoder_attention(s.decoder);
-        ck_assert(a->out == szg_decoder_heads(s.decoder) && a->d_v == width / config.model.heads);
+        ck_szg_ok(szgi_decoder_attend(context, s.decoder, l));
+        const szgi_attention *a = szgi_decoder_attention(s.decoder);
+        ck_assert(a->out == szgi_decoder_heads(s.decoder) && a->d_v == width / config.model.heads);
         ck_assert(a->heads == config.model.heads && a->length == POSITIONS);
         if (l == 1)
-            ck_szg_ok(szg_device_clear(context, szg_decoder_heads(s.decoder), rows * width * 8));
-        ck_szg_ok(szg_decoder_finish(context, s.decoder, l));
+            ck_szg_ok(szgi_device_clear(context, szgi_decoder_heads(s.decoder), rows * width * 8));
+        ck_szg_ok(szgi_decoder_finish(context, s.decoder, l));
     }
-    ck_szg_ok(szg_decoder_classify(context, s.decoder));
+    ck_szg_ok(szgi_decoder_classify(context, s.decoder));
     double *cleared = logits_of(&s, SEQUENCES);
-    const szg_parameter *p = szg_model_find(s.model, "layers.1.out_linear.weight");
-    ck_szg_ok(
-        szg_device_clear(context, (char *)szg_model_arena(s.model) + p->offset * 8, p->count * 8));
-    ck_szg_ok(szg_decoder_forward(context, s.decoder, &batch.batch));
+    const szgi_parameter *p = szgi_model_find(s.model, "layers.1.out_linear.weight");
+    ck_szg_ok(szgi_device_clear(context, (char *)szgi_model_arena(s.model) + p->offset * 8,
+                                p->count * 8));
+    ck_szg_ok(szgi_decoder_forward(context, s.decoder, &batch.batch));
     double *zeroed = logits_of(&s, SEQUENCES);
     ck_close(distance(SEQUENCES * WORDS, cleared, zeroed), 0, 1e-14);
-    szg_memory_free(cleared);
-    szg_memory_free(zeroed);
+    szgi_memory_free(cleared);
+    szgi_memory_free(zeroed);
     close_subject(&s);
     free_batch(&batch);
-    szg_context_set_ops(context, NULL);
+    szgi_context_set_ops(context, NULL);
 }
 END_TEST
 
 /* ---- What can go wrong ---- */
 
-static szg_status run_all(const szg_train_config *config, const szg_batch *batch, bool training) {
+static szg_status run_all(const szg_train_config *config, const szgi_batch *batch, bool training) {
     szg_context *context = test_context();
     szg_model *model = NULL;
-    szg_decoder *decoder = NULL;
+    szgi_decoder *decoder = NULL;
     step_memory *memory = NULL;
     void *gradient = NULL;
-    szg_status status = szg_model_open(context, config, CLASSES, &model);
+    szg_status status = szgi_model_open(context, config, CLASSES, &model);
     if (status == SZG_OK)
-        status = szg_model_initialise(context, model, 1);
+        status = szgi_model_initialise(context, model, 1);
     if (status == SZG_OK)
-        status = szg_decoder_open(context, model, batch->count, batch->length, training, &decoder);
+        status = szgi_decoder_open(context, model, batch->count, batch->length, training, &decoder);
     if (status == SZG_OK)
-        status = szg_device_alloc(context, sizeof *memory, &memory);
+        status = szgi_device_alloc(context, sizeof *memory, &memory);
     if (status == SZG_OK)
-        status = szg_device_alloc(context, szg_model_count(model) * 4, &gradient);
+        status = szgi_device_alloc(context, szgi_model_count(model) * 4, &gradient);
     if (status == SZG_OK) {
-        szg_decoder_set_block(decoder, &memory->block);
-        status = szg_decoder_forward(context, decoder, batch);
+        szgi_decoder_set_block(decoder, &memory->block);
+        status = szgi_decoder_forward(context, decoder, batch);
     }
     if (status == SZG_OK && training)
-        status = szg_decoder_backward(context, decoder, gradient, &memory->tally);
-    szg_device_free(context, gradient);
-    szg_device_free(context, memory);
-    szg_decoder_close(context, &decoder);
+        status = szgi_decoder_backward(context, decoder, gradient, &memory->tally);
+    szgi_device_free(context, gradient);
+    szgi_device_free(context, memory);
+    szgi_decoder_close(context, &decoder);
     szg_model_close(context, &model);
     return status;
 }
@@ -293,40 +293,40 @@ START_TEST(refusals) {
     drawn_batch b = draw_batch(SEQUENCES, POSITIONS);
     szg_train_config config = small_config(SZG_PROFILE_TEXT, "rope", NULL);
     subject s = open_subject(&config, false);
-    szg_decoder *decoder;
+    szgi_decoder *decoder;
     ck_szg_fails(SZG_EINVAL, "max_length=7",
-                 szg_decoder_open(context, s.model, 3, 8, true, &decoder));
+                 szgi_decoder_open(context, s.model, 3, 8, true, &decoder));
     ck_assert_ptr_null(decoder);
-    ck_szg_fails(SZG_EINVAL, "0 sequences embedded", szg_decoder_attend(context, s.decoder, 0));
+    ck_szg_fails(SZG_EINVAL, "0 sequences embedded", szgi_decoder_attend(context, s.decoder, 0));
     ck_szg_fails(SZG_EINVAL, "forward pass comes first",
-                 szg_decoder_score(context, s.decoder, &s.memory->tally));
-    szg_batch wrong = b.batch;
+                 szgi_decoder_score(context, s.decoder, &s.memory->tally));
+    szgi_batch wrong = b.batch;
     wrong.count = SEQUENCES + 1;
     ck_szg_fails(SZG_EINVAL, "4 sequences of 7 positions, opened for 1 .. 3",
-                 szg_decoder_forward(context, s.decoder, &wrong));
+                 szgi_decoder_forward(context, s.decoder, &wrong));
     b.tokens[9] = WORDS;
     ck_szg_fails(SZG_EINVAL, "token 11 of sequence 1, position 2",
-                 szg_decoder_forward(context, s.decoder, &b.batch));
+                 szgi_decoder_forward(context, s.decoder, &b.batch));
     b.tokens[9] = 0;
     b.labels[2] = CLASSES;
     ck_szg_fails(SZG_EINVAL, "label 5 of sequence 2",
-                 szg_decoder_forward(context, s.decoder, &b.batch));
+                 szgi_decoder_forward(context, s.decoder, &b.batch));
     b.labels[2] = 0;
     b.lengths[1] = 0;
     ck_szg_fails(SZG_EINVAL, "sequence 1 has length 0",
-                 szg_decoder_forward(context, s.decoder, &b.batch));
+                 szgi_decoder_forward(context, s.decoder, &b.batch));
     b.lengths[1] = 2;
     wrong = b.batch;
     wrong.labels = NULL;
-    ck_szg_ok(szg_decoder_forward(context, s.decoder, &wrong));
-    ck_szg_fails(SZG_EINVAL, "no labels", szg_decoder_score(context, s.decoder, &s.memory->tally));
-    ck_szg_fails(SZG_EINVAL, "layer 2 of 2", szg_decoder_attend(context, s.decoder, 2));
+    ck_szg_ok(szgi_decoder_forward(context, s.decoder, &wrong));
+    ck_szg_fails(SZG_EINVAL, "no labels", szgi_decoder_score(context, s.decoder, &s.memory->tally));
+    ck_szg_fails(SZG_EINVAL, "layer 2 of 2", szgi_decoder_attend(context, s.decoder, 2));
     ck_szg_fails(SZG_EINVAL, "opened for evaluation",
-                 szg_decoder_backward(context, s.decoder, s.gradient, &s.memory->tally));
+                 szgi_decoder_backward(context, s.decoder, s.gradient, &s.memory->tally));
     close_subject(&s);
     s = open_subject(&config, true);
-    szg_decoder_set_block(s.decoder, NULL);
-    ck_szg_fails(SZG_EINVAL, "block", szg_decoder_forward(context, s.decoder, &b.batch));
+    szgi_decoder_set_block(s.decoder, NULL);
+    ck_szg_fails(SZG_EINVAL, "block", szgi_decoder_forward(context, s.decoder, &b.batch));
     close_subject(&s);
     free_batch(&b);
 }

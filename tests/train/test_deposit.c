@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/table.h"
+#include "train/ablation.h"
 
 #include "suite.h"
 
@@ -28,12 +30,12 @@ START_TEST(gini_has_its_closed_forms) {
         one[n / 2] = .7;
         /* Sums of n terms of the size of n sum x: n units in the last place of 1. */
         double bound = 4 * (double)n * 0x1p-52;
-        ck_assert(szg_gini_coefficient(n, equal) == 0);
-        ck_close(szg_gini_coefficient(n, one), (double)(n - 1) / (double)n, bound);
-        ck_close(szg_gini_coefficient(n, ramp), (double)(n - 1) / (3 * (double)n), bound);
+        ck_assert(szgi_gini_coefficient(n, equal) == 0);
+        ck_close(szgi_gini_coefficient(n, one), (double)(n - 1) / (double)n, bound);
+        ck_close(szgi_gini_coefficient(n, ramp), (double)(n - 1) / (3 * (double)n), bound);
     }
     double zeros[3] = {0};
-    ck_assert(isnan(szg_gini_coefficient(3, zeros)));
+    ck_assert(isnan(szgi_gini_coefficient(3, zeros)));
     /* 1 + i e, i < n: e (n^2 - 1) / (6 n) over the mean. Differences are exact, sums of n terms and
      * the quotient leave (2 n + 3) units. */
     for (int64_t n = 2; n <= 16; n++) {
@@ -42,7 +44,7 @@ START_TEST(gini_has_its_closed_forms) {
             near[i] = 1 + (double)i * e;
         double order = (double)n, mean = 1 + (order - 1) / 2 * e;
         double want = e * (order * order - 1) / (6 * order * mean);
-        ck_close(szg_gini_coefficient(n, near), want, (2 * order + 3) * 0x1p-53 * want);
+        ck_close(szgi_gini_coefficient(n, near), want, (2 * order + 3) * 0x1p-53 * want);
     }
 }
 END_TEST
@@ -55,15 +57,15 @@ START_TEST(gini_is_the_mean_difference) {
             sum += x[i] = fabs(x[i]);
         double want = plain_gini(24, x);
         if (sum > 0)
-            ck_close(szg_gini_coefficient(24, x), want, 24 * 24 * 0x1p-52);
-        szg_memory_free(x);
+            ck_close(szgi_gini_coefficient(24, x), want, 24 * 24 * 0x1p-52);
+        szgi_memory_free(x);
     }
 }
 END_TEST
 
 /* A run of two layers whose heads lose `drops` in layer 1. */
 static void open_run(int64_t heads, const double *drops, szg_ablation *run) {
-    ck_szg_ok(szg_ablation_open(test_context(), 2, heads, run));
+    ck_szg_ok(szgi_ablation_open(test_context(), 2, heads, run));
     run->accuracy = .9;
     for (int64_t h = 0; h < heads; h++) {
         run->head[h] = .9;
@@ -76,7 +78,7 @@ static szg_deposit deposit_of(int64_t heads, const double *drops, int64_t layer)
     szg_deposit deposit;
     open_run(heads, drops, &run);
     const szg_ablation *runs[] = {&run};
-    ck_szg_ok(szg_ablation_deposit(test_context(), runs, 1, layer, &deposit));
+    ck_szg_ok(szgi_ablation_deposit(test_context(), runs, 1, layer, &deposit));
     szg_ablation_close(&run);
     return deposit;
 }
@@ -134,15 +136,16 @@ START_TEST(student_quantiles_hold_the_integral) {
     /* Student 1908; Abramowitz and Stegun, table 26.10 */
     static const double published[] = {12.706, 4.303, 3.182, 2.776, 2.571};
     for (int64_t n = 1; n <= 40; n++) {
-        double t = szg_student_quantile(n);
+        double t = szgi_student_quantile(n);
         if (n <= 5)
             ck_close(t, published[n - 1], .0005);
         /* h = 8e-4 of a function whose fourth derivative is below 3 n^2 times 4: h^4 / 180 of it.
          */
         ck_close(simpson(student_density, (double)n, 0, atan(t / sqrt((double)n))), .475, 1e-10);
     }
-    ck_close(szg_student_quantile(100000), 1.959964, 5e-5); /* the normal's, and 2.4 / n above it */
-    ck_assert(isnan(szg_student_quantile(0)));
+    ck_close(szgi_student_quantile(100000), 1.959964,
+             5e-5); /* the normal's, and 2.4 / n above it */
+    ck_assert(isnan(szgi_student_quantile(0)));
 }
 END_TEST
 
@@ -152,13 +155,13 @@ static double some_exceeds(double x, double n) {
 }
 
 START_TEST(the_null_is_the_largest_of_exponential_drops) {
-    ck_close(szg_deposit_null(4), 25. / 48, 0x1p-52);
-    ck_close(szg_deposit_null(1), 1, 0);
+    ck_close(szgi_deposit_null(4), 25. / 48, 0x1p-52);
+    ck_close(szgi_deposit_null(1), 1, 0);
     /* Shares of independent exponentials do not depend on their sum, whose mean is n: the mean of
      * the largest share is that of the largest over n. Beyond 60 stand n e^-60, and h = 0.03. */
     for (int64_t n = 1; n <= 16; n++)
-        ck_close(szg_deposit_null(n), simpson(some_exceeds, (double)n, 0, 60) / (double)n, 1e-5);
-    ck_assert(isnan(szg_deposit_null(0)));
+        ck_close(szgi_deposit_null(n), simpson(some_exceeds, (double)n, 0, 60) / (double)n, 1e-5);
+    ck_assert(isnan(szgi_deposit_null(0)));
 }
 END_TEST
 
@@ -187,7 +190,7 @@ static void check_spread(int64_t count, const double *shares, double quantile) {
             squares += (shares[r] - shares[other]) * (shares[r] - shares[other]);
     double n = (double)count, reach = quantile * sqrt(squares / (n * (n - 1))) / sqrt(n);
     szg_deposit deposit;
-    ck_szg_ok(szg_ablation_deposit(test_context(), runs, count, 1, &deposit));
+    ck_szg_ok(szgi_ablation_deposit(test_context(), runs, count, 1, &deposit));
     ck_close(deposit.index, mean, tiny);
     ck_close(deposit.largest, largest, tiny);
     ck_close(deposit.index_spread.least, shares[0], tiny);
@@ -220,21 +223,22 @@ START_TEST(a_run_without_drop_is_left_out) {
     open_run(2, (double[]){.1, .1}, &c);
     const szg_ablation *runs[] = {&a, &b, &c};
     szg_deposit deposit;
-    ck_szg_ok(szg_ablation_deposit(test_context(), runs, 3, 1, &deposit));
+    ck_szg_ok(szgi_ablation_deposit(test_context(), runs, 3, 1, &deposit));
     ck_assert_int_eq(deposit.runs, 2);
     ck_close(deposit.index, (.8 + .5) / 2, 1e-14);
     ck_close(deposit.total, (.5 + 0 + .2) / 3, 1e-14);
     ck_close(deposit.index_spread.least, .5, 1e-14);
     ck_close(deposit.index_spread.greatest, .8, 1e-14);
     ck_close(deposit.coverage, .5, 0); /* of the two runs that have a drop */
-    ck_survives_failed_allocations(0, szg_ablation_deposit(test_context(), runs, 3, 1, &deposit));
+    ck_survives_failed_allocations(0, szgi_ablation_deposit(test_context(), runs, 3, 1, &deposit));
     ck_szg_fails(SZG_EINVAL, "outside 0 .. 1",
-                 szg_ablation_deposit(test_context(), runs, 3, 2, &deposit));
-    ck_szg_fails(SZG_EINVAL, "no runs", szg_ablation_deposit(test_context(), runs, 0, 0, &deposit));
+                 szgi_ablation_deposit(test_context(), runs, 3, 2, &deposit));
+    ck_szg_fails(SZG_EINVAL, "no runs",
+                 szgi_ablation_deposit(test_context(), runs, 0, 0, &deposit));
     szg_ablation_close(&c);
     open_run(1, (double[]){.1}, &c);
     ck_szg_fails(SZG_EINVAL, "one shape",
-                 szg_ablation_deposit(test_context(), runs, 3, 1, &deposit));
+                 szgi_ablation_deposit(test_context(), runs, 3, 1, &deposit));
     szg_ablation_close(&a);
     szg_ablation_close(&b);
     szg_ablation_close(&c);
@@ -348,7 +352,7 @@ START_TEST(the_null_is_that_of_the_heads_that_can_drop) {
     szg_deposit deposit;
     szg_table *table;
     a.reach = b.reach = 2;
-    ck_szg_ok(szg_ablation_deposit(test_context(), runs, 2, 1, &deposit));
+    ck_szg_ok(szgi_ablation_deposit(test_context(), runs, 2, 1, &deposit));
     ck_close(deposit.null_index, .75, 0); /* (1 + 1/2) / 2 */
     b.reach = 3;
     ck_szg_ok(szg_deposit_table_open(test_context(), &table));

@@ -1,8 +1,7 @@
 /* Rows that are drawn and not trained: behind the parameters, in checkpoints, in no moment. */
 #include <stdlib.h>
 #include <string.h>
-
-#include <szego/szego.h>
+#include "formats/safetensors.h"
 
 #include "suite.h"
 #include "tiny.h"
@@ -13,17 +12,17 @@ enum { NUMBERS = 16 * 8 };
 static szg_model *new_model(const char *key, uint64_t seed) {
     szg_train_config *config = new_tiny(key);
     szg_model *model;
-    ck_szg_ok(szg_model_open(test_context(), config, 7, &model));
-    ck_szg_ok(szg_model_initialise(test_context(), model, seed));
-    szg_memory_free(config);
+    ck_szg_ok(szgi_model_open(test_context(), config, 7, &model));
+    ck_szg_ok(szgi_model_initialise(test_context(), model, seed));
+    szgi_memory_free(config);
     return model;
 }
 
 static void rows_of(const szg_model *model, double rows[NUMBERS]) {
-    const szg_parameter *p = szg_model_find(model, ROWS);
+    const szgi_parameter *p = szgi_model_find(model, ROWS);
     ck_assert(p && p->frozen && p->count == NUMBERS);
     ck_szg_ok(
-        szg_model_read(test_context(), model, szg_model_arena(model), p->offset, NUMBERS, rows));
+        szgi_model_read(test_context(), model, szgi_model_arena(model), p->offset, NUMBERS, rows));
 }
 
 static bool alike(const double *a, const double *b) {
@@ -39,23 +38,23 @@ static void draw(const char *key, uint64_t seed, double rows[NUMBERS]) {
 
 START_TEST(they_stand_behind_the_parameters) {
     szg_model *model = new_model("model.encoding=random", 1);
-    const szg_parameter *rows = szg_model_find(model, ROWS);
-    int64_t trained = szg_model_parameters(model), count = szg_model_count(model);
+    const szgi_parameter *rows = szgi_model_find(model, ROWS);
+    int64_t trained = szgi_model_parameters(model), count = szgi_model_count(model);
     double value;
-    ck_assert_int_eq(szg_model_tensors(model), trained + 1);
-    ck_assert_ptr_eq(szg_model_parameter(model, trained), rows);
-    ck_assert_ptr_null(szg_model_parameter(model, trained + 1));
+    ck_assert_int_eq(szgi_model_tensors(model), trained + 1);
+    ck_assert_ptr_eq(szgi_model_parameter(model, trained), rows);
+    ck_assert_ptr_null(szgi_model_parameter(model, trained + 1));
     ck_assert(rows->offset == count && rows->shape[0] == 16 && rows->shape[1] == 8);
-    ck_assert_int_eq(szg_model_numbers(model), count + NUMBERS);
-    ck_szg_fails(
-        SZG_EINVAL, "outside the arena",
-        szg_model_read(test_context(), model, szg_model_arena(model), count + NUMBERS, 1, &value));
+    ck_assert_int_eq(szgi_model_numbers(model), count + NUMBERS);
+    ck_szg_fails(SZG_EINVAL, "outside the arena",
+                 szgi_model_read(test_context(), model, szgi_model_arena(model), count + NUMBERS, 1,
+                                 &value));
     ck_szg_fails(SZG_EINVAL, "outside the arena", /* of a gradient, say */
-                 szg_model_read(test_context(), model, &value, count, 1, &value));
+                 szgi_model_read(test_context(), model, &value, count, 1, &value));
     szg_model_close(test_context(), &model);
     model = new_model("model.encoding=absolute", 1); /* follows from the name */
-    ck_assert_int_eq(szg_model_tensors(model), szg_model_parameters(model));
-    ck_assert_int_eq(szg_model_numbers(model), szg_model_count(model));
+    ck_assert_int_eq(szgi_model_tensors(model), szgi_model_parameters(model));
+    ck_assert_int_eq(szgi_model_numbers(model), szgi_model_count(model));
     szg_model_close(test_context(), &model);
 }
 END_TEST
@@ -78,25 +77,25 @@ END_TEST
 
 /* The tensors of a file but for the rows (`without`), or with rows 0, 1, 2, ... instead. */
 static void write_changed(const char *from, const char *to, bool without) {
-    szg_safetensors *file;
-    szg_tensor *tensor;
+    szgi_safetensors *file;
+    szgi_tensor *tensor;
     float rows[NUMBERS];
     int64_t count = 0;
     for (int i = 0; i < NUMBERS; i++)
         rows[i] = (float)i;
-    ck_szg_ok(szg_safetensors_open(test_context(), from, &file));
+    ck_szg_ok(szgi_safetensors_open(test_context(), from, &file));
     ck_szg_ok(
-        szg_memory_alloc(test_context(), szg_safetensors_count(file), sizeof *tensor, &tensor));
-    for (int64_t i = 0; i < szg_safetensors_count(file); i++) {
-        tensor[count] = *szg_safetensors_tensor(file, i);
+        szgi_memory_alloc(test_context(), szgi_safetensors_count(file), sizeof *tensor, &tensor));
+    for (int64_t i = 0; i < szgi_safetensors_count(file); i++) {
+        tensor[count] = *szgi_safetensors_tensor(file, i);
         if (strcmp(tensor[count].name, ROWS) == 0)
             tensor[count].data = (const unsigned char *)rows;
         count += !(without && strcmp(tensor[count].name, ROWS) == 0);
     }
-    ck_assert_int_eq(count, szg_safetensors_count(file) - without);
-    ck_szg_ok(szg_safetensors_write(test_context(), to, tensor, count, NULL, 0));
-    szg_memory_free(tensor);
-    szg_safetensors_close(&file);
+    ck_assert_int_eq(count, szgi_safetensors_count(file) - without);
+    ck_szg_ok(szgi_safetensors_write(test_context(), to, tensor, count, NULL, 0));
+    szgi_memory_free(tensor);
+    szgi_safetensors_close(&file);
 }
 
 static szg_status load_rows(const char *path, const char *key, double rows[NUMBERS]) {
@@ -106,7 +105,7 @@ static szg_status load_rows(const char *path, const char *key, double rows[NUMBE
     if (status == SZG_OK)
         rows_of(model, rows);
     szg_model_close(test_context(), &model);
-    szg_memory_free(config);
+    szgi_memory_free(config);
     return status;
 }
 
@@ -115,7 +114,7 @@ START_TEST(checkpoints_hold_them) {
     double rows[NUMBERS], loaded[NUMBERS];
     szg_model *model = new_model("model.encoding=random", 3);
     rows_of(model, rows);
-    ck_szg_ok(szg_model_save(test_context(), model, path_in(folder, "a.safetensors", path), 3, 0));
+    ck_szg_ok(szgi_model_save(test_context(), model, path_in(folder, "a.safetensors", path), 3, 0));
     szg_model_close(test_context(), &model);
     ck_szg_ok(load_rows(path, "model.encoding=random", loaded));
     ck_assert(alike(rows, loaded));
@@ -132,7 +131,7 @@ START_TEST(checkpoints_hold_them) {
     draw("model.encoding=random:seed=9", 1, rows);
     ck_assert(alike(rows, loaded));
     model = new_model("model.encoding=random:seed=9", 4);
-    ck_szg_ok(szg_model_save(test_context(), model, path, 4, 0));
+    ck_szg_ok(szgi_model_save(test_context(), model, path, 4, 0));
     szg_model_close(test_context(), &model);
     ck_szg_ok(load_rows(path, "model.encoding=random:seed=9", loaded));
     remove_folder(folder);
@@ -143,13 +142,13 @@ END_TEST
 
 static void check_state(const char *folder) {
     char path[256];
-    szg_safetensors *file;
-    ck_szg_ok(szg_safetensors_open(test_context(),
-                                   path_in(folder, "checkpoint.state.safetensors", path), &file));
-    ck_assert_ptr_nonnull(szg_safetensors_find(file, "weight/" ROWS));
-    ck_assert_ptr_null(szg_safetensors_find(file, "moment1/" ROWS));
-    ck_assert_ptr_null(szg_safetensors_find(file, "moment2/" ROWS));
-    szg_safetensors_close(&file);
+    szgi_safetensors *file;
+    ck_szg_ok(szgi_safetensors_open(test_context(),
+                                    path_in(folder, "checkpoint.state.safetensors", path), &file));
+    ck_assert_ptr_nonnull(szgi_safetensors_find(file, "weight/" ROWS));
+    ck_assert_ptr_null(szgi_safetensors_find(file, "moment1/" ROWS));
+    ck_assert_ptr_null(szgi_safetensors_find(file, "moment2/" ROWS));
+    szgi_safetensors_close(&file);
 }
 
 START_TEST(training_leaves_them) {
@@ -169,12 +168,12 @@ START_TEST(training_leaves_them) {
     ck_same_run(whole, folder);
     szg_model *model;
     ck_szg_ok(szg_model_load(test_context(), path, NULL, &model));
-    ck_assert_int_eq(result.parameters, szg_model_count(model));
+    ck_assert_int_eq(result.parameters, szgi_model_count(model));
     szg_model_close(test_context(), &model);
     remove_run_folder(folder);
     remove_run_folder(whole);
-    szg_memory_free(part);
-    szg_memory_free(config);
+    szgi_memory_free(part);
+    szgi_memory_free(config);
 }
 END_TEST
 

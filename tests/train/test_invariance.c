@@ -5,7 +5,7 @@
 static const double ROUNDING = 1e-12;
 
 static subject open_for(szg_profile profile, const char *encoding, const char *const *overrides) {
-    szg_context_set_ops(test_context(), szg_ops_reference64());
+    szgi_context_set_ops(test_context(), szgi_ops_reference64());
     szg_train_config config = small_config(profile, encoding, overrides);
     return open_subject(&config, false);
 }
@@ -14,7 +14,7 @@ static subject open_for(szg_profile profile, const char *encoding, const char *c
 
 static void shut(subject *s) {
     close_subject(s);
-    szg_context_set_ops(test_context(), NULL);
+    szgi_context_set_ops(test_context(), NULL);
 }
 
 static double distance(int64_t count, const double *a, const double *b) {
@@ -34,28 +34,28 @@ static drawn_batch full_batch(void) {
     return b;
 }
 
-static double *class_logits(subject *s, const szg_batch *batch) {
-    ck_szg_ok(szg_decoder_forward(test_context(), s->decoder, batch));
+static double *class_logits(subject *s, const szgi_batch *batch) {
+    ck_szg_ok(szgi_decoder_forward(test_context(), s->decoder, batch));
     return logits_of(s, batch->count);
 }
 
 /* Attention logits [SEQUENCES][heads][n][n] of a layer; positions zeroed or not. */
-static double *attention_logits(subject *s, const szg_batch *batch, int64_t layer, bool coupled,
+static double *attention_logits(subject *s, const szgi_batch *batch, int64_t layer, bool coupled,
                                 bool zeroed) {
     szg_context *context = test_context();
-    ck_szg_ok(szg_decoder_embed(context, s->decoder, batch, zeroed));
+    ck_szg_ok(szgi_decoder_embed(context, s->decoder, batch, zeroed));
     for (int64_t l = 0; l <= layer; l++) {
         if (l > 0)
-            ck_szg_ok(szg_decoder_finish(context, s->decoder, l - 1));
-        ck_szg_ok(szg_decoder_attend(context, s->decoder, l));
+            ck_szg_ok(szgi_decoder_finish(context, s->decoder, l - 1));
+        ck_szg_ok(szgi_decoder_attend(context, s->decoder, l));
     }
-    const szg_attention *a = szg_decoder_attention(s->decoder);
+    const szgi_attention *a = szgi_decoder_attention(s->decoder);
     int64_t count = a->batch * a->heads * a->length * a->length;
     void *logits;
-    ck_szg_ok(szg_device_alloc(context, count * 8, &logits));
-    ck_szg_ok(szg_network_attention_logits(context, a, coupled, logits));
+    ck_szg_ok(szgi_device_alloc(context, count * 8, &logits));
+    ck_szg_ok(szgi_network_attention_logits(context, a, coupled, logits));
     double *out = download(logits, count);
-    szg_device_free(context, logits);
+    szgi_device_free(context, logits);
     return out;
 }
 
@@ -73,8 +73,8 @@ static double permuted_change(const char *encoding, const char *mask) {
                 straight.tokens[e * POSITIONS + (3 * i + e + 1) % POSITIONS];
     double *a = class_logits(&s, &straight.batch), *b = class_logits(&s, &turned.batch);
     double change = distance(SEQUENCES * CLASSES, a, b);
-    szg_memory_free(a);
-    szg_memory_free(b);
+    szgi_memory_free(a);
+    szgi_memory_free(b);
     free_batch(&straight);
     free_batch(&turned);
     shut(&s);
@@ -119,7 +119,7 @@ static double constant_toeplitzness(const char *encoding, const char *const *ove
     double least = 1;
     for (int64_t at = 0; at < SEQUENCES * 2; at++)
         least = fmin(least, toeplitzness(logits + at * POSITIONS * POSITIONS));
-    szg_memory_free(logits);
+    szgi_memory_free(logits);
     free_batch(&batch);
     shut(&s);
     return least;
@@ -162,7 +162,7 @@ static double shifted_change(const char *encoding, int64_t by) {
                 double stood = logits[(h * n + i - by) * n + j - by];
                 sum += (moved - stood) * (moved - stood);
             }
-    szg_memory_free(logits);
+    szgi_memory_free(logits);
     free_batch(&batch);
     shut(&s);
     return sqrt(sum);
@@ -185,12 +185,12 @@ END_TEST
 /* ---- MLA's two parts ---- */
 
 static void zero_parameter(subject *s, const char *name) {
-    const szg_parameter *p = szg_model_find(s->model, name);
+    const szgi_parameter *p = szgi_model_find(s->model, name);
     ck_assert_ptr_nonnull(p);
     double *zeros = new_numbers(p->count);
-    ck_szg_ok(szg_model_write(test_context(), s->model, szg_model_arena(s->model), p->offset,
-                              p->count, zeros));
-    szg_memory_free(zeros);
+    ck_szg_ok(szgi_model_write(test_context(), s->model, szgi_model_arena(s->model), p->offset,
+                               p->count, zeros));
+    szgi_memory_free(zeros);
 }
 
 /* Without a content part the logits are the rotary part's alone: sum_t Re(q_t e^{i(i-j) theta_t}
@@ -220,11 +220,11 @@ START_TEST(parts_of_mla) {
             ck_close(whole[at], whole_content[at], ROUNDING);
     shut(&s);
     free_batch(&batch);
-    szg_memory_free(whole);
-    szg_memory_free(whole_content);
-    szg_memory_free(content);
-    szg_memory_free(unrotated);
-    szg_memory_free(rotary);
+    szgi_memory_free(whole);
+    szgi_memory_free(whole_content);
+    szgi_memory_free(content);
+    szgi_memory_free(unrotated);
+    szgi_memory_free(rotary);
 }
 END_TEST
 
@@ -255,7 +255,7 @@ START_TEST(partial_rotation) {
             ck_assert_msg(distance(count, partial[i], partial[j]) > 1e-4, "%d, %d", i, j);
     double *const all_of_them[] = {nope, rope, none, all, head0, head1, layer1};
     for (int i = 0; i < 7; i++)
-        szg_memory_free(all_of_them[i]);
+        szgi_memory_free(all_of_them[i]);
 }
 END_TEST
 
@@ -279,7 +279,7 @@ START_TEST(zeroed_positions) {
     for (int i = 1; i < 4; i++)
         ck_assert(distance(matrix, logits[i][0], logits[i][1]) == 0);
     for (int i = 0; i < 10; i++)
-        szg_memory_free(logits[i / 2][i % 2]);
+        szgi_memory_free(logits[i / 2][i % 2]);
     subject s = open_for(SZG_PROFILE_RELEASED, "random",
                          OVERRIDES("added_sinusoid=halves", "extra_position_table=true"));
     double *trained = attention_logits(&s, &batch.batch, 0, true, true);
@@ -290,8 +290,8 @@ START_TEST(zeroed_positions) {
     zero_parameter(&s, "pos_embed");
     double *still = attention_logits(&s, &batch.batch, 0, true, false);
     ck_assert(distance(matrix, trained, still) > 1e-2); /* the sinusoid */
-    szg_memory_free(still);
-    szg_memory_free(trained);
+    szgi_memory_free(still);
+    szgi_memory_free(trained);
     shut(&s);
     free_batch(&batch);
 }

@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <szego/szego.h>
-
 #include "../../train/run_private.h"
 #include "suite.h"
 #include "tiny.h"
@@ -85,15 +83,15 @@ START_TEST(a_log_is_read_to_its_end) {
     fputs("123456789", file);
     fclose(file);
     run_log log;
-    ck_szg_ok(szg_log_open(test_context(), folder, "metrics.csv", &log));
+    ck_szg_ok(szgi_log_open(test_context(), folder, "metrics.csv", &log));
     interrupted = 3;
-    ck_szg_ok(szg_log_cut(test_context(), &log, keep));
+    ck_szg_ok(szgi_log_cut(test_context(), &log, keep));
     ck_assert_int_eq(interrupted, 0);
     shortened = true;
     ck_szg_fails(SZG_EDATA, "metrics.csv: ended at byte 0 while it was read",
-                 szg_log_cut(test_context(), &log, keep));
+                 szgi_log_cut(test_context(), &log, keep));
     shortened = false;
-    szg_log_close(&log);
+    szgi_log_close(&log);
     remove_folder(folder);
 }
 END_TEST
@@ -188,7 +186,7 @@ static void stop_everywhere(int what, const char *key) {
     if (what == KILL)
         ck_assert_int_eq(stops, total);
     close_folders(&at);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 
 START_TEST(a_kill_at_any_file_operation_changes_nothing) {
@@ -215,7 +213,7 @@ START_TEST(many_kills_in_a_row_change_nothing) {
     ck_assert_int_gt(kills, 10);
     ck_same_run(at.whole, at.folder);
     close_folders(&at);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 

@@ -6,11 +6,11 @@ static char *listing_of(const szg_model *model) {
     static char text[1 << 14];
     size_t used = 0;
     int64_t offset = 0;
-    for (int64_t i = 0; i < szg_model_parameters(model); i++) {
-        const szg_parameter *p = szg_model_parameter(model, i);
+    for (int64_t i = 0; i < szgi_model_parameters(model); i++) {
+        const szgi_parameter *p = szgi_model_parameter(model, i);
         ck_assert_int_eq(p->offset, offset);
         ck_assert_int_eq(p->count, p->shape[0] * (p->dims == 2 ? p->shape[1] : 1));
-        ck_assert(szg_model_find(model, p->name) == p);
+        ck_assert(szgi_model_find(model, p->name) == p);
         long long layer = -1;
         sscanf(p->name, "layers.%lld.", &layer);
         ck_assert_int_eq(p->layer, layer);
@@ -22,10 +22,10 @@ static char *listing_of(const szg_model *model) {
                 (size_t)snprintf(text + used, sizeof text - used, "x%lld", (long long)p->shape[1]);
         used += (size_t)snprintf(text + used, sizeof text - used, "\n");
     }
-    ck_assert_int_eq(offset, szg_model_count(model));
-    ck_assert_ptr_null(szg_model_parameter(model, szg_model_tensors(model)));
-    ck_assert_ptr_null(szg_model_parameter(model, -1));
-    ck_assert_ptr_null(szg_model_find(model, "layers.0"));
+    ck_assert_int_eq(offset, szgi_model_count(model));
+    ck_assert_ptr_null(szgi_model_parameter(model, szgi_model_tensors(model)));
+    ck_assert_ptr_null(szgi_model_parameter(model, -1));
+    ck_assert_ptr_null(szgi_model_find(model, "layers.0"));
     return text;
 }
 
@@ -34,7 +34,7 @@ static void check_listing(szg_profile profile, const char *encoding, const char 
     szg_train_config config = small_config(profile, encoding, overrides);
     config.model.layers = 1;
     szg_model *model;
-    ck_szg_ok(szg_model_open(test_context(), &config, CLASSES, &model));
+    ck_szg_ok(szgi_model_open(test_context(), &config, CLASSES, &model));
     ck_assert_str_eq(listing_of(model), want);
     szg_model_close(test_context(), &model);
     ck_assert_ptr_null(model);
@@ -92,11 +92,11 @@ typedef struct statistics {
 } statistics;
 
 static statistics statistics_of(const szg_model *model, const char *name) {
-    const szg_parameter *p = szg_model_find(model, name);
+    const szgi_parameter *p = szgi_model_find(model, name);
     ck_assert_msg(p != NULL, "%s", name);
     double *x = new_numbers(p->count);
     ck_szg_ok(
-        szg_model_read(test_context(), model, szg_model_arena(model), p->offset, p->count, x));
+        szgi_model_read(test_context(), model, szgi_model_arena(model), p->offset, p->count, x));
     statistics s = {.least = x[0], .most = x[0]};
     for (int64_t i = 0; i < p->count; i++) {
         s.mean += x[i] / (double)p->count;
@@ -106,7 +106,7 @@ static statistics statistics_of(const szg_model *model, const char *name) {
     for (int64_t i = 0; i < p->count; i++)
         s.deviation += (x[i] - s.mean) * (x[i] - s.mean) / (double)p->count;
     s.deviation = sqrt(s.deviation);
-    szg_memory_free(x);
+    szgi_memory_free(x);
     return s;
 }
 
@@ -114,7 +114,7 @@ static statistics statistics_of(const szg_model *model, const char *name) {
  * and at most d/sqrt(count) again (normal: d/sqrt(2 count); uniform: less). */
 static void check_draw(const szg_model *model, const char *name, double deviation, double bound) {
     statistics s = statistics_of(model, name);
-    double error = 5 * deviation / sqrt((double)szg_model_find(model, name)->count);
+    double error = 5 * deviation / sqrt((double)szgi_model_find(model, name)->count);
     ck_close(s.mean, 0, error);
     ck_close(s.deviation, deviation, error);
     ck_assert_msg(s.least >= -bound && s.most <= bound, "%s: %g .. %g", name, s.least, s.most);
@@ -128,10 +128,10 @@ static void check_uniform(const szg_model *model, const char *name, double fan_i
 static szg_model *initialised(szg_profile profile, const char *encoding, uint64_t seed) {
     szg_train_config config;
     szg_model *model;
-    ck_szg_ok(szg_train_config_profile(test_context(), profile, encoding, &config));
+    ck_szg_ok(szgi_train_config_profile(test_context(), profile, encoding, &config));
     config.model.layers = 2;
-    ck_szg_ok(szg_model_open(test_context(), &config, 72, &model));
-    ck_szg_ok(szg_model_initialise(test_context(), model, seed));
+    ck_szg_ok(szgi_model_open(test_context(), &config, 72, &model));
+    ck_szg_ok(szgi_model_initialise(test_context(), model, seed));
     return model;
 }
 
@@ -166,16 +166,16 @@ START_TEST(initial_values) {
 END_TEST
 
 static double *all_numbers(szg_model *model) {
-    double *x = new_numbers(szg_model_count(model));
-    ck_szg_ok(szg_model_read(test_context(), model, szg_model_arena(model), 0,
-                             szg_model_count(model), x));
+    double *x = new_numbers(szgi_model_count(model));
+    ck_szg_ok(szgi_model_read(test_context(), model, szgi_model_arena(model), 0,
+                              szgi_model_count(model), x));
     return x;
 }
 
 /* Whether two parameters hold the same numbers. */
 static bool alike(const szg_model *a, const double *x, const char *p, const szg_model *b,
                   const double *y, const char *q) {
-    const szg_parameter *left = szg_model_find(a, p), *right = szg_model_find(b, q);
+    const szgi_parameter *left = szgi_model_find(a, p), *right = szgi_model_find(b, q);
     ck_assert(left && right && left->count == right->count);
     return memcmp(x + left->offset, y + right->offset, (size_t)left->count * sizeof *x) == 0;
 }
@@ -187,18 +187,18 @@ START_TEST(seeds) {
     szg_model *b = initialised(SZG_PROFILE_TEXT, "relative", 2);
     szg_model *given = initialised(SZG_PROFILE_TEXT, "relative:seed=9", 2);
     double *x = all_numbers(a), *y = all_numbers(b), *z = all_numbers(given);
-    ck_szg_ok(szg_model_initialise(test_context(), b, 1));
+    ck_szg_ok(szgi_model_initialise(test_context(), b, 1));
     double *again = all_numbers(b);
-    ck_assert(memcmp(x, again, (size_t)szg_model_count(a) * sizeof *x) == 0);
+    ck_assert(memcmp(x, again, (size_t)szgi_model_count(a) * sizeof *x) == 0);
     ck_assert(!alike(a, x, "fc_out.weight", b, y, "fc_out.weight"));
     ck_assert(!alike(a, x, "layers.0.q_linear.weight", a, x, "layers.1.q_linear.weight"));
     ck_assert(!alike(a, x, first, b, y, first) && !alike(a, x, first, a, x, second));
     ck_assert(alike(given, z, first, given, z, second));
     ck_assert(alike(b, y, "fc_out.weight", given, z, "fc_out.weight"));
-    szg_memory_free(x);
-    szg_memory_free(y);
-    szg_memory_free(z);
-    szg_memory_free(again);
+    szgi_memory_free(x);
+    szgi_memory_free(y);
+    szgi_memory_free(z);
+    szgi_memory_free(again);
     szg_model_close(test_context(), &a);
     szg_model_close(test_context(), &b);
     szg_model_close(test_context(), &given);
@@ -210,28 +210,29 @@ START_TEST(read_and_write) {
     enum { COUNT = 70000, START = 1234 };
     static const char *const tables[] = {"cpu", "reference64"};
     for (int i = 0; i < 2; i++) {
-        szg_context_set_ops(test_context(), i ? szg_ops_reference64() : szg_ops_cpu());
+        szgi_context_set_ops(test_context(), i ? szgi_ops_reference64() : szgi_ops_cpu());
         szg_model *model = initialised(SZG_PROFILE_TEXT, "nope", 3);
         double *before = all_numbers(model), *values = new_numbers(COUNT);
         for (int64_t at = 0; at < COUNT; at++)
             values[at] = i ? 1.0 / (double)(at + 3) : (double)(float)(1.0 / (double)(at + 3));
         ck_szg_ok(
-            szg_model_write(test_context(), model, szg_model_arena(model), START, COUNT, values));
+            szgi_model_write(test_context(), model, szgi_model_arena(model), START, COUNT, values));
         double *after = all_numbers(model);
         memcpy(before + START, values, COUNT * sizeof *values);
-        ck_assert_msg(memcmp(before, after, (size_t)szg_model_count(model) * sizeof *after) == 0,
+        ck_assert_msg(memcmp(before, after, (size_t)szgi_model_count(model) * sizeof *after) == 0,
                       "%s", tables[i]);
         ck_szg_fails(SZG_EINVAL, "outside the arena",
-                     szg_model_read(test_context(), model, szg_model_arena(model),
-                                    szg_model_count(model), 1, values));
-        ck_szg_fails(SZG_EINVAL, "outside the arena",
-                     szg_model_write(test_context(), model, szg_model_arena(model), -1, 1, values));
-        szg_memory_free(before);
-        szg_memory_free(after);
-        szg_memory_free(values);
+                     szgi_model_read(test_context(), model, szgi_model_arena(model),
+                                     szgi_model_count(model), 1, values));
+        ck_szg_fails(
+            SZG_EINVAL, "outside the arena",
+            szgi_model_write(test_context(), model, szgi_model_arena(model), -1, 1, values));
+        szgi_memory_free(before);
+        szgi_memory_free(after);
+        szgi_memory_free(values);
         szg_model_close(test_context(), &model);
     }
-    szg_context_set_ops(test_context(), NULL);
+    szgi_context_set_ops(test_context(), NULL);
 }
 END_TEST
 
@@ -242,18 +243,18 @@ END_TEST
 START_TEST(operations) {
     szg_train_config config;
     szg_model *model;
-    ck_szg_ok(szg_train_config_profile(test_context(), SZG_PROFILE_TEXT, "rope", &config));
-    ck_szg_ok(szg_model_open(test_context(), &config, 72, &model));
-    szg_model_operations counted = szg_model_operations_per_token(model);
+    ck_szg_ok(szgi_train_config_profile(test_context(), SZG_PROFILE_TEXT, "rope", &config));
+    ck_szg_ok(szgi_model_open(test_context(), &config, 72, &model));
+    szgi_model_operations counted = szgi_model_operations_per_token(model);
     double layer = 4 * 256 * 256 + 2 * 256 * 512 + 2 * 128 * 256;
     ck_close(counted.forward, 2 * (6 * layer + 72 * 256 / 128.0), 1e-6);
     ck_close(counted.training, 3 * counted.forward, 1e-6);
     szg_model_close(test_context(), &model);
-    ck_szg_ok(szg_train_config_profile(test_context(), SZG_PROFILE_TEXT, "mla", &config));
-    ck_szg_ok(szg_model_open(test_context(), &config, 72, &model));
+    ck_szg_ok(szgi_train_config_profile(test_context(), SZG_PROFILE_TEXT, "mla", &config));
+    ck_szg_ok(szgi_model_open(test_context(), &config, 72, &model));
     double down = 256 * (128 + 128 + 16), up = 128 * 4 * 256, attention = 128 * (512 + 256);
     layer = down + up + 256 * 256 + 2 * 256 * 512 + attention;
-    ck_close(szg_model_operations_per_token(model).forward, 2 * (6 * layer + 72 * 256 / 128.0),
+    ck_close(szgi_model_operations_per_token(model).forward, 2 * (6 * layer + 72 * 256 / 128.0),
              1e-6);
     szg_model_close(test_context(), &model);
 }
@@ -275,23 +276,23 @@ START_TEST(refusals) {
         szg_train_config config = small_config(SZG_PROFILE_TEXT, "nope", NULL);
         snprintf(config.model.encoding, sizeof config.model.encoding, "%s", cases[i].encoding);
         ck_szg_fails(SZG_EINVAL, cases[i].words,
-                     szg_model_open(test_context(), &config, CLASSES, &model));
+                     szgi_model_open(test_context(), &config, CLASSES, &model));
         ck_assert_ptr_null(model);
     }
     szg_train_config config = small_config(SZG_PROFILE_TEXT, "nope", NULL);
     config.model.heads = 3;
     ck_szg_fails(SZG_EINVAL, "width=8 is not a multiple of heads=3",
-                 szg_model_open(test_context(), &config, CLASSES, &model));
+                 szgi_model_open(test_context(), &config, CLASSES, &model));
     config.model.heads = 2;
-    ck_szg_fails(SZG_EINVAL, "classes=0", szg_model_open(test_context(), &config, 0, &model));
+    ck_szg_fails(SZG_EINVAL, "classes=0", szgi_model_open(test_context(), &config, 0, &model));
     config.model.width = 6;
     config.model.added_sinusoid = SZG_SINUSOID_HALVES;
-    ck_szg_ok(szg_model_open(test_context(), &config, CLASSES, &model));
+    ck_szg_ok(szgi_model_open(test_context(), &config, CLASSES, &model));
     szg_model_close(test_context(), &model);
     config.model.width = 7;
     config.model.heads = 1;
     ck_szg_fails(SZG_EINVAL, "even width",
-                 szg_model_open(test_context(), &config, CLASSES, &model));
+                 szgi_model_open(test_context(), &config, CLASSES, &model));
 }
 END_TEST
 

@@ -26,7 +26,7 @@ static szg_context *opened(const char *name) {
     szg_context *context;
     ck_assert_int_eq(szg_context_open(NULL, &context), SZG_OK);
     if (strcmp(name, "reference64") == 0)
-        szg_context_set_ops(context, szg_ops_reference64());
+        szgi_context_set_ops(context, szgi_ops_reference64());
     else
         ck_on(context, szg_backend_select(context, name));
     return context;
@@ -35,10 +35,10 @@ static szg_context *opened(const char *name) {
 /* ---- One step ---- */
 
 typedef struct outcome {
-    szg_tally tally;
+    szgi_tally tally;
     int64_t count, parameters;
     double *gradient;
-    szg_parameter *parameter;
+    szgi_parameter *parameter;
 } outcome;
 
 static outcome outcome_of(const char *name, const variant *v) {
@@ -48,12 +48,12 @@ static outcome outcome_of(const char *name, const variant *v) {
         config.model.activation = SZG_ACTIVATION_GELU;
     other_context = opened(name);
     subject s = open_subject(&config, true);
-    outcome o = {.count = szg_model_count(s.model), .parameters = szg_model_parameters(s.model)};
+    outcome o = {.count = szgi_model_count(s.model), .parameters = szgi_model_parameters(s.model)};
     size_t bytes = (size_t)o.parameters * sizeof *o.parameter;
     o.gradient = gradients_of(&s, &batch.batch);
     o.tally = tally_of(&s);
-    ck_szg_ok(szg_memory_alloc(test_context(), 1, bytes, &o.parameter));
-    memcpy(o.parameter, szg_model_parameter(s.model, 0), bytes);
+    ck_szg_ok(szgi_memory_alloc(test_context(), 1, bytes, &o.parameter));
+    memcpy(o.parameter, szgi_model_parameter(s.model, 0), bytes);
     close_subject(&s);
     szg_context_close(&other_context);
     free_batch(&batch);
@@ -79,15 +79,15 @@ START_TEST(a_step_agrees_with_the_oracle) {
     ck_close(got.tally.loss, want.tally.loss, bound * want.tally.loss);
     double all = norm(want.count, want.gradient, NULL);
     for (int64_t i = 0; i < want.parameters; i++) {
-        const szg_parameter *p = &want.parameter[i];
+        const szgi_parameter *p = &want.parameter[i];
         const double *a = got.gradient + p->offset, *b = want.gradient + p->offset;
         double allowed = bound * (norm(p->count, b, NULL) + 0.01 * all);
         double error = norm(p->count, a, b);
         if (!(error <= allowed))
             ck_abort_msg("%s: %s: %.3g > %.3g", name_of(v), p->name, error, allowed);
     }
-    szg_memory_free(got.gradient), szg_memory_free(got.parameter);
-    szg_memory_free(want.gradient), szg_memory_free(want.parameter);
+    szgi_memory_free(got.gradient), szgi_memory_free(got.parameter);
+    szgi_memory_free(want.gradient), szgi_memory_free(want.parameter);
 }
 END_TEST
 
@@ -97,14 +97,14 @@ enum { CURVE = 50 };
 
 /* Every number moved by up to `part` of itself, at random. */
 static void move_parameters(szg_context *context, szg_model *model, double part) {
-    szg_stream stream = {.seed = test_seed(), .purpose = 0x4D56};
-    int64_t count = szg_model_count(model);
+    szgi_stream stream = {.seed = test_seed(), .purpose = 0x4D56};
+    int64_t count = szgi_model_count(model);
     double *values = new_numbers(count);
-    ck_on(context, szg_model_read(context, model, szg_model_arena(model), 0, count, values));
+    ck_on(context, szgi_model_read(context, model, szgi_model_arena(model), 0, count, values));
     for (int64_t i = 0; i < count; i++)
-        values[i] *= 1 + part * (2 * szg_random_uniform(&stream, (uint64_t)i) - 1);
-    ck_on(context, szg_model_write(context, model, szg_model_arena(model), 0, count, values));
-    szg_memory_free(values);
+        values[i] *= 1 + part * (2 * szgi_random_uniform(&stream, (uint64_t)i) - 1);
+    ck_on(context, szgi_model_write(context, model, szgi_model_arena(model), 0, count, values));
+    szgi_memory_free(values);
 }
 
 /* Mean losses of the first steps; the parameters begin moved by `part`. */
@@ -113,18 +113,18 @@ static void curve_of(const char *name, const szg_train_config *config, double pa
     szg_context *context = opened(name);
     trainer parts;
     szg_dataset data;
-    szg_tally before = {0}, tally;
+    szgi_tally before = {0}, tally;
     ck_on(context, szg_dataset_open(context, config, &data));
     const szg_train_options options = {.config = config, .data = &data, .seed = 5};
-    ck_on(context, trainer_open(context, &options, &parts));
-    ck_on(context, szg_model_initialise(context, parts.model, 5));
+    ck_on(context, szgi_trainer_open(context, &options, &parts));
+    ck_on(context, szgi_model_initialise(context, parts.model, 5));
     move_parameters(context, parts.model, part);
     for (int64_t step = 0; step < CURVE; step++) {
-        ck_on(context, trainer_steps(context, &parts, step, 1, &tally));
+        ck_on(context, szgi_trainer_steps(context, &parts, step, 1, &tally));
         loss[step] = (tally.loss - before.loss) / (double)(tally.counted - before.counted);
         before = tally;
     }
-    trainer_close(context, &parts);
+    szgi_trainer_close(context, &parts);
     szg_dataset_close(&data);
     szg_context_close(&context);
 }
@@ -152,7 +152,7 @@ START_TEST(fifty_steps_have_the_same_losses) {
     fell = want[0] - want[CURVE - 1];
     ck_assert_msg(fell > 64 * shift, "the loss fell by %g, twice the bound is %g", fell,
                   64 * shift);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -171,7 +171,7 @@ START_TEST(windows_do_not_change_a_bit) {
     close_training(&want);
     close_training(&got);
     szg_context_close(&context);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -191,7 +191,7 @@ START_TEST(an_interrupted_run_goes_on_to_the_same_bits) {
     remove_run_folder(parts);
     remove_run_folder(whole);
     szg_context_close(&context);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 

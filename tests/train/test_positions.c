@@ -6,7 +6,7 @@ static const double ROUNDING = 1e-12;
 enum { WIDTH = 8, HEADS = 2, HEAD = 4, MATRIX = POSITIONS * POSITIONS };
 
 static subject open_for(szg_profile profile, const char *encoding, const char *const *overrides) {
-    szg_context_set_ops(test_context(), szg_ops_reference64());
+    szgi_context_set_ops(test_context(), szgi_ops_reference64());
     szg_train_config config = small_config(profile, encoding, overrides);
     return open_subject(&config, false);
 }
@@ -15,15 +15,15 @@ static subject open_for(szg_profile profile, const char *encoding, const char *c
 
 static void shut(subject *s) {
     close_subject(s);
-    szg_context_set_ops(test_context(), NULL);
+    szgi_context_set_ops(test_context(), NULL);
 }
 
 static double *parameter(const subject *s, const char *name) {
-    const szg_parameter *p = szg_model_find(s->model, name);
+    const szgi_parameter *p = szgi_model_find(s->model, name);
     ck_assert_msg(p != NULL, "%s", name);
     double *out = new_numbers(p->count);
-    ck_szg_ok(szg_model_read(test_context(), s->model, szg_model_arena(s->model), p->offset,
-                             p->count, out));
+    ck_szg_ok(szgi_model_read(test_context(), s->model, szgi_model_arena(s->model), p->offset,
+                              p->count, out));
     return out;
 }
 
@@ -50,9 +50,9 @@ static void check_rows(const rows_case *c, bool zeroed) {
     subject s =
         open_for(SZG_PROFILE_TEXT, c->encoding, OVERRIDES(added, extra, "position_table=trained"));
     drawn_batch batch = draw_batch(SEQUENCES, POSITIONS);
-    ck_szg_ok(szg_decoder_embed(test_context(), s.decoder, &batch.batch, zeroed));
-    ck_szg_ok(szg_decoder_attend(test_context(), s.decoder, 0));
-    double *stream = download(szg_decoder_stream(s.decoder), SEQUENCES * POSITIONS * WIDTH);
+    ck_szg_ok(szgi_decoder_embed(test_context(), s.decoder, &batch.batch, zeroed));
+    ck_szg_ok(szgi_decoder_attend(test_context(), s.decoder, 0));
+    double *stream = download(szgi_decoder_stream(s.decoder), SEQUENCES * POSITIONS * WIDTH);
     double *words = parameter(&s, "embedding.weight");
     const char *own_name = "position_encoding.position_embeddings.weight";
     double *own = c->trained ? parameter(&s, own_name) : new_numbers(POSITIONS * WIDTH);
@@ -66,10 +66,10 @@ static void check_rows(const rows_case *c, bool zeroed) {
                     (*c->sinusoid != 'n' ? sinusoid(i, column, *c->sinusoid == 'h') : 0);
         ck_close(stream[at], want, ROUNDING);
     }
-    szg_memory_free(stream);
-    szg_memory_free(words);
-    szg_memory_free(own);
-    szg_memory_free(more);
+    szgi_memory_free(stream);
+    szgi_memory_free(words);
+    szgi_memory_free(own);
+    szgi_memory_free(more);
     free_batch(&batch);
     shut(&s);
 }
@@ -101,23 +101,23 @@ typedef struct layer_logits {
     double scale;
 } layer_logits;
 
-static double *logits_with(const szg_attention *a, bool coupled) {
+static double *logits_with(const szgi_attention *a, bool coupled) {
     void *logits;
-    ck_szg_ok(szg_device_alloc(test_context(), SEQUENCES * HEADS * MATRIX * 8, &logits));
-    ck_szg_ok(szg_network_attention_logits(test_context(), a, coupled, logits));
+    ck_szg_ok(szgi_device_alloc(test_context(), SEQUENCES * HEADS * MATRIX * 8, &logits));
+    ck_szg_ok(szgi_network_attention_logits(test_context(), a, coupled, logits));
     double *out = download(logits, SEQUENCES * HEADS * MATRIX);
-    szg_device_free(test_context(), logits);
+    szgi_device_free(test_context(), logits);
     return out;
 }
 
 /* Layer 1: what is right in the first only by accident is wrong there. */
 static layer_logits logits_of_layer(subject *s) {
     drawn_batch batch = draw_batch(SEQUENCES, POSITIONS);
-    ck_szg_ok(szg_decoder_embed(test_context(), s->decoder, &batch.batch, false));
-    ck_szg_ok(szg_decoder_attend(test_context(), s->decoder, 0));
-    ck_szg_ok(szg_decoder_finish(test_context(), s->decoder, 0));
-    ck_szg_ok(szg_decoder_attend(test_context(), s->decoder, 1));
-    const szg_attention *a = szg_decoder_attention(s->decoder);
+    ck_szg_ok(szgi_decoder_embed(test_context(), s->decoder, &batch.batch, false));
+    ck_szg_ok(szgi_decoder_attend(test_context(), s->decoder, 0));
+    ck_szg_ok(szgi_decoder_finish(test_context(), s->decoder, 0));
+    ck_szg_ok(szgi_decoder_attend(test_context(), s->decoder, 1));
+    const szgi_attention *a = szgi_decoder_attention(s->decoder);
     int64_t rows = SEQUENCES * POSITIONS - 1, columns = a->heads * a->d_qk;
     layer_logits l = {.coupled = logits_with(a, true),
                       .content = logits_with(a, false),
@@ -131,10 +131,10 @@ static layer_logits logits_of_layer(subject *s) {
 }
 
 static void free_logits(layer_logits *l) {
-    szg_memory_free(l->coupled);
-    szg_memory_free(l->content);
-    szg_memory_free(l->q);
-    szg_memory_free(l->k);
+    szgi_memory_free(l->coupled);
+    szgi_memory_free(l->content);
+    szgi_memory_free(l->q);
+    szgi_memory_free(l->k);
 }
 
 /* bias of head h at lag i - j = k. */
@@ -165,12 +165,12 @@ static void check_bias(szg_profile profile, const char *encoding, bias_fn *want)
     subject s = open_for(profile, encoding, NULL);
     layer_logits l = logits_of_layer(&s);
     const char *name = "layers.1.relative_bias_table";
-    double *table = szg_model_find(s.model, name) ? parameter(&s, name) : NULL;
+    double *table = szgi_model_find(s.model, name) ? parameter(&s, name) : NULL;
     for (int64_t at = 0; at < SEQUENCES * HEADS * MATRIX; at++) {
         int64_t h = at / MATRIX % HEADS, k = at / POSITIONS % POSITIONS - at % POSITIONS;
         ck_close(l.coupled[at] - l.content[at], want(table, h, k), ROUNDING);
     }
-    szg_memory_free(table);
+    szgi_memory_free(table);
     free_logits(&l);
     shut(&s);
 }

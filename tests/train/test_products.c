@@ -1,6 +1,8 @@
 /* products.csv: what a run says of its products where a device computes them. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/file.h"
+#include "formats/csv.h"
 
 #include "suite.h"
 #include "tested_backend.h"
@@ -43,7 +45,7 @@ static void ck_rows(const szg_table *table) {
         ck_assert_str_eq(szg_table_get_text(table, row, DEVICE), device.name);
         ck_assert(strstr(libraries, szg_table_get_text(table, row, LIBRARY)));
         ck_assert_str_eq(szg_table_get_text(table, row, BACKEND),
-                         szg_ops_name(szg_ops_of(test_context())));
+                         szgi_ops_name(szgi_ops_of(test_context())));
         ck_assert(szg_table_get_integer(table, row, M) > 0);
         ck_assert(szg_table_get_integer(table, row, N) > 0);
         ck_assert(szg_table_get_integer(table, row, K) > 0);
@@ -59,8 +61,8 @@ START_TEST(a_run_tells_its_products) {
     if (!test_on_device()) {
         ck_assert_int_ne(access(path_in(folder, "products.csv", path), F_OK), 0);
     } else {
-        ck_szg_ok(szg_csv_read(test_context(), path_in(folder, "products.csv", path), columns,
-                               COLUMNS, &table));
+        ck_szg_ok(szgi_csv_read(test_context(), path_in(folder, "products.csv", path), columns,
+                                COLUMNS, &table));
         ck_rows(table);
         /* Every layer has a bias, and those of the feed-forward network's first half a RELU. */
         ck_assert_int_gt(rows_with(table, "bias_gradient"), rows_with(table, "derivative"));
@@ -71,7 +73,7 @@ START_TEST(a_run_tells_its_products) {
         szg_table_close(&table);
     }
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -89,7 +91,7 @@ static szg_status part_of_run(const szg_train_config *config, const char *fastes
     use_tested_backend(); /* a session that knows nothing */
     szg_status status = run_in(test_context(), part, 5, folder, resume, &result);
     unsetenv("SZG_EMULATED_FASTEST");
-    szg_memory_free(part);
+    szgi_memory_free(part);
     return status;
 }
 
@@ -97,7 +99,7 @@ static void copy_file(const char *from, const char *to, const char *name) {
     size_t size;
     char path[256], *data = file_bytes(from, name, &size);
     ck_assert_ptr_nonnull(data);
-    ck_szg_ok(szg_folder_create(test_context(), to));
+    ck_szg_ok(szgi_folder_create(test_context(), to));
     FILE *file = fopen(path_in(to, name, path), "wb");
     ck_assert_ptr_nonnull(file);
     ck_assert_uint_eq(fwrite(data, 1, size, file), size);
@@ -136,7 +138,7 @@ START_TEST(timed_runs_repeat_to_the_bit) {
     ck_same_run(folders[0], folders[3]);
     for (int i = 0; i < 4; i++)
         remove_run_folder(folders[i]);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -163,7 +165,7 @@ START_TEST(an_interrupted_run_keeps_its_algorithms) {
     ck_same_run(whole, folder);
     remove_run_folder(folder);
     remove_run_folder(whole);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -211,7 +213,7 @@ START_TEST(malformed_products_are_refused) {
     ck_szg_ok(part_of_run(config, "3", 0, folder, true));
     remove_run_folder(other);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 

@@ -118,14 +118,14 @@ static void check_run(const char *folder, const szg_table *runs, int64_t row,
     char path[256];
     szg_dataset data;
     szg_model *model;
-    szg_tally tally;
+    szgi_tally tally;
     snprintf(path, sizeof path, "%s/runs/%s/checkpoint.safetensors", folder, run->name);
     ck_szg_ok(szg_dataset_open(test_context(), run->config, &data));
     ck_szg_ok(szg_model_load(test_context(), path, NULL, &model));
-    ck_szg_ok(szg_train_evaluate(test_context(), model, &data.test, &tally, NULL));
+    ck_szg_ok(szgi_train_evaluate(test_context(), model, &data.test, &tally, NULL));
     ck_assert_str_eq(szg_table_get_text(runs, row, column(runs, "run")), run->name);
     ck_assert(real_at(runs, row, "test_accuracy") == (double)tally.correct / (double)tally.counted);
-    ck_assert(real_at(runs, row, "parameters") == (double)szg_model_count(model));
+    ck_assert(real_at(runs, row, "parameters") == (double)szgi_model_count(model));
     ck_close(real_at(runs, row, "by_length"), by_length(&data), 1e-15);
     szg_model_close(test_context(), &model);
     szg_dataset_close(&data);
@@ -257,8 +257,8 @@ START_TEST(needs_are_operations_times_tokens) {
         /* Words an example, expected: 2 triggers, 1..4 between (2.5), 1..2 on each side (3). */
         double words = count ? 8 : (double)(2 + config->data.between_min + 4) / 2 + 1 + 3;
         szg_model *model;
-        ck_szg_ok(szg_model_open(test_context(), config, 6, &model));
-        szg_model_operations each = szg_model_operations_per_token(model);
+        ck_szg_ok(szgi_model_open(test_context(), config, 6, &model));
+        szgi_model_operations each = szgi_model_operations_per_token(model);
         sum += (double)config->loop.epochs * words * (double)config->data.examples *
                (.7 * each.training + .3 * each.forward);
         szg_model_close(test_context(), &model);
@@ -302,9 +302,9 @@ START_TEST(needs_know_of_longer_test_sequences) {
             szg_model *model;
             /* More words, four: 12 for 8; or 2.5: 4 to 6 between for 1 to 4. Of the longest
              * distance follow the classes. */
-            ck_szg_ok(szg_model_open(test_context(), config, count ? 6 : 8, &model));
+            ck_szg_ok(szgi_model_open(test_context(), config, count ? 6 : 8, &model));
             sum += (double)config->loop.epochs * (count ? 4 : 2.5) * .3 *
-                   (double)config->data.examples * szg_model_operations_per_token(model).forward;
+                   (double)config->data.examples * szgi_model_operations_per_token(model).forward;
             szg_model_close(test_context(), &model);
         }
         szg_reproduction_close(&toys);
@@ -365,16 +365,16 @@ START_TEST(cancelling_changes_nothing) {
 END_TEST
 
 static double seconds_now(void) {
-    return szg_context_seconds(test_context());
+    return szgi_context_seconds(test_context());
 }
 
 /* Kills the training of the folder again and again until it ends by itself; how many times. Each
  * instant is by chance, the first below `seconds`, and they come later, so that there is an end. */
-static int64_t train_through_kills(const char *folder, double seconds, const szg_stream *chance) {
+static int64_t train_through_kills(const char *folder, double seconds, const szgi_stream *chance) {
     static const szg_context_options options = {.threads = 1};
     for (int64_t kills = 0;; kills++, seconds *= 1.2) {
         pid_t child = train_apart(folder, toy, &options, 0);
-        double delay = seconds * szg_random_uniform(chance, (uint64_t)kills);
+        double delay = seconds * szgi_random_uniform(chance, (uint64_t)kills);
         nanosleep(&(struct timespec){.tv_sec = (time_t)delay,
                                      .tv_nsec = (long)((delay - floor(delay)) * 1e9)},
                   NULL);
@@ -396,7 +396,7 @@ START_TEST(killing_changes_nothing) {
     char *want = tables_text(whole, toy);
     int64_t kills = 0;
     for (uint32_t round = 0; kills < KILLS; round++) {
-        szg_stream chance = {.seed = test_seed(), .purpose = 7, .step = round};
+        szgi_stream chance = {.seed = test_seed(), .purpose = 7, .step = round};
         ck_assert_msg(round < ROUNDS, "the run is never killed %d times before it ends", KILLS);
         seconds /= 2;
         char *pieces = new_folder();

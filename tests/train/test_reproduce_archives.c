@@ -1,6 +1,7 @@
 /* A preset's runs from folder to folder in archives: sound ones change nothing, others are refused
  * before a file is written. */
 #include <sys/stat.h>
+#include "base/file.h"
 
 #include "../../train/run_private.h"
 #include "archives.h"
@@ -151,8 +152,8 @@ START_TEST(runs_that_train_are_not_taken) {
     train_whole(from, pieced);
     pack(from, path_in(from, "runs.tar.xz", path), 0);
     path_in(to, RUN, folder);
-    ck_szg_ok(szg_folder_create(test_context(), folder));
-    ck_szg_ok(szg_log_open(test_context(), folder, "metrics.csv", &log));
+    ck_szg_ok(szgi_folder_create(test_context(), folder));
+    ck_szg_ok(szgi_log_open(test_context(), folder, "metrics.csv", &log));
     szg_reproduction *runs = open_pieced(to);
     ck_szg_fails(SZG_EIO, RUN "metrics.csv: another process is at work in this folder",
                  szg_reproduction_take(test_context(), runs, path));
@@ -160,7 +161,7 @@ START_TEST(runs_that_train_are_not_taken) {
     ck_assert_int_eq(files_in(folder), 3);     /* ., .. and the log */
     szg_reproduction_close(&runs);
     ino_t locked = file_at(to, "metrics.csv");
-    szg_log_close(&log);
+    szgi_log_close(&log);
     ck_assert_int_eq(take(to, path), PIECED_RUNS);
     ck_assert(file_at(to, "metrics.csv") == locked); /* its lock held to the end */
     check_same(from, to);

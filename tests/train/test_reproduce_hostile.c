@@ -316,11 +316,11 @@ END_TEST
 enum { RANDOM = 1 << 17 };
 
 static szg_status emit_bulk(szg_context *context, const void *data, FILE *stream) {
-    const szg_stream source = {.seed = test_seed(), .purpose = 9};
+    const szgi_stream source = {.seed = test_seed(), .purpose = 9};
     static const char zeros[RANDOM];
     (void)context;
     for (uint64_t i = 0; i < RANDOM; i++)
-        putc((int)(szg_random_word(&source, i) & 255), stream);
+        putc((int)(szgi_random_word(&source, i) & 255), stream);
     for (int64_t left = *(const int64_t *)data; left > 0; left -= RANDOM)
         fwrite(zeros, 1, RANDOM, stream);
     return SZG_OK;
@@ -332,14 +332,14 @@ START_TEST(more_than_the_preset_needs_is_refused) {
     char *to = new_folder(), path[256];
     const int64_t size = 60 << 20;
     double needed;
-    szg_archive_writer *writer;
+    szgi_archive_writer *writer;
     szg_reproduction *runs = open_pieced(to);
-    ck_szg_ok(reproduction_most_bytes(test_context(), runs, &needed));
+    ck_szg_ok(szgi_reproduction_most_bytes(test_context(), runs, &needed));
     ck_assert(needed < (double)size);
     szg_reproduction_close(&runs);
-    ck_szg_ok(szg_archive_create(test_context(), path_in(to, "bulk.tar.xz", path), &writer));
-    ck_szg_ok(szg_archive_add_made(test_context(), writer, RUN "metrics.csv", emit_bulk, &size));
-    ck_szg_ok(szg_archive_commit(test_context(), &writer));
+    ck_szg_ok(szgi_archive_create(test_context(), path_in(to, "bulk.tar.xz", path), &writer));
+    ck_szg_ok(szgi_archive_add_made(test_context(), writer, RUN "metrics.csv", emit_bulk, &size));
+    ck_szg_ok(szgi_archive_commit(test_context(), &writer));
     refuse(to, pieced, NULL, path, "bytes, the most that its files need");
     remove_tree(to);
 }
@@ -362,10 +362,10 @@ START_TEST(what_runs_need_is_bounded) {
             "\"encodings\": [\"%s\"]}]}",
             encodings[i]);
         ck_szg_ok(open_preset(test_context(), folder, text, NULL, 0, &runs));
-        ck_szg_ok(reproduction_most_bytes(test_context(), runs, &needed));
+        ck_szg_ok(szgi_reproduction_most_bytes(test_context(), runs, &needed));
         ck_szg_ok(
-            szg_model_open(test_context(), szg_reproduction_run_at(runs, 0).config, 100, &model));
-        double least = 24 * (double)szg_model_numbers(model);
+            szgi_model_open(test_context(), szg_reproduction_run_at(runs, 0).config, 100, &model));
+        double least = 24 * (double)szgi_model_numbers(model);
         ck_assert_msg(needed >= least + (1 << 22), "%s: %g < %g", encodings[i], needed, least);
         szg_model_close(test_context(), &model);
         szg_reproduction_close(&runs);

@@ -298,7 +298,7 @@ static void check_mean(const szg_table *table, int64_t row, const char *mean, co
 
 static szg_status close_switches(const szg_reproduction *runs) {
     szg_table *table = NULL;
-    szg_status status = reproduction_switches(test_context(), runs, &table);
+    szg_status status = szgi_reproduction_switches(test_context(), runs, &table);
     szg_table_close(&table);
     return status;
 }
@@ -330,7 +330,7 @@ START_TEST(switches_find_their_partners) {
         runs->run[i].shown.finished = i * i % 7 != 2;
         runs->run[i].facts.test_accuracy = (double)(i * i % 101) / 101;
     }
-    ck_szg_ok(reproduction_switches(test_context(), runs, &table));
+    ck_szg_ok(szgi_reproduction_switches(test_context(), runs, &table));
     ck_assert_int_eq(szg_table_rows(table), 2 * ENCODINGS);
     for (int64_t row = 0; row < 2 * ENCODINGS; row++) {
         const reproduction_run *run = &runs->run[ENCODINGS + row]; /* of the first seed */

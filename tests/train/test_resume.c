@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <szego/szego.h>
+#include "backend/ops.h"
 
 #include "../../train/run_folder.h"
 #include "suite.h"
@@ -25,7 +24,7 @@ static void stop_at_and_go_on(const szg_train_config *config, int64_t at, const 
     ck_assert_int_eq(result.steps, TINY_STEPS);
     ck_same_run(whole, folder);
     remove_run_folder(folder);
-    szg_memory_free(part);
+    szgi_memory_free(part);
 }
 
 START_TEST(a_run_goes_on_from_every_step) {
@@ -40,7 +39,7 @@ START_TEST(a_run_goes_on_from_every_step) {
     stop_at_and_go_on(config, 3, folder);
     stop_at_and_go_on(config, 4, folder);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -54,7 +53,7 @@ START_TEST(a_finished_run_stays) {
     ck_same_run(folder, other);
     remove_run_folder(other);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -81,7 +80,7 @@ START_TEST(other_kernels_are_warned_of) {
         ck_assert_ptr_nonnull(strstr(said, "last bits may differ"));
     szg_context_close(&context);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -116,7 +115,7 @@ START_TEST(an_interrupted_run_is_saved) {
         remove_run_folder(folder);
     }
     remove_run_folder(whole);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -124,22 +123,22 @@ END_TEST
 static szg_context *cancelled;
 static int64_t losses_before_cancel; /* one a step, before the backward pass */
 
-static szg_status cancelling_loss(szg_context *context, const szg_cross_entropy *entropy) {
+static szg_status cancelling_loss(szg_context *context, const szgi_cross_entropy *entropy) {
     if (--losses_before_cancel == 0)
         szg_context_cancel(cancelled);
-    return szg_ops_cpu()->network->cross_entropy(context, entropy);
+    return szgi_ops_cpu()->network->cross_entropy(context, entropy);
 }
 
 START_TEST(a_step_is_finished_before_the_run_stops) {
     szg_train_config *config = new_tiny(NULL);
-    szg_network_ops network = *szg_ops_cpu()->network;
-    struct szg_ops ops = *szg_ops_cpu();
+    szgi_network_ops network = *szgi_ops_cpu()->network;
+    struct szg_ops ops = *szgi_ops_cpu();
     szg_train_result result;
     char *whole = whole_run(config), *folder = new_run_folder();
     network.cross_entropy = cancelling_loss;
     ops.network = &network;
     ck_assert_int_eq(szg_context_open(NULL, &cancelled), SZG_OK);
-    szg_context_set_ops(cancelled, &ops);
+    szgi_context_set_ops(cancelled, &ops);
     losses_before_cancel = 2;
     ck_assert_int_eq(run_in(cancelled, config, 5, folder, false, &result), SZG_ECANCEL);
     ck_assert_msg(strstr(szg_context_message(cancelled), "stopped after step 2 of 9"), "%s",
@@ -149,7 +148,7 @@ START_TEST(a_step_is_finished_before_the_run_stops) {
     ck_same_run(whole, folder);
     remove_run_folder(folder);
     remove_run_folder(whole);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -157,7 +156,7 @@ static void refuses(const char *folder, const char *key, uint64_t seed, const ch
     szg_train_config *config = new_tiny(key);
     szg_train_result result;
     ck_szg_fails(SZG_EDATA, words, run_in(test_context(), config, seed, folder, true, &result));
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 
 START_TEST(another_run_is_refused) {
@@ -182,7 +181,7 @@ START_TEST(another_run_is_refused) {
     refuses(folder, NULL, 5, "30 bytes, the checkpoint knows of");
     remove_run_folder(copy);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -221,7 +220,7 @@ START_TEST(a_changed_state_is_refused) {
     ck_szg_ok(run_in(test_context(), config, 5, folder, true, &result));
     remove_run_folder(copy);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -239,7 +238,7 @@ START_TEST(a_changed_log_is_refused) {
     ck_assert_int_eq(remove(path_in(folder, "metrics.csv", path)), 0);
     refuses(folder, NULL, 5, "metrics.csv has 0 bytes");
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -287,7 +286,7 @@ START_TEST(changed_times_begin_anew) {
     ck_assert_int_eq(remove(path_in(folder, "timing.csv", path)), 0);
     ck_assert_str_eq(warning_of(config, TINY_STEPS, folder), "");
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -296,12 +295,12 @@ START_TEST(two_runs_in_one_folder_are_refused) {
     szg_train_result result;
     run_log log;
     char *folder = whole_run(config);
-    ck_szg_ok(szg_log_open(test_context(), folder, "metrics.csv", &log));
+    ck_szg_ok(szgi_log_open(test_context(), folder, "metrics.csv", &log));
     ck_szg_fails(SZG_EIO, "another process",
                  run_in(test_context(), config, 5, folder, true, &result));
-    szg_log_close(&log);
+    szgi_log_close(&log);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -321,16 +320,16 @@ START_TEST(a_state_saved_meanwhile_keeps_its_logs) {
     for (int late = 0; late < 2; late++) { /* none before, and another before */
         if (late == 0)
             ck_assert_int_eq(rename(path, copy), 0);
-        ck_szg_ok(run_folder_open(test_context(), &options, &found));
+        ck_szg_ok(szgi_run_folder_open(test_context(), &options, &found));
         ck_assert_int_eq(late == 0 ? rename(copy, path) : utimensat(AT_FDCWD, path, NULL, 0), 0);
         ck_szg_fails(SZG_EIO, "meanwhile",
-                     run_folder_start(test_context(), &found, folder, config, marks));
-        run_folder_close(&found);
+                     szgi_run_folder_start(test_context(), &found, folder, config, marks));
+        szgi_run_folder_close(&found);
         free(file_bytes(folder, "metrics.csv", &after));
         ck_assert_uint_eq(before, after);
     }
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -341,35 +340,35 @@ static int64_t norms_left, mirrors_left;
 
 static void poison(szg_context *context, void *x) {
     const float nan[] = {NAN};
-    ck_szg_ok(szg_device_upload(context, x, nan, sizeof nan));
+    ck_szg_ok(szgi_device_upload(context, x, nan, sizeof nan));
 }
 
-static szg_status bad_norm(szg_context *context, const szg_layer_norm *norm) {
-    SZG_TRY(szg_ops_cpu()->network->layer_norm(context, norm));
+static szg_status bad_norm(szg_context *context, const szgi_layer_norm *norm) {
+    SZG_TRY(szgi_ops_cpu()->network->layer_norm(context, norm));
     if (--norms_left == 0)
         norms_left = 1, poison(context, norm->y); /* from now on */
     return SZG_OK;
 }
 
-static szg_status bad_mirror(szg_context *context, const szg_layer_norm *norm,
-                             const szg_layer_norm_gradient *gradient) {
-    SZG_TRY(szg_ops_cpu()->network->layer_norm_backward(context, norm, gradient));
+static szg_status bad_mirror(szg_context *context, const szgi_layer_norm *norm,
+                             const szgi_layer_norm_gradient *gradient) {
+    SZG_TRY(szgi_ops_cpu()->network->layer_norm_backward(context, norm, gradient));
     if (--mirrors_left == 0)
         poison(context, gradient->dgamma);
     return SZG_OK;
 }
 
 static void stops_at(const szg_train_config *config, const char *whole, const char *words) {
-    szg_network_ops network = *szg_ops_cpu()->network;
-    struct szg_ops ops = *szg_ops_cpu();
+    szgi_network_ops network = *szgi_ops_cpu()->network;
+    struct szg_ops ops = *szgi_ops_cpu();
     szg_train_result result;
     char *folder = new_run_folder();
     network.layer_norm = bad_norm;
     network.layer_norm_backward = bad_mirror;
     ops.network = &network;
-    szg_context_set_ops(test_context(), &ops);
+    szgi_context_set_ops(test_context(), &ops);
     szg_status status = run_in(test_context(), config, 5, folder, false, &result);
-    szg_context_set_ops(test_context(), szg_ops_cpu());
+    szgi_context_set_ops(test_context(), szgi_ops_cpu());
     ck_szg_fails(SZG_EDATA, words, status);
     norms_left = mirrors_left = 0;
     ck_szg_ok(run_in(test_context(), config, 5, folder, true, &result));
@@ -391,7 +390,7 @@ START_TEST(numbers_that_are_not_finite_stop_the_run) {
              "step 4: not finite: the gradient of layers.1.norm2.weight; "
              "the checkpoint of step 3 stays");
     remove_run_folder(whole);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -428,7 +427,7 @@ START_TEST(refused_memory_is_survived) {
     ck_survives_failed_allocations(100, go_on(config, folder, from));
     remove_run_folder(from);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -443,9 +442,10 @@ START_TEST(weights_that_were_not_looked_at_are_not_written) {
     fprintf(file, "%s%*s", start, (int)(HEADER - (sizeof start - 1)), "}");
     ck_assert_int_eq(fclose(file), 0);
     const run_folder at = {.weights = path};
-    ck_szg_ok(run_folder_repair(test_context(), &at, NULL, 1, 7)); /* it writes no model */
+    ck_szg_ok(szgi_run_folder_repair(test_context(), &at, NULL, 1, 7)); /* it writes no model */
     szg_context_cancel(test_context());
-    ck_szg_fails(SZG_ECANCEL, "interrupted", run_folder_repair(test_context(), &at, NULL, 1, 7));
+    ck_szg_fails(SZG_ECANCEL, "interrupted",
+                 szgi_run_folder_repair(test_context(), &at, NULL, 1, 7));
     remove_folder(folder);
 }
 END_TEST

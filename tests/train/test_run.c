@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <szego/szego.h>
+#include "base/file.h"
 
 #include "../../train/run_private.h"
 #include "suite.h"
@@ -18,7 +17,7 @@ START_TEST(the_schedule_has_its_closed_form) {
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
         int64_t total = totals[i], warmup = total * 6 / 100;
         for (int64_t step = 0; step < total; step++) {
-            double rate = szg_train_learning_rate(&loop, step, total);
+            double rate = szgi_train_learning_rate(&loop, step, total);
             if (step < warmup) {
                 ck_close(rate * (double)warmup, 0.3 * (double)step, 1e-15 * (double)step);
                 continue;
@@ -28,17 +27,17 @@ START_TEST(the_schedule_has_its_closed_form) {
             ck_close(rate, 0.3 * cos(x) * cos(x), 1e-15);
         }
     }
-    ck_close(szg_train_learning_rate(&loop, 6, 100), 0.3, 0);
+    ck_close(szgi_train_learning_rate(&loop, 6, 100), 0.3, 0);
 }
 END_TEST
 
 START_TEST(the_schedule_without_warm_up_begins_at_the_top) {
     szg_loop_config loop = {.learning_rate = 0.5, .warmup = 0};
-    ck_close(szg_train_learning_rate(&loop, 0, 10), 0.5, 0);
-    ck_close(szg_train_learning_rate(&loop, 5, 10), 0.25, 1e-16);
+    ck_close(szgi_train_learning_rate(&loop, 0, 10), 0.5, 0);
+    ck_close(szgi_train_learning_rate(&loop, 5, 10), 0.25, 1e-16);
     loop.warmup = 1;
-    ck_close(szg_train_learning_rate(&loop, 0, 10), 0, 0);
-    ck_close(szg_train_learning_rate(&loop, 9, 10), 0.45, 1e-16);
+    ck_close(szgi_train_learning_rate(&loop, 0, 10), 0, 0);
+    ck_close(szgi_train_learning_rate(&loop, 9, 10), 0.45, 1e-16);
 }
 END_TEST
 
@@ -46,7 +45,7 @@ START_TEST(corrections_are_powers_of_the_betas) {
     szg_loop_config loop = {.learning_rate = 1, .beta1 = 0.98, .beta2 = 0.9};
     double power1 = 1, power2 = 1;
     for (int64_t step = 0; step < 200; step++) {
-        szg_step_block block = szg_train_block(&loop, 7, step, 200);
+        szgi_step_block block = szgi_train_block(&loop, 7, step, 200);
         power1 *= 0.98, power2 *= 0.9;
         ck_close(block.correction1, 1 - power1, 200 * 0x1p-53);
         ck_close(block.correction2, 1 - power2, 200 * 0x1p-53);
@@ -59,9 +58,9 @@ END_TEST
 START_TEST(orders_are_permutations_that_change) {
     enum { COUNT = 101 };
     int64_t order[3][COUNT], same[3] = {0};
-    szg_train_order(1, 0, COUNT, order[0]);
-    szg_train_order(1, 1, COUNT, order[1]);
-    szg_train_order(2, 0, COUNT, order[2]);
+    szgi_train_order(1, 0, COUNT, order[0]);
+    szgi_train_order(1, 1, COUNT, order[1]);
+    szgi_train_order(2, 0, COUNT, order[2]);
     for (int o = 0; o < 3; o++) {
         bool seen[COUNT] = {false};
         for (int i = 0; i < COUNT; i++) {
@@ -107,15 +106,15 @@ START_TEST(orders_are_those_of_the_page) {
     for (int s = 0; s < 3; s++)
         for (uint32_t epoch = 0; epoch < 3; epoch++) {
             documented_order(seeds[s], epoch, COUNT, want);
-            szg_train_order(seeds[s], epoch, COUNT, got);
+            szgi_train_order(seeds[s], epoch, COUNT, got);
             ck_assert(memcmp(want, got, sizeof got) == 0);
         }
     char path[4096], text[128];
     snprintf(path, sizeof path, "%s/training.md", getenv("SZG_DOCS"));
-    szg_contents page;
-    ck_szg_ok(szg_contents_open(test_context(), path, &page));
+    szgi_contents page;
+    ck_szg_ok(szgi_contents_open(test_context(), path, &page));
     for (int epoch = 0; epoch < 2; epoch++) {
-        szg_train_order(5, epoch, SHOWN, got);
+        szgi_train_order(5, epoch, SHOWN, got);
         int used = snprintf(text, sizeof text, "`order(5, %d, 10)` is [", epoch);
         for (int i = 0; i < SHOWN; i++)
             used += snprintf(text + used, sizeof text - (size_t)used, "%s%d", i ? ", " : "",
@@ -123,7 +122,7 @@ START_TEST(orders_are_those_of_the_page) {
         snprintf(text + used, sizeof text - (size_t)used, "]");
         ck_assert_msg(memmem(page.data, (size_t)page.size, text, strlen(text)) != NULL, "%s", text);
     }
-    szg_contents_close(&page);
+    szgi_contents_close(&page);
 }
 END_TEST
 
@@ -144,7 +143,7 @@ START_TEST(the_loss_falls) {
     ck_assert_int_eq(szg_table_rows(tables.timing), 30);
     szg_train_tables_close(&tables);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -156,14 +155,14 @@ START_TEST(the_log_tells_what_the_checkpoint_does) {
     szg_train_tables tables;
     szg_model *model;
     szg_dataset data;
-    szg_tally tally;
+    szgi_tally tally;
     ck_szg_ok(szg_train_tables_read(test_context(), folder, &tables));
     const szg_table *log = tables.metrics;
     ck_assert_int_eq(szg_table_rows(log), 6);
     ck_szg_ok(szg_model_load(test_context(), path_in(folder, "checkpoint.safetensors", path), NULL,
                              &model));
     ck_szg_ok(szg_dataset_open(test_context(), config, &data));
-    ck_szg_ok(szg_train_evaluate(test_context(), model, &data.test, &tally, NULL));
+    ck_szg_ok(szgi_train_evaluate(test_context(), model, &data.test, &tally, NULL));
     ck_close(szg_table_get_real(log, 5, szg_table_find(log, "loss")),
              tally.loss / (double)tally.counted, 0);
     ck_close(szg_table_get_real(log, 5, szg_table_find(log, "accuracy")),
@@ -174,13 +173,13 @@ START_TEST(the_log_tells_what_the_checkpoint_does) {
                          row / 2 + 1);
         ck_assert_int_eq(szg_table_get_integer(log, row, szg_table_find(log, "step")), step);
         ck_close(szg_table_get_real(log, row, szg_table_find(log, "learning_rate")),
-                 szg_train_learning_rate(&config->loop, step - 1, TINY_STEPS), 0);
+                 szgi_train_learning_rate(&config->loop, step - 1, TINY_STEPS), 0);
     }
     szg_dataset_close(&data);
     szg_model_close(test_context(), &model);
     szg_train_tables_close(&tables);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -191,7 +190,7 @@ START_TEST(an_epoch_sees_every_example_once) {
     szg_train_result result;
     szg_dataset data;
     szg_model *model;
-    szg_tally tally;
+    szgi_tally tally;
     char path[256], *folder = new_run_folder();
     config->model.dropout = 0;
     ck_szg_ok(run_in(test_context(), config, 5, folder, false, &result));
@@ -199,7 +198,7 @@ START_TEST(an_epoch_sees_every_example_once) {
     ck_szg_ok(szg_dataset_open(test_context(), config, &data));
     ck_szg_ok(szg_model_load(test_context(), path_in(folder, "checkpoint.safetensors", path), NULL,
                              &model));
-    ck_szg_ok(szg_train_evaluate(test_context(), model, &data.train, &tally, NULL));
+    ck_szg_ok(szgi_train_evaluate(test_context(), model, &data.train, &tally, NULL));
     const szg_table *log = tables.metrics, *timing = tables.timing;
     for (int64_t row = 0; row < 6; row += 2) {
         /* Sums in another order, of losses that single precision has. */
@@ -214,7 +213,7 @@ START_TEST(an_epoch_sees_every_example_once) {
     szg_dataset_close(&data);
     szg_train_tables_close(&tables);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -223,13 +222,13 @@ START_TEST(evaluation_gives_its_logits) {
     szg_train_config *config = new_tiny("loop.evaluate_batch=7");
     szg_model *model;
     szg_dataset data;
-    szg_tally tally;
+    szgi_tally tally;
     ck_szg_ok(szg_dataset_open(test_context(), config, &data));
-    ck_szg_ok(szg_model_open(test_context(), config, data.classes, &model));
-    ck_szg_ok(szg_model_initialise(test_context(), model, 3));
+    ck_szg_ok(szgi_model_open(test_context(), config, data.classes, &model));
+    ck_szg_ok(szgi_model_initialise(test_context(), model, 3));
     int64_t classes = data.classes, correct = 0;
     double *logits = new_numbers(data.test.count * classes), loss = 0;
-    ck_szg_ok(szg_train_evaluate(test_context(), model, &data.test, &tally, logits));
+    ck_szg_ok(szgi_train_evaluate(test_context(), model, &data.test, &tally, logits));
     for (int64_t e = 0; e < data.test.count; e++) {
         const double *row = logits + e * classes;
         double sum = 0;
@@ -245,10 +244,10 @@ START_TEST(evaluation_gives_its_logits) {
     ck_assert_int_eq(tally.correct, correct);
     /* Single-precision logits of size 1 and a single-precision softmax: some 2^-24 an example. */
     ck_close(tally.loss, loss, 16 * 0x1p-24 * (double)data.test.count * (1 + fabs(loss)));
-    szg_memory_free(logits);
+    szgi_memory_free(logits);
     szg_model_close(test_context(), &model);
     szg_dataset_close(&data);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -267,7 +266,7 @@ START_TEST(threads_do_not_change_a_bit) {
         remove_run_folder(other);
     }
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -280,7 +279,7 @@ START_TEST(seeds_differ) {
     ck_assert(first.train_loss != second.train_loss);
     remove_run_folder(other);
     remove_run_folder(folder);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -310,7 +309,7 @@ START_TEST(seeds_have_mean_and_spread) {
     ck_assert(szg_table_is_empty(table, 3, szg_table_find(table, "test_loss")));
     ck_assert(szg_table_is_empty(table, 3, szg_table_find(table, "seed")));
     szg_table_close(&table);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "formats/examples.h"
+#include "train/train_config.h"
 
 #include "suite.h"
 
@@ -10,7 +12,7 @@
 
 static szg_train_config config_of(int64_t vocabulary) {
     szg_train_config c;
-    ck_szg_ok(szg_train_config_profile(test_context(), SZG_PROFILE_TEXT, "nope", &c));
+    ck_szg_ok(szgi_train_config_profile(test_context(), SZG_PROFILE_TEXT, "nope", &c));
     c.model.vocabulary = vocabulary;
     c.data.seed = test_seed() & 0xFFFFFF;
     c.data.examples = 2000;
@@ -80,14 +82,14 @@ static void check_distance_set(const szg_train_config *c, const szg_examples *se
 static void check_distance(const szg_train_config *c) {
     task_generator generator;
     szg_dataset set;
-    ck_szg_ok(task_open(test_context(), c, TASK_EXAMPLES, &generator));
+    ck_szg_ok(szgi_task_open(test_context(), c, TASK_EXAMPLES, &generator));
     ck_assert_int_ne(generator.trigger[0], generator.trigger[1]);
     ck_szg_ok(szg_dataset_open(test_context(), c, &set));
-    check_distance_set(c, &set.train, task_train_range(&c->data), generator.trigger);
-    check_distance_set(c, &set.test, task_test_range(&c->data), generator.trigger);
+    check_distance_set(c, &set.train, szgi_task_train_range(&c->data), generator.trigger);
+    check_distance_set(c, &set.test, szgi_task_test_range(&c->data), generator.trigger);
     ck_assert_int_eq(set.train.count + set.test.count + set.duplicates, c->data.examples);
     szg_dataset_close(&set);
-    task_close(&generator);
+    szgi_task_close(&generator);
 }
 
 START_TEST(distance_examples_follow_the_rules) {
@@ -113,10 +115,10 @@ START_TEST(distance_lengths_are_uniform) {
     c.data.clean_labels = true;
     c.data.longest = c.model.max_length = 128;
     task_generator g;
-    ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &g));
+    ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &g));
     int64_t before[25] = {0}, between[70] = {0}, after[25] = {0}, both[25 * 25] = {0};
     for (int64_t e = 0; e < draws(60000, 625); e++) {
-        task_make(&g, e, task_train_range(&c.data));
+        szgi_task_make(&g, e, szgi_task_train_range(&c.data));
         int64_t p = 0;
         while (g.tokens[p] != g.trigger[0])
             p++;
@@ -131,7 +133,7 @@ START_TEST(distance_lengths_are_uniform) {
     check_uniform("between", 70, between);
     check_uniform("after", 25, after);
     check_uniform("before and after", 625, both);
-    task_close(&g);
+    szgi_task_close(&g);
 }
 END_TEST
 
@@ -141,10 +143,10 @@ START_TEST(segments_are_drawn_without_replacement) {
     szg_train_config c = config_of(6);
     c.data.between_min = c.data.between_max = c.data.side_min = c.data.side_max = 3;
     task_generator g;
-    ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &g));
+    ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &g));
     int64_t counts[3][125] = {{0}}, used[3][60];
     for (int64_t e = 0; e < draws(20000, 80); e++) {
-        task_make(&g, e, task_train_range(&c.data));
+        szgi_task_make(&g, e, szgi_task_train_range(&c.data));
         for (int64_t s = 0; s < 3; s++) {
             const int32_t *at = g.tokens + 4 * s;
             counts[s][25 * (at[0] - 1) + 5 * (at[1] - 1) + at[2] - 1]++;
@@ -162,13 +164,13 @@ START_TEST(segments_are_drawn_without_replacement) {
         ck_assert_int_eq(cells, 60);
         check_uniform("segment", 60, used[s]);
     }
-    task_close(&g);
+    szgi_task_close(&g);
     int64_t pairs[25] = {0}, different[20], cells = 0;
     for (int64_t seed = 0; seed < draws(4000, 80); seed++) {
         c.data.seed = (uint64_t)seed + (test_seed() & 0xFFFFFF) * 10000;
-        ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &g));
+        ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &g));
         pairs[5 * (g.trigger[0] - 1) + g.trigger[1] - 1]++;
-        task_close(&g);
+        szgi_task_close(&g);
     }
     for (int64_t i = 0; i < 25; i++)
         if (i % 6)
@@ -191,11 +193,11 @@ START_TEST(count_examples_follow_the_rules) {
     szg_train_config c = config_of(574);
     c.data.task = SZG_TASK_COUNT;
     task_generator g;
-    ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &g));
+    ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &g));
     ck_assert(g.triggers == 30 && distinct(g.trigger, 30));
     int64_t labels[101] = {0}, words[574] = {0}, triggers[30], others[543], cells = 0;
     for (int64_t e = 0; e < draws(6000, 101); e++) {
-        task_make(&g, e, task_train_range(&c.data));
+        szgi_task_make(&g, e, szgi_task_train_range(&c.data));
         int64_t found = 0;
         ck_assert_int_eq(g.count, 120);
         for (int64_t i = 0; i < g.count; i++) {
@@ -215,7 +217,7 @@ START_TEST(count_examples_follow_the_rules) {
     ck_assert_int_eq(cells, 543);
     check_uniform("triggers", 30, triggers);
     check_uniform("others", 543, others);
-    task_close(&g);
+    szgi_task_close(&g);
 }
 END_TEST
 
@@ -251,10 +253,10 @@ START_TEST(count_places_are_shuffled) {
     c.data.count_max = 3;
     c.data.triggers = 4;
     task_generator g;
-    ck_szg_ok(task_open(test_context(), &c, TASK_EXAMPLES, &g));
+    ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &g));
     int64_t places[64] = {0}, of_two[15], of_three[20], labels[4] = {0}, two = 0, three = 0;
     for (int64_t e = 0; e < draws(20000, 80); e++) {
-        task_make(&g, e, task_train_range(&c.data));
+        szgi_task_make(&g, e, szgi_task_train_range(&c.data));
         int mask = 0;
         for (int i = 0; i < 6; i++)
             mask |= among(g.trigger, 4, g.tokens[i]) << i;
@@ -270,7 +272,7 @@ START_TEST(count_places_are_shuffled) {
     check_uniform("label", 4, labels);
     check_uniform("two", 15, of_two);
     check_uniform("three", 20, of_three);
-    task_close(&g);
+    szgi_task_close(&g);
 }
 END_TEST
 
@@ -294,11 +296,12 @@ static void check_unique(const szg_train_config *c) {
     ck_szg_ok(szg_dataset_open(test_context(), c, &set));
     szg_examples made = {0};
     task_generator g;
-    ck_szg_ok(task_open(test_context(), c, TASK_EXAMPLES, &g));
+    ck_szg_ok(szgi_task_open(test_context(), c, TASK_EXAMPLES, &g));
     int64_t train = llround(c->data.train_part * (double)c->data.examples);
     for (int64_t e = 0; e < c->data.examples; e++) {
-        task_make(&g, e, e < train ? task_train_range(&c->data) : task_test_range(&c->data));
-        ck_szg_ok(szg_examples_add(test_context(), &made, g.count, g.tokens, g.label));
+        szgi_task_make(
+            &g, e, e < train ? szgi_task_train_range(&c->data) : szgi_task_test_range(&c->data));
+        ck_szg_ok(szgi_examples_add(test_context(), &made, g.count, g.tokens, g.label));
     }
     for (int64_t e = 0; e < made.count; e++)
         ck_assert_int_eq(times(&set.train, &made, e) + times(&set.test, &made, e), 1);
@@ -307,7 +310,7 @@ static void check_unique(const szg_train_config *c) {
     if (c->data.test_between_max == 0)
         ck_assert_int_eq(set.train.count,
                          llround(c->data.train_part * (double)(made.count - set.duplicates)));
-    task_close(&g);
+    szgi_task_close(&g);
     szg_examples_close(&made);
     szg_dataset_close(&set);
 }
@@ -334,7 +337,7 @@ START_TEST(split_is_uniform) {
     ck_assert_int_ge(mkstemp(path), 0);
     szg_examples nine = {0};
     for (int32_t e = 0; e < 9; e++)
-        ck_szg_ok(szg_examples_add(test_context(), &nine, 1, (int32_t[]){e + 1}, e));
+        ck_szg_ok(szgi_examples_add(test_context(), &nine, 1, (int32_t[]){e + 1}, e));
     ck_szg_ok(szg_examples_write(test_context(), &nine, NULL, 9, path));
     szg_examples_close(&nine);
     szg_train_config c = config_of(10);
@@ -427,13 +430,13 @@ START_TEST(files_stand_in_for_a_task) {
                  szg_dataset_open(test_context(), &from, &again));
     szg_examples copies = {0};
     for (int copy = 0; copy < 60; copy++)
-        ck_szg_ok(szg_examples_add(test_context(), &copies, 1, (int32_t[]){1}, 1));
+        ck_szg_ok(szgi_examples_add(test_context(), &copies, 1, (int32_t[]){1}, 1));
     ck_szg_ok(szg_examples_write(test_context(), &copies, NULL, 60, from.data.train_file));
     ck_szg_fails(SZG_EDATA, "train.jsonl: copies of one example cannot be split",
                  szg_dataset_open(test_context(), &from, &again));
     szg_examples_close(&copies);
     szg_examples large = {0};
-    ck_szg_ok(szg_examples_add(test_context(), &large, 1, (int32_t[]){1}, 100));
+    ck_szg_ok(szgi_examples_add(test_context(), &large, 1, (int32_t[]){1}, 100));
     ck_szg_ok(szg_examples_write(test_context(), &large, NULL, 1, from.data.train_file));
     from.model.classes = SZG_CLASSES_VOCABULARY;
     ck_szg_fails(SZG_EDATA, "label 100 is none of the 100 classes",
@@ -460,8 +463,8 @@ START_TEST(repeated_texts_of_a_file) {
     ck_assert_int_ge(mkstemp(path), 0);
     szg_examples repeated = {0};
     for (int32_t e = 0; e < TEXTS * COPIES; e++)
-        ck_szg_ok(szg_examples_add(test_context(), &repeated, 2,
-                                   (int32_t[]){e % TEXTS + 1, e % 3 + 1}, e % TEXTS));
+        ck_szg_ok(szgi_examples_add(test_context(), &repeated, 2,
+                                    (int32_t[]){e % TEXTS + 1, e % 3 + 1}, e % TEXTS));
     szg_train_config c = config_of(100);
     strcpy(c.data.train_file, path);
     ck_szg_ok(szg_examples_write(test_context(), &repeated, NULL, repeated.count, path));
@@ -481,7 +484,7 @@ START_TEST(repeated_texts_of_a_file) {
     }
     szg_context_close(&context);
     ck_assert_msg(strstr(said, "48 of 60 examples equal an earlier one") != NULL, "%s", said);
-    ck_szg_ok(szg_examples_add(test_context(), &repeated, 2, (int32_t[]){1, 1}, 7));
+    ck_szg_ok(szgi_examples_add(test_context(), &repeated, 2, (int32_t[]){1, 1}, 7));
     ck_szg_ok(szg_examples_write(test_context(), &repeated, NULL, repeated.count, path));
     ck_szg_fails(SZG_EDATA, "texts that come again with another label: 1, so that",
                  szg_dataset_open(test_context(), &c, &set));

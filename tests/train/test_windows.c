@@ -8,7 +8,7 @@
 static szg_context *recording_context(void) {
     szg_context *context;
     ck_assert_int_eq(szg_context_open(NULL, &context), SZG_OK);
-    szg_context_set_ops(context, recording_ops());
+    szgi_context_set_ops(context, recording_ops());
     return context;
 }
 
@@ -45,7 +45,7 @@ START_TEST(a_recorded_run_has_the_same_bits) {
     snprintf(key, sizeof key, "model.encoding=%s", encodings[_i]);
     szg_train_config *config = new_long(key);
     check_run(config);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -69,7 +69,7 @@ START_TEST(windows_end_where_something_is_due) {
     szg_context_close(&context);
     remove_run_folder(recorded);
     remove_run_folder(plain);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -94,7 +94,7 @@ START_TEST(a_run_interrupted_between_windows_goes_on) {
         canceller user = {.after = after[i]};
         szg_context_options options = {.progress = cancel_after, .user = &user};
         ck_assert_int_eq(szg_context_open(&options, &user.context), SZG_OK);
-        szg_context_set_ops(user.context, recording_ops());
+        szgi_context_set_ops(user.context, recording_ops());
         ck_assert_int_eq(run_in(user.context, config, 5, folder, i > 0, &result), SZG_ECANCEL);
         ck_assert_int_eq(recorder.live, 0);
         szg_context_close(&user.context);
@@ -103,7 +103,7 @@ START_TEST(a_run_interrupted_between_windows_goes_on) {
     ck_same_run(whole, folder);
     remove_run_folder(folder);
     remove_run_folder(whole);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -119,13 +119,13 @@ START_TEST(every_window_has_the_same_bits) {
         train_windows(&got, context, config, EPOCH, windows[i]);
         ck_assert_int_eq(got.status, SZG_OK);
         ck_same_arrays(&want, &got);
-        ck_assert_int_eq(trainer_batch_tokens(&got.parts) > 0, 1);
+        ck_assert_int_eq(szgi_trainer_batch_tokens(&got.parts) > 0, 1);
         close_training(&got);
     }
     ck_assert_int_eq(recorder.longest, TRAINER_WINDOW - 1); /* the first step is not replayed */
     close_training(&want);
     szg_context_close(&context);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 
@@ -152,7 +152,7 @@ static void check_failure(double rate, double warmup) {
     }
     close_training(&want);
     szg_context_close(&context);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 
 START_TEST(a_bad_step_freezes_its_window) {
@@ -166,23 +166,23 @@ START_TEST(tokens_are_counted_on_the_host) {
     szg_train_config *config = new_long(NULL);
     szg_dataset data;
     trainer parts;
-    szg_tally tally;
+    szgi_tally tally;
     ck_szg_ok(szg_dataset_open(test_context(), config, &data));
     const szg_train_options options = {.config = config, .data = &data, .seed = 5};
-    ck_szg_ok(trainer_open(test_context(), &options, &parts));
+    ck_szg_ok(szgi_trainer_open(test_context(), &options, &parts));
     int64_t sum = 0;
     for (int64_t step = 0; step < EPOCH;) {
         int64_t count = step + 9 < EPOCH ? 9 : EPOCH - step;
-        ck_szg_ok(trainer_steps(test_context(), &parts, step, count, &tally));
-        sum += trainer_batch_tokens(&parts);
+        ck_szg_ok(szgi_trainer_steps(test_context(), &parts, step, count, &tally));
+        sum += szgi_trainer_batch_tokens(&parts);
         step += count;
     }
     ck_assert_int_eq(sum, data.train.start[data.train.count]);
     ck_assert_int_eq(tally.counted, data.train.count);
-    ck_assert_int_eq(trainer_room(test_context(), &parts), 1); /* cpu: nothing is recorded */
-    trainer_close(test_context(), &parts);
+    ck_assert_int_eq(szgi_trainer_room(test_context(), &parts), 1); /* cpu: nothing is recorded */
+    szgi_trainer_close(test_context(), &parts);
     szg_dataset_close(&data);
-    szg_memory_free(config);
+    szgi_memory_free(config);
 }
 END_TEST
 

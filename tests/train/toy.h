@@ -5,6 +5,8 @@
 #include <ftw.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include "formats/csv.h"
+#include <szego/reproduce.h>
 
 #include "tiny.h"
 
@@ -64,7 +66,7 @@ static inline char *tables_text(const char *folder, const char *preset) {
     FILE *stream = open_memstream(&text, &size);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
-            ck_szg_ok(szg_csv_print(test_context(), all[i], stream));
+            ck_szg_ok(szgi_csv_print(test_context(), all[i], stream));
     fclose(stream);
     szg_reproduction_tables_close(&tables);
     szg_reproduction_close(&toys);

@@ -20,17 +20,17 @@ typedef struct training {
     szg_dataset data;
     trainer parts;
     double *arrays[4]; /* weights, moments, gradient */
-    szg_tally tally;
+    szgi_tally tally;
     szg_status status;
 } training;
 
 static inline void read_arrays(training *t) {
     const trainer *p = &t->parts;
-    const void *from[] = {szg_model_arena(p->model), p->moment1, p->moment2, p->gradient};
+    const void *from[] = {szgi_model_arena(p->model), p->moment1, p->moment2, p->gradient};
     for (int i = 0; i < 4; i++) {
-        t->arrays[i] = new_numbers(szg_model_count(p->model));
-        ck_szg_ok(szg_model_read(t->context, p->model, from[i], 0, szg_model_count(p->model),
-                                 t->arrays[i]));
+        t->arrays[i] = new_numbers(szgi_model_count(p->model));
+        ck_szg_ok(szgi_model_read(t->context, p->model, from[i], 0, szgi_model_count(p->model),
+                                  t->arrays[i]));
     }
 }
 
@@ -40,26 +40,26 @@ static inline void train_windows(training *t, szg_context *context, const szg_tr
     *t = (training){.context = context};
     ck_szg_ok(szg_dataset_open(context, config, &t->data));
     const szg_train_options options = {.config = config, .data = &t->data, .seed = 5};
-    ck_szg_ok(trainer_open(context, &options, &t->parts));
-    ck_szg_ok(szg_model_initialise(context, t->parts.model, 5));
+    ck_szg_ok(szgi_trainer_open(context, &options, &t->parts));
+    ck_szg_ok(szgi_model_initialise(context, t->parts.model, 5));
     for (int64_t step = 0; step < steps && t->status == SZG_OK; step += window) {
         int64_t left = steps - step;
         t->status =
-            trainer_steps(context, &t->parts, step, left < window ? left : window, &t->tally);
+            szgi_trainer_steps(context, &t->parts, step, left < window ? left : window, &t->tally);
     }
     read_arrays(t);
 }
 
 static inline void close_training(training *t) {
     for (int i = 0; i < 4; i++)
-        szg_memory_free(t->arrays[i]);
-    trainer_close(t->context, &t->parts);
+        szgi_memory_free(t->arrays[i]);
+    szgi_trainer_close(t->context, &t->parts);
     szg_dataset_close(&t->data);
 }
 
 /* NaN in the same places counts as the same. */
 static inline void ck_same_arrays(const training *a, const training *b) {
-    size_t bytes = (size_t)szg_model_count(a->parts.model) * sizeof(double);
+    size_t bytes = (size_t)szgi_model_count(a->parts.model) * sizeof(double);
     for (int i = 0; i < 4; i++)
         ck_assert_msg(memcmp(a->arrays[i], b->arrays[i], bytes) == 0, "array %d differs", i);
     ck_assert_mem_eq(&a->tally, &b->tally, sizeof a->tally);

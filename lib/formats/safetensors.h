@@ -1,36 +1,37 @@
 /* Tensors of a checkpoint in safetensors files: one file, or shards with their index. */
-#ifndef SZEGO_SAFETENSORS_H
-#define SZEGO_SAFETENSORS_H
+#ifndef SZEGO_FORMATS_SAFETENSORS_H
+#define SZEGO_FORMATS_SAFETENSORS_H
 
-#include <szego/context.h>
+#include "base/context.h"
+#include "base/decls.h"
 
-SZG_BEGIN_DECLS
+SZGI_BEGIN_DECLS
 
-typedef enum szg_dtype {
+typedef enum szgi_dtype {
     SZG_DTYPE_F64,
     SZG_DTYPE_F32,
     SZG_DTYPE_F16,
     SZG_DTYPE_BF16,
     SZG_DTYPE_INTEGER, /* BOOL, I8 .. I64, U8 .. U64: never converted to reals */
     SZG_DTYPE_OTHER    /* 8-bit and smaller floats, complex, names unknown to szego */
-} szg_dtype;
+} szgi_dtype;
 
 /* One tensor, row-major. */
-typedef struct szg_tensor {
+typedef struct szgi_tensor {
     const char *name; /* UTF-8 without NUL, possibly hostile otherwise */
-    szg_dtype dtype;
+    szgi_dtype dtype;
     const char *dtype_name;    /* as in the file */
     int dims;                  /* 0: one number */
     const int64_t *shape;      /* [dims] */
     int64_t count;             /* product of the shape; 0: an empty tensor */
     const unsigned char *data; /* its bytes, unaligned perhaps; NULL: read from `source` */
     int64_t bytes;
-    int64_t offset;                  /* of its first byte in the file */
-    const char *file;                /* the file it is in */
-    const struct szg_source *source; /* <szego/file.h>: that file, open; NULL: the caller's bytes */
-} szg_tensor;
+    int64_t offset;                   /* of its first byte in the file */
+    const char *file;                 /* the file it is in */
+    const struct szgi_source *source; /* "base/file.h": that file, open; NULL: the caller's bytes */
+} szgi_tensor;
 
-typedef struct szg_safetensors szg_safetensors;
+typedef struct szgi_safetensors szgi_safetensors;
 
 /* Opens a checkpoint: FILE.safetensors, FILE.index.json with its shards beside it, or a folder with
  * either (model.safetensors.index.json before model.safetensors before every *.safetensors). Reads
@@ -42,65 +43,67 @@ typedef struct szg_safetensors szg_safetensors;
  * bytes after the last tensor; a missing shard, an index that promises what no shard holds, one
  * tensor in two shards; a PyTorch or GGUF file (the message names the conversion). SZG_EIO,
  * SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status szg_safetensors_open(szg_context *context, const char *path,
-                                                 szg_safetensors **out);
+SZG_CHECK_RESULT szg_status szgi_safetensors_open(szg_context *context, const char *path,
+                                                  szgi_safetensors **out);
 
 /* As above for one file's bytes, which the caller keeps; `name` is for messages. */
-SZG_CHECK_RESULT szg_status szg_safetensors_open_bytes(szg_context *context, const char *name,
-                                                       const void *data, int64_t size,
-                                                       szg_safetensors **out);
-void szg_safetensors_close(szg_safetensors **set);
+SZG_CHECK_RESULT szg_status szgi_safetensors_open_bytes(szg_context *context, const char *name,
+                                                        const void *data, int64_t size,
+                                                        szgi_safetensors **out);
+void szgi_safetensors_close(szgi_safetensors **set);
 
 /* SZG_EIO where one of the files was changed since it was opened: call it when everything that
  * matters has been read. */
-SZG_CHECK_RESULT szg_status szg_safetensors_check(szg_context *context, const szg_safetensors *set);
+SZG_CHECK_RESULT szg_status szgi_safetensors_check(szg_context *context,
+                                                   const szgi_safetensors *set);
 
 /* Tensors in the order of their names (bytewise). */
-int64_t szg_safetensors_count(const szg_safetensors *set);
-const szg_tensor *szg_safetensors_tensor(const szg_safetensors *set, int64_t index);
+int64_t szgi_safetensors_count(const szgi_safetensors *set);
+const szgi_tensor *szgi_safetensors_tensor(const szgi_safetensors *set, int64_t index);
 /* By name; NULL where there is none. */
-const szg_tensor *szg_safetensors_find(const szg_safetensors *set, const char *name);
+const szgi_tensor *szgi_safetensors_find(const szgi_safetensors *set, const char *name);
 /* The text under `key` in __metadata__ of the first file that has it; NULL where none does. */
-const char *szg_safetensors_metadata(const szg_safetensors *set, const char *key);
+const char *szgi_safetensors_metadata(const szgi_safetensors *set, const char *key);
 
 /* Elements start .. start + count - 1 as doubles, exactly. SZG_EINVAL (outside the tensor),
  * SZG_EDATA (an integer or unknown type: the message names tensor, type and remedy), SZG_EIO (the
  * file cannot be read, or was cut since it was opened). NaN and infinities pass. */
-SZG_CHECK_RESULT szg_status szg_tensor_read(szg_context *context, const szg_tensor *tensor,
-                                            int64_t start, int64_t count, double *out);
+SZG_CHECK_RESULT szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor,
+                                             int64_t start, int64_t count, double *out);
 
 /* The same of the integer types but BOOL: token ids, lengths. SZG_EINVAL, SZG_EDATA (another type,
  * an unsigned number beyond 2^63 - 1), SZG_EIO. */
-SZG_CHECK_RESULT szg_status szg_tensor_read_integers(szg_context *context, const szg_tensor *tensor,
-                                                     int64_t start, int64_t count, int64_t *out);
+SZG_CHECK_RESULT szg_status szgi_tensor_read_integers(szg_context *context,
+                                                      const szgi_tensor *tensor, int64_t start,
+                                                      int64_t count, int64_t *out);
 
 /* Index of the first NaN or infinite element, -1 where there is none; for F64, F32, F16, BF16.
- * Other types: SZG_EDATA as szg_tensor_read. Needs no memory; SZG_EIO, SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status szg_tensor_first_bad(szg_context *context, const szg_tensor *tensor,
-                                                 int64_t *out);
+ * Other types: SZG_EDATA as szgi_tensor_read. Needs no memory; SZG_EIO, SZG_ECANCEL. */
+SZG_CHECK_RESULT szg_status szgi_tensor_first_bad(szg_context *context, const szgi_tensor *tensor,
+                                                  int64_t *out);
 
 /* SZG_EDATA with a message that names file, tensor, indices and value of the first NaN or infinite
  * element. */
-SZG_CHECK_RESULT szg_status szg_tensor_check(szg_context *context, const szg_tensor *tensor);
+SZG_CHECK_RESULT szg_status szgi_tensor_check(szg_context *context, const szgi_tensor *tensor);
 
 /* "[384, 384]" in `text`, cut with "..." where it does not fit; returns `text`. */
-const char *szg_tensor_shape_text(const szg_tensor *tensor, char *text, size_t size);
+const char *szgi_tensor_shape_text(const szgi_tensor *tensor, char *text, size_t size);
 
 /* Unit roundoff of the tensor's type: 2^-53, 2^-24, 2^-11, 2^-8 of BF16; 0 for others. */
-double szg_tensor_roundoff(const szg_tensor *tensor);
+double szgi_tensor_roundoff(const szgi_tensor *tensor);
 
 /* IEEE binary16 and bfloat16 to double, exactly (subnormals, infinities and NaN too). */
-double szg_real_from_half(uint16_t bits);
-double szg_real_from_bfloat(uint16_t bits);
+double szgi_real_from_half(uint16_t bits);
+double szgi_real_from_bfloat(uint16_t bits);
 
 /* Writes one file atomically. Of each tensor name, dtype (F64, F32, F16, BF16), dims, shape and
  * data (little-endian elements; where it is NULL, `source` and `offset`) are read. `metadata`: 2 *
  * pairs texts, key and value in turn. SZG_EINVAL: a repeated or empty name, "__metadata__", a name
  * that is not UTF-8, another dtype. SZG_EIO, SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status szg_safetensors_write(szg_context *context, const char *path,
-                                                  const szg_tensor *tensors, int64_t count,
-                                                  const char *const *metadata, int64_t pairs);
+SZG_CHECK_RESULT szg_status szgi_safetensors_write(szg_context *context, const char *path,
+                                                   const szgi_tensor *tensors, int64_t count,
+                                                   const char *const *metadata, int64_t pairs);
 
-SZG_END_DECLS
+SZGI_END_DECLS
 
 #endif

@@ -1,24 +1,25 @@
 /* Toeplitz coefficients from a file. */
-#ifndef SZEGO_COEFFICIENTS_H
-#define SZEGO_COEFFICIENTS_H
+#ifndef SZEGO_FORMATS_COEFFICIENTS_H
+#define SZEGO_FORMATS_COEFFICIENTS_H
 
-#include <szego/context.h>
+#include "base/context.h"
+#include "base/decls.h"
 
-SZG_BEGIN_DECLS
+SZGI_BEGIN_DECLS
 
-typedef enum szg_lags {
+typedef enum szgi_lags {
     SZG_LAGS_HERMITIAN, /* m values a head: lags 0 .. m-1, a_{-k} = conj(a_k) */
     SZG_LAGS_FULL       /* 2m-1 values a head: lag -(m-1) first */
-} szg_lags;
+} szgi_lags;
 
 /* heads x count values, row-major: one row a head. Exactly one of `re` and `z` is not NULL: complex
  * numbers whose imaginary parts are all zero are real. */
-typedef struct szg_coefficients {
+typedef struct szgi_coefficients {
     int64_t heads, count;
-    szg_lags lags;
+    szgi_lags lags;
     double *re; /* real coefficients */
     szg_c64 *z; /* complex coefficients */
-} szg_coefficients;
+} szgi_coefficients;
 
 /* Reads FILE.npy, or a text of numbers (.csv, .txt or any other ending) separated by commas,
  * semicolons or white space, `#` beginning a comment. Numbers are decimal or hexadecimal floats, or
@@ -26,17 +27,17 @@ typedef struct szg_coefficients {
  * one head. SZG_EDATA, with line and column or index: no numbers, a number that is none, NaN or
  * infinite, rows of different lengths, more than two dimensions, an even number of values for
  * SZG_LAGS_FULL, a lag 0 that is not real for SZG_LAGS_HERMITIAN. SZG_EIO, SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status szg_coefficients_read(szg_context *context, const char *path,
-                                                  szg_lags lags, szg_coefficients *out);
+SZG_CHECK_RESULT szg_status szgi_coefficients_read(szg_context *context, const char *path,
+                                                   szgi_lags lags, szgi_coefficients *out);
 
 /* The text form from bytes; `name` is for messages. */
-SZG_CHECK_RESULT szg_status szg_coefficients_parse(szg_context *context, const char *name,
-                                                   const char *text, int64_t length, szg_lags lags,
-                                                   szg_coefficients *out);
+SZG_CHECK_RESULT szg_status szgi_coefficients_parse(szg_context *context, const char *name,
+                                                    const char *text, int64_t length,
+                                                    szgi_lags lags, szgi_coefficients *out);
 
 /* Frees the arrays and zeroes the structure. */
-void szg_coefficients_close(szg_coefficients *coefficients);
+void szgi_coefficients_close(szgi_coefficients *coefficients);
 
-SZG_END_DECLS
+SZGI_END_DECLS
 
 #endif

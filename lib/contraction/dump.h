@@ -1,15 +1,16 @@
 /* Logits, or queries and keys, that a program wrote to npy or safetensors files, and the
  * contraction report on them. docs/capture.md describes the layout. */
-#ifndef SZEGO_DUMP_H
-#define SZEGO_DUMP_H
+#ifndef SZEGO_CONTRACTION_DUMP_H
+#define SZEGO_CONTRACTION_DUMP_H
 
-#include <szego/contraction.h>
+#include "contraction/contraction.h"
+#include "base/decls.h"
 
-SZG_BEGIN_DECLS
+SZGI_BEGIN_DECLS
 
 /* What an array holds; the word is the last part of a tensor's name. The last two axes are [N, N],
  * or [N, d] of queries and keys; axes before them count batch, layer, head. */
-typedef enum szg_dump_role {
+typedef enum szgi_dump_role {
     SZG_DUMP_CONTENT,         /* content: logits without the encoding */
     SZG_DUMP_COUPLED,         /* coupled, logits: with it */
     SZG_DUMP_QUERIES,         /* q: before the encoding acts */
@@ -17,26 +18,26 @@ typedef enum szg_dump_role {
     SZG_DUMP_COUPLED_QUERIES, /* q_coupled: after it */
     SZG_DUMP_COUPLED_KEYS,    /* k_coupled */
     SZG_DUMP_ROLES
-} szg_dump_role;
+} szgi_dump_role;
 
-typedef struct szg_dump szg_dump;
+typedef struct szgi_dump szgi_dump;
 
-SZG_CHECK_RESULT szg_status szg_dump_open(szg_context *context, szg_dump **out);
-void szg_dump_close(szg_dump **dump);
+SZG_CHECK_RESULT szg_status szgi_dump_open(szg_context *context, szgi_dump **out);
+void szgi_dump_close(szgi_dump **dump);
 
 /* Adds a file: FILE.npy holds coupled logits; of a safetensors file every tensor whose name ends
  * with a role's word, those that share the rest of the name together. Parts layers.L, heads.H and
  * probes.P of a name label its rows. SZG_EDATA (no such tensor; the message lists names), errors of
- * szg_npy_open and szg_safetensors_open. */
-SZG_CHECK_RESULT szg_status szg_dump_add(szg_context *context, szg_dump *dump, const char *path);
+ * szgi_npy_open and szgi_safetensors_open. */
+SZG_CHECK_RESULT szg_status szgi_dump_add(szg_context *context, szgi_dump *dump, const char *path);
 
 /* Adds one array in a role: FILE.npy, or FILE.safetensors:NAME. Arrays added in this way belong
  * together. SZG_EINVAL: the role is taken. */
-SZG_CHECK_RESULT szg_status szg_dump_add_as(szg_context *context, szg_dump *dump,
-                                            szg_dump_role role, const char *path);
+SZG_CHECK_RESULT szg_status szgi_dump_add_as(szg_context *context, szgi_dump *dump,
+                                             szgi_dump_role role, const char *path);
 
 /* All fields may be zero. */
-typedef struct szg_dump_options {
+typedef struct szgi_dump_options {
     const char *axes; /* "batch,layer,head": the axes before the last two. NULL: none; head; layer,
                          head; batch, layer, head by their number, without those that the tensor's
                          name gives, and batch in their place */
@@ -46,18 +47,18 @@ typedef struct szg_dump_options {
     int64_t lengths;              /* how many of `length` there are; 0: none */
     const int64_t *length;        /* real tokens of each batch entry (one entry: of all): the
                                      matrices are cut to them */
-} szg_dump_options;
+} szgi_dump_options;
 
 /* Adds the report of every matrix to `tables`: files in the order in which they were added, in each
  * by probe, layer, head of the names, then along the axes. Matrices are read a few at a time. Where
  * there is no content the ratios stay empty. SZG_EDATA, with file, tensor and remedy: shapes that
  * do not go together, NaN or infinity (with its place), a type that is no real number; SZG_EINVAL:
  * q and k without encoding, options that do not fit; SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status szg_dump_report(szg_context *context, const szg_dump *dump,
-                                            const szg_dump_options *options,
-                                            const szg_report_options *report,
-                                            szg_contraction_tables *tables);
+SZG_CHECK_RESULT szg_status szgi_dump_report(szg_context *context, const szgi_dump *dump,
+                                             const szgi_dump_options *options,
+                                             const szg_report_options *report,
+                                             szg_contraction_tables *tables);
 
-SZG_END_DECLS
+SZGI_END_DECLS
 
 #endif

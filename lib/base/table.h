@@ -1,0 +1,52 @@
+/* What the house alone uses of <szego/table.h>. */
+#ifndef SZEGO_BASE_TABLE_H
+#define SZEGO_BASE_TABLE_H
+
+#include <szego/table.h>
+#include "base/decls.h"
+
+SZGI_BEGIN_DECLS
+
+/* "text", "integer", "real": as manifests name them. */
+const char *szgi_type_name(szg_type type);
+
+/* "none", "lower", "upper": as manifests name them. */
+const char *szgi_end_name(szg_end end);
+
+/* Says that two columns are the ends of enclosures; NULL: that end has no column. Copies keep it,
+ * and so does a result's folder. SZG_EINVAL: no such column. */
+SZG_CHECK_RESULT szg_status szgi_table_mark_ends(szg_context *context, szg_table *table,
+                                                 const char *lower, const char *upper);
+/* What column `index`, 0 <= index < columns, was marked as. */
+szg_end szgi_table_end(const szg_table *table, int64_t index);
+/* Says it of column `index` alone: for readers. */
+void szgi_table_set_end(szg_table *table, int64_t index, szg_end end);
+/* Marks each column as the one of its name in `from` is marked, where there is one. */
+void szgi_table_take_ends(szg_table *table, const szg_table *from);
+
+/* Room for that many rows in all: tables of many rows are filled faster. SZG_EINVAL (negative),
+ * SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_table_reserve(szg_context *context, szg_table *table,
+                                               int64_t rows);
+
+/* The same by the index of the column: for readers of many rows. */
+SZG_CHECK_RESULT szg_status szgi_table_put_text(szg_context *context, szg_table *table,
+                                                int64_t column, const char *value);
+SZG_CHECK_RESULT szg_status szgi_table_put_integer(szg_context *context, szg_table *table,
+                                                   int64_t column, int64_t value);
+SZG_CHECK_RESULT szg_status szgi_table_put_real(szg_context *context, szg_table *table,
+                                                int64_t column, double value);
+
+/* Appends one row of `from`, or every row, to `table`. SZG_EINVAL: other columns. */
+SZG_CHECK_RESULT szg_status szgi_table_append_row(szg_context *context, szg_table *table,
+                                                  const szg_table *from, int64_t row);
+SZG_CHECK_RESULT szg_status szgi_table_append(szg_context *context, szg_table *table,
+                                              const szg_table *from);
+
+/* Opens a table that equals `from`. */
+SZG_CHECK_RESULT szg_status szgi_table_copy(szg_context *context, const szg_table *from,
+                                            szg_table **out);
+
+SZGI_END_DECLS
+
+#endif

@@ -1,0 +1,40 @@
+/* What the house alone uses of <szego/checkpoint.h>. */
+#ifndef SZEGO_CHECKPOINT_CHECKPOINT_H
+#define SZEGO_CHECKPOINT_CHECKPOINT_H
+
+#include <szego/checkpoint.h>
+#include "formats/safetensors.h"
+#include "base/decls.h"
+
+SZGI_BEGIN_DECLS
+
+const szgi_safetensors *szgi_checkpoint_tensors(const szg_checkpoint *checkpoint);
+
+/* Query rows times the layer's scale, and the rows of the key head that attention pairs with query
+ * head `head` (grouped heads: head / (heads / key_heads)); each e x d, row-major, so that
+ * q_i . k_j = x_i^T q^T k x_j. Rotated rows of both carry YaRN's attention factor. SZG_EINVAL: an
+ * index out of range, or the architecture is unknown; SZG_EDATA: a tensor that is missing, has
+ * another shape or an integer type, and the like. */
+SZG_CHECK_RESULT szg_status szgi_checkpoint_head(szg_context *context,
+                                                 const szg_checkpoint *checkpoint, int64_t layer,
+                                                 int64_t head, double *q, double *k);
+
+/* The first n position vectors, n x d. SZG_EDOMAIN: no positions, or fewer than n; SZG_EDATA. */
+SZG_CHECK_RESULT szg_status szgi_checkpoint_positions(szg_context *context,
+                                                      const szg_checkpoint *checkpoint, int64_t n,
+                                                      double *p);
+
+/* The rotation of a layer; pairs = 0 in a layer that does not rotate. SZG_EINVAL: the layer. */
+SZG_CHECK_RESULT szg_status szgi_checkpoint_rotary(szg_context *context,
+                                                   const szg_checkpoint *checkpoint, int64_t layer,
+                                                   szg_rotary *out);
+
+/* The couplings of rotary->pairs pairs from q and k (rotary->dim x d, as szgi_checkpoint_head gives
+ * them). SZG_EINVAL: d < 1. */
+SZG_CHECK_RESULT szg_status szgi_checkpoint_couple(szg_context *context, const szg_rotary *rotary,
+                                                   int64_t d, const double *q, const double *k,
+                                                   szg_pair_coupling *out);
+
+SZGI_END_DECLS
+
+#endif

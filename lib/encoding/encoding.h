@@ -1,0 +1,98 @@
+/* What the house alone uses of <szego/encoding.h>. */
+#ifndef SZEGO_ENCODING_ENCODING_H
+#define SZEGO_ENCODING_ENCODING_H
+
+#include <szego/encoding.h>
+#include "encoding/spec.h"
+#include "base/decls.h"
+
+SZGI_BEGIN_DECLS
+
+/* The registered kinds of encoding and their keys; 0 <= index < szgi_encoding_classes(). */
+int64_t szgi_encoding_classes(void);
+const szgi_spec_class *szgi_encoding_class_at(int64_t index);
+
+/* The class name ("rope") and the canonical SPEC: the given keys in the table's order. Valid until
+ * the encoding is closed. */
+const char *szgi_encoding_name(const szg_encoding *encoding);
+
+/* Dimension of the vectors the encoding acts on (input rows, or query and key of a head); 0 where
+ * any will do (nope and biases). For mla: content plus rotary dimensions. */
+int64_t szgi_encoding_dimension(const szg_encoding *encoding);
+
+/* Bits of szgi_encoding_attaches; 0 for nope. */
+typedef enum szgi_attachment {
+    SZG_ATTACH_INPUT = 1,    /* rows p_i added to the tokens: szgi_encoding_input */
+    SZG_ATTACH_BIAS = 2,     /* a lag bias added to the logits: szgi_encoding_bias */
+    SZG_ATTACH_ROTARY = 4,   /* queries and keys rotate: szgi_encoding_rotary */
+    SZG_ATTACH_DECOUPLED = 8 /* rotary dimensions have contents of their own (mla) */
+} szgi_attachment;
+int szgi_encoding_attaches(const szg_encoding *encoding);
+
+/* Columns of the input rows: the dimension, but for rope+absolute with `input=`; 0 where there are
+ * none. */
+int64_t szgi_encoding_input_dimension(const szg_encoding *encoding);
+
+/* Writes p_0 .. p_{n-1}, szgi_encoding_input_dimension() wide, row-major with leading dimension
+ * ldp. SZG_EDOMAIN: the encoding adds no input rows, or its table has fewer than n rows. */
+SZG_CHECK_RESULT szg_status szgi_encoding_input(szg_context *context, const szg_encoding *encoding,
+                                                int64_t n, double *p, int64_t ldp);
+
+/* Writes the 2n - 1 biases of lags -(n-1) .. n-1. SZG_EDOMAIN: no bias, or its table ends before
+ * lag n - 1. */
+SZG_CHECK_RESULT szg_status szgi_encoding_bias(szg_context *context, const szg_encoding *encoding,
+                                               int64_t head, int64_t n, double *bias);
+
+/* SZG_EDOMAIN: the encoding does not rotate. A head outside `rotate=` has pairs = 0. */
+SZG_CHECK_RESULT szg_status szgi_encoding_rotary(szg_context *context, const szg_encoding *encoding,
+                                                 int64_t head, szg_rotary *out);
+
+/* Complex rotation factors amplitude e^{i p theta_t}, [n][pairs], of positions p = 0 .. n-1. */
+SZG_CHECK_RESULT szg_status szgi_encoding_factors(szg_context *context,
+                                                  const szg_encoding *encoding, int64_t head,
+                                                  int64_t n, szg_c64 *factors);
+
+/* cos and sin of k theta, each to about one unit in the last place even where the product k theta
+ * is large (its rounding error is carried along). */
+void szgi_lag_phase(int64_t k, double theta, double *cosine, double *sine);
+
+/* The SPEC with the keys that follow from a model's sizes and are not given set: dim, heads, seed
+ * (where there is no table=; its low 53 bits), content and rope (head_dim, but another value may be
+ * given), input rows as wide as the model. Free with szgi_memory_free. SZG_EINVAL: a given key, or
+ * a file's size, that contradicts the sizes; errors of szg_encoding_parse. */
+SZG_CHECK_RESULT szg_status szgi_encoding_complete(szg_context *context, const char *spec,
+                                                   const szg_encoding_sizes *sizes, char **out);
+
+/* Its array at sequences of up to n positions. */
+SZG_CHECK_RESULT szg_status szgi_encoding_table_of(szg_context *context,
+                                                   const szg_encoding *encoding, int64_t n,
+                                                   szg_encoding_table *out);
+
+/* The numbers that the array starts from, [rows][columns]: those of its table or seed. */
+SZG_CHECK_RESULT szg_status szgi_encoding_table_initial(szg_context *context,
+                                                        const szg_encoding *encoding, int64_t n,
+                                                        double *values);
+
+/* SZG_ARRAY_LAGS: rows[k + n - 1] of lag k = i - j = -(n-1) .. n-1. `relative` has its rows in the
+ * order of j - i. */
+SZG_CHECK_RESULT szg_status szgi_encoding_row_of_lag(szg_context *context,
+                                                     const szg_encoding *encoding, int64_t n,
+                                                     int32_t *rows);
+
+/* The closed-form symbol at theta (SZG_FORM_CLOSED). KMS: the Poisson kernel
+ * (1 - rho^2) / (1 - 2 rho cos theta + rho^2) (Kac, Murdock, Szego 1953). SZG_EDOMAIN: none. */
+SZG_CHECK_RESULT szg_status szgi_encoding_symbol(szg_context *context, const szg_encoding *encoding,
+                                                 int64_t head, int64_t matrix, double theta,
+                                                 double *value);
+
+/* Enclosures of the closed-form symbol's minimum and maximum and where they lie. They bound the
+ * eigenvalues at every N. SZG_EDOMAIN: no closed form. */
+SZG_CHECK_RESULT szg_status szgi_encoding_symbol_range(szg_context *context,
+                                                       const szg_encoding *encoding, int64_t head,
+                                                       int64_t matrix, szg_interval *min,
+                                                       szg_interval *max, double *theta_min,
+                                                       double *theta_max);
+
+SZGI_END_DECLS
+
+#endif

@@ -1,0 +1,67 @@
+/* Comma-separated values (RFC 4180). */
+#ifndef SZEGO_FORMATS_CSV_H
+#define SZEGO_FORMATS_CSV_H
+
+#include <stdio.h>
+#include "base/table.h"
+#include "base/text.h"
+#include "base/decls.h"
+
+SZGI_BEGIN_DECLS
+
+/* Prints a header line and one line a row, ended by LF. An empty cell is empty, an empty text is
+ * "". Bytes that are not UTF-8 become U+FFFD. SZG_EIO. */
+SZG_CHECK_RESULT szg_status szgi_csv_print(szg_context *context, const szg_table *table,
+                                           FILE *stream);
+
+/* The two parts of it: the header line, and the line of one row. SZG_EIO. */
+SZG_CHECK_RESULT szg_status szgi_csv_print_header(szg_context *context, const szg_table *table,
+                                                  FILE *stream);
+SZG_CHECK_RESULT szg_status szgi_csv_print_row(szg_context *context, const szg_table *table,
+                                               int64_t row, FILE *stream);
+
+/* A file that grows by a row at a time, so that what ends the program leaves every row before it.
+ */
+typedef struct szgi_csv_growth szgi_csv_growth;
+
+/* Opens a file for rows of `table`'s columns. keep: rows that stand there stay, and new ones come
+ * after them; a last line that is not whole is cut off, with a warning. Else the file begins anew.
+ * Locks it until the close. SZG_EDATA: other columns stand there. SZG_EIO (another process writes
+ * it, no regular file), SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_csv_grow_open(szg_context *context, const char *path,
+                                               const szg_table *table, bool keep,
+                                               szgi_csv_growth **out);
+/* Adds one row and hands it to the system. SZG_EIO. */
+SZG_CHECK_RESULT szg_status szgi_csv_grow(szg_context *context, szgi_csv_growth *growth,
+                                          const szg_table *table, int64_t row);
+/* NULL and *growth NULL are allowed; nulls the pointer. */
+void szgi_csv_grow_close(szgi_csv_growth **growth);
+
+/* Writes a file atomically. SZG_EIO, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_csv_write(szg_context *context, const szg_table *table,
+                                           const char *path);
+
+/* Reads the columns that the caller names, in any order in the file; the file's other columns are
+ * skipped. The table takes the file's name without folder and ending. What szgi_csv_write wrote
+ * comes back equal, NaN payloads apart. SZG_EDATA, with line and column: no header, a named column
+ * missing or there twice, a row with another number of fields, an unclosed quote, a number that is
+ * none, invalid UTF-8, a NUL. SZG_EIO, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_csv_read(szg_context *context, const char *path,
+                                          const szg_column *columns, int64_t count,
+                                          szg_table **out);
+
+/* As szgi_csv_read, from `size` bytes that the caller keeps; `name` is for messages. */
+SZG_CHECK_RESULT szg_status szgi_csv_parse(szg_context *context, const char *name, const char *data,
+                                           int64_t size, const szg_column *columns, int64_t count,
+                                           szg_table **out);
+
+/* The same of a file that an earlier version may have written: the columns that `later` names (up
+ * to its NULL) may be missing there, and their cells are then empty. */
+SZG_CHECK_RESULT szg_status szgi_csv_parse_older(szg_context *context, const char *name,
+                                                 const char *data, int64_t size,
+                                                 const szg_column *columns, int64_t count,
+                                                 const char *const *later, szg_table **out);
+
+SZGI_END_DECLS
+
+#endif

@@ -1,0 +1,22 @@
+/* What the house alone uses of <szego/result.h>. */
+#ifndef SZEGO_FORMATS_RESULT_H
+#define SZEGO_FORMATS_RESULT_H
+
+#include <szego/result.h>
+#include "formats/json.h"
+#include "base/decls.h"
+
+SZGI_BEGIN_DECLS
+
+/* The provenance object, to add to with szgi_json_add_*: backend, threads, seed, arguments. It
+ * belongs to the result. */
+szgi_json *szgi_result_provenance(const szg_result *result);
+
+/* As szg_result_write into a folder that is there and that the caller has locked
+ * (szgi_folder_lock), for files of its own beside the tables. */
+SZG_CHECK_RESULT szg_status szgi_result_write_locked(szg_context *context, const szg_result *result,
+                                                     const char *folder);
+
+SZGI_END_DECLS
+
+#endif

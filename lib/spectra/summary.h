@@ -1,0 +1,40 @@
+/* What the house alone uses of <szego/summary.h>. */
+#ifndef SZEGO_SPECTRA_SUMMARY_H
+#define SZEGO_SPECTRA_SUMMARY_H
+
+#include <szego/summary.h>
+#include "base/decls.h"
+
+SZGI_BEGIN_DECLS
+
+/* Schatten norm (sum sigma^p)^(1/p), p >= 1, p = INFINITY the spectral norm, of a complete spectrum
+ * of singular values or of a normal matrix's eigenvalues. Scaled: no overflow on the way.
+ * SZG_EINVAL: p < 1 or NaN; SZG_EDOMAIN: the spectrum is partial or not of a normal matrix. */
+SZG_CHECK_RESULT szg_status szgi_summary_schatten(szg_context *context,
+                                                  const szg_spectrum *spectrum, double p,
+                                                  double *out);
+
+/* `out`: SZG_SUMMARY_NUMBERS numbers. toeplitzness may be NULL or NaN, symbol NULL or without a
+ * method: none. */
+void szgi_summary_numbers(const szg_summary *summary, const szg_tau *toeplitzness,
+                          const struct szg_range *symbol, szg_summary_number *out);
+
+/* Sets `column` of the latest row to the number; NaN leaves it empty. */
+SZG_CHECK_RESULT szg_status szgi_summary_set(szg_context *context, szg_table *table,
+                                             const char *column, const szg_summary_number *number);
+
+/* An empty table `summary`: source, layer, head, matrix, n, the numbers but residual, theorem,
+ * method, residual, note. */
+SZG_CHECK_RESULT szg_status szgi_summary_table(szg_context *context, szg_table **out);
+
+/* A new row: labels, numbers, method, and a note where toeplitzness is sampled. The caller writes
+ * what else belongs into `note`. */
+SZG_CHECK_RESULT szg_status szgi_summary_add(szg_context *context, szg_table *table,
+                                             const szg_summary_labels *labels,
+                                             const szg_summary *summary,
+                                             const szg_tau *toeplitzness,
+                                             const struct szg_range *symbol);
+
+SZGI_END_DECLS
+
+#endif

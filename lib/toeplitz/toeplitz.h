@@ -1,0 +1,101 @@
+/* What the house alone uses of <szego/toeplitz.h>. */
+#ifndef SZEGO_TOEPLITZ_TOEPLITZ_H
+#define SZEGO_TOEPLITZ_TOEPLITZ_H
+
+#include <szego/toeplitz.h>
+#include "base/decls.h"
+
+SZGI_BEGIN_DECLS
+
+szg_toeplitz_kind szgi_toeplitz_kind_of(const szg_toeplitz *toeplitz);
+/* Largest |k| with a_k != 0; 0 for the zero matrix too. */
+int64_t szgi_toeplitz_degree(const szg_toeplitz *toeplitz);
+/* Symmetric and real kinds. */
+bool szgi_toeplitz_is_real(const szg_toeplitz *toeplitz);
+/* Symmetric and Hermitian kinds: eigenvalues are real. */
+bool szgi_toeplitz_is_hermitian(const szg_toeplitz *toeplitz);
+
+/* n a_0. */
+szg_c64 szgi_toeplitz_trace(const szg_toeplitz *toeplitz);
+/* Frobenius norm, sqrt(sum_k (n - |k|) |a_k|^2), without overflow on the way. */
+double szgi_toeplitz_norm_frobenius(const szg_toeplitz *toeplitz);
+/* sum_k |a_k|: bounds the spectral norm. */
+double szgi_toeplitz_norm_wiener(const szg_toeplitz *toeplitz);
+
+/* The n x n matrix itself, row-major. SZG_ENOMEM where 8 n^2 (complex: 16 n^2) bytes exceed the
+ * available memory, whoever has allocated the array; szgi_toeplitz_dense of a complex kind is
+ * SZG_EINVAL. */
+SZG_CHECK_RESULT szg_status szgi_toeplitz_dense(szg_context *context, const szg_toeplitz *toeplitz,
+                                                double *a, int64_t lda);
+SZG_CHECK_RESULT szg_status szgi_toeplitz_dense_complex(szg_context *context,
+                                                        const szg_toeplitz *toeplitz, szg_c64 *a,
+                                                        int64_t lda);
+
+SZG_CHECK_RESULT szg_status szgi_toeplitz_apply_complex(szg_context *context,
+                                                        const szg_toeplitz *toeplitz, char op,
+                                                        int64_t batch, const szg_c64 *x,
+                                                        int64_t ldx, szg_c64 *y, int64_t ldy);
+
+/* Solves T x = b by Levinson-Durbin (Levinson 1947, Durbin 1960, Trench 1964), O(n^2) time, O(n)
+ * memory. All leading minors must be regular: SZG_EDOMAIN names the order where one is singular to
+ * working precision. Stable for positive definite T (Cybenko 1980), not in general: *residual (may
+ * be NULL) is the backward error ||b - T x|| / (||T||_F ||x|| + ||b||). `reflection` may be NULL. x
+ * and b do not overlap. SZG_EDATA (b), SZG_ENOMEM, SZG_ECANCEL. */
+SZG_CHECK_RESULT szg_status szgi_toeplitz_solve(szg_context *context, const szg_toeplitz *toeplitz,
+                                                const double *b, double *x,
+                                                const szg_reflection *reflection, double *residual);
+SZG_CHECK_RESULT szg_status szgi_toeplitz_solve_complex(szg_context *context,
+                                                        const szg_toeplitz *toeplitz,
+                                                        const szg_c64 *b, szg_c64 *x,
+                                                        const szg_reflection *reflection,
+                                                        double *residual);
+
+/* Preconditioned conjugate gradients for symmetric (Hermitian) positive definite T; x holds the
+ * first guess and then the answer. options NULL: all zero. SZG_EDOMAIN: not positive definite (a
+ * direction of non-positive curvature, or T. Chan's circulant has an eigenvalue <= 0 and so T has
+ * one, Tyrtyshnikov 1992), or a kind that is not Hermitian. SZG_ENOCONV: too many iterations, or
+ * the residual cannot reach the tolerance; *result and x hold the best found. */
+SZG_CHECK_RESULT szg_status szgi_toeplitz_cg(szg_context *context, const szg_toeplitz *toeplitz,
+                                             const szg_cg_options *options, const double *b,
+                                             double *x, szg_cg_result *result);
+SZG_CHECK_RESULT szg_status szgi_toeplitz_cg_complex(szg_context *context,
+                                                     const szg_toeplitz *toeplitz,
+                                                     const szg_cg_options *options,
+                                                     const szg_c64 *b, szg_c64 *x,
+                                                     szg_cg_result *result);
+
+/* The n eigenvalues (in FFT order, real for Hermitian T) of the Strang or T. Chan circulant of T:
+ * entry (i, j) of the circulant is c_{(i-j) mod n}, eigenvalue j is sum_k c_k e^{-2 pi i jk/n}. */
+SZG_CHECK_RESULT szg_status szgi_circulant_eigenvalues(szg_context *context,
+                                                       const szg_toeplitz *toeplitz,
+                                                       szg_preconditioner which, szg_c64 *w);
+
+/* The orthogonal projection (Frobenius) of a dense n x n matrix on the Toeplitz matrices: means
+ * along diagonals. The result is symmetric (Hermitian) where the means at k and -k are equal
+ * (conjugate) numbers, as for a symmetric input; else real (complex). SZG_EDATA names the first
+ * NaN. */
+SZG_CHECK_RESULT szg_status szgi_toeplitz_project(szg_context *context, int64_t n, const double *a,
+                                                  int64_t lda, szg_toeplitz **out);
+SZG_CHECK_RESULT szg_status szgi_toeplitz_project_complex(szg_context *context, int64_t n,
+                                                          const szg_c64 *a, int64_t lda,
+                                                          szg_toeplitz **out);
+
+/* The same from the means along the diagonals of a real matrix: mean[k + n - 1] at lag k, 2n - 1 of
+ * them. SZG_EDATA: one of them is not finite. */
+SZG_CHECK_RESULT szg_status szgi_toeplitz_open_means(szg_context *context, int64_t n,
+                                                     const double *mean, szg_toeplitz **out);
+
+SZG_CHECK_RESULT szg_status szgi_toeplitzness_complex(szg_context *context, int64_t n,
+                                                      const szg_c64 *a, int64_t lda, szg_tau *tau);
+/* The same from the projection `part` and the Frobenius norm of what it leaves, ||L - P_T L||_F, a
+ * sum of n^2 squares. */
+SZG_CHECK_RESULT szg_status szgi_toeplitzness_of_parts(szg_context *context,
+                                                       const szg_toeplitz *part, double rest,
+                                                       szg_tau *tau);
+
+/* NULL, or the sentence that belongs beside a sampled number. */
+const char *szgi_tau_note(const szg_tau *tau);
+
+SZGI_END_DECLS
+
+#endif
