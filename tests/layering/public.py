@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Every function of include/szego is named by the program, an example, the Python package or a page,
+and docs/c-api.md tells the truth: it lists each by its header, and shows lines of the examples.
+usage: public.py SOURCE"""
+import pathlib
+import re
+import sys
+
+LIST = "## All functions, by header"
+USERS = ("analysis/*.c", "analysis/*.h", "examples/*.c", "docs/**/*.md", "notebooks_export/python/**/*.py")
+
+
+def functions(header):
+    text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
+    names = dict.fromkeys(re.findall(r"\b(szg_\w+)\s*\(", text))
+    return [name for name in names if not re.search(rf"typedef[^;]*\b{name}\s*\(", text)]
+
+
+def untrue(page, listed, examples):
+    """What the page says that the headers and the examples do not."""
+    rows = dict(re.findall(r"^\| `(\w+\.h)` \|[^|]*\|([^|]*)\|$", page, re.MULTILINE))
+    for header, names in listed.items():
+        if names and re.findall(r"`(\w+)`", rows.get(header, "")) != names:
+            yield f"docs/c-api.md: the row of {header} should be: {', '.join(f'`{name}`' for name in names)}"
+    shown = re.findall(r"\(`examples/(\w+\.c)`\)(?:(?!\n## ).)*?```c\n(.*?)```", page, re.DOTALL)
+    for name, lines in shown:
+        if lines not in (examples / name).read_text():
+            yield f"docs/c-api.md: its lines of examples/{name} are not there"
+    for example in sorted(examples.glob("*.c")):
+        if example.name not in dict(shown):
+            yield f"docs/c-api.md does not show examples/{example.name}"
+
+
+def audit(source):
+    """Public functions by header, and those that nobody names; the list of all functions names none."""
+    words = {word for users in USERS for path in source.glob(users)
+             for word in re.findall(r"\bszg_\w+", path.read_text().split(LIST)[0])}
+    listed = {header.name: functions(header) for header in sorted((source / "include/szego").glob("*.h"))}
+    return listed, [name for names in listed.values() for name in names if name not in words]
+
+
+def main():
+    source = pathlib.Path(sys.argv[1])
+    listed, unused = audit(source)
+    count = sum(map(len, listed.values()))
+    print(f"{len(listed)} public headers, {count} functions, {len(unused)} without a user")
+    wrong = [f"{name} has no user" for name in unused]
+    wrong += untrue((source / "docs/c-api.md").read_text(), listed, source / "examples")
+    print("\n".join(wrong))
+    return 0 if count and not wrong else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
