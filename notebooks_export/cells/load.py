@@ -13,7 +13,7 @@ import numpy as np
 FILE = "export.npz"  # beside this notebook
 archive = np.load(FILE)
 manifest = json.loads(archive["manifest"].item())
-np.set_printoptions(precision=17)  # the end of an enclosure that is rounded may lie inside it
+np.set_printoptions(floatmode="unique")  # the end of an enclosure that is rounded may lie inside it
 SOME = 8  # plots, lines or panels that one cell draws at most
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#7F3C8D", "#000000"]
 DASHES = ["-", "--", "-.", ":"]

@@ -94,7 +94,7 @@ szg_status szgi_export_print_readme(szg_context *context, const szg_collection *
           "after the command and the table.\n"
           "- `<f8` are real numbers, exact to the last bit. A cell that does not apply is NaN.\n"
           "- Where the manifest gives a column an `end`, `lower` or `upper`, its numbers are ends "
-          "of enclosures: print 17 digits, as NumPy does below, or round outwards.\n"
+          "of enclosures: print them whole, as NumPy does below, or round outwards.\n"
           "- `<i8` are integers. A column of integers in which a cell does not apply is `<f8`, "
           "with NaN there; every value is still exact.\n"
           "- `|S` are texts, UTF-8 bytes: `.decode()`, or `texts(rows, \"verdict\")` below. A cell "

@@ -175,7 +175,7 @@ def check_methods(notebook, arrays):
 
 def check_ends(notebook, arrays):
     """What NumPy prints of the ends of enclosures, once the first cell has run, are those ends."""
-    np.set_printoptions(precision=8)
+    np.set_printoptions(precision=8, floatmode="maxprec_equal")
     code = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(code["load"], {})  # pylint: disable=exec-used
