@@ -23,7 +23,8 @@ static szg_status take_pinned(szg_context *context, staging *staging) {
     void *memory = NULL;
     size_t bytes = size_t{STAGING_BUFFERS} * STAGING_BYTES;
     cudaError_t error = cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
-    if (error == cudaErrorMemoryAllocation) {
+    if (error == cudaErrorMemoryAllocation || error == cudaErrorNotSupported ||
+        error == cudaErrorOperatingSystem) {
         cudaGetLastError();
         cuda_host->say(context, SZG_WARNING,
                        "backend cuda: 16 MiB of page-locked memory were refused: transfers take "

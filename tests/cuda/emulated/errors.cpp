@@ -57,6 +57,7 @@ const Named names[] = {
     NAMED(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
     NAMED(cudaErrorLaunchOutOfResources, "too many resources requested for launch"),
     NAMED(cudaErrorLaunchFailure, "unspecified launch failure"),
+    NAMED(cudaErrorOperatingSystem, "OS call failed or operation not supported on this OS"),
     NAMED(cudaErrorNotSupported, "operation not supported"),
     NAMED(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
     NAMED(cudaErrorStreamCaptureInvalidated, "operation failed due to a previous error in capture"),
