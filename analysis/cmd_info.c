@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "backend/backend.h"
+#include "linalg/ops.h"
+#include "linalg/linalg.h"
 #include "ball/ball.h"
 #include "base/memory.h"
 #include <szego/version.h>
@@ -62,7 +63,7 @@ static szg_status fill(command_call *call, szg_table *table) {
     SZG_TRY(add(context, table, "version", szg_version()));
     SZG_TRY(add(context, table, "commit", szg_commit()));
     SZG_TRY(add(context, table, "compiler", __VERSION__));
-    SZG_TRY(add(context, table, "backend", szgi_ops_name(szgi_ops_of(context))));
+    SZG_TRY(add(context, table, "backend", szgi_backend_name(context)));
     SZG_TRY(add(context, table, "blas", szg_backend_blas()));
     SZG_TRY(add(context, table, "simd", szg_backend_simd()));
     SZG_TRY(add(context, table, "fft", szg_backend_fft()));

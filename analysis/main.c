@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/backend.h"
+#include "network/cpu_level.h"
+#include "linalg/linalg.h"
 #include "ball/ball.h"
 #include "base/file.h"
 #include "base/text.h"

@@ -1,6 +1,7 @@
 #include "command.h"
 
-#include "backend/backend.h"
+#include "linalg/ops.h"
+#include "linalg/linalg.h"
 #include "formats/result.h"
 
 /* Rows of a table that a person wants on a screen; csv, json and -o have them all. */
@@ -13,7 +14,7 @@ static szg_status open_result(command_call *call, szg_result **out) {
     szg_status status;
     SZG_TRY_GOTO(
         status,
-        szgi_json_add_text(context, provenance, "backend", szgi_ops_name(szgi_ops_of(context))),
+        szgi_json_add_text(context, provenance, "backend", szgi_backend_name(context)),
         fail);
     SZG_TRY_GOTO(status, szgi_json_add_text(context, provenance, "blas", szg_backend_blas()), fail);
     SZG_TRY_GOTO(

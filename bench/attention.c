@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "backend/network.h"
+#include "network/network.h"
 #include "base/random.h"
 #include "train.h"
 

@@ -3,17 +3,17 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "backend/network.h"
-#include "backend/ops.h"
+#include "network/network.h"
+#include "network/ops.h"
 #include "base/random.h"
 #include "device.h"
 
 bool bench_on_device(szg_context *context) {
-    return strncmp(szgi_ops_name(szgi_ops_of(context)), "cuda", 4) == 0;
+    return strncmp(szgi_backend_name(context), "cuda", 4) == 0;
 }
 
 const char *bench_precision(szg_context *context) {
-    const char *colon = strchr(szgi_ops_name(szgi_ops_of(context)), ':');
+    const char *colon = strchr(szgi_backend_name(context), ':');
     return colon ? colon + 1 : "tf32";
 }
 

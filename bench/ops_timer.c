@@ -1,3 +1,4 @@
+#include "plugin/backend.h"
 #include "ops_timer.h"
 
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef SZG_BENCH_OPS_TIMER_H
 #define SZG_BENCH_OPS_TIMER_H
 
-#include "backend/ops.h"
+#include "network/ops.h"
 
 /* All calls of one operation with one shape. */
 typedef struct bench_op {

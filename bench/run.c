@@ -2,8 +2,8 @@
  */
 #include <stdio.h>
 
-#include "backend/backend.h"
-#include "backend/ops.h"
+#include "linalg/linalg.h"
+#include "network/ops.h"
 #include "private.h"
 
 static const szg_column columns[] = {
@@ -66,7 +66,7 @@ szg_status bench_row(szg_context *context, bench_run *run, const char *input) {
     SZG_TRY(bench_complete(context, run));
     SZG_TRY(szg_table_add_row(context, run->table));
     SZG_TRY(set_text(context, run, "item", run->item->name));
-    SZG_TRY(set_text(context, run, "backend", szgi_ops_name(szgi_ops_of(context))));
+    SZG_TRY(set_text(context, run, "backend", szgi_backend_name(context)));
     return set_text(context, run, "input", input);
 }
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/ops.h"
+#include "linalg/linalg.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "spectra/spectra.h"
@@ -115,7 +116,7 @@ static void close_job(spectra_job *job) {
 
 /* Complex eigenvalues come in no order: they are not compared here. */
 static szg_status measure(szg_context *context, bench_run *run, bench_case what, spectra_job job) {
-    what.ours_name = szgi_ops_name(szgi_ops_of(context));
+    what.ours_name = szgi_backend_name(context);
     what.rival_name = "cpu, two threads";
     what.n = job.n;
     what.prepare = prepare, what.ours = run_ours, what.rival = run_cpu;
@@ -157,7 +158,7 @@ szg_status bench_device_dense(szg_context *context, bench_run *run) {
     return bench_note_device(context, run);
 }
 
-/* ---- Crossovers: what lib/backend/plugin_crossover.c holds ---- */
+/* ---- Crossovers: what lib/plugin/crossover.c holds ---- */
 
 typedef struct spectra_kind {
     const char *name;

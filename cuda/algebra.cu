@@ -1,11 +1,11 @@
 /* Dense linear algebra and FFT: which entries the device has. Arrays are the host's; the library
- * decides by their sizes whether the way to the device is worth it (lib/backend/plugin_dispatch.c).
+ * decides by their sizes whether the way to the device is worth it (lib/plugin/dispatch.c).
  * Missing here, and the cpu's: QR, tridiagonal eigenvalues, batches of general ones (Xgeev takes
  * one matrix at a time), cosine transforms. */
 #include "spectra_device.h"
 #include "table.h"
 
-void algebra_fill(szg_ops *ops) {
+void algebra_fill(szgi_linalg_ops *ops) {
     gemm_fill(ops);
     eigen_fill(ops);
     eigen_general_fill(ops);

@@ -6,7 +6,7 @@
 #include "mma.cuh"
 #include "philox.cuh"
 
-#include "backend/network.h"
+#include "network/network.h"
 
 /* An array of vectors, `width` wide: that of head h, row r begins at at[r * ld + h * width]. */
 typedef struct vectors {

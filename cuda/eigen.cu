@@ -199,7 +199,7 @@ static szg_status eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, i
     return eigen(context, 2, n, a, lda, w, vectors);
 }
 
-void eigen_fill(szg_ops *ops) {
+void eigen_fill(szgi_linalg_ops *ops) {
     ops->eigen_symmetric = eigen_symmetric;
     ops->eigen_hermitian = eigen_hermitian;
 }

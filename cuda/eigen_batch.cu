@@ -155,7 +155,7 @@ static szg_status eigen_hermitian_batch(szg_context *context, int64_t count, int
     return eigenvalues(context, 2, count, n, a, stride, w);
 }
 
-void eigen_batch_fill(szg_ops *ops) {
+void eigen_batch_fill(szgi_linalg_ops *ops) {
     ops->eigen_symmetric_batch = eigen_symmetric_batch;
     ops->eigen_hermitian_batch = eigen_hermitian_batch;
 }

@@ -105,7 +105,7 @@ static szg_status eigen_general_complex(szg_context *context, int64_t n, szg_c64
     return general(context, 2, n, a, lda, w);
 }
 
-void eigen_general_fill(szg_ops *ops) {
+void eigen_general_fill(szgi_linalg_ops *ops) {
     ops->eigen_general = eigen_general;
     ops->eigen_general_complex = eigen_general_complex;
 }

@@ -199,7 +199,7 @@ static szg_status gemm_complex(szg_context *context, char op_a, char op_b, int64
     return gemm(context, &product);
 }
 
-void gemm_fill(szg_ops *ops) {
+void gemm_fill(szgi_linalg_ops *ops) {
     ops->gemm = gemm_real;
     ops->gemm_complex = gemm_complex;
 }

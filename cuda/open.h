@@ -2,7 +2,7 @@
 #ifndef SZG_CUDA_OPEN_H
 #define SZG_CUDA_OPEN_H
 
-#include "backend/plugin_abi.h"
+#include "plugin/abi.h"
 
 szg_status session_open(szg_context *context, int index, const szg_device *device,
                         szg_precision precision, szg_ops **out);

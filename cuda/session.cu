@@ -159,6 +159,7 @@ static szg_status open_streams(szg_context *context, session *self) {
 static void fill_tables(session *self) {
     static const char *const names[SZG_PRECISIONS] = {"cuda:tf32", "cuda:f32", "cuda:bf16"};
     self->ops.name = names[self->precision];
+    self->ops.linalg = &self->algebra;
     self->ops.network = &self->network;
     self->network.real_size = sizeof(float);
     memory_fill(&self->network);
@@ -168,7 +169,7 @@ static void fill_tables(session *self) {
     attention_fill(&self->network);
     layers_fill(&self->network);
     capture_fill(&self->network);
-    algebra_fill(&self->ops);
+    algebra_fill(&self->algebra);
 }
 
 szg_status session_open(szg_context *context, int index, const szg_device *device,

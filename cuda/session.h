@@ -6,7 +6,7 @@
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
-#include "backend/plugin_abi.h"
+#include "plugin/abi.h"
 
 /* Set when the plugin is loaded. */
 extern const szgi_host *cuda_host;
@@ -36,6 +36,7 @@ struct product_plans;   /* product.h: cuBLASLt's choices by shape */
 
 typedef struct session {
     szg_ops ops; /* first: the table that the plugin's `open` returns is the session */
+    szgi_linalg_ops algebra;
     szgi_network_ops network;
     int index; /* of the device */
     szg_device device;

@@ -232,7 +232,7 @@ static szg_status singular_complex(szg_context *context, int64_t m, int64_t n, s
     return singular(context, 2, m, n, a, lda, s, u, ldu, vt, ldvt);
 }
 
-void singular_fill(szg_ops *ops) {
+void singular_fill(szgi_linalg_ops *ops) {
     ops->singular = singular_real;
     ops->singular_complex = singular_complex;
 }

@@ -146,6 +146,6 @@ static szg_status singular_values(szg_context *context, int64_t count, int64_t m
                  (long long)count, (long long)m, (long long)n);
 }
 
-void singular_batch_fill(szg_ops *ops) {
+void singular_batch_fill(szgi_linalg_ops *ops) {
     ops->singular_batch = singular_values;
 }

@@ -89,12 +89,12 @@ szg_status residual_accept(szg_context *context, const char *what, int64_t index
                            double limit);
 
 /* Fill their entries of the table. */
-void gemm_fill(szg_ops *ops);
-void eigen_fill(szg_ops *ops);
-void eigen_general_fill(szg_ops *ops);
-void eigen_batch_fill(szg_ops *ops);
-void singular_fill(szg_ops *ops);
-void singular_batch_fill(szg_ops *ops);
-void transform_fill(szg_ops *ops);
+void gemm_fill(szgi_linalg_ops *ops);
+void eigen_fill(szgi_linalg_ops *ops);
+void eigen_general_fill(szgi_linalg_ops *ops);
+void eigen_batch_fill(szgi_linalg_ops *ops);
+void singular_fill(szgi_linalg_ops *ops);
+void singular_batch_fill(szgi_linalg_ops *ops);
+void transform_fill(szgi_linalg_ops *ops);
 
 #endif

@@ -1,4 +1,4 @@
-/* The entries of the table, by file. Their meaning stands in "backend/network.h" and
+/* The entries of the table, by file. Their meaning stands in "network/network.h" and
  * <szego/backend.h>; arguments are checked by the library. */
 #ifndef SZG_CUDA_TABLE_H
 #define SZG_CUDA_TABLE_H
@@ -13,7 +13,7 @@ void linear_fill(szgi_network_ops *network);    /* linear.cu */
 void attention_fill(szgi_network_ops *network); /* attention.cu */
 void layers_fill(szgi_network_ops *network);  /* layers.cu: norms, dropout, both ends, optimiser */
 void capture_fill(szgi_network_ops *network); /* capture.cu: spectra beside other work */
-void algebra_fill(szg_ops *ops); /* algebra.cu: products, eigen- and singular values, FFT */
+void algebra_fill(szgi_linalg_ops *ops); /* algebra.cu: products, eigen- and singular values, FFT */
 
 /* Ends a recording that is under way and drops it; else does nothing. */
 void record_drop(session *self);

@@ -144,7 +144,7 @@ static szg_status transform_run(szg_context *context, const void *opened, const 
                  (long long)plan->batch, (long long)plan->n);
 }
 
-void transform_fill(szg_ops *ops) {
+void transform_fill(szgi_linalg_ops *ops) {
     ops->fft_open = transform_open;
     ops->fft_run = transform_run;
     ops->fft_close = transform_close;

@@ -1,6 +1,6 @@
 /* The state file of a run: what is accepted is saved again to a file that gives the same. Input
  * whose checksum is wrong is tried with the right one too: it keeps out accidents, not intent. */
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/file.h"
 #include "formats/safetensors.h"
 

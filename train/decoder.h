@@ -1,5 +1,5 @@
 /* The decoder: its parameters (szg_model), and passes over batches (szgi_decoder). Written once,
- * with the operations of "backend/network.h": it runs on every backend. */
+ * with the operations of "network/network.h": it runs on every backend. */
 #ifndef SZEGO_TRAIN_DECODER_H
 #define SZEGO_TRAIN_DECODER_H
 

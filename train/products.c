@@ -8,7 +8,7 @@
 
 #include "formats/csv.h"
 #include "base/memory.h"
-#include "backend/network.h"
+#include "network/network.h"
 #include "run_private.h"
 
 static const char file_name[] = "products.csv";

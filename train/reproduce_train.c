@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/backend.h"
+#include "linalg/ops.h"
+#include "linalg/linalg.h"
 #include "formats/csv.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -74,7 +75,7 @@ static void name_origin(szg_context *context, run_facts *facts) {
     int count;
     snprintf(facts->version, sizeof facts->version, "%s", szg_version());
     snprintf(facts->commit, sizeof facts->commit, "%s", szg_commit());
-    snprintf(facts->backend, sizeof facts->backend, "%s", szgi_ops_name(szgi_ops_of(context)));
+    snprintf(facts->backend, sizeof facts->backend, "%s", szgi_backend_name(context));
     *facts->device = 0;
     if (strncmp(facts->backend, "cuda", 4) == 0 &&
         szg_backend_devices(context, 1, &device, &count, &libraries) == SZG_OK && count > 0)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "linalg/ops.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -383,7 +384,7 @@ szg_status szg_train_run(szg_context *context, const szg_train_options *options,
     self->options = options;
     self->labels = szgi_run_labels(options);
     self->identity = (run_identity){.config = options->config,
-                                    .backend = szgi_ops_name(szgi_ops_of(context)),
+                                    .backend = szgi_backend_name(context),
                                     .seed = options->seed,
                                     .data = szgi_dataset_digest(options->data),
                                     .classes = options->data->classes};

@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/ops.h"
+#include "plugin/backend.h"
 #include "base/memory.h"
 #include "arena_file.h"
 #include "config_private.h"
@@ -46,7 +47,7 @@ uint64_t szgi_dataset_digest(const szg_dataset *data) {
 /* What the last bits hang on besides backend and build: other instructions, other orders of
  * summation. */
 static const char *kernels_of(const run_identity *identity, char text[KERNELS_TEXT]) {
-    bool cpu = strcmp(identity->backend, szgi_ops_name(szgi_ops_cpu())) == 0;
+    bool cpu = strcmp(identity->backend, szgi_ops_cpu()->name) == 0;
     snprintf(text, KERNELS_TEXT, cpu ? "%s, %s" : "", szg_backend_simd(), szg_backend_blas());
     return text;
 }

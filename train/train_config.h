@@ -4,7 +4,7 @@
 
 #include <szego/train_config.h>
 #include "formats/json.h"
-#include "backend/network.h"
+#include "network/network.h"
 #include "base/decls.h"
 
 SZGI_BEGIN_DECLS

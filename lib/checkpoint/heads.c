@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "toeplitz/factored.h"
 #include "base/memory.h"
 #include "base/pool.h"

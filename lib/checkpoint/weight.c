@@ -1,7 +1,7 @@
 /* Singular values of one tensor without a copy of it beside the one that LAPACK works on. */
 #include <math.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/memory.h"
 #include "analyse.h"
 

@@ -3,7 +3,7 @@
 #define SZEGO_CONTRACTION_CONTRACTION_H
 
 #include <szego/contraction.h>
-#include "backend/network.h"
+#include "network/network.h"
 #include "base/decls.h"
 
 SZGI_BEGIN_DECLS

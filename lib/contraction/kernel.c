@@ -1,7 +1,7 @@
 /* Reports of an encoding's own matrices: which solver, which symbol. */
 #include <math.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/memory.h"
 #include "encoding/encoding.h"
 #include "spectra/spectra.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "toeplitz/factored.h"

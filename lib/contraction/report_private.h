@@ -1,7 +1,7 @@
 #ifndef SZG_REPORT_PRIVATE_H
 #define SZG_REPORT_PRIVATE_H
 
-#include "backend/network.h"
+#include "network/network.h"
 #include "contraction/report.h"
 
 /* Adds a sentence after "; ". */

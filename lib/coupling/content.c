@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/random.h"

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 
 #include "dense.h"
 #include "dirichlet.h"

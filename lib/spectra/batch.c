@@ -1,7 +1,7 @@
 /* Many small matrices at once, each answer checked against its own matrix. */
 #include <inttypes.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/pool.h"
 
 #include "spectra_private.h"

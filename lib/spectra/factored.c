@@ -1,5 +1,5 @@
 /* L = M o (A B^T + T) without n x n wherever the structure allows it. */
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 
 #include "dense.h"
 #include "extremes.h"

@@ -1,4 +1,4 @@
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/pool.h"
 
 #include "halves.h"

@@ -1,5 +1,5 @@
 /* Eigenvalues of H = (L + L^T) / 2. */
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 
 #include "dense.h"
 #include "extremes.h"

@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/ops.h"
+#include "linalg/linalg.h"
 #include "ball/ball.h"
 #include "spectra/summary.h"
 #include "base/table.h"
@@ -126,8 +127,7 @@ szg_status szgi_summary_table(szg_context *context, szg_table **out) {
 /* Spectra say "(LAPACK)" of what they gave to the backend's solver; here is whose it was. */
 static szg_status set_method(szg_context *context, szg_table *table, const char *method) {
     static const char lapack[] = "(LAPACK)";
-    const char *backend = szgi_ops_name(szgi_ops_of(context)),
-               *at = method ? strstr(method, lapack) : NULL;
+    const char *backend = szgi_backend_name(context), *at = method ? strstr(method, lapack) : NULL;
     const char *solver = strncmp(backend, "cuda", 4) == 0        ? "(cuSOLVER or LAPACK, by size)"
                          : strncmp(backend, "reference", 9) == 0 ? "(Jacobi)"
                                                                  : lapack;

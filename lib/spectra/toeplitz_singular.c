@@ -1,5 +1,5 @@
 /* Singular values of Toeplitz matrices. */
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "toeplitz/toeplitz.h"
 
 #include "dense.h"

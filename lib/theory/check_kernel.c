@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "toeplitz/toeplitz.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "theory/theory.h"
 
 #include "lemma.h"

@@ -1,7 +1,7 @@
 /* The symbol of a Toeplitz matrix: samples by one FFT, certified ranges through lib/ball. */
 #include <inttypes.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/memory.h"
 #include "toeplitz/symbol.h"
 #include "ball/ball.h"

@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/memory.h"
 #include "toeplitz/symbol.h"
 

@@ -3,7 +3,7 @@
 #define SZG_TOEPLITZ_PRIVATE_H
 
 #include <pthread.h>
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "toeplitz/toeplitz.h"
 
 /* A circulant matrix by its eigenvalues divided by `length`: forward transform, product, backward

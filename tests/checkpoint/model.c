@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "model.h"
 
 void model_open(test_model *model) {

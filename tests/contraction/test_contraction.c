@@ -1,7 +1,7 @@
 /* Contraction: structure against the dense oracle, known ratios, claims, the tables' columns. */
 #include <unistd.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "formats/npy.h"
 #include "contraction/report.h"
 

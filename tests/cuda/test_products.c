@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
-#include "backend/network.h"
+#include "linalg/linalg.h"
+#include "network/network.h"
 #include "base/random.h"
 
 #include "suite.h"

@@ -2,8 +2,8 @@
  * and what was allocated is free again. On the emulated GPU. */
 #include <stdlib.h>
 
-#include "backend/backend.h"
-#include "backend/network.h"
+#include "linalg/linalg.h"
+#include "network/network.h"
 
 #include "suite.h"
 #include "tested_backend.h"

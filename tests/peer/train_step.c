@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/ops.h"
+#include "plugin/backend.h"
+#include "network/ops.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "formats/examples.h"

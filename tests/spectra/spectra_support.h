@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "spectra/spectra.h"
 #include "toeplitz/toeplitz.h"
 #include "base/memory.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "spectra/spectra.h"
 #include "dc.h"
 #include "dc_halves.h"

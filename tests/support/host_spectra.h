@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/memory.h"
-#include "backend/ops.h"
+#include "network/ops.h"
 
 /* Room for one matrix's numbers: n, n, 2n - 1. */
 static inline int64_t host_numbers_room(int64_t n) {

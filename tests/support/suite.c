@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 
 #include "suite.h"
 

@@ -2,7 +2,7 @@
 #ifndef SZG_TESTS_TESTED_BACKEND_H
 #define SZG_TESTS_TESTED_BACKEND_H
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 
 #include "suite.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "toeplitz/symbol.h"
 #include "ball/ball.h"
 #include "toeplitz/toeplitz.h"

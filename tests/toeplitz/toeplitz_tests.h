@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "toeplitz/factored.h"
 #include "toeplitz/toeplitz.h"
 

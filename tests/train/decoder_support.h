@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "suite.h"
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "train/decoder.h"
 #include "base/memory.h"
 #include "train/train.h"

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/ops.h"
+#include "plugin/backend.h"
+#include "network/ops.h"
 #include "base/context.h"
 
 /* One call: a copy of its struct, of its gradients' struct, and its other arguments. */

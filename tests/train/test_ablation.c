@@ -1,6 +1,7 @@
 /* Ablation against the naive way: the matrices edited, and the whole model evaluated again. */
 #include <string.h>
-#include "backend/ops.h"
+#include "plugin/backend.h"
+#include "network/ops.h"
 
 #include "../../train/ablation_private.h"
 

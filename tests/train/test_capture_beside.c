@@ -2,6 +2,7 @@
  * another, a stand-in that computes them on the host. Both against the matrices themselves. */
 #include <unistd.h>
 
+#include "plugin/backend.h"
 #include "train/train.h"
 
 #include "../../train/capture_private.h"

@@ -1,5 +1,6 @@
 /* The gradient's norm by head. */
-#include "backend/ops.h"
+#include "plugin/backend.h"
+#include "network/ops.h"
 #include "capture_support.h"
 
 static const double EPS = 0x1p-52;

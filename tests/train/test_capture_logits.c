@@ -1,5 +1,6 @@
 /* Captured logits: against formulas on the host, and against passes over whole batches. */
 #include "capture_oracle.h"
+#include "plugin/backend.h"
 #include "capture_support.h"
 
 static const double EPS = 0x1p-52;

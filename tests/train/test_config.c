@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/backend.h"
+#include "linalg/linalg.h"
 #include "base/file.h"
 #include "formats/json.h"
 #include "train/train_config.h"

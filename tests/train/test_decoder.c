@@ -1,5 +1,6 @@
 /* The decoder as a whole: one table of operations against another, evaluation against training, and
  * what must not matter: the company of a sequence, its padding, threads. */
+#include "plugin/backend.h"
 #include "decoder_support.h"
 
 enum { MANY = 6, LONG = 37 };

@@ -5,6 +5,7 @@
  * factor of
  * 10. Where a ReLU switches between w - h and w + h the quotient is wrong for this h, not for a
  * smaller one: a gradient must agree at one of three steps. The rounding grows as h falls. */
+#include "plugin/backend.h"
 #include "decoder_support.h"
 
 static double quotient(subject *s, const szgi_batch *batch, int64_t at, double step) {

@@ -1,5 +1,6 @@
 /* Invariances that a wrong encoding breaks. In double precision: what is equal in exact arithmetic
  * agrees to rounding, 1e-12 of numbers of order 1 after a few hundred operations of 2^-53. */
+#include "plugin/backend.h"
 #include "decoder_support.h"
 
 static const double ROUNDING = 1e-12;

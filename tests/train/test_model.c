@@ -1,4 +1,5 @@
 /* Parameters: names, shapes, order, initial values; operations counted. */
+#include "plugin/backend.h"
 #include "decoder_support.h"
 
 /* "name rows[xcolumns]" of every parameter in the arena's order, one a line. */

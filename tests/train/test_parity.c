@@ -1,6 +1,7 @@
 /* The whole model on a backend (SZG_TEST_BACKEND, default cpu): one step against the oracle in
  * double precision, fifty steps against the cpu table, and equal bits whatever the windows. */
 #include "decoder_support.h"
+#include "plugin/backend.h"
 #include "windows.h"
 
 static const char *backend(void) {

@@ -1,5 +1,6 @@
 /* What encodings add inside the decoder, against their formulas written out: rows at the input,
  * lag bias, rotation. In double precision; agreement to rounding, 1e-12. */
+#include "plugin/backend.h"
 #include "decoder_support.h"
 
 static const double ROUNDING = 1e-12;

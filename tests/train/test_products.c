@@ -1,6 +1,7 @@
 /* products.csv: what a run says of its products where a device computes them. */
 #include <stdlib.h>
 #include <string.h>
+#include "linalg/ops.h"
 #include "base/file.h"
 #include "formats/csv.h"
 
@@ -45,7 +46,7 @@ static void ck_rows(const szg_table *table) {
         ck_assert_str_eq(szg_table_get_text(table, row, DEVICE), device.name);
         ck_assert(strstr(libraries, szg_table_get_text(table, row, LIBRARY)));
         ck_assert_str_eq(szg_table_get_text(table, row, BACKEND),
-                         szgi_ops_name(szgi_ops_of(test_context())));
+                         szgi_backend_name(test_context()));
         ck_assert(szg_table_get_integer(table, row, M) > 0);
         ck_assert(szg_table_get_integer(table, row, N) > 0);
         ck_assert(szg_table_get_integer(table, row, K) > 0);

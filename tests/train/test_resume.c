@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/ops.h"
+#include "plugin/backend.h"
+#include "network/ops.h"
 
 #include "../../train/run_folder.h"
 #include "suite.h"

@@ -140,7 +140,7 @@ list_tests() {
 
 # run_tests PATTERN SECONDS : $jobs at a time, each once; one that hangs takes its seconds alone.
 run_tests() {
-    [ -z "$compiled" ] || compile tests/test_backend tests/test_spectra tests/test_train || return
+    [ -z "$compiled" ] || compile tests/test_linalg tests/test_network tests/test_spectra tests/test_train || return
     list_tests "$1" >"$home/tests"
     lines=$(wc -l <"$home/tests")
     [ "$lines" -gt 0 ] || {
@@ -217,7 +217,7 @@ stage_sanitizer() {
         left_out "compute-sanitizer (not installed)"
         return 0
     }
-    [ -z "$compiled" ] || compile tests/test_backend || return
+    [ -z "$compiled" ] || compile tests/test_network || return
     filter=$(sanitizer_filter)
     bad=0 missed=0
     for tool in memcheck racecheck synccheck initcheck; do

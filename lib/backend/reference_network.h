@@ -1,9 +1,0 @@
-/* The layers in plain C: the oracle of every faster table, in single and in double precision. */
-#ifndef SZG_BACKEND_REFERENCE_NETWORK_H
-#define SZG_BACKEND_REFERENCE_NETWORK_H
-
-#include "backend/ops.h"
-
-extern const szgi_network_ops szgi_reference_network, szgi_reference_network64;
-
-#endif

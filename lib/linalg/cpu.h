@@ -1,0 +1,69 @@
+/* Entries of the cpu table and the rule for OpenBLAS's threads. */
+#ifndef SZG_LINALG_CPU_H
+#define SZG_LINALG_CPU_H
+
+#include <pthread.h>
+#include "ops.h"
+
+/* OpenBLAS's number of threads is one number for the whole process. The rule: it is 1, but for
+ * single large calls made outside the pool. Every call of BLAS or LAPACK stands between begin and
+ * end: small ones share a lock, a large one holds it alone while it raises the number to the
+ * context's threads. So no thread computes while the number changes. */
+typedef enum szgi_blas_call { SZG_BLAS_SHARED, SZG_BLAS_ALONE } szgi_blas_call;
+szgi_blas_call szgi_blas_begin(szg_context *context, bool large);
+void szgi_blas_end(szgi_blas_call call);
+extern pthread_rwlock_t szgi_blas_calls; /* that lock */
+
+/* Stands before the work of a function that will call begin, with the same `large`: the buffers
+ * that OpenBLAS takes for each thread are there. SZG_ENOMEM where a limit on memory refuses them,
+ * which the library itself would ask for without an end. Cheap after the first time. */
+SZG_CHECK_RESULT szg_status szgi_blas_reserve(szg_context *context, bool large);
+
+/* For begin: OpenBLAS has so many threads from now on. */
+void szgi_blas_count(int own_threads);
+
+/* Every size fits LAPACK's 32-bit integers: SZG_ENOMEM. `what` is the operation. */
+SZG_CHECK_RESULT szg_status szgi_lapack_sizes(szg_context *context, const char *what, int64_t m,
+                                              int64_t n, int64_t ld);
+
+/* Status and message of LAPACK's info; `loose` says what a positive one means. */
+SZG_CHECK_RESULT szg_status szgi_lapack_status(szg_context *context, const char *routine,
+                                               int64_t info, const char *loose);
+
+/* Work space sizes come back as doubles, rounded to nearest: never below the true size here. */
+int64_t szgi_lapack_work(double query);
+
+/* c = op(a) op(b) + beta c in single precision, on the calling thread. Sizes are checked. */
+void szgi_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
+                    const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
+                    int64_t ldc);
+
+szg_status szgi_cpu_gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
+                         int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                         int64_t ldb, double beta, double *c, int64_t ldc);
+szg_status szgi_cpu_gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
+                                 int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
+                                 const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
+                                 int64_t ldc);
+szg_status szgi_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
+                                    double *w, bool vectors);
+szg_status szgi_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
+                                    double *w, bool vectors);
+szg_status szgi_cpu_eigen_general(szg_context *context, int64_t n, double *a, int64_t lda,
+                                  szg_c64 *w);
+szg_status szgi_cpu_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
+                                          szg_c64 *w);
+szg_status szgi_cpu_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
+                                      double *z);
+szg_status szgi_cpu_singular(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda,
+                             double *s, double *u, int64_t ldu, double *vt, int64_t ldvt);
+szg_status szgi_cpu_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
+                                     int64_t lda, double *s, szg_c64 *u, int64_t ldu, szg_c64 *vt,
+                                     int64_t ldvt);
+szg_status szgi_cpu_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda);
+szg_status szgi_cpu_fft_open(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
+                             void **plan);
+szg_status szgi_cpu_fft_run(szg_context *context, const void *plan, const void *in, void *out);
+void szgi_cpu_fft_close(void *plan);
+
+#endif

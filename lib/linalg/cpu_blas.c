@@ -1,0 +1,172 @@
+#include <cblas.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+
+#include "base/pool.h"
+#include "cpu.h"
+
+/* Products split over the pool in slices of so many rows (or columns) of C, whatever the number of
+ * threads; smaller ones than two slices stay on the calling thread. Slices beat OpenBLAS's own
+ * threads, which spin while they wait, and give the same bits for any number of threads. */
+enum { SLICE = 256 };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void start_single_threaded(void) {
+    openblas_set_num_threads(1);
+}
+
+szgi_blas_call szgi_blas_begin(szg_context *context, bool large) {
+    pthread_once(&once, start_single_threaded);
+    int threads = large && context && !szgi_pool_is_inside() ? szg_context_threads(context) : 1;
+    if (threads <= 1) {
+        pthread_rwlock_rdlock(&szgi_blas_calls);
+        return SZG_BLAS_SHARED;
+    }
+    pthread_rwlock_wrlock(&szgi_blas_calls);
+    szgi_blas_count(threads);
+    openblas_set_num_threads(threads);
+    return SZG_BLAS_ALONE;
+}
+
+void szgi_blas_end(szgi_blas_call call) {
+    if (call == SZG_BLAS_ALONE)
+        openblas_set_num_threads(1);
+    pthread_rwlock_unlock(&szgi_blas_calls);
+}
+
+const char *szg_backend_blas(void) {
+    return openblas_get_config();
+}
+
+szg_status szgi_lapack_sizes(szg_context *context, const char *what, int64_t m, int64_t n,
+                             int64_t ld) {
+    if (m <= INT32_MAX && n <= INT32_MAX && ld <= INT32_MAX)
+        return SZG_OK;
+    return szgi_fail(context, SZG_ENOMEM,
+                     "%s: %" PRId64 " x %" PRId64 " (leading dimension %" PRId64
+                     ") exceeds the 32-bit sizes of LAPACK",
+                     what, m, n, ld);
+}
+
+szg_status szgi_lapack_status(szg_context *context, const char *routine, int64_t info,
+                              const char *loose) {
+    if (info == 0)
+        return SZG_OK;
+    if (info < 0)
+        return szgi_fail(context, SZG_EINTERNAL, "%s refused its argument %" PRId64, routine,
+                         -info);
+    return szgi_fail(context, SZG_ENOCONV, "%s: %s (info %" PRId64 ")", routine, loose, info);
+}
+
+int64_t szgi_lapack_work(double query) {
+    return query < 1 ? 1 : (int64_t)ceil(query);
+}
+
+static CBLAS_TRANSPOSE transpose_of(char op) {
+    return op == 'n' ? CblasNoTrans : op == 't' ? CblasTrans : CblasConjTrans;
+}
+
+static szg_status check_sizes(szg_context *context, int64_t m, int64_t n, int64_t k, int64_t lda,
+                              int64_t ldb, int64_t ldc) {
+    SZG_TRY(szgi_lapack_sizes(context, "product", m, n, ldc));
+    SZG_TRY(szgi_lapack_sizes(context, "product", m, k, lda));
+    SZG_TRY(szgi_lapack_sizes(context, "product", k, n, ldb));
+    return szgi_blas_reserve(context, false);
+}
+
+void szgi_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
+                    const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
+                    int64_t ldc) {
+    szgi_blas_call call = szgi_blas_begin(context, false);
+    cblas_sgemm(CblasRowMajor, transpose_of(op_a), transpose_of(op_b), (blasint)m, (blasint)n,
+                (blasint)k, 1, a, (blasint)lda, b, (blasint)ldb, beta, c, (blasint)ldc);
+    szgi_blas_end(call);
+}
+
+typedef struct product {
+    bool is_complex, rows; /* rows: slices are of rows of C, else of columns */
+    char op_a, op_b;
+    int64_t m, n, k, lda, ldb, ldc;
+    const void *a, *b, *alpha, *beta;
+    void *c;
+} product;
+
+static const char *advance(const product *job, const void *array, int64_t entries) {
+    return (const char *)array +
+           (size_t)entries * (job->is_complex ? sizeof(szg_c64) : sizeof(double));
+}
+
+static szg_status multiply_slice(szg_context *context, void *argument, int64_t block, int worker) {
+    (void)worker;
+    const product *job = argument;
+    int64_t first = block * SLICE, whole = job->rows ? job->m : job->n;
+    int64_t count = whole - first < SLICE ? whole - first : SLICE;
+    const void *a = job->a, *b = job->b;
+    if (job->rows)
+        a = advance(job, a, job->op_a == 'n' ? first * job->lda : first);
+    else
+        b = advance(job, b, job->op_b == 'n' ? first : first * job->ldb);
+    void *c = (void *)advance(job, job->c, job->rows ? first * job->ldc : first);
+    CBLAS_TRANSPOSE op_a = transpose_of(job->op_a), op_b = transpose_of(job->op_b);
+    blasint m = (blasint)(job->rows ? count : job->m), n = (blasint)(job->rows ? job->n : count);
+    blasint k = (blasint)job->k, lda = (blasint)job->lda, ldb = (blasint)job->ldb;
+    szgi_blas_call call = szgi_blas_begin(context, false);
+    if (job->is_complex)
+        cblas_zgemm(CblasRowMajor, op_a, op_b, m, n, k, job->alpha, a, lda, b, ldb, job->beta, c,
+                    (blasint)job->ldc);
+    else
+        cblas_dgemm(CblasRowMajor, op_a, op_b, m, n, k, *(const double *)job->alpha, a, lda, b, ldb,
+                    *(const double *)job->beta, c, (blasint)job->ldc);
+    szgi_blas_end(call);
+    return SZG_OK;
+}
+
+static szg_status multiply(szg_context *context, product *job) {
+    SZG_TRY(check_sizes(context, job->m, job->n, job->k, job->lda, job->ldb, job->ldc));
+    job->rows = job->m >= job->n;
+    int64_t whole = job->rows ? job->m : job->n;
+    return szgi_pool_run(context, (whole - 1) / SLICE + 1, multiply_slice, job);
+}
+
+szg_status szgi_cpu_gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
+                         int64_t k, double alpha, const double *a, int64_t lda, const double *b,
+                         int64_t ldb, double beta, double *c, int64_t ldc) {
+    product job = {.op_a = op_a,
+                   .op_b = op_b,
+                   .m = m,
+                   .n = n,
+                   .k = k,
+                   .lda = lda,
+                   .ldb = ldb,
+                   .ldc = ldc,
+                   .a = a,
+                   .b = b,
+                   .alpha = &alpha,
+                   .beta = &beta,
+                   .c = c};
+    return multiply(context, &job);
+}
+
+szg_status szgi_cpu_gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
+                                 int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
+                                 const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
+                                 int64_t ldc) {
+    product job = {.is_complex = true,
+                   .op_a = op_a,
+                   .op_b = op_b,
+                   .m = m,
+                   .n = n,
+                   .k = k,
+                   .lda = lda,
+                   .ldb = ldb,
+                   .ldc = ldc,
+                   .a = a,
+                   .b = b,
+                   .alpha = &alpha,
+                   .beta = &beta,
+                   .c = c};
+    return multiply(context, &job);
+}

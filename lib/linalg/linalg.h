@@ -1,0 +1,118 @@
+/* Dense linear algebra and FFT behind a table of functions. Callers use the functions
+ * szgi_gemm, szgi_eigen_*, szgi_singular*, szgi_fft_* below: they check sizes and numbers once, for
+ * every backend, and then call the table that the context has selected.
+ *
+ * Matrices are row-major: entry (i, j) of a stands at a[i * lda + j], lda >= max(1, columns),
+ * counted in elements. Arrays belong to the caller. Sizes may be 0: the function then does nothing.
+ *
+ * Errors of all functions: SZG_EINVAL (a negative size, a leading dimension that is too small, an
+ * unknown option letter), SZG_EDATA (NaN or infinity in the input; the message names the first
+ * place), SZG_ENOMEM (workspace refused, or a size beyond the library's 32-bit integers),
+ * SZG_ENOCONV (the iteration did not converge), SZG_EBACKEND (the selected backend has no such
+ * operation). */
+#ifndef SZEGO_LINALG_LINALG_H
+#define SZEGO_LINALG_LINALG_H
+
+#include <szego/backend.h>
+#include "base/decls.h"
+
+SZGI_BEGIN_DECLS
+
+/* NULL, or the value of the environment variable OPENBLAS_CORETYPE that would let OpenBLAS use this
+ * processor's vector instructions, where it did not recognise the processor. The variable is read
+ * while the library is loaded: a program sets it and executes itself anew. */
+const char *szgi_backend_core_remedy(void);
+
+/* NULL, or the value of OPENBLAS_NUM_THREADS ("1") that the library needs while it is loaded where
+ * memory is limited (RLIMIT_AS, RLIMIT_DATA, vm.overcommit_memory = 2): threads that it starts then
+ * would ask for their buffers without an end. The threads of a context do not depend on it. */
+const char *szgi_backend_threads_remedy(void);
+
+/* Tries the memory that the CPU's libraries take for each thread of the context, before their first
+ * call: SZG_ENOMEM where a limit refuses it. Functions of this header do so themselves; it is for
+ * who calls BLAS beside them. */
+SZG_CHECK_RESULT szg_status szgi_backend_prepare(szg_context *context);
+
+/* C := alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n, C m x n. op by letter: 'n' as it is,
+ * 't' transposed, 'c' conjugate transposed ('t' for real matrices). beta = 0: C need not be set.
+ * Inputs are not searched for NaN: they propagate. C overlaps neither A nor B. */
+SZG_CHECK_RESULT szg_status szgi_gemm(szg_context *context, char op_a, char op_b, int64_t m,
+                                      int64_t n, int64_t k, double alpha, const double *a,
+                                      int64_t lda, const double *b, int64_t ldb, double beta,
+                                      double *c, int64_t ldc);
+SZG_CHECK_RESULT szg_status szgi_gemm_complex(szg_context *context, char op_a, char op_b, int64_t m,
+                                              int64_t n, int64_t k, szg_c64 alpha, const szg_c64 *a,
+                                              int64_t lda, const szg_c64 *b, int64_t ldb,
+                                              szg_c64 beta, szg_c64 *c, int64_t ldc);
+
+/* Symmetric: w[0..n-1] ascending. Reads the lower triangle (i >= j) only. vectors: row i of a
+ * becomes the i-th normalised eigenvector. */
+SZG_CHECK_RESULT szg_status szgi_eigen_symmetric(szg_context *context, int64_t n, double *a,
+                                                 int64_t lda, double *w, bool vectors);
+
+/* Hermitian: the same; imaginary parts of the diagonal are taken as 0. Row i of a becomes the i-th
+ * eigenvector v itself, not its conjugate. */
+SZG_CHECK_RESULT szg_status szgi_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a,
+                                                 int64_t lda, double *w, bool vectors);
+
+/* General: w[0..n-1] in no particular order; of a real matrix in conjugate pairs, positive
+ * imaginary part first. SZG_EBACKEND: the reference has none. */
+SZG_CHECK_RESULT szg_status szgi_eigen_general(szg_context *context, int64_t n, double *a,
+                                               int64_t lda, szg_c64 *w);
+SZG_CHECK_RESULT szg_status szgi_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *a,
+                                                       int64_t lda, szg_c64 *w);
+
+/* Symmetric tridiagonal: diagonal d[0..n-1] becomes the eigenvalues, ascending; e[0..n-2], the
+ * off-diagonal, is destroyed. z NULL, or n x n without gaps: row i becomes the i-th eigenvector. */
+SZG_CHECK_RESULT szg_status szgi_eigen_tridiagonal(szg_context *context, int64_t n, double *d,
+                                                   double *e, double *z);
+
+/* a m x n, k = min(m, n): s[0..k-1] descending. u (m x k) and vt (k x n): both given or both NULL;
+ * a = u diag(s) vt, in the complex case vt holds the conjugate transpose of the right vectors. */
+SZG_CHECK_RESULT szg_status szgi_singular(szg_context *context, int64_t m, int64_t n, double *a,
+                                          int64_t lda, double *s, double *u, int64_t ldu,
+                                          double *vt, int64_t ldvt);
+SZG_CHECK_RESULT szg_status szgi_singular_complex(szg_context *context, int64_t m, int64_t n,
+                                                  szg_c64 *a, int64_t lda, double *s, szg_c64 *u,
+                                                  int64_t ldu, szg_c64 *vt, int64_t ldvt);
+
+/* R of a = Q R, m x n: the first min(m, n) rows of a become R, upper triangular, zeros below its
+ * diagonal; the other rows are destroyed. Signs of the rows of R are not fixed. */
+SZG_CHECK_RESULT szg_status szgi_qr_r(szg_context *context, int64_t m, int64_t n, double *a,
+                                      int64_t lda);
+
+/* R, d x d, of a tall n x d matrix, n >= d, which stays as it is: by blocks of rows, in a few
+ * megabytes. */
+SZG_CHECK_RESULT szg_status szgi_tall_r(szg_context *context, int64_t n, int64_t d, const double *a,
+                                        int64_t lda, double *r);
+/* R is the factor of a + e with ||e_t|| <= szgi_tall_r_error(n, d) ||a_t|| for each column t. */
+double szgi_tall_r_error(int64_t n, int64_t d);
+
+SZG_CHECK_RESULT szg_status szgi_eigen_symmetric_batch(szg_context *context, int64_t count,
+                                                       int64_t n, double *a, int64_t stride,
+                                                       double *w);
+SZG_CHECK_RESULT szg_status szgi_eigen_hermitian_batch(szg_context *context, int64_t count,
+                                                       int64_t n, szg_c64 *a, int64_t stride,
+                                                       double *w);
+SZG_CHECK_RESULT szg_status szgi_eigen_general_batch(szg_context *context, int64_t count, int64_t n,
+                                                     double *a, int64_t stride, szg_c64 *w);
+SZG_CHECK_RESULT szg_status szgi_singular_batch(szg_context *context, int64_t count, int64_t m,
+                                                int64_t n, double *a, int64_t stride, double *s);
+
+/* A plan for `batch` transforms of length n >= 1 that stand one after the other without gaps. Plans
+ * are shared and cached over the process; opening one that was open before costs a look-up. */
+SZG_CHECK_RESULT szg_status szgi_fft_open(szg_context *context, szg_fft_kind kind, int64_t n,
+                                          int64_t batch, szg_fft **out);
+
+/* Transforms in to out, which must not overlap. Thread-safe on one plan. 16-byte aligned arrays are
+ * faster (szgi_memory_alloc gives such), others work. Runs on the calling thread. */
+SZG_CHECK_RESULT szg_status szgi_fft_run(szg_context *context, const szg_fft *fft, const void *in,
+                                         void *out);
+void szgi_fft_close(szg_fft **fft);
+
+/* The smallest 2^a 3^b 5^c 7^d >= n, even for n >= 2: a length that transforms fast. n <= 2^56. */
+int64_t szgi_fft_fast_length(int64_t n);
+
+SZGI_END_DECLS
+
+#endif

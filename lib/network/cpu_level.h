@@ -1,0 +1,28 @@
+/* Which variant of the kernels this processor runs. */
+#ifndef SZG_NETWORK_CPU_LEVEL_H
+#define SZG_NETWORK_CPU_LEVEL_H
+
+#include <szego/context.h>
+
+typedef enum szgi_cpu_level {
+    SZG_CPU_BASELINE, /* what the compiler assumes */
+    SZG_CPU_AVX2,     /* and FMA */
+    SZG_CPU_AVX512,   /* F, DQ, BW, VL */
+    SZG_CPU_LEVELS
+} szgi_cpu_level;
+
+/* The highest level of the processor, or the lower one that the environment variable SZEGO_SIMD
+ * names (baseline, avx2, avx512); szgi_backend_check_simd refuses other words. */
+szgi_cpu_level szgi_cpu_level_best(void);
+
+/* SZG_EINVAL: SZEGO_SIMD names no level, or one that the processor lacks, and szg_backend_simd
+ * ignores it. Every command of the program, and szg_backend_select where it selects the cpu table,
+ * ask this first. */
+SZG_CHECK_RESULT szg_status szgi_backend_check_simd(szg_context *context);
+
+/* Kernel files name their table SZG_KERNELS(table): the build gives each variant its ending. */
+#define SZG_KERNELS_PASTE(name, ending) name##_##ending
+#define SZG_KERNELS_NAME(name, ending) SZG_KERNELS_PASTE(name, ending)
+#define SZG_KERNELS(name) SZG_KERNELS_NAME(name, SZG_KERNELS_ENDING)
+
+#endif

@@ -1,0 +1,30 @@
+#include "cpu_network.h"
+#include "memory.h"
+
+const szgi_network_ops szgi_cpu_network = {
+    .real_size = sizeof(float),
+    SZG_HOST_MEMORY,
+    .linear = szgi_cpu_linear,
+    .linear_backward = szgi_cpu_linear_backward,
+    .attention = szgi_cpu_attention,
+    .attention_backward = szgi_cpu_attention_backward,
+    .attention_logits = szgi_cpu_attention_logits,
+    .diagonal_means = szgi_cpu_diagonal_means,
+    .join = szgi_cpu_join,
+    .join_backward = szgi_cpu_join_backward,
+    .bias = szgi_cpu_bias,
+    .bias_backward = szgi_cpu_bias_backward,
+    .layer_norm = szgi_cpu_layer_norm,
+    .layer_norm_backward = szgi_cpu_layer_norm_backward,
+    .dropout_residual = szgi_cpu_dropout_residual,
+    .dropout_backward = szgi_cpu_dropout_backward,
+    .embedding = szgi_cpu_embedding,
+    .embedding_backward = szgi_cpu_embedding_backward,
+    .pooling = szgi_cpu_pooling,
+    .pooling_backward = szgi_cpu_pooling_backward,
+    .cross_entropy = szgi_cpu_cross_entropy,
+    .finite = szgi_cpu_finite,
+    .adamw = szgi_cpu_adamw,
+    .gather = szgi_cpu_gather,
+    .advance = szgi_cpu_advance,
+};

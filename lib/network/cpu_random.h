@@ -1,0 +1,27 @@
+/* The words of szgi_random_word, many at a time, and what dropout makes of them. */
+#ifndef SZG_NETWORK_CPU_RANDOM_H
+#define SZG_NETWORK_CPU_RANDOM_H
+
+#include "network/network.h"
+#include "base/random.h"
+
+/* out[i] = szgi_random_word(stream, first + i), i < count. */
+void szgi_cpu_random_words(const szgi_stream *stream, uint64_t first, int64_t count, uint32_t *out);
+
+/* out[i] = 0 where word first + i is below `threshold`, `scale` elsewhere. */
+void szgi_cpu_random_keep(const szgi_stream *stream, uint64_t first, int64_t count,
+                          uint32_t threshold, float scale, float *out);
+
+/* The factors of a dropout with probability > 0 for the elements first ...: 0 or 1 / (1 - p). */
+void szgi_cpu_dropout_factors(const szgi_dropout *dropout, uint64_t first, int64_t count,
+                              float *out);
+
+typedef struct szgi_random_kernels {
+    void (*words)(const szgi_stream *stream, uint64_t first, int64_t count, uint32_t *out);
+    void (*keep)(const szgi_stream *stream, uint64_t first, int64_t count, uint32_t threshold,
+                 float scale, float *out);
+} szgi_random_kernels;
+extern const szgi_random_kernels szgi_random_kernels_baseline, szgi_random_kernels_avx2,
+    szgi_random_kernels_avx512;
+
+#endif

@@ -1,0 +1,72 @@
+#include <stdio.h>
+#include <string.h>
+#include "base/context.h"
+
+#include "backend.h"
+#include "network/cpu_level.h"
+#include "plugin.h"
+
+const szg_ops *szgi_ops_of(szg_context *context) {
+    const szg_ops *ops = szgi_context_ops(context);
+    return ops ? ops : szgi_ops_cpu();
+}
+
+static szg_status select_host(szg_context *context, const szg_ops *ops) {
+    if (ops == szgi_ops_cpu())
+        SZG_TRY(szgi_backend_check_simd(context));
+    szgi_context_set_ops(context, ops);
+    szgi_context_set_state(context, NULL, NULL);
+    return SZG_OK;
+}
+
+static szg_status select_cuda(szg_context *context, const char *name) {
+    static const char *const names[SZG_PRECISIONS] = {"cuda:tf32", "cuda:f32", "cuda:bf16"};
+    if (strcmp(name, "cuda") == 0)
+        name = names[SZG_PRECISION_TF32];
+    for (int i = 0; i < SZG_PRECISIONS; i++)
+        if (strcmp(name, names[i]) == 0)
+            return szgi_plugin_select(context, (szg_precision)i);
+    return szgi_fail(context, SZG_EINVAL,
+                     "backend '%.80s' is unknown: cuda:tf32, cuda:f32, cuda:bf16", name);
+}
+
+/* Never silent: a note says what was chosen. */
+static szg_status select_auto(szg_context *context) {
+    szg_status status = select_cuda(context, "cuda");
+    if (status == SZG_OK) {
+        szgi_say(context, SZG_NOTE, "backend auto: %s", szgi_backend_name(context));
+        return SZG_OK;
+    }
+    if (status != SZG_EBACKEND)
+        return status;
+    char reason[1024];
+    snprintf(reason, sizeof reason, "%s", szg_context_message(context));
+    SZG_TRY(select_host(context, szgi_ops_cpu()));
+    szgi_say(context, SZG_NOTE, "backend auto: cpu; %s", reason);
+    return SZG_OK;
+}
+
+szg_status szg_backend_select(szg_context *context, const char *name) {
+    if (strncmp(name, "cuda", 4) == 0 && (name[4] == 0 || name[4] == ':'))
+        return select_cuda(context, name);
+    if (strcmp(name, "auto") == 0)
+        return select_auto(context);
+    if (strcmp(name, "cpu") == 0)
+        return select_host(context, szgi_ops_cpu());
+    if (strcmp(name, "reference") == 0)
+        return select_host(context, szgi_ops_reference());
+    return szgi_fail(context, SZG_EINVAL,
+                     "backend '%.80s' is unknown: auto, cpu, reference, cuda, cuda:tf32, cuda:f32 "
+                     "or cuda:bf16",
+                     name);
+}
+
+szg_status szg_backend_devices(szg_context *context, int room, szg_device *out, int *count,
+                               const char **libraries) {
+    const szgi_plugin *plugin;
+    *count = 0;
+    *libraries = NULL;
+    SZG_TRY(szgi_plugin_load(context, &plugin));
+    *libraries = plugin->libraries;
+    return plugin->devices(context, room, out, count);
+}
