@@ -1,5 +1,5 @@
 /* `szego logits`: contraction report of logits, or queries and keys, that other programs dumped. */
-#include "contraction/dump.h"
+#include "capture/dump.h"
 #include "base/memory.h"
 
 #include "captured.h"

@@ -1,7 +1,7 @@
 /* `szego symbol`: the symbol of an encoding's kernel, sampled, with its certified extrema. */
 #include <string.h>
 
-#include "contraction/report.h"
+#include "summary/report.h"
 #include "formats/result.h"
 
 #include "specs.h"

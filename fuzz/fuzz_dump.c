@@ -2,7 +2,7 @@
  * the report on what is small. Input: a line "AXES ENCODING LENGTHS" ("-" where one is not given),
  * and a safetensors file, or a npy file, behind it. */
 #include "base/memory.h"
-#include "../lib/contraction/dump_private.h"
+#include "../lib/capture/dump_private.h"
 #include "fuzz.h"
 
 enum { LENGTHS = 3, LARGEST = 8, MOST = 4 }; /* of a matrix, and of matrices, for a report */

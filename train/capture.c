@@ -137,7 +137,7 @@ static szg_status open_dump(szg_context *context, const char *folder, szgi_captu
         return SZG_OK;
     SZG_TRY(szgi_memory_copy_text(context, folder, &self->folder));
     SZG_TRY(szgi_memory_product(context, 3 * (self->last + 1) * self->heads, self->probes, &count));
-    return szgi_capture_dump_open(context, count, &self->dump);
+    return szgi_dump_writer_open(context, count, &self->dump);
 }
 
 static szg_status open_parts(szg_context *context, const szg_examples *examples,
@@ -188,7 +188,7 @@ void szgi_capture_close(szg_context *context, szgi_capture **capture) {
         return;
     szgi_capture *self = *capture;
     szgi_capture_beside_close(context, &self->beside);
-    szgi_capture_dump_close(&self->dump);
+    szgi_dump_writer_close(&self->dump);
     szgi_memory_free(self->matrix);
     szgi_memory_free(self->probe);
     szgi_memory_free(self->pair);
@@ -230,8 +230,8 @@ static szg_status flush(const capture_job *job) {
     SZG_TRY(szgi_contraction_add_all(job->context, self->waiting, self->pair, job->options,
                                      job->tables));
     for (int64_t i = 0; i < self->waiting && self->folder; i++)
-        SZG_TRY(szgi_capture_dump_add(job->context, &self->dump, &self->pair[i],
-                                      szgi_network_real_size(job->context)));
+        SZG_TRY(szgi_dump_writer_add(job->context, &self->dump, &self->pair[i],
+                                     szgi_network_real_size(job->context)));
     self->waiting = 0;
     return SZG_OK;
 }
@@ -338,8 +338,8 @@ static szg_status run_step(const capture_job *job) {
     SZG_TRY(flush(job));
     if (!self->folder)
         return SZG_OK;
-    return szgi_capture_dump_write(job->context, &self->dump, self->folder, job->step, self->source,
-                                   self->content_kind);
+    return szgi_dump_writer_write(job->context, &self->dump, self->folder, job->step, self->source,
+                                  self->content_kind);
 }
 
 szg_status szgi_capture_named(szg_context *context, szg_status status, int64_t step) {
@@ -360,7 +360,7 @@ static szg_status capture(szg_context *context, szgi_capture *self, int64_t step
         szgi_capture_beside_start(self->beside);
     szg_status status = run_step(&job);
     if (self->folder)
-        szgi_capture_dump_clear(&self->dump);
+        szgi_dump_writer_clear(&self->dump);
     return szgi_capture_named(context, status, step);
 }
 

@@ -2,33 +2,8 @@
 #define SZG_CAPTURE_PRIVATE_H
 
 #include "train/capture.h"
-#include "formats/safetensors.h"
+#include "capture/dump_write.h"
 #include "train/train.h"
-
-/* The raw logits of a step, kept until all of them are there. */
-typedef struct capture_dump {
-    int64_t count, capacity; /* tensors */
-    szgi_tensor *tensor;
-    char (*name)[96];
-    int64_t (*shape)[2];
-    void **data;
-} capture_dump;
-
-SZG_CHECK_RESULT szg_status szgi_capture_dump_open(szg_context *context, int64_t capacity,
-                                                   capture_dump *out);
-void szgi_capture_dump_close(capture_dump *dump);
-/* Forgets the tensors. */
-void szgi_capture_dump_clear(capture_dump *dump);
-
-/* Adds content, coupled and (where it is a number) grad_norm of a pair; `real`: bytes of a number
- * in the file, 4 or 8. */
-SZG_CHECK_RESULT szg_status szgi_capture_dump_add(szg_context *context, capture_dump *dump,
-                                                  const szg_contraction_pair *pair, int64_t real);
-
-/* Writes FOLDER/step-S.safetensors (a negative step: logits.safetensors). */
-SZG_CHECK_RESULT szg_status szgi_capture_dump_write(szg_context *context, const capture_dump *dump,
-                                                    const char *folder, int64_t step,
-                                                    const char *source, const char *content_kind);
 
 /* ---- The capture ---- */
 
@@ -47,7 +22,7 @@ struct szgi_capture {
     void *device;                   /* [all heads][length][length] */
     double *norms;                  /* [0 .. last][all heads], of the gradient of the step */
     char *folder;                   /* of the dump; NULL: none */
-    capture_dump dump;
+    szgi_dump_writer dump;
     capture_beside *beside; /* NULL: the matrices come to the host, as follows */
     void *host;             /* as `device` */
     /* Pairs that wait; their matrices stand in `matrix`, two a pair. */

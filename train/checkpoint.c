@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "arena_file.h"
+#include "train/capture.h"
 #include "run_private.h"
 
 enum { NUMBER_TEXT = 24 };
@@ -103,6 +104,10 @@ szg_status szgi_checkpoint_number(szg_context *context, const char *path, const 
     *out = number_of(file, key);
     szgi_safetensors_close(&file);
     return SZG_OK;
+}
+
+szg_status szgi_capture_step_of(szg_context *context, const char *checkpoint, int64_t *step) {
+    return szgi_checkpoint_number(context, checkpoint, "step", step);
 }
 
 static szg_status load_file(szg_context *context, const char *path, const szg_train_config *config,

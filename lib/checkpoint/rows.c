@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "spectra/summary.h"
+#include "summary/summary.h"
 #include "toeplitz/symbol.h"
 #include "base/table.h"
 #include "toeplitz/toeplitz.h"

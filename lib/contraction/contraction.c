@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "encoding/encoding.h"
 #include "theory/theory.h"
-#include "report_private.h"
+#include "summary/report_private.h"
 
 void szg_contraction_close(szg_contraction *contraction) {
     if (!contraction)

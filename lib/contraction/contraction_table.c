@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report_private.h"
+#include "summary/report_private.h"
 #include "contraction/contraction.h"
 #include "base/table.h"
-#include "spectra/summary.h"
+#include "summary/summary.h"
 #include "toeplitz/toeplitz.h"
 
 #define IDENTITY                                                                                   \

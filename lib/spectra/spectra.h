@@ -2,10 +2,17 @@
 #ifndef SZEGO_SPECTRA_SPECTRA_H
 #define SZEGO_SPECTRA_SPECTRA_H
 
+#include <math.h>
+
 #include <szego/spectra.h>
 #include "base/decls.h"
 
 SZGI_BEGIN_DECLS
+
+/* The larger of two numbers; NaN where one of them is NaN, which fmax would lose. */
+static inline double szgi_larger(double a, double b) {
+    return a > b || isnan(a) ? a : b;
+}
 
 /* The spectrum of the matrix times 2^exponent: values, trace and norm; the residual is relative. */
 void szgi_spectrum_scale(szg_spectrum *spectrum, int exponent);

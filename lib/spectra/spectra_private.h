@@ -36,11 +36,6 @@ static inline bool szgi_options_dense(const szg_spectra_options *options) {
     return options && options->dense;
 }
 
-/* The larger of two numbers; NaN where one of them is NaN, which fmax would lose. */
-static inline double szgi_larger(double a, double b) {
-    return a > b || isnan(a) ? a : b;
-}
-
 /* Starts a spectrum of `count` listed values (zeroed), all other fields neutral: rank -1, trace and
  * Frobenius norm NaN. On failure *out stays zeroed. */
 SZG_CHECK_RESULT szg_status szgi_spectrum_open(szg_context *context, int64_t n, int64_t count,

@@ -1,7 +1,7 @@
 /* Which way to the spectrum of a Toeplitz matrix. */
 #include "toeplitz/toeplitz.h"
 
-#include "dc.h"
+#include "spectra/dc/dc.h"
 #include "dense.h"
 #include "extremes.h"
 #include "halves.h"

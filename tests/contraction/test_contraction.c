@@ -3,7 +3,7 @@
 
 #include "linalg/linalg.h"
 #include "formats/npy.h"
-#include "contraction/report.h"
+#include "summary/report.h"
 
 #include "contraction_support.h"
 #include "factored_size.h"

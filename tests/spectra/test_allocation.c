@@ -1,9 +1,9 @@
 /* Every public function survives the failure of each of its allocations: it says so, hands nothing
  * out, leaks nothing (LeakSanitizer looks), and works afterwards. */
 #include "toeplitz/factored.h"
-#include "spectra/summary.h"
+#include "summary/summary.h"
 
-#include "extremes.h"
+#include "spectra/extremes.h"
 #include "spectra_support.h"
 
 typedef szg_status job(szg_context *context, szg_spectrum *out);

@@ -1,6 +1,6 @@
 /* Kac-Murdock-Szego, ALiBi, rotary kernels: closed forms against dense matrices, invariants, and
  * orders that no dense matrix reaches. */
-#include "dirichlet.h"
+#include "spectra/dirichlet.h"
 #include "spectra_support.h"
 
 enum { ORDERS = 14 };

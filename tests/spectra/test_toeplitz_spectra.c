@@ -1,6 +1,6 @@
 /* Toeplitz matrices: halves, the Hermitian map, Hankel and triangular ways against dense oracles
  * and closed forms; ends of the spectrum by Lanczos. */
-#include "extremes.h"
+#include "spectra/extremes.h"
 #include "spectra_support.h"
 
 static szg_toeplitz *open_symmetric(int64_t n, int64_t count, const double *lags) {

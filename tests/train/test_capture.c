@@ -2,7 +2,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "contraction/dump.h"
+#include "capture/dump.h"
 #include "train/train.h"
 
 #include "../../train/run_private.h"

@@ -5,11 +5,11 @@
 #include "linalg/ops.h"
 #include "linalg/linalg.h"
 #include "ball/ball.h"
-#include "spectra/summary.h"
+#include "summary/summary.h"
 #include "base/table.h"
 #include "toeplitz/toeplitz.h"
 
-#include "spectra_private.h"
+#include "spectra/spectra.h"
 
 enum { HEAD_COLUMNS = 5, TAIL_COLUMNS = 4 };
 

@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/random.h"
-#include "dc_kernels.h"
-#include "dc_tree.h"
+#include "kernels.h"
+#include "tree.h"
 
 enum { OVERSAMPLING = 8, RANDOM_PURPOSE = 0xdc };
 

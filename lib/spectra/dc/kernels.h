@@ -3,7 +3,7 @@
 #ifndef SZG_SPECTRA_DC_KERNELS_H
 #define SZG_SPECTRA_DC_KERNELS_H
 
-#include "dc_halves.h"
+#include "halves.h"
 
 /* A root of a secular equation as the nearest pole and the distance from it: differences with poles
  * keep their relative accuracy. */

@@ -2,7 +2,7 @@
 #define SZG_REPORT_PRIVATE_H
 
 #include "network/network.h"
-#include "contraction/report.h"
+#include "summary/report.h"
 
 /* Adds a sentence after "; ". */
 SZG_PRINTF(2, 3)

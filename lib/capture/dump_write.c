@@ -1,4 +1,3 @@
-/* The raw logits of a capture as a safetensors file that `szego logits` reads back. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,34 +5,33 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "capture_private.h"
-#include "run_private.h"
+#include "dump_write.h"
 
-szg_status szgi_capture_dump_open(szg_context *context, int64_t capacity, capture_dump *out) {
-    *out = (capture_dump){.capacity = capacity};
+szg_status szgi_dump_writer_open(szg_context *context, int64_t capacity, szgi_dump_writer *out) {
+    *out = (szgi_dump_writer){.capacity = capacity};
     SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->tensor, &out->tensor));
     SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->name, &out->name));
     SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->shape, &out->shape));
     return szgi_memory_alloc(context, capacity, sizeof *out->data, &out->data);
 }
 
-void szgi_capture_dump_clear(capture_dump *dump) {
+void szgi_dump_writer_clear(szgi_dump_writer *dump) {
     for (int64_t i = 0; i < dump->count; i++)
         szgi_memory_free(dump->data[i]);
     dump->count = 0;
 }
 
-void szgi_capture_dump_close(capture_dump *dump) {
-    szgi_capture_dump_clear(dump);
+void szgi_dump_writer_close(szgi_dump_writer *dump) {
+    szgi_dump_writer_clear(dump);
     szgi_memory_free(dump->tensor);
     szgi_memory_free(dump->name);
     szgi_memory_free(dump->shape);
     szgi_memory_free(dump->data);
-    *dump = (capture_dump){0};
+    *dump = (szgi_dump_writer){0};
 }
 
 /* Room for `count` numbers of a new tensor; they are the next one's once `count` below grows. */
-static szg_status open_tensor(szg_context *context, capture_dump *dump,
+static szg_status open_tensor(szg_context *context, szgi_dump_writer *dump,
                               const szg_contraction_labels *labels, const char *word, int64_t count,
                               int64_t real) {
     int64_t at = dump->count;
@@ -51,7 +49,7 @@ static szg_status open_tensor(szg_context *context, capture_dump *dump,
     return SZG_OK;
 }
 
-static szg_status add_matrix(szg_context *context, capture_dump *dump,
+static szg_status add_matrix(szg_context *context, szgi_dump_writer *dump,
                              const szg_contraction_pair *pair, const char *word, const double *from,
                              int64_t real) {
     int64_t n = pair->n, at = dump->count;
@@ -67,8 +65,8 @@ static szg_status add_matrix(szg_context *context, capture_dump *dump,
     return SZG_OK;
 }
 
-szg_status szgi_capture_dump_add(szg_context *context, capture_dump *dump,
-                                 const szg_contraction_pair *pair, int64_t real) {
+szg_status szgi_dump_writer_add(szg_context *context, szgi_dump_writer *dump,
+                                const szg_contraction_pair *pair, int64_t real) {
     SZG_TRY(add_matrix(context, dump, pair, "content", pair->content, real));
     SZG_TRY(add_matrix(context, dump, pair, "coupled", pair->coupled, real));
     if (isnan(pair->labels.grad_norm))
@@ -78,9 +76,9 @@ szg_status szgi_capture_dump_add(szg_context *context, capture_dump *dump,
     return SZG_OK;
 }
 
-szg_status szgi_capture_dump_write(szg_context *context, const capture_dump *dump,
-                                   const char *folder, int64_t step, const char *source,
-                                   const char *content_kind) {
+szg_status szgi_dump_writer_write(szg_context *context, const szgi_dump_writer *dump,
+                                  const char *folder, int64_t step, const char *source,
+                                  const char *content_kind) {
     char number[24], *path;
     const char *metadata[] = {"source", source, "content_kind", content_kind, "step", number};
     size_t size = strlen(folder) + 48;
@@ -93,8 +91,4 @@ szg_status szgi_capture_dump_write(szg_context *context, const capture_dump *dum
                                                step >= 0 ? 3 : 2);
     szgi_memory_free(path);
     return status;
-}
-
-szg_status szgi_capture_step_of(szg_context *context, const char *checkpoint, int64_t *step) {
-    return szgi_checkpoint_number(context, checkpoint, "step", step);
 }

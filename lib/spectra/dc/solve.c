@@ -5,9 +5,9 @@
 
 #include "linalg/linalg.h"
 #include "base/memory.h"
-#include "dc_kernels.h"
-#include "dc_tree.h"
-#include "dc_update.h"
+#include "kernels.h"
+#include "tree.h"
+#include "update.h"
 
 /* ---- Down: C = diag(C_l - X X^T, C_r - Y Y^T) + [X; Y][X; Y]^T where C(l, r) = X Y^T ---- */
 

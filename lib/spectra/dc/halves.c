@@ -1,9 +1,9 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "dc_halves.h"
-#include "dc_kernels.h"
-#include "dc_transform.h"
+#include "halves.h"
+#include "kernels.h"
+#include "transform.h"
 
 static const long double pi = 3.14159265358979323846264338327950288L;
 

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "dc_kernels.h"
+#include "kernels.h"
 
 /* Vectors of eight doubles, whatever the processor has: GCC splits them. */
 typedef double vec __attribute__((vector_size(64)));

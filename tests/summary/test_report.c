@@ -1,6 +1,6 @@
 /* Reports of kernels: structure against the dense oracle, symbols, atoms, the rows of the tables.
  */
-#include "contraction/report.h"
+#include "summary/report.h"
 #include "contraction_support.h"
 
 /* ---- Kernels ---- */

@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "dc_kernels.h"
-#include "dc_update.h"
+#include "kernels.h"
+#include "update.h"
 
 /* A coordinate of the result: `from` < kept: root `from`; else a deflated coordinate of the input.
  */

@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 #include "dc.h"
-#include "dc_tree.h"
-#include "dc_verify.h"
+#include "tree.h"
+#include "verify.h"
 
 /* Below LEAST_ORDER the halves by LAPACK are faster; LEAF is the order at which a block goes there.
  * TOLERANCE is relative to the norm: the entries carry their full relative accuracy, so that noise

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "dc_kernels.h"
-#include "dc_verify.h"
+#include "kernels.h"
+#include "verify.h"
 
 /* An error of c eps norm in one eigenvalue of m changes their sum by as much; errors of all of them
  * add up like their square root, in practice, and like m at worst. */

@@ -2,7 +2,7 @@
 #ifndef SZG_DUMP_PRIVATE_H
 #define SZG_DUMP_PRIVATE_H
 
-#include "contraction/dump.h"
+#include "capture/dump.h"
 #include "formats/npy.h"
 #include "formats/safetensors.h"
 

@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "dc_transform.h"
+#include "transform.h"
 
 /* Split complex numbers, so that swapping the two pointers conjugates (up to a factor i). */
 typedef struct split {

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "spectra/summary.h"
+#include "summary/summary.h"
 #include "report_private.h"
 
 static const szg_column eigenvalue_columns[] = {

@@ -2,7 +2,7 @@
 #ifndef SZG_SPECTRA_DC_TREE_H
 #define SZG_SPECTRA_DC_TREE_H
 
-#include "dc_halves.h"
+#include "halves.h"
 
 enum { SZG_DC_MOST_RANK = 64 };
 

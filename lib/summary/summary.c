@@ -1,6 +1,9 @@
-#include "spectra/summary.h"
+#include <string.h>
 
-#include "spectra_private.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "spectra/spectra.h"
+#include "summary/summary.h"
 
 static bool is_singular(const szg_spectrum *spectrum) {
     return strcmp(spectrum->kind, "singular") == 0;

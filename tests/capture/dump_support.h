@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "contraction/dump.h"
+#include "capture/dump.h"
 #include "formats/npy.h"
 #include "formats/safetensors.h"
 

@@ -1,6 +1,6 @@
 /* Derived numbers on spectra that are written down by hand. */
 #include "ball/ball.h"
-#include "spectra/summary.h"
+#include "summary/summary.h"
 
 #include "spectra_support.h"
 

@@ -1,8 +1,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "dc_kernels.h"
-#include "dc_update.h"
+#include "kernels.h"
+#include "update.h"
 
 /* Each step costs O(n), so it must be a good one: the sums left and right of the root are modelled
  * by one pole each. Bisection takes over wherever a step leaves the bracket. */
