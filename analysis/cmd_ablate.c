@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "train/ablation.h"
+#include "train/ablation/ablation.h"
 #include "base/memory.h"
 
 #include "command.h"

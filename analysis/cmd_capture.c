@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/capture.h"
+#include "train/capture/capture.h"
 #include "base/file.h"
-#include "train/train.h"
+#include "train/run/train.h"
 
 #include "captured.h"
 #include "specs.h"

@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "formats/examples.h"
 #include "formats/npy.h"
-#include "train/decoder.h"
-#include "train/train.h"
+#include "train/decoder/decoder.h"
+#include "train/run/train.h"
 
 #include "command.h"
 

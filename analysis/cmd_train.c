@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "formats/examples.h"
-#include "train/train.h"
+#include "train/run/train.h"
 #include <szego/tasks.h>
 
 #include "command.h"

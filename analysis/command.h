@@ -6,7 +6,7 @@
 #include <argp.h>
 #include <stdio.h>
 #include "formats/result.h"
-#include "train/train_config.h"
+#include "train/config/train_config.h"
 
 /* Exit codes of the program. */
 enum {

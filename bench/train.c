@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/decoder.h"
+#include "train/decoder/decoder.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "train/train.h"
+#include "train/run/train.h"
 #include "device.h"
 #include "ops_timer.h"
 

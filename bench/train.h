@@ -2,7 +2,7 @@
 #ifndef SZG_BENCH_TRAIN_H
 #define SZG_BENCH_TRAIN_H
 
-#include "train/train_config.h"
+#include "train/config/train_config.h"
 #include "peer.h"
 #include "private.h"
 

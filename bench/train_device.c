@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/ablation.h"
-#include "train/decoder.h"
+#include "train/ablation/ablation.h"
+#include "train/decoder/decoder.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include <szego/tasks.h>
-#include "train/train.h"
+#include "train/run/train.h"
 #include "device.h"
 #include "scratch.h"
 

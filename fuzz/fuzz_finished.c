@@ -1,7 +1,7 @@
 /* finished.json of a run: what is accepted is written out and read again as the same facts. Input
  * that is no JSON object is members behind the configuration that belongs to the run. */
 #include "base/memory.h"
-#include "../train/reproduce_private.h"
+#include "../train/reproduce/reproduce_private.h"
 #include "fuzz.h"
 
 static const szg_train_config *config_of_run(void) {

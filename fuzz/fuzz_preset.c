@@ -1,6 +1,6 @@
 /* Presets of `szego reproduce`: what is accepted gives runs whose folders stay where they belong,
  * and the preset that the reproduction prints gives the same runs again. */
-#include "train/train_config.h"
+#include "train/config/train_config.h"
 #include <szego/reproduce.h>
 #include "fuzz.h"
 

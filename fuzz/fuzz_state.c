@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "formats/safetensors.h"
 
-#include "../train/run_private.h"
+#include "../train/run/run_private.h"
 #include "fuzz.h"
 
 enum { CLASSES = 3 };

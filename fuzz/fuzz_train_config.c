@@ -2,7 +2,7 @@
  * that is no JSON object is taken as an override, "key=value". */
 #include "base/memory.h"
 #include "formats/json.h"
-#include "train/train_config.h"
+#include "train/config/train_config.h"
 #include "fuzz.h"
 
 static void check_echo(const szg_train_config *config) {

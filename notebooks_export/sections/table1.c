@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "train/published.h"
+#include "train/reproduce/published.h"
 
 enum { RESULTS = 4, ROWS = 100 };
 

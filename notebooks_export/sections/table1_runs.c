@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "train/published.h"
+#include "train/reproduce/published.h"
 
 #include "same_result.h"
 

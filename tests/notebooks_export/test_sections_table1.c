@@ -1,6 +1,6 @@
 /* Table 1, its settings, plain runs and the sweep, on tables made by hand. */
 #include <math.h>
-#include "train/published.h"
+#include "train/reproduce/published.h"
 
 #include "sections_support.h"
 

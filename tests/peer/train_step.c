@@ -12,9 +12,9 @@
 #include "base/memory.h"
 #include "formats/examples.h"
 #include "formats/safetensors.h"
-#include "train/decoder.h"
-#include "train/train.h"
-#include "train/train_config.h"
+#include "train/decoder/decoder.h"
+#include "train/run/train.h"
+#include "train/config/train_config.h"
 
 static szg_context *context;
 

@@ -2,7 +2,7 @@
 #ifndef SZG_TESTS_CAPTURE_SUPPORT_H
 #define SZG_TESTS_CAPTURE_SUPPORT_H
 
-#include "train/capture.h"
+#include "train/capture/capture.h"
 #include "formats/safetensors.h"
 
 #include "decoder_support.h"

@@ -8,9 +8,9 @@
 
 #include "suite.h"
 #include "linalg/linalg.h"
-#include "train/decoder.h"
+#include "train/decoder/decoder.h"
 #include "base/memory.h"
-#include "train/train.h"
+#include "train/run/train.h"
 
 enum { SEQUENCES = 3, POSITIONS = 7, CLASSES = 5, WORDS = 11 };
 

@@ -3,7 +3,7 @@
 #include "plugin/backend.h"
 #include "network/ops.h"
 
-#include "../../train/ablation_private.h"
+#include "../../train/ablation/ablation_private.h"
 
 #include "suite.h"
 

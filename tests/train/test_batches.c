@@ -1,7 +1,7 @@
 /* Batches that are gathered from a set in the backend's memory, and batches that are repeated. */
 #include "plugin/backend.h"
 #include "formats/examples.h"
-#include "../../train/resident.h"
+#include "../../train/data/resident.h"
 #include "decoder_support.h"
 
 enum { MANY = 9 };

@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "capture/dump.h"
-#include "train/train.h"
+#include "train/run/train.h"
 
-#include "../../train/run_private.h"
+#include "../../train/run/run_private.h"
 #include "capture_support.h"
 
 /* The raw logits give the same report, bit for bit, gradient norms and labels included. */

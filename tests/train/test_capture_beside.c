@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "plugin/backend.h"
-#include "train/train.h"
+#include "train/run/train.h"
 
-#include "../../train/capture_private.h"
+#include "../../train/capture/capture_private.h"
 #include "capture_support.h"
 #include "host_spectra.h"
 

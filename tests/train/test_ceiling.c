@@ -2,12 +2,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "train/train_config.h"
+#include "train/config/train_config.h"
 
 #include "suite.h"
 
-#include "../../train/running_mean.h"
-#include "../../train/tasks_private.h"
+#include "../../train/data/running_mean.h"
+#include "../../train/data/tasks_private.h"
 
 enum { LONGEST = 12, TRIALS = 1 << 18 };
 

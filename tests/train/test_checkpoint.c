@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/safetensors.h"
-#include "train/capture.h"
+#include "train/capture/capture.h"
 
 #include "suite.h"
 #include "tiny.h"

@@ -6,7 +6,7 @@
 #include "linalg/linalg.h"
 #include "base/file.h"
 #include "formats/json.h"
-#include "train/train_config.h"
+#include "train/config/train_config.h"
 
 #include "suite.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/table.h"
-#include "train/ablation.h"
+#include "train/ablation/ablation.h"
 
 #include "suite.h"
 

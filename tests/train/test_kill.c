@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../train/run_private.h"
+#include "../../train/run/run_private.h"
 #include "suite.h"
 #include "tiny.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "train/published.h"
+#include "train/reproduce/published.h"
 
 #include "suite.h"
 

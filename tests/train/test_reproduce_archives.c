@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include "base/file.h"
 
-#include "../../train/run_private.h"
+#include "../../train/run/run_private.h"
 #include "archives.h"
 
 /* Machine after machine: each takes the archive of the one before, trains a piece or is killed at

@@ -1,6 +1,6 @@
 /* Archives whose members no report could read, and facts that cannot be: refused before a file is
  * written. */
-#include "../../train/reproduce_private.h"
+#include "../../train/reproduce/reproduce_private.h"
 #include "archives.h"
 
 /* ---- Members that the reports could not read ---- */

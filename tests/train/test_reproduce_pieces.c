@@ -1,5 +1,5 @@
 /* A preset trained in pieces: the tables are those of undisturbed runs. */
-#include "../../train/reproduce_private.h"
+#include "../../train/reproduce/reproduce_private.h"
 #include "pieces.h"
 
 /* ---- The preset ---- */

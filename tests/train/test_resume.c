@@ -7,7 +7,7 @@
 #include "plugin/backend.h"
 #include "network/ops.h"
 
-#include "../../train/run_folder.h"
+#include "../../train/run/run_folder.h"
 #include "suite.h"
 #include "tiny.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/file.h"
 
-#include "../../train/run_private.h"
+#include "../../train/run/run_private.h"
 #include "suite.h"
 #include "tiny.h"
 

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "formats/examples.h"
-#include "train/train_config.h"
+#include "train/config/train_config.h"
 
 #include "suite.h"
 
-#include "../../train/tasks_private.h"
+#include "../../train/data/tasks_private.h"
 
 static szg_train_config config_of(int64_t vocabulary) {
     szg_train_config c;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "train/train.h"
-#include "train/train_config.h"
+#include "train/run/train.h"
+#include "train/config/train_config.h"
 #include <szego/tasks.h>
 
 #include "suite.h"

@@ -2,7 +2,7 @@
 #ifndef SZG_TESTS_WINDOWS_H
 #define SZG_TESTS_WINDOWS_H
 
-#include "../../train/trainer.h"
+#include "../../train/run/trainer.h"
 #include "tiny.h"
 
 /* An epoch of 47 steps, the last of 5 examples. */

@@ -1,0 +1,220 @@
+/* The paper's tables and figures, one by one: which runs they rest on, and the settings of its
+ * Tables 3 and 4 beside those of the runs. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "published.h"
+
+#include "train/config/config_private.h"
+#include "reproduce_private.h"
+
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+/* Whether `name` is one of "a|b|c". */
+static bool is_listed(const char *list, const char *name, size_t length) {
+    for (const char *at = list; at; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (strcspn(at, "|") == length && strncmp(at, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_encoding(const reproduction_run *run, const char *list) {
+    return is_listed(list, run->encoding, strcspn(run->encoding, ":"));
+}
+
+/* ---- Tables and figures ---- */
+
+typedef struct item {
+    const char *name, *about, *encodings, *task; /* task NULL: both */
+    int64_t rotated;   /* heads that rotate; 0: any number; -1: runs that are not of the sweep */
+    const char *table; /* where it stands */
+} item;
+
+#define FIGURE_2 "rope|nope|absolute|alibi|relative|t5|random"
+#define OTHERS "absolute|alibi|relative|t5|random"
+static const item items[] = {
+    {"Table 1", "test accuracy", "mla|rope|nope", NULL, -1, "table1"},
+    {"Figure 2", "trigger distance by epoch", FIGURE_2, "distance", -1, "curves"},
+    {"Figure 3", "trigger count by epoch", FIGURE_2, "count", -1, "curves"},
+    {"Figure 4", "accuracy without a head: RoPE, NoPE", "rope|nope", NULL, -1, "ablation"},
+    {"Figure 5", "accuracy by rotated heads", "rope", NULL, 0, "sweep"},
+    {"Figure 6", "without a head: RoPE and absolute", "rope+absolute", NULL, -1, "ablation"},
+    {"Figure 7", "without a head: MLA", "mla", NULL, -1, "ablation"},
+    {"Figure 8", "without a head: the other encodings", OTHERS, NULL, -1, "ablation"},
+    {"Figure 9", "without a head: RoPE in 2 heads", "rope", NULL, 2, "ablation"},
+    {"Figure 10", "without a head: RoPE in 3 heads", "rope", NULL, 3, "ablation"},
+    {"Figure 11", "without a head: RoPE in 5 heads", "rope", NULL, 5, "ablation"},
+    {"Figure 12", "without a head: RoPE in 6 heads", "rope", NULL, 6, "ablation"},
+    {"Figure 13", "without a head: RoPE in 13 heads", "rope", NULL, 13, "ablation"},
+    {"Figure 14", "without a head: RoPE in 15 heads", "rope", NULL, 15, "ablation"},
+};
+
+static bool belongs(const reproduction_run *run, const item *which) {
+    int64_t rotated = run->shown.rotated_heads;
+    bool ablation = strcmp(which->table, "ablation") == 0;
+    return !run->like && has_encoding(run, which->encodings) &&
+           (!which->task || strcmp(which->task, run->shown.task) == 0) &&
+           (!ablation || run->shown.methods != 0) &&
+           (which->rotated == 0 ? rotated > 0 : rotated == which->rotated);
+}
+
+static const szg_column items_columns[] = {
+    {"item", SZG_TEXT, "table or figure of the paper"},
+    {"about", SZG_TEXT, "what it shows"},
+    {"experiment", SZG_TEXT, "part of the preset"},
+    {"table", SZG_TEXT, "where it stands here"},
+    {"runs", SZG_INTEGER, "runs of the preset that it rests on"},
+    {"finished", SZG_INTEGER, "those that are finished"},
+    {"note", SZG_TEXT, ""},
+};
+
+/* Of the experiment that the run `first` begins; -1: the item is of none. */
+static szg_status item_row(szg_context *context, szg_table *table, const szg_reproduction *self,
+                           const item *which, int64_t first) {
+    int64_t runs = 0, finished = 0;
+    for (int64_t i = first; i >= 0; i = self->run[i].next) {
+        bool counts = belongs(&self->run[i], which);
+        runs += counts;
+        finished += counts && self->run[i].shown.finished;
+    }
+    if (first >= 0 && runs == 0)
+        return SZG_OK;
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "item", which->name));
+    SZG_TRY(szg_table_set_text(context, table, "about", which->about));
+    SZG_TRY(szg_table_set_text(context, table, "experiment",
+                               first >= 0 ? self->run[first].experiment : NULL));
+    SZG_TRY(szg_table_set_text(context, table, "table", which->table));
+    SZG_TRY(szg_table_set_integer(context, table, "runs", runs));
+    SZG_TRY(szg_table_set_integer(context, table, "finished", finished));
+    if (runs == 0)
+        return szg_table_note(context, table, "this preset has no such run");
+    return finished == runs
+               ? SZG_OK
+               : szg_table_note(context, table, "%" PRId64 " runs are missing", runs - finished);
+}
+
+szg_status szgi_reproduction_items(szg_context *context, const szg_reproduction *self,
+                                   szg_table **out) {
+    SZG_TRY(szg_table_open(context, "items", items_columns, COUNT(items_columns), out));
+    for (int64_t at = 0; at < COUNT(items); at++) {
+        int64_t rows = szg_table_rows(*out);
+        for (int64_t i = 0; i < self->count; i++)
+            if (reproduction_begins_experiment(self, i))
+                SZG_TRY(item_row(context, *out, self, &items[at], i));
+        if (szg_table_rows(*out) == rows)
+            SZG_TRY(item_row(context, *out, self, &items[at], -1));
+    }
+    return SZG_OK;
+}
+
+/* ---- Settings ---- */
+
+typedef struct setting {
+    const char *key, *about, *task; /* key "seed": the run's own; task NULL: both */
+} setting;
+
+static const setting settings[] = {
+    {"model.vocabulary", "vocabulary", NULL},
+    {"model.layers", "layers", NULL},
+    {"model.width", "d_model", NULL},
+    {"model.hidden", "d_ff", NULL},
+    {"model.heads", "heads", NULL},
+    {"model.latent_kv", "compression dimension", NULL},
+    {"model.dropout", "dropout", NULL},
+    {"model.max_length", "maximum length", NULL},
+    {"data.examples", "examples", "distance"},
+    {"data.examples", "examples", "count"},
+    {"data.train_part", "training part", NULL},
+    {"loop.epochs", "epochs", "distance"},
+    {"loop.epochs", "epochs", "count"},
+    {"loop.batch", "batch", NULL},
+    {"loop.learning_rate", "AdamW's learning rate", NULL},
+    {"loop.beta1", "AdamW's first beta", NULL},
+    {"loop.beta2", "AdamW's second beta", NULL},
+    {"loop.decay", "weight decay", NULL},
+    {"loop.warmup", "warm-up, then a cosine", NULL},
+    {"seed", "seed", NULL},
+};
+
+static const szg_column settings_columns[] = {
+    {"item", SZG_TEXT, "Table 3, or 4 for mla"},
+    {"setting", SZG_TEXT, "as the paper calls it"},
+    {"task", SZG_TEXT, "distance or count; empty: both"},
+    {"key", SZG_TEXT, "of the configuration"},
+    {"paper", SZG_TEXT, "the paper's value; | where it gives two"},
+    {"here", SZG_TEXT, "values of the preset's runs, switches left out; | where they differ"},
+    {"same", SZG_TEXT, "yes where every run has a value of the paper's"},
+    {"note", SZG_TEXT, ""},
+};
+
+static void value_of(const reproduction_run *run, const setting *which,
+                     char text[SZG_CONFIG_TEXT]) {
+    const config_row *row = szgi_config_row_find(which->key);
+    if (row)
+        szgi_config_text(row, run->config, text);
+    else
+        snprintf(text, SZG_CONFIG_TEXT, "%" PRIu64, run->shown.seed);
+}
+
+/* The different values of the runs that a paper's table is about, in `list` ("a|b"). */
+static void collect(const szg_reproduction *self, const setting *which, bool mla,
+                    char list[SZG_CONFIG_TEXT]) {
+    *list = 0;
+    for (int64_t i = 0; i < self->count; i++) {
+        const reproduction_run *run = &self->run[i];
+        char value[SZG_CONFIG_TEXT];
+        if (run->like || has_encoding(run, "mla") != mla ||
+            (which->task && strcmp(which->task, run->shown.task) != 0))
+            continue;
+        value_of(run, which, value);
+        size_t used = strlen(list);
+        if (!*list || !is_listed(list, value, strlen(value)))
+            snprintf(list + used, SZG_CONFIG_TEXT - used, "%s%.64s", used ? "|" : "", value);
+    }
+}
+
+/* Whether each of "a|b" is one of `allowed`. */
+static bool all_listed(const char *list, const char *allowed) {
+    for (const char *at = list; at; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (!is_listed(allowed, at, strcspn(at, "|")))
+            return false;
+    }
+    return true;
+}
+
+static szg_status setting_row(szg_context *context, szg_table *table, const szg_reproduction *self,
+                              const setting *which, const szgi_published *published, bool mla) {
+    char here[SZG_CONFIG_TEXT];
+    const char *place = mla ? "Table 4" : "Table 3";
+    const char *paper = szgi_published_setting(published, place, which->key, which->task);
+    collect(self, which, mla, here);
+    if (!paper || !*here)
+        return SZG_OK;
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "item", place));
+    SZG_TRY(szg_table_set_text(context, table, "setting", which->about));
+    SZG_TRY(szg_table_set_text(context, table, "task", which->task));
+    SZG_TRY(szg_table_set_text(context, table, "key", which->key));
+    SZG_TRY(szg_table_set_text(context, table, "paper", paper));
+    SZG_TRY(szg_table_set_text(context, table, "here", here));
+    return szg_table_set_text(context, table, "same", all_listed(here, paper) ? "yes" : "no");
+}
+
+szg_status szgi_reproduction_settings(szg_context *context, const szg_reproduction *self,
+                                      szg_table **out) {
+    szgi_published *published;
+    SZG_TRY(szg_table_open(context, "settings", settings_columns, COUNT(settings_columns), out));
+    SZG_TRY(szgi_published_open(context, &published));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < 2 * COUNT(settings) && status == SZG_OK; i++)
+        status = setting_row(context, *out, self, &settings[i % COUNT(settings)], published,
+                             i >= COUNT(settings));
+    szgi_published_close(&published);
+    return status;
+}

@@ -1,0 +1,233 @@
+/* What presets need: operations from shapes and tokens, hours at the rate measured here. */
+#include <math.h>
+#include <string.h>
+
+#include "train/decoder/model_private.h"
+#include "reproduce_private.h"
+
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+/* Words of an example, expected: of the training split, or of the test split, which may be longer.
+ */
+static double words_of(const szg_data_config *data, bool test) {
+    bool longer = test && data->test_between_max > 0;
+    if (data->task == SZG_TASK_COUNT)
+        return (double)(test && data->test_words > 0 ? data->test_words : data->words);
+    return 2 + (double)(data->side_min + data->side_max) +
+           (longer ? (double)(data->test_between_min + data->test_between_max)
+                   : (double)(data->between_min + data->between_max)) /
+               2;
+}
+
+/* Tokens of an epoch, expected from the configuration; NaN where the data are a file. */
+static void expect_tokens(const szg_train_config *config, double *train, double *test) {
+    const szg_data_config *data = &config->data;
+    double examples = *data->train_file ? NAN : (double)data->examples;
+    *train = data->train_part * examples * words_of(data, false);
+    *test = (1 - data->train_part) * examples * words_of(data, true);
+}
+
+static int64_t classes_of(const szg_train_config *config) {
+    const szg_data_config *data = &config->data;
+    int64_t between =
+        data->between_max > data->test_between_max ? data->between_max : data->test_between_max;
+    return data->task == SZG_TASK_DISTANCE ? between + 2 : data->count_max + 1;
+}
+
+szg_status szgi_reproduction_operations(szg_context *context, const reproduction_run *run,
+                                        double *training, double *ablation) {
+    const run_facts *facts = &run->facts;
+    const szg_model_config *shape = &run->config->model;
+    double train = (double)facts->data.train_tokens, test = (double)facts->data.test_tokens;
+    szgi_model_operations operations = {facts->forward, facts->training};
+    if (!run->shown.finished) {
+        expect_tokens(run->config, &train, &test);
+        SZG_TRY(szgi_model_count_operations(context, run->config, classes_of(run->config),
+                                            &operations));
+    }
+    *training = (double)run->config->loop.epochs *
+                (train * operations.training + test * operations.forward);
+    /* Each head of a layer, and all of them: what lies above, half of the layers on average. */
+    *ablation = 0;
+    for (unsigned bits = run->shown.methods; bits; bits &= bits - 1)
+        *ablation += test * operations.forward * (double)(shape->heads + 1) *
+                     (double)(shape->layers + 1) / 2;
+    return SZG_OK;
+}
+
+/* ---- Bytes ---- */
+
+/* Numbers of a model, at most. Half of the forward pass's operations is more than the numbers of
+ * its matrices, and those are more than their biases and norms; tables of positions have up to two
+ * rows of the width or, for each layer and head, two numbers a position: twice all that. */
+static double most_numbers(const szg_train_config *config, double forward) {
+    const szg_model_config *c = &config->model;
+    double words = (double)c->vocabulary + (double)classes_of(config);
+    double positions =
+        4 * (double)c->max_length * ((double)c->width + (double)(c->layers * c->heads));
+    return 2 * (forward + (double)c->width * words + positions);
+}
+
+/* Rows of all tables of a run, at most: epochs of two splits and their timing, ablations by every
+ * method, captures. A capture has eight lists of values or samples a head at the most: two kinds of
+ * both matrices, and their symbols. Infinite: the examples of a file are not counted in advance. */
+static double most_rows(const szg_train_config *config) {
+    const szg_model_config *model = &config->model;
+    const szg_capture_config *capture = &config->capture;
+    double rows = 3 * (double)config->loop.epochs +
+                  SZG_ABLATION_METHODS * (double)model->layers * (double)(model->heads + 1);
+    if (capture->every == 0)
+        return rows;
+    if (*config->data.train_file)
+        return INFINITY;
+    double batches = (double)config->data.examples / (double)config->loop.batch + 1;
+    double captures = (double)config->loop.epochs * batches / (double)capture->every + 1;
+    double lists = capture->spectra ? 8 * (double)(model->max_length + SZG_CONTRACTION_SAMPLES) : 0;
+    return rows + captures * (double)capture->probes * (double)model->layers *
+                      (double)model->heads * (1 + lists);
+}
+
+szg_status szgi_reproduction_most_bytes(szg_context *context, const szg_reproduction *self,
+                                        double *out) {
+    /* A row: its run's name and encoding, each with every byte quoted, 64 numbers, and a note that
+     * is no longer than a message. Documents: configuration, manifest and facts. */
+    enum { ROW = 64 * 32 + 2048, DOCUMENTS = 1 << 22, NUMBER = sizeof(double), ARENAS = 3 };
+    *out = 0;
+    for (int64_t i = 0; i < self->count; i++) {
+        const reproduction_run *run = &self->run[i];
+        szgi_model_operations operations;
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(szgi_model_count_operations(context, run->config, classes_of(run->config),
+                                            &operations));
+        double row = ROW + 2 * (double)(strlen(run->name) + strlen(run->encoding));
+        double state = ARENAS * NUMBER * most_numbers(run->config, operations.forward);
+        *out += DOCUMENTS + row * most_rows(run->config) + state;
+    }
+    return SZG_OK;
+}
+
+/* ---- Seconds ---- */
+
+szg_status szgi_reproduction_measured(szg_context *context, const szg_reproduction *self,
+                                      double *operations, double *seconds) {
+    *operations = *seconds = 0;
+    for (int64_t i = 0; i < self->count; i++) {
+        const reproduction_run *run = &self->run[i];
+        szg_train_tables logs;
+        if (!run->shown.finished)
+            continue;
+        SZG_TRY(szg_train_tables_read(context, run->folder, &logs));
+        const szg_table *timing = logs.timing;
+        for (int64_t row = 0; timing && row < szg_table_rows(timing); row++) {
+            *seconds += szg_table_get_real(timing, row, szg_table_find(timing, "train_seconds"));
+            *operations += run->facts.training *
+                           szg_table_get_real(timing, row, szg_table_find(timing, "tokens"));
+        }
+        szg_train_tables_close(&logs);
+    }
+    return SZG_OK;
+}
+
+static const szg_column needs_columns[] = {
+    {"preset", SZG_TEXT, "name of the preset"},
+    {"experiment", SZG_TEXT, "part of it; empty: all"},
+    {"task", SZG_TEXT, "distance or count; empty: both"},
+    {"runs", SZG_INTEGER, "runs, one an encoding and seed"},
+    {"finished", SZG_INTEGER, "runs that are finished here"},
+    {"operations", SZG_REAL,
+     "floating-point operations of training and evaluation, from shapes "
+     "and tokens"},
+    {"hours", SZG_REAL, "at the measured rate"},
+    {"rate", SZG_REAL,
+     "operations a second of training: while the finished runs trained, or as the note says"},
+    {"note", SZG_TEXT, ""},
+};
+
+/* The sum over runs of an experiment and task, or of all (both NULL). */
+typedef struct need {
+    const char *experiment, *task;
+    int64_t first; /* run of the experiment */
+    int64_t runs, finished;
+    double operations;
+} need;
+
+static int64_t run_after(const szg_reproduction *self, const need *sum, int64_t index) {
+    if (sum->experiment)
+        return self->run[index].next;
+    return index + 1 < self->count ? index + 1 : -1;
+}
+
+static szg_status sum_up(szg_context *context, const szg_reproduction *self, need *out) {
+    for (int64_t i = out->first; i >= 0; i = run_after(self, out, i)) {
+        const reproduction_run *run = &self->run[i];
+        double operations, ablation;
+        if (out->task && strcmp(run->shown.task, out->task) != 0)
+            continue;
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(szgi_reproduction_operations(context, run, &operations, &ablation));
+        out->operations += operations;
+        out->runs++;
+        out->finished += run->shown.finished;
+    }
+    return SZG_OK;
+}
+
+static szg_status need_row(szg_context *context, szg_table *table, const szg_reproduction *self,
+                           need sum, double rate) {
+    SZG_TRY(sum_up(context, self, &sum));
+    SZG_TRY(szg_table_add_row(context, table));
+    SZG_TRY(szg_table_set_text(context, table, "preset", self->name));
+    SZG_TRY(szg_table_set_text(context, table, "experiment", sum.experiment));
+    SZG_TRY(szg_table_set_text(context, table, "task", sum.task));
+    SZG_TRY(szg_table_set_integer(context, table, "runs", sum.runs));
+    SZG_TRY(szg_table_set_integer(context, table, "finished", sum.finished));
+    if (!isfinite(sum.operations))
+        return szg_table_note(context, table, "the examples of a file are not counted in advance");
+    SZG_TRY(szg_table_set_real(context, table, "operations", sum.operations));
+    if (!(rate > 0))
+        return szg_table_note(context, table,
+                              sum.finished > 0
+                                  ? "the finished runs have no times: no rate is measured"
+                                  : "no run is finished: no rate is measured");
+    SZG_TRY(szg_table_set_real(context, table, "rate", rate));
+    return szg_table_set_real(context, table, "hours", sum.operations / rate / 3600);
+}
+
+static bool is_repeated(const szg_reproduction *self, int64_t index) {
+    for (int64_t i = self->run[index].first; i < index; i = self->run[i].next)
+        if (strcmp(self->run[i].shown.task, self->run[index].shown.task) == 0)
+            return true;
+    return false;
+}
+
+static szg_status need_rows(szg_context *context, szg_table *table, const szg_reproduction *self,
+                            double rate) {
+    for (int64_t i = 0; i < self->count; i++) {
+        const reproduction_run *run = &self->run[i];
+        need part = {.experiment = run->experiment, .task = run->shown.task, .first = run->first};
+        if (!is_repeated(self, i))
+            SZG_TRY(need_row(context, table, self, part, rate));
+    }
+    return need_row(context, table, self, (need){0}, rate);
+}
+
+szg_status szgi_reproduction_needs(szg_context *context, const szg_reproduction *self,
+                                   const szg_reproduction *other, double other_rate,
+                                   szg_table **out) {
+    double operations, seconds;
+    SZG_TRY(szg_table_open(context, "needs", needs_columns, COUNT(needs_columns), out));
+    SZG_TRY(szgi_reproduction_measured(context, self, &operations, &seconds));
+    double rate = seconds > 0 ? operations / seconds : 0;
+    SZG_TRY(need_rows(context, *out, self, rate));
+    if (!other)
+        return SZG_OK;
+    if (other_rate > 0)
+        rate = other_rate;
+    SZG_TRY(need_row(context, *out, other, (need){0}, rate));
+    if (!(rate > 0))
+        return SZG_OK;
+    return szg_table_note(
+        context, *out, "%s",
+        other_rate > 0 ? "rate of a few steps of its first run's model, timed now"
+                       : "at the rate of the finished runs: larger products run at a higher one");
+}

@@ -1,0 +1,169 @@
+/* A reproduction's runs, and what the finished ones left in their folders. */
+#ifndef SZG_TRAIN_REPRODUCE_PRIVATE_H
+#define SZG_TRAIN_REPRODUCE_PRIVATE_H
+
+#include "formats/archives.h"
+#include "formats/json.h"
+#include <szego/reproduce.h>
+
+#include "train/run/run_private.h"
+
+/* What is known of a run's examples; NaN where it does not apply. */
+typedef struct data_facts {
+    int64_t train_examples, test_examples, train_tokens, test_tokens; /* of an epoch */
+    double ceiling, ceiling_error;                                    /* szg_label_ceiling */
+    double majority;  /* test accuracy of always saying the commonest label */
+    double by_length; /* of saying the commonest label of that length */
+} data_facts;
+
+/* What finished.json says of a run. */
+typedef struct run_facts {
+    data_facts data;
+    int64_t parameters, steps, epochs;
+    double forward, training; /* operations a token */
+    double train_accuracy, test_accuracy, best_accuracy, train_loss, test_loss;
+    double whole; /* accuracy that the ablation starts from */
+    /* Of the program that finished it; "": not known, or no device. */
+    char version[32], commit[64], backend[32], device[256];
+} run_facts;
+
+typedef struct reproduction_run {
+    szg_reproduction_run shown; /* its texts are owned by the members below */
+    char *name, *experiment, *like, *encoding, *folder;
+    szg_train_config *config;
+    run_facts facts; /* where it is finished */
+    /* Runs of the same experiment in their order: the first of them, and the one after this; -1:
+     * none. Presets have up to 10,000 runs: who wants those of one experiment looks at no other. */
+    int64_t first, next;
+} reproduction_run;
+
+/* What tables call it. */
+static inline szg_run_key reproduction_key(const reproduction_run *run) {
+    return (szg_run_key){run->name, run->encoding, run->shown.task, (int64_t)run->shown.seed};
+}
+
+struct szg_reproduction {
+    char *name, *about, *preset, *folder; /* folder NULL: none */
+    reproduction_run *run;
+    int64_t count, room;
+};
+
+/* Whether no earlier run belongs to the experiment of run `index`. */
+static inline bool reproduction_begins_experiment(const szg_reproduction *self, int64_t index) {
+    return self->run[index].first == index;
+}
+
+/* ---- reproduce_train.c ---- */
+
+/* Whether the run's folder holds a checkpoint to go on from. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_is_begun(szg_context *context,
+                                                       const reproduction_run *run, bool *out);
+
+/* FOLDER/ablation.csv, or ablation_METHOD.csv for another method than `output`; free with
+ * szgi_memory_free. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_ablation_path(szg_context *context,
+                                                            const reproduction_run *run,
+                                                            szg_ablation_method method, char **out);
+const char *szgi_reproduction_ablation_name(szg_ablation_method method);
+
+/* ---- reproduce_needs.c ---- */
+
+/* Operations of a run: training of every epoch and the evaluation after it; and of its ablations.
+ * NaN: the examples of a file are not counted in advance. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_operations(szg_context *context,
+                                                         const reproduction_run *run,
+                                                         double *training, double *ablation);
+/* Bytes that what an archive holds of the runs can have: tables, documents, and the state of each;
+ * a bound, not an estimate. Infinite: a file says how many examples are captured. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_most_bytes(szg_context *context,
+                                                         const szg_reproduction *self, double *out);
+/* Operations and seconds of training that the logs of finished runs know. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_measured(szg_context *context,
+                                                       const szg_reproduction *self,
+                                                       double *operations, double *seconds);
+
+/* ---- reproduce_preset.c ---- */
+
+/* Fills name, about and runs from a preset file (reproduce_experiments.c). */
+SZG_CHECK_RESULT szg_status szgi_preset_read(szg_context *context,
+                                             const szg_reproduction_options *options,
+                                             szg_reproduction *out);
+
+/* ---- reproduce_facts.c ---- */
+
+SZG_CHECK_RESULT szg_status szgi_facts_of_data(szg_context *context, const szg_train_config *config,
+                                               const szg_dataset *data, data_facts *out);
+
+/* finished.json in the run's folder. Reading sets run->shown.finished; SZG_EDATA: malformed, or of
+ * another configuration, or a fact out of its range (named). */
+SZG_CHECK_RESULT szg_status szgi_facts_write(szg_context *context, const reproduction_run *run);
+SZG_CHECK_RESULT szg_status szgi_facts_read(szg_context *context, reproduction_run *run);
+/* As szgi_facts_read, from a document. */
+SZG_CHECK_RESULT szg_status szgi_facts_take(szg_context *context, szgi_json_value root,
+                                            reproduction_run *run);
+
+/* SZG_EDATA: it is not the run's configuration. */
+SZG_CHECK_RESULT szg_status szgi_facts_compare_config(szg_context *context,
+                                                      const reproduction_run *run,
+                                                      szgi_json_value config);
+
+/* ---- reproduce_judge.c ---- */
+
+/* SZG_EDATA, with archive and member: the reports cannot read what the archive `path` holds as the
+ * run's file `member`. Facts of a finished run are taken before; of a begun one its logs are not
+ * asked for, as they may be longer than what its state knows. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_judge(szg_context *context,
+                                                    const reproduction_run *run, const char *member,
+                                                    const char *path, szgi_archive_file file);
+
+/* Says so where `rows` of times are fewer than the run's epochs. Times say nothing of its numbers:
+ * a file of them that was removed, whenever that was, is no reason to refuse the run, as it stops
+ * none that goes on. Rates are sums over the rows that are there. */
+void szgi_reproduction_note_times(szg_context *context, const reproduction_run *run,
+                                  const char *name, int64_t rows);
+
+/* ---- reproduce_ablation.c ---- */
+
+/* SZG_EDATA: the bytes are no ablation of every head of the run's model by the method. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_ablation_judge(szg_context *context,
+                                                             const reproduction_run *run,
+                                                             szg_ablation_method method,
+                                                             const char *name, const void *data,
+                                                             int64_t size);
+
+/* ---- The tables of szg_reproduction_tables, a function each; *out is NULL before ---- */
+
+SZG_CHECK_RESULT szg_status szgi_reproduction_table1(szg_context *context,
+                                                     const szg_reproduction *self, szg_table **out);
+/* Leaves *out NULL where there is no sweep. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_sweep(szg_context *context,
+                                                    const szg_reproduction *self, szg_table **out);
+/* Leaves *out NULL where there are none. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_switches(szg_context *context,
+                                                       const szg_reproduction *self,
+                                                       szg_table **out);
+SZG_CHECK_RESULT szg_status szgi_reproduction_items(szg_context *context,
+                                                    const szg_reproduction *self, szg_table **out);
+SZG_CHECK_RESULT szg_status szgi_reproduction_settings(szg_context *context,
+                                                       const szg_reproduction *self,
+                                                       szg_table **out);
+SZG_CHECK_RESULT szg_status szgi_reproduction_missing(szg_context *context,
+                                                      const szg_reproduction *self,
+                                                      szg_table **out);
+SZG_CHECK_RESULT szg_status szgi_reproduction_runs(szg_context *context,
+                                                   const szg_reproduction *self, szg_table **out);
+SZG_CHECK_RESULT szg_status szgi_reproduction_curves(szg_context *context,
+                                                     const szg_reproduction *self, szg_table **out);
+/* Leaves *out NULL where no finished run captured its logits. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_contraction(szg_context *context,
+                                                          const szg_reproduction *self,
+                                                          szg_table **out);
+SZG_CHECK_RESULT szg_status szgi_reproduction_ablation(szg_context *context,
+                                                       const szg_reproduction *self,
+                                                       szg_table **ablation, szg_table **deposit);
+SZG_CHECK_RESULT szg_status szgi_reproduction_needs(szg_context *context,
+                                                    const szg_reproduction *self,
+                                                    const szg_reproduction *other,
+                                                    double other_rate, szg_table **out);
+
+#endif
