@@ -8,7 +8,7 @@
 #include "formats/csv.h"
 #include "formats/json.h"
 #include "formats/result.h"
-#include "notebooks_export/collection.h"
+#include "notebooks_export/collection/collection.h"
 #include <szego/export.h>
 #include <szego/page.h>
 

@@ -2,7 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_COLLECTION_PRIVATE_H
 #define SZG_NOTEBOOKS_EXPORT_COLLECTION_PRIVATE_H
 
-#include "notebooks_export/collection.h"
+#include "notebooks_export/collection/collection.h"
 
 /* Texts of their own. */
 typedef struct texts {

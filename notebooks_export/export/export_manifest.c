@@ -2,7 +2,7 @@
 #include "formats/npy.h"
 #include <szego/version.h>
 #include "formats/result.h"
-#include "notebooks_export/collection.h"
+#include "notebooks_export/collection/collection.h"
 #include "export_private.h"
 
 static szg_status describe_result(szg_context *context, const szg_collection *collection,

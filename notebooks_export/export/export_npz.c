@@ -5,7 +5,7 @@
 #include "formats/archives.h"
 #include "base/memory.h"
 #include "formats/npy.h"
-#include "notebooks_export/collection.h"
+#include "notebooks_export/collection/collection.h"
 #include "export_private.h"
 
 /* An array pads every text to the longest of its column: one text of a megabyte among 10^6 short

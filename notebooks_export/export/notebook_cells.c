@@ -1,6 +1,6 @@
 /* The cells of code, compiled in from cells/: which of them a collection has the tables for. */
 #include <string.h>
-#include "notebooks_export/collection.h"
+#include "notebooks_export/collection/collection.h"
 
 #include "export_private.h"
 

@@ -4,7 +4,7 @@
 #include "formats/npy.h"
 #include <szego/version.h>
 #include "formats/result.h"
-#include "notebooks_export/collection.h"
+#include "notebooks_export/collection/collection.h"
 #include "export_private.h"
 
 enum { RESULTS_SHOWN = 100, NAME_SHOWN = 200, TEXT_SHOWN = 600 };

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "base/table.h"
 #include "formats/result.h"
-#include "notebooks_export/collection.h"
+#include "notebooks_export/collection/collection.h"
 #include <szego/page.h>
 #include <szego/status.h>
 

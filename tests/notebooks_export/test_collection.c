@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "notebooks_export/collection.h"
+#include "notebooks_export/collection/collection.h"
 #include <szego/export.h>
 #include "base/table.h"
 

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "formats/json.h"
-#include "notebooks_export/collection.h"
+#include "notebooks_export/collection/collection.h"
 
 #include "scratch.h"
 #include "suite.h"

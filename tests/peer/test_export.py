@@ -214,7 +214,7 @@ with scratch() as work:
     manifest = check_archive(os.path.join(hostile, "export.npz"), tables)
     tap.ok("and stands in the manifest", len(manifest["unread"]) == 1)
 
-cells = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../notebooks_export/cells")
+cells = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../notebooks_export/export/cells")
 for name in sorted(os.listdir(cells)):
     if not name.endswith(".py"):
         continue

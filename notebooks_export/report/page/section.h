@@ -2,7 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTION_H
 #define SZG_NOTEBOOKS_EXPORT_SECTION_H
 
-#include "notebooks_export/collection.h"
+#include "notebooks_export/collection/collection.h"
 
 #include "figure.h"
 #include "groups.h"
