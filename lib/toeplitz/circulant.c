@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "toeplitz_private.h"
 
-static szg_status transform_once(szg_context *context, szg_fft_kind kind, int64_t n, const void *in,
-                                 void *out) {
+szg_status szgi_transform_once(szg_context *context, szg_fft_kind kind, int64_t n, const void *in,
+                               void *out) {
     szg_fft *fft;
     SZG_TRY(szgi_fft_open(context, kind, n, 1, &fft));
     szg_status status = szgi_fft_run(context, fft, in, out);
@@ -18,8 +18,8 @@ static szg_status open_any(szg_context *context, bool real, int64_t length, cons
     szgi_circulant made = {.length = length, .real = real};
     int64_t count = real ? length / 2 + 1 : length;
     SZG_TRY(szgi_memory_alloc(context, count, sizeof *made.spectrum, &made.spectrum));
-    szg_status status = transform_once(context, real ? SZG_FFT_REAL : SZG_FFT_FORWARD, length,
-                                       column, made.spectrum);
+    szg_status status = szgi_transform_once(context, real ? SZG_FFT_REAL : SZG_FFT_FORWARD, length,
+                                            column, made.spectrum);
     if (status != SZG_OK) {
         szgi_memory_free(made.spectrum);
         return status;
@@ -128,35 +128,4 @@ szg_status szgi_circulant_run_complex(szg_context *context, const szgi_circulant
     SZG_TRY(szgi_fft_run(context, work->backward, spectrum, vector));
     memcpy(y, vector, (size_t)n * sizeof *y);
     return SZG_OK;
-}
-
-/* Entry k of the first column, 0 <= k < n. */
-static szg_c64 strang_entry(const szg_toeplitz *t, int64_t k) {
-    if (2 * k == t->n) {
-        szg_c64 up = szg_toeplitz_at(t, k), down = szg_toeplitz_at(t, -k);
-        return (szg_c64){(up.re + down.re) / 2, (up.im + down.im) / 2};
-    }
-    return szg_toeplitz_at(t, 2 * k < t->n ? k : k - t->n);
-}
-
-static szg_c64 tchan_entry(const szg_toeplitz *t, int64_t k) {
-    szg_c64 up = szg_toeplitz_at(t, k), down = szg_toeplitz_at(t, k - t->n);
-    double share = (double)k / (double)t->n;
-    return (szg_c64){(1 - share) * up.re + share * down.re, (1 - share) * up.im + share * down.im};
-}
-
-szg_status szgi_circulant_eigenvalues(szg_context *context, const szg_toeplitz *t,
-                                      szg_preconditioner which, szg_c64 *w) {
-    if (which != SZG_PRECONDITIONER_STRANG && which != SZG_PRECONDITIONER_TCHAN)
-        return szgi_fail(context, SZG_EINVAL, "circulant %d is neither Strang's nor T. Chan's",
-                         (int)which);
-    szg_c64 *column;
-    SZG_TRY(szgi_memory_alloc(context, t->n, sizeof *column, &column));
-    for (int64_t k = 0; k < t->n; k++)
-        column[k] = which == SZG_PRECONDITIONER_STRANG ? strang_entry(t, k) : tchan_entry(t, k);
-    szg_status status = transform_once(context, SZG_FFT_FORWARD, t->n, column, w);
-    for (int64_t j = 0; status == SZG_OK && szgi_toeplitz_is_hermitian(t) && j < t->n; j++)
-        w[j].im = 0;
-    szgi_memory_free(column);
-    return status;
 }

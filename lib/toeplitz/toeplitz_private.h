@@ -20,6 +20,10 @@ typedef struct szgi_circulant_work {
     void *vector, *spectrum;
 } szgi_circulant_work;
 
+/* One transform of length n by a plan of its own. */
+SZG_CHECK_RESULT szg_status szgi_transform_once(szg_context *context, szg_fft_kind kind, int64_t n,
+                                                const void *in, void *out);
+
 /* From the `length` entries of the circulant's first column, real or complex. */
 SZG_CHECK_RESULT szg_status szgi_circulant_open_real(szg_context *context, int64_t length,
                                                      const double *column, szgi_circulant *out);

@@ -83,10 +83,6 @@ static szg_status refuse_nothing(szg_context *context, const szg_collection *all
                      all->folder, first, all->bad.count > 1 ? " (and others)" : "");
 }
 
-bool szgi_collection_is_export(const szg_collection *all) {
-    return all->path.count > 0 && strcmp(szg_result_command(all->result[0]), "export") == 0;
-}
-
 static szg_status read_all(szg_context *context, szg_collection *all) {
     SZG_TRY(szgi_collection_walk(context, all));
     int64_t count = all->found.count;

@@ -156,3 +156,7 @@ szg_status szgi_collection_walk(szg_context *context, szg_collection *all) {
     walker w = {.context = context, .all = all};
     return walk(&w, ".", 0);
 }
+
+bool szgi_collection_is_export(const szg_collection *all) {
+    return all->path.count > 0 && strcmp(szg_result_command(all->result[0]), "export") == 0;
+}

@@ -10,26 +10,6 @@
 #include "ablation_private.h"
 #include "train/data/resident.h"
 
-const char *szgi_ablation_method_name(szg_ablation_method method) {
-    static const char *const names[] = {[SZG_ABLATE_OUTPUT] = "output",
-                                        [SZG_ABLATE_VALUES] = "values",
-                                        [SZG_ABLATE_LATENT_COLUMNS] = "latent_columns",
-                                        [SZG_ABLATE_CUMULATIVE] = "cumulative"};
-    return names[method];
-}
-
-szg_status szg_ablation_method_parse(szg_context *context, const char *name,
-                                     szg_ablation_method *out) {
-    for (int i = 0; i < SZG_ABLATION_METHODS; i++)
-        if (strcmp(name, szgi_ablation_method_name((szg_ablation_method)i)) == 0) {
-            *out = (szg_ablation_method)i;
-            return SZG_OK;
-        }
-    return szgi_fail(
-        context, SZG_EINVAL,
-        "ablation method '%.40s' is none of output, values, latent_columns, cumulative", name);
-}
-
 /* ---- Memory ---- */
 
 /* The variations of a layer: `reach` heads one by one, then all at once. */

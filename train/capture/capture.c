@@ -207,24 +207,6 @@ void szgi_capture_close(szg_context *context, szgi_capture **capture) {
 
 /* ---- A step ---- */
 
-double szgi_capture_precision(szg_context *context) {
-    return szgi_network_real_size(context) == 4 ? 0x1p-24 : 0;
-}
-
-szg_contraction_labels szgi_capture_labels(const capture_job *job, int64_t layer, int64_t head,
-                                           int64_t number, char probe[24]) {
-    const szgi_capture *self = job->self;
-    int64_t heads = szgi_model_settings(self->model)->model.heads;
-    snprintf(probe, 24, "%" PRId64, number);
-    return (szg_contraction_labels){self->source,
-                                    probe,
-                                    self->content_kind,
-                                    job->step,
-                                    layer,
-                                    head,
-                                    job->gradient ? self->norms[layer * heads + head] : NAN};
-}
-
 static szg_status flush(const capture_job *job) {
     szgi_capture *self = job->self;
     SZG_TRY(szgi_contraction_add_all(job->context, self->waiting, self->pair, job->options,
@@ -340,12 +322,6 @@ static szg_status run_step(const capture_job *job) {
         return SZG_OK;
     return szgi_dump_writer_write(job->context, &self->dump, self->folder, job->step, self->source,
                                   self->content_kind);
-}
-
-szg_status szgi_capture_named(szg_context *context, szg_status status, int64_t step) {
-    if (status == SZG_OK || status == SZG_ECANCEL)
-        return status;
-    return szgi_fail_prefix(context, status, "capture at step %" PRId64, step);
 }
 
 /* What the backend computes beside the steps is pending then, and rows of an earlier step are

@@ -1,15 +1,6 @@
 /* The first half of a layer: norm, queries, keys and values, attention; and its mirror image. */
 #include "decoder_private.h"
 
-int64_t szgi_decoder_projected(const szg_model *model) {
-    const szg_model_config *c = &model->config.model;
-    return model->decoupled ? c->latent_query + c->latent_kv + model->d_rotary : 3 * c->width;
-}
-
-int64_t szgi_decoder_own(const szg_model *model) {
-    return model->decoupled ? model->config.model.latent_query : model->config.model.width;
-}
-
 /* ---- Queries, keys, values ---- */
 
 /* The columns of projected in one product, or in two where keys and values come from the

@@ -64,16 +64,6 @@ const void *szgi_decoder_logits(const szgi_decoder *decoder) {
     return decoder->logits;
 }
 
-szg_status szgi_decoder_check_layer(szg_context *context, szgi_decoder *decoder, int64_t layer) {
-    if (layer < 0 || layer >= decoder_config(decoder)->layers || decoder->count == 0)
-        return szgi_fail(context, SZG_EINVAL,
-                         "decoder: layer %" PRId64 " of %" PRId64 " with %" PRId64
-                         " sequences embedded",
-                         layer, decoder_config(decoder)->layers, decoder->count);
-    decoder->latest = layer;
-    return szgi_context_check_cancel(context);
-}
-
 /* ---- The batch ---- */
 
 static szg_status check_tokens(szg_context *context, const szgi_decoder *decoder,

@@ -1,5 +1,27 @@
 /* Single operations of the decoder with parameters, gradients and switches filled in. */
+#include <inttypes.h>
+
+#include "base/context.h"
 #include "decoder_private.h"
+
+int64_t szgi_decoder_projected(const szg_model *model) {
+    const szg_model_config *c = &model->config.model;
+    return model->decoupled ? c->latent_query + c->latent_kv + model->d_rotary : 3 * c->width;
+}
+
+int64_t szgi_decoder_own(const szg_model *model) {
+    return model->decoupled ? model->config.model.latent_query : model->config.model.width;
+}
+
+szg_status szgi_decoder_check_layer(szg_context *context, szgi_decoder *decoder, int64_t layer) {
+    if (layer < 0 || layer >= decoder_config(decoder)->layers || decoder->count == 0)
+        return szgi_fail(context, SZG_EINVAL,
+                         "decoder: layer %" PRId64 " of %" PRId64 " with %" PRId64
+                         " sequences embedded",
+                         layer, decoder_config(decoder)->layers, decoder->count);
+    decoder->latest = layer;
+    return szgi_context_check_cancel(context);
+}
 
 static szgi_linear arguments(const szgi_decoder *decoder, model_linear at, int64_t in, int64_t out,
                              decoder_columns x, decoder_columns y) {

@@ -10,24 +10,6 @@
 
 enum { MOST_RUNS = 10000 };
 
-/* ---- Members ---- */
-
-/* Refuses members of an object that are none of `known` ("a|b|c"). */
-szg_status szgi_preset_members(szg_context *context, szgi_json_value object, const char *known) {
-    SZG_TRY(szgi_json_as_object(context, object));
-    for (szgi_json_value member = {0}; szgi_json_next(object, &member);) {
-        size_t length = strlen(member.key);
-        const char *at = known;
-        while (at && (strcspn(at, "|") != length || strncmp(at, member.key, length) != 0)) {
-            at = strchr(at, '|');
-            at = at ? at + 1 : NULL;
-        }
-        if (!at)
-            return szgi_json_fail(context, member, "is none of %s", known);
-    }
-    return SZG_OK;
-}
-
 /* A text that becomes the name of a folder. */
 static szg_status read_name(szg_context *context, szgi_json_value value, const char **out) {
     SZG_TRY(szgi_json_as_text(context, value, out));

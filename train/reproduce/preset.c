@@ -19,6 +19,21 @@ typedef struct override_list {
     int64_t count;
 } override_list;
 
+szg_status szgi_preset_members(szg_context *context, szgi_json_value object, const char *known) {
+    SZG_TRY(szgi_json_as_object(context, object));
+    for (szgi_json_value member = {0}; szgi_json_next(object, &member);) {
+        size_t length = strlen(member.key);
+        const char *at = known;
+        while (at && (strcspn(at, "|") != length || strncmp(at, member.key, length) != 0)) {
+            at = strchr(at, '|');
+            at = at ? at + 1 : NULL;
+        }
+        if (!at)
+            return szgi_json_fail(context, member, "is none of %s", known);
+    }
+    return SZG_OK;
+}
+
 static void close_overrides(override_list *list) {
     for (int64_t i = 0; i < list->count; i++)
         szgi_memory_free(list->text[i]);

@@ -37,6 +37,14 @@ void szgi_figure_texts_free(char **texts, int64_t count) {
     szgi_memory_free(texts);
 }
 
+void szgi_cells_free(cells *cells) {
+    if (!cells)
+        return;
+    szgi_memory_free(cells->value);
+    szgi_memory_free(cells->what);
+    szgi_memory_free(cells);
+}
+
 static szg_status open_axis(szg_context *context, const figure_axis *from, axis *to) {
     double lo = fmin(from->lo, from->hi), hi = fmax(from->lo, from->hi);
     to->logarithmic = from->logarithmic;

@@ -6,14 +6,6 @@
 /* Cells that are printed at most, and the pixels that a cell needs. */
 enum { CELLS = 4000, CELL_PIXELS = 2 };
 
-void szgi_cells_free(cells *cells) {
-    if (!cells)
-        return;
-    szgi_memory_free(cells->value);
-    szgi_memory_free(cells->what);
-    szgi_memory_free(cells);
-}
-
 static int64_t parts(int64_t count, int64_t each) {
     return (count + each - 1) / each;
 }

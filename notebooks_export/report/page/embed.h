@@ -23,6 +23,12 @@ typedef struct sink {
     szg_status refused; /* of the compressor's own memory, which it answers with a code */
 } sink;
 
+SZG_CHECK_RESULT szg_status szgi_sink_open(szg_context *context, sink *out);
+/* Every byte that the compressor still holds. */
+SZG_CHECK_RESULT szg_status szgi_sink_finish(sink *sink);
+/* Of an open one that failed too; its bytes are the caller's. */
+void szgi_sink_close(sink *sink);
+
 SZG_CHECK_RESULT szg_status szgi_sink_put(sink *sink, const void *bytes, int64_t size);
 SZG_CHECK_RESULT szg_status szgi_sink_number(sink *sink, int64_t value); /* 4 bytes, least first */
 SZG_CHECK_RESULT szg_status szgi_sink_text(sink *sink, const char *text);

@@ -12,18 +12,6 @@
 #include "assets.h"
 #include "page_private.h"
 
-szg_context *szgi_page_context(const page *page) {
-    return page->context;
-}
-
-const szg_collection *szgi_page_results(const page *page) {
-    return page->results;
-}
-
-FILE *szgi_page_stream(const page *page) {
-    return page->stream;
-}
-
 /* The last part of the folder's path: its own name where it was given as "." say. */
 static void print_name(const page *page) {
     const char *given = szgi_collection_folder(page->results);

@@ -10,6 +10,18 @@
 
 enum { SHOWN_ROWS = 200, SHOWN_CELL = 160, SHOWN_DOC = 1000, SHOWN_DIGITS = 6 };
 
+szg_context *szgi_page_context(const page *page) {
+    return page->context;
+}
+
+const szg_collection *szgi_page_results(const page *page) {
+    return page->results;
+}
+
+FILE *szgi_page_stream(const page *page) {
+    return page->stream;
+}
+
 void szgi_page_paragraph(page *page, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

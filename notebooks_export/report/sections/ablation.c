@@ -49,10 +49,6 @@ static void find_whole(ablated *self) {
     }
 }
 
-int64_t szgi_ablated_layers(const ablated *self) {
-    return self->layers.count < MOST_LAYERS ? self->layers.count : MOST_LAYERS;
-}
-
 /* ---- Marks ---- */
 
 /* "layer l, head h, seed s: accuracy a, drop d" and the note. */

@@ -130,3 +130,7 @@ szg_status szgi_ablation_caption(szg_context *context, const ablated *self, word
     SZG_TRY(print_caption(context, out->stream, self));
     return szgi_words_end(context, out);
 }
+
+int64_t szgi_ablated_layers(const ablated *self) {
+    return self->layers.count < MOST_LAYERS ? self->layers.count : MOST_LAYERS;
+}

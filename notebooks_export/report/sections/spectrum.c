@@ -7,8 +7,6 @@
 
 enum { LEAST_RANGES = 4 };
 
-const char *const szgi_spectrum_order[] = {"result", "source", "layer", "head",
-                                           "matrix", "n",      NULL};
 static const char *const of_figure[] = {"result", "source", "layer", "head",
                                         "matrix", "kind",   NULL};
 

@@ -6,6 +6,9 @@
 #include "base/memory.h"
 #include "spectrum.h"
 
+const char *const szgi_spectrum_order[] = {"result", "source", "layer", "head",
+                                           "matrix", "n",      NULL};
+
 static bool has_words(const char *text, const char *words) {
     return text && strstr(text, words) != NULL;
 }
