@@ -242,9 +242,9 @@ szg_status szg_table_set_real(szg_context *context, szg_table *table, const char
     return szgi_table_put_real(context, table, index, value);
 }
 
-szg_status szg_table_note(szg_context *context, szg_table *table, const char *format, ...) {
-    int64_t column, at = 0;
-    SZG_TRY(find_column(context, table, "note", &column));
+szg_status szgi_table_note_at(szg_context *context, szg_table *table, int64_t column,
+                              const char *format, va_list arguments) {
+    int64_t at = 0;
     SZG_TRY(find_cell(context, table, column, SZG_TEXT, &at));
     char text[2048];
     int used = 0;
@@ -252,11 +252,18 @@ szg_status szg_table_note(szg_context *context, szg_table *table, const char *fo
         used = snprintf(text, sizeof text, "%s; ", table->cell[at].text);
     if (used < 0 || (size_t)used >= sizeof text)
         used = (int)sizeof text - 1;
+    szgi_vprint(text + used, sizeof text - (size_t)used, format, arguments);
+    return szgi_table_put_text(context, table, column, text);
+}
+
+szg_status szg_table_note(szg_context *context, szg_table *table, const char *format, ...) {
+    int64_t column;
+    SZG_TRY(find_column(context, table, "note", &column));
     va_list arguments;
     va_start(arguments, format);
-    szgi_vprint(text + used, sizeof text - (size_t)used, format, arguments);
+    szg_status status = szgi_table_note_at(context, table, column, format, arguments);
     va_end(arguments);
-    return szgi_table_put_text(context, table, column, text);
+    return status;
 }
 
 static bool same_columns(const szg_table *a, const szg_table *b) {

@@ -2,6 +2,8 @@
 #ifndef SZEGO_BASE_TABLE_H
 #define SZEGO_BASE_TABLE_H
 
+#include <stdarg.h>
+
 #include <szego/table.h>
 #include "base/decls.h"
 
@@ -36,6 +38,12 @@ SZG_CHECK_RESULT szg_status szgi_table_put_integer(szg_context *context, szg_tab
                                                    int64_t column, int64_t value);
 SZG_CHECK_RESULT szg_status szgi_table_put_real(szg_context *context, szg_table *table,
                                                 int64_t column, double value);
+
+/* Adds a sentence to a text cell of the latest row, after "; " where one is there already. */
+SZG_PRINTF(4, 0)
+SZG_CHECK_RESULT szg_status szgi_table_note_at(szg_context *context, szg_table *table,
+                                               int64_t column, const char *format,
+                                               va_list arguments);
 
 /* Appends one row of `from`, or every row, to `table`. SZG_EINVAL: other columns. */
 SZG_CHECK_RESULT szg_status szgi_table_append_row(szg_context *context, szg_table *table,

@@ -7,153 +7,149 @@
 #include "base/memory.h"
 #include "summary/summary.h"
 #include "toeplitz/symbol.h"
+#include "base/row.h"
 #include "base/table.h"
 #include "toeplitz/toeplitz.h"
 #include "rows.h"
 
-#define SOURCE_COLUMN                                                                              \
-    { "source", SZG_TEXT, "the checkpoint as it was named" }
-#define HEAD_COLUMNS                                                                               \
-    {"layer", SZG_INTEGER, "layer, counted from 0"}, {                                             \
-        "head", SZG_INTEGER, "query head, counted from 0"                                          \
-    }
-#define KEY_COLUMNS SOURCE_COLUMN, HEAD_COLUMNS
-#define MATRIX_COLUMN                                                                              \
-    {                                                                                              \
-        "matrix", SZG_TEXT,                                                                        \
-            "qk: scaled W_Q^T W_K; position: scaled P W_Q^T W_K P^T; or a tensor's name"           \
-    }
-#define NOTE_COLUMN                                                                                \
-    { "note", SZG_TEXT, "what a reader must know" }
+#define SOURCE(X, TABLE) X(TABLE##_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")
+#define HEAD(X, TABLE)                                                                             \
+    X(TABLE##_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                                \
+    X(TABLE##_HEAD, "head", SZG_INTEGER, "query head, counted from 0")
+#define MATRIX(X, TABLE)                                                                           \
+    X(TABLE##_MATRIX, "matrix", SZG_TEXT,                                                          \
+      "qk: scaled W_Q^T W_K; position: scaled P W_Q^T W_K P^T; or a tensor's name")
+#define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "what a reader must know")
 
-static const szg_column spectra_columns[] = {
-    KEY_COLUMNS,
-    MATRIX_COLUMN,
-    {"kind", SZG_TEXT, "eigenvalue or singular"},
-    {"index", SZG_INTEGER, "place in the spectrum, counted from 0"},
-    {"re", SZG_REAL, "real part"},
-    {"im", SZG_REAL, "imaginary part"},
-    NOTE_COLUMN,
-};
+#define SPECTRA(X)                                                                                 \
+    SOURCE(X, SPECTRA)                                                                             \
+    HEAD(X, SPECTRA)                                                                               \
+    MATRIX(X, SPECTRA)                                                                             \
+    X(SPECTRA_KIND, "kind", SZG_TEXT, "eigenvalue or singular")                                    \
+    X(SPECTRA_INDEX, "index", SZG_INTEGER, "place in the spectrum, counted from 0")                \
+    X(SPECTRA_RE, "re", SZG_REAL, "real part")                                                     \
+    X(SPECTRA_IM, "im", SZG_REAL, "imaginary part")                                                \
+    NOTE(X, SPECTRA)
+SZGI_SCHEMA(spectra_columns, SPECTRA);
 
-static const szg_column frequency_columns[] = {
-    KEY_COLUMNS,
-    {"pair", SZG_INTEGER, "rotary pair, counted from 0"},
-    {"theta", SZG_REAL, "angle a position, radians"},
-    {"rotation_re", SZG_REAL, "a of the rotation-scaling part [[a, -b], [b, a]]"},
-    {"rotation_im", SZG_REAL, "b of the rotation-scaling part"},
-    {"reflection_re", SZG_REAL, "c of the reflection part [[c, d], [d, -c]]"},
-    {"reflection_im", SZG_REAL, "d of the reflection part"},
-    {"energy", SZG_REAL, "squared Frobenius norm of the 2 x 2 block"},
-    {"model_energy", SZG_REAL, "squared Frobenius norm of the pair's model-size matrix at lag 0"},
-    NOTE_COLUMN,
-};
+#define FREQUENCIES(X)                                                                             \
+    SOURCE(X, FREQUENCIES)                                                                         \
+    HEAD(X, FREQUENCIES)                                                                           \
+    X(FREQUENCIES_PAIR, "pair", SZG_INTEGER, "rotary pair, counted from 0")                        \
+    X(FREQUENCIES_THETA, "theta", SZG_REAL, "angle a position, radians")                           \
+    X(FREQUENCIES_ROTATION_RE, "rotation_re", SZG_REAL,                                            \
+      "a of the rotation-scaling part [[a, -b], [b, a]]")                                          \
+    X(FREQUENCIES_ROTATION_IM, "rotation_im", SZG_REAL, "b of the rotation-scaling part")          \
+    X(FREQUENCIES_REFLECTION_RE, "reflection_re", SZG_REAL,                                        \
+      "c of the reflection part [[c, d], [d, -c]]")                                                \
+    X(FREQUENCIES_REFLECTION_IM, "reflection_im", SZG_REAL, "d of the reflection part")            \
+    X(FREQUENCIES_ENERGY, "energy", SZG_REAL, "squared Frobenius norm of the 2 x 2 block")         \
+    X(FREQUENCIES_MODEL_ENERGY, "model_energy", SZG_REAL,                                          \
+      "squared Frobenius norm of the pair's model-size matrix at lag 0")                           \
+    NOTE(X, FREQUENCIES)
+SZGI_SCHEMA(frequencies_columns, FREQUENCIES);
 
 /* The tables of `szego symbol` begin with the same columns in the same order. */
-static const szg_column range_columns[] = {
-    SOURCE_COLUMN,
-    {"min_lo", SZG_REAL, "lower bound of min |a|"},
-    {"min_hi", SZG_REAL, "upper bound of min |a|"},
-    {"max_lo", SZG_REAL, "lower bound of max |a|"},
-    {"max_hi", SZG_REAL, "upper bound of max |a|"},
-    {"theta_min", SZG_REAL, "where |a| is least, radians"},
-    {"theta_max", SZG_REAL, "where |a| is largest, radians"},
-    {"method", SZG_TEXT, "theorems behind the bounds"},
-    HEAD_COLUMNS,
-    MATRIX_COLUMN,
-    NOTE_COLUMN,
-};
+#define RANGE(X)                                                                                   \
+    SOURCE(X, RANGE)                                                                               \
+    X(RANGE_MIN_LO, "min_lo", SZG_REAL, "lower bound of min |a|")                                  \
+    X(RANGE_MIN_HI, "min_hi", SZG_REAL, "upper bound of min |a|")                                  \
+    X(RANGE_MAX_LO, "max_lo", SZG_REAL, "lower bound of max |a|")                                  \
+    X(RANGE_MAX_HI, "max_hi", SZG_REAL, "upper bound of max |a|")                                  \
+    X(RANGE_THETA_MIN, "theta_min", SZG_REAL, "where |a| is least, radians")                       \
+    X(RANGE_THETA_MAX, "theta_max", SZG_REAL, "where |a| is largest, radians")                     \
+    X(RANGE_METHOD, "method", SZG_TEXT, "theorems behind the bounds")                              \
+    HEAD(X, RANGE)                                                                                 \
+    MATRIX(X, RANGE)                                                                               \
+    NOTE(X, RANGE)
+SZGI_SCHEMA(range_columns, RANGE);
 
-static const szg_column sample_columns[] = {
-    {"theta", SZG_REAL, "radians"},
-    {"re", SZG_REAL, "real part of the symbol"},
-    {"im", SZG_REAL, "imaginary part of the symbol"},
-    SOURCE_COLUMN,
-    HEAD_COLUMNS,
-    MATRIX_COLUMN,
-    NOTE_COLUMN,
-};
+#define SAMPLES(X)                                                                                 \
+    X(SAMPLES_THETA, "theta", SZG_REAL, "radians")                                                 \
+    X(SAMPLES_RE, "re", SZG_REAL, "real part of the symbol")                                       \
+    X(SAMPLES_IM, "im", SZG_REAL, "imaginary part of the symbol")                                  \
+    SOURCE(X, SAMPLES)                                                                             \
+    HEAD(X, SAMPLES)                                                                               \
+    MATRIX(X, SAMPLES)                                                                             \
+    NOTE(X, SAMPLES)
+SZGI_SCHEMA(samples_columns, SAMPLES);
 
-static const szg_column tensor_columns[] = {
-    SOURCE_COLUMN,
-    {"tensor", SZG_TEXT, "its name"},
-    {"dtype", SZG_TEXT, "element type in the file"},
-    {"shape", SZG_TEXT, "sizes"},
-    {"file", SZG_TEXT, "the file it is in"},
-    {"used", SZG_TEXT, "what the analysis took it for; none: listed only"},
-    NOTE_COLUMN,
-};
+#define TENSORS(X)                                                                                 \
+    SOURCE(X, TENSORS)                                                                             \
+    X(TENSORS_TENSOR, "tensor", SZG_TEXT, "its name")                                              \
+    X(TENSORS_DTYPE, "dtype", SZG_TEXT, "element type in the file")                                \
+    X(TENSORS_SHAPE, "shape", SZG_TEXT, "sizes")                                                   \
+    X(TENSORS_FILE, "file", SZG_TEXT, "the file it is in")                                         \
+    X(TENSORS_USED, "used", SZG_TEXT, "what the analysis took it for; none: listed only")          \
+    NOTE(X, TENSORS)
+SZGI_SCHEMA(tensors_columns, TENSORS);
 
-static const szg_column architecture_columns[] = {
-    SOURCE_COLUMN,
-    {"model_type", SZG_TEXT, "as in the configuration"},
-    {"layers", SZG_INTEGER, "attention layers"},
-    {"heads", SZG_INTEGER, "query heads a layer"},
-    {"key_heads", SZG_INTEGER, "key heads a layer"},
-    {"head_size", SZG_INTEGER, "dimensions of a head"},
-    {"model_size", SZG_INTEGER, "dimensions of a token"},
-    {"positions", SZG_TEXT, "none, learned, sinusoidal or rotary"},
-    {"position_rows", SZG_INTEGER, "rows of the position table"},
-    {"rotary", SZG_TEXT, "rotations as SPECs"},
-    NOTE_COLUMN,
-};
+#define ARCHITECTURE(X)                                                                            \
+    SOURCE(X, ARCHITECTURE)                                                                        \
+    X(ARCHITECTURE_MODEL_TYPE, "model_type", SZG_TEXT, "as in the configuration")                  \
+    X(ARCHITECTURE_LAYERS, "layers", SZG_INTEGER, "attention layers")                              \
+    X(ARCHITECTURE_HEADS, "heads", SZG_INTEGER, "query heads a layer")                             \
+    X(ARCHITECTURE_KEY_HEADS, "key_heads", SZG_INTEGER, "key heads a layer")                       \
+    X(ARCHITECTURE_HEAD_SIZE, "head_size", SZG_INTEGER, "dimensions of a head")                    \
+    X(ARCHITECTURE_MODEL_SIZE, "model_size", SZG_INTEGER, "dimensions of a token")                 \
+    X(ARCHITECTURE_POSITIONS, "positions", SZG_TEXT, "none, learned, sinusoidal or rotary")        \
+    X(ARCHITECTURE_POSITION_ROWS, "position_rows", SZG_INTEGER, "rows of the position table")      \
+    X(ARCHITECTURE_ROTARY, "rotary", SZG_TEXT, "rotations as SPECs")                               \
+    NOTE(X, ARCHITECTURE)
+SZGI_SCHEMA(architecture_columns, ARCHITECTURE);
 
 #define OPEN(table_name, columns, out)                                                             \
     SZG_TRY(szg_table_open(context, table_name, columns, sizeof columns / sizeof *columns, out))
 
-static szg_status report_rotations(szg_context *context, const szg_checkpoint *checkpoint,
-                                   szg_table *table) {
+static void put_rotations(szgi_row *row, const szg_checkpoint *checkpoint) {
     char *text = NULL;
-    szg_status status = SZG_OK;
-    for (int i = 0; i < checkpoint->rotations && status == SZG_OK; i++)
-        status = szgi_text_append(context, &text, "%s", szg_encoding_spec(checkpoint->rotation[i]));
-    if (status == SZG_OK)
-        status = szg_table_set_text(context, table, "rotary", text);
+    for (int i = 0; i < checkpoint->rotations && row->status == SZG_OK; i++)
+        row->status =
+            szgi_text_append(row->context, &text, "%s", szg_encoding_spec(checkpoint->rotation[i]));
+    szgi_row_text(row, ARCHITECTURE_ROTARY, text);
     szgi_memory_free(text);
-    return status;
 }
 
 static szg_status report_architecture(szg_context *context, const szg_checkpoint *checkpoint,
                                       szg_table *table) {
     static const char *const kinds[] = {"none", "learned", "sinusoidal"};
     szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
-    const struct {
-        const char *column;
-        int64_t value;
-    } numbers[] = {{"layers", facts.layers},         {"heads", facts.heads},
-                   {"key_heads", facts.key_heads},   {"head_size", facts.head_size},
-                   {"model_size", facts.model_size}, {"position_rows", facts.position_rows}};
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "source", facts.source));
-    SZG_TRY(szg_table_set_text(context, table, "model_type", facts.model_type));
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, ARCHITECTURE_SOURCE, facts.source);
+    szgi_row_text(&row, ARCHITECTURE_MODEL_TYPE, facts.model_type);
     if (*facts.note)
-        SZG_TRY(szg_table_note(context, table, "%s", facts.note));
-    if (facts.unknown)
-        return szg_table_note(context, table,
-                              "%s: singular values of every 2-D weight instead of heads",
-                              facts.unknown);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        SZG_TRY(szg_table_set_integer(context, table, numbers[i].column, numbers[i].value));
-    SZG_TRY(szg_table_set_text(context, table, "positions",
-                               facts.rotary ? "rotary" : kinds[facts.positions]));
-    return report_rotations(context, checkpoint, table);
+        szgi_row_note(&row, "%s", facts.note);
+    if (facts.unknown) {
+        szgi_row_note(&row, "%s: singular values of every 2-D weight instead of heads",
+                      facts.unknown);
+        return row.status;
+    }
+    szgi_row_integer(&row, ARCHITECTURE_LAYERS, facts.layers);
+    szgi_row_integer(&row, ARCHITECTURE_HEADS, facts.heads);
+    szgi_row_integer(&row, ARCHITECTURE_KEY_HEADS, facts.key_heads);
+    szgi_row_integer(&row, ARCHITECTURE_HEAD_SIZE, facts.head_size);
+    szgi_row_integer(&row, ARCHITECTURE_MODEL_SIZE, facts.model_size);
+    szgi_row_text(&row, ARCHITECTURE_POSITIONS, facts.rotary ? "rotary" : kinds[facts.positions]);
+    szgi_row_integer(&row, ARCHITECTURE_POSITION_ROWS, facts.position_rows);
+    put_rotations(&row, checkpoint);
+    return row.status;
 }
 
 szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint,
                           const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
     SZG_TRY(szgi_summary_table(context, &tables->summary));
     OPEN("spectra", spectra_columns, &tables->spectra);
-    OPEN("tensors", tensor_columns, &tables->tensors);
+    OPEN("tensors", tensors_columns, &tables->tensors);
     OPEN("architecture", architecture_columns, &tables->architecture);
     if (checkpoint->position_kind != SZG_POSITIONS_NONE) {
         OPEN("range", range_columns, &tables->range);
         SZG_TRY(szgi_table_mark_ends(context, tables->range, "min_lo", "min_hi"));
         SZG_TRY(szgi_table_mark_ends(context, tables->range, "max_lo", "max_hi"));
         if (options->samples > 0)
-            OPEN("samples", sample_columns, &tables->samples);
+            OPEN("samples", samples_columns, &tables->samples);
     }
     if (checkpoint->rotations > 0)
-        OPEN("frequencies", frequency_columns, &tables->frequencies);
+        OPEN("frequencies", frequencies_columns, &tables->frequencies);
     return report_architecture(context, checkpoint, tables->architecture);
 }
 
@@ -170,26 +166,33 @@ void szg_checkpoint_tables_close(szg_checkpoint_tables *tables) {
 
 /* ---- Rows ---- */
 
-static szg_status add_row(szg_context *context, szg_table *table, const row_key *key) {
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "source", key->source));
-    if (key->layer >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "layer", key->layer));
-    if (key->head >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "head", key->head));
-    if (szg_table_find(table, "matrix") >= 0)
-        SZG_TRY(szg_table_set_text(context, table, "matrix", key->matrix));
-    return SZG_OK;
+/* Where the columns stand that say what a row is about; matrix -1: there is none. */
+typedef struct key_columns {
+    int64_t source, layer, matrix;
+} key_columns;
+#define KEYS(TABLE) ((key_columns){TABLE##_SOURCE, TABLE##_LAYER, TABLE##_MATRIX})
+
+/* A row that says what it is about; `at`: where its columns begin. */
+static szgi_row add_row(szg_context *context, szg_table *table, const row_key *key,
+                        key_columns at) {
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, at.source, key->source);
+    szgi_row_place(&row, at.layer, key->layer);
+    szgi_row_place(&row, at.layer + 1, key->head);
+    if (at.matrix >= 0)
+        szgi_row_text(&row, at.matrix, key->matrix);
+    return row;
 }
 
 static szg_status add_values(szg_context *context, szg_table *table, const row_key *key,
                              const szg_spectrum *spectrum) {
     for (int64_t i = 0; i < spectrum->count; i++) {
-        SZG_TRY(add_row(context, table, key));
-        SZG_TRY(szg_table_set_text(context, table, "kind", spectrum->kind));
-        SZG_TRY(szg_table_set_integer(context, table, "index", i));
-        SZG_TRY(szg_table_set_real(context, table, "re", spectrum->re[i]));
-        SZG_TRY(szg_table_set_real(context, table, "im", spectrum->im ? spectrum->im[i] : 0));
+        szgi_row row = add_row(context, table, key, KEYS(SPECTRA));
+        szgi_row_text(&row, SPECTRA_KIND, spectrum->kind);
+        szgi_row_integer(&row, SPECTRA_INDEX, i);
+        szgi_row_real(&row, SPECTRA_RE, spectrum->re[i]);
+        szgi_row_real(&row, SPECTRA_IM, spectrum->im ? spectrum->im[i] : 0);
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }
@@ -238,69 +241,71 @@ static szg_status set_toeplitzness(szg_context *context, szg_table *summary, con
 
 szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
                             const szg_tau *toeplitzness, const szg_range *range) {
-    szg_table *summary = tables->summary, *table = tables->range;
+    szg_table *summary = tables->summary;
     const struct {
-        const char *column, *summary_column;
+        int64_t column;
+        const char *summary_column;
         double value;
-    } ends[] = {{"min_lo", "symbol_min_lo", range->min.lo},
-                {"min_hi", "symbol_min_hi", range->min.hi},
-                {"max_lo", "symbol_max_lo", range->max.lo},
-                {"max_hi", "symbol_max_hi", range->max.hi}};
+    } ends[] = {{RANGE_MIN_LO, "symbol_min_lo", range->min.lo},
+                {RANGE_MIN_HI, "symbol_min_hi", range->min.hi},
+                {RANGE_MAX_LO, "symbol_max_lo", range->max.lo},
+                {RANGE_MAX_HI, "symbol_max_hi", range->max.hi}};
     SZG_TRY(set_toeplitzness(context, summary, toeplitzness));
     if (!range->method)
         return szg_table_note(context, summary,
                               "no certified range of |a|: the degree of the Toeplitz part's symbol "
                               "is beyond %d",
                               SZG_SYMBOL_RANGE_LIMIT);
-    SZG_TRY(add_row(context, table, key));
+    szgi_row row = add_row(context, tables->range, key, KEYS(RANGE));
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         SZG_TRY(szg_table_set_real(context, summary, ends[i].summary_column, ends[i].value));
-        SZG_TRY(szg_table_set_real(context, table, ends[i].column, ends[i].value));
+        szgi_row_real(&row, ends[i].column, ends[i].value);
     }
-    SZG_TRY(szg_table_set_real(context, table, "theta_min", range->theta_min));
-    SZG_TRY(szg_table_set_real(context, table, "theta_max", range->theta_max));
-    SZG_TRY(szg_table_set_text(context, table, "method", range->method));
-    SZG_TRY(szg_table_note(context, summary,
-                           "symbol columns bound |a|, a the symbol of the Toeplitz part"));
-    return szg_table_note(context, table,
-                          "modulus of the symbol of the Toeplitz part: bounds that part's "
-                          "singular values from above, not the whole matrix's");
+    szgi_row_real(&row, RANGE_THETA_MIN, range->theta_min);
+    szgi_row_real(&row, RANGE_THETA_MAX, range->theta_max);
+    szgi_row_text(&row, RANGE_METHOD, range->method);
+    szgi_row_note(&row, "modulus of the symbol of the Toeplitz part: bounds that part's singular "
+                        "values from above, not the whole matrix's");
+    SZG_TRY(row.status);
+    return szg_table_note(context, summary,
+                          "symbol columns bound |a|, a the symbol of the Toeplitz part");
 }
 
 szg_status szgi_rows_samples(szg_context *context, szg_checkpoint_tables *tables,
                              const row_key *key, int64_t count, const szg_c64 *samples) {
     const double turn = 6.28318530717958647692;
     for (int64_t i = 0; i < count; i++) {
-        SZG_TRY(add_row(context, tables->samples, key));
-        SZG_TRY(szg_table_set_real(context, tables->samples, "theta",
-                                   turn * (double)i / (double)count));
-        SZG_TRY(szg_table_set_real(context, tables->samples, "re", samples[i].re));
-        SZG_TRY(szg_table_set_real(context, tables->samples, "im", samples[i].im));
+        szgi_row row = add_row(context, tables->samples, key, KEYS(SAMPLES));
+        szgi_row_real(&row, SAMPLES_THETA, turn * (double)i / (double)count);
+        szgi_row_real(&row, SAMPLES_RE, samples[i].re);
+        szgi_row_real(&row, SAMPLES_IM, samples[i].im);
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }
 
-static szg_status set_energy(szg_context *context, szg_table *table, const char *column,
-                             double energy) {
+static void put_energy(szgi_row *row, int64_t column, double energy) {
     if (isnan(energy))
-        return szg_table_note(context, table, "%s is outside the range of doubles", column);
-    return szg_table_set_real(context, table, column, energy);
+        szgi_row_note(row, "%s is outside the range of doubles", frequencies_columns[column].name);
+    else
+        szgi_row_real(row, column, energy);
 }
 
 szg_status szgi_rows_pairs(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
                            int64_t count, const szg_pair_coupling *pairs) {
-    szg_table *table = tables->frequencies;
+    const key_columns keys = {FREQUENCIES_SOURCE, FREQUENCIES_LAYER, -1};
     for (int64_t t = 0; t < count; t++) {
         const szg_pair_coupling *pair = &pairs[t];
-        SZG_TRY(add_row(context, table, key));
-        SZG_TRY(szg_table_set_integer(context, table, "pair", t));
-        SZG_TRY(szg_table_set_real(context, table, "theta", pair->theta));
-        SZG_TRY(szg_table_set_real(context, table, "rotation_re", pair->rotation.re));
-        SZG_TRY(szg_table_set_real(context, table, "rotation_im", pair->rotation.im));
-        SZG_TRY(szg_table_set_real(context, table, "reflection_re", pair->reflection.re));
-        SZG_TRY(szg_table_set_real(context, table, "reflection_im", pair->reflection.im));
-        SZG_TRY(set_energy(context, table, "energy", pair->energy));
-        SZG_TRY(set_energy(context, table, "model_energy", pair->model_energy));
+        szgi_row row = add_row(context, tables->frequencies, key, keys);
+        szgi_row_integer(&row, FREQUENCIES_PAIR, t);
+        szgi_row_real(&row, FREQUENCIES_THETA, pair->theta);
+        szgi_row_real(&row, FREQUENCIES_ROTATION_RE, pair->rotation.re);
+        szgi_row_real(&row, FREQUENCIES_ROTATION_IM, pair->rotation.im);
+        szgi_row_real(&row, FREQUENCIES_REFLECTION_RE, pair->reflection.re);
+        szgi_row_real(&row, FREQUENCIES_REFLECTION_IM, pair->reflection.im);
+        put_energy(&row, FREQUENCIES_ENERGY, pair->energy);
+        put_energy(&row, FREQUENCIES_MODEL_ENERGY, pair->model_energy);
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }
@@ -313,7 +318,8 @@ szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables
                  key->head);
     else if (key->layer >= 0)
         snprintf(place, sizeof place, "layer %" PRId64 ": ", key->layer);
-    SZG_TRY(add_row(context, tables->summary, key));
+    const szg_summary_labels labels = {key->source, key->layer, key->head, key->matrix, NULL};
+    SZG_TRY(szgi_summary_label(context, tables->summary, &labels));
     szgi_say(context, SZG_WARNING, "skipped: %s%s", place, problem);
     return szg_table_note(context, tables->summary, "skipped: %s%s", place, problem);
 }
@@ -321,14 +327,14 @@ szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables
 szg_status szgi_rows_tensor(szg_context *context, szg_checkpoint_tables *tables, const char *source,
                             const szgi_tensor *tensor, const char *use, const char *note) {
     char shape[128];
-    szg_table *table = tables->tensors;
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "source", source));
-    SZG_TRY(szg_table_set_text(context, table, "tensor", tensor->name));
-    SZG_TRY(szg_table_set_text(context, table, "dtype", tensor->dtype_name));
-    SZG_TRY(szg_table_set_text(context, table, "shape",
-                               szgi_tensor_shape_text(tensor, shape, sizeof shape)));
-    SZG_TRY(szg_table_set_text(context, table, "file", tensor->file));
-    SZG_TRY(szg_table_set_text(context, table, "used", use));
-    return note ? szg_table_note(context, table, "%s", note) : SZG_OK;
+    szgi_row row = szgi_row_add(context, tables->tensors);
+    szgi_row_text(&row, TENSORS_SOURCE, source);
+    szgi_row_text(&row, TENSORS_TENSOR, tensor->name);
+    szgi_row_text(&row, TENSORS_DTYPE, tensor->dtype_name);
+    szgi_row_text(&row, TENSORS_SHAPE, szgi_tensor_shape_text(tensor, shape, sizeof shape));
+    szgi_row_text(&row, TENSORS_FILE, tensor->file);
+    szgi_row_text(&row, TENSORS_USED, use);
+    if (note)
+        szgi_row_note(&row, "%s", note);
+    return row.status;
 }

@@ -27,6 +27,10 @@ SZG_CHECK_RESULT szg_status szgi_summary_set(szg_context *context, szg_table *ta
  * method, residual, note. */
 SZG_CHECK_RESULT szg_status szgi_summary_table(szg_context *context, szg_table **out);
 
+/* A new row of the labels alone. */
+SZG_CHECK_RESULT szg_status szgi_summary_label(szg_context *context, szg_table *table,
+                                               const szg_summary_labels *labels);
+
 /* A new row: labels, numbers, method, and a note where toeplitzness is sampled. The caller writes
  * what else belongs into `note`. */
 SZG_CHECK_RESULT szg_status szgi_summary_add(szg_context *context, szg_table *table,

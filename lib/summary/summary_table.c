@@ -139,11 +139,8 @@ static szg_status set_method(szg_context *context, szg_table *table, const char 
     return szg_table_set_text(context, table, "method", text);
 }
 
-szg_status szgi_summary_add(szg_context *context, szg_table *table,
-                            const szg_summary_labels *labels, const szg_summary *summary,
-                            const szg_tau *toeplitzness, const szg_range *symbol) {
-    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
-    szgi_summary_numbers(summary, toeplitzness, symbol, numbers);
+szg_status szgi_summary_label(szg_context *context, szg_table *table,
+                              const szg_summary_labels *labels) {
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "source", labels->source));
     if (labels->layer >= 0)
@@ -151,11 +148,19 @@ szg_status szgi_summary_add(szg_context *context, szg_table *table,
     if (labels->head >= 0)
         SZG_TRY(szg_table_set_integer(context, table, "head", labels->head));
     SZG_TRY(szg_table_set_text(context, table, "matrix", labels->matrix));
+    return szg_table_set_text(context, table, "theorem", labels->theorem);
+}
+
+szg_status szgi_summary_add(szg_context *context, szg_table *table,
+                            const szg_summary_labels *labels, const szg_summary *summary,
+                            const szg_tau *toeplitzness, const szg_range *symbol) {
+    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
+    szgi_summary_numbers(summary, toeplitzness, symbol, numbers);
+    SZG_TRY(szgi_summary_label(context, table, labels));
     SZG_TRY(szg_table_set_integer(context, table, "n", summary->n));
     for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++)
         SZG_TRY(szgi_summary_set(context, table, numbers[i].column, &numbers[i]));
     if (toeplitzness && szgi_tau_note(toeplitzness))
         SZG_TRY(szg_table_note(context, table, "%s", szgi_tau_note(toeplitzness)));
-    SZG_TRY(szg_table_set_text(context, table, "theorem", labels->theorem));
     return set_method(context, table, summary->method);
 }

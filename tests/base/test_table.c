@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/row.h"
 #include "base/table.h"
 
 #include "suite.h"
@@ -145,6 +146,45 @@ START_TEST(table_refuses_mistakes) {
 }
 END_TEST
 
+#define KEPT(X)                                                                                    \
+    X(KEPT_NAME, "name", SZG_TEXT, "")                                                             \
+    X(KEPT_PLACE, "place", SZG_INTEGER, "")                                                        \
+    X(KEPT_VALUE, "value", SZG_REAL, "")                                                           \
+    X(KEPT_NOTE, "note", SZG_TEXT, "")
+SZGI_SCHEMA(kept_columns, KEPT);
+
+START_TEST(rows_keep_their_first_failure) {
+    szg_context *context = test_context();
+    szg_table *table;
+    ck_szg_ok(szg_table_open(context, "t", kept_columns, kept_columns_count, &table));
+    ck_assert_int_eq(kept_columns_count, 4);
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, KEPT_NAME, "a");
+    szgi_row_place(&row, KEPT_PLACE, -1);
+    szgi_row_number(&row, KEPT_VALUE, NAN);
+    szgi_row_note(&row, "first %d", 1);
+    ck_szg_ok(row.status);
+    ck_assert(szg_table_is_empty(table, 0, KEPT_PLACE) && szg_table_is_empty(table, 0, KEPT_VALUE));
+    szgi_row_real(&row, KEPT_NAME, 1);     /* another type */
+    szgi_row_integer(&row, KEPT_PLACE, 7); /* does nothing after it */
+    szgi_row_note(&row, "second");
+    szgi_row_text(&row, 9, "x"); /* nor does a second mistake replace its message */
+    ck_szg_fails(SZG_EINVAL, "column name has another type", row.status);
+    ck_assert(szg_table_is_empty(table, 0, KEPT_PLACE));
+    ck_assert_str_eq(szg_table_get_text(table, 0, KEPT_NOTE), "first 1");
+    row = szgi_row_latest(context, table);
+    szgi_row_place(&row, KEPT_PLACE, 0);
+    szgi_row_number(&row, KEPT_VALUE, INFINITY);
+    szgi_row_note(&row, "second");
+    ck_szg_ok(row.status);
+    ck_assert_int_eq(szg_table_rows(table), 1);
+    ck_assert(!szg_table_is_empty(table, 0, KEPT_PLACE));
+    ck_assert(isinf(szg_table_get_real(table, 0, KEPT_VALUE)));
+    ck_assert_str_eq(szg_table_get_text(table, 0, KEPT_NOTE), "first 1; second");
+    szg_table_close(&table);
+}
+END_TEST
+
 /* Every allocation fails in turn; nothing leaks (LeakSanitizer watches) and nothing is lost. */
 START_TEST(table_survives_failed_allocations) {
     szg_context *context = test_context();
@@ -169,5 +209,6 @@ TEST_FILE("table") {
     test_add(suite, "table_keeps_cells", table_keeps_cells);
     test_add(suite, "table_takes_cells_by_index", table_takes_cells_by_index);
     test_add(suite, "table_refuses_mistakes", table_refuses_mistakes);
+    test_add(suite, "rows_keep_their_first_failure", rows_keep_their_first_failure);
     test_add(suite, "table_survives_failed_allocations", table_survives_failed_allocations);
 }
