@@ -23,36 +23,27 @@ void szg_ablation_close(szg_ablation *ablation) {
     *ablation = (szg_ablation){0};
 }
 
-/* Leaves the cell empty where there is no number. */
-static szg_status set_known(szg_context *context, szg_table *table, const char *column,
-                            double value) {
-    return isnan(value) ? SZG_OK : szg_table_set_real(context, table, column, value);
-}
-
 /* The last columns of both tables. */
-#define METHOD_COLUMNS                                                                             \
-    {"method", SZG_TEXT, "how a head goes: output, values, latent_columns or cumulative"}, {       \
-        "note", SZG_TEXT, ""                                                                       \
-    }
-
-static szg_status set_method(szg_context *context, szg_table *table, const szg_ablation *ablation) {
-    return szg_table_set_text(context, table, "method",
-                              szgi_ablation_method_name(ablation->method));
-}
+#define METHOD_COLUMNS(X, TABLE)                                                                   \
+    X(TABLE##_METHOD, "method", SZG_TEXT,                                                          \
+      "how a head goes: output, values, latent_columns or cumulative")                             \
+    X(TABLE##_NOTE, "note", SZG_TEXT, "")
 
 /* ---- Ablation ---- */
 
+#define ABLATION(X)                                                                                \
+    RUN_COLUMNS(X, ABLATION)                                                                       \
+    X(ABLATION_LAYER, "layer", SZG_INTEGER, "from 0")                                              \
+    X(ABLATION_HEAD, "head", SZG_INTEGER, "from 0; empty: all heads of the layer at once")         \
+    X(ABLATION_ACCURACY, "accuracy", SZG_REAL, "share of right predictions without the head")      \
+    X(ABLATION_DROP, "drop", SZG_REAL, "accuracy of the whole model less that without the head")   \
+    X(ABLATION_LABEL_CEILING, "label_ceiling", SZG_REAL,                                           \
+      "best accuracy that any classifier can have; empty: not known")                              \
+    METHOD_COLUMNS(X, ABLATION)
+SZGI_SCHEMA(ablation_columns, ABLATION);
+
 szg_status szg_ablation_table_open(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {
-        RUN_COLUMNS,
-        {"layer", SZG_INTEGER, "from 0"},
-        {"head", SZG_INTEGER, "from 0; empty: all heads of the layer at once"},
-        {"accuracy", SZG_REAL, "share of right predictions without the head"},
-        {"drop", SZG_REAL, "accuracy of the whole model less that without the head"},
-        {"label_ceiling", SZG_REAL, "best accuracy that any classifier can have; empty: not known"},
-        METHOD_COLUMNS,
-    };
-    return szg_table_open(context, "ablation", columns, sizeof columns / sizeof *columns, out);
+    return szg_table_open(context, "ablation", ablation_columns, ablation_columns_count, out);
 }
 
 /* head < 0: all heads. */
@@ -60,22 +51,20 @@ static szg_status ablation_row(szg_context *context, szg_table *table, const szg
                                const szg_ablation *ablation, int64_t layer, int64_t head) {
     double accuracy =
         head < 0 ? ablation->layer[layer] : ablation->head[layer * ablation->heads + head];
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szgi_run_key_set(context, table, key));
-    SZG_TRY(szg_table_set_integer(context, table, "layer", layer));
-    if (head >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "head", head));
-    SZG_TRY(szg_table_set_real(context, table, "accuracy", accuracy));
-    SZG_TRY(szg_table_set_real(context, table, "drop", ablation->accuracy - accuracy));
-    SZG_TRY(set_known(context, table, "label_ceiling", ablation->ceiling));
-    SZG_TRY(set_method(context, table, ablation));
+    szgi_row row = szgi_row_add(context, table);
+    szgi_run_key_put(&row, key);
+    szgi_row_integer(&row, ABLATION_LAYER, layer);
+    szgi_row_place(&row, ABLATION_HEAD, head);
+    szgi_row_real(&row, ABLATION_ACCURACY, accuracy);
+    szgi_row_real(&row, ABLATION_DROP, ablation->accuracy - accuracy);
+    szgi_row_number(&row, ABLATION_LABEL_CEILING, ablation->ceiling);
+    szgi_row_text(&row, ABLATION_METHOD, szgi_ablation_method_name(ablation->method));
     if (head >= ablation->reach)
-        SZG_TRY(szg_table_note(context, table,
-                               "nothing is ablated: the columns of this head lie beyond the "
-                               "latent dimensions"));
+        szgi_row_note(&row, "nothing is ablated: the columns of this head lie beyond the latent "
+                            "dimensions");
     if (ablation->method == SZG_ABLATE_CUMULATIVE && layer > 0)
-        SZG_TRY(szg_table_note(context, table, "the last head of every layer below is off too"));
-    return SZG_OK;
+        szgi_row_note(&row, "the last head of every layer below is off too");
+    return row.status;
 }
 
 szg_status szg_ablation_rows(szg_context *context, szg_table *table, const szg_run_key *key,
@@ -89,93 +78,93 @@ szg_status szg_ablation_rows(szg_context *context, szg_table *table, const szg_r
 
 /* ---- Deposit ---- */
 
+#define DEPOSIT(X)                                                                                 \
+    RUN_COLUMNS(X, DEPOSIT)                                                                        \
+    X(DEPOSIT_LAYER, "layer", SZG_INTEGER, "from 0")                                               \
+    X(DEPOSIT_RUNS, "runs", SZG_INTEGER,                                                           \
+      "runs in which some head's loss costs accuracy in this layer")                               \
+    X(DEPOSIT_WORST_HEAD, "worst_head", SZG_INTEGER, "the head with the largest drop")             \
+    X(DEPOSIT_TOTAL_DROP, "total_drop", SZG_REAL,                                                  \
+      "sum of the positive drops of the layer's heads")                                            \
+    X(DEPOSIT_LARGEST_DROP, "largest_drop", SZG_REAL,                                              \
+      "accuracy that the loss of the worst head costs")                                            \
+    X(DEPOSIT_INDEX, "index", SZG_REAL, "share of the total drop that the worst head carries")     \
+    X(DEPOSIT_NULL_INDEX, "null_index", SZG_REAL,                                                  \
+      "expected index of independent, exponential drops")                                          \
+    X(DEPOSIT_INDEX_LEAST, "index_least", SZG_REAL, "least of the seeds")                          \
+    X(DEPOSIT_INDEX_GREATEST, "index_greatest", SZG_REAL, "greatest of the seeds")                 \
+    X(DEPOSIT_INDEX_T_LOW, "index_t_low", SZG_REAL,                                                \
+      "95% interval of the mean by Student's t, over seeds")                                       \
+    X(DEPOSIT_INDEX_T_HIGH, "index_t_high", SZG_REAL,                                              \
+      "95% interval of the mean by Student's t, over seeds")                                       \
+    X(DEPOSIT_GINI, "gini", SZG_REAL, "Gini coefficient of the drops")                             \
+    X(DEPOSIT_GINI_LEAST, "gini_least", SZG_REAL, "least of the seeds")                            \
+    X(DEPOSIT_GINI_GREATEST, "gini_greatest", SZG_REAL, "greatest of the seeds")                   \
+    X(DEPOSIT_GINI_T_LOW, "gini_t_low", SZG_REAL,                                                  \
+      "95% interval of the mean by Student's t, over seeds")                                       \
+    X(DEPOSIT_GINI_T_HIGH, "gini_t_high", SZG_REAL,                                                \
+      "95% interval of the mean by Student's t, over seeds")                                       \
+    X(DEPOSIT_RANGE_COVERAGE, "range_coverage", SZG_REAL,                                          \
+      "chance that [least, greatest] holds the median over seeds: 1 - 2^(1 - runs)")               \
+    METHOD_COLUMNS(X, DEPOSIT)
+SZGI_SCHEMA(deposit_columns, DEPOSIT);
+
 szg_status szg_deposit_table_open(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {
-        RUN_COLUMNS,
-        {"layer", SZG_INTEGER, "from 0"},
-        {"runs", SZG_INTEGER, "runs in which some head's loss costs accuracy in this layer"},
-        {"worst_head", SZG_INTEGER, "the head with the largest drop"},
-        {"total_drop", SZG_REAL, "sum of the positive drops of the layer's heads"},
-        {"largest_drop", SZG_REAL, "accuracy that the loss of the worst head costs"},
-        {"index", SZG_REAL, "share of the total drop that the worst head carries"},
-        {"null_index", SZG_REAL, "expected index of independent, exponential drops"},
-        {"index_least", SZG_REAL, "least of the seeds"},
-        {"index_greatest", SZG_REAL, "greatest of the seeds"},
-        {"index_t_low", SZG_REAL, "95% interval of the mean by Student's t, over seeds"},
-        {"index_t_high", SZG_REAL, "95% interval of the mean by Student's t, over seeds"},
-        {"gini", SZG_REAL, "Gini coefficient of the drops"},
-        {"gini_least", SZG_REAL, "least of the seeds"},
-        {"gini_greatest", SZG_REAL, "greatest of the seeds"},
-        {"gini_t_low", SZG_REAL, "95% interval of the mean by Student's t, over seeds"},
-        {"gini_t_high", SZG_REAL, "95% interval of the mean by Student's t, over seeds"},
-        {"range_coverage", SZG_REAL,
-         "chance that [least, greatest] holds the median over seeds: 1 - 2^(1 - runs)"},
-        METHOD_COLUMNS,
-    };
-    return szg_table_open(context, "deposit", columns, sizeof columns / sizeof *columns, out);
+    return szg_table_open(context, "deposit", deposit_columns, deposit_columns_count, out);
 }
 
-static szg_status set_reals(szg_context *context, szg_table *table, const szg_deposit *deposit) {
-    const struct {
-        const char *name;
-        double value;
-    } cells[] = {{"total_drop", deposit->total},
-                 {"largest_drop", deposit->largest},
-                 {"index", deposit->index},
-                 {"null_index", deposit->null_index},
-                 {"index_least", deposit->index_spread.least},
-                 {"index_greatest", deposit->index_spread.greatest},
-                 {"index_t_low", deposit->index_spread.low},
-                 {"index_t_high", deposit->index_spread.high},
-                 {"gini", deposit->gini},
-                 {"gini_least", deposit->gini_spread.least},
-                 {"gini_greatest", deposit->gini_spread.greatest},
-                 {"gini_t_low", deposit->gini_spread.low},
-                 {"gini_t_high", deposit->gini_spread.high},
-                 {"range_coverage", deposit->coverage}};
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        SZG_TRY(set_known(context, table, cells[i].name, cells[i].value));
-    return SZG_OK;
+static void put_reals(szgi_row *row, const szg_deposit *deposit) {
+    szgi_row_number(row, DEPOSIT_TOTAL_DROP, deposit->total);
+    szgi_row_number(row, DEPOSIT_LARGEST_DROP, deposit->largest);
+    szgi_row_number(row, DEPOSIT_INDEX, deposit->index);
+    szgi_row_number(row, DEPOSIT_NULL_INDEX, deposit->null_index);
+    szgi_row_number(row, DEPOSIT_INDEX_LEAST, deposit->index_spread.least);
+    szgi_row_number(row, DEPOSIT_INDEX_GREATEST, deposit->index_spread.greatest);
+    szgi_row_number(row, DEPOSIT_INDEX_T_LOW, deposit->index_spread.low);
+    szgi_row_number(row, DEPOSIT_INDEX_T_HIGH, deposit->index_spread.high);
+    szgi_row_number(row, DEPOSIT_GINI, deposit->gini);
+    szgi_row_number(row, DEPOSIT_GINI_LEAST, deposit->gini_spread.least);
+    szgi_row_number(row, DEPOSIT_GINI_GREATEST, deposit->gini_spread.greatest);
+    szgi_row_number(row, DEPOSIT_GINI_T_LOW, deposit->gini_spread.low);
+    szgi_row_number(row, DEPOSIT_GINI_T_HIGH, deposit->gini_spread.high);
+    szgi_row_number(row, DEPOSIT_RANGE_COVERAGE, deposit->coverage);
 }
 
-static szg_status note_deposit(szg_context *context, szg_table *table, const szg_deposit *deposit,
-                               int64_t count) {
+static void note_deposit(szgi_row *row, const szg_deposit *deposit, int64_t count) {
     if (deposit->runs == 0)
-        return szg_table_note(context, table, "no head's loss costs accuracy in this layer");
-    if (deposit->runs < 2)
-        return szg_table_note(context, table, "%s: no interval",
-                              count > 1 ? "one of the seeds has a drop" : "one seed");
-    return szg_table_note(context, table,
-                          "mean over %" PRId64
-                          " seeds; [least, greatest] holds their median with a "
-                          "chance of %.4g%%",
-                          deposit->runs, 100 * deposit->coverage);
+        szgi_row_note(row, "no head's loss costs accuracy in this layer");
+    else if (deposit->runs < 2)
+        szgi_row_note(row, "%s: no interval",
+                      count > 1 ? "one of the seeds has a drop" : "one seed");
+    else
+        szgi_row_note(row,
+                      "mean over %" PRId64 " seeds; [least, greatest] holds their median with a "
+                      "chance of %.4g%%",
+                      deposit->runs, 100 * deposit->coverage);
 }
 
-static szg_status note_null(szg_context *context, szg_table *table, const szg_deposit *deposit,
-                            szg_ablation_method method) {
-    if (!isnan(deposit->null_index))
-        return SZG_OK;
-    return szg_table_note(context, table, "no null_index: %s",
-                          method == SZG_ABLATE_CUMULATIVE
-                              ? "the last heads of the layers below are off in every drop"
-                              : "the seeds differ in how many heads can be ablated");
+static void note_null(szgi_row *row, const szg_deposit *deposit, szg_ablation_method method) {
+    if (isnan(deposit->null_index))
+        szgi_row_note(row, "no null_index: %s",
+                      method == SZG_ABLATE_CUMULATIVE
+                          ? "the last heads of the layers below are off in every drop"
+                          : "the seeds differ in how many heads can be ablated");
 }
 
 static szg_status deposit_row(szg_context *context, szg_table *table, const szg_run_key *key,
                               const szg_ablation *const *runs, int64_t count, int64_t layer) {
     szg_deposit deposit;
     SZG_TRY(szgi_ablation_deposit(context, runs, count, layer, &deposit));
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szgi_run_key_set(context, table, key));
-    SZG_TRY(szg_table_set_integer(context, table, "layer", layer));
-    SZG_TRY(szg_table_set_integer(context, table, "runs", deposit.runs));
-    if (deposit.worst_head >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "worst_head", deposit.worst_head));
-    SZG_TRY(set_reals(context, table, &deposit));
-    SZG_TRY(set_method(context, table, runs[0]));
-    SZG_TRY(note_null(context, table, &deposit, runs[0]->method));
-    return note_deposit(context, table, &deposit, count);
+    szgi_row row = szgi_row_add(context, table);
+    szgi_run_key_put(&row, key);
+    szgi_row_integer(&row, DEPOSIT_LAYER, layer);
+    szgi_row_integer(&row, DEPOSIT_RUNS, deposit.runs);
+    szgi_row_place(&row, DEPOSIT_WORST_HEAD, deposit.worst_head);
+    put_reals(&row, &deposit);
+    szgi_row_text(&row, DEPOSIT_METHOD, szgi_ablation_method_name(runs[0]->method));
+    note_null(&row, &deposit, runs[0]->method);
+    note_deposit(&row, &deposit, count);
+    return row.status;
 }
 
 static bool same_kind(const szg_run_key *keys, const szg_ablation *const *runs, int64_t a,

@@ -10,7 +10,7 @@
 #include "train/ablation/ablation_private.h"
 #include "reproduce_private.h"
 
-enum { MOST_COLUMNS = 32 };
+enum { MOST_COLUMNS = 32, LAST_COLUMNS = 2 }; /* the last ones: method and note */
 
 /* The columns of `own`, with experiment before its method and note. */
 static szg_status open_with_experiment(szg_context *context, const szg_table *own,
@@ -18,7 +18,7 @@ static szg_status open_with_experiment(szg_context *context, const szg_table *ow
     szg_column columns[MOST_COLUMNS];
     int64_t count = 0;
     for (int64_t i = 0; i < szg_table_columns(own); i++) {
-        if (i == szg_table_find(own, "method"))
+        if (i == szg_table_columns(own) - LAST_COLUMNS)
             columns[count++] = (szg_column){"experiment", SZG_TEXT, "part of the preset"};
         columns[count++] = *szg_table_column(own, i);
     }
@@ -27,12 +27,15 @@ static szg_status open_with_experiment(szg_context *context, const szg_table *ow
 
 static szg_status append_rows(szg_context *context, szg_table *to, const szg_table *from,
                               const char *experiment, szg_ablation_method method) {
+    int64_t place = szg_table_columns(from) - LAST_COLUMNS;
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
-        SZG_TRY(szg_table_add_row(context, to));
-        for (int64_t column = 0; column < szg_table_columns(from); column++)
-            SZG_TRY(szgi_cell_copy(context, from, row, column, to));
-        SZG_TRY(szg_table_set_text(context, to, "experiment", experiment));
-        SZG_TRY(szg_table_set_text(context, to, "method", szgi_ablation_method_name(method)));
+        szgi_row copy = szgi_row_add(context, to);
+        for (int64_t column = 0; column < place; column++)
+            szgi_row_copy(&copy, column, from, row, column);
+        szgi_row_text(&copy, place, experiment);
+        szgi_row_text(&copy, place + 1, szgi_ablation_method_name(method));
+        szgi_row_copy(&copy, place + 2, from, row, place + 1);
+        SZG_TRY(copy.status);
     }
     return SZG_OK;
 }

@@ -62,15 +62,15 @@ static bool belongs(const reproduction_run *run, const item *which) {
            (which->rotated == 0 ? rotated > 0 : rotated == which->rotated);
 }
 
-static const szg_column items_columns[] = {
-    {"item", SZG_TEXT, "table or figure of the paper"},
-    {"about", SZG_TEXT, "what it shows"},
-    {"experiment", SZG_TEXT, "part of the preset"},
-    {"table", SZG_TEXT, "where it stands here"},
-    {"runs", SZG_INTEGER, "runs of the preset that it rests on"},
-    {"finished", SZG_INTEGER, "those that are finished"},
-    {"note", SZG_TEXT, ""},
-};
+#define ITEMS(X)                                                                                   \
+    X(ITEMS_ITEM, "item", SZG_TEXT, "table or figure of the paper")                                \
+    X(ITEMS_ABOUT, "about", SZG_TEXT, "what it shows")                                             \
+    X(ITEMS_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                              \
+    X(ITEMS_TABLE, "table", SZG_TEXT, "where it stands here")                                      \
+    X(ITEMS_RUNS, "runs", SZG_INTEGER, "runs of the preset that it rests on")                      \
+    X(ITEMS_FINISHED, "finished", SZG_INTEGER, "those that are finished")                          \
+    X(ITEMS_NOTE, "note", SZG_TEXT, "")
+SZGI_SCHEMA(items_columns, ITEMS);
 
 /* Of the experiment that the run `first` begins; -1: the item is of none. */
 static szg_status item_row(szg_context *context, szg_table *table, const szg_reproduction *self,
@@ -83,19 +83,18 @@ static szg_status item_row(szg_context *context, szg_table *table, const szg_rep
     }
     if (first >= 0 && runs == 0)
         return SZG_OK;
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "item", which->name));
-    SZG_TRY(szg_table_set_text(context, table, "about", which->about));
-    SZG_TRY(szg_table_set_text(context, table, "experiment",
-                               first >= 0 ? self->run[first].experiment : NULL));
-    SZG_TRY(szg_table_set_text(context, table, "table", which->table));
-    SZG_TRY(szg_table_set_integer(context, table, "runs", runs));
-    SZG_TRY(szg_table_set_integer(context, table, "finished", finished));
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, ITEMS_ITEM, which->name);
+    szgi_row_text(&row, ITEMS_ABOUT, which->about);
+    szgi_row_text(&row, ITEMS_EXPERIMENT, first >= 0 ? self->run[first].experiment : NULL);
+    szgi_row_text(&row, ITEMS_TABLE, which->table);
+    szgi_row_integer(&row, ITEMS_RUNS, runs);
+    szgi_row_integer(&row, ITEMS_FINISHED, finished);
     if (runs == 0)
-        return szg_table_note(context, table, "this preset has no such run");
-    return finished == runs
-               ? SZG_OK
-               : szg_table_note(context, table, "%" PRId64 " runs are missing", runs - finished);
+        szgi_row_note(&row, "this preset has no such run");
+    else if (finished < runs)
+        szgi_row_note(&row, "%" PRId64 " runs are missing", runs - finished);
+    return row.status;
 }
 
 szg_status szgi_reproduction_items(szg_context *context, const szg_reproduction *self,
@@ -141,16 +140,17 @@ static const setting settings[] = {
     {"seed", "seed", NULL},
 };
 
-static const szg_column settings_columns[] = {
-    {"item", SZG_TEXT, "Table 3, or 4 for mla"},
-    {"setting", SZG_TEXT, "as the paper calls it"},
-    {"task", SZG_TEXT, "distance or count; empty: both"},
-    {"key", SZG_TEXT, "of the configuration"},
-    {"paper", SZG_TEXT, "the paper's value; | where it gives two"},
-    {"here", SZG_TEXT, "values of the preset's runs, switches left out; | where they differ"},
-    {"same", SZG_TEXT, "yes where every run has a value of the paper's"},
-    {"note", SZG_TEXT, ""},
-};
+#define SETTINGS(X)                                                                                \
+    X(SETTINGS_ITEM, "item", SZG_TEXT, "Table 3, or 4 for mla")                                    \
+    X(SETTINGS_SETTING, "setting", SZG_TEXT, "as the paper calls it")                              \
+    X(SETTINGS_TASK, "task", SZG_TEXT, "distance or count; empty: both")                           \
+    X(SETTINGS_KEY, "key", SZG_TEXT, "of the configuration")                                       \
+    X(SETTINGS_PAPER, "paper", SZG_TEXT, "the paper's value; | where it gives two")                \
+    X(SETTINGS_HERE, "here", SZG_TEXT,                                                             \
+      "values of the preset's runs, switches left out; | where they differ")                       \
+    X(SETTINGS_SAME, "same", SZG_TEXT, "yes where every run has a value of the paper's")           \
+    X(SETTINGS_NOTE, "note", SZG_TEXT, "")
+SZGI_SCHEMA(settings_columns, SETTINGS);
 
 static void value_of(const reproduction_run *run, const setting *which,
                      char text[SZG_CONFIG_TEXT]) {
@@ -196,14 +196,15 @@ static szg_status setting_row(szg_context *context, szg_table *table, const szg_
     collect(self, which, mla, here);
     if (!paper || !*here)
         return SZG_OK;
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "item", place));
-    SZG_TRY(szg_table_set_text(context, table, "setting", which->about));
-    SZG_TRY(szg_table_set_text(context, table, "task", which->task));
-    SZG_TRY(szg_table_set_text(context, table, "key", which->key));
-    SZG_TRY(szg_table_set_text(context, table, "paper", paper));
-    SZG_TRY(szg_table_set_text(context, table, "here", here));
-    return szg_table_set_text(context, table, "same", all_listed(here, paper) ? "yes" : "no");
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, SETTINGS_ITEM, place);
+    szgi_row_text(&row, SETTINGS_SETTING, which->about);
+    szgi_row_text(&row, SETTINGS_TASK, which->task);
+    szgi_row_text(&row, SETTINGS_KEY, which->key);
+    szgi_row_text(&row, SETTINGS_PAPER, paper);
+    szgi_row_text(&row, SETTINGS_HERE, here);
+    szgi_row_text(&row, SETTINGS_SAME, all_listed(here, paper) ? "yes" : "no");
+    return row.status;
 }
 
 szg_status szgi_reproduction_settings(szg_context *context, const szg_reproduction *self,

@@ -128,20 +128,19 @@ szg_status szgi_reproduction_measured(szg_context *context, const szg_reproducti
     return SZG_OK;
 }
 
-static const szg_column needs_columns[] = {
-    {"preset", SZG_TEXT, "name of the preset"},
-    {"experiment", SZG_TEXT, "part of it; empty: all"},
-    {"task", SZG_TEXT, "distance or count; empty: both"},
-    {"runs", SZG_INTEGER, "runs, one an encoding and seed"},
-    {"finished", SZG_INTEGER, "runs that are finished here"},
-    {"operations", SZG_REAL,
-     "floating-point operations of training and evaluation, from shapes "
-     "and tokens"},
-    {"hours", SZG_REAL, "at the measured rate"},
-    {"rate", SZG_REAL,
-     "operations a second of training: while the finished runs trained, or as the note says"},
-    {"note", SZG_TEXT, ""},
-};
+#define NEEDS(X)                                                                                   \
+    X(NEEDS_PRESET, "preset", SZG_TEXT, "name of the preset")                                      \
+    X(NEEDS_EXPERIMENT, "experiment", SZG_TEXT, "part of it; empty: all")                          \
+    X(NEEDS_TASK, "task", SZG_TEXT, "distance or count; empty: both")                              \
+    X(NEEDS_RUNS, "runs", SZG_INTEGER, "runs, one an encoding and seed")                           \
+    X(NEEDS_FINISHED, "finished", SZG_INTEGER, "runs that are finished here")                      \
+    X(NEEDS_OPERATIONS, "operations", SZG_REAL,                                                    \
+      "floating-point operations of training and evaluation, from shapes and tokens")              \
+    X(NEEDS_HOURS, "hours", SZG_REAL, "at the measured rate")                                      \
+    X(NEEDS_RATE, "rate", SZG_REAL,                                                                \
+      "operations a second of training: while the finished runs trained, or as the note says")     \
+    X(NEEDS_NOTE, "note", SZG_TEXT, "")
+SZGI_SCHEMA(needs_columns, NEEDS);
 
 /* The sum over runs of an experiment and task, or of all (both NULL). */
 typedef struct need {
@@ -175,22 +174,26 @@ static szg_status sum_up(szg_context *context, const szg_reproduction *self, nee
 static szg_status need_row(szg_context *context, szg_table *table, const szg_reproduction *self,
                            need sum, double rate) {
     SZG_TRY(sum_up(context, self, &sum));
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "preset", self->name));
-    SZG_TRY(szg_table_set_text(context, table, "experiment", sum.experiment));
-    SZG_TRY(szg_table_set_text(context, table, "task", sum.task));
-    SZG_TRY(szg_table_set_integer(context, table, "runs", sum.runs));
-    SZG_TRY(szg_table_set_integer(context, table, "finished", sum.finished));
-    if (!isfinite(sum.operations))
-        return szg_table_note(context, table, "the examples of a file are not counted in advance");
-    SZG_TRY(szg_table_set_real(context, table, "operations", sum.operations));
-    if (!(rate > 0))
-        return szg_table_note(context, table,
-                              sum.finished > 0
-                                  ? "the finished runs have no times: no rate is measured"
-                                  : "no run is finished: no rate is measured");
-    SZG_TRY(szg_table_set_real(context, table, "rate", rate));
-    return szg_table_set_real(context, table, "hours", sum.operations / rate / 3600);
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, NEEDS_PRESET, self->name);
+    szgi_row_text(&row, NEEDS_EXPERIMENT, sum.experiment);
+    szgi_row_text(&row, NEEDS_TASK, sum.task);
+    szgi_row_integer(&row, NEEDS_RUNS, sum.runs);
+    szgi_row_integer(&row, NEEDS_FINISHED, sum.finished);
+    if (!isfinite(sum.operations)) {
+        szgi_row_note(&row, "the examples of a file are not counted in advance");
+        return row.status;
+    }
+    szgi_row_real(&row, NEEDS_OPERATIONS, sum.operations);
+    if (!(rate > 0)) {
+        szgi_row_note(&row, "%s",
+                      sum.finished > 0 ? "the finished runs have no times: no rate is measured"
+                                       : "no run is finished: no rate is measured");
+        return row.status;
+    }
+    szgi_row_real(&row, NEEDS_RATE, rate);
+    szgi_row_real(&row, NEEDS_HOURS, sum.operations / rate / 3600);
+    return row.status;
 }
 
 static bool is_repeated(const szg_reproduction *self, int64_t index) {

@@ -8,73 +8,67 @@
 
 /* ---- Runs ---- */
 
-static const szg_column runs_columns[] = {
-    RUN_COLUMNS,
-    {"experiment", SZG_TEXT, "part of the preset"},
-    {"profile", SZG_TEXT, "text or released"},
-    {"parameters", SZG_INTEGER, "numbers that are trained"},
-    {"steps", SZG_INTEGER, "steps done"},
-    {"epochs", SZG_INTEGER, "epochs done"},
-    {"train_examples", SZG_INTEGER, "examples of the training split"},
-    {"test_examples", SZG_INTEGER, "examples of the test split"},
-    {"train_loss", SZG_REAL, "mean loss of the last epoch, dropout on"},
-    {"train_accuracy", SZG_REAL, "accuracy of the last epoch, dropout on"},
-    {"test_loss", SZG_REAL, "mean loss after the last epoch"},
-    {"test_accuracy", SZG_REAL, "accuracy after the last epoch"},
-    {"best_accuracy", SZG_REAL, "largest test accuracy of any epoch"},
-    {"majority", SZG_REAL, "test accuracy of always saying the commonest label"},
-    {"by_length", SZG_REAL, "test accuracy of the commonest label of a sequence's length"},
-    {"ceiling", SZG_REAL, "best accuracy that any classifier can have"},
-    {"ceiling_error", SZG_REAL, "its standard error; 0: exact"},
-    {"backend", SZG_TEXT, "where the run was finished"},
-    {"device", SZG_TEXT, "the GPU; empty: none"},
-    {"version", SZG_TEXT, "of the program that finished it"},
-    {"commit", SZG_TEXT, "of the program that finished it"},
-    {"note", SZG_TEXT, ""},
-};
+#define RUNS(X)                                                                                    \
+    RUN_COLUMNS(X, RUNS)                                                                           \
+    X(RUNS_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                               \
+    X(RUNS_PROFILE, "profile", SZG_TEXT, "text or released")                                       \
+    X(RUNS_PARAMETERS, "parameters", SZG_INTEGER, "numbers that are trained")                      \
+    X(RUNS_STEPS, "steps", SZG_INTEGER, "steps done")                                              \
+    X(RUNS_EPOCHS, "epochs", SZG_INTEGER, "epochs done")                                           \
+    X(RUNS_TRAIN_EXAMPLES, "train_examples", SZG_INTEGER, "examples of the training split")        \
+    X(RUNS_TEST_EXAMPLES, "test_examples", SZG_INTEGER, "examples of the test split")              \
+    X(RUNS_TRAIN_LOSS, "train_loss", SZG_REAL, "mean loss of the last epoch, dropout on")          \
+    X(RUNS_TRAIN_ACCURACY, "train_accuracy", SZG_REAL, "accuracy of the last epoch, dropout on")   \
+    X(RUNS_TEST_LOSS, "test_loss", SZG_REAL, "mean loss after the last epoch")                     \
+    X(RUNS_TEST_ACCURACY, "test_accuracy", SZG_REAL, "accuracy after the last epoch")              \
+    X(RUNS_BEST_ACCURACY, "best_accuracy", SZG_REAL, "largest test accuracy of any epoch")         \
+    X(RUNS_MAJORITY, "majority", SZG_REAL, "test accuracy of always saying the commonest label")   \
+    X(RUNS_BY_LENGTH, "by_length", SZG_REAL,                                                       \
+      "test accuracy of the commonest label of a sequence's length")                               \
+    X(RUNS_CEILING, "ceiling", SZG_REAL, "best accuracy that any classifier can have")             \
+    X(RUNS_CEILING_ERROR, "ceiling_error", SZG_REAL, "its standard error; 0: exact")               \
+    X(RUNS_BACKEND, "backend", SZG_TEXT, "where the run was finished")                             \
+    X(RUNS_DEVICE, "device", SZG_TEXT, "the GPU; empty: none")                                     \
+    X(RUNS_VERSION, "version", SZG_TEXT, "of the program that finished it")                        \
+    X(RUNS_COMMIT, "commit", SZG_TEXT, "of the program that finished it")                          \
+    X(RUNS_NOTE, "note", SZG_TEXT, "")
+SZGI_SCHEMA(runs_columns, RUNS);
 
-static szg_status set_texts(szg_context *context, szg_table *table, const reproduction_run *run) {
+static void put_key(szgi_row *row, const reproduction_run *run) {
     const szg_run_key key = reproduction_key(run);
-    return szgi_run_key_set(context, table, &key);
+    szgi_run_key_put(row, &key);
+}
+
+static void put_accuracies(szgi_row *row, const run_facts *facts) {
+    szgi_row_number(row, RUNS_TRAIN_LOSS, facts->train_loss);
+    szgi_row_number(row, RUNS_TRAIN_ACCURACY, facts->train_accuracy);
+    szgi_row_number(row, RUNS_TEST_LOSS, facts->test_loss);
+    szgi_row_number(row, RUNS_TEST_ACCURACY, facts->test_accuracy);
+    szgi_row_number(row, RUNS_BEST_ACCURACY, facts->best_accuracy);
+    szgi_row_number(row, RUNS_MAJORITY, facts->data.majority);
+    szgi_row_number(row, RUNS_BY_LENGTH, facts->data.by_length);
+    szgi_row_number(row, RUNS_CEILING, facts->data.ceiling);
+    szgi_row_number(row, RUNS_CEILING_ERROR, facts->data.ceiling_error);
 }
 
 static szg_status runs_row(szg_context *context, szg_table *table, const reproduction_run *run) {
     const run_facts *facts = &run->facts;
-    const struct {
-        const char *name;
-        int64_t value;
-    } integers[] = {{"parameters", facts->parameters},
-                    {"steps", facts->steps},
-                    {"epochs", facts->epochs},
-                    {"train_examples", facts->data.train_examples},
-                    {"test_examples", facts->data.test_examples}};
-    const struct {
-        const char *name;
-        double value;
-    } reals[] = {{"train_loss", facts->train_loss},
-                 {"train_accuracy", facts->train_accuracy},
-                 {"test_loss", facts->test_loss},
-                 {"test_accuracy", facts->test_accuracy},
-                 {"best_accuracy", facts->best_accuracy},
-                 {"majority", facts->data.majority},
-                 {"by_length", facts->data.by_length},
-                 {"ceiling", facts->data.ceiling},
-                 {"ceiling_error", facts->data.ceiling_error}};
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(set_texts(context, table, run));
-    SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));
-    SZG_TRY(szg_table_set_text(context, table, "profile",
-                               run->config->profile == SZG_PROFILE_TEXT ? "text" : "released"));
-    for (int64_t i = 0; i < COUNT(integers); i++)
-        SZG_TRY(szg_table_set_integer(context, table, integers[i].name, integers[i].value));
-    for (int64_t i = 0; i < COUNT(reals); i++)
-        if (!isnan(reals[i].value))
-            SZG_TRY(szg_table_set_real(context, table, reals[i].name, reals[i].value));
-    SZG_TRY(szg_table_set_text(context, table, "backend", facts->backend));
-    if (*facts->device)
-        SZG_TRY(szg_table_set_text(context, table, "device", facts->device));
-    SZG_TRY(szg_table_set_text(context, table, "version", facts->version));
-    return szg_table_set_text(context, table, "commit", facts->commit);
+    szgi_row row = szgi_row_add(context, table);
+    put_key(&row, run);
+    szgi_row_text(&row, RUNS_EXPERIMENT, run->experiment);
+    szgi_row_text(&row, RUNS_PROFILE,
+                  run->config->profile == SZG_PROFILE_TEXT ? "text" : "released");
+    szgi_row_integer(&row, RUNS_PARAMETERS, facts->parameters);
+    szgi_row_integer(&row, RUNS_STEPS, facts->steps);
+    szgi_row_integer(&row, RUNS_EPOCHS, facts->epochs);
+    szgi_row_integer(&row, RUNS_TRAIN_EXAMPLES, facts->data.train_examples);
+    szgi_row_integer(&row, RUNS_TEST_EXAMPLES, facts->data.test_examples);
+    put_accuracies(&row, facts);
+    szgi_row_text(&row, RUNS_BACKEND, facts->backend);
+    szgi_row_text(&row, RUNS_DEVICE, *facts->device ? facts->device : NULL);
+    szgi_row_text(&row, RUNS_VERSION, facts->version);
+    szgi_row_text(&row, RUNS_COMMIT, facts->commit);
+    return row.status;
 }
 
 szg_status szgi_reproduction_runs(szg_context *context, const szg_reproduction *self,
@@ -88,38 +82,25 @@ szg_status szgi_reproduction_runs(szg_context *context, const szg_reproduction *
 
 /* ---- Curves ---- */
 
-static const szg_column curves_columns[] = {
-    RUN_COLUMNS,
-    {"epoch", SZG_INTEGER, "epochs done"},
-    {"step", SZG_INTEGER, "steps done"},
-    {"split", SZG_TEXT, "train (with dropout, while it trains) or test"},
-    {"loss", SZG_REAL, "mean cross-entropy"},
-    {"accuracy", SZG_REAL, "share of right predictions"},
-    {"note", SZG_TEXT, ""},
-};
+#define CURVES(X)                                                                                  \
+    RUN_COLUMNS(X, CURVES)                                                                         \
+    X(CURVES_EPOCH, "epoch", SZG_INTEGER, "epochs done")                                           \
+    X(CURVES_STEP, "step", SZG_INTEGER, "steps done")                                              \
+    X(CURVES_SPLIT, "split", SZG_TEXT, "train (with dropout, while it trains) or test")            \
+    X(CURVES_LOSS, "loss", SZG_REAL, "mean cross-entropy")                                         \
+    X(CURVES_ACCURACY, "accuracy", SZG_REAL, "share of right predictions")                         \
+    X(CURVES_NOTE, "note", SZG_TEXT, "")
+SZGI_SCHEMA(curves_columns, CURVES);
 
-static double real_of(const szg_table *table, int64_t row, const char *column) {
-    return szg_table_get_real(table, row, szg_table_find(table, column));
-}
-
+/* Both tables begin with the run's labels and the same five columns. */
 static szg_status curve_rows(szg_context *context, szg_table *table, const reproduction_run *run,
                              const szg_table *metrics) {
-    for (int64_t row = 0; metrics && row < szg_table_rows(metrics); row++) {
-        static const char *const integers[] = {"epoch", "step"}, *const reals[] = {"loss",
-                                                                                   "accuracy"};
-        SZG_TRY(szg_table_add_row(context, table));
-        SZG_TRY(set_texts(context, table, run));
-        SZG_TRY(
-            szg_table_set_text(context, table, "split",
-                               szg_table_get_text(metrics, row, szg_table_find(metrics, "split"))));
-        for (int i = 0; i < 2; i++) {
-            SZG_TRY(szg_table_set_integer(
-                context, table, integers[i],
-                szg_table_get_integer(metrics, row, szg_table_find(metrics, integers[i]))));
-            if (!szg_table_is_empty(metrics, row, szg_table_find(metrics, reals[i])))
-                SZG_TRY(
-                    szg_table_set_real(context, table, reals[i], real_of(metrics, row, reals[i])));
-        }
+    for (int64_t at = 0; metrics && at < szg_table_rows(metrics); at++) {
+        szgi_row row = szgi_row_add(context, table);
+        put_key(&row, run);
+        for (int64_t column = CURVES_EPOCH; column <= CURVES_ACCURACY; column++)
+            szgi_row_copy(&row, column, metrics, at, column);
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }
@@ -168,7 +149,9 @@ static szg_status take_contraction(szg_context *context, const reproduction_run 
     }
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
         SZG_TRY(szgi_table_append_row(context, *table, from, row));
-        SZG_TRY(set_texts(context, *table, run));
+        szgi_row last = szgi_row_latest(context, *table);
+        put_key(&last, run);
+        SZG_TRY(last.status);
     }
     return SZG_OK;
 }

@@ -8,28 +8,32 @@
 #include "base/memory.h"
 
 #include "train/config/config_private.h"
-#include "reproduce_mean.h"
+#include "reproduce_private.h"
+#include "train/data/running_mean.h"
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
-static const szg_column columns[] = {
-    {"experiment", SZG_TEXT, "part of the preset"},
-    {"like", SZG_TEXT, "the experiment that it is compared with"},
-    {"encoding", SZG_TEXT, "SPEC of the encoding"},
-    {"task", SZG_TEXT, "distance or count"},
-    {"with", SZG_TEXT, "the keys that differ, as they are here"},
-    {"without", SZG_TEXT, "the same keys in the other experiment"},
-    {"accuracy", SZG_REAL, "test accuracy with the switch, mean over seeds"},
-    {"spread", SZG_REAL, "its standard deviation over seeds"},
-    {"seeds", SZG_INTEGER, "finished runs"},
-    {"accuracy_without", SZG_REAL, "test accuracy without the switch, mean over seeds"},
-    {"spread_without", SZG_REAL, "its standard deviation over seeds"},
-    {"seeds_without", SZG_INTEGER, "finished runs"},
-    {"difference", SZG_REAL, "accuracy with less that without, mean over the seeds of both"},
-    {"difference_spread", SZG_REAL, "its standard deviation over those seeds"},
-    {"pairs", SZG_INTEGER, "seeds that have run with and without"},
-    {"note", SZG_TEXT, ""},
-};
+#define SWITCHES(X)                                                                                \
+    X(SWITCHES_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                           \
+    X(SWITCHES_LIKE, "like", SZG_TEXT, "the experiment that it is compared with")                  \
+    X(SWITCHES_ENCODING, "encoding", SZG_TEXT, "SPEC of the encoding")                             \
+    X(SWITCHES_TASK, "task", SZG_TEXT, "distance or count")                                        \
+    X(SWITCHES_WITH, "with", SZG_TEXT, "the keys that differ, as they are here")                   \
+    X(SWITCHES_WITHOUT, "without", SZG_TEXT, "the same keys in the other experiment")              \
+    X(SWITCHES_ACCURACY, "accuracy", SZG_REAL, "test accuracy with the switch, mean over seeds")   \
+    X(SWITCHES_SPREAD, "spread", SZG_REAL, "its standard deviation over seeds")                    \
+    X(SWITCHES_SEEDS, "seeds", SZG_INTEGER, "finished runs")                                       \
+    X(SWITCHES_ACCURACY_WITHOUT, "accuracy_without", SZG_REAL,                                     \
+      "test accuracy without the switch, mean over seeds")                                         \
+    X(SWITCHES_SPREAD_WITHOUT, "spread_without", SZG_REAL, "its standard deviation over seeds")    \
+    X(SWITCHES_SEEDS_WITHOUT, "seeds_without", SZG_INTEGER, "finished runs")                       \
+    X(SWITCHES_DIFFERENCE, "difference", SZG_REAL,                                                 \
+      "accuracy with less that without, mean over the seeds of both")                              \
+    X(SWITCHES_DIFFERENCE_SPREAD, "difference_spread", SZG_REAL,                                   \
+      "its standard deviation over those seeds")                                                   \
+    X(SWITCHES_PAIRS, "pairs", SZG_INTEGER, "seeds that have run with and without")                \
+    X(SWITCHES_NOTE, "note", SZG_TEXT, "")
+SZGI_SCHEMA(columns, SWITCHES);
 
 /* Runs by experiment, encoding and task, their kind; those of one kind as they stand in the preset:
  * presets have thousands of kinds, and a run of each is looked for. */
@@ -128,37 +132,43 @@ static void take_differences(run_kind with, run_kind without, running_mean *out)
     }
 }
 
-static szg_status set_mean(szg_context *context, szg_table *table, const running_mean *mean,
-                           const char *value, const char *spread, const char *count) {
-    SZG_TRY(set_known(context, table, value, mean_of(mean)));
-    SZG_TRY(set_known(context, table, spread, spread_of(mean)));
-    return szg_table_set_integer(context, table, count, mean->count);
+static void put_mean(szgi_row *row, const running_mean *mean, int value, int spread, int count) {
+    szgi_row_number(row, value, mean_of(mean));
+    szgi_row_number(row, spread, spread_of(mean));
+    szgi_row_integer(row, count, mean->count);
+}
+
+static void put_means(szgi_row *row, run_kind others, run_kind own) {
+    running_mean with = {0}, without = {0}, difference = {0};
+    take_runs(own, &with);
+    take_runs(others, &without);
+    take_differences(own, others, &difference);
+    put_mean(row, &with, SWITCHES_ACCURACY, SWITCHES_SPREAD, SWITCHES_SEEDS);
+    put_mean(row, &without, SWITCHES_ACCURACY_WITHOUT, SWITCHES_SPREAD_WITHOUT,
+             SWITCHES_SEEDS_WITHOUT);
+    put_mean(row, &difference, SWITCHES_DIFFERENCE, SWITCHES_DIFFERENCE_SPREAD, SWITCHES_PAIRS);
 }
 
 static szg_status switch_row(szg_context *context, szg_table *table, run_kind others,
                              run_kind own) {
     const reproduction_run *kind = own.run[0];
     char keys[2][SZG_CONFIG_TEXT];
-    running_mean with = {0}, without = {0}, difference = {0};
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "experiment", kind->experiment));
-    SZG_TRY(szg_table_set_text(context, table, "like", kind->like));
-    SZG_TRY(szg_table_set_text(context, table, "encoding", kind->encoding));
-    SZG_TRY(szg_table_set_text(context, table, "task", kind->shown.task));
-    take_runs(own, &with);
-    take_runs(others, &without);
-    take_differences(own, others, &difference);
-    SZG_TRY(set_mean(context, table, &with, "accuracy", "spread", "seeds"));
-    SZG_TRY(
-        set_mean(context, table, &without, "accuracy_without", "spread_without", "seeds_without"));
-    SZG_TRY(set_mean(context, table, &difference, "difference", "difference_spread", "pairs"));
-    if (others.count == 0)
-        return szg_table_note(context, table, "%s has no run of this encoding and task",
-                              kind->like);
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, SWITCHES_EXPERIMENT, kind->experiment);
+    szgi_row_text(&row, SWITCHES_LIKE, kind->like);
+    szgi_row_text(&row, SWITCHES_ENCODING, kind->encoding);
+    szgi_row_text(&row, SWITCHES_TASK, kind->shown.task);
+    put_means(&row, others, own);
+    if (others.count == 0) {
+        szgi_row_note(&row, "%s has no run of this encoding and task", kind->like);
+        return row.status;
+    }
     differences(kind->config, others.run[0]->config, keys[0], keys[1]);
-    SZG_TRY(szg_table_set_text(context, table, "with", keys[0]));
-    SZG_TRY(szg_table_set_text(context, table, "without", keys[1]));
-    return *keys[0] ? SZG_OK : szg_table_note(context, table, "nothing differs");
+    szgi_row_text(&row, SWITCHES_WITH, keys[0]);
+    szgi_row_text(&row, SWITCHES_WITHOUT, keys[1]);
+    if (!*keys[0])
+        szgi_row_note(&row, "nothing differs");
+    return row.status;
 }
 
 static szg_status add_rows(szg_context *context, const szg_reproduction *self,

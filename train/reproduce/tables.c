@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "published.h"
 
-#include "reproduce_mean.h"
+#include "reproduce_private.h"
+#include "train/data/running_mean.h"
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
@@ -41,52 +42,61 @@ static bool is_repeated(const szg_reproduction *self, int64_t index, bool task_t
 
 /* ---- Table 1 ---- */
 
-static const szg_column table1_columns[] = {
-    {"experiment", SZG_TEXT, "part of the preset"},
-    {"encoding", SZG_TEXT, "SPEC of the encoding"},
-    {"task1", SZG_REAL, "test accuracy of trigger distance in percent, mean over seeds"},
-    {"task2", SZG_REAL, "test accuracy of trigger count in percent, mean over seeds"},
-    {"spread1", SZG_REAL, "standard deviation of task1 over seeds"},
-    {"spread2", SZG_REAL, "standard deviation of task2 over seeds"},
-    {"seeds1", SZG_INTEGER, "finished runs of task 1"},
-    {"seeds2", SZG_INTEGER, "finished runs of task 2"},
-    {"paper1", SZG_REAL, "Table 1 of the paper, task 1, in percent"},
-    {"paper2", SZG_REAL, "Table 1 of the paper, task 2, in percent"},
-    {"length1", SZG_REAL, "task 1 by the sequence's length alone, in percent"},
-    {"length2", SZG_REAL, "task 2 by the sequence's length alone, in percent"},
-    {"ceiling1", SZG_REAL, "best accuracy that any classifier can have in task 1, in percent"},
-    {"ceiling2", SZG_REAL, "best accuracy that any classifier can have in task 2, in percent"},
-    {"note", SZG_TEXT, ""},
-};
+#define TABLE1(X)                                                                                  \
+    X(TABLE1_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                             \
+    X(TABLE1_ENCODING, "encoding", SZG_TEXT, "SPEC of the encoding")                               \
+    X(TABLE1_TASK1, "task1", SZG_REAL,                                                             \
+      "test accuracy of trigger distance in percent, mean over seeds")                             \
+    X(TABLE1_TASK2, "task2", SZG_REAL,                                                             \
+      "test accuracy of trigger count in percent, mean over seeds")                                \
+    X(TABLE1_SPREAD1, "spread1", SZG_REAL, "standard deviation of task1 over seeds")               \
+    X(TABLE1_SPREAD2, "spread2", SZG_REAL, "standard deviation of task2 over seeds")               \
+    X(TABLE1_SEEDS1, "seeds1", SZG_INTEGER, "finished runs of task 1")                             \
+    X(TABLE1_SEEDS2, "seeds2", SZG_INTEGER, "finished runs of task 2")                             \
+    X(TABLE1_PAPER1, "paper1", SZG_REAL, "Table 1 of the paper, task 1, in percent")               \
+    X(TABLE1_PAPER2, "paper2", SZG_REAL, "Table 1 of the paper, task 2, in percent")               \
+    X(TABLE1_LENGTH1, "length1", SZG_REAL, "task 1 by the sequence's length alone, in percent")    \
+    X(TABLE1_LENGTH2, "length2", SZG_REAL, "task 2 by the sequence's length alone, in percent")    \
+    X(TABLE1_CEILING1, "ceiling1", SZG_REAL,                                                       \
+      "best accuracy that any classifier can have in task 1, in percent")                          \
+    X(TABLE1_CEILING2, "ceiling2", SZG_REAL,                                                       \
+      "best accuracy that any classifier can have in task 2, in percent")                          \
+    X(TABLE1_NOTE, "note", SZG_TEXT, "")
+SZGI_SCHEMA(table1_columns, TABLE1);
 
-static szg_status set_task(szg_context *context, szg_table *table, const szg_reproduction *self,
-                           const run_kind *kind, int number) {
-    static const char *const names[][5] = {{"task1", "spread1", "seeds1", "length1", "ceiling1"},
-                                           {"task2", "spread2", "seeds2", "length2", "ceiling2"}};
+/* Where a task's numbers stand. */
+typedef struct task_columns {
+    const char *task;
+    int accuracy, spread, seeds, paper, length, ceiling;
+} task_columns;
+static const task_columns tasks[] = {{"distance", TABLE1_TASK1, TABLE1_SPREAD1, TABLE1_SEEDS1,
+                                      TABLE1_PAPER1, TABLE1_LENGTH1, TABLE1_CEILING1},
+                                     {"count", TABLE1_TASK2, TABLE1_SPREAD2, TABLE1_SEEDS2,
+                                      TABLE1_PAPER2, TABLE1_LENGTH2, TABLE1_CEILING2}};
+
+static void put_task(szgi_row *row, const szg_reproduction *self, const reproduction_run *run,
+                     const szgi_published *paper, const task_columns *at) {
+    const run_kind kind = {run->first, run->encoding, at->task};
     running_mean accuracy;
-    const run_facts *facts = average(self, kind, &accuracy);
+    const run_facts *facts = average(self, &kind, &accuracy);
+    szgi_row_number(row, at->paper, szgi_published_accuracy(paper, run->encoding, at->task));
     if (!facts)
-        return SZG_OK;
-    SZG_TRY(set_known(context, table, names[number][0], 100 * mean_of(&accuracy)));
-    SZG_TRY(set_known(context, table, names[number][1], 100 * spread_of(&accuracy)));
-    SZG_TRY(szg_table_set_integer(context, table, names[number][2], accuracy.count));
-    SZG_TRY(set_known(context, table, names[number][3], 100 * facts->data.by_length));
-    return set_known(context, table, names[number][4], 100 * facts->data.ceiling);
+        return;
+    szgi_row_number(row, at->accuracy, 100 * mean_of(&accuracy));
+    szgi_row_number(row, at->spread, 100 * spread_of(&accuracy));
+    szgi_row_integer(row, at->seeds, accuracy.count);
+    szgi_row_number(row, at->length, 100 * facts->data.by_length);
+    szgi_row_number(row, at->ceiling, 100 * facts->data.ceiling);
 }
 
 static szg_status table1_row(szg_context *context, szg_table *table, const szg_reproduction *self,
                              const reproduction_run *run, const szgi_published *paper) {
-    run_kind kind = {run->first, run->encoding, "distance"};
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));
-    SZG_TRY(szg_table_set_text(context, table, "encoding", run->encoding));
-    SZG_TRY(set_task(context, table, self, &kind, 0));
-    kind.task = "count";
-    SZG_TRY(set_task(context, table, self, &kind, 1));
-    SZG_TRY(set_known(context, table, "paper1",
-                      szgi_published_accuracy(paper, run->encoding, "distance")));
-    return set_known(context, table, "paper2",
-                     szgi_published_accuracy(paper, run->encoding, "count"));
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, TABLE1_EXPERIMENT, run->experiment);
+    szgi_row_text(&row, TABLE1_ENCODING, run->encoding);
+    for (int64_t i = 0; i < COUNT(tasks); i++)
+        put_task(&row, self, run, paper, &tasks[i]);
+    return row.status;
 }
 
 static szg_status table1_rows(szg_context *context, szg_table *table, const szg_reproduction *self,
@@ -110,16 +120,17 @@ szg_status szgi_reproduction_table1(szg_context *context, const szg_reproduction
 
 /* ---- The sweep ---- */
 
-static const szg_column sweep_columns[] = {
-    {"experiment", SZG_TEXT, "part of the preset"},
-    {"task", SZG_TEXT, "distance or count"},
-    {"rotated_heads", SZG_INTEGER, "RoPE in the first so many heads, NoPE in the others"},
-    {"encoding", SZG_TEXT, "SPEC of the encoding"},
-    {"accuracy", SZG_REAL, "test accuracy, mean over seeds"},
-    {"spread", SZG_REAL, "its standard deviation over seeds"},
-    {"seeds", SZG_INTEGER, "finished runs"},
-    {"note", SZG_TEXT, ""},
-};
+#define SWEEP(X)                                                                                   \
+    X(SWEEP_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                              \
+    X(SWEEP_TASK, "task", SZG_TEXT, "distance or count")                                           \
+    X(SWEEP_ROTATED_HEADS, "rotated_heads", SZG_INTEGER,                                           \
+      "RoPE in the first so many heads, NoPE in the others")                                       \
+    X(SWEEP_ENCODING, "encoding", SZG_TEXT, "SPEC of the encoding")                                \
+    X(SWEEP_ACCURACY, "accuracy", SZG_REAL, "test accuracy, mean over seeds")                      \
+    X(SWEEP_SPREAD, "spread", SZG_REAL, "its standard deviation over seeds")                       \
+    X(SWEEP_SEEDS, "seeds", SZG_INTEGER, "finished runs")                                          \
+    X(SWEEP_NOTE, "note", SZG_TEXT, "")
+SZGI_SCHEMA(sweep_columns, SWEEP);
 
 /* Heads that rotate in a run that belongs to the experiment's sweep; -1: it does not. */
 static int64_t rotated_heads(const szg_reproduction *self, const reproduction_run *run) {
@@ -139,14 +150,15 @@ static szg_status sweep_row(szg_context *context, szg_table *table, const szg_re
     run_kind kind = {run->first, run->encoding, run->shown.task};
     running_mean accuracy;
     average(self, &kind, &accuracy);
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "experiment", run->experiment));
-    SZG_TRY(szg_table_set_text(context, table, "task", run->shown.task));
-    SZG_TRY(szg_table_set_integer(context, table, "rotated_heads", rotated_heads(self, run)));
-    SZG_TRY(szg_table_set_text(context, table, "encoding", run->encoding));
-    SZG_TRY(szg_table_set_integer(context, table, "seeds", accuracy.count));
-    SZG_TRY(set_known(context, table, "accuracy", mean_of(&accuracy)));
-    return set_known(context, table, "spread", spread_of(&accuracy));
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, SWEEP_EXPERIMENT, run->experiment);
+    szgi_row_text(&row, SWEEP_TASK, run->shown.task);
+    szgi_row_integer(&row, SWEEP_ROTATED_HEADS, rotated_heads(self, run));
+    szgi_row_text(&row, SWEEP_ENCODING, run->encoding);
+    szgi_row_integer(&row, SWEEP_SEEDS, accuracy.count);
+    szgi_row_number(&row, SWEEP_ACCURACY, mean_of(&accuracy));
+    szgi_row_number(&row, SWEEP_SPREAD, spread_of(&accuracy));
+    return row.status;
 }
 
 /* Rows in the order of rotated heads, for each experiment and task in the order of the runs. */
@@ -184,19 +196,20 @@ szg_status szgi_reproduction_sweep(szg_context *context, const szg_reproduction 
 
 /* ---- What has not run ---- */
 
-static const szg_column missing_columns[] = {
-    RUN_COLUMNS,
-    {"note", SZG_TEXT, ""},
-};
+#define MISSING(X)                                                                                 \
+    RUN_COLUMNS(X, MISSING)                                                                        \
+    X(MISSING_NOTE, "note", SZG_TEXT, "")
+SZGI_SCHEMA(missing_columns, MISSING);
 
 static szg_status missing_row(szg_context *context, szg_table *table, const reproduction_run *run) {
     const szg_run_key key = reproduction_key(run);
     bool begun = false;
     if (run->folder)
         SZG_TRY(szgi_reproduction_is_begun(context, run, &begun));
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szgi_run_key_set(context, table, &key));
-    return szg_table_note(context, table, begun ? "begun, not finished" : "not begun");
+    szgi_row row = szgi_row_add(context, table);
+    szgi_run_key_put(&row, &key);
+    szgi_row_note(&row, "%s", begun ? "begun, not finished" : "not begun");
+    return row.status;
 }
 
 szg_status szgi_reproduction_missing(szg_context *context, const szg_reproduction *self,

@@ -12,29 +12,31 @@
 
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
 
-static const szg_column label_columns[] = {RUN_COLUMNS};
+#define LABELS(X) RUN_COLUMNS(X, LABEL)
+SZGI_SCHEMA(label_columns, LABELS);
 
-static const szg_column metrics_columns[] = {
-    {"epoch", SZG_INTEGER, "epochs begun, counted from 1"},
-    {"step", SZG_INTEGER, "steps done"},
-    {"split", SZG_TEXT, "train (the means over the epoch's examples, with dropout) or test"},
-    {"loss", SZG_REAL, "mean cross-entropy, nats"},
-    {"accuracy", SZG_REAL, "share of right predictions"},
-    {"learning_rate", SZG_REAL, "of the latest step"},
-    {"note", SZG_TEXT, "what a reader must know"},
-};
+#define METRICS(X)                                                                                 \
+    X(METRICS_EPOCH, "epoch", SZG_INTEGER, "epochs begun, counted from 1")                         \
+    X(METRICS_STEP, "step", SZG_INTEGER, "steps done")                                             \
+    X(METRICS_SPLIT, "split", SZG_TEXT,                                                            \
+      "train (the means over the epoch's examples, with dropout) or test")                         \
+    X(METRICS_LOSS, "loss", SZG_REAL, "mean cross-entropy, nats")                                  \
+    X(METRICS_ACCURACY, "accuracy", SZG_REAL, "share of right predictions")                        \
+    X(METRICS_LEARNING_RATE, "learning_rate", SZG_REAL, "of the latest step")                      \
+    X(METRICS_NOTE, "note", SZG_TEXT, "what a reader must know")
+SZGI_SCHEMA(metrics_columns, METRICS);
 
-static const szg_column timing_columns[] = {
-    {"epoch", SZG_INTEGER, "epochs begun, counted from 1"},
-    {"step", SZG_INTEGER, "steps done"},
-    {"steps", SZG_INTEGER, "steps that this row times"},
-    {"tokens", SZG_INTEGER, "tokens of these steps, padding not counted"},
-    {"train_seconds", SZG_REAL, "training steps, s"},
-    {"capture_seconds", SZG_REAL, "capture of logits, s"},
-    {"evaluate_seconds", SZG_REAL, "evaluation, s"},
-    {"tokens_per_second", SZG_REAL, "tokens by train_seconds, 1/s"},
-    {"note", SZG_TEXT, "what a reader must know"},
-};
+#define TIMING(X)                                                                                  \
+    X(TIMING_EPOCH, "epoch", SZG_INTEGER, "epochs begun, counted from 1")                          \
+    X(TIMING_STEP, "step", SZG_INTEGER, "steps done")                                              \
+    X(TIMING_STEPS, "steps", SZG_INTEGER, "steps that this row times")                             \
+    X(TIMING_TOKENS, "tokens", SZG_INTEGER, "tokens of these steps, padding not counted")          \
+    X(TIMING_TRAIN_SECONDS, "train_seconds", SZG_REAL, "training steps, s")                        \
+    X(TIMING_CAPTURE_SECONDS, "capture_seconds", SZG_REAL, "capture of logits, s")                 \
+    X(TIMING_EVALUATE_SECONDS, "evaluate_seconds", SZG_REAL, "evaluation, s")                      \
+    X(TIMING_TOKENS_PER_SECOND, "tokens_per_second", SZG_REAL, "tokens by train_seconds, 1/s")     \
+    X(TIMING_NOTE, "note", SZG_TEXT, "what a reader must know")
+SZGI_SCHEMA(timing_columns, TIMING);
 
 szg_status szgi_metrics_table(szg_context *context, szg_table **out) {
     return szg_table_open(context, "metrics", metrics_columns, COUNT(metrics_columns), out);
@@ -44,32 +46,34 @@ szg_status szgi_timing_table(szg_context *context, szg_table **out) {
     return szg_table_open(context, "timing", timing_columns, COUNT(timing_columns), out);
 }
 
-szg_status szgi_metrics_add(szg_context *context, szg_table *table, const metrics_row *row) {
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_integer(context, table, "epoch", row->epoch));
-    SZG_TRY(szg_table_set_integer(context, table, "step", row->step));
-    SZG_TRY(szg_table_set_text(context, table, "split", row->split));
-    SZG_TRY(szg_table_set_real(context, table, "learning_rate", row->learning_rate));
-    if (row->tally.counted == 0)
-        return szg_table_note(context, table, "every label is ignored (model.ignored_label)");
-    double counted = (double)row->tally.counted;
-    SZG_TRY(szg_table_set_real(context, table, "loss", row->tally.loss / counted));
-    return szg_table_set_real(context, table, "accuracy", (double)row->tally.correct / counted);
+szg_status szgi_metrics_add(szg_context *context, szg_table *table, const metrics_row *is) {
+    szgi_row row = szgi_row_add(context, table);
+    double counted = (double)is->tally.counted;
+    szgi_row_integer(&row, METRICS_EPOCH, is->epoch);
+    szgi_row_integer(&row, METRICS_STEP, is->step);
+    szgi_row_text(&row, METRICS_SPLIT, is->split);
+    szgi_row_real(&row, METRICS_LEARNING_RATE, is->learning_rate);
+    if (is->tally.counted == 0) {
+        szgi_row_note(&row, "every label is ignored (model.ignored_label)");
+        return row.status;
+    }
+    szgi_row_real(&row, METRICS_LOSS, is->tally.loss / counted);
+    szgi_row_real(&row, METRICS_ACCURACY, (double)is->tally.correct / counted);
+    return row.status;
 }
 
-szg_status szgi_timing_add(szg_context *context, szg_table *table, const timing_row *row) {
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_integer(context, table, "epoch", row->epoch));
-    SZG_TRY(szg_table_set_integer(context, table, "step", row->step));
-    SZG_TRY(szg_table_set_integer(context, table, "steps", row->steps));
-    SZG_TRY(szg_table_set_integer(context, table, "tokens", row->tokens));
-    SZG_TRY(szg_table_set_real(context, table, "train_seconds", row->train));
-    SZG_TRY(szg_table_set_real(context, table, "capture_seconds", row->capture));
-    SZG_TRY(szg_table_set_real(context, table, "evaluate_seconds", row->evaluate));
-    if (row->train > 0)
-        return szg_table_set_real(context, table, "tokens_per_second",
-                                  (double)row->tokens / row->train);
-    return SZG_OK;
+szg_status szgi_timing_add(szg_context *context, szg_table *table, const timing_row *is) {
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_integer(&row, TIMING_EPOCH, is->epoch);
+    szgi_row_integer(&row, TIMING_STEP, is->step);
+    szgi_row_integer(&row, TIMING_STEPS, is->steps);
+    szgi_row_integer(&row, TIMING_TOKENS, is->tokens);
+    szgi_row_real(&row, TIMING_TRAIN_SECONDS, is->train);
+    szgi_row_real(&row, TIMING_CAPTURE_SECONDS, is->capture);
+    szgi_row_real(&row, TIMING_EVALUATE_SECONDS, is->evaluate);
+    if (is->train > 0)
+        szgi_row_real(&row, TIMING_TOKENS_PER_SECOND, (double)is->tokens / is->train);
+    return row.status;
 }
 
 /* ---- The columns of every table ---- */
@@ -108,39 +112,42 @@ static szg_status labelled_columns(szg_context *context, const szg_table *like, 
     return SZG_OK;
 }
 
-szg_status szgi_cell_copy(szg_context *context, const szg_table *from, int64_t row, int64_t column,
-                          szg_table *to) {
-    const szg_column *kind = szg_table_column(from, column);
-    if (szg_table_is_empty(from, row, column))
-        return SZG_OK;
-    if (kind->type == SZG_TEXT)
-        return szg_table_set_text(context, to, kind->name, szg_table_get_text(from, row, column));
-    if (kind->type == SZG_INTEGER)
-        return szg_table_set_integer(context, to, kind->name,
-                                     szg_table_get_integer(from, row, column));
-    return szg_table_set_real(context, to, kind->name, szg_table_get_real(from, row, column));
+void szgi_row_copy(szgi_row *row, int64_t to, const szg_table *from, int64_t at, int64_t column) {
+    if (szg_table_is_empty(from, at, column))
+        return;
+    switch (szg_table_column(from, column)->type) {
+    case SZG_TEXT:
+        szgi_row_text(row, to, szg_table_get_text(from, at, column));
+        break;
+    case SZG_INTEGER:
+        szgi_row_integer(row, to, szg_table_get_integer(from, at, column));
+        break;
+    case SZG_REAL:
+        szgi_row_real(row, to, szg_table_get_real(from, at, column));
+        break;
+    }
 }
 
-szg_status szgi_run_key_set(szg_context *context, szg_table *table, const szg_run_key *key) {
-    SZG_TRY(szg_table_set_text(context, table, "run", key->run));
-    SZG_TRY(szg_table_set_text(context, table, "encoding", key->encoding));
-    SZG_TRY(szg_table_set_text(context, table, "task", key->task));
-    return key->seed < 0 ? SZG_OK : szg_table_set_integer(context, table, "seed", key->seed);
+void szgi_run_key_put(szgi_row *row, const szg_run_key *key) {
+    szgi_row_text(row, LABEL_RUN, key->run);
+    szgi_row_text(row, LABEL_ENCODING, key->encoding);
+    szgi_row_text(row, LABEL_TASK, key->task);
+    szgi_row_place(row, LABEL_SEED, key->seed);
 }
 
-szg_status szgi_labels_set(szg_context *context, szg_table *table, const run_labels *labels) {
-    SZG_TRY(szgi_run_key_set(context, table,
-                             &(szg_run_key){labels->run, labels->encoding, labels->task, -1}));
-    return szg_table_set_integer(context, table, "seed", (int64_t)labels->seed);
+void szgi_labels_put(szgi_row *row, const run_labels *labels) {
+    szgi_run_key_put(row, &(szg_run_key){labels->run, labels->encoding, labels->task, -1});
+    szgi_row_integer(row, LABEL_SEED, (int64_t)labels->seed);
 }
 
 static szg_status copy_rows(szg_context *context, const szg_table *from, const run_labels *labels,
                             szg_table *to) {
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
-        SZG_TRY(szg_table_add_row(context, to));
-        SZG_TRY(szgi_labels_set(context, to, labels));
+        szgi_row copy = szgi_row_add(context, to);
+        szgi_labels_put(&copy, labels);
         for (int64_t column = 0; column < szg_table_columns(from); column++)
-            SZG_TRY(szgi_cell_copy(context, from, row, column, to));
+            szgi_row_copy(&copy, COUNT(label_columns) + column, from, row, column);
+        SZG_TRY(copy.status);
     }
     return SZG_OK;
 }
@@ -283,9 +290,10 @@ szg_status szgi_metrics_summarise(szg_context *context, const char *folder, szg_
     out->train_loss = out->train_accuracy = NAN;
     out->test_loss = out->test_accuracy = out->best_accuracy = NAN;
     for (int64_t row = 0; table && row < szg_table_rows(table); row++) {
-        const char *split = szg_table_get_text(table, row, szg_table_find(table, "split"));
-        double loss = szg_table_get_real(table, row, szg_table_find(table, "loss"));
-        double accuracy = szg_table_get_real(table, row, szg_table_find(table, "accuracy"));
+        const int64_t first = COUNT(label_columns);
+        const char *split = szg_table_get_text(table, row, first + METRICS_SPLIT);
+        double loss = szg_table_get_real(table, row, first + METRICS_LOSS);
+        double accuracy = szg_table_get_real(table, row, first + METRICS_ACCURACY);
         bool test = split && strcmp(split, "test") == 0;
         *(test ? &out->test_loss : &out->train_loss) = loss;
         *(test ? &out->test_accuracy : &out->train_accuracy) = accuracy;

@@ -13,56 +13,37 @@
 
 static const char file_name[] = "products.csv";
 
-static const szg_column columns[] = {
-    {"device", SZG_TEXT, "the device"},
-    {"library", SZG_TEXT, "the library of products and its version"},
-    {"backend", SZG_TEXT, "the backend, which names the precision"},
-    {"m", SZG_INTEGER, "rows of the result, which is op(a) op(b), by columns"},
-    {"n", SZG_INTEGER, "columns of the result"},
-    {"k", SZG_INTEGER, "length of the sums"},
-    {"op_a", SZG_TEXT, "n: as it is; t: transposed"},
-    {"op_b", SZG_TEXT, "n: as it is; t: transposed"},
-    {"lda", SZG_INTEGER, "leading dimension of a"},
-    {"ldb", SZG_INTEGER, "leading dimension of b"},
-    {"ldc", SZG_INTEGER, "leading dimension of the result"},
-    {"add", SZG_TEXT, "yes: added to the result; no: written"},
-    {"alignment_a", SZG_INTEGER, "bytes that the address of a is a multiple of, 256 at most"},
-    {"alignment_b", SZG_INTEGER, "the same of b"},
-    {"alignment_c", SZG_INTEGER, "the same of the result"},
-    {"alignment_bias", SZG_INTEGER, "the same of the bias; empty: there is none"},
-    {"fused", SZG_TEXT,
-     "passes that the product's epilogue took along, with + between; empty: none"},
-    {"separate", SZG_TEXT, "passes of their own around it, with + between; empty: none"},
-    {"algorithm", SZG_TEXT, "the library's choice: its 64 opaque bytes, in hexadecimal"},
-    {"candidates", SZG_INTEGER, "algorithms of which it was the fastest; empty: none was timed"},
-    {"microseconds", SZG_REAL, "that it took; empty: none was timed"},
-    {"note", SZG_TEXT, "what a reader must know"},
-};
-/* The order of `columns`. */
-enum {
-    DEVICE,
-    LIBRARY,
-    BACKEND,
-    M,
-    N,
-    K,
-    OP_A,
-    OP_B,
-    LDA,
-    LDB,
-    LDC,
-    ADD,
-    ALIGNMENT_A,
-    ALIGNMENT_B,
-    ALIGNMENT_C,
-    ALIGNMENT_BIAS,
-    FUSED,
-    SEPARATE,
-    ALGORITHM_TEXT,
-    CANDIDATES,
-    MICROSECONDS
-};
-enum { COLUMNS = sizeof columns / sizeof *columns, ALGORITHM = 64 };
+#define PRODUCTS(X)                                                                                \
+    X(PRODUCTS_DEVICE, "device", SZG_TEXT, "the device")                                           \
+    X(PRODUCTS_LIBRARY, "library", SZG_TEXT, "the library of products and its version")            \
+    X(PRODUCTS_BACKEND, "backend", SZG_TEXT, "the backend, which names the precision")             \
+    X(PRODUCTS_M, "m", SZG_INTEGER, "rows of the result, which is op(a) op(b), by columns")        \
+    X(PRODUCTS_N, "n", SZG_INTEGER, "columns of the result")                                       \
+    X(PRODUCTS_K, "k", SZG_INTEGER, "length of the sums")                                          \
+    X(PRODUCTS_OP_A, "op_a", SZG_TEXT, "n: as it is; t: transposed")                               \
+    X(PRODUCTS_OP_B, "op_b", SZG_TEXT, "n: as it is; t: transposed")                               \
+    X(PRODUCTS_LDA, "lda", SZG_INTEGER, "leading dimension of a")                                  \
+    X(PRODUCTS_LDB, "ldb", SZG_INTEGER, "leading dimension of b")                                  \
+    X(PRODUCTS_LDC, "ldc", SZG_INTEGER, "leading dimension of the result")                         \
+    X(PRODUCTS_ADD, "add", SZG_TEXT, "yes: added to the result; no: written")                      \
+    X(PRODUCTS_ALIGNMENT_A, "alignment_a", SZG_INTEGER,                                            \
+      "bytes that the address of a is a multiple of, 256 at most")                                 \
+    X(PRODUCTS_ALIGNMENT_B, "alignment_b", SZG_INTEGER, "the same of b")                           \
+    X(PRODUCTS_ALIGNMENT_C, "alignment_c", SZG_INTEGER, "the same of the result")                  \
+    X(PRODUCTS_ALIGNMENT_BIAS, "alignment_bias", SZG_INTEGER,                                      \
+      "the same of the bias; empty: there is none")                                                \
+    X(PRODUCTS_FUSED, "fused", SZG_TEXT,                                                           \
+      "passes that the product's epilogue took along, with + between; empty: none")                \
+    X(PRODUCTS_SEPARATE, "separate", SZG_TEXT,                                                     \
+      "passes of their own around it, with + between; empty: none")                                \
+    X(PRODUCTS_ALGORITHM, "algorithm", SZG_TEXT,                                                   \
+      "the library's choice: its 64 opaque bytes, in hexadecimal")                                 \
+    X(PRODUCTS_CANDIDATES, "candidates", SZG_INTEGER,                                              \
+      "algorithms of which it was the fastest; empty: none was timed")                             \
+    X(PRODUCTS_MICROSECONDS, "microseconds", SZG_REAL, "that it took; empty: none was timed")      \
+    X(PRODUCTS_NOTE, "note", SZG_TEXT, "what a reader must know")
+SZGI_SCHEMA(columns, PRODUCTS);
+enum { ALGORITHM = 64 }; /* bytes */
 
 /* ---- Cells ---- */
 
@@ -70,66 +51,55 @@ enum { COLUMNS = sizeof columns / sizeof *columns, ALGORITHM = 64 };
 static const char *const pass_names[] = {"bias", "relu", "gelu", "derivative", "bias_gradient"};
 enum { PASSES = sizeof pass_names / sizeof *pass_names };
 
-static szg_status set_passes(szg_context *context, szg_table *table, const char *column,
-                             uint32_t passes) {
+static void put_passes(szgi_row *row, int64_t column, uint32_t passes) {
     char text[64] = "";
     for (int i = 0; i < PASSES; i++)
         if (passes & 1u << i) {
             strcat(text, *text ? "+" : "");
             strcat(text, pass_names[i]);
         }
-    return *text ? szg_table_set_text(context, table, column, text) : SZG_OK;
+    szgi_row_text(row, column, *text ? text : NULL);
 }
 
-static szg_status set_algorithm(szg_context *context, szg_table *table,
-                                const unsigned char *algorithm) {
+static void put_algorithm(szgi_row *row, const unsigned char *algorithm) {
     char text[2 * ALGORITHM + 1];
     for (int i = 0; i < ALGORITHM; i++)
         szgi_print(text + 2 * i, 3, "%02x", algorithm[i]);
-    return szg_table_set_text(context, table, "algorithm", text);
+    szgi_row_text(row, PRODUCTS_ALGORITHM, text);
 }
 
-static szg_status set_sizes(szg_context *context, szg_table *table, const szgi_product_fact *fact) {
-    const struct {
-        const char *column;
-        int64_t value;
-    } cells[] = {{"m", fact->m},
-                 {"n", fact->n},
-                 {"k", fact->k},
-                 {"lda", fact->lda},
-                 {"ldb", fact->ldb},
-                 {"ldc", fact->ldc},
-                 {"alignment_a", fact->alignment_a},
-                 {"alignment_b", fact->alignment_b},
-                 {"alignment_c", fact->alignment_c}};
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        SZG_TRY(szg_table_set_integer(context, table, cells[i].column, cells[i].value));
-    return fact->alignment_bias > 0
-               ? szg_table_set_integer(context, table, "alignment_bias", fact->alignment_bias)
-               : SZG_OK;
-}
-
-static szg_status set_time(szg_context *context, szg_table *table, const szgi_product_fact *fact) {
-    if (fact->candidates == 0)
-        return SZG_OK;
-    SZG_TRY(szg_table_set_integer(context, table, "candidates", fact->candidates));
-    return szg_table_set_real(context, table, "microseconds", fact->microseconds);
+static void put_sizes(szgi_row *row, const szgi_product_fact *fact) {
+    szgi_row_integer(row, PRODUCTS_M, fact->m);
+    szgi_row_integer(row, PRODUCTS_N, fact->n);
+    szgi_row_integer(row, PRODUCTS_K, fact->k);
+    szgi_row_integer(row, PRODUCTS_LDA, fact->lda);
+    szgi_row_integer(row, PRODUCTS_LDB, fact->ldb);
+    szgi_row_integer(row, PRODUCTS_LDC, fact->ldc);
+    szgi_row_integer(row, PRODUCTS_ALIGNMENT_A, fact->alignment_a);
+    szgi_row_integer(row, PRODUCTS_ALIGNMENT_B, fact->alignment_b);
+    szgi_row_integer(row, PRODUCTS_ALIGNMENT_C, fact->alignment_c);
+    if (fact->alignment_bias > 0)
+        szgi_row_integer(row, PRODUCTS_ALIGNMENT_BIAS, fact->alignment_bias);
 }
 
 static szg_status add_product(szg_context *context, szg_table *table,
                               const szgi_product_fact *fact) {
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "device", fact->device));
-    SZG_TRY(szg_table_set_text(context, table, "library", fact->library));
-    SZG_TRY(szg_table_set_text(context, table, "backend", fact->backend));
-    SZG_TRY(set_sizes(context, table, fact));
-    SZG_TRY(szg_table_set_text(context, table, "op_a", fact->transpose_a ? "t" : "n"));
-    SZG_TRY(szg_table_set_text(context, table, "op_b", fact->transpose_b ? "t" : "n"));
-    SZG_TRY(szg_table_set_text(context, table, "add", fact->add ? "yes" : "no"));
-    SZG_TRY(set_passes(context, table, "fused", fact->fused));
-    SZG_TRY(set_passes(context, table, "separate", fact->separate));
-    SZG_TRY(set_time(context, table, fact));
-    return set_algorithm(context, table, fact->algorithm);
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, PRODUCTS_DEVICE, fact->device);
+    szgi_row_text(&row, PRODUCTS_LIBRARY, fact->library);
+    szgi_row_text(&row, PRODUCTS_BACKEND, fact->backend);
+    put_sizes(&row, fact);
+    szgi_row_text(&row, PRODUCTS_OP_A, fact->transpose_a ? "t" : "n");
+    szgi_row_text(&row, PRODUCTS_OP_B, fact->transpose_b ? "t" : "n");
+    szgi_row_text(&row, PRODUCTS_ADD, fact->add ? "yes" : "no");
+    put_passes(&row, PRODUCTS_FUSED, fact->fused);
+    put_passes(&row, PRODUCTS_SEPARATE, fact->separate);
+    if (fact->candidates > 0) {
+        szgi_row_integer(&row, PRODUCTS_CANDIDATES, fact->candidates);
+        szgi_row_real(&row, PRODUCTS_MICROSECONDS, fact->microseconds);
+    }
+    put_algorithm(&row, fact->algorithm);
+    return row.status;
 }
 
 /* ---- Cells that are read ---- */
@@ -197,9 +167,9 @@ static uint32_t passes_at(row_reader *self, int column) {
 
 static void algorithm_at(row_reader *self, unsigned char *out) {
     static const char digits[] = "0123456789abcdef";
-    const char *text = text_at(self, ALGORITHM_TEXT);
+    const char *text = text_at(self, PRODUCTS_ALGORITHM);
     if (strlen(text) != 2 * ALGORITHM || strspn(text, digits) != 2 * ALGORITHM) {
-        refuse(self, ALGORITHM_TEXT, "64 bytes in hexadecimal");
+        refuse(self, PRODUCTS_ALGORITHM, "64 bytes in hexadecimal");
         return;
     }
     for (int i = 0; i < ALGORITHM; i++)
@@ -208,30 +178,30 @@ static void algorithm_at(row_reader *self, unsigned char *out) {
 }
 
 static szgi_product_fact fact_at(row_reader *self) {
-    szgi_product_fact fact = {.backend = text_at(self, BACKEND),
-                              .device = text_at(self, DEVICE),
-                              .library = text_at(self, LIBRARY),
-                              .m = size_at(self, M, 1),
-                              .n = size_at(self, N, 1),
-                              .k = size_at(self, K, 1),
-                              .lda = size_at(self, LDA, 1),
-                              .ldb = size_at(self, LDB, 1),
-                              .ldc = size_at(self, LDC, 1),
-                              .transpose_a = choice_at(self, OP_A, "n", "t"),
-                              .transpose_b = choice_at(self, OP_B, "n", "t"),
-                              .add = choice_at(self, ADD, "no", "yes"),
-                              .alignment_a = size_at(self, ALIGNMENT_A, 1),
-                              .alignment_b = size_at(self, ALIGNMENT_B, 1),
-                              .alignment_c = size_at(self, ALIGNMENT_C, 1),
-                              .alignment_bias = size_at(self, ALIGNMENT_BIAS, 0),
-                              .fused = passes_at(self, FUSED),
-                              .separate = passes_at(self, SEPARATE),
-                              .candidates = size_at(self, CANDIDATES, 0)};
+    szgi_product_fact fact = {.backend = text_at(self, PRODUCTS_BACKEND),
+                              .device = text_at(self, PRODUCTS_DEVICE),
+                              .library = text_at(self, PRODUCTS_LIBRARY),
+                              .m = size_at(self, PRODUCTS_M, 1),
+                              .n = size_at(self, PRODUCTS_N, 1),
+                              .k = size_at(self, PRODUCTS_K, 1),
+                              .lda = size_at(self, PRODUCTS_LDA, 1),
+                              .ldb = size_at(self, PRODUCTS_LDB, 1),
+                              .ldc = size_at(self, PRODUCTS_LDC, 1),
+                              .transpose_a = choice_at(self, PRODUCTS_OP_A, "n", "t"),
+                              .transpose_b = choice_at(self, PRODUCTS_OP_B, "n", "t"),
+                              .add = choice_at(self, PRODUCTS_ADD, "no", "yes"),
+                              .alignment_a = size_at(self, PRODUCTS_ALIGNMENT_A, 1),
+                              .alignment_b = size_at(self, PRODUCTS_ALIGNMENT_B, 1),
+                              .alignment_c = size_at(self, PRODUCTS_ALIGNMENT_C, 1),
+                              .alignment_bias = size_at(self, PRODUCTS_ALIGNMENT_BIAS, 0),
+                              .fused = passes_at(self, PRODUCTS_FUSED),
+                              .separate = passes_at(self, PRODUCTS_SEPARATE),
+                              .candidates = size_at(self, PRODUCTS_CANDIDATES, 0)};
     algorithm_at(self, fact.algorithm);
     if (fact.candidates > 0)
-        fact.microseconds = szg_table_get_real(self->table, self->row, MICROSECONDS);
+        fact.microseconds = szg_table_get_real(self->table, self->row, PRODUCTS_MICROSECONDS);
     if (!(fact.microseconds >= 0) || isinf(fact.microseconds))
-        refuse(self, MICROSECONDS, "a time");
+        refuse(self, PRODUCTS_MICROSECONDS, "a time");
     return fact;
 }
 
@@ -255,7 +225,7 @@ static szg_status write_table(szg_context *context, const char *folder, const sz
 static szg_status write_facts(szg_context *context, const char *folder, int64_t count,
                               const szgi_product_fact *facts) {
     szg_table *table;
-    SZG_TRY(szg_table_open(context, "products", columns, COLUMNS, &table));
+    SZG_TRY(szg_table_open(context, "products", columns, columns_count, &table));
     szg_status status = fill(context, count, facts, table);
     if (status == SZG_OK)
         status = write_table(context, folder, table);
@@ -298,7 +268,7 @@ static szg_status keep_file(szg_context *context, const char *path) {
     szg_table *table;
     if (access(path, F_OK) != 0)
         return szgi_network_products_time(context, 0, NULL);
-    SZG_TRY(szgi_csv_read(context, path, columns, COLUMNS, &table));
+    SZG_TRY(szgi_csv_read(context, path, columns, columns_count, &table));
     szg_status status = keep_rows(context, path, table);
     szg_table_close(&table);
     return status;

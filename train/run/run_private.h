@@ -3,6 +3,7 @@
 #define SZG_TRAIN_RUN_PRIVATE_H
 
 #include <stdio.h>
+#include "base/row.h"
 #include "train/ablation/ablation.h"
 #include "train/capture/capture.h"
 #include "base/random.h"
@@ -123,16 +124,16 @@ SZG_CHECK_RESULT szg_status szgi_products_time(szg_context *context, const char 
 /* ---- metrics.c ---- */
 
 /* The first columns of every table of training. */
-#define RUN_COLUMNS                                                                                \
-    {"run", SZG_TEXT, "the run's folder, or its checkpoint; over several seeds, what the row is"}, \
-        {"encoding", SZG_TEXT, "positional encoding, a SPEC"},                                     \
-        {"task", SZG_TEXT, "distance, count, or file"}, {                                          \
-        "seed", SZG_INTEGER, "of initial values, order and dropout; empty: over several"           \
-    }
+#define RUN_COLUMNS(X, TABLE)                                                                      \
+    X(TABLE##_RUN, "run", SZG_TEXT,                                                                \
+      "the run's folder, or its checkpoint; over several seeds, what the row is")                  \
+    X(TABLE##_ENCODING, "encoding", SZG_TEXT, "positional encoding, a SPEC")                       \
+    X(TABLE##_TASK, "task", SZG_TEXT, "distance, count, or file")                                  \
+    X(TABLE##_SEED, "seed", SZG_INTEGER,                                                           \
+      "of initial values, order and dropout; empty: over several")
 
-/* Sets them in the latest row; NULL and a negative seed leave a cell empty. */
-SZG_CHECK_RESULT szg_status szgi_run_key_set(szg_context *context, szg_table *table,
-                                             const szg_run_key *key);
+/* Puts them into a row of any of these tables; NULL and a negative seed leave a cell empty. */
+void szgi_run_key_put(szgi_row *row, const szg_run_key *key);
 
 /* What they say of a training. */
 typedef struct run_labels {
@@ -144,13 +145,10 @@ typedef struct run_labels {
 const char *szgi_task_name(szg_task task);
 run_labels szgi_run_labels(const szg_train_options *options);
 
-/* Copies a cell to the column of its name in the latest row of `to`. */
-SZG_CHECK_RESULT szg_status szgi_cell_copy(szg_context *context, const szg_table *from, int64_t row,
-                                           int64_t column, szg_table *to);
+/* Copies a cell to column `to`, which has its type; an empty one stays empty. */
+void szgi_row_copy(szgi_row *row, int64_t to, const szg_table *from, int64_t at, int64_t column);
 
-/* Sets the labels of the latest row of a table that has their columns. */
-SZG_CHECK_RESULT szg_status szgi_labels_set(szg_context *context, szg_table *table,
-                                            const run_labels *labels);
+void szgi_labels_put(szgi_row *row, const run_labels *labels);
 
 typedef struct metrics_row {
     int64_t epoch, step;

@@ -4,70 +4,65 @@
 
 #include "run_private.h"
 
-static const szg_column columns[] = {
-    RUN_COLUMNS,
-    {"parameters", SZG_INTEGER, "numbers that are trained"},
-    {"classes", SZG_INTEGER, "labels that the data have"},
-    {"train_examples", SZG_INTEGER, "examples to train on"},
-    {"test_examples", SZG_INTEGER, "examples to test on"},
-    {"epochs", SZG_INTEGER, "whole epochs done"},
-    {"steps", SZG_INTEGER, "steps done"},
-    {"train_loss", SZG_REAL, "mean over the latest epoch's examples, with dropout, nats"},
-    {"train_accuracy", SZG_REAL, "mean over the latest epoch's examples, with dropout"},
-    {"test_loss", SZG_REAL, "of the latest evaluation, nats"},
-    {"test_accuracy", SZG_REAL, "of the latest evaluation"},
-    {"best_accuracy", SZG_REAL, "of all evaluations on the test split"},
-    {"label_ceiling", SZG_REAL, "best accuracy that any classifier can have on the test split"},
-    {"label_ceiling_error", SZG_REAL, "its standard error; 0: exact"},
-    {"note", SZG_TEXT, "what a reader must know"},
-};
+#define RUNS(X)                                                                                    \
+    RUN_COLUMNS(X, RUNS)                                                                           \
+    X(RUNS_PARAMETERS, "parameters", SZG_INTEGER, "numbers that are trained")                      \
+    X(RUNS_CLASSES, "classes", SZG_INTEGER, "labels that the data have")                           \
+    X(RUNS_TRAIN_EXAMPLES, "train_examples", SZG_INTEGER, "examples to train on")                  \
+    X(RUNS_TEST_EXAMPLES, "test_examples", SZG_INTEGER, "examples to test on")                     \
+    X(RUNS_EPOCHS, "epochs", SZG_INTEGER, "whole epochs done")                                     \
+    X(RUNS_STEPS, "steps", SZG_INTEGER, "steps done")                                              \
+    X(RUNS_TRAIN_LOSS, "train_loss", SZG_REAL,                                                     \
+      "mean over the latest epoch's examples, with dropout, nats")                                 \
+    X(RUNS_TRAIN_ACCURACY, "train_accuracy", SZG_REAL,                                             \
+      "mean over the latest epoch's examples, with dropout")                                       \
+    X(RUNS_TEST_LOSS, "test_loss", SZG_REAL, "of the latest evaluation, nats")                     \
+    X(RUNS_TEST_ACCURACY, "test_accuracy", SZG_REAL, "of the latest evaluation")                   \
+    X(RUNS_BEST_ACCURACY, "best_accuracy", SZG_REAL, "of all evaluations on the test split")       \
+    X(RUNS_LABEL_CEILING, "label_ceiling", SZG_REAL,                                               \
+      "best accuracy that any classifier can have on the test split")                              \
+    X(RUNS_LABEL_CEILING_ERROR, "label_ceiling_error", SZG_REAL, "its standard error; 0: exact")   \
+    X(RUNS_NOTE, "note", SZG_TEXT, "what a reader must know")
+SZGI_SCHEMA(columns, RUNS);
 
-static const char *const measured[] = {"train_loss", "train_accuracy", "test_loss", "test_accuracy",
-                                       "best_accuracy"};
+static const int measured[] = {RUNS_TRAIN_LOSS, RUNS_TRAIN_ACCURACY, RUNS_TEST_LOSS,
+                               RUNS_TEST_ACCURACY, RUNS_BEST_ACCURACY};
 enum { MEASURED = sizeof measured / sizeof *measured };
 
 szg_status szg_train_runs_open(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "runs", columns, (int64_t)(sizeof columns / sizeof *columns),
-                          out);
+    return szg_table_open(context, "runs", columns, columns_count, out);
 }
 
-static szg_status set_measured(szg_context *context, szg_table *table, const double *values) {
+static void put_measured(szgi_row *row, const double *values) {
     for (int i = 0; i < MEASURED; i++)
-        if (!isnan(values[i]))
-            SZG_TRY(szg_table_set_real(context, table, measured[i], values[i]));
-    return SZG_OK;
+        szgi_row_number(row, measured[i], values[i]);
 }
 
-static szg_status set_ceiling(szg_context *context, szg_table *table,
-                              const szg_label_ceiling *ceiling) {
+static void put_ceiling(szgi_row *row, const szg_label_ceiling *ceiling) {
     if (!ceiling)
-        return SZG_OK;
-    SZG_TRY(szg_table_set_real(context, table, "label_ceiling", ceiling->accuracy));
-    SZG_TRY(szg_table_set_real(context, table, "label_ceiling_error", ceiling->error));
-    return szg_table_note(context, table, "label ceiling: %s", ceiling->method);
+        return;
+    szgi_row_real(row, RUNS_LABEL_CEILING, ceiling->accuracy);
+    szgi_row_real(row, RUNS_LABEL_CEILING_ERROR, ceiling->error);
+    szgi_row_note(row, "label ceiling: %s", ceiling->method);
 }
 
 szg_status szg_train_runs_add(szg_context *context, szg_table *table,
                               const szg_train_options *options, const szg_train_result *result,
                               const szg_label_ceiling *ceiling) {
-    const struct {
-        const char *column;
-        int64_t value;
-    } sizes[] = {{"parameters", result->parameters},
-                 {"classes", options->data->classes},
-                 {"train_examples", options->data->train.count},
-                 {"test_examples", options->data->test.count},
-                 {"epochs", result->epochs},
-                 {"steps", result->steps}};
     const double values[MEASURED] = {result->train_loss, result->train_accuracy, result->test_loss,
                                      result->test_accuracy, result->best_accuracy};
     run_labels labels = szgi_run_labels(options);
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szgi_labels_set(context, table, &labels));
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        SZG_TRY(szg_table_set_integer(context, table, sizes[i].column, sizes[i].value));
-    SZG_TRY(set_measured(context, table, values));
-    return set_ceiling(context, table, ceiling);
+    szgi_row row = szgi_row_add(context, table);
+    szgi_labels_put(&row, &labels);
+    szgi_row_integer(&row, RUNS_PARAMETERS, result->parameters);
+    szgi_row_integer(&row, RUNS_CLASSES, options->data->classes);
+    szgi_row_integer(&row, RUNS_TRAIN_EXAMPLES, options->data->train.count);
+    szgi_row_integer(&row, RUNS_TEST_EXAMPLES, options->data->test.count);
+    szgi_row_integer(&row, RUNS_EPOCHS, result->epochs);
+    szgi_row_integer(&row, RUNS_STEPS, result->steps);
+    put_measured(&row, values);
+    put_ceiling(&row, ceiling);
+    return row.status;
 }
 
 /* ---- Over the seeds ---- */
@@ -77,8 +72,7 @@ typedef struct spread {
 } spread;
 
 /* Sample standard deviation, in two passes; NaN where a cell is empty. */
-static spread spread_of(const szg_table *table, int64_t rows, const char *name) {
-    int64_t column = szg_table_find(table, name);
+static spread spread_of(const szg_table *table, int64_t rows, int64_t column) {
     double first = szg_table_get_real(table, 0, column), sum = 0, squares = 0;
     spread out = {.least = first, .most = first};
     for (int64_t row = 0; row < rows; row++) {
@@ -98,11 +92,12 @@ static spread spread_of(const szg_table *table, int64_t rows, const char *name) 
 
 static szg_status add_summary(szg_context *context, szg_table *table, const char *name,
                               const double *values) {
-    const szg_run_key key = {name, szg_table_get_text(table, 0, szg_table_find(table, "encoding")),
-                             szg_table_get_text(table, 0, szg_table_find(table, "task")), -1};
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szgi_run_key_set(context, table, &key));
-    return set_measured(context, table, values);
+    const szg_run_key key = {name, szg_table_get_text(table, 0, RUNS_ENCODING),
+                             szg_table_get_text(table, 0, RUNS_TASK), -1};
+    szgi_row row = szgi_row_add(context, table);
+    szgi_run_key_put(&row, &key);
+    put_measured(&row, values);
+    return row.status;
 }
 
 szg_status szg_train_runs_spread(szg_context *context, szg_table *table) {
