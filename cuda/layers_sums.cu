@@ -79,11 +79,12 @@ template <int Activation> __device__ __forceinline__ float slope_times(float dy,
     return dy;
 }
 
-/* Rows row, row + WARPS, ... of a thread's columns: all are read before any is written. */
+/* Rows row, row + WARPS, ... of a thread's columns: all are read before any is written. Rows beyond
+ * the end are zeros, which no compiler has to prove unused. */
 template <int Width, int Activation>
 static __device__ __forceinline__ void take_rows(const columns_job &job, int64_t row, int64_t end,
                                                  int64_t column, numbers<Width> *sum) {
-    numbers<Width> dy[AT_ONCE], at[AT_ONCE];
+    numbers<Width> dy[AT_ONCE] = {}, at[AT_ONCE] = {};
 #pragma unroll
     for (int k = 0; k < AT_ONCE; k++) {
         int64_t place = row + k * WARPS;
