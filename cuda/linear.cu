@@ -123,13 +123,15 @@ static void products(szg_context *context, int64_t room, szgi_product_fact *out,
     product_facts(session_of(context), room, out, count);
 }
 
-static szg_status products_time(szg_context *context, int64_t count, const szgi_product_fact *kept) {
-    return named(context, product_time(context, session_of(context), count, kept), "products");
+static szg_status products_begin(szg_context *context, bool timed, int64_t count,
+                                 const szgi_product_fact *kept) {
+    return named(context, product_begin(context, session_of(context), timed, count, kept),
+                 "products");
 }
 
 void linear_fill(szgi_network_ops *network) {
     network->linear = linear_forward;
     network->linear_backward = linear_backward;
     network->products = products;
-    network->products_time = products_time;
+    network->products_begin = products_begin;
 }

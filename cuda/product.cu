@@ -161,19 +161,28 @@ static szg_status take_kept(szg_context *context, session *self, product_plan *p
 
 /* ---- Running ---- */
 
-static szg_status multiply(szg_context *context, session *self, const product *p,
-                           const product_plan *plan, const float *bias) {
+/* *refusal: what cuBLASLt said of the launch. */
+static szg_status launch_product(szg_context *context, session *self, const product *p,
+                                 const product_plan *plan, const float *bias,
+                                 cublasStatus_t *refusal) {
     const float one = 1, beta = p->add ? 1 : 0;
     void *workspace;
     SZG_TRY(scratch_take(context, self, SCRATCH_PRODUCT, static_cast<int64_t>(plan->workspace),
                          &workspace));
     if (bias)
         TRY_PRODUCT(context, set(plan->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias));
-    TRY_PRODUCT(context,
-                cublasLtMatmul(self->product, plan->operation, &one, p->a, plan->a, p->b, plan->b,
-                               &beta, p->c, plan->c, p->c, plan->c, &plan->algorithm, workspace,
-                               plan->workspace, self->stream));
+    *refusal = cublasLtMatmul(self->product, plan->operation, &one, p->a, plan->a, p->b, plan->b,
+                              &beta, p->c, plan->c, p->c, plan->c, &plan->algorithm, workspace,
+                              plan->workspace, self->stream);
     return SZG_OK;
+}
+
+static szg_status multiply(szg_context *context, session *self, const product *p,
+                           const product_plan *plan, const float *bias) {
+    cublasStatus_t refusal = CUBLAS_STATUS_SUCCESS;
+    SZG_TRY(launch_product(context, self, p, plan, bias, &refusal));
+    return refusal == CUBLAS_STATUS_SUCCESS ? SZG_OK
+                                            : product_failed(context, refusal, "cublasLtMatmul");
 }
 
 /* ---- Choosing ---- */
@@ -185,14 +194,18 @@ typedef struct stopwatch {
     cudaEvent_t begin, end;
 } stopwatch;
 
+/* Nothing is timed where a launch is refused. */
 static szg_status run_timed(szg_context *context, session *self, const product *p,
-                            const product_plan *plan, const stopwatch *watch, double *best) {
+                            const product_plan *plan, const stopwatch *watch, double *best,
+                            cublasStatus_t *refusal) {
     const float *bias = plan->key.epilogue != CUBLASLT_EPILOGUE_DEFAULT ? p->bias : NULL;
     *best = DBL_MAX;
     for (int run = 0; run <= RUNS; run++) {
         float milliseconds = 0;
         TRY_CUDA(context, cudaEventRecord(watch->begin, self->stream));
-        SZG_TRY(multiply(context, self, p, plan, bias));
+        SZG_TRY(launch_product(context, self, p, plan, bias, refusal));
+        if (*refusal != CUBLAS_STATUS_SUCCESS)
+            return SZG_OK;
         TRY_CUDA(context, cudaEventRecord(watch->end, self->stream));
         TRY_CUDA(context, cudaEventSynchronize(watch->end));
         TRY_CUDA(context, cudaEventElapsedTime(&milliseconds, watch->begin, watch->end));
@@ -202,21 +215,55 @@ static szg_status run_timed(szg_context *context, session *self, const product *
     return SZG_OK;
 }
 
+/* An error of a launch ends with it: the others are tried. One that stays has ended the device's
+ * work for this process. */
+static szg_status leave_out(szg_context *context, const session *self, const product_key *key,
+                            int candidate, cublasStatus_t refusal) {
+    char text[256];
+    cudaGetLastError();
+    cudaError_t stays = cudaStreamSynchronize(self->stream);
+    if (stays != cudaSuccess)
+        return fail(context, SZG_EBACKEND,
+                    "cuBLASLt: candidate %d for a product %lld x %lld x %lld (%s) has broken the "
+                    "device's work: %s (%s): set loop.time_products to false",
+                    candidate, (long long)key->m, (long long)key->n, (long long)key->k,
+                    cublasLtGetStatusString(refusal), cudaGetErrorString(stays),
+                    cudaGetErrorName(stays));
+    snprintf(text, sizeof text,
+             "products: candidate %d for a product %lld x %lld x %lld does not run and is left "
+             "out: %s",
+             candidate, (long long)key->m, (long long)key->n, (long long)key->k,
+             cublasLtGetStatusString(refusal));
+    cuda_host->say(context, SZG_WARNING, text);
+    return SZG_OK;
+}
+
 static szg_status time_all(szg_context *context, session *self, const product *p,
                            product_plan *plan, int count,
                            const cublasLtMatmulHeuristicResult_t *results, const stopwatch *watch) {
-    int fastest = 0;
+    const product_key *key = &plan->key;
+    int fastest = -1;
     for (int i = 0; i < count; i++) {
         double microseconds;
-        if (results[i].state != CUBLAS_STATUS_SUCCESS)
+        cublasStatus_t refusal = results[i].state;
+        if (refusal != CUBLAS_STATUS_SUCCESS)
             continue;
         take_algorithm(plan, &results[i]);
-        SZG_TRY(run_timed(context, self, p, plan, watch, &microseconds));
+        SZG_TRY(run_timed(context, self, p, plan, watch, &microseconds, &refusal));
+        if (refusal != CUBLAS_STATUS_SUCCESS) {
+            SZG_TRY(leave_out(context, self, key, i, refusal));
+            continue;
+        }
         if (plan->candidates++ == 0 || microseconds < plan->microseconds) {
             plan->microseconds = microseconds;
             fastest = i;
         }
     }
+    if (fastest < 0)
+        return fail(context, SZG_EBACKEND,
+                    "cuBLASLt: none of %d algorithms for a product %lld x %lld x %lld in %s runs: "
+                    "use another precision or --backend cpu",
+                    count, (long long)key->m, (long long)key->n, (long long)key->k, self->ops.name);
     take_algorithm(plan, &results[fastest]);
     return SZG_OK;
 }
@@ -362,11 +409,19 @@ szg_status product_run(szg_context *context, session *self, const product *p, pr
     return multiply(context, self, p, plan, done->bias ? p->bias : NULL);
 }
 
+void plans_forget(product_plans *plans) {
+    for (int i = 0; i < plans->count; i++)
+        close_plan(&plans->plan[i]);
+    plans->count = plans->oldest = 0;
+    plans->facts = 0;
+    plans->timed = false;
+}
+
 void product_close(session *self) {
-    for (int i = 0; self->plans && i < self->plans->count; i++)
-        close_plan(&self->plans->plan[i]);
-    if (self->plans)
-        free(self->plans->fact);
+    if (!self->plans)
+        return;
+    plans_forget(self->plans);
+    free(self->plans->fact);
     free(self->plans);
     self->plans = NULL;
 }

@@ -105,11 +105,12 @@ static void adopt_fact(const session *self, const szgi_product_fact *kept, szgi_
     out->microseconds = kept->microseconds;
 }
 
-szg_status product_time(szg_context *context, session *self, int64_t count,
-                        const szgi_product_fact *kept) {
+szg_status product_begin(szg_context *context, session *self, bool timed, int64_t count,
+                         const szgi_product_fact *kept) {
     const szgi_product_fact *other = NULL;
     SZG_TRY(plans_open(context, self));
-    self->plans->timed = true;
+    plans_forget(self->plans);
+    self->plans->timed = timed;
     for (int64_t i = 0; i < count; i++) {
         szgi_product_fact fact;
         adopt_fact(self, &kept[i], &fact);

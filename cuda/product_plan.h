@@ -25,7 +25,7 @@ typedef struct product_plan {
     bool useless;        /* an epilogue without an algorithm, or a RELU that loses NaN */
 } product_plan;
 
-/* When all are taken the oldest goes. Facts stay. */
+/* Of a run (product_begin). When all are taken the oldest goes. Facts stay. */
 struct product_plans {
     product_plan plan[PLANS];
     int count, oldest;
@@ -37,6 +37,9 @@ struct product_plans {
 
 /* Opens the session's plans where there are none yet. */
 szg_status plans_open(szg_context *context, session *self);
+
+/* Closes all plans and forgets what was told; the memory stays. */
+void plans_forget(product_plans *plans);
 
 /* What is known of a product that was told before, here or in a file; NULL: nothing. */
 const szgi_product_fact *fact_of(const product_plans *plans, const product_key *key);

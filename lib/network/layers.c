@@ -34,16 +34,18 @@ szg_status szgi_network_products(szg_context *context, int64_t room, szgi_produc
     return check.status;
 }
 
-szg_status szgi_network_products_time(szg_context *context, int64_t count,
-                                      const szgi_product_fact *kept) {
+szg_status szgi_network_products_begin(szg_context *context, bool timed, int64_t count,
+                                       const szgi_product_fact *kept) {
     szgi_arguments check = {context, "products", SZG_OK};
     szgi_argument_size(&check, "count", count, 0);
+    if (!timed) /* there is nothing to keep */
+        szgi_argument_number(&check, "count", (double)count, 0, 1);
     if (count > 0)
         szgi_argument_array(&check, "kept", kept);
     const szgi_network_ops *network = szgi_network_of(&check);
-    if (!network || !network->products_time)
+    if (!network || !network->products_begin)
         return check.status;
-    return network->products_time(context, count, kept);
+    return network->products_begin(context, timed, count, kept);
 }
 
 szg_status szgi_network_linear(szg_context *context, const szgi_linear *linear) {

@@ -339,19 +339,22 @@ typedef struct szgi_product_fact {
     double microseconds;         /* that it took; 0: it was not timed */
 } szgi_product_fact;
 
-/* The products that linear layers had since the backend was selected, in the order of their first
- * calls: *count of them, of which the first `room` stand in out. None where the backend has nothing
- * to say (cpu). */
+/* The products that linear layers had since szgi_network_products_begin, or since the backend was
+ * selected, in the order of their first calls: *count of them, of which the first `room` stand in
+ * out. None where the backend has nothing to say (cpu). */
 SZG_CHECK_RESULT szg_status szgi_network_products(szg_context *context, int64_t room,
                                                   szgi_product_fact *out, int64_t *count);
 
-/* From now on the algorithms of a product that is new are timed and the fastest is taken, which is
- * another from day to day, and so are the last bits: but for the products `kept`, which have the
- * algorithms that stand there. Of those that belong to another backend, device or library a warning
- * says that they are chosen anew. Nothing where the backend has nothing to say of products.
- * SZG_EDATA, of a product: the library refuses its kept algorithm. */
-SZG_CHECK_RESULT szg_status szgi_network_products_time(szg_context *context, int64_t count,
-                                                       const szgi_product_fact *kept);
+/* A run begins: what was chosen and told of products before is forgotten, so that its bits are
+ * those of a run in a context of its own. `timed`: the algorithms of a product are timed and the
+ * fastest is taken, which is another from day to day, and so are the last bits: but for the
+ * products `kept`, which have the algorithms that stand there. Of those that belong to another
+ * backend, device or library a warning says that they are chosen anew. Nothing where the backend
+ * has nothing to say of products. SZG_EINVAL: algorithms are kept and not timed; SZG_EDATA, of a
+ * product: the library refuses its kept algorithm. */
+SZG_CHECK_RESULT szg_status szgi_network_products_begin(szg_context *context, bool timed,
+                                                        int64_t count,
+                                                        const szgi_product_fact *kept);
 
 /* ---- Normalisation, residual paths ---- */
 

@@ -91,7 +91,8 @@ typedef struct szgi_network_ops {
 
     /* Both NULL where there is nothing to say. */
     void (*products)(szg_context *context, int64_t room, szgi_product_fact *out, int64_t *count);
-    szg_status (*products_time)(szg_context *context, int64_t count, const szgi_product_fact *kept);
+    szg_status (*products_begin)(szg_context *context, bool timed, int64_t count,
+                                 const szgi_product_fact *kept);
 } szgi_network_ops;
 
 SZGI_END_DECLS

@@ -12,7 +12,7 @@ SZGI_BEGIN_DECLS
 
 /* Changes with every change of the structs of "linalg/ops.h", "network/ops.h",
  * "network/network.h" and this file. */
-enum { SZG_PLUGIN_ABI = 6 };
+enum { SZG_PLUGIN_ABI = 7 };
 
 /* What the library gives. */
 typedef struct szgi_host {

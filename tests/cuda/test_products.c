@@ -163,13 +163,18 @@ static szg_status run_layer(float *device, layer_results *out) {
     return szgi_device_download(context, out->dweight, dweight, sizeof out->dweight);
 }
 
-static szg_status compute(layer_results *out) {
+static float *open_device(void) {
     float host[4 * 2048], *device;
     szgi_stream stream = {.seed = test_seed(), .purpose = 0x70};
     for (int i = 0; i < 4 * 2048; i++)
         host[i] = i < 2 * 2048 ? (float)szgi_random_normal(&stream, (uint64_t)i) : 1;
     ck_szg_ok(szgi_device_alloc(test_context(), sizeof host, &device));
     ck_szg_ok(szgi_device_upload(test_context(), device, host, sizeof host));
+    return device;
+}
+
+static szg_status compute(layer_results *out) {
+    float *device = open_device();
     szg_status status = run_layer(device, out);
     szgi_device_free(test_context(), device);
     out->count = products(out->facts);
@@ -182,8 +187,8 @@ static szg_status compute_timed(const char *fastest, const layer_results *kept,
                                 layer_results *out) {
     setenv("SZG_EMULATED_FASTEST", fastest, 1);
     use_tested_backend();
-    ck_szg_ok(szgi_network_products_time(test_context(), kept ? kept->count : 0,
-                                         kept ? kept->facts : NULL));
+    ck_szg_ok(szgi_network_products_begin(test_context(), true, kept ? kept->count : 0,
+                                          kept ? kept->facts : NULL));
     szg_status status = compute(out);
     unsetenv("SZG_EMULATED_FASTEST");
     return status;
@@ -277,7 +282,8 @@ START_TEST(algorithms_of_others_are_chosen_anew) {
                        : &second.facts[k].library) = "another";
         ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
         ck_assert_int_eq(szg_backend_select(context, test_backend()), SZG_OK);
-        ck_assert_int_eq(szgi_network_products_time(context, second.count, second.facts), SZG_OK);
+        ck_assert_int_eq(szgi_network_products_begin(context, true, second.count, second.facts),
+                         SZG_OK);
         ck_assert_int_eq(warnings, 1);
         szg_context_close(&context);
         ck_szg_ok(compute_timed("1", &second, &second));
@@ -297,9 +303,9 @@ END_TEST
 
 /* Nothing is left behind, which the emulation would tell at its end. */
 START_TEST(failures_of_timing_are_named) {
-    static const char *const calls[] = {"cudaEventCreate",      "cudaEventRecord",
+    static const char *const calls[] = {"cudaEventCreate", "cudaEventRecord",
                                         "cudaEventElapsedTime", "cudaEventSynchronize",
-                                        "cublasLtMatmul",       "cudaMalloc"};
+                                        "cudaMalloc"};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         char fault[80];
         int failed = 0;
@@ -307,7 +313,7 @@ START_TEST(failures_of_timing_are_named) {
         for (; status != SZG_OK; failed++) {
             float *device;
             use_tested_backend();
-            ck_szg_ok(szgi_network_products_time(test_context(), 0, NULL));
+            ck_szg_ok(szgi_network_products_begin(test_context(), true, 0, NULL));
             ck_szg_ok(szgi_device_alloc(test_context(), 4 * 2048 * sizeof *device, &device));
             snprintf(fault, sizeof fault, "%s:%d", calls[i], failed + 1);
             setenv("SZG_EMULATED_FAIL", fault, 1);
@@ -322,6 +328,82 @@ START_TEST(failures_of_timing_are_named) {
 }
 END_TEST
 
+/* A new session whose algorithms are timed, 0 the fastest, and where a call fails. */
+static szg_status compute_with(const char *variable, const char *fault, layer_results *out) {
+    setenv("SZG_EMULATED_FASTEST", "0", 1);
+    use_tested_backend();
+    ck_szg_ok(szgi_network_products_begin(test_context(), true, 0, NULL));
+    float *device = open_device();
+    setenv(variable, fault, 1);
+    szg_status status = run_layer(device, out);
+    unsetenv(variable); /* nothing is freed on a broken device */
+    szgi_device_free(test_context(), device);
+    out->count = products(out->facts);
+    unsetenv("SZG_EMULATED_FASTEST");
+    return status;
+}
+
+/* Each of 4 candidates runs 4 times, then the product itself. */
+START_TEST(a_candidate_that_does_not_run_is_left_out) {
+    char fault[80];
+    for (int call = 1; call <= 16; call++) {
+        snprintf(fault, sizeof fault, "cublasLtMatmul:%d", call);
+        ck_szg_ok(compute_with("SZG_EMULATED_FAIL", fault, &first));
+        ck_assert_int_eq(first.facts[0].candidates, 3);
+        ck_assert_int_eq(first.facts[1].candidates, 4);
+        ck_assert_int_eq(algorithm_of(&first.facts[0]) == 0, call > 4);
+        keep_names(&first);
+        ck_szg_ok(compute_timed("0", &first, &second));
+        ck_same_results(&first, &second);
+    }
+    ck_szg_fails(SZG_EBACKEND, "cublasLtMatmul",
+                 compute_with("SZG_EMULATED_FAIL", "cublasLtMatmul:17", &first));
+    ck_szg_fails(SZG_EBACKEND, "none of 4 algorithms for a product 12 x 16 x 96",
+                 compute_with("SZG_EMULATED_FAIL", "cublasLtMatmul:1+", &first));
+}
+END_TEST
+
+START_TEST(a_candidate_that_breaks_the_device_is_told) {
+    static const char words[] = "has broken the device's work";
+    ck_szg_fails(SZG_EBACKEND, words,
+                 compute_with("SZG_EMULATED_BREAK", "cublasLtMatmul:1", &first));
+    ck_assert(strstr(szg_context_message(test_context()), "candidate 0"));
+    ck_szg_fails(SZG_EBACKEND, words,
+                 compute_with("SZG_EMULATED_BREAK", "cublasLtMatmul:5", &first));
+    ck_assert(strstr(szg_context_message(test_context()), "candidate 1"));
+    ck_assert(strstr(szg_context_message(test_context()), "loop.time_products"));
+}
+END_TEST
+
+static void begin(bool timed, const char *fastest) {
+    setenv("SZG_EMULATED_FASTEST", fastest, 1);
+    ck_szg_ok(szgi_network_products_begin(test_context(), timed, 0, NULL));
+    ck_assert_int_eq(products(first.facts), 0);
+}
+
+/* In one session, after what was timed and after what was not. */
+START_TEST(what_begins_knows_nothing_of_what_was) {
+    ck_szg_ok(compute(&second)); /* not timed */
+    begin(true, "3");
+    ck_szg_ok(compute(&first));
+    ck_assert_uint_eq(algorithm_of(&first.facts[0]), 3);
+    begin(true, "1");
+    ck_szg_ok(compute(&first));
+    ck_assert_int_eq(first.count, 2);
+    for (int i = 0; i < 2; i++)
+        ck_assert(first.facts[i].candidates == 4 && algorithm_of(&first.facts[i]) == 1);
+    begin(false, "1");
+    ck_szg_ok(compute(&first));
+    unsetenv("SZG_EMULATED_FASTEST");
+    ck_assert_int_eq(first.count, 2);
+    for (int i = 0; i < 2; i++)
+        ck_assert(first.facts[i].candidates == 0 && algorithm_of(&first.facts[i]) == 0);
+    ck_same_results(&first, &second);
+    ck_szg_fails(SZG_EINVAL, "count",
+                 szgi_network_products_begin(test_context(), false, 1, first.facts));
+}
+END_TEST
+
 TEST_FILE("products") {
     test_before_each(use_tested_backend);
     test_add(suite, "passes_of_layers_are_told", passes_of_layers_are_told);
@@ -332,4 +414,9 @@ TEST_FILE("products") {
     test_add(suite, "an_algorithm_that_the_library_refuses_is_named",
              an_algorithm_that_the_library_refuses_is_named);
     test_add(suite, "failures_of_timing_are_named", failures_of_timing_are_named);
+    test_add(suite, "a_candidate_that_does_not_run_is_left_out",
+             a_candidate_that_does_not_run_is_left_out);
+    test_add(suite, "a_candidate_that_breaks_the_device_is_told",
+             a_candidate_that_breaks_the_device_is_told);
+    test_add(suite, "what_begins_knows_nothing_of_what_was", what_begins_knows_nothing_of_what_was);
 }

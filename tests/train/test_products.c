@@ -143,6 +143,39 @@ START_TEST(timed_runs_repeat_to_the_bit) {
 }
 END_TEST
 
+/* A whole run in the session that is there. */
+static void run_timed(const char *key, const char *fastest, const char *folder) {
+    szg_train_config *config = new_tiny(key);
+    szg_train_result result;
+    setenv("SZG_EMULATED_FASTEST", fastest, 1);
+    ck_szg_ok(run_in(test_context(), config, 5, folder, false, &result));
+    unsetenv("SZG_EMULATED_FASTEST");
+    szgi_memory_free(config);
+}
+
+/* As those of `szego train --seeds` and of `reproduce`: a run has the algorithms, the bits and the
+ * products that it has alone, whatever ran before it. */
+START_TEST(runs_of_a_session_do_not_know_each_other) {
+    static const char timed[] = "loop.time_products=true", wider[] = "model.hidden=12";
+    char *before = new_run_folder(), *after = new_run_folder(), *alone = new_run_folder();
+    char *after_wider = new_run_folder(), *alone_wider = new_run_folder();
+    run_timed(timed, "3", before);
+    run_timed(timed, "1", after);
+    run_timed(wider, "1", after_wider);
+    use_tested_backend();
+    run_timed(timed, "1", alone);
+    use_tested_backend();
+    run_timed(wider, "1", alone_wider);
+    ck_assert(!same_weights(before, after));
+    ck_same_run(after, alone);
+    ck_same_run(after_wider, alone_wider);
+    ck_same_file(after_wider, alone_wider, "products.csv"); /* no times in it */
+    char *const folders[] = {before, after, alone, after_wider, alone_wider};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        remove_run_folder(folders[i]);
+}
+END_TEST
+
 static void cancel(void *user, const char *what, int64_t done, int64_t total) {
     (void)total;
     if (done > TINY_EPOCH && strncmp(what, "epoch", 5) == 0) /* every shape was there */
@@ -224,6 +257,8 @@ TEST_FILE("products") {
     if (!test_on_device() || !getenv("SZG_EMULATED_HOST")) /* a true one has its own fastest */
         return;
     test_add(suite, "timed_runs_repeat_to_the_bit", timed_runs_repeat_to_the_bit);
+    test_add(suite, "runs_of_a_session_do_not_know_each_other",
+             runs_of_a_session_do_not_know_each_other);
     test_add(suite, "an_interrupted_run_keeps_its_algorithms",
              an_interrupted_run_keeps_its_algorithms);
     test_add(suite, "malformed_products_are_refused", malformed_products_are_refused);

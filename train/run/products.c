@@ -259,7 +259,7 @@ static szg_status keep_rows(szg_context *context, const char *path, const szg_ta
         facts[reader.row] = fact_at(&reader);
     szg_status status = reader.status;
     if (status == SZG_OK)
-        status = szgi_network_products_time(context, count, facts);
+        status = szgi_network_products_begin(context, true, count, facts);
     szgi_memory_free(facts);
     return status;
 }
@@ -267,15 +267,17 @@ static szg_status keep_rows(szg_context *context, const char *path, const szg_ta
 static szg_status keep_file(szg_context *context, const char *path) {
     szg_table *table;
     if (access(path, F_OK) != 0)
-        return szgi_network_products_time(context, 0, NULL);
+        return szgi_network_products_begin(context, true, 0, NULL);
     SZG_TRY(szgi_csv_read(context, path, columns, columns_count, &table));
     szg_status status = keep_rows(context, path, table);
     szg_table_close(&table);
     return status;
 }
 
-szg_status szgi_products_time(szg_context *context, const char *folder) {
+szg_status szgi_products_begin(szg_context *context, const char *folder, bool timed) {
     char *path;
+    if (!timed)
+        return szgi_network_products_begin(context, false, 0, NULL);
     SZG_TRY(szgi_path_join(context, folder, file_name, &path));
     szg_status status = keep_file(context, path);
     szgi_memory_free(path);

@@ -355,8 +355,8 @@ static szg_status perform(run *self, szg_train_result *out) {
     if (self->folder.resumes) /* now that no other process is at work here */
         SZG_TRY(szgi_run_folder_repair(self->context, &self->folder, self->trainer.model,
                                        options->seed, self->progress.step));
-    if (options->config->loop.time_products)
-        SZG_TRY(szgi_products_time(self->context, options->folder));
+    SZG_TRY(
+        szgi_products_begin(self->context, options->folder, options->config->loop.time_products));
     SZG_TRY(open_capture(self));
     if (options->data->test.count > 0)
         SZG_TRY(szgi_evaluation_open(self->context, self->trainer.model, &options->data->test,

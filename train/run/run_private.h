@@ -112,14 +112,16 @@ SZG_CHECK_RESULT szg_status szgi_state_load(szg_context *context, const char *pa
 
 /* ---- products.c ---- */
 
-/* Writes FOLDER/products.csv, the products that linear layers had since the backend was selected,
- * if they are other than *written in number. Nothing where the backend says nothing of them. */
+/* Writes FOLDER/products.csv, the products that linear layers had since szgi_products_begin, if
+ * they are other than *written in number. Nothing where the backend says nothing of them. */
 SZG_CHECK_RESULT szg_status szgi_products_write(szg_context *context, const char *folder,
                                                 int64_t *written);
 
-/* Times the algorithms of products that are new, and takes those of FOLDER/products.csv, if it is
- * there, for the others. SZG_EDATA: the file is malformed. */
-SZG_CHECK_RESULT szg_status szgi_products_time(szg_context *context, const char *folder);
+/* A run's products begin: what an earlier run of the context chose is forgotten. `timed`: times the
+ * algorithms of products that are new, and takes those of FOLDER/products.csv, if it is there, for
+ * the others. SZG_EDATA: the file is malformed. */
+SZG_CHECK_RESULT szg_status szgi_products_begin(szg_context *context, const char *folder,
+                                                bool timed);
 
 /* ---- metrics.c ---- */
 

@@ -2,7 +2,8 @@
  *
  * SZG_EMULATED_GPU=none: no device; no-driver: the driver is older than the runtime; old: compute
  * capability 7.0. SZG_EMULATED_FAIL=cudaMalloc:3: the third cudaMalloc after the variable was set
- * fails. */
+ * fails; cudaMalloc:3+: those after it too. SZG_EMULATED_BREAK likewise: and all that comes after
+ * it, as after a kernel that wrote elsewhere, until the variable has another value. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ namespace {
 
 std::recursive_mutex mutex;
 cudaError_t broken = cudaSuccess;
+std::string broken_by; /* the value of SZG_EMULATED_BREAK; "": a kernel */
 /* In static memory of the thread though the plugin is loaded late: of what the dynamic linker
  * allocates for it glibc 2.36 says no size, and LeakSanitizer would take garbage for one. */
 thread_local cudaError_t last __attribute__((tls_model("initial-exec"))) = cudaSuccess;
@@ -84,6 +86,15 @@ bool gpu_is(const char *state) {
     return text && !strcmp(text, state);
 }
 
+/* What a variable broke is whole again once it has another value. */
+void mend() {
+    const char *text = setting("SZG_EMULATED_BREAK");
+    if (broken_by.empty() || (text && broken_by == text))
+        return;
+    broken_by.clear();
+    broken = cudaSuccess;
+}
+
 } // namespace
 
 Guard::Guard() {
@@ -110,11 +121,20 @@ bool counted(const char *variable, const char *function) {
     size_t length = strlen(function);
     if (!colon || static_cast<size_t>(colon - text) != length || strncmp(text, function, length))
         return false;
-    return ++count.calls == strtol(colon + 1, nullptr, 10);
+    char *end;
+    long wanted = strtol(colon + 1, &end, 10);
+    count.calls++;
+    return *end == '+' ? count.calls >= wanted : count.calls == wanted;
 }
 
 bool injected(const char *function) {
     count_call(function);
+    mend();
+    if (counted("SZG_EMULATED_BREAK", function)) {
+        broken_by = setting("SZG_EMULATED_BREAK");
+        device_break(cudaErrorLaunchFailure);
+        return true;
+    }
     return counted("SZG_EMULATED_FAIL", function);
 }
 
