@@ -116,15 +116,17 @@ static void close_job(spectra_job *job) {
 
 /* Complex eigenvalues come in no order: they are not compared here. */
 static szg_status measure(szg_context *context, bench_run *run, bench_case what, spectra_job job) {
+    bool alone = run->options.alone;
     what.ours_name = szgi_backend_name(context);
-    what.rival_name = "cpu, two threads";
+    what.rival_name = alone ? NULL : "cpu, two threads";
     what.n = job.n;
-    what.prepare = prepare, what.ours = run_ours, what.rival = run_cpu;
+    what.prepare = prepare, what.ours = run_ours, what.rival = alone ? NULL : run_cpu;
+    what.target_ratio = alone ? 0 : what.target_ratio;
     what.job = &job;
     szg_status status = open_job(context, &job, run->options.seed);
     if (status == SZG_OK)
         status = bench_measure(context, run, &what);
-    if (status == SZG_OK && !job.complex)
+    if (status == SZG_OK && !job.complex && !alone)
         status = szg_table_set_real(context, run->table, "difference",
                                     bench_difference(job.count * job.n, job.ours, job.rival));
     close_job(&job);

@@ -17,31 +17,44 @@ find_commit() {
     }
 }
 
+# What PyTorch sees in the environment that the rival gets.
+tell_pytorch() {
+    said=$(bounded 45 "$SZEGO_PYTHON" -c 'import torch
+able = torch.cuda.is_available()
+print(torch.__version__, f"torch.cuda.is_available() {able}",
+      torch.cuda.get_device_name() if able else "no device", sep=", ")' 2>"$home/pytorch" | tail -n 1)
+    tell "pytorch    ${said:-none: $(tail -n 1 "$home/pytorch" | cut -c1-200)}"
+}
+
 stage_facts() {
     find_commit
     fields=name,compute_cap,memory.total,driver_version,clocks.max.sm,clocks.max.memory,power.limit
     tell "date       $(date -u '+%Y-%m-%d %H:%M:%S UTC')"
     tell "commit     $commit"
-    tell "device     $(timeout -k 5 60 nvidia-smi "--query-gpu=$fields" --format=csv,noheader 2>/dev/null |
+    tell "device     $(bounded 30 nvidia-smi "--query-gpu=$fields" --format=csv,noheader 2>/dev/null |
         head -n 1 | grep , || echo 'nvidia-smi tells of none')"
-    tell "nvcc       $(nvcc --version 2>/dev/null | sed -n 's/.*, V//p')"
-    tell "compiler   $(cc --version 2>/dev/null | head -n 1)"
-    tell "libc       $(ldd --version 2>&1 | head -n 1)"
-    tell "python     $(python3 --version 2>&1)"
+    tell "nvcc       $(bounded 10 nvcc --version 2>/dev/null | sed -n 's/.*, V//p')"
+    tell "compiler   $(bounded 10 cc --version 2>/dev/null | head -n 1)"
+    tell "libc       $(bounded 10 ldd --version 2>&1 | head -n 1)"
+    tell "python     $(bounded 10 python3 --version 2>&1)"
     tell "processor  $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of them"
     tell "system     $(uname -sr)"
+    tell_pytorch
 }
 
 # What a compiler here has to make: the program and the plugin; tests when a stage wants them.
 compile() {
+    gpu=enabled
+    [ -z "$emulated" ] || gpu=disabled # it has a plugin
     for program in meson ninja cc c++ nvcc; do
+        [ "$program $gpu" != 'nvcc disabled' ] || continue
         command -v $program >/dev/null || {
             tell "   $program is missing"
             return 1
         }
     done
     if [ ! -f "$build/build.ninja" ]; then
-        within 120 "$results/build.log" meson setup "$build" -Dcuda=enabled \
+        within 120 "$results/build.log" meson setup "$build" -Dcuda=$gpu \
             -Dgpu_architectures=sm_90 "-Dcommit=$commit" || {
             tell "   $(grep -m 3 ERROR "$results/build.log")"
             return 1
@@ -55,23 +68,43 @@ compile() {
 # find_device : $device, as the program itself sees it.
 find_device() {
     find_cuda_libraries || tell "   libraries that are not found: $missing"
-    timeout -k 5 60 "$szego" info --format csv >"$home/info" 2>&1
+    bounded 60 "$szego" info --format csv >"$home/info" 2>&1
     device=$(sed -n 's/^device 0,//p' "$home/info")
     sed -n '/^version/d;/^key/d;s/^/   /p' "$home/info" | tee -a "$summary" >&2
+}
+
+# open_plugin : finds the device with the bundle's plugin; fails where that does not open.
+open_plugin() {
+    find_device
+    ! grep -q '^gpu plugin,none' "$home/info" || {
+        tell "   the bundle's plugin does not open here"
+        return 1
+    }
+}
+
+# compile_here : with the bundle's packages, or else with the machine's own.
+compile_here() {
+    if [ -n "$bundle" ]; then
+        tell "   compiling here instead"
+        take_packages || tell "   with this machine's own packages"
+    fi
+    find_commit
+    compiled=1
+    [ ! -e "$build/unpacked" ] || rm -rf "$build"
+    # shellcheck disable=SC2046 # no word on the emulated GPU
+    compile analysis/szego $([ -n "$emulated" ] || echo cuda/libszego-cuda.so) || return
+    find_device
 }
 
 stage_build() {
     if [ -n "$given" ]; then
         tell "   $build is taken as it is"
-    elif [ -n "$bundle" ] && check_bundle && take_programs; then
+        find_device
+    elif [ -n "$bundle" ] && take_programs && open_plugin; then
         tell "   the bundle's programs run here"
     else
-        [ -z "$bundle" ] || take_packages || return
-        find_commit
-        compiled=1
-        compile analysis/szego cuda/libszego-cuda.so || return
+        compile_here || return
     fi
-    find_device
     [ -n "$device" ] || left_out "all that needs a GPU (no device)"
 }
 
@@ -134,7 +167,7 @@ list_tests() {
     if [ -f "$build/tests.txt" ]; then
         cat "$build/tests.txt"
     else
-        tools/device/list-tests "$build"
+        bounded 60 tools/device/list-tests "$build"
     fi | awk -v pattern="$1" '$2 ~ pattern'
 }
 
@@ -171,11 +204,13 @@ stage_rival() {
     ready || return
     [ -n "$device" ] || return 0
     bad=0
-    for what in tf32:rope bf16:rope tf32:mla bf16:mla f32:rope; do
-        item_with_rival 110 "cuda:${what%:*}" --pairs 2 "train:${what#*:}:step" || bad=1
-    done
+    item_with_rival 200 cuda:tf32 --pairs 2 train:rope:step || bad=1 # they wait for the compiler
+    item_with_rival 200 cuda:bf16 --pairs 2 train:rope:step || bad=1
     item_with_rival 60 cuda:tf32 --pairs 2 train:product || bad=1
     item_with_rival 60 cuda:bf16 --pairs 2 train:product || bad=1
+    for what in tf32:mla bf16:mla f32:rope; do
+        item_with_rival 110 "cuda:${what%:*}" --pairs 2 "train:${what#*:}:step" || bad=1
+    done
     return $bad
 }
 
@@ -187,7 +222,7 @@ foreign='cublas cutlass xmma nvjet cusolver splitKreduce gemm gemv syevj laswp t
 # The option that leaves kernels out has had two names.
 sanitizer_filter() {
     for option in --kernel-regex-exclude --kernel-name-exclude; do
-        compute-sanitizer --help 2>&1 | grep -q -e "$option" || continue
+        bounded 20 compute-sanitizer --help 2>&1 | grep -q -e "$option" || continue
         for part in $foreign; do
             printf '%s kns=%s ' "$option" "$part"
         done
@@ -195,19 +230,17 @@ sanitizer_filter() {
     done
 }
 
-# sanitize TOOL PROGRAM FILE BACKEND : 0 clean, 1 not, 5 the tool cannot work here.
-sanitize() {
-    part=$home/sanitizer.part
-    rm -f "$part"
-    # shellcheck disable=SC2086 # a list of words
-    within 60 "$part" env SZG_TEST_BACKEND="$4" SZEGO_CUDA_CROSSOVER=0 SZG_TEST_MULTIPLIER=0.02 \
-        CK_FORK=no compute-sanitizer --tool "$1" --report-api-errors no --error-exitcode 9 --print-limit 20 \
-        $filter "$build/$2" "$3"
-    code=$?
-    capped "$results/tools.log" <"$part"
-    case $code in 124 | 137) return 2 ;; esac
-    grep -qi -E 'device not supported|failed to initialize|not supported on this' "$part" && return 5
-    [ "$code" -eq 0 ] && grep -q 'SUMMARY:' "$part"
+# TOOL PROGRAM FILE BACKEND, the most wanted first. initcheck watches the vendor's kernels too: only
+# files whose kernels are our own.
+list_sanitized() {
+    list_tests '^network_' >"$home/network"
+    for tool in memcheck racecheck synccheck initcheck; do
+        files='attention layers dropout ends steps spectra'
+        [ $tool != initcheck ] || files='attention dropout'
+        for file in $files; do
+            sed -n "s/^[^ ]* network_$file /$tool &/p" "$home/network"
+        done
+    done
 }
 
 stage_sanitizer() {
@@ -218,30 +251,27 @@ stage_sanitizer() {
         return 0
     }
     [ -z "$compiled" ] || compile tests/test_network || return
-    filter=$(sanitizer_filter)
-    bad=0 missed=0
+    list_sanitized >"$home/runs"
+    [ -s "$home/runs" ] || {
+        tell "   there is no test of the network"
+        return 1
+    }
+    rm -f "$home"/refused-*
+    : >"$home/sanitized"
+    within 1000 "$results/bench.log" env "SZEGO_SANITIZER_FILTER=$(sanitizer_filter)" \
+        xargs -P "$jobs" -L 1 -a "$home/runs" tools/device/sanitize-one "$results" "$build" "$home" 100 \
+        $((deadline - 7)) # the last verdicts are told before the stage is cut
+    told=$(wc -l <"$home/sanitized") wanted=0 refused=''
     for tool in memcheck racecheck synccheck initcheck; do
-        list_tests '^network_(attention|layers|dropout|ends|steps|spectra)$' >"$home/tests"
-        while read -r program file backend; do
-            [ "$(date +%s)" -lt "$deadline" ] || {
-                missed=$((missed + 1))
-                continue
-            }
-            sanitize $tool "$program" "$file" "$backend"
-            case $? in
-            0) verdict_of=clean ;;
-            2) verdict_of='cut' bad=1 ;;
-            5)
-                left_out "compute-sanitizer: it cannot work here (tools.log)"
-                return $bad
-                ;;
-            *) verdict_of='NOT CLEAN' bad=1 ;;
-            esac
-            tell "   $tool $file $backend: $verdict_of"
-        done <"$home/tests"
+        if [ -e "$home/refused-$tool" ] && ! grep -q "^$tool " "$home/sanitized"; then
+            refused="${refused:+$refused, }$tool"
+        else
+            wanted=$((wanted + $(grep -c "^$tool " "$home/runs")))
+        fi
     done
-    [ "$missed" -eq 0 ] || tell "   $missed runs were not reached"
-    [ "$missed" -eq 0 ] && return $bad
+    [ -z "$refused" ] || left_out "compute-sanitizer ($refused): it cannot work here (tools.log)"
+    [ "$told" -ge "$wanted" ] || tell "   $((wanted - told)) runs were not reached"
+    [ "$told" -ge "$wanted" ] && ! grep -qv ': clean' "$home/sanitized"
 }
 
 stage_spectra_parity() {
@@ -254,9 +284,11 @@ stage_spectra() {
     ready || return
     [ -n "$device" ] || return 0
     bad=0
-    item 25 cuda batch:plain || bad=1
-    item 25 cuda batch:checked || bad=1
-    item 40 cuda dense || bad=1
+    item 30 cuda --pairs 2 batch:plain || bad=1
+    item 30 cuda --pairs 2 batch:checked || bad=1
+    # LAPACK on the cpu cannot be interrupted, and may be cut with its row: ours is there before.
+    item 25 cuda --no-rival dense || bad=1
+    item 90 cuda --pairs 1 dense || bad=1
     return $bad
 }
 
@@ -282,6 +314,8 @@ stage_capture() {
     return $bad
 }
 
+profiler_refuses='failed to initialize|LibraryNotLoaded|not supported|ERR_NVGPUCTRPERM|no permission'
+
 stage_profile() {
     ready || return
     [ -n "$device" ] || return 0
@@ -291,16 +325,21 @@ stage_profile() {
     }
     part=$home/profile.part
     rm -f "$part"
-    within 60 "$part" ncu --clock-control none --section SpeedOfLight --section Occupancy \
-        --launch-count 150 --csv "$szego" bench -q --backend cuda:tf32 --pairs 1 train:rope:first
+    # Of some 260 launches a step: the end of the second one's forward pass and the begin of its
+    # backward pass.
+    # shellcheck disable=SC2086 # no word where it is empty
+    within 85 "$part" ncu --clock-control none --target-processes all --section SpeedOfLight \
+        --section Occupancy --launch-skip 310 --launch-count 40 --csv "$szego" bench -q $quick \
+        --limit 80 --backend cuda:tf32 --pairs 1 train:rope:first
     code=$?
     capped "$results/tools.log" <"$part"
-    [ "$code" -ne 0 ] || return 0
-    if [ "$code" -ne 124 ] && grep -qi -E 'failed to initialize|not supported|ERR_NVGPUCTRPERM' "$part"; then
+    if [ "$code" -ne 124 ] && grep -qi -E "$profiler_refuses" "$part"; then
         left_out "Nsight Compute: it cannot work here (tools.log)"
         return 0
     fi
-    return 1
+    profiled=$(grep -c '^"[0-9]' "$part")
+    [ "$profiled" -gt 0 ] || tell "   no kernel was profiled"
+    [ "$code" -eq 0 ] && [ "$profiled" -gt 0 ]
 }
 
 # ---- By itself ----
