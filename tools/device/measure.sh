@@ -1,7 +1,8 @@
 # shellcheck shell=sh
 # Sourced by tools/device-run: logs that are capped while they are written, verdicts that are there
 # at once, one item of `szego bench` at a time.
-# shellcheck disable=SC2154 # results, home, summary, deadline, quick, szego: the sourcing script's
+# shellcheck disable=SC2154 # results, home, summary, deadline, quick, patience, szego: the sourcing
+# script's
 
 most_log=4000000 # bytes of one log; the end of what does not fit is kept too, up to a tenth of that
 
@@ -78,7 +79,7 @@ find_ratio() {
 # item SECONDS BACKEND [OPTION]... ITEM : its rows in bench.csv, its verdict in the summary.
 rivalled='' # whether it fails without a ratio
 item() {
-    most=$1 backend=$2
+    most=$(($1 * patience)) backend=$2
     shift 2
     before=$(rows_in "$results/bench.csv") started=$(date +%s) code=0
     before=${before:-0}
