@@ -364,6 +364,12 @@ def bundles(build):
     os.remove(os.path.join(bundle, "programs.tar.xz"))
     falls_back("one without programs is told", "the bundle has no programs.tar.xz", ["build"])
 
+    run = Run(build, ["--seconds", "8", "build"], {"meson": STAND_IN_MESON, "ninja": "#!/bin/sh\nexec sleep 600\n"},
+              bundle=bundle)  # fmt: skip
+    done = run.whole()
+    check("a compiler that the time cuts is told", done.returncode == 1
+          and "compiling was cut" in run.text("summary.txt"), run.text("summary.txt"))  # fmt: skip
+
     pack(bundle, content)
     falls_back("a plugin that does not open is told", "the bundle's plugin does not open here",
                ["build"], os.path.join(content, "tests.txt"), 5)  # fmt: skip

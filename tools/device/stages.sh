@@ -54,13 +54,14 @@ compile() {
         }
     done
     if [ ! -f "$build/build.ninja" ]; then
-        within 120 "$results/build.log" meson setup "$build" -Dcuda=$gpu \
+        within $((120 * patience)) "$results/build.log" meson setup "$build" -Dcuda=$gpu \
             -Dgpu_architectures=sm_90 "-Dcommit=$commit" || {
             tell "   $(grep -m 3 ERROR "$results/build.log")"
             return 1
         }
     fi
-    within 240 "$results/build.log" ninja -C "$build" "$@" && return
+    within $((240 * patience)) "$results/build.log" ninja -C "$build" "$@" && return
+    [ "$(cat "$home/code")" -ne 124 ] || tell "   compiling was cut: $(tail -n 1 "$results/build.log" | cut -c1-100)"
     grep -m 5 -E 'error: |FAILED: ' "$results/build.log" | tee -a "$summary" >&2
     return 1
 }
