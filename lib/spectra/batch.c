@@ -33,13 +33,6 @@ static szg_status invariants_block(szg_context *context, void *argument, int64_t
     return szgi_fail_prefix(context, status, "matrix %" PRId64, i);
 }
 
-/* Names the first matrix that fails, whichever worker was faster. */
-static szg_status first_failure(szg_context *context, invariants_job *job, int64_t count) {
-    for (int64_t i = 0; i < count; i++)
-        SZG_TRY(invariants_block(context, job, i, 0));
-    return SZG_OK;
-}
-
 /* Trace and Frobenius norm of each matrix before the solver overwrites it: 2 count numbers. */
 static szg_status invariants(szg_context *context, int64_t count, int64_t m, int64_t n, int width,
                              const void *a, int64_t stride, double **out) {
@@ -51,8 +44,6 @@ static szg_status invariants(szg_context *context, int64_t count, int64_t m, int
     SZG_TRY(szgi_memory_alloc(context, 2 * count, sizeof **out, out));
     invariants_job job = {.m = m, .n = n, .stride = stride, .width = width, .a = a, .known = *out};
     szg_status status = szgi_pool_run(context, count, invariants_block, &job);
-    if (status == SZG_EDATA)
-        status = first_failure(context, &job, count);
     if (status != SZG_OK)
         szgi_memory_free(*out);
     return status;

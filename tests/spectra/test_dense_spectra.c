@@ -225,6 +225,26 @@ START_TEST(batches_equal_single_ones) {
 }
 END_TEST
 
+/* The pool has the status and the words of the lowest block that fails: what was read before is not
+ * read again for them. */
+START_TEST(a_bad_matrix_is_found_once) {
+    enum { COUNT = 9, M = 7, N = 5, BAD = 3, ROW = 1 };
+    double *a = random_matrix(COUNT * M * N, 41), values[COUNT * N], worst;
+    test_looks looks;
+    szg_context *counting = test_counting_context(&looks);
+    for (int i = BAD; i < COUNT; i++)
+        a[i * M * N + ROW * N] = NAN;
+    ck_assert_int_eq(szgi_spectra_batch_singular(counting, COUNT, M, N, a, M * N, values, &worst),
+                     SZG_EDATA);
+    ck_assert_str_eq(szg_context_message(counting), "matrix 3: entry (1, 0) is nan");
+    /* A look before each matrix and each of its rows, which are read twice: for the largest entry
+     * and for the sum of squares. */
+    ck_assert_int_eq(looks.count, BAD * (1 + 2 * M) + 1 + ROW + 1);
+    szg_context_close(&counting);
+    szgi_memory_free(a);
+}
+END_TEST
+
 TEST_FILE("dense_spectra") {
     test_before_each(use_tested_backend);
     test_add(suite, "symmetric_of_padded_rows", symmetric_of_padded_rows);
@@ -233,6 +253,7 @@ TEST_FILE("dense_spectra") {
     test_add(suite, "singular_of_rectangles", singular_of_rectangles);
     test_add(suite, "scales_without_overflow", scales_without_overflow);
     test_add(suite, "dense_refuses", dense_refuses);
+    test_add(suite, "a_bad_matrix_is_found_once", a_bad_matrix_is_found_once);
     test_add(suite, "batches_equal_single_ones", batches_equal_single_ones);
     test_add(suite, "hermitian_batches_equal_single_ones", hermitian_batches_equal_single_ones);
 }
