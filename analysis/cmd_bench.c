@@ -1,7 +1,6 @@
 /* `szego bench`: the project's measured ratios, side by side in one run. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/csv.h"
@@ -132,10 +131,8 @@ static szg_status keep_row(szg_context *context, void *user, const szg_table *ta
 
 /* FOLDER/bench.partial.csv, or FILE.partial.csv. */
 static szg_status name_partial(szg_context *context, const char *output, sink *to) {
-    struct stat info;
     size_t length = strlen(output);
-    bool slash = length > 0 && output[length - 1] == '/';
-    bool folder = slash || (stat(output, &info) == 0 && S_ISDIR(info.st_mode));
+    bool slash = length > 0 && output[length - 1] == '/', folder = szgi_path_is_folder(output);
     if (folder)
         SZG_TRY(szgi_folder_create(context, output));
     int wanted = snprintf(to->path, sizeof to->path, "%s%s.partial.csv", output,

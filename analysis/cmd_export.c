@@ -2,9 +2,9 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <szego/export.h>
+#include "base/file.h"
 #include "base/memory.h"
 
 #include "command.h"
@@ -69,11 +69,6 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     }
 }
 
-static bool is_folder(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 /* Where the export goes: -o, whose ending must be the form's, or its place in DIR. */
 static szg_status choose_path(command_call *call, char **out) {
     const export_options *own = call->own;
@@ -89,7 +84,7 @@ static szg_status choose_path(command_call *call, char **out) {
     bool folder = strcmp(ending, "/") == 0;
     size_t length = strlen(path), needed = strlen(ending);
     bool ends = length > needed && strcmp(path + length - needed, ending) == 0;
-    if (folder ? ends || is_folder(path) : ends)
+    if (folder ? szgi_path_is_folder(path) : ends)
         return szgi_memory_copy_text(call->context, path, out);
     return szgi_fail(call->context, SZG_EINVAL, "output %s: end it in %s for --to %s%s", path,
                      ending, own->form->name, folder ? ", which writes a folder" : "");

@@ -1,7 +1,6 @@
 /* `szego report`: one HTML page of a folder of results. */
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -37,9 +36,8 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
  * made. No other ending: a slip of the hand would put the page in place of a table. */
 static szg_status name_page(command_call *call, const char *given, char **out) {
     size_t length = strlen(given);
-    struct stat facts;
     bool ends_in_slash = length > 0 && given[length - 1] == '/';
-    bool folder = ends_in_slash || (stat(given, &facts) == 0 && S_ISDIR(facts.st_mode));
+    bool folder = szgi_path_is_folder(given);
     if (!folder && (length < 6 || strcmp(given + length - 5, ".html") != 0))
         return szgi_fail(call->context, SZG_EINVAL,
                          "output %s: end it in .html, or in / for report.html in a folder", given);

@@ -231,7 +231,7 @@ static szg_status try_archive(command_call *call) {
     if (length == 0)
         return szgi_fail(context, SZG_EINVAL, "--archive '': name the file, runs.tar.xz say");
     bool found = stat(path, &info) == 0;
-    if (path[length - 1] == '/' || (found && S_ISDIR(info.st_mode)))
+    if (szgi_path_is_folder(path))
         return szgi_fail(context, SZG_EINVAL,
                          "--archive %s: is a folder: name a file, %s%sruns.tar.xz say", path, path,
                          path[length - 1] == '/' ? "" : "/");

@@ -2,11 +2,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
 #include "base/memory.h"
 #include "formats/examples.h"
+#include "formats/result.h"
 #include "train/run/train.h"
 #include <szego/tasks.h>
 
@@ -176,13 +176,6 @@ static void release(command_call *call) {
 
 /* ---- --export-data ---- */
 
-static bool is_folder(const char *path) {
-    struct stat info;
-    size_t length = strlen(path);
-    return (length > 0 && path[length - 1] == '/') ||
-           (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
-}
-
 static szg_status export_file(command_call *call, const szg_dataset *data, const char *path) {
     szg_examples both = {0};
     szg_status status = szg_examples_append(call->context, &both, &data->train);
@@ -208,7 +201,8 @@ static szg_status export_data(command_call *call, const szg_dataset *data) {
     const char *path = ((const train_options *)call->own)->export_path;
     if (!path)
         return SZG_OK;
-    SZG_TRY(is_folder(path) ? export_folder(call, data, path) : export_file(call, data, path));
+    SZG_TRY(szgi_path_is_folder(path) ? export_folder(call, data, path)
+                                      : export_file(call, data, path));
     szgi_say(call->context, SZG_NOTE, "wrote %" PRId64 " and %" PRId64 " examples to %s",
              data->train.count, data->test.count, path);
     return SZG_OK;
@@ -312,13 +306,8 @@ static szg_status train(command_call *call, const szg_dataset *data) {
 }
 
 static bool is_one_file(const char *path) {
-    static const char *const endings[] = {".csv", ".json", ".npy"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t length = strlen(path), ending = strlen(endings[i]);
-        if (length > ending && strcmp(path + length - ending, endings[i]) == 0)
-            return true;
-    }
-    return false;
+    szgi_result_form form = szgi_result_form_of(path);
+    return form != SZG_RESULT_FOLDER && form != SZG_RESULT_UNKNOWN;
 }
 
 static szg_status check_options(command_call *call) {

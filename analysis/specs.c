@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coupling/coupling.h"
+#include "formats/result.h"
 #include "base/memory.h"
 
 /* The largest order of any solver: 2 N still is an integer of 64 bits. */
@@ -141,13 +142,6 @@ int specs_parse_word(struct argp_state *state, const char *option, const char *t
 }
 
 bool specs_output_folder(const command_call *call) {
-    static const char *const files[] = {".csv", ".json", ".npy"};
     const char *path = call->shared.output;
-    if (!path)
-        return false;
-    size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (length > strlen(files[i]) && strcmp(path + length - strlen(files[i]), files[i]) == 0)
-            return false;
-    return true;
+    return path && szgi_result_form_of(path) == SZG_RESULT_FOLDER;
 }

@@ -35,7 +35,8 @@ SZG_CHECK_RESULT szg_status specs_run(szg_context *context, const specs_options 
 int specs_parse_word(struct argp_state *state, const char *option, const char *text,
                      const char *const *words, int count);
 
-/* True where -o names a folder: not a file by its ending. */
+/* True where -o names a folder, by the rule of szg_result_write: tables that a single file has no
+ * place for are then filled. */
 bool specs_output_folder(const command_call *call);
 
 #endif

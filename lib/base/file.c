@@ -298,6 +298,14 @@ void szgi_writer_discard(szgi_writer **writer) {
 
 /* ---- Folders ---- */
 
+bool szgi_path_is_folder(const char *path) {
+    struct stat info;
+    size_t length = strlen(path);
+    if (length > 0 && path[length - 1] == '/')
+        return true;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 szg_status szgi_folder_create(szg_context *context, const char *path) {
     char *copy;
     SZG_TRY(szgi_memory_copy_text(context, path, &copy));

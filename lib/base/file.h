@@ -39,6 +39,9 @@ SZG_CHECK_RESULT szg_status szgi_stream_flush(szg_context *context, FILE *stream
  * others. */
 const char *szgi_write_remedy(int error);
 
+/* Whether a path to be written names a folder: it ends in a slash, or a folder stands there. */
+bool szgi_path_is_folder(const char *path);
+
 /* Creates `path` and its missing parents as folders. SZG_EIO. */
 SZG_CHECK_RESULT szg_status szgi_folder_create(szg_context *context, const char *path);
 

@@ -12,6 +12,17 @@ SZGI_BEGIN_DECLS
  * belongs to the result. */
 szgi_json *szgi_result_provenance(const szg_result *result);
 
+/* What szg_result_write makes of a path, whose ending counts in any letter case. */
+typedef enum szgi_result_form {
+    SZG_RESULT_UNKNOWN, /* another ending: refused */
+    SZG_RESULT_FOLDER,  /* it ends in a slash, or a folder stands there, whatever its ending */
+    SZG_RESULT_JSON,
+    SZG_RESULT_CSV,
+    SZG_RESULT_NPY,
+    SZG_RESULT_FORMS
+} szgi_result_form;
+szgi_result_form szgi_result_form_of(const char *path);
+
 /* As szg_result_write into a folder that is there and that the caller has locked
  * (szgi_folder_lock), for files of its own beside the tables. */
 SZG_CHECK_RESULT szg_status szgi_result_write_locked(szg_context *context, const szg_result *result,

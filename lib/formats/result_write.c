@@ -1,5 +1,4 @@
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/csv.h"
@@ -8,14 +7,6 @@
 #include "formats/npy.h"
 #include "result_private.h"
 #include "text.h"
-
-static bool is_folder(const char *path) {
-    struct stat info;
-    size_t length = strlen(path);
-    if (length > 0 && path[length - 1] == '/')
-        return true;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
 
 static szg_status describe_column(szg_context *context, const szg_table *table, int64_t index,
                                   szgi_json *list) {
@@ -179,22 +170,30 @@ static szg_status write_file(szg_context *context, const szg_result *result, con
     return szgi_fail_prefix(context, status, "%s", path);
 }
 
+szgi_result_form szgi_result_form_of(const char *path) {
+    static const char *const endings[SZG_RESULT_FORMS] = {
+        [SZG_RESULT_JSON] = ".json", [SZG_RESULT_CSV] = ".csv", [SZG_RESULT_NPY] = ".npy"};
+    if (szgi_path_is_folder(path))
+        return SZG_RESULT_FOLDER;
+    for (int form = 0; form < SZG_RESULT_FORMS; form++)
+        if (endings[form] && szgi_path_ends(path, endings[form]))
+            return (szgi_result_form)form;
+    return SZG_RESULT_UNKNOWN;
+}
+
 szg_status szg_result_write(szg_context *context, const szg_result *result, const char *path,
                             const char *name) {
-    static const struct {
-        const char *ending;
-        emit_fn *emit;
-    } forms[] = {{".json", emit_json}, {".csv", emit_csv}, {".npy", emit_npy}};
-    if (is_folder(path))
+    static emit_fn *const emit[SZG_RESULT_FORMS] = {
+        [SZG_RESULT_JSON] = emit_json, [SZG_RESULT_CSV] = emit_csv, [SZG_RESULT_NPY] = emit_npy};
+    szgi_result_form form = szgi_result_form_of(path);
+    const szg_table *table = NULL;
+    if (form == SZG_RESULT_UNKNOWN)
+        return szgi_fail(context, SZG_EINVAL,
+                         "output %s: end it in / for a folder, or in .csv, .json or .npy",
+                         SHOWN(path));
+    if (form == SZG_RESULT_FOLDER)
         return write_folder(context, result, path);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (!szgi_path_ends(path, forms[i].ending))
-            continue;
-        const szg_table *table = NULL;
-        if (forms[i].emit != emit_json)
-            SZG_TRY(szgi_result_choose(context, result, name, &table));
-        return write_file(context, result, path, table, forms[i].emit);
-    }
-    return szgi_fail(context, SZG_EINVAL,
-                     "output %s: end it in / for a folder, or in .csv, .json or .npy", SHOWN(path));
+    if (form != SZG_RESULT_JSON)
+        SZG_TRY(szgi_result_choose(context, result, name, &table));
+    return write_file(context, result, path, table, emit[form]);
 }

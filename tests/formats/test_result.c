@@ -339,6 +339,36 @@ START_TEST(single_files_take_their_ending) {
 }
 END_TEST
 
+/* What a command asks before it computes, and the writer afterwards. */
+START_TEST(a_folder_and_a_file_are_told_apart_once) {
+    static const struct {
+        const char *name;
+        szgi_result_form form;
+    } paths[] = {{"x.csv", SZG_RESULT_CSV},      {"X.CSV", SZG_RESULT_CSV},
+                 {"x.Json", SZG_RESULT_JSON},    {"x.NPY", SZG_RESULT_NPY},
+                 {"x", SZG_RESULT_UNKNOWN},      {"x.txt", SZG_RESULT_UNKNOWN},
+                 {"new/", SZG_RESULT_FOLDER},    {"new.csv/", SZG_RESULT_FOLDER},
+                 {"old", SZG_RESULT_FOLDER},     {"old.csv", SZG_RESULT_FOLDER},
+                 {"old.json", SZG_RESULT_FOLDER}};
+    static const char *const folders[] = {"old", "old.csv", "old.json"};
+    szg_result *result;
+    ck_szg_ok(make(&result));
+    for (int i = 0; i < 3; i++)
+        ck_szg_ok(szgi_folder_create(test_context(), scratch_path(folders[i])));
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const char *path = scratch_path(paths[i].name);
+        ck_assert_int_eq(szgi_result_form_of(path), paths[i].form);
+        ck_assert_int_eq(szg_result_write(test_context(), result, path, "eigenvalues"),
+                         paths[i].form == SZG_RESULT_UNKNOWN ? SZG_EINVAL : SZG_OK);
+        struct stat info;
+        bool there = stat(path, &info) == 0;
+        ck_assert_int_eq(there, paths[i].form != SZG_RESULT_UNKNOWN);
+        ck_assert_int_eq(there && S_ISDIR(info.st_mode), paths[i].form == SZG_RESULT_FOLDER);
+    }
+    szg_result_close(&result);
+}
+END_TEST
+
 /* A structured array: 64-byte aligned data, one packed record a row. */
 START_TEST(npy_is_a_structured_array) {
     szg_result *result;
@@ -443,6 +473,8 @@ TEST_FILE("result") {
     test_add(suite, "folders_have_a_manifest", folders_have_a_manifest);
     test_add(suite, "a_locked_folder_is_its_holders", a_locked_folder_is_its_holders);
     test_add(suite, "single_files_take_their_ending", single_files_take_their_ending);
+    test_add(suite, "a_folder_and_a_file_are_told_apart_once",
+             a_folder_and_a_file_are_told_apart_once);
     test_add(suite, "npy_is_a_structured_array", npy_is_a_structured_array);
     test_add(suite, "mixed_folders_have_no_manifest", mixed_folders_have_no_manifest);
     test_add(suite, "failed_writes_leave_the_folder_alone", failed_writes_leave_the_folder_alone);
