@@ -14,6 +14,7 @@
 
 #include "ball/ball.h"
 #include "base/memory.h"
+#include "caches.h"
 
 enum { BITS_MIN = 53, BITS_MAX = 65536 };
 

@@ -267,11 +267,6 @@ SZG_CHECK_RESULT szg_status szgi_ball_matrix_norm(szg_context *context,
                                                   szgi_ball_norm norm, int64_t k,
                                                   szg_interval *out);
 
-/* Frees what Arb and FLINT keep for the calling thread (constants, scratch). The next call computes
- * it again. A program calls it before it ends, and a block of a pool before it returns if it called
- * functions of this header, so that leak checkers stay silent. */
-void szgi_ball_cleanup(void);
-
 SZGI_END_DECLS
 
 #endif

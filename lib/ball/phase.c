@@ -81,7 +81,3 @@ bool szgi_phase_congruent(const szgi_phase *a, const szgi_phase *b, int64_t mult
     fmpq_clear(y);
     return equal;
 }
-
-void szgi_ball_cleanup(void) {
-    flint_cleanup();
-}

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/thread.h"
 #include "context_private.h"
 
 enum { THREADS_MAX = 1024 };
@@ -19,6 +20,7 @@ static int online_processors(void) {
 
 szg_status szg_context_open(const szg_context_options *options, szg_context **out) {
     *out = NULL;
+    szgi_thread_enter();
     szg_context *context = calloc(1, sizeof *context);
     if (!context)
         return SZG_ENOMEM;

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "context_private.h"
 
 enum { ALIGNMENT = 64 };
@@ -68,6 +69,7 @@ static szg_status clear(szg_context *context, char *block, size_t bytes) {
 szg_status szgi_memory_alloc(szg_context *context, int64_t count, size_t size, void *out) {
     void *block = NULL;
     memcpy(out, &block, sizeof block);
+    szgi_thread_enter();
     if (count < 0)
         return szgi_fail(context, SZG_EINVAL, "a count of %" PRId64 " elements is negative", count);
     size_t bytes;

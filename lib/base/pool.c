@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/pool.h"
+#include "base/thread.h"
 #include "context_private.h"
 
 /* Number 0 is the caller's thread. */
@@ -101,6 +102,7 @@ static void *worker_main(void *argument) {
     pool_worker *self = argument;
     szg_pool *pool = self->pool;
     uint64_t seen = 0;
+    szgi_thread_enter();
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         while (!pool->stop && pool->generation == seen)
@@ -201,6 +203,7 @@ szg_status szgi_pool_run(szg_context *context, int64_t blocks, szgi_block_fn *ru
                          "buffers are the parent's; open a context in the child",
                          (long long)context->process, (long long)getpid());
     szg_pool *pool = context->pool;
+    szgi_thread_enter();
     if (szgi_pool_is_inside() || pool->workers == 0 || blocks <= 1)
         return run_serially(context, blocks, run, job, own_number(context));
     start_job(pool, context, blocks, run, job);

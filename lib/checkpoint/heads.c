@@ -111,7 +111,6 @@ static szg_status analyse_symbol(szg_context *context, const szg_factored *facto
     }
 done:
     szg_toeplitz_close(&part);
-    szgi_ball_cleanup(); /* ball arithmetic's cache of this thread */
     return status;
 }
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ball/ball.h"
 #include "contraction/contraction.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -62,10 +61,7 @@ static szg_status report_pair(szg_context *context, const szg_contraction_pair *
 static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)worker;
     const batch_job *job = data;
-    szg_status status =
-        report_pair(context, &job->pairs[block], job->options, &job->reports[block]);
-    szgi_ball_cleanup();
-    return status;
+    return report_pair(context, &job->pairs[block], job->options, &job->reports[block]);
 }
 
 /* The device's numbers are no work, whatever the order. */

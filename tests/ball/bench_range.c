@@ -74,6 +74,5 @@ int main(void) {
     if (status != SZG_OK)
         fprintf(stderr, "%s\n", szg_context_message(context));
     szg_context_close(&context);
-    szgi_ball_cleanup();
     return status == SZG_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -264,7 +264,6 @@ START_TEST(ranges_stop_at_the_first_look) {
 END_TEST
 
 TEST_FILE("grid") {
-    atexit(szgi_ball_cleanup);
     test_add(suite, "transform", test_transform);
     test_add(suite, "grid errors", test_grid_errors);
     test_add(suite, "taylor", test_taylor);

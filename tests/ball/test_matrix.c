@@ -279,7 +279,6 @@ START_TEST(test_matrix_memory) {
 END_TEST
 
 TEST_FILE("matrix") {
-    atexit(szgi_ball_cleanup);
     test_add(suite, "tridiagonal", test_tridiagonal);
     test_add(suite, "multiple eigenvalues", test_multiple);
     test_add(suite, "inertia", test_inertia);

@@ -191,7 +191,6 @@ START_TEST(test_end) {
 END_TEST
 
 TEST_FILE("number") {
-    atexit(szgi_ball_cleanup);
     test_add(suite, "congruence", test_congruence);
     test_add(suite, "intervals", test_intervals);
     test_add(suite, "registers", test_registers);

@@ -402,7 +402,6 @@ START_TEST(test_memory) {
 END_TEST
 
 TEST_FILE("range") {
-    atexit(szgi_ball_cleanup);
     test_add(suite, "chebyshev", test_chebyshev);
     test_add(suite, "kernels", test_kernels);
     test_add(suite, "kms", test_kms);

@@ -250,7 +250,6 @@ START_TEST(test_symbol_memory) {
 END_TEST
 
 TEST_FILE("symbol") {
-    atexit(szgi_ball_cleanup);
     test_add(suite, "samples", test_samples);
     test_add(suite, "bounds", test_bounds);
     test_add(suite, "fejer inside", test_fejer_inside);
