@@ -6,6 +6,7 @@
 #include "formats/csv.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include "bench.h"
 #include "command.h"
@@ -36,8 +37,7 @@ static const struct argp_option options[] = {
 static void check_options(const command_call *call, struct argp_state *state) {
     const own_options *own = call->own;
     const char *output = call->shared.output;
-    size_t length = output ? strlen(output) : 0;
-    if (own->append && (length < 4 || strcmp(output + length - 4, ".csv") != 0))
+    if (own->append && (!output || !szgi_path_ends(output, ".csv")))
         argp_error(state, "--append adds to a file: -o FILE.csv is missing");
 }
 

@@ -6,6 +6,7 @@
 #include <szego/export.h>
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include "command.h"
 
@@ -82,9 +83,8 @@ static szg_status choose_path(command_call *call, char **out) {
         return SZG_OK;
     }
     bool folder = strcmp(ending, "/") == 0;
-    size_t length = strlen(path), needed = strlen(ending);
-    bool ends = length > needed && strcmp(path + length - needed, ending) == 0;
-    if (folder ? szgi_path_is_folder(path) : ends)
+    bool named = strlen(path) > strlen(ending) && szgi_path_ends(path, ending);
+    if (folder ? szgi_path_is_folder(path) : named)
         return szgi_memory_copy_text(call->context, path, out);
     return szgi_fail(call->context, SZG_EINVAL, "output %s: end it in %s for --to %s%s", path,
                      ending, own->form->name, folder ? ", which writes a folder" : "");

@@ -1,8 +1,8 @@
 /* `szego predict`: class logits of a checkpoint on a file of examples. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include "base/memory.h"
+#include "formats/result.h"
 #include "formats/examples.h"
 #include "formats/npy.h"
 #include "train/decoder/decoder.h"
@@ -76,8 +76,7 @@ static szg_status fill(command_call *call, const szg_model *model, const szg_exa
 
 static bool wants_logits(const command_call *call) {
     const char *path = call->shared.output;
-    size_t length = path ? strlen(path) : 0;
-    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
+    return path && szgi_result_form_of(path) == SZG_RESULT_NPY;
 }
 
 static szg_status write_logits(command_call *call, int64_t examples, int64_t classes,

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include <szego/page.h>
 
 #include "command.h"
@@ -38,7 +39,7 @@ static szg_status name_page(command_call *call, const char *given, char **out) {
     size_t length = strlen(given);
     bool ends_in_slash = length > 0 && given[length - 1] == '/';
     bool folder = szgi_path_is_folder(given);
-    if (!folder && (length < 6 || strcmp(given + length - 5, ".html") != 0))
+    if (!folder && !szgi_path_ends(given, ".html"))
         return szgi_fail(call->context, SZG_EINVAL,
                          "output %s: end it in .html, or in / for report.html in a folder", given);
     if (!folder)

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include <szego/reproduce.h>
 
 #include "command.h"
@@ -123,8 +124,7 @@ static bool find_preset(const char *name, char path[PATH_MAX]) {
 }
 
 static szg_status preset_path(command_call *call, const char *name, char path[PATH_MAX]) {
-    size_t length = strlen(name);
-    bool file = strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".json") == 0);
+    bool file = strchr(name, '/') || szgi_path_ends(name, ".json");
     if (file && snprintf(path, PATH_MAX, "%s", name) < PATH_MAX)
         return SZG_OK;
     if (!file && find_preset(name, path))

@@ -4,6 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 #include "terminal.h"
 
 enum { BAR_WIDTH = 30, REDRAW_MILLISECONDS = 100 };
@@ -28,21 +30,6 @@ void terminal_clear(terminal *self) {
     self->drawn = false;
 }
 
-/* The length of the UTF-8 sequence at `at`; 0: it is none, or a control character, which may drive
- * the terminal (C0, DEL, C1). Continuation bytes alone are checked: the terminal sees to the rest.
- */
-static int shown_length(const unsigned char *at) {
-    if (at[0] < 0x80)
-        return at[0] >= ' ' && at[0] != 0x7f;
-    if (at[0] == 0xc2 && at[1] < 0xa0)
-        return 0;
-    int length = at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
-    for (int i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
 /* One call writes the whole line: stderr has no buffer, and lines of several programs stay apart
  * only if each is one write. A line longer than any message of a context takes several. */
 void terminal_line(const char *kind, const char *text) {
@@ -51,7 +38,7 @@ void terminal_line(const char *kind, const char *text) {
     size_t used = (size_t)snprintf(line, sizeof line - STEP - 1, "szego: %s", kind);
     const unsigned char *at = (const unsigned char *)text;
     while (*at) {
-        int length = shown_length(at);
+        int length = szgi_shown_step(at, strnlen((const char *)at, STEP));
         if (used > sizeof line - STEP - 2) { /* room for the new line and snprintf's zero */
             fwrite(line, 1, used, stderr);
             used = 0;
@@ -59,7 +46,7 @@ void terminal_line(const char *kind, const char *text) {
         if (length > 0)
             memcpy(line + used, at, (size_t)length);
         else
-            snprintf(line + used, STEP + 1, "\\x%02x", *at);
+            szgi_hidden_text(*at, line + used);
         used += length > 0 ? (size_t)length : STEP;
         at += length > 0 ? length : 1;
     }

@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -96,5 +97,45 @@ bool szgi_real_parse(const char *text, double *out) {
     if (isinf(value) && !strpbrk(text, "nN")) /* 1e999; "inf" has an n */
         return false;
     *out = value;
+    return true;
+}
+
+/* ---- Whole numbers ---- */
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* strtoll would skip spaces, and take a plus sign. */
+static szgi_parsed scan_integer(const char **at, int64_t *out) {
+    if (!is_digit((*at)[**at == '-']))
+        return SZG_PARSED_NONE;
+    char *end;
+    errno = 0;
+    *out = strtoll(*at, &end, 10);
+    *at = end;
+    return errno == 0 ? SZG_PARSED : SZG_PARSED_BEYOND;
+}
+
+szgi_parsed szgi_integer_parse(const char *text, int64_t *out) {
+    int64_t value;
+    szgi_parsed parsed = scan_integer(&text, &value);
+    if (parsed == SZG_PARSED_NONE || *text)
+        return SZG_PARSED_NONE;
+    *out = value;
+    return parsed;
+}
+
+bool szgi_span_scan(const char **at, int64_t *first, int64_t *last) {
+    const char *end = *at;
+    if (!is_digit(*end) || scan_integer(&end, first) != SZG_PARSED)
+        return false;
+    *last = *first;
+    if (*end == '-') {
+        end++;
+        if (!is_digit(*end) || scan_integer(&end, last) != SZG_PARSED)
+            return false;
+    }
+    *at = end;
     return true;
 }

@@ -2,6 +2,7 @@
  * fclose that succeeded, and no failure can be injected there. */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -91,4 +92,21 @@ void szgi_text_close(szgi_text *text) {
         szgi_memory_free(text->growth->block);
     szgi_memory_free(text->growth);
     *text = (szgi_text){0};
+}
+
+/* ---- Endings ---- */
+
+bool szgi_text_ends(const char *text, const char *ending) {
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+bool szgi_path_ends(const char *path, const char *ending) {
+    size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
+const char *szgi_path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }

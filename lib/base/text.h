@@ -1,4 +1,5 @@
-/* Text that grows in memory while it is written to a stream; numbers as text, with a decimal point
+/* Text that grows in memory while it is written to a stream; text that may be hostile: UTF-8
+ * checked, repaired, counted or made visible; endings; numbers as text, with a decimal point
  * whatever locale an embedding program chose. */
 #ifndef SZEGO_BASE_TEXT_H
 #define SZEGO_BASE_TEXT_H
@@ -31,7 +32,71 @@ SZG_CHECK_RESULT szg_status szgi_text_end(szgi_text *text, szg_status written);
 /* Frees an ended or an open text and clears the struct; a struct of zeros is allowed. */
 void szgi_text_close(szgi_text *text);
 
+/* ---- UTF-8 ---- */
+
+/* Length (1 to 4) of the valid UTF-8 sequence at `at`, with `left` bytes before the end; 0 where
+ * there is none: a stray or overlong sequence, a surrogate, beyond U+10FFFF (Unicode 15, table
+ * 3-7). */
+int szgi_utf8_step(const unsigned char *at, size_t left);
+
+/* Whether a byte of valid UTF-8 goes on with a character that began before it. */
+static inline bool szgi_utf8_continues(char byte) {
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* Characters of valid UTF-8, `most` at most; NULL has none. */
+int64_t szgi_utf8_count(const char *text, int64_t most);
+
+/* The most of the first `length` bytes of valid UTF-8, which has more, that end with a character.
+ */
+size_t szgi_utf8_cut(const char *text, size_t length);
+
+/* Offset of the first byte that is not UTF-8, -1 where all are. */
+int64_t szgi_utf8_check(const char *text, size_t length);
+
+/* Writes `length` bytes with every byte that is not UTF-8 replaced by U+FFFD. */
+void szgi_utf8_put(const char *text, size_t length, FILE *stream);
+
+/* A repaired copy in *out (szgi_memory_free). */
+SZG_CHECK_RESULT szg_status szgi_utf8_copy(szg_context *context, const char *text, char **out);
+
+/* As szgi_utf8_step; 0 also for control characters, which may drive a terminal (C0, DEL, C1). */
+int szgi_shown_step(const unsigned char *at, size_t left);
+
+enum { SZG_SHOWN = 160, SZG_HIDDEN = 4 };
+
+/* For a byte that is not shown: \xNN, SZG_HIDDEN characters and a NUL. */
+void szgi_hidden_text(unsigned char byte, char out[SZG_HIDDEN + 1]);
+
+/* For messages and terminals: `text` with control characters and bytes that are not UTF-8 as \xNN,
+ * cut with "..." where it does not fit. Returns `out`. */
+const char *szgi_show(const char *text, char *out, size_t size);
+
+/* szgi_show into a buffer that lives as long as the enclosing block: for arguments of szgi_fail. */
+#define SHOWN(text) szgi_show((text), (char[SZG_SHOWN]){0}, SZG_SHOWN)
+
+/* ---- Endings ---- */
+
+/* Whether `text` ends in `ending`; of a path, letter case ignored. */
+bool szgi_text_ends(const char *text, const char *ending);
+bool szgi_path_ends(const char *path, const char *ending);
+
+/* The part of `path` after the last slash. */
+const char *szgi_path_name(const char *path);
+
 /* ---- Numbers ---- */
+
+typedef enum szgi_parsed {
+    SZG_PARSED_NONE,   /* something else stands there */
+    SZG_PARSED_BEYOND, /* a number that 64 bits do not hold: *out is the nearest */
+    SZG_PARSED
+} szgi_parsed;
+
+/* Reads a whole text as decimal digits, after a minus sign or none. */
+szgi_parsed szgi_integer_parse(const char *text, int64_t *out);
+
+/* Reads "a" or "a-b", of digits, at *at and moves on. False: none, or beyond 64 bits. */
+bool szgi_span_scan(const char **at, int64_t *first, int64_t *last);
 
 enum { SZG_REAL_TEXT = 32 };
 

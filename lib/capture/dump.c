@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "dump_private.h"
 
 /* The last part of a tensor's name; `logits` is coupled too. */
@@ -128,11 +128,6 @@ static szg_status set_prefix(szg_context *context, const char *name, size_t leng
 
 /* ---- Files ---- */
 
-static bool ends_with(const char *path, const char *ending) {
-    size_t length = strlen(path), end = strlen(ending);
-    return length >= end && strcasecmp(path + length - end, ending) == 0;
-}
-
 static szg_status open_set(szg_context *context, dump_file *file) {
     SZG_TRY(szgi_safetensors_open(context, file->path, &file->set));
     const char *step = szgi_safetensors_metadata(file->set, "step");
@@ -147,8 +142,8 @@ static szg_status add_file(szg_context *context, szgi_dump *dump, const char *pa
     dump_file *file = &dump->file[dump->files];
     *file = (dump_file){.step = -1};
     SZG_TRY(szgi_memory_copy_text(context, path, &file->path));
-    szg_status status = ends_with(path, ".npy") ? szgi_npy_open(context, path, &file->npy)
-                                                : open_set(context, file);
+    szg_status status = szgi_path_ends(path, ".npy") ? szgi_npy_open(context, path, &file->npy)
+                                                     : open_set(context, file);
     if (status != SZG_OK) {
         close_file(file);
         return status;
@@ -218,7 +213,7 @@ static szg_status add_named(szg_context *context, szgi_dump *dump, szgi_dump_rol
     if (!colon)
         status =
             szgi_fail(context, SZG_EINVAL, "%s: which tensor? give FILE.safetensors:NAME", path);
-    else if (ends_with(file, ".npy"))
+    else if (szgi_path_ends(file, ".npy"))
         status = szgi_fail(context, SZG_EINVAL,
                            "%s: %s holds one array without a name: leave :%.120s out", path, file,
                            colon + 1);
@@ -240,7 +235,7 @@ szg_status szgi_dump_add_as(szg_context *context, szgi_dump *dump, szgi_dump_rol
     if ((unsigned)role >= SZG_DUMP_ROLES || dump->given >> role & 1)
         return szgi_fail(context, SZG_EINVAL, "%s: an array of this role was given before", path);
     dump->given |= 1u << role;
-    if (!ends_with(path, ".npy"))
+    if (!szgi_path_ends(path, ".npy"))
         return add_named(context, dump, role, path);
     SZG_TRY(add_file(context, dump, path));
     return add_array(context, dump, (int)role, NULL, &array);

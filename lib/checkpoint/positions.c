@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "encoding/encoding.h"
 #include "checkpoint_private.h"
 
@@ -14,9 +15,9 @@ static const szgi_tensor *find_table(const szg_checkpoint *checkpoint, const cha
     size_t length = strlen(suffix);
     for (int64_t i = 0; i < count; i++) {
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
-        size_t all = strlen(tensor->name);
-        if (all < length || strcmp(tensor->name + all - length, suffix) != 0)
+        if (!szgi_text_ends(tensor->name, suffix))
             continue;
+        size_t all = strlen(tensor->name);
         if (all == length || tensor->name[all - length - 1] == '.')
             return tensor;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "checkpoint_private.h"
 
 /* Columns first .. first + e - 1 of a [d, columns] tensor, as e rows of d. */
@@ -80,11 +81,6 @@ szg_status szgi_checkpoint_head(szg_context *context, const szg_checkpoint *chec
     return scale_rotated(context, checkpoint, layer, q, k);
 }
 
-static bool ends_with(const char *text, const char *ending) {
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
-}
-
 /* Does a tensor of the attention stack end with one of the names (NULL at the end)? */
 static bool has_tensor(const szg_checkpoint *checkpoint, const char *const *endings) {
     int64_t count = szgi_safetensors_count(checkpoint->tensors);
@@ -94,7 +90,7 @@ static bool has_tensor(const szg_checkpoint *checkpoint, const char *const *endi
         if (strncmp(name, checkpoint->prefix, prefix) != 0)
             continue;
         for (const char *const *ending = endings; *ending; ending++)
-            if (ends_with(name, *ending))
+            if (szgi_text_ends(name, *ending))
                 return true;
     }
     return false;

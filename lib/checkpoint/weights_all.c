@@ -1,10 +1,10 @@
 /* An unknown architecture: singular values of every matrix. */
 #include <inttypes.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "analyse.h"
 #include "scale.h"
 
@@ -29,12 +29,9 @@ static bool is_float(const szgi_tensor *tensor) {
 
 /* A quantised or 8-bit tensor where a weight belongs; other integers are masks and indices. */
 static bool is_unreadable_weight(const szgi_tensor *tensor) {
-    static const char ending[] = "weight";
-    size_t length = strlen(tensor->name), tail = sizeof ending - 1;
     if (tensor->dims != 2 || tensor->count == 0 || is_float(tensor))
         return false;
-    return tensor->dtype == SZG_DTYPE_OTHER ||
-           (length >= tail && strcmp(tensor->name + length - tail, ending) == 0);
+    return tensor->dtype == SZG_DTYPE_OTHER || szgi_text_ends(tensor->name, "weight");
 }
 
 static bool is_matrix(const szgi_tensor *tensor) {

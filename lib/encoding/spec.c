@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -97,19 +96,18 @@ static szg_status out_of_range(szg_context *context, const szgi_spec_class *clas
                      class->name, key->name, text, key->min, key->max);
 }
 
-/* strtoll would skip spaces and take a plus sign. */
+/* strtod would skip spaces and take a plus sign. */
 static bool starts_number(const char *text) {
     return (*text >= '0' && *text <= '9') || *text == '-' || *text == '.';
 }
 
 static szg_status parse_integer(szg_context *context, const szgi_spec_class *class,
                                 const szgi_key *key, spec_value *value) {
-    char *end;
-    errno = 0;
-    long long number = strtoll(value->text, &end, 10);
-    if (!starts_number(value->text) || *end)
+    int64_t number;
+    szgi_parsed parsed = szgi_integer_parse(value->text, &number);
+    if (parsed == SZG_PARSED_NONE)
         return bad_value(context, class, key, value->text, "a whole number");
-    if (errno == ERANGE || !((double)number >= key->min && (double)number <= key->max))
+    if (parsed == SZG_PARSED_BEYOND || !((double)number >= key->min && (double)number <= key->max))
         return out_of_range(context, class, key, value->text);
     value->integer = number;
     return SZG_OK;
@@ -142,28 +140,12 @@ static szg_status parse_choice(szg_context *context, const szgi_spec_class *clas
                      key->name, value->text, key->choices);
 }
 
-/* Reads "a" or "a-b" at *at and moves on. */
-static bool read_span(const char **at, int64_t *first, int64_t *last) {
-    char *end;
-    if (!(**at >= '0' && **at <= '9'))
-        return false;
-    errno = 0;
-    *first = *last = strtoll(*at, &end, 10);
-    if (*end == '-') {
-        if (!(end[1] >= '0' && end[1] <= '9'))
-            return false;
-        *last = strtoll(end + 1, &end, 10);
-    }
-    *at = end;
-    return errno == 0;
-}
-
 static szg_status parse_list(szg_context *context, const szgi_spec_class *class,
                              const szgi_key *key, spec_value *value) {
     int64_t previous = -1;
     for (const char *at = value->text;; at++) {
         int64_t first, last;
-        if (!read_span(&at, &first, &last) || (*at && *at != '+') || last < first ||
+        if (!szgi_span_scan(&at, &first, &last) || (*at && *at != '+') || last < first ||
             first <= previous)
             return bad_value(context, class, key, value->text,
                              "an ascending list such as 0-3 or 0+2+5");

@@ -6,9 +6,9 @@
 #include "formats/csv.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "formats/npy.h"
 #include "npy_private.h"
-#include "text.h"
 
 enum { TOKEN = 128 };
 

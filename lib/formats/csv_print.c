@@ -3,7 +3,7 @@
 
 #include "formats/csv.h"
 #include "base/file.h"
-#include "text.h"
+#include "base/text.h"
 
 /* RFC 4180, rules 6 and 7; and an empty text is quoted to tell it from an empty cell. */
 static void put_field(const char *text, FILE *stream) {

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +5,8 @@
 #include "formats/csv.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "csv_private.h"
-#include "text.h"
 
 typedef enum ending { END_FIELD, END_LINE, END_FILE } ending;
 
@@ -153,10 +152,9 @@ static szg_status read_header(reader *r, const szg_column *columns, int64_t coun
 }
 
 static szg_status set_integer(const reader *r, szg_table *table, int64_t column) {
-    char *end;
-    errno = 0;
-    long long value = strtoll(r->text, &end, 10);
-    if (errno || *end || strspn(r->text, "+-0123456789") == 0)
+    int64_t value;
+    const char *text = r->text + (r->text[0] == '+' && r->text[1] != '-');
+    if (szgi_integer_parse(text, &value) != SZG_PARSED)
         return fail_at(r, "not an integer of 64 bits");
     return szgi_table_put_integer(r->context, table, column, value);
 }

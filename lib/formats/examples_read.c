@@ -10,7 +10,6 @@
 #include "base/text.h"
 
 #include "examples_scan.h"
-#include "text.h"
 
 enum { LINE_LIMIT = 16 << 20, A_REPORT = 1024 };
 

@@ -5,8 +5,8 @@
 #include "formats/csv.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "json_private.h"
-#include "text.h"
 
 enum { PATH_TEXT = 256, FILE_LIMIT = 256 << 20 };
 

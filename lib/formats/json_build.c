@@ -2,8 +2,8 @@
 
 #include "formats/csv.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "json_private.h"
-#include "text.h"
 
 szg_status szgi_json_open_object(szg_context *context, szgi_json **out) {
     return szgi_json_wrap(context, "", json_object(), out);

@@ -3,7 +3,7 @@
 
 #include "formats/csv.h"
 #include "json_emit.h"
-#include "text.h"
+#include "base/text.h"
 
 static void emit_escape(unsigned char c, FILE *stream) {
     static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "json_emit.h"
 #include "json_private.h"
-#include "text.h"
 
 static void new_line(int indent, int depth, FILE *stream) {
     if (indent > 0)

@@ -4,10 +4,10 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "formats/npy.h"
 #include "formats/safetensors.h"
 #include "npy_private.h"
-#include "text.h"
 
 enum {
     BLOCK = 1 << 16,        /* bytes of a file that are read at once; a multiple of each width */

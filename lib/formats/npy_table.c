@@ -5,7 +5,6 @@
 #include "formats/npy.h"
 #include "base/text.h"
 #include "npy_private.h"
-#include "text.h"
 
 /* What a column becomes: texts UTF-8 bytes padded with NUL, an integer column with empty cells
  * reals with NaN in them. */

@@ -3,9 +3,9 @@
 #include "formats/csv.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include <szego/version.h>
 #include "result_private.h"
-#include "text.h"
 
 static const char *const format_names[] = {
     [SZG_FORMAT_TABLE] = "table", [SZG_FORMAT_CSV] = "csv", [SZG_FORMAT_JSON] = "json"};

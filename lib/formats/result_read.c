@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "csv_private.h"
 #include "result_private.h"
-#include "text.h"
 
 enum {
     COLUMN_LIMIT = 4096,       /* a header is searched once a column */

@@ -1,12 +1,12 @@
 /* Tables for a reader's eyes: aligned, columns without any value left out, wide tables turned or
  * broken in blocks, notes below. */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 #include "result_private.h"
-#include "text.h"
 
 enum {
     CELL = 512,      /* bytes of a cell as shown */
@@ -36,12 +36,8 @@ typedef struct sheet {
     FILE *stream;
 } sheet;
 
-/* Characters of valid UTF-8. */
 static int text_width(const char *text) {
-    int width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xC0) != 0x80;
-    return width;
+    return (int)szgi_utf8_count(text, INT_MAX);
 }
 
 static int at_least(int value, int least) {
@@ -75,7 +71,7 @@ static size_t line_bytes(const char *text, int width) {
     size_t at = 0, space = 0;
     for (int used = 0; text[at] && used < width; used++) {
         at++;
-        while (((unsigned char)text[at] & 0xC0) == 0x80)
+        while (szgi_utf8_continues(text[at]))
             at++;
         if (text[at] == ' ')
             space = at;

@@ -4,9 +4,9 @@
 #include "formats/csv.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "formats/npy.h"
 #include "result_private.h"
-#include "text.h"
 
 static szg_status describe_column(szg_context *context, const szg_table *table, int64_t index,
                                   szgi_json *list) {

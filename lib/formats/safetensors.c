@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "safetensors_private.h"
-#include "text.h"
 
 szg_status szgi_shard_add(szg_context *context, szgi_safetensors *set, const char *file) {
     SZG_TRY(

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "safetensors_private.h"
-#include "text.h"
 
 enum { LENGTH_BYTES = 8, HEADER_LIMIT = 100000000 };
 

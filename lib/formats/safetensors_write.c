@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "json_emit.h"
 #include "safetensors_private.h"
-#include "text.h"
 
 static szg_status check_tensor(szg_context *context, const szgi_tensor *tensor, int64_t *bytes) {
     const szgi_dtype_info *info = szgi_dtype_info_of(tensor->dtype);

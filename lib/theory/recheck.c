@@ -9,6 +9,7 @@
 #include "formats/csv.h"
 #include "formats/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include "recheck.h"
 
@@ -127,11 +128,7 @@ static bool parse_finite(const char *word, double *out) {
 }
 
 static bool parse_integer(const char *word, int64_t *out) {
-    char *end;
-    if (strspn(word + (word[0] == '-'), "0123456789") != strlen(word + (word[0] == '-')))
-        return false;
-    *out = strtoll(word, &end, 10);
-    return end != word && *end == '\0' && *out >= -CERTIFICATE_PHASE_MAX &&
+    return szgi_integer_parse(word, out) == SZG_PARSED && *out >= -CERTIFICATE_PHASE_MAX &&
            *out <= CERTIFICATE_PHASE_MAX;
 }
 

@@ -171,12 +171,12 @@ done:
 
 /* FILE.npz for FILE.ipynb. */
 static szg_status archive_path(szg_context *context, const char *path, char **out) {
-    size_t length = strlen(path);
+    static const char ending[] = ".ipynb";
     *out = NULL;
-    if (length < 6 || strcmp(path + length - 6, ".ipynb") != 0)
-        return szgi_fail(context, SZG_EINVAL, "%s: a notebook's name ends in .ipynb", path);
+    if (!szgi_path_ends(path, ending))
+        return szgi_fail(context, SZG_EINVAL, "%s: a notebook's name ends in %s", path, ending);
     SZG_TRY(szgi_memory_copy_text(context, path, out));
-    memcpy(*out + length - 6, ".npz", sizeof ".npz");
+    strcpy(*out + strlen(path) - strlen(ending), ".npz"); /* shorter: it fits */
     return SZG_OK;
 }
 

@@ -1,11 +1,12 @@
 /* A key's text and its field; which known key an unknown one resembles. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 #include "formats/csv.h"
 
@@ -31,12 +32,12 @@ static bool out_of_range(const config_row *row, char sentence[CONFIG_SENTENCE]) 
 
 static bool set_integer(const config_row *row, const char *text, int64_t *field,
                         char sentence[CONFIG_SENTENCE]) {
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (!strchr("-0123456789", *text) || *end || end == text)
+    int64_t value;
+    szgi_parsed parsed = szgi_integer_parse(text, &value);
+    if (parsed == SZG_PARSED_NONE)
         return refuse(sentence, "is not a whole number");
-    if (errno == ERANGE || value < (int64_t)row->key.min || value > (int64_t)row->key.max)
+    if (parsed == SZG_PARSED_BEYOND || value < (int64_t)row->key.min ||
+        value > (int64_t)row->key.max)
         return out_of_range(row, sentence);
     *field = value;
     return true;
@@ -76,46 +77,15 @@ static bool set_choice(const config_row *row, const char *text, void *field,
     }
 }
 
-/* Well-formed UTF-8 is all that JSON can hold (Unicode 15, table 3-7). */
-static bool is_utf8(const char *text) {
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        int more = *at < 0x80 ? 0 : *at < 0xE0 ? 1 : *at < 0xF0 ? 2 : 3;
-        unsigned char least = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90 : 0x80;
-        unsigned char most = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F : 0xBF;
-        if ((*at >= 0x80 && *at < 0xC2) || *at > 0xF4)
-            return false;
-        for (; more > 0; more--, least = 0x80, most = 0xBF)
-            if (*++at < least || *at > most)
-                return false;
-    }
-    return true;
-}
-
 static bool set_string(const char *text, char *field, char sentence[CONFIG_SENTENCE]) {
     size_t length = strlen(text);
     if (length >= SZG_CONFIG_TEXT)
         return refuse(sentence, "has %zu bytes, %d are the most", length, SZG_CONFIG_TEXT - 1);
-    if (!is_utf8(text))
+    if (szgi_utf8_check(text, length) >= 0) /* JSON can hold no other */
         return refuse(sentence, "is not UTF-8");
     memset(field, 0, SZG_CONFIG_TEXT);
     memcpy(field, text, length);
     return true;
-}
-
-/* Reads "a" or "a-b" at *at and moves on. */
-static bool read_span(const char **at, int64_t *first, int64_t *last) {
-    char *end;
-    errno = 0;
-    if (!(**at >= '0' && **at <= '9'))
-        return false;
-    *first = *last = strtoll(*at, &end, 10);
-    if (*end == '-') {
-        if (!(end[1] >= '0' && end[1] <= '9'))
-            return false;
-        *last = strtoll(end + 1, &end, 10);
-    }
-    *at = end;
-    return errno == 0 && *last >= *first;
 }
 
 static bool set_indices(const config_row *row, const char *text, szg_index_list *field,
@@ -124,7 +94,8 @@ static bool set_indices(const config_row *row, const char *text, szg_index_list 
     bool spans = !list.all && strcmp(text, "none") != 0;
     for (const char *at = text; spans; at++) {
         int64_t first, last, before = list.count ? list.index[list.count - 1] : -1;
-        if (!read_span(&at, &first, &last) || (*at && *at != '+') || first <= before)
+        if (!szgi_span_scan(&at, &first, &last) || (*at && *at != '+') || last < first ||
+            first <= before)
             return refuse(sentence, "is not an ascending list such as 0-3 or 0+2+5, all or none");
         if (last > (int64_t)row->key.max)
             return out_of_range(row, sentence);

@@ -1,13 +1,11 @@
 /* A model in a safetensors file: parameters under PyTorch's names, configuration and step as
  * metadata. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "arena_file.h"
 #include "train/capture/capture.h"
 #include "run_private.h"
@@ -86,10 +84,8 @@ szg_status szgi_checkpoint_path(szg_context *context, const char *path, char **o
 
 static int64_t number_of(const szgi_safetensors *file, const char *key) {
     const char *text = szgi_safetensors_metadata(file, key);
-    char *end = NULL;
-    errno = 0;
-    long long value = text ? strtoll(text, &end, 10) : -1;
-    return text && *text && !*end && errno == 0 && value >= 0 ? value : -1;
+    int64_t value;
+    return text && szgi_integer_parse(text, &value) == SZG_PARSED && value >= 0 ? value : -1;
 }
 
 szg_status szgi_checkpoint_number(szg_context *context, const char *path, const char *key,

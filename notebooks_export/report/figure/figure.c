@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/memory.h"
+#include "base/text.h"
 
 #include "figure_parts.h"
 
@@ -11,9 +12,7 @@ szg_status szgi_figure_text(szg_context *context, const char *text, char **out) 
     size_t length = strnlen(text, FIGURE_TEXT + 1);
     if (length <= FIGURE_TEXT)
         return szgi_memory_copy_text(context, text, out);
-    length = FIGURE_TEXT;
-    for (int i = 0; i < 3 && (text[length] & 0xC0) == 0x80; i++)
-        length--;
+    length = szgi_utf8_cut(text, FIGURE_TEXT);
     SZG_TRY(szgi_memory_alloc(context, FIGURE_TEXT + 4, 1, out));
     memcpy(*out, text, length);
     memcpy(*out + length, "…", 4);

@@ -1,5 +1,7 @@
 #include <math.h>
 
+#include "base/text.h"
+
 #include "figure_canvas.h"
 #include "html.h"
 
@@ -55,7 +57,7 @@ void szgi_axes_measure(const canvas *canvas, double *left, double *bottom) {
 /* Cut where it is long, then whole in its hover. */
 static void print_name(FILE *stream, const char *text) {
     szgi_html_clipped(stream, text, NAME_CHARACTERS);
-    if (szgi_text_characters(text, NAME_CHARACTERS + 1) > NAME_CHARACTERS) {
+    if (szgi_utf8_count(text, NAME_CHARACTERS + 1) > NAME_CHARACTERS) {
         fputs("<title>", stream);
         szgi_html_text(stream, text);
         fputs("</title>", stream);

@@ -13,9 +13,8 @@ typedef struct canvas {
     int64_t hits;                    /* hover points that a line or a crowd may have */
 } canvas;
 
-/* Pixels of a text of at most `most` characters in the figures' font, and their number. */
+/* Pixels of a text of at most `most` characters in the figures' font. */
 double szgi_text_width(const char *text, int64_t most);
-int64_t szgi_text_characters(const char *text, int64_t most);
 
 enum { NAME_CHARACTERS = 24, HOVER_CHARACTERS = 60 };
 

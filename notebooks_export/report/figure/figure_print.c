@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #include "figure_canvas.h"
 #include "html.h"
 
@@ -135,10 +137,10 @@ static int64_t heading_room(const figure *figure) {
 static size_t heading_break(const figure *figure) {
     int64_t room = heading_room(figure), count = 0;
     size_t at = 0;
-    if (!figure->title || szgi_text_characters(figure->title, room + 1) <= room)
+    if (!figure->title || szgi_utf8_count(figure->title, room + 1) <= room)
         return 0;
     for (const char *text = figure->title; count <= room; text++) {
-        count += (*text & 0xC0) != 0x80;
+        count += !szgi_utf8_continues(*text);
         if (*text == ' ' || (count > room && at == 0))
             at = (size_t)(text - figure->title);
     }

@@ -2,15 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #include "figure_canvas.h"
 #include "html.h"
-
-int64_t szgi_text_characters(const char *text, int64_t most) {
-    int64_t count = 0;
-    for (; text && *text && count < most; text++)
-        count += (*text & 0xC0) != 0x80;
-    return count;
-}
 
 /* 12 pixels high, in a wide font (DejaVu Sans); from U+3000 on as wide as high. */
 static double character_width(unsigned char byte) {
@@ -29,7 +24,7 @@ double szgi_text_width(const char *text, int64_t most) {
     double width = 0;
     int64_t count = 0;
     for (; text && *text && count < most; text++) {
-        if ((*text & 0xC0) == 0x80)
+        if (szgi_utf8_continues(*text))
             continue;
         count++;
         width += character_width((unsigned char)*text);

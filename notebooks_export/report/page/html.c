@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -9,20 +10,13 @@
 /* The character at `at`, which no NUL precedes, and in *bytes its length; -1, and 1 byte, where no
  * valid UTF-8 stands (overlong, a surrogate, beyond U+10FFFF, cut off: the NUL ends it too). */
 static int32_t decode(const unsigned char *at, int *bytes) {
-    static const int32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    int length = at[0] < 0x80 ? 1 : at[0] < 0xC0 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
-    *bytes = 1;
-    if (length == 0 || at[0] > 0xF7)
+    int step = szgi_utf8_step(at, strnlen((const char *)at, 4));
+    *bytes = step > 0 ? step : 1;
+    if (step == 0)
         return -1;
-    int32_t code = length == 1 ? at[0] : at[0] & (0xFF >> (length + 1));
-    for (int i = 1; i < length; i++) {
-        if ((at[i] & 0xC0) != 0x80)
-            return -1;
+    int32_t code = step == 1 ? at[0] : at[0] & (0xFF >> (step + 1));
+    for (int i = 1; i < step; i++)
         code = code << 6 | (at[i] & 0x3F);
-    }
-    if (code < least[length] || (code >= 0xD800 && code < 0xE000) || code > 0x10FFFF)
-        return -1;
-    *bytes = length;
     return code;
 }
 

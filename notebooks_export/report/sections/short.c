@@ -1,3 +1,5 @@
+#include "base/text.h"
+
 #include "short.h"
 
 #include <math.h>
@@ -26,9 +28,7 @@ const char *szgi_short_text(const char *text, char out[SHORT_TEXT]) {
         return "-";
     if (strlen(text) < SHORT_TEXT)
         return text;
-    size_t end = SHORT_TEXT - 4;
-    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
-        end--; /* not within a character */
+    size_t end = szgi_utf8_cut(text, SHORT_TEXT - 4);
     memcpy(out, text, end);
     strcpy(out + end, "...");
     return out;

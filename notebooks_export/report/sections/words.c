@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #include "html.h"
 #include "words.h"
 
@@ -23,7 +25,7 @@ void szgi_words_free(words *words) {
 void szgi_words_clipped(words *words, const char *text, int64_t characters) {
     const char *at = text ? text : "";
     for (int64_t shown = 0; *at; at++) {
-        bool begins = ((unsigned char)*at & 0xC0) != 0x80;
+        bool begins = !szgi_utf8_continues(*at);
         if ((begins && shown++ == characters) || at - text > 4 * characters)
             break;
     }

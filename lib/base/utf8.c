@@ -1,11 +1,10 @@
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
-#include "text.h"
+#include "base/text.h"
 
 static bool continues(const unsigned char *at, size_t left, size_t index) {
-    return index < left && (at[index] & 0xC0) == 0x80;
+    return index < left && szgi_utf8_continues((char)at[index]);
 }
 
 int szgi_utf8_step(const unsigned char *at, size_t left) {
@@ -27,6 +26,19 @@ int szgi_utf8_step(const unsigned char *at, size_t left) {
     if (first < 0xF0)
         return 3;
     return continues(at, left, 3) ? 4 : 0;
+}
+
+int64_t szgi_utf8_count(const char *text, int64_t most) {
+    int64_t count = 0;
+    for (; text && *text && count < most; text++)
+        count += !szgi_utf8_continues(*text);
+    return count;
+}
+
+size_t szgi_utf8_cut(const char *text, size_t length) {
+    for (int i = 0; i < 3 && length > 0 && szgi_utf8_continues(text[length]); i++)
+        length--;
+    return length;
 }
 
 int64_t szgi_utf8_check(const char *text, size_t length) {
@@ -65,36 +77,33 @@ szg_status szgi_utf8_copy(szg_context *context, const char *text, char **out) {
     return SZG_OK;
 }
 
+int szgi_shown_step(const unsigned char *at, size_t left) {
+    int step = szgi_utf8_step(at, left);
+    bool control = step == 1 ? at[0] < 0x20 || at[0] == 0x7F
+                             : step == 2 && at[0] == 0xC2 && at[1] < 0xA0;
+    return control ? 0 : step;
+}
+
+void szgi_hidden_text(unsigned char byte, char out[SZG_HIDDEN + 1]) {
+    snprintf(out, SZG_HIDDEN + 1, "\\x%02x", byte);
+}
+
 const char *szgi_show(const char *text, char *out, size_t size) {
     size_t length = strlen(text), used = 0, i = 0;
     while (i < length) {
-        int step = szgi_utf8_step((const unsigned char *)text + i, length - i);
-        unsigned char first = (unsigned char)text[i];
-        /* C0, DEL, and the C1 controls U+0080 .. U+009F, which terminals obey too */
-        bool hidden = step == 0 || first < 0x20 || first == 0x7F ||
-                      (first == 0xC2 && (unsigned char)text[i + 1] < 0xA0);
-        size_t bytes = hidden ? 4 : (size_t)step;
+        int step = szgi_shown_step((const unsigned char *)text + i, length - i);
+        size_t bytes = step > 0 ? (size_t)step : SZG_HIDDEN;
         if (used + bytes + 4 > size)
             break;
-        if (hidden)
-            snprintf(out + used, 5, "\\x%02x", first);
-        else
+        if (step > 0)
             memcpy(out + used, text + i, bytes);
+        else
+            szgi_hidden_text((unsigned char)text[i], out + used);
         used += bytes;
-        i += hidden ? 1 : (size_t)step;
+        i += step > 0 ? (size_t)step : 1;
     }
     out[used] = 0;
     if (i < length && used + 4 <= size)
         memcpy(out + used, "...", 4);
     return out;
-}
-
-const char *szgi_path_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-bool szgi_path_ends(const char *path, const char *ending) {
-    size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
