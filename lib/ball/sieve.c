@@ -14,6 +14,7 @@ void szgi_sieve_close(sieve *s) {
     s->cell = NULL;
     s->taylor = NULL;
     s->candidate = NULL;
+    s->room = 0;
 }
 
 static void raise_lower(const grid *g, sieve *s, real value, int64_t cell, real x) {
@@ -112,9 +113,7 @@ static szg_status add_candidate(szg_context *context, const grid *g, sieve *s, i
         s->candidates = CANDIDATES_MAX + 1;
         return SZG_OK;
     }
-    if ((s->candidates & (s->candidates - 1)) == 0)
-        SZG_TRY(szgi_memory_grow(context, &s->candidate, s->candidates,
-                                 s->candidates ? 2 * s->candidates : 1, sizeof *s->candidate));
+    SZG_TRY(szgi_memory_reserve(context, &s->candidate, &s->room, s->candidates, 1));
     const real y = 2 * g->half_width * (real)cell + where.at;
     s->candidate[s->candidates++] = (candidate){y - where.radius, y + where.radius};
     return SZG_OK;

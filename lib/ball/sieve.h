@@ -21,7 +21,7 @@ typedef struct sieve {
     real lower;    /* proved lower bound of the maximum, scaled */
     real lower_at; /* y where it is (nearly) attained */
     real upper;    /* proved upper bound, scaled */
-    int64_t candidates;
+    int64_t candidates, room;
     candidate *candidate; /* ascending; incomplete where candidates > CANDIDATES_MAX */
 } sieve;
 

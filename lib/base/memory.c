@@ -105,6 +105,23 @@ szg_status szgi_memory_grow(szg_context *context, void *block, int64_t count, in
     return SZG_OK;
 }
 
+szg_status szgi_memory_make_room(szg_context *context, void *block, int64_t *room, int64_t count,
+                                 int64_t more, size_t size) {
+    enum { SMALLEST = 16 };
+    int64_t needed, fresh = *room > 0 ? *room : SMALLEST;
+    bool fits = !__builtin_add_overflow(count, more, &needed);
+    if (fits && needed <= *room)
+        return SZG_OK;
+    while (fits && fresh < needed)
+        fits = !__builtin_mul_overflow(fresh, 2, &fresh);
+    if (!fits)
+        return szgi_fail(context, SZG_ENOMEM,
+                         "%" PRId64 " elements and %" PRId64 " more overflow a size", count, more);
+    SZG_TRY(szgi_memory_grow(context, block, *room, fresh, size));
+    *room = fresh;
+    return SZG_OK;
+}
+
 szg_status szgi_memory_copy_text(szg_context *context, const char *text, char **out) {
     size_t length = strlen(text);
     SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, 1, out));

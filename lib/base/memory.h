@@ -23,6 +23,15 @@ SZG_CHECK_RESULT szg_status szgi_memory_alloc(szg_context *context, int64_t coun
 SZG_CHECK_RESULT szg_status szgi_memory_grow(szg_context *context, void *block, int64_t count,
                                              int64_t new_count, size_t size);
 
+/* Room for `more` elements after the `count` that the array *block holds, of *room in all (0:
+ * NULL): where there is too little, *room doubles until there is enough. Contents are kept; new
+ * elements are zero. SZG_ENOMEM (also where count + more or the bytes overflow): both stay as they
+ * were. */
+#define szgi_memory_reserve(context, block, room, count, more)                                     \
+    szgi_memory_make_room((context), (block), (room), (count), (more), sizeof **(block))
+SZG_CHECK_RESULT szg_status szgi_memory_make_room(szg_context *context, void *block, int64_t *room,
+                                                  int64_t count, int64_t more, size_t size);
+
 /* A copy of a NUL-terminated string; free with szgi_memory_free. */
 SZG_CHECK_RESULT szg_status szgi_memory_copy_text(szg_context *context, const char *text,
                                                   char **out);

@@ -10,23 +10,15 @@
 struct szgi_text_growth {
     szg_context *context;
     char *block;
-    int64_t length, capacity; /* capacity > length: the rest is zero */
-    szg_status refused;       /* from the first refusal on nothing is taken */
-    char words[512];          /* of the refusal, which the work that prints may hide by its own */
+    int64_t length, room; /* room > length: the rest is zero */
+    szg_status refused;   /* from the first refusal on nothing is taken */
+    char words[512];      /* of the refusal, which the work that prints may hide by its own */
 };
 
+/* A NUL follows what is written. */
 static szg_status make_room(struct szgi_text_growth *growth, int64_t bytes) {
-    enum { SMALLEST = 256 };
-    int64_t capacity = growth->capacity > 0 ? growth->capacity : SMALLEST;
-    while (capacity - growth->length <= bytes)
-        if (__builtin_mul_overflow(capacity, 2, &capacity))
-            return szgi_fail(growth->context, SZG_ENOMEM, "%" PRId64 " bytes more overflow a size",
-                             bytes);
-    if (capacity == growth->capacity)
-        return SZG_OK;
-    SZG_TRY(szgi_memory_grow(growth->context, &growth->block, growth->length, capacity, 1));
-    growth->capacity = capacity;
-    return SZG_OK;
+    return szgi_memory_reserve(growth->context, &growth->block, &growth->room, growth->length,
+                               bytes + 1);
 }
 
 /* Where it is refused for its size the text is named, not where the work is cancelled. */

@@ -56,16 +56,6 @@ void szgi_dump_close(szgi_dump **dump) {
     *dump = NULL;
 }
 
-/* Room for one more element in a growing array of `count`. */
-static szg_status reserve(szg_context *context, void *block, int64_t count, int64_t *room,
-                          size_t size) {
-    if (count < *room)
-        return SZG_OK;
-    SZG_TRY(szgi_memory_grow(context, block, *room, 2 * *room + 8, size));
-    *room = 2 * *room + 8;
-    return SZG_OK;
-}
-
 /* ---- Names ---- */
 
 /* A whole number below 2^31; -1: none. */
@@ -138,7 +128,7 @@ static szg_status open_set(szg_context *context, dump_file *file) {
 }
 
 static szg_status add_file(szg_context *context, szgi_dump *dump, const char *path) {
-    SZG_TRY(reserve(context, &dump->file, dump->files, &dump->file_room, sizeof *dump->file));
+    SZG_TRY(szgi_memory_reserve(context, &dump->file, &dump->file_room, dump->files, 1));
     dump_file *file = &dump->file[dump->files];
     *file = (dump_file){.step = -1};
     SZG_TRY(szgi_memory_copy_text(context, path, &file->path));
@@ -154,7 +144,7 @@ static szg_status add_file(szg_context *context, szgi_dump *dump, const char *pa
 
 static szg_status add_array(szg_context *context, szgi_dump *dump, int role,
                             const szgi_tensor *tensor, dump_array **out) {
-    SZG_TRY(reserve(context, &dump->array, dump->arrays, &dump->array_room, sizeof *dump->array));
+    SZG_TRY(szgi_memory_reserve(context, &dump->array, &dump->array_room, dump->arrays, 1));
     *out = &dump->array[dump->arrays++];
     **out = (dump_array){
         .role = role, .file = dump->files - 1, .tensor = tensor, .place = {-1, -1, -1}};

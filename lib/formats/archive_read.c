@@ -188,13 +188,7 @@ static szg_status add_file(szg_context *context, struct archive *tar, struct arc
     SZG_TRY(check_entry(context, entry, path));
     if (self->count >= MOST_FILES)
         return szgi_fail(context, SZG_EDATA, "%s: more than %d files", path, MOST_FILES);
-    if (self->count == self->files_room) {
-        int64_t room = self->files_room > 0 ? 2 * self->files_room : 64;
-        SZG_TRY(self->file ? szgi_memory_grow(context, &self->file, self->files_room, room,
-                                              sizeof *self->file)
-                           : szgi_memory_alloc(context, room, sizeof *self->file, &self->file));
-        self->files_room = room;
-    }
+    SZG_TRY(szgi_memory_reserve(context, &self->file, &self->files_room, self->count, 1));
     char *name;
     SZG_TRY(szgi_memory_copy_text(context, archive_entry_pathname(entry), &name));
     szgi_archive_file *file = &self->file[self->count++];

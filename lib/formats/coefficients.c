@@ -29,11 +29,7 @@ typedef struct pile {
 } pile;
 
 static szg_status push(pile *p, szg_c64 value) {
-    if (p->used == p->capacity) {
-        int64_t capacity = p->capacity ? 2 * p->capacity : 256;
-        SZG_TRY(szgi_memory_grow(p->context, &p->value, p->used, capacity, sizeof *p->value));
-        p->capacity = capacity;
-    }
+    SZG_TRY(szgi_memory_reserve(p->context, &p->value, &p->capacity, p->used, 1));
     p->value[p->used++] = value;
     p->row++;
     return SZG_OK;

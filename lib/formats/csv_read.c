@@ -37,13 +37,7 @@ static szg_status keep(reader *r, int64_t count) {
     const char *bytes = r->data + r->at;
     if (memchr(bytes, 0, (size_t)count))
         return fail_at(r, "a NUL byte: this is not a text file");
-    int64_t capacity = r->capacity ? r->capacity : 64;
-    while (capacity <= r->used + count)
-        capacity *= 2;
-    if (capacity > r->capacity) {
-        SZG_TRY(szgi_memory_grow(r->context, &r->text, r->capacity, capacity, 1));
-        r->capacity = capacity;
-    }
+    SZG_TRY(szgi_memory_reserve(r->context, &r->text, &r->capacity, r->used, count + 1));
     memcpy(r->text + r->used, bytes, (size_t)count);
     r->used += count;
     r->text[r->used] = 0;
@@ -106,11 +100,7 @@ static szg_status read_field(reader *r, ending *out) {
 }
 
 static szg_status map_column(reader *r, const szg_column *columns, int64_t count) {
-    if (r->fields == r->capacity_fields) {
-        int64_t capacity = r->fields ? 2 * r->fields : 32;
-        SZG_TRY(szgi_memory_grow(r->context, &r->target, r->fields, capacity, sizeof *r->target));
-        r->capacity_fields = capacity;
-    }
+    SZG_TRY(szgi_memory_reserve(r->context, &r->target, &r->capacity_fields, r->fields, 1));
     int64_t found = -1;
     for (int64_t i = 0; i < count; i++)
         if (strcmp(columns[i].name, r->text) == 0)

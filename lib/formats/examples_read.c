@@ -32,11 +32,7 @@ static szg_status fail_at(const reader *r, const char *format, ...) {
 }
 
 static szg_status reserve_tokens(reader *r, int64_t count) {
-    if (count <= r->capacity)
-        return SZG_OK;
-    SZG_TRY(szgi_memory_grow(r->context, &r->tokens, 0, 2 * count, sizeof *r->tokens));
-    r->capacity = 2 * count;
-    return SZG_OK;
+    return szgi_memory_reserve(r->context, &r->tokens, &r->capacity, 0, count);
 }
 
 /* r->tokens has room: a token takes two bytes of the line. */

@@ -24,13 +24,13 @@ typedef struct join_column {
 
 typedef struct join {
     char *name; /* of the joined table */
-    int64_t rows, columns, capacity;
+    int64_t rows, columns, room;
     join_column *column; /* in the order of their first appearance, without `result` */
 } join;
 
 typedef struct joins {
     join *join;
-    int64_t count, capacity;
+    int64_t count, room;
 } joins;
 
 /* Whether the joined table `name` is that of the command and table: COMMAND_TABLE, with underscores
@@ -68,11 +68,7 @@ static szg_status find_join(szg_context *context, joins *all, const char *comman
                          "table %s of command %s: results with more than %d kinds of tables "
                          "cannot be joined",
                          table, command, (int)TABLE_LIMIT);
-    if (all->count == all->capacity) {
-        int64_t capacity = all->capacity ? 2 * all->capacity : 32;
-        SZG_TRY(szgi_memory_grow(context, &all->join, all->count, capacity, sizeof *all->join));
-        all->capacity = capacity;
-    }
+    SZG_TRY(szgi_memory_reserve(context, &all->join, &all->room, all->count, 1));
     *out = &all->join[all->count];
     **out = (join){0};
     SZG_TRY(make_name(context, command, table, &(*out)->name));
@@ -94,11 +90,7 @@ static szg_status add_column(szg_context *context, join *j, const szg_table *tab
         if (j->columns == COLUMN_LIMIT)
             return szgi_fail(context, SZG_EDATA, "tables %s have more than %d columns between them",
                              j->name, (int)COLUMN_LIMIT);
-        if (j->columns == j->capacity) {
-            int64_t capacity = j->capacity ? 2 * j->capacity : 32;
-            SZG_TRY(szgi_memory_grow(context, &j->column, j->columns, capacity, sizeof *j->column));
-            j->capacity = capacity;
-        }
+        SZG_TRY(szgi_memory_reserve(context, &j->column, &j->room, j->columns, 1));
         at = j->columns++;
         j->column[at] = (join_column){.column = *column};
     }

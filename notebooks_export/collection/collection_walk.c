@@ -22,11 +22,7 @@ typedef struct walker {
 } walker;
 
 szg_status szgi_texts_add(szg_context *context, texts *list, const char *text) {
-    if (list->count == list->capacity) {
-        int64_t capacity = list->capacity ? 2 * list->capacity : 16;
-        SZG_TRY(szgi_memory_grow(context, &list->text, list->count, capacity, sizeof *list->text));
-        list->capacity = capacity;
-    }
+    SZG_TRY(szgi_memory_reserve(context, &list->text, &list->capacity, list->count, 1));
     SZG_TRY(szgi_memory_copy_text(context, text, &list->text[list->count]));
     list->count++;
     return SZG_OK;

@@ -29,6 +29,40 @@ START_TEST(memory_checks_sizes) {
 }
 END_TEST
 
+/* An array grows in steps of its own, keeps what it has and stays as it was where it cannot. */
+START_TEST(arrays_have_room) {
+    szg_context *context = test_context();
+    int64_t *block = NULL, room = 0, copies = 0;
+    ck_szg_ok(szgi_memory_reserve(context, &block, &room, 0, 0));
+    ck_assert_ptr_null(block);
+    for (int64_t count = 0; count < 1000; count++) {
+        const int64_t *before = block;
+        ck_szg_ok(szgi_memory_reserve(context, &block, &room, count, 1));
+        ck_assert_int_gt(room, count);
+        ck_assert_int_eq(block[count], 0); /* new elements are zero */
+        copies += block != before;
+        block[count] = count + 1;
+    }
+    for (int64_t i = 0; i < 1000; i++)
+        ck_assert_int_eq(block[i], i + 1);
+    ck_assert_int_le(copies, 10); /* 2^10 > 1000 */
+    ck_assert_int_lt(room, 2000);
+    int64_t had = room, *was = block;
+    szgi_memory_fail_after(context, 1);
+    ck_szg_fails(SZG_ENOMEM, "refused", szgi_memory_reserve(context, &block, &room, had, 1));
+    ck_szg_fails(SZG_ENOMEM, "overflow", szgi_memory_reserve(context, &block, &room, INT64_MAX, 1));
+    ck_szg_fails(SZG_ENOMEM, "overflow",
+                 szgi_memory_reserve(context, &block, &room, 1, INT64_MAX - 1));
+    ck_szg_fails(SZG_ENOMEM, "refused",
+                 szgi_memory_reserve(context, &block, &room, 1, INT64_MAX / 4));
+    ck_assert(block == was && room == had && block[999] == 1000);
+    ck_szg_ok(szgi_memory_reserve(context, &block, &room, 1000, 5000)); /* many at once */
+    ck_assert_int_ge(room, 6000);
+    ck_assert_int_eq(block[999], 1000);
+    szgi_memory_free(block);
+}
+END_TEST
+
 START_TEST(memory_products_and_limits) {
     szg_context *context = test_context();
     int64_t product;
@@ -204,6 +238,7 @@ START_TEST(table_survives_failed_allocations) {
 END_TEST
 
 TEST_FILE("table") {
+    test_add(suite, "arrays_have_room", arrays_have_room);
     test_add(suite, "memory_checks_sizes", memory_checks_sizes);
     test_add(suite, "memory_products_and_limits", memory_products_and_limits);
     test_add(suite, "table_keeps_cells", table_keeps_cells);

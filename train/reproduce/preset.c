@@ -16,7 +16,7 @@ enum { OVERRIDE_TEXT = SZG_CONFIG_TEXT + 128 };
 
 typedef struct override_list {
     char **text;
-    int64_t count;
+    int64_t count, room;
 } override_list;
 
 szg_status szgi_preset_members(szg_context *context, szgi_json_value object, const char *known) {
@@ -46,9 +46,7 @@ static szg_status add_override(szg_context *context, override_list *list, const 
     if (snprintf(text, sizeof text, "%s=%s", key, value) >= (int)sizeof text)
         return szgi_fail(context, SZG_EDATA, "%.60s: the value has more than %d bytes", key,
                          SZG_CONFIG_TEXT - 1);
-    SZG_TRY(list->text ? szgi_memory_grow(context, &list->text, list->count, list->count + 1,
-                                          sizeof *list->text)
-                       : szgi_memory_alloc(context, 1, sizeof *list->text, &list->text));
+    SZG_TRY(szgi_memory_reserve(context, &list->text, &list->room, list->count, 1));
     SZG_TRY(szgi_memory_copy_text(context, text, &list->text[list->count]));
     list->count++;
     return SZG_OK;
@@ -168,12 +166,7 @@ static unsigned methods_of(const run_place *place, const szg_train_config *confi
 /* A run more, the latest of its experiment. */
 static szg_status open_run(szg_context *context, const run_place *place, szg_reproduction *out) {
     int64_t own = out->count, *latest = &place->latest[place->origin.index];
-    if (out->count == out->room) {
-        int64_t room = out->room > 0 ? 2 * out->room : 16;
-        SZG_TRY(out->run ? szgi_memory_grow(context, &out->run, out->room, room, sizeof *out->run)
-                         : szgi_memory_alloc(context, room, sizeof *out->run, &out->run));
-        out->room = room;
-    }
+    SZG_TRY(szgi_memory_reserve(context, &out->run, &out->room, out->count, 1));
     out->run[own].first = *latest < 0 ? own : out->run[*latest].first;
     out->run[own].next = -1;
     if (*latest >= 0)

@@ -164,11 +164,7 @@ scale szgi_axis_scale(const axis *axis) {
 
 szg_status szgi_figure_add(szg_context *context, figure *figure, mark_kind kind,
                            const figure_style *style, int64_t count, mark **out) {
-    if (figure->count == figure->room) {
-        int64_t room = 2 * figure->room + 4;
-        SZG_TRY(szgi_memory_grow(context, &figure->mark, figure->room, room, sizeof(mark)));
-        figure->room = room;
-    }
+    SZG_TRY(szgi_memory_reserve(context, &figure->mark, &figure->room, figure->count, 1));
     mark new = {
         .kind = kind, .in_legend = style->name != NULL, .colour = style->colour, .count = count};
     if (style->colour >= FIGURE_THIN) {

@@ -32,11 +32,7 @@ szg_status szgi_page_embed_small(page *page, const szg_table *table, int64_t mos
         *size = (*out)->size;
         return SZG_OK;
     }
-    if (page->count == page->capacity) {
-        SZG_TRY(szgi_memory_grow(page->context, &page->embedded, page->capacity,
-                                 2 * page->capacity + 8, sizeof *page->embedded));
-        page->capacity = 2 * page->capacity + 8;
-    }
+    SZG_TRY(szgi_memory_reserve(page->context, &page->embedded, &page->capacity, page->count, 1));
     SZG_TRY(szgi_embed_table(page->context, table, &made.bytes, size));
     if (*size > most) {
         szgi_memory_free(made.bytes);

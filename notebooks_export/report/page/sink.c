@@ -19,10 +19,8 @@ static void release(void *user, void *block) {
 
 /* Room for the next bytes that the compressor gives. */
 static szg_status make_room(sink *sink) {
-    int64_t most = sink->capacity ? 2 * sink->capacity : 1 << 16;
-    SZG_TRY(szgi_memory_grow(sink->context, &sink->bytes, sink->capacity, most, 1));
-    sink->capacity = most;
-    return SZG_OK;
+    int64_t more = sink->capacity > 0 ? 1 : 1 << 16;
+    return szgi_memory_reserve(sink->context, &sink->bytes, &sink->capacity, sink->capacity, more);
 }
 
 static szg_status fail_compressor(const sink *sink, int code) {
