@@ -128,17 +128,21 @@ static szg_status outer_block(szg_context *context, void *argument, int64_t bloc
     return SZG_OK;
 }
 
+/* Contexts of `inner` threads inside one of `outer` <= 4. */
+static void nest_contexts(int outer, int inner, int blocks) {
+    nested_job job = {.outer = open_threads(outer)};
+    for (int i = 0; i < outer; i++)
+        job.inner[i] = open_threads(inner);
+    ck_assert_int_eq(szgi_pool_run(job.outer, blocks, outer_block, &job), SZG_OK);
+    ck_assert_int_eq(atomic_load(&job.blocks), 5 * blocks);
+    for (int i = 0; i < outer; i++)
+        szg_context_close(&job.inner[i]);
+    szg_context_close(&job.outer);
+}
+
 START_TEST(nested_contexts_count_their_own_workers) {
-    for (int threads = 1; threads <= 3; threads++) {
-        nested_job job = {.outer = open_threads(4)};
-        for (int i = 0; i < 4; i++)
-            job.inner[i] = open_threads(threads);
-        ck_assert_int_eq(szgi_pool_run(job.outer, BLOCKS, outer_block, &job), SZG_OK);
-        ck_assert_int_eq(atomic_load(&job.blocks), 5 * BLOCKS);
-        for (int i = 0; i < 4; i++)
-            szg_context_close(&job.inner[i]);
-        szg_context_close(&job.outer);
-    }
+    for (int threads = 1; threads <= 3; threads++)
+        nest_contexts(4, threads, BLOCKS);
 }
 END_TEST
 
@@ -217,6 +221,7 @@ static void *use_contexts(void *argument) {
         ck_assert_str_eq(szg_context_message(context), "block 7");
         ck_assert_int_ge(atomic_load(&job->runs[BLOCKS - 1]), repeat);
         szg_context_close(&context);
+        nest_contexts(2, threads, 20);
     }
     free(job);
     return NULL;
