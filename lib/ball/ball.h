@@ -34,6 +34,9 @@ typedef struct szgi_phase {
     int64_t p, q;   /* q >= 1 */
 } szgi_phase;
 
+szgi_phase szgi_phase_ratio(int64_t p, int64_t q);
+szgi_phase szgi_phase_radians(double radians);
+
 /* How phase theta_i enters coefficient i of a trigonometric polynomial or of a Toeplitz matrix. */
 typedef enum szgi_phase_mode {
     SZG_PHASE_TIMES_INDEX, /* c_i = w_i e^{i * (index) theta}: the lemma's cos(i theta_i + i t) */

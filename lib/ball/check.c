@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "arb_private.h"
+#include "ball/arb.h"
 
 enum { COUNT_MAX = 4096, CELLS_PER_LAG = 8, SPLITS_PER_LAG = 512, STACK_MAX = 96 };
 

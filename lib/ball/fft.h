@@ -4,7 +4,7 @@
 
 #include <float.h>
 
-#include "arb_private.h"
+#include "ball/arb.h"
 
 typedef long double real;
 typedef struct pair {

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "arb_private.h"
+#include "ball/arb.h"
 
 double szgi_upper_double(const arf_t x) {
     return arf_get_d(x, ARF_RND_CEIL);

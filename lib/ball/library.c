@@ -3,14 +3,10 @@
 
 #include "ball/ball.h"
 
-#include "arb_private.h"
+#include "ball/arb.h"
 
 const char *szgi_ball_library(void) {
-#if __FLINT_RELEASE >= 30000
-    return "FLINT " FLINT_VERSION;
-#else
-    return "FLINT " FLINT_VERSION ", Arb";
-#endif
+    return SZG_BALL_LIBRARY;
 }
 
 static void (*end_process)(size_t bytes);

@@ -38,6 +38,10 @@ int64_t szgi_ball_matrix_columns(const szgi_ball_matrix *matrix) {
     return acb_mat_ncols(matrix->a);
 }
 
+acb_ptr szgi_ball_matrix_entry(szgi_ball_matrix *matrix, int64_t i, int64_t j) {
+    return acb_mat_entry(matrix->a, (slong)i, (slong)j);
+}
+
 static szg_status check_place(szg_context *context, const szgi_ball_matrix *matrix, int64_t i,
                               int64_t j) {
     if (i < 0 || i >= acb_mat_nrows(matrix->a) || j < 0 || j >= acb_mat_ncols(matrix->a))
@@ -131,16 +135,11 @@ szg_status szgi_ball_matrix_add_polar(szg_context *context, szgi_ball_matrix *ma
                          "the weight of entry (%" PRId64 ", %" PRId64 ") is not finite (%g)", i, j,
                          weight);
     acb_t z;
-    arb_t scale;
     acb_init(z);
-    arb_init(scale);
-    szgi_phase_exp(z, angle, multiplier, matrix->bits);
-    arb_set_d(scale, weight);
-    acb_mul_arb(z, z, scale, matrix->bits);
+    szgi_phase_polar(z, weight, multiplier, angle, matrix->bits);
     acb_ptr entry = acb_mat_entry(matrix->a, i, j);
     acb_add(entry, entry, z, matrix->bits);
     acb_clear(z);
-    arb_clear(scale);
     return SZG_OK;
 }
 

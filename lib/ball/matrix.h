@@ -1,7 +1,7 @@
 #ifndef SZG_BALL_MATRIX_H
 #define SZG_BALL_MATRIX_H
 
-#include "arb_private.h"
+#include "ball/arb.h"
 
 struct szgi_ball_matrix {
     acb_mat_t a;

@@ -1,7 +1,7 @@
 #ifndef SZG_BALL_NUMBER_H
 #define SZG_BALL_NUMBER_H
 
-#include "arb_private.h"
+#include "ball/arb.h"
 
 struct szgi_balls {
     int64_t count;

@@ -1,13 +1,21 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "arb_private.h"
+#include "ball/arb.h"
 
 szg_status szgi_check_bits(szg_context *context, int64_t bits) {
     if (bits < BITS_MIN || bits > BITS_MAX)
         return szgi_fail(context, SZG_EINVAL, "a precision of %" PRId64 " bits is outside %d .. %d",
                          bits, BITS_MIN, BITS_MAX);
     return SZG_OK;
+}
+
+szgi_phase szgi_phase_ratio(int64_t p, int64_t q) {
+    return (szgi_phase){.rational = true, .p = p, .q = q};
+}
+
+szgi_phase szgi_phase_radians(double radians) {
+    return (szgi_phase){.rational = false, .radians = radians, .q = 1};
 }
 
 szg_status szgi_check_phase(szg_context *context, const szgi_phase *phase, const char *what,
@@ -50,6 +58,24 @@ void szgi_phase_exp(acb_t z, const szgi_phase *phase, int64_t multiplier, slong 
     arb_mul_si(angle, angle, multiplier, ARF_PREC_EXACT);
     arb_sin_cos(acb_imagref(z), acb_realref(z), angle, bits);
     arb_clear(angle);
+}
+
+void szgi_phase_polar(acb_t z, double weight, int64_t multiplier, const szgi_phase *phase,
+                      slong bits) {
+    arb_t scale;
+    arb_init(scale);
+    arb_set_d(scale, weight);
+    szgi_phase_exp(z, phase, multiplier, bits);
+    acb_mul_arb(z, z, scale, bits);
+    arb_clear(scale);
+}
+
+void szgi_ball_accumulate(arb_t sum, const arb_t x, const arb_t y, slong bits) {
+    arb_t product;
+    arb_init(product);
+    arb_mul(product, y, x, bits);
+    arb_add(sum, sum, product, bits);
+    arb_clear(product);
 }
 
 void szgi_phase_angle(arb_t x, const szgi_phase *phase, slong bits) {

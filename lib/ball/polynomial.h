@@ -3,7 +3,7 @@
 #ifndef SZG_BALL_POLYNOMIAL_H
 #define SZG_BALL_POLYNOMIAL_H
 
-#include "arb_private.h"
+#include "ball/arb.h"
 
 /* f(t) = mean + 2 Re sum_{k=1}^{degree} c_k e^{i k period t} + e(t), |e| <= perturbation. The c_k
  * are exact (radius zero); c_degree is not zero; degree 0 is a constant. */

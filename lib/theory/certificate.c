@@ -152,14 +152,6 @@ bool szgi_quantity_accepts(quantity q, const certificate *c) {
     return false;
 }
 
-szgi_phase szgi_phase_ratio(int64_t p, int64_t q) {
-    return (szgi_phase){.rational = true, .p = p, .q = q};
-}
-
-szgi_phase szgi_phase_radians(double radians) {
-    return (szgi_phase){.rational = false, .radians = radians, .q = 1};
-}
-
 certificate szgi_certificate_with_inputs(const certificate *c, int64_t terms, const double *w,
                                          const szgi_phase *theta, const char *note) {
     certificate other = *c;

@@ -145,7 +145,4 @@ SZG_CHECK_RESULT szg_status szgi_lemma_shift(szg_context *context, int64_t count
 /* All phases congruent modulo 2 pi. */
 bool szgi_lemma_aligned(int64_t count, const szgi_phase *theta);
 
-szgi_phase szgi_phase_ratio(int64_t p, int64_t q);
-szgi_phase szgi_phase_radians(double radians);
-
 #endif
