@@ -1,168 +1,9 @@
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 
 #include "certificate.h"
-
-static const char *const quantity_names[Q_COUNT] = {
-    [Q_MAX_F] = "max|f|",
-    [Q_MAX_F_PLAIN] = "max|f| with phases theta_i",
-    [Q_MAX_G] = "max|g|",
-    [Q_TWO_SUM] = "2 sum w",
-    [Q_FOUR_SUM] = "4 sum w",
-    [Q_WIDTH_F] = "width f",
-    [Q_WIDTH_G] = "width g",
-    [Q_TOP_W] = "lambda_max W",
-    [Q_TOP_WE] = "lambda_max W o E",
-    [Q_SPREAD_W] = "width W",
-    [Q_SPREAD_WE] = "width W o E",
-    [Q_SOFTMAX_0] = "softmax entry 0,0",
-    [Q_SOFTMAX_1] = "softmax entry 1,1",
-    [Q_GRAM] = "|sum w|",
-    [Q_ROTATED] = "|sum w e^{i n theta}|",
-    [Q_ROTATED_REAL] = "|Re sum w e^{i n theta}|",
-    [Q_UNIT_MINOR] = "leading 2x2 minor",
-    [Q_ZERO] = "0",
-    [Q_MLA_TRUE] = "MLA entry 0,1",
-    [Q_MLA_PRINTED] = "MLA entry 0,1 as printed",
-    [Q_SYMBOL] = "symbol at pi/2",
-    [Q_SYMBOL_PRINTED] = "symbol at pi/2 as printed",
-    [Q_POSITION_00] = "P M P^T entry 0,0",
-    [Q_POSITION_11] = "P M P^T entry 1,1",
-    [Q_ALIBI_LAG] = "alibi bias at lag n",
-    [Q_ALIBI_LINE] = "n times alibi bias at lag 1",
-    [Q_TAIL_LAG] = "bias at lag n",
-    [Q_TAIL] = "tail",
-    [Q_ROTARY_TOP] = "lambda_max rotary kernel",
-    [Q_ROTARY_SHARE] = "n / (2 pairs)",
-};
-
-const char *szgi_quantity_name(quantity q) {
-    return quantity_names[q];
-}
-
-quantity szgi_quantity_find(const char *name) {
-    for (int q = 0; q < Q_COUNT; q++)
-        if (strcmp(quantity_names[q], name) == 0)
-            return (quantity)q;
-    return Q_COUNT;
-}
-
-static const refutation refutations[] = {
-    {"A3.2", "exact", Q_POSITION_00, "!=", Q_POSITION_11, 0},
-    {"R3.1", "disjoint", Q_SOFTMAX_0, "!=", Q_SOFTMAX_1, 0},
-    {"B1", "disjoint", Q_ROTATED, "<", Q_GRAM, 0},
-    {"B1", "disjoint", Q_ROTATED_REAL, ">", Q_GRAM, 0},
-    {"T3.1h", "structural", Q_ROTARY_TOP, ">", Q_ROTARY_SHARE, 0},
-    {"T3.1h", "structural", Q_ALIBI_LAG, "=", Q_ALIBI_LINE, HYPOTHESIS_NONZERO},
-    {"T3.1h", "structural", Q_TAIL_LAG, "=", Q_TAIL, HYPOTHESIS_NONZERO},
-    {"B3", "structural", Q_UNIT_MINOR, "=", Q_ZERO, HYPOTHESIS_MODULI},
-    {"B3s", "exact", Q_SPREAD_WE, "=", Q_SPREAD_W,
-     HYPOTHESIS_RANK_ONE | HYPOTHESIS_UNIT | HYPOTHESIS_DEFINITE},
-    {"B3h", "disjoint", Q_SPREAD_WE, ">", Q_SPREAD_W, HYPOTHESIS_UNIT | HYPOTHESIS_DEFINITE},
-    {"B3n", "disjoint", Q_TOP_WE, ">", Q_TOP_W, HYPOTHESIS_UNIT | HYPOTHESIS_DEFINITE},
-    {"L1s", "disjoint", Q_MAX_F, ">", Q_MAX_G, HYPOTHESIS_SYMBOL},
-    {"L2", "exact", Q_MAX_F, "=", Q_TWO_SUM, HYPOTHESIS_NONNEGATIVE | HYPOTHESIS_UNALIGNED},
-    {"L2p", "disjoint", Q_MAX_F_PLAIN, "<", Q_TWO_SUM, HYPOTHESIS_NONNEGATIVE | HYPOTHESIS_ALIGNED},
-    {"L3", "disjoint", Q_WIDTH_G, "<", Q_FOUR_SUM, HYPOTHESIS_NONNEGATIVE},
-    {"L3", "disjoint", Q_WIDTH_F, ">", Q_WIDTH_G, HYPOTHESIS_NONNEGATIVE},
-    {"L3", "exact", Q_WIDTH_F, "=", Q_WIDTH_G, HYPOTHESIS_NONNEGATIVE | HYPOTHESIS_UNALIGNED},
-    {"E12", "exact", Q_MLA_TRUE, "!=", Q_MLA_PRINTED, 0},
-    {"SYM", "exact", Q_SYMBOL, "!=", Q_SYMBOL_PRINTED, HYPOTHESIS_HERMITIAN},
-};
-
-int64_t szgi_refutation_count(void) {
-    return (int64_t)(sizeof refutations / sizeof refutations[0]);
-}
-
-const refutation *szgi_refutation_at(int64_t index) {
-    return &refutations[index];
-}
-
-const refutation *szgi_refutation_find(const char *id, const char *kind, quantity left,
-                                       const char *relation, quantity right) {
-    for (int64_t i = 0; i < szgi_refutation_count(); i++) {
-        const refutation *r = &refutations[i];
-        if (strcmp(r->id, id) == 0 && strcmp(r->kind, kind) == 0 && r->left == left &&
-            strcmp(r->relation, relation) == 0 && r->right == right)
-            return r;
-    }
-    return NULL;
-}
-
-bool szgi_refutation_has_phases(const refutation *rule) {
-    const int about_phases =
-        HYPOTHESIS_ALIGNED | HYPOTHESIS_UNALIGNED | HYPOTHESIS_UNIT | HYPOTHESIS_RANK_ONE;
-    bool sums = (rule->left == Q_WIDTH_G || rule->left == Q_MAX_G) &&
-                (rule->right == Q_FOUR_SUM || rule->right == Q_TWO_SUM);
-    return !sums || (rule->hypotheses & about_phases);
-}
-
-bool szgi_quantity_accepts(quantity q, const certificate *c) {
-    int64_t n = c->n, w = c->weights, p = c->phases;
-    bool terms = w >= 1 && w <= CERTIFICATE_TERMS && (p == 0 || p == w);
-    switch (q) {
-    case Q_MAX_F:
-    case Q_MAX_F_PLAIN:
-    case Q_MAX_G:
-    case Q_TWO_SUM:
-    case Q_FOUR_SUM:
-    case Q_WIDTH_F:
-    case Q_WIDTH_G:
-        return terms && n == w;
-    case Q_TOP_W:
-    case Q_TOP_WE:
-    case Q_SPREAD_W:
-    case Q_SPREAD_WE:
-        return terms && p == w && n >= w && n <= CERTIFICATE_SIZE;
-    case Q_SOFTMAX_0:
-    case Q_SOFTMAX_1:
-        return n >= 2 && n <= CERTIFICATE_SIZE && w == 2 * n - 1 && p == 0;
-    case Q_GRAM:
-    case Q_ROTATED:
-    case Q_ROTATED_REAL:
-        return w >= 1 && w <= CERTIFICATE_TERMS && p == w && n >= 1 && n <= (int64_t)1 << 30;
-    case Q_UNIT_MINOR:
-    case Q_ZERO:
-        return w == 2 && p == 0 && n == 2;
-    case Q_MLA_TRUE:
-    case Q_MLA_PRINTED:
-        return w == 2 && p == 1 && n == 2;
-    case Q_SYMBOL:
-    case Q_SYMBOL_PRINTED:
-        return w >= 1 && w <= CERTIFICATE_TERMS && p == w && n == w;
-    case Q_POSITION_00:
-    case Q_POSITION_11:
-        return w == 4 && p == 1 && n == 2;
-    case Q_ALIBI_LAG:
-    case Q_ALIBI_LINE:
-        return w == 1 && p == 0 && n >= 2 && n <= (int64_t)1 << 40;
-    case Q_TAIL_LAG:
-    case Q_TAIL:
-        return w >= 1 && w <= CERTIFICATE_TERMS && p == 0 && n >= w && n <= (int64_t)1 << 40;
-    case Q_ROTARY_TOP:
-    case Q_ROTARY_SHARE:
-        return w == 0 && p >= 1 && n > 2 * p && n <= CERTIFICATE_SIZE;
-    case Q_COUNT:
-        break;
-    }
-    return false;
-}
-
-certificate szgi_certificate_with_inputs(const certificate *c, int64_t terms, const double *w,
-                                         const szgi_phase *theta, const char *note) {
-    certificate other = *c;
-    other.n = other.weights = other.phases = terms;
-    other.w = w;
-    other.theta = theta;
-    other.note = note;
-    return other;
-}
-
-/* ---- Text and table ---- */
 
 enum { TEXT_NUMBER = 48 };
 
@@ -232,23 +73,27 @@ static szg_status set_hex(szg_context *context, szg_table *table, const char *co
 szg_status szgi_certificate_add(szg_context *context, szg_table *table, const certificate *c) {
     char *weights = NULL, *phases = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_certificate_weights_text(context, c->weights, c->w, &weights), done);
-    SZG_TRY_GOTO(status, szgi_certificate_phases_text(context, c->phases, c->theta, &phases), done);
+    SZG_TRY_GOTO(status, szgi_certificate_weights_text(context, c->at.weights, c->at.w, &weights),
+                 done);
+    SZG_TRY_GOTO(status, szgi_certificate_phases_text(context, c->at.phases, c->at.theta, &phases),
+                 done);
     SZG_TRY_GOTO(status, szg_table_add_row(context, table), done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, table, "id", c->id), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "kind", c->kind), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "left", szgi_quantity_name(c->left)),
+    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "kind", c->rule->kind), done);
+    SZG_TRY_GOTO(status,
+                 szg_table_set_text(context, table, "left", szgi_quantity_name(c->rule->left)),
                  done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "relation", c->relation), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "right", szgi_quantity_name(c->right)),
+    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "relation", c->rule->relation), done);
+    SZG_TRY_GOTO(status,
+                 szg_table_set_text(context, table, "right", szgi_quantity_name(c->rule->right)),
                  done);
-    SZG_TRY_GOTO(status, szg_table_set_integer(context, table, "n", c->n), done);
+    SZG_TRY_GOTO(status, szg_table_set_integer(context, table, "n", c->at.n), done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, table, "weights", weights), done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, table, "phases", phases), done);
-    SZG_TRY_GOTO(status, set_hex(context, table, "left_lo", c->left_value.lo), done);
-    SZG_TRY_GOTO(status, set_hex(context, table, "left_hi", c->left_value.hi), done);
-    SZG_TRY_GOTO(status, set_hex(context, table, "right_lo", c->right_value.lo), done);
-    SZG_TRY_GOTO(status, set_hex(context, table, "right_hi", c->right_value.hi), done);
+    SZG_TRY_GOTO(status, set_hex(context, table, "left_lo", c->left.lo), done);
+    SZG_TRY_GOTO(status, set_hex(context, table, "left_hi", c->left.hi), done);
+    SZG_TRY_GOTO(status, set_hex(context, table, "right_lo", c->right.lo), done);
+    SZG_TRY_GOTO(status, set_hex(context, table, "right_hi", c->right.hi), done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, table, "note", c->note), done);
 done:
     szgi_memory_free(weights);

@@ -1,5 +1,5 @@
 /* L2c: equality in Lemma B.1, decided in integers. docs/theory.md has the proof. */
-#include "certificate.h"
+#include "enclose.h"
 
 #include "base/memory.h"
 
@@ -61,7 +61,7 @@ szg_status szgi_lemma_shift(szg_context *context, int64_t count, const double *w
             continue;
         first = used++ ? first : i;
         szgi_phase phase = exact_phase(&theta[i]);
-        if (phase.rational && (phase.q < 1 || phase.q > CERTIFICATE_PHASE_MAX))
+        if (phase.rational && (phase.q < 1 || phase.q > INSTANCE_PHASE_MAX))
             return szgi_fail(context, SZG_ENOCONV,
                              "phase %lld: denominator %lld is outside 1 .. 2^40, equality is not "
                              "decided",

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+#include "claims/claim.h"
 #include "recheck.h"
 
 /* ---- Judging ---- */
@@ -26,37 +27,37 @@ static bool agrees(szg_interval value, szg_interval stated) {
 
 /* What the stated enclosures by themselves show. */
 static bool relation_follows(const certificate *c) {
-    szg_interval a = c->left_value, b = c->right_value;
-    if (strcmp(c->relation, "<") == 0)
+    const char *relation = c->rule->relation;
+    szg_interval a = c->left, b = c->right;
+    if (strcmp(relation, "<") == 0)
         return a.hi < b.lo;
-    if (strcmp(c->relation, ">") == 0)
+    if (strcmp(relation, ">") == 0)
         return b.hi < a.lo;
     bool meet = a.lo <= b.hi && b.lo <= a.hi;
-    return strcmp(c->relation, "=") == 0 ? meet && szgi_recheck_equal(c) : !meet;
+    return strcmp(relation, "=") == 0 ? meet && c->rule->equal->recheck(&c->at) : !meet;
 }
 
-static szg_status side_matches(szg_context *context, quantity q, const certificate *c,
+static szg_status side_matches(szg_context *context, quantity q, const instance *at,
                                szg_interval stated, bool *matches) {
     szg_interval value;
-    SZG_TRY(szgi_recheck_enclose(context, q, c, &value));
+    SZG_TRY(szgi_quantity_recheck(context, q, at, &value));
     *matches = agrees(value, stated);
     return SZG_OK;
 }
 
 /* Why a certificate is refused; NULL where it is confirmed. */
 static szg_status judge(szg_context *context, const certificate *c, const char **reason) {
-    const refutation *rule = szgi_refutation_find(c->id, c->kind, c->left, c->relation, c->right);
+    const refutation *rule = c->rule;
     bool good;
     if (!rule) {
         *reason = "these quantities in this relation refute nothing of this claim in this way";
         return SZG_OK;
     }
-    if (!szgi_quantity_accepts(c->left, c) || !szgi_quantity_accepts(c->right, c) ||
-        (c->phases > 0 && !szgi_refutation_has_phases(rule))) {
+    if (!szgi_refutation_accepts(rule, &c->at) || (c->at.phases > 0 && rule->no_phases)) {
         *reason = "n and the numbers of weights and phases do not fit the quantities";
         return SZG_OK;
     }
-    SZG_TRY(szgi_recheck_hypotheses(context, rule->hypotheses, c, &good));
+    SZG_TRY(szgi_refutation_recheck(context, rule, &c->at, &good));
     if (!good) {
         *reason = "a hypothesis of the claim does not hold for these inputs";
         return SZG_OK;
@@ -65,12 +66,12 @@ static szg_status judge(szg_context *context, const certificate *c, const char *
         *reason = "the relation does not follow from the enclosures";
         return SZG_OK;
     }
-    SZG_TRY(side_matches(context, c->left, c, c->left_value, &good));
+    SZG_TRY(side_matches(context, rule->left, &c->at, c->left, &good));
     if (!good) {
         *reason = "the enclosure of the left quantity is not what the inputs give";
         return SZG_OK;
     }
-    SZG_TRY(side_matches(context, c->right, c, c->right_value, &good));
+    SZG_TRY(side_matches(context, rule->right, &c->at, c->right, &good));
     *reason = good ? NULL : "the enclosure of the right quantity is not what the inputs give";
     return SZG_OK;
 }
@@ -94,6 +95,7 @@ szg_status szgi_certificate_recheck(szg_context *context, const certificate *c, 
 
 typedef struct parsed {
     certificate c;
+    const char *kind; /* c.rule->kind where there is such a rule */
     double *w;
     szgi_phase *theta;
 } parsed;
@@ -128,8 +130,8 @@ static bool parse_finite(const char *word, double *out) {
 }
 
 static bool parse_integer(const char *word, int64_t *out) {
-    return szgi_integer_parse(word, out) == SZG_PARSED && *out >= -CERTIFICATE_PHASE_MAX &&
-           *out <= CERTIFICATE_PHASE_MAX;
+    return szgi_integer_parse(word, out) == SZG_PARSED && *out >= -INSTANCE_PHASE_MAX &&
+           *out <= INSTANCE_PHASE_MAX;
 }
 
 static bool parse_phase(char *word, szgi_phase *out) {
@@ -147,12 +149,12 @@ static szg_status parse_weights(szg_context *context, szgi_json_value value, par
     const char *text;
     char word[64];
     SZG_TRY(szgi_json_as_text(context, value, &text));
-    p->c.weights = count_words(text);
-    if (p->c.weights > CERTIFICATE_TERMS)
-        return szgi_json_fail(context, value, "more than %d weights", CERTIFICATE_TERMS);
-    SZG_TRY(szgi_memory_alloc(context, p->c.weights, sizeof *p->w, &p->w));
-    p->c.w = p->w;
-    for (int64_t i = 0; i < p->c.weights; i++)
+    p->c.at.weights = count_words(text);
+    if (p->c.at.weights > INSTANCE_TERMS)
+        return szgi_json_fail(context, value, "more than %d weights", INSTANCE_TERMS);
+    SZG_TRY(szgi_memory_alloc(context, p->c.at.weights, sizeof *p->w, &p->w));
+    p->c.at.w = p->w;
+    for (int64_t i = 0; i < p->c.at.weights; i++)
         if (!next_word(&text, word) || !parse_finite(word, &p->w[i]))
             return szgi_json_fail(context, value, "weight %" PRId64 " is no finite number", i);
     return SZG_OK;
@@ -162,12 +164,12 @@ static szg_status parse_phases(szg_context *context, szgi_json_value value, pars
     const char *text;
     char word[64];
     SZG_TRY(szgi_json_as_text(context, value, &text));
-    p->c.phases = count_words(text);
-    if (p->c.phases > CERTIFICATE_TERMS)
-        return szgi_json_fail(context, value, "more than %d phases", CERTIFICATE_TERMS);
-    SZG_TRY(szgi_memory_alloc(context, p->c.phases, sizeof *p->theta, &p->theta));
-    p->c.theta = p->theta;
-    for (int64_t i = 0; i < p->c.phases; i++)
+    p->c.at.phases = count_words(text);
+    if (p->c.at.phases > INSTANCE_TERMS)
+        return szgi_json_fail(context, value, "more than %d phases", INSTANCE_TERMS);
+    SZG_TRY(szgi_memory_alloc(context, p->c.at.phases, sizeof *p->theta, &p->theta));
+    p->c.at.theta = p->theta;
+    for (int64_t i = 0; i < p->c.at.phases; i++)
         if (!next_word(&text, word) || !parse_phase(word, &p->theta[i]))
             return szgi_json_fail(context, value, "phase %" PRId64 " is neither radians nor p/q",
                                   i);
@@ -203,20 +205,29 @@ static szg_status refuse_unknown_members(szg_context *context, szgi_json_value r
     return SZG_OK;
 }
 
+/* Which rule of which claim; NULL where there is no such rule. */
+static szg_status parse_rule(szg_context *context, szgi_json_value row, parsed *p) {
+    const char *relation;
+    quantity left, right;
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "id"), &p->c.id));
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "kind"), &p->kind));
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "relation"), &relation));
+    SZG_TRY(parse_quantity(context, szgi_json_member(row, "left"), &left));
+    SZG_TRY(parse_quantity(context, szgi_json_member(row, "right"), &right));
+    p->c.rule = szgi_refutation_find(p->c.id, p->kind, left, relation, right);
+    return SZG_OK;
+}
+
 static szg_status parse_certificate(szg_context *context, szgi_json_value row, parsed *p) {
     certificate *c = &p->c;
     SZG_TRY(szgi_json_as_object(context, row));
     SZG_TRY(refuse_unknown_members(context, row));
-    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "id"), &c->id));
-    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "kind"), &c->kind));
-    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "relation"), &c->relation));
-    SZG_TRY(parse_quantity(context, szgi_json_member(row, "left"), &c->left));
-    SZG_TRY(parse_quantity(context, szgi_json_member(row, "right"), &c->right));
-    SZG_TRY(szgi_json_as_integer(context, szgi_json_member(row, "n"), &c->n));
+    SZG_TRY(parse_rule(context, row, p));
+    SZG_TRY(szgi_json_as_integer(context, szgi_json_member(row, "n"), &c->at.n));
     SZG_TRY(parse_weights(context, szgi_json_member(row, "weights"), p));
     SZG_TRY(parse_phases(context, szgi_json_member(row, "phases"), p));
-    SZG_TRY(parse_enclosure(context, row, "left_lo", "left_hi", &c->left_value));
-    return parse_enclosure(context, row, "right_lo", "right_hi", &c->right_value);
+    SZG_TRY(parse_enclosure(context, row, "left_lo", "left_hi", &c->left));
+    return parse_enclosure(context, row, "right_lo", "right_hi", &c->right);
 }
 
 /* ---- Files ---- */
@@ -248,7 +259,7 @@ static szg_status check_one(szg_context *context, szgi_json_value row, szg_table
     *refused += !confirmed;
     SZG_TRY_GOTO(status, szg_table_add_row(context, results), done);
     SZG_TRY_GOTO(status, szg_table_set_text(context, results, "id", p.c.id), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, results, "kind", p.c.kind), done);
+    SZG_TRY_GOTO(status, szg_table_set_text(context, results, "kind", p.kind), done);
     SZG_TRY_GOTO(
         status,
         szg_table_set_text(context, results, "verdict", confirmed ? "confirmed" : "refused"), done);

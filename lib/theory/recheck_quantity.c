@@ -1,7 +1,7 @@
 /* The second code path: the quantities of certificates at twice the precision, by other means.
  * Ranges by branch and bound on mean value forms, eigenvalues by bisection on the inertia of LDL^*,
- * sums from sines and cosines, equality by trying every shift in integers. Shares no step with
- * quantity.c but the ball arithmetic. */
+ * sums from sines and cosines. Shares no step with enclose_quantity.c but the ball arithmetic
+ * (tests/layering/paths.py). */
 #include <math.h>
 
 #include "recheck.h"
@@ -10,21 +10,46 @@ enum { BITS = RECHECK_BITS };
 
 /* ---- Trigonometric polynomials ---- */
 
-static szg_status recheck_polynomial(szg_context *context, quantity q, const certificate *c,
-                                     szg_interval *out) {
+static szg_status range_of(szg_context *context, const instance *at, bool phases,
+                           szgi_phase_mode mode, szg_range *range) {
+    const szgi_phase *theta = phases && at->phases > 0 ? at->theta : NULL;
+    return szgi_ball_range_check(context, at->weights, at->w, theta, mode, BITS, 1e-12, range);
+}
+
+static szg_status modulus(szg_context *context, const instance *at, bool phases,
+                          szgi_phase_mode mode, szg_interval *out) {
     szg_range range;
-    bool zero = q == Q_MAX_G || q == Q_WIDTH_G || c->phases == 0;
-    SZG_TRY(szgi_ball_range_check(context, c->weights, c->w, zero ? NULL : c->theta,
-                                  q == Q_MAX_F_PLAIN ? SZG_PHASE_PLAIN : SZG_PHASE_TIMES_INDEX,
-                                  BITS, 1e-12, &range));
-    if (q == Q_WIDTH_F || q == Q_WIDTH_G) {
-        *out = szgi_interval_subtract(range.max, range.min);
-        return SZG_OK;
-    }
-    szg_interval negative = {-range.min.hi, -range.min.lo};
-    out->lo = fmax(0.0, fmax(range.max.lo, negative.lo));
-    out->hi = fmax(range.max.hi, negative.hi);
+    SZG_TRY(range_of(context, at, phases, mode, &range));
+    out->lo = fmax(0.0, fmax(range.max.lo, -range.min.hi));
+    out->hi = fmax(range.max.hi, -range.min.lo);
     return SZG_OK;
+}
+
+static szg_status width(szg_context *context, const instance *at, bool phases, szg_interval *out) {
+    szg_range range;
+    SZG_TRY(range_of(context, at, phases, SZG_PHASE_TIMES_INDEX, &range));
+    *out = szgi_interval_subtract(range.max, range.min);
+    return SZG_OK;
+}
+
+szg_status szgi_recheck_max_f(szg_context *context, const instance *at, szg_interval *out) {
+    return modulus(context, at, true, SZG_PHASE_TIMES_INDEX, out);
+}
+
+szg_status szgi_recheck_max_f_plain(szg_context *context, const instance *at, szg_interval *out) {
+    return modulus(context, at, true, SZG_PHASE_PLAIN, out);
+}
+
+szg_status szgi_recheck_max_g(szg_context *context, const instance *at, szg_interval *out) {
+    return modulus(context, at, false, SZG_PHASE_TIMES_INDEX, out);
+}
+
+szg_status szgi_recheck_width_f(szg_context *context, const instance *at, szg_interval *out) {
+    return width(context, at, true, out);
+}
+
+szg_status szgi_recheck_width_g(szg_context *context, const instance *at, szg_interval *out) {
+    return width(context, at, false, out);
 }
 
 /* ---- Eigenvalues ---- */
@@ -59,290 +84,315 @@ static szg_status extreme(szg_context *context, const szgi_ball_matrix *matrix, 
     return SZG_OK;
 }
 
-static double gershgorin(const certificate *c) {
-    double radius = fabs(c->w[0]);
-    for (int64_t k = 1; k < c->weights; k++)
-        radius += 2.0 * fabs(c->w[k]);
+static double gershgorin(const instance *at) {
+    double radius = fabs(at->w[0]);
+    for (int64_t k = 1; k < at->weights; k++)
+        radius += 2.0 * fabs(at->w[k]);
     return radius * (1.0 + 1e-9) + 1e-300;
 }
 
 /* The matrix entry by entry, from sines and cosines of angles, above the diagonal conjugated. */
-szg_status szgi_recheck_matrix(szg_context *context, const certificate *c, bool coupled,
+szg_status szgi_recheck_matrix(szg_context *context, const instance *at, bool coupled,
                                szgi_ball_matrix **out) {
     szgi_phase zero = szgi_phase_ratio(0, 1);
-    SZG_TRY(szgi_ball_matrix_open(context, c->n, c->n, BITS, out));
-    for (int64_t i = 0; i < c->n; i++)
-        for (int64_t j = 0; j < c->n; j++) {
+    SZG_TRY(szgi_ball_matrix_open(context, at->n, at->n, BITS, out));
+    for (int64_t i = 0; i < at->n; i++)
+        for (int64_t j = 0; j < at->n; j++) {
             int64_t lag = i < j ? j - i : i - j;
-            if (lag >= c->weights)
+            if (lag >= at->weights)
                 continue;
-            const szgi_phase *theta = coupled ? &c->theta[lag] : &zero;
+            const szgi_phase *theta = coupled ? &at->theta[lag] : &zero;
             SZG_TRY(
-                szgi_ball_matrix_add_polar(context, *out, i, j, c->w[lag], i < j ? -1 : 1, theta));
+                szgi_ball_matrix_add_polar(context, *out, i, j, at->w[lag], i < j ? -1 : 1, theta));
         }
     return SZG_OK;
 }
 
-static szg_status recheck_spectrum(szg_context *context, quantity q, const certificate *c,
-                                   szg_interval *out) {
-    bool coupled = q == Q_TOP_WE || q == Q_SPREAD_WE, spread = q == Q_SPREAD_W || q == Q_SPREAD_WE;
+static szg_status top(szg_context *context, const instance *at, bool coupled, szg_interval *out) {
     szgi_ball_matrix *matrix = NULL;
-    szg_interval least;
+    szg_status status = szgi_recheck_matrix(context, at, coupled, &matrix);
+    if (status == SZG_OK)
+        status = extreme(context, matrix, gershgorin(at), true, out);
+    szgi_ball_matrix_close(&matrix);
+    return status;
+}
+
+static szg_status spread(szg_context *context, const instance *at, bool coupled,
+                         szg_interval *out) {
+    szgi_ball_matrix *matrix = NULL;
+    szg_interval least, largest;
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_recheck_matrix(context, c, coupled, &matrix), done);
-    SZG_TRY_GOTO(status, extreme(context, matrix, gershgorin(c), true, out), done);
-    if (spread) {
-        SZG_TRY_GOTO(status, extreme(context, matrix, gershgorin(c), false, &least), done);
-        *out = szgi_interval_subtract(*out, least);
-    }
+    SZG_TRY_GOTO(status, szgi_recheck_matrix(context, at, coupled, &matrix), done);
+    SZG_TRY_GOTO(status, extreme(context, matrix, gershgorin(at), true, &largest), done);
+    SZG_TRY_GOTO(status, extreme(context, matrix, gershgorin(at), false, &least), done);
+    *out = szgi_interval_subtract(largest, least);
 done:
     szgi_ball_matrix_close(&matrix);
     return status;
 }
 
-static szg_status recheck_rotary(szg_context *context, const certificate *c, szg_interval *out) {
-    szgi_ball_matrix *matrix = NULL;
-    szgi_balls *b = NULL;
-    szg_status status;
-    SZG_TRY_GOTO(status, szgi_balls_open(context, 3, BITS, &b), done);
-    SZG_TRY_GOTO(status, szgi_ball_matrix_open(context, c->n, c->n, BITS, &matrix), done);
-    for (int64_t lag = 0; lag < c->n; lag++) {
-        SZG_TRY_GOTO(status, szgi_balls_set(context, b, 0, (szg_c64){0.0, 0.0}), done);
-        for (int64_t t = 0; t < c->phases; t++) {
-            SZG_TRY_GOTO(status, szgi_balls_set_angle(context, b, 1, &c->theta[t]), done);
-            SZG_TRY_GOTO(status, szgi_balls_set_ratio(context, b, 2, lag, 1), done);
-            SZG_TRY_GOTO(status, szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 1, 1, 2), done);
-            SZG_TRY_GOTO(status, szgi_balls_apply(context, b, SZG_BALL_COS, 1, 1, 1), done);
-            SZG_TRY_GOTO(status, szgi_balls_apply(context, b, SZG_BALL_ADD, 0, 0, 1), done);
-        }
-        SZG_TRY_GOTO(status, szgi_balls_set_ratio(context, b, 2, c->phases, 1), done);
-        SZG_TRY_GOTO(status, szgi_balls_apply(context, b, SZG_BALL_DIVIDE, 0, 0, 2), done);
-        for (int64_t i = lag; i < c->n; i++) {
-            SZG_TRY_GOTO(status, szgi_ball_matrix_put(context, matrix, i, i - lag, b, 0), done);
-            SZG_TRY_GOTO(status, szgi_ball_matrix_put(context, matrix, i - lag, i, b, 0), done);
+szg_status szgi_recheck_top_w(szg_context *context, const instance *at, szg_interval *out) {
+    return top(context, at, false, out);
+}
+
+szg_status szgi_recheck_top_we(szg_context *context, const instance *at, szg_interval *out) {
+    return top(context, at, true, out);
+}
+
+szg_status szgi_recheck_spread_w(szg_context *context, const instance *at, szg_interval *out) {
+    return spread(context, at, false, out);
+}
+
+szg_status szgi_recheck_spread_we(szg_context *context, const instance *at, szg_interval *out) {
+    return spread(context, at, true, out);
+}
+
+/* sum += w trig(multiplier theta), trig arb_cos or arb_sin. */
+static void add_trig(arb_t sum, double w, void (*trig)(arb_t, const arb_t, slong),
+                     int64_t multiplier, const szgi_phase *theta) {
+    arb_t term, factor;
+    arb_init(term);
+    arb_init(factor);
+    szgi_phase_angle(term, theta, BITS);
+    arb_mul_si(term, term, (slong)multiplier, BITS);
+    trig(term, term, BITS);
+    arb_set_d(factor, w);
+    szgi_ball_accumulate(sum, term, factor, BITS);
+    arb_clear(term);
+    arb_clear(factor);
+}
+
+/* The matrix lag by lag from cosines. */
+szg_status szgi_recheck_rotary_top(szg_context *context, const instance *at, szg_interval *out) {
+    szgi_ball_matrix *kernel;
+    SZG_TRY(szgi_ball_matrix_open(context, at->n, at->n, BITS, &kernel));
+    arb_t mean;
+    arb_init(mean);
+    for (int64_t lag = 0; lag < at->n; lag++) {
+        arb_zero(mean);
+        for (int64_t t = 0; t < at->phases; t++)
+            add_trig(mean, 1.0, arb_cos, lag, &at->theta[t]);
+        arb_div_si(mean, mean, (slong)at->phases, BITS);
+        for (int64_t i = lag; i < at->n; i++) {
+            acb_set_arb(szgi_ball_matrix_entry(kernel, i, i - lag), mean);
+            acb_set_arb(szgi_ball_matrix_entry(kernel, i - lag, i), mean);
         }
     }
-    SZG_TRY_GOTO(status, extreme(context, matrix, (double)c->n + 1.0, true, out), done);
-done:
-    szgi_balls_close(&b);
-    szgi_ball_matrix_close(&matrix);
+    arb_clear(mean);
+    szg_status status = extreme(context, kernel, (double)at->n + 1.0, true, out);
+    szgi_ball_matrix_close(&kernel);
     return status;
 }
 
-/* ---- Numbers: the result is Re of register 0 ---- */
+/* ---- Formulas ---- */
 
-static szg_status set(szg_context *context, szgi_balls *b, int64_t r, double x) {
-    return szgi_balls_set(context, b, r, (szg_c64){x, 0.0});
-}
-
-static szg_status sum_backwards(szg_context *context, szgi_balls *b, const certificate *c,
-                                int64_t factor) {
-    SZG_TRY(set(context, b, 0, 0.0));
-    for (int64_t t = c->weights - 1; t >= 0; t--) {
-        SZG_TRY(set(context, b, 1, c->w[t]));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_ADD, 0, 0, 1));
+static void sum_backwards(arb_t sum, const instance *at) {
+    arb_t term;
+    arb_init(term);
+    arb_zero(sum);
+    for (int64_t t = at->weights - 1; t >= 0; t--) {
+        arb_set_d(term, at->w[t]);
+        arb_add(sum, sum, term, BITS);
     }
-    SZG_TRY(szgi_balls_set_ratio(context, b, 1, factor, 1));
-    return szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 0, 0, 1);
+    arb_clear(term);
 }
 
-/* register out += w trig(multiplier theta), trig COS or SIN; 4 and 5 are scratch. */
-static szg_status add_trig(szg_context *context, szgi_balls *b, int64_t out, double w,
-                           szgi_ball_op trig, int64_t multiplier, const szgi_phase *theta) {
-    SZG_TRY(szgi_balls_set_angle(context, b, 4, theta));
-    SZG_TRY(szgi_balls_set_ratio(context, b, 5, multiplier, 1));
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 4, 4, 5));
-    SZG_TRY(szgi_balls_apply(context, b, trig, 4, 4, 4));
-    SZG_TRY(set(context, b, 5, w));
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 4, 4, 5));
-    return szgi_balls_apply(context, b, SZG_BALL_ADD, out, out, 4);
+void szgi_recheck_two_sum(arb_t value, const instance *at) {
+    sum_backwards(value, at);
+    arb_mul_si(value, value, 2, BITS);
 }
 
-/* sqrt(C^2 + S^2), or |C|, of C = sum w cos(n theta), S = sum w sin(n theta). */
-static szg_status rotated(szg_context *context, szgi_balls *b, const certificate *c, bool real) {
-    SZG_TRY(set(context, b, 0, 0.0));
-    SZG_TRY(set(context, b, 1, 0.0));
-    for (int64_t t = 0; t < c->weights; t++) {
-        SZG_TRY(add_trig(context, b, 0, c->w[t], SZG_BALL_COS, c->n, &c->theta[t]));
-        if (!real)
-            SZG_TRY(add_trig(context, b, 1, c->w[t], SZG_BALL_SIN, c->n, &c->theta[t]));
+void szgi_recheck_four_sum(arb_t value, const instance *at) {
+    sum_backwards(value, at);
+    arb_mul_si(value, value, 4, BITS);
+}
+
+void szgi_recheck_gram(arb_t value, const instance *at) {
+    sum_backwards(value, at);
+    arb_abs(value, value);
+}
+
+/* sqrt(C^2 + S^2), C = sum w cos(n theta), S = sum w sin(n theta) */
+void szgi_recheck_rotated(arb_t value, const instance *at) {
+    arb_t sines;
+    arb_init(sines);
+    arb_zero(value);
+    for (int64_t t = 0; t < at->weights; t++) {
+        add_trig(value, at->w[t], arb_cos, at->n, &at->theta[t]);
+        add_trig(sines, at->w[t], arb_sin, at->n, &at->theta[t]);
     }
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 0, 0, 0));
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 1, 1, 1));
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_ADD, 0, 0, 1));
-    return szgi_balls_apply(context, b, SZG_BALL_ROOT, 0, 0, 0);
+    arb_mul(value, value, value, BITS);
+    szgi_ball_accumulate(value, sines, sines, BITS);
+    arb_sqrtpos(value, value, BITS);
+    arb_clear(sines);
 }
 
-/* 1 / sum_j e^{a_{row-j} - a_0}, e^x = cos(ix) - i sin(ix). */
-static szg_status recheck_softmax(szg_context *context, szgi_balls *b, const certificate *c,
-                                  int64_t row) {
-    SZG_TRY(set(context, b, 0, 0.0));
-    for (int64_t j = c->n - 1; j >= 0; j--) {
-        SZG_TRY(set(context, b, 1, c->w[row - j + c->n - 1]));
-        SZG_TRY(set(context, b, 2, c->w[c->n - 1]));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_SUBTRACT, 1, 1, 2));
-        SZG_TRY(szgi_balls_set(context, b, 2, (szg_c64){0.0, 1.0}));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 1, 1, 2));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_SIN, 3, 1, 1));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_COS, 1, 1, 1));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 3, 3, 2));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_SUBTRACT, 1, 1, 3));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_REAL, 1, 1, 1));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_ADD, 0, 0, 1));
+/* sqrt(C^2) */
+void szgi_recheck_rotated_real(arb_t value, const instance *at) {
+    arb_zero(value);
+    for (int64_t t = 0; t < at->weights; t++)
+        add_trig(value, at->w[t], arb_cos, at->n, &at->theta[t]);
+    arb_mul(value, value, value, BITS);
+    arb_sqrtpos(value, value, BITS);
+}
+
+/* x <- e^x = Re(cos(ix) - i sin(ix)) */
+static void exponential(arb_t x) {
+    acb_t turned, sine;
+    acb_init(turned);
+    acb_init(sine);
+    arb_set(acb_imagref(turned), x);
+    acb_sin_cos(sine, turned, turned, BITS);
+    acb_mul_onei(sine, sine);
+    arb_sub(x, acb_realref(turned), acb_realref(sine), BITS);
+    acb_clear(turned);
+    acb_clear(sine);
+}
+
+/* 1 / sum_j e^{a_{row-j} - a_0}, a_k = w_{k + n - 1} */
+static void softmax(arb_t value, const instance *at, int64_t row) {
+    const double *a = at->w + at->n - 1;
+    arb_t difference, diagonal;
+    arb_init(difference);
+    arb_init(diagonal);
+    arb_set_d(diagonal, a[0]);
+    arb_zero(value);
+    for (int64_t j = at->n - 1; j >= 0; j--) {
+        arb_set_d(difference, a[row - j]);
+        arb_sub(difference, difference, diagonal, BITS);
+        exponential(difference);
+        arb_add(value, value, difference, BITS);
     }
-    SZG_TRY(set(context, b, 1, 1.0));
-    return szgi_balls_apply(context, b, SZG_BALL_DIVIDE, 0, 1, 0);
+    arb_inv(value, value, BITS);
+    arb_clear(difference);
+    arb_clear(diagonal);
+}
+
+void szgi_recheck_softmax_0(arb_t value, const instance *at) {
+    softmax(value, at, 0);
+}
+
+void szgi_recheck_softmax_1(arb_t value, const instance *at) {
+    softmax(value, at, 1);
+}
+
+/* The determinant of [[w_0, w_1], [w_1, w_0]]. */
+void szgi_recheck_unit_minor(arb_t value, const instance *at) {
+    arb_mat_t moduli;
+    arb_mat_init(moduli, 2, 2);
+    for (int64_t e = 0; e < 4; e++)
+        arb_set_d(arb_mat_entry(moduli, e / 2, e % 2), at->w[e / 2 != e % 2]);
+    arb_mat_det(value, moduli, BITS);
+    arb_mat_clear(moduli);
+}
+
+void szgi_recheck_zero(arb_t value, const instance *at) {
+    (void)at;
+    arb_zero(value);
+}
+
+/* c + r cos theta */
+void szgi_recheck_mla_true(arb_t value, const instance *at) {
+    arb_set_d(value, at->w[0]);
+    add_trig(value, at->w[1], arb_cos, 1, &at->theta[0]);
 }
 
 /* |S alpha|, S = c + r, alpha = L_00 / S - 1 with L_00 = c + r cos 0; 0 where S = 0. */
-static szg_status mla_printed(szg_context *context, szgi_balls *b, const certificate *c) {
+void szgi_recheck_mla_printed(arb_t value, const instance *at) {
     szgi_phase zero = szgi_phase_ratio(0, 1);
-    szg_interval sum;
-    SZG_TRY(sum_backwards(context, b, c, 1));
-    SZG_TRY(szgi_balls_get(context, b, 0, &sum, NULL));
-    if (sum.lo == 0.0 && sum.hi == 0.0)
-        return SZG_OK;
-    SZG_TRY(set(context, b, 1, c->w[0]));
-    SZG_TRY(add_trig(context, b, 1, c->w[1], SZG_BALL_COS, 0, &zero));
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_DIVIDE, 1, 1, 0));
-    SZG_TRY(set(context, b, 2, 1.0));
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_SUBTRACT, 1, 1, 2));
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 0, 0, 1));
-    return szgi_balls_apply(context, b, SZG_BALL_MODULUS, 0, 0, 0);
+    arb_t alpha;
+    sum_backwards(value, at);
+    if (arb_is_zero(value))
+        return;
+    arb_init(alpha);
+    arb_set_d(alpha, at->w[0]);
+    add_trig(alpha, at->w[1], arb_cos, 0, &zero);
+    arb_div(alpha, alpha, value, BITS);
+    arb_sub_ui(alpha, alpha, 1, BITS);
+    arb_mul(value, value, alpha, BITS);
+    arb_abs(value, value);
+    arb_clear(alpha);
 }
 
-/* Re i^k and Im i^k. */
-static double quarter_cosine(int64_t k) {
-    static const double values[] = {1.0, 0.0, -1.0, 0.0};
+/* cos(k pi / 2); sin(k pi / 2) is quarter_cosine(k + 3). */
+static int quarter_cosine(int64_t k) {
+    static const int values[] = {1, 0, -1, 0};
     return values[k % 4];
 }
 
-/* sum over k and -k of a_k i^k: twice Re a_k Re i^k - Im a_k Im i^k, once for k = 0. */
-static szg_status recheck_symbol(szg_context *context, szgi_balls *b, const certificate *c,
-                                 bool printed) {
-    SZG_TRY(set(context, b, 0, 0.0));
-    for (int64_t k = 0; k < c->weights; k++) {
-        double factor = k == 0 && !printed ? 1.0 : 2.0;
-        double cosine = factor * quarter_cosine(k), sine = factor * quarter_cosine(k + 3);
-        SZG_TRY(add_trig(context, b, 0, cosine * c->w[k], SZG_BALL_COS, 1, &c->theta[k]));
-        if (!printed)
-            SZG_TRY(add_trig(context, b, 0, -sine * c->w[k], SZG_BALL_SIN, 1, &c->theta[k]));
+/* sum over k and -k of a_k i^k: twice w_k (cos theta_k Re i^k - sin theta_k Im i^k), once for k = 0
+ */
+void szgi_recheck_symbol(arb_t value, const instance *at) {
+    arb_zero(value);
+    for (int64_t k = 0; k < at->weights; k++) {
+        for (int copy = 0; copy <= (k > 0); copy++) {
+            add_trig(value, quarter_cosine(k) * at->w[k], arb_cos, 1, &at->theta[k]);
+            add_trig(value, -quarter_cosine(k + 3) * at->w[k], arb_sin, 1, &at->theta[k]);
+        }
     }
-    return SZG_OK;
+}
+
+void szgi_recheck_symbol_printed(arb_t value, const instance *at) {
+    arb_zero(value);
+    for (int64_t k = 0; k < at->weights; k++)
+        add_trig(value, quarter_cosine(k) * at->w[k], arb_cos, 1, &at->theta[k]);
+    arb_mul_si(value, value, 2, BITS);
 }
 
 /* Entry (i, i): M_00 s^2 + (M_01 + M_10) s c + M_11 c^2, s = sin i theta, c = cos i theta. */
-static szg_status recheck_position(szg_context *context, szgi_balls *b, const certificate *c,
-                                   int64_t i) {
-    SZG_TRY(set(context, b, 1, 0.0));
-    SZG_TRY(set(context, b, 2, 0.0));
-    SZG_TRY(add_trig(context, b, 1, 1.0, SZG_BALL_SIN, i, &c->theta[0]));
-    SZG_TRY(add_trig(context, b, 2, 1.0, SZG_BALL_COS, i, &c->theta[0]));
-    SZG_TRY(set(context, b, 0, c->w[1]));
-    SZG_TRY(set(context, b, 3, c->w[2]));
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_ADD, 0, 0, 3));
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 0, 0, 1));
-    SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 0, 0, 2));
-    for (int64_t e = 0; e < 2; e++) {
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 1 + e, 1 + e, 1 + e));
-        SZG_TRY(set(context, b, 3, c->w[3 * e]));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_MULTIPLY, 3, 3, 1 + e));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_ADD, 0, 0, 3));
-    }
-    return SZG_OK;
+static void position(arb_t value, const instance *at, int64_t i) {
+    arb_t sine, cosine, weight;
+    arb_init(sine);
+    arb_init(cosine);
+    arb_init(weight);
+    add_trig(sine, 1.0, arb_sin, i, &at->theta[0]);
+    add_trig(cosine, 1.0, arb_cos, i, &at->theta[0]);
+    arb_set_d(value, at->w[1]);
+    arb_set_d(weight, at->w[2]);
+    arb_add(value, value, weight, BITS);
+    arb_mul(value, value, sine, BITS);
+    arb_mul(value, value, cosine, BITS);
+    arb_mul(sine, sine, sine, BITS);
+    arb_set_d(weight, at->w[0]);
+    szgi_ball_accumulate(value, sine, weight, BITS);
+    arb_mul(cosine, cosine, cosine, BITS);
+    arb_set_d(weight, at->w[3]);
+    szgi_ball_accumulate(value, cosine, weight, BITS);
+    arb_clear(sine);
+    arb_clear(cosine);
+    arb_clear(weight);
+}
+
+void szgi_recheck_position_00(arb_t value, const instance *at) {
+    position(value, at, 0);
+}
+
+void szgi_recheck_position_11(arb_t value, const instance *at) {
+    position(value, at, 1);
 }
 
 /* -n w_0 by doubling: no product is formed. */
-static szg_status alibi_lag(szg_context *context, szgi_balls *b, const certificate *c) {
-    SZG_TRY(set(context, b, 0, 0.0));
-    SZG_TRY(set(context, b, 1, -c->w[0]));
-    for (int64_t rest = c->n; rest > 0; rest /= 2) {
+void szgi_recheck_alibi(arb_t value, const instance *at) {
+    arb_t doubled;
+    arb_init(doubled);
+    arb_set_d(doubled, -at->w[0]);
+    arb_zero(value);
+    for (int64_t rest = at->n; rest > 0; rest /= 2) {
         if (rest % 2)
-            SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_ADD, 0, 0, 1));
-        SZG_TRY(szgi_balls_apply(context, b, SZG_BALL_ADD, 1, 1, 1));
+            arb_add(value, value, doubled, BITS);
+        arb_add(doubled, doubled, doubled, BITS);
     }
-    return SZG_OK;
+    arb_clear(doubled);
 }
 
-static szg_status minor_matrix(szg_context *context, const certificate *c, szg_interval *out) {
-    szgi_ball_matrix *matrix = NULL;
-    szg_status status;
-    SZG_TRY_GOTO(status, szgi_ball_matrix_open(context, 2, 2, BITS, &matrix), done);
-    for (int64_t e = 0; e < 4; e++) {
-        szg_c64 entry = {c->w[e / 2 == e % 2 ? 0 : 1], 0.0};
-        SZG_TRY_GOTO(status, szgi_ball_matrix_set(context, matrix, e / 2, e % 2, entry), done);
-    }
-    SZG_TRY_GOTO(status, szgi_ball_matrix_minor(context, matrix, 2, out, NULL), done);
-done:
-    szgi_ball_matrix_close(&matrix);
-    return status;
+void szgi_recheck_tail(arb_t value, const instance *at) {
+    arb_set_d(value, at->w[at->weights - 1]);
 }
 
-static szg_status number(szg_context *context, quantity q, const certificate *c, szgi_balls *b) {
-    switch (q) {
-    case Q_TWO_SUM:
-        return sum_backwards(context, b, c, 2);
-    case Q_FOUR_SUM:
-        return sum_backwards(context, b, c, 4);
-    case Q_SOFTMAX_0:
-    case Q_SOFTMAX_1:
-        return recheck_softmax(context, b, c, q == Q_SOFTMAX_1);
-    case Q_GRAM:
-        SZG_TRY(sum_backwards(context, b, c, 1));
-        return szgi_balls_apply(context, b, SZG_BALL_MODULUS, 0, 0, 0);
-    case Q_ROTATED:
-    case Q_ROTATED_REAL:
-        return rotated(context, b, c, q == Q_ROTATED_REAL);
-    case Q_MLA_TRUE:
-        SZG_TRY(set(context, b, 0, c->w[0]));
-        return add_trig(context, b, 0, c->w[1], SZG_BALL_COS, 1, &c->theta[0]);
-    case Q_MLA_PRINTED:
-        return mla_printed(context, b, c);
-    case Q_SYMBOL:
-    case Q_SYMBOL_PRINTED:
-        return recheck_symbol(context, b, c, q == Q_SYMBOL_PRINTED);
-    case Q_POSITION_00:
-    case Q_POSITION_11:
-        return recheck_position(context, b, c, q == Q_POSITION_11);
-    case Q_ALIBI_LAG:
-    case Q_ALIBI_LINE:
-        return alibi_lag(context, b, c);
-    case Q_TAIL_LAG:
-    case Q_TAIL:
-        return set(context, b, 0, c->w[c->weights - 1]);
-    case Q_ROTARY_SHARE:
-        return szgi_balls_set_ratio(context, b, 0, c->n, 2 * c->phases);
-    default:
-        return set(context, b, 0, 0.0);
-    }
-}
-
-szg_status szgi_recheck_enclose(szg_context *context, quantity q, const certificate *c,
-                                szg_interval *out) {
-    switch (q) {
-    case Q_MAX_F:
-    case Q_MAX_F_PLAIN:
-    case Q_MAX_G:
-    case Q_WIDTH_F:
-    case Q_WIDTH_G:
-        return recheck_polynomial(context, q, c, out);
-    case Q_TOP_W:
-    case Q_TOP_WE:
-    case Q_SPREAD_W:
-    case Q_SPREAD_WE:
-        return recheck_spectrum(context, q, c, out);
-    case Q_ROTARY_TOP:
-        return recheck_rotary(context, c, out);
-    case Q_UNIT_MINOR:
-        return minor_matrix(context, c, out);
-    default:
-        break;
-    }
-    szgi_balls *b = NULL;
-    SZG_TRY(szgi_balls_open(context, 6, BITS, &b));
-    szg_status status = number(context, q, c, b);
-    if (status == SZG_OK)
-        status = szgi_balls_get(context, b, 0, out, NULL);
-    szgi_balls_close(&b);
-    return status;
+void szgi_recheck_rotary_share(arb_t value, const instance *at) {
+    fmpq_t share;
+    fmpq_init(share);
+    fmpq_set_si(share, (slong)at->n, 2 * (ulong)at->phases);
+    arb_set_fmpq(value, share, BITS);
+    fmpq_clear(share);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "suite.h"
-#include "claims_private.h"
+#include "claims/claim.h"
 
 enum { TRIALS = 16 };
 
@@ -97,12 +97,60 @@ START_TEST(mutated_checkers_differ) {
         finding found;
         ck_szg_ok(szgi_claims_run_open(&run, test_context(), &options, &report));
         run.twist = 0.05;
-        ck_szg_ok(szgi_claims_check(&run, claim, &found));
+        ck_szg_ok(szgi_claim_check(&run, szgi_claim_at(i), &found));
         ck_assert_msg(found.verdict != claim->expected, "%s is still %s", claim->id,
                       szg_verdict_name(found.verdict));
         szgi_claims_run_close(&run);
         szg_claims_report_close(&report);
     }
+}
+END_TEST
+
+static bool one_of(const char *text, const char *const *texts, int count) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, texts[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A phase enters them. */
+static bool reads_phases(const hypothesis *about) {
+    return about == &szgi_hypothesis_aligned || about == &szgi_hypothesis_unaligned ||
+           about == &szgi_hypothesis_unit || about == &szgi_hypothesis_rank_one ||
+           about == &szgi_hypothesis_hermitian;
+}
+
+static void check_rule(const szgi_claim *one, const refutation *rule) {
+    static const char *const kinds[] = {"disjoint", "exact", "structural"};
+    static const char *const relations[] = {"<", ">", "=", "!="};
+    const char *id = one->ledger.id;
+    ck_assert_msg(one_of(rule->kind, kinds, 3) && one_of(rule->relation, relations, 4), "%s", id);
+    ck_assert_msg((strcmp(rule->relation, "=") == 0) == (rule->equal != NULL), "%s", id);
+    /* found by its names, so that no other rule of the claim has the same */
+    ck_assert_ptr_eq(szgi_refutation_find(id, rule->kind, rule->left, rule->relation, rule->right),
+                     rule);
+    for (int i = 0; i < REFUTATION_HYPOTHESES && rule->hypotheses[i]; i++)
+        ck_assert_msg(!rule->no_phases || !reads_phases(rule->hypotheses[i]), "%s", id);
+}
+
+/* What each claim's file says of itself fits together: nothing else would notice. */
+START_TEST(every_claim_is_whole) {
+    for (int64_t i = 0; i < szg_claim_count(); i++) {
+        const szgi_claim *one = szgi_claim_at(i);
+        int rules = 0;
+        for (; rules < CLAIM_REFUTATIONS && one->refutations[rules].kind; rules++)
+            check_rule(one, &one->refutations[rules]);
+        bool needs = one->ledger.expected != SZG_VERDICT_HOLDS &&
+                     one->ledger.expected != SZG_VERDICT_MEASURED;
+        ck_assert_msg((rules > 0) == needs, "%s has %d rules", one->ledger.id, rules);
+        ck_assert_ptr_eq(szgi_claim_find(one->ledger.id), one); /* ids differ */
+        ck_assert_ptr_eq(szg_claim_at(i), &one->ledger);
+        ck_assert(one->check && one->ledger.statement && one->ledger.true_statement &&
+                  one->ledger.source);
+    }
+    ck_assert_ptr_null(szgi_claim_at(-1));
+    ck_assert_ptr_null(szg_claim_at(szg_claim_count()));
+    ck_assert_ptr_null(szg_claim_find(NULL));
 }
 END_TEST
 
@@ -256,6 +304,7 @@ END_TEST
 TEST_FILE("claims") {
     test_add(suite, "verdicts_equal_the_ledger", verdicts_equal_the_ledger);
     test_add(suite, "every_refuted_claim_has_a_certificate", every_refuted_claim_has_a_certificate);
+    test_add(suite, "every_claim_is_whole", every_claim_is_whole);
     test_add(suite, "mutated_checkers_differ", mutated_checkers_differ);
     test_add(suite, "evidence_to_the_digits", evidence_to_the_digits);
     test_add(suite, "probabilities_against_integrals", probabilities_against_integrals);

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "suite.h"
-#include "lemma.h"
-#include "recheck.h"
+#include "claims/lemma.h"
+#include "enclose.h"
 
 enum { TERMS = 6 };
 
@@ -14,13 +14,13 @@ static bool decide(int64_t count, const double *w, const szgi_phase *theta) {
 }
 
 static bool decide_again(int64_t count, const double *w, const szgi_phase *theta) {
-    certificate c = {
-        .left = Q_MAX_F, .n = count, .weights = count, .phases = count, .w = w, .theta = theta};
-    return szgi_recheck_equal(&c);
+    const instance at = szgi_instance(count, w, theta);
+    return szgi_equality_maximum.recheck(&at);
 }
 
 static bool reaches(int64_t count, const double *w, const szgi_phase *theta) {
-    sampled_range r = szgi_lemma_sample(count, w, theta, SZG_PHASE_TIMES_INDEX, 5040);
+    const instance at = szgi_instance(count, w, theta);
+    sampled_range r = szgi_lemma_sample(&at, true, 5040);
     double sum = 0.0;
     for (int64_t i = 0; i < count; i++)
         sum += 2.0 * w[i];
@@ -45,10 +45,10 @@ START_TEST(small_denominators) {
         bool exact = decide(count, w, theta);
         ck_assert_int_eq(exact, decide_again(count, w, theta));
         szg_range f;
-        certificate c = {.weights = count, .w = w};
+        const instance at = {.weights = count, .w = w};
         szg_interval sum;
         ck_szg_ok(szgi_ball_range(test_context(), count, w, theta, SZG_PHASE_TIMES_INDEX, 128, &f));
-        ck_szg_ok(szgi_quantity_enclose(test_context(), Q_TWO_SUM, &c, &sum));
+        ck_szg_ok(szgi_quantity_enclose(test_context(), Q_TWO_SUM, &at, &sum));
         bool apart = szgi_interval_compare(szgi_range_modulus(&f), sum) != 0;
         ck_assert_msg(exact != apart, "trial %lld: exact %d, apart %d", (long long)trial, exact,
                       apart);
@@ -124,12 +124,11 @@ END_TEST
 
 START_TEST(huge_numbers) {
     const double w[] = {0.0, 1.0, 1.0};
-    szgi_phase theta[] = {szgi_phase_ratio(0, 1),
-                          szgi_phase_ratio(INT64_MAX, CERTIFICATE_PHASE_MAX),
-                          szgi_phase_ratio(INT64_MIN, CERTIFICATE_PHASE_MAX)};
+    szgi_phase theta[] = {szgi_phase_ratio(0, 1), szgi_phase_ratio(INT64_MAX, INSTANCE_PHASE_MAX),
+                          szgi_phase_ratio(INT64_MIN, INSTANCE_PHASE_MAX)};
     bool equality;
     ck_szg_ok(szgi_lemma_equality(test_context(), 3, w, theta, &equality));
-    theta[1].q = CERTIFICATE_PHASE_MAX + 1;
+    theta[1].q = INSTANCE_PHASE_MAX + 1;
     ck_szg_fails(SZG_ENOCONV, "2^40", szgi_lemma_equality(test_context(), 3, w, theta, &equality));
 }
 END_TEST

@@ -1,37 +1,15 @@
+/* Random and adversarial trials of Lemma B.1. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/memory.h"
 #include "base/pool.h"
 
+#include "theory/certificate.h"
+#include "theory/enclose.h"
+
 #include "lemma.h"
-
-double szgi_lemma_angle(const szgi_phase *theta) {
-    return theta->rational ? M_PI * (double)theta->p / (double)theta->q : theta->radians;
-}
-
-double szgi_lemma_value(int64_t count, const double *w, const szgi_phase *theta,
-                        szgi_phase_mode mode, double t) {
-    double sum = 0.0;
-    for (int64_t i = 0; i < count; i++) {
-        double phase = theta ? szgi_lemma_angle(&theta[i]) : 0.0;
-        double factor = mode == SZG_PHASE_PLAIN ? 1.0 : (double)i;
-        sum += 2.0 * w[i] * cos(factor * phase + (double)i * t);
-    }
-    return sum;
-}
-
-sampled_range szgi_lemma_sample(int64_t count, const double *w, const szgi_phase *theta,
-                                szgi_phase_mode mode, int64_t grid) {
-    sampled_range range = {INFINITY, -INFINITY};
-    for (int64_t j = 0; j < grid; j++) {
-        double value =
-            szgi_lemma_value(count, w, theta, mode, 2.0 * M_PI * (double)j / (double)grid);
-        range.least = fmin(range.least, value);
-        range.largest = fmax(range.largest, value);
-    }
-    return range;
-}
+#include "search.h"
 
 /* ---- How trials are made ---- */
 
@@ -113,8 +91,8 @@ static void read_vector(adversary *a, const double *x) {
 static double attained_share(void *user, const double *x) {
     adversary *a = user;
     read_vector(a, x);
-    sampled_range r =
-        szgi_lemma_sample(a->terms, a->w, a->theta, SZG_PHASE_TIMES_INDEX, 2 * a->terms);
+    instance at = szgi_instance(a->terms, a->w, a->theta);
+    sampled_range r = szgi_lemma_sample(&at, true, 2 * a->terms);
     double sum = 0.0;
     for (int64_t i = 0; i < a->terms; i++)
         sum += 2.0 * a->w[i];
@@ -127,14 +105,14 @@ static szg_status climb(szg_context *context, uint64_t seed, int64_t trial, int6
     double x[2 * ADVERSARY_TERMS], best;
     for (int64_t i = 0; i < a.terms; i++) {
         x[i] = w[i];
-        x[a.terms + i] = szgi_lemma_angle(&theta[i]);
+        x[a.terms + i] = szgi_angle(&theta[i]);
     }
     ascent search = {.count = 2 * a.terms,
                      .x = x,
                      .steps = ADVERSARY_STEPS,
                      .step = 0.3,
                      .seed = seed + (uint64_t)trial,
-                     .purpose = STREAM_ASCENT,
+                     .purpose = 0x7109,
                      .value = attained_share,
                      .user = &a};
     SZG_TRY(szgi_ascent_run(context, &search, &best));
@@ -153,10 +131,9 @@ static szg_status enclose_trial(szg_context *context, int64_t n, lemma_trial *tr
     SZG_TRY(szgi_ball_range(context, n, trial->w, trial->theta, SZG_PHASE_TIMES_INDEX,
                             SZG_BALL_BITS, &f));
     SZG_TRY(szgi_ball_range(context, n, trial->w, NULL, SZG_PHASE_TIMES_INDEX, SZG_BALL_BITS, &g));
-    certificate c = {.n = n, .weights = n, .phases = n, .w = trial->w, .theta = trial->theta};
-    SZG_TRY(szgi_quantity_enclose(context, Q_TWO_SUM, &c, &trial->two_sum));
+    instance at = szgi_instance(n, trial->w, trial->theta);
+    SZG_TRY(szgi_quantity_enclose(context, Q_TWO_SUM, &at, &trial->two_sum));
     SZG_TRY(szgi_lemma_equality(context, n, trial->w, trial->theta, &trial->equality));
-    trial->aligned = szgi_lemma_aligned(n, trial->theta);
     trial->max_f = szgi_range_modulus(&f);
     trial->max_g = szgi_range_modulus(&g);
     trial->width_f = szgi_range_width(&f);
@@ -169,7 +146,7 @@ static szg_status run_trial(szg_context *context, void *job, int64_t block, int 
     claims_run *run = job;
     lemma_trial *trial = &run->lemma[block];
     int64_t n = run->options.terms;
-    szgi_stream stream = {run->options.seed, (uint32_t)block, STREAM_LEMMA};
+    szgi_stream stream = {run->options.seed, (uint32_t)block, 0x7101};
     trial_kind kind = (trial_kind)(block % TRIAL_KINDS);
     fill_trial(&stream, kind, n, trial->w, trial->theta);
     if (kind == TRIAL_ADVERSARIAL)

@@ -1,11 +1,23 @@
-/* Checker of B2: probabilities that a bias, or a phase, solves the paper's separation problem. */
+/* B2: probabilities that a bias, or a phase, solves the paper's separation problem. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/text.h"
-#include "claims_private.h"
+#include "claim.h"
 
-enum { MOST_OTHERS = 4, DRAWS = 40000 };
+static szg_status check(claims_run *run, finding *out);
+
+const szgi_claim szgi_claim_b2 = {
+    .ledger = {.id = "B2",
+               .expected = SZG_VERDICT_MEASURED,
+               .statement = "RoPE's solution space is larger than a bias's",
+               .true_statement = "both solution sets are unbounded and neither contains the "
+                                 "other; only probabilities under a stated measure compare",
+               .source = "Prop. B.2"},
+    .check = check,
+};
+
+enum { MOST_OTHERS = 4, DRAWS = 40000, STREAM = 0x7105 };
 
 /* One content product z at the chosen pair, z_s at the others of the same lag. Standard complex
  * normal: real and imaginary part independent normal(0, 1). */
@@ -60,7 +72,7 @@ static bool phase_solves(const products *x) {
 }
 
 static products draw(uint64_t seed, int64_t trial, int64_t others) {
-    szgi_stream stream = {seed, (uint32_t)trial, STREAM_MEASURE};
+    szgi_stream stream = {seed, (uint32_t)trial, STREAM};
     products x = {.others = others};
     double normal[2 * MOST_OTHERS + 2];
     szgi_random_fill_normal(&stream, 0, 2 * MOST_OTHERS + 2, normal);
@@ -77,7 +89,7 @@ static szg_status record(claims_run *run, const char *what, int64_t others, int6
     snprintf(name, sizeof name, "P(%s), %lld other tokens", what, (long long)others);
     szgi_print(note, sizeof note, "standard error %.2g, %lld draws",
                sqrt(p * (1.0 - p) / (double)draws), (long long)draws);
-    return szgi_evidence_number(run, "B2", name, p, note);
+    return szgi_evidence_number(run, name, p, note);
 }
 
 static szg_status measure(claims_run *run, int64_t others, finding *out) {
@@ -110,7 +122,7 @@ static bool neither_contains(double twist) {
            !bias_solves(&imaginary);
 }
 
-szg_status szgi_check_b2(claims_run *run, finding *out) {
+static szg_status check(claims_run *run, finding *out) {
     SZG_TRY(measure(run, 1, out));
     SZG_TRY(measure(run, MOST_OTHERS, out));
     out->trials = 2 * DRAWS;
@@ -120,7 +132,7 @@ szg_status szgi_check_b2(claims_run *run, finding *out) {
     }
     double least = above - 100.0, largest = below - 98.0;
     SZG_TRY(szgi_evidence_number(
-        run, "B2", "bias that solves (100, 98)", 0.5 * (least + largest),
+        run, "bias that solves (100, 98)", 0.5 * (least + largest),
         "no phase does: 100 cos phi > 1 and 98 cos phi < 0 exclude each other"));
     szgi_finding_note(
         out, "content products complex normal, C1 = 1, C2 = 0; (100, 98) is solved by a bias "

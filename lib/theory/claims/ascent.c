@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 
-#include "claims_private.h"
+#include "search.h"
 
 /* A (1+1) evolution strategy with the one-fifth rule (Rechenberg 1973): no gradient needed where
  * the objective has kinks, as maxima and extreme eigenvalues have. */

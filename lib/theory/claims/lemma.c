@@ -1,0 +1,72 @@
+#include <math.h>
+
+#include "base/table.h"
+#include "theory/enclose.h"
+
+#include "lemma.h"
+
+/* f(t) in doubles; without phases: g(t). */
+static double value(const instance *at, bool phases, szgi_phase_mode mode, double t) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < at->weights; i++) {
+        double phase = phases ? szgi_angle(&at->theta[i]) : 0.0;
+        double factor = mode == SZG_PHASE_PLAIN ? 1.0 : (double)i;
+        sum += 2.0 * at->w[i] * cos(factor * phase + (double)i * t);
+    }
+    return sum;
+}
+
+sampled_range szgi_lemma_sample(const instance *at, bool phases, int64_t grid) {
+    sampled_range range = {INFINITY, -INFINITY};
+    for (int64_t j = 0; j < grid; j++) {
+        double t = 2.0 * M_PI * (double)j / (double)grid;
+        double x = value(at, phases, SZG_PHASE_TIMES_INDEX, t);
+        range.least = fmin(range.least, x);
+        range.largest = fmax(range.largest, x);
+    }
+    return range;
+}
+
+double szgi_gap_unaligned(const instance *at) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < at->weights; i++)
+        sum += at->w[i];
+    return sum > 0.0 && !szgi_lemma_aligned(at->phases, at->theta) ? 1.0 : 0.0;
+}
+
+szg_interval szgi_twisted(const claims_run *run, szg_interval x) {
+    szg_interval factor = {1.0 + run->twist, 1.0 + run->twist};
+    return run->twist == 0.0 ? x : szgi_interval_multiply(x, factor);
+}
+
+/* f and g of a certified counterexample, for plotting. */
+static szg_status add_samples(claims_run *run, const refutation *rule, const instance *at,
+                              const char *note) {
+    enum { SAMPLES = 129 };
+    szg_context *context = run->context;
+    szg_table *table = run->report->samples;
+    szgi_phase_mode mode = rule->left == Q_MAX_F_PLAIN ? SZG_PHASE_PLAIN : SZG_PHASE_TIMES_INDEX;
+    for (int64_t j = 0; j < SAMPLES; j++) {
+        double t = 2.0 * M_PI * (double)j / (SAMPLES - 1);
+        SZG_TRY(szg_table_add_row(context, table));
+        SZG_TRY(szg_table_set_text(context, table, "id", run->claim->ledger.id));
+        SZG_TRY(szg_table_set_real(context, table, "theta", t));
+        SZG_TRY(szg_table_set_real(context, table, "f", value(at, true, mode, t)));
+        SZG_TRY(szg_table_set_real(context, table, "g", value(at, false, mode, t)));
+        SZG_TRY(szg_table_set_text(context, table, "note", note));
+    }
+    return SZG_OK;
+}
+
+szg_status szgi_lemma_certify(claims_run *run, const refutation *rule, const instance *at,
+                              const char *note, bool *certified) {
+    SZG_TRY(szgi_certify(run, rule, at, note, certified));
+    return *certified ? add_samples(run, rule, at, note) : SZG_OK;
+}
+
+szg_status szgi_lemma_search(claims_run *run, const lattice *space, const refutation *rule,
+                             const char *note, bool *found) {
+    lattice_point point;
+    SZG_TRY(szgi_lattice_search(run, space, rule, note, &point, found));
+    return *found ? add_samples(run, rule, &point.at, note) : SZG_OK;
+}
