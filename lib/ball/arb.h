@@ -6,10 +6,12 @@
 #define SZEGO_BALL_ARB_H
 
 #if __has_include(<flint/acb_mat.h>)
+#include <flint/arb_mat.h>
 #include <flint/acb_mat.h>
 #include <flint/acb_poly.h>
 #define SZG_BALL_LIBRARY "FLINT " FLINT_VERSION
 #else
+#include <arb_mat.h>
 #include <acb_mat.h>
 #include <acb_poly.h>
 #define SZG_BALL_LIBRARY "FLINT " FLINT_VERSION ", Arb"

@@ -1,5 +1,6 @@
 /* Guaranteed arithmetic on top of Arb (Johansson, IEEE Trans. Comput. 66, 2017): every result is an
- * enclosure. Certified range of a trigonometric polynomial, numbers, small matrices.
+ * enclosure. Certified range of a trigonometric polynomial, small matrices; numbers by
+ * themselves are Arb's (ball/arb.h).
  *
  * `bits` is always the working precision in bits, 53 .. 65536; SZG_BALL_BITS is a good default.
  * More bits give narrower results; any number of bits gives true ones. Endpoints of intervals are
@@ -104,63 +105,6 @@ szg_interval szgi_interval_multiply(szg_interval a, szg_interval b);
 /* -1: every number of a is below every number of b; 1: above; 0: they meet, nothing is decided. */
 int szgi_interval_compare(szg_interval a, szg_interval b);
 
-/* ---- Numbers: a row of registers, each a complex enclosure ---- */
-
-typedef struct szgi_balls szgi_balls;
-
-typedef enum szgi_ball_op {
-    SZG_BALL_COPY,      /* r = x */
-    SZG_BALL_ADD,       /* r = x + y */
-    SZG_BALL_SUBTRACT,  /* r = x - y */
-    SZG_BALL_MULTIPLY,  /* r = x y */
-    SZG_BALL_DIVIDE,    /* r = x / y; SZG_EDOMAIN where y may be 0 */
-    SZG_BALL_CONJUGATE, /* r = conj x */
-    SZG_BALL_MODULUS,   /* r = |x| */
-    SZG_BALL_REAL,      /* r = Re x */
-    SZG_BALL_IMAGINARY, /* r = Im x */
-    SZG_BALL_ROOT,      /* r = sqrt(Re x), negative parts read as 0; SZG_EDOMAIN where Re x < 0 */
-    SZG_BALL_EXP,       /* r = e^x */
-    SZG_BALL_COS,       /* r = cos x */
-    SZG_BALL_SIN,       /* r = sin x */
-    SZG_BALL_OP_COUNT
-} szgi_ball_op;
-
-/* Opens `count` registers, all zero. SZG_EINVAL, SZG_ENOMEM. Close nulls the pointer. */
-SZG_CHECK_RESULT szg_status szgi_balls_open(szg_context *context, int64_t count, int64_t bits,
-                                            szgi_balls **out);
-void szgi_balls_close(szgi_balls **balls);
-
-/* register r = value, exactly. SZG_EDATA for NaN and infinities. */
-SZG_CHECK_RESULT szg_status szgi_balls_set(szg_context *context, szgi_balls *balls, int64_t r,
-                                           szg_c64 value);
-/* register r = p / q. SZG_EDATA for q = 0. */
-SZG_CHECK_RESULT szg_status szgi_balls_set_ratio(szg_context *context, szgi_balls *balls, int64_t r,
-                                                 int64_t p, int64_t q);
-/* register r = the angle itself, in radians. */
-SZG_CHECK_RESULT szg_status szgi_balls_set_angle(szg_context *context, szgi_balls *balls, int64_t r,
-                                                 const szgi_phase *angle);
-/* register r = weight e^{i multiplier angle}. */
-SZG_CHECK_RESULT szg_status szgi_balls_set_polar(szg_context *context, szgi_balls *balls, int64_t r,
-                                                 double weight, int64_t multiplier,
-                                                 const szgi_phase *angle);
-
-/* register r = op(x, y); y is ignored by operations of one argument; r may be x or y. */
-SZG_CHECK_RESULT szg_status szgi_balls_apply(szg_context *context, szgi_balls *balls,
-                                             szgi_ball_op op, int64_t r, int64_t x, int64_t y);
-
-/* Enclosures of real and imaginary part; either may be NULL. */
-SZG_CHECK_RESULT szg_status szgi_balls_get(szg_context *context, const szgi_balls *balls, int64_t r,
-                                           szg_interval *re, szg_interval *im);
-
-/* Compares Re x with Re y at full precision: *sign = -1, 1, or 0 where the enclosures meet. */
-SZG_CHECK_RESULT szg_status szgi_balls_compare(szg_context *context, const szgi_balls *balls,
-                                               int64_t x, int64_t y, int *sign);
-
-/* Writes Re x as "[0.8414709848 +/- 3.1e-30]" with up to `digits` decimals; *text is freed with
- * szgi_memory_free. */
-SZG_CHECK_RESULT szg_status szgi_balls_format(szg_context *context, const szgi_balls *balls,
-                                              int64_t x, int64_t digits, char **text);
-
 /* ---- Small dense matrices ---- */
 
 typedef struct szgi_ball_matrix szgi_ball_matrix;
@@ -191,13 +135,6 @@ SZG_CHECK_RESULT szg_status szgi_ball_matrix_add_polar(szg_context *context,
                                                        szgi_ball_matrix *matrix, int64_t i,
                                                        int64_t j, double weight, int64_t multiplier,
                                                        const szgi_phase *angle);
-/* entry (i, j) = register r of balls, and the reverse. */
-SZG_CHECK_RESULT szg_status szgi_ball_matrix_put(szg_context *context, szgi_ball_matrix *matrix,
-                                                 int64_t i, int64_t j, const szgi_balls *balls,
-                                                 int64_t r);
-SZG_CHECK_RESULT szg_status szgi_ball_matrix_take(szg_context *context,
-                                                  const szgi_ball_matrix *matrix, int64_t i,
-                                                  int64_t j, szgi_balls *balls, int64_t r);
 /* Enclosures of the parts of entry (i, j); either may be NULL. */
 SZG_CHECK_RESULT szg_status szgi_ball_matrix_get(szg_context *context,
                                                  const szgi_ball_matrix *matrix, int64_t i,

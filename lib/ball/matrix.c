@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "matrix.h"
-#include "number.h"
 
 szg_status szgi_ball_matrix_open(szg_context *context, int64_t rows, int64_t columns, int64_t bits,
                                  szgi_ball_matrix **out) {
@@ -140,22 +139,6 @@ szg_status szgi_ball_matrix_add_polar(szg_context *context, szgi_ball_matrix *ma
     acb_ptr entry = acb_mat_entry(matrix->a, i, j);
     acb_add(entry, entry, z, matrix->bits);
     acb_clear(z);
-    return SZG_OK;
-}
-
-szg_status szgi_ball_matrix_put(szg_context *context, szgi_ball_matrix *matrix, int64_t i,
-                                int64_t j, const szgi_balls *balls, int64_t r) {
-    SZG_TRY(check_place(context, matrix, i, j));
-    SZG_TRY(szgi_check_register(context, balls, r));
-    acb_set(acb_mat_entry(matrix->a, i, j), balls->value + r);
-    return SZG_OK;
-}
-
-szg_status szgi_ball_matrix_take(szg_context *context, const szgi_ball_matrix *matrix, int64_t i,
-                                 int64_t j, szgi_balls *balls, int64_t r) {
-    SZG_TRY(check_place(context, matrix, i, j));
-    SZG_TRY(szgi_check_register(context, balls, r));
-    acb_set(balls->value + r, acb_mat_entry(matrix->a, i, j));
     return SZG_OK;
 }
 

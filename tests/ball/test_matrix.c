@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ball/ball.h"
+#include "ball/arb.h"
 #include "rounding.h"
 #include "suite.h"
 
@@ -211,6 +211,11 @@ START_TEST(test_general) {
     ck_szg_ok(szgi_ball_matrix_scale(ctx, w, 1, 2));
     ck_szg_ok(szgi_ball_matrix_get(ctx, w, 0, 1, &re[0], &im[0]));
     ck_contains(re[0], cos(1) / 2, gamma_of(2));
+    acb_set_d_d(szgi_ball_matrix_entry(w, 0, 1), 3, -4);
+    ck_szg_ok(szgi_ball_matrix_get(ctx, w, 0, 1, &re[0], &im[0]));
+    ck_assert(re[0].lo == 3 && re[0].hi == 3 && im[0].lo == -4 && im[0].hi == -4);
+    ck_szg_ok(szgi_ball_matrix_get(ctx, w, 1, 0, &re[0], &im[0]));
+    ck_contains(re[0], -cos(1) / 2, gamma_of(2)); /* no other entry is touched */
     szgi_ball_matrix_close(&w);
     szgi_ball_matrix_close(&e);
 }
@@ -237,6 +242,7 @@ START_TEST(test_matrix_bad_input) {
     szgi_ball_matrix *a, *b;
     szg_interval values[2];
     ck_szg_fails(SZG_EINVAL, "each side", szgi_ball_matrix_open(ctx, 0, 2, 128, &a));
+    ck_szg_fails(SZG_EINVAL, "bits", szgi_ball_matrix_open(ctx, 2, 2, 1, &a));
     ck_assert_ptr_null(a);
     ck_szg_ok(szgi_ball_matrix_open(ctx, 2, 2, 128, &a));
     ck_szg_ok(szgi_ball_matrix_open(ctx, 2, 1, 128, &b));

@@ -1,5 +1,4 @@
-/* Intervals, phases and registers. */
-#include <flint/flint.h>
+/* Intervals, phases, and balls by themselves. */
 #include <float.h>
 #include <gmp.h>
 #include <math.h>
@@ -8,37 +7,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ball/ball.h"
+#include "ball/arb.h"
 #include "rounding.h"
 #include "suite.h"
-
-static szgi_phase ratio(int64_t p, int64_t q) {
-    return (szgi_phase){.rational = true, .p = p, .q = q};
-}
-
-static szgi_phase radians(double x) {
-    return (szgi_phase){.radians = x};
-}
 
 static bool congruent(szgi_phase a, szgi_phase b, int64_t multiplier) {
     return szgi_phase_congruent(&a, &b, multiplier);
 }
 
 START_TEST(test_congruence) {
-    ck_assert(congruent(ratio(1, 3), ratio(7, 3), 1));
-    ck_assert(congruent(ratio(1, 3), ratio(2, 6), 1));
-    ck_assert(!congruent(ratio(1, 3), ratio(4, 3), 1));
-    ck_assert(congruent(ratio(1, 3), ratio(4, 3), 2));
-    ck_assert(congruent(ratio(-1, 1), ratio(1, 1), 1));
-    ck_assert(congruent(ratio(0, 1), ratio(1, 4), 8));
-    ck_assert(!congruent(ratio(0, 1), ratio(1, 4), 4));
-    ck_assert(congruent(ratio(INT64_MAX, INT64_MAX), ratio(1, 1), INT64_MAX));
-    ck_assert(congruent(radians(1), radians(1), 5));
-    ck_assert(!congruent(radians(0), radians(6.283185307179586), 1));
-    ck_assert(congruent(radians(0), ratio(2, 1), 1));
-    ck_assert(congruent(radians(-0.0), ratio(4, 1), 1));
-    ck_assert(!congruent(radians(3.141592653589793), ratio(1, 1), 2));
-    ck_assert(congruent(radians(3), ratio(1, 1), 0));
+    ck_assert(congruent(szgi_phase_ratio(1, 3), szgi_phase_ratio(7, 3), 1));
+    ck_assert(congruent(szgi_phase_ratio(1, 3), szgi_phase_ratio(2, 6), 1));
+    ck_assert(!congruent(szgi_phase_ratio(1, 3), szgi_phase_ratio(4, 3), 1));
+    ck_assert(congruent(szgi_phase_ratio(1, 3), szgi_phase_ratio(4, 3), 2));
+    ck_assert(congruent(szgi_phase_ratio(-1, 1), szgi_phase_ratio(1, 1), 1));
+    ck_assert(congruent(szgi_phase_ratio(0, 1), szgi_phase_ratio(1, 4), 8));
+    ck_assert(!congruent(szgi_phase_ratio(0, 1), szgi_phase_ratio(1, 4), 4));
+    ck_assert(congruent(szgi_phase_ratio(INT64_MAX, INT64_MAX), szgi_phase_ratio(1, 1), INT64_MAX));
+    ck_assert(congruent(szgi_phase_radians(1), szgi_phase_radians(1), 5));
+    ck_assert(!congruent(szgi_phase_radians(0), szgi_phase_radians(6.283185307179586), 1));
+    ck_assert(congruent(szgi_phase_radians(0), szgi_phase_ratio(2, 1), 1));
+    ck_assert(congruent(szgi_phase_radians(-0.0), szgi_phase_ratio(4, 1), 1));
+    ck_assert(!congruent(szgi_phase_radians(3.141592653589793), szgi_phase_ratio(1, 1), 2));
+    ck_assert(congruent(szgi_phase_radians(3), szgi_phase_ratio(1, 1), 0));
 }
 END_TEST
 
@@ -69,76 +60,80 @@ START_TEST(test_intervals) {
 }
 END_TEST
 
-enum { A, B, C, D, E, REGISTERS };
-
-static void ck_register(const szgi_balls *balls, int64_t r, double re, double im, double slack) {
-    szg_interval x, y;
-    ck_szg_ok(szgi_balls_get(test_context(), balls, r, &x, &y));
-    ck_assert_msg(x.lo - slack <= re && re <= x.hi + slack, "re [%.17g, %.17g], not %.17g", x.lo,
-                  x.hi, re);
-    ck_assert_msg(y.lo - slack <= im && im <= y.hi + slack, "im [%.17g, %.17g], not %.17g", y.lo,
-                  y.hi, im);
-    /* an ulp each side, and what 128 bits leave of 0 */
-    ck_assert(x.hi - x.lo <= 2 * DBL_EPSILON * fabs(re) + 0x1p-100);
+/* `value`, up to `slack`, in an enclosure that is no wider than an ulp each side and what 128 bits
+ * leave of 0. */
+static void ck_ball(const arb_t x, double value, double slack) {
+    const szg_interval in = szgi_interval_of(x);
+    ck_assert_msg(in.lo - slack <= value && value <= in.hi + slack, "[%.17g, %.17g], not %.17g",
+                  in.lo, in.hi, value);
+    ck_assert(in.hi - in.lo <= 2 * DBL_EPSILON * fabs(value) + 0x1p-100);
 }
 
-START_TEST(test_registers) {
-    szg_context *ctx = test_context();
-    szgi_balls *b;
-    const szgi_phase sixth = ratio(1, 6), one = radians(1);
-    ck_szg_ok(szgi_balls_open(ctx, REGISTERS, 128, &b));
-    ck_szg_ok(szgi_balls_set(ctx, b, A, (szg_c64){3, 4}));
-    ck_szg_ok(szgi_balls_apply(ctx, b, SZG_BALL_MODULUS, B, A, A));
-    ck_register(b, B, 5, 0, 0);
-    ck_szg_ok(szgi_balls_apply(ctx, b, SZG_BALL_CONJUGATE, C, A, 0));
-    ck_szg_ok(szgi_balls_apply(ctx, b, SZG_BALL_MULTIPLY, C, A, C));
-    ck_register(b, C, 25, 0, 0);
-    ck_szg_ok(szgi_balls_apply(ctx, b, SZG_BALL_ROOT, C, C, 0));
-    ck_register(b, C, 5, 0, 0);
-    ck_szg_ok(szgi_balls_apply(ctx, b, SZG_BALL_DIVIDE, D, A, C));
-    ck_register(b, D, 0.6, 0.8, UNIT); /* of the digits */
-    ck_szg_ok(szgi_balls_apply(ctx, b, SZG_BALL_IMAGINARY, D, A, 0));
-    ck_register(b, D, 4, 0, 0);
-    ck_szg_ok(szgi_balls_set_polar(ctx, b, D, 2, 3, &sixth));
-    ck_register(b, D, 0, 2, 0);
-    ck_szg_ok(szgi_balls_set_polar(ctx, b, D, 2, -3, &one));
-    ck_register(b, D, 2 * cos(3), -2 * sin(3), gamma_of(2) * 2);
-    ck_szg_ok(szgi_balls_set_angle(ctx, b, E, &sixth));
-    ck_szg_ok(szgi_balls_apply(ctx, b, SZG_BALL_SIN, E, E, 0));
-    ck_szg_ok(szgi_balls_set_ratio(ctx, b, D, 1, 2));
-    ck_register(b, E, 0.5, 0, 0);
-    int sign;
-    ck_szg_ok(szgi_balls_compare(ctx, b, E, D, &sign));
-    ck_assert_int_eq(sign, 0); /* equal numbers are never decided by enclosures */
-    ck_szg_ok(szgi_balls_apply(ctx, b, SZG_BALL_EXP, E, E, 0));
-    ck_szg_ok(szgi_balls_compare(ctx, b, E, D, &sign));
-    ck_assert_int_eq(sign, 1);
-    char *text;
-    ck_szg_ok(szgi_balls_format(ctx, b, E, 12, &text));
-    ck_assert_msg(strncmp(text, "[1.648721270", 12) == 0, "%s", text);
-    szgi_memory_free(text);
-    szgi_balls_close(&b);
-    ck_assert_ptr_null(b);
-    szgi_balls_close(&b);
+START_TEST(test_phases) {
+    const szgi_phase sixth = szgi_phase_ratio(1, 6), one = szgi_phase_radians(1);
+    acb_t z;
+    arb_t x;
+    acb_init(z);
+    arb_init(x);
+    szgi_phase_exp(z, &sixth, 3, 128);
+    ck_ball(acb_realref(z), 0, 0);
+    ck_ball(acb_imagref(z), 1, 0);
+    szgi_phase_polar(z, 2, 3, &sixth, 128);
+    ck_ball(acb_realref(z), 0, 0);
+    ck_ball(acb_imagref(z), 2, 0);
+    szgi_phase_polar(z, 2, -3, &one, 128);
+    ck_ball(acb_realref(z), 2 * cos(3), gamma_of(2) * 2); /* libm: less than an ulp */
+    ck_ball(acb_imagref(z), -2 * sin(3), gamma_of(2) * 2);
+    szgi_phase_exp(z, &one, INT64_MAX, 128); /* 1 - cos^2 = sin^2 at any angle */
+    arb_zero(x);
+    szgi_ball_accumulate(x, acb_realref(z), acb_realref(z), 128);
+    szgi_ball_accumulate(x, acb_imagref(z), acb_imagref(z), 128);
+    ck_ball(x, 1, 0);
+    szgi_phase_angle(x, &sixth, 128);
+    arb_sin(x, x, 128);
+    ck_ball(x, 0.5, 0);
+    szgi_phase_angle(x, &one, 128);
+    ck_assert(arb_is_one(x));
+    acb_clear(z);
+    arb_clear(x);
 }
 END_TEST
 
-START_TEST(test_register_errors) {
-    szg_context *ctx = test_context();
-    szgi_balls *b;
-    const szgi_phase bad = ratio(1, 0);
-    ck_szg_fails(SZG_EINVAL, "bits", szgi_balls_open(ctx, 1, 1, &b));
-    ck_szg_fails(SZG_EINVAL, "registers", szgi_balls_open(ctx, 0, 128, &b));
-    ck_szg_ok(szgi_balls_open(ctx, 2, 64, &b));
-    ck_szg_fails(SZG_EINVAL, "register 2", szgi_balls_set(ctx, b, 2, (szg_c64){0, 0}));
-    ck_szg_fails(SZG_EDATA, "finite", szgi_balls_set(ctx, b, 0, (szg_c64){NAN, 0}));
-    ck_szg_fails(SZG_EDATA, "1/0", szgi_balls_set_ratio(ctx, b, 0, 1, 0));
-    ck_szg_fails(SZG_EDATA, "denominator", szgi_balls_set_polar(ctx, b, 0, 1, 1, &bad));
-    ck_szg_fails(SZG_EDOMAIN, "divisor", szgi_balls_apply(ctx, b, SZG_BALL_DIVIDE, 0, 0, 1));
-    ck_szg_ok(szgi_balls_set(ctx, b, 0, (szg_c64){-1, 0}));
-    ck_szg_fails(SZG_EDOMAIN, "negative", szgi_balls_apply(ctx, b, SZG_BALL_ROOT, 0, 0, 0));
-    ck_szg_fails(SZG_EINVAL, "operation", szgi_balls_apply(ctx, b, SZG_BALL_OP_COUNT, 0, 0, 0));
-    szgi_balls_close(&b);
+START_TEST(test_enclosures) {
+    arb_t x;
+    arb_init(x);
+    arb_set_d(x, 0.1);
+    szg_interval in = szgi_interval_of(x);
+    ck_assert(in.lo == 0.1 && in.hi == 0.1); /* a double is itself */
+    arb_mul_2exp_si(x, x, 2000);             /* beyond DBL_MAX */
+    in = szgi_interval_of(x);
+    ck_assert(in.lo == DBL_MAX && in.hi == INFINITY);
+    arb_set_si(x, 1);
+    arb_div_si(x, x, 3, 128);
+    in = szgi_interval_of(x);
+    ck_assert(in.hi == nextafter(in.lo, 1) && in.lo <= 1.0 / 3 && 1.0 / 3 <= in.hi);
+    arb_div_si(x, x, 0, 128); /* no number: nothing is known */
+    in = szgi_interval_of(x);
+    ck_assert(in.lo == -INFINITY && in.hi == INFINITY);
+    arb_set_d(x, NAN);
+    in = szgi_interval_of(x);
+    ck_assert(in.lo == -INFINITY && in.hi == INFINITY);
+    arb_clear(x);
+}
+END_TEST
+
+START_TEST(test_phase_errors) {
+    const szgi_phase none = szgi_phase_ratio(1, 0), endless = szgi_phase_radians(-INFINITY);
+    const szgi_phase good[] = {szgi_phase_ratio(INT64_MIN, INT64_MAX), szgi_phase_radians(-0.0)};
+    ck_szg_fails(SZG_EDATA, "phase 7: the denominator 0",
+                 szgi_check_phase(test_context(), &none, "phase", 7));
+    ck_szg_fails(SZG_EDATA, "no angle", szgi_check_phase(test_context(), &endless, "phase", 7));
+    for (int i = 0; i < 2; i++)
+        ck_szg_ok(szgi_check_phase(test_context(), &good[i], "phase", i));
+    ck_szg_ok(szgi_check_bits(test_context(), BITS_MIN));
+    ck_szg_ok(szgi_check_bits(test_context(), BITS_MAX));
+    ck_szg_fails(SZG_EINVAL, "bits", szgi_check_bits(test_context(), BITS_MIN - 1));
+    ck_szg_fails(SZG_EINVAL, "bits", szgi_check_bits(test_context(), BITS_MAX + 1));
 }
 END_TEST
 
@@ -193,7 +188,8 @@ END_TEST
 TEST_FILE("number") {
     test_add(suite, "congruence", test_congruence);
     test_add(suite, "intervals", test_intervals);
-    test_add(suite, "registers", test_registers);
-    test_add(suite, "register errors", test_register_errors);
+    test_add(suite, "phases", test_phases);
+    test_add(suite, "enclosures", test_enclosures);
+    test_add(suite, "phase errors", test_phase_errors);
     test_add(suite, "end", test_end);
 }
