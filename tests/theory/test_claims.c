@@ -154,6 +154,23 @@ START_TEST(every_claim_is_whole) {
 }
 END_TEST
 
+/* An instance that a rule's quantities do not take is the checker's mistake, not a finding. */
+START_TEST(instances_must_fit) {
+    const double moduli[] = {1.0, 1.0, 1.0};
+    const instance at = {.n = 3, .weights = 3, .w = moduli};
+    szg_claims_report report;
+    claims_run run;
+    bool certified = true;
+    ck_szg_ok(szgi_claims_run_open(&run, test_context(), NULL, &report));
+    run.claim = szgi_claim_find("B3");
+    ck_szg_fails(SZG_EINTERNAL, "B3: the instance does not fit leading 2x2 minor = 0",
+                 szgi_certify(&run, &run.claim->refutations[0], &at, "three", &certified));
+    ck_assert(!certified);
+    szgi_claims_run_close(&run);
+    szg_claims_report_close(&report);
+}
+END_TEST
+
 /* What claims and docs quote, to the digits quoted. */
 START_TEST(evidence_to_the_digits) {
     static const struct {
@@ -305,6 +322,7 @@ TEST_FILE("claims") {
     test_add(suite, "verdicts_equal_the_ledger", verdicts_equal_the_ledger);
     test_add(suite, "every_refuted_claim_has_a_certificate", every_refuted_claim_has_a_certificate);
     test_add(suite, "every_claim_is_whole", every_claim_is_whole);
+    test_add(suite, "instances_must_fit", instances_must_fit);
     test_add(suite, "mutated_checkers_differ", mutated_checkers_differ);
     test_add(suite, "evidence_to_the_digits", evidence_to_the_digits);
     test_add(suite, "probabilities_against_integrals", probabilities_against_integrals);

@@ -1,3 +1,4 @@
+/* What checkers put on record: findings, evidence, certificates. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

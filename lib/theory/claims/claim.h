@@ -1,5 +1,6 @@
-/* A claim of the paper: one file of this folder exports one constant struct, list.def names it, and
- * nothing else knows it. What checkers share stands below. */
+/* A claim of the paper (Gu and others 2025, arXiv 2505.13027v1): one file of this folder exports
+ * one constant struct, list.def names it, and nothing else knows it. What checkers share stands
+ * below. */
 #ifndef SZG_THEORY_CLAIM_H
 #define SZG_THEORY_CLAIM_H
 

@@ -1,3 +1,4 @@
+/* Identities in ball arithmetic. */
 #include <math.h>
 
 #include "identity.h"

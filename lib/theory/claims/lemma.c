@@ -1,3 +1,4 @@
+/* Lemma B.1 in plain doubles, and the samples of its counterexamples. */
 #include <math.h>
 
 #include "base/table.h"

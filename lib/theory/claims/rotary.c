@@ -1,3 +1,4 @@
+/* Rotary logits of one pair of tokens, two ways. */
 #include "rotary.h"
 
 enum { BITS = SZG_BALL_BITS };

@@ -1,3 +1,4 @@
+/* Searches over a lattice of few terms. */
 #include <math.h>
 
 #include "search.h"

@@ -20,8 +20,8 @@ const szgi_claim szgi_claim_t31 = {
 };
 
 /* One symbol: eigenvalues stay inside, and both gaps to the ends shrink by more than half from
- * N = 8 to N = 32 (the rate is 1/N^2 at a simple extremum). margin: the lesser gap at N = 32,
- * relative to the symbol's width. */
+ * N = 8 to N = 32 (the rate is 1/N^2 at a simple extremum: Kac, Murdock and Szego 1953). margin:
+ * the lesser gap at N = 32, relative to the symbol's width. */
 static szg_status szego_trial(claims_run *run, int64_t trial, bool *refuted, double *margin) {
     szgi_stream stream = {run->options.seed, (uint32_t)trial, STREAM};
     double w[DEGREE], half[DEGREE];
