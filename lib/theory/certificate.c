@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/row.h"
 #include "base/text.h"
 
 #include "certificate.h"
@@ -41,21 +42,24 @@ szg_status szgi_certificate_phases_text(szg_context *context, int64_t count,
     return SZG_OK;
 }
 
-const szg_column szgi_certificate_columns[CERTIFICATE_COLUMNS] = {
-    {"id", SZG_TEXT, "the claim that it refutes"},
-    {"kind", SZG_TEXT, "disjoint, exact or structural"},
-    {"left", SZG_TEXT, "the first quantity"},
-    {"relation", SZG_TEXT, "how it stands to the second: <, >, = or !="},
-    {"right", SZG_TEXT, "the second quantity"},
-    {"n", SZG_INTEGER, "size, number of terms or lag"},
-    {"weights", SZG_TEXT, "exact inputs, hexadecimal floats"},
-    {"phases", SZG_TEXT, "exact angles: hexadecimal radians, or p/q times pi"},
-    {"left_lo", SZG_TEXT, "enclosure of the first quantity, hexadecimal"},
-    {"left_hi", SZG_TEXT, "its upper end"},
-    {"right_lo", SZG_TEXT, "enclosure of the second quantity, hexadecimal"},
-    {"right_hi", SZG_TEXT, "its upper end"},
-    {"note", SZG_TEXT, "what the instance is"},
-};
+#define CERTIFICATE(X)                                                                             \
+    X(ID, "id", SZG_TEXT, "the claim that it refutes")                                             \
+    X(KIND, "kind", SZG_TEXT, "disjoint, exact or structural")                                     \
+    X(LEFT, "left", SZG_TEXT, "the first quantity")                                                \
+    X(RELATION, "relation", SZG_TEXT, "how it stands to the second: <, >, = or !=")                \
+    X(RIGHT, "right", SZG_TEXT, "the second quantity")                                             \
+    X(SIZE, "n", SZG_INTEGER, "size, number of terms or lag")                                      \
+    X(WEIGHTS, "weights", SZG_TEXT, "exact inputs, hexadecimal floats")                            \
+    X(PHASES, "phases", SZG_TEXT, "exact angles: hexadecimal radians, or p/q times pi")            \
+    X(LEFT_LO, "left_lo", SZG_TEXT, "enclosure of the first quantity, hexadecimal")                \
+    X(LEFT_HI, "left_hi", SZG_TEXT, "its upper end")                                               \
+    X(RIGHT_LO, "right_lo", SZG_TEXT, "enclosure of the second quantity, hexadecimal")             \
+    X(RIGHT_HI, "right_hi", SZG_TEXT, "its upper end")                                             \
+    X(NOTE, "note", SZG_TEXT, "what the instance is")
+
+enum { CERTIFICATE(SZGI_SCHEMA_INDEX) COLUMNS };
+const szg_column szgi_certificate_columns[CERTIFICATE_COLUMNS] = {CERTIFICATE(SZGI_SCHEMA_COLUMN)};
+_Static_assert((int)COLUMNS == (int)CERTIFICATE_COLUMNS, "certificate.h counts the columns");
 
 szg_status szgi_certificate_table_open(szg_context *context, szg_table **out) {
     SZG_TRY(szg_table_open(context, "certificates", szgi_certificate_columns, CERTIFICATE_COLUMNS,
@@ -64,10 +68,10 @@ szg_status szgi_certificate_table_open(szg_context *context, szg_table **out) {
     return szgi_table_mark_ends(context, *out, "right_lo", "right_hi");
 }
 
-static szg_status set_hex(szg_context *context, szg_table *table, const char *column,
-                          double value) {
+static void put_interval(szgi_row *row, int64_t lo, szg_interval value) {
     char text[TEXT_NUMBER];
-    return szg_table_set_text(context, table, column, szgi_hex_text(value, text));
+    szgi_row_text(row, lo, szgi_hex_text(value.lo, text));
+    szgi_row_text(row, lo + 1, szgi_hex_text(value.hi, text));
 }
 
 szg_status szgi_certificate_add(szg_context *context, szg_table *table, const certificate *c) {
@@ -77,24 +81,19 @@ szg_status szgi_certificate_add(szg_context *context, szg_table *table, const ce
                  done);
     SZG_TRY_GOTO(status, szgi_certificate_phases_text(context, c->at.phases, c->at.theta, &phases),
                  done);
-    SZG_TRY_GOTO(status, szg_table_add_row(context, table), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "id", c->id), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "kind", c->rule->kind), done);
-    SZG_TRY_GOTO(status,
-                 szg_table_set_text(context, table, "left", szgi_quantity_name(c->rule->left)),
-                 done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "relation", c->rule->relation), done);
-    SZG_TRY_GOTO(status,
-                 szg_table_set_text(context, table, "right", szgi_quantity_name(c->rule->right)),
-                 done);
-    SZG_TRY_GOTO(status, szg_table_set_integer(context, table, "n", c->at.n), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "weights", weights), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "phases", phases), done);
-    SZG_TRY_GOTO(status, set_hex(context, table, "left_lo", c->left.lo), done);
-    SZG_TRY_GOTO(status, set_hex(context, table, "left_hi", c->left.hi), done);
-    SZG_TRY_GOTO(status, set_hex(context, table, "right_lo", c->right.lo), done);
-    SZG_TRY_GOTO(status, set_hex(context, table, "right_hi", c->right.hi), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "note", c->note), done);
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, ID, c->id);
+    szgi_row_text(&row, KIND, c->rule->kind);
+    szgi_row_text(&row, LEFT, szgi_quantity_name(c->rule->left));
+    szgi_row_text(&row, RELATION, c->rule->relation);
+    szgi_row_text(&row, RIGHT, szgi_quantity_name(c->rule->right));
+    szgi_row_integer(&row, SIZE, c->at.n);
+    szgi_row_text(&row, WEIGHTS, weights);
+    szgi_row_text(&row, PHASES, phases);
+    put_interval(&row, LEFT_LO, c->left);
+    put_interval(&row, RIGHT_LO, c->right);
+    szgi_row_text(&row, NOTE, c->note);
+    status = row.status;
 done:
     szgi_memory_free(weights);
     szgi_memory_free(phases);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/table.h"
+#include "base/row.h"
 #include "theory/claims.h"
 
 #include "recheck.h"
@@ -87,15 +87,12 @@ szg_status szgi_certificate_recheck(szg_context *context, const certificate *c, 
 
 /* ---- Files ---- */
 
-static szg_status open_results(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {
-        {"id", SZG_TEXT, "the claim"},
-        {"kind", SZG_TEXT, "kind of the certificate"},
-        {"verdict", SZG_TEXT, "confirmed or refused"},
-        {"note", SZG_TEXT, "why it was refused"},
-    };
-    return szg_table_open(context, "checks", columns, sizeof columns / sizeof columns[0], out);
-}
+#define RESULTS(X)                                                                                 \
+    X(RESULT_ID, "id", SZG_TEXT, "the claim")                                                      \
+    X(RESULT_KIND, "kind", SZG_TEXT, "kind of the certificate")                                    \
+    X(RESULT_VERDICT, "verdict", SZG_TEXT, "confirmed or refused")                                 \
+    X(RESULT_NOTE, "note", SZG_TEXT, "why it was refused")
+SZGI_SCHEMA(results_columns, RESULTS);
 
 static szg_status check_one(szg_context *context, szgi_json_value row, szg_table *results,
                             int64_t *refused) {
@@ -112,14 +109,12 @@ static szg_status check_one(szg_context *context, szgi_json_value row, szg_table
     if (status != SZG_OK)
         goto done;
     *refused += !confirmed;
-    SZG_TRY_GOTO(status, szg_table_add_row(context, results), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, results, "id", p.c.id), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, results, "kind", p.kind), done);
-    SZG_TRY_GOTO(
-        status,
-        szg_table_set_text(context, results, "verdict", confirmed ? "confirmed" : "refused"), done);
-    if (reason[0])
-        SZG_TRY_GOTO(status, szg_table_set_text(context, results, "note", reason), done);
+    szgi_row line = szgi_row_add(context, results);
+    szgi_row_text(&line, RESULT_ID, p.c.id);
+    szgi_row_text(&line, RESULT_KIND, p.kind);
+    szgi_row_text(&line, RESULT_VERDICT, confirmed ? "confirmed" : "refused");
+    szgi_row_text(&line, RESULT_NOTE, reason[0] ? reason : NULL);
+    status = line.status;
 done:
     szgi_parsed_close(&p);
     return status;
@@ -146,7 +141,8 @@ static szg_status check_document(szg_context *context, const szgi_json *json, sz
 static szg_status check_and_close(szg_context *context, szgi_json **json, szg_table **results,
                                   int64_t *refused) {
     *refused = 0;
-    szg_status status = open_results(context, results);
+    szg_status status =
+        szg_table_open(context, "checks", results_columns, results_columns_count, results);
     if (status == SZG_OK)
         status = check_document(context, *json, *results, refused);
     szgi_json_close(json);

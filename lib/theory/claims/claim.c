@@ -8,6 +8,7 @@
 #include "theory/certificate.h"
 
 #include "claim.h"
+#include "tables.h"
 
 szg_status szgi_claim_check(claims_run *run, const szgi_claim *one, finding *out) {
     *out = (finding){.worst_margin = NAN};
@@ -46,14 +47,13 @@ void szgi_finding_note(finding *out, const char *format, ...) {
 
 szg_status szgi_evidence_add(claims_run *run, const char *what, szg_interval value,
                              const char *note) {
-    szg_context *context = run->context;
-    szg_table *table = run->report->evidence;
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "id", run->claim->ledger.id));
-    SZG_TRY(szg_table_set_text(context, table, "quantity", what));
-    SZG_TRY(szg_table_set_real(context, table, "lo", value.lo));
-    SZG_TRY(szg_table_set_real(context, table, "hi", value.hi));
-    return szg_table_set_text(context, table, "note", note);
+    szgi_row row = szgi_row_add(run->context, run->report->evidence);
+    szgi_row_text(&row, EVIDENCE_ID, run->claim->ledger.id);
+    szgi_row_text(&row, EVIDENCE_QUANTITY, what);
+    szgi_row_real(&row, EVIDENCE_LO, value.lo);
+    szgi_row_real(&row, EVIDENCE_HI, value.hi);
+    szgi_row_text(&row, EVIDENCE_NOTE, note);
+    return row.status;
 }
 
 szg_status szgi_evidence_number(claims_run *run, const char *what, double value, const char *note) {

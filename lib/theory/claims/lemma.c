@@ -1,10 +1,10 @@
 /* Lemma B.1 in plain doubles, and the samples of its counterexamples. */
 #include <math.h>
 
-#include "base/table.h"
 #include "theory/enclose.h"
 
 #include "lemma.h"
+#include "tables.h"
 
 /* f(t) in doubles; without phases: g(t). */
 static double value(const instance *at, bool phases, szgi_phase_mode mode, double t) {
@@ -44,17 +44,16 @@ szg_interval szgi_twisted(const claims_run *run, szg_interval x) {
 static szg_status add_samples(claims_run *run, const refutation *rule, const instance *at,
                               const char *note) {
     enum { SAMPLES = 129 };
-    szg_context *context = run->context;
-    szg_table *table = run->report->samples;
     szgi_phase_mode mode = rule->left == Q_MAX_F_PLAIN ? SZG_PHASE_PLAIN : SZG_PHASE_TIMES_INDEX;
     for (int64_t j = 0; j < SAMPLES; j++) {
         double t = 2.0 * M_PI * (double)j / (SAMPLES - 1);
-        SZG_TRY(szg_table_add_row(context, table));
-        SZG_TRY(szg_table_set_text(context, table, "id", run->claim->ledger.id));
-        SZG_TRY(szg_table_set_real(context, table, "theta", t));
-        SZG_TRY(szg_table_set_real(context, table, "f", value(at, true, mode, t)));
-        SZG_TRY(szg_table_set_real(context, table, "g", value(at, false, mode, t)));
-        SZG_TRY(szg_table_set_text(context, table, "note", note));
+        szgi_row row = szgi_row_add(run->context, run->report->samples);
+        szgi_row_text(&row, SAMPLES_ID, run->claim->ledger.id);
+        szgi_row_real(&row, SAMPLES_THETA, t);
+        szgi_row_real(&row, SAMPLES_F, value(at, true, mode, t));
+        szgi_row_real(&row, SAMPLES_G, value(at, false, mode, t));
+        szgi_row_text(&row, SAMPLES_NOTE, note);
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "lemma.h"
 #include "search.h"
+#include "tables.h"
 
 /* ---- How trials are made ---- */
 
@@ -156,37 +157,30 @@ static szg_status run_trial(szg_context *context, void *job, int64_t block, int 
     return SZG_OK;
 }
 
+static void put_interval(szgi_row *row, int64_t lo, szg_interval value) {
+    szgi_row_real(row, lo, value.lo);
+    szgi_row_real(row, lo + 1, value.hi);
+}
+
 static szg_status tabulate(claims_run *run, int64_t index) {
     szg_context *context = run->context;
-    szg_table *table = run->report->lemma;
     const lemma_trial *trial = &run->lemma[index];
     int64_t n = run->options.terms;
     char *weights = NULL, *phases = NULL;
     szg_status status;
-    const struct {
-        const char *lo, *hi;
-        szg_interval value;
-    } cells[] = {{"max_f_lo", "max_f_hi", trial->max_f},
-                 {"max_g_lo", "max_g_hi", trial->max_g},
-                 {"width_f_lo", "width_f_hi", trial->width_f},
-                 {"width_g_lo", "width_g_hi", trial->width_g}};
     SZG_TRY_GOTO(status, szgi_certificate_weights_text(context, n, trial->w, &weights), done);
     SZG_TRY_GOTO(status, szgi_certificate_phases_text(context, n, trial->theta, &phases), done);
-    SZG_TRY_GOTO(status, szg_table_add_row(context, table), done);
-    SZG_TRY_GOTO(status, szg_table_set_integer(context, table, "trial", index), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "weights", weights), done);
-    SZG_TRY_GOTO(status, szg_table_set_text(context, table, "phases", phases), done);
-    for (int i = 0; i < 4; i++) {
-        SZG_TRY_GOTO(status, szg_table_set_real(context, table, cells[i].lo, cells[i].value.lo),
-                     done);
-        SZG_TRY_GOTO(status, szg_table_set_real(context, table, cells[i].hi, cells[i].value.hi),
-                     done);
-    }
-    SZG_TRY_GOTO(status,
-                 szg_table_set_text(context, table, "equality", trial->equality ? "yes" : "no"),
-                 done);
-    SZG_TRY_GOTO(status,
-                 szg_table_set_text(context, table, "note", kind_notes[index % TRIAL_KINDS]), done);
+    szgi_row row = szgi_row_add(context, run->report->lemma);
+    szgi_row_integer(&row, LEMMA_TRIAL, index);
+    szgi_row_text(&row, LEMMA_WEIGHTS, weights);
+    szgi_row_text(&row, LEMMA_PHASES, phases);
+    put_interval(&row, LEMMA_MAX_F_LO, trial->max_f);
+    put_interval(&row, LEMMA_MAX_G_LO, trial->max_g);
+    put_interval(&row, LEMMA_WIDTH_F_LO, trial->width_f);
+    put_interval(&row, LEMMA_WIDTH_G_LO, trial->width_g);
+    szgi_row_text(&row, LEMMA_EQUALITY, trial->equality ? "yes" : "no");
+    szgi_row_text(&row, LEMMA_NOTE, kind_notes[index % TRIAL_KINDS]);
+    status = row.status;
 done:
     szgi_memory_free(weights);
     szgi_memory_free(phases);

@@ -6,40 +6,17 @@
 #include "theory/certificate.h"
 
 #include "claim.h"
+#include "tables.h"
 
 static szg_status open_claims_table(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {
-        {"id", SZG_TEXT, "name of the claim"},
-        {"statement", SZG_TEXT, "what the paper says"},
-        {"verdict", SZG_TEXT, "holds, fails, vacuous, conditional, measured, or none"},
-        {"basis", SZG_TEXT, "proof, enclosure, counterexample or trials"},
-        {"trials", SZG_INTEGER, "instances tried"},
-        {"worst_margin", SZG_REAL, "guaranteed lower end of the least margin over the trials"},
-        {"true_statement", SZG_TEXT, "what is true instead"},
-        {"source", SZG_TEXT, "place in the paper, first version"},
-        {"note", SZG_TEXT, "remarks"},
-    };
-    SZG_TRY(szg_table_open(context, "claims", columns, sizeof columns / sizeof columns[0], out));
+    static const szg_column columns[] = {CLAIMS_TABLE(SZGI_SCHEMA_COLUMN)};
+    SZG_TRY(szg_table_open(context, "claims", columns, CLAIMS_COLUMNS, out));
     return szgi_table_mark_ends(context, *out, "worst_margin", NULL);
 }
 
 static szg_status open_lemma_table(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {
-        {"trial", SZG_INTEGER, "number of the trial"},
-        {"weights", SZG_TEXT, "w_i, hexadecimal floats"},
-        {"phases", SZG_TEXT, "theta_i: hexadecimal radians, or p/q times pi"},
-        {"max_f_lo", SZG_REAL, "enclosure of max|f|"},
-        {"max_f_hi", SZG_REAL, "its upper end"},
-        {"max_g_lo", SZG_REAL, "enclosure of max|g|"},
-        {"max_g_hi", SZG_REAL, "its upper end"},
-        {"width_f_lo", SZG_REAL, "enclosure of max f - min f"},
-        {"width_f_hi", SZG_REAL, "its upper end"},
-        {"width_g_lo", SZG_REAL, "enclosure of max g - min g"},
-        {"width_g_hi", SZG_REAL, "its upper end"},
-        {"equality", SZG_TEXT, "yes or no: max|f| = max|g|, decided exactly"},
-        {"note", SZG_TEXT, "how the trial was made"},
-    };
-    SZG_TRY(szg_table_open(context, "lemma", columns, sizeof columns / sizeof columns[0], out));
+    static const szg_column columns[] = {LEMMA_TABLE(SZGI_SCHEMA_COLUMN)};
+    SZG_TRY(szg_table_open(context, "lemma", columns, LEMMA_COLUMNS, out));
     SZG_TRY(szgi_table_mark_ends(context, *out, "max_f_lo", "max_f_hi"));
     SZG_TRY(szgi_table_mark_ends(context, *out, "max_g_lo", "max_g_hi"));
     SZG_TRY(szgi_table_mark_ends(context, *out, "width_f_lo", "width_f_hi"));
@@ -47,25 +24,13 @@ static szg_status open_lemma_table(szg_context *context, szg_table **out) {
 }
 
 static szg_status open_samples_table(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {
-        {"id", SZG_TEXT, "the claim that the example refutes"},
-        {"theta", SZG_REAL, "argument t, radians"},
-        {"f", SZG_REAL, "f(t)"},
-        {"g", SZG_REAL, "g(t)"},
-        {"note", SZG_TEXT, "the example"},
-    };
-    return szg_table_open(context, "samples", columns, sizeof columns / sizeof columns[0], out);
+    static const szg_column columns[] = {SAMPLES_TABLE(SZGI_SCHEMA_COLUMN)};
+    return szg_table_open(context, "samples", columns, SAMPLES_COLUMNS, out);
 }
 
 static szg_status open_evidence_table(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {
-        {"id", SZG_TEXT, "name of the claim"},
-        {"quantity", SZG_TEXT, "what was computed"},
-        {"lo", SZG_REAL, "lower end of its enclosure"},
-        {"hi", SZG_REAL, "upper end; equal to lo where it is a plain number"},
-        {"note", SZG_TEXT, "how"},
-    };
-    SZG_TRY(szg_table_open(context, "evidence", columns, sizeof columns / sizeof columns[0], out));
+    static const szg_column columns[] = {EVIDENCE_TABLE(SZGI_SCHEMA_COLUMN)};
+    SZG_TRY(szg_table_open(context, "evidence", columns, EVIDENCE_COLUMNS, out));
     return szgi_table_mark_ends(context, *out, "lo", "hi");
 }
 

@@ -1,33 +1,28 @@
 /* szg_claims_verify: the checkers, one after the other. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/table.h"
-
 #include "claim.h"
+#include "tables.h"
 
 static szg_status add_claim(claims_run *run, const szg_claim *ledger, const finding *found) {
-    szg_context *context = run->context;
-    szg_table *table = run->report->claims;
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "id", ledger->id));
-    SZG_TRY(szg_table_set_text(context, table, "statement", ledger->statement));
-    SZG_TRY(szg_table_set_text(context, table, "verdict", szg_verdict_name(found->verdict)));
-    SZG_TRY(szg_table_set_text(context, table, "basis", found->basis));
-    SZG_TRY(szg_table_set_integer(context, table, "trials", found->trials));
-    if (!isnan(found->worst_margin))
-        SZG_TRY(szg_table_set_real(context, table, "worst_margin", found->worst_margin));
-    SZG_TRY(szg_table_set_text(context, table, "true_statement", ledger->true_statement));
-    SZG_TRY(szg_table_set_text(context, table, "source", ledger->source));
+    szgi_row row = szgi_row_add(run->context, run->report->claims);
+    szgi_row_text(&row, CLAIMS_ID, ledger->id);
+    szgi_row_text(&row, CLAIMS_STATEMENT, ledger->statement);
+    szgi_row_text(&row, CLAIMS_VERDICT, szg_verdict_name(found->verdict));
+    szgi_row_text(&row, CLAIMS_BASIS, found->basis);
+    szgi_row_integer(&row, CLAIMS_TRIALS, found->trials);
+    szgi_row_number(&row, CLAIMS_WORST_MARGIN, found->worst_margin);
+    szgi_row_text(&row, CLAIMS_TRUE_STATEMENT, ledger->true_statement);
+    szgi_row_text(&row, CLAIMS_SOURCE, ledger->source);
     if (found->note[0])
-        SZG_TRY(szg_table_note(context, table, "%s", found->note));
+        szgi_row_note(&row, "%s", found->note);
     if (found->verdict != ledger->expected) {
         run->report->differing++;
-        SZG_TRY(szg_table_note(context, table, "differs from the ledger, which says: %s",
-                               szg_verdict_name(ledger->expected)));
+        szgi_row_note(&row, "differs from the ledger, which says: %s",
+                      szg_verdict_name(ledger->expected));
     }
-    return SZG_OK;
+    return row.status;
 }
 
 static bool wanted(const szg_claim *ledger, int64_t count, const char *const *ids) {
