@@ -1,7 +1,7 @@
 /* Sinusoidal absolute positions (Vaswani et al. 2017). P P^T = sum_t cos(k theta_t) (claim R3.2).
  */
-#include "base/memory.h"
-#include "encoding_private.h"
+#include "encoding/cosines.h"
+#include "encoding/record.h"
 
 static const szgi_key keys[] = {
     {.name = "dim",
@@ -19,31 +19,34 @@ static const szgi_key keys[] = {
 };
 
 static szg_status open_absolute(szg_context *context, szg_encoding *encoding) {
-    int64_t dim = szgi_spec_integer(encoding->spec, "dim");
-    SZG_TRY(szgi_require_even(context, encoding, "dim", dim));
-    encoding->attaches = SZG_ATTACH_INPUT;
-    encoding->dim = dim;
-    SZG_TRY(szgi_memory_alloc(context, dim / 2, sizeof(double), &encoding->theta));
-    szgi_cosines_frequencies(dim / 2, dim, szgi_spec_real(encoding->spec, "base"), encoding->theta);
-    encoding->rotary =
-        (szg_rotary){.dim = dim, .pairs = dim / 2, .theta = encoding->theta, .amplitude = 1};
-    return szgi_cosines_atoms(context, dim / 2, encoding->theta, false, &encoding->atoms);
+    encoding->dim = szgi_spec_integer(encoding->spec, "dim");
+    return szgi_sinusoid_open(context, encoding->spec, "dim", encoding->state);
+}
+
+static void close_absolute(void *state) {
+    szgi_sinusoid_close(state);
 }
 
 static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
                      szg_kernel_facts *facts) {
     (void)head, (void)matrix;
-    szgi_cosines_facts(&encoding->rotary, encoding->atoms, "position gram",
-                       (double)encoding->rotary.pairs, facts);
+    szgi_sinusoid_facts(encoding->state, facts);
 }
 
-const encoding_type szgi_encoding_absolute = {
-    .class = {.name = "absolute",
-              .doc = "sinusoidal positions added to the input",
-              .key = keys,
-              .keys = sizeof keys / sizeof *keys},
+static void input_of(const szg_encoding *encoding, int64_t i, double *p) {
+    szgi_sinusoid_row(encoding->state, i, p);
+}
+
+const encoding_record szgi_encoding_absolute = {
+    .traits = {.class = {.name = "absolute",
+                         .doc = "sinusoidal positions added to the input",
+                         .reference = "Vaswani et al. 2017",
+                         KEYS(keys)},
+               .attaches = SZG_ATTACH_INPUT},
+    .state_size = sizeof(sinusoid),
     .open = open_absolute,
+    .close = close_absolute,
     .facts = facts_of,
-    .input = szgi_cosines_input,
+    .input = input_of,
     .follows = {{"dim", FOLLOWS_WIDTH}},
 };

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "encoding_private.h"
+#include "encoding/record.h"
 
 static const szgi_key keys[] = {
     HEADS_KEY("8", "number of heads, one slope each"),
@@ -18,6 +18,10 @@ static const szgi_key keys[] = {
      .max = 1000,
      .doc = "published: exponent of the least slope"},
 };
+
+typedef struct alibi {
+    double *slope; /* [heads] */
+} alibi;
 
 /* Slope of head h where the number of heads is a power of two. */
 static double power_slope(int64_t heads, int64_t h, double bias_max) {
@@ -37,29 +41,34 @@ static double published_slope(int64_t heads, int64_t h, double bias_max) {
 
 static szg_status open_alibi(szg_context *context, szg_encoding *encoding) {
     const szgi_spec *spec = encoding->spec;
-    encoding->attaches = SZG_ATTACH_BIAS;
-    encoding->heads = szgi_spec_integer(spec, "heads");
+    alibi *self = encoding->state;
+    int64_t heads = encoding->heads = szgi_spec_integer(spec, "heads");
     bool published = szgi_spec_choice(spec, "slopes") == 0;
     if (!published && szgi_spec_given(spec, "bias_max"))
         return szgi_fail(context, SZG_EINVAL, "alibi: bias_max belongs to slopes=published");
-    SZG_TRY(szgi_memory_alloc(context, encoding->heads, sizeof *encoding->slope, &encoding->slope));
-    for (int64_t h = 0; h < encoding->heads; h++)
-        encoding->slope[h] =
-            published ? published_slope(encoding->heads, h, szgi_spec_real(spec, "bias_max"))
-                      : exp(-(double)h / (double)encoding->heads);
+    SZG_TRY(szgi_memory_alloc(context, heads, sizeof *self->slope, &self->slope));
+    for (int64_t h = 0; h < heads; h++)
+        self->slope[h] = published ? published_slope(heads, h, szgi_spec_real(spec, "bias_max"))
+                                   : exp(-(double)h / (double)heads);
     return SZG_OK;
+}
+
+static void close_alibi(void *state) {
+    alibi *self = state;
+    szgi_memory_free(self->slope);
 }
 
 static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
                      szg_kernel_facts *facts) {
     (void)matrix;
+    const alibi *self = encoding->state;
     *facts = (szg_kernel_facts){
         .matrix = "bias",
         .form = SZG_FORM_UNBOUNDED,
         .definiteness = SZG_DEFINITE_ONE_NEGATIVE,
         .structure = SZG_KERNEL_DISTANCE,
         .kind = SZG_TOEPLITZ_SYMMETRIC,
-        .parameter = encoding->slope[head],
+        .parameter = self->slope[head],
         .rank_bound = INT64_MAX,
         .rank_exact = true,
         .degree = -1,
@@ -69,15 +78,20 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
 }
 
 static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
-    return k == 0 ? 0 : -encoding->slope[head] * (double)(k < 0 ? -k : k);
+    const alibi *self = encoding->state;
+    return k == 0 ? 0 : -self->slope[head] * (double)(k < 0 ? -k : k);
 }
 
-const encoding_type szgi_encoding_alibi = {
-    .class = {.name = "alibi",
-              .doc = "linear distance bias -m|k|, one slope m a head",
-              .key = keys,
-              .keys = sizeof keys / sizeof *keys},
+const encoding_record szgi_encoding_alibi = {
+    .traits = {.class = {.name = "alibi",
+                         .doc = "linear distance bias -m|k|, one slope m a head",
+                         .reference = "Press, Smith, Lewis 2022",
+                         KEYS(keys)},
+               .attaches = SZG_ATTACH_BIAS,
+               .released = {.key = "slopes", .value = "exp"}},
+    .state_size = sizeof(alibi),
     .open = open_alibi,
+    .close = close_alibi,
     .facts = facts_of,
     .lag = lag_of,
     .follows = {{"heads", FOLLOWS_HEADS}},

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "encoding_private.h"
+#include "encoding/cosines.h"
 
 enum { LAGS_A_BLOCK = 1024 };
 
@@ -103,9 +103,37 @@ szg_status szgi_cosines_lags(szg_context *context, const szg_kernel_facts *facts
     return szgi_pool_run(context, (n + LAGS_A_BLOCK - 1) / LAGS_A_BLOCK, run_block, &job);
 }
 
-void szgi_cosines_input(const szg_encoding *encoding, int64_t i, double *p) {
-    const double *theta = encoding->input_theta ? encoding->input_theta : encoding->theta;
-    int64_t dim = encoding->input_dim ? encoding->input_dim : encoding->dim;
-    for (int64_t t = 0; t < dim / 2; t++)
-        szgi_lag_phase(i, theta[t], &p[2 * t + 1], &p[2 * t]);
+/* ---- Rows ---- */
+
+szg_status szgi_cosines_require_even(szg_context *context, const szgi_spec *spec, const char *key,
+                                     int64_t value) {
+    if (value % 2 == 0)
+        return SZG_OK;
+    return szgi_fail(context, SZG_EINVAL, "%s: %s=%lld is odd: dimensions rotate in pairs",
+                     szgi_spec_name(spec), key, (long long)value);
+}
+
+szg_status szgi_sinusoid_open(szg_context *context, const szgi_spec *spec, const char *dim_key,
+                              sinusoid *out) {
+    out->dim = szgi_spec_integer(spec, dim_key);
+    SZG_TRY(szgi_cosines_require_even(context, spec, dim_key, out->dim));
+    int64_t pairs = out->dim / 2;
+    SZG_TRY(szgi_memory_alloc(context, pairs, sizeof *out->theta, &out->theta));
+    szgi_cosines_frequencies(pairs, out->dim, szgi_spec_real(spec, "base"), out->theta);
+    return szgi_cosines_atoms(context, pairs, out->theta, false, &out->atoms);
+}
+
+void szgi_sinusoid_close(sinusoid *rows) {
+    szgi_memory_free(rows->theta);
+}
+
+/* P P^T = sum_t cos(k theta_t). */
+void szgi_sinusoid_facts(const sinusoid *rows, szg_kernel_facts *facts) {
+    const szg_rotary pairs = {.dim = rows->dim, .pairs = rows->dim / 2, .theta = rows->theta};
+    szgi_cosines_facts(&pairs, rows->atoms, "position gram", (double)pairs.pairs, facts);
+}
+
+void szgi_sinusoid_row(const sinusoid *rows, int64_t i, double *p) {
+    for (int64_t t = 0; t < rows->dim / 2; t++)
+        szgi_lag_phase(i, rows->theta[t], &p[2 * t + 1], &p[2 * t]);
 }

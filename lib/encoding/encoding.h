@@ -12,14 +12,6 @@ SZGI_BEGIN_DECLS
 int64_t szgi_encoding_classes(void);
 const szgi_spec_class *szgi_encoding_class_at(int64_t index);
 
-/* The class name ("rope") and the canonical SPEC: the given keys in the table's order. Valid until
- * the encoding is closed. */
-const char *szgi_encoding_name(const szg_encoding *encoding);
-
-/* Dimension of the vectors the encoding acts on (input rows, or query and key of a head); 0 where
- * any will do (nope and biases). For mla: content plus rotary dimensions. */
-int64_t szgi_encoding_dimension(const szg_encoding *encoding);
-
 /* Bits of szgi_encoding_attaches; 0 for nope. */
 typedef enum szgi_attachment {
     SZG_ATTACH_INPUT = 1,    /* rows p_i added to the tokens: szgi_encoding_input */
@@ -27,6 +19,37 @@ typedef enum szgi_attachment {
     SZG_ATTACH_ROTARY = 4,   /* queries and keys rotate: szgi_encoding_rotary */
     SZG_ATTACH_DECOUPLED = 8 /* rotary dimensions have contents of their own (mla) */
 } szgi_attachment;
+
+/* What an encoding's name alone tells, before the keys of a SPEC. */
+typedef struct szgi_encoding_traits {
+    szgi_spec_class class;
+    int attaches; /* bits of szgi_attachment; complex coefficients of `file` attach to nothing */
+    /* What the code published with the paper makes of it: training's profile `released`. */
+    struct {
+        const char *key, *value; /* the key's value where a SPEC gives none; NULL: as everywhere */
+        bool sinusoid;           /* it adds sinusoidal rows to the embeddings besides, */
+        const char *unless;      /* ... but not where a SPEC gives this key */
+    } released;
+} szgi_encoding_traits;
+
+/* Those of the encoding that a SPEC names; NULL: there is none of that name. */
+const szgi_encoding_traits *szgi_encoding_traits_of(const char *spec);
+
+/* Opens the encoding of that name from values of its keys, without a text in between. Its SPEC
+ * (szg_encoding_spec) is what a text with these values would give. SZG_EINVAL: as
+ * szg_encoding_parse, or a value of another type than its key. */
+SZG_CHECK_RESULT szg_status szgi_encoding_open(szg_context *context, const char *name,
+                                               const szgi_key_value *values, int64_t count,
+                                               szg_encoding **out);
+
+/* The class's name, "rope". */
+const char *szgi_encoding_name(const szg_encoding *encoding);
+
+/* Dimension of the vectors the encoding acts on (input rows, or query and key of a head); 0 where
+ * any will do (nope and biases). For mla: content plus rotary dimensions. */
+int64_t szgi_encoding_dimension(const szg_encoding *encoding);
+
+/* Bits of szgi_attachment. */
 int szgi_encoding_attaches(const szg_encoding *encoding);
 
 /* Columns of the input rows: the dimension, but for rope+absolute with `input=`; 0 where there are
@@ -56,12 +79,13 @@ SZG_CHECK_RESULT szg_status szgi_encoding_factors(szg_context *context,
  * is large (its rounding error is carried along). */
 void szgi_lag_phase(int64_t k, double theta, double *cosine, double *sine);
 
-/* The SPEC with the keys that follow from a model's sizes and are not given set: dim, heads, seed
- * (where there is no table=; its low 53 bits), content and rope (head_dim, but another value may be
- * given), input rows as wide as the model. Free with szgi_memory_free. SZG_EINVAL: a given key, or
- * a file's size, that contradicts the sizes; errors of szg_encoding_parse. */
-SZG_CHECK_RESULT szg_status szgi_encoding_complete(szg_context *context, const char *spec,
-                                                   const szg_encoding_sizes *sizes, char **out);
+/* Parses a SPEC and sets the keys that follow from a model's sizes and are not given: dim, heads,
+ * seed (where there is no table=; its low 53 bits), content and rope (head_dim, but another value
+ * may be given), input rows as wide as the model. SZG_EINVAL: a given key, or a file's size, that
+ * contradicts the sizes; errors of szg_encoding_parse. */
+SZG_CHECK_RESULT szg_status szgi_encoding_open_sized(szg_context *context, const char *spec,
+                                                     const szg_encoding_sizes *sizes,
+                                                     szg_encoding **out);
 
 /* Its array at sequences of up to n positions. */
 SZG_CHECK_RESULT szg_status szgi_encoding_table_of(szg_context *context,

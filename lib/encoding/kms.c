@@ -1,7 +1,7 @@
 /* Kac, Murdock and Szego 1953: rho^|k|, the test case with everything in closed form. */
 #include <math.h>
 
-#include "encoding_private.h"
+#include "encoding/record.h"
 
 static const szgi_key keys[] = {
     {.name = "rho",
@@ -12,15 +12,24 @@ static const szgi_key keys[] = {
      .doc = "the kernel is rho^|k|, -1 < rho < 1"},
 };
 
+typedef struct kms {
+    double rho;
+} kms;
+
 static szg_status open_kms(szg_context *context, szg_encoding *encoding) {
-    encoding->rho = szgi_spec_real(encoding->spec, "rho");
-    encoding->attaches = SZG_ATTACH_BIAS;
-    if (!(fabs(encoding->rho) < 1))
+    kms *self = encoding->state;
+    self->rho = szgi_spec_real(encoding->spec, "rho");
+    if (!(fabs(self->rho) < 1))
         return szgi_fail(context, SZG_EINVAL,
                          "kms: rho=%g is outside the open interval (-1, 1): at its ends the lags "
                          "do not decay and the symbol is a point mass",
-                         encoding->rho);
+                         self->rho);
     return SZG_OK;
+}
+
+static double rho_of(const szg_encoding *encoding) {
+    const kms *self = encoding->state;
+    return self->rho;
 }
 
 static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
@@ -32,7 +41,7 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
         .definiteness = SZG_DEFINITE_POSITIVE,
         .structure = SZG_KERNEL_KMS,
         .kind = SZG_TOEPLITZ_SYMMETRIC,
-        .parameter = encoding->rho,
+        .parameter = rho_of(encoding),
         .rank_bound = INT64_MAX,
         .rank_exact = true,
         .summable = true,
@@ -45,12 +54,12 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
 
 static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
     (void)head;
-    return pow(encoding->rho, (double)(k < 0 ? -k : k));
+    return pow(rho_of(encoding), (double)(k < 0 ? -k : k));
 }
 
 /* 1 - 2 rho cos t + rho^2 = (1 - rho)^2 + 4 rho sin^2(t/2): no cancellation near the peak. */
 static double symbol_of(const szg_encoding *encoding, double theta) {
-    double rho = encoding->rho;
+    double rho = rho_of(encoding);
     double sine = sin(theta / 2), cosine = cos(theta / 2);
     double distance = rho >= 0 ? (1 - rho) * (1 - rho) + 4 * rho * sine * sine
                                : (1 + rho) * (1 + rho) - 4 * rho * cosine * cosine;
@@ -69,19 +78,21 @@ static szg_interval widen(double value) {
 
 static void range_of(const szg_encoding *encoding, szg_interval *min, szg_interval *max,
                      double *theta_min, double *theta_max) {
-    double rho = fabs(encoding->rho);
+    double rho = rho_of(encoding), r = fabs(rho);
     const double pi = 3.14159265358979323846;
-    *min = widen((1 - rho) / (1 + rho));
-    *max = widen((1 + rho) / (1 - rho));
-    *theta_min = encoding->rho < 0 ? 0 : pi;
-    *theta_max = encoding->rho < 0 ? pi : 0;
+    *min = widen((1 - r) / (1 + r));
+    *max = widen((1 + r) / (1 - r));
+    *theta_min = rho < 0 ? 0 : pi;
+    *theta_max = rho < 0 ? pi : 0;
 }
 
-const encoding_type szgi_encoding_kms = {
-    .class = {.name = "kms",
-              .doc = "the Kac-Murdock-Szego kernel rho^|k|, a test case",
-              .key = keys,
-              .keys = sizeof keys / sizeof *keys},
+const encoding_record szgi_encoding_kms = {
+    .traits = {.class = {.name = "kms",
+                         .doc = "the Kac-Murdock-Szego kernel rho^|k|, a test case",
+                         .reference = "Kac, Murdock, Szego 1953",
+                         KEYS(keys)},
+               .attaches = SZG_ATTACH_BIAS},
+    .state_size = sizeof(kms),
     .open = open_kms,
     .facts = facts_of,
     .lag = lag_of,

@@ -1,4 +1,4 @@
-#include "encoding_private.h"
+#include "encoding/record.h"
 
 static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
                      szg_kernel_facts *facts) {
@@ -22,8 +22,10 @@ static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
     return 0;
 }
 
-const encoding_type szgi_encoding_nope = {
-    .class = {.name = "nope", .doc = "no positional encoding"},
+const encoding_record szgi_encoding_nope = {
+    .traits = {.class = {.name = "nope",
+                         .doc = "no positional encoding",
+                         .reference = "Haviv et al. 2022"}},
     .facts = facts_of,
     .lag = lag_of,
 };

@@ -1,22 +1,26 @@
 /* One vector a position, from a table: P P^T depends on i and j apart. */
 #include <inttypes.h>
 
-#include "encoding_private.h"
+#include "encoding/positions.h"
 
 szg_status szgi_positions_open(szg_context *context, szg_encoding *encoding) {
-    encoding->attaches = SZG_ATTACH_INPUT;
+    number_table *table = encoding->state;
     encoding->dim = szgi_spec_integer(encoding->spec, "dim");
     encoding->limit = SZG_LAG_LIMIT;
-    SZG_TRY(szgi_tables_open(context, encoding, "[positions, dim]"));
-    if (encoding->seeded)
+    SZG_TRY(szgi_table_open(context, encoding->spec, "[positions, dim]", table));
+    if (table->seeded)
         return SZG_OK;
-    if (szgi_spec_given(encoding->spec, "dim") && encoding->dim != encoding->table_columns)
+    if (szgi_spec_given(encoding->spec, "dim") && encoding->dim != table->columns)
         return szgi_fail(context, SZG_EINVAL,
                          "%s: dim=%" PRId64 ", but the table has %" PRId64 " columns",
-                         encoding->type->class.name, encoding->dim, encoding->table_columns);
-    encoding->dim = encoding->table_columns;
-    encoding->limit = encoding->table_rows;
+                         szgi_spec_name(encoding->spec), encoding->dim, table->columns);
+    encoding->dim = table->columns;
+    encoding->limit = table->rows;
     return SZG_OK;
+}
+
+void szgi_positions_close(void *state) {
+    szgi_table_close(state);
 }
 
 void szgi_positions_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
@@ -42,10 +46,10 @@ void szgi_positions_table(const szg_encoding *encoding, int64_t n, szg_encoding_
 double szgi_positions_initial(const szg_encoding *encoding, int64_t n, int64_t row,
                               int64_t column) {
     (void)n;
-    return szgi_tables_entry(encoding, row, column);
+    return szgi_table_entry(encoding->state, row, column);
 }
 
 void szgi_positions_input(const szg_encoding *encoding, int64_t i, double *p) {
     for (int64_t column = 0; column < encoding->dim; column++)
-        p[column] = szgi_tables_entry(encoding, i, column);
+        p[column] = szgi_table_entry(encoding->state, i, column);
 }

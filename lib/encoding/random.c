@@ -1,4 +1,4 @@
-#include "encoding_private.h"
+#include "encoding/positions.h"
 
 static const szgi_key keys[] = {POSITION_KEYS("1")};
 
@@ -7,12 +7,14 @@ static void table_of(const szg_encoding *encoding, int64_t n, szg_encoding_table
     out->optional = true;
 }
 
-const encoding_type szgi_encoding_random = {
-    .class = {.name = "random",
-              .doc = "random, fixed positions added to the input",
-              .key = keys,
-              .keys = sizeof keys / sizeof *keys},
+const encoding_record szgi_encoding_random = {
+    .traits = {.class = {.name = "random",
+                         .doc = "random, fixed positions added to the input",
+                         KEYS(keys)},
+               .attaches = SZG_ATTACH_INPUT},
+    .state_size = sizeof(number_table),
     .open = szgi_positions_open,
+    .close = szgi_positions_close,
     .facts = szgi_positions_facts,
     .input = szgi_positions_input,
     .follows = {{"dim", FOLLOWS_WIDTH}, {"seed", FOLLOWS_SEED}},

@@ -4,7 +4,8 @@
 
 #include "formats/coefficients.h"
 #include "base/memory.h"
-#include "encoding_private.h"
+#include "encoding/record.h"
+#include "encoding/tables.h"
 
 static const szgi_key keys[] = {
     HEADS_KEY("1", "number of heads; a table's own wins"),
@@ -13,6 +14,7 @@ static const szgi_key keys[] = {
 
 /* One row a head, lags -(m-1) .. m-1, from npy or text. */
 static szg_status read_lags(szg_context *context, szg_encoding *encoding) {
+    number_table *table = encoding->state;
     const char *path = szgi_spec_text(encoding->spec, "table");
     szgi_coefficients read;
     SZG_TRY(szgi_coefficients_read(context, path, SZG_LAGS_FULL, &read));
@@ -21,10 +23,10 @@ static szg_status read_lags(szg_context *context, szg_encoding *encoding) {
         status =
             szgi_fail(context, SZG_EDATA, "%s: a bias is real, these numbers are complex", path);
     } else {
-        encoding->table = read.re;
+        table->value = read.re;
         read.re = NULL;
-        encoding->table_rows = read.heads;
-        encoding->table_columns = read.count;
+        table->rows = read.heads;
+        table->columns = read.count;
         encoding->limit = (read.count + 1) / 2;
     }
     szgi_coefficients_close(&read);
@@ -32,47 +34,54 @@ static szg_status read_lags(szg_context *context, szg_encoding *encoding) {
 }
 
 static szg_status open_relative(szg_context *context, szg_encoding *encoding) {
-    encoding->attaches = SZG_ATTACH_BIAS;
+    number_table *table = encoding->state;
     encoding->heads = szgi_spec_integer(encoding->spec, "heads");
     encoding->limit = SZG_LAG_LIMIT;
-    SZG_TRY(szgi_tables_source(context, encoding));
-    if (encoding->seeded)
+    SZG_TRY(szgi_table_source(context, encoding->spec, table));
+    if (table->seeded)
         return SZG_OK;
     SZG_TRY(read_lags(context, encoding));
-    if (szgi_spec_given(encoding->spec, "heads") && encoding->heads != encoding->table_rows)
+    if (szgi_spec_given(encoding->spec, "heads") && encoding->heads != table->rows)
         return szgi_fail(context, SZG_EINVAL,
                          "relative: heads=%" PRId64 ", but the table has %" PRId64 " rows",
-                         encoding->heads, encoding->table_rows);
-    encoding->heads = encoding->table_rows;
+                         encoding->heads, table->rows);
+    encoding->heads = table->rows;
     return SZG_OK;
 }
 
+static void close_relative(void *state) {
+    szgi_table_close(state);
+}
+
 static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
-    if (encoding->seeded) /* 0, -1, 1, -2, 2, ... are numbers 0, 1, 2, 3, 4, ... of the stream */
-        return szgi_tables_entry(encoding, k < 0 ? -2 * k - 1 : 2 * k, head);
-    return encoding->table[head * encoding->table_columns + encoding->limit - 1 + k];
+    const number_table *table = encoding->state;
+    if (table->seeded) /* 0, -1, 1, -2, 2, ... are numbers 0, 1, 2, 3, 4, ... of the stream */
+        return szgi_table_entry(table, k < 0 ? -2 * k - 1 : 2 * k, head);
+    return szgi_table_entry(table, head, encoding->limit - 1 + k);
 }
 
 static bool symmetric(const szg_encoding *encoding, int64_t head) {
-    for (int64_t k = 1; !encoding->seeded && k < encoding->limit; k++)
+    const number_table *table = encoding->state;
+    for (int64_t k = 1; !table->seeded && k < encoding->limit; k++)
         if (lag_of(encoding, head, k) != lag_of(encoding, head, -k))
             return false;
-    return !encoding->seeded || encoding->deviation == 0;
+    return !table->seeded || table->deviation == 0;
 }
 
 static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
                      szg_kernel_facts *facts) {
     (void)matrix;
+    const number_table *table = encoding->state;
     *facts = (szg_kernel_facts){
         .matrix = "bias",
-        .form = encoding->seeded ? SZG_FORM_UNBOUNDED : SZG_FORM_POLYNOMIAL,
+        .form = table->seeded ? SZG_FORM_UNBOUNDED : SZG_FORM_POLYNOMIAL,
         .definiteness = SZG_DEFINITE_UNKNOWN,
         .structure = SZG_KERNEL_COEFFICIENTS,
         .kind = symmetric(encoding, head) ? SZG_TOEPLITZ_SYMMETRIC : SZG_TOEPLITZ_REAL,
         .rank_bound = INT64_MAX,
-        .summable = !encoding->seeded,
-        .degree = encoding->seeded ? -1 : encoding->limit - 1,
-        .line = encoding->seeded
+        .summable = !table->seeded,
+        .degree = table->seeded ? -1 : encoding->limit - 1,
+        .line = table->seeded
                     ? "Independent draws at every lag do not decay: no symbol exists"
                     : "One number a lag up to the table's end: a trigonometric polynomial",
     };
@@ -93,12 +102,14 @@ static double initial_of(const szg_encoding *encoding, int64_t n, int64_t row, i
     return lag_of(encoding, column, n - 1 - row);
 }
 
-const encoding_type szgi_encoding_relative = {
-    .class = {.name = "relative",
-              .doc = "a table of one bias a lag and head",
-              .key = keys,
-              .keys = sizeof keys / sizeof *keys},
+const encoding_record szgi_encoding_relative = {
+    .traits = {.class = {.name = "relative",
+                         .doc = "a table of one bias a lag and head",
+                         KEYS(keys)},
+               .attaches = SZG_ATTACH_BIAS},
+    .state_size = sizeof(number_table),
     .open = open_relative,
+    .close = close_relative,
     .facts = facts_of,
     .lag = lag_of,
     .follows = {{"heads", FOLLOWS_HEADS}, {"seed", FOLLOWS_SEED}},

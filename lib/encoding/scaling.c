@@ -3,20 +3,13 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "encoding_private.h"
+#include "encoding/cosines.h"
+#include "encoding/scaling.h"
 
 /* The order of the choices in ROTARY_KEYS. */
 enum scaling { NONE, LINEAR, NTK, DYNAMIC, YARN, LLAMA3, PROPORTIONAL, SCALINGS };
 
 static const double PI = 3.14159265358979323846;
-
-szg_status szgi_require_even(szg_context *context, const szg_encoding *encoding, const char *key,
-                             int64_t value) {
-    if (value % 2 == 0)
-        return SZG_OK;
-    return szgi_fail(context, SZG_EINVAL, "%s: %s=%lld is odd: dimensions rotate in pairs",
-                     encoding->type->class.name, key, (long long)value);
-}
 
 /* Which keys a scaling needs (n) or takes (t). */
 typedef struct key_rule {
@@ -32,12 +25,10 @@ static const key_rule rules[] = {
     {"beta_slow", "----t--"}, {"attention_factor", "----t--"},
 };
 
-static szg_status check_keys(szg_context *context, const szg_encoding *encoding,
-                             enum scaling scaling) {
-    const char *name = encoding->type->class.name;
-    const char *word = szgi_spec_text(encoding->spec, "scaling");
+static szg_status check_keys(szg_context *context, const szgi_spec *spec, enum scaling scaling) {
+    const char *name = szgi_spec_name(spec), *word = szgi_spec_text(spec, "scaling");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        bool given = szgi_spec_given(encoding->spec, rules[i].key);
+        bool given = szgi_spec_given(spec, rules[i].key);
         char rule = rules[i].by_scaling[scaling];
         if (rule == 'n' && !given)
             return szgi_fail(context, SZG_EINVAL, "%s: scaling=%s needs the key %s", name, word,
@@ -51,12 +42,12 @@ static szg_status check_keys(szg_context *context, const szg_encoding *encoding,
 }
 
 /* bloc97's NTK-aware base: base s^(d/(d-2)). */
-static szg_status stretch_base(szg_context *context, const szg_encoding *encoding, int64_t rotary,
+static szg_status stretch_base(szg_context *context, const szgi_spec *spec, int64_t rotary,
                                double stretch, double *base) {
     if (rotary <= 2)
         return szgi_fail(context, SZG_EINVAL,
                          "%s: ntk and dynamic scaling need more than 2 rotary dimensions",
-                         encoding->type->class.name);
+                         szgi_spec_name(spec));
     *base *= pow(stretch, (double)rotary / (double)(rotary - 2));
     return SZG_OK;
 }
@@ -68,15 +59,14 @@ static double dynamic_stretch(const szgi_spec *spec) {
 }
 
 /* Wavelength bands of Llama 3.1: long waves are slowed by the factor, short ones kept. */
-static szg_status scale_llama3(szg_context *context, const szg_encoding *encoding, int64_t pairs,
+static szg_status scale_llama3(szg_context *context, const szgi_spec *spec, int64_t pairs,
                                double *theta) {
-    const szgi_spec *spec = encoding->spec;
     double factor = szgi_spec_real(spec, "factor");
     double original = szgi_spec_given(spec, "original") ? szgi_spec_real(spec, "original") : 8192;
     double low = szgi_spec_real(spec, "low"), high = szgi_spec_real(spec, "high");
     if (!(high > low))
         return szgi_fail(context, SZG_EINVAL, "%s: high=%g must exceed low=%g",
-                         encoding->type->class.name, high, low);
+                         szgi_spec_name(spec), high, low);
     for (int64_t t = 0; t < pairs; t++) {
         double waves = original * theta[t] / (2 * PI);
         double keep = (waves - low) / (high - low);
@@ -92,14 +82,14 @@ static double correction_index(double rotations, double size, double base, doubl
 }
 
 /* Peng et al. 2023: a ramp over the pairs between theta and theta / factor; attention factor. */
-static szg_status scale_yarn(szg_context *context, szg_encoding *encoding, int64_t pairs,
-                             double base, double *theta) {
-    const szgi_spec *spec = encoding->spec;
+static szg_status scale_yarn(szg_context *context, const szgi_spec *spec, double base,
+                             rotation *out) {
+    int64_t pairs = out->rotary.pairs;
     double factor = szgi_spec_real(spec, "factor"), original = szgi_spec_real(spec, "original");
     double size = 2 * (double)pairs;
     if (!(base > 1))
         return szgi_fail(context, SZG_EINVAL, "%s: scaling=yarn needs a base above 1",
-                         encoding->type->class.name);
+                         szgi_spec_name(spec));
     double low = floor(correction_index(szgi_spec_real(spec, "beta_fast"), size, base, original));
     double high = ceil(correction_index(szgi_spec_real(spec, "beta_slow"), size, base, original));
     low = fmax(low, 0);
@@ -108,60 +98,61 @@ static szg_status scale_yarn(szg_context *context, szg_encoding *encoding, int64
         return szgi_fail(context, SZG_EINVAL,
                          "%s: original=%g, beta_fast and beta_slow leave yarn no ramp between kept "
                          "and divided frequencies (pairs %g .. %g)",
-                         encoding->type->class.name, original, low, high);
+                         szgi_spec_name(spec), original, low, high);
     if (low == high)
         high += 0.001; /* as the published code does: no division by zero */
     for (int64_t t = 0; t < pairs; t++) {
         double ramp = fmin(1, fmax(0, ((double)t - low) / (high - low)));
-        theta[t] *= (1 - ramp) + ramp / factor;
+        out->theta[t] *= (1 - ramp) + ramp / factor;
     }
-    encoding->rotary.amplitude = szgi_spec_given(spec, "attention_factor")
-                                     ? szgi_spec_real(spec, "attention_factor")
-                                     : 0.1 * log(factor) + 1;
+    out->rotary.amplitude = szgi_spec_given(spec, "attention_factor")
+                                ? szgi_spec_real(spec, "attention_factor")
+                                : 0.1 * log(factor) + 1;
     return SZG_OK;
 }
 
-static szg_status fill_theta(szg_context *context, szg_encoding *encoding, int64_t rotary,
-                             enum scaling scaling) {
-    const szgi_spec *spec = encoding->spec;
-    double *theta = encoding->theta;
+static szg_status fill_theta(szg_context *context, const szgi_spec *spec, int64_t rotary,
+                             enum scaling scaling, rotation *out) {
+    double *theta = out->theta;
     int64_t pairs = rotary / 2;
     double base = szgi_spec_real(spec, "base");
     if (scaling == NTK)
-        SZG_TRY(stretch_base(context, encoding, rotary, szgi_spec_real(spec, "factor"), &base));
+        SZG_TRY(stretch_base(context, spec, rotary, szgi_spec_real(spec, "factor"), &base));
     if (scaling == DYNAMIC)
-        SZG_TRY(stretch_base(context, encoding, rotary, dynamic_stretch(spec), &base));
-    int64_t block = encoding->dim - encoding->rotary.offset;
+        SZG_TRY(stretch_base(context, spec, rotary, dynamic_stretch(spec), &base));
+    int64_t block = out->rotary.dim - out->rotary.offset;
     szgi_cosines_frequencies(pairs, scaling == PROPORTIONAL ? block : rotary, base, theta);
     if (scaling == LINEAR || (scaling == PROPORTIONAL && szgi_spec_given(spec, "factor")))
         for (int64_t t = 0; t < pairs; t++)
             theta[t] /= szgi_spec_real(spec, "factor");
     if (scaling == LLAMA3)
-        return scale_llama3(context, encoding, pairs, theta);
+        return scale_llama3(context, spec, pairs, theta);
     if (scaling == YARN)
-        return scale_yarn(context, encoding, pairs, base, theta);
+        return scale_yarn(context, spec, base, out);
     return SZG_OK;
 }
 
-szg_status szgi_scaling_open(szg_context *context, szg_encoding *encoding, int64_t offset,
-                             int64_t rotary) {
-    const szgi_spec *spec = encoding->spec;
+szg_status szgi_rotation_open(szg_context *context, const szgi_spec *spec, int64_t dim,
+                              int64_t offset, int64_t rotary, rotation *out) {
     enum scaling scaling = (enum scaling)szgi_spec_choice(spec, "scaling");
-    SZG_TRY(check_keys(context, encoding, scaling));
+    SZG_TRY(check_keys(context, spec, scaling));
     /* Proportional: every pair of the head exists, those past `rotary` have frequency 0. */
-    int64_t pairs = scaling == PROPORTIONAL ? (encoding->dim - offset) / 2 : rotary / 2;
-    SZG_TRY(szgi_memory_alloc(context, pairs, sizeof(double), &encoding->theta));
-    encoding->rotary = (szg_rotary){
-        .dim = encoding->dim,
+    int64_t pairs = scaling == PROPORTIONAL ? (dim - offset) / 2 : rotary / 2;
+    SZG_TRY(szgi_memory_alloc(context, pairs, sizeof *out->theta, &out->theta));
+    out->rotary = (szg_rotary){
+        .dim = dim,
         .offset = offset,
         .pairs = pairs,
-        .unrotated = encoding->dim - 2 * pairs,
-        .theta = encoding->theta,
+        .unrotated = dim - 2 * pairs,
+        .theta = out->theta,
         .pairing =
             szgi_spec_choice(spec, "pairing") == 0 ? SZG_PAIRING_INTERLEAVED : SZG_PAIRING_HALF,
         .amplitude = 1,
     };
-    SZG_TRY(fill_theta(context, encoding, rotary, scaling));
-    return szgi_cosines_atoms(context, pairs, encoding->theta, encoding->rotary.unrotated > 0,
-                              &encoding->atoms);
+    SZG_TRY(fill_theta(context, spec, rotary, scaling, out));
+    return szgi_cosines_atoms(context, pairs, out->theta, out->rotary.unrotated > 0, &out->atoms);
+}
+
+void szgi_rotation_close(rotation *self) {
+    szgi_memory_free(self->theta);
 }

@@ -1,33 +1,16 @@
 /* The SPEC grammar `name` or `name:key=value,key=value`, driven by tables of keys: encodings and
- * content are written in it, and `--help` and the docs list the same tables. */
+ * content are written in it, and `--help` and the docs list the same tables. A program that has the
+ * values opens a SPEC from them, without a text. */
 #ifndef SZEGO_ENCODING_SPEC_H
 #define SZEGO_ENCODING_SPEC_H
 
-#include "base/context.h"
-#include "base/decls.h"
+#include "encoding/key.h"
 
 SZGI_BEGIN_DECLS
 
-typedef enum szgi_key_type {
-    SZG_KEY_INTEGER,
-    SZG_KEY_REAL,
-    SZG_KEY_TEXT,   /* a path; no comma */
-    SZG_KEY_CHOICE, /* one word of `choices` */
-    SZG_KEY_LIST    /* integers and ranges: 0+3+5, 0-3, 0-2+7; ascending, without repeats */
-} szgi_key_type;
-
-typedef struct szgi_key {
-    const char *name;
-    szgi_key_type type;
-    const char *fallback; /* the default as it would be written; NULL: none */
-    bool required;
-    double min, max;     /* inclusive range of integers, reals and list members */
-    const char *choices; /* SZG_KEY_CHOICE: "a|b|c" */
-    const char *doc;     /* one clause */
-} szgi_key;
-
 typedef struct szgi_spec_class {
     const char *name, *doc;
+    const char *reference; /* who proposed it: "Su et al. 2021"; NULL */
     const szgi_key *key;
     int64_t keys;
 } szgi_spec_class;
@@ -40,13 +23,26 @@ typedef struct szgi_spec szgi_spec;
 SZG_CHECK_RESULT szg_status szgi_spec_parse(szg_context *context, const char *what,
                                             const szgi_spec_class *const *classes, int64_t count,
                                             const char *text, szgi_spec **out);
+
+/* The same from a name and values. */
+SZG_CHECK_RESULT szg_status szgi_spec_open(szg_context *context, const char *what,
+                                           const szgi_spec_class *const *classes, int64_t count,
+                                           const char *name, const szgi_key_value *values,
+                                           int64_t value_count, szgi_spec **out);
+
+/* Gives keys of an open SPEC that have not been given, in place of their defaults. Close it after a
+ * failure. */
+SZG_CHECK_RESULT szg_status szgi_spec_add(szg_context *context, szgi_spec *spec,
+                                          const szgi_key_value *values, int64_t count);
 void szgi_spec_close(szgi_spec **spec);
 
-/* Index into `classes`, and the canonical text: the given keys in the table's order. */
+/* Index into `classes`, the class's name, and the canonical text: the given keys in the table's
+ * order. */
 int64_t szgi_spec_class_index(const szgi_spec *spec);
+const char *szgi_spec_name(const szgi_spec *spec);
 const char *szgi_spec_canonical(const szgi_spec *spec);
 
-/* True where the key stands in the text (its default does not count). `key` must be one of the
+/* True where the key has been given (its default does not count). `key` must be one of the
  * class's keys in all of these. */
 bool szgi_spec_given(const szgi_spec *spec, const char *key);
 
@@ -57,6 +53,9 @@ const char *szgi_spec_text(const szgi_spec *spec, const char *key);
 int64_t szgi_spec_choice(const szgi_spec *spec, const char *key); /* index into `choices` */
 /* Members of a list, ascending; *count = 0 where there is neither value nor default. */
 const int64_t *szgi_spec_list(const szgi_spec *spec, const char *key, int64_t *count);
+
+/* Does `text` begin with the name `name`, as a SPEC of that class does? */
+bool szgi_spec_names(const char *text, const char *name);
 
 SZGI_END_DECLS
 

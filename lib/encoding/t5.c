@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "encoding_private.h"
+#include "encoding/record.h"
+#include "encoding/tables.h"
 
 static const szgi_key keys[] = {
     {.name = "buckets",
@@ -27,100 +28,113 @@ static const szgi_key keys[] = {
     TABLE_KEYS("1"),
 };
 
+typedef struct t5 {
+    number_table table; /* [buckets][heads] */
+    int64_t buckets, max_distance;
+    bool bidirectional;
+} t5;
+
 /* Buckets of one side. */
-static int64_t side_buckets(const szg_encoding *encoding) {
-    return encoding->bidirectional ? encoding->buckets / 2 : encoding->buckets;
+static int64_t side_buckets(const t5 *self) {
+    return self->bidirectional ? self->buckets / 2 : self->buckets;
 }
 
 /* The published rule truncates log(d/exact) / log(max_distance/exact) * (buckets - exact); where
  * that is a whole number in exact arithmetic rounding must not make it one less. */
-static int64_t side_bucket(const szg_encoding *encoding, int64_t distance) {
-    int64_t buckets = side_buckets(encoding), exact = buckets / 2;
+static int64_t side_bucket(const t5 *self, int64_t distance) {
+    int64_t buckets = side_buckets(self), exact = buckets / 2;
     if (distance < exact)
         return distance;
     double ratio =
-        log((double)distance / (double)exact) / log((double)encoding->max_distance / (double)exact);
+        log((double)distance / (double)exact) / log((double)self->max_distance / (double)exact);
     double bucket = (double)exact + floor(ratio * (double)(buckets - exact) * (1 + 1e-14) + 1e-14);
     return bucket < (double)buckets ? (int64_t)bucket : buckets - 1;
 }
 
 /* Bucket of lag k = i - j; the key lies in the future where k < 0. */
-static int64_t bucket_of(const szg_encoding *encoding, int64_t k) {
+static int64_t bucket_of(const t5 *self, int64_t k) {
     if (k >= 0)
-        return side_bucket(encoding, k);
-    return encoding->bidirectional ? side_buckets(encoding) + side_bucket(encoding, -k) : 0;
+        return side_bucket(self, k);
+    return self->bidirectional ? side_buckets(self) + side_bucket(self, -k) : 0;
 }
 
-static szg_status check_rule(szg_context *context, const szg_encoding *encoding) {
-    if (encoding->bidirectional && encoding->buckets % 2)
+static szg_status check_rule(szg_context *context, const t5 *self) {
+    if (self->bidirectional && self->buckets % 2)
         return szgi_fail(context, SZG_EINVAL,
                          "t5: buckets=%" PRId64 " is odd: direction=bidirectional halves them",
-                         encoding->buckets);
-    int64_t exact = side_buckets(encoding) / 2;
+                         self->buckets);
+    int64_t exact = side_buckets(self) / 2;
     if (exact < 1)
         return szgi_fail(context, SZG_EINVAL,
                          "t5: buckets=%" PRId64 " leaves no bucket for single distances: at least "
                          "%d",
-                         encoding->buckets, encoding->bidirectional ? 4 : 2);
-    if (encoding->max_distance <= exact)
+                         self->buckets, self->bidirectional ? 4 : 2);
+    if (self->max_distance <= exact)
         return szgi_fail(context, SZG_EINVAL,
                          "t5: max_distance=%" PRId64 " must exceed the %" PRId64
                          " distances that have a bucket of their own",
-                         encoding->max_distance, exact);
+                         self->max_distance, exact);
     return SZG_OK;
 }
 
 static szg_status check_table(szg_context *context, szg_encoding *encoding) {
-    if (encoding->seeded)
+    const t5 *self = encoding->state;
+    if (self->table.seeded)
         return SZG_OK;
-    if (encoding->table_rows != encoding->buckets)
+    if (self->table.rows != self->buckets)
         return szgi_fail(context, SZG_EINVAL,
                          "t5: the table has %" PRId64 " rows, but buckets=%" PRId64
                          ": its shape is [buckets, heads]",
-                         encoding->table_rows, encoding->buckets);
-    if (szgi_spec_given(encoding->spec, "heads") && encoding->heads != encoding->table_columns)
+                         self->table.rows, self->buckets);
+    if (szgi_spec_given(encoding->spec, "heads") && encoding->heads != self->table.columns)
         return szgi_fail(context, SZG_EINVAL,
                          "t5: heads=%" PRId64 ", but the table has %" PRId64 " columns",
-                         encoding->heads, encoding->table_columns);
-    encoding->heads = encoding->table_columns;
+                         encoding->heads, self->table.columns);
+    encoding->heads = self->table.columns;
     return SZG_OK;
 }
 
 static szg_status open_t5(szg_context *context, szg_encoding *encoding) {
     const szgi_spec *spec = encoding->spec;
-    encoding->attaches = SZG_ATTACH_BIAS;
-    encoding->buckets = szgi_spec_integer(spec, "buckets");
-    encoding->max_distance = szgi_spec_integer(spec, "max_distance");
-    encoding->bidirectional = szgi_spec_choice(spec, "direction") == 0;
+    t5 *self = encoding->state;
+    self->buckets = szgi_spec_integer(spec, "buckets");
+    self->max_distance = szgi_spec_integer(spec, "max_distance");
+    self->bidirectional = szgi_spec_choice(spec, "direction") == 0;
     encoding->heads = szgi_spec_integer(spec, "heads");
-    SZG_TRY(check_rule(context, encoding));
-    SZG_TRY(szgi_tables_open(context, encoding, "[buckets, heads]"));
+    SZG_TRY(check_rule(context, self));
+    SZG_TRY(szgi_table_open(context, spec, "[buckets, heads]", &self->table));
     return check_table(context, encoding);
 }
 
+static void close_t5(void *state) {
+    t5 *self = state;
+    szgi_table_close(&self->table);
+}
+
 static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
-    return szgi_tables_entry(encoding, bucket_of(encoding, k), head);
+    const t5 *self = encoding->state;
+    return szgi_table_entry(&self->table, bucket_of(self, k), head);
 }
 
 /* Compares buckets in place of lags: as many lags as max_distance may share them. */
-static bool symmetric(const szg_encoding *encoding, int64_t head) {
-    int64_t side = side_buckets(encoding);
+static bool symmetric(const t5 *self, int64_t head) {
+    int64_t side = side_buckets(self);
     for (int64_t bucket = 1; bucket < side; bucket++) {
-        int64_t opposite = encoding->bidirectional ? side + bucket : 0;
-        if (szgi_tables_entry(encoding, bucket, head) !=
-            szgi_tables_entry(encoding, opposite, head))
+        int64_t opposite = self->bidirectional ? side + bucket : 0;
+        if (szgi_table_entry(&self->table, bucket, head) !=
+            szgi_table_entry(&self->table, opposite, head))
             return false;
     }
     return true;
 }
 
 /* Largest lag outside the tails: the last distance that does not fall into the last bucket. */
-static int64_t last_inner_lag(const szg_encoding *encoding) {
-    int64_t low = 0, high = encoding->max_distance;
-    int64_t last = side_buckets(encoding) - 1;
+static int64_t last_inner_lag(const t5 *self) {
+    int64_t low = 0, high = self->max_distance;
+    int64_t last = side_buckets(self) - 1;
     while (low < high) { /* buckets ascend with the distance */
         int64_t middle = low + (high - low) / 2;
-        if (side_bucket(encoding, middle) < last)
+        if (side_bucket(self, middle) < last)
             low = middle + 1;
         else
             high = middle;
@@ -131,17 +145,18 @@ static int64_t last_inner_lag(const szg_encoding *encoding) {
 static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
                      szg_kernel_facts *facts) {
     (void)matrix;
-    double plus = lag_of(encoding, head, encoding->max_distance);
-    double minus = lag_of(encoding, head, -encoding->max_distance);
+    const t5 *self = encoding->state;
+    double plus = lag_of(encoding, head, self->max_distance);
+    double minus = lag_of(encoding, head, -self->max_distance);
     *facts = (szg_kernel_facts){
         .matrix = "bias",
         .form = SZG_FORM_POLYNOMIAL_TAILS,
         .definiteness = SZG_DEFINITE_UNKNOWN,
         .structure = SZG_KERNEL_COEFFICIENTS,
-        .kind = symmetric(encoding, head) ? SZG_TOEPLITZ_SYMMETRIC : SZG_TOEPLITZ_REAL,
+        .kind = symmetric(self, head) ? SZG_TOEPLITZ_SYMMETRIC : SZG_TOEPLITZ_REAL,
         .rank_bound = INT64_MAX,
         .summable = plus == 0 && minus == 0,
-        .degree = last_inner_lag(encoding),
+        .degree = last_inner_lag(self),
         .tail_plus = plus,
         .tail_minus = minus,
         .line = plus == minus ? "A trigonometric polynomial plus the same constant at all far "
@@ -154,26 +169,32 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
 
 static void table_of(const szg_encoding *encoding, int64_t n, szg_encoding_table *out) {
     (void)n;
+    const t5 *self = encoding->state;
     *out = (szg_encoding_table){
-        .array = SZG_ARRAY_LAGS, .rows = encoding->buckets, .columns = encoding->heads};
+        .array = SZG_ARRAY_LAGS, .rows = self->buckets, .columns = encoding->heads};
 }
 
 static int64_t row_of(const szg_encoding *encoding, int64_t n, int64_t k) {
     (void)n;
-    return bucket_of(encoding, k);
+    const t5 *self = encoding->state;
+    return bucket_of(self, k);
 }
 
 static double initial_of(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column) {
     (void)n;
-    return szgi_tables_entry(encoding, row, column);
+    const t5 *self = encoding->state;
+    return szgi_table_entry(&self->table, row, column);
 }
 
-const encoding_type szgi_encoding_t5 = {
-    .class = {.name = "t5",
-              .doc = "T5's bucketed relative bias",
-              .key = keys,
-              .keys = sizeof keys / sizeof *keys},
+const encoding_record szgi_encoding_t5 = {
+    .traits = {.class = {.name = "t5",
+                         .doc = "T5's bucketed relative bias",
+                         .reference = "Raffel et al. 2020",
+                         KEYS(keys)},
+               .attaches = SZG_ATTACH_BIAS},
+    .state_size = sizeof(t5),
     .open = open_t5,
+    .close = close_t5,
     .facts = facts_of,
     .lag = lag_of,
     .follows = {{"heads", FOLLOWS_HEADS}, {"seed", FOLLOWS_SEED}},

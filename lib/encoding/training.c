@@ -1,13 +1,10 @@
 /* What an encoding is in a decoder that trains: keys that follow from the model's sizes, and the
  * array of its own that is trained. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "encoding_private.h"
+#include "encoding/record.h"
 
-enum { ADDED_TEXT = 256, SEED_BITS = 53 };
+enum { SEED_BITS = 53 };
 
 /* ---- The SPEC ---- */
 
@@ -41,28 +38,20 @@ static szg_status check_given(szg_context *context, const szgi_spec *spec,
         szgi_spec_canonical(spec), follow->key, szgi_spec_integer(spec, follow->key), wanted);
 }
 
-/* The canonical SPEC with what follows at its end. */
-static szg_status extend(szg_context *context, const szgi_spec *spec, const encoding_type *type,
-                         const szg_encoding_sizes *sizes, char **out) {
-    char added[ADDED_TEXT] = "";
-    size_t used = 0;
-    const char *text = szgi_spec_canonical(spec);
-    char separator = strchr(text, ':') ? ',' : ':';
-    for (const encoding_follow *follow = type->follows; follow->key; follow++) {
-        int64_t wanted = size_of(sizes, follow->size);
-        if (stands(spec, follow)) {
-            SZG_TRY(check_given(context, spec, follow, wanted));
-            continue;
-        }
-        used += (size_t)snprintf(added + used, sizeof added - used, "%c%s=%" PRId64, separator,
-                                 follow->key, wanted);
-        separator = ',';
+/* Gives the keys that follow from the sizes. */
+static szg_status follow(szg_context *context, const szg_encoding_sizes *sizes, szgi_spec *spec) {
+    const encoding_record *record = szgi_encoding_record_at(szgi_spec_class_index(spec));
+    szgi_key_value values[sizeof record->follows / sizeof *record->follows];
+    int64_t count = 0;
+    for (const encoding_follow *at = record->follows; at->key; at++) {
+        int64_t wanted = size_of(sizes, at->size);
+        if (stands(spec, at))
+            SZG_TRY(check_given(context, spec, at, wanted));
+        else
+            values[count++] =
+                (szgi_key_value){.key = at->key, .type = SZG_KEY_INTEGER, .integer = wanted};
     }
-    size_t length = strlen(text);
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)(length + used + 1), 1, out));
-    memcpy(*out, text, length);
-    memcpy(*out + length, added, used + 1);
-    return SZG_OK;
+    return szgi_spec_add(context, spec, values, count);
 }
 
 /* What files decide: heads, and how far a table reaches. */
@@ -73,9 +62,8 @@ static szg_status check_sizes(szg_context *context, const szg_encoding *encoding
         return szgi_fail(context, SZG_EINVAL,
                          "%s has %" PRId64 " heads, but the model has %" PRId64, spec,
                          encoding->heads, sizes->heads);
-    if (encoding->coefficient)
-        return szgi_fail(context, SZG_EINVAL, "%s: complex coefficients are no bias of real logits",
-                         spec);
+    if (encoding->unfit)
+        return szgi_fail(context, SZG_EINVAL, "%s: %s", spec, encoding->unfit);
     int64_t input = szgi_encoding_input_dimension(encoding);
     if (input && input != sizes->width)
         return szgi_fail(context, SZG_EINVAL,
@@ -88,29 +76,20 @@ static szg_status check_sizes(szg_context *context, const szg_encoding *encoding
     return SZG_OK;
 }
 
-static szg_status complete(szg_context *context, const szgi_spec *spec,
-                           const szg_encoding_sizes *sizes, char **out) {
-    char *text;
-    szg_encoding *encoding = NULL;
-    SZG_TRY(
-        extend(context, spec, szgi_encoding_type_at(szgi_spec_class_index(spec)), sizes, &text));
-    szg_status status = szg_encoding_parse(context, text, &encoding);
-    szgi_memory_free(text);
-    if (status == SZG_OK)
-        status = check_sizes(context, encoding, sizes);
-    if (status == SZG_OK)
-        status = szgi_memory_copy_text(context, szg_encoding_spec(encoding), out);
-    szg_encoding_close(&encoding);
-    return status;
-}
-
-szg_status szgi_encoding_complete(szg_context *context, const char *spec,
-                                  const szg_encoding_sizes *sizes, char **out) {
-    *out = NULL;
+szg_status szgi_encoding_open_sized(szg_context *context, const char *spec,
+                                    const szg_encoding_sizes *sizes, szg_encoding **out) {
     szgi_spec *parsed;
+    *out = NULL;
     SZG_TRY(szgi_encoding_spec_parse(context, spec, &parsed));
-    szg_status status = complete(context, parsed, sizes, out);
-    szgi_spec_close(&parsed);
+    szg_status status = follow(context, sizes, parsed);
+    if (status != SZG_OK) {
+        szgi_spec_close(&parsed);
+        return status;
+    }
+    SZG_TRY(szgi_encoding_take_spec(context, parsed, out));
+    status = check_sizes(context, *out, sizes);
+    if (status != SZG_OK)
+        szg_encoding_close(out);
     return status;
 }
 
@@ -128,8 +107,8 @@ szg_status szgi_encoding_table_of(szg_context *context, const szg_encoding *enco
                                   szg_encoding_table *out) {
     *out = (szg_encoding_table){.array = SZG_ARRAY_NONE};
     SZG_TRY(check_positions(context, encoding, n));
-    if (encoding->type->table)
-        encoding->type->table(encoding, n, out);
+    if (encoding->record->table)
+        encoding->record->table(encoding, n, out);
     return SZG_OK;
 }
 
@@ -143,17 +122,17 @@ szg_status szgi_encoding_table_initial(szg_context *context, const szg_encoding 
     for (int64_t row = 0; row < table.rows; row++)
         for (int64_t column = 0; column < table.columns; column++)
             values[row * table.columns + column] =
-                encoding->type->table_initial(encoding, n, row, column);
+                encoding->record->table_initial(encoding, n, row, column);
     return SZG_OK;
 }
 
 szg_status szgi_encoding_row_of_lag(szg_context *context, const szg_encoding *encoding, int64_t n,
                                     int32_t *rows) {
     SZG_TRY(check_positions(context, encoding, n));
-    if (!encoding->type->row_of_lag)
+    if (!encoding->record->row_of_lag)
         return szgi_fail(context, SZG_EDOMAIN, "%s has no array of lags",
                          szg_encoding_spec(encoding));
     for (int64_t k = 1 - n; k < n; k++)
-        rows[k + n - 1] = (int32_t)encoding->type->row_of_lag(encoding, n, k);
+        rows[k + n - 1] = (int32_t)encoding->record->row_of_lag(encoding, n, k);
     return SZG_OK;
 }

@@ -13,14 +13,13 @@ static const szg_encoding_sizes sizes = {
     .width = 64, .head_dim = 16, .heads = 4, .length = 10, .seed = 7};
 
 static void check_complete(const char *spec, const char *want) {
-    char *got;
-    ck_szg_ok(szgi_encoding_complete(test_context(), spec, &sizes, &got));
-    ck_assert_str_eq(got, want);
-    char *again;
-    ck_szg_ok(szgi_encoding_complete(test_context(), got, &sizes, &again));
-    ck_assert_str_eq(again, want);
-    szgi_memory_free(got);
-    szgi_memory_free(again);
+    szg_encoding *got, *again;
+    ck_szg_ok(szgi_encoding_open_sized(test_context(), spec, &sizes, &got));
+    ck_assert_str_eq(szg_encoding_spec(got), want);
+    ck_szg_ok(szgi_encoding_open_sized(test_context(), szg_encoding_spec(got), &sizes, &again));
+    ck_assert_str_eq(szg_encoding_spec(again), want);
+    szg_encoding_close(&got);
+    szg_encoding_close(&again);
 }
 
 START_TEST(completed) {
@@ -54,10 +53,10 @@ START_TEST(contradictions) {
         {"ropes", "is unknown"},
         {"rope:length=3", "has no meaning"},
     };
-    char *out;
+    szg_encoding *out;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_szg_fails(SZG_EINVAL, bad[i].words,
-                     szgi_encoding_complete(test_context(), bad[i].spec, &sizes, &out));
+                     szgi_encoding_open_sized(test_context(), bad[i].spec, &sizes, &out));
         ck_assert_ptr_null(out);
     }
 }
@@ -66,11 +65,11 @@ END_TEST
 /* Only 53 bits of a seed can be written as a key. */
 START_TEST(wide_seeds) {
     szg_encoding_sizes wide = sizes;
-    char *out;
+    szg_encoding *out;
     wide.seed = UINT64_MAX;
-    ck_szg_ok(szgi_encoding_complete(test_context(), "random", &wide, &out));
-    ck_assert_str_eq(out, "random:dim=64,seed=9007199254740991");
-    szgi_memory_free(out);
+    ck_szg_ok(szgi_encoding_open_sized(test_context(), "random", &wide, &out));
+    ck_assert_str_eq(szg_encoding_spec(out), "random:dim=64,seed=9007199254740991");
+    szg_encoding_close(&out);
 }
 END_TEST
 
@@ -89,12 +88,13 @@ static const char *npy_file(int64_t rows, int64_t columns) {
 }
 
 static szg_status complete_with(const char *name, const char *key, int64_t rows, int64_t columns) {
-    char spec[128], *out = NULL;
+    char spec[128];
+    szg_encoding *out = NULL;
     snprintf(spec, sizeof spec, "%s:%s=%s", name, key, npy_file(rows, columns));
-    szg_status status = szgi_encoding_complete(test_context(), spec, &sizes, &out);
+    szg_status status = szgi_encoding_open_sized(test_context(), spec, &sizes, &out);
     ck_assert((status == SZG_OK) == (out != NULL));
-    ck_assert(!out || !strstr(out, "seed"));
-    szgi_memory_free(out);
+    ck_assert(!out || !strstr(szg_encoding_spec(out), "seed"));
+    szg_encoding_close(&out);
     return status;
 }
 
@@ -128,11 +128,8 @@ END_TEST
 /* ---- Arrays ---- */
 
 static szg_encoding *completed_encoding(const char *spec) {
-    char *full;
     szg_encoding *encoding;
-    ck_szg_ok(szgi_encoding_complete(test_context(), spec, &sizes, &full));
-    ck_szg_ok(szg_encoding_parse(test_context(), full, &encoding));
-    szgi_memory_free(full);
+    ck_szg_ok(szgi_encoding_open_sized(test_context(), spec, &sizes, &encoding));
     return encoding;
 }
 
@@ -232,10 +229,10 @@ START_TEST(input_dimension) {
 END_TEST
 
 static szg_status complete_and_free(const char *spec) {
-    char *out;
-    SZG_TRY(szgi_encoding_complete(test_context(), spec, &sizes, &out));
-    szgi_memory_free(out);
-    return SZG_OK;
+    szg_encoding *out;
+    szg_status status = szgi_encoding_open_sized(test_context(), spec, &sizes, &out);
+    szg_encoding_close(&out);
+    return status;
 }
 
 START_TEST(allocation_failures) {

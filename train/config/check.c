@@ -52,12 +52,7 @@ szg_status szgi_config_parse_encoding(szg_context *context, const szg_model_conf
                                       .heads = model->heads,
                                       .length = model->max_length,
                                       .seed = seed};
-    char *spec;
-    *out = NULL;
-    SZG_TRY(szgi_encoding_complete(context, model->encoding, &sizes, &spec));
-    szg_status status = szg_encoding_parse(context, spec, out);
-    szgi_memory_free(spec);
-    return status;
+    return szgi_encoding_open_sized(context, model->encoding, &sizes, out);
 }
 
 static szg_status check_encoding(szg_context *context, const szg_model_config *model) {

@@ -1,0 +1,105 @@
+/* What an encoding adds to attention: input rows, a lag bias, a rotation. */
+#include <inttypes.h>
+
+#include "base/pool.h"
+#include "encoding/record.h"
+
+enum { ROWS_A_BLOCK = 256, LAGS_A_BLOCK = 4096 };
+
+typedef struct rows_job {
+    const szg_encoding *encoding;
+    int64_t n, ld;
+    double *out;
+} rows_job;
+
+static szg_status input_block(szg_context *context, void *job, int64_t block, int worker) {
+    (void)context, (void)worker;
+    const rows_job *rows = job;
+    int64_t end = (block + 1) * ROWS_A_BLOCK;
+    for (int64_t i = block * ROWS_A_BLOCK; i < end && i < rows->n; i++)
+        rows->encoding->record->input(rows->encoding, i, rows->out + i * rows->ld);
+    return SZG_OK;
+}
+
+szg_status szgi_encoding_input(szg_context *context, const szg_encoding *encoding, int64_t n,
+                               double *p, int64_t ldp) {
+    if (!encoding->record->input)
+        return szgi_encoding_lacks(context, encoding, "input rows");
+    SZG_TRY(szgi_encoding_check_length(context, encoding, n));
+    int64_t columns = szgi_encoding_input_dimension(encoding);
+    if (ldp < columns)
+        return szgi_fail(context, SZG_EINVAL,
+                         "a leading dimension of %" PRId64 " is below the %" PRId64 " columns", ldp,
+                         columns);
+    rows_job job = {encoding, n, ldp, p};
+    return szgi_pool_run(context, (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, input_block, &job);
+}
+
+typedef struct bias_job {
+    const szg_encoding *encoding;
+    int64_t head, first, count;
+    double *out;
+} bias_job;
+
+static szg_status bias_block(szg_context *context, void *job, int64_t block, int worker) {
+    (void)context, (void)worker;
+    const bias_job *bias = job;
+    int64_t end = (block + 1) * LAGS_A_BLOCK;
+    for (int64_t i = block * LAGS_A_BLOCK; i < end && i < bias->count; i++)
+        bias->out[i] = bias->encoding->record->lag(bias->encoding, bias->head, bias->first + i);
+    return SZG_OK;
+}
+
+szg_status szgi_encoding_lags(szg_context *context, const szg_encoding *encoding, int64_t head,
+                              int64_t first, int64_t count, double *out) {
+    bias_job job = {encoding, head, first, count, out};
+    return szgi_pool_run(context, (count + LAGS_A_BLOCK - 1) / LAGS_A_BLOCK, bias_block, &job);
+}
+
+szg_status szgi_encoding_bias(szg_context *context, const szg_encoding *encoding, int64_t head,
+                              int64_t n, double *bias) {
+    if (!(encoding->attaches & SZG_ATTACH_BIAS))
+        return szgi_encoding_lacks(context, encoding, "bias");
+    SZG_TRY(szgi_encoding_check_head(context, encoding, head));
+    SZG_TRY(szgi_encoding_check_length(context, encoding, n));
+    return szgi_encoding_lags(context, encoding, head, 1 - n, 2 * n - 1, bias);
+}
+
+szg_status szgi_encoding_rotary(szg_context *context, const szg_encoding *encoding, int64_t head,
+                                szg_rotary *out) {
+    *out = (szg_rotary){0};
+    if (!(encoding->attaches & SZG_ATTACH_ROTARY))
+        return szgi_encoding_lacks(context, encoding, "rotation");
+    SZG_TRY(szgi_encoding_check_head(context, encoding, head));
+    encoding->record->rotary(encoding, head, out);
+    return SZG_OK;
+}
+
+typedef struct factors_job {
+    szg_rotary rotary;
+    int64_t n;
+    szg_c64 *out;
+} factors_job;
+
+static szg_status factors_block(szg_context *context, void *job, int64_t block, int worker) {
+    (void)context, (void)worker;
+    const factors_job *factors = job;
+    const szg_rotary *rotary = &factors->rotary;
+    int64_t end = (block + 1) * ROWS_A_BLOCK;
+    for (int64_t i = block * ROWS_A_BLOCK; i < end && i < factors->n; i++)
+        for (int64_t t = 0; t < rotary->pairs; t++) {
+            szg_c64 *factor = &factors->out[i * rotary->pairs + t];
+            szgi_lag_phase(i, rotary->theta[t], &factor->re, &factor->im);
+            factor->re *= rotary->amplitude;
+            factor->im *= rotary->amplitude;
+        }
+    return SZG_OK;
+}
+
+szg_status szgi_encoding_factors(szg_context *context, const szg_encoding *encoding, int64_t head,
+                                 int64_t n, szg_c64 *factors) {
+    factors_job job = {.n = n, .out = factors};
+    SZG_TRY(szgi_encoding_rotary(context, encoding, head, &job.rotary));
+    SZG_TRY(szgi_encoding_check_length(context, encoding, n));
+    return szgi_pool_run(context, (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, factors_block, &job);
+}
