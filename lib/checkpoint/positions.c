@@ -1,7 +1,6 @@
 /* Where positions come from: a learned table, sinusoids, or nothing that is added to the input. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -119,10 +118,10 @@ szg_status szgi_positions_resolve(szg_context *context, szg_checkpoint *checkpoi
 
 static szg_status compute_sinusoids(szg_context *context, const szg_checkpoint *checkpoint,
                                     int64_t n, double *p) {
-    char spec[64];
-    snprintf(spec, sizeof spec, "absolute:dim=%" PRId64, checkpoint->model_size);
+    const szgi_key_value dim = {
+        .key = "dim", .type = SZG_KEY_INTEGER, .integer = checkpoint->model_size};
     szg_encoding *encoding;
-    SZG_TRY(szg_encoding_parse(context, spec, &encoding));
+    SZG_TRY(szgi_encoding_open(context, "absolute", &dim, 1, &encoding));
     szg_status status = szgi_encoding_input(context, encoding, n, p, checkpoint->model_size);
     szg_encoding_close(&encoding);
     return status;

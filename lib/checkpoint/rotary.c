@@ -2,9 +2,7 @@
  * rope_scaling and partial_rotary_factor at the top level, or inside rope_parameters, flat or by
  * layer type. Nothing is assumed: what matters and is not there is an error. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include "encoding/encoding.h"
 
 #include "rotary_scaling.h"
 
@@ -80,20 +78,20 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
     }
     bool proportional = type && strcmp(type, "proportional") == 0;
     SZG_TRY(rotary_size(context, checkpoint, source->partial, proportional, &rotary));
-    rotary_spec spec = {.length = 0};
-    spec.length =
-        (size_t)snprintf(spec.text, sizeof spec.text, "rope:dim=%" PRId64 ",rotary=%" PRId64,
-                         checkpoint->head_size, rotary);
-    szgi_rotary_spec_number(&spec, "base", base);
-    szgi_rotary_spec_word(&spec, "pairing",
-                          checkpoint->family->pairing == SZG_PAIRING_HALF ? "half" : "interleaved");
+    rotary_values values = {.count = 0};
+    szgi_rotary_values_integer(&values, "dim", checkpoint->head_size);
+    szgi_rotary_values_integer(&values, "rotary", rotary);
+    szgi_rotary_values_real(&values, "base", base);
+    szgi_rotary_values_word(&values, "pairing",
+                            checkpoint->family->pairing == SZG_PAIRING_HALF ? "half"
+                                                                            : "interleaved");
     if (scaled)
-        SZG_TRY(szgi_rotary_scaling_add(context, checkpoint, source->scaling, source->flat, &spec));
-    szg_status status =
-        szg_encoding_parse(context, spec.text, &checkpoint->rotation[checkpoint->rotations]);
+        SZG_TRY(
+            szgi_rotary_scaling_add(context, checkpoint, source->scaling, source->flat, &values));
+    szg_status status = szgi_encoding_open(context, "rope", values.value, values.count,
+                                           &checkpoint->rotation[checkpoint->rotations]);
     if (status == SZG_EINVAL) /* the numbers are the configuration's */
-        return szgi_fail_prefix(context, SZG_EDATA, "%s: rotary positions (%s)", checkpoint->source,
-                                spec.text);
+        return szgi_fail_prefix(context, SZG_EDATA, "%s: rotary positions", checkpoint->source);
     SZG_TRY(status);
     checkpoint->rotations++;
     return SZG_OK;

@@ -1,17 +1,19 @@
-/* SPECs of rotary positions from the scaling objects of a configuration. */
+/* Values of rotary positions from the scaling objects of a configuration. */
 #ifndef SZG_CHECKPOINT_ROTARY_SCALING_H
 #define SZG_CHECKPOINT_ROTARY_SCALING_H
 
 #include "checkpoint_private.h"
+#include "encoding/encoding.h"
 
-/* A SPEC under construction. */
-typedef struct rotary_spec {
-    char text[512];
-    size_t length;
-} rotary_spec;
+/* Values of the keys of `rope`. */
+typedef struct rotary_values {
+    szgi_key_value value[16]; /* four, and what a scaling adds: at most six */
+    int64_t count;
+} rotary_values;
 
-void szgi_rotary_spec_number(rotary_spec *spec, const char *key, double value);
-void szgi_rotary_spec_word(rotary_spec *spec, const char *key, const char *word);
+void szgi_rotary_values_integer(rotary_values *values, const char *key, int64_t number);
+void szgi_rotary_values_real(rotary_values *values, const char *key, double number);
+void szgi_rotary_values_word(rotary_values *values, const char *key, const char *word);
 
 /* The type's text; NULL where nothing scales. `flat` objects may hold nothing but the base. */
 SZG_CHECK_RESULT szg_status szgi_rotary_scaling_name(szg_context *context, szgi_json_value scaling,
@@ -21,6 +23,6 @@ SZG_CHECK_RESULT szg_status szgi_rotary_scaling_name(szg_context *context, szgi_
 SZG_CHECK_RESULT szg_status szgi_rotary_scaling_add(szg_context *context,
                                                     const szg_checkpoint *checkpoint,
                                                     szgi_json_value scaling, bool flat,
-                                                    rotary_spec *spec);
+                                                    rotary_values *values);
 
 #endif
