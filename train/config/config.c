@@ -4,12 +4,6 @@
 
 #include "config_private.h"
 
-/* The SPEC's name is `name`. */
-static bool names(const char *spec, const char *name) {
-    size_t length = strlen(name);
-    return strncmp(spec, name, length) == 0 && (!spec[length] || spec[length] == ':');
-}
-
 bool szgi_config_spec_gives(const char *spec, const char *key) {
     size_t length = strlen(key);
     for (const char *at = strpbrk(spec, ":,"); at; at = strpbrk(at + 1, ":,"))
@@ -18,18 +12,25 @@ bool szgi_config_spec_gives(const char *spec, const char *key) {
     return false;
 }
 
+/* The released code adds sinusoidal rows to the embeddings beside this encoding. */
+static bool released_adds_rows(const szgi_encoding_traits *traits, const char *encoding) {
+    if (!traits || !traits->released.sinusoid)
+        return false;
+    const char *unless = traits->released.unless;
+    return !unless || !szgi_config_spec_gives(encoding, unless);
+}
+
 static const char *profile_value(const szg_config_key *key, szg_profile profile,
                                  const char *encoding, szg_task task) {
     const char *count = profile == SZG_PROFILE_TEXT ? key->text_count : key->released_count;
     if (task == SZG_TASK_COUNT && count)
         return count;
-    if (names(encoding, "mla"))
+    const szgi_encoding_traits *traits = szgi_encoding_traits_of(encoding);
+    if (traits && traits->attaches & SZG_ATTACH_DECOUPLED)
         return profile == SZG_PROFILE_TEXT ? key->text_mla : key->released_mla;
     if (profile == SZG_PROFILE_TEXT)
         return key->text;
-    if (names(encoding, "rope") && !szgi_config_spec_gives(encoding, "rotate"))
-        return key->released_rope;
-    return key->released;
+    return released_adds_rows(traits, encoding) ? key->released_rope : key->released;
 }
 
 static szg_status set_row(szg_context *context, const config_row *row, const char *value,
@@ -40,17 +41,18 @@ static szg_status set_row(szg_context *context, const config_row *row, const cha
     return szgi_fail(context, SZG_EINVAL, "%s=%.80s: %s", row->key.name, value, sentence);
 }
 
-/* In the released profile alibi's slopes are exp(-h/heads) where the SPEC does not choose. */
+/* Where the SPEC does not choose, the released profile gives a key the released code's value
+ * (alibi: slopes=exp). */
 static szg_status set_encoding(szg_context *context, szg_train_config *config,
                                const char *encoding) {
     char spec[2 * SZG_CONFIG_TEXT];
-    bool slopes = config->profile == SZG_PROFILE_RELEASED && names(encoding, "alibi") &&
-                  !szgi_config_spec_gives(encoding, "slopes");
-    int length = snprintf(spec, sizeof spec, "%s%s", encoding,
-                          !slopes                 ? ""
-                          : strchr(encoding, ':') ? ",slopes=exp"
-                                                  : ":slopes=exp");
     const config_row *row = szgi_config_row_find("model.encoding");
+    const szgi_encoding_traits *traits = szgi_encoding_traits_of(encoding);
+    const char *key = traits ? traits->released.key : NULL;
+    if (config->profile != SZG_PROFILE_RELEASED || !key || szgi_config_spec_gives(encoding, key))
+        return set_row(context, row, encoding, config);
+    int length = snprintf(spec, sizeof spec, "%s%c%s=%s", encoding,
+                          strchr(encoding, ':') ? ',' : ':', key, traits->released.value);
     return set_row(context, row, length < (int)sizeof spec ? spec : encoding, config);
 }
 

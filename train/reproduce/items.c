@@ -161,14 +161,20 @@ static void value_of(const reproduction_run *run, const setting *which,
         snprintf(text, SZG_CONFIG_TEXT, "%" PRIu64, run->shown.seed);
 }
 
+/* The paper has a table of its own for the runs with latent attention. */
+static bool is_latent(const reproduction_run *run) {
+    const szgi_encoding_traits *traits = szgi_encoding_traits_of(run->encoding);
+    return traits && traits->attaches & SZG_ATTACH_DECOUPLED;
+}
+
 /* The different values of the runs that a paper's table is about, in `list` ("a|b"). */
-static void collect(const szg_reproduction *self, const setting *which, bool mla,
+static void collect(const szg_reproduction *self, const setting *which, bool latent,
                     char list[SZG_CONFIG_TEXT]) {
     *list = 0;
     for (int64_t i = 0; i < self->count; i++) {
         const reproduction_run *run = &self->run[i];
         char value[SZG_CONFIG_TEXT];
-        if (run->like || has_encoding(run, "mla") != mla ||
+        if (run->like || is_latent(run) != latent ||
             (which->task && strcmp(which->task, run->shown.task) != 0))
             continue;
         value_of(run, which, value);
@@ -189,11 +195,11 @@ static bool all_listed(const char *list, const char *allowed) {
 }
 
 static szg_status setting_row(szg_context *context, szg_table *table, const szg_reproduction *self,
-                              const setting *which, const szgi_published *published, bool mla) {
+                              const setting *which, const szgi_published *published, bool latent) {
     char here[SZG_CONFIG_TEXT];
-    const char *place = mla ? "Table 4" : "Table 3";
+    const char *place = latent ? "Table 4" : "Table 3";
     const char *paper = szgi_published_setting(published, place, which->key, which->task);
-    collect(self, which, mla, here);
+    collect(self, which, latent, here);
     if (!paper || !*here)
         return SZG_OK;
     szgi_row row = szgi_row_add(context, table);

@@ -7,6 +7,7 @@
 #include "formats/csv.h"
 #include "formats/json.h"
 #include "base/memory.h"
+#include "encoding/encoding.h"
 
 #include "reproduce_preset.h"
 
@@ -156,10 +157,10 @@ static szg_status check_name(szg_context *context, const szg_reproduction *all,
     return SZG_OK;
 }
 
-/* The latent dimensions that latent_columns cuts are mla's alone. */
+/* The latent dimensions that latent_columns cuts are those of decoupled rotary parts (mla). */
 static unsigned methods_of(const run_place *place, const szg_train_config *config) {
-    const char *spec = config->model.encoding;
-    bool latent = strncmp(spec, "mla", 3) == 0 && (!spec[3] || spec[3] == ':');
+    const szgi_encoding_traits *traits = szgi_encoding_traits_of(config->model.encoding);
+    bool latent = traits && traits->attaches & SZG_ATTACH_DECOUPLED;
     return latent ? place->methods : place->methods & ~(1u << SZG_ABLATE_LATENT_COLUMNS);
 }
 

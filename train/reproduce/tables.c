@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "encoding/encoding.h"
 #include "published.h"
 
 #include "reproduce_private.h"
@@ -140,9 +141,13 @@ static int64_t rotated_heads(const szg_reproduction *self, const reproduction_ru
                  strcmp(self->run[i].shown.task, run->shown.task) == 0;
     if (!sweep || run->shown.rotated_heads >= 0)
         return run->shown.rotated_heads;
-    return strcmp(run->encoding, "nope") == 0   ? 0
-           : strcmp(run->encoding, "rope") == 0 ? run->config->model.heads
-                                                : -1;
+    /* The ends of the sweep: no positions, and every head rotates, in an encoding without keys. */
+    const szgi_encoding_traits *traits = szgi_encoding_traits_of(run->encoding);
+    if (!traits || strcmp(run->encoding, traits->class.name) != 0)
+        return -1;
+    return traits->attaches == 0                   ? 0
+           : traits->attaches == SZG_ATTACH_ROTARY ? run->config->model.heads
+                                                   : -1;
 }
 
 static szg_status sweep_row(szg_context *context, szg_table *table, const szg_reproduction *self,
