@@ -33,7 +33,10 @@ static void describe_key(FILE *stream, const szgi_key *key) {
 }
 
 static void describe_class(FILE *stream, const szgi_spec_class *class) {
-    fprintf(stream, "    %s: %s\n", class->name, class->doc);
+    fprintf(stream, "    %s: %s", class->name, class->doc);
+    if (class->reference)
+        fprintf(stream, " (%s)", class->reference);
+    fputc('\n', stream);
     for (int64_t i = 0; i < class->keys; i++)
         describe_key(stream, &class->key[i]);
 }

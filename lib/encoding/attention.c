@@ -1,10 +1,12 @@
 /* What an encoding adds to attention: input rows, a lag bias, a rotation. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/pool.h"
+#include "encoding/cosines.h"
 #include "encoding/record.h"
 
-enum { ROWS_A_BLOCK = 256, LAGS_A_BLOCK = 4096 };
+enum { ROWS_A_BLOCK = 256, LAGS_A_BLOCK = 1024 };
 
 typedef struct rows_job {
     const szg_encoding *encoding;
@@ -35,25 +37,44 @@ szg_status szgi_encoding_input(szg_context *context, const szg_encoding *encodin
     return szgi_pool_run(context, (n + ROWS_A_BLOCK - 1) / ROWS_A_BLOCK, input_block, &job);
 }
 
-typedef struct bias_job {
+typedef struct lags_job {
     const szg_encoding *encoding;
+    const szg_kernel_facts *facts;
     int64_t head, first, count;
     double *out;
-} bias_job;
+} lags_job;
 
-static szg_status bias_block(szg_context *context, void *job, int64_t block, int worker) {
+static double lag_at(const lags_job *lags, int64_t k) {
+    const szg_kernel_facts *facts = lags->facts;
+    double distance = (double)(k < 0 ? -k : k);
+    switch (facts->structure) {
+    case SZG_KERNEL_ZERO:
+        return 0;
+    case SZG_KERNEL_COSINES:
+        return szgi_cosines_lag(facts, k);
+    case SZG_KERNEL_KMS:
+        return pow(facts->parameter, distance);
+    case SZG_KERNEL_DISTANCE:
+        return k == 0 ? 0 : -facts->parameter * distance;
+    default:
+        return lags->encoding->record->lag(lags->encoding, lags->head, k);
+    }
+}
+
+static szg_status lags_block(szg_context *context, void *job, int64_t block, int worker) {
     (void)context, (void)worker;
-    const bias_job *bias = job;
+    const lags_job *lags = job;
     int64_t end = (block + 1) * LAGS_A_BLOCK;
-    for (int64_t i = block * LAGS_A_BLOCK; i < end && i < bias->count; i++)
-        bias->out[i] = bias->encoding->record->lag(bias->encoding, bias->head, bias->first + i);
+    for (int64_t i = block * LAGS_A_BLOCK; i < end && i < lags->count; i++)
+        lags->out[i] = lag_at(lags, lags->first + i);
     return SZG_OK;
 }
 
 szg_status szgi_encoding_lags(szg_context *context, const szg_encoding *encoding, int64_t head,
-                              int64_t first, int64_t count, double *out) {
-    bias_job job = {encoding, head, first, count, out};
-    return szgi_pool_run(context, (count + LAGS_A_BLOCK - 1) / LAGS_A_BLOCK, bias_block, &job);
+                              const szg_kernel_facts *facts, int64_t first, int64_t count,
+                              double *out) {
+    lags_job job = {encoding, facts, head, first, count, out};
+    return szgi_pool_run(context, (count + LAGS_A_BLOCK - 1) / LAGS_A_BLOCK, lags_block, &job);
 }
 
 szg_status szgi_encoding_bias(szg_context *context, const szg_encoding *encoding, int64_t head,
@@ -62,7 +83,9 @@ szg_status szgi_encoding_bias(szg_context *context, const szg_encoding *encoding
         return szgi_encoding_lacks(context, encoding, "bias");
     SZG_TRY(szgi_encoding_check_head(context, encoding, head));
     SZG_TRY(szgi_encoding_check_length(context, encoding, n));
-    return szgi_encoding_lags(context, encoding, head, 1 - n, 2 * n - 1, bias);
+    szg_kernel_facts facts;
+    encoding->record->facts(encoding, head, 0, &facts);
+    return szgi_encoding_lags(context, encoding, head, &facts, 1 - n, 2 * n - 1, bias);
 }
 
 szg_status szgi_encoding_rotary(szg_context *context, const szg_encoding *encoding, int64_t head,

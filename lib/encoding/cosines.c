@@ -2,10 +2,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
 #include "encoding/cosines.h"
-
-enum { LAGS_A_BLOCK = 1024 };
 
 void szgi_lag_phase(int64_t k, double theta, double *cosine, double *sine) {
     double product = (double)k * theta;
@@ -70,37 +67,14 @@ void szgi_cosines_facts(const szg_rotary *rotary, int64_t atoms, const char *mat
     };
 }
 
-typedef struct lags_job {
-    const szg_kernel_facts *facts;
-    int64_t n;
-    double *lags;
-} lags_job;
-
-static double cosine_sum(const szg_kernel_facts *facts, int64_t k) {
+double szgi_cosines_lag(const szg_kernel_facts *facts, int64_t k) {
     double sum = 0, cosine, sine;
     for (int64_t t = 0; t < facts->pairs; t++) {
         szgi_lag_phase(k, facts->theta[t], &cosine, &sine);
         sum += cosine;
     }
-    return sum;
-}
-
-static szg_status run_block(szg_context *context, void *job, int64_t block, int worker) {
-    (void)context, (void)worker;
-    const lags_job *lags = job;
-    const szg_kernel_facts *facts = lags->facts;
-    double constant = (double)facts->unrotated;
-    double dim = 2 * (double)facts->pairs + constant;
-    int64_t end = (block + 1) * LAGS_A_BLOCK;
-    for (int64_t k = block * LAGS_A_BLOCK; k < end && k < lags->n; k++)
-        lags->lags[k] = facts->parameter * (2 * cosine_sum(facts, k) + constant) / dim;
-    return SZG_OK;
-}
-
-szg_status szgi_cosines_lags(szg_context *context, const szg_kernel_facts *facts, int64_t n,
-                             double *lags) {
-    lags_job job = {facts, n, lags};
-    return szgi_pool_run(context, (n + LAGS_A_BLOCK - 1) / LAGS_A_BLOCK, run_block, &job);
+    double constant = (double)facts->unrotated, dim = 2 * (double)facts->pairs + constant;
+    return facts->parameter * (2 * sum + constant) / dim;
 }
 
 /* ---- Rows ---- */

@@ -15,9 +15,8 @@ SZG_CHECK_RESULT szg_status szgi_cosines_atoms(szg_context *context, int64_t pai
 void szgi_cosines_facts(const szg_rotary *rotary, int64_t atoms, const char *matrix, double scale,
                         szg_kernel_facts *facts);
 
-/* a_0 .. a_{n-1} of scale (2 sum cos(k theta_t) + unrotated) / dim, in parallel. */
-SZG_CHECK_RESULT szg_status szgi_cosines_lags(szg_context *context, const szg_kernel_facts *facts,
-                                              int64_t n, double *lags);
+/* a_k = scale (2 sum cos(k theta_t) + unrotated) / dim. */
+double szgi_cosines_lag(const szg_kernel_facts *facts, int64_t k);
 
 /* SZG_EINVAL for an odd number of dimensions. */
 SZG_CHECK_RESULT szg_status szgi_cosines_require_even(szg_context *context, const szgi_spec *spec,

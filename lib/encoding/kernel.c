@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "base/memory.h"
-#include "encoding/cosines.h"
 #include "encoding/record.h"
 
 static szg_status check_matrix(szg_context *context, const szg_encoding *encoding, int64_t head,
@@ -31,11 +30,8 @@ static szg_status open_real_kernel(szg_context *context, const szg_encoding *enc
     SZG_TRY(szgi_memory_require(context, count, 2, sizeof *lags, "the kernel as coefficients",
                                 "ask for its range, or for a kernel with a closed form"));
     SZG_TRY(szgi_memory_alloc(context, count, sizeof *lags, &lags));
-    szg_status status;
-    if (facts->structure == SZG_KERNEL_COSINES)
-        status = szgi_cosines_lags(context, facts, n, lags);
-    else
-        status = szgi_encoding_lags(context, encoding, head, symmetric ? 0 : 1 - n, count, lags);
+    szg_status status =
+        szgi_encoding_lags(context, encoding, head, facts, symmetric ? 0 : 1 - n, count, lags);
     if (status == SZG_OK && symmetric)
         status = szg_toeplitz_open_symmetric(context, n, count, lags, out);
     else if (status == SZG_OK)
@@ -67,7 +63,7 @@ szg_status szgi_encoding_symbol(szg_context *context, const szg_encoding *encodi
     SZG_TRY(check_matrix(context, encoding, head, matrix));
     if (!encoding->record->symbol)
         return szgi_encoding_lacks(context, encoding, "symbol in closed form");
-    *value = encoding->record->symbol(encoding, theta);
+    *value = encoding->record->symbol(encoding, head, theta);
     return SZG_OK;
 }
 
@@ -77,6 +73,6 @@ szg_status szgi_encoding_symbol_range(szg_context *context, const szg_encoding *
     SZG_TRY(check_matrix(context, encoding, head, matrix));
     if (!encoding->record->symbol_range)
         return szgi_encoding_lacks(context, encoding, "symbol in closed form");
-    encoding->record->symbol_range(encoding, min, max, theta_min, theta_max);
+    encoding->record->symbol_range(encoding, head, min, max, theta_min, theta_max);
     return SZG_OK;
 }

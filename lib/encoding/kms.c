@@ -52,13 +52,9 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
     };
 }
 
-static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
-    (void)head;
-    return pow(rho_of(encoding), (double)(k < 0 ? -k : k));
-}
-
 /* 1 - 2 rho cos t + rho^2 = (1 - rho)^2 + 4 rho sin^2(t/2): no cancellation near the peak. */
-static double symbol_of(const szg_encoding *encoding, double theta) {
+static double symbol_of(const szg_encoding *encoding, int64_t head, double theta) {
+    (void)head;
     double rho = rho_of(encoding);
     double sine = sin(theta / 2), cosine = cos(theta / 2);
     double distance = rho >= 0 ? (1 - rho) * (1 - rho) + 4 * rho * sine * sine
@@ -76,8 +72,9 @@ static szg_interval widen(double value) {
     return out;
 }
 
-static void range_of(const szg_encoding *encoding, szg_interval *min, szg_interval *max,
-                     double *theta_min, double *theta_max) {
+static void range_of(const szg_encoding *encoding, int64_t head, szg_interval *min,
+                     szg_interval *max, double *theta_min, double *theta_max) {
+    (void)head;
     double rho = rho_of(encoding), r = fabs(rho);
     const double pi = 3.14159265358979323846;
     *min = widen((1 - r) / (1 + r));
@@ -95,7 +92,6 @@ const encoding_record szgi_encoding_kms = {
     .state_size = sizeof(kms),
     .open = open_kms,
     .facts = facts_of,
-    .lag = lag_of,
     .symbol = symbol_of,
     .symbol_range = range_of,
 };

@@ -17,15 +17,9 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
     };
 }
 
-static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
-    (void)encoding, (void)head, (void)k;
-    return 0;
-}
-
 const encoding_record szgi_encoding_nope = {
     .traits = {.class = {.name = "nope",
                          .doc = "no positional encoding",
                          .reference = "Haviv et al. 2022"}},
     .facts = facts_of,
-    .lag = lag_of,
 };

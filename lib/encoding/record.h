@@ -36,15 +36,15 @@ typedef struct encoding_record {
     /* Its matrices, described: structure and parameters decide the solver, the rest the theorem. */
     void (*facts)(const szg_encoding *encoding, int64_t head, int64_t matrix,
                   szg_kernel_facts *facts);
-    /* a_k of a real Toeplitz kernel that is not SZG_KERNEL_COSINES. */
+    /* a_k of real SZG_KERNEL_COEFFICIENTS; those of other structures follow from the facts. */
     double (*lag)(const szg_encoding *encoding, int64_t head, int64_t k);
     /* Overrides the way from facts and lags to the operator; n is at most SZG_LAG_LIMIT. */
     szg_status (*kernel)(szg_context *context, const szg_encoding *encoding, int64_t head,
                          int64_t n, szg_toeplitz **out);
     /* SZG_FORM_CLOSED: the symbol, and enclosures of its ends. */
-    double (*symbol)(const szg_encoding *encoding, double theta);
-    void (*symbol_range)(const szg_encoding *encoding, szg_interval *min, szg_interval *max,
-                         double *theta_min, double *theta_max);
+    double (*symbol)(const szg_encoding *encoding, int64_t head, double theta);
+    void (*symbol_range)(const szg_encoding *encoding, int64_t head, szg_interval *min,
+                         szg_interval *max, double *theta_min, double *theta_max);
 
     /* SZG_ATTACH_INPUT: row i. SZG_ATTACH_ROTARY: the rotation of a head. */
     void (*input)(const szg_encoding *encoding, int64_t i, double *p);
@@ -101,10 +101,10 @@ SZG_CHECK_RESULT szg_status szgi_encoding_lacks(szg_context *context, const szg_
 
 /* ---- attention.c ---- */
 
-/* a_first .. a_{first+count-1}, in parallel. */
+/* a_first .. a_{first+count-1} of a real Toeplitz matrix of head `head`, in parallel. */
 SZG_CHECK_RESULT szg_status szgi_encoding_lags(szg_context *context, const szg_encoding *encoding,
-                                               int64_t head, int64_t first, int64_t count,
-                                               double *out);
+                                               int64_t head, const szg_kernel_facts *facts,
+                                               int64_t first, int64_t count, double *out);
 
 /* ---- Keys ----
  * Static tables take no function: macros. */
