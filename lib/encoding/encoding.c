@@ -57,10 +57,6 @@ void szg_encoding_close(szg_encoding **encoding) {
     *encoding = NULL;
 }
 
-const char *szgi_encoding_name(const szg_encoding *encoding) {
-    return encoding->record->traits.class.name;
-}
-
 const char *szg_encoding_spec(const szg_encoding *encoding) {
     return szgi_spec_canonical(encoding->spec);
 }

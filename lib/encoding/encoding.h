@@ -42,9 +42,6 @@ SZG_CHECK_RESULT szg_status szgi_encoding_open(szg_context *context, const char 
                                                const szgi_key_value *values, int64_t count,
                                                szg_encoding **out);
 
-/* The class's name, "rope". */
-const char *szgi_encoding_name(const szg_encoding *encoding);
-
 /* Dimension of the vectors the encoding acts on (input rows, or query and key of a head); 0 where
  * any will do (nope and biases). For mla: content plus rotary dimensions. */
 int64_t szgi_encoding_dimension(const szg_encoding *encoding);
