@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "encoding/record.h"
 #include "suite.h"
 
@@ -114,6 +115,25 @@ START_TEST(values_are_the_text) {
 }
 END_TEST
 
+/* A number is kept to the bit, and so it is where its SPEC is read again. */
+START_TEST(numbers_are_kept) {
+    const szgi_stream stream = {.seed = test_seed(), .purpose = 0x5245};
+    for (int64_t trial = 0; trial < test_trials(200); trial++) {
+        double rho = 2 * szgi_random_uniform(&stream, (uint64_t)trial) - 1;
+        const szgi_key_value values[] = {REAL("rho", trial % 2 ? rho : ldexp(rho, -900))};
+        szg_encoding *kept, *again;
+        ck_szg_ok(szgi_encoding_open(test_context(), "kms", VALUES(values), &kept));
+        ck_szg_ok(szg_encoding_parse(test_context(), szg_encoding_spec(kept), &again));
+        szg_kernel_facts facts[2];
+        ck_szg_ok(szg_encoding_facts(test_context(), kept, 0, 0, &facts[0]));
+        ck_szg_ok(szg_encoding_facts(test_context(), again, 0, 0, &facts[1]));
+        ck_assert(facts[0].parameter == values[0].real && facts[1].parameter == values[0].real);
+        szg_encoding_close(&kept);
+        szg_encoding_close(&again);
+    }
+}
+END_TEST
+
 static void check_refused(const char *words, const char *name, const szgi_key_value *values,
                           int64_t count) {
     szg_encoding *encoding = NULL;
@@ -211,6 +231,7 @@ TEST_FILE("records") {
     test_add(suite, "records_are_whole", records_are_whole);
     test_add(suite, "traits_by_name", traits_by_name);
     test_add(suite, "values_are_the_text", values_are_the_text);
+    test_add(suite, "numbers_are_kept", numbers_are_kept);
     test_add(suite, "refused_values", refused_values);
     test_add(suite, "allocation_failures", allocation_failures);
     test_add(suite, "lags_follow_from_the_structure", lags_follow_from_the_structure);

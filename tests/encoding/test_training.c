@@ -115,6 +115,21 @@ START_TEST(files) {
 }
 END_TEST
 
+START_TEST(complex_coefficients) {
+    const szg_c64 z[] = {{2, 0}, {1, -1}};
+    const int64_t shape[] = {2};
+    char spec[128];
+    szg_encoding *out;
+    const char *path = npy_file(1, 1);
+    ck_szg_ok(szgi_npy_write_complex(test_context(), path, 1, shape, z));
+    snprintf(spec, sizeof spec, "file:path=%s", path);
+    ck_szg_fails(SZG_EINVAL, "complex coefficients are no bias of real logits",
+                 szgi_encoding_open_sized(test_context(), spec, &sizes, &out));
+    ck_assert_ptr_null(out);
+    unlink(path);
+}
+END_TEST
+
 START_TEST(a_file_that_changes_meanwhile) {
     char spec[128];
     szg_encoding *encoding;
@@ -247,6 +262,7 @@ TEST_FILE("training") {
     test_add(suite, "wide_seeds", wide_seeds);
     test_add(suite, "a_file_that_changes_meanwhile", a_file_that_changes_meanwhile);
     test_add(suite, "files", files);
+    test_add(suite, "complex_coefficients", complex_coefficients);
     test_add(suite, "arrays", arrays);
     test_add(suite, "order_of_relative_rows", order_of_relative_rows);
     test_add(suite, "no_array", no_array);
