@@ -56,7 +56,7 @@ static szg_status measure(szg_context *context, bench_run *run, const bench_case
     SZG_TRY(szgi_memory_alloc(context, numbers, sizeof(double), &job->dense));
     SZG_TRY(szgi_memory_alloc(context, job->n, sizeof(double), &job->rival));
     SZG_TRY(bench_measure(context, run, what));
-    SZG_TRY(szg_table_set_text(context, run->table, "ours", job->ours.method));
+    SZG_TRY(szg_table_set_text(context, run->table, "ours", szg_method_name(job->ours.method)));
     return szg_table_set_real(context, run->table, "difference",
                               bench_difference(job->n, job->ours.re, job->rival));
 }

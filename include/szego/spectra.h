@@ -23,6 +23,56 @@ typedef struct szg_spectra_options {
     bool dense; /* form the dense matrix and use LAPACK whatever its structure: the oracle */
 } szg_spectra_options;
 
+typedef enum szg_spectrum_kind {
+    SZG_SPECTRUM_NONE, /* nothing was computed */
+    SZG_SPECTRUM_EIGENVALUE,
+    SZG_SPECTRUM_SINGULAR
+} szg_spectrum_kind;
+
+/* "eigenvalue", "singular"; NULL for SZG_SPECTRUM_NONE and outside the enumeration. */
+const char *szg_spectrum_kind_name(szg_spectrum_kind kind);
+
+/* Which of the library's ways computed a spectrum. */
+typedef enum szg_method {
+    SZG_METHOD_NONE,
+    SZG_METHOD_LAPACK,
+    SZG_METHOD_TALL_QR,
+    SZG_METHOD_ZERO,
+    SZG_METHOD_DIAGONAL,
+    SZG_METHOD_TRIANGULAR,
+    SZG_METHOD_DENSE,
+    SZG_METHOD_DENSE_SYMMETRIC,
+    SZG_METHOD_DENSE_HERMITIAN,
+    SZG_METHOD_DENSE_GENERAL,
+    SZG_METHOD_DENSE_COMPLEX,
+    SZG_METHOD_DENSE_SINGULAR,
+    SZG_METHOD_COMPLEX_SINGULAR,
+    SZG_METHOD_DENSE_PART,
+    SZG_METHOD_DIVIDE,
+    SZG_METHOD_HALVES,
+    SZG_METHOD_MAPPED,
+    SZG_METHOD_HANKEL,
+    SZG_METHOD_LANCZOS,
+    SZG_METHOD_DIRICHLET,
+    SZG_METHOD_KMS,
+    SZG_METHOD_DISTANCE,
+    SZG_METHOD_LOW_RANK,
+    SZG_METHOD_LOW_RANK_SINGULAR,
+    SZG_METHOD_LOW_RANK_PART,
+    SZG_METHOD_GRAM,
+    SZG_METHOD_MATRIX_FREE,
+    SZG_METHOD_MATRIX_FREE_SINGULAR,
+    SZG_METHOD_MATRIX_FREE_PART,
+    SZG_METHOD_DEVICE_SYMMETRIC,
+    SZG_METHOD_DEVICE_PART,
+    SZG_METHOD_DEVICE_SINGULAR,
+    SZG_METHODS
+} szg_method;
+
+/* A few words for tables, such as "two halves (LAPACK)"; NULL for SZG_METHOD_NONE and outside the
+ * enumeration. */
+const char *szg_method_name(szg_method method);
+
 /* A spectrum or part of one. Real eigenvalues ascend (im is NULL); complex ones ascend by real,
  * then imaginary part; singular values descend. The arrays belong to the spectrum, the texts are
  * static.
@@ -35,19 +85,19 @@ typedef struct szg_spectra_options {
  * established (an end too crowded for Lanczos, the least singular values of a large matrix) is NaN,
  * and `note` says so. */
 typedef struct szg_spectrum {
-    int64_t n;        /* order; for singular values of an m x n matrix, min(m, n) */
-    int64_t count;    /* values listed */
-    int64_t zeros;    /* further values that are exactly zero */
-    int64_t rank;     /* exact rank where the structure tells it, else -1 */
-    const char *kind; /* "eigenvalue" or "singular" */
-    double *re, *im;  /* count values; im is NULL where every value is real */
-    bool normal;      /* eigenvalues of a normal matrix: their moduli are its singular values */
-    double trace; /* real part of the matrix's trace, computed apart from the values; NaN: not */
+    int64_t n;     /* order; for singular values of an m x n matrix, min(m, n) */
+    int64_t count; /* values listed */
+    int64_t zeros; /* further values that are exactly zero */
+    int64_t rank;  /* exact rank where the structure tells it, else -1 */
+    szg_spectrum_kind kind;
+    double *re, *im; /* count values; im is NULL where every value is real */
+    bool normal;     /* eigenvalues of a normal matrix: their moduli are its singular values */
+    double trace;    /* real part of the matrix's trace, computed apart from the values; NaN: not */
     double frobenius; /* the matrix's Frobenius norm, computed apart from the values; NaN: not */
     double residual;  /* always finite; what it measures stands in residual_meaning */
     const char *residual_meaning; /* a sentence */
-    const char *method;           /* a few words */
-    const char *note;             /* NULL, or what a reader must know (triangular matrices) */
+    szg_method method;
+    const char *note; /* NULL, or what a reader must know (triangular matrices) */
 } szg_spectrum;
 
 /* Frees the arrays and zeroes the spectrum; NULL and a zeroed spectrum are allowed. */

@@ -26,8 +26,8 @@ typedef struct szg_summary {
     double frobenius;      /* Schatten norm of p = 2 */
     double residual;       /* the worse of the spectra's residuals */
     const char *residual_meaning; /* that spectrum's sentence */
-    const char *method; /* of the eigenvalues; of the singular values where there are none */
-    const char *note;   /* NULL, or which numbers do not exist and why */
+    szg_method method; /* of the eigenvalues; of the singular values where there are none */
+    const char *note;  /* NULL, or which numbers do not exist and why */
 } szg_summary;
 
 /* Summarises a matrix from its eigenvalues, its singular values, or both (of the same matrix, or

@@ -188,7 +188,7 @@ static szg_status add_values(szg_context *context, szg_table *table, const row_k
                              const szg_spectrum *spectrum) {
     for (int64_t i = 0; i < spectrum->count; i++) {
         szgi_row row = add_row(context, table, key, KEYS(SPECTRA));
-        szgi_row_text(&row, SPECTRA_KIND, spectrum->kind);
+        szgi_row_text(&row, SPECTRA_KIND, szg_spectrum_kind_name(spectrum->kind));
         szgi_row_integer(&row, SPECTRA_INDEX, i);
         szgi_row_real(&row, SPECTRA_RE, spectrum->re[i]);
         szgi_row_real(&row, SPECTRA_IM, spectrum->im ? spectrum->im[i] : 0);

@@ -78,13 +78,13 @@ static void finish(const matrix_shape *shape, long double squares, szg_spectrum 
         sum += (long double)out->re[i] * out->re[i];
     out->n = out->count = shape->small;
     out->rank = -1;
-    out->kind = "singular";
+    out->kind = SZG_SPECTRUM_SINGULAR;
     out->trace = NAN;
     out->frobenius = (double)sqrtl(squares);
     out->residual = squares > 0 ? (double)(fabsl(sum - squares) / squares) : (double)sum;
     out->residual_meaning = "defect of the sum of squared singular values, relative to the squared "
                             "Frobenius norm computed from the tensor";
-    out->method = shape->reduced ? "QR over blocks of rows, then LAPACK" : "LAPACK";
+    out->method = shape->reduced ? SZG_METHOD_TALL_QR : SZG_METHOD_LAPACK;
 }
 
 static szg_status compute(szg_context *context, const szgi_tensor *tensor,

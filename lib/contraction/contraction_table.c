@@ -224,7 +224,7 @@ static szg_status add_spectrum(szg_context *context, szg_table *table,
                                const szg_matrix_report *report, const szg_spectrum *spectrum) {
     for (int64_t i = 0; i < spectrum->count; i++) {
         SZG_TRY(add_matrix_row(context, table, labels, report));
-        SZG_TRY(szg_table_set_text(context, table, "kind", spectrum->kind));
+        SZG_TRY(szg_table_set_text(context, table, "kind", szg_spectrum_kind_name(spectrum->kind)));
         SZG_TRY(szg_table_set_integer(context, table, "index", i));
         SZG_TRY(szg_table_set_real(context, table, "value", spectrum->re[i]));
     }

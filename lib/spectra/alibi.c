@@ -72,7 +72,7 @@ szg_status szgi_spectra_alibi(szg_context *context, int64_t n, double slope,
         return szgi_dense_kernel(context, n, alibi_lag, &slope, options, out);
     bool zero = n == 1 || slope == 0;
     int64_t count = zero ? 0 : szgi_selection_count(&selection);
-    SZG_TRY(szgi_spectrum_open(context, n, count, "eigenvalue", false, out));
+    SZG_TRY(szgi_spectrum_open(context, n, count, SZG_SPECTRUM_EIGENVALUE, false, out));
     szg_status status =
         zero ? SZG_OK : szgi_closed_form_fill(context, &selection, alibi_eigenvalue, &slope, out);
     if (status != SZG_OK) {
@@ -85,6 +85,6 @@ szg_status szgi_spectra_alibi(szg_context *context, int64_t n, double slope,
     out->trace = 0;
     out->frobenius = frobenius;
     out->residual_meaning = zero ? "exact: the zero matrix" : residual_meaning;
-    out->method = "closed form (path distance matrix)";
+    out->method = SZG_METHOD_DISTANCE;
     return SZG_OK;
 }

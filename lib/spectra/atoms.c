@@ -121,7 +121,7 @@ static szg_status atoms_run(szg_context *context, const atom_set *set, double *w
     int64_t even_rank = p < n - n / 2 ? p : n - n / 2, odd_rank = q < n / 2 ? q : n / 2;
     int64_t rank = even_rank + odd_rank;
     double *even = work, *odd = even + p * p, *w = odd + q * q;
-    SZG_TRY(szgi_spectrum_open(context, n, rank, "eigenvalue", false, out));
+    SZG_TRY(szgi_spectrum_open(context, n, rank, SZG_SPECTRUM_EIGENVALUE, false, out));
     fill_gram(set, even, odd);
     double even_norm, odd_norm;
     SZG_TRY(szgi_dense_frobenius(context, p, p, even, p, &even_norm));
@@ -134,7 +134,7 @@ static szg_status atoms_run(szg_context *context, const atom_set *set, double *w
     out->zeros = n - rank;
     out->rank = rank;
     out->normal = true;
-    out->method = "two Gram matrices of Dirichlet sums";
+    out->method = SZG_METHOD_DIRICHLET;
     out->note = rounding_note(n, rank, out->re);
     return SZG_OK;
 }

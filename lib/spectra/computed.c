@@ -4,7 +4,7 @@
 #include "spectra_private.h"
 
 szg_status szgi_spectra_of_eigenvalues(szg_context *context, int64_t n, const double *ascending,
-                                       double trace, double frobenius, const char *method,
+                                       double trace, double frobenius, szg_method method,
                                        szg_spectrum *out) {
     const szgi_selection all = {.n = n, .low = n};
     memset(out, 0, sizeof *out);
@@ -45,7 +45,7 @@ static szg_status roots(szg_context *context, int64_t n, const double *squares, 
 }
 
 szg_status szgi_spectra_of_squares(szg_context *context, int64_t n, const double *squares,
-                                   double frobenius, double gram_frobenius, const char *method,
+                                   double frobenius, double gram_frobenius, szg_method method,
                                    double *error, szg_spectrum *out) {
     memset(out, 0, sizeof *out);
     SZG_TRY(roots(context, n, squares, out));

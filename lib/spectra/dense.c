@@ -149,8 +149,8 @@ typedef enum hermitian_form { SYMMETRIC, HERMITIAN, HERMITIAN_PART } hermitian_f
 static szg_status hermitian_run(szg_context *context, hermitian_form form, int64_t n, const void *a,
                                 int64_t lda, const szg_spectra_options *options,
                                 szg_spectrum *out) {
-    static const char *const methods[] = {"dense symmetric (LAPACK)", "dense Hermitian (LAPACK)",
-                                          "Hermitian part: dense symmetric (LAPACK)"};
+    static const szg_method methods[] = {SZG_METHOD_DENSE_SYMMETRIC, SZG_METHOD_DENSE_HERMITIAN,
+                                         SZG_METHOD_DENSE_PART};
     memset(out, 0, sizeof *out);
     szgi_selection selection;
     int64_t width = form == HERMITIAN ? 2 : 1;
@@ -231,7 +231,7 @@ static szg_status general_spectrum(szg_context *context, int64_t n, szg_c64 *w, 
     for (int64_t i = 0; i < n; i++)
         is_complex = is_complex || w[i].im != 0;
     qsort(w, (size_t)n, sizeof *w, compare_complex);
-    SZG_TRY(szgi_spectrum_open(context, n, n, "eigenvalue", is_complex, out));
+    SZG_TRY(szgi_spectrum_open(context, n, n, SZG_SPECTRUM_EIGENVALUE, is_complex, out));
     for (int64_t i = 0; i < n; i++) {
         out->re[i] = w[i].re;
         if (is_complex)
@@ -258,7 +258,7 @@ static szg_status general_run(szg_context *context, int64_t n, int64_t width, co
         status = general_spectrum(context, n, w, trace, frobenius, out);
     szgi_memory_free(w);
     szgi_memory_free(copy);
-    out->method = width == 1 ? "dense general (LAPACK)" : "dense general complex (LAPACK)";
+    out->method = width == 1 ? SZG_METHOD_DENSE_GENERAL : SZG_METHOD_DENSE_COMPLEX;
     return szgi_spectrum_finish(status, out);
 }
 
@@ -299,8 +299,7 @@ static szg_status singular_run(szg_context *context, int64_t m, int64_t n, int64
         status = singular_spectrum(context, &selection, s, frobenius, out);
     szgi_memory_free(s);
     szgi_memory_free(copy);
-    out->method =
-        width == 1 ? "dense singular values (LAPACK)" : "dense complex singular values (LAPACK)";
+    out->method = width == 1 ? SZG_METHOD_DENSE_SINGULAR : SZG_METHOD_COMPLEX_SINGULAR;
     return szgi_spectrum_finish(status, out);
 }
 

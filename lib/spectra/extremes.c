@@ -273,7 +273,7 @@ static szg_status extremes_run(szg_context *context, const szgi_operator *s, con
     SZG_TRY(szgi_memory_alloc(context, s->n * (search.k + 1), sizeof(double), &search.vectors));
     search.product = search.vectors + s->n * search.k;
     szg_status status = szgi_spectrum_open(context, selection->n, szgi_selection_count(selection),
-                                           "eigenvalue", false, out);
+                                           SZG_SPECTRUM_EIGENVALUE, false, out);
     if (status == SZG_OK)
         status = search_ends(context, &search, out, complete);
     szgi_memory_free(search.vectors);
@@ -314,7 +314,7 @@ szg_status szgi_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
     szg_status status = extremes_run(context, &s, t, selection, out, complete);
     szgi_memory_free(self.z);
     if (status == SZG_OK && out->count > 0) {
-        out->method = "Lanczos (ARPACK), shift-and-invert where an end is clustered";
+        out->method = SZG_METHOD_LANCZOS;
         out->trace = szgi_toeplitz_trace(t).re;
         out->frobenius = szgi_toeplitz_norm_frobenius(t);
     }

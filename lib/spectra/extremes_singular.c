@@ -52,7 +52,7 @@ static szg_status fill_triples(szg_context *context, gram_operator *gram, const 
     if (out->re[0] > 0)
         out->residual /= out->re[0];
     out->residual_meaning = residual_meaning;
-    out->method = "Lanczos (ARPACK) on L^T L, matrix-free";
+    out->method = SZG_METHOD_MATRIX_FREE_SINGULAR;
     out->note = note;
     return SZG_OK;
 }
@@ -95,8 +95,8 @@ szg_status szgi_extremes_singular(szg_context *context, const szgi_square_operat
     SZG_TRY(szgi_memory_require(context, l->n, k + 2, sizeof *work, "the extreme vectors",
                                 "ask for fewer extreme values"));
     SZG_TRY(szgi_memory_alloc(context, l->n * (k + 2), sizeof *work, &work));
-    szg_status status =
-        szgi_spectrum_open(context, l->n, szgi_selection_count(selection), "singular", false, out);
+    szg_status status = szgi_spectrum_open(context, l->n, szgi_selection_count(selection),
+                                           SZG_SPECTRUM_SINGULAR, false, out);
     if (status == SZG_OK)
         status = run(context, &gram, work, k, out);
     szgi_memory_free(work);

@@ -32,15 +32,15 @@ szg_status szgi_logits_dense(szg_context *context, const szg_factored *f, double
     return status;
 }
 
-szg_status szgi_logits_zero(szg_context *context, const szg_factored *f, const char *kind,
+szg_status szgi_logits_zero(szg_context *context, const szg_factored *f, szg_spectrum_kind kind,
                             szg_spectrum *out) {
     SZG_TRY(szgi_spectrum_open(context, f->n, 0, kind, false, out));
     out->zeros = f->n;
     out->rank = 0;
-    out->normal = strcmp(kind, "eigenvalue") == 0;
+    out->normal = kind == SZG_SPECTRUM_EIGENVALUE;
     out->trace = out->frobenius = 0;
     out->residual_meaning = "exact: the zero matrix";
-    out->method = "zero matrix";
+    out->method = SZG_METHOD_ZERO;
     return SZG_OK;
 }
 
@@ -53,7 +53,7 @@ static void widen(const szg_factored *f, szg_spectrum *out) {
 /* A B^T and B^T A have the same nonzero eigenvalues (Sylvester). */
 static szg_status low_rank_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     if (f->d == 0)
-        return szgi_logits_zero(context, f, "eigenvalue", out);
+        return szgi_logits_zero(context, f, SZG_SPECTRUM_EIGENVALUE, out);
     double *m;
     int64_t d = f->d;
     SZG_TRY(szgi_memory_alloc(context, d * d, sizeof *m, &m));
@@ -69,12 +69,12 @@ static szg_status low_rank_eigen(szg_context *context, const szg_factored *f, sz
     widen(f, out);
     if (!szgi_logits_symmetric(f))
         out->frobenius = NAN; /* what stands there is that of B^T A */
-    out->method = "eigenvalues of the d x d matrix B^T A (LAPACK)";
+    out->method = SZG_METHOD_LOW_RANK;
     return SZG_OK;
 }
 
 static szg_status causal_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
-    SZG_TRY(szgi_spectrum_open(context, f->n, f->n, "eigenvalue", false, out));
+    SZG_TRY(szgi_spectrum_open(context, f->n, f->n, SZG_SPECTRUM_EIGENVALUE, false, out));
     SZG_TRY(szgi_factored_diagonal(context, f, out->re));
     SZG_TRY(szgi_factored_norm_frobenius(context, f, &out->frobenius));
     out->trace = 0;
@@ -85,7 +85,7 @@ static szg_status causal_eigen(szg_context *context, const szg_factored *f, szg_
     out->residual_meaning =
         "(d + 1) eps: bounds the rounding error of each diagonal entry relative "
         "to |a_i| |b_i| + |t_0|";
-    out->method = "diagonal of a triangular matrix";
+    out->method = SZG_METHOD_TRIANGULAR;
     out->note = causal_note;
     return SZG_OK;
 }
@@ -106,7 +106,7 @@ static szg_status symmetric_eigen(szg_context *context, const szg_factored *f,
         bool complete;
         SZG_TRY(szgi_extremes_symmetric(context, &s, &selection, out, &complete));
         if (complete) {
-            out->method = "Lanczos (ARPACK), matrix-free";
+            out->method = SZG_METHOD_MATRIX_FREE;
             return szgi_factored_norm_frobenius(context, f, &out->frobenius);
         }
         szg_spectrum_close(out);
@@ -114,7 +114,7 @@ static szg_status symmetric_eigen(szg_context *context, const szg_factored *f,
     double *dense;
     SZG_TRY(szgi_logits_dense(context, f, &dense));
     szg_status status = szgi_dense_symmetric_values(context, f->n, dense, &selection, out);
-    out->method = "dense symmetric (LAPACK)";
+    out->method = SZG_METHOD_DENSE_SYMMETRIC;
     szgi_memory_free(dense);
     return status;
 }
@@ -173,7 +173,7 @@ static szg_status product_of_factors(szg_context *context, const szg_factored *f
 static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
                                     szg_spectrum *out) {
     if (f->d == 0)
-        return szgi_logits_zero(context, f, "singular", out);
+        return szgi_logits_zero(context, f, SZG_SPECTRUM_SINGULAR, out);
     int64_t d = f->d;
     double *work;
     SZG_TRY(szgi_memory_alloc(context, 3 * d * d, sizeof *work, &work));
@@ -186,7 +186,7 @@ static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
     if (status != SZG_OK)
         return status;
     widen(f, out);
-    out->method = "singular values of R_A R_B^T (LAPACK)";
+    out->method = SZG_METHOD_LOW_RANK_SINGULAR;
     return SZG_OK;
 }
 

@@ -20,6 +20,6 @@ SZG_CHECK_RESULT szg_status szgi_logits_dense(szg_context *context, const szg_fa
 
 /* The spectrum of the zero matrix. */
 SZG_CHECK_RESULT szg_status szgi_logits_zero(szg_context *context, const szg_factored *f,
-                                             const char *kind, szg_spectrum *out);
+                                             szg_spectrum_kind kind, szg_spectrum *out);
 
 #endif

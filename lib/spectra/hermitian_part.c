@@ -25,7 +25,7 @@ static szg_status small_matrix(szg_context *context, const szg_factored *f, doub
 
 static szg_status low_rank(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     if (f->d == 0)
-        return szgi_logits_zero(context, f, "eigenvalue", out);
+        return szgi_logits_zero(context, f, SZG_SPECTRUM_EIGENVALUE, out);
     int64_t m = 2 * f->d, size;
     double *work;
     SZG_TRY(szgi_memory_product(context, f->n + 2 * m, m, &size));
@@ -39,7 +39,7 @@ static szg_status low_rank(szg_context *context, const szg_factored *f, szg_spec
         return status;
     out->zeros = f->n - m;
     out->n = f->n;
-    out->method = "Hermitian part: symmetric eigenvalues of R S R^T / 2, [A B] = Q R (LAPACK)";
+    out->method = SZG_METHOD_LOW_RANK_PART;
     return SZG_OK;
 }
 
@@ -66,7 +66,7 @@ static szg_status ends(szg_context *context, const szg_factored *f, const szgi_s
     szg_status status = szgi_extremes_symmetric(context, &s, selection, out, complete);
     szgi_memory_free(product.scratch);
     if (status == SZG_OK && *complete)
-        out->method = "Hermitian part: Lanczos (ARPACK), matrix-free";
+        out->method = SZG_METHOD_MATRIX_FREE_PART;
     return status;
 }
 
@@ -78,7 +78,7 @@ static szg_status dense(szg_context *context, const szg_factored *f,
     if (status == SZG_OK)
         status = szgi_dense_symmetric_values(context, f->n, matrix, selection, out);
     szgi_memory_free(matrix);
-    out->method = "Hermitian part: dense symmetric (LAPACK)";
+    out->method = SZG_METHOD_DENSE_PART;
     return status;
 }
 

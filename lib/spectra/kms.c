@@ -54,7 +54,7 @@ static double kms_frobenius(int64_t n, double r) {
 
 /* rho = +-1: (+-1)^|i-j| = v v^T. */
 static szg_status kms_rank_one(szg_context *context, int64_t n, szg_spectrum *out) {
-    SZG_TRY(szgi_spectrum_open(context, n, 1, "eigenvalue", false, out));
+    SZG_TRY(szgi_spectrum_open(context, n, 1, SZG_SPECTRUM_EIGENVALUE, false, out));
     out->re[0] = (double)n;
     out->zeros = n - 1;
     out->rank = 1;
@@ -66,8 +66,8 @@ static szg_status kms_interior(szg_context *context, int64_t n, double r,
                                const szg_spectra_options *options, szg_spectrum *out) {
     szgi_selection selection;
     SZG_TRY(szgi_selection_of(context, n, options, &selection));
-    SZG_TRY(
-        szgi_spectrum_open(context, n, szgi_selection_count(&selection), "eigenvalue", false, out));
+    SZG_TRY(szgi_spectrum_open(context, n, szgi_selection_count(&selection),
+                               SZG_SPECTRUM_EIGENVALUE, false, out));
     out->rank = n; /* positive definite for |rho| < 1 */
     if (r > 0) {
         out->residual_meaning = residual_meaning;
@@ -104,6 +104,6 @@ szg_status szgi_spectra_kms(szg_context *context, int64_t n, double rho,
     out->normal = true;
     out->trace = (double)n;
     out->frobenius = kms_frobenius(n, r);
-    out->method = "closed form (Kac, Murdock, Szego)";
+    out->method = SZG_METHOD_KMS;
     return SZG_OK;
 }

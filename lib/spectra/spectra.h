@@ -103,7 +103,7 @@ SZG_CHECK_RESULT szg_status szgi_spectra_batch_singular(szg_context *context, in
 
 SZG_CHECK_RESULT szg_status szgi_spectra_of_eigenvalues(szg_context *context, int64_t n,
                                                         const double *ascending, double trace,
-                                                        double frobenius, const char *method,
+                                                        double frobenius, szg_method method,
                                                         szg_spectrum *out);
 
 /* Singular values of an n x n matrix L from all eigenvalues of L^T L: their roots, of negative ones
@@ -113,7 +113,7 @@ SZG_CHECK_RESULT szg_status szgi_spectra_of_eigenvalues(szg_context *context, in
  * sqrt(d). Large ones are far better: by d / (2 sigma). */
 SZG_CHECK_RESULT szg_status szgi_spectra_of_squares(szg_context *context, int64_t n,
                                                     const double *squares, double frobenius,
-                                                    double gram_frobenius, const char *method,
+                                                    double gram_frobenius, szg_method method,
                                                     double *error, szg_spectrum *out);
 
 SZGI_END_DECLS

@@ -39,7 +39,7 @@ static inline bool szgi_options_dense(const szg_spectra_options *options) {
 /* Starts a spectrum of `count` listed values (zeroed), all other fields neutral: rank -1, trace and
  * Frobenius norm NaN. On failure *out stays zeroed. */
 SZG_CHECK_RESULT szg_status szgi_spectrum_open(szg_context *context, int64_t n, int64_t count,
-                                               const char *kind, bool is_complex,
+                                               szg_spectrum_kind kind, bool is_complex,
                                                szg_spectrum *out);
 
 /* Returns `status`; where that is a failure, closes *out first. */

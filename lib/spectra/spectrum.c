@@ -39,8 +39,8 @@ szg_status szgi_selection_of(szg_context *context, int64_t n, const szg_spectra_
     return SZG_OK;
 }
 
-szg_status szgi_spectrum_open(szg_context *context, int64_t n, int64_t count, const char *kind,
-                              bool is_complex, szg_spectrum *out) {
+szg_status szgi_spectrum_open(szg_context *context, int64_t n, int64_t count,
+                              szg_spectrum_kind kind, bool is_complex, szg_spectrum *out) {
     *out = (szg_spectrum){.n = n, .count = count, .rank = -1, .kind = kind};
     out->trace = out->frobenius = NAN;
     szg_status status = SZG_OK;
@@ -82,8 +82,8 @@ szg_status szgi_spectrum_finish(szg_status status, szg_spectrum *out) {
 
 szg_status szgi_spectrum_from_values(szg_context *context, const szgi_selection *selection,
                                      const double *ascending, szg_spectrum *out) {
-    SZG_TRY(szgi_spectrum_open(context, selection->n, szgi_selection_count(selection), "eigenvalue",
-                               false, out));
+    SZG_TRY(szgi_spectrum_open(context, selection->n, szgi_selection_count(selection),
+                               SZG_SPECTRUM_EIGENVALUE, false, out));
     for (int64_t place = 0; place < out->count; place++)
         out->re[place] = ascending[szgi_selection_index(selection, place)];
     return SZG_OK;
@@ -93,7 +93,7 @@ szg_status szgi_spectrum_from_moduli(szg_context *context, const szgi_selection 
                                      const double *values, szg_spectrum *out) {
     int64_t n = selection->n;
     szg_spectrum all;
-    SZG_TRY(szgi_spectrum_open(context, n, n, "singular", false, &all));
+    SZG_TRY(szgi_spectrum_open(context, n, n, SZG_SPECTRUM_SINGULAR, false, &all));
     for (int64_t i = 0; i < n; i++)
         all.re[i] = fabs(values[i]);
     szgi_sort_descending(n, all.re);
@@ -110,7 +110,7 @@ szg_status szgi_spectrum_range(szg_context *context, const szg_spectrum *spectru
                                double *largest) {
     if (spectrum->im || spectrum->count + spectrum->zeros < 1)
         return szgi_fail(context, SZG_EINVAL, "a range needs at least one value, and real ones");
-    bool descending = strcmp(spectrum->kind, "singular") == 0;
+    bool descending = spectrum->kind == SZG_SPECTRUM_SINGULAR;
     double first = 0, last = 0;
     if (spectrum->count > 0) {
         first = spectrum->re[descending ? spectrum->count - 1 : 0];

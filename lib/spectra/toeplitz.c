@@ -33,7 +33,8 @@ static szg_status triangular(szg_context *context, const szg_toeplitz *t,
     bool zero = diagonal.re == 0 && diagonal.im == 0, normal = szgi_toeplitz_degree(t) == 0;
     /* All values are one number; complex ones have no ends and are listed in full. */
     int64_t count = diagonal.im != 0 ? n : szgi_selection_count(selection);
-    SZG_TRY(szgi_spectrum_open(context, n, zero ? 0 : count, "eigenvalue", diagonal.im != 0, out));
+    SZG_TRY(szgi_spectrum_open(context, n, zero ? 0 : count, SZG_SPECTRUM_EIGENVALUE,
+                               diagonal.im != 0, out));
     for (int64_t i = 0; i < out->count; i++) {
         out->re[i] = diagonal.re;
         if (out->im)
@@ -46,7 +47,7 @@ static szg_status triangular(szg_context *context, const szg_toeplitz *t,
     out->trace = szgi_toeplitz_trace(t).re;
     out->frobenius = szgi_toeplitz_norm_frobenius(t);
     out->residual_meaning = "exact: the diagonal of a triangular matrix";
-    out->method = normal ? "diagonal" : "diagonal of a triangular matrix";
+    out->method = normal ? SZG_METHOD_DIAGONAL : SZG_METHOD_TRIANGULAR;
     out->note = normal ? NULL : triangular_note;
     return SZG_OK;
 }
@@ -64,29 +65,29 @@ static szg_status dense_values(szg_context *context, const szg_toeplitz *t,
                             ? szgi_dense_symmetric_values(context, n, a, selection, out)
                             : szgi_dense_hermitian_values(context, n, (szg_c64 *)a, selection, out);
     szgi_memory_free(a);
-    out->method = "dense (LAPACK)";
+    out->method = SZG_METHOD_DENSE;
     return status;
 }
 
 static szg_status all_values(szg_context *context, const szg_toeplitz *t, double *w,
-                             const char **method) {
+                             szg_method *method) {
     if (szgi_toeplitz_kind_of(t) != SZG_TOEPLITZ_SYMMETRIC) {
-        *method = "real symmetric matrix of a Hermitian Toeplitz one (LAPACK)";
+        *method = SZG_METHOD_MAPPED;
         return szgi_mapped_eigenvalues(context, t, w);
     }
     bool applicable;
-    *method = "divide and conquer on two halves in cosine bases";
+    *method = SZG_METHOD_DIVIDE;
     SZG_TRY(szgi_dc_eigenvalues(context, t, w, &applicable));
     if (applicable)
         return SZG_OK;
-    *method = "two halves (LAPACK)";
+    *method = SZG_METHOD_HALVES;
     return szgi_halves_eigenvalues(context, t, w);
 }
 
 static szg_status structured_values(szg_context *context, const szg_toeplitz *t,
                                     const szgi_selection *selection, szg_spectrum *out) {
     double *w;
-    const char *method = NULL;
+    szg_method method = SZG_METHOD_NONE;
     SZG_TRY(szgi_memory_alloc(context, selection->n, sizeof *w, &w));
     szg_status status = all_values(context, t, w, &method);
     if (status == SZG_OK)

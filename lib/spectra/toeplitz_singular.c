@@ -44,7 +44,7 @@ static szg_status moduli_of_ends(szg_context *context, const szgi_selection *sel
     int64_t k = selection->high;
     bool definite = ends->re[0] > 0 || ends->re[2 * k - 1] < 0;
     szg_spectrum all;
-    SZG_TRY(szgi_spectrum_open(context, selection->n, 2 * k, "singular", false, &all));
+    SZG_TRY(szgi_spectrum_open(context, selection->n, 2 * k, SZG_SPECTRUM_SINGULAR, false, &all));
     for (int64_t i = 0; i < 2 * k; i++)
         all.re[i] = fabs(ends->re[i]);
     szgi_sort_descending(2 * k, all.re);
@@ -106,7 +106,7 @@ static szg_status hankel_singular(szg_context *context, const szg_toeplitz *t,
         status = szgi_spectrum_from_moduli(context, selection, w, out);
     if (status == SZG_OK)
         status = szgi_spectrum_check(context, n, w, NAN, szgi_toeplitz_norm_frobenius(t), out);
-    out->method = "eigenvalues of the symmetric Hankel matrix T J (LAPACK)";
+    out->method = SZG_METHOD_HANKEL;
     szgi_memory_free(w);
     szgi_memory_free(a);
     return status;

@@ -22,10 +22,10 @@ static szg_status zero_spectrum(szg_context *context, int64_t n, szg_spectrum *o
     *out = (szg_spectrum){
         .n = n,
         .zeros = n,
-        .kind = "eigenvalue",
+        .kind = SZG_SPECTRUM_EIGENVALUE,
         .normal = true,
         .residual_meaning = "exact: the matrix is zero",
-        .method = "zero matrix",
+        .method = SZG_METHOD_ZERO,
     };
     return szgi_memory_alloc(context, 0, sizeof(double), &out->re);
 }

@@ -19,9 +19,8 @@ static szg_status fill_spectra(szg_context *context, int64_t n, const szg_logit_
     double error = 0;
     report->hermitian_part = !szgi_report_is_symmetric(x->skew, x->largest);
     SZG_TRY(szgi_spectra_of_eigenvalues(context, n, x->eigenvalues, x->trace, x->part_frobenius,
-                                        report->hermitian_part
-                                            ? "Hermitian part: dense symmetric (device)"
-                                            : "dense symmetric (device)",
+                                        report->hermitian_part ? SZG_METHOD_DEVICE_PART
+                                                               : SZG_METHOD_DEVICE_SYMMETRIC,
                                         &report->eigenvalues));
     if (!report->hermitian_part) {
         SZG_TRY(szgi_report_summarise(context, n, report));
@@ -29,7 +28,7 @@ static szg_status fill_spectra(szg_context *context, int64_t n, const szg_logit_
         return SZG_OK;
     }
     SZG_TRY(szgi_spectra_of_squares(context, n, x->squares, x->frobenius, x->gram_frobenius,
-                                    "eigenvalues of L^T L (device)", &error, &report->singular));
+                                    SZG_METHOD_DEVICE_SINGULAR, &error, &report->singular));
     SZG_TRY(szgi_report_summarise(context, n, report));
     drop_noise(error, report);
     return SZG_OK;

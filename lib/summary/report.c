@@ -47,7 +47,7 @@ static szg_status gram_matrix(szg_context *context, int64_t n, int64_t d, const 
                               int64_t ldr, double scale, double *gram, szg_spectrum *out) {
     SZG_TRY(szgi_gemm(context, 't', 'n', d, d, n, scale, r, ldr, r, ldr, 0, gram, d));
     SZG_TRY(szg_spectra_symmetric(context, d, gram, d, NULL, out));
-    out->method = "symmetric eigenvalues of the Gram matrix of the factor";
+    out->method = SZG_METHOD_GRAM;
     return SZG_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "summary/summary.h"
 
 static bool is_singular(const szg_spectrum *spectrum) {
-    return strcmp(spectrum->kind, "singular") == 0;
+    return spectrum->kind == SZG_SPECTRUM_SINGULAR;
 }
 
 static bool is_complete(const szg_spectrum *spectrum) {

@@ -125,9 +125,10 @@ szg_status szgi_summary_table(szg_context *context, szg_table **out) {
 }
 
 /* Spectra say "(LAPACK)" of what they gave to the backend's solver; here is whose it was. */
-static szg_status set_method(szg_context *context, szg_table *table, const char *method) {
+static szg_status set_method(szg_context *context, szg_table *table, szg_method computed) {
     static const char lapack[] = "(LAPACK)";
-    const char *backend = szgi_backend_name(context), *at = method ? strstr(method, lapack) : NULL;
+    const char *method = szg_method_name(computed), *backend = szgi_backend_name(context),
+               *at = method ? strstr(method, lapack) : NULL;
     const char *solver = strncmp(backend, "cuda", 4) == 0        ? "(cuSOLVER or LAPACK, by size)"
                          : strncmp(backend, "reference", 9) == 0 ? "(Jacobi)"
                                                                  : lapack;

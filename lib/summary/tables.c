@@ -120,7 +120,7 @@ static szg_status add_values(szg_context *context, szg_table *table,
     bool part = report->hermitian_part && spectrum == &report->eigenvalues;
     for (int64_t i = 0; i < spectrum->count; i++) {
         SZG_TRY(add_row(context, table, labels, report));
-        SZG_TRY(szg_table_set_text(context, table, "kind", spectrum->kind));
+        SZG_TRY(szg_table_set_text(context, table, "kind", szg_spectrum_kind_name(spectrum->kind)));
         SZG_TRY(szg_table_set_integer(context, table, "index", i));
         SZG_TRY(szg_table_set_real(context, table, "re", spectrum->re[i]));
         SZG_TRY(szg_table_set_real(context, table, "im", spectrum->im ? spectrum->im[i] : 0));

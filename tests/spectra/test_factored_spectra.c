@@ -193,7 +193,7 @@ START_TEST(factored_matrix_free) {
     szg_spectra_options two = {.want = SZG_WANT_EXTREMES, .k = 2};
     szg_spectrum singular, low_rank;
     ck_szg_ok(szg_spectra_factored_singular(test_context(), &s.f, &two, &singular));
-    ck_assert(strstr(singular.method, "matrix-free"));
+    ck_assert(strstr(szg_method_name(singular.method), "matrix-free"));
     s.f.bias = NULL;
     ck_szg_ok(szg_spectra_factored_singular(test_context(), &s.f, NULL, &low_rank));
     /* Weyl: the bias has norm 1/2 at most; Lanczos is off by its residual. */
@@ -223,7 +223,7 @@ START_TEST(hermitian_part_ends) {
     ck_assert_int_eq(low_rank.zeros, n - 4);
     s.f.bias = bias;
     ck_szg_ok(szgi_spectra_factored_hermitian_part(test_context(), &s.f, &range, &ends));
-    ck_assert(strstr(ends.method, "matrix-free"));
+    ck_assert(strstr(szg_method_name(ends.method), "matrix-free"));
     ck_assert_int_eq(ends.count, 2);
     /* Weyl: the bias has norm 1/2 at most; Lanczos is off by its residual. */
     double norm = fmax(-low_rank.re[0], low_rank.re[3]);

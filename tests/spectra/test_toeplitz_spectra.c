@@ -31,7 +31,7 @@ START_TEST(symmetric_against_dense) {
             szg_spectrum_close(&s);
             ck_szg_ok(szg_spectra_toeplitz(test_context(), t, &dense, &s));
             check_values(&s, n, want, bound);
-            ck_assert(strstr(s.method, "dense"));
+            ck_assert(strstr(szg_method_name(s.method), "dense"));
             szg_spectrum_close(&s);
             szg_toeplitz_close(&t);
         }
@@ -136,7 +136,7 @@ START_TEST(large_orders_choose_their_way) {
     szg_toeplitz *t = open_symmetric(N, N, lags);
     szg_spectrum s, want;
     ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
-    ck_assert(strstr(s.method, "divide"));
+    ck_assert(strstr(szg_method_name(s.method), "divide"));
     ck_szg_ok(szgi_spectra_kms(test_context(), N, 0.9, NULL, &want));
     check_values(&s, N, want.re, 1e-13);
     szg_spectrum_close(&s);
@@ -146,7 +146,7 @@ START_TEST(large_orders_choose_their_way) {
     szgi_random_fill_normal(&stream, 0, N, lags);
     t = open_symmetric(N, N, lags);
     ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
-    ck_assert(strstr(s.method, "halves (LAPACK)"));
+    ck_assert(strstr(szg_method_name(s.method), "halves (LAPACK)"));
     check_promises(&s, weyl(N, s.frobenius));
     szg_spectrum_close(&s);
     szg_toeplitz_close(&t);
@@ -227,7 +227,7 @@ static void check_singular(szg_toeplitz *t) {
         szg_spectra_options options = {.dense = dense};
         szg_spectrum s;
         ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t, &options, &s));
-        ck_assert_str_eq(s.kind, "singular");
+        ck_assert_str_eq(szg_spectrum_kind_name(s.kind), "singular");
         ck_assert_int_eq(s.count, n);
         for (int64_t i = 0; i < n; i++)
             ck_close(s.re[i], want[i], bound);

@@ -4,23 +4,24 @@
 
 #include "spectra_support.h"
 
-static szg_spectrum real_spectrum(const char *kind, int64_t count, double *values, int64_t zeros) {
+static szg_spectrum real_spectrum(szg_spectrum_kind kind, int64_t count, double *values,
+                                  int64_t zeros) {
     return (szg_spectrum){.n = count + zeros,
                           .count = count,
                           .zeros = zeros,
                           .rank = zeros ? count : -1,
                           .kind = kind,
                           .re = values,
-                          .normal = strcmp(kind, "eigenvalue") == 0,
+                          .normal = kind == SZG_SPECTRUM_EIGENVALUE,
                           .trace = NAN,
                           .frobenius = NAN,
                           .residual_meaning = "by hand",
-                          .method = "by hand"};
+                          .method = SZG_METHOD_LAPACK};
 }
 
 START_TEST(summary_of_normal_matrix) {
     double values[3] = {-3, 1, 4};
-    szg_spectrum s = real_spectrum("eigenvalue", 3, values, 0);
+    szg_spectrum s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 3, values, 0);
     szg_summary out;
     ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
     ck_assert(out.lambda_min == -3 && out.lambda_max == 4 && out.width == 7 && out.radius == 4);
@@ -46,7 +47,7 @@ END_TEST
 
 START_TEST(summary_with_structural_zeros) {
     double values[2] = {2, 2};
-    szg_spectrum s = real_spectrum("eigenvalue", 2, values, 1000);
+    szg_spectrum s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 2, values, 1000);
     szg_summary out;
     ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
     ck_assert(out.n == 1002 && out.rank == 2);
@@ -58,9 +59,9 @@ START_TEST(summary_with_structural_zeros) {
 END_TEST
 
 START_TEST(summary_of_zero_matrix) {
-    szg_spectrum s = real_spectrum("eigenvalue", 0, NULL, 5);
+    szg_spectrum s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 0, NULL, 5);
     double listed[2] = {0, 0};
-    szg_spectrum t = real_spectrum("singular", 2, listed, 3);
+    szg_spectrum t = real_spectrum(SZG_SPECTRUM_SINGULAR, 2, listed, 3);
     szg_summary out;
     ck_szg_ok(szg_summary_of(test_context(), &s, &t, &out));
     ck_assert(out.lambda_min == 0 && out.lambda_max == 0 && out.width == 0 && out.radius == 0);
@@ -72,8 +73,8 @@ END_TEST
 
 START_TEST(summary_of_complex_eigenvalues) {
     double re[3] = {-1, 0, 2}, im[3] = {3, -3, 0}, sigma[3] = {5, 3, 0.5};
-    szg_spectrum s = real_spectrum("eigenvalue", 3, re, 0),
-                 t = real_spectrum("singular", 3, sigma, 0);
+    szg_spectrum s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 3, re, 0),
+                 t = real_spectrum(SZG_SPECTRUM_SINGULAR, 3, sigma, 0);
     s.im = im;
     s.normal = false;
     t.residual = 0.25;
@@ -87,7 +88,8 @@ START_TEST(summary_of_complex_eigenvalues) {
     ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
     ck_assert(isnan(out.sigma_max) && isnan(out.condition) && isnan(out.nuclear));
     double left[2] = {-2, -1}, turn[2] = {1, -1};
-    s = real_spectrum("eigenvalue", 2, left, 7); /* with zeros: 0 is the largest real part */
+    s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 2, left,
+                      7); /* with zeros: 0 is the largest real part */
     s.im = turn;
     s.normal = false;
     ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
@@ -101,7 +103,7 @@ END_TEST
 
 START_TEST(summary_of_partial_spectra) {
     double ends[2] = {1, 9}, both[2] = {-1, 9}, sigma[2] = {6, NAN};
-    szg_spectrum s = real_spectrum("eigenvalue", 2, ends, 0);
+    szg_spectrum s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 2, ends, 0);
     s.n = 100;
     s.frobenius = 18;
     szg_summary out;
@@ -114,7 +116,7 @@ START_TEST(summary_of_partial_spectra) {
     ck_assert(out.sigma_max == 9 && isnan(out.sigma_min) && isnan(out.condition));
     double norm;
     ck_szg_fails(SZG_EDOMAIN, "every", szgi_summary_schatten(test_context(), &s, 1, &norm));
-    szg_spectrum t = real_spectrum("singular", 2, sigma, 0);
+    szg_spectrum t = real_spectrum(SZG_SPECTRUM_SINGULAR, 2, sigma, 0);
     t.n = 100;
     t.frobenius = 12;
     ck_szg_ok(szg_summary_of(test_context(), NULL, &t, &out));
@@ -126,7 +128,7 @@ END_TEST
 /* A NaN among the values may not be lost on the way to a number that looks sound. */
 START_TEST(summary_shows_nan) {
     double values[3] = {1, NAN, 2};
-    szg_spectrum s = real_spectrum("singular", 3, values, 0);
+    szg_spectrum s = real_spectrum(SZG_SPECTRUM_SINGULAR, 3, values, 0);
     szg_summary out;
     ck_szg_ok(szg_summary_of(test_context(), NULL, &s, &out));
     ck_assert(isnan(out.sigma_max) && isnan(out.nuclear) && isnan(out.frobenius));
@@ -137,8 +139,8 @@ END_TEST
 START_TEST(summary_refuses) {
     szg_summary out;
     double value = 1;
-    szg_spectrum s = real_spectrum("eigenvalue", 1, &value, 0);
-    szg_spectrum t = real_spectrum("singular", 1, &value, 1);
+    szg_spectrum s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 1, &value, 0);
+    szg_spectrum t = real_spectrum(SZG_SPECTRUM_SINGULAR, 1, &value, 1);
     ck_szg_fails(SZG_EINVAL, "needs", szg_summary_of(test_context(), NULL, NULL, &out));
     ck_szg_fails(SZG_EINVAL, "exchanged", szg_summary_of(test_context(), &t, NULL, &out));
     ck_szg_fails(SZG_EINVAL, "exchanged", szg_summary_of(test_context(), NULL, &s, &out));
@@ -148,7 +150,7 @@ END_TEST
 
 START_TEST(schatten_does_not_overflow) {
     double values[2] = {1e300, 1e300}, norm;
-    szg_spectrum s = real_spectrum("singular", 2, values, 0);
+    szg_spectrum s = real_spectrum(SZG_SPECTRUM_SINGULAR, 2, values, 0);
     ck_szg_ok(szgi_summary_schatten(test_context(), &s, 2, &norm));
     ck_close(norm, 1e300 * M_SQRT2, gamma_of(16) * norm);
     ck_szg_ok(szgi_summary_schatten(test_context(), &s, 100, &norm));
@@ -158,7 +160,7 @@ END_TEST
 
 START_TEST(density_counts_every_value) {
     double values[5] = {-2, -1, 0.5, 1, 2}, edges[5], mass[4];
-    szg_spectrum s = real_spectrum("eigenvalue", 5, values, 5);
+    szg_spectrum s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 5, values, 5);
     ck_szg_ok(szg_summary_density(test_context(), &s, 4, 0, 0, edges, mass));
     ck_assert(edges[0] == -2 && edges[4] == 2 && edges[2] == 0);
     /* [-2,-1): -2; [-1,0): -1; [0,1): five zeros and 0.5; [1,2]: 1 and 2. */
@@ -168,7 +170,7 @@ START_TEST(density_counts_every_value) {
     ck_szg_ok(szg_summary_density(test_context(), &s, 1, 0.75, 1.5, edges, mass));
     ck_close(mass[0], 0.1, gamma_of(2) * 0.1);
     double point = 3;
-    s = real_spectrum("eigenvalue", 1, &point, 0);
+    s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 1, &point, 0);
     ck_szg_ok(szg_summary_density(test_context(), &s, 3, 0, 0, edges, mass));
     ck_assert(mass[0] + mass[1] + mass[2] == 1); /* one value in one bin */
     ck_szg_fails(SZG_EINVAL, "lo <= hi",
@@ -185,14 +187,14 @@ END_TEST
 START_TEST(density_respects_edges) {
     enum { BINS = 49 };
     double ends[2] = {0.1, 1.3}, edges[BINS + 1], mass[BINS], values[3 * (BINS + 1)];
-    szg_spectrum s = real_spectrum("eigenvalue", 2, ends, 0);
+    szg_spectrum s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 2, ends, 0);
     ck_szg_ok(szg_summary_density(test_context(), &s, BINS, 0.1, 1.3, edges, mass));
     for (int i = 0; i <= BINS; i++) {
         values[3 * i] = nextafter(edges[i], -1);
         values[3 * i + 1] = edges[i];
         values[3 * i + 2] = nextafter(edges[i], 2);
     }
-    s = real_spectrum("eigenvalue", 3 * (BINS + 1), values, 0);
+    s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 3 * (BINS + 1), values, 0);
     ck_szg_ok(szg_summary_density(test_context(), &s, BINS, 0.1, 1.3, edges, mass));
     for (int bin = 0; bin < BINS; bin++) {
         int count = 0;
@@ -228,7 +230,7 @@ START_TEST(table_rows) {
                                  .nuclear = 11,
                                  .frobenius = 12,
                                  .residual = 13,
-                                 .method = "by hand"};
+                                 .method = SZG_METHOD_LAPACK};
     const struct {
         const char *column;
         double value;
@@ -262,7 +264,7 @@ START_TEST(table_rows) {
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         ck_assert(szg_table_get_real(table, 0, column_of(table, want[i].column)) == want[i].value);
     static const char *const texts[][2] = {
-        {"source", "file"}, {"matrix", "qk"}, {"theorem", "none"}, {"method", "by hand"}};
+        {"source", "file"}, {"matrix", "qk"}, {"theorem", "none"}, {"method", "LAPACK"}};
     for (int i = 0; i < 4; i++)
         ck_assert_str_eq(szg_table_get_text(table, 0, column_of(table, texts[i][0])), texts[i][1]);
     ck_assert_str_eq(szg_table_column(table, szg_table_columns(table) - 1)->name, "note");
@@ -289,6 +291,23 @@ START_TEST(table_rows) {
 }
 END_TEST
 
+/* Tables tell methods and kinds apart by their names. */
+START_TEST(names_are_distinct) {
+    for (int i = 1; i < SZG_METHODS; i++) {
+        const char *name = szg_method_name((szg_method)i);
+        ck_assert_ptr_nonnull(name);
+        for (int j = 1; j < i; j++)
+            ck_assert_str_ne(name, szg_method_name((szg_method)j));
+    }
+    ck_assert_ptr_null(szg_method_name(SZG_METHOD_NONE));
+    ck_assert_ptr_null(szg_method_name(SZG_METHODS));
+    ck_assert_ptr_null(szg_method_name((szg_method)-1));
+    ck_assert_str_eq(szg_spectrum_kind_name(SZG_SPECTRUM_EIGENVALUE), "eigenvalue");
+    ck_assert_str_eq(szg_spectrum_kind_name(SZG_SPECTRUM_SINGULAR), "singular");
+    ck_assert_ptr_null(szg_spectrum_kind_name(SZG_SPECTRUM_NONE));
+}
+END_TEST
+
 TEST_FILE("summary") {
     test_before_each(use_tested_backend);
     test_add(suite, "summary_of_normal_matrix", summary_of_normal_matrix);
@@ -302,4 +321,5 @@ TEST_FILE("summary") {
     test_add(suite, "density_counts_every_value", density_counts_every_value);
     test_add(suite, "density_respects_edges", density_respects_edges);
     test_add(suite, "table_rows", table_rows);
+    test_add(suite, "names_are_distinct", names_are_distinct);
 }

@@ -47,7 +47,7 @@ static inline int descending(const void *left, const void *right) {
 
 /* All n values of a real spectrum, largest first. */
 static inline void values_of(const szg_spectrum *spectrum, double *out) {
-    ck_assert_ptr_nonnull(spectrum->kind);
+    ck_assert(spectrum->kind != SZG_SPECTRUM_NONE);
     ck_assert_ptr_null(spectrum->im);
     ck_assert_int_eq(spectrum->count + spectrum->zeros, spectrum->n);
     for (int64_t i = 0; i < spectrum->n; i++)
