@@ -84,35 +84,34 @@ typedef struct spectrum_job {
     szg_table *contraction; /* NULL but for ratios */
 } spectrum_job;
 
-static szg_status add_kernels(spectrum_job *job, const szg_encoding *encoding, int64_t n,
-                              int64_t head) {
-    szg_report_labels labels = {szg_encoding_spec(encoding), -1, head};
-    for (int64_t matrix = 0; matrix < szg_encoding_matrices(encoding); matrix++) {
-        szg_matrix_report report;
-        SZG_TRY(szg_report_kernel(job->context, encoding, head, matrix, n, &job->report, &report));
-        szg_status status = szg_report_add(job->context, &job->tables, &labels, &report);
-        szg_matrix_report_close(&report);
-        SZG_TRY(status);
-    }
-    return SZG_OK;
-}
-
 static szg_status add_matrix(spectrum_job *job, const szg_report_labels *labels,
-                             const szg_factored *factored) {
+                             const szg_matrix *matrix) {
     szg_matrix_report report;
-    SZG_TRY(szg_report_factored(job->context, factored, part_names[job->own->part], &job->report,
-                                &report));
+    SZG_TRY(szg_summary_compute(job->context, matrix, &job->report, &report));
     szg_status status = szg_report_add(job->context, &job->tables, labels, &report);
     szg_matrix_report_close(&report);
     return status;
 }
 
+static szg_status add_kernels(spectrum_job *job, const szg_encoding *encoding, int64_t n,
+                              int64_t head) {
+    szg_report_labels labels = {szg_encoding_spec(encoding), -1, head};
+    for (int64_t matrix = 0; matrix < szg_encoding_matrices(encoding); matrix++) {
+        szg_matrix kernel;
+        SZG_TRY(szg_encoding_matrix(job->context, encoding, head, matrix, n, &kernel));
+        szg_status status = add_matrix(job, &labels, &kernel);
+        szg_matrix_close(&kernel);
+        SZG_TRY(status);
+    }
+    return SZG_OK;
+}
+
 static szg_status add_ratio(spectrum_job *job, const szg_report_labels *labels,
                             const szg_encoding *encoding, const szg_logits *logits) {
-    szg_factored content = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
+    const szg_matrix content = szg_logits_matrix(logits, SZG_LOGITS_CONTENT);
+    const szg_matrix coupled = szg_logits_matrix(logits, SZG_LOGITS_COUPLED);
     szg_contraction contraction;
-    SZG_TRY(
-        szg_contraction_of_factored(job->context, &content, &coupled, &job->report, &contraction));
+    SZG_TRY(szg_contraction_compute(job->context, &content, &coupled, &job->report, &contraction));
     szg_contraction_labels row = {.source = labels->source,
                                   .content_kind = szg_contraction_content_kind(encoding),
                                   .step = -1,
@@ -137,10 +136,10 @@ static szg_status add_logits(spectrum_job *job, const szg_encoding *encoding, in
     szg_logits_options mask = {.causal = job->own->causal};
     szg_logits *logits;
     SZG_TRY(szg_logits_open(job->context, encoding, head, job->content, n, &mask, &logits));
-    szg_factored factored =
-        job->own->part == CONTENT ? szg_logits_content(logits) : szg_logits_coupled(logits);
+    szg_matrix matrix = szg_logits_matrix(logits, job->own->part == CONTENT ? SZG_LOGITS_CONTENT
+                                                                            : SZG_LOGITS_COUPLED);
     szg_status status = job->own->part == RATIO ? add_ratio(job, &labels, encoding, logits)
-                                                : add_matrix(job, &labels, &factored);
+                                                : add_matrix(job, &labels, &matrix);
     szg_logits_close(&logits);
     return status;
 }

@@ -1,7 +1,7 @@
 /* `szego symbol`: the symbol of an encoding's kernel, sampled, with its certified extrema. */
 #include <string.h>
 
-#include "summary/report.h"
+#include <szego/report.h>
 #include "formats/result.h"
 
 #include "specs.h"
@@ -64,14 +64,23 @@ typedef struct symbol_job {
     szg_report_tables tables;
 } symbol_job;
 
+static szg_status add_symbol(symbol_job *job, const szg_report_labels *labels,
+                             const szg_matrix *matrix) {
+    szg_matrix_report report;
+    SZG_TRY(szg_symbol_compute(job->context, matrix, &job->report, &report));
+    szg_status status = szg_report_add(job->context, &job->tables, labels, &report);
+    szg_matrix_report_close(&report);
+    return status;
+}
+
 static szg_status visit(void *user, const szg_encoding *encoding, int64_t n, int64_t head) {
     symbol_job *job = user;
     szg_report_labels labels = {szg_encoding_spec(encoding), -1, head};
     for (int64_t matrix = 0; matrix < szg_encoding_matrices(encoding); matrix++) {
-        szg_matrix_report report;
-        SZG_TRY(szg_report_symbol(job->context, encoding, head, matrix, n, &job->report, &report));
-        szg_status status = szg_report_add(job->context, &job->tables, &labels, &report);
-        szg_matrix_report_close(&report);
+        szg_matrix kernel;
+        SZG_TRY(szg_encoding_matrix(job->context, encoding, head, matrix, n, &kernel));
+        szg_status status = add_symbol(job, &labels, &kernel);
+        szg_matrix_close(&kernel);
         SZG_TRY(status);
     }
     return SZG_OK;

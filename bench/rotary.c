@@ -24,7 +24,8 @@ typedef struct kernel_job {
 static szg_status run_kernel(szg_context *context, void *argument) {
     kernel_job *job = argument;
     szg_spectrum_close(&job->spectrum);
-    return szgi_spectra_rotary(context, job->n, PAIRS, job->theta, 0, NULL, &job->spectrum);
+    const szg_matrix kernel = szg_matrix_rotary_mean(job->n, PAIRS, job->theta, 0);
+    return szg_spectrum_compute(context, &kernel, SZG_QUESTION_EIGENVALUES, NULL, &job->spectrum);
 }
 
 szg_status bench_rotary_kernel(szg_context *context, bench_run *run) {
@@ -58,8 +59,9 @@ static szg_status run_logits(szg_context *context, void *argument) {
     logits_job *job = argument;
     szg_spectrum_close(&job->eigen);
     szg_spectrum_close(&job->singular);
-    SZG_TRY(szg_spectra_factored_eigen(context, &job->logits, NULL, &job->eigen));
-    return szg_spectra_factored_singular(context, &job->logits, NULL, &job->singular);
+    const szg_matrix logits = szg_matrix_factored(&job->logits);
+    SZG_TRY(szg_spectrum_compute(context, &logits, SZG_QUESTION_EIGENVALUES, NULL, &job->eigen));
+    return szg_spectrum_compute(context, &logits, SZG_QUESTION_SINGULAR, NULL, &job->singular);
 }
 
 /* Gaussian queries or keys, each pair turned by position times frequency. */

@@ -13,7 +13,8 @@ static szg_status run(szg_context *context, szg_toeplitz **kernel, szg_spectrum 
         a[k] = exp(-k * k / 8.0);
     szg_range range;
     SZG_TRY(szg_toeplitz_open_symmetric(context, N, LAGS, a, kernel));
-    SZG_TRY(szg_spectra_toeplitz(context, *kernel, NULL, spectrum));
+    const szg_matrix matrix = szg_matrix_toeplitz(*kernel);
+    SZG_TRY(szg_spectrum_compute(context, &matrix, SZG_QUESTION_EIGENVALUES, NULL, spectrum));
     SZG_TRY(szg_symbol_range(context, *kernel, &range));
     printf("%d eigenvalues from %.17g to %.17g\n", (int)spectrum->count, spectrum->re[0],
            spectrum->re[spectrum->count - 1]);

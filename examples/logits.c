@@ -19,8 +19,9 @@ int main(void) {
     szg_contraction contraction;
     if (szg_context_open(NULL, &context) != SZG_OK)
         return EXIT_FAILURE;
-    szg_status status =
-        szg_contraction_of_dense(context, N, content, N, coupled, N, NULL, &contraction);
+    const szg_matrix without = szg_matrix_dense(N, N, content, N);
+    const szg_matrix with = szg_matrix_dense(N, N, coupled, N);
+    szg_status status = szg_contraction_compute(context, &without, &with, NULL, &contraction);
     if (status == SZG_OK) {
         printf("width %.3f of the content's, spectral norm %.3f, majorised: %s\n",
                contraction.ratios.width, contraction.ratios.norm,

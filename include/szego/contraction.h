@@ -7,8 +7,6 @@
 
 SZG_BEGIN_DECLS
 
-struct szg_logit_numbers; /* numbers that a device computed; only the library makes them */
-
 /* Eigenvalues, their range, width, radius and the majorisation are those of the Hermitian part
  * H = (L + L^T)/2 (of L itself where it is symmetric): for any content matrix that all rotary
  * frequencies share, the mean kernel contracts the field of values (claim B3c), while eigenvalues
@@ -23,20 +21,16 @@ typedef struct szg_contraction {
 
 void szg_contraction_close(szg_contraction *contraction);
 
-/* From factored matrices of one order, or from dense n x n ones (kept as they are). `options` may
- * be NULL. sigma_min and condition of dense ones are NaN, with a note, where the least singular
- * value lies within rounding, n eps sigma_max (eps: options->precision, or 2^-52 where that is
- * larger). SZG_EINVAL: orders that differ; errors of szg_report_factored. */
-SZG_CHECK_RESULT szg_status szg_contraction_of_factored(szg_context *context,
-                                                        const szg_factored *content,
-                                                        const szg_factored *coupled,
-                                                        const szg_report_options *options,
-                                                        szg_contraction *out);
-SZG_CHECK_RESULT szg_status szg_contraction_of_dense(szg_context *context, int64_t n,
-                                                     const double *content, int64_t ldcontent,
-                                                     const double *coupled, int64_t ldcoupled,
-                                                     const szg_report_options *options,
-                                                     szg_contraction *out);
+/* Two n x n matrices of any kind, kept as they are; `content` NULL: there is none, the ratios are
+ * NaN and content.matrix is NULL. `options` may be NULL. sigma_min and condition of dense ones are
+ * NaN, with a note, where the least singular value lies within rounding, n eps sigma_max (eps:
+ * options->precision, or 2^-52 where that is larger); those of a device's numbers where it lies
+ * within the error that the note states. SZG_EINVAL: orders that differ; errors of
+ * szg_summary_compute. */
+SZG_CHECK_RESULT szg_status szg_contraction_compute(szg_context *context, const szg_matrix *content,
+                                                    const szg_matrix *coupled,
+                                                    const szg_report_options *options,
+                                                    szg_contraction *out);
 
 /* What `content` is, for the column content_kind: "zeroed" where the encoding adds rows to the
  * tokens (the position table set to zero; rope+absolute too), else "same_qk" (the same queries and
@@ -74,15 +68,10 @@ SZG_CHECK_RESULT szg_status szg_contraction_tables_open(szg_context *context, bo
                                                         bool symbols, szg_contraction_tables *out);
 void szg_contraction_tables_close(szg_contraction_tables *tables);
 
-/* Two matrices of one head: n x n without gaps, content NULL where there is none; or both factored;
- * or both as a device's numbers. Borrowed. */
+/* Two matrices of one head; content.kind SZG_MATRIX_NONE: there is none. Borrowed. */
 typedef struct szg_contraction_pair {
-    int64_t n;
-    const double *content, *coupled;
-    const szg_factored *factored_content, *factored_coupled; /* NULL: dense */
-    const struct szg_logit_numbers *content_numbers,
-        *coupled_numbers; /* NULL: the matrix is here */
-    double precision;     /* of the entries, in place of options->precision where it is larger */
+    szg_matrix content, coupled;
+    double precision; /* of the entries, in place of options->precision where it is larger */
     szg_contraction_labels labels;
 } szg_contraction_pair;
 

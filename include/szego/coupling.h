@@ -9,7 +9,7 @@
 #define SZEGO_COUPLING_H
 
 #include <szego/encoding.h>
-#include <szego/factored.h>
+#include <szego/matrix.h>
 
 SZG_BEGIN_DECLS
 
@@ -75,10 +75,13 @@ typedef struct szg_captured {
 
 /* All of the following borrow from `logits` and keep its mask and scale. */
 
-/* The uncoupled matrix: the content Gram matrix q^c_i . k^c_j, without position, rotation, bias. */
-szg_factored szg_logits_content(const szg_logits *logits);
-/* The coupled matrix, everything included. */
-szg_factored szg_logits_coupled(const szg_logits *logits);
+typedef enum szg_logits_part {
+    SZG_LOGITS_CONTENT, /* the Gram matrix q^c_i . k^c_j, without position, rotation, bias */
+    SZG_LOGITS_COUPLED  /* everything included */
+} szg_logits_part;
+
+/* The matrix as an argument, called "content" or "logits". */
+szg_matrix szg_logits_matrix(const szg_logits *logits, szg_logits_part part);
 
 SZG_END_DECLS
 

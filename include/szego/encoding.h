@@ -6,7 +6,7 @@
 #ifndef SZEGO_ENCODING_H
 #define SZEGO_ENCODING_H
 
-#include <szego/toeplitz.h>
+#include <szego/matrix.h>
 
 SZG_BEGIN_DECLS
 
@@ -131,6 +131,15 @@ SZG_CHECK_RESULT szg_status szg_encoding_facts(szg_context *context, const szg_e
 SZG_CHECK_RESULT szg_status szg_encoding_kernel(szg_context *context, const szg_encoding *encoding,
                                                 int64_t head, int64_t matrix, int64_t n,
                                                 szg_toeplitz **out);
+
+/* The same matrix as an argument, whatever its structure: the closed forms and the sums of cosines
+ * take no memory; lags without further structure are opened as by szg_encoding_kernel, and P P^T
+ * holds its rows. The view borrows from the encoding; szg_matrix_close frees what it holds.
+ * SZG_EINVAL: n < 1, an index out of range; SZG_EDOMAIN: a table of fewer than n rows; SZG_ENOMEM.
+ */
+SZG_CHECK_RESULT szg_status szg_encoding_matrix(szg_context *context, const szg_encoding *encoding,
+                                                int64_t head, int64_t matrix, int64_t n,
+                                                szg_matrix *out);
 
 SZG_END_DECLS
 

@@ -56,26 +56,22 @@ typedef struct szg_matrix_report {
 /* Frees what the report holds and zeroes it. */
 void szg_matrix_report_close(szg_matrix_report *report);
 
-/* Matrix `matrix` of an encoding's head (see szg_encoding_facts) at order n, by the solver that its
- * structure allows: closed forms and rotary kernels take no memory of order n. `options` may be
- * NULL. Errors of szg_encoding_kernel and of spectra. */
-SZG_CHECK_RESULT szg_status szg_report_kernel(szg_context *context, const szg_encoding *encoding,
-                                              int64_t head, int64_t matrix, int64_t n,
-                                              const szg_report_options *options,
-                                              szg_matrix_report *out);
+/* The summary of an n x n matrix: the spectra that its structure and the options afford, what is
+ * derived from them, toeplitzness, symbol, theorem.
+ *
+ * A matrix of an encoding (szg_encoding_matrix) is spoken of as one of its family: closed forms and
+ * rotary kernels take no memory of order n. Logits and dense matrices that are not symmetric have
+ * singular values besides eigenvalues, or besides those of the Hermitian part. `options` may be
+ * NULL. SZG_EINVAL: not square; errors of szg_spectrum_compute, szg_encoding_kernel. */
+SZG_CHECK_RESULT szg_status szg_summary_compute(szg_context *context, const szg_matrix *matrix,
+                                                const szg_report_options *options,
+                                                szg_matrix_report *out);
 
 /* The symbol of the same matrix alone, without spectra (summary.n is set). SZG_EDOMAIN: the matrix
- * is not Toeplitz. */
-SZG_CHECK_RESULT szg_status szg_report_symbol(szg_context *context, const szg_encoding *encoding,
-                                              int64_t head, int64_t matrix, int64_t n,
-                                              const szg_report_options *options,
-                                              szg_matrix_report *out);
-
-/* A factored matrix called `name` (kept as a pointer). Its eigenvalues are real where A is a
- * multiple of B and nothing breaks the symmetry; else singular values come with them. */
-SZG_CHECK_RESULT szg_status szg_report_factored(szg_context *context, const szg_factored *factored,
-                                                const char *name, const szg_report_options *options,
-                                                szg_matrix_report *out);
+ * is not Toeplitz, or its lags must be opened first. */
+SZG_CHECK_RESULT szg_status szg_symbol_compute(szg_context *context, const szg_matrix *matrix,
+                                               const szg_report_options *options,
+                                               szg_matrix_report *out);
 
 /* ---- Tables ---- */
 

@@ -2,7 +2,7 @@
 #ifndef SZEGO_SUMMARY_H
 #define SZEGO_SUMMARY_H
 
-#include <szego/spectra.h>
+#include <szego/spectrum.h>
 #include <szego/table.h>
 #include <szego/toeplitz.h>
 

@@ -14,11 +14,12 @@
 #include <szego/examples.h>
 #include <szego/export.h>
 #include <szego/factored.h>
+#include <szego/matrix.h>
 #include <szego/page.h>
 #include <szego/report.h>
 #include <szego/reproduce.h>
 #include <szego/result.h>
-#include <szego/spectra.h>
+#include <szego/spectrum.h>
 #include <szego/status.h>
 #include <szego/summary.h>
 #include <szego/symbol.h>

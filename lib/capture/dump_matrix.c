@@ -180,8 +180,8 @@ static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *by
     if (status != SZG_OK)
         return szgi_fail_prefix(c->context, status, "%s",
                                 szgi_dump_array_text(c->dump, c->group->first, text));
-    m->factored_content = szg_logits_content(m->logits);
-    m->factored_coupled = szg_logits_coupled(m->logits);
+    m->factored_content = szgi_logits_content(m->logits);
+    m->factored_coupled = szgi_logits_coupled(m->logits);
     return SZG_OK;
 }
 
@@ -201,8 +201,8 @@ static szg_status read_matrices(const cut *c, dump_matrix *m, int64_t *bytes) {
         coupled = true;
     }
     if (content && coupled) {
-        m->pair.factored_content = &m->factored_content;
-        m->pair.factored_coupled = &m->factored_coupled;
+        m->pair.content = szg_matrix_factored(&m->factored_content);
+        m->pair.coupled = szg_matrix_factored(&m->factored_coupled);
         return SZG_OK;
     }
     if (content)
@@ -279,10 +279,11 @@ szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
         status = set_labels(&c, index, out);
     if (status == SZG_OK)
         status = read_matrices(&c, out, bytes);
-    out->pair.n = c.n;
     out->pair.precision = precision_of(&c);
-    out->pair.content = out->content;
-    out->pair.coupled = out->coupled;
+    if (out->content)
+        out->pair.content = szg_matrix_dense(c.n, c.n, out->content, c.n);
+    if (out->coupled)
+        out->pair.coupled = szg_matrix_dense(c.n, c.n, out->coupled, c.n);
     if (status != SZG_OK)
         szgi_dump_matrix_close(out);
     return status;

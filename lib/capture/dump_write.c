@@ -50,10 +50,11 @@ static szg_status open_tensor(szg_context *context, szgi_dump_writer *dump,
 }
 
 static szg_status add_matrix(szg_context *context, szgi_dump_writer *dump,
-                             const szg_contraction_pair *pair, const char *word, const double *from,
-                             int64_t real) {
-    int64_t n = pair->n, at = dump->count;
-    SZG_TRY(open_tensor(context, dump, &pair->labels, word, n * n, real));
+                             const szg_contraction_labels *labels, const char *word,
+                             const szg_matrix *matrix, int64_t real) {
+    int64_t n = matrix->rows, at = dump->count;
+    const double *from = matrix->of.dense.a;
+    SZG_TRY(open_tensor(context, dump, labels, word, n * n, real));
     dump->tensor[at].dims = 2;
     dump->shape[at][0] = dump->shape[at][1] = n;
     float *single = dump->data[at];
@@ -67,8 +68,8 @@ static szg_status add_matrix(szg_context *context, szgi_dump_writer *dump,
 
 szg_status szgi_dump_writer_add(szg_context *context, szgi_dump_writer *dump,
                                 const szg_contraction_pair *pair, int64_t real) {
-    SZG_TRY(add_matrix(context, dump, pair, "content", pair->content, real));
-    SZG_TRY(add_matrix(context, dump, pair, "coupled", pair->coupled, real));
+    SZG_TRY(add_matrix(context, dump, &pair->labels, "content", &pair->content, real));
+    SZG_TRY(add_matrix(context, dump, &pair->labels, "coupled", &pair->coupled, real));
     if (isnan(pair->labels.grad_norm))
         return SZG_OK;
     SZG_TRY(open_tensor(context, dump, &pair->labels, "grad_norm", 1, 8));

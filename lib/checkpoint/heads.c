@@ -67,8 +67,9 @@ static void transpose(int64_t rows, int64_t columns, const double *a, double *ou
 
 static szg_status factored_spectra(szg_context *context, const szg_factored *factored,
                                    szg_spectrum *eigenvalues, szg_spectrum *singular) {
-    SZG_TRY(szg_spectra_factored_eigen(context, factored, NULL, eigenvalues));
-    return szg_spectra_factored_singular(context, factored, NULL, singular);
+    const szg_matrix matrix = szg_matrix_factored(factored);
+    SZG_TRY(szg_spectrum_compute(context, &matrix, SZG_QUESTION_EIGENVALUES, NULL, eigenvalues));
+    return szg_spectrum_compute(context, &matrix, SZG_QUESTION_SINGULAR, NULL, singular);
 }
 
 /* The rows of a head, divided by powers of two whose product is 2^exponent. */

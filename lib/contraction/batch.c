@@ -34,19 +34,9 @@ static void name_place(const szg_contraction_labels *labels, char text[static 16
 static szg_status report_pair(szg_context *context, const szg_contraction_pair *pair,
                               const szg_report_options *options, szg_contraction *out) {
     szg_report_options own = options ? *options : (szg_report_options){0};
-    szg_status status;
     own.precision = fmax(own.precision, pair->precision);
-    if (pair->coupled_numbers)
-        status = szgi_contraction_of_numbers(context, pair->n, pair->content_numbers,
-                                             pair->coupled_numbers, &own, out);
-    else if (pair->factored_coupled)
-        status = szg_contraction_of_factored(context, pair->factored_content,
-                                             pair->factored_coupled, &own, out);
-    else if (pair->content)
-        status = szg_contraction_of_dense(context, pair->n, pair->content, pair->n, pair->coupled,
-                                          pair->n, &own, out);
-    else
-        status = szgi_contraction_of_coupled(context, pair->n, pair->coupled, pair->n, &own, out);
+    const szg_matrix *content = pair->content.kind == SZG_MATRIX_NONE ? NULL : &pair->content;
+    szg_status status = szg_contraction_compute(context, content, &pair->coupled, &own, out);
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
     char place[160];
@@ -66,9 +56,7 @@ static szg_status run_block(szg_context *context, void *data, int64_t block, int
 
 /* The device's numbers are no work, whatever the order. */
 static int64_t pair_order(const szg_contraction_pair *pair) {
-    if (pair->coupled_numbers)
-        return 0;
-    return pair->factored_coupled ? pair->factored_coupled->n : pair->n;
+    return pair->coupled.kind == SZG_MATRIX_DEVICE ? 0 : pair->coupled.rows;
 }
 
 /* Reports of the leading pairs: up to GROUP small ones, or one large one. */

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "encoding/encoding.h"
 #include "theory/theory.h"
+#include "toeplitz/matrix.h"
 #include "summary/report_private.h"
 
 void szg_contraction_close(szg_contraction *contraction) {
@@ -91,8 +92,8 @@ done:
     return status;
 }
 
-/* Where the matrix has fewer dimensions than order, its least computed singular value is rounding.
- */
+/* Where a dense matrix has fewer dimensions than order, its least computed singular value is
+ * rounding. */
 static void drop_noise(double precision, szg_matrix_report *report) {
     const szg_summary *summary = &report->summary;
     double error = (double)summary->n * fmax(precision, 0x1p-52) * summary->sigma_max;
@@ -101,67 +102,37 @@ static void drop_noise(double precision, szg_matrix_report *report) {
     szgi_report_drop_noise(error, "rounding, n eps sigma_max", report);
 }
 
-static szg_status finish(szg_context *context, szg_status status, int64_t n, double precision,
-                         szg_contraction *out) {
-    out->n = n;
-    if (status == SZG_OK)
-        status = fill_ratios(context, precision, out);
-    if (status != SZG_OK)
-        szg_contraction_close(out);
-    return status;
+static szg_status summarise(szg_context *context, const szg_matrix *given, const char *name,
+                            const szg_report_options *options, szg_matrix_report *out) {
+    szg_matrix matrix = *given;
+    matrix.name = name;
+    SZG_TRY(szg_summary_compute(context, &matrix, options, out));
+    if (szgi_matrix_is_dense(given))
+        drop_noise(options->precision, out);
+    return SZG_OK;
 }
 
-szg_status szg_contraction_of_factored(szg_context *context, const szg_factored *content,
-                                       const szg_factored *coupled,
-                                       const szg_report_options *options, szg_contraction *out) {
-    *out = (szg_contraction){0};
-    if (content->n != coupled->n)
+szg_status szg_contraction_compute(szg_context *context, const szg_matrix *content,
+                                   const szg_matrix *coupled, const szg_report_options *options,
+                                   szg_contraction *out) {
+    const szg_report_options own = compared(options);
+    szg_status status = SZG_OK;
+    *out = (szg_contraction){.ratios = {.width = NAN, .norm = NAN, .nuclear = NAN}};
+    SZG_TRY(szgi_matrix_check(context, coupled));
+    out->n = coupled->rows;
+    if (content && content->rows != coupled->rows)
         return szgi_fail(context, SZG_EINVAL,
                          "content of order %lld against coupled logits of order %lld",
-                         (long long)content->n, (long long)coupled->n);
-    szg_report_options own = compared(options);
-    szg_status status = szg_report_factored(context, content, "content", &own, &out->content);
-    if (status == SZG_OK)
-        status = szg_report_factored(context, coupled, "logits", &own, &out->coupled);
-    return finish(context, status, content->n, own.precision, out);
-}
-
-szg_status szg_contraction_of_dense(szg_context *context, int64_t n, const double *content,
-                                    int64_t ldcontent, const double *coupled, int64_t ldcoupled,
-                                    const szg_report_options *options, szg_contraction *out) {
-    *out = (szg_contraction){0};
-    szg_report_options own = compared(options);
-    szg_status status =
-        szgi_report_dense(context, n, content, ldcontent, "content", &own, &out->content);
-    if (status == SZG_OK)
-        status = szgi_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled);
-    if (status == SZG_OK) {
-        drop_noise(own.precision, &out->content);
-        drop_noise(own.precision, &out->coupled);
-    }
-    return finish(context, status, n, own.precision, out);
-}
-
-szg_status szgi_contraction_of_numbers(szg_context *context, int64_t n,
-                                       const szg_logit_numbers *content,
-                                       const szg_logit_numbers *coupled,
-                                       const szg_report_options *options, szg_contraction *out) {
-    *out = (szg_contraction){0};
-    szg_report_options own = compared(options);
-    szg_status status = szgi_report_numbers(context, n, content, "content", &own, &out->content);
-    if (status == SZG_OK)
-        status = szgi_report_numbers(context, n, coupled, "logits", &own, &out->coupled);
-    return finish(context, status, n, own.precision, out);
-}
-
-szg_status szgi_contraction_of_coupled(szg_context *context, int64_t n, const double *coupled,
-                                       int64_t ldcoupled, const szg_report_options *options,
-                                       szg_contraction *out) {
-    *out = (szg_contraction){.n = n, .ratios = {.width = NAN, .norm = NAN, .nuclear = NAN}};
-    szg_report_options own = compared(options);
-    SZG_TRY(szgi_report_dense(context, n, coupled, ldcoupled, "logits", &own, &out->coupled));
-    drop_noise(own.precision, &out->coupled);
+                         (long long)content->rows, (long long)coupled->rows);
+    if (content)
+        SZG_TRY(summarise(context, content, "content", &own, &out->content));
+    SZG_TRY_GOTO(status, summarise(context, coupled, "logits", &own, &out->coupled), failed);
+    if (content)
+        SZG_TRY_GOTO(status, fill_ratios(context, own.precision, out), failed);
     return SZG_OK;
+failed:
+    szg_contraction_close(out);
+    return status;
 }
 
 const char *szg_contraction_content_kind(const szg_encoding *encoding) {

@@ -40,6 +40,10 @@ SZG_CHECK_RESULT szg_status szgi_logits_open_captured(szg_context *context,
 /* Dimension d of queries and keys. */
 int64_t szgi_logits_dimension(const szg_logits *logits);
 
+/* The two matrices of szg_logits_matrix as factors. */
+szg_factored szgi_logits_content(const szg_logits *logits);
+szg_factored szgi_logits_coupled(const szg_logits *logits);
+
 /* One term of Eq. 8 (d = 0 and no bias where the encoding has none: the zero matrix). */
 szg_factored szgi_logits_term(const szg_logits *logits, szg_term term);
 /* Number of rotated pairs t, and the contribution Re G_t o E_t of one of them (rank <= 2). */

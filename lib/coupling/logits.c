@@ -298,14 +298,22 @@ static szg_factored view(const szg_logits *l, const double *q, const double *k, 
     return f;
 }
 
-szg_factored szg_logits_content(const szg_logits *logits) {
+szg_factored szgi_logits_content(const szg_logits *logits) {
     return view(logits, logits->content.q, logits->content.k, 0, logits->d);
 }
 
-szg_factored szg_logits_coupled(const szg_logits *logits) {
+szg_factored szgi_logits_coupled(const szg_logits *logits) {
     szg_factored f = view(logits, logits->coupled.q, logits->coupled.k, 0, logits->d);
     f.bias = logits->bias;
     return f;
+}
+
+szg_matrix szg_logits_matrix(const szg_logits *logits, szg_logits_part part) {
+    bool content = part == SZG_LOGITS_CONTENT;
+    szg_factored f = content ? szgi_logits_content(logits) : szgi_logits_coupled(logits);
+    szg_matrix matrix = szg_matrix_factored(&f);
+    matrix.name = content ? "content" : "logits";
+    return matrix;
 }
 
 szg_factored szgi_logits_term(const szg_logits *logits, szg_term term) {

@@ -2,7 +2,8 @@
  * second difference with corrected corners, so that its eigenvectors are cosines and sines: the odd
  * half has t = j pi / n, j odd, the even half tan(n t/2) tan(t/2) = -1/n, and one root of each is
  * imaginary. */
-#include "dense.h"
+#include "solvers.h"
+#include "spectra_private.h"
 
 static const char residual_meaning[] =
     "largest relative error of an eigenvalue, to first order, that the residual of the secular "
@@ -59,9 +60,10 @@ static double alibi_lag(const void *data, int64_t k) {
     return -*(const double *)data * (double)k;
 }
 
-szg_status szgi_spectra_alibi(szg_context *context, int64_t n, double slope,
-                              const szg_spectra_options *options, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
+szg_status szgi_distance_eigen(szg_context *context, const szg_matrix *matrix,
+                               const szg_spectra_options *options, szg_spectrum *out) {
+    int64_t n = matrix->rows;
+    double slope = matrix->of.slope;
     SZG_TRY(szgi_require_finite(context, "slope", slope));
     szgi_selection selection;
     SZG_TRY(szgi_selection_of(context, n, options, &selection));
@@ -73,12 +75,8 @@ szg_status szgi_spectra_alibi(szg_context *context, int64_t n, double slope,
     bool zero = n == 1 || slope == 0;
     int64_t count = zero ? 0 : szgi_selection_count(&selection);
     SZG_TRY(szgi_spectrum_open(context, n, count, SZG_SPECTRUM_EIGENVALUE, false, out));
-    szg_status status =
-        zero ? SZG_OK : szgi_closed_form_fill(context, &selection, alibi_eigenvalue, &slope, out);
-    if (status != SZG_OK) {
-        szg_spectrum_close(out);
-        return status;
-    }
+    if (!zero)
+        SZG_TRY(szgi_closed_form_fill(context, &selection, alibi_eigenvalue, &slope, out));
     out->normal = true;
     out->zeros = zero ? n : 0;
     out->rank = zero ? 0 : n;

@@ -8,8 +8,9 @@
 
 #include "linalg/linalg.h"
 
-#include "dense.h"
 #include "dirichlet.h"
+#include "solvers.h"
+#include "spectra_private.h"
 
 typedef struct atom {
     double theta, weight; /* theta >= 0, distinct; weight > 0 */
@@ -53,23 +54,43 @@ static szg_status check_atom(szg_context *context, int64_t i, double weight, dou
     return SZG_OK;
 }
 
-static szg_status open_atoms(szg_context *context, int64_t count, const double *weight,
-                             const double *theta, atom_set *set) {
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *set->atom, &set->atom));
-    for (int64_t i = 0; i < count; i++) {
-        szg_status status = check_atom(context, i, weight[i], theta[i]);
-        if (status != SZG_OK) {
-            szgi_memory_free(set->atom);
-            return status;
-        }
-        double frequency = fabs(theta[i]);
-        if (weight[i] > 0)
-            set->atom[set->count++] = (atom){.theta = frequency, .weight = weight[i]};
-    }
+/* NaN comes of a mean over no dimension at all. */
+static szg_status check_constant(szg_context *context, double constant) {
+    if (!(constant >= 0))
+        return szgi_fail(context, SZG_EINVAL,
+                         "the constant of a sum of cosines is %g: it is not negative, and a rotary "
+                         "mean kernel needs at least one pair or unrotated dimension",
+                         constant);
+    return SZG_OK;
+}
+
+static szg_status add_atom(szg_context *context, int64_t i, double weight, double theta,
+                           atom_set *set) {
+    SZG_TRY(check_atom(context, i, weight, theta));
+    if (weight > 0)
+        set->atom[set->count++] = (atom){.theta = fabs(theta), .weight = weight};
+    return SZG_OK;
+}
+
+static szg_status open_atoms(szg_context *context, const szg_matrix *matrix, atom_set *set) {
+    int64_t count = matrix->of.cosines.count;
+    const double *weight = matrix->of.cosines.weight, *theta = matrix->of.cosines.theta;
+    szg_status status;
+    SZG_TRY(szgi_memory_alloc(context, count + 1, sizeof *set->atom, &set->atom));
+    for (int64_t i = 0; i < count; i++)
+        SZG_TRY_GOTO(
+            status,
+            add_atom(context, i, weight ? weight[i] : matrix->of.cosines.equal, theta[i], set),
+            failed);
+    SZG_TRY_GOTO(status, check_constant(context, matrix->of.cosines.constant), failed);
+    SZG_TRY_GOTO(status, add_atom(context, count, matrix->of.cosines.constant, 0, set), failed);
     merge_atoms(set);
     for (int64_t i = 0; i < set->count; i++)
         set->atom[i].angle = szgi_angle_of(set->atom[i].theta);
     return SZG_OK;
+failed:
+    szgi_memory_free(set->atom);
+    return status;
 }
 
 /* The even Gram matrix into `even`, the odd one (without a constant atom's zero row) into `odd`. */
@@ -161,49 +182,24 @@ static double atoms_lag(const void *data, int64_t k) {
     return sum;
 }
 
-szg_status szgi_spectra_atoms(szg_context *context, int64_t n, int64_t count, const double *weight,
-                              const double *theta, const szg_spectra_options *options,
-                              szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
-    szgi_selection checked;
-    SZG_TRY(szgi_selection_of(context, n, options, &checked));
-    if (count > 0 && (!weight || !theta))
-        return szgi_fail(context, SZG_EINVAL, "weights or frequencies are missing");
-    if (count < 0 || n > (int64_t)1 << 62)
+/* Returned complete whatever is wanted: any n up to 2^62 takes the same time. */
+szg_status szgi_cosines_eigen(szg_context *context, const szg_matrix *matrix,
+                              const szg_spectra_options *options, szg_spectrum *out) {
+    const int64_t most = (int64_t)1 << 40;
+    int64_t n = matrix->rows, count = matrix->of.cosines.count;
+    bool weighed = matrix->of.cosines.weight || !isnan(matrix->of.cosines.equal);
+    if (count > 0 && (!matrix->of.cosines.theta || !weighed))
+        return szgi_fail(context, SZG_EINVAL, "weights or frequencies of the cosines are missing");
+    if (count < 0 || count > most || n > (int64_t)1 << 62)
         return szgi_fail(context, SZG_EINVAL,
                          "%" PRId64 " frequencies at order %" PRId64
-                         ": counts are >= 0, orders at most 2^62",
+                         ": counts are not negative, and at most 2^40, orders at most 2^62",
                          count, n);
     atom_set set = {.n = n};
-    SZG_TRY(open_atoms(context, count, weight, theta, &set));
+    SZG_TRY(open_atoms(context, matrix, &set));
     szg_status status = szgi_options_dense(options)
                             ? szgi_dense_kernel(context, n, atoms_lag, &set, options, out)
                             : atoms_structured(context, &set, out);
     szgi_memory_free(set.atom);
-    return status;
-}
-
-szg_status szgi_spectra_rotary(szg_context *context, int64_t n, int64_t pairs, const double *theta,
-                               int64_t unrotated, const szg_spectra_options *options,
-                               szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
-    const int64_t most = (int64_t)1 << 40;
-    if (pairs < 0 || unrotated < 0 || pairs > most || unrotated > most || pairs + unrotated == 0)
-        return szgi_fail(context, SZG_EINVAL,
-                         "%" PRId64 " rotary pairs and %" PRId64
-                         " unrotated dimensions: at least one of either is needed, none negative",
-                         pairs, unrotated);
-    if (pairs > 0 && !theta)
-        return szgi_fail(context, SZG_EINVAL, "the frequencies of the rotary pairs are missing");
-    double *weight, dimensions = 2 * (double)pairs + (double)unrotated;
-    SZG_TRY(szgi_memory_alloc(context, 2 * (pairs + 1), sizeof *weight, &weight));
-    double *frequency = weight + pairs + 1;
-    for (int64_t i = 0; i < pairs; i++) {
-        weight[i] = 2 / dimensions;
-        frequency[i] = theta[i];
-    }
-    weight[pairs] = (double)unrotated / dimensions; /* frequency 0; dropped where there is none */
-    szg_status status = szgi_spectra_atoms(context, n, pairs + 1, weight, frequency, options, out);
-    szgi_memory_free(weight);
     return status;
 }

@@ -12,37 +12,35 @@ double szgi_batch_limit(int64_t n) {
 
 typedef struct invariants_job {
     int64_t m, n, stride;
-    int width; /* doubles an entry */
     const double *a;
     double *known;
 } invariants_job;
 
 static szg_status invariants_block(szg_context *context, void *argument, int64_t i, int worker) {
     const invariants_job *job = argument;
-    const int width = job->width;
-    const double *matrix = job->a + i * job->stride * width;
+    const double *matrix = job->a + i * job->stride;
     double trace = 0;
     (void)worker;
     for (int64_t j = 0; j < job->m && j < job->n; j++)
-        trace += matrix[j * (job->n + 1) * width];
+        trace += matrix[j * (job->n + 1)];
     job->known[2 * i] = trace;
-    szg_status status = szgi_dense_frobenius(context, job->m, job->n * width, matrix,
-                                             job->n * width, &job->known[2 * i + 1]);
+    szg_status status =
+        szgi_dense_frobenius(context, job->m, job->n, matrix, job->n, &job->known[2 * i + 1]);
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
     return szgi_fail_prefix(context, status, "matrix %" PRId64, i);
 }
 
 /* Trace and Frobenius norm of each matrix before the solver overwrites it: 2 count numbers. */
-static szg_status invariants(szg_context *context, int64_t count, int64_t m, int64_t n, int width,
-                             const void *a, int64_t stride, double **out) {
+static szg_status invariants(szg_context *context, int64_t count, int64_t m, int64_t n,
+                             const double *a, int64_t stride, double **out) {
     if (count < 0 || m < 1 || n < 1 || stride < m * n)
         return szgi_fail(context, SZG_EINVAL,
                          "%" PRId64 " matrices of %" PRId64 " x %" PRId64 ", %" PRId64
                          " apart: sizes are >= 1 and matrices do not overlap",
                          count, m, n, stride);
     SZG_TRY(szgi_memory_alloc(context, 2 * count, sizeof **out, out));
-    invariants_job job = {.m = m, .n = n, .stride = stride, .width = width, .a = a, .known = *out};
+    invariants_job job = {.m = m, .n = n, .stride = stride, .a = a, .known = *out};
     szg_status status = szgi_pool_run(context, count, invariants_block, &job);
     if (status != SZG_OK)
         szgi_memory_free(*out);
@@ -88,35 +86,23 @@ static szg_status check_complex(szg_context *context, int64_t count, int64_t n,
     return SZG_OK;
 }
 
-static szg_status hermitian(szg_context *context, int64_t count, int64_t n, int width, void *a,
-                            int64_t stride, double *values, double *worst) {
+szg_status szgi_spectra_batch_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
+                                        int64_t stride, double *values, double *worst) {
     double *known;
     *worst = 0;
-    SZG_TRY(invariants(context, count, n, n, width, a, stride, &known));
-    szg_status status = width == 1
-                            ? szgi_eigen_symmetric_batch(context, count, n, a, stride, values)
-                            : szgi_eigen_hermitian_batch(context, count, n, a, stride, values);
+    SZG_TRY(invariants(context, count, n, n, a, stride, &known));
+    szg_status status = szgi_eigen_symmetric_batch(context, count, n, a, stride, values);
     if (status == SZG_OK)
         status = check_real(context, count, n, values, known, true, worst);
     szgi_memory_free(known);
     return status;
 }
 
-szg_status szgi_spectra_batch_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
-                                        int64_t stride, double *values, double *worst) {
-    return hermitian(context, count, n, 1, a, stride, values, worst);
-}
-
-szg_status szgi_spectra_batch_hermitian(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
-                                        int64_t stride, double *values, double *worst) {
-    return hermitian(context, count, n, 2, a, stride, values, worst);
-}
-
 szg_status szgi_spectra_batch_general(szg_context *context, int64_t count, int64_t n, double *a,
                                       int64_t stride, szg_c64 *values, double *worst) {
     double *known;
     *worst = 0;
-    SZG_TRY(invariants(context, count, n, n, 1, a, stride, &known));
+    SZG_TRY(invariants(context, count, n, n, a, stride, &known));
     szg_status status = szgi_eigen_general_batch(context, count, n, a, stride, values);
     if (status == SZG_OK)
         status = check_complex(context, count, n, values, known, worst);
@@ -128,7 +114,7 @@ szg_status szgi_spectra_batch_singular(szg_context *context, int64_t count, int6
                                        double *a, int64_t stride, double *values, double *worst) {
     double *known;
     *worst = 0;
-    SZG_TRY(invariants(context, count, m, n, 1, a, stride, &known));
+    SZG_TRY(invariants(context, count, m, n, a, stride, &known));
     szg_status status = szgi_singular_batch(context, count, m, n, a, stride, values);
     if (status == SZG_OK)
         status = check_real(context, count, m < n ? m : n, values, known, false, worst);

@@ -1,5 +1,6 @@
 #include "base/pool.h"
 
+#include "solvers.h"
 #include "spectra_private.h"
 
 enum { BLOCK = 4096 };
@@ -38,5 +39,25 @@ szg_status szgi_closed_form_fill(szg_context *context, const szgi_selection *sel
     for (int64_t block = 0; status == SZG_OK && block < blocks; block++)
         out->residual = szgi_larger(out->residual, job.worst[block]);
     szgi_memory_free(job.worst);
+    return status;
+}
+
+szg_status szgi_dense_kernel(szg_context *context, int64_t n,
+                             double (*lag)(const void *data, int64_t k), const void *data,
+                             const szg_spectra_options *options, szg_spectrum *out) {
+    double *lags;
+    SZG_TRY(szgi_memory_require(context, n, n, sizeof *lags, "the dense kernel",
+                                "leave out --dense: the closed form needs no matrix"));
+    SZG_TRY(szgi_memory_alloc(context, n, sizeof *lags, &lags));
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = lag(data, k);
+    szg_toeplitz *t = NULL;
+    szg_status status = szg_toeplitz_open_symmetric(context, n, n, lags, &t);
+    if (status == SZG_OK) {
+        szg_matrix matrix = szg_matrix_toeplitz(t);
+        status = szgi_toeplitz_eigen(context, &matrix, options, out);
+    }
+    szg_toeplitz_close(&t);
+    szgi_memory_free(lags);
     return status;
 }

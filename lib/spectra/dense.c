@@ -6,9 +6,13 @@
 #include "linalg/linalg.h"
 
 #include "dense.h"
-#include "spectra_private.h"
+#include "solvers.h"
+#include "symmetry.h"
 
-static szg_status check_shape(szg_context *context, int64_t m, int64_t n, int64_t lda) {
+static szg_status check_shape(szg_context *context, int64_t m, int64_t n, const void *a,
+                              int64_t lda) {
+    if (!a)
+        return szgi_fail(context, SZG_EINVAL, "a dense matrix without an array of entries");
     if (m < 1 || n < 1 || lda < n)
         return szgi_fail(context, SZG_EINVAL,
                          "a %" PRId64 " x %" PRId64 " matrix with rows %" PRId64
@@ -46,24 +50,6 @@ szg_status szgi_dense_open_toeplitz(szg_context *context, const szg_toeplitz *t,
                                    : szgi_toeplitz_dense_complex(context, t, (szg_c64 *)*out, n);
     if (status != SZG_OK)
         szgi_memory_free(*out);
-    return status;
-}
-
-szg_status szgi_dense_kernel(szg_context *context, int64_t n,
-                             double (*lag)(const void *data, int64_t k), const void *data,
-                             const szg_spectra_options *options, szg_spectrum *out) {
-    double *lags;
-    SZG_TRY(szgi_memory_require(context, n, n, sizeof *lags, "the dense kernel",
-                                "leave out --dense: the closed form needs no matrix"));
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *lags, &lags));
-    for (int64_t k = 0; k < n; k++)
-        lags[k] = lag(data, k);
-    szg_toeplitz *t = NULL;
-    szg_status status = szg_toeplitz_open_symmetric(context, n, n, lags, &t);
-    if (status == SZG_OK)
-        status = szg_spectra_toeplitz(context, t, options, out);
-    szg_toeplitz_close(&t);
-    szgi_memory_free(lags);
     return status;
 }
 
@@ -151,11 +137,10 @@ static szg_status hermitian_run(szg_context *context, hermitian_form form, int64
                                 szg_spectrum *out) {
     static const szg_method methods[] = {SZG_METHOD_DENSE_SYMMETRIC, SZG_METHOD_DENSE_HERMITIAN,
                                          SZG_METHOD_DENSE_PART};
-    memset(out, 0, sizeof *out);
     szgi_selection selection;
     int64_t width = form == HERMITIAN ? 2 : 1;
     double frobenius, *copy;
-    SZG_TRY(check_shape(context, n, n, lda));
+    SZG_TRY(check_shape(context, n, n, a, lda));
     SZG_TRY(szgi_selection_of(context, n, options, &selection));
     SZG_TRY(szgi_dense_frobenius(context, n, n * width, a, lda * width, &frobenius));
     if (form == SYMMETRIC)
@@ -173,20 +158,22 @@ static szg_status hermitian_run(szg_context *context, hermitian_form form, int64
     return szgi_spectrum_finish(status, out);
 }
 
-szg_status szg_spectra_symmetric(szg_context *context, int64_t n, const double *a, int64_t lda,
-                                 const szg_spectra_options *options, szg_spectrum *out) {
-    return hermitian_run(context, SYMMETRIC, n, a, lda, options, out);
+szg_status szgi_symmetric_eigen(szg_context *context, const szg_matrix *matrix,
+                                const szg_spectra_options *options, szg_spectrum *out) {
+    return hermitian_run(context, SYMMETRIC, matrix->rows, matrix->of.dense.a, matrix->of.dense.lda,
+                         options, out);
 }
 
-szg_status szgi_spectra_hermitian_part(szg_context *context, int64_t n, const double *a,
-                                       int64_t lda, const szg_spectra_options *options,
-                                       szg_spectrum *out) {
-    return hermitian_run(context, HERMITIAN_PART, n, a, lda, options, out);
+szg_status szgi_hermitian_eigen(szg_context *context, const szg_matrix *matrix,
+                                const szg_spectra_options *options, szg_spectrum *out) {
+    return hermitian_run(context, HERMITIAN, matrix->rows, matrix->of.complex_dense.a,
+                         matrix->of.complex_dense.lda, options, out);
 }
 
-szg_status szg_spectra_hermitian(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
-                                 const szg_spectra_options *options, szg_spectrum *out) {
-    return hermitian_run(context, HERMITIAN, n, a, lda, options, out);
+szg_status szgi_dense_part(szg_context *context, const szg_matrix *matrix,
+                           const szg_spectra_options *options, szg_spectrum *out) {
+    return hermitian_run(context, HERMITIAN_PART, matrix->rows, matrix->of.dense.a,
+                         matrix->of.dense.lda, options, out);
 }
 
 static int compare_complex(const void *left, const void *right) {
@@ -242,10 +229,9 @@ static szg_status general_spectrum(szg_context *context, int64_t n, szg_c64 *w, 
 
 static szg_status general_run(szg_context *context, int64_t n, int64_t width, const double *a,
                               int64_t lda, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
     double frobenius, *copy;
     szg_c64 *w = NULL;
-    SZG_TRY(check_shape(context, n, n, lda));
+    SZG_TRY(check_shape(context, n, n, a, lda));
     SZG_TRY(szgi_dense_frobenius(context, n, n * width, a, lda * width, &frobenius));
     szg_c64 trace = {.re = trace_of(n, a, (lda + 1) * width),
                      .im = width == 2 ? trace_of(n, a + 1, (lda + 1) * width) : 0};
@@ -262,14 +248,27 @@ static szg_status general_run(szg_context *context, int64_t n, int64_t width, co
     return szgi_spectrum_finish(status, out);
 }
 
-szg_status szg_spectra_general(szg_context *context, int64_t n, const double *a, int64_t lda,
-                               szg_spectrum *out) {
-    return general_run(context, n, 1, a, lda, out);
+szg_status szgi_general_eigen(szg_context *context, const szg_matrix *matrix,
+                              const szg_spectra_options *options, szg_spectrum *out) {
+    (void)options;
+    return general_run(context, matrix->rows, 1, matrix->of.dense.a, matrix->of.dense.lda, out);
 }
 
-szg_status szgi_spectra_general_complex(szg_context *context, int64_t n, const szg_c64 *a,
-                                        int64_t lda, szg_spectrum *out) {
-    return general_run(context, n, 2, (const double *)a, lda, out);
+szg_status szgi_complex_eigen(szg_context *context, const szg_matrix *matrix,
+                              const szg_spectra_options *options, szg_spectrum *out) {
+    (void)options;
+    return general_run(context, matrix->rows, 2, (const double *)matrix->of.complex_dense.a,
+                       matrix->of.complex_dense.lda, out);
+}
+
+szg_status szgi_dense_eigen(szg_context *context, const szg_matrix *matrix,
+                            const szg_spectra_options *options, szg_spectrum *out) {
+    int64_t n = matrix->rows, lda = matrix->of.dense.lda;
+    bool symmetric;
+    SZG_TRY(check_shape(context, n, n, matrix->of.dense.a, lda));
+    SZG_TRY(szgi_dense_is_symmetric(context, n, matrix->of.dense.a, lda, &symmetric));
+    return symmetric ? szgi_symmetric_eigen(context, matrix, options, out)
+                     : szgi_general_eigen(context, matrix, options, out);
 }
 
 /* All singular values s (any order) of a matrix whose Frobenius norm is known. */
@@ -282,10 +281,9 @@ static szg_status singular_spectrum(szg_context *context, const szgi_selection *
 static szg_status singular_run(szg_context *context, int64_t m, int64_t n, int64_t width,
                                const void *a, int64_t lda, const szg_spectra_options *options,
                                szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
     szgi_selection selection;
     double frobenius, *copy, *s = NULL;
-    SZG_TRY(check_shape(context, m, n, lda));
+    SZG_TRY(check_shape(context, m, n, a, lda));
     int64_t rank = m < n ? m : n;
     SZG_TRY(szgi_selection_of(context, rank, options, &selection));
     SZG_TRY(szgi_dense_frobenius(context, m, n * width, a, lda * width, &frobenius));
@@ -303,14 +301,14 @@ static szg_status singular_run(szg_context *context, int64_t m, int64_t n, int64
     return szgi_spectrum_finish(status, out);
 }
 
-szg_status szg_spectra_singular(szg_context *context, int64_t m, int64_t n, const double *a,
-                                int64_t lda, const szg_spectra_options *options,
-                                szg_spectrum *out) {
-    return singular_run(context, m, n, 1, a, lda, options, out);
+szg_status szgi_dense_singular(szg_context *context, const szg_matrix *matrix,
+                               const szg_spectra_options *options, szg_spectrum *out) {
+    return singular_run(context, matrix->rows, matrix->columns, 1, matrix->of.dense.a,
+                        matrix->of.dense.lda, options, out);
 }
 
-szg_status szgi_spectra_singular_complex(szg_context *context, int64_t m, int64_t n,
-                                         const szg_c64 *a, int64_t lda,
-                                         const szg_spectra_options *options, szg_spectrum *out) {
-    return singular_run(context, m, n, 2, a, lda, options, out);
+szg_status szgi_complex_singular(szg_context *context, const szg_matrix *matrix,
+                                 const szg_spectra_options *options, szg_spectrum *out) {
+    return singular_run(context, matrix->rows, matrix->columns, 2, matrix->of.complex_dense.a,
+                        matrix->of.complex_dense.lda, options, out);
 }

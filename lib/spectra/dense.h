@@ -12,13 +12,6 @@ SZG_CHECK_RESULT szg_status szgi_dense_open_toeplitz(szg_context *context, const
                                                      int64_t copies, const char *what,
                                                      const char *remedy, double **out);
 
-/* The oracle of the closed forms: the Toeplitz matrix whose lag k is lag(data, k), n^2 numbers and
- * LAPACK. */
-SZG_CHECK_RESULT szg_status szgi_dense_kernel(szg_context *context, int64_t n,
-                                              double (*lag)(const void *data, int64_t k),
-                                              const void *data, const szg_spectra_options *options,
-                                              szg_spectrum *out);
-
 /* Selected eigenvalues of the n x n array a (rows n apart), which is overwritten, with the check of
  * trace and Frobenius norm. Symmetry is taken for granted; `method` is the caller's. On failure
  * *out may hold arrays: szgi_spectrum_finish. */

@@ -5,7 +5,7 @@
 #include "halves.h"
 
 /* Up to this order all values together cost less than an iteration may. */
-enum { ORDER_MIN = 2048, K_MAX = 512, CG_STEPS = 60 };
+enum { ORDER_MIN = 2048, CG_STEPS = 60 };
 /* Restarts of Lanczos: before shift-and-invert is tried, in it, after it failed, and where it
  * cannot be had. */
 enum { FIRST_RESTARTS = 4, INVERSE_RESTARTS = 30, LAST_RESTARTS = 20, ONLY_RESTARTS = 100 };
@@ -20,8 +20,7 @@ static const char residual_meaning[] =
     "convergence";
 
 bool szgi_extremes_apply(const szgi_selection *selection) {
-    return selection->high > 0 && selection->n > ORDER_MIN && selection->high <= K_MAX &&
-           selection->high <= selection->n / 20;
+    return selection->high > 0 && selection->n > ORDER_MIN;
 }
 
 static double dot(int64_t n, const double *x, const double *y) {
@@ -269,7 +268,7 @@ static szg_status extremes_run(szg_context *context, const szgi_operator *s, con
     end_search search = {.s = s, .k = selection->high, .t = t};
     *complete = false;
     SZG_TRY(szgi_memory_require(context, s->n, search.k + 1, sizeof(double), "the extreme vectors",
-                                "ask for fewer extreme values"));
+                                "take a smaller order"));
     SZG_TRY(szgi_memory_alloc(context, s->n * (search.k + 1), sizeof(double), &search.vectors));
     search.product = search.vectors + s->n * search.k;
     szg_status status = szgi_spectrum_open(context, selection->n, szgi_selection_count(selection),

@@ -34,7 +34,7 @@ SZG_CHECK_RESULT szg_status szgi_extremes_singular(szg_context *context,
                                                    const szgi_selection *selection,
                                                    szg_spectrum *out);
 
-/* Whether a few ends of n values are better had one by one than from all of them. */
+/* Whether the ends of n values are better had one by one than from all of them. */
 bool szgi_extremes_apply(const szgi_selection *selection);
 
 #endif

@@ -81,9 +81,9 @@ static szg_status run(szg_context *context, gram_operator *gram, double *work, i
     }
     if (!converged)
         return szgi_fail(context, SZG_ENOCONV,
-                         "Lanczos did not find the %lld largest singular values: ask for fewer, or "
-                         "for all",
-                         (long long)k);
+                         "Lanczos did not find the largest singular value at n = %lld: ask for all "
+                         "of them",
+                         (long long)s.n);
     return fill_triples(context, gram, vectors, y, k, out);
 }
 
@@ -93,7 +93,7 @@ szg_status szgi_extremes_singular(szg_context *context, const szgi_square_operat
     gram_operator gram = {.l = l};
     double *work;
     SZG_TRY(szgi_memory_require(context, l->n, k + 2, sizeof *work, "the extreme vectors",
-                                "ask for fewer extreme values"));
+                                "take a smaller order"));
     SZG_TRY(szgi_memory_alloc(context, l->n * (k + 2), sizeof *work, &work));
     szg_status status = szgi_spectrum_open(context, l->n, szgi_selection_count(selection),
                                            SZG_SPECTRUM_SINGULAR, false, out);

@@ -4,6 +4,8 @@
 #include "dense.h"
 #include "extremes.h"
 #include "factored.h"
+#include "solvers.h"
+#include "symmetry.h"
 
 static const char causal_note[] =
     "causal mask: L is triangular, its eigenvalues are the diagonal and say little of a matrix so "
@@ -12,12 +14,6 @@ static const char causal_note[] =
 /* d x d matrices tell all where neither bias nor mask intervenes, and d is the smaller. */
 static bool is_low_rank(const szg_factored *f, const szg_spectra_options *options) {
     return !f->bias && !f->causal && f->d < f->n && !szgi_options_dense(options);
-}
-
-bool szgi_logits_symmetric(const szg_factored *f) {
-    bool same = f->d == 0 || (f->a == f->b && f->lda == f->ldb);
-    return same && !f->causal &&
-           (!f->bias || szgi_toeplitz_kind_of(f->bias) == SZG_TOEPLITZ_SYMMETRIC);
 }
 
 szg_status szgi_logits_dense(szg_context *context, const szg_factored *f, double **out) {
@@ -32,18 +28,6 @@ szg_status szgi_logits_dense(szg_context *context, const szg_factored *f, double
     return status;
 }
 
-szg_status szgi_logits_zero(szg_context *context, const szg_factored *f, szg_spectrum_kind kind,
-                            szg_spectrum *out) {
-    SZG_TRY(szgi_spectrum_open(context, f->n, 0, kind, false, out));
-    out->zeros = f->n;
-    out->rank = 0;
-    out->normal = kind == SZG_SPECTRUM_EIGENVALUE;
-    out->trace = out->frobenius = 0;
-    out->residual_meaning = "exact: the zero matrix";
-    out->method = SZG_METHOD_ZERO;
-    return SZG_OK;
-}
-
 /* From the d x d matrix's values to those of L, which has n - d zeros besides. */
 static void widen(const szg_factored *f, szg_spectrum *out) {
     out->zeros = f->n - f->d;
@@ -52,24 +36,46 @@ static void widen(const szg_factored *f, szg_spectrum *out) {
 
 /* A B^T and B^T A have the same nonzero eigenvalues (Sylvester). */
 static szg_status low_rank_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
-    if (f->d == 0)
-        return szgi_logits_zero(context, f, SZG_SPECTRUM_EIGENVALUE, out);
     double *m;
     int64_t d = f->d;
     SZG_TRY(szgi_memory_alloc(context, d * d, sizeof *m, &m));
     szg_status status =
         szgi_gemm(context, 't', 'n', d, d, f->n, 1, f->b, f->ldb, f->a, f->lda, 0, m, d);
-    szg_spectra_options all = {0};
+    szg_matrix small = szg_matrix_dense(d, d, m, d);
     if (status == SZG_OK)
-        status = szgi_logits_symmetric(f) ? szg_spectra_symmetric(context, d, m, d, &all, out)
-                                          : szg_spectra_general(context, d, m, d, out);
+        status = szgi_general_eigen(context, &small, NULL, out);
     szgi_memory_free(m);
     if (status != SZG_OK)
         return status;
     widen(f, out);
-    if (!szgi_logits_symmetric(f))
-        out->frobenius = NAN; /* what stands there is that of B^T A */
+    out->frobenius = NAN; /* what stands there is that of B^T A */
     out->method = SZG_METHOD_LOW_RANK;
+    return SZG_OK;
+}
+
+/* scale B B^T: with scale B^T B, or itself where that is the smaller one. */
+static szg_status gram_eigen(szg_context *context, const szg_factored *f, double scale,
+                             szg_spectrum *out) {
+    int64_t n = f->n, d = f->d, order = n < d ? n : d, size;
+    if (d == 0)
+        return szgi_spectrum_zero(context, n, SZG_SPECTRUM_EIGENVALUE, out);
+    double *small;
+    SZG_TRY(szgi_memory_product(context, order, order, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *small, &small));
+    szg_status status =
+        n < d
+            ? szgi_gemm(context, 'n', 't', n, n, d, scale, f->b, f->ldb, f->b, f->ldb, 0, small, n)
+            : szgi_gemm(context, 't', 'n', d, d, n, scale, f->b, f->ldb, f->b, f->ldb, 0, small, d);
+    szg_matrix gram = szg_matrix_symmetric(order, small, order);
+    if (status == SZG_OK)
+        status = szgi_symmetric_eigen(context, &gram, NULL, out);
+    szgi_memory_free(small);
+    if (status != SZG_OK)
+        return status;
+    if (n >= d)
+        out->method = SZG_METHOD_GRAM;
+    out->zeros = n - order;
+    out->n = n;
     return SZG_OK;
 }
 
@@ -95,7 +101,7 @@ static szg_status factored_product(szg_context *context, void *data, const doubl
     return szgi_factored_apply(context, f, 'n', 1, x, f->n, y, f->n);
 }
 
-/* A = B and a symmetric bias. */
+/* A = scale B and a symmetric bias. */
 static szg_status symmetric_eigen(szg_context *context, const szg_factored *f,
                                   const szg_spectra_options *options, szg_spectrum *out) {
     szgi_selection selection;
@@ -122,38 +128,27 @@ static szg_status symmetric_eigen(szg_context *context, const szg_factored *f,
 static szg_status general_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     double *dense;
     SZG_TRY(szgi_logits_dense(context, f, &dense));
-    szg_status status = szg_spectra_general(context, f->n, dense, f->n, out);
+    szg_matrix array = szg_matrix_dense(f->n, f->n, dense, f->n);
+    szg_status status = szgi_general_eigen(context, &array, NULL, out);
     szgi_memory_free(dense);
     return status;
 }
 
-szg_status szgi_logits_check(szg_context *context, const szg_factored *f,
-                             const szg_spectra_options *options) {
-    szgi_selection checked;
-    SZG_TRY(szgi_selection_of(context, f->n, options, &checked));
-    if (f->d < 0 || (f->d > 0 && (!f->a || !f->b || f->lda < f->d || f->ldb < f->d)))
-        return szgi_fail(
-            context, SZG_EINVAL,
-            "factors of %lld columns with rows %lld and %lld apart: missing, or narrower "
-            "than d",
-            (long long)f->d, (long long)f->lda, (long long)f->ldb);
-    return SZG_OK;
-}
-
-szg_status szg_spectra_factored_eigen(szg_context *context, const szg_factored *f,
-                                      const szg_spectra_options *options, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
-    SZG_TRY(szgi_logits_check(context, f, options));
-    szg_status status;
-    if (f->causal && !szgi_options_dense(options))
-        status = causal_eigen(context, f, out);
-    else if (is_low_rank(f, options))
-        status = low_rank_eigen(context, f, out);
-    else if (szgi_logits_symmetric(f))
-        status = symmetric_eigen(context, f, options, out);
-    else
-        status = general_eigen(context, f, out);
-    return szgi_spectrum_finish(status, out);
+szg_status szgi_factored_eigen(szg_context *context, const szg_matrix *matrix,
+                               const szg_spectra_options *options, szg_spectrum *out) {
+    const szg_factored *f = &matrix->of.factored;
+    bool dense = szgi_options_dense(options);
+    double scale;
+    SZG_TRY(szgi_factored_check(context, f));
+    if (f->causal && !dense)
+        return causal_eigen(context, f, out);
+    bool symmetric = szgi_factored_is_symmetric(f, &scale);
+    if (symmetric && !f->bias && !dense)
+        return gram_eigen(context, f, scale, out);
+    if (symmetric)
+        return symmetric_eigen(context, f, options, out);
+    return is_low_rank(f, options) ? low_rank_eigen(context, f, out)
+                                   : general_eigen(context, f, out);
 }
 
 /* ---- Singular values ---- */
@@ -163,7 +158,7 @@ static szg_status product_of_factors(szg_context *context, const szg_factored *f
                                      double *r_b, double *product) {
     int64_t d = f->d;
     SZG_TRY(szgi_tall_r(context, f->n, d, f->a, f->lda, r_a));
-    if (szgi_logits_symmetric(f))
+    if (f->a == f->b && f->lda == f->ldb)
         memcpy(r_b, r_a, (size_t)(d * d) * sizeof *r_b);
     else
         SZG_TRY(szgi_tall_r(context, f->n, d, f->b, f->ldb, r_b));
@@ -173,15 +168,15 @@ static szg_status product_of_factors(szg_context *context, const szg_factored *f
 static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
                                     szg_spectrum *out) {
     if (f->d == 0)
-        return szgi_logits_zero(context, f, SZG_SPECTRUM_SINGULAR, out);
+        return szgi_spectrum_zero(context, f->n, SZG_SPECTRUM_SINGULAR, out);
     int64_t d = f->d;
     double *work;
     SZG_TRY(szgi_memory_alloc(context, 3 * d * d, sizeof *work, &work));
     double *product = work + 2 * d * d;
     szg_status status = product_of_factors(context, f, work, work + d * d, product);
-    szg_spectra_options all = {0};
+    szg_matrix small = szg_matrix_dense(d, d, product, d);
     if (status == SZG_OK)
-        status = szg_spectra_singular(context, d, d, product, d, &all, out);
+        status = szgi_dense_singular(context, &small, NULL, out);
     szgi_memory_free(work);
     if (status != SZG_OK)
         return status;
@@ -200,27 +195,23 @@ static szg_status dense_singular(szg_context *context, const szg_factored *f,
                                  const szg_spectra_options *options, szg_spectrum *out) {
     double *dense;
     SZG_TRY(szgi_logits_dense(context, f, &dense));
-    szg_status status = szg_spectra_singular(context, f->n, f->n, dense, f->n, options, out);
+    szg_matrix array = szg_matrix_dense(f->n, f->n, dense, f->n);
+    szg_status status = szgi_dense_singular(context, &array, options, out);
     szgi_memory_free(dense);
     return status;
 }
 
-szg_status szg_spectra_factored_singular(szg_context *context, const szg_factored *f,
-                                         const szg_spectra_options *options, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
-    SZG_TRY(szgi_logits_check(context, f, options));
+szg_status szgi_factored_singular(szg_context *context, const szg_matrix *matrix,
+                                  const szg_spectra_options *options, szg_spectrum *out) {
+    const szg_factored *f = &matrix->of.factored;
     szgi_selection selection;
+    SZG_TRY(szgi_factored_check(context, f));
     SZG_TRY(szgi_selection_of(context, f->n, options, &selection));
-    szg_status status;
-    if (is_low_rank(f, options)) {
-        status = low_rank_singular(context, f, out);
-    } else if (!szgi_options_dense(options) && szgi_extremes_apply(&selection)) {
-        szgi_square_operator l = {.n = f->n, .apply = square_apply, .data = f};
-        status = szgi_extremes_singular(context, &l, &selection, out);
-        if (status == SZG_OK)
-            status = szgi_factored_norm_frobenius(context, f, &out->frobenius);
-    } else {
-        status = dense_singular(context, f, options, out);
-    }
-    return szgi_spectrum_finish(status, out);
+    if (is_low_rank(f, options))
+        return low_rank_singular(context, f, out);
+    if (szgi_options_dense(options) || !szgi_extremes_apply(&selection))
+        return dense_singular(context, f, options, out);
+    szgi_square_operator l = {.n = f->n, .apply = square_apply, .data = f};
+    SZG_TRY(szgi_extremes_singular(context, &l, &selection, out));
+    return szgi_factored_norm_frobenius(context, f, &out->frobenius);
 }

@@ -47,7 +47,7 @@ szg_status szgi_halves_eigenvalues(szg_context *context, const szg_toeplitz *t, 
     int64_t n = szg_toeplitz_size(t), half = n / 2, even = n - half;
     double *blocks;
     SZG_TRY(szgi_memory_require(context, n, even, sizeof *blocks, "all eigenvalues, by two halves,",
-                                "ask for the range or a few extremes"));
+                                "ask for the range"));
     SZG_TRY(szgi_memory_alloc(context, even * even + half * half + n, sizeof *blocks, &blocks));
     double *lags = blocks + even * even + half * half;
     for (int64_t k = 0; k < n; k++)
@@ -127,7 +127,7 @@ szg_status szgi_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, 
     int64_t n = szg_toeplitz_size(t), size;
     double *a;
     SZG_TRY(szgi_memory_require(context, n, n, sizeof *a, "all eigenvalues of a Hermitian matrix",
-                                "ask for the range or a few extremes"));
+                                "ask for the range"));
     SZG_TRY(szgi_memory_product(context, n, n, &size));
     SZG_TRY(szgi_memory_alloc(context, size, sizeof *a, &a));
     szg_c64 *lags = NULL;

@@ -4,6 +4,8 @@
 #include "dense.h"
 #include "extremes.h"
 #include "factored.h"
+#include "solvers.h"
+#include "symmetry.h"
 
 /* H = [A B] S [A B]^T / 2, S exchanging the two blocks, has 2 d nonzero eigenvalues at most. */
 static bool is_low_rank(const szg_factored *f, const szg_spectra_options *options) {
@@ -25,15 +27,16 @@ static szg_status small_matrix(szg_context *context, const szg_factored *f, doub
 
 static szg_status low_rank(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     if (f->d == 0)
-        return szgi_logits_zero(context, f, SZG_SPECTRUM_EIGENVALUE, out);
+        return szgi_spectrum_zero(context, f->n, SZG_SPECTRUM_EIGENVALUE, out);
     int64_t m = 2 * f->d, size;
     double *work;
     SZG_TRY(szgi_memory_product(context, f->n + 2 * m, m, &size));
     SZG_TRY(szgi_memory_alloc(context, size, sizeof *work, &work));
     double *r = work + f->n * m, *small = r + m * m;
     szg_status status = small_matrix(context, f, work, r, small);
+    szg_matrix part = szg_matrix_symmetric(m, small, m);
     if (status == SZG_OK)
-        status = szg_spectra_symmetric(context, m, small, m, NULL, out);
+        status = szgi_symmetric_eigen(context, &part, NULL, out);
     szgi_memory_free(work);
     if (status != SZG_OK)
         return status;
@@ -82,20 +85,19 @@ static szg_status dense(szg_context *context, const szg_factored *f,
     return status;
 }
 
-szg_status szgi_spectra_factored_hermitian_part(szg_context *context, const szg_factored *f,
-                                                const szg_spectra_options *options,
-                                                szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
-    SZG_TRY(szgi_logits_check(context, f, options));
+szg_status szgi_factored_part(szg_context *context, const szg_matrix *matrix,
+                              const szg_spectra_options *options, szg_spectrum *out) {
+    const szg_factored *f = &matrix->of.factored;
     szgi_selection selection;
+    bool complete = false;
+    SZG_TRY(szgi_factored_check(context, f));
     SZG_TRY(szgi_selection_of(context, f->n, options, &selection));
     if (is_low_rank(f, options))
-        return szgi_spectrum_finish(low_rank(context, f, out), out);
-    bool complete = false;
+        return low_rank(context, f, out);
     if (!szgi_options_dense(options) && szgi_extremes_apply(&selection))
-        SZG_TRY(szgi_spectrum_finish(ends(context, f, &selection, out, &complete), out));
+        SZG_TRY(ends(context, f, &selection, out, &complete));
     if (complete)
         return SZG_OK;
     szg_spectrum_close(out);
-    return szgi_spectrum_finish(dense(context, f, &selection, out), out);
+    return dense(context, f, &selection, out);
 }

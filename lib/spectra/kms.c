@@ -1,5 +1,9 @@
-/* Kac-Murdock-Szego matrices in closed form. */
-#include "dense.h"
+/* Kac-Murdock-Szego matrices [rho^|i-j|], -1 < rho < 1, from the roots of
+ * (n-1) t + 2 arg(e^{it} - |rho|) = j pi (Kac, Murdock, Szego 1953; Grenander and Szego 1958, 5.3).
+ * The ends rho = +-1, where the matrix is (+-1)^|i-j| of rank one, are answered exactly. O(count).
+ */
+#include "solvers.h"
+#include "spectra_private.h"
 
 static const char residual_meaning[] =
     "largest relative error of an eigenvalue, to first order, that the residual of the secular "
@@ -83,24 +87,18 @@ static double kms_lag(const void *data, int64_t k) {
     return pow(*(const double *)data, (double)k);
 }
 
-szg_status szgi_spectra_kms(szg_context *context, int64_t n, double rho,
-                            const szg_spectra_options *options, szg_spectrum *out) {
-    memset(out, 0, sizeof *out);
+szg_status szgi_kms_eigen(szg_context *context, const szg_matrix *matrix,
+                          const szg_spectra_options *options, szg_spectrum *out) {
+    int64_t n = matrix->rows;
+    double rho = matrix->of.rho;
     SZG_TRY(szgi_require_finite(context, "rho", rho));
-    szgi_selection checked;
-    SZG_TRY(szgi_selection_of(context, n, options, &checked));
     double r = fabs(rho);
     if (!(r <= 1))
         return szgi_fail(context, SZG_EINVAL,
                          "rho = %g: a Kac-Murdock-Szego matrix takes -1 <= rho <= 1", rho);
     if (szgi_options_dense(options))
         return szgi_dense_kernel(context, n, kms_lag, &rho, options, out);
-    szg_status status =
-        r == 1 ? kms_rank_one(context, n, out) : kms_interior(context, n, r, options, out);
-    if (status != SZG_OK) {
-        szg_spectrum_close(out);
-        return status;
-    }
+    SZG_TRY(r == 1 ? kms_rank_one(context, n, out) : kms_interior(context, n, r, options, out));
     out->normal = true;
     out->trace = (double)n;
     out->frobenius = kms_frobenius(n, r);

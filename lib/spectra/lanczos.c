@@ -47,7 +47,7 @@ static szg_status lanczos_open(szg_context *context, const szgi_operator *s,
     run->iparam[6] = 1; /* S x = lambda x */
     run->which = options->largest ? "LA" : "SA";
     SZG_TRY(szgi_memory_require(context, n, ncv + 4, sizeof(double), "the Lanczos basis",
-                                "ask for fewer extreme values"));
+                                "take a smaller order"));
     szg_status status = SZG_OK;
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, n, sizeof(double), &run->resid), done);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * ncv, sizeof(double), &run->v), done);

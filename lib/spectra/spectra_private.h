@@ -8,13 +8,14 @@
 
 #include "base/memory.h"
 #include "spectra/spectra.h"
+#include "toeplitz/toeplitz.h"
 
 /* Which of n ascending values are listed: the first `low` and the last `high`. */
 typedef struct szgi_selection {
     int64_t n, low, high;
 } szgi_selection;
 
-/* Reads the options (NULL: all) for n >= 1 values. SZG_EINVAL: n < 1, an unknown want, k < 1. */
+/* Reads the options (NULL: all) for n >= 1 values. SZG_EINVAL: n < 1, an unknown want. */
 SZG_CHECK_RESULT szg_status szgi_selection_of(szg_context *context, int64_t n,
                                               const szg_spectra_options *options,
                                               szgi_selection *out);
@@ -54,6 +55,10 @@ SZG_CHECK_RESULT szg_status szgi_spectrum_from_values(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_spectrum_from_moduli(szg_context *context,
                                                       const szgi_selection *selection,
                                                       const double *values, szg_spectrum *out);
+
+/* The zero matrix of order n. */
+SZG_CHECK_RESULT szg_status szgi_spectrum_zero(szg_context *context, int64_t n,
+                                               szg_spectrum_kind kind, szg_spectrum *out);
 
 /* Sorts in place. */
 void szgi_sort_ascending(int64_t count, double *values);
@@ -112,5 +117,16 @@ SZG_CHECK_RESULT szg_status szgi_closed_form_fill(szg_context *context,
                                                   const szgi_selection *selection,
                                                   szgi_closed_form *eigenvalue, const void *data,
                                                   szg_spectrum *out);
+
+/* The oracle of the closed forms: eigenvalues of the Toeplitz matrix whose lag k is lag(data, k),
+ * n^2 numbers and LAPACK. */
+SZG_CHECK_RESULT szg_status szgi_dense_kernel(szg_context *context, int64_t n,
+                                              double (*lag)(const void *data, int64_t k),
+                                              const void *data, const szg_spectra_options *options,
+                                              szg_spectrum *out);
+
+/* A real spectrum of eigenvalues becomes one of singular values, in place: the moduli. Of ends of
+ * two signs the least modulus is NaN, with a note. */
+void szgi_spectrum_to_moduli(szg_spectrum *spectrum);
 
 #endif

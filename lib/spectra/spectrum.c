@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "solvers.h"
 #include "spectra_private.h"
 
 /* From here on the memory is asked for, with a remedy, before it is taken. */
@@ -18,24 +19,11 @@ szg_status szgi_selection_of(szg_context *context, int64_t n, const szg_spectra_
     *out = (szgi_selection){.n = n, .low = n};
     if (n < 1)
         return szgi_fail(context, SZG_EINVAL, "order %" PRId64 ": a spectrum needs n >= 1", n);
-    int64_t k = 1;
-    switch (options ? options->want : SZG_WANT_ALL) {
-    case SZG_WANT_ALL:
-        return SZG_OK;
-    case SZG_WANT_EXTREMES:
-        k = options->k;
-        break;
-    case SZG_WANT_RANGE:
-        break;
-    default:
-        return szgi_fail(context, SZG_EINVAL, "unknown part of a spectrum: %d", (int)options->want);
-    }
-    if (k < 1)
-        return szgi_fail(context, SZG_EINVAL, "%" PRId64 " extreme values: ask for at least 1", k);
-    if (k <= n / 2) {
-        out->low = k;
-        out->high = k;
-    }
+    szg_want want = options ? options->want : SZG_WANT_ALL;
+    if (want != SZG_WANT_ALL && want != SZG_WANT_RANGE)
+        return szgi_fail(context, SZG_EINVAL, "unknown part of a spectrum: %d", (int)want);
+    if (want == SZG_WANT_RANGE && n > 1)
+        out->low = out->high = 1;
     return SZG_OK;
 }
 
@@ -46,7 +34,7 @@ szg_status szgi_spectrum_open(szg_context *context, int64_t n, int64_t count,
     szg_status status = SZG_OK;
     if (count > LONG_LIST)
         status = szgi_memory_require(context, count, is_complex ? 2 : 1, sizeof *out->re,
-                                     "the list of values", "ask for the range or a few extremes");
+                                     "the list of values", "ask for the range");
     if (status == SZG_OK)
         status = szgi_memory_alloc(context, count, sizeof *out->re, &out->re);
     if (status == SZG_OK && is_complex)
@@ -54,6 +42,30 @@ szg_status szgi_spectrum_open(szg_context *context, int64_t n, int64_t count,
     if (status != SZG_OK)
         szg_spectrum_close(out);
     return status;
+}
+
+szg_status szgi_spectrum_zero(szg_context *context, int64_t n, szg_spectrum_kind kind,
+                              szg_spectrum *out) {
+    SZG_TRY(szgi_spectrum_open(context, n, 0, kind, false, out));
+    out->zeros = n;
+    out->rank = 0;
+    out->normal = kind == SZG_SPECTRUM_EIGENVALUE;
+    out->trace = out->frobenius = 0;
+    out->residual_meaning = "exact: the zero matrix";
+    out->method = SZG_METHOD_ZERO;
+    return SZG_OK;
+}
+
+szg_status szgi_zero_eigen(szg_context *context, const szg_matrix *matrix,
+                           const szg_spectra_options *options, szg_spectrum *out) {
+    (void)options;
+    return szgi_spectrum_zero(context, matrix->rows, SZG_SPECTRUM_EIGENVALUE, out);
+}
+
+szg_status szgi_zero_singular(szg_context *context, const szg_matrix *matrix,
+                              const szg_spectra_options *options, szg_spectrum *out) {
+    (void)options;
+    return szgi_spectrum_zero(context, matrix->rows, SZG_SPECTRUM_SINGULAR, out);
 }
 
 void szgi_spectrum_scale(szg_spectrum *spectrum, int exponent) {

@@ -5,6 +5,7 @@
 #include "dense.h"
 #include "extremes.h"
 #include "halves.h"
+#include "solvers.h"
 #include "tiny.h"
 
 /* Above this order a failed search for a few values is not made good by computing all of them. */
@@ -59,8 +60,7 @@ static szg_status dense_values(szg_context *context, const szg_toeplitz *t,
     int64_t n = selection->n;
     double *a;
     SZG_TRY(szgi_dense_open_toeplitz(context, t, 1, "the dense matrix",
-                                     "leave out --dense, or ask for the range or a few extremes",
-                                     &a));
+                                     "leave out --dense, or ask for the range", &a));
     szg_status status = szgi_toeplitz_is_real(t)
                             ? szgi_dense_symmetric_values(context, n, a, selection, out)
                             : szgi_dense_hermitian_values(context, n, (szg_c64 *)a, selection, out);
@@ -127,9 +127,10 @@ static szg_status general(szg_context *context, const szg_toeplitz *t, szg_spect
     SZG_TRY(szgi_dense_open_toeplitz(context, t, 2,
                                      "all eigenvalues of a Toeplitz matrix without symmetry",
                                      "take a smaller order, or its singular values' range", &a));
-    szg_status status = szgi_toeplitz_is_real(t)
-                            ? szg_spectra_general(context, n, a, n, out)
-                            : szgi_spectra_general_complex(context, n, (szg_c64 *)a, n, out);
+    szg_matrix array = szgi_toeplitz_is_real(t) ? szg_matrix_dense(n, n, a, n)
+                                                : szg_matrix_complex(n, n, (szg_c64 *)a, n);
+    szg_status status = szgi_toeplitz_is_real(t) ? szgi_general_eigen(context, &array, NULL, out)
+                                                 : szgi_complex_eigen(context, &array, NULL, out);
     szgi_memory_free(a);
     return status;
 }
@@ -149,7 +150,7 @@ static szg_status eigenvalues(szg_context *context, const szg_toeplitz *t,
     return szgi_spectrum_finish(status, out);
 }
 
-szg_status szg_spectra_toeplitz(szg_context *context, const szg_toeplitz *t,
-                                const szg_spectra_options *options, szg_spectrum *out) {
-    return szgi_tiny_solve(context, t, options, eigenvalues, out);
+szg_status szgi_toeplitz_eigen(szg_context *context, const szg_matrix *matrix,
+                               const szg_spectra_options *options, szg_spectrum *out) {
+    return szgi_tiny_solve(context, matrix->of.toeplitz, options, eigenvalues, out);
 }

@@ -4,6 +4,7 @@
 
 #include "dense.h"
 #include "extremes.h"
+#include "solvers.h"
 #include "tiny.h"
 
 /* Up to this order all values are computed where only a few are asked for: the least of them too.
@@ -37,42 +38,25 @@ static szg_status moduli_of(szg_context *context, const szgi_selection *selectio
     return status;
 }
 
-/* From both ends of a real spectrum: the largest moduli are among them; the least where both ends
- * have one sign. */
-static szg_status moduli_of_ends(szg_context *context, const szgi_selection *selection,
-                                 const szg_spectrum *ends, szg_spectrum *out) {
-    int64_t k = selection->high;
-    bool definite = ends->re[0] > 0 || ends->re[2 * k - 1] < 0;
-    szg_spectrum all;
-    SZG_TRY(szgi_spectrum_open(context, selection->n, 2 * k, SZG_SPECTRUM_SINGULAR, false, &all));
-    for (int64_t i = 0; i < 2 * k; i++)
-        all.re[i] = fabs(ends->re[i]);
-    szgi_sort_descending(2 * k, all.re);
-    for (int64_t i = k; !definite && i < 2 * k; i++)
-        all.re[i] = NAN;
-    copy_origin(ends, &all);
-    all.note =
-        definite ? NULL : "the least singular values lie inside the spectrum: not established";
-    *out = all;
-    return SZG_OK;
-}
-
 static szg_status hermitian_singular(szg_context *context, const szg_toeplitz *t,
                                      const szgi_selection *selection,
                                      const szg_spectra_options *options, szg_spectrum *out) {
     bool ends = is_large(selection, options);
     szg_spectra_options all = {.dense = szgi_options_dense(options)};
-    szg_spectrum eigenvalues;
-    SZG_TRY(szg_spectra_toeplitz(context, t, ends ? options : &all, &eigenvalues));
+    szg_matrix matrix = szg_matrix_toeplitz(t);
+    szg_spectrum eigenvalues = {.kind = SZG_SPECTRUM_NONE};
+    SZG_TRY(szgi_toeplitz_eigen(context, &matrix, ends ? options : &all, &eigenvalues));
     szg_status status = SZG_OK;
     if (!ends || eigenvalues.count + eigenvalues.zeros == selection->n)
         status = moduli_of(context, selection, &eigenvalues, out);
     else if (eigenvalues.note)
         status = szgi_fail(context, SZG_ENOCONV,
-                           "the ends of the spectrum are too crowded: ask for "
-                           "fewer singular values, or for all");
-    else
-        status = moduli_of_ends(context, selection, &eigenvalues, out);
+                           "the ends of the spectrum are too crowded: ask for all singular values");
+    else {
+        *out = eigenvalues;
+        szgi_spectrum_to_moduli(out);
+        return SZG_OK;
+    }
     szg_spectrum_close(&eigenvalues);
     return status;
 }
@@ -118,10 +102,11 @@ static szg_status dense_singular(szg_context *context, const szg_toeplitz *t,
     double *a;
     SZG_TRY(
         szgi_dense_open_toeplitz(context, t, 2, "all singular values", "take a smaller order", &a));
-    szg_status status =
-        szgi_toeplitz_is_real(t)
-            ? szg_spectra_singular(context, n, n, a, n, options, out)
-            : szgi_spectra_singular_complex(context, n, n, (szg_c64 *)a, n, options, out);
+    szg_matrix array = szgi_toeplitz_is_real(t) ? szg_matrix_dense(n, n, a, n)
+                                                : szg_matrix_complex(n, n, (szg_c64 *)a, n);
+    szg_status status = szgi_toeplitz_is_real(t)
+                            ? szgi_dense_singular(context, &array, options, out)
+                            : szgi_complex_singular(context, &array, options, out);
     szgi_memory_free(a);
     return status;
 }
@@ -154,7 +139,7 @@ static szg_status singular_values(szg_context *context, const szg_toeplitz *t,
     return szgi_spectrum_finish(status, out);
 }
 
-szg_status szg_spectra_toeplitz_singular(szg_context *context, const szg_toeplitz *t,
-                                         const szg_spectra_options *options, szg_spectrum *out) {
-    return szgi_tiny_solve(context, t, options, singular_values, out);
+szg_status szgi_toeplitz_singular(szg_context *context, const szg_matrix *matrix,
+                                  const szg_spectra_options *options, szg_spectrum *out) {
+    return szgi_tiny_solve(context, matrix->of.toeplitz, options, singular_values, out);
 }

@@ -43,53 +43,6 @@ void szgi_report_drop_noise(double error, const char *what, szg_matrix_report *r
     szgi_report_note(report, "%s", report->noise);
 }
 
-static szg_status gram_matrix(szg_context *context, int64_t n, int64_t d, const double *r,
-                              int64_t ldr, double scale, double *gram, szg_spectrum *out) {
-    SZG_TRY(szgi_gemm(context, 't', 'n', d, d, n, scale, r, ldr, r, ldr, 0, gram, d));
-    SZG_TRY(szg_spectra_symmetric(context, d, gram, d, NULL, out));
-    out->method = SZG_METHOD_GRAM;
-    return SZG_OK;
-}
-
-/* More columns than rows: the matrix itself is the smaller one. */
-static szg_status outer_matrix(szg_context *context, int64_t n, int64_t d, const double *r,
-                               int64_t ldr, double scale, double *outer, szg_spectrum *out) {
-    SZG_TRY(szgi_gemm(context, 'n', 't', n, n, d, scale, r, ldr, r, ldr, 0, outer, n));
-    return szg_spectra_symmetric(context, n, outer, n, NULL, out);
-}
-
-szg_status szgi_report_gram(szg_context *context, int64_t n, int64_t d, const double *r,
-                            int64_t ldr, double scale, szg_spectrum *out) {
-    *out = (szg_spectrum){0};
-    int64_t order = n < d ? n : d, size;
-    double *small;
-    SZG_TRY(szgi_memory_product(context, order, order, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *small, &small));
-    szg_status status = n < d ? outer_matrix(context, n, d, r, ldr, scale, small, out)
-                              : gram_matrix(context, n, d, r, ldr, scale, small, out);
-    szgi_memory_free(small);
-    if (status != SZG_OK)
-        return status;
-    out->zeros = n - order;
-    out->n = n;
-    return SZG_OK;
-}
-
-szg_status szgi_report_form_dense(szg_context *context, const szg_factored *factored,
-                                  const char *what, const char *remedy, double **out) {
-    int64_t n = factored->n, size;
-    *out = NULL;
-    SZG_TRY(szgi_memory_product(context, n, n, &size));
-    SZG_TRY(szgi_memory_require(context, n, n, sizeof **out, what, remedy));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof **out, out));
-    szg_status status = szgi_factored_dense(context, factored, *out, n);
-    if (status != SZG_OK) {
-        szgi_memory_free(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
 szg_status szgi_report_summarise(szg_context *context, int64_t n, szg_matrix_report *report) {
     const szg_spectrum *eigenvalues = report->eigenvalues.kind ? &report->eigenvalues : NULL;
     const szg_spectrum *singular = report->singular.kind ? &report->singular : NULL;

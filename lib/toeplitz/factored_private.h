@@ -5,8 +5,7 @@
 #include "toeplitz/factored.h"
 #include "toeplitz_private.h"
 
-/* Shapes and pointers; the second looks at the numbers of A and B too. */
-SZG_CHECK_RESULT szg_status szgi_factored_check(szg_context *context, const szg_factored *f);
+/* szgi_factored_check, and the numbers of A and B. */
 SZG_CHECK_RESULT szg_status szgi_factored_check_finite(szg_context *context, const szg_factored *f);
 
 /* A new array: sums along the diagonals of L, 2 n - 1 of them, lag 1 - n first. Their errors go

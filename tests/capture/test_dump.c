@@ -27,9 +27,8 @@ START_TEST(layout_of_a_capture) {
                 t->dtype = SZG_DTYPE_F32;
         }
         pairs[i] = (szg_contraction_pair){
-            .n = N,
-            .content = numbers + 2 * i * N * N,
-            .coupled = numbers + (2 * i + 1) * N * N,
+            .content = szg_matrix_dense(N, N, numbers + 2 * i * N * N, N),
+            .coupled = szg_matrix_dense(N, N, numbers + (2 * i + 1) * N * N, N),
             .precision = 0x1p-24,
             .labels = {"rope:dim=4", "1", "zeroed", 50, layers[i], 3, norm[i]}};
     }
@@ -52,8 +51,7 @@ START_TEST(axes_of_an_npy_file) {
     const char *path = path_of(".npy");
     ck_szg_ok(szgi_npy_write_real(test_context(), path, 4, shape, numbers));
     for (int i = 0; i < A * H; i++)
-        pairs[i] = (szg_contraction_pair){.n = N,
-                                          .coupled = numbers + i * N * N,
+        pairs[i] = (szg_contraction_pair){.coupled = szg_matrix_dense(N, N, numbers + i * N * N, N),
                                           .labels = {path, NULL, NULL, -1, i / H, i % H, NAN}};
     szg_contraction_tables tables;
     ck_szg_ok(report_file(path, NULL, &tables));
@@ -70,10 +68,8 @@ START_TEST(axes_of_an_npy_file) {
     for (int i = 0; i < A * H; i++) {
         pairs[i].labels.layer = -1;
         pairs[i].labels.probe = i < H ? "0" : "1";
-        if (i < H) {
-            pairs[i].n = 3;
-            pairs[i].coupled = small + i * 9;
-        }
+        if (i < H)
+            pairs[i].coupled = szg_matrix_dense(3, 3, small + i * 9, 3);
     }
     const szgi_dump_options options = {.axes = "batch,head", .lengths = 2, .length = lengths};
     ck_szg_ok(report_file(path, &options, &tables));
@@ -258,8 +254,9 @@ START_TEST(arrays_by_role) {
                  szgi_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED, scores));
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
     ck_szg_ok(szgi_dump_report(test_context(), dump, NULL, &report, &tables));
-    szg_contraction_pair pair = {
-        .n = N, .content = x, .coupled = x + N * N, .labels = {npy, NULL, NULL, -1, -1, -1, NAN}};
+    szg_contraction_pair pair = {.content = szg_matrix_dense(N, N, x, N),
+                                 .coupled = szg_matrix_dense(N, N, x + N * N, N),
+                                 .labels = {npy, NULL, NULL, -1, -1, -1, NAN}};
     expect(tables.contraction, &pair, 1);
     szg_contraction_tables_close(&tables);
     szgi_dump_close(&dump);

@@ -41,7 +41,8 @@ START_TEST(queries_and_keys) {
             }
         }
         szg_contraction want;
-        ck_szg_ok(szg_contraction_of_dense(test_context(), N, content, N, coupled, N, NULL, &want));
+        ck_szg_ok(contracted(test_context(), szg_matrix_dense(N, N, content, N),
+                             szg_matrix_dense(N, N, coupled, N), NULL, &want));
         /* Turned queries and keys are off by (N + 4) u each, for angles up to N radians, and a dot
          * product of D terms by D u: the norm of what is not Toeplitz. Its square counts, beside
          * the quotient's two roundings. */
@@ -102,10 +103,11 @@ START_TEST(both_given) {
     ck_assert_int_eq(szg_table_rows(tables.contraction), 4);
     for (int r = 0; r < 4; r++) {
         szg_contraction c;
-        ck_szg_ok(want[r].content ? szg_contraction_of_dense(test_context(), N, want[r].content, N,
-                                                             want[r].coupled, N, NULL, &c)
-                                  : szgi_contraction_of_coupled(test_context(), N, want[r].coupled,
-                                                                N, NULL, &c));
+        ck_szg_ok(want[r].content
+                      ? contracted(test_context(), szg_matrix_dense(N, N, want[r].content, N),
+                                   szg_matrix_dense(N, N, want[r].coupled, N), NULL, &c)
+                      : contracted(test_context(), (szg_matrix){.kind = SZG_MATRIX_NONE},
+                                   szg_matrix_dense(N, N, want[r].coupled, N), NULL, &c));
         double norm = c.coupled.summary.sigma_max;
         ck_close(cell(tables.contraction, r, "sigma_max_coupled"), norm, 1e-12 * norm);
         ck_assert_int_eq(isnan(cell(tables.contraction, r, "norm_ratio")), want[r].content == NULL);
@@ -138,8 +140,8 @@ START_TEST(causal) {
     const szgi_dump_options options = {.causal = true};
     ck_szg_ok(report_file(path, &options, &tables));
     unlink(path);
-    szg_contraction_pair pair = {
-        .n = N, .coupled = zeros, .labels = {path, NULL, NULL, -1, -1, -1, NAN}};
+    szg_contraction_pair pair = {.coupled = szg_matrix_dense(N, N, zeros, N),
+                                 .labels = {path, NULL, NULL, -1, -1, -1, NAN}};
     expect(tables.contraction, &pair, 1);
     szg_contraction_tables_close(&tables);
     szgi_memory_free(l);

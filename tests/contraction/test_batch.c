@@ -28,10 +28,10 @@ static void open_batch(batch *b) {
         b->content[i] = i % 7 == 6 ? NULL : new_matrix((uint32_t)i, n);
         b->coupled[i] = new_matrix((uint32_t)i + 3 * COUNT, n);
         b->pair[i] = (szg_contraction_pair){
-            .n = n,
-            .content = b->content[i],
-            .coupled = b->coupled[i],
+            .coupled = szg_matrix_dense(n, n, b->coupled[i], n),
             .labels = {"x", "3", "same_qk", 5, i / 8, i % 8, i % 2 ? NAN : i}};
+        if (b->content[i])
+            b->pair[i].content = szg_matrix_dense(n, n, b->content[i], n);
     }
 }
 
@@ -78,10 +78,7 @@ static szg_status single(szg_context *context, void *data, int64_t block, int wo
     single_job *job = data;
     const szg_contraction_pair *p = job->pair;
     const szg_report_options options = {.quick_symbol = true, .samples = 3};
-    return p->content
-               ? szg_contraction_of_dense(context, p->n, p->content, p->n, p->coupled, p->n,
-                                          &options, &job->out)
-               : szgi_contraction_of_coupled(context, p->n, p->coupled, p->n, &options, &job->out);
+    return contracted(context, p->content, p->coupled, &options, &job->out);
 }
 
 START_TEST(batch_against_single) {
@@ -95,7 +92,7 @@ START_TEST(batch_against_single) {
         single_job job = {.pair = &b.pair[i]};
         ck_szg_ok(szgi_pool_run(test_context(), 1, single, &job));
         ck_szg_ok(szgi_contraction_add_to(test_context(), &one, &b.pair[i].labels, &job.out));
-        values += (b.content[i] ? 2 : 1) * b.pair[i].n;
+        values += (b.content[i] ? 2 : 1) * b.pair[i].coupled.rows;
         samples += b.content[i] ? 6 : 3;
         szg_contraction_close(&job.out);
     }
@@ -153,11 +150,12 @@ START_TEST(coupled_alone) {
     for (int i = 0; i < N * N; i++)
         a[i] = pow(0.5, abs(i / N - i % N));
     szg_contraction_tables tables;
-    szg_contraction_pair pair = {
-        .n = N, .coupled = a, .labels = {"kms", NULL, NULL, -1, -1, -1, NAN}};
+    szg_contraction_pair pair = {.coupled = szg_matrix_dense(N, N, a, N),
+                                 .labels = {"kms", NULL, NULL, -1, -1, -1, NAN}};
     szg_report_options options = {.quick_symbol = true, .samples = 5};
     szg_spectrum closed;
-    ck_szg_ok(szgi_spectra_kms(test_context(), N, 0.5, NULL, &closed));
+    const szg_matrix kms = szg_matrix_kms(N, 0.5);
+    ck_szg_ok(szg_spectrum_compute(test_context(), &kms, SZG_QUESTION_EIGENVALUES, NULL, &closed));
     ck_szg_ok(szg_contraction_tables_open(test_context(), true, true, &tables));
     ck_szg_ok(szgi_contraction_add_all(test_context(), 1, &pair, &options, &tables));
     ck_assert_int_eq(szg_table_rows(tables.symbols), 5);
@@ -213,9 +211,12 @@ START_TEST(factored_pairs) {
     coupled.a = r;
     ck_szg_ok(szgi_factored_dense(test_context(), &content, dense[0], N));
     ck_szg_ok(szgi_factored_dense(test_context(), &coupled, dense[1], N));
-    szg_contraction_pair pairs[] = {
-        {.factored_content = &content, .factored_coupled = &coupled, .labels = {.step = 1}},
-        {.n = N, .content = dense[0], .coupled = dense[1], .labels = {.step = 2}}};
+    szg_contraction_pair pairs[] = {{.content = szg_matrix_factored(&content),
+                                     .coupled = szg_matrix_factored(&coupled),
+                                     .labels = {.step = 1}},
+                                    {.content = szg_matrix_dense(N, N, dense[0], N),
+                                     .coupled = szg_matrix_dense(N, N, dense[1], N),
+                                     .labels = {.step = 2}}};
     szg_contraction_tables tables;
     szg_report_options options = {.quick_symbol = true};
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
@@ -239,9 +240,11 @@ END_TEST
 
 START_TEST(failures_name_the_head) {
     double good[4] = {1, 2, 3, 4}, bad[4] = {1, NAN, 0, 1};
+    const szg_matrix fine = szg_matrix_dense(2, 2, good, 2),
+                     broken = szg_matrix_dense(2, 2, bad, 2);
     szg_contraction_pair pairs[] = {
-        {.n = 2, .content = good, .coupled = good, .labels = {.layer = 0, .head = 1, .probe = "0"}},
-        {.n = 2, .content = good, .coupled = bad, .labels = {.layer = 3, .head = 7, .probe = "b"}}};
+        {.content = fine, .coupled = fine, .labels = {.layer = 0, .head = 1, .probe = "0"}},
+        {.content = fine, .coupled = broken, .labels = {.layer = 3, .head = 7, .probe = "b"}}};
     szg_contraction_tables tables;
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
     ck_szg_fails(SZG_EDATA, "layer 3, head 7, probe b",

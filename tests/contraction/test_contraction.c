@@ -3,8 +3,8 @@
 
 #include "linalg/linalg.h"
 #include "formats/npy.h"
-#include "summary/report.h"
 
+#include "coupling/coupling.h"
 #include "contraction_support.h"
 #include "factored_size.h"
 
@@ -46,14 +46,16 @@ static void contract(const char *encoding_spec, const char *content_spec, int64_
     szg_content *content = content_of(content_spec);
     szg_logits *logits;
     ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, n, NULL, &logits));
-    szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
-    ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, &bare, fast));
+    szg_factored plain = szgi_logits_content(logits), coupled = szgi_logits_coupled(logits);
+    ck_szg_ok(contracted(test_context(), szg_matrix_factored(&plain), szg_matrix_factored(&coupled),
+                         &bare, fast));
     double *a, *b;
     ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *a, &a));
     ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *b, &b));
     ck_szg_ok(szgi_factored_dense(test_context(), &plain, a, n));
     ck_szg_ok(szgi_factored_dense(test_context(), &coupled, b, n));
-    ck_szg_ok(szg_contraction_of_dense(test_context(), n, a, n, b, n, &bare, dense));
+    ck_szg_ok(contracted(test_context(), szg_matrix_dense(n, n, a, n), szg_matrix_dense(n, n, b, n),
+                         &bare, dense));
     if (tau_error)
         *tau_error = toeplitzness_error(&coupled, norm_of(n * n, b));
     szgi_memory_free(a);
@@ -150,8 +152,9 @@ static void check_hermitian(const char *encoding_spec, const char *content_spec,
     szg_logits *logits;
     szg_contraction c;
     ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, N, &mask, &logits));
-    szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
-    ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, &bare, &c));
+    szg_factored plain = szgi_logits_content(logits), coupled = szgi_logits_coupled(logits);
+    ck_szg_ok(contracted(test_context(), szg_matrix_factored(&plain), szg_matrix_factored(&coupled),
+                         &bare, &c));
     hermitian_values(&plain, y);
     hermitian_values(&coupled, x);
     check_range(&c.content, N, y);
@@ -266,8 +269,9 @@ START_TEST(any_shared_content) {
         szg_logits *logits;
         szg_contraction c;
         ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, N, &mask, &logits));
-        szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
-        ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, NULL, &c));
+        szg_factored plain = szgi_logits_content(logits), coupled = szgi_logits_coupled(logits);
+        ck_szg_ok(contracted(test_context(), szg_matrix_factored(&plain),
+                             szg_matrix_factored(&coupled), NULL, &c));
         ck_assert(c.content.hermitian_part && c.coupled.hermitian_part && c.ratios.ordered);
         ck_assert_int_eq(c.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
         ck_assert(c.ratios.width < 1 && c.ratios.norm < 1);
@@ -288,12 +292,13 @@ END_TEST
 START_TEST(nilpotent_content) {
     const double c = cos(1), w[4] = {1, 1, -1, -1}, coupled[4] = {1, c, -c, -1};
     szg_matrix_report own;
-    ck_szg_ok(szgi_report_dense(test_context(), 2, coupled, 2, "logits", NULL, &own));
+    ck_szg_ok(summarise(test_context(), szg_matrix_dense(2, 2, coupled, 2), "logits", NULL, &own));
     ck_close(own.summary.radius, sin(1), 8 * EPS);
     ck_assert(!own.hermitian_part);
     szg_matrix_report_close(&own);
     szg_contraction contraction;
-    ck_szg_ok(szg_contraction_of_dense(test_context(), 2, w, 2, coupled, 2, NULL, &contraction));
+    ck_szg_ok(contracted(test_context(), szg_matrix_dense(2, 2, w, 2),
+                         szg_matrix_dense(2, 2, coupled, 2), NULL, &contraction));
     ck_close(contraction.content.summary.radius, 1, 8 * EPS);
     ck_close(contraction.coupled.summary.radius, 1, 8 * EPS);
     ck_close(contraction.ratios.width, 1, 8 * EPS);
@@ -313,7 +318,8 @@ START_TEST(no_correlation_matrix) {
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 32, 4, e, &coupled));
     szg_factored left = {.n = 32, .bias = content}, right = {.n = 32, .bias = coupled};
     szg_contraction c;
-    ck_szg_ok(szg_contraction_of_factored(test_context(), &left, &right, NULL, &c));
+    ck_szg_ok(contracted(test_context(), szg_matrix_factored(&left), szg_matrix_factored(&right),
+                         NULL, &c));
     ck_close(c.content.summary.radius, 7.8352, 5e-5);
     ck_close(c.coupled.summary.radius, 10.8820, 5e-5);
     ck_assert_int_eq(c.ratios.eigenvalues.order, SZG_ORDER_VIOLATED);
@@ -336,11 +342,13 @@ START_TEST(rounded_entries) {
     }
     szg_contraction c;
     szg_report_options options = {.no_symbol = true};
-    ck_szg_ok(szg_contraction_of_dense(test_context(), N, content, N, coupled, N, &options, &c));
+    ck_szg_ok(contracted(test_context(), szg_matrix_dense(N, N, content, N),
+                         szg_matrix_dense(N, N, coupled, N), &options, &c));
     ck_assert_int_eq(c.ratios.eigenvalues.order, SZG_ORDER_VIOLATED);
     szg_contraction_close(&c);
     options.precision = 0x1p-24;
-    ck_szg_ok(szg_contraction_of_dense(test_context(), N, content, N, coupled, N, &options, &c));
+    ck_szg_ok(contracted(test_context(), szg_matrix_dense(N, N, content, N),
+                         szg_matrix_dense(N, N, coupled, N), &options, &c));
     ck_assert_int_eq(c.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
     ck_assert(c.ratios.eigenvalues.margin < 0);
     szg_contraction_close(&c);
@@ -373,8 +381,9 @@ START_TEST(ends_of_large_logits) {
     szg_report_options bare = {.no_symbol = true};
     szg_logits *logits;
     ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, n, NULL, &logits));
-    szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
-    ck_szg_ok(szg_contraction_of_factored(test_context(), &plain, &coupled, &bare, &fast));
+    szg_factored plain = szgi_logits_content(logits), coupled = szgi_logits_coupled(logits);
+    ck_szg_ok(contracted(test_context(), szg_matrix_factored(&plain), szg_matrix_factored(&coupled),
+                         &bare, &fast));
     ck_assert_int_eq(fast.content.eigenvalues.count, 4);
     ck_assert_int_eq(fast.coupled.eigenvalues.count, 2);
     ck_assert(isfinite(fast.ratios.width) && !fast.ratios.ordered);
@@ -476,19 +485,20 @@ START_TEST(bad_arguments) {
     szg_encoding *encoding = encoding_of("rope:dim=4");
     szg_matrix_report report;
     ck_szg_fails(SZG_EINVAL, "at least 1",
-                 szg_report_kernel(test_context(), encoding, 0, 0, 0, NULL, &report));
+                 summarise_kernel(test_context(), encoding, 0, 0, 0, NULL, &report));
     ck_szg_fails(SZG_EINVAL, "head 3",
-                 szg_report_kernel(test_context(), encoding, 3, 0, 5, NULL, &report));
+                 summarise_kernel(test_context(), encoding, 3, 0, 5, NULL, &report));
     szg_report_options dense = {.dense = true};
     ck_szg_fails(SZG_ENOMEM, "",
-                 szg_report_kernel(test_context(), encoding, 0, 0, 100000000, &dense, &report));
+                 summarise_kernel(test_context(), encoding, 0, 0, 100000000, &dense, &report));
     szg_encoding_close(&encoding);
     double a[1] = {1};
     szg_factored small = {.n = 1, .d = 1, .a = a, .lda = 1, .b = a, .ldb = 1}, other = small;
     other.n = 2;
     szg_contraction contraction;
     ck_szg_fails(SZG_EINVAL, "order 1 against",
-                 szg_contraction_of_factored(test_context(), &small, &other, NULL, &contraction));
+                 contracted(test_context(), szg_matrix_factored(&small),
+                            szg_matrix_factored(&other), NULL, &contraction));
 }
 END_TEST
 
@@ -505,14 +515,15 @@ static szg_status everything(szg_context *context, const char *spec, const char 
     szg_contraction_labels row = {.source = spec, .step = -1, .layer = -1, .grad_norm = NAN};
     szg_status status;
     SZG_TRY_GOTO(status, szg_encoding_parse(context, spec, &encoding), done);
-    SZG_TRY_GOTO(status, szg_report_kernel(context, encoding, 0, 0, 7, &options, &report), done);
+    SZG_TRY_GOTO(status, summarise_kernel(context, encoding, 0, 0, 7, &options, &report), done);
     SZG_TRY_GOTO(status, szg_report_tables_open(context, true, true, &tables), done);
     SZG_TRY_GOTO(status, szg_report_add(context, &tables, &labels, &report), done);
     SZG_TRY_GOTO(status, szg_content_parse(context, content_spec, 1, &content), done);
     SZG_TRY_GOTO(status, szg_logits_open(context, encoding, 0, content, 7, NULL, &logits), done);
-    szg_factored plain = szg_logits_content(logits), coupled = szg_logits_coupled(logits);
+    szg_factored plain = szgi_logits_content(logits), coupled = szgi_logits_coupled(logits);
     SZG_TRY_GOTO(status,
-                 szg_contraction_of_factored(context, &plain, &coupled, &options, &contraction),
+                 contracted(context, szg_matrix_factored(&plain), szg_matrix_factored(&coupled),
+                            &options, &contraction),
                  done);
     SZG_TRY_GOTO(status, szg_contraction_table(context, &table), done);
     status = szg_contraction_add(context, table, &row, &contraction);
@@ -552,14 +563,16 @@ START_TEST(rounding_is_no_least_singular_value) {
     for (uint32_t trial = 0; trial < test_trials(10); trial++) {
         double *low = rounded_logits(N, RANK, trial), *full = rounded_logits(N, N, trial);
         szg_contraction c;
-        ck_szg_ok(szg_contraction_of_dense(test_context(), N, low, N, full, N, &single, &c));
+        ck_szg_ok(contracted(test_context(), szg_matrix_dense(N, N, low, N),
+                             szg_matrix_dense(N, N, full, N), &single, &c));
         ck_assert(isnan(c.content.summary.sigma_min) && isnan(c.content.summary.condition));
         ck_assert_msg(strstr(c.content.note, "sigma_min and condition are left empty") != NULL,
                       "%s", c.content.note);
         ck_assert(c.coupled.summary.sigma_min > .999 * N * N && c.coupled.summary.condition >= 1);
         ck_assert_ptr_null(strstr(c.coupled.note, "left empty"));
         szg_contraction_close(&c);
-        ck_szg_ok(szgi_contraction_of_coupled(test_context(), N, low, N, &single, &c));
+        ck_szg_ok(contracted(test_context(), (szg_matrix){.kind = SZG_MATRIX_NONE},
+                             szg_matrix_dense(N, N, low, N), &single, &c));
         ck_assert(isnan(c.coupled.summary.sigma_min) && isnan(c.coupled.summary.condition));
         szg_contraction_close(&c);
         szgi_memory_free(low);
@@ -581,7 +594,37 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
+/* Each matrix is of its own kind: the all-ones content as a dense array, the coupled one, all ones
+ * times rho^|i-j|, in closed form, against both as arrays. */
+START_TEST(two_kinds_of_matrices) {
+    enum { N = 24 };
+    double ones[N * N], kms[N * N];
+    szg_contraction mixed, dense;
+    const szg_report_options options = {.no_symbol = true};
+    for (int i = 0; i < N * N; i++) {
+        ones[i] = 1;
+        kms[i] = pow(0.8, abs(i / N - i % N));
+    }
+    const szg_matrix content = szg_matrix_dense(N, N, ones, N);
+    ck_szg_ok(contracted(test_context(), content, szg_matrix_kms(N, 0.8), &options, &mixed));
+    ck_szg_ok(
+        contracted(test_context(), content, szg_matrix_dense(N, N, kms, N), &options, &dense));
+    ck_assert_str_eq(mixed.content.matrix, "content");
+    ck_assert_str_eq(mixed.coupled.matrix, "logits");
+    same_ratios(&mixed, &dense);
+    ck_assert(mixed.ratios.ordered && mixed.ratios.eigenvalues.order == SZG_ORDER_HOLDS);
+    szg_contraction_close(&mixed);
+    szg_contraction_close(&dense);
+    ck_szg_fails(SZG_EINVAL, "content of order 24 against coupled logits of order 23",
+                 contracted(test_context(), content, szg_matrix_kms(N - 1, 0.8), NULL, &mixed));
+    ck_szg_fails(
+        SZG_EINVAL, "no matrix",
+        contracted(test_context(), content, (szg_matrix){.kind = SZG_MATRIX_NONE}, NULL, &mixed));
+}
+END_TEST
+
 TEST_FILE("contraction") {
+    test_add(suite, "two_kinds_of_matrices", two_kinds_of_matrices);
     test_add(suite, "factored_against_dense", factored_against_dense);
     test_add(suite, "nope_changes_nothing", nope_changes_nothing);
     test_add(suite, "hermitian_parts", hermitian_parts);

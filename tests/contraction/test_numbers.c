@@ -1,4 +1,5 @@
 /* Reports from a device's numbers against those from the matrices themselves. */
+#include "toeplitz/matrix.h"
 #include "spectra/spectra.h"
 #include "contraction_support.h"
 #include "host_spectra.h"
@@ -47,8 +48,8 @@ static both_ways open_both(shape kind, int64_t n) {
 }
 
 static szg_status report(both_ways *b) {
-    return szgi_contraction_of_numbers(test_context(), b->n, &b->numbers[0], &b->numbers[1],
-                                       &options, &b->device);
+    return contracted(test_context(), szgi_matrix_device(b->n, &b->numbers[0]),
+                      szgi_matrix_device(b->n, &b->numbers[1]), &options, &b->device);
 }
 
 static void close_both(both_ways *b) {
@@ -129,8 +130,8 @@ START_TEST(as_from_the_matrices) {
     for (shape kind = 0; kind < SHAPES; kind++)
         for (int64_t n = 1; n <= LARGEST; n += n < 5 ? 1 : 7) {
             both_ways b = open_both(kind, n);
-            ck_szg_ok(szg_contraction_of_dense(test_context(), n, b.content, n, b.coupled, n,
-                                               &options, &b.dense));
+            ck_szg_ok(contracted(test_context(), szg_matrix_dense(n, n, b.content, n),
+                                 szg_matrix_dense(n, n, b.coupled, n), &options, &b.dense));
             ck_szg_ok(report(&b));
             ck_matrix(n, &b.device.content, &b.dense.content);
             ck_matrix(n, &b.device.coupled, &b.dense.coupled);
@@ -194,9 +195,9 @@ START_TEST(below_the_rounding_of_logits) {
         single[at] = sum;
     }
     ck_szg_ok(host_numbers(test_context(), N, single, room, &numbers));
-    ck_szg_ok(szgi_spectra_of_squares(test_context(), N, numbers.squares, numbers.frobenius,
-                                      numbers.gram_frobenius, SZG_METHOD_DEVICE_SINGULAR, &error,
-                                      &spectrum));
+    const szg_matrix kept = szgi_matrix_device(N, &numbers);
+    error = szgi_squares_error(N, numbers.frobenius);
+    ck_szg_ok(szg_spectrum_compute(test_context(), &kept, SZG_QUESTION_SINGULAR, NULL, &spectrum));
     double *given = singular_values(N, single), *before = singular_values(N, exact);
     double squared = distance(N, spectrum.re, given), rounded = distance(N, given, before);
     ck_assert_msg(squared < rounded / 2 && rounded < error, "%.3g, %.3g, %.3g", squared, rounded,
@@ -304,10 +305,10 @@ START_TEST(a_bad_one_is_named) {
     broken.converged = false;
     szg_contraction_pair pairs[3];
     for (int i = 0; i < 3; i++)
-        pairs[i] = (szg_contraction_pair){.n = 6,
-                                          .content_numbers = i == 2 ? &broken : &b.numbers[0],
-                                          .coupled_numbers = &b.numbers[1],
-                                          .labels = {"rope", "4", "same_qk", 50, 1, i, NAN}};
+        pairs[i] = (szg_contraction_pair){
+            .content = szgi_matrix_device(6, i == 2 ? &broken : &b.numbers[0]),
+            .coupled = szgi_matrix_device(6, &b.numbers[1]),
+            .labels = {"rope", "4", "same_qk", 50, 1, i, NAN}};
     szg_contraction_tables tables;
     ck_szg_ok(szg_contraction_tables_open(test_context(), true, true, &tables));
     ck_szg_ok(szgi_contraction_add_all(test_context(), 2, pairs, &options, &tables));

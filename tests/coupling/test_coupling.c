@@ -130,7 +130,8 @@ START_TEST(terms_of_equation_8) {
     szg_encoding *encoding = encoding_of("absolute:dim=8,base=50");
     double p[N * D], scale = 1 / sqrt(D);
     ck_szg_ok(szgi_encoding_input(test_context(), encoding, N, p, D));
-    szg_factored term[5], coupled = szg_logits_coupled(logits), plain = szg_logits_content(logits);
+    szg_factored term[5], coupled = szgi_logits_coupled(logits),
+                          plain = szgi_logits_content(logits);
     for (int t = 0; t < 5; t++)
         term[t] = szgi_logits_term(logits, (szg_term)t);
     for (int i = 0; i < N; i++)
@@ -165,9 +166,9 @@ START_TEST(bias_is_not_scaled) {
     szg_logits_options unscaled = {.unscaled = true};
     szg_logits *logits = logits_of("alibi:heads=4", 1, content, N, NULL);
     szg_logits *raw = logits_of("alibi:heads=4", 1, content, N, &unscaled);
-    szg_factored coupled = szg_logits_coupled(logits),
+    szg_factored coupled = szgi_logits_coupled(logits),
                  bias = szgi_logits_term(logits, SZG_TERM_BIAS);
-    szg_factored coupled_raw = szg_logits_coupled(raw), plain = szg_logits_content(logits);
+    szg_factored coupled_raw = szgi_logits_coupled(raw), plain = szgi_logits_content(logits);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             double q[D], k[D], slope = 0.0625; /* 2^(-8 * 2/4) */
@@ -228,7 +229,7 @@ static void check_rotary(const rotary_case *c, bool causal) {
     szg_c64 complex_form[N * (N + 2)];
     ck_szg_ok(szgi_logits_complex(test_context(), logits, complex_form, N + 2));
     ck_assert_int_eq(szgi_logits_pairs(logits), c->pairs);
-    szg_factored coupled = szg_logits_coupled(logits), rest = szgi_logits_unrotated(logits);
+    szg_factored coupled = szgi_logits_coupled(logits), rest = szgi_logits_unrotated(logits);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             double q[D], k[D], pairs = 0, terms = 0;
@@ -265,10 +266,10 @@ END_TEST
 START_TEST(content_is_uncoupled) {
     szg_content *content = known_content();
     szg_logits *plain = logits_of("nope", 0, content, N, NULL);
-    szg_factored want = szg_logits_content(plain), nope = szg_logits_coupled(plain);
+    szg_factored want = szgi_logits_content(plain), nope = szgi_logits_coupled(plain);
     for (size_t c = 0; c < sizeof rotary_cases / sizeof *rotary_cases; c++) {
         szg_logits *logits = logits_of(rotary_cases[c].spec, 0, content, N, NULL);
-        szg_factored got = szg_logits_content(logits);
+        szg_factored got = szgi_logits_content(logits);
         for (int i = 0; i < N; i++)
             for (int j = 0; j < N; j++) {
                 ck_assert(entry(&got, i, j) == entry(&want, i, j));
@@ -297,7 +298,7 @@ START_TEST(counterexample_to_equation_10) {
     remove_files();
     szg_logits_options unscaled = {.unscaled = true};
     szg_logits *logits = logits_of("rope:dim=4,base=10000", 0, content, 4, &unscaled);
-    szg_factored coupled = szg_logits_coupled(logits), plain = szg_logits_content(logits);
+    szg_factored coupled = szgi_logits_coupled(logits), plain = szgi_logits_content(logits);
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)
             ck_assert(entry(&plain, i, j) == 0);
@@ -314,7 +315,7 @@ END_TEST
 START_TEST(constant_content) {
     szg_content *content = content_of("mean:mean=1");
     szg_logits *logits = logits_of("rope:dim=16", 0, content, 40, NULL);
-    szg_factored coupled = szg_logits_coupled(logits);
+    szg_factored coupled = szgi_logits_coupled(logits);
     double part = 0, whole = 0;
     for (int k = -39; k < 40; k++) {
         double sum = 0;
@@ -476,8 +477,8 @@ START_TEST(captured_as_from_files) {
             ck_szg_ok(szg_logits_open(test_context(), encoding, head, content, N, &options, &a));
             ck_szg_ok(
                 szgi_logits_open_captured(test_context(), encoding, head, &both, N, causal, &b));
-            szg_factored pairs[2][2] = {{szg_logits_coupled(a), szg_logits_content(a)},
-                                        {szg_logits_coupled(b), szg_logits_content(b)}};
+            szg_factored pairs[2][2] = {{szgi_logits_coupled(a), szgi_logits_content(a)},
+                                        {szgi_logits_coupled(b), szgi_logits_content(b)}};
             for (int m = 0; m < 2; m++) {
                 ck_szg_ok(szgi_factored_dense(test_context(), &pairs[0][m], from_files, N));
                 ck_szg_ok(szgi_factored_dense(test_context(), &pairs[1][m], captured, N));

@@ -12,46 +12,47 @@ static const double numbers[25] = {4, 1, 2, 3, 1, 1, 5, 1, 2, 0, 2, 1, 6,
                                    0, 1, 3, 2, 0, 7, 1, 1, 0, 1, 1, 8};
 
 static szg_status kms(szg_context *context, szg_spectrum *out) {
-    return szgi_spectra_kms(context, 9, 0.5, NULL, out);
+    return eigenvalues_of(context, szg_matrix_kms(9, 0.5), NULL, out);
 }
 
 static szg_status alibi(szg_context *context, szg_spectrum *out) {
-    return szgi_spectra_alibi(context, 9, 0.5, NULL, out);
+    return eigenvalues_of(context, szg_matrix_distance(9, 0.5), NULL, out);
 }
 
 static szg_status rotary(szg_context *context, szg_spectrum *out) {
-    return szgi_spectra_rotary(context, 9, 3, numbers, 1, NULL, out);
+    return eigenvalues_of(context, szg_matrix_rotary_mean(9, 3, numbers, 1), NULL, out);
 }
 
 static szg_status rotary_dense(szg_context *context, szg_spectrum *out) {
     szg_spectra_options dense = {.dense = true};
-    return szgi_spectra_rotary(context, 9, 3, numbers, 1, &dense, out);
+    return eigenvalues_of(context, szg_matrix_rotary_mean(9, 3, numbers, 1), &dense, out);
 }
 
 static szg_status symmetric(szg_context *context, szg_spectrum *out) {
     double a[4] = {1, 2, 2, 1};
-    return szg_spectra_symmetric(context, 2, a, 2, NULL, out);
+    return eigenvalues_of(context, szg_matrix_symmetric(2, a, 2), NULL, out);
 }
 
 static szg_status hermitian(szg_context *context, szg_spectrum *out) {
     szg_c64 a[4] = {{1, 0}, {0, 2}, {0, -2}, {1, 0}};
-    return szg_spectra_hermitian(context, 2, a, 2, NULL, out);
+    return eigenvalues_of(context, szg_matrix_hermitian(2, a, 2), NULL, out);
 }
 
 static szg_status general(szg_context *context, szg_spectrum *out) {
-    return szg_spectra_general(context, 5, numbers, 5, out);
+    return eigenvalues_of(context, szg_matrix_dense(5, 5, numbers, 5), NULL, out);
 }
 
 static szg_status general_complex(szg_context *context, szg_spectrum *out) {
-    return szgi_spectra_general_complex(context, 3, (const szg_c64 *)numbers, 3, out);
+    return eigenvalues_of(context, szg_matrix_complex(3, 3, (const szg_c64 *)numbers, 3), NULL,
+                          out);
 }
 
 static szg_status singular(szg_context *context, szg_spectrum *out) {
-    return szg_spectra_singular(context, 5, 4, numbers, 5, NULL, out);
+    return singular_of(context, szg_matrix_dense(5, 4, numbers, 5), NULL, out);
 }
 
 static szg_status singular_complex(szg_context *context, szg_spectrum *out) {
-    return szgi_spectra_singular_complex(context, 3, 4, (const szg_c64 *)numbers, 4, NULL, out);
+    return singular_of(context, szg_matrix_complex(3, 4, (const szg_c64 *)numbers, 4), NULL, out);
 }
 
 /* Toeplitz and factored jobs open their matrix anew; its own allocations fail in turn too. */
@@ -67,8 +68,8 @@ static szg_status toeplitz(szg_context *context, szg_spectrum *out, int64_t n,
             ? szg_toeplitz_open_real(context, n, 4, numbers, &t)
             : szg_toeplitz_open_complex(context, n, 4, (const szg_c64 *)numbers, &t);
     if (status == SZG_OK)
-        status = of_singular ? szg_spectra_toeplitz_singular(context, t, options, out)
-                             : szg_spectra_toeplitz(context, t, options, out);
+        status = of_singular ? singular_of(context, szg_matrix_toeplitz(t), options, out)
+                             : eigenvalues_of(context, szg_matrix_toeplitz(t), options, out);
     szg_toeplitz_close(&t);
     return status;
 }
@@ -129,8 +130,8 @@ static szg_status extremes_hermitian(szg_context *context, szg_spectrum *out) {
 static szg_status factored(szg_context *context, szg_spectrum *out, bool of_singular, bool causal) {
     szg_factored f = {
         .n = 5, .d = 2, .a = numbers, .lda = 2, .b = numbers + 12, .ldb = 2, .causal = causal};
-    return of_singular ? szg_spectra_factored_singular(context, &f, NULL, out)
-                       : szg_spectra_factored_eigen(context, &f, NULL, out);
+    return of_singular ? singular_of(context, szg_matrix_factored(&f), NULL, out)
+                       : eigenvalues_of(context, szg_matrix_factored(&f), NULL, out);
 }
 
 static szg_status factored_eigen(szg_context *context, szg_spectrum *out) {
@@ -145,16 +146,16 @@ static const double pair_a[6] = {1, 2, 3, 4, 5, 6}, pair_b[6] = {-1, 0, 2, 1, 1,
 
 static szg_status hermitian_part(szg_context *context, szg_spectrum *out) {
     szg_factored f = {.n = 6, .d = 1, .a = pair_a, .lda = 1, .b = pair_b, .ldb = 1};
-    return szgi_spectra_factored_hermitian_part(context, &f, NULL, out);
+    return part_of(context, szg_matrix_factored(&f), NULL, out);
 }
 
 static szg_status hermitian_part_causal(szg_context *context, szg_spectrum *out) {
     szg_factored f = {.n = 6, .d = 1, .a = pair_a, .lda = 1, .b = pair_b, .ldb = 1, .causal = true};
-    return szgi_spectra_factored_hermitian_part(context, &f, NULL, out);
+    return part_of(context, szg_matrix_factored(&f), NULL, out);
 }
 
 static szg_status hermitian_part_dense(szg_context *context, szg_spectrum *out) {
-    return szgi_spectra_hermitian_part(context, 2, pair_a, 2, NULL, out);
+    return part_of(context, szg_matrix_dense(2, 2, pair_a, 2), NULL, out);
 }
 
 static szg_status factored_causal(szg_context *context, szg_spectrum *out) {
@@ -238,11 +239,11 @@ START_TEST(cancelled_work_stops) {
     ck_szg_ok(szg_toeplitz_open_symmetric(ctx, 30000, 3, lags, &t));
     szg_context_cancel(ctx);
     szg_spectra_options range = {.want = SZG_WANT_RANGE};
-    ck_assert(szgi_spectra_kms(ctx, 1000000, 0.5, NULL, &s) == SZG_ECANCEL);
+    ck_assert(eigenvalues_of(ctx, szg_matrix_kms(1000000, 0.5), NULL, &s) == SZG_ECANCEL);
     ck_assert_ptr_null(s.re);
-    ck_assert(szg_spectra_toeplitz(ctx, t, &range, &s) == SZG_ECANCEL);
+    ck_assert(eigenvalues_of(ctx, szg_matrix_toeplitz(t), &range, &s) == SZG_ECANCEL);
     ck_assert_ptr_null(s.re);
-    ck_assert(szg_spectra_toeplitz_singular(ctx, t, &range, &s) == SZG_ECANCEL);
+    ck_assert(singular_of(ctx, szg_matrix_toeplitz(t), &range, &s) == SZG_ECANCEL);
     szg_toeplitz_close(&t);
     szg_context_close(&ctx);
 }

@@ -17,7 +17,7 @@ static void check_kms(int64_t n, double rho) {
         lags[k] = lags[k - 1] * rho;
     double bound = weyl(n, oracle_toeplitz(n, lags, want));
     szg_spectrum s;
-    ck_szg_ok(szgi_spectra_kms(test_context(), n, rho, NULL, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, rho), NULL, &s));
     check_values(&s, n, want, bound);
     check_promises(&s, bound);
     ck_assert(s.normal);
@@ -50,7 +50,7 @@ START_TEST(kms_is_relatively_accurate) {
     for (size_t j = 0; j < sizeof rho / sizeof *rho; j++)
         for (int64_t n = 2; n <= 4096; n *= 8) {
             szg_spectrum s;
-            ck_szg_ok(szgi_spectra_kms(test_context(), n, rho[j], NULL, &s));
+            ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, rho[j]), NULL, &s));
             double logarithm = 0, inverse = 0, q = (1 - fabs(rho[j])) * (1 + fabs(rho[j]));
             for (int64_t i = 0; i < n; i++) {
                 logarithm += log(s.re[i]);
@@ -64,26 +64,18 @@ START_TEST(kms_is_relatively_accurate) {
 }
 END_TEST
 
-START_TEST(kms_range_and_extremes) {
+START_TEST(kms_range) {
     szg_spectrum all, some;
     const int64_t n = 1000;
-    ck_szg_ok(szgi_spectra_kms(test_context(), n, 0.9, NULL, &all));
-    szg_spectra_options extremes = {.want = SZG_WANT_EXTREMES, .k = 7};
-    ck_szg_ok(szgi_spectra_kms(test_context(), n, 0.9, &extremes, &some));
-    ck_assert_int_eq(some.count, 14);
-    for (int64_t i = 0; i < 7; i++) {
-        ck_assert(some.re[i] == all.re[i]);
-        ck_assert(some.re[7 + i] == all.re[n - 7 + i]);
-    }
-    szg_spectrum_close(&some);
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, 0.9), NULL, &all));
     szg_spectra_options range = {.want = SZG_WANT_RANGE};
-    ck_szg_ok(szgi_spectra_kms(test_context(), n, 0.9, &range, &some));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, 0.9), &range, &some));
     ck_assert_int_eq(some.count, 2);
     ck_assert(some.re[0] == all.re[0] && some.re[1] == all.re[n - 1]);
     szg_spectrum_close(&some);
     szg_spectrum_close(&all);
     /* At any order, inside the symbol's range (1-rho)/(1+rho) .. (1+rho)/(1-rho). */
-    ck_szg_ok(szgi_spectra_kms(test_context(), (int64_t)1 << 50, 0.5, &range, &some));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms((int64_t)1 << 50, 0.5), &range, &some));
     ck_close(some.re[0], 1.0 / 3, gamma_of(8) / 3); /* the ends but for 1 / n^2, in 8 roundings */
     ck_close(some.re[1], 3, gamma_of(8) * 3);
     ck_assert(isfinite(some.frobenius));
@@ -97,7 +89,7 @@ static void check_alibi(int64_t n, double slope) {
         lags[k] = -slope * (double)k;
     double bound = weyl(n, oracle_toeplitz(n, lags, want));
     szg_spectrum s;
-    ck_szg_ok(szgi_spectra_alibi(test_context(), n, slope, NULL, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_distance(n, slope), NULL, &s));
     check_values(&s, n, want, bound);
     check_promises(&s, bound);
     ck_close(s.frobenius, norm_of(n, want), bound * sqrt((double)n));
@@ -120,7 +112,7 @@ END_TEST
 START_TEST(alibi_determinant_and_limit) {
     szg_spectrum s;
     for (int64_t n = 2; n <= 1024; n *= 2) {
-        ck_szg_ok(szgi_spectra_alibi(test_context(), n, -1, NULL, &s));
+        ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_distance(n, -1), NULL, &s));
         double logarithm = 0;
         for (int64_t i = 0; i < n; i++)
             logarithm += log(fabs(s.re[i]));
@@ -132,7 +124,7 @@ START_TEST(alibi_determinant_and_limit) {
     }
     szg_spectra_options range = {.want = SZG_WANT_RANGE};
     const double n = 1e9;
-    ck_szg_ok(szgi_spectra_alibi(test_context(), 1000000000, 1, &range, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_distance(1000000000, 1), &range, &s));
     ck_close(s.re[0] / (n * n), -0.34741, 5e-6); /* the digits of docs/spectra.md */
     /* 1 / (1 - cos(pi / n)) / n^2 = 2 / pi^2 + 1 / (6 n^2): what is left is rounding */
     ck_close(s.re[1] / (n * n), 2 / (M_PI * M_PI), gamma_of(16));
@@ -161,7 +153,8 @@ static void check_rotary(int64_t n, int64_t pairs, const double *theta, int64_t 
     /* The lags of this oracle carry the error k theta eps of their phase. */
     double bound = weyl(n, norm) + (double)(n * n) * largest * DBL_EPSILON;
     szg_spectrum s;
-    ck_szg_ok(szgi_spectra_rotary(test_context(), n, pairs, theta, unrotated, NULL, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_rotary_mean(n, pairs, theta, unrotated),
+                             NULL, &s));
     check_values(&s, n, want, bound);
     check_promises(&s, bound);
     ck_assert_int_eq(s.rank, rank);
@@ -228,7 +221,8 @@ START_TEST(atoms_random) {
         double bound = weyl(n, oracle_toeplitz(n, lags, want));
         bound += (double)(n * n) * 200 * DBL_EPSILON * lags[0];
         szg_spectrum s;
-        ck_szg_ok(szgi_spectra_atoms(test_context(), n, count, weight, theta, NULL, &s));
+        ck_szg_ok(
+            eigenvalues_of(test_context(), szg_matrix_cosines(n, count, weight, theta), NULL, &s));
         check_values(&s, n, want, bound);
         szg_spectrum_close(&s);
     }
@@ -316,7 +310,8 @@ START_TEST(rotary_at_huge_orders) {
     const int64_t n[] = {1000, 1000003, 1000000000};
     for (int i = 0; i < 3; i++) {
         szg_spectrum s;
-        ck_szg_ok(szgi_spectra_rotary(test_context(), n[i], 2, theta, 0, NULL, &s));
+        ck_szg_ok(
+            eigenvalues_of(test_context(), szg_matrix_rotary_mean(n[i], 2, theta, 0), NULL, &s));
         ck_assert_int_eq(s.count, 4);
         ck_assert_int_eq(s.zeros, n[i] - 4);
         double want[4];
@@ -347,14 +342,15 @@ START_TEST(rotary_at_largest_order) {
         theta[i] = pow(10000, -i / 64.0);
     szg_spectrum s;
     const int64_t n = (int64_t)1 << 62;
-    ck_szg_ok(szgi_spectra_rotary(test_context(), n, 64, theta, 0, NULL, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_rotary_mean(n, 64, theta, 0), NULL, &s));
     ck_assert_int_eq(s.count, 128);
     /* All nodes are far apart: every eigenvalue is n / 128 up to order 1 / sin. */
     for (int i = 0; i < 128; i++)
         ck_close(s.re[i] / (double)n, 1.0 / 128, gamma_of(128));
     szg_spectrum_close(&s);
-    ck_szg_fails(SZG_EINVAL, "2^62",
-                 szgi_spectra_rotary(test_context(), n + 1, 64, theta, 0, NULL, &s));
+    ck_szg_fails(
+        SZG_EINVAL, "2^62",
+        eigenvalues_of(test_context(), szg_matrix_rotary_mean(n + 1, 64, theta, 0), NULL, &s));
 }
 END_TEST
 
@@ -368,10 +364,12 @@ START_TEST(dense_forces_the_oracle) {
         for (int way = 0; way < 2; way++) {
             szg_spectrum *s = way ? &slow : &fast;
             const szg_spectra_options *options = way ? &dense : NULL;
-            ck_szg_ok(form == 0 ? szgi_spectra_kms(test_context(), n, -0.9, options, s)
+            ck_szg_ok(form == 0
+                          ? eigenvalues_of(test_context(), szg_matrix_kms(n, -0.9), options, s)
                       : form == 1
-                          ? szgi_spectra_alibi(test_context(), n, 0.25, options, s)
-                          : szgi_spectra_rotary(test_context(), n, 3, theta, 1, options, s));
+                          ? eigenvalues_of(test_context(), szg_matrix_distance(n, 0.25), options, s)
+                          : eigenvalues_of(test_context(), szg_matrix_rotary_mean(n, 3, theta, 1),
+                                           options, s));
         }
         ck_assert(strstr(szg_method_name(slow.method), "dense") &&
                   !strstr(szg_method_name(fast.method), "dense"));
@@ -384,7 +382,7 @@ START_TEST(dense_forces_the_oracle) {
     }
     szg_spectrum s;
     ck_szg_fails(SZG_ENOMEM, "--dense",
-                 szgi_spectra_kms(test_context(), 1000000000, 0.5, &dense, &s));
+                 eigenvalues_of(test_context(), szg_matrix_kms(1000000000, 0.5), &dense, &s));
 }
 END_TEST
 
@@ -395,11 +393,12 @@ START_TEST(closed_forms_interlace) {
         for (int form = 0; form < 2; form++) {
             double slack = weyl(n, (double)(n * n));
             if (form == 0) {
-                ck_szg_ok(szgi_spectra_kms(test_context(), n, 0.8, NULL, &large));
-                ck_szg_ok(szgi_spectra_kms(test_context(), n - 1, 0.8, NULL, &small));
+                ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, 0.8), NULL, &large));
+                ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n - 1, 0.8), NULL, &small));
             } else {
-                ck_szg_ok(szgi_spectra_alibi(test_context(), n, 1, NULL, &large));
-                ck_szg_ok(szgi_spectra_alibi(test_context(), n - 1, 1, NULL, &small));
+                ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_distance(n, 1), NULL, &large));
+                ck_szg_ok(
+                    eigenvalues_of(test_context(), szg_matrix_distance(n - 1, 1), NULL, &small));
             }
             for (int64_t i = 0; i < n - 1 && small.count == n - 1; i++) {
                 ck_assert(large.re[i] <= small.re[i] + slack);
@@ -415,27 +414,37 @@ START_TEST(closed_forms_refuse) {
     szg_context *ctx = test_context();
     szg_spectrum s;
     double theta = 1, nan = NAN, huge = 1e300, minus = -1;
-    szg_spectra_options none = {.want = SZG_WANT_EXTREMES};
-    ck_szg_fails(SZG_EINVAL, "order 0", szgi_spectra_kms(ctx, 0, 0.5, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "rho", szgi_spectra_kms(ctx, 4, 1.5, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "rho", szgi_spectra_kms(ctx, 4, NAN, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "at least 1", szgi_spectra_kms(ctx, 4, 0.5, &none, &s));
-    ck_szg_fails(SZG_EINVAL, "order -3", szgi_spectra_alibi(ctx, -3, 1, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "slope", szgi_spectra_alibi(ctx, 4, INFINITY, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "Frobenius", szgi_spectra_alibi(ctx, 4, 1.7e308, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "at least one", szgi_spectra_rotary(ctx, 4, 0, &theta, 0, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "negative", szgi_spectra_rotary(ctx, 4, -1, &theta, 0, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "frequency 0", szgi_spectra_rotary(ctx, 4, 1, &nan, 0, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "2^60", szgi_spectra_rotary(ctx, 4, 1, &huge, 0, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "weight 0", szgi_spectra_atoms(ctx, 4, 1, &minus, &theta, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "missing", szgi_spectra_rotary(ctx, 4, 1, NULL, 0, NULL, &s));
-    ck_szg_fails(SZG_EINVAL, "missing", szgi_spectra_atoms(ctx, 4, 1, NULL, &theta, NULL, &s));
+    szg_spectra_options none = {.want = (szg_want)9};
+    ck_szg_fails(SZG_EINVAL, "order 0", eigenvalues_of(ctx, szg_matrix_kms(0, 0.5), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "rho", eigenvalues_of(ctx, szg_matrix_kms(4, 1.5), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "rho", eigenvalues_of(ctx, szg_matrix_kms(4, NAN), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "unknown part",
+                 eigenvalues_of(ctx, szg_matrix_kms(4, 0.5), &none, &s));
+    ck_szg_fails(SZG_EINVAL, "order -3", eigenvalues_of(ctx, szg_matrix_distance(-3, 1), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "slope",
+                 eigenvalues_of(ctx, szg_matrix_distance(4, INFINITY), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "Frobenius",
+                 eigenvalues_of(ctx, szg_matrix_distance(4, 1.7e308), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "at least one",
+                 eigenvalues_of(ctx, szg_matrix_rotary_mean(4, 0, &theta, 0), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "negative",
+                 eigenvalues_of(ctx, szg_matrix_rotary_mean(4, -1, &theta, 0), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "frequency 0",
+                 eigenvalues_of(ctx, szg_matrix_rotary_mean(4, 1, &nan, 0), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "2^60",
+                 eigenvalues_of(ctx, szg_matrix_rotary_mean(4, 1, &huge, 0), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "weight 0",
+                 eigenvalues_of(ctx, szg_matrix_cosines(4, 1, &minus, &theta), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "missing",
+                 eigenvalues_of(ctx, szg_matrix_rotary_mean(4, 1, NULL, 0), NULL, &s));
+    ck_szg_fails(SZG_EINVAL, "missing",
+                 eigenvalues_of(ctx, szg_matrix_cosines(4, 1, NULL, &theta), NULL, &s));
     ck_szg_fails(SZG_ENOMEM, "ask for the range",
-                 szgi_spectra_kms(ctx, (int64_t)1 << 40, 0.5, NULL, &s));
+                 eigenvalues_of(ctx, szg_matrix_kms((int64_t)1 << 40, 0.5), NULL, &s));
     ck_assert_ptr_null(s.re);
     /* No atoms at all, or of weight 0: the zero matrix. */
     double zero = 0;
-    ck_szg_ok(szgi_spectra_atoms(ctx, 4, 1, &zero, &theta, NULL, &s));
+    ck_szg_ok(eigenvalues_of(ctx, szg_matrix_cosines(4, 1, &zero, &theta), NULL, &s));
     ck_assert_int_eq(s.zeros, 4);
     ck_assert_int_eq(s.rank, 0);
     szg_spectrum_close(&s);
@@ -446,14 +455,14 @@ END_TEST
 START_TEST(rotary_below_rounding) {
     const double close[] = {1e-3, 1e-4, 1e-5, 1e-6}, apart[] = {1, 2};
     szg_spectrum s;
-    ck_szg_ok(szgi_spectra_rotary(test_context(), 8, 4, close, 0, NULL, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_rotary_mean(8, 4, close, 0), NULL, &s));
     ck_assert_int_eq(s.rank, 8);
     ck_assert(s.note && strstr(s.note, "below rounding"));
     szg_spectrum_close(&s);
-    ck_szg_ok(szgi_spectra_rotary(test_context(), 9, 4, close, 0, NULL, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_rotary_mean(9, 4, close, 0), NULL, &s));
     ck_assert(!s.note); /* a true zero */
     szg_spectrum_close(&s);
-    ck_szg_ok(szgi_spectra_rotary(test_context(), 4, 2, apart, 0, NULL, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_rotary_mean(4, 2, apart, 0), NULL, &s));
     ck_assert(!s.note);
     szg_spectrum_close(&s);
 }
@@ -463,7 +472,7 @@ TEST_FILE("closed_forms") {
     test_before_each(use_tested_backend);
     test_add(suite, "kms_against_dense", kms_against_dense);
     test_add(suite, "kms_is_relatively_accurate", kms_is_relatively_accurate);
-    test_add(suite, "kms_range_and_extremes", kms_range_and_extremes);
+    test_add(suite, "kms_range", kms_range);
     test_add(suite, "alibi_against_dense", alibi_against_dense);
     test_add(suite, "alibi_determinant_and_limit", alibi_determinant_and_limit);
     test_add(suite, "rotary_against_dense", rotary_against_dense);

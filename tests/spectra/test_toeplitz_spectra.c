@@ -25,11 +25,11 @@ START_TEST(symmetric_against_dense) {
             szg_toeplitz *t = open_symmetric(n, n, lags);
             szg_spectra_options dense = {.dense = true};
             szg_spectrum s;
-            ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
+            ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
             check_values(&s, n, want, bound);
             check_promises(&s, bound);
             szg_spectrum_close(&s);
-            ck_szg_ok(szg_spectra_toeplitz(test_context(), t, &dense, &s));
+            ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &dense, &s));
             check_values(&s, n, want, bound);
             ck_assert(strstr(szg_method_name(s.method), "dense"));
             szg_spectrum_close(&s);
@@ -62,11 +62,11 @@ START_TEST(hermitian_against_dense) {
             ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), n, n, lags, &t));
             szg_spectra_options dense = {.dense = true};
             szg_spectrum s;
-            ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
+            ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
             check_values(&s, n, want, bound);
             check_promises(&s, bound);
             szg_spectrum_close(&s);
-            ck_szg_ok(szg_spectra_toeplitz(test_context(), t, &dense, &s));
+            ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &dense, &s));
             check_values(&s, n, want, bound);
             szg_spectrum_close(&s);
             szg_toeplitz_close(&t);
@@ -86,10 +86,10 @@ START_TEST(tridiagonal_closed_form) {
         ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), n, 2, complex_lags, &u));
         szg_spectrum s;
         double bound = weyl(n, 4);
-        ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
+        ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
         check_values(&s, n, want, bound);
         szg_spectrum_close(&s);
-        ck_szg_ok(szg_spectra_toeplitz(test_context(), u, NULL, &s));
+        ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(u), NULL, &s));
         check_values(&s, n, want, bound);
         szg_spectrum_close(&s);
         szg_toeplitz_close(&t);
@@ -119,7 +119,7 @@ START_TEST(circulant_closed_form) {
             }
         szg_toeplitz *t = open_symmetric(n, n, lags);
         szg_spectrum s;
-        ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
+        ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
         check_values(&s, n, want, weyl(n, sqrt(norm)));
         szg_spectrum_close(&s);
         szg_toeplitz_close(&t);
@@ -135,9 +135,9 @@ START_TEST(large_orders_choose_their_way) {
         lags[k] = pow(0.9, (double)k);
     szg_toeplitz *t = open_symmetric(N, N, lags);
     szg_spectrum s, want;
-    ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
     ck_assert(strstr(szg_method_name(s.method), "divide"));
-    ck_szg_ok(szgi_spectra_kms(test_context(), N, 0.9, NULL, &want));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(N, 0.9), NULL, &want));
     check_values(&s, N, want.re, 1e-13);
     szg_spectrum_close(&s);
     szg_spectrum_close(&want);
@@ -145,7 +145,7 @@ START_TEST(large_orders_choose_their_way) {
     szgi_stream stream = {.seed = test_seed(), .purpose = 15};
     szgi_random_fill_normal(&stream, 0, N, lags);
     t = open_symmetric(N, N, lags);
-    ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
     ck_assert(strstr(szg_method_name(s.method), "halves (LAPACK)"));
     check_promises(&s, weyl(N, s.frobenius));
     szg_spectrum_close(&s);
@@ -162,8 +162,8 @@ START_TEST(symmetric_interlaces) {
         szg_toeplitz *t = open_symmetric(n, n, lags), *minor = open_symmetric(n - 1, n - 1, lags);
         szg_spectrum large, small;
         double slack = weyl(n, szgi_toeplitz_norm_frobenius(t));
-        ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &large));
-        ck_szg_ok(szg_spectra_toeplitz(test_context(), minor, NULL, &small));
+        ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &large));
+        ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(minor), NULL, &small));
         for (int64_t i = 0; i < n - 1; i++) {
             ck_assert(large.re[i] <= small.re[i] + slack);
             ck_assert(small.re[i] <= large.re[i + 1] + slack);
@@ -186,7 +186,7 @@ START_TEST(general_closed_form) {
             szg_toeplitz *t;
             ck_szg_ok(szg_toeplitz_open_real(test_context(), n, 2, lags, &t));
             szg_spectrum s;
-            ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &s));
+            ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
             ck_assert_int_eq(s.count, n);
             ck_assert(!s.normal);
             double bound = ldexp(weyl(n, 3 * sqrt((double)n)), (int)n);
@@ -226,7 +226,7 @@ static void check_singular(szg_toeplitz *t) {
     for (int dense = 0; dense < 2; dense++) {
         szg_spectra_options options = {.dense = dense};
         szg_spectrum s;
-        ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t, &options, &s));
+        ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t), &options, &s));
         ck_assert_str_eq(szg_spectrum_kind_name(s.kind), "singular");
         ck_assert_int_eq(s.count, n);
         for (int64_t i = 0; i < n; i++)
@@ -235,7 +235,7 @@ static void check_singular(szg_toeplitz *t) {
     }
     szg_spectra_options range = {.want = SZG_WANT_RANGE};
     szg_spectrum s;
-    ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t, &range, &s));
+    ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t), &range, &s));
     double least, largest;
     ck_szg_ok(szgi_spectrum_range(test_context(), &s, &least, &largest));
     ck_close(largest, want[0], bound);
@@ -269,7 +269,7 @@ START_TEST(triangular_is_its_diagonal) {
     szg_toeplitz *t;
     szg_spectrum s;
     ck_szg_ok(szg_toeplitz_open_real(ctx, 7, 3, lags, &t));
-    ck_szg_ok(szg_spectra_toeplitz(ctx, t, NULL, &s));
+    ck_szg_ok(eigenvalues_of(ctx, szg_matrix_toeplitz(t), NULL, &s));
     ck_assert_int_eq(s.count, 7);
     for (int i = 0; i < 7; i++)
         ck_assert(s.re[i] == 3);
@@ -279,14 +279,14 @@ START_TEST(triangular_is_its_diagonal) {
     check_singular(t);
     lags[2] = 0; /* nilpotent: all eigenvalues 0, but not of rank 0 */
     ck_szg_ok(szg_toeplitz_open_real(ctx, 7, 3, lags, &t));
-    ck_szg_ok(szg_spectra_toeplitz(ctx, t, NULL, &s));
+    ck_szg_ok(eigenvalues_of(ctx, szg_matrix_toeplitz(t), NULL, &s));
     ck_assert_int_eq(s.zeros, 7);
     ck_assert_int_eq(s.rank, -1);
     szg_spectrum_close(&s);
     szg_toeplitz_close(&t);
     szg_c64 unit[3] = {{0, 0}, {1, 2}, {0, 1}}; /* complex, lower triangular */
     ck_szg_ok(szg_toeplitz_open_complex(ctx, 4, 2, unit, &t));
-    ck_szg_ok(szg_spectra_toeplitz(ctx, t, NULL, &s));
+    ck_szg_ok(eigenvalues_of(ctx, szg_matrix_toeplitz(t), NULL, &s));
     ck_assert(s.im && s.re[3] == 1 && s.im[3] == 2);
     szg_spectrum_close(&s);
     szg_toeplitz_close(&t);
@@ -334,19 +334,19 @@ START_TEST(extremes_by_lanczos) {
     szg_spectrum all;
     for (int64_t k = 0; k < n; k++)
         lags[k] = pow(0.9, (double)k);
-    ck_szg_ok(szgi_spectra_kms(test_context(), n, 0.9, NULL, &all));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, 0.9), NULL, &all));
     check_extremes(open_symmetric(n, n, lags), 6, &all, weyl(n, 20));
     szg_spectrum_close(&all);
     for (int64_t k = 0; k < n; k++)
         lags[k] = -(double)k;
-    ck_szg_ok(szgi_spectra_alibi(test_context(), n, 1, NULL, &all));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_distance(n, 1), NULL, &all));
     check_extremes(open_symmetric(n, n, lags), 1, &all, weyl(n, all.frobenius));
     check_crowded_end(open_symmetric(n, n, lags), &all);
     szg_spectrum_close(&all);
     szg_c64 hermitian[3] = {{2, 0}, {0.5, 0.7}, {0, -0.2}};
     szg_toeplitz *t;
     ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), 501, 3, hermitian, &t));
-    ck_szg_ok(szg_spectra_toeplitz(test_context(), t, NULL, &all));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &all));
     check_extremes(t, 3, &all, weyl(501, 5));
     szg_spectrum_close(&all);
 }
@@ -367,8 +367,8 @@ START_TEST(range_of_a_large_matrix) {
     szg_toeplitz *t = open_symmetric(n, n, lags);
     szg_spectra_options range = {.want = SZG_WANT_RANGE};
     szg_spectrum s, want;
-    ck_szg_ok(szg_spectra_toeplitz(test_context(), t, &range, &s));
-    ck_szg_ok(szgi_spectra_kms(test_context(), n, -0.5, &range, &want));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &range, &s));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, -0.5), &range, &want));
     ck_assert_int_eq(s.count, 2);
     ck_close(s.re[0], want.re[0], found_error(n, &s));
     ck_close(s.re[1], want.re[1], found_error(n, &s));
@@ -376,7 +376,7 @@ START_TEST(range_of_a_large_matrix) {
              gamma_of((double)n) * want.frobenius); /* n lags' squares */
     szg_spectrum_close(&s);
     /* Definite: the same two numbers are the extreme singular values. */
-    ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t, &range, &s));
+    ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t), &range, &s));
     ck_assert_int_eq(s.count, 2);
     ck_close(s.re[0], want.re[1], found_error(n, &s));
     ck_close(s.re[1], want.re[0], found_error(n, &s));
@@ -385,7 +385,7 @@ START_TEST(range_of_a_large_matrix) {
     /* Indefinite, shifted by -1: the largest modulus is 2, the least is inside. */
     lags[0] = 0;
     t = open_symmetric(n, n, lags);
-    ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t, &range, &s));
+    ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t), &range, &s));
     ck_close(s.re[0], want.re[1] - 1, found_error(n, &s));
     ck_assert(isnan(s.re[1]) && strstr(s.note, "least"));
     szg_spectrum_close(&s);
@@ -432,7 +432,7 @@ START_TEST(singular_extremes_of_a_crowded_end) {
     ck_szg_ok(szg_toeplitz_open_real(test_context(), n, 2, lags, &t));
     szg_spectra_options range = {.want = SZG_WANT_RANGE};
     szg_spectrum s;
-    ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t, &range, &s));
+    ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t), &range, &s));
     ck_close(s.re[0], 1.5, 1e-4);
     ck_assert(s.re[0] <= 1.5 * (1 + 1e-12) && s.residual <= 1e-2 && isnan(s.re[1]));
     szg_spectrum_close(&s);
@@ -446,12 +446,13 @@ START_TEST(large_general_is_refused) {
     szg_spectrum s;
     ck_szg_ok(szg_toeplitz_open_real(test_context(), 10000000, 2, lags, &t));
     ck_szg_fails(SZG_ENOMEM, "singular values' range",
-                 szg_spectra_toeplitz(test_context(), t, NULL, &s));
+                 eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
     ck_assert_ptr_null(s.re);
     szg_toeplitz_close(&t);
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 10000000, 1, lags, &t));
     szg_spectra_options dense = {.dense = true};
-    ck_szg_fails(SZG_ENOMEM, "--dense", szg_spectra_toeplitz(test_context(), t, &dense, &s));
+    ck_szg_fails(SZG_ENOMEM, "--dense",
+                 eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &dense, &s));
     szg_toeplitz_close(&t);
 }
 END_TEST
@@ -476,8 +477,8 @@ static void check_scaled(szg_toeplitz_kind kind, int exponent) {
             ck_szg_ok(szg_toeplitz_open_real(test_context(), N, 3, lags, &t[i]));
         else
             ck_szg_ok(szg_toeplitz_open_complex(test_context(), N, 3, (szg_c64 *)lags, &t[i]));
-        ck_szg_ok(szg_spectra_toeplitz(test_context(), t[i], NULL, &value[i][0]));
-        ck_szg_ok(szg_spectra_toeplitz_singular(test_context(), t[i], NULL, &value[i][1]));
+        ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t[i]), NULL, &value[i][0]));
+        ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t[i]), NULL, &value[i][1]));
         szg_toeplitz_close(&t[i]);
     }
     double grid = ldexp(1, -1075 - exponent); /* half the distance of subnormal numbers */

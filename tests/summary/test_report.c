@@ -1,6 +1,6 @@
 /* Reports of kernels: structure against the dense oracle, symbols, atoms, the rows of the tables.
  */
-#include "summary/report.h"
+#include <szego/report.h>
 #include "contraction_support.h"
 
 /* ---- Kernels ---- */
@@ -31,9 +31,8 @@ static void check_kernel(const char *spec, int64_t n) {
     for (int64_t head = 0; head < szg_encoding_heads(encoding); head++)
         for (int64_t matrix = 0; matrix < szg_encoding_matrices(encoding); matrix++) {
             szg_matrix_report fast, oracle;
-            ck_szg_ok(szg_report_kernel(test_context(), encoding, head, matrix, n, NULL, &fast));
-            ck_szg_ok(
-                szg_report_kernel(test_context(), encoding, head, matrix, n, &dense, &oracle));
+            ck_szg_ok(summarise_kernel(test_context(), encoding, head, matrix, n, NULL, &fast));
+            ck_szg_ok(summarise_kernel(test_context(), encoding, head, matrix, n, &dense, &oracle));
             double norm = oracle.summary.frobenius, bound = 32 * (double)n * EPS * norm;
             values_of(&fast.eigenvalues, fast_values);
             values_of(&oracle.eigenvalues, dense_values);
@@ -77,7 +76,7 @@ START_TEST(kernel_facts_in_reports) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         szg_encoding *encoding = encoding_of(cases[i].spec);
         szg_matrix_report report;
-        ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, 20, NULL, &report));
+        ck_szg_ok(summarise_kernel(test_context(), encoding, 0, 0, 20, NULL, &report));
         ck_assert_str_eq(report.theorem.name, cases[i].theorem);
         ck_assert_int_eq(report.summary.rank, cases[i].rank);
         ck_assert(isnan(cases[i].toeplitzness)
@@ -97,7 +96,7 @@ START_TEST(huge_orders) {
     for (int i = 0; i < 6; i++) {
         szg_encoding *encoding = encoding_of(specs[i]);
         szg_matrix_report report;
-        ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, n, NULL, &report));
+        ck_szg_ok(summarise_kernel(test_context(), encoding, 0, 0, n, NULL, &report));
         ck_assert_int_eq(report.summary.n, n);
         ck_assert(isfinite(report.summary.lambda_max));
         if (i == 0) { /* trace N over 64 equal atoms that overlap by 1 / (n sin(gap / 2)) at most */
@@ -123,11 +122,11 @@ START_TEST(symbols_by_convention) {
     szg_encoding *encoding = encoding_of("kms:rho=0.5");
     szg_matrix_report truncated, fejer, closed;
     szg_report_options options = {.samples = 8};
-    ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &truncated));
+    ck_szg_ok(symbol_of_kernel(test_context(), encoding, 0, 0, 6, &options, &truncated));
     options.convention = SZG_SYMBOL_FEJER;
-    ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &fejer));
+    ck_szg_ok(symbol_of_kernel(test_context(), encoding, 0, 0, 6, &options, &fejer));
     options.convention = SZG_SYMBOL_CLOSED_FORM;
-    ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &closed));
+    ck_szg_ok(symbol_of_kernel(test_context(), encoding, 0, 0, 6, &options, &closed));
     double sum = 1, smooth = 1;
     for (int k = 1; k < 6; k++) {
         sum += 2 * pow(0.5, k);
@@ -146,11 +145,11 @@ START_TEST(symbols_by_convention) {
     szg_encoding_close(&encoding);
     encoding = encoding_of("learned:seed=1");
     ck_szg_fails(SZG_EDOMAIN, "no symbol",
-                 szg_report_symbol(test_context(), encoding, 0, 0, 6, NULL, &truncated));
+                 symbol_of_kernel(test_context(), encoding, 0, 0, 6, NULL, &truncated));
     szg_encoding_close(&encoding);
     encoding = encoding_of("alibi");
     ck_szg_fails(SZG_EDOMAIN, "truncated, fejer",
-                 szg_report_symbol(test_context(), encoding, 0, 0, 6, &options, &truncated));
+                 symbol_of_kernel(test_context(), encoding, 0, 0, 6, &options, &truncated));
     szg_encoding_close(&encoding);
 }
 END_TEST
@@ -168,7 +167,7 @@ START_TEST(long_symbols) {
     for (int i = 0; i < 3; i++) {
         szg_encoding *encoding = encoding_of(cases[i].spec);
         szg_matrix_report report;
-        ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, cases[i].n, NULL, &report));
+        ck_szg_ok(symbol_of_kernel(test_context(), encoding, 0, 0, cases[i].n, NULL, &report));
         ck_assert_int_eq(report.symbol.method != NULL, cases[i].range);
         ck_assert_int_eq(strstr(report.note,
                                 "no certified range of |a|: the symbol's degree 100001 "
@@ -195,7 +194,7 @@ START_TEST(dense_reports_look_for_cancellation) {
     szg_status status;
     ck_looks_for_cancellation(
         &looks, (2 + 7) * N + 2 * (N + 2 * N - 1),
-        (status = szgi_report_dense(counting, N, a, N, "test", &options, &report),
+        (status = summarise(counting, szg_matrix_dense(N, N, a, N), "test", &options, &report),
          szg_matrix_report_close(&report), status));
     szg_context_close(&counting);
 }
@@ -209,7 +208,7 @@ START_TEST(atoms) {
         szg_encoding *encoding = encoding_of(specs[s]);
         szg_matrix_report report;
         szg_toeplitz *kernel;
-        ck_szg_ok(szg_report_symbol(test_context(), encoding, 0, 0, 12, NULL, &report));
+        ck_szg_ok(symbol_of_kernel(test_context(), encoding, 0, 0, 12, NULL, &report));
         ck_szg_ok(szg_encoding_kernel(test_context(), encoding, 0, 0, 12, &kernel));
         for (int k = 0; k < 12; k++) {
             double sum = 0;
@@ -233,7 +232,7 @@ START_TEST(rows) {
     szg_report_options options = {.samples = 5};
     szg_report_labels labels = {"rope:dim=4", -1, 2};
     ck_szg_ok(szg_report_tables_open(test_context(), true, true, &tables));
-    ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, 9, &options, &report));
+    ck_szg_ok(summarise_kernel(test_context(), encoding, 0, 0, 9, &options, &report));
     ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
     ck_assert_int_eq(szg_table_rows(tables.summary), 1);
     ck_assert_int_eq(szg_table_rows(tables.samples), 5);
@@ -248,7 +247,7 @@ START_TEST(rows) {
     /* NoPE: ratios are empty cells with a note. */
     szg_encoding_close(&encoding);
     encoding = encoding_of("nope");
-    ck_szg_ok(szg_report_kernel(test_context(), encoding, 0, 0, 9, NULL, &report));
+    ck_szg_ok(summarise_kernel(test_context(), encoding, 0, 0, 9, NULL, &report));
     ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
     static const char *const empty[] = {"condition", "stable_rank", "effective_rank",
                                         "toeplitzness"};
@@ -261,6 +260,102 @@ START_TEST(rows) {
 }
 END_TEST
 
+/* ---- Matrices of no encoding ---- */
+
+static szg_matrix_report summary_of(szg_matrix matrix, const szg_report_options *options) {
+    szg_matrix_report report;
+    ck_szg_ok(szg_summary_compute(test_context(), &matrix, options, &report));
+    return report;
+}
+
+/* A kernel of one's own: the symbol a_0 + 2 a_1 cos t of two lags encloses every eigenvalue, the
+ * theorem is Szego's, and its summary is that of the same numbers from a file's encoding. */
+START_TEST(toeplitz_of_ones_own) {
+    enum { N = 40 };
+    const double lags[2] = {1, 0.25};
+    const szg_report_options options = {.samples = 8};
+    const szg_matrix none = {.kind = SZG_MATRIX_NONE};
+    szg_toeplitz *t;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), N, 2, lags, &t));
+    szg_matrix_report report = summary_of(szg_matrix_toeplitz(t), &options), symbol;
+    ck_assert_str_eq(report.matrix, "Toeplitz");
+    ck_assert_int_eq(report.theorem.theorem, SZG_THEOREM_SZEGO);
+    ck_assert(report.toeplitzness.value == 1 && !report.modulus && !report.toeplitz_part);
+    ck_assert(report.symbol.min.lo <= 0.5 && report.symbol.min.hi >= 0.5);
+    ck_assert(report.symbol.max.lo <= 1.5 && report.symbol.max.hi >= 1.5);
+    /* Tridiagonal: 1 + 2 cos(pi j / (N + 1)) / 4. */
+    for (int j = 1; j <= N; j++)
+        ck_close(report.eigenvalues.re[N - j], 1 + cos(M_PI * j / (N + 1)) / 2,
+                 weyl(N, report.summary.frobenius));
+    ck_assert_int_eq(report.samples, 8);
+    const szg_matrix matrix = szg_matrix_toeplitz(t);
+    ck_szg_ok(szg_symbol_compute(test_context(), &matrix, &options, &symbol));
+    ck_assert_int_eq(symbol.eigenvalues.kind, SZG_SPECTRUM_NONE);
+    ck_assert(symbol.symbol.max.hi == report.symbol.max.hi && symbol.summary.n == N);
+    for (int j = 0; j < 8; j++)
+        ck_assert(symbol.sample[j].re == report.sample[j].re);
+    szg_matrix_report_close(&symbol);
+    szg_matrix_report_close(&report);
+    szg_toeplitz_close(&t);
+    ck_szg_fails(SZG_EINVAL, "no matrix",
+                 szg_summary_compute(test_context(), &none, NULL, &report));
+    ck_szg_fails(SZG_EINVAL, "no matrix", szg_symbol_compute(test_context(), &none, NULL, &report));
+}
+END_TEST
+
+/* Closed forms without an encoding: the same numbers as with one, and what the family is known to
+ * obey; their lags are not opened behind the caller's back. */
+START_TEST(closed_forms_of_ones_own) {
+    enum { N = 20 };
+    static const double theta[2] = {0.5, 2};
+    const struct {
+        szg_matrix matrix;
+        szg_theorem theorem;
+    } cases[] = {{szg_matrix_kms(N, 0.5), SZG_THEOREM_SZEGO},
+                 {szg_matrix_kms(N, 1), SZG_THEOREM_NONE},
+                 {szg_matrix_distance(N, 2), SZG_THEOREM_NONE},
+                 {szg_matrix_rotary_mean(N, 2, theta, 0), SZG_THEOREM_NONE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        szg_spectrum want;
+        szg_matrix_report report = summary_of(cases[i].matrix, NULL);
+        ck_szg_ok(szg_spectrum_compute(test_context(), &cases[i].matrix, SZG_QUESTION_EIGENVALUES,
+                                       NULL, &want));
+        ck_assert_int_eq(report.theorem.theorem, cases[i].theorem);
+        ck_assert(report.toeplitzness.value == 1 && !report.symbol.method);
+        ck_assert_int_eq(report.eigenvalues.count, want.count);
+        for (int64_t j = 0; j < want.count; j++)
+            ck_assert(report.eigenvalues.re[j] == want.re[j]);
+        szg_spectrum_close(&want);
+        szg_matrix_report_close(&report);
+        ck_szg_fails(SZG_EDOMAIN, "szg_toeplitz_open_symmetric",
+                     szg_symbol_compute(test_context(), &cases[i].matrix, NULL, &report));
+        ck_assert_ptr_null(report.matrix);
+    }
+    szg_matrix_report report = summary_of(szg_matrix_zero(N), NULL);
+    ck_assert(isnan(report.toeplitzness.value) && report.summary.rank == 0);
+    ck_assert_ptr_nonnull(strstr(report.note, "the zero matrix has no toeplitzness"));
+    szg_matrix_report_close(&report);
+}
+END_TEST
+
+/* A complex array has a Toeplitz part too: that of [[1, i], [0, 3]] is [[2, i], [0, 2]], and of
+ * 11 in squares 9 belong to it. */
+START_TEST(complex_arrays) {
+    const szg_c64 a[4] = {{1, 0}, {0, 1}, {0, 0}, {3, 0}};
+    const double wide[6] = {0};
+    const szg_matrix m = szg_matrix_dense(2, 3, wide, 3);
+    szg_matrix_report report = summary_of(szg_matrix_complex(2, 2, a, 2), NULL);
+    ck_assert_str_eq(report.matrix, "dense complex");
+    ck_close(report.toeplitzness.value, 9.0 / 11, 8 * EPS);
+    ck_assert(report.toeplitz_part && report.modulus);
+    ck_assert(report.symbol.max.lo <= 3 && report.symbol.max.hi >= 3); /* |2 + i e^{-it}| */
+    ck_close(report.summary.frobenius, sqrt(11), 8 * EPS);
+    szg_matrix_report_close(&report);
+    ck_szg_fails(SZG_EINVAL, "2 x 3 matrix: it is not square",
+                 szg_summary_compute(test_context(), &m, NULL, &report));
+}
+END_TEST
+
 TEST_FILE("report") {
     test_add(suite, "kernels_against_dense", kernels_against_dense);
     test_add(suite, "kernel_facts_in_reports", kernel_facts_in_reports);
@@ -270,4 +365,7 @@ TEST_FILE("report") {
     test_add(suite, "dense_reports_look_for_cancellation", dense_reports_look_for_cancellation);
     test_add(suite, "atoms", atoms);
     test_add(suite, "rows", rows);
+    test_add(suite, "toeplitz_of_ones_own", toeplitz_of_ones_own);
+    test_add(suite, "closed_forms_of_ones_own", closed_forms_of_ones_own);
+    test_add(suite, "complex_arrays", complex_arrays);
 }

@@ -45,6 +45,44 @@ static inline int descending(const void *left, const void *right) {
     return (a < b) - (a > b);
 }
 
+/* The verbs, of views that were just made. */
+static inline szg_status summarise(szg_context *context, szg_matrix matrix, const char *name,
+                                   const szg_report_options *options, szg_matrix_report *out) {
+    matrix.name = name;
+    return szg_summary_compute(context, &matrix, options, out);
+}
+
+static inline szg_status contracted(szg_context *context, szg_matrix content, szg_matrix coupled,
+                                    const szg_report_options *options, szg_contraction *out) {
+    return szg_contraction_compute(context, content.kind == SZG_MATRIX_NONE ? NULL : &content,
+                                   &coupled, options, out);
+}
+
+/* Summary, or symbol alone, of an encoding's own matrix. */
+static inline szg_status summarise_kernel(szg_context *context, const szg_encoding *encoding,
+                                          int64_t head, int64_t index, int64_t n,
+                                          const szg_report_options *options,
+                                          szg_matrix_report *out) {
+    szg_matrix matrix;
+    *out = (szg_matrix_report){0};
+    SZG_TRY(szg_encoding_matrix(context, encoding, head, index, n, &matrix));
+    szg_status status = szg_summary_compute(context, &matrix, options, out);
+    szg_matrix_close(&matrix);
+    return status;
+}
+
+static inline szg_status symbol_of_kernel(szg_context *context, const szg_encoding *encoding,
+                                          int64_t head, int64_t index, int64_t n,
+                                          const szg_report_options *options,
+                                          szg_matrix_report *out) {
+    szg_matrix matrix;
+    *out = (szg_matrix_report){0};
+    SZG_TRY(szg_encoding_matrix(context, encoding, head, index, n, &matrix));
+    szg_status status = szg_symbol_compute(context, &matrix, options, out);
+    szg_matrix_close(&matrix);
+    return status;
+}
+
 /* All n values of a real spectrum, largest first. */
 static inline void values_of(const szg_spectrum *spectrum, double *out) {
     ck_assert(spectrum->kind != SZG_SPECTRUM_NONE);

@@ -57,6 +57,22 @@ static inline double oracle_toeplitz(int64_t n, const double *lags, double *w) {
     return norm;
 }
 
+/* The verb's three questions of a view that was just made. */
+static inline szg_status eigenvalues_of(szg_context *context, szg_matrix matrix,
+                                        const szg_spectra_options *options, szg_spectrum *out) {
+    return szg_spectrum_compute(context, &matrix, SZG_QUESTION_EIGENVALUES, options, out);
+}
+
+static inline szg_status singular_of(szg_context *context, szg_matrix matrix,
+                                     const szg_spectra_options *options, szg_spectrum *out) {
+    return szg_spectrum_compute(context, &matrix, SZG_QUESTION_SINGULAR, options, out);
+}
+
+static inline szg_status part_of(szg_context *context, szg_matrix matrix,
+                                 const szg_spectra_options *options, szg_spectrum *out) {
+    return szg_spectrum_compute(context, &matrix, SZG_QUESTION_HERMITIAN_PART, options, out);
+}
+
 /* The spectrum, its structural zeros included, against n ascending values. */
 static inline void check_values(const szg_spectrum *s, int64_t n, const double *want,
                                 double bound) {

@@ -122,7 +122,7 @@ static inline void couple_on_host(const subject *s, int64_t head, int64_t n, int
         ck_szg_ok(szgi_logits_open_captured(test_context(), encoding,
                                             head % szg_encoding_heads(encoding), &captured, n,
                                             false, &logits));
-        szg_factored f = szg_logits_coupled(logits);
+        szg_factored f = szgi_logits_coupled(logits);
         ck_szg_ok(szgi_factored_dense(test_context(), &f, out, n));
         szg_logits_close(&logits);
     }

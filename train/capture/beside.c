@@ -1,6 +1,7 @@
 /* Spectra that the backend computes beside the steps; see capture_private.h. */
 #include <math.h>
 
+#include "toeplitz/matrix.h"
 #include "base/memory.h"
 #include "capture_private.h"
 
@@ -225,9 +226,8 @@ static void add_pairs(const capture_job *job, const beside_order *order, int64_t
         if (!szgi_index_list_has(&self->what.heads, h))
             continue;
         beside->pair[at] = (szg_contraction_pair){
-            .n = order->n,
-            .content_numbers = content,
-            .coupled_numbers = content + self->heads,
+            .content = szgi_matrix_device(order->n, content),
+            .coupled = szgi_matrix_device(order->n, content + self->heads),
             .precision = szgi_capture_precision(job->context),
             .labels = szgi_capture_labels(job, layer, h, probe, beside->probe[at])};
         content++;

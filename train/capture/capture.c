@@ -258,9 +258,8 @@ static szg_status take_layer(const capture_job *job, int64_t probe, int64_t laye
             continue;
         int64_t at = self->waiting++;
         self->pair[at] = (szg_contraction_pair){
-            .n = n,
-            .content = self->matrix + 2 * at * square,
-            .coupled = self->matrix + (2 * at + 1) * square,
+            .content = szg_matrix_dense(n, n, self->matrix + 2 * at * square, n),
+            .coupled = szg_matrix_dense(n, n, self->matrix + (2 * at + 1) * square, n),
             .precision = szgi_capture_precision(job->context),
             .labels = szgi_capture_labels(job, layer, h, probe, self->probe[at])};
     }

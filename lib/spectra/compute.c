@@ -1,0 +1,69 @@
+/* Which solver serves which structure and question: here alone. */
+#include <inttypes.h>
+
+#include "toeplitz/matrix.h"
+
+#include "solvers.h"
+#include "spectra_private.h"
+
+/* For eigenvalues, singular values, and eigenvalues of the Hermitian part; the latter are those of
+ * the matrix itself where that is Hermitian. */
+static szgi_solver *const solvers[SZG_MATRIX_KINDS][SZG_QUESTIONS] = {
+    [SZG_MATRIX_ZERO] = {szgi_zero_eigen, szgi_zero_singular, szgi_zero_eigen},
+    [SZG_MATRIX_DENSE] = {szgi_dense_eigen, szgi_dense_singular, szgi_dense_part},
+    [SZG_MATRIX_SYMMETRIC] = {szgi_symmetric_eigen, szgi_dense_singular, szgi_symmetric_eigen},
+    [SZG_MATRIX_COMPLEX] = {szgi_complex_eigen, szgi_complex_singular, NULL},
+    [SZG_MATRIX_HERMITIAN] = {szgi_hermitian_eigen, szgi_complex_singular, szgi_hermitian_eigen},
+    [SZG_MATRIX_TOEPLITZ] = {szgi_toeplitz_eigen, szgi_toeplitz_singular, szgi_toeplitz_part},
+    [SZG_MATRIX_FACTORED] = {szgi_factored_eigen, szgi_factored_singular, szgi_factored_part},
+    [SZG_MATRIX_COSINES] = {szgi_cosines_eigen, szgi_cosines_singular, szgi_cosines_eigen},
+    [SZG_MATRIX_KMS] = {szgi_kms_eigen, szgi_kms_singular, szgi_kms_eigen},
+    [SZG_MATRIX_DISTANCE] = {szgi_distance_eigen, szgi_distance_singular, szgi_distance_eigen},
+    [SZG_MATRIX_DEVICE] = {szgi_device_eigen, szgi_device_singular, szgi_device_part},
+};
+
+static const char *const questions[SZG_QUESTIONS] = {"eigenvalues", "singular values",
+                                                     "eigenvalues of the Hermitian part"};
+
+static szg_status refuse(szg_context *context, const szg_matrix *matrix, szg_question question) {
+    return szgi_fail(context, SZG_EDOMAIN,
+                     "%s of a %s matrix: no solver; form the Hermitian part and ask for the "
+                     "eigenvalues of szg_matrix_hermitian",
+                     questions[question], szg_matrix_kind_name(matrix->kind));
+}
+
+szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
+                                szg_question question, const szg_spectra_options *options,
+                                szg_spectrum *out) {
+    szgi_selection checked;
+    memset(out, 0, sizeof *out);
+    if ((int)question < 0 || question >= SZG_QUESTIONS)
+        return szgi_fail(context, SZG_EINVAL, "unknown question of a spectrum: %d", (int)question);
+    SZG_TRY(szgi_matrix_check(context, matrix));
+    SZG_TRY(szgi_selection_of(context, matrix->rows, options, &checked));
+    if (question != SZG_QUESTION_SINGULAR && matrix->rows != matrix->columns)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s of a %" PRId64 " x %" PRId64
+                         " matrix: it is not square; ask for its singular values",
+                         questions[question], matrix->rows, matrix->columns);
+    szgi_solver *solve = solvers[matrix->kind][question];
+    if (!solve)
+        return refuse(context, matrix, question);
+    return szgi_spectrum_finish(solve(context, matrix, options, out), out);
+}
+
+bool szgi_spectrum_is_cheap(const szg_matrix *matrix) {
+    const szg_factored *f = &matrix->of.factored;
+    switch (matrix->kind) {
+    case SZG_MATRIX_DENSE:
+    case SZG_MATRIX_SYMMETRIC:
+    case SZG_MATRIX_COMPLEX:
+    case SZG_MATRIX_HERMITIAN:
+    case SZG_MATRIX_TOEPLITZ:
+        return false;
+    case SZG_MATRIX_FACTORED:
+        return f->causal || !f->bias;
+    default:
+        return true;
+    }
+}

@@ -1,0 +1,41 @@
+/* Singular values of symmetric matrices from their eigenvalues. */
+#include "solvers.h"
+#include "spectra_private.h"
+
+void szgi_spectrum_to_moduli(szg_spectrum *spectrum) {
+    int64_t count = spectrum->count;
+    bool complete = count + spectrum->zeros == spectrum->n;
+    bool definite = complete || count == 0 || spectrum->re[0] > 0 || spectrum->re[count - 1] < 0;
+    for (int64_t i = 0; i < count; i++)
+        spectrum->re[i] = fabs(spectrum->re[i]);
+    szgi_sort_descending(count, spectrum->re);
+    for (int64_t i = count / 2; !definite && i < count; i++)
+        spectrum->re[i] = NAN;
+    if (!definite)
+        spectrum->note = "the least singular values lie inside the spectrum: not established";
+    spectrum->kind = SZG_SPECTRUM_SINGULAR;
+    spectrum->normal = false;
+    spectrum->trace = NAN;
+}
+
+static szg_status moduli(szg_context *context, szgi_solver *eigenvalues, const szg_matrix *matrix,
+                         const szg_spectra_options *options, szg_spectrum *out) {
+    SZG_TRY(eigenvalues(context, matrix, options, out));
+    szgi_spectrum_to_moduli(out);
+    return SZG_OK;
+}
+
+szg_status szgi_kms_singular(szg_context *context, const szg_matrix *matrix,
+                             const szg_spectra_options *options, szg_spectrum *out) {
+    return moduli(context, szgi_kms_eigen, matrix, options, out);
+}
+
+szg_status szgi_distance_singular(szg_context *context, const szg_matrix *matrix,
+                                  const szg_spectra_options *options, szg_spectrum *out) {
+    return moduli(context, szgi_distance_eigen, matrix, options, out);
+}
+
+szg_status szgi_cosines_singular(szg_context *context, const szg_matrix *matrix,
+                                 const szg_spectra_options *options, szg_spectrum *out) {
+    return moduli(context, szgi_cosines_eigen, matrix, options, out);
+}

@@ -1,0 +1,72 @@
+/* Which spectra a summary asks for. Which solver answers is decided in lib/spectra. */
+#include "base/memory.h"
+#include "spectra/spectra.h"
+#include "toeplitz/factored.h"
+#include "toeplitz/matrix.h"
+#include "report_private.h"
+
+/* A closed form lists any number of values fast; the table of them is what does not fit. */
+static szg_status require_list(szg_context *context, const szg_matrix *matrix,
+                               const szg_report_options *options) {
+    enum { BYTES_LISTED = 200 }; /* a value, and its row of ten cells while the table grows */
+    if (!options->all || (matrix->kind != SZG_MATRIX_KMS && matrix->kind != SZG_MATRIX_DISTANCE))
+        return SZG_OK;
+    return szgi_memory_require(context, matrix->rows, 1, BYTES_LISTED,
+                               "the table of all eigenvalues",
+                               "leave --all out for the range, or take a smaller N");
+}
+
+/* Real eigenvalues of a normal matrix tell all; otherwise eigenvalues where they are affordable,
+ * singular values besides. */
+static szg_status ask(szg_context *context, const szg_matrix *matrix,
+                      const szg_report_options *options, szg_matrix_report *report) {
+    int64_t n = matrix->rows;
+    bool dense = szgi_matrix_is_dense(matrix), cheap = szgi_spectrum_is_cheap(matrix), hermitian;
+    bool whole = dense || options->all || options->dense || n <= SZG_REPORT_ALL_LIMIT;
+    bool of_part = options->hermitian_part || matrix->kind == SZG_MATRIX_DEVICE;
+    szg_spectra_options part = {.want = whole ? SZG_WANT_ALL : SZG_WANT_RANGE,
+                                .dense = options->dense};
+    SZG_TRY(require_list(context, matrix, options));
+    SZG_TRY(szgi_matrix_is_hermitian(context, matrix, &hermitian));
+    if (hermitian && (matrix->kind != SZG_MATRIX_FACTORED || cheap || whole)) {
+        szg_matrix known = *matrix;
+        if (known.kind == SZG_MATRIX_DENSE)
+            known.kind = SZG_MATRIX_SYMMETRIC; /* spares a second look */
+        return szg_spectrum_compute(context, &known, SZG_QUESTION_EIGENVALUES, &part,
+                                    &report->eigenvalues);
+    }
+    report->hermitian_part = of_part && !hermitian;
+    if (of_part)
+        SZG_TRY(szg_spectrum_compute(context, matrix, SZG_QUESTION_HERMITIAN_PART, &part,
+                                     &report->eigenvalues));
+    else if (cheap || options->all || (dense && options->dense) || n <= SZG_REPORT_GENERAL_LIMIT)
+        SZG_TRY(szg_spectrum_compute(context, matrix, SZG_QUESTION_EIGENVALUES, NULL,
+                                     &report->eigenvalues));
+    else
+        szgi_report_note(report, "complex eigenvalues above N = %d only with all of them",
+                         SZG_REPORT_GENERAL_LIMIT);
+    return szg_spectrum_compute(context, matrix, SZG_QUESTION_SINGULAR, &part, &report->singular);
+}
+
+static szg_status ask_dense(szg_context *context, const szg_factored *f,
+                            const szg_report_options *options, szg_matrix_report *report) {
+    double *array;
+    int64_t n = f->n, size;
+    SZG_TRY(szgi_memory_product(context, n, n, &size));
+    SZG_TRY(
+        szgi_memory_require(context, n, n, sizeof *array, "the dense matrix", "leave --dense out"));
+    SZG_TRY(szgi_memory_alloc(context, size, sizeof *array, &array));
+    szg_matrix matrix = szg_matrix_dense(n, n, array, n);
+    szg_status status = szgi_factored_dense(context, f, array, n);
+    if (status == SZG_OK)
+        status = ask(context, &matrix, options, report);
+    szgi_memory_free(array);
+    return status;
+}
+
+szg_status szgi_report_spectra(szg_context *context, const szg_matrix *matrix,
+                               const szg_report_options *options, szg_matrix_report *report) {
+    return options->dense && matrix->kind == SZG_MATRIX_FACTORED
+               ? ask_dense(context, &matrix->of.factored, options, report)
+               : ask(context, matrix, options, report);
+}
