@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/text.h"
 #include "json_emit.h"
 #include "result_private.h"
 
@@ -11,33 +10,20 @@ static bool is_unfinite(const szg_table *table, int64_t row, int64_t column) {
            !isfinite(szg_table_get_real(table, row, column));
 }
 
-/* JSON has no NaN: the row's note says which columns held one, after what it said before. */
-static szg_status emit_note(szg_context *context, const szg_table *table, int64_t row, int64_t note,
-                            FILE *stream) {
-    szgi_text sentence;
-    SZG_TRY(szgi_text_open(context, &sentence));
-    const char *old = note >= 0 ? szg_table_get_text(table, row, note) : NULL;
-    fputs(old ? old : "", sentence.stream);
-    const char *separator = old && *old ? "; " : "";
-    bool any = old != NULL;
+/* JSON has no NaN and no infinity, such cells are null: a member of the row, there where it is
+ * needed, says which columns held one. */
+static void emit_not_finite(const szg_table *table, int64_t row, FILE *stream) {
+    const char *before = ", \"not_finite\": {";
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         if (!is_unfinite(table, row, i))
             continue;
         double value = szg_table_get_real(table, row, i);
-        fprintf(sentence.stream, "%s%s is %s", separator, szg_table_column(table, i)->name,
-                isnan(value) ? "nan"
-                : value < 0  ? "-inf"
-                             : "inf");
-        separator = "; ";
-        any = true;
+        fputs(before, stream);
+        szgi_emit_text(szg_table_column(table, i)->name, stream);
+        fputs(isnan(value) ? ": \"nan\"" : value < 0 ? ": \"-inf\"" : ": \"inf\"", stream);
+        before = ", ";
     }
-    szg_status status = szgi_text_end(&sentence, SZG_OK);
-    if (status == SZG_OK && any)
-        szgi_emit_text(sentence.text, stream);
-    else if (status == SZG_OK)
-        fputs("null", stream);
-    szgi_text_close(&sentence);
-    return status;
+    fputs("}", stream);
 }
 
 static void emit_cell(const szg_table *table, int64_t row, int64_t column, FILE *stream) {
@@ -58,27 +44,19 @@ static void emit_cell(const szg_table *table, int64_t row, int64_t column, FILE 
     }
 }
 
-static szg_status emit_row(szg_context *context, const szg_table *table, int64_t row,
-                           FILE *stream) {
-    int64_t note = szg_table_find(table, "note");
+static void emit_row(const szg_table *table, int64_t row, FILE *stream) {
     bool unfinite = false;
     putc('{', stream);
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         fputs(i ? ", " : "", stream);
         szgi_emit_text(szg_table_column(table, i)->name, stream);
         fputs(": ", stream);
-        if (i == note)
-            SZG_TRY(emit_note(context, table, row, note, stream));
-        else
-            emit_cell(table, row, i, stream);
+        emit_cell(table, row, i, stream);
         unfinite = unfinite || is_unfinite(table, row, i);
     }
-    if (note < 0 && unfinite) {
-        fputs(", \"note\": ", stream);
-        SZG_TRY(emit_note(context, table, row, note, stream));
-    }
+    if (unfinite)
+        emit_not_finite(table, row, stream);
     putc('}', stream);
-    return SZG_OK;
 }
 
 static szg_status emit_table(szg_context *context, const szg_table *table, FILE *stream) {
@@ -89,7 +67,7 @@ static szg_status emit_table(szg_context *context, const szg_table *table, FILE 
         if (row % 65536 == 0)
             SZG_TRY(szgi_context_check_cancel(context));
         fputs(row ? ",\n    " : "\n    ", stream);
-        SZG_TRY(emit_row(context, table, row, stream));
+        emit_row(table, row, stream);
     }
     fputs(szg_table_rows(table) ? "\n  ]" : "]", stream);
     return SZG_OK;

@@ -1,6 +1,5 @@
 """Runs the program and reads its JSON."""
 import os
-import re
 import shutil
 import subprocess
 from typing import Dict, List
@@ -65,14 +64,12 @@ def _results(root, frames: bool) -> Results:
 
 def _columns(rows: List[dict]) -> List[Column]:
     """JSON's numbers say their type: a real has a point or an exponent, an integer has none."""
-    notes = [_restored(row) for row in rows]
+    for row in rows:
+        _restore(row)
     names = list(rows[0]) if rows else []
     columns = []
     for name in names:
-        if name == "note":
-            cells = notes
-        else:
-            cells = [row.get(name) for row in rows]
+        cells = [row.get(name) for row in rows]
         kinds = {"integer" if isinstance(cell, int) else "real" if isinstance(cell, float) else "text"
                  for cell in cells if cell is not None}
         kind = max(kinds, key=TYPES.index) if kinds else "real" if name != "note" else "text"
@@ -81,18 +78,9 @@ def _columns(rows: List[dict]) -> List[Column]:
     return columns
 
 
-def _restored(row: Dict[str, object]):
-    """Puts NaN and infinities, which JSON lacks, back where the row's note says that they were, and
-    returns the note without these sentences."""
-    note = row.get("note")
-    if note is None:
-        return None
-    parts = str(note).split("; ")
-    kept = len(parts)
-    while kept:
-        match = re.fullmatch(r"(\w+) is (nan|inf|-inf)", parts[kept - 1])
-        if not match or match[1] not in row or row[match[1]] is not None:
-            break
-        row[match[1]] = float(match[2])
-        kept -= 1
-    return "; ".join(parts[:kept]) if kept else None
+def _restore(row: Dict[str, object]):
+    """Puts NaN and infinities, which JSON lacks, back where the row's `not_finite` says that they were."""
+    for name, text in (row.pop("not_finite", None) or {}).items():
+        if name not in row or row[name] is not None or text not in ("nan", "inf", "-inf"):
+            raise DataError(f"szego --format json: not_finite: {name}: {text!r} beside {row.get(name)!r}")
+        row[name] = float(text)
