@@ -13,6 +13,7 @@ SZG_BEGIN_DECLS
 typedef struct szg_summary {
     int64_t n;             /* order */
     int64_t rank;          /* exact rank where known, else -1 */
+    int64_t zeros;         /* values exactly 0 by structure; -1: only a part is known */
     double lambda_min;     /* least eigenvalue; for complex eigenvalues the least real part */
     double lambda_max;     /* largest eigenvalue; the largest real part */
     double width;          /* lambda_max - lambda_min; NaN for complex eigenvalues */
@@ -59,11 +60,27 @@ typedef struct szg_summary_number {
     szg_end end;     /* of an enclosure, which the number is */
 } szg_summary_number;
 
+/* Whose eigenvalues a row holds. */
+typedef enum szg_values_of {
+    SZG_VALUES_OF_MATRIX,        /* of the matrix itself */
+    SZG_VALUES_OF_HERMITIAN_PART /* of (L + L^T)/2 */
+} szg_values_of;
+
+/* What the range of a symbol bounds. */
+typedef enum szg_bound_of {
+    SZG_BOUND_OF_NOTHING,         /* no bound: a Fejer mean */
+    SZG_BOUND_OF_EIGENVALUES,     /* a real symbol: the range holds every eigenvalue */
+    SZG_BOUND_OF_SINGULAR_VALUES, /* |a|: its maximum bounds every singular value */
+    SZG_BOUND_OF_TOEPLITZ_PART    /* |a| of the Toeplitz part: bounds that part alone */
+} szg_bound_of;
+
 /* The identity of a row; negative layer and head, NULL texts leave cells empty. */
 typedef struct szg_summary_labels {
     const char *source;
     int64_t layer, head;
     const char *matrix, *theorem;
+    szg_values_of values_of; /* the cell is empty where no eigenvalue is given */
+    szg_bound_of bound_of;   /* the cell is empty where no symbol is given */
 } szg_summary_labels;
 
 SZG_END_DECLS

@@ -61,6 +61,7 @@ SZGI_SCHEMA(frequencies_columns, FREQUENCIES);
     X(RANGE_METHOD, "method", SZG_TEXT, "theorems behind the bounds")                              \
     HEAD(X, RANGE)                                                                                 \
     MATRIX(X, RANGE)                                                                               \
+    X(RANGE_BOUND_OF, "bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC)                                     \
     NOTE(X, RANGE)
 SZGI_SCHEMA(range_columns, RANGE);
 
@@ -213,7 +214,11 @@ szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables
     int64_t values = singular->count + (eigenvalues ? eigenvalues->count : 0);
     SZG_TRY(szg_summary_of(context, eigenvalues, singular, &summary));
     summary.rank = numerical_rank(singular, side);
-    const szg_summary_labels labels = {key->source, key->layer, key->head, key->matrix, "none"};
+    const szg_summary_labels labels = {.source = key->source,
+                                       .layer = key->layer,
+                                       .head = key->head,
+                                       .matrix = key->matrix,
+                                       .theorem = "none"};
     SZG_TRY(szgi_summary_add(context, tables->summary, &labels, &summary, NULL, NULL));
     if (summary.note)
         SZG_TRY(szg_table_note(context, tables->summary, "%s", summary.note));
@@ -264,9 +269,12 @@ szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables,
     szgi_row_real(&row, RANGE_THETA_MIN, range->theta_min);
     szgi_row_real(&row, RANGE_THETA_MAX, range->theta_max);
     szgi_row_text(&row, RANGE_METHOD, range->method);
+    szgi_row_text(&row, RANGE_BOUND_OF, szgi_bound_of_name(SZG_BOUND_OF_TOEPLITZ_PART));
     szgi_row_note(&row, "modulus of the symbol of the Toeplitz part: bounds that part's singular "
                         "values from above, not the whole matrix's");
     SZG_TRY(row.status);
+    SZG_TRY(szg_table_set_text(context, summary, "bound_of",
+                               szgi_bound_of_name(SZG_BOUND_OF_TOEPLITZ_PART)));
     return szg_table_note(context, summary,
                           "symbol columns bound |a|, a the symbol of the Toeplitz part");
 }
@@ -318,7 +326,8 @@ szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables
                  key->head);
     else if (key->layer >= 0)
         snprintf(place, sizeof place, "layer %" PRId64 ": ", key->layer);
-    const szg_summary_labels labels = {key->source, key->layer, key->head, key->matrix, NULL};
+    const szg_summary_labels labels = {
+        .source = key->source, .layer = key->layer, .head = key->head, .matrix = key->matrix};
     SZG_TRY(szgi_summary_label(context, tables->summary, &labels));
     szgi_say(context, SZG_WARNING, "skipped: %s%s", place, problem);
     return szg_table_note(context, tables->summary, "skipped: %s%s", place, problem);

@@ -167,6 +167,7 @@ static const szg_column value_columns[] = {
     {"index", SZG_INTEGER, "place in the spectrum, counted from 0"},
     {"value", SZG_REAL, "eigenvalues ascend, singular values descend"},
     {"n", SZG_INTEGER, "order of the matrix"},
+    {"zeros", SZG_INTEGER, SZGI_ZEROS_DOC},
     NOTE,
 };
 
@@ -227,6 +228,7 @@ static szg_status add_spectrum(szg_context *context, szg_table *table,
         SZG_TRY(szg_table_set_text(context, table, "kind", szg_spectrum_kind_name(spectrum->kind)));
         SZG_TRY(szg_table_set_integer(context, table, "index", i));
         SZG_TRY(szg_table_set_real(context, table, "value", spectrum->re[i]));
+        SZG_TRY(szg_table_set_integer(context, table, "zeros", spectrum->zeros));
     }
     if (spectrum->count > 0 && spectrum->zeros > 0)
         return szg_table_note(context, table, "%lld further values are exactly 0 and not listed",

@@ -7,42 +7,66 @@ const char *szg_spectrum_kind_name(szg_spectrum_kind kind) {
     return kind == SZG_SPECTRUM_SINGULAR ? "singular" : NULL;
 }
 
-/* "(LAPACK)" stands for the backend's solver; the table `summary` says whose that was. */
-static const char *const names[SZG_METHODS] = {
-    [SZG_METHOD_LAPACK] = "LAPACK",
-    [SZG_METHOD_TALL_QR] = "QR over blocks of rows, then LAPACK",
-    [SZG_METHOD_ZERO] = "zero matrix",
-    [SZG_METHOD_DIAGONAL] = "diagonal",
-    [SZG_METHOD_TRIANGULAR] = "diagonal of a triangular matrix",
-    [SZG_METHOD_DENSE] = "dense (LAPACK)",
-    [SZG_METHOD_DENSE_SYMMETRIC] = "dense symmetric (LAPACK)",
-    [SZG_METHOD_DENSE_HERMITIAN] = "dense Hermitian (LAPACK)",
-    [SZG_METHOD_DENSE_GENERAL] = "dense general (LAPACK)",
-    [SZG_METHOD_DENSE_COMPLEX] = "dense general complex (LAPACK)",
-    [SZG_METHOD_DENSE_SINGULAR] = "dense singular values (LAPACK)",
-    [SZG_METHOD_COMPLEX_SINGULAR] = "dense complex singular values (LAPACK)",
-    [SZG_METHOD_DENSE_PART] = "Hermitian part: dense symmetric (LAPACK)",
-    [SZG_METHOD_DIVIDE] = "divide and conquer on two halves in cosine bases",
-    [SZG_METHOD_HALVES] = "two halves (LAPACK)",
-    [SZG_METHOD_MAPPED] = "real symmetric matrix of a Hermitian Toeplitz one (LAPACK)",
-    [SZG_METHOD_HANKEL] = "eigenvalues of the symmetric Hankel matrix T J (LAPACK)",
-    [SZG_METHOD_LANCZOS] = "Lanczos (ARPACK), shift-and-invert where an end is clustered",
-    [SZG_METHOD_DIRICHLET] = "two Gram matrices of Dirichlet sums",
-    [SZG_METHOD_KMS] = "closed form (Kac, Murdock, Szego)",
-    [SZG_METHOD_DISTANCE] = "closed form (path distance matrix)",
-    [SZG_METHOD_LOW_RANK] = "eigenvalues of the d x d matrix B^T A (LAPACK)",
-    [SZG_METHOD_LOW_RANK_SINGULAR] = "singular values of R_A R_B^T (LAPACK)",
+/* Where the backend's solver did the work, the words are there without the library too. */
+#define BY_BACKEND(words, solver)                                                                  \
+    { words " (LAPACK)", words, solver }
+#define BY_SZEGO(words, solver)                                                                    \
+    { words, NULL, solver }
+
+static const struct {
+    const char *name, *words, *solver;
+} methods[SZG_METHODS] = {
+    [SZG_METHOD_LAPACK] = BY_SZEGO("LAPACK", "dense"),
+    [SZG_METHOD_TALL_QR] = BY_SZEGO("QR over blocks of rows, then LAPACK", "reduced"),
+    [SZG_METHOD_ZERO] = BY_SZEGO("zero matrix", "zero"),
+    [SZG_METHOD_DIAGONAL] = BY_SZEGO("diagonal", "diagonal"),
+    [SZG_METHOD_TRIANGULAR] = BY_SZEGO("diagonal of a triangular matrix", "triangular"),
+    [SZG_METHOD_DENSE] = BY_BACKEND("dense", "dense"),
+    [SZG_METHOD_DENSE_SYMMETRIC] = BY_BACKEND("dense symmetric", "dense"),
+    [SZG_METHOD_DENSE_HERMITIAN] = BY_BACKEND("dense Hermitian", "dense"),
+    [SZG_METHOD_DENSE_GENERAL] = BY_BACKEND("dense general", "dense"),
+    [SZG_METHOD_DENSE_COMPLEX] = BY_BACKEND("dense general complex", "dense"),
+    [SZG_METHOD_DENSE_SINGULAR] = BY_BACKEND("dense singular values", "dense"),
+    [SZG_METHOD_COMPLEX_SINGULAR] = BY_BACKEND("dense complex singular values", "dense"),
+    [SZG_METHOD_DENSE_PART] = BY_BACKEND("Hermitian part: dense symmetric", "dense"),
+    [SZG_METHOD_DIVIDE] =
+        BY_SZEGO("divide and conquer on two halves in cosine bases", "divide_and_conquer"),
+    [SZG_METHOD_HALVES] = BY_BACKEND("two halves", "halves"),
+    [SZG_METHOD_MAPPED] = BY_BACKEND("real symmetric matrix of a Hermitian Toeplitz one", "mapped"),
+    [SZG_METHOD_HANKEL] = BY_BACKEND("eigenvalues of the symmetric Hankel matrix T J", "mapped"),
+    [SZG_METHOD_LANCZOS] =
+        BY_SZEGO("Lanczos (ARPACK), shift-and-invert where an end is clustered", "lanczos"),
+    [SZG_METHOD_DIRICHLET] = BY_SZEGO("two Gram matrices of Dirichlet sums", "reduced"),
+    [SZG_METHOD_KMS] = BY_SZEGO("closed form (Kac, Murdock, Szego)", "closed_form"),
+    [SZG_METHOD_DISTANCE] = BY_SZEGO("closed form (path distance matrix)", "closed_form"),
+    [SZG_METHOD_LOW_RANK] = BY_BACKEND("eigenvalues of the d x d matrix B^T A", "reduced"),
+    [SZG_METHOD_LOW_RANK_SINGULAR] = BY_BACKEND("singular values of R_A R_B^T", "reduced"),
     [SZG_METHOD_LOW_RANK_PART] =
-        "Hermitian part: symmetric eigenvalues of R S R^T / 2, [A B] = Q R (LAPACK)",
-    [SZG_METHOD_GRAM] = "symmetric eigenvalues of the Gram matrix of the factor",
-    [SZG_METHOD_MATRIX_FREE] = "Lanczos (ARPACK), matrix-free",
-    [SZG_METHOD_MATRIX_FREE_SINGULAR] = "Lanczos (ARPACK) on L^T L, matrix-free",
-    [SZG_METHOD_MATRIX_FREE_PART] = "Hermitian part: Lanczos (ARPACK), matrix-free",
-    [SZG_METHOD_DEVICE_SYMMETRIC] = "dense symmetric (device)",
-    [SZG_METHOD_DEVICE_PART] = "Hermitian part: dense symmetric (device)",
-    [SZG_METHOD_DEVICE_SINGULAR] = "eigenvalues of L^T L (device)",
+        BY_BACKEND("Hermitian part: symmetric eigenvalues of R S R^T / 2, [A B] = Q R", "reduced"),
+    [SZG_METHOD_GRAM] =
+        BY_SZEGO("symmetric eigenvalues of the Gram matrix of the factor", "reduced"),
+    [SZG_METHOD_MATRIX_FREE] = BY_SZEGO("Lanczos (ARPACK), matrix-free", "lanczos"),
+    [SZG_METHOD_MATRIX_FREE_SINGULAR] =
+        BY_SZEGO("Lanczos (ARPACK) on L^T L, matrix-free", "lanczos"),
+    [SZG_METHOD_MATRIX_FREE_PART] =
+        BY_SZEGO("Hermitian part: Lanczos (ARPACK), matrix-free", "lanczos"),
+    [SZG_METHOD_DEVICE_SYMMETRIC] = BY_SZEGO("dense symmetric (device)", "dense"),
+    [SZG_METHOD_DEVICE_PART] = BY_SZEGO("Hermitian part: dense symmetric (device)", "dense"),
+    [SZG_METHOD_DEVICE_SINGULAR] = BY_SZEGO("eigenvalues of L^T L (device)", "squares"),
 };
 
+static bool is_known(szg_method method) {
+    return (int)method >= 0 && method < SZG_METHODS;
+}
+
 const char *szg_method_name(szg_method method) {
-    return (int)method >= 0 && method < SZG_METHODS ? names[method] : NULL;
+    return is_known(method) ? methods[method].name : NULL;
+}
+
+const char *szg_method_solver(szg_method method) {
+    return is_known(method) ? methods[method].solver : NULL;
+}
+
+const char *szgi_method_words(szg_method method) {
+    return is_known(method) ? methods[method].words : NULL;
 }

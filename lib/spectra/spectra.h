@@ -53,6 +53,10 @@ SZG_CHECK_RESULT szg_status szgi_spectra_batch_singular(szg_context *context, in
  * differ by d differ by at most sqrt(d). Large ones are far better: by d / (2 sigma). */
 double szgi_squares_error(int64_t n, double frobenius);
 
+/* The name of a method by which the backend's solver did the work, without the library that it
+ * names; NULL for other methods. */
+const char *szgi_method_words(szg_method method);
+
 SZGI_END_DECLS
 
 #endif

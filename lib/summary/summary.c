@@ -137,6 +137,7 @@ static void summarise_origin(const szg_spectrum *eigenvalues, const szg_spectrum
     out->rank = first->rank;
     if (singular && out->rank < 0)
         out->rank = singular->rank;
+    out->zeros = is_complete(first) ? first->zeros : -1;
     out->residual = worst->residual;
     out->residual_meaning = worst->residual_meaning;
     out->method = first->method;

@@ -23,16 +23,31 @@ void szgi_summary_numbers(const szg_summary *summary, const szg_tau *toeplitznes
 SZG_CHECK_RESULT szg_status szgi_summary_set(szg_context *context, szg_table *table,
                                              const char *column, const szg_summary_number *number);
 
+/* "matrix", "hermitian_part" */
+const char *szgi_values_of_name(szg_values_of of);
+/* "nothing", "eigenvalues", "singular_values", "toeplitz_part" */
+const char *szgi_bound_of_name(szg_bound_of of);
+
+/* Docs of columns that several tables have. */
+#define SZGI_SOLVER_DOC                                                                            \
+    "zero, diagonal, triangular, closed_form, dense, reduced, mapped, halves, squares, "           \
+    "divide_and_conquer or lanczos, see docs/spectra.md"
+#define SZGI_ZEROS_DOC "further values of this spectrum that are exactly 0 and not listed"
+#define SZGI_VALUES_OF_DOC "whose eigenvalues: matrix, or hermitian_part for those of (L + L^T)/2"
+#define SZGI_BOUND_OF_DOC                                                                          \
+    "what the symbol's range bounds: eigenvalues, singular_values (by the maximum of |a|), "       \
+    "toeplitz_part (|a| of that part alone) or nothing"
+
 /* An empty table `summary`: source, layer, head, matrix, n, the numbers but residual, theorem,
- * method, residual, note. */
+ * method, residual, solver, values_of, bound_of, note. */
 SZG_CHECK_RESULT szg_status szgi_summary_table(szg_context *context, szg_table **out);
 
 /* A new row of the labels alone. */
 SZG_CHECK_RESULT szg_status szgi_summary_label(szg_context *context, szg_table *table,
                                                const szg_summary_labels *labels);
 
-/* A new row: labels, numbers, method, and a note where toeplitzness is sampled. The caller writes
- * what else belongs into `note`. */
+/* A new row: labels, numbers, method, solver, and a note where toeplitzness is sampled. The caller
+ * writes what else belongs into `note`. */
 SZG_CHECK_RESULT szg_status szgi_summary_add(szg_context *context, szg_table *table,
                                              const szg_summary_labels *labels,
                                              const szg_summary *summary,

@@ -11,7 +11,7 @@
 
 #include "spectra/spectra.h"
 
-enum { HEAD_COLUMNS = 5, TAIL_COLUMNS = 4 };
+enum { HEAD_COLUMNS = 5, TAIL_COLUMNS = 7 };
 
 static const szg_column head_columns[HEAD_COLUMNS] = {
     {"source", SZG_TEXT, "the SPEC or the file"},
@@ -21,11 +21,15 @@ static const szg_column head_columns[HEAD_COLUMNS] = {
     {"n", SZG_INTEGER, "order; of a rectangular matrix the smaller side"},
 };
 
-/* theorem and method stand between the symbol's columns and the residual, the last number. */
+/* theorem and method stand between the symbol's columns and the residual, the last number. What
+ * other programs read stands in columns of its own, so that notes and methods can be reworded. */
 static const szg_column tail_columns[TAIL_COLUMNS] = {
     {"theorem", SZG_TEXT, "limit theorem that applies as N grows"},
     {"method", SZG_TEXT, "how the spectrum was computed"},
     {"residual", SZG_REAL, "backward error or defect of the spectrum, see docs/spectra.md"},
+    {"solver", SZG_TEXT, SZGI_SOLVER_DOC},
+    {"values_of", SZG_TEXT, SZGI_VALUES_OF_DOC},
+    {"bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC},
     {"note", SZG_TEXT, "what a reader must know"},
 };
 
@@ -124,19 +128,43 @@ szg_status szgi_summary_table(szg_context *context, szg_table **out) {
     return SZG_OK;
 }
 
-/* Spectra say "(LAPACK)" of what they gave to the backend's solver; here is whose it was. */
-static szg_status set_method(szg_context *context, szg_table *table, szg_method computed) {
-    static const char lapack[] = "(LAPACK)";
-    const char *method = szg_method_name(computed), *backend = szgi_backend_name(context),
-               *at = method ? strstr(method, lapack) : NULL;
-    const char *solver = strncmp(backend, "cuda", 4) == 0        ? "(cuSOLVER or LAPACK, by size)"
-                         : strncmp(backend, "reference", 9) == 0 ? "(Jacobi)"
-                                                                 : lapack;
+const char *szgi_values_of_name(szg_values_of of) {
+    return of == SZG_VALUES_OF_HERMITIAN_PART ? "hermitian_part" : "matrix";
+}
+
+const char *szgi_bound_of_name(szg_bound_of of) {
+    static const char *const names[] = {[SZG_BOUND_OF_NOTHING] = "nothing",
+                                        [SZG_BOUND_OF_EIGENVALUES] = "eigenvalues",
+                                        [SZG_BOUND_OF_SINGULAR_VALUES] = "singular_values",
+                                        [SZG_BOUND_OF_TOEPLITZ_PART] = "toeplitz_part"};
+    return names[of];
+}
+
+/* The columns that say what the numbers are, empty where those are. */
+static szg_status set_facts(szg_context *context, szg_table *table,
+                            const szg_summary_labels *labels, const szg_summary *summary,
+                            const szg_range *symbol) {
+    bool eigenvalues =
+        !isnan(summary->lambda_min) || !isnan(summary->lambda_max) || !isnan(summary->radius);
+    SZG_TRY(szg_table_set_text(context, table, "solver", szg_method_solver(summary->method)));
+    if (eigenvalues)
+        SZG_TRY(szg_table_set_text(context, table, "values_of",
+                                   szgi_values_of_name(labels->values_of)));
+    if (symbol && symbol->method)
+        return szg_table_set_text(context, table, "bound_of", szgi_bound_of_name(labels->bound_of));
+    return SZG_OK;
+}
+
+/* Where the backend's solver did the work, the words say whose that was. */
+static szg_status set_method(szg_context *context, szg_table *table, szg_method method) {
+    const char *words = szgi_method_words(method), *backend = szgi_backend_name(context);
+    const char *library = strncmp(backend, "cuda", 4) == 0        ? "cuSOLVER or LAPACK, by size"
+                          : strncmp(backend, "reference", 9) == 0 ? "Jacobi"
+                                                                  : "LAPACK";
     char text[256];
-    if (!at)
-        return szg_table_set_text(context, table, "method", method);
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - method), method, solver,
-             at + sizeof lapack - 1);
+    if (!words)
+        return szg_table_set_text(context, table, "method", szg_method_name(method));
+    snprintf(text, sizeof text, "%s (%s)", words, library);
     return szg_table_set_text(context, table, "method", text);
 }
 
@@ -163,5 +191,6 @@ szg_status szgi_summary_add(szg_context *context, szg_table *table,
         SZG_TRY(szgi_summary_set(context, table, numbers[i].column, &numbers[i]));
     if (toeplitzness && szgi_tau_note(toeplitzness))
         SZG_TRY(szg_table_note(context, table, "%s", szgi_tau_note(toeplitzness)));
+    SZG_TRY(set_facts(context, table, labels, summary, symbol));
     return set_method(context, table, summary->method);
 }

@@ -16,18 +16,20 @@ static const szg_column eigenvalue_columns[] = {
     {"re", SZG_REAL, "real part"},
     {"im", SZG_REAL, "imaginary part"},
     {"n", SZG_INTEGER, "order of the matrix"},
+    {"zeros", SZG_INTEGER, SZGI_ZEROS_DOC},
+    {"values_of", SZG_TEXT, SZGI_VALUES_OF_DOC},
     {"note", SZG_TEXT, "what a reader must know"},
 };
 
 #define SYMBOL_LABELS                                                                              \
     {"head", SZG_INTEGER, "head, counted from 0"}, {"matrix", SZG_TEXT, "which matrix"},           \
-        {"n", SZG_INTEGER, "order of the matrix"},                                                 \
-        {"convention", SZG_TEXT,                                                                   \
-         "truncated (lags below n), fejer, "                                                       \
-         "closed_form"},                                                                           \
-    {                                                                                              \
-        "note", SZG_TEXT, "what a reader must know"                                                \
+        {"n", SZG_INTEGER, "order of the matrix"}, {                                               \
+        "convention", SZG_TEXT,                                                                    \
+            "truncated (lags below n), fejer, "                                                    \
+            "closed_form"                                                                          \
     }
+#define NOTE                                                                                       \
+    { "note", SZG_TEXT, "what a reader must know" }
 
 static const szg_column sample_columns[] = {
     {"theta", SZG_REAL, "angle, radians"},
@@ -35,6 +37,7 @@ static const szg_column sample_columns[] = {
     {"im", SZG_REAL, "imaginary part of the symbol"},
     {"source", SZG_TEXT, "the SPEC or the file"},
     SYMBOL_LABELS,
+    NOTE,
 };
 
 static const szg_column atom_columns[] = {
@@ -57,6 +60,8 @@ static const szg_column range_columns[] = {
     {"theta_max", SZG_REAL, "where the maximum was found, radians"},
     {"method", SZG_TEXT, "how the range was established"},
     SYMBOL_LABELS,
+    {"bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC},
+    NOTE,
 };
 
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
@@ -105,10 +110,24 @@ static szg_status add_row(szg_context *context, szg_table *table, const szg_repo
     return szg_table_set_integer(context, table, "n", report->summary.n);
 }
 
+/* What the range of the report's symbol bounds. */
+static szg_bound_of bound_of(const szg_matrix_report *report) {
+    if (report->toeplitz_part)
+        return SZG_BOUND_OF_TOEPLITZ_PART;
+    if (report->modulus)
+        return SZG_BOUND_OF_SINGULAR_VALUES;
+    return report->convention == SZG_SYMBOL_FEJER ? SZG_BOUND_OF_NOTHING : SZG_BOUND_OF_EIGENVALUES;
+}
+
+static szg_values_of values_of(const szg_matrix_report *report) {
+    return report->hermitian_part ? SZG_VALUES_OF_HERMITIAN_PART : SZG_VALUES_OF_MATRIX;
+}
+
 static szg_status add_summary(szg_context *context, szg_table *table,
                               const szg_report_labels *labels, const szg_matrix_report *report) {
-    const szg_summary_labels row = {labels->source, labels->layer, labels->head, report->matrix,
-                                    report->theorem.name};
+    const szg_summary_labels row = {labels->source,  labels->layer,        labels->head,
+                                    report->matrix,  report->theorem.name, values_of(report),
+                                    bound_of(report)};
     SZG_TRY(szgi_summary_add(context, table, &row, &report->summary, &report->toeplitzness,
                              &report->symbol));
     return report->note[0] ? szg_table_note(context, table, "%s", report->note) : SZG_OK;
@@ -117,14 +136,17 @@ static szg_status add_summary(szg_context *context, szg_table *table,
 static szg_status add_values(szg_context *context, szg_table *table,
                              const szg_report_labels *labels, const szg_matrix_report *report,
                              const szg_spectrum *spectrum) {
-    bool part = report->hermitian_part && spectrum == &report->eigenvalues;
+    szg_values_of whose =
+        spectrum == &report->eigenvalues ? values_of(report) : SZG_VALUES_OF_MATRIX;
     for (int64_t i = 0; i < spectrum->count; i++) {
         SZG_TRY(add_row(context, table, labels, report));
         SZG_TRY(szg_table_set_text(context, table, "kind", szg_spectrum_kind_name(spectrum->kind)));
         SZG_TRY(szg_table_set_integer(context, table, "index", i));
         SZG_TRY(szg_table_set_real(context, table, "re", spectrum->re[i]));
         SZG_TRY(szg_table_set_real(context, table, "im", spectrum->im ? spectrum->im[i] : 0));
-        if (part)
+        SZG_TRY(szg_table_set_integer(context, table, "zeros", spectrum->zeros));
+        SZG_TRY(szg_table_set_text(context, table, "values_of", szgi_values_of_name(whose)));
+        if (whose == SZG_VALUES_OF_HERMITIAN_PART)
             SZG_TRY(szg_table_note(context, table, "of the Hermitian part (L + L^T)/2"));
     }
     if (spectrum->count > 0 && spectrum->zeros > 0)
@@ -159,16 +181,20 @@ static szg_status add_atoms(szg_context *context, szg_table *table, const szg_re
 }
 
 static const char *range_note(const szg_matrix_report *report) {
-    if (report->toeplitz_part)
+    switch (bound_of(report)) {
+    case SZG_BOUND_OF_TOEPLITZ_PART:
         return "modulus of the symbol of the Toeplitz part: bounds the singular values of that "
                "part, not of the whole matrix";
-    if (report->modulus)
+    case SZG_BOUND_OF_SINGULAR_VALUES:
         return "modulus of a complex symbol: its maximum bounds the singular values";
-    if (report->convention == SZG_SYMBOL_FEJER)
+    case SZG_BOUND_OF_NOTHING:
         return "Fejer mean: inside the symbol's range, no bound of the eigenvalues";
-    if (report->convention == SZG_SYMBOL_CLOSED_FORM)
-        return "the infinite symbol: eigenvalues lie inside at every n";
-    return "bounds every eigenvalue of the matrix";
+    case SZG_BOUND_OF_EIGENVALUES:
+        break;
+    }
+    return report->convention == SZG_SYMBOL_CLOSED_FORM
+               ? "the infinite symbol: eigenvalues lie inside at every n"
+               : "bounds every eigenvalue of the matrix";
 }
 
 static szg_status add_range(szg_context *context, szg_table *table, const szg_report_labels *labels,
@@ -193,6 +219,7 @@ static szg_status add_range(szg_context *context, szg_table *table, const szg_re
     SZG_TRY(szg_table_set_text(context, table, "method", range->method));
     SZG_TRY(szg_table_set_text(context, table, "convention",
                                szg_symbol_convention_name(report->convention)));
+    SZG_TRY(szg_table_set_text(context, table, "bound_of", szgi_bound_of_name(bound_of(report))));
     return szg_table_note(context, table, "%s", range_note(report));
 }
 

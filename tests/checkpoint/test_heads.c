@@ -124,6 +124,11 @@ static void check_positions(const head_fixture *fixture, int64_t layer, int64_t 
     szg_table *summary = fixture->tables.summary;
     const char *note = szg_table_get_text(summary, row, szg_table_find(summary, "note"));
     ck_assert(note && strstr(note, "the symbol of the Toeplitz part"));
+    ck_assert_str_eq(cell_text(summary, row, "bound_of"), "toeplitz_part");
+    ck_assert_str_eq(cell_text(fixture->tables.range,
+                               find_row(fixture->tables.range, layer, head, "position"),
+                               "bound_of"),
+                     "toeplitz_part");
     double least = INFINITY, largest = 0;
     const double step = 2 * PI / 4096;
     for (int i = 0; i < 4096; i++) {
@@ -263,7 +268,8 @@ START_TEST(leading_positions_and_samples) {
     check_order(fixture.tables.samples, (const char *[]){"theta", "re", "im", "source", NULL});
     check_order(fixture.tables.range,
                 (const char *[]){"source", "min_lo", "min_hi", "max_lo", "max_hi", "theta_min",
-                                 "theta_max", "method", "layer", "head", "matrix", NULL});
+                                 "theta_max", "method", "layer", "head", "matrix", "bound_of",
+                                 "note", NULL});
     row_pair rows;
     ck_szg_ok(szgi_checkpoint_head(test_context(), fixture.checkpoint, 0, 1, rows.q, rows.k));
     oracle_head oracle = {3, 6, rows.q, rows.k};

@@ -437,6 +437,9 @@ START_TEST(columns) {
                                           "theorem",
                                           "method",
                                           "residual",
+                                          "solver",
+                                          "values_of",
+                                          "bound_of",
                                           "note"};
     static const char *const begin[] = {
         "source",    "step",         "layer",       "head",         "probe",

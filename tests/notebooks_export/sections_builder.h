@@ -90,15 +90,24 @@ static inline void key(builder *b, const char *source) {
     text(b, "matrix", "coefficients");
 }
 
-static inline void add_values(builder *b, const char *source, int64_t n, int64_t count,
-                              const double *re, const double *im, const char *kind) {
+/* zeros < 0: empty cells. */
+static inline void add_values_and_zeros(builder *b, const char *source, int64_t n, int64_t count,
+                                        const double *re, const double *im, const char *kind,
+                                        int64_t zeros) {
     for (int64_t i = 0; i < count; i++) {
         key(b, source);
         text(b, "kind", kind);
         real(b, "re", re[i]);
         real(b, "im", im ? im[i] : 0);
         whole(b, "n", n);
+        if (zeros >= 0)
+            whole(b, "zeros", zeros);
     }
+}
+
+static inline void add_values(builder *b, const char *source, int64_t n, int64_t count,
+                              const double *re, const double *im, const char *kind) {
+    add_values_and_zeros(b, source, n, count, re, im, kind, -1);
 }
 
 static inline void add_samples(builder *b, const char *source, int64_t n, int64_t count,
@@ -114,7 +123,7 @@ static inline void add_samples(builder *b, const char *source, int64_t n, int64_
 }
 
 static inline void add_range(builder *b, const char *source, int64_t n, double lo, double hi,
-                             const char *note) {
+                             const char *bound_of) {
     key(b, source);
     whole(b, "n", n);
     real(b, "min_lo", lo);
@@ -124,11 +133,13 @@ static inline void add_range(builder *b, const char *source, int64_t n, double l
     real(b, "theta_min", 3);
     real(b, "theta_max", 0);
     text(b, "convention", "truncated");
-    text(b, "note", note);
+    text(b, "bound_of", bound_of);
+    text(b, "note", "the infinite symbol: no bound"); /* for people: nothing reads it */
 }
 
-#define VALUES KEY "t:kind r:re r:im i:n"
+#define VALUES KEY "t:kind r:re r:im i:n i:zeros t:values_of"
 #define SAMPLES KEY "r:theta r:re r:im i:n t:convention"
-#define RANGE KEY "i:n r:min_lo r:min_hi r:max_lo r:max_hi r:theta_min r:theta_max t:convention"
+#define RANGE                                                                                      \
+    KEY "i:n r:min_lo r:min_hi r:max_lo r:max_hi r:theta_min r:theta_max t:convention t:bound_of"
 
 #endif

@@ -249,6 +249,35 @@ START_TEST(refuted_claims_without_certificates_say_so) {
 }
 END_TEST
 
+/* Which certificate a curve is of stands in a column: not in its place, nor in the notes, which are
+ * the same here. The second certificate holds no phases, and says nothing of f. */
+START_TEST(curves_name_their_certificates) {
+    static const char certificates[] =
+        CERTIFICATES "X\tdisjoint\tmax|f|\t<\tb\t1\t0x1p+0\t1/2\t1\t1\t2\t2\tn\n"
+                     "Y\tdisjoint\tc\t<\td\t1\t0x1p+0\t\t3\t3\t4\t4\tn\n"
+                     "X\tdisjoint\twidth f\t>\twidth g\t1\t0x1p+0\t\t6\t6\t5\t5\tn";
+    static const char samples[] = "t:id\tr:theta\tr:f\tr:g\ti:certificate\tt:note\n"
+                                  "X\t0\t10\t1\t1\tn\nX\t1\t20\t2\t1\tn\n"
+                                  "X\t2\t30\t3\t0\tn\nX\t3\t50\t4\t0\tn\n"
+                                  "X\t4\t60\t5\t\tn\nX\t5\t70\t6\t2\tn";
+    char *folder = new_results();
+    write_tables(folder, "one", "verify",
+                 (const char *const[]){"claims", CLAIMS "X\ts\tfails\tc\t1\t0\tt\tp\t",
+                                       "certificates", certificates, "samples", samples, NULL});
+    char *section = section_of(folder, "claims");
+    ck_has(section, "width f &gt; width g: certified at 6 and 5; on these 2 samples abs(f) reaches "
+                    "20 and abs(g) 2, the width of f is 10 and that of g 1; the certificate is "
+                    "about g, the phases of f are not in it (n).");
+    ck_has(section, "max|f| &lt; b: certified at 1 and 2; on these 2 samples abs(f) reaches 50 and "
+                    "abs(g) 4, the width of f is 20 and that of g 1 (n).");
+    ck_assert_int_eq(occurrences(section, "on these 1 samples"), 2);
+    /* no certificate, and no such one; a title is in its figure and above it */
+    ck_assert_int_eq(occurrences(section, "X: f and g"), 2 * 2);
+    free(section);
+    remove_results(folder);
+}
+END_TEST
+
 START_TEST(hostile_texts_are_text) {
 #define EVIL "<script>alert(1)</script>\x1b[2J\"'&\xe2\x80\xae"
     char *folder = new_results();
@@ -370,6 +399,7 @@ TEST_FILE("sections_claims") {
     test_add(suite, "ends_are_rounded_outwards", ends_are_rounded_outwards);
     test_add(suite, "refuted_claims_without_certificates_say_so",
              refuted_claims_without_certificates_say_so);
+    test_add(suite, "curves_name_their_certificates", curves_name_their_certificates);
     test_add(suite, "hostile_texts_are_text", hostile_texts_are_text);
     test_add(suite, "anchors_are_unique", anchors_are_unique);
     test_add(suite, "foreign_tables_are_survived", foreign_tables_are_survived);

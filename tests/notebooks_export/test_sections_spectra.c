@@ -26,8 +26,8 @@ START_TEST(eigenvalues_over_a_symbol) {
     add_samples(&b, HOSTILE, 8, 16, sample, NULL);
     add_samples(&b, "another", 8, 3, value, NULL);
     table(&b, "range", RANGE);
-    add_range(&b, HOSTILE, 9, 0, 100, "of another n");
-    add_range(&b, HOSTILE, 8, 0, 8, "bounds every eigenvalue of the matrix");
+    add_range(&b, HOSTILE, 9, 0, 100, "eigenvalues"); /* of another n */
+    add_range(&b, HOSTILE, 8, 0, 8, "eigenvalues");
     table(&b, "summary", KEY "i:n r:lambda_min r:lambda_max t:theorem t:method r:residual");
     key(&b, HOSTILE);
     whole(&b, "n", 8);
@@ -61,8 +61,8 @@ START_TEST(ranges_are_rounded_outwards) {
     add_values(&b, "kms", 3, 3, value, NULL, "eigenvalue");
     add_values(&b, "t5", 3, 3, value, value, "eigenvalue");
     table(&b, "range", RANGE);
-    add_range(&b, "t5", 3, 0, 10.000001, "modulus of a complex symbol: its maximum bounds");
-    add_range(&b, "kms", 3, 0.53849182, 7.000014, "bounds every eigenvalue of the matrix");
+    add_range(&b, "t5", 3, 0, 10.000001, "singular_values");
+    add_range(&b, "kms", 3, 0.53849182, 7.000014, "eigenvalues");
     finish(&b);
     SAYS("All 3 eigenvalues lie in the certified range [0.538491, 7.00002]");
     SAYS("All 3 eigenvalues lie in the circle |z| = 10.0001, the certified maximum of |a|");
@@ -116,8 +116,7 @@ START_TEST(zeros_that_are_listed) {
     builder b = {0};
     begin(&b, "spectrum");
     table(&b, "eigenvalues", VALUES);
-    add_values(&b, "whole", 10, 3, value, NULL, "eigenvalue");
-    text(&b, "note", "7 further values are exactly 0 and not listed");
+    add_values_and_zeros(&b, "whole", 10, 3, value, NULL, "eigenvalue", 7);
     finish(&b);
     SAYS("Exactly 0 are 7 of 10 by structure, and 2 more came out as 0. ");
     remove_folder();
@@ -129,12 +128,12 @@ START_TEST(zeros_that_are_not_listed) {
     builder b = {0};
     begin(&b, "spectrum");
     table(&b, "eigenvalues", VALUES);
-    add_values(&b, "whole", 10, 3, value, NULL, "eigenvalue");
-    text(&b, "note", "of a part; 7 further values are exactly 0 and not listed");
+    add_values_and_zeros(&b, "whole", 10, 3, value, NULL, "eigenvalue", 7);
+    text(&b, "note", "5 further values are exactly 0 and not listed");
     add_values(&b, "partial", 10, 3, value, NULL, "eigenvalue");
     table(&b, "range", RANGE);
-    add_range(&b, "whole", 10, -1, 1.5, "bounds every eigenvalue of the matrix");
-    add_range(&b, "partial", 10, -1, 2, "bounds every eigenvalue of the matrix");
+    add_range(&b, "whole", 10, -1, 1.5, "eigenvalues");
+    add_range(&b, "partial", 10, -1, 2, "eigenvalues");
     finish(&b);
     SAYS("9 of 10 eigenvalues (the farthest stands 0.5 outside)");
     SAYS("Exactly 0 are 7 of 10. No symbol stands beside these values.");
@@ -142,6 +141,60 @@ START_TEST(zeros_that_are_not_listed) {
     ck_assert_int_eq(occurrences(page, "<figure id=\"spectrum-"), 1);
     MARKS("spectrum-1", 10 + 1);
     ck_assert_int_eq(occurrences(page, "theorem"), 0); /* no summary names one */
+    remove_folder();
+}
+END_TEST
+
+/* Whose values these are, and what the solver makes of them, stand in columns alone. */
+START_TEST(whose_values_they_are) {
+    const double value[] = {1, 2};
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "eigenvalues", VALUES);
+    add_values(&b, "half", 2, 2, value, NULL, "eigenvalue");
+    text(&b, "values_of", "matrix");
+    add_values(&b, "part", 1, 1, value, NULL, "eigenvalue");
+    text(&b, "values_of", "hermitian_part");
+    add_values(&b, "causal", 2, 2, value, NULL, "eigenvalue");
+    text(&b, "note", "of the Hermitian part (L + L^T)/2");
+    table(&b, "summary", KEY "i:n r:lambda_min r:lambda_max t:method t:solver");
+    key(&b, "half");
+    whole(&b, "n", 2);
+    text(&b, "method", "diagonal of a triangular matrix");
+    key(&b, "causal");
+    whole(&b, "n", 2);
+    text(&b, "solver", "triangular");
+    finish(&b);
+    ck_assert_int_eq(occurrences(page, "These are eigenvalues of the Hermitian part"), 1);
+    ck_assert_int_eq(occurrences(page, "The matrix is triangular"), 1);
+    remove_folder();
+}
+END_TEST
+
+/* A range that nothing is said about is none that bounds: neither by its note nor by default. */
+START_TEST(ranges_of_earlier_versions) {
+    const double value[] = {1, 2};
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "eigenvalues", VALUES);
+    add_values(&b, "one", 2, 2, value, NULL, "eigenvalue");
+    add_values(&b, "inside", 2, 2, value, NULL, "eigenvalue");
+    table(&b, "range", RANGE);
+    add_range(&b, "one", 2, 0, 8, NULL);
+    text(&b, "note", "bounds every eigenvalue of the matrix");
+    add_range(&b, "inside", 2, 0, 8, "nothing");
+    table(&b, "summary", KEY "i:n r:lambda_min r:lambda_max r:symbol_min_lo r:symbol_max_hi");
+    key(&b, "two");
+    real(&b, "lambda_min", 1);
+    real(&b, "lambda_max", 2);
+    real(&b, "symbol_min_lo", 0);
+    real(&b, "symbol_max_hi", 8);
+    finish(&b);
+    SAYS("The 2 eigenvalues reach from 1 to 2 (n = 2). ");
+    SAYS("A certified range is there, but not what it bounds: the result lacks the column");
+    SAYS("The 2 eigenvalues reach from 1 to 2, and no certified range bounds them (n = 2). ");
+    SAYS("Of 1 certified ranges the result does not say what they bound");
+    MARKS("spectrum-1", 2);
     remove_folder();
 }
 END_TEST
@@ -157,8 +210,8 @@ START_TEST(complex_eigenvalues_and_singular_values) {
     table(&b, "samples", SAMPLES);
     add_samples(&b, "other", 3, 3, sample_re, sample_im);
     table(&b, "range", RANGE);
-    add_range(&b, "t5", 4, 0, 4.5, "modulus of a complex symbol: its maximum bounds");
-    add_range(&b, "other", 3, 1.5, 5, "modulus of a complex symbol: its maximum bounds");
+    add_range(&b, "t5", 4, 0, 4.5, "singular_values");
+    add_range(&b, "other", 3, 1.5, 5, "singular_values");
     finish(&b);
     SAYS("2 of 4 eigenvalues (the farthest stands 0.5 outside) lie in the circle |z| = 4.5");
     SAYS(
@@ -189,7 +242,7 @@ START_TEST(many_spectra_are_bounded) {
 END_TEST
 
 static void add_ends(builder *b, double lo, double hi, double symbol_lo, double symbol_hi,
-                     const char *note) {
+                     const char *bound_of) {
     key(b, "alibi");
     whole(b, "n", 4);
     real(b, "lambda_min", lo);
@@ -198,7 +251,7 @@ static void add_ends(builder *b, double lo, double hi, double symbol_lo, double 
     real(b, "sigma_max", 3);
     real(b, "symbol_min_lo", symbol_lo);
     real(b, "symbol_max_hi", symbol_hi);
-    text(b, "note", note);
+    text(b, "bound_of", bound_of);
 }
 
 START_TEST(ranges_without_values) {
@@ -206,11 +259,11 @@ START_TEST(ranges_without_values) {
     begin(&b, "spectrum");
     table(&b, "summary",
           KEY "i:n r:lambda_min r:lambda_max r:sigma_min r:sigma_max "
-              "r:symbol_min_lo r:symbol_max_hi");
-    add_ends(&b, -1, 1, -2, 2, NULL);
-    add_ends(&b, -1, 3, -2, 2, NULL);
-    add_ends(&b, -1, 9, 1, 4, "complex; symbol columns bound |a|, a the symbol of the matrix");
-    add_ends(&b, -1, 1, -2, 2, "of the Toeplitz part");
+              "r:symbol_min_lo r:symbol_max_hi t:bound_of");
+    add_ends(&b, -1, 1, -2, 2, "eigenvalues");
+    add_ends(&b, -1, 3, -2, 2, "eigenvalues");
+    add_ends(&b, -1, 9, 1, 4, "singular_values");
+    add_ends(&b, -1, 1, -2, 2, "toeplitz_part");
     add_ends(&b, NAN, INFINITY, NAN, NAN, NULL);
     finish(&b);
     SAYS("2 of 3 spectra with such a range lie in it.");
@@ -262,6 +315,8 @@ TEST_FILE("sections_spectra") {
              the_middle_of_a_spectrum_with_an_outlier);
     test_add(suite, "zeros_that_are_not_listed", zeros_that_are_not_listed);
     test_add(suite, "zeros_that_are_listed", zeros_that_are_listed);
+    test_add(suite, "whose_values_they_are", whose_values_they_are);
+    test_add(suite, "ranges_of_earlier_versions", ranges_of_earlier_versions);
     test_add(suite, "complex_eigenvalues_and_singular_values",
              complex_eigenvalues_and_singular_values);
     test_add(suite, "many_spectra_are_bounded", many_spectra_are_bounded);

@@ -356,6 +356,98 @@ START_TEST(complex_arrays) {
 }
 END_TEST
 
+static const char *cell_text(const szg_table *table, int64_t row, const char *column) {
+    return szg_table_get_text(table, row, szg_table_find(table, column));
+}
+
+static int64_t cell_integer(const szg_table *table, int64_t row, const char *column) {
+    return szg_table_get_integer(table, row, szg_table_find(table, column));
+}
+
+/* Each row of a spectrum says how many zeros it leaves out; together they make the order. */
+static void check_zeros(const szg_table *eigenvalues, const char *kind, int64_t n) {
+    int64_t listed = 0, zeros = -1;
+    for (int64_t row = 0; row < szg_table_rows(eigenvalues); row++) {
+        if (strcmp(cell_text(eigenvalues, row, "kind"), kind) != 0)
+            continue;
+        ck_assert(listed == 0 || cell_integer(eigenvalues, row, "zeros") == zeros);
+        zeros = cell_integer(eigenvalues, row, "zeros");
+        listed++;
+    }
+    ck_assert(listed > 0);
+    ck_assert_int_eq(listed + zeros, n);
+}
+
+/* What its range bounds follows from the symbol: real, complex, or inside another's range. */
+START_TEST(ranges_say_what_they_bound) {
+    static const struct {
+        const char *spec;
+        szg_symbol_convention convention;
+        const char *bound_of;
+    } cases[] = {{"kms:rho=0.5", SZG_SYMBOL_TRUNCATED, "eigenvalues"},
+                 {"kms:rho=0.5", SZG_SYMBOL_CLOSED_FORM, "eigenvalues"},
+                 {"kms:rho=0.5", SZG_SYMBOL_FEJER, "nothing"},
+                 {"rope:dim=4", SZG_SYMBOL_TRUNCATED, "eigenvalues"},
+                 {"t5:seed=1", SZG_SYMBOL_TRUNCATED, "singular_values"},
+                 {"learned:seed=1", SZG_SYMBOL_TRUNCATED, ""}, /* no symbol, and so no range */
+                 {"t5:seed=1", SZG_SYMBOL_FEJER, ""}};         /* a complex mean has none */
+    const szg_report_labels labels = {"x", -1, 0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        szg_encoding *encoding = encoding_of(cases[i].spec);
+        szg_report_options options = {.convention = cases[i].convention};
+        szg_report_tables tables;
+        szg_matrix_report report;
+        ck_szg_ok(szg_report_tables_open(test_context(), true, true, &tables));
+        ck_szg_ok(summarise_kernel(test_context(), encoding, 0, 0, 9, &options, &report));
+        ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
+        const szg_table *both[] = {tables.range, tables.summary};
+        for (int j = 0; j < 2; j++) {
+            const char *said = cell_text(both[j], 0, "bound_of");
+            ck_assert_msg(strcmp(said ? said : "", cases[i].bound_of) == 0, "%s: %s, not %s",
+                          cases[i].spec, said, cases[i].bound_of);
+        }
+        ck_assert_str_eq(cell_text(tables.summary, 0, "values_of"), "matrix");
+        ck_assert_str_eq(cell_text(tables.summary, 0, "solver"),
+                         szg_method_solver(report.summary.method));
+        if (szg_table_rows(tables.eigenvalues) > 0)
+            check_zeros(tables.eigenvalues, "eigenvalue", 9);
+        szg_matrix_report_close(&report);
+        szg_report_tables_close(&tables);
+        szg_encoding_close(&encoding);
+    }
+}
+END_TEST
+
+/* A matrix that is not symmetric, of rank 2: eigenvalues of its Hermitian part, its own
+ * singular values, and the symbol of its Toeplitz part. */
+START_TEST(rows_say_whose_values_they_hold) {
+    enum { N = 6, D = 2 };
+    double *a = new_test_reals(91, 0, N * D), *b = new_test_reals(91, 1, N * D);
+    const szg_factored logits = {.n = N, .d = D, .a = a, .lda = D, .b = b, .ldb = D};
+    const szg_report_options options = {.hermitian_part = true};
+    const szg_report_labels labels = {"x", -1, 0};
+    szg_report_tables tables;
+    szg_matrix_report report;
+    ck_szg_ok(szg_report_tables_open(test_context(), true, true, &tables));
+    report = summary_of(szg_matrix_factored(&logits), &options);
+    ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
+    ck_assert_str_eq(cell_text(tables.summary, 0, "values_of"), "hermitian_part");
+    ck_assert_str_eq(cell_text(tables.summary, 0, "bound_of"), "toeplitz_part");
+    ck_assert_str_eq(cell_text(tables.range, 0, "bound_of"), "toeplitz_part");
+    for (int64_t row = 0; row < szg_table_rows(tables.eigenvalues); row++) {
+        bool singular = strcmp(cell_text(tables.eigenvalues, row, "kind"), "singular") == 0;
+        ck_assert_str_eq(cell_text(tables.eigenvalues, row, "values_of"),
+                         singular ? "matrix" : "hermitian_part");
+    }
+    check_zeros(tables.eigenvalues, "eigenvalue", N);
+    check_zeros(tables.eigenvalues, "singular", N);
+    szg_matrix_report_close(&report);
+    szg_report_tables_close(&tables);
+    szgi_memory_free(a);
+    szgi_memory_free(b);
+}
+END_TEST
+
 TEST_FILE("report") {
     test_add(suite, "kernels_against_dense", kernels_against_dense);
     test_add(suite, "kernel_facts_in_reports", kernel_facts_in_reports);
@@ -368,4 +460,6 @@ TEST_FILE("report") {
     test_add(suite, "toeplitz_of_ones_own", toeplitz_of_ones_own);
     test_add(suite, "closed_forms_of_ones_own", closed_forms_of_ones_own);
     test_add(suite, "complex_arrays", complex_arrays);
+    test_add(suite, "ranges_say_what_they_bound", ranges_say_what_they_bound);
+    test_add(suite, "rows_say_whose_values_they_hold", rows_say_whose_values_they_hold);
 }

@@ -50,7 +50,7 @@ START_TEST(summary_with_structural_zeros) {
     szg_spectrum s = real_spectrum(SZG_SPECTRUM_EIGENVALUE, 2, values, 1000);
     szg_summary out;
     ck_szg_ok(szg_summary_of(test_context(), &s, NULL, &out));
-    ck_assert(out.n == 1002 && out.rank == 2);
+    ck_assert(out.n == 1002 && out.rank == 2 && out.zeros == 1000);
     ck_assert(out.lambda_min == 0 && out.lambda_max == 2 && out.sigma_min == 0);
     ck_assert(isinf(out.condition));
     ck_close(out.effective_rank, 2, gamma_of(16) * 2);
@@ -257,15 +257,23 @@ START_TEST(table_rows) {
                 {"condition", INFINITY}};
     const szg_tau tau = {0.5, 0.25, true};
     const szg_range symbol = {{14, 15}, {16, 17}, 18, 19, "by hand"};
-    const szg_summary_labels labels = {"file", 20, 21, "qk", "none"};
+    const szg_summary_labels labels = {.source = "file",
+                                       .layer = 20,
+                                       .head = 21,
+                                       .matrix = "qk",
+                                       .theorem = "none",
+                                       .values_of = SZG_VALUES_OF_HERMITIAN_PART,
+                                       .bound_of = SZG_BOUND_OF_TOEPLITZ_PART};
     szg_table *table;
     ck_szg_ok(szgi_summary_table(test_context(), &table));
     ck_szg_ok(szgi_summary_add(test_context(), table, &labels, &numbers, &tau, &symbol));
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         ck_assert(szg_table_get_real(table, 0, column_of(table, want[i].column)) == want[i].value);
     static const char *const texts[][2] = {
-        {"source", "file"}, {"matrix", "qk"}, {"theorem", "none"}, {"method", "LAPACK"}};
-    for (int i = 0; i < 4; i++)
+        {"source", "file"},           {"matrix", "qk"},    {"theorem", "none"},
+        {"method", "LAPACK"},         {"solver", "dense"}, {"values_of", "hermitian_part"},
+        {"bound_of", "toeplitz_part"}};
+    for (int i = 0; i < 7; i++)
         ck_assert_str_eq(szg_table_get_text(table, 0, column_of(table, texts[i][0])), texts[i][1]);
     ck_assert_str_eq(szg_table_column(table, szg_table_columns(table) - 1)->name, "note");
     const char *note = szg_table_get_text(table, 0, column_of(table, "note"));
@@ -273,15 +281,17 @@ START_TEST(table_rows) {
     /* What does not exist is an empty cell. */
     szg_summary none = numbers;
     none.rank = -1;
-    none.width = NAN;
-    const szg_summary_labels bare = {"file", -1, -1, NULL, NULL};
+    none.method = SZG_METHOD_NONE;
+    none.width = none.lambda_min = none.lambda_max = none.radius = NAN;
+    const szg_summary_labels bare = {.source = "file", .layer = -1, .head = -1};
     ck_szg_ok(szgi_summary_add(test_context(), table, &bare, &none, NULL, NULL));
-    static const char *const empty[] = {"layer", "head",         "matrix",        "rank",
-                                        "width", "toeplitzness", "symbol_min_lo", "theorem"};
-    for (int i = 0; i < 8; i++)
+    static const char *const empty[] = {"layer",  "head",         "matrix",        "rank",
+                                        "width",  "toeplitzness", "symbol_min_lo", "theorem",
+                                        "solver", "values_of",    "bound_of"};
+    for (int i = 0; i < 11; i++)
         ck_assert(szg_table_is_empty(table, 1, column_of(table, empty[i])));
     /* Layers and heads count from 0. */
-    const szg_summary_labels first = {"file", 0, 0, "qk", NULL};
+    const szg_summary_labels first = {.source = "file", .matrix = "qk"};
     ck_szg_ok(szgi_summary_add(test_context(), table, &first, &numbers, NULL, NULL));
     for (int i = 0; i < 2; i++) {
         ck_assert(!szg_table_is_empty(table, 2, column_of(table, empty[i])));
@@ -291,15 +301,29 @@ START_TEST(table_rows) {
 }
 END_TEST
 
+/* The names of solvers that docs/spectra.md promises to keep. */
+static bool is_documented(const char *solver) {
+    static const char *const names[] = {
+        "zero",   "diagonal", "triangular", "closed_form",        "dense",  "reduced",
+        "mapped", "halves",   "squares",    "divide_and_conquer", "lanczos"};
+    for (size_t i = 0; solver && i < sizeof names / sizeof *names; i++)
+        if (strcmp(solver, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Tables tell methods and kinds apart by their names. */
 START_TEST(names_are_distinct) {
     for (int i = 1; i < SZG_METHODS; i++) {
         const char *name = szg_method_name((szg_method)i);
+        ck_assert(is_documented(szg_method_solver((szg_method)i)));
         ck_assert_ptr_nonnull(name);
         for (int j = 1; j < i; j++)
             ck_assert_str_ne(name, szg_method_name((szg_method)j));
     }
     ck_assert_ptr_null(szg_method_name(SZG_METHOD_NONE));
+    ck_assert_ptr_null(szg_method_solver(SZG_METHOD_NONE));
+    ck_assert_ptr_null(szg_method_solver(SZG_METHODS));
     ck_assert_ptr_null(szg_method_name(SZG_METHODS));
     ck_assert_ptr_null(szg_method_name((szg_method)-1));
     ck_assert_str_eq(szg_spectrum_kind_name(SZG_SPECTRUM_EIGENVALUE), "eigenvalue");

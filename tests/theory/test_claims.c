@@ -1,6 +1,7 @@
 /* The ledger's verdicts are what the checkers compute, for several seeds; every number that the
  * claims quote comes out; a checker that computes something else comes to another verdict. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "suite.h"
@@ -71,6 +72,42 @@ static int64_t certificates_of(const szg_table *table, const char *id) {
         count += strcmp(szg_table_get_text(table, i, column), id) == 0;
     return count;
 }
+
+/* The row of the `place`-th certificate of a claim; -1: none. */
+static int64_t certificate_at(const szg_table *certificates, const char *id, int64_t place) {
+    int64_t column = szg_table_find(certificates, "id");
+    for (int64_t row = 0; row < szg_table_rows(certificates); row++)
+        if (strcmp(szg_table_get_text(certificates, row, column), id) == 0 && place-- == 0)
+            return row;
+    return -1;
+}
+
+/* g(0) = 2 sum w without a rounding beyond the sum's own, taken in the same order. */
+START_TEST(samples_name_their_certificates) {
+    const szg_claims_report *report = whole_report();
+    const szg_table *samples = report->samples, *certificates = report->certificates;
+    int64_t curves = 0;
+    for (int64_t row = 0; row < szg_table_rows(samples); row++) {
+        const char *id = szg_table_get_text(samples, row, szg_table_find(samples, "id"));
+        int64_t place = szg_table_get_integer(samples, row, szg_table_find(samples, "certificate"));
+        int64_t found = certificate_at(certificates, id, place);
+        ck_assert_msg(found >= 0, "%s has no certificate %d", id, (int)place);
+        ck_assert_str_eq(
+            szg_table_get_text(samples, row, szg_table_find(samples, "note")),
+            szg_table_get_text(certificates, found, szg_table_find(certificates, "note")));
+        if (szg_table_get_real(samples, row, szg_table_find(samples, "theta")) != 0)
+            continue;
+        double g = 0;
+        const char *at =
+            szg_table_get_text(certificates, found, szg_table_find(certificates, "weights"));
+        for (char *end; *at; at = end + strspn(end, " "))
+            g += 2 * strtod(at, &end);
+        ck_assert(g == szg_table_get_real(samples, row, szg_table_find(samples, "g")));
+        curves++;
+    }
+    ck_assert(curves > 2);
+}
+END_TEST
 
 START_TEST(every_refuted_claim_has_a_certificate) {
     const szg_claims_report *report = whole_report();
@@ -320,6 +357,7 @@ END_TEST
 
 TEST_FILE("claims") {
     test_add(suite, "verdicts_equal_the_ledger", verdicts_equal_the_ledger);
+    test_add(suite, "samples_name_their_certificates", samples_name_their_certificates);
     test_add(suite, "every_refuted_claim_has_a_certificate", every_refuted_claim_has_a_certificate);
     test_add(suite, "every_claim_is_whole", every_claim_is_whole);
     test_add(suite, "instances_must_fit", instances_must_fit);

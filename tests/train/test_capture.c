@@ -245,28 +245,40 @@ END_TEST
 
 /* Names the columns that earlier versions did not write otherwise: to a reader they are not there.
  */
-static void make_older(const char *folder) {
-    size_t size;
-    char *text = file_bytes(folder, "contraction.csv", &size), path[256], *at = text;
+static void make_older(const char *folder, const char *name, const char *column, int count) {
+    size_t size, length = strlen(column);
+    char *text = file_bytes(folder, name, &size), path[256], *at = text;
     int renamed = 0;
-    while ((at = memmem(at, size - (size_t)(at - text), "toeplitzness_sampled", 20))) {
+    while ((at = memmem(at, size - (size_t)(at - text), column, length))) {
         at[0] = 'x';
         renamed++;
     }
-    ck_assert_int_eq(renamed, 2);
-    FILE *file = fopen(path_in(folder, "contraction.csv", path), "wb");
+    ck_assert_int_eq(renamed, count);
+    FILE *file = fopen(path_in(folder, name, path), "wb");
     ck_assert_uint_eq(fwrite(text, 1, size, file), size);
     ck_assert_int_eq(fclose(file), 0);
     free(text);
 }
 
-static szg_status header_of(const char *folder) {
+static szg_status header_of(const char *folder, const char *name, int which) {
     run_log log;
-    ck_szg_ok(szgi_log_open(test_context(), folder, "contraction.csv", &log));
+    ck_szg_ok(szgi_log_open(test_context(), folder, name, &log));
     log.mark.bytes = 1; /* it has rows */
-    szg_status status = szgi_log_check_header(test_context(), &log, LOG_CONTRACTION);
+    szg_status status = szgi_log_check_header(test_context(), &log, which);
     szgi_log_close(&log);
     return status;
+}
+
+/* The same rows, with empty cells in the columns whose names begin with `later`. */
+static void check_older(const szg_table *older, const szg_table *now, const char *later) {
+    ck_assert_int_eq(szg_table_rows(older), szg_table_rows(now));
+    ck_assert(szg_table_rows(now) > 0);
+    for (int64_t c = 0; c < szg_table_columns(now); c++) {
+        bool is_later = strncmp(szg_table_column(now, c)->name, later, strlen(later)) == 0;
+        ck_assert_str_eq(szg_table_column(older, c)->name, szg_table_column(now, c)->name);
+        ck_assert_int_eq(szg_table_is_empty(older, 0, c),
+                         is_later || szg_table_is_empty(now, 0, c));
+    }
 }
 
 /* A log of an earlier version is read, with empty cells where it has no column; rows with other
@@ -276,21 +288,18 @@ START_TEST(logs_of_an_earlier_version) {
     szg_train_config *config = new_tiny("capture.probes=2");
     szg_train_tables now, older;
     config->capture.every = 2;
+    config->capture.spectra = true;
     run_whole(config, folder);
-    ck_szg_ok(header_of(folder));
+    ck_szg_ok(header_of(folder, "contraction.csv", LOG_CONTRACTION));
+    ck_szg_ok(header_of(folder, "contraction_values.csv", LOG_VALUES));
     ck_szg_ok(szg_train_tables_read(test_context(), folder, &now));
-    make_older(folder);
+    make_older(folder, "contraction.csv", "toeplitzness_sampled", 2);
+    make_older(folder, "contraction_values.csv", "zeros", 1);
     ck_szg_ok(szg_train_tables_read(test_context(), folder, &older));
-    ck_assert_int_eq(szg_table_rows(older.contraction), szg_table_rows(now.contraction));
-    for (int64_t c = 0; c < szg_table_columns(now.contraction); c++) {
-        bool later =
-            strncmp(szg_table_column(now.contraction, c)->name, "toeplitzness_sampled", 20) == 0;
-        ck_assert_str_eq(szg_table_column(older.contraction, c)->name,
-                         szg_table_column(now.contraction, c)->name);
-        ck_assert_int_eq(szg_table_is_empty(older.contraction, 0, c),
-                         later || szg_table_is_empty(now.contraction, 0, c));
-    }
-    ck_assert_int_eq(header_of(folder), SZG_EDATA);
+    check_older(older.contraction, now.contraction, "toeplitzness_sampled");
+    check_older(older.values, now.values, "zeros");
+    ck_assert_int_eq(header_of(folder, "contraction_values.csv", LOG_VALUES), SZG_EDATA);
+    ck_assert_int_eq(header_of(folder, "contraction.csv", LOG_CONTRACTION), SZG_EDATA);
     ck_assert_ptr_nonnull(strstr(szg_context_message(test_context()), "another version of szego"));
     szg_train_tables_close(&now);
     szg_train_tables_close(&older);

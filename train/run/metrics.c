@@ -177,7 +177,7 @@ static bool has_bytes(const char *path) {
 
 /* Columns of logs that earlier versions did not write. */
 static const char *const later_columns[] = {"toeplitzness_sampled_content",
-                                            "toeplitzness_sampled_coupled", NULL};
+                                            "toeplitzness_sampled_coupled", "zeros", NULL};
 
 static szg_status read_columns(szg_context *context, const char *path, const szg_column *columns,
                                int64_t count, szg_table **out) {

@@ -13,6 +13,7 @@
 szg_status szgi_claim_check(claims_run *run, const szgi_claim *one, finding *out) {
     *out = (finding){.worst_margin = NAN};
     run->claim = one;
+    run->certified = 0;
     return one->check(run, out);
 }
 
@@ -117,6 +118,7 @@ szg_status szgi_certify(claims_run *run, const refutation *rule, const instance 
     if (!established)
         return SZG_OK;
     *certified = true;
+    run->certified++;
     if (rule->no_phases)
         c.at.phases = 0;
     return szgi_certificate_add(context, run->report->certificates, &c);

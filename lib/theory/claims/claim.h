@@ -48,6 +48,7 @@ struct claims_run {
     szg_claims_options options; /* defaults filled in */
     szg_claims_report *report;
     const szgi_claim *claim; /* that is being checked */
+    int64_t certified;       /* its certificates so far */
     lemma_trial *lemma;      /* options.trials of them, NULL until some checker asks */
     double twist; /* 0. Tests set it: checkers then compute something slightly else, and each
                      must come to another verdict */

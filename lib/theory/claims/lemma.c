@@ -40,7 +40,7 @@ szg_interval szgi_twisted(const claims_run *run, szg_interval x) {
     return run->twist == 0.0 ? x : szgi_interval_multiply(x, factor);
 }
 
-/* f and g of a certified counterexample, for plotting. */
+/* f and g of the counterexample that was certified last, for plotting. */
 static szg_status add_samples(claims_run *run, const refutation *rule, const instance *at,
                               const char *note) {
     enum { SAMPLES = 129 };
@@ -52,6 +52,7 @@ static szg_status add_samples(claims_run *run, const refutation *rule, const ins
         szgi_row_real(&row, SAMPLES_THETA, t);
         szgi_row_real(&row, SAMPLES_F, value(at, true, mode, t));
         szgi_row_real(&row, SAMPLES_G, value(at, false, mode, t));
+        szgi_row_integer(&row, SAMPLES_CERTIFICATE, run->certified - 1);
         szgi_row_text(&row, SAMPLES_NOTE, note);
         SZG_TRY(row.status);
     }

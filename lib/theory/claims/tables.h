@@ -38,6 +38,8 @@
     X(SAMPLES_THETA, "theta", SZG_REAL, "argument t, radians")                                     \
     X(SAMPLES_F, "f", SZG_REAL, "f(t)")                                                            \
     X(SAMPLES_G, "g", SZG_REAL, "g(t)")                                                            \
+    X(SAMPLES_CERTIFICATE, "certificate", SZG_INTEGER,                                             \
+      "which of its claim's rows of certificates it is of, counted from 0")                        \
     X(SAMPLES_NOTE, "note", SZG_TEXT, "the example")
 
 #define EVIDENCE_TABLE(X)                                                                          \

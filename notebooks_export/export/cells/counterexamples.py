@@ -4,12 +4,12 @@
 
 Lemma B.1's polynomials f(t) = sum 2 w_i cos(i theta_i + i t) and g, where every theta_i is 0; the
 column `theta` is t. Dotted lines stand at the ends of f's range among these samples; what is
-certified stands in `verify_certificates`.
+certified stands in `verify_certificates`, where `certificate` counts the rows of the same `id`.
 """
 curves = []
-for key, part in split(table("verify_samples"), "id", "note"):  # a note may come twice
-    again = np.flatnonzero(np.diff(numbers(part, "theta")) < 0) + 1
-    curves += [(key, one) for one in np.split(part, again)]
+for (claim, _), part in split(table("verify_samples"), "id", "certificate"):
+    again = np.flatnonzero(np.diff(numbers(part, "theta")) < 0) + 1  # of several results
+    curves += [((claim, texts(one, "note")[0]), one) for one in np.split(part, again)]
 curves = some(curves, "counterexamples", 24)
 figure, axes = panels(len(curves))
 for axis, (key, part) in zip(axes, curves):

@@ -4,13 +4,11 @@
 
 Sorted eigenvalues of the matrix, as points, over the sorted samples of the truncated symbol, as a
 line, where the symbol is real. The band is the symbol's certified range, drawn where it bounds the
-eigenvalues: no eigenvalue of a Hermitian Toeplitz matrix lies outside. The range of a complex
-symbol's modulus, or of the Toeplitz part of content and logits, is no such bound. As the order
-grows, the points follow the line as far as a limit theorem applies (see `theorem` in
-`spectrum_summary`); with `--part ratio` they are eigenvalues of Hermitian parts (see `note`).
+eigenvalues (`bound_of`): no eigenvalue of a Hermitian Toeplitz matrix lies outside. The range of a
+complex symbol's modulus, or of the Toeplitz part of content and logits, is no such bound. As the
+order grows, the points follow the line as far as a limit theorem applies (see `theorem` in
+`spectrum_summary`); with `--part ratio` they are eigenvalues of Hermitian parts (see `values_of`).
 """
-import re
-
 rows, samples, ranges = (table("spectrum_" + name) for name in ("eigenvalues", "samples", "range"))
 KEY = "result", "source", "head", "matrix", "n"
 rows = where(rows, "kind", "eigenvalue")
@@ -34,15 +32,13 @@ for axis, (key, part) in zip(axes, matrices):
         axis.set(xlabel="real part", ylabel="imaginary part")
         continue
     missing = numbers(part, "n")[0] - len(values)
-    zeros = re.search(r"\b(\d{1,6}) further values are exactly 0", " ".join(texts(part, "note")))
-    if zeros and missing == int(zeros[1]):
+    if 0 < missing <= 10**6 and missing == numbers(part, "zeros")[0]:
         values = np.append(values, np.zeros(int(missing)))
     elif missing != 0 and np.isfinite(missing):
         axis.text(0.5, 0.5, "a part of the eigenvalues:\nno quantiles", ha="center",
                   transform=axis.transAxes)
         continue
-    notes = " ".join(texts(certified.get(key, ranges[:0]), "note"))
-    if key in certified and not ("modulus" in notes or "Toeplitz part" in notes or "Fejer" in notes):
+    if key in certified and texts(certified[key], "bound_of")[0] == "eigenvalues":
         low = numbers(certified[key], "min_lo")[0]
         high = numbers(certified[key], "max_hi")[0]
         if np.isfinite(low) and np.isfinite(high):

@@ -10,27 +10,28 @@
 
 enum { NAME_CHARACTERS = 40, NOTE_CHARACTERS = 120 };
 
-/* One counterexample's samples: the table holds them one after the other, each from theta = 0. */
+/* One counterexample's samples: the table holds them one after the other, each from theta = 0, and
+ * says which of its claim's certificates they are of. */
 typedef struct curve {
     rows of;
     const double *theta, *f, *g; /* [of.count] */
+    double place;                /* of the certificate; NaN: not said, as by earlier versions */
     const char *note;
     rows certificate;   /* its own; count 0: none */
     const char *id;     /* of its claim */
     const sides *sides; /* of the certificate; NULL: none */
 } curve;
 
-static bool same_text(const char *a, const char *b) {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* Where the curve that begins with row `from` of the samples ends. */
 static int64_t curve_end(rows samples, const double *theta, int64_t from) {
     int64_t at = from + 1;
-    const char *note = szgi_rows_text(samples, from, "note");
-    while (at < samples.count && !(theta[at] < theta[at - 1]) &&
-           same_text(note, szgi_rows_text(samples, at, "note")))
+    double place = szgi_rows_real(samples, from, "certificate");
+    while (at < samples.count && !(theta[at] < theta[at - 1])) {
+        double next = szgi_rows_real(samples, at, "certificate");
+        if (next != place && !(isnan(next) && isnan(place)))
+            break;
         at++;
+    }
     return at;
 }
 
@@ -62,6 +63,12 @@ static void say_title(words *say, const void *of) {
         fputs("f and g", say->stream);
 }
 
+/* Phases that a certificate does not hold are no part of what it says. */
+static bool has_phases(const curve *curve) {
+    const char *phases = szgi_rows_text(curve->certificate, 0, "phases");
+    return phases && *phases;
+}
+
 static void say_caption(words *say, const void *of) {
     const curve *curve = of;
     const sides *s = curve->sides;
@@ -80,7 +87,7 @@ static void say_caption(words *say, const void *of) {
             "on these %" PRId64 " samples abs(f) reaches %.6g and abs(g) %.6g, the width of f is "
             "%.6g and that of g %.6g",
             curve->of.count, modulus(f), modulus(g), f.hi - f.lo, g.hi - g.lo);
-    if (s && !strchr(s->name[0], 'f') && !strchr(s->name[1], 'f') && f.hi - f.lo != g.hi - g.lo)
+    if (s && !has_phases(curve) && f.hi - f.lo != g.hi - g.lo)
         fputs("; the certificate is about g, the phases of f are not in it", say->stream);
     if (curve->note && *curve->note) {
         fputs(" (", say->stream);
@@ -90,10 +97,15 @@ static void say_caption(words *say, const void *of) {
     fputc('.', say->stream);
 }
 
+/* Names that verify --check knows (docs/theory.md). */
+static bool is_modulus_of_f(const char *quantity) {
+    return strcmp(quantity, "max|f|") == 0 || strcmp(quantity, "max|f| with phases theta_i") == 0;
+}
+
 /* The bound that abs(f) is compared with, and below where a curve comes there. */
 static szg_status add_bound(szg_context *context, figure *figure, const curve *curve) {
     const sides *s = curve->sides;
-    if (!s || strncmp(s->name[0], "max|f|", 6) != 0 || !szgi_sides_agree(s))
+    if (!s || !is_modulus_of_f(s->name[0]) || !szgi_sides_agree(s))
         return SZG_OK;
     double bound = (s->lo[1] + s->hi[1]) / 2;
     figure_style style = {.name = s->name[1], .colour = FIGURE_MUTED};
@@ -127,12 +139,11 @@ static szg_status draw_curve(const claim *claim, const curve *curve) {
     return status;
 }
 
-/* The certificate of curve `index`: they stand in one order, with the same notes. */
-static void find_certificate(const claim *claim, int64_t index, curve *curve, sides *own) {
+static void find_certificate(const claim *claim, curve *curve, sides *own) {
     rows all = claim->certificates;
-    if (index >= all.count || !same_text(szgi_rows_text(all, index, "note"), curve->note))
+    if (!(curve->place >= 0 && curve->place < (double)all.count))
         return;
-    curve->certificate = (rows){all.table, &all.row[index], 1};
+    curve->certificate = (rows){all.table, &all.row[(int64_t)curve->place], 1};
     *own = szgi_certificate_sides(curve->certificate, 0);
     curve->sides = own;
 }
@@ -140,16 +151,17 @@ static void find_certificate(const claim *claim, int64_t index, curve *curve, si
 static szg_status draw_curves(const claim *claim, const double *theta, const double *f,
                               const double *g) {
     rows samples = claim->samples;
-    for (int64_t from = 0, index = 0; from < samples.count; index++) {
+    for (int64_t from = 0; from < samples.count;) {
         int64_t end = curve_end(samples, theta, from);
         curve curve = {.of = {samples.table, &samples.row[from], end - from},
                        .theta = &theta[from],
                        .f = &f[from],
                        .g = &g[from],
                        .id = claim->id,
+                       .place = szgi_rows_real(samples, from, "certificate"),
                        .note = szgi_rows_text(samples, from, "note")};
         sides own;
-        find_certificate(claim, index, &curve, &own);
+        find_certificate(claim, &curve, &own);
         if (szgi_budget_take(claim->budget))
             SZG_TRY(draw_curve(claim, &curve));
         from = end;

@@ -23,9 +23,10 @@ typedef struct spectrum_series {
     bool singular;                         /* singular values */
     bool complex;                          /* some imaginary part is not 0 */
     bool part;                             /* the symbol is of the matrix's Toeplitz part only */
+    bool unsaid;                           /* a range is there, not what it bounds */
     double n;                              /* NaN: not said */
     double *re, *im;                       /* [values.count] */
-    int64_t zeros;                         /* further values that are 0 */
+    int64_t zeros;                         /* further values that are 0, as far as is said */
     quantiles spectrum;                    /* of re */
     quantiles symbol;                      /* total 0: no symbol whose quantiles compare */
     double blur;                           /* of those quantiles, as the samples are so many */
@@ -43,8 +44,11 @@ typedef struct spectrum_bounds {
     double radius;   /* of their moduli */
     bool part;       /* the symbol is of the Toeplitz part, and bounds nothing of the matrix */
     bool is_modulus; /* stated is the range of |a| */
+    bool unsaid;     /* nothing is stated about what it bounds, as by earlier versions: no bound */
 } spectrum_bounds;
 spectrum_bounds szgi_spectrum_bounds_of(rows stated, bool singular);
+/* Whether the text in `column` of the first row is `what`. */
+bool szgi_cell_says(rows of, const char *column, const char *what);
 
 /* Figures of values of one matrix at up to FIGURE_COLOURS orders: over quantiles, and a second one
  * of their middle, out of the budget, where a few values flatten it; or in the complex plane. */

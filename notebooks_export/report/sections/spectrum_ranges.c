@@ -43,6 +43,7 @@ typedef struct ranges {
     words label[MOST_BARS];
     const char *name[MOST_BARS];
     int64_t rows, within, bounded; /* drawn; with their range certified; of those, inside it */
+    int64_t unsaid;                /* with a range of which nothing says what it bounds */
 } ranges;
 
 /* Singular values stand in for eigenvalues that are complex or were not computed. */
@@ -58,6 +59,7 @@ static void add_row(ranges *of, rows row) {
     spectrum_bounds bounds = szgi_spectrum_bounds_of(row, singular);
     add_interval(&of->certified, x - beside, bounds.lo, bounds.hi);
     add_interval(singular ? &of->singular : &of->eigenvalues, x + beside, lo, hi);
+    of->unsaid += bounds.unsaid;
     if (!isnan(bounds.hi) && lo <= hi) {
         of->bounded++;
         of->within += bounds.lo <= lo && hi <= bounds.hi;
@@ -87,8 +89,16 @@ static void describe(words *words, const void *user) {
                 "The ends of the spectrum beside the certified range of the symbol: %" PRId64
                 " of %" PRId64 " spectra with such a range lie in it.",
                 of->within, of->bounded);
-    else
+    else if (of->unsaid == 0)
         fputs("The ends of the spectrum; no certified range bounds them.", words->stream);
+    else
+        fputs("The ends of the spectrum.", words->stream);
+    if (of->unsaid > 0)
+        fprintf(words->stream,
+                " Of %" PRId64
+                " certified ranges the result does not say what they bound: it lacks "
+                "the column bound_of.",
+                of->unsaid);
     if (of->singular.points > 0)
         fprintf(words->stream,
                 " Where eigenvalues are complex or were not computed, singular values are "

@@ -1,6 +1,5 @@
 /* The values of one matrix, and what the other tables say of its symbol. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -9,31 +8,28 @@
 const char *const szgi_spectrum_order[] = {"result", "source", "layer", "head",
                                            "matrix", "n",      NULL};
 
-static bool has_words(const char *text, const char *words) {
-    return text && strstr(text, words) != NULL;
+bool szgi_cell_says(rows of, const char *column, const char *what) {
+    const char *text = of.count > 0 ? szgi_rows_text(of, 0, column) : NULL;
+    return text && strcmp(text, what) == 0;
 }
 
-/* The number in "448 further values are exactly 0 and not listed", a note of the last row. */
+/* 0 where the column is missing, as in results of earlier versions. */
 static int64_t unlisted_zeros(rows values) {
-    const char *note = values.count > 0 ? szgi_rows_text(values, values.count - 1, "note") : NULL;
-    const char *end = note ? strstr(note, " further values are exactly 0") : NULL;
-    const char *begin = end;
-    while (begin && begin > note && begin[-1] >= '0' && begin[-1] <= '9' && end - begin < 18)
-        begin--;
-    return begin == end ? 0 : strtoll(begin, NULL, 10);
+    double zeros = values.count > 0 ? szgi_rows_real(values, 0, "zeros") : NAN;
+    return zeros >= 1 && zeros < 0x1p62 ? (int64_t)zeros : 0;
 }
 
 spectrum_bounds szgi_spectrum_bounds_of(rows stated, bool singular) {
-    spectrum_bounds bounds = {NAN, NAN, NAN, false, false};
+    spectrum_bounds bounds = {NAN, NAN, NAN, false, false, false};
     bool in_summary = szg_table_find(stated.table, "symbol_max_hi") >= 0;
     double lo = szgi_rows_real(stated, 0, in_summary ? "symbol_min_lo" : "min_lo");
     double hi = szgi_rows_real(stated, 0, in_summary ? "symbol_max_hi" : "max_hi");
-    const char *note = szgi_rows_text(stated, 0, "note"),
-               *convention = szgi_rows_text(stated, 0, "convention");
-    bounds.part = has_words(note, "Toeplitz part");
-    bounds.is_modulus = has_words(note, in_summary ? "symbol columns bound |a|" : "modulus");
-    bool inside = convention && strcmp(convention, "fejer") == 0;
-    if (bounds.part || inside || !(lo <= hi) || isinf(lo) || isinf(hi))
+    bounds.part = szgi_cell_says(stated, "bound_of", "toeplitz_part");
+    bounds.is_modulus = bounds.part || szgi_cell_says(stated, "bound_of", "singular_values");
+    if (!(lo <= hi) || isinf(lo) || isinf(hi))
+        return bounds;
+    bounds.unsaid = !szgi_rows_text(stated, 0, "bound_of");
+    if (bounds.part || !(bounds.is_modulus || szgi_cell_says(stated, "bound_of", "eigenvalues")))
         return bounds;
     bounds.radius = fmax(fabs(lo), fabs(hi));
     bounds.hi = singular || bounds.is_modulus ? bounds.radius : hi;
@@ -107,6 +103,7 @@ szg_status szgi_spectrum_read(szg_context *context, const spectrum_tables *table
         out->hi = bounds.hi;
         out->radius = bounds.radius;
         out->part = bounds.part;
+        out->unsaid = bounds.unsaid;
     }
     szg_status status = read_values(context, out);
     if (status != SZG_OK)

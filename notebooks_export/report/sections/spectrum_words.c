@@ -84,6 +84,10 @@ static void print_method(words *words, const spectrum_series *series) {
 }
 
 static void print_part(words *words, const spectrum_series *series) {
+    if (series->unsaid)
+        fputs(" A certified range is there, but not what it bounds: the result lacks the column "
+              "bound_of.",
+              words->stream);
     if (series->part)
         fputs(" The symbol is that of the matrix's Toeplitz part and bounds nothing of the whole "
               "matrix.",
@@ -149,7 +153,8 @@ static void print_extent(words *words, const spectrum_series *series) {
     if (isnan(series->hi)) {
         fprintf(words->stream, "The %" PRId64 " %s", of->total, values_name(series));
         number(words, " reach from ", szgi_quantiles_at(of, 0), "");
-        number(words, " to ", szgi_quantiles_at(of, 1), ", and no certified range bounds them");
+        number(words, " to ", szgi_quantiles_at(of, 1),
+               series->unsaid ? "" : ", and no certified range bounds them");
         if (!isnan(series->n))
             number(words, " (n = ", series->n, ")");
         fputs(". ", words->stream);
@@ -176,13 +181,11 @@ static void print_no_symbol(words *words, const spectrum_series *series) {
 
 /* Of which matrix these are the eigenvalues, where it is not the one that the figure names. */
 static void print_matrix(words *words, const spectrum_series *series) {
-    const char *note = szgi_rows_text(series->values, 0, "note");
-    const char *method = series->summary ? szgi_rows_text(*series->summary, 0, "method") : NULL;
     if (series->singular)
         return;
-    if (note && strstr(note, "of the Hermitian part"))
+    if (szgi_cell_says(series->values, "values_of", "hermitian_part"))
         fputs(" These are eigenvalues of the Hermitian part (L + L^T)/2.", words->stream);
-    if (method && strstr(method, "triangular"))
+    if (series->summary && szgi_cell_says(*series->summary, "solver", "triangular"))
         fputs(" The matrix is triangular, its eigenvalues are its diagonal: its size is in the "
               "singular values.",
               words->stream);
