@@ -10,7 +10,7 @@
 /* Calls that wait for the device's clock: call i lies between the marks 2i and 2i + 1. */
 enum { WAITING = SZG_DEVICE_MARKS / 2 };
 
-static const szg_ops *inner;
+static const szgi_ops *inner;
 static bench_ops *found;
 static int waiting[WAITING]; /* the operation's place in `found` */
 static int count;
@@ -226,7 +226,7 @@ static void put_clocks(szgi_network_ops *network) {
 }
 
 void bench_ops_timed(szg_context *context, bench_ops *ops) {
-    static szg_ops timed;
+    static szgi_ops timed;
     static szgi_network_ops network;
     inner = szgi_ops_of(context);
     found = ops;

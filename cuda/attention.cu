@@ -44,8 +44,8 @@ static dropping dropping_of(const szgi_attention *s) {
     return d;
 }
 
-static rounding rounding_of(szg_precision precision) {
-    static const rounding all[SZG_PRECISIONS] = {
+static rounding rounding_of(szgi_precision precision) {
+    static const rounding all[SZGI_PRECISIONS] = {
         {0x1000U, 0xFFFFE000U}, {0, 0xFFFFFFFFU}, {0x8000U, 0xFFFF0000U}};
     return all[precision];
 }
@@ -62,7 +62,7 @@ static attention_call logits_call(const szgi_attention *s, bool coupled) {
     a.k_rotation = rotation_of(s, s->k_factors, coupled);
     a.scale = static_cast<float>(s->scale);
     a.bias = coupled ? static_cast<const float *>(s->bias) : NULL;
-    a.narrow = rounding_of(SZG_PRECISION_F32);
+    a.narrow = rounding_of(SZGI_PRECISION_F32);
     return a;
 }
 

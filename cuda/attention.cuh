@@ -29,7 +29,7 @@ inline szg_status attention_grid(szg_context *context, int64_t blocks) {
  * each is compiled for every architecture: those of the models, and 128 for the rest. */
 template <template <int, int, bool> class Launch, int Qk, int V>
 szg_status attention_by_precision(szg_context *context, session *self, const attention_call &a) {
-    if (self->precision == SZG_PRECISION_F32)
+    if (self->precision == SZGI_PRECISION_F32)
         return Launch<Qk, V, true>::run(context, self, a);
     return Launch<Qk, V, false>::run(context, self, a);
 }

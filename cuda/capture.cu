@@ -156,11 +156,11 @@ static szg_status spectra_begin(szg_context *context, szgi_spectra_job *job, int
 }
 
 /* A check that is NaN is no answer either. */
-static szg_logit_numbers numbers_of(const capture_job *job, int64_t count, int64_t i) {
+static szgi_logit_numbers numbers_of(const capture_job *job, int64_t count, int64_t i) {
     const int64_t n = job->job.n;
     const double *norms = job->host + job->at.norms + i * LOGIT_NORMS;
     const double *checks = job->host + job->at.checks;
-    szg_logit_numbers out = {};
+    szgi_logit_numbers out = {};
     out.eigenvalues = job->host + job->at.eigenvalues + i * n;
     out.squares = job->host + job->at.squares + i * n;
     out.means = job->host + job->at.means + i * (2 * n - 1);
@@ -182,7 +182,7 @@ static szg_status collect(szg_context *context, session *self, capture_job *job)
 }
 
 static szg_status spectra_collect(szg_context *context, szgi_spectra_job *given,
-                                  szg_logit_numbers *numbers, double *sums) {
+                                  szgi_logit_numbers *numbers, double *sums) {
     capture_job *job = reinterpret_cast<capture_job *>(given);
     szg_status status = collect(context, session_of(context), job);
     if (status != SZG_OK)

@@ -5,7 +5,7 @@
 #include "plugin/abi.h"
 
 szg_status session_open(szg_context *context, int index, const szg_device *device,
-                        szg_precision precision, szg_ops **out);
-void session_close(szg_ops *ops);
+                        szgi_precision precision, szgi_ops **out);
+void session_close(szgi_ops *ops);
 
 #endif

@@ -64,7 +64,7 @@ static szg_status devices(szg_context *context, int room, szg_device *out, int *
 }
 
 /* The first device that is new enough. */
-static szg_status open_first(szg_context *context, szg_precision precision, szg_ops **out) {
+static szg_status open_first(szg_context *context, szgi_precision precision, szgi_ops **out) {
     int count;
     szg_device device = {};
     SZG_TRY(count_devices(context, &count));

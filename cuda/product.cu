@@ -60,7 +60,7 @@ static cublasStatus_t set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttr
 
 static szg_status describe(szg_context *context, const session *self, const product *p,
                            product_plan *plan) {
-    static const cublasComputeType_t types[SZG_PRECISIONS] = {
+    static const cublasComputeType_t types[SZGI_PRECISIONS] = {
         CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_16BF};
     const product_key *key = &plan->key;
     cublasOperation_t op_a = p->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;

@@ -157,7 +157,7 @@ static szg_status open_streams(szg_context *context, session *self) {
 }
 
 static void fill_tables(session *self) {
-    static const char *const names[SZG_PRECISIONS] = {"cuda:tf32", "cuda:f32", "cuda:bf16"};
+    static const char *const names[SZGI_PRECISIONS] = {"cuda:tf32", "cuda:f32", "cuda:bf16"};
     self->ops.name = names[self->precision];
     self->ops.linalg = &self->algebra;
     self->ops.network = &self->network;
@@ -173,7 +173,7 @@ static void fill_tables(session *self) {
 }
 
 szg_status session_open(szg_context *context, int index, const szg_device *device,
-                        szg_precision precision, szg_ops **out) {
+                        szgi_precision precision, szgi_ops **out) {
     session *self = static_cast<session *>(calloc(1, sizeof *self));
     *out = NULL;
     if (!self)
@@ -190,7 +190,7 @@ szg_status session_open(szg_context *context, int index, const szg_device *devic
     return status;
 }
 
-void session_close(szg_ops *ops) {
+void session_close(szgi_ops *ops) {
     session *self = reinterpret_cast<session *>(ops);
     cudaSetDevice(self->index);
     record_drop(self);

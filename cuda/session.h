@@ -35,12 +35,12 @@ struct spectra_handles; /* spectra.h: cuSOLVER and cuFFT, opened when first used
 struct product_plans;   /* product.h: cuBLASLt's choices by shape */
 
 typedef struct session {
-    szg_ops ops; /* first: the table that the plugin's `open` returns is the session */
+    szgi_ops ops; /* first: the table that the plugin's `open` returns is the session */
     szgi_linalg_ops algebra;
     szgi_network_ops network;
     int index; /* of the device */
     szg_device device;
-    szg_precision precision;
+    szgi_precision precision;
     cudaStream_t stream, side;
     cudaEvent_t handover; /* from stream to side */
     cudaEvent_t *marks;   /* of the clock, SZG_DEVICE_MARKS; NULL: none was set */

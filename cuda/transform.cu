@@ -10,7 +10,7 @@ typedef struct transform {
     session *self;
     cufftHandle handle;
     bool created;
-    szg_fft_kind kind;
+    szgi_fft_kind kind;
     int64_t n, batch, in_bytes, out_bytes;
     size_t work_bytes;
 } transform;
@@ -35,8 +35,8 @@ static szg_status transform_failed(szg_context *context, cufftResult error, cons
  * would stay as long as the plan. */
 static szg_status make_plan(szg_context *context, transform *plan) {
     long long length = plan->n;
-    cufftType type = plan->kind == SZG_FFT_REAL            ? CUFFT_D2Z
-                     : plan->kind == SZG_FFT_REAL_BACKWARD ? CUFFT_Z2D
+    cufftType type = plan->kind == SZGI_FFT_REAL            ? CUFFT_D2Z
+                     : plan->kind == SZGI_FFT_REAL_BACKWARD ? CUFFT_Z2D
                                                            : CUFFT_Z2Z;
     const double unit = 1 << 20, needed = (double)plan->in_bytes + (double)plan->out_bytes;
     if (needed > (double)plan->self->device.memory)
@@ -62,7 +62,7 @@ static void transform_close(void *opened) {
     free(plan);
 }
 
-static szg_status transform_open(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
+static szg_status transform_open(szg_context *context, szgi_fft_kind kind, int64_t n, int64_t batch,
                                  void **out) {
     session *self = session_of(context);
     transform *plan = static_cast<transform *>(calloc(1, sizeof *plan));
@@ -74,11 +74,11 @@ static szg_status transform_open(szg_context *context, szg_fft_kind kind, int64_
     plan->kind = kind;
     plan->n = n;
     plan->batch = batch;
-    plan->in_bytes = batch * (kind == SZG_FFT_REAL            ? real_row
-                              : kind == SZG_FFT_REAL_BACKWARD ? half_row
+    plan->in_bytes = batch * (kind == SZGI_FFT_REAL            ? real_row
+                              : kind == SZGI_FFT_REAL_BACKWARD ? half_row
                                                               : complex_row);
-    plan->out_bytes = batch * (kind == SZG_FFT_REAL            ? half_row
-                               : kind == SZG_FFT_REAL_BACKWARD ? real_row
+    plan->out_bytes = batch * (kind == SZGI_FFT_REAL            ? half_row
+                               : kind == SZGI_FFT_REAL_BACKWARD ? real_row
                                                                : complex_row);
     szg_status status = make_plan(context, plan);
     if (status == SZG_OK)
@@ -104,10 +104,10 @@ static szg_status execute(szg_context *context, const transform *plan, void *in,
     cufftDoubleComplex *complex_in = static_cast<cufftDoubleComplex *>(in);
     cufftDoubleComplex *complex_out = static_cast<cufftDoubleComplex *>(out);
     switch (plan->kind) {
-    case SZG_FFT_REAL:
+    case SZGI_FFT_REAL:
         TRY_FFT(context, cufftExecD2Z(plan->handle, static_cast<double *>(in), complex_out));
         return SZG_OK;
-    case SZG_FFT_REAL_BACKWARD:
+    case SZGI_FFT_REAL_BACKWARD:
         SZG_TRY(launch(context, plan->self->stream, mend_kernel, dim3(blocks_for(plan->batch, 128)),
                        dim3(128), 0, plan->n, plan->batch, static_cast<szg_c64 *>(in)));
         TRY_FFT(context, cufftExecZ2D(plan->handle, complex_in, static_cast<double *>(out)));
@@ -115,7 +115,7 @@ static szg_status execute(szg_context *context, const transform *plan, void *in,
     default:
         TRY_FFT(context,
                 cufftExecZ2Z(plan->handle, complex_in, complex_out,
-                             plan->kind == SZG_FFT_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE));
+                             plan->kind == SZGI_FFT_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE));
         return SZG_OK;
     }
 }

@@ -67,7 +67,7 @@ static void use_model(const szg_checkpoint *checkpoint) {
     int64_t count;
     if (__builtin_mul_overflow(facts.head_size, facts.model_size, &count) || count > 4096)
         return;
-    szg_rotary rotary;
+    szgi_rotary rotary;
     accept(szgi_checkpoint_rotary(context, checkpoint, facts.layers - 1, &rotary));
     accept(szgi_checkpoint_head(context, checkpoint, 0, facts.heads - 1, q, k));
     accept(szgi_checkpoint_positions(context, checkpoint, 4096 / facts.model_size, q));

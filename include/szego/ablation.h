@@ -60,9 +60,9 @@ void szg_ablation_close(szg_ablation *ablation);
 /* What seeds spread over: the least and the greatest of them, and the 95% interval of their mean by
  * Student's t (normal values; it may reach beyond what the quantity can be). NaN with fewer than
  * two. */
-typedef struct szg_seed_spread {
+typedef struct szgi_seed_spread {
     double least, greatest, low, high;
-} szg_seed_spread;
+} szgi_seed_spread;
 
 /* Of one layer. A run's drops are the accuracy of its whole model less those without each head,
  * negative ones counted as 0; its index is the share of their sum that the worst head carries (1 /
@@ -70,18 +70,19 @@ typedef struct szg_seed_spread {
  * means over the runs that have a drop at all: heads of different seeds are different heads, so
  * their drops are not averaged first. Index and Gini coefficient are NaN where no run has a drop.
  */
-typedef struct szg_deposit {
+typedef struct szgi_deposit {
     int64_t runs; /* that have a drop */
     double index, gini;
-    szg_seed_spread index_spread, gini_spread;
-    double coverage;    /* chance that [least, greatest] holds the median of the distribution that
-                           the seeds are drawn from, whatever it is: 1 - 2^(1 - runs); NaN: one */
-    double null_index;  /* expected largest share of exchangeable drops of the reach; NaN: runs of
+    szgi_seed_spread index_spread, gini_spread;
+    double coverage; /* chance that [least, greatest] holds the median of the distribution that
+                        the seeds are drawn from, whatever it is: 1 - 2^(1 - runs); NaN: one */
+    double
+        null_index;     /* expected largest share of exchangeable drops of the reach; NaN: runs of
                            several, or CUMULATIVE  above layer 0, where drops have a part in common */
     double total;       /* sum of a run's drops, mean over all runs */
     double largest;     /* the worst head's drop of accuracy, mean over all runs */
     int64_t worst_head; /* of the only run; -1 with several runs or none */
-} szg_deposit;
+} szgi_deposit;
 
 /* ---- What is ablated ---- */
 

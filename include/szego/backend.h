@@ -7,7 +7,7 @@
 
 SZG_BEGIN_DECLS
 
-typedef struct szg_ops szg_ops;
+typedef struct szgi_ops szgi_ops;
 
 /* Selects the backend of a context: "cpu" (OpenBLAS, LAPACKE, FFTW), "reference" (plain C, the
  * oracle, for small sizes), "cuda" (a GPU, through the plugin libszego-cuda.so; network layers in
@@ -29,12 +29,12 @@ typedef struct szg_device {
 } szg_device;
 
 /* Precision of matrix products in network layers; sums are always single precision or better. */
-typedef enum szg_precision {
-    SZG_PRECISION_TF32, /* operands rounded to 11 significant bits */
-    SZG_PRECISION_F32,
-    SZG_PRECISION_BF16, /* operands rounded to 8 significant bits */
-    SZG_PRECISIONS
-} szg_precision;
+typedef enum szgi_precision {
+    SZGI_PRECISION_TF32, /* operands rounded to 11 significant bits */
+    SZGI_PRECISION_F32,
+    SZGI_PRECISION_BF16, /* operands rounded to 8 significant bits */
+    SZGI_PRECISIONS
+} szgi_precision;
 
 /* What a linear layer of a decoder applies to its sums. */
 typedef enum szg_activation {
@@ -73,19 +73,19 @@ const char *szg_backend_simd(void);
 
 /* ---- Fourier and cosine transforms, unnormalised ---- */
 
-typedef enum szg_fft_kind {
-    SZG_FFT_FORWARD,       /* n complex -> n complex: y_j = sum_k x_k e^{-2 pi i jk/n} */
-    SZG_FFT_BACKWARD,      /* the same with e^{+2 pi i jk/n}; the two in turn multiply by n */
-    SZG_FFT_REAL,          /* n real -> n/2 + 1 complex: the first half of FORWARD */
-    SZG_FFT_REAL_BACKWARD, /* n/2 + 1 complex -> n real: BACKWARD of a Hermitian sequence; imaginary
-                              parts of entry 0 and, n even, of entry n/2 are ignored */
-    SZG_FFT_COSINE_2,      /* n real -> n real: y_j = 2 sum_k x_k cos(pi j (k + 1/2) / n) */
-    SZG_FFT_COSINE_3,      /* y_j = x_0 + 2 sum_{k>=1} x_k cos(pi (j + 1/2) k / n) */
-    SZG_FFT_COSINE_4,      /* y_j = 2 sum_k x_k cos(pi (j + 1/2)(k + 1/2) / n) */
-    SZG_FFT_KINDS
-} szg_fft_kind;
+typedef enum szgi_fft_kind {
+    SZGI_FFT_FORWARD,       /* n complex -> n complex: y_j = sum_k x_k e^{-2 pi i jk/n} */
+    SZGI_FFT_BACKWARD,      /* the same with e^{+2 pi i jk/n}; the two in turn multiply by n */
+    SZGI_FFT_REAL,          /* n real -> n/2 + 1 complex: the first half of FORWARD */
+    SZGI_FFT_REAL_BACKWARD, /* n/2 + 1 complex -> n real: BACKWARD of a Hermitian sequence;
+                              imaginary parts of entry 0 and, n even, of entry n/2 are ignored */
+    SZGI_FFT_COSINE_2,      /* n real -> n real: y_j = 2 sum_k x_k cos(pi j (k + 1/2) / n) */
+    SZGI_FFT_COSINE_3,      /* y_j = x_0 + 2 sum_{k>=1} x_k cos(pi (j + 1/2) k / n) */
+    SZGI_FFT_COSINE_4,      /* y_j = 2 sum_k x_k cos(pi (j + 1/2)(k + 1/2) / n) */
+    SZGI_FFT_KINDS
+} szgi_fft_kind;
 
-typedef struct szg_fft szg_fft;
+typedef struct szgi_fft szgi_fft;
 
 SZG_END_DECLS
 

@@ -54,12 +54,12 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
  * phi. For tokens with E[x_i x_j^T] = I its mean is <C_t, R(-k theta_t)> =
  * 2 Re(rotation e^{i k theta_t}): the rotation is the coefficient of the head's mean kernel at
  * frequency theta_t, and the reflection averages out. */
-typedef struct szg_pair_coupling {
+typedef struct szgi_pair_coupling {
     double theta; /* radians a position, after any scaling of the encoding */
     szg_c64 rotation, reflection;
     double energy;       /* ||C_t||_F^2 = 2 |rotation|^2 + 2 |reflection|^2 */
     double model_energy; /* ||Q_t^T K_t||_F^2, the pair's d x d matrix at lag 0 */
-} szg_pair_coupling;
+} szgi_pair_coupling;
 
 /* All fields may be zero. */
 typedef struct szg_checkpoint_options {

@@ -46,13 +46,13 @@ typedef struct szg_logits_options {
 
 /* The terms of Eq. 8; their sum is the coupled matrix. Under a rotary encoding both sides of every
  * term are rotated. */
-typedef enum szg_term {
-    SZG_TERM_CONTENT_CONTENT,
-    SZG_TERM_CONTENT_POSITION,
-    SZG_TERM_POSITION_CONTENT,
-    SZG_TERM_POSITION_POSITION,
-    SZG_TERM_BIAS
-} szg_term;
+typedef enum szgi_term {
+    SZGI_TERM_CONTENT_CONTENT,
+    SZGI_TERM_CONTENT_POSITION,
+    SZGI_TERM_POSITION_CONTENT,
+    SZGI_TERM_POSITION_POSITION,
+    SZGI_TERM_BIAS
+} szgi_term;
 
 /* Builds the n x n logits of one head in O(n d) memory. `options` may be NULL. SZG_EINVAL: n < 1, a
  * head out of range, dimensions of content and encoding that differ; SZG_EDOMAIN: a table too short
@@ -64,14 +64,14 @@ void szg_logits_close(szg_logits **logits);
 
 /* Queries and keys that a model computed, before the encoding acts on them: row i of q at q + i *
  * ldq, d numbers; `scale` multiplies the dot products. */
-typedef struct szg_captured {
+typedef struct szgi_captured {
     int64_t d;
     const double *q;
     int64_t ldq;
     const double *k;
     int64_t ldk;
     double scale;
-} szg_captured;
+} szgi_captured;
 
 /* All of the following borrow from `logits` and keep its mask and scale. */
 

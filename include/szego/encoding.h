@@ -28,43 +28,43 @@ int64_t szg_encoding_heads(const szg_encoding *encoding);
 
 /* ---- What it adds to attention ---- */
 
-typedef enum szg_pairing {
-    SZG_PAIRING_INTERLEAVED, /* pair t is dimensions (2t, 2t + 1): RoFormer, GPT-J */
-    SZG_PAIRING_HALF /* pair t is dimensions (t, t + pairs): GPT-NeoX, LLaMA in transformers */
-} szg_pairing;
+typedef enum szgi_pairing {
+    SZGI_PAIRING_INTERLEAVED, /* pair t is dimensions (2t, 2t + 1): RoFormer, GPT-J */
+    SZGI_PAIRING_HALF /* pair t is dimensions (t, t + pairs): GPT-NeoX, LLaMA in transformers */
+} szgi_pairing;
 
 /* The rotation of one head: dimensions offset .. offset + 2 pairs - 1 of `dim` rotate, pair t of
  * position i by the angle i theta[t]; the others do not. */
-typedef struct szg_rotary {
+typedef struct szgi_rotary {
     int64_t dim, offset, pairs;
     int64_t unrotated;   /* dimensions that do not rotate: dim - 2 pairs */
     const double *theta; /* radians a position; borrowed from the encoding */
-    szg_pairing pairing;
+    szgi_pairing pairing;
     double amplitude; /* YaRN's attention factor: rotated q and k are multiplied by it; else 1 */
-} szg_rotary;
+} szgi_rotary;
 
 /* ---- In a decoder that trains ---- */
 
 /* Sizes of a model that keys of a SPEC follow from. */
-typedef struct szg_encoding_sizes {
+typedef struct szgi_encoding_sizes {
     int64_t width, head_dim, heads, length; /* length: positions 0 .. length - 1 occur */
     uint64_t seed;                          /* of tables that are drawn */
-} szg_encoding_sizes;
+} szgi_encoding_sizes;
 
 /* An array of numbers of the encoding's own, that a decoder may train. */
-typedef enum szg_encoding_array {
-    SZG_ARRAY_NONE,
-    SZG_ARRAY_INPUT, /* [rows][columns], row i added to position i: learned, random */
-    SZG_ARRAY_LAGS   /* [rows][heads], a row a lag or bucket of lags: relative,
+typedef enum szgi_encoding_array {
+    SZGI_ARRAY_NONE,
+    SZGI_ARRAY_INPUT, /* [rows][columns], row i added to position i: learned, random */
+    SZGI_ARRAY_LAGS   /* [rows][heads], a row a lag or bucket of lags: relative,
                         t5 */
-} szg_encoding_array;
+} szgi_encoding_array;
 
-typedef struct szg_encoding_table {
-    szg_encoding_array array;
+typedef struct szgi_encoding_table {
+    szgi_encoding_array array;
     int64_t rows, columns; /* at length n */
     bool optional; /* `random`: published as fixed, a decoder may hold it fixed or train it; the
                       other arrays are always trained */
-} szg_encoding_table;
+} szgi_encoding_table;
 
 /* ---- Its own lag matrices ---- */
 

@@ -51,14 +51,14 @@ SZG_CHECK_RESULT szg_status szg_summary_density(szg_context *context, const szg_
 /* ---- The table `summary` ---- */
 
 /* Its numbers in the order of their columns, for tables that repeat them under other names. */
-enum { SZG_SUMMARY_NUMBERS = 18 };
-typedef struct szg_summary_number {
+enum { SZGI_SUMMARY_NUMBERS = 18 };
+typedef struct szgi_summary_number {
     const char *column, *doc;
     double value;    /* NaN: an empty cell */
     bool integer;    /* the column's type is SZG_INTEGER, else SZG_REAL */
     bool eigenvalue; /* derived from eigenvalues: lambda_min, lambda_max, width, radius */
-    szg_end end;     /* of an enclosure, which the number is */
-} szg_summary_number;
+    szgi_end end;    /* of an enclosure, which the number is */
+} szgi_summary_number;
 
 /* Whose eigenvalues a row holds. */
 typedef enum szg_values_of {
@@ -75,13 +75,13 @@ typedef enum szg_bound_of {
 } szg_bound_of;
 
 /* The identity of a row; negative layer and head, NULL texts leave cells empty. */
-typedef struct szg_summary_labels {
+typedef struct szgi_summary_labels {
     const char *source;
     int64_t layer, head;
     const char *matrix, *theorem;
     szg_values_of values_of; /* the cell is empty where no eigenvalue is given */
     szg_bound_of bound_of;   /* the cell is empty where no symbol is given */
-} szg_summary_labels;
+} szgi_summary_labels;
 
 SZG_END_DECLS
 

@@ -18,8 +18,8 @@ typedef struct szg_column {
 } szg_column;
 
 /* Which end of an enclosure a column holds: whoever prints fewer digits rounds it outwards. */
-typedef enum szg_end { SZG_END_NONE, SZG_END_LOWER, SZG_END_UPPER } szg_end;
-enum { SZG_ENDS = 3 };
+typedef enum szgi_end { SZGI_END_NONE, SZGI_END_LOWER, SZGI_END_UPPER } szgi_end;
+enum { SZGI_ENDS = 3 };
 
 /* Opens an empty table; names and docs are copied. SZG_EINVAL (no columns, a repeated name),
  * SZG_ENOMEM. Tables of results end with the column `note`: the caller lists it. */

@@ -54,28 +54,28 @@ SZG_CHECK_RESULT szg_status szg_toeplitz_apply(szg_context *context, const szg_t
  * turns the leading minor of order k into that of order k + 1, D_{k+1}/D_k = D_k/D_{k-1} (1 - f_k
  * b_k). Arrays of n - 1, either may be NULL; real kinds have imaginary parts 0, Hermitian ones b =
  * conj f. */
-typedef struct szg_reflection {
+typedef struct szgi_reflection {
     szg_c64 *forward, *backward;
-} szg_reflection;
+} szgi_reflection;
 
-typedef enum szg_preconditioner {
-    SZG_PRECONDITIONER_NONE,
-    SZG_PRECONDITIONER_STRANG, /* copies the central lags (Strang 1986); moduli of its eigenvalues
-                                */
-    SZG_PRECONDITIONER_TCHAN,  /* nearest circulant in Frobenius norm (T. Chan 1988) */
-    SZG_PRECONDITIONERS
-} szg_preconditioner;
+typedef enum szgi_preconditioner {
+    SZGI_PRECONDITIONER_NONE,
+    SZGI_PRECONDITIONER_STRANG, /* copies the central lags (Strang 1986); moduli of its eigenvalues
+                                 */
+    SZGI_PRECONDITIONER_TCHAN,  /* nearest circulant in Frobenius norm (T. Chan 1988) */
+    SZGI_PRECONDITIONERS
+} szgi_preconditioner;
 
-typedef struct szg_cg_options {
-    szg_preconditioner preconditioner;
+typedef struct szgi_cg_options {
+    szgi_preconditioner preconditioner;
     double tolerance;   /* on ||b - T x|| / ||b||, 2^-52 .. 1; 0: 1e-12 */
     int64_t iterations; /* at most; 0: 10 n + 100 */
-} szg_cg_options;
+} szgi_cg_options;
 
-typedef struct szg_cg_result {
+typedef struct szgi_cg_result {
     int64_t iterations;
     double residual; /* ||b - T x|| / ||b||, computed anew from x at the end */
-} szg_cg_result;
+} szgi_cg_result;
 
 /* ---- Projection ---- */
 

@@ -103,29 +103,29 @@ typedef struct szg_train_config {
     szg_capture_config capture;
 } szg_train_config;
 
-typedef enum szg_config_type {
-    SZG_CONFIG_INTEGER, /* min .. max */
-    SZG_CONFIG_REAL,    /* min .. max */
-    SZG_CONFIG_BOOLEAN, /* true | false */
-    SZG_CONFIG_CHOICE,  /* a word of `choices` */
-    SZG_CONFIG_STRING,  /* a text of fewer than SZG_CONFIG_TEXT bytes, UTF-8 */
-    SZG_CONFIG_INDICES  /* "0-3+5", "all", "none" */
-} szg_config_type;
+typedef enum szgi_config_type {
+    SZGI_CONFIG_INTEGER, /* min .. max */
+    SZGI_CONFIG_REAL,    /* min .. max */
+    SZGI_CONFIG_BOOLEAN, /* true | false */
+    SZGI_CONFIG_CHOICE,  /* a word of `choices` */
+    SZGI_CONFIG_STRING,  /* a text of fewer than SZG_CONFIG_TEXT bytes, UTF-8 */
+    SZGI_CONFIG_INDICES  /* "0-3+5", "all", "none" */
+} szgi_config_type;
 
 /* One key: "model.width". Values are written as texts: numbers, words of `choices`, true | false,
  * lists. In JSON numbers and booleans stand as such, words, texts and lists as strings. */
-typedef struct szg_config_key {
+typedef struct szgi_config_key {
     const char *name;
-    szg_config_type type;
+    szgi_config_type type;
     double min, max;     /* inclusive, of integers, reals and members of a list */
-    const char *choices; /* SZG_CONFIG_CHOICE: "a|b|c" */
+    const char *choices; /* SZGI_CONFIG_CHOICE: "a|b|c" */
     const char *doc;     /* one clause */
     /* The values that the profiles set, by kind of encoding: mla, rope that rotates every head (a
      * SPEC without rotate=), any other. */
     const char *text, *text_mla, *released, *released_rope, *released_mla;
     /* the values of a profile where data.task is count; NULL: those above */
     const char *text_count, *released_count;
-} szg_config_key;
+} szgi_config_key;
 
 /* Reads a configuration: a JSON object with a section each for model, data, loop, capture, and
  * `profile` (default text), then `overrides` ("model.width=64", the last of a key wins). Whatever

@@ -188,11 +188,11 @@ bool szgi_context_is_deferred(const szg_context *context) {
     return atomic_load(&context->deferred);
 }
 
-void szgi_context_set_ops(szg_context *context, const struct szg_ops *ops) {
+void szgi_context_set_ops(szg_context *context, const struct szgi_ops *ops) {
     atomic_store(&context->ops, ops);
 }
 
-const struct szg_ops *szgi_context_ops(const szg_context *context) {
+const struct szgi_ops *szgi_context_ops(const szg_context *context) {
     return atomic_load(&context->ops);
 }
 

@@ -40,8 +40,8 @@ void szgi_context_defer_cancel(szg_context *context, bool defer);
 bool szgi_context_is_deferred(const szg_context *context);
 
 /* The backend's slot: floor 1 stores its op table here, the context only keeps the pointer. */
-void szgi_context_set_ops(szg_context *context, const struct szg_ops *ops);
-const struct szg_ops *szgi_context_ops(const szg_context *context);
+void szgi_context_set_ops(szg_context *context, const struct szgi_ops *ops);
+const struct szgi_ops *szgi_context_ops(const szg_context *context);
 
 /* What the backend keeps for this context, a device's streams say: `release` is called with it when
  * another state takes its place or the context is closed. */

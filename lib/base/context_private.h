@@ -18,7 +18,7 @@ struct szg_context {
     atomic_bool cancelled, deferred;
     atomic_llong deadline;         /* nanoseconds of the monotonic clock; 0: none */
     atomic_llong allocations_left; /* failure injection; 0: off */
-    _Atomic(const struct szg_ops *) ops;
+    _Atomic(const struct szgi_ops *) ops;
     void *state; /* the backend's */
     void (*release)(void *state);
     szg_pool *pool;

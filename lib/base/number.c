@@ -60,15 +60,15 @@ const char *szgi_real_text(double value, char text[SZG_REAL_TEXT]) {
     return text;
 }
 
-const char *szgi_rounded_text(double value, int digits, szg_end end, char text[SZG_REAL_TEXT]) {
+const char *szgi_rounded_text(double value, int digits, szgi_end end, char text[SZG_REAL_TEXT]) {
     if (!isfinite(value))
         return szgi_real_text(value, text);
-    double sign = end == SZG_END_LOWER ? -1 : 1, shown = value;
+    double sign = end == SZGI_END_LOWER ? -1 : 1, shown = value;
     szgi_print(text, SZG_REAL_TEXT, "%.*e", digits - 1, value);
     /* Half a unit of the last digit: from the wrong side of `value` to the right one. */
     double step = pow(10, atoi(strchr(text, 'e') + 1) - digits + 1) / 2;
     szgi_print(text, SZG_REAL_TEXT, "%.*g", digits, value);
-    while (end != SZG_END_NONE && sign * (szgi_real_scan(text, NULL) - value) < 0) {
+    while (end != SZGI_END_NONE && sign * (szgi_real_scan(text, NULL) - value) < 0) {
         double further = shown + sign * step;
         if (further == shown) { /* below the least double there is no smaller step */
             szgi_print(text, SZG_REAL_TEXT, "%.17g", value);

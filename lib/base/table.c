@@ -20,7 +20,7 @@ struct szg_table {
     char *name;
     int64_t columns, rows, capacity;
     szg_column *column;
-    szg_end *end;  /* [columns] */
+    szgi_end *end; /* [columns] */
     cell *cell;    /* [capacity][columns] */
     bool *present; /* [capacity][columns] */
     int64_t texts, slots;
@@ -91,7 +91,7 @@ static szg_status find_column(szg_context *context, const szg_table *table, cons
 
 szg_status szgi_table_mark_ends(szg_context *context, szg_table *table, const char *lower,
                                 const char *upper) {
-    static const szg_end ends[] = {SZG_END_LOWER, SZG_END_UPPER};
+    static const szgi_end ends[] = {SZGI_END_LOWER, SZGI_END_UPPER};
     const char *const names[] = {lower, upper};
     for (int i = 0; i < 2; i++) {
         int64_t column = -1;
@@ -103,11 +103,11 @@ szg_status szgi_table_mark_ends(szg_context *context, szg_table *table, const ch
     return SZG_OK;
 }
 
-szg_end szgi_table_end(const szg_table *table, int64_t index) {
+szgi_end szgi_table_end(const szg_table *table, int64_t index) {
     return table->end[index];
 }
 
-void szgi_table_set_end(szg_table *table, int64_t index, szg_end end) {
+void szgi_table_set_end(szg_table *table, int64_t index, szgi_end end) {
     table->end[index] = end;
 }
 
@@ -340,9 +340,9 @@ const char *szgi_type_name(szg_type type) {
     return names[type];
 }
 
-const char *szgi_end_name(szg_end end) {
-    static const char *const names[SZG_ENDS] = {
-        [SZG_END_NONE] = "none", [SZG_END_LOWER] = "lower", [SZG_END_UPPER] = "upper"};
+const char *szgi_end_name(szgi_end end) {
+    static const char *const names[SZGI_ENDS] = {
+        [SZGI_END_NONE] = "none", [SZGI_END_LOWER] = "lower", [SZGI_END_UPPER] = "upper"};
     return names[end];
 }
 

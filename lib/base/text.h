@@ -110,7 +110,7 @@ const char *szgi_hex_text(double value, char text[SZG_REAL_TEXT]);
 
 /* At most `digits` significant decimal digits (1 .. 17), as %g prints them: the nearest such
  * number, or of an end of an enclosure the nearest that does not lie inside it. */
-const char *szgi_rounded_text(double value, int digits, szg_end end, char text[SZG_REAL_TEXT]);
+const char *szgi_rounded_text(double value, int digits, szgi_end end, char text[SZG_REAL_TEXT]);
 
 /* Reads a whole text as a double, in the C locale: decimal, hexadecimal, "nan", "inf". Finite texts
  * beyond the range of double, spaces and an empty text are refused: false, *out unchanged. */

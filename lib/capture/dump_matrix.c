@@ -171,7 +171,7 @@ static szg_status encoding_head(const cut *c, int64_t head, int64_t *out) {
 
 static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *bytes) {
     const szg_factored *f = &m->factored_content;
-    const szg_captured captured = {f->d, f->a, f->lda, f->b, f->ldb, 1};
+    const szgi_captured captured = {f->d, f->a, f->lda, f->b, f->ldb, 1};
     SZG_TRY(encoding_head(c, head, &head));
     *bytes += 4 * f->n * f->d * (int64_t)sizeof(double);
     szg_status status = szgi_logits_open_captured(c->context, c->options->encoding, head, &captured,

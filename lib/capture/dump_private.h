@@ -83,7 +83,7 @@ typedef struct dump_matrix {
     szg_logits *logits;           /* coupled here by the encoding */
     szg_factored factored_content, factored_coupled;
     char probe[48], *source;
-    szg_contraction_pair pair;
+    szgi_contraction_pair pair;
 } dump_matrix;
 
 /* Matrix `index` of the group; *bytes: the memory that it takes. Close it on success. */

@@ -15,7 +15,7 @@ typedef struct dump_job {
     szg_contraction_tables *tables;
     int64_t count, bytes, done, total;
     dump_matrix matrix[TOGETHER];
-    szg_contraction_pair pair[TOGETHER];
+    szgi_contraction_pair pair[TOGETHER];
 } dump_job;
 
 static void drop(dump_job *job) {

@@ -67,7 +67,7 @@ static szg_status add_matrix(szg_context *context, szgi_dump_writer *dump,
 }
 
 szg_status szgi_dump_writer_add(szg_context *context, szgi_dump_writer *dump,
-                                const szg_contraction_pair *pair, int64_t real) {
+                                const szgi_contraction_pair *pair, int64_t real) {
     SZG_TRY(add_matrix(context, dump, &pair->labels, "content", &pair->content, real));
     SZG_TRY(add_matrix(context, dump, &pair->labels, "coupled", &pair->coupled, real));
     if (isnan(pair->labels.grad_norm))

@@ -26,7 +26,7 @@ void szgi_dump_writer_clear(szgi_dump_writer *dump);
 /* Adds content, coupled and (where it is a number) grad_norm of a pair of dense matrices without
  * gaps; `real`: bytes of a number in the file, 4 or 8. */
 SZG_CHECK_RESULT szg_status szgi_dump_writer_add(szg_context *context, szgi_dump_writer *dump,
-                                                 const szg_contraction_pair *pair, int64_t real);
+                                                 const szgi_contraction_pair *pair, int64_t real);
 
 /* Writes FOLDER/step-S.safetensors (a negative step: logits.safetensors). */
 SZG_CHECK_RESULT szg_status szgi_dump_writer_write(szg_context *context,

@@ -27,13 +27,13 @@ SZG_CHECK_RESULT szg_status szgi_checkpoint_positions(szg_context *context,
 /* The rotation of a layer; pairs = 0 in a layer that does not rotate. SZG_EINVAL: the layer. */
 SZG_CHECK_RESULT szg_status szgi_checkpoint_rotary(szg_context *context,
                                                    const szg_checkpoint *checkpoint, int64_t layer,
-                                                   szg_rotary *out);
+                                                   szgi_rotary *out);
 
 /* The couplings of rotary->pairs pairs from q and k (rotary->dim x d, as szgi_checkpoint_head gives
  * them). SZG_EINVAL: d < 1. */
-SZG_CHECK_RESULT szg_status szgi_checkpoint_couple(szg_context *context, const szg_rotary *rotary,
+SZG_CHECK_RESULT szg_status szgi_checkpoint_couple(szg_context *context, const szgi_rotary *rotary,
                                                    int64_t d, const double *q, const double *k,
-                                                   szg_pair_coupling *out);
+                                                   szgi_pair_coupling *out);
 
 SZGI_END_DECLS
 

@@ -45,7 +45,7 @@ typedef struct model_family {
     weight_layout layout;
     position_rule positions;
     scale_rule scale;
-    szg_pairing pairing;
+    szgi_pairing pairing;
     partial_rule partial;
     double fixed_base; /* rotary base that the architecture fixes (GPT-J); 0: the configuration's */
     bool local_base;   /* sliding layers have a base of their own, which must be there (Gemma 3) */

@@ -10,8 +10,8 @@ static double dot(int64_t n, const double *x, const double *y) {
 }
 
 /* The rows of pair t within a head. */
-static void pair_rows(const szg_rotary *rotary, int64_t t, int64_t *first, int64_t *second) {
-    bool half = rotary->pairing == SZG_PAIRING_HALF;
+static void pair_rows(const szgi_rotary *rotary, int64_t t, int64_t *first, int64_t *second) {
+    bool half = rotary->pairing == SZGI_PAIRING_HALF;
     *first = rotary->offset + (half ? t : 2 * t);
     *second = *first + (half ? rotary->pairs : 1);
 }
@@ -24,8 +24,8 @@ static double model_energy(int64_t d, const double *q1, const double *q2, const 
     return sum > 0 ? sum : 0; /* not below 0 by rounding */
 }
 
-szg_status szgi_checkpoint_couple(szg_context *context, const szg_rotary *rotary, int64_t d,
-                                  const double *q, const double *k, szg_pair_coupling *out) {
+szg_status szgi_checkpoint_couple(szg_context *context, const szgi_rotary *rotary, int64_t d,
+                                  const double *q, const double *k, szgi_pair_coupling *out) {
     if (d < 1)
         return szgi_fail(context, SZG_EINVAL, "model size %" PRId64 ": at least 1 is needed", d);
     for (int64_t t = 0; t < rotary->pairs; t++) {
@@ -35,7 +35,7 @@ szg_status szgi_checkpoint_couple(szg_context *context, const szg_rotary *rotary
         const double *k1 = k + first * d, *k2 = k + second * d;
         double c11 = dot(d, q1, k1), c12 = dot(d, q1, k2);
         double c21 = dot(d, q2, k1), c22 = dot(d, q2, k2);
-        out[t] = (szg_pair_coupling){
+        out[t] = (szgi_pair_coupling){
             .theta = rotary->theta[t],
             .rotation = {(c11 + c22) / 2, (c21 - c12) / 2},
             .reflection = {(c11 - c22) / 2, (c21 + c12) / 2},

@@ -12,7 +12,7 @@
     {                                                                                              \
         .model_type = type, .stem = "layers.", .query = "self_attn.q_proj.weight",                 \
         .key = "self_attn.k_proj.weight", .positions = POSITION_ROTARY,                            \
-        .pairing = SZG_PAIRING_HALF, __VA_ARGS__                                                   \
+        .pairing = SZGI_PAIRING_HALF, __VA_ARGS__                                                  \
     }
 
 /* Pairing, layout and scale are properties of the model's definition, not of its file: a model_type
@@ -38,14 +38,14 @@ static const model_family families[] = {
      .query = "attention.query_key_value.weight",
      .layout = LAYOUT_FUSED_HEADS,
      .positions = POSITION_ROTARY,
-     .pairing = SZG_PAIRING_HALF,
+     .pairing = SZGI_PAIRING_HALF,
      .partial = PARTIAL_REQUIRED},
     {.model_type = "gptj",
      .stem = "h.",
      .query = "attn.q_proj.weight",
      .key = "attn.k_proj.weight",
      .positions = POSITION_ROTARY,
-     .pairing = SZG_PAIRING_INTERLEAVED,
+     .pairing = SZGI_PAIRING_INTERLEAVED,
      .partial = PARTIAL_DIM,
      .fixed_base = 10000},
     {.model_type = "phi3",
@@ -53,7 +53,7 @@ static const model_family families[] = {
      .query = "self_attn.qkv_proj.weight",
      .layout = LAYOUT_FUSED_BLOCKS,
      .positions = POSITION_ROTARY,
-     .pairing = SZG_PAIRING_HALF,
+     .pairing = SZGI_PAIRING_HALF,
      .partial = PARTIAL_OPTIONAL},
     LLAMA("llama"),
     LLAMA("mistral"),
@@ -78,13 +78,13 @@ static const model_family families[] = {
      .query = "self_attn.q_proj.weight",
      .key = "self_attn.k_proj.weight",
      .positions = POSITION_ROTARY,
-     .pairing = SZG_PAIRING_INTERLEAVED},
+     .pairing = SZGI_PAIRING_INTERLEAVED},
     {.model_type = "glm",
      .stem = "layers.",
      .query = "self_attn.q_proj.weight",
      .key = "self_attn.k_proj.weight",
      .positions = POSITION_ROTARY,
-     .pairing = SZG_PAIRING_INTERLEAVED,
+     .pairing = SZGI_PAIRING_INTERLEAVED,
      .partial = PARTIAL_REQUIRED},
 };
 

@@ -28,8 +28,8 @@ typedef struct head_result {
     szg_tau toeplitzness;
     szg_range range; /* method NULL: beyond SZG_SYMBOL_RANGE_LIMIT */
     szg_c64 *samples;
-    szg_rotary rotary;
-    szg_pair_coupling *pairs;
+    szgi_rotary rotary;
+    szgi_pair_coupling *pairs;
 } head_result;
 
 typedef struct head_job {

@@ -83,8 +83,8 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
     szgi_rotary_values_integer(&values, "rotary", rotary);
     szgi_rotary_values_real(&values, "base", base);
     szgi_rotary_values_word(&values, "pairing",
-                            checkpoint->family->pairing == SZG_PAIRING_HALF ? "half"
-                                                                            : "interleaved");
+                            checkpoint->family->pairing == SZGI_PAIRING_HALF ? "half"
+                                                                             : "interleaved");
     if (scaled)
         SZG_TRY(
             szgi_rotary_scaling_add(context, checkpoint, source->scaling, source->flat, &values));
@@ -300,12 +300,12 @@ szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint)
 }
 
 szg_status szgi_checkpoint_rotary(szg_context *context, const szg_checkpoint *checkpoint,
-                                  int64_t layer, szg_rotary *out) {
+                                  int64_t layer, szgi_rotary *out) {
     if (layer < 0 || layer >= checkpoint->layers)
         return szgi_fail(context, SZG_EINVAL, "layer %" PRId64 " of %" PRId64, layer,
                          checkpoint->layers);
     int rotation = checkpoint->layer[layer].rotation;
-    *out = (szg_rotary){
+    *out = (szgi_rotary){
         .dim = checkpoint->head_size, .unrotated = checkpoint->head_size, .amplitude = 1};
     return rotation < 0 ? SZG_OK
                         : szgi_encoding_rotary(context, checkpoint->rotation[rotation], 0, out);

@@ -214,11 +214,11 @@ szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables
     int64_t values = singular->count + (eigenvalues ? eigenvalues->count : 0);
     SZG_TRY(szg_summary_of(context, eigenvalues, singular, &summary));
     summary.rank = numerical_rank(singular, side);
-    const szg_summary_labels labels = {.source = key->source,
-                                       .layer = key->layer,
-                                       .head = key->head,
-                                       .matrix = key->matrix,
-                                       .theorem = "none"};
+    const szgi_summary_labels labels = {.source = key->source,
+                                        .layer = key->layer,
+                                        .head = key->head,
+                                        .matrix = key->matrix,
+                                        .theorem = "none"};
     SZG_TRY(szgi_summary_add(context, tables->summary, &labels, &summary, NULL, NULL));
     if (summary.note)
         SZG_TRY(szg_table_note(context, tables->summary, "%s", summary.note));
@@ -300,10 +300,10 @@ static void put_energy(szgi_row *row, int64_t column, double energy) {
 }
 
 szg_status szgi_rows_pairs(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                           int64_t count, const szg_pair_coupling *pairs) {
+                           int64_t count, const szgi_pair_coupling *pairs) {
     const key_columns keys = {FREQUENCIES_SOURCE, FREQUENCIES_LAYER, -1};
     for (int64_t t = 0; t < count; t++) {
-        const szg_pair_coupling *pair = &pairs[t];
+        const szgi_pair_coupling *pair = &pairs[t];
         szgi_row row = add_row(context, tables->frequencies, key, keys);
         szgi_row_integer(&row, FREQUENCIES_PAIR, t);
         szgi_row_real(&row, FREQUENCIES_THETA, pair->theta);
@@ -326,7 +326,7 @@ szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables
                  key->head);
     else if (key->layer >= 0)
         snprintf(place, sizeof place, "layer %" PRId64 ": ", key->layer);
-    const szg_summary_labels labels = {
+    const szgi_summary_labels labels = {
         .source = key->source, .layer = key->layer, .head = key->head, .matrix = key->matrix};
     SZG_TRY(szgi_summary_label(context, tables->summary, &labels));
     szgi_say(context, SZG_WARNING, "skipped: %s%s", place, problem);

@@ -34,7 +34,7 @@ SZG_CHECK_RESULT szg_status szgi_rows_samples(szg_context *context, szg_checkpoi
                                               const szg_c64 *samples);
 SZG_CHECK_RESULT szg_status szgi_rows_pairs(szg_context *context, szg_checkpoint_tables *tables,
                                             const row_key *key, int64_t count,
-                                            const szg_pair_coupling *pairs);
+                                            const szgi_pair_coupling *pairs);
 
 /* A row of `summary` that holds nothing but the reason why it is empty; a warning is sent. */
 SZG_CHECK_RESULT szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables,

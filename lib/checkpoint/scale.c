@@ -107,7 +107,7 @@ static double scale_energy(int exponent, double energy) {
     return energy == 0 || isnormal(scaled) ? scaled : NAN;
 }
 
-void szgi_scale_return_pairs(int exponent, int64_t count, szg_pair_coupling *pairs) {
+void szgi_scale_return_pairs(int exponent, int64_t count, szgi_pair_coupling *pairs) {
     for (int64_t t = 0; exponent != 0 && t < count; t++) {
         pairs[t].rotation = scale_number(exponent, pairs[t].rotation);
         pairs[t].reflection = scale_number(exponent, pairs[t].reflection);

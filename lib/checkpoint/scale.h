@@ -29,6 +29,6 @@ SZG_CHECK_RESULT szg_status szgi_scale_return_spectra(szg_context *context, cons
  * no normal double becomes NaN. */
 void szgi_scale_return_range(int exponent, szg_range *range);
 void szgi_scale_return_samples(int exponent, int64_t count, szg_c64 *samples);
-void szgi_scale_return_pairs(int exponent, int64_t count, szg_pair_coupling *pairs);
+void szgi_scale_return_pairs(int exponent, int64_t count, szgi_pair_coupling *pairs);
 
 #endif

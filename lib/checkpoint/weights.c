@@ -47,7 +47,7 @@ static void scale_rows(double *rows, int64_t count, double factor) {
 /* YaRN's attention factor stands on the dimensions that rotate: the first ones. */
 static szg_status scale_rotated(szg_context *context, const szg_checkpoint *checkpoint,
                                 int64_t layer, double *q, double *k) {
-    szg_rotary rotary;
+    szgi_rotary rotary;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
     if (rotary.amplitude == 1)
         return SZG_OK;

@@ -13,7 +13,7 @@ enum {
 };
 
 typedef struct batch_job {
-    const szg_contraction_pair *pairs;
+    const szgi_contraction_pair *pairs;
     const szg_report_options *options;
     szg_contraction *reports;
 } batch_job;
@@ -31,7 +31,7 @@ static void name_place(const szg_contraction_labels *labels, char text[static 16
         snprintf(text + used, 160 - (size_t)used, "%sprobe %s", used ? ", " : "", labels->probe);
 }
 
-static szg_status report_pair(szg_context *context, const szg_contraction_pair *pair,
+static szg_status report_pair(szg_context *context, const szgi_contraction_pair *pair,
                               const szg_report_options *options, szg_contraction *out) {
     szg_report_options own = options ? *options : (szg_report_options){0};
     own.precision = fmax(own.precision, pair->precision);
@@ -55,7 +55,7 @@ static szg_status run_block(szg_context *context, void *data, int64_t block, int
 }
 
 /* The device's numbers are no work, whatever the order. */
-static int64_t pair_order(const szg_contraction_pair *pair) {
+static int64_t pair_order(const szgi_contraction_pair *pair) {
     return pair->coupled.kind == SZG_MATRIX_DEVICE ? 0 : pair->coupled.rows;
 }
 
@@ -78,7 +78,7 @@ static szg_status add_group(szg_context *context, const batch_job *job, int64_t 
 }
 
 szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
-                                    const szg_contraction_pair *pairs,
+                                    const szgi_contraction_pair *pairs,
                                     const szg_report_options *options,
                                     szg_contraction_tables *tables) {
     batch_job job = {.pairs = pairs, .options = options};

@@ -68,7 +68,7 @@ static szg_status fill_ratios(szg_context *context, double precision, szg_contra
     SZG_TRY_GOTO(status, expand_singular(context, &c->content, &array[CONTENT_SINGULAR]), done);
     SZG_TRY_GOTO(status, expand_singular(context, &c->coupled, &array[COUPLED_SINGULAR]), done);
     bool real = array[CONTENT_VALUES] && array[COUPLED_VALUES];
-    szg_contraction_input input = {
+    szgi_contraction_input input = {
         .eigenvalues = real ? c->n : 0,
         .content_eigenvalues = real ? array[CONTENT_VALUES] : NULL,
         .coupled_eigenvalues = real ? array[COUPLED_VALUES] : NULL,

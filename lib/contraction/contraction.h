@@ -21,7 +21,7 @@ SZG_CHECK_RESULT szg_status szgi_contraction_add_to(szg_context *context,
  * the rows stand in the order of the pairs, and up to that order their numbers do not depend on
  * the number of threads. The errors' messages begin with layer, head and probe. */
 SZG_CHECK_RESULT szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
-                                                     const szg_contraction_pair *pairs,
+                                                     const szgi_contraction_pair *pairs,
                                                      const szg_report_options *options,
                                                      szg_contraction_tables *tables);
 

@@ -39,14 +39,14 @@ static const char *const suffixes[] = {"_content", "_coupled"};
 
 /* The columns of one matrix. Eigenvalues are those of the Hermitian part; see the header. */
 typedef struct number_columns {
-    char name[SZG_SUMMARY_NUMBERS][NAME], doc[SZG_SUMMARY_NUMBERS][NAME + 80];
+    char name[SZGI_SUMMARY_NUMBERS][NAME], doc[SZGI_SUMMARY_NUMBERS][NAME + 80];
 } number_columns;
 
 static void fill_columns(const char *suffix, number_columns *own, szg_column *columns) {
     const szg_summary empty = {0};
-    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
+    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
     szgi_summary_numbers(&empty, NULL, NULL, numbers);
-    for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++) {
+    for (int i = 0; i < SZGI_SUMMARY_NUMBERS; i++) {
         snprintf(own->name[i], sizeof own->name[i], "%s%s", numbers[i].column, suffix);
         snprintf(own->doc[i], sizeof own->doc[i], "%s%s",
                  numbers[i].eigenvalue ? "of the Hermitian part: " : "", numbers[i].doc);
@@ -57,19 +57,19 @@ static void fill_columns(const char *suffix, number_columns *own, szg_column *co
 
 static void mark_ends(szg_table *table) {
     const szg_summary empty = {0};
-    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
+    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
     szgi_summary_numbers(&empty, NULL, NULL, numbers);
-    for (int i = 0; i < 2 * SZG_SUMMARY_NUMBERS; i++)
-        szgi_table_set_end(table, LABELS + i, numbers[i % SZG_SUMMARY_NUMBERS].end);
+    for (int i = 0; i < 2 * SZGI_SUMMARY_NUMBERS; i++)
+        szgi_table_set_end(table, LABELS + i, numbers[i % SZGI_SUMMARY_NUMBERS].end);
 }
 
 szg_status szg_contraction_table(szg_context *context, szg_table **out) {
-    enum { COUNT = LABELS + 2 * SZG_SUMMARY_NUMBERS + 1 };
+    enum { COUNT = LABELS + 2 * SZGI_SUMMARY_NUMBERS + 1 };
     szg_column columns[COUNT];
     number_columns own[2];
     memcpy(columns, label_columns, sizeof label_columns);
     for (int i = 0; i < 2; i++)
-        fill_columns(suffixes[i], &own[i], columns + LABELS + i * SZG_SUMMARY_NUMBERS);
+        fill_columns(suffixes[i], &own[i], columns + LABELS + i * SZGI_SUMMARY_NUMBERS);
     columns[COUNT - 1] = (szg_column)NOTE;
     SZG_TRY(szg_table_open(context, "contraction", columns, COUNT, out));
     mark_ends(*out);
@@ -92,9 +92,9 @@ static szg_status set_identity(szg_context *context, szg_table *table,
 
 static szg_status set_ratios(szg_context *context, szg_table *table,
                              const szg_contraction_ratios *ratios) {
-    const szg_summary_number reals[] = {{.column = "width_ratio", .value = ratios->width},
-                                        {.column = "norm_ratio", .value = ratios->norm},
-                                        {.column = "nuclear_ratio", .value = ratios->nuclear}};
+    const szgi_summary_number reals[] = {{.column = "width_ratio", .value = ratios->width},
+                                         {.column = "norm_ratio", .value = ratios->norm},
+                                         {.column = "nuclear_ratio", .value = ratios->nuclear}};
     for (int i = 0; i < 3; i++)
         SZG_TRY(szgi_summary_set(context, table, reals[i].column, &reals[i]));
     if (!ratios->ordered)
@@ -110,10 +110,10 @@ static szg_status set_ratios(szg_context *context, szg_table *table,
 
 static szg_status set_numbers(szg_context *context, szg_table *table,
                               const szg_matrix_report *report, const char *suffix) {
-    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
+    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
     char name[NAME];
     szgi_summary_numbers(&report->summary, &report->toeplitzness, &report->symbol, numbers);
-    for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++) {
+    for (int i = 0; i < SZGI_SUMMARY_NUMBERS; i++) {
         snprintf(name, NAME, "%s%s", numbers[i].column, suffix);
         SZG_TRY(szgi_summary_set(context, table, name, &numbers[i]));
     }

@@ -27,14 +27,14 @@ SZG_CHECK_RESULT szg_status szgi_content_fill(szg_context *context, const szg_co
 
 /* Rotates rows 0 .. n-1 of x (rotary->dim wide, leading dimension ldx) in place: row i to position
  * first + i. SZG_EINVAL: sizes. */
-SZG_CHECK_RESULT szg_status szgi_rotary_rotate(szg_context *context, const szg_rotary *rotary,
+SZG_CHECK_RESULT szg_status szgi_rotary_rotate(szg_context *context, const szgi_rotary *rotary,
                                                int64_t first, int64_t n, double *x, int64_t ldx);
 
 /* Logits from them, rotated and biased by the encoding; they are copied. SZG_EDOMAIN: an encoding
  * that adds rows to the tokens; SZG_EINVAL: another dimension; else as szg_logits_open. */
 SZG_CHECK_RESULT szg_status szgi_logits_open_captured(szg_context *context,
                                                       const szg_encoding *encoding, int64_t head,
-                                                      const szg_captured *captured, int64_t n,
+                                                      const szgi_captured *captured, int64_t n,
                                                       bool causal, szg_logits **out);
 
 /* Dimension d of queries and keys. */
@@ -45,7 +45,7 @@ szg_factored szgi_logits_content(const szg_logits *logits);
 szg_factored szgi_logits_coupled(const szg_logits *logits);
 
 /* One term of Eq. 8 (d = 0 and no bias where the encoding has none: the zero matrix). */
-szg_factored szgi_logits_term(const szg_logits *logits, szg_term term);
+szg_factored szgi_logits_term(const szg_logits *logits, szgi_term term);
 /* Number of rotated pairs t, and the contribution Re G_t o E_t of one of them (rank <= 2). */
 int64_t szgi_logits_pairs(const szg_logits *logits);
 szg_factored szgi_logits_pair(const szg_logits *logits, int64_t pair);

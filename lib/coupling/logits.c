@@ -14,7 +14,7 @@ typedef struct sides {
 struct szg_logits {
     int64_t n, d;
     bool causal;
-    szg_rotary rotary; /* pairs = 0 where nothing rotates */
+    szgi_rotary rotary; /* pairs = 0 where nothing rotates */
     double *theta;
     sides content;          /* as drawn, in the encoding's own order of dimensions */
     sides position;         /* the same of the projected positions; NULL: none */
@@ -54,7 +54,7 @@ static szg_status open_sides(szg_context *context, const szg_logits *l, sides *s
 }
 
 /* Column of the original order that comes to column `column`. */
-static int64_t source_column(const szg_rotary *rotary, int64_t column) {
+static int64_t source_column(const szgi_rotary *rotary, int64_t column) {
     int64_t first, second, rotated = 2 * rotary->pairs;
     if (column < rotated) {
         szgi_rotary_pair_dims(rotary, column / 2, &first, &second);
@@ -69,9 +69,9 @@ static szg_status rotate_side(szg_context *context, const szg_logits *l, const d
     for (int64_t i = 0; i < l->n; i++)
         for (int64_t j = 0; j < l->d; j++)
             out[i * l->d + j] = plain[i * l->d + source_column(&l->rotary, j)];
-    szg_rotary sorted = l->rotary;
+    szgi_rotary sorted = l->rotary;
     sorted.offset = 0;
-    sorted.pairing = SZG_PAIRING_INTERLEAVED;
+    sorted.pairing = SZGI_PAIRING_INTERLEAVED;
     return szgi_rotary_rotate(context, &sorted, 0, l->n, out, l->d);
 }
 
@@ -103,7 +103,7 @@ static szg_status add_sides(szg_context *context, szg_logits *l) {
 static szg_status open_rotary(szg_context *context, const szg_encoding *encoding, int64_t head,
                               szg_logits *l) {
     if (!(szgi_encoding_attaches(encoding) & SZG_ATTACH_ROTARY)) {
-        l->rotary = (szg_rotary){.dim = l->d, .unrotated = l->d, .amplitude = 1};
+        l->rotary = (szgi_rotary){.dim = l->d, .unrotated = l->d, .amplitude = 1};
         return SZG_OK;
     }
     SZG_TRY(szgi_encoding_rotary(context, encoding, head, &l->rotary));
@@ -173,7 +173,8 @@ static int64_t common_dimension(const szg_encoding *encoding, const szg_content 
 }
 
 /* Queries and keys as they were captured; there are no positions apart. */
-static szg_status copy_captured(szg_context *context, const szg_captured *captured, szg_logits *l) {
+static szg_status copy_captured(szg_context *context, const szgi_captured *captured,
+                                szg_logits *l) {
     SZG_TRY(open_sides(context, l, &l->content));
     for (int64_t i = 0; i < l->n; i++)
         for (int64_t j = 0; j < l->d; j++) {
@@ -186,7 +187,7 @@ static szg_status copy_captured(szg_context *context, const szg_captured *captur
 /* Where the content of the logits comes from: one of the two. */
 typedef struct origin {
     const szg_content *content;
-    const szg_captured *captured;
+    const szgi_captured *captured;
     bool scaled;
 } origin;
 
@@ -242,7 +243,7 @@ szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, i
 }
 
 static szg_status check_captured(szg_context *context, const szg_encoding *encoding,
-                                 const szg_captured *captured) {
+                                 const szgi_captured *captured) {
     int64_t d = szgi_encoding_dimension(encoding);
     if (szgi_encoding_attaches(encoding) & SZG_ATTACH_INPUT)
         return szgi_fail(context, SZG_EDOMAIN,
@@ -266,7 +267,7 @@ static szg_status check_captured(szg_context *context, const szg_encoding *encod
 }
 
 szg_status szgi_logits_open_captured(szg_context *context, const szg_encoding *encoding,
-                                     int64_t head, const szg_captured *captured, int64_t n,
+                                     int64_t head, const szgi_captured *captured, int64_t n,
                                      bool causal, szg_logits **out) {
     *out = NULL;
     SZG_TRY(check_arguments(context, encoding, head, n));
@@ -316,19 +317,19 @@ szg_matrix szg_logits_matrix(const szg_logits *logits, szg_logits_part part) {
     return matrix;
 }
 
-szg_factored szgi_logits_term(const szg_logits *logits, szg_term term) {
+szg_factored szgi_logits_term(const szg_logits *logits, szgi_term term) {
     const sides *c = &logits->rotated_content, *p = &logits->rotated_position;
     szg_factored none = {.n = logits->n, .causal = logits->causal};
     switch (term) {
-    case SZG_TERM_CONTENT_CONTENT:
+    case SZGI_TERM_CONTENT_CONTENT:
         return view(logits, c->q, c->k, 0, logits->d);
-    case SZG_TERM_CONTENT_POSITION:
+    case SZGI_TERM_CONTENT_POSITION:
         return view(logits, c->q, p->k, 0, logits->d);
-    case SZG_TERM_POSITION_CONTENT:
+    case SZGI_TERM_POSITION_CONTENT:
         return view(logits, p->q, c->k, 0, logits->d);
-    case SZG_TERM_POSITION_POSITION:
+    case SZGI_TERM_POSITION_POSITION:
         return view(logits, p->q, p->k, 0, logits->d);
-    case SZG_TERM_BIAS:
+    case SZGI_TERM_BIAS:
         none.bias = logits->bias;
         return none;
     }
@@ -354,7 +355,7 @@ static double component(const szg_logits *l, const double *content, const double
 }
 
 static void complex_row(const szg_logits *l, int64_t i, szg_c64 *row) {
-    const szg_rotary *rotary = &l->rotary;
+    const szgi_rotary *rotary = &l->rotary;
     double square = rotary->amplitude * rotary->amplitude;
     for (int64_t j = 0; j < l->n; j++) {
         row[j] = (szg_c64){0, 0};

@@ -5,9 +5,9 @@
 
 enum { ROWS_A_BLOCK = 64 };
 
-void szgi_rotary_pair_dims(const szg_rotary *rotary, int64_t pair, int64_t *first,
+void szgi_rotary_pair_dims(const szgi_rotary *rotary, int64_t pair, int64_t *first,
                            int64_t *second) {
-    if (rotary->pairing == SZG_PAIRING_INTERLEAVED) {
+    if (rotary->pairing == SZGI_PAIRING_INTERLEAVED) {
         *first = rotary->offset + 2 * pair;
         *second = *first + 1;
     } else {
@@ -17,12 +17,12 @@ void szgi_rotary_pair_dims(const szg_rotary *rotary, int64_t pair, int64_t *firs
 }
 
 typedef struct rotate_job {
-    const szg_rotary *rotary;
+    const szgi_rotary *rotary;
     int64_t first, n, ld;
     double *x;
 } rotate_job;
 
-static void rotate_row(const szg_rotary *rotary, int64_t position, double *row) {
+static void rotate_row(const szgi_rotary *rotary, int64_t position, double *row) {
     for (int64_t t = 0; t < rotary->pairs; t++) {
         int64_t i, j;
         double cosine, sine;
@@ -43,7 +43,7 @@ static szg_status rotate_block(szg_context *context, void *job, int64_t block, i
     return SZG_OK;
 }
 
-szg_status szgi_rotary_rotate(szg_context *context, const szg_rotary *rotary, int64_t first,
+szg_status szgi_rotary_rotate(szg_context *context, const szgi_rotary *rotary, int64_t first,
                               int64_t n, double *x, int64_t ldx) {
     if (n < 0 || rotary->pairs < 0 || rotary->offset < 0 ||
         rotary->offset + 2 * rotary->pairs > rotary->dim || ldx < rotary->dim)

@@ -4,6 +4,7 @@
 #include "coupling/coupling.h"
 
 /* The two dimensions of pair `pair`: real and imaginary part of q^(t). */
-void szgi_rotary_pair_dims(const szg_rotary *rotary, int64_t pair, int64_t *first, int64_t *second);
+void szgi_rotary_pair_dims(const szgi_rotary *rotary, int64_t pair, int64_t *first,
+                           int64_t *second);
 
 #endif

@@ -89,8 +89,8 @@ szg_status szgi_encoding_bias(szg_context *context, const szg_encoding *encoding
 }
 
 szg_status szgi_encoding_rotary(szg_context *context, const szg_encoding *encoding, int64_t head,
-                                szg_rotary *out) {
-    *out = (szg_rotary){0};
+                                szgi_rotary *out) {
+    *out = (szgi_rotary){0};
     if (!(encoding->attaches & SZG_ATTACH_ROTARY))
         return szgi_encoding_lacks(context, encoding, "rotation");
     SZG_TRY(szgi_encoding_check_head(context, encoding, head));
@@ -99,7 +99,7 @@ szg_status szgi_encoding_rotary(szg_context *context, const szg_encoding *encodi
 }
 
 typedef struct factors_job {
-    szg_rotary rotary;
+    szgi_rotary rotary;
     int64_t n;
     szg_c64 *out;
 } factors_job;
@@ -107,7 +107,7 @@ typedef struct factors_job {
 static szg_status factors_block(szg_context *context, void *job, int64_t block, int worker) {
     (void)context, (void)worker;
     const factors_job *factors = job;
-    const szg_rotary *rotary = &factors->rotary;
+    const szgi_rotary *rotary = &factors->rotary;
     int64_t end = (block + 1) * ROWS_A_BLOCK;
     for (int64_t i = block * ROWS_A_BLOCK; i < end && i < factors->n; i++)
         for (int64_t t = 0; t < rotary->pairs; t++) {

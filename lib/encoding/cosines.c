@@ -45,7 +45,7 @@ szg_status szgi_cosines_atoms(szg_context *context, int64_t pairs, const double 
     return SZG_OK;
 }
 
-void szgi_cosines_facts(const szg_rotary *rotary, int64_t atoms, const char *matrix, double scale,
+void szgi_cosines_facts(const szgi_rotary *rotary, int64_t atoms, const char *matrix, double scale,
                         szg_kernel_facts *facts) {
     *facts = (szg_kernel_facts){
         .matrix = matrix,
@@ -103,7 +103,7 @@ void szgi_sinusoid_close(sinusoid *rows) {
 
 /* P P^T = sum_t cos(k theta_t). */
 void szgi_sinusoid_facts(const sinusoid *rows, szg_kernel_facts *facts) {
-    const szg_rotary pairs = {.dim = rows->dim, .pairs = rows->dim / 2, .theta = rows->theta};
+    const szgi_rotary pairs = {.dim = rows->dim, .pairs = rows->dim / 2, .theta = rows->theta};
     szgi_cosines_facts(&pairs, rows->atoms, "position gram", (double)pairs.pairs, facts);
 }
 

@@ -12,7 +12,7 @@ void szgi_cosines_frequencies(int64_t pairs, int64_t size, double base, double *
 SZG_CHECK_RESULT szg_status szgi_cosines_atoms(szg_context *context, int64_t pairs,
                                                const double *theta, bool constant, int64_t *atoms);
 
-void szgi_cosines_facts(const szg_rotary *rotary, int64_t atoms, const char *matrix, double scale,
+void szgi_cosines_facts(const szgi_rotary *rotary, int64_t atoms, const char *matrix, double scale,
                         szg_kernel_facts *facts);
 
 /* a_k = scale (2 sum cos(k theta_t) + unrotated) / dim. */

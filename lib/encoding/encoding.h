@@ -65,7 +65,7 @@ SZG_CHECK_RESULT szg_status szgi_encoding_bias(szg_context *context, const szg_e
 
 /* SZG_EDOMAIN: the encoding does not rotate. A head outside `rotate=` has pairs = 0. */
 SZG_CHECK_RESULT szg_status szgi_encoding_rotary(szg_context *context, const szg_encoding *encoding,
-                                                 int64_t head, szg_rotary *out);
+                                                 int64_t head, szgi_rotary *out);
 
 /* Complex rotation factors amplitude e^{i p theta_t}, [n][pairs], of positions p = 0 .. n-1. */
 SZG_CHECK_RESULT szg_status szgi_encoding_factors(szg_context *context,
@@ -81,20 +81,20 @@ void szgi_lag_phase(int64_t k, double theta, double *cosine, double *sine);
  * may be given), input rows as wide as the model. SZG_EINVAL: a given key, or a file's size, that
  * contradicts the sizes; errors of szg_encoding_parse. */
 SZG_CHECK_RESULT szg_status szgi_encoding_open_sized(szg_context *context, const char *spec,
-                                                     const szg_encoding_sizes *sizes,
+                                                     const szgi_encoding_sizes *sizes,
                                                      szg_encoding **out);
 
 /* Its array at sequences of up to n positions. */
 SZG_CHECK_RESULT szg_status szgi_encoding_table_of(szg_context *context,
                                                    const szg_encoding *encoding, int64_t n,
-                                                   szg_encoding_table *out);
+                                                   szgi_encoding_table *out);
 
 /* The numbers that the array starts from, [rows][columns]: those of its table or seed. */
 SZG_CHECK_RESULT szg_status szgi_encoding_table_initial(szg_context *context,
                                                         const szg_encoding *encoding, int64_t n,
                                                         double *values);
 
-/* SZG_ARRAY_LAGS: rows[k + n - 1] of lag k = i - j = -(n-1) .. n-1. `relative` has its rows in the
+/* SZGI_ARRAY_LAGS: rows[k + n - 1] of lag k = i - j = -(n-1) .. n-1. `relative` has its rows in the
  * order of j - i. */
 SZG_CHECK_RESULT szg_status szgi_encoding_row_of_lag(szg_context *context,
                                                      const szg_encoding *encoding, int64_t n,

@@ -44,7 +44,7 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
                   "and at the frequencies, finite rank";
 }
 
-static void rotary_of(const szg_encoding *encoding, int64_t head, szg_rotary *out) {
+static void rotary_of(const szg_encoding *encoding, int64_t head, szgi_rotary *out) {
     (void)head;
     const rotation *self = encoding->state;
     *out = self->rotary;

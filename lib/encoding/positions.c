@@ -39,8 +39,8 @@ void szgi_positions_facts(const szg_encoding *encoding, int64_t head, int64_t ma
     };
 }
 
-void szgi_positions_table(const szg_encoding *encoding, int64_t n, szg_encoding_table *out) {
-    *out = (szg_encoding_table){.array = SZG_ARRAY_INPUT, .rows = n, .columns = encoding->dim};
+void szgi_positions_table(const szg_encoding *encoding, int64_t n, szgi_encoding_table *out) {
+    *out = (szgi_encoding_table){.array = SZGI_ARRAY_INPUT, .rows = n, .columns = encoding->dim};
 }
 
 double szgi_positions_initial(const szg_encoding *encoding, int64_t n, int64_t row,

@@ -20,7 +20,7 @@ void szgi_positions_close(void *state);
 void szgi_positions_facts(const szg_encoding *encoding, int64_t head, int64_t matrix,
                           szg_kernel_facts *facts);
 void szgi_positions_input(const szg_encoding *encoding, int64_t i, double *p);
-void szgi_positions_table(const szg_encoding *encoding, int64_t n, szg_encoding_table *out);
+void szgi_positions_table(const szg_encoding *encoding, int64_t n, szgi_encoding_table *out);
 double szgi_positions_initial(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column);
 
 #endif

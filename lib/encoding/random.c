@@ -2,7 +2,7 @@
 
 static const szgi_key keys[] = {POSITION_KEYS("1")};
 
-static void table_of(const szg_encoding *encoding, int64_t n, szg_encoding_table *out) {
+static void table_of(const szg_encoding *encoding, int64_t n, szgi_encoding_table *out) {
     szgi_positions_table(encoding, n, out);
     out->optional = true;
 }

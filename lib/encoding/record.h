@@ -48,12 +48,12 @@ typedef struct encoding_record {
 
     /* SZG_ATTACH_INPUT: row i. SZG_ATTACH_ROTARY: the rotation of a head. */
     void (*input)(const szg_encoding *encoding, int64_t i, double *p);
-    void (*rotary)(const szg_encoding *encoding, int64_t head, szg_rotary *out);
+    void (*rotary)(const szg_encoding *encoding, int64_t head, szgi_rotary *out);
 
     /* In a decoder that trains: keys that follow from its sizes, the array that it may train, one
      * of its initial numbers, and the row of a lag. */
     encoding_follow follows[4];
-    void (*table)(const szg_encoding *encoding, int64_t n, szg_encoding_table *out);
+    void (*table)(const szg_encoding *encoding, int64_t n, szgi_encoding_table *out);
     double (*table_initial)(const szg_encoding *encoding, int64_t n, int64_t row, int64_t column);
     int64_t (*row_of_lag)(const szg_encoding *encoding, int64_t n, int64_t k);
 } encoding_record;

@@ -88,9 +88,9 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
 }
 
 /* Rows in the order of j - i, as published. */
-static void table_of(const szg_encoding *encoding, int64_t n, szg_encoding_table *out) {
-    *out = (szg_encoding_table){
-        .array = SZG_ARRAY_LAGS, .rows = 2 * n - 1, .columns = encoding->heads};
+static void table_of(const szg_encoding *encoding, int64_t n, szgi_encoding_table *out) {
+    *out = (szgi_encoding_table){
+        .array = SZGI_ARRAY_LAGS, .rows = 2 * n - 1, .columns = encoding->heads};
 }
 
 static int64_t row_of(const szg_encoding *encoding, int64_t n, int64_t k) {

@@ -44,7 +44,7 @@ void szgi_rope_close(rope *self) {
     szgi_memory_free(self->rotates);
 }
 
-void szgi_rope_rotary(const rope *self, int64_t head, szg_rotary *out) {
+void szgi_rope_rotary(const rope *self, int64_t head, szgi_rotary *out) {
     *out = self->rotation.rotary;
     if (self->rotates && !self->rotates[head]) {
         out->pairs = 0;
@@ -54,7 +54,7 @@ void szgi_rope_rotary(const rope *self, int64_t head, szg_rotary *out) {
 }
 
 void szgi_rope_facts(const rope *self, int64_t head, szg_kernel_facts *facts) {
-    szg_rotary rotary;
+    szgi_rotary rotary;
     szgi_rope_rotary(self, head, &rotary);
     /* A head that does not rotate has the all-ones matrix: a point mass at 0. */
     szgi_cosines_facts(&rotary, rotary.pairs > 0 ? self->rotation.atoms : 1, "rotary mean", 1,
@@ -69,7 +69,7 @@ static void close_rope(void *state) {
     szgi_rope_close(state);
 }
 
-static void rotary_of(const szg_encoding *encoding, int64_t head, szg_rotary *out) {
+static void rotary_of(const szg_encoding *encoding, int64_t head, szgi_rotary *out) {
     szgi_rope_rotary(encoding->state, head, out);
 }
 

@@ -33,7 +33,7 @@ SZG_CHECK_RESULT szg_status szgi_rope_open(szg_context *context, szg_encoding *e
 void szgi_rope_close(rope *self);
 
 /* The rotation and the facts of the mean kernel of a head. */
-void szgi_rope_rotary(const rope *self, int64_t head, szg_rotary *out);
+void szgi_rope_rotary(const rope *self, int64_t head, szgi_rotary *out);
 void szgi_rope_facts(const rope *self, int64_t head, szg_kernel_facts *facts);
 
 #endif

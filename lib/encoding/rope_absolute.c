@@ -42,7 +42,7 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
         szgi_sinusoid_facts(&self->rows, facts);
 }
 
-static void rotary_of(const szg_encoding *encoding, int64_t head, szg_rotary *out) {
+static void rotary_of(const szg_encoding *encoding, int64_t head, szgi_rotary *out) {
     const both *self = encoding->state;
     szgi_rope_rotary(&self->rope, head, out);
 }

@@ -139,14 +139,14 @@ szg_status szgi_rotation_open(szg_context *context, const szgi_spec *spec, int64
     /* Proportional: every pair of the head exists, those past `rotary` have frequency 0. */
     int64_t pairs = scaling == PROPORTIONAL ? (dim - offset) / 2 : rotary / 2;
     SZG_TRY(szgi_memory_alloc(context, pairs, sizeof *out->theta, &out->theta));
-    out->rotary = (szg_rotary){
+    out->rotary = (szgi_rotary){
         .dim = dim,
         .offset = offset,
         .pairs = pairs,
         .unrotated = dim - 2 * pairs,
         .theta = out->theta,
         .pairing =
-            szgi_spec_choice(spec, "pairing") == 0 ? SZG_PAIRING_INTERLEAVED : SZG_PAIRING_HALF,
+            szgi_spec_choice(spec, "pairing") == 0 ? SZGI_PAIRING_INTERLEAVED : SZGI_PAIRING_HALF,
         .amplitude = 1,
     };
     SZG_TRY(fill_theta(context, spec, rotary, scaling, out));

@@ -67,7 +67,7 @@
     }
 
 typedef struct rotation {
-    szg_rotary rotary;
+    szgi_rotary rotary;
     double *theta; /* owned; rotary.theta points here */
     int64_t atoms; /* distinct points e^{+-i theta_t} */
 } rotation;

@@ -167,11 +167,11 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
     };
 }
 
-static void table_of(const szg_encoding *encoding, int64_t n, szg_encoding_table *out) {
+static void table_of(const szg_encoding *encoding, int64_t n, szgi_encoding_table *out) {
     (void)n;
     const t5 *self = encoding->state;
-    *out = (szg_encoding_table){
-        .array = SZG_ARRAY_LAGS, .rows = self->buckets, .columns = encoding->heads};
+    *out = (szgi_encoding_table){
+        .array = SZGI_ARRAY_LAGS, .rows = self->buckets, .columns = encoding->heads};
 }
 
 static int64_t row_of(const szg_encoding *encoding, int64_t n, int64_t k) {

@@ -8,7 +8,7 @@ enum { SEED_BITS = 53 };
 
 /* ---- The SPEC ---- */
 
-static int64_t size_of(const szg_encoding_sizes *sizes, encoding_size size) {
+static int64_t size_of(const szgi_encoding_sizes *sizes, encoding_size size) {
     switch (size) {
     case FOLLOWS_WIDTH:
         return sizes->width;
@@ -39,7 +39,7 @@ static szg_status check_given(szg_context *context, const szgi_spec *spec,
 }
 
 /* Gives the keys that follow from the sizes. */
-static szg_status follow(szg_context *context, const szg_encoding_sizes *sizes, szgi_spec *spec) {
+static szg_status follow(szg_context *context, const szgi_encoding_sizes *sizes, szgi_spec *spec) {
     const encoding_record *record = szgi_encoding_record_at(szgi_spec_class_index(spec));
     szgi_key_value values[sizeof record->follows / sizeof *record->follows];
     int64_t count = 0;
@@ -56,7 +56,7 @@ static szg_status follow(szg_context *context, const szg_encoding_sizes *sizes, 
 
 /* What files decide: heads, and how far a table reaches. */
 static szg_status check_sizes(szg_context *context, const szg_encoding *encoding,
-                              const szg_encoding_sizes *sizes) {
+                              const szgi_encoding_sizes *sizes) {
     const char *spec = szg_encoding_spec(encoding);
     if (encoding->heads != 1 && encoding->heads != sizes->heads)
         return szgi_fail(context, SZG_EINVAL,
@@ -77,7 +77,7 @@ static szg_status check_sizes(szg_context *context, const szg_encoding *encoding
 }
 
 szg_status szgi_encoding_open_sized(szg_context *context, const char *spec,
-                                    const szg_encoding_sizes *sizes, szg_encoding **out) {
+                                    const szgi_encoding_sizes *sizes, szg_encoding **out) {
     szgi_spec *parsed;
     *out = NULL;
     SZG_TRY(szgi_encoding_spec_parse(context, spec, &parsed));
@@ -104,8 +104,8 @@ static szg_status check_positions(szg_context *context, const szg_encoding *enco
 }
 
 szg_status szgi_encoding_table_of(szg_context *context, const szg_encoding *encoding, int64_t n,
-                                  szg_encoding_table *out) {
-    *out = (szg_encoding_table){.array = SZG_ARRAY_NONE};
+                                  szgi_encoding_table *out) {
+    *out = (szgi_encoding_table){.array = SZGI_ARRAY_NONE};
     SZG_TRY(check_positions(context, encoding, n));
     if (encoding->record->table)
         encoding->record->table(encoding, n, out);
@@ -114,9 +114,9 @@ szg_status szgi_encoding_table_of(szg_context *context, const szg_encoding *enco
 
 szg_status szgi_encoding_table_initial(szg_context *context, const szg_encoding *encoding,
                                        int64_t n, double *values) {
-    szg_encoding_table table;
+    szgi_encoding_table table;
     SZG_TRY(szgi_encoding_table_of(context, encoding, n, &table));
-    if (table.array == SZG_ARRAY_NONE)
+    if (table.array == SZGI_ARRAY_NONE)
         return szgi_fail(context, SZG_EDOMAIN, "%s has no array to train",
                          szg_encoding_spec(encoding));
     for (int64_t row = 0; row < table.rows; row++)

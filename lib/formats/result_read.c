@@ -20,7 +20,7 @@ typedef struct entry {
     char *path;
     int64_t rows, columns;
     szg_column *column;
-    szg_end *end; /* [columns] */
+    szgi_end *end; /* [columns] */
 } entry;
 
 static szg_status read_type(szg_context *context, szgi_json_value value, szg_type *out) {
@@ -35,15 +35,15 @@ static szg_status read_type(szg_context *context, szgi_json_value value, szg_typ
 }
 
 /* A manifest says nothing of a column that is no end. */
-static szg_status read_end(szg_context *context, szgi_json_value value, szg_end *out) {
+static szg_status read_end(szg_context *context, szgi_json_value value, szgi_end *out) {
     const char *text;
-    *out = SZG_END_NONE;
+    *out = SZGI_END_NONE;
     if (szgi_json_kind_of(value) == SZG_JSON_ABSENT)
         return SZG_OK;
     SZG_TRY(szgi_json_as_text(context, value, &text));
-    for (int i = SZG_END_NONE + 1; i < SZG_ENDS; i++)
-        if (strcmp(text, szgi_end_name((szg_end)i)) == 0) {
-            *out = (szg_end)i;
+    for (int i = SZGI_END_NONE + 1; i < SZGI_ENDS; i++)
+        if (strcmp(text, szgi_end_name((szgi_end)i)) == 0) {
+            *out = (szgi_end)i;
             return SZG_OK;
         }
     return szgi_json_fail(context, value, "%s is none of lower, upper", SHOWN(text));

@@ -18,11 +18,11 @@ const szgi_linalg_ops szgi_linalg_cpu = {
 };
 
 const szgi_linalg_ops *szgi_linalg_of(szg_context *context) {
-    const szg_ops *ops = szgi_context_ops(context);
+    const szgi_ops *ops = szgi_context_ops(context);
     return ops ? ops->linalg : &szgi_linalg_cpu;
 }
 
 const char *szgi_backend_name(szg_context *context) {
-    const szg_ops *ops = szgi_context_ops(context);
+    const szgi_ops *ops = szgi_context_ops(context);
     return ops ? ops->name : "cpu";
 }

@@ -10,7 +10,7 @@ enum { IDLE_MAX = 32 }; /* plans that nobody holds and that stay for the next wh
 
 typedef struct plan_entry {
     struct plan_entry *next;
-    szg_fft_kind kind;
+    szgi_fft_kind kind;
     int64_t n, batch;
     int64_t users;
     fftw_plan aligned, unaligned; /* unaligned: made when first needed */
@@ -23,10 +23,10 @@ const char *szg_backend_fft(void) {
     return fftw_version;
 }
 
-static const fftw_r2r_kind cosine_kind[SZG_FFT_KINDS] = {
-    [SZG_FFT_COSINE_2] = FFTW_REDFT10,
-    [SZG_FFT_COSINE_3] = FFTW_REDFT01,
-    [SZG_FFT_COSINE_4] = FFTW_REDFT11,
+static const fftw_r2r_kind cosine_kind[SZGI_FFT_KINDS] = {
+    [SZGI_FFT_COSINE_2] = FFTW_REDFT10,
+    [SZGI_FFT_COSINE_3] = FFTW_REDFT01,
+    [SZGI_FFT_COSINE_4] = FFTW_REDFT11,
 };
 
 /* Stand-ins for the arrays: FFTW_ESTIMATE looks at their alignment and does not touch them. */
@@ -38,15 +38,15 @@ static fftw_plan make_plan(const plan_entry *entry, unsigned alignment) {
     unsigned flags = FFTW_ESTIMATE | FFTW_PRESERVE_INPUT | alignment;
     fftw_iodim64 length = {n, 1, 1}, batch = {entry->batch, n, n};
     switch (entry->kind) {
-    case SZG_FFT_FORWARD:
-    case SZG_FFT_BACKWARD:
+    case SZGI_FFT_FORWARD:
+    case SZGI_FFT_BACKWARD:
         return fftw_plan_guru64_dft(1, &length, 1, &batch, in, out,
-                                    entry->kind == SZG_FFT_FORWARD ? FFTW_FORWARD : FFTW_BACKWARD,
+                                    entry->kind == SZGI_FFT_FORWARD ? FFTW_FORWARD : FFTW_BACKWARD,
                                     flags);
-    case SZG_FFT_REAL:
+    case SZGI_FFT_REAL:
         batch.os = half;
         return fftw_plan_guru64_dft_r2c(1, &length, 1, &batch, in, out, flags);
-    case SZG_FFT_REAL_BACKWARD:
+    case SZGI_FFT_REAL_BACKWARD:
         batch.is = half;
         return fftw_plan_guru64_dft_c2r(1, &length, 1, &batch, in, out, flags);
     default:
@@ -73,14 +73,14 @@ static void destroy(plan_entry *entry) {
     szgi_memory_free(entry);
 }
 
-static plan_entry *find(szg_fft_kind kind, int64_t n, int64_t batch) {
+static plan_entry *find(szgi_fft_kind kind, int64_t n, int64_t batch) {
     plan_entry *entry = plans;
     while (entry && (entry->kind != kind || entry->n != n || entry->batch != batch))
         entry = entry->next;
     return entry;
 }
 
-static szg_status add(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
+static szg_status add(szg_context *context, szgi_fft_kind kind, int64_t n, int64_t batch,
                       plan_entry **out) {
     plan_entry *entry;
     SZG_TRY(szgi_memory_alloc(context, 1, sizeof *entry, &entry));
@@ -94,7 +94,7 @@ static szg_status add(szg_context *context, szg_fft_kind kind, int64_t n, int64_
     return SZG_OK;
 }
 
-szg_status szgi_cpu_fft_open(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
+szg_status szgi_cpu_fft_open(szg_context *context, szgi_fft_kind kind, int64_t n, int64_t batch,
                              void **plan) {
     szg_status status = SZG_OK;
     pthread_mutex_lock(&planner);
@@ -154,14 +154,14 @@ szg_status szgi_cpu_fft_run(szg_context *context, const void *plan, const void *
     if (!ready)
         return szgi_fail(context, SZG_EINTERNAL, "FFTW made no plan for unaligned arrays");
     switch (entry->kind) {
-    case SZG_FFT_FORWARD:
-    case SZG_FFT_BACKWARD:
+    case SZGI_FFT_FORWARD:
+    case SZGI_FFT_BACKWARD:
         fftw_execute_dft(ready, from, out);
         break;
-    case SZG_FFT_REAL:
+    case SZGI_FFT_REAL:
         fftw_execute_dft_r2c(ready, from, out);
         break;
-    case SZG_FFT_REAL_BACKWARD:
+    case SZGI_FFT_REAL_BACKWARD:
         fftw_execute_dft_c2r(ready, from, out);
         break;
     default:

@@ -4,22 +4,22 @@
 #include "base/memory.h"
 #include "ops.h"
 
-struct szg_fft {
+struct szgi_fft {
     const szgi_linalg_ops *ops; /* of the backend that made the plan */
     void *plan;
 };
 
-szg_status szgi_fft_open(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
-                         szg_fft **out) {
+szg_status szgi_fft_open(szg_context *context, szgi_fft_kind kind, int64_t n, int64_t batch,
+                         szgi_fft **out) {
     *out = NULL;
-    if ((unsigned)kind >= SZG_FFT_KINDS || n < 1 || batch < 1)
+    if ((unsigned)kind >= SZGI_FFT_KINDS || n < 1 || batch < 1)
         return szgi_fail(context, SZG_EINVAL,
                          "transform of kind %d: length %" PRId64 " and batch %" PRId64
                          " must be at least 1",
                          (int)kind, n, batch);
     int64_t elements;
     SZG_TRY(szgi_memory_product(context, n, batch, &elements));
-    szg_fft *fft;
+    szgi_fft *fft;
     SZG_TRY(szgi_memory_alloc(context, 1, sizeof *fft, &fft));
     fft->ops = szgi_linalg_of(context);
     szg_status status = fft->ops->fft_open(context, kind, n, batch, &fft->plan);
@@ -30,13 +30,13 @@ szg_status szgi_fft_open(szg_context *context, szg_fft_kind kind, int64_t n, int
     return status;
 }
 
-szg_status szgi_fft_run(szg_context *context, const szg_fft *fft, const void *in, void *out) {
+szg_status szgi_fft_run(szg_context *context, const szgi_fft *fft, const void *in, void *out) {
     if (in == out)
         return szgi_fail(context, SZG_EINVAL, "transform: input and output must not overlap");
     return fft->ops->fft_run(context, fft->plan, in, out);
 }
 
-void szgi_fft_close(szg_fft **fft) {
+void szgi_fft_close(szgi_fft **fft) {
     if (!fft || !*fft)
         return;
     (*fft)->ops->fft_close((*fft)->plan);

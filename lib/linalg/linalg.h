@@ -101,14 +101,14 @@ SZG_CHECK_RESULT szg_status szgi_singular_batch(szg_context *context, int64_t co
 
 /* A plan for `batch` transforms of length n >= 1 that stand one after the other without gaps. Plans
  * are shared and cached over the process; opening one that was open before costs a look-up. */
-SZG_CHECK_RESULT szg_status szgi_fft_open(szg_context *context, szg_fft_kind kind, int64_t n,
-                                          int64_t batch, szg_fft **out);
+SZG_CHECK_RESULT szg_status szgi_fft_open(szg_context *context, szgi_fft_kind kind, int64_t n,
+                                          int64_t batch, szgi_fft **out);
 
 /* Transforms in to out, which must not overlap. Thread-safe on one plan. 16-byte aligned arrays are
  * faster (szgi_memory_alloc gives such), others work. Runs on the calling thread. */
-SZG_CHECK_RESULT szg_status szgi_fft_run(szg_context *context, const szg_fft *fft, const void *in,
+SZG_CHECK_RESULT szg_status szgi_fft_run(szg_context *context, const szgi_fft *fft, const void *in,
                                          void *out);
-void szgi_fft_close(szg_fft **fft);
+void szgi_fft_close(szgi_fft **fft);
 
 /* The smallest 2^a 3^b 5^c 7^d >= n, even for n >= 2: a length that transforms fast. n <= 2^56. */
 int64_t szgi_fft_fast_length(int64_t n);

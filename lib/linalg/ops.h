@@ -48,13 +48,13 @@ typedef struct szgi_linalg_ops {
                                  double *a, int64_t stride, double *s);
 
     /* A plan is the backend's own; opened and closed in pairs. */
-    szg_status (*fft_open)(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
+    szg_status (*fft_open)(szg_context *context, szgi_fft_kind kind, int64_t n, int64_t batch,
                            void **plan);
     szg_status (*fft_run)(szg_context *context, const void *plan, const void *in, void *out);
     void (*fft_close)(void *plan);
 } szgi_linalg_ops;
 
-struct szg_ops {
+struct szgi_ops {
     const char *name;
     const szgi_linalg_ops *linalg;
     const struct szgi_network_ops *network; /* "network/ops.h" */

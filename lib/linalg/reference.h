@@ -38,7 +38,7 @@ szg_status szgi_reference_singular_complex(szg_context *context, int64_t m, int6
                                            int64_t lda, double *s, szg_c64 *u, int64_t ldu,
                                            szg_c64 *vt, int64_t ldvt);
 szg_status szgi_reference_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda);
-szg_status szgi_reference_fft_open(szg_context *context, szg_fft_kind kind, int64_t n,
+szg_status szgi_reference_fft_open(szg_context *context, szgi_fft_kind kind, int64_t n,
                                    int64_t batch, void **plan);
 szg_status szgi_reference_fft_run(szg_context *context, const void *plan, const void *in,
                                   void *out);

@@ -5,17 +5,17 @@
 #include "reference.h"
 
 typedef struct plain_transform {
-    szg_fft_kind kind;
+    szgi_fft_kind kind;
     int64_t n, batch;
     int64_t period; /* roots[r] = e^{2 pi i r / period} */
     szg_c64 *roots;
 } plain_transform;
 
-szg_status szgi_reference_fft_open(szg_context *context, szg_fft_kind kind, int64_t n,
+szg_status szgi_reference_fft_open(szg_context *context, szgi_fft_kind kind, int64_t n,
                                    int64_t batch, void **out) {
     plain_transform *plan;
     SZG_TRY(szgi_memory_alloc(context, 1, sizeof *plan, &plan));
-    int64_t factor = kind == SZG_FFT_COSINE_4 ? 8 : kind >= SZG_FFT_COSINE_2 ? 4 : 1;
+    int64_t factor = kind == SZGI_FFT_COSINE_4 ? 8 : kind >= SZGI_FFT_COSINE_2 ? 4 : 1;
     *plan = (plain_transform){.kind = kind, .n = n, .batch = batch, .period = factor * n};
     szg_status status = szgi_memory_alloc(context, plan->period, sizeof *plan->roots, &plan->roots);
     if (status != SZG_OK) {
@@ -73,10 +73,10 @@ static double hermitian_sum(const plain_transform *plan, const szg_c64 *x, int64
 static double cosine_sum(const plain_transform *plan, const double *x, int64_t j) {
     double sum = 0;
     for (int64_t k = 0; k < plan->n; k++) {
-        int64_t turn = plan->kind == SZG_FFT_COSINE_2   ? j * (2 * k + 1)
-                       : plan->kind == SZG_FFT_COSINE_3 ? (2 * j + 1) * k
-                                                        : (2 * j + 1) * (2 * k + 1);
-        double weight = plan->kind == SZG_FFT_COSINE_3 && k == 0 ? 1 : 2;
+        int64_t turn = plan->kind == SZGI_FFT_COSINE_2   ? j * (2 * k + 1)
+                       : plan->kind == SZGI_FFT_COSINE_3 ? (2 * j + 1) * k
+                                                         : (2 * j + 1) * (2 * k + 1);
+        double weight = plan->kind == SZGI_FFT_COSINE_3 && k == 0 ? 1 : 2;
         sum += weight * x[k] * plan->roots[turn % plan->period].re;
     }
     return sum;
@@ -86,16 +86,16 @@ static void transform(const plain_transform *plan, int64_t row, const void *in, 
     int64_t n = plan->n, half = n / 2 + 1;
     for (int64_t j = 0; j < n; j++)
         switch (plan->kind) {
-        case SZG_FFT_FORWARD:
-        case SZG_FFT_BACKWARD:
+        case SZGI_FFT_FORWARD:
+        case SZGI_FFT_BACKWARD:
             ((szg_c64 *)out)[row * n + j] = fourier_sum(plan, (const szg_c64 *)in + row * n, j,
-                                                        plan->kind == SZG_FFT_FORWARD ? -1 : 1);
+                                                        plan->kind == SZGI_FFT_FORWARD ? -1 : 1);
             break;
-        case SZG_FFT_REAL:
+        case SZGI_FFT_REAL:
             if (j < half)
                 ((szg_c64 *)out)[row * half + j] = real_sum(plan, (const double *)in + row * n, j);
             break;
-        case SZG_FFT_REAL_BACKWARD:
+        case SZGI_FFT_REAL_BACKWARD:
             ((double *)out)[row * n + j] = hermitian_sum(plan, (const szg_c64 *)in + row * half, j);
             break;
         default:

@@ -76,7 +76,7 @@ void szgi_argument_dropout(szgi_arguments *arguments, const szgi_dropout *dropou
 }
 
 const szgi_network_ops *szgi_network_table(szg_context *context) {
-    const szg_ops *ops = szgi_context_ops(context);
+    const szgi_ops *ops = szgi_context_ops(context);
     return ops ? ops->network : &szgi_cpu_network;
 }
 

@@ -260,7 +260,7 @@ typedef struct szgi_spectra_job {
 } szgi_spectra_job;
 
 /* Of an n x n matrix L. The arrays are the job's, and last until it is begun again or closed. */
-typedef struct szg_logit_numbers {
+typedef struct szgi_logit_numbers {
     const double *eigenvalues; /* [n] of (L + L^T)/2, ascending */
     const double *squares;     /* [n] eigenvalues of L^T L, ascending; rounding may make them < 0 */
     const double *means;       /* [2n-1] of the diagonals, lag i - j at i - j + n - 1 */
@@ -272,7 +272,7 @@ typedef struct szg_logit_numbers {
     int64_t infinite;          /* place i n + j of the first entry that is not finite; -1: none. The
                                   other numbers, infinities left out, say nothing then. */
     bool converged;
-} szg_logit_numbers;
+} szgi_logit_numbers;
 
 /* Whether the backend can; the functions below fail with SZG_EBACKEND where it cannot. */
 bool szgi_network_has_spectra(szg_context *context);
@@ -311,7 +311,7 @@ SZG_CHECK_RESULT szg_status szgi_network_spectra_begin(szg_context *context, szg
  * [sums of open] or NULL. The job may be filled again, also where it failed. */
 SZG_CHECK_RESULT szg_status szgi_network_spectra_collect(szg_context *context,
                                                          szgi_spectra_job *job,
-                                                         szg_logit_numbers *numbers, double *sums);
+                                                         szgi_logit_numbers *numbers, double *sums);
 
 /* ---- Products of the linear layers ---- */
 

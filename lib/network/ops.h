@@ -78,7 +78,7 @@ typedef struct szgi_network_ops {
                                   int64_t heads, int64_t count, const szgi_head_part *parts);
     szg_status (*spectra_begin)(szg_context *context, szgi_spectra_job *job, int64_t count);
     szg_status (*spectra_collect)(szg_context *context, szgi_spectra_job *job,
-                                  szg_logit_numbers *numbers, double *sums);
+                                  szgi_logit_numbers *numbers, double *sums);
 
     /* From here on NULL where work is done when a call returns (szgi_device_records). recording
      * NULL: dropped. */

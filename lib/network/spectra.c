@@ -112,7 +112,7 @@ szg_status szgi_network_spectra_begin(szg_context *context, szgi_spectra_job *jo
 }
 
 szg_status szgi_network_spectra_collect(szg_context *context, szgi_spectra_job *job,
-                                        szg_logit_numbers *numbers, double *sums) {
+                                        szgi_logit_numbers *numbers, double *sums) {
     szgi_arguments check = {context, "spectra of logits: collect", SZG_OK};
     szgi_argument_array(&check, "job", job);
     if (check.status == SZG_OK && job->begun < 0)

@@ -24,7 +24,7 @@ typedef struct szgi_host {
     szg_status (*fail_prefix)(szg_context *context, szg_status status, const char *prefix);
     szg_status (*check_cancel)(szg_context *context);
     /* What `open` returned for this context. */
-    szg_ops *(*ops_of)(szg_context *context);
+    szgi_ops *(*ops_of)(szg_context *context);
 } szgi_host;
 
 /* What a plugin offers. Functions fail with SZG_EBACKEND and a message that says what to do. */
@@ -36,8 +36,8 @@ typedef struct szgi_plugin {
     /* Number of devices, and the first `room` of them. */
     szg_status (*devices)(szg_context *context, int room, szg_device *out, int *count);
     /* A table for one context, on the first usable device; entries that it lacks are NULL. */
-    szg_status (*open)(szg_context *context, szg_precision precision, szg_ops **out);
-    void (*close)(szg_ops *ops);
+    szg_status (*open)(szg_context *context, szgi_precision precision, szgi_ops **out);
+    void (*close)(szgi_ops *ops);
 } szgi_plugin;
 
 /* The one symbol of a plugin. Keeps `host`, and calls none of its functions yet: whether both have

@@ -6,12 +6,12 @@
 #include "network/cpu_level.h"
 #include "plugin.h"
 
-const szg_ops *szgi_ops_of(szg_context *context) {
-    const szg_ops *ops = szgi_context_ops(context);
+const szgi_ops *szgi_ops_of(szg_context *context) {
+    const szgi_ops *ops = szgi_context_ops(context);
     return ops ? ops : szgi_ops_cpu();
 }
 
-static szg_status select_host(szg_context *context, const szg_ops *ops) {
+static szg_status select_host(szg_context *context, const szgi_ops *ops) {
     if (ops == szgi_ops_cpu())
         SZG_TRY(szgi_backend_check_simd(context));
     szgi_context_set_ops(context, ops);
@@ -20,12 +20,12 @@ static szg_status select_host(szg_context *context, const szg_ops *ops) {
 }
 
 static szg_status select_cuda(szg_context *context, const char *name) {
-    static const char *const names[SZG_PRECISIONS] = {"cuda:tf32", "cuda:f32", "cuda:bf16"};
+    static const char *const names[SZGI_PRECISIONS] = {"cuda:tf32", "cuda:f32", "cuda:bf16"};
     if (strcmp(name, "cuda") == 0)
-        name = names[SZG_PRECISION_TF32];
-    for (int i = 0; i < SZG_PRECISIONS; i++)
+        name = names[SZGI_PRECISION_TF32];
+    for (int i = 0; i < SZGI_PRECISIONS; i++)
         if (strcmp(name, names[i]) == 0)
-            return szgi_plugin_select(context, (szg_precision)i);
+            return szgi_plugin_select(context, (szgi_precision)i);
     return szgi_fail(context, SZG_EINVAL,
                      "backend '%.80s' is unknown: cuda:tf32, cuda:f32, cuda:bf16", name);
 }

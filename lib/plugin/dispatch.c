@@ -125,7 +125,7 @@ static szg_status singular_batch(szg_context *context, int64_t count, int64_t m,
 
 szg_status szgi_plugin_dispatch_fill(szg_context *context, plugin_session *session) {
     SZG_TRY(szgi_plugin_crossover_scale(context, &session->crossover));
-    session->ops = (szg_ops){session->device->name, &session->linalg, session->device->network};
+    session->ops = (szgi_ops){session->device->name, &session->linalg, session->device->network};
     session->linalg = szgi_linalg_cpu;
     session->linalg.gemm = gemm;
     session->linalg.gemm_complex = gemm_complex;

@@ -7,10 +7,10 @@
 
 /* A context's state while it works on a plugin. */
 typedef struct plugin_session {
-    szg_ops ops;            /* what the context has selected */
+    szgi_ops ops;           /* what the context has selected */
     szgi_linalg_ops linalg; /* its linear algebra */
     const szgi_plugin *plugin;
-    szg_ops *device;      /* the plugin's table */
+    szgi_ops *device;     /* the plugin's table */
     pthread_mutex_t lock; /* workers of the pool call spectral operations at the same time */
     double crossover;     /* plugin_crossover_scale */
 } plugin_session;

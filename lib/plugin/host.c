@@ -19,7 +19,7 @@ static szg_status host_check_cancel(szg_context *context) {
     return szgi_context_check_cancel(context);
 }
 
-static szg_ops *host_ops_of(szg_context *context) {
+static szgi_ops *host_ops_of(szg_context *context) {
     plugin_session *session = szgi_context_state(context);
     return session->device;
 }

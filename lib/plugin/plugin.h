@@ -9,6 +9,6 @@
 SZG_CHECK_RESULT szg_status szgi_plugin_load(szg_context *context, const szgi_plugin **out);
 
 /* A table of the plugin for this context, selected, what it lacks filled in by the cpu's. */
-SZG_CHECK_RESULT szg_status szgi_plugin_select(szg_context *context, szg_precision precision);
+SZG_CHECK_RESULT szg_status szgi_plugin_select(szg_context *context, szgi_precision precision);
 
 #endif

@@ -12,7 +12,7 @@ static void release(void *state) {
     szgi_memory_free(session);
 }
 
-szg_status szgi_plugin_select(szg_context *context, szg_precision precision) {
+szg_status szgi_plugin_select(szg_context *context, szgi_precision precision) {
     plugin_session *session;
     const szgi_plugin *plugin;
     szg_status status;

@@ -10,8 +10,8 @@ typedef struct plugin_transform {
     void *plan;
 } plugin_transform;
 
-static bool device_has(const plugin_session *session, szg_fft_kind kind) {
-    return session->device->linalg->fft_open && kind <= SZG_FFT_REAL_BACKWARD;
+static bool device_has(const plugin_session *session, szgi_fft_kind kind) {
+    return session->device->linalg->fft_open && kind <= SZGI_FFT_REAL_BACKWARD;
 }
 
 static void enter(plugin_session *session) {
@@ -24,7 +24,7 @@ static void leave(plugin_session *session) {
         pthread_mutex_unlock(&session->lock);
 }
 
-static szg_status transform_open(szg_context *context, szg_fft_kind kind, int64_t n, int64_t batch,
+static szg_status transform_open(szg_context *context, szgi_fft_kind kind, int64_t n, int64_t batch,
                                  void **out) {
     plugin_session *session = szgi_context_state(context);
     plugin_transform *transform;

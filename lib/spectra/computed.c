@@ -51,7 +51,7 @@ double szgi_squares_error(int64_t n, double frobenius) {
     return sqrt(12 * (double)n * DBL_EPSILON) * frobenius;
 }
 
-static szg_status of_squares(szg_context *context, int64_t n, const szg_logit_numbers *numbers,
+static szg_status of_squares(szg_context *context, int64_t n, const szgi_logit_numbers *numbers,
                              szg_spectrum *out) {
     SZG_TRY(roots(context, n, numbers->squares, out));
     szg_status status = check_squares(context, n, numbers->squares, numbers->frobenius,
@@ -66,7 +66,7 @@ static szg_status of_squares(szg_context *context, int64_t n, const szg_logit_nu
     return status;
 }
 
-static szg_status check(szg_context *context, int64_t n, const szg_logit_numbers *x) {
+static szg_status check(szg_context *context, int64_t n, const szgi_logit_numbers *x) {
     if (x->infinite >= 0)
         return szgi_fail(context, SZG_EDATA, "entry (%" PRId64 ", %" PRId64 ") is not finite",
                          x->infinite / n, x->infinite % n);
@@ -77,7 +77,7 @@ static szg_status check(szg_context *context, int64_t n, const szg_logit_numbers
 
 szg_status szgi_device_part(szg_context *context, const szg_matrix *matrix,
                             const szg_spectra_options *options, szg_spectrum *out) {
-    const szg_logit_numbers *x = matrix->of.numbers;
+    const szgi_logit_numbers *x = matrix->of.numbers;
     bool symmetric;
     (void)options;
     SZG_TRY(check(context, matrix->rows, x));

@@ -67,17 +67,17 @@ typedef struct inverse_operator {
     szg_c64 *z, *u; /* scratch where mapped */
 } inverse_operator;
 
-static bool good_enough(szg_status status, const szg_cg_result *result) {
+static bool good_enough(szg_status status, const szgi_cg_result *result) {
     return status == SZG_OK || (status == SZG_ENOCONV && result->residual <= 1e-3);
 }
 
 /* The condition number, about n^2, keeps CG from its tolerance at large orders; what the pairs are
  * worth is measured on T itself afterwards. */
 static szg_status solve(szg_context *context, inverse_operator *self,
-                        szg_preconditioner preconditioner, const double *x, double *y) {
-    szg_cg_options options = {
+                        szgi_preconditioner preconditioner, const double *x, double *y) {
+    szgi_cg_options options = {
         .preconditioner = preconditioner, .tolerance = 1e-10, .iterations = CG_STEPS};
-    szg_cg_result result = {0};
+    szgi_cg_result result = {0};
     int64_t n = szg_toeplitz_size(self->shifted);
     szg_status status;
     if (self->mapped) {
@@ -94,9 +94,9 @@ static szg_status solve(szg_context *context, inverse_operator *self,
 }
 
 static szg_status inverse_apply(szg_context *context, void *data, const double *x, double *y) {
-    szg_status status = solve(context, data, SZG_PRECONDITIONER_STRANG, x, y);
+    szg_status status = solve(context, data, SZGI_PRECONDITIONER_STRANG, x, y);
     if (status == SZG_EDOMAIN || status == SZG_ENOCONV)
-        status = solve(context, data, SZG_PRECONDITIONER_TCHAN, x, y);
+        status = solve(context, data, SZGI_PRECONDITIONER_TCHAN, x, y);
     return status;
 }
 

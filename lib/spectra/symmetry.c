@@ -56,7 +56,7 @@ bool szgi_factored_is_symmetric(const szg_factored *f, double *scale) {
 
 szg_status szgi_matrix_is_hermitian(szg_context *context, const szg_matrix *matrix,
                                     bool *hermitian) {
-    const szg_logit_numbers *numbers = matrix->of.numbers;
+    const szgi_logit_numbers *numbers = matrix->of.numbers;
     double scale;
     switch (matrix->kind) {
     case SZG_MATRIX_DENSE:

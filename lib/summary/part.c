@@ -48,7 +48,7 @@ static szg_status split_complex(szg_context *context, const szg_matrix *matrix,
 
 static szg_status split_device(szg_context *context, const szg_matrix *matrix,
                                szg_matrix_report *report, szg_toeplitz **part) {
-    const szg_logit_numbers *x = matrix->of.numbers;
+    const szgi_logit_numbers *x = matrix->of.numbers;
     SZG_TRY(szgi_toeplitz_open_means(context, matrix->rows, x->means, part));
     return no_zero(
         szgi_toeplitzness_of_parts(context, *part, x->rest_frobenius, &report->toeplitzness),

@@ -14,14 +14,14 @@ SZG_CHECK_RESULT szg_status szgi_summary_schatten(szg_context *context,
                                                   const szg_spectrum *spectrum, double p,
                                                   double *out);
 
-/* `out`: SZG_SUMMARY_NUMBERS numbers. toeplitzness may be NULL or NaN, symbol NULL or without a
+/* `out`: SZGI_SUMMARY_NUMBERS numbers. toeplitzness may be NULL or NaN, symbol NULL or without a
  * method: none. */
 void szgi_summary_numbers(const szg_summary *summary, const szg_tau *toeplitzness,
-                          const struct szg_range *symbol, szg_summary_number *out);
+                          const struct szg_range *symbol, szgi_summary_number *out);
 
 /* Sets `column` of the latest row to the number; NaN leaves it empty. */
 SZG_CHECK_RESULT szg_status szgi_summary_set(szg_context *context, szg_table *table,
-                                             const char *column, const szg_summary_number *number);
+                                             const char *column, const szgi_summary_number *number);
 
 /* "matrix", "hermitian_part" */
 const char *szgi_values_of_name(szg_values_of of);
@@ -44,12 +44,12 @@ SZG_CHECK_RESULT szg_status szgi_summary_table(szg_context *context, szg_table *
 
 /* A new row of the labels alone. */
 SZG_CHECK_RESULT szg_status szgi_summary_label(szg_context *context, szg_table *table,
-                                               const szg_summary_labels *labels);
+                                               const szgi_summary_labels *labels);
 
 /* A new row: labels, numbers, method, solver, and a note where toeplitzness is sampled. The caller
  * writes what else belongs into `note`. */
 SZG_CHECK_RESULT szg_status szgi_summary_add(szg_context *context, szg_table *table,
-                                             const szg_summary_labels *labels,
+                                             const szgi_summary_labels *labels,
                                              const szg_summary *summary,
                                              const szg_tau *toeplitzness,
                                              const struct szg_range *symbol);

@@ -34,11 +34,11 @@ static const szg_column tail_columns[TAIL_COLUMNS] = {
 };
 
 void szgi_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness,
-                          const szg_range *symbol, szg_summary_number *out) {
+                          const szg_range *symbol, szgi_summary_number *out) {
     const szg_range none = {{NAN, NAN}, {NAN, NAN}, NAN, NAN, NULL};
     const szg_tau missing = {NAN, NAN, false}, *tau = toeplitzness ? toeplitzness : &missing;
     const szg_range *range = symbol && symbol->method ? symbol : &none;
-    const szg_summary_number numbers[SZG_SUMMARY_NUMBERS] = {
+    const szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS] = {
         {.column = "rank",
          .doc = "rank by structure; of weights, singular values above n eps sigma_max",
          .value = s->rank < 0 ? NAN : (double)s->rank,
@@ -74,7 +74,7 @@ void szgi_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness,
         {.column = "toeplitzness_error",
          .doc = "bound of the absolute error of toeplitzness; its standard error if sampled",
          .value = tau->error,
-         .end = SZG_END_UPPER},
+         .end = SZGI_END_UPPER},
         {.column = "toeplitzness_sampled",
          .doc = "1: 1 - toeplitzness is a mean over 64 Gaussian vectors; 0: computed",
          .value = isnan(tau->value) ? NAN : tau->sampled,
@@ -82,19 +82,19 @@ void szgi_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness,
         {.column = "symbol_min_lo",
          .doc = "certified lower bound of the symbol's minimum, or its modulus's",
          .value = range->min.lo,
-         .end = SZG_END_LOWER},
+         .end = SZGI_END_LOWER},
         {.column = "symbol_min_hi",
          .doc = "certified upper bound of the symbol's minimum, or its modulus's",
          .value = range->min.hi,
-         .end = SZG_END_UPPER},
+         .end = SZGI_END_UPPER},
         {.column = "symbol_max_lo",
          .doc = "certified lower bound of the symbol's maximum, or its modulus's",
          .value = range->max.lo,
-         .end = SZG_END_LOWER},
+         .end = SZGI_END_LOWER},
         {.column = "symbol_max_hi",
          .doc = "certified upper bound of the symbol's maximum, or its modulus's",
          .value = range->max.hi,
-         .end = SZG_END_UPPER},
+         .end = SZGI_END_UPPER},
         {.column = "residual",
          .doc = "backward error or defect of the spectrum, see docs/spectra.md",
          .value = s->residual},
@@ -103,7 +103,7 @@ void szgi_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness,
 }
 
 szg_status szgi_summary_set(szg_context *context, szg_table *table, const char *column,
-                            const szg_summary_number *number) {
+                            const szgi_summary_number *number) {
     if (isnan(number->value))
         return SZG_OK;
     if (number->integer)
@@ -112,18 +112,18 @@ szg_status szgi_summary_set(szg_context *context, szg_table *table, const char *
 }
 
 szg_status szgi_summary_table(szg_context *context, szg_table **out) {
-    szg_column columns[HEAD_COLUMNS + SZG_SUMMARY_NUMBERS - 1 + TAIL_COLUMNS];
+    szg_column columns[HEAD_COLUMNS + SZGI_SUMMARY_NUMBERS - 1 + TAIL_COLUMNS];
     const szg_summary empty = {0};
-    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
+    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
     szgi_summary_numbers(&empty, NULL, NULL, numbers);
     int64_t count = HEAD_COLUMNS;
     memcpy(columns, head_columns, sizeof head_columns);
-    for (int i = 0; i < SZG_SUMMARY_NUMBERS - 1; i++)
+    for (int i = 0; i < SZGI_SUMMARY_NUMBERS - 1; i++)
         columns[count++] = (szg_column){
             numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
     memcpy(columns + count, tail_columns, sizeof tail_columns);
     SZG_TRY(szg_table_open(context, "summary", columns, count + TAIL_COLUMNS, out));
-    for (int i = 0; i < SZG_SUMMARY_NUMBERS - 1; i++)
+    for (int i = 0; i < SZGI_SUMMARY_NUMBERS - 1; i++)
         szgi_table_set_end(*out, HEAD_COLUMNS + i, numbers[i].end);
     return SZG_OK;
 }
@@ -142,7 +142,7 @@ const char *szgi_bound_of_name(szg_bound_of of) {
 
 /* The columns that say what the numbers are, empty where those are. */
 static szg_status set_facts(szg_context *context, szg_table *table,
-                            const szg_summary_labels *labels, const szg_summary *summary,
+                            const szgi_summary_labels *labels, const szg_summary *summary,
                             const szg_range *symbol) {
     bool eigenvalues =
         !isnan(summary->lambda_min) || !isnan(summary->lambda_max) || !isnan(summary->radius);
@@ -169,7 +169,7 @@ static szg_status set_method(szg_context *context, szg_table *table, szg_method 
 }
 
 szg_status szgi_summary_label(szg_context *context, szg_table *table,
-                              const szg_summary_labels *labels) {
+                              const szgi_summary_labels *labels) {
     SZG_TRY(szg_table_add_row(context, table));
     SZG_TRY(szg_table_set_text(context, table, "source", labels->source));
     if (labels->layer >= 0)
@@ -181,13 +181,13 @@ szg_status szgi_summary_label(szg_context *context, szg_table *table,
 }
 
 szg_status szgi_summary_add(szg_context *context, szg_table *table,
-                            const szg_summary_labels *labels, const szg_summary *summary,
+                            const szgi_summary_labels *labels, const szg_summary *summary,
                             const szg_tau *toeplitzness, const szg_range *symbol) {
-    szg_summary_number numbers[SZG_SUMMARY_NUMBERS];
+    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
     szgi_summary_numbers(summary, toeplitzness, symbol, numbers);
     SZG_TRY(szgi_summary_label(context, table, labels));
     SZG_TRY(szg_table_set_integer(context, table, "n", summary->n));
-    for (int i = 0; i < SZG_SUMMARY_NUMBERS; i++)
+    for (int i = 0; i < SZGI_SUMMARY_NUMBERS; i++)
         SZG_TRY(szgi_summary_set(context, table, numbers[i].column, &numbers[i]));
     if (toeplitzness && szgi_tau_note(toeplitzness))
         SZG_TRY(szg_table_note(context, table, "%s", szgi_tau_note(toeplitzness)));

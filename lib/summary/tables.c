@@ -125,9 +125,9 @@ static szg_values_of values_of(const szg_matrix_report *report) {
 
 static szg_status add_summary(szg_context *context, szg_table *table,
                               const szg_report_labels *labels, const szg_matrix_report *report) {
-    const szg_summary_labels row = {labels->source,  labels->layer,        labels->head,
-                                    report->matrix,  report->theorem.name, values_of(report),
-                                    bound_of(report)};
+    const szgi_summary_labels row = {labels->source,  labels->layer,        labels->head,
+                                     report->matrix,  report->theorem.name, values_of(report),
+                                     bound_of(report)};
     SZG_TRY(szgi_summary_add(context, table, &row, &report->summary, &report->toeplitzness,
                              &report->symbol));
     return report->note[0] ? szg_table_note(context, table, "%s", report->note) : SZG_OK;

@@ -83,7 +83,7 @@ static double sum_of(int64_t n, const double *x) {
     return sum;
 }
 
-szg_status szgi_contraction_ratios_of(szg_context *context, const szg_contraction_input *input,
+szg_status szgi_contraction_ratios_of(szg_context *context, const szgi_contraction_input *input,
                                       szg_contraction_ratios *out) {
     if (!input || !out || input->eigenvalues < 0 || input->content_values < 0 ||
         input->coupled_values < 0)

@@ -10,7 +10,7 @@ SZGI_BEGIN_DECLS
 const char *szgi_theorem_name(szg_theorem theorem);
 
 SZG_CHECK_RESULT szg_status szgi_contraction_ratios_of(szg_context *context,
-                                                       const szg_contraction_input *input,
+                                                       const szgi_contraction_input *input,
                                                        szg_contraction_ratios *out);
 
 SZGI_END_DECLS

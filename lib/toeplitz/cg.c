@@ -40,12 +40,12 @@ static szg_status precondition(szg_context *context, cg_state *s, const double *
  * quotients of T (its diagonal in the Fourier basis): one that is not positive decides. Strang's
  * may be negative for a positive definite T: moduli, kept away from 0, are positive definite
  * whatever they are. */
-static szg_status invert(szg_context *context, szg_preconditioner which, int64_t n, szg_c64 *w) {
+static szg_status invert(szg_context *context, szgi_preconditioner which, int64_t n, szg_c64 *w) {
     double largest = 0;
     for (int64_t j = 0; j < n; j++)
         largest = fmax(largest, fabs(w[j].re));
     for (int64_t j = 0; j < n; j++) {
-        if (which == SZG_PRECONDITIONER_TCHAN && !(w[j].re > 0))
+        if (which == SZGI_PRECONDITIONER_TCHAN && !(w[j].re > 0))
             return szgi_fail(
                 context, SZG_EDOMAIN,
                 "conjugate gradients: the matrix is not positive definite: its Rayleigh "
@@ -57,8 +57,9 @@ static szg_status invert(szg_context *context, szg_preconditioner which, int64_t
     return SZG_OK;
 }
 
-static szg_status open_preconditioner(szg_context *context, szg_preconditioner which, cg_state *s) {
-    if (which == SZG_PRECONDITIONER_NONE)
+static szg_status open_preconditioner(szg_context *context, szgi_preconditioner which,
+                                      cg_state *s) {
+    if (which == SZGI_PRECONDITIONER_NONE)
         return SZG_OK;
     int64_t n = s->t->n;
     s->preconditioner = (szgi_circulant){.length = n, .real = !s->complex};
@@ -68,7 +69,7 @@ static szg_status open_preconditioner(szg_context *context, szg_preconditioner w
     return szgi_circulant_work_open(context, n, s->complex, &s->work);
 }
 
-static szg_status open_state(szg_context *context, szg_preconditioner which, cg_state *s) {
+static szg_status open_state(szg_context *context, szgi_preconditioner which, cg_state *s) {
     SZG_TRY(szgi_memory_alloc(context, 4 * s->count, sizeof *s->memory, &s->memory));
     s->r = s->memory;
     s->z = s->r + s->count;
@@ -131,14 +132,14 @@ static szg_status iterate(szg_context *context, cg_state *s, double goal, int64_
 }
 
 static szg_status check_input(szg_context *context, const cg_state *s,
-                              const szg_cg_options *options, const double *b, const double *x) {
+                              const szgi_cg_options *options, const double *b, const double *x) {
     if (!szgi_toeplitz_is_hermitian(s->t))
         return szgi_fail(context, SZG_EDOMAIN,
                          "conjugate gradients: the matrix is not of a Hermitian kind, use "
                          "szgi_toeplitz_solve");
     double tolerance = options->tolerance;
     bool sound = tolerance == 0 || (tolerance >= 0x1p-52 && tolerance < 1);
-    if ((unsigned)options->preconditioner >= SZG_PRECONDITIONERS || options->iterations < 0 ||
+    if ((unsigned)options->preconditioner >= SZGI_PRECONDITIONERS || options->iterations < 0 ||
         !sound)
         return szgi_fail(context, SZG_EINVAL,
                          "conjugate gradients: preconditioner %d, tolerance %g or %" PRId64
@@ -154,8 +155,8 @@ static szg_status check_input(szg_context *context, const cg_state *s,
 }
 
 /* The recursive residual drifts from the true one: a few restarts from the latter. */
-static szg_status run(szg_context *context, cg_state *s, const szg_cg_options *options,
-                      const double *b, double *x, szg_cg_result *result) {
+static szg_status run(szg_context *context, cg_state *s, const szgi_cg_options *options,
+                      const double *b, double *x, szgi_cg_result *result) {
     double tolerance = options->tolerance > 0 ? options->tolerance : 1e-12;
     int64_t most = options->iterations > 0 ? options->iterations : 10 * s->t->n + 100;
     double size = szgi_norm(s->count, b), before = INFINITY;
@@ -179,11 +180,11 @@ static szg_status run(szg_context *context, cg_state *s, const szg_cg_options *o
 }
 
 static szg_status solve(szg_context *context, const szg_toeplitz *t, bool complex,
-                        const szg_cg_options *options, const double *b, double *x,
-                        szg_cg_result *result) {
-    const szg_cg_options defaults = {0};
+                        const szgi_cg_options *options, const double *b, double *x,
+                        szgi_cg_result *result) {
+    const szgi_cg_options defaults = {0};
     options = options ? options : &defaults;
-    *result = (szg_cg_result){0};
+    *result = (szgi_cg_result){0};
     cg_state s = {.t = t, .complex = complex, .count = complex ? 2 * t->n : t->n};
     SZG_TRY(check_input(context, &s, options, b, x));
     szg_status status = open_state(context, options->preconditioner, &s);
@@ -194,8 +195,8 @@ static szg_status solve(szg_context *context, const szg_toeplitz *t, bool comple
 }
 
 szg_status szgi_toeplitz_cg(szg_context *context, const szg_toeplitz *t,
-                            const szg_cg_options *options, const double *b, double *x,
-                            szg_cg_result *result) {
+                            const szgi_cg_options *options, const double *b, double *x,
+                            szgi_cg_result *result) {
     if (!t->real)
         return szgi_fail(
             context, SZG_EINVAL,
@@ -204,7 +205,7 @@ szg_status szgi_toeplitz_cg(szg_context *context, const szg_toeplitz *t,
 }
 
 szg_status szgi_toeplitz_cg_complex(szg_context *context, const szg_toeplitz *t,
-                                    const szg_cg_options *options, const szg_c64 *b, szg_c64 *x,
-                                    szg_cg_result *result) {
+                                    const szgi_cg_options *options, const szg_c64 *b, szg_c64 *x,
+                                    szgi_cg_result *result) {
     return solve(context, t, true, options, &b->re, &x->re, result);
 }

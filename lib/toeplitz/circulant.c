@@ -4,9 +4,9 @@
 #include "base/memory.h"
 #include "toeplitz_private.h"
 
-szg_status szgi_transform_once(szg_context *context, szg_fft_kind kind, int64_t n, const void *in,
+szg_status szgi_transform_once(szg_context *context, szgi_fft_kind kind, int64_t n, const void *in,
                                void *out) {
-    szg_fft *fft;
+    szgi_fft *fft;
     SZG_TRY(szgi_fft_open(context, kind, n, 1, &fft));
     szg_status status = szgi_fft_run(context, fft, in, out);
     szgi_fft_close(&fft);
@@ -18,8 +18,8 @@ static szg_status open_any(szg_context *context, bool real, int64_t length, cons
     szgi_circulant made = {.length = length, .real = real};
     int64_t count = real ? length / 2 + 1 : length;
     SZG_TRY(szgi_memory_alloc(context, count, sizeof *made.spectrum, &made.spectrum));
-    szg_status status = szgi_transform_once(context, real ? SZG_FFT_REAL : SZG_FFT_FORWARD, length,
-                                            column, made.spectrum);
+    szg_status status = szgi_transform_once(context, real ? SZGI_FFT_REAL : SZGI_FFT_FORWARD,
+                                            length, column, made.spectrum);
     if (status != SZG_OK) {
         szgi_memory_free(made.spectrum);
         return status;
@@ -56,13 +56,13 @@ szg_status szgi_circulant_work_open(szg_context *context, int64_t length, bool c
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, length, size, &out->vector), fail);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, spectrum, sizeof(szg_c64), &out->spectrum),
                  fail);
-    SZG_TRY_GOTO(
-        status,
-        szgi_fft_open(context, complex ? SZG_FFT_FORWARD : SZG_FFT_REAL, length, 1, &out->forward),
-        fail);
     SZG_TRY_GOTO(status,
-                 szgi_fft_open(context, complex ? SZG_FFT_BACKWARD : SZG_FFT_REAL_BACKWARD, length,
-                               1, &out->backward),
+                 szgi_fft_open(context, complex ? SZGI_FFT_FORWARD : SZGI_FFT_REAL, length, 1,
+                               &out->forward),
+                 fail);
+    SZG_TRY_GOTO(status,
+                 szgi_fft_open(context, complex ? SZGI_FFT_BACKWARD : SZGI_FFT_REAL_BACKWARD,
+                               length, 1, &out->backward),
                  fail);
     return SZG_OK;
 fail:

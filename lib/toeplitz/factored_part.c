@@ -21,7 +21,7 @@ typedef struct correlation {
 } correlation;
 
 typedef struct correlation_work {
-    szg_fft *fft;
+    szgi_fft *fft;
     double *columns; /* GROUP x length, zeros from n on */
     szg_c64 *a;      /* GROUP x half: transformed columns of A */
     szg_c64 *b;      /* half: one of B */
@@ -59,7 +59,7 @@ static szg_status add_group(szg_context *context, const correlation *job, correl
 }
 
 static szg_status open_work(szg_context *context, const correlation *job, correlation_work *work) {
-    SZG_TRY(szgi_fft_open(context, SZG_FFT_REAL, job->length, 1, &work->fft));
+    SZG_TRY(szgi_fft_open(context, SZGI_FFT_REAL, job->length, 1, &work->fft));
     SZG_TRY(szgi_memory_alloc(context, GROUP * job->length, sizeof(double), &work->columns));
     SZG_TRY(szgi_memory_alloc(context, GROUP * job->half, sizeof(szg_c64), &work->a));
     return szgi_memory_alloc(context, job->half, sizeof(szg_c64), &work->b);
@@ -85,7 +85,7 @@ static szg_status correlate_block(szg_context *context, void *argument, int64_t 
 static szg_status low_rank_sums(szg_context *context, const szg_factored *f, double *sums) {
     correlation job = {.f = f, .length = szgi_fft_fast_length(2 * f->n - 1)};
     job.half = job.length / 2 + 1;
-    szg_fft *fft = NULL;
+    szgi_fft *fft = NULL;
     double *circular = NULL;
     szg_status status;
     SZG_TRY(
@@ -97,7 +97,7 @@ static szg_status low_rank_sums(szg_context *context, const szg_factored *f, dou
             job.partial[j].im += job.partial[c * job.half + j].im;
         }
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, job.length, sizeof *circular, &circular), end);
-    SZG_TRY_GOTO(status, szgi_fft_open(context, SZG_FFT_REAL_BACKWARD, job.length, 1, &fft), end);
+    SZG_TRY_GOTO(status, szgi_fft_open(context, SZGI_FFT_REAL_BACKWARD, job.length, 1, &fft), end);
     SZG_TRY_GOTO(status, szgi_fft_run(context, fft, job.partial, circular), end);
     for (int64_t k = 1 - f->n; k < f->n; k++)
         sums[k + f->n - 1] = circular[k < 0 ? job.length + k : k] / (double)job.length;

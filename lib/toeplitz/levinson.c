@@ -20,7 +20,7 @@ typedef struct levinson {
     split
         lags; /* a_{n-1}, .., a_0, .., a_{-(n-1)}: lag n - 1 - i at i, so that sums run forwards */
     split a, b, x;
-    const szg_reflection *reflection;
+    const szgi_reflection *reflection;
     double *memory;
 } levinson;
 
@@ -152,7 +152,7 @@ static szg_status recur(szg_context *context, levinson *s, const double *y, int 
 }
 
 static szg_status solve(szg_context *context, const szg_toeplitz *t, const double *b, int stride,
-                        double *x, const szg_reflection *reflection) {
+                        double *x, const szgi_reflection *reflection) {
     for (int64_t i = 0; i < t->n * stride; i++)
         if (!isfinite(b[i]))
             return szgi_fail(context, SZG_EDATA, "right-hand side: entry %" PRId64 " is %g",
@@ -179,7 +179,7 @@ static double backward_error(const szg_toeplitz *t, int64_t count, const double 
 }
 
 szg_status szgi_toeplitz_solve(szg_context *context, const szg_toeplitz *t, const double *b,
-                               double *x, const szg_reflection *reflection, double *residual) {
+                               double *x, const szgi_reflection *reflection, double *residual) {
     if (!t->real)
         return szgi_fail(context, SZG_EINVAL,
                          "Levinson: the matrix is complex, use szgi_toeplitz_solve_complex");
@@ -197,7 +197,7 @@ szg_status szgi_toeplitz_solve(szg_context *context, const szg_toeplitz *t, cons
 
 /* A real matrix and a complex right-hand side: the real and the imaginary part in turn. */
 static szg_status solve_parts(szg_context *context, const szg_toeplitz *t, const szg_c64 *b,
-                              szg_c64 *x, const szg_reflection *reflection) {
+                              szg_c64 *x, const szgi_reflection *reflection) {
     double *memory;
     SZG_TRY(szgi_memory_alloc(context, 3 * t->n, sizeof *memory, &memory));
     double *part = memory, *re = memory + t->n, *im = re + t->n;
@@ -217,7 +217,7 @@ end:
 
 szg_status szgi_toeplitz_solve_complex(szg_context *context, const szg_toeplitz *t,
                                        const szg_c64 *b, szg_c64 *x,
-                                       const szg_reflection *reflection, double *residual) {
+                                       const szgi_reflection *reflection, double *residual) {
     SZG_TRY(t->real ? solve_parts(context, t, b, x, reflection)
                     : solve(context, t, &b->re, 2, &x->re, reflection));
     if (!residual)

@@ -109,7 +109,7 @@ szg_matrix szg_matrix_distance(int64_t n, double slope) {
     return matrix;
 }
 
-szg_matrix szgi_matrix_device(int64_t n, const struct szg_logit_numbers *numbers) {
+szg_matrix szgi_matrix_device(int64_t n, const struct szgi_logit_numbers *numbers) {
     szg_matrix matrix = square(SZG_MATRIX_DEVICE, n);
     matrix.of.numbers = numbers;
     return matrix;

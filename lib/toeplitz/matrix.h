@@ -7,10 +7,10 @@
 
 SZGI_BEGIN_DECLS
 
-struct szg_logit_numbers; /* "network/network.h" */
+struct szgi_logit_numbers; /* "network/network.h" */
 
 /* Numbers that a device computed of an n x n matrix that it keeps. */
-szg_matrix szgi_matrix_device(int64_t n, const struct szg_logit_numbers *numbers);
+szg_matrix szgi_matrix_device(int64_t n, const struct szgi_logit_numbers *numbers);
 
 /* The view takes over a Toeplitz matrix, or an array from szgi_memory_alloc that it points to, and
  * frees it in szg_matrix_close. On failure the caller still owns them. SZG_ENOMEM. */

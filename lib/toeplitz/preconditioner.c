@@ -18,15 +18,15 @@ static szg_c64 tchan_entry(const szg_toeplitz *t, int64_t k) {
 }
 
 szg_status szgi_circulant_eigenvalues(szg_context *context, const szg_toeplitz *t,
-                                      szg_preconditioner which, szg_c64 *w) {
-    if (which != SZG_PRECONDITIONER_STRANG && which != SZG_PRECONDITIONER_TCHAN)
+                                      szgi_preconditioner which, szg_c64 *w) {
+    if (which != SZGI_PRECONDITIONER_STRANG && which != SZGI_PRECONDITIONER_TCHAN)
         return szgi_fail(context, SZG_EINVAL, "circulant %d is neither Strang's nor T. Chan's",
                          (int)which);
     szg_c64 *column;
     SZG_TRY(szgi_memory_alloc(context, t->n, sizeof *column, &column));
     for (int64_t k = 0; k < t->n; k++)
-        column[k] = which == SZG_PRECONDITIONER_STRANG ? strang_entry(t, k) : tchan_entry(t, k);
-    szg_status status = szgi_transform_once(context, SZG_FFT_FORWARD, t->n, column, w);
+        column[k] = which == SZGI_PRECONDITIONER_STRANG ? strang_entry(t, k) : tchan_entry(t, k);
+    szg_status status = szgi_transform_once(context, SZGI_FFT_FORWARD, t->n, column, w);
     for (int64_t j = 0; status == SZG_OK && szgi_toeplitz_is_hermitian(t) && j < t->n; j++)
         w[j].im = 0;
     szgi_memory_free(column);

@@ -43,9 +43,9 @@ static void fold(const szg_toeplitz *toeplitz, int64_t order, int64_t grid, int6
     }
 }
 
-static szg_status transform(szg_context *context, szg_fft_kind kind, int64_t grid,
+static szg_status transform(szg_context *context, szgi_fft_kind kind, int64_t grid,
                             const szg_c64 *in, void *out) {
-    szg_fft *fft;
+    szgi_fft *fft;
     SZG_TRY(szgi_fft_open(context, kind, grid, 1, &fft));
     szg_status status = szgi_fft_run(context, fft, in, out);
     szgi_fft_close(&fft);
@@ -62,7 +62,7 @@ static szg_status sample_real(szg_context *context, const szg_toeplitz *toeplitz
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, half, sizeof *folded, &folded), done);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, grid, sizeof *values, &values), done);
     fold(toeplitz, order, grid, half, folded);
-    SZG_TRY_GOTO(status, transform(context, SZG_FFT_REAL_BACKWARD, grid, folded, values), done);
+    SZG_TRY_GOTO(status, transform(context, SZGI_FFT_REAL_BACKWARD, grid, folded, values), done);
     for (int64_t j = 0; j < grid; j++)
         out[j] = (szg_c64){values[j], 0};
 done:
@@ -76,7 +76,7 @@ static szg_status sample_complex(szg_context *context, const szg_toeplitz *toepl
     szg_c64 *folded;
     SZG_TRY(szgi_memory_alloc(context, grid, sizeof *folded, &folded));
     fold(toeplitz, order, grid, grid, folded);
-    szg_status status = transform(context, SZG_FFT_BACKWARD, grid, folded, out);
+    szg_status status = transform(context, SZGI_FFT_BACKWARD, grid, folded, out);
     szgi_memory_free(folded);
     return status;
 }

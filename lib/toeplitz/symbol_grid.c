@@ -86,9 +86,9 @@ static void unscale(int exponent, szg_range *range) {
 
 static szg_status transform(szg_context *context, int64_t grid, const szg_c64 *lags,
                             szg_c64 **out) {
-    szg_fft *fft;
+    szgi_fft *fft;
     SZG_TRY(szgi_memory_alloc(context, grid, sizeof **out, out));
-    SZG_TRY(szgi_fft_open(context, SZG_FFT_BACKWARD, grid, 1, &fft));
+    SZG_TRY(szgi_fft_open(context, SZGI_FFT_BACKWARD, grid, 1, &fft));
     szg_status status = szgi_fft_run(context, fft, lags, *out);
     szgi_fft_close(&fft);
     return status;

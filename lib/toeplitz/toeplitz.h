@@ -43,11 +43,12 @@ SZG_CHECK_RESULT szg_status szgi_toeplitz_apply_complex(szg_context *context,
  * and b do not overlap. SZG_EDATA (b), SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szgi_toeplitz_solve(szg_context *context, const szg_toeplitz *toeplitz,
                                                 const double *b, double *x,
-                                                const szg_reflection *reflection, double *residual);
+                                                const szgi_reflection *reflection,
+                                                double *residual);
 SZG_CHECK_RESULT szg_status szgi_toeplitz_solve_complex(szg_context *context,
                                                         const szg_toeplitz *toeplitz,
                                                         const szg_c64 *b, szg_c64 *x,
-                                                        const szg_reflection *reflection,
+                                                        const szgi_reflection *reflection,
                                                         double *residual);
 
 /* Preconditioned conjugate gradients for symmetric (Hermitian) positive definite T; x holds the
@@ -56,19 +57,19 @@ SZG_CHECK_RESULT szg_status szgi_toeplitz_solve_complex(szg_context *context,
  * one, Tyrtyshnikov 1992), or a kind that is not Hermitian. SZG_ENOCONV: too many iterations, or
  * the residual cannot reach the tolerance; *result and x hold the best found. */
 SZG_CHECK_RESULT szg_status szgi_toeplitz_cg(szg_context *context, const szg_toeplitz *toeplitz,
-                                             const szg_cg_options *options, const double *b,
-                                             double *x, szg_cg_result *result);
+                                             const szgi_cg_options *options, const double *b,
+                                             double *x, szgi_cg_result *result);
 SZG_CHECK_RESULT szg_status szgi_toeplitz_cg_complex(szg_context *context,
                                                      const szg_toeplitz *toeplitz,
-                                                     const szg_cg_options *options,
+                                                     const szgi_cg_options *options,
                                                      const szg_c64 *b, szg_c64 *x,
-                                                     szg_cg_result *result);
+                                                     szgi_cg_result *result);
 
 /* The n eigenvalues (in FFT order, real for Hermitian T) of the Strang or T. Chan circulant of T:
  * entry (i, j) of the circulant is c_{(i-j) mod n}, eigenvalue j is sum_k c_k e^{-2 pi i jk/n}. */
 SZG_CHECK_RESULT szg_status szgi_circulant_eigenvalues(szg_context *context,
                                                        const szg_toeplitz *toeplitz,
-                                                       szg_preconditioner which, szg_c64 *w);
+                                                       szgi_preconditioner which, szg_c64 *w);
 
 /* The orthogonal projection (Frobenius) of a dense n x n matrix on the Toeplitz matrices: means
  * along diagonals. The result is symmetric (Hermitian) where the means at k and -k are equal

@@ -16,12 +16,12 @@ typedef struct szgi_circulant {
 
 /* One thread's transforms and scratch for circulants of one length. */
 typedef struct szgi_circulant_work {
-    szg_fft *forward, *backward;
+    szgi_fft *forward, *backward;
     void *vector, *spectrum;
 } szgi_circulant_work;
 
 /* One transform of length n by a plan of its own. */
-SZG_CHECK_RESULT szg_status szgi_transform_once(szg_context *context, szg_fft_kind kind, int64_t n,
+SZG_CHECK_RESULT szg_status szgi_transform_once(szg_context *context, szgi_fft_kind kind, int64_t n,
                                                 const void *in, void *out);
 
 /* From the `length` entries of the circulant's first column, real or complex. */

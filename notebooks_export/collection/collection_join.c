@@ -18,8 +18,8 @@ enum {
 
 typedef struct join_column {
     szg_column column;
-    bool seen[TYPES];      /* by szg_type: some table has it so */
-    bool marked[SZG_ENDS]; /* by szg_end, the same */
+    bool seen[TYPES];       /* by szg_type: some table has it so */
+    bool marked[SZGI_ENDS]; /* by szgi_end, the same */
 } join_column;
 
 typedef struct join {
@@ -153,10 +153,10 @@ static szg_type wider_type(const szg_collection *all, const join *j, const join_
 
 /* Rounded outwards are also the rows of a result that was written without the mark; a column that
  * holds lower and upper ends has no outside. */
-static szg_end joined_end(const join_column *c) {
-    if (c->marked[SZG_END_LOWER] == c->marked[SZG_END_UPPER])
-        return SZG_END_NONE;
-    return c->marked[SZG_END_LOWER] ? SZG_END_LOWER : SZG_END_UPPER;
+static szgi_end joined_end(const join_column *c) {
+    if (c->marked[SZGI_END_LOWER] == c->marked[SZGI_END_UPPER])
+        return SZGI_END_NONE;
+    return c->marked[SZGI_END_LOWER] ? SZGI_END_LOWER : SZGI_END_UPPER;
 }
 
 /* `note` goes behind the others. */

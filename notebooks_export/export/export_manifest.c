@@ -50,7 +50,7 @@ done:
 static szg_status describe_column(szg_context *context, const szg_table *table, int64_t index,
                                   szgi_json *list) {
     const szg_column *column = szg_table_column(table, index);
-    szg_end end = szgi_table_end(table, index);
+    szgi_end end = szgi_table_end(table, index);
     char dtype[SZG_NPY_TYPE];
     szgi_npy_column_type(table, index, dtype);
     szgi_json *one;
@@ -60,7 +60,7 @@ static szg_status describe_column(szg_context *context, const szg_table *table, 
     SZG_TRY_GOTO(status, szgi_json_add_text(context, one, "type", szgi_type_name(column->type)),
                  fail);
     SZG_TRY_GOTO(status, szgi_json_add_text(context, one, "dtype", dtype), fail);
-    if (end != SZG_END_NONE)
+    if (end != SZGI_END_NONE)
         SZG_TRY_GOTO(status, szgi_json_add_text(context, one, "end", szgi_end_name(end)), fail);
     SZG_TRY_GOTO(status, szgi_json_add_text(context, one, "doc", column->doc), fail);
     return szgi_json_add(context, list, NULL, &one);

@@ -52,7 +52,7 @@ static inline szg_status report_file(const char *path, const szgi_dump_options *
 }
 
 /* Rows as szgi_contraction_add_all makes them of the pairs. */
-static inline void expect(const szg_table *got, const szg_contraction_pair *pairs, int64_t count) {
+static inline void expect(const szg_table *got, const szgi_contraction_pair *pairs, int64_t count) {
     const szg_report_options report = {.quick_symbol = true};
     szg_contraction_tables want;
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &want));

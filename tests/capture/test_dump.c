@@ -13,7 +13,7 @@ START_TEST(layout_of_a_capture) {
         numbers[i] = (double)(single[i] = (float)numbers[i]);
     char name[3 * LAYERS][64];
     szgi_tensor tensors[3 * LAYERS];
-    szg_contraction_pair pairs[LAYERS];
+    szgi_contraction_pair pairs[LAYERS];
     for (int i = 0; i < LAYERS; i++) {
         static const char *const words[] = {"content", "coupled", "grad_norm"};
         for (int w = 0; w < 3; w++) {
@@ -26,7 +26,7 @@ START_TEST(layout_of_a_capture) {
             else
                 t->dtype = SZG_DTYPE_F32;
         }
-        pairs[i] = (szg_contraction_pair){
+        pairs[i] = (szgi_contraction_pair){
             .content = szg_matrix_dense(N, N, numbers + 2 * i * N * N, N),
             .coupled = szg_matrix_dense(N, N, numbers + (2 * i + 1) * N * N, N),
             .precision = 0x1p-24,
@@ -47,12 +47,13 @@ START_TEST(axes_of_an_npy_file) {
     enum { A = 2, H = 3, N = 5 };
     const int64_t shape[4] = {A, H, N, N}, lengths[A] = {3, 5};
     double *numbers = new_test_reals(51, 0, A * H * N * N), *small = new_numbers(H * 9);
-    szg_contraction_pair pairs[A * H];
+    szgi_contraction_pair pairs[A * H];
     const char *path = path_of(".npy");
     ck_szg_ok(szgi_npy_write_real(test_context(), path, 4, shape, numbers));
     for (int i = 0; i < A * H; i++)
-        pairs[i] = (szg_contraction_pair){.coupled = szg_matrix_dense(N, N, numbers + i * N * N, N),
-                                          .labels = {path, NULL, NULL, -1, i / H, i % H, NAN}};
+        pairs[i] =
+            (szgi_contraction_pair){.coupled = szg_matrix_dense(N, N, numbers + i * N * N, N),
+                                    .labels = {path, NULL, NULL, -1, i / H, i % H, NAN}};
     szg_contraction_tables tables;
     ck_szg_ok(report_file(path, NULL, &tables));
     expect(tables.contraction, pairs, A * H);
@@ -254,9 +255,9 @@ START_TEST(arrays_by_role) {
                  szgi_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED, scores));
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
     ck_szg_ok(szgi_dump_report(test_context(), dump, NULL, &report, &tables));
-    szg_contraction_pair pair = {.content = szg_matrix_dense(N, N, x, N),
-                                 .coupled = szg_matrix_dense(N, N, x + N * N, N),
-                                 .labels = {npy, NULL, NULL, -1, -1, -1, NAN}};
+    szgi_contraction_pair pair = {.content = szg_matrix_dense(N, N, x, N),
+                                  .coupled = szg_matrix_dense(N, N, x + N * N, N),
+                                  .labels = {npy, NULL, NULL, -1, -1, -1, NAN}};
     expect(tables.contraction, &pair, 1);
     szg_contraction_tables_close(&tables);
     szgi_dump_close(&dump);

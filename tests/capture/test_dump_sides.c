@@ -140,8 +140,8 @@ START_TEST(causal) {
     const szgi_dump_options options = {.causal = true};
     ck_szg_ok(report_file(path, &options, &tables));
     unlink(path);
-    szg_contraction_pair pair = {.coupled = szg_matrix_dense(N, N, zeros, N),
-                                 .labels = {path, NULL, NULL, -1, -1, -1, NAN}};
+    szgi_contraction_pair pair = {.coupled = szg_matrix_dense(N, N, zeros, N),
+                                  .labels = {path, NULL, NULL, -1, -1, -1, NAN}};
     expect(tables.contraction, &pair, 1);
     szg_contraction_tables_close(&tables);
     szgi_memory_free(l);

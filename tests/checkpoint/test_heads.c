@@ -146,7 +146,7 @@ static void check_positions(const head_fixture *fixture, int64_t layer, int64_t 
     ck_assert_double_ge(cell(fixture->tables.range, row, "max_hi"), largest - slack);
     ck_assert_int_eq(
         szgi_table_end(fixture->tables.range, szg_table_find(fixture->tables.range, "max_hi")),
-        SZG_END_UPPER);
+        SZGI_END_UPPER);
     free(dense);
 }
 

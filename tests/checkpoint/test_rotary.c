@@ -300,7 +300,7 @@ static szg_checkpoint *open_llama(test_model *model, int layers, const char *con
 
 /* theta_1 of a layer, 0 where it does not rotate. */
 static double second_theta(const szg_checkpoint *checkpoint, int64_t layer) {
-    szg_rotary rotary;
+    szgi_rotary rotary;
     ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, layer, &rotary));
     return rotary.pairs > 1 ? rotary.theta[1] : 0;
 }
@@ -370,7 +370,7 @@ START_TEST(scaled_frequencies) {
     /* llama3, factor 8, bands 1 and 4, 8192 positions, base 10000, e = 8: theta = 1, .1, .01, .001
      * make 1303.8, 130.38, 13.038, 1.3038 turns: all above 4 but the last, which is mixed. */
     test_model model;
-    szg_rotary rotary;
+    szgi_rotary rotary;
     model_open(&model);
     szg_checkpoint *checkpoint = open_llama(
         &model, 4,
@@ -417,7 +417,7 @@ START_TEST(attention_factors_of_yarn) {
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
         test_model model;
         char config[512];
-        szg_rotary rotary;
+        szgi_rotary rotary;
         model_open(&model);
         snprintf(config, sizeof config,
                  "{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"rope_scaling\":{"
@@ -568,7 +568,7 @@ START_TEST(keys_that_change_nothing) {
     };
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
         test_model model;
-        szg_rotary rotary;
+        szgi_rotary rotary;
         szg_checkpoint *checkpoint;
         model_open(&model);
         if (strstr(harmless[i].config, "phi3")) {

@@ -19,7 +19,7 @@ static double *new_matrix(uint32_t step, int64_t n) {
 
 typedef struct batch {
     double *content[COUNT], *coupled[COUNT];
-    szg_contraction_pair pair[COUNT];
+    szgi_contraction_pair pair[COUNT];
 } batch;
 
 static void open_batch(batch *b) {
@@ -27,7 +27,7 @@ static void open_batch(batch *b) {
         int64_t n = 1 + i % ORDER;
         b->content[i] = i % 7 == 6 ? NULL : new_matrix((uint32_t)i, n);
         b->coupled[i] = new_matrix((uint32_t)i + 3 * COUNT, n);
-        b->pair[i] = (szg_contraction_pair){
+        b->pair[i] = (szgi_contraction_pair){
             .coupled = szg_matrix_dense(n, n, b->coupled[i], n),
             .labels = {"x", "3", "same_qk", 5, i / 8, i % 8, i % 2 ? NAN : i}};
         if (b->content[i])
@@ -69,14 +69,14 @@ static szg_status run_all(szg_context *context, const batch *b, szg_contraction_
 
 /* One at a time inside a block of a pool: what a report of the batch is. */
 typedef struct single_job {
-    const szg_contraction_pair *pair;
+    const szgi_contraction_pair *pair;
     szg_contraction out;
 } single_job;
 
 static szg_status single(szg_context *context, void *data, int64_t block, int worker) {
     (void)block, (void)worker;
     single_job *job = data;
-    const szg_contraction_pair *p = job->pair;
+    const szgi_contraction_pair *p = job->pair;
     const szg_report_options options = {.quick_symbol = true, .samples = 3};
     return contracted(context, p->content, p->coupled, &options, &job->out);
 }
@@ -150,8 +150,8 @@ START_TEST(coupled_alone) {
     for (int i = 0; i < N * N; i++)
         a[i] = pow(0.5, abs(i / N - i % N));
     szg_contraction_tables tables;
-    szg_contraction_pair pair = {.coupled = szg_matrix_dense(N, N, a, N),
-                                 .labels = {"kms", NULL, NULL, -1, -1, -1, NAN}};
+    szgi_contraction_pair pair = {.coupled = szg_matrix_dense(N, N, a, N),
+                                  .labels = {"kms", NULL, NULL, -1, -1, -1, NAN}};
     szg_report_options options = {.quick_symbol = true, .samples = 5};
     szg_spectrum closed;
     const szg_matrix kms = szg_matrix_kms(N, 0.5);
@@ -211,12 +211,12 @@ START_TEST(factored_pairs) {
     coupled.a = r;
     ck_szg_ok(szgi_factored_dense(test_context(), &content, dense[0], N));
     ck_szg_ok(szgi_factored_dense(test_context(), &coupled, dense[1], N));
-    szg_contraction_pair pairs[] = {{.content = szg_matrix_factored(&content),
-                                     .coupled = szg_matrix_factored(&coupled),
-                                     .labels = {.step = 1}},
-                                    {.content = szg_matrix_dense(N, N, dense[0], N),
-                                     .coupled = szg_matrix_dense(N, N, dense[1], N),
-                                     .labels = {.step = 2}}};
+    szgi_contraction_pair pairs[] = {{.content = szg_matrix_factored(&content),
+                                      .coupled = szg_matrix_factored(&coupled),
+                                      .labels = {.step = 1}},
+                                     {.content = szg_matrix_dense(N, N, dense[0], N),
+                                      .coupled = szg_matrix_dense(N, N, dense[1], N),
+                                      .labels = {.step = 2}}};
     szg_contraction_tables tables;
     szg_report_options options = {.quick_symbol = true};
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
@@ -242,7 +242,7 @@ START_TEST(failures_name_the_head) {
     double good[4] = {1, 2, 3, 4}, bad[4] = {1, NAN, 0, 1};
     const szg_matrix fine = szg_matrix_dense(2, 2, good, 2),
                      broken = szg_matrix_dense(2, 2, bad, 2);
-    szg_contraction_pair pairs[] = {
+    szgi_contraction_pair pairs[] = {
         {.content = fine, .coupled = fine, .labels = {.layer = 0, .head = 1, .probe = "0"}},
         {.content = fine, .coupled = broken, .labels = {.layer = 3, .head = 7, .probe = "b"}}};
     szg_contraction_tables tables;

@@ -10,7 +10,7 @@ enum { LARGEST = 40 };
 typedef struct both_ways {
     int64_t n;
     double *content, *coupled, *room;
-    szg_logit_numbers numbers[2];
+    szgi_logit_numbers numbers[2];
     szg_contraction dense, device;
 } both_ways;
 
@@ -182,7 +182,7 @@ START_TEST(below_the_rounding_of_logits) {
     double *sides = new_numbers(2 * N * D), *exact = new_numbers(N * N),
            *single = new_numbers(N * N);
     double *room = new_numbers(host_numbers_room(N)), error;
-    szg_logit_numbers numbers;
+    szgi_logit_numbers numbers;
     szg_spectrum spectrum;
     szgi_random_fill_normal(&stream, 0, 2 * N * D, sides);
     for (int64_t at = 0; at < N * N; at++) {
@@ -282,7 +282,7 @@ START_TEST(a_bad_spectrum_is_refused) {
     double eigenvalues[10], squares[10];
     b.numbers[1].eigenvalues = eigenvalues;
     b.numbers[1].squares = squares;
-    szg_logit_numbers good = b.numbers[1];
+    szgi_logit_numbers good = b.numbers[1];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const double *room = b.room + host_numbers_room(10);
         memcpy(eigenvalues, room, sizeof eigenvalues);
@@ -301,11 +301,11 @@ END_TEST
 /* Among many the message says which one, and the rows of those before are whole. */
 START_TEST(a_bad_one_is_named) {
     both_ways b = open_both(FULL, 6);
-    szg_logit_numbers broken = b.numbers[0];
+    szgi_logit_numbers broken = b.numbers[0];
     broken.converged = false;
-    szg_contraction_pair pairs[3];
+    szgi_contraction_pair pairs[3];
     for (int i = 0; i < 3; i++)
-        pairs[i] = (szg_contraction_pair){
+        pairs[i] = (szgi_contraction_pair){
             .content = szgi_matrix_device(6, i == 2 ? &broken : &b.numbers[0]),
             .coupled = szgi_matrix_device(6, &b.numbers[1]),
             .labels = {"rope", "4", "same_qk", 50, 1, i, NAN}};

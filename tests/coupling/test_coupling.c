@@ -133,7 +133,7 @@ START_TEST(terms_of_equation_8) {
     szg_factored term[5], coupled = szgi_logits_coupled(logits),
                           plain = szgi_logits_content(logits);
     for (int t = 0; t < 5; t++)
-        term[t] = szgi_logits_term(logits, (szg_term)t);
+        term[t] = szgi_logits_term(logits, (szgi_term)t);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             double qc[D], qp[D], kc[D], kp[D], q[D], k[D], x[D], y[D];
@@ -167,7 +167,7 @@ START_TEST(bias_is_not_scaled) {
     szg_logits *logits = logits_of("alibi:heads=4", 1, content, N, NULL);
     szg_logits *raw = logits_of("alibi:heads=4", 1, content, N, &unscaled);
     szg_factored coupled = szgi_logits_coupled(logits),
-                 bias = szgi_logits_term(logits, SZG_TERM_BIAS);
+                 bias = szgi_logits_term(logits, SZGI_TERM_BIAS);
     szg_factored coupled_raw = szgi_logits_coupled(raw), plain = szgi_logits_content(logits);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -241,7 +241,7 @@ static void check_rotary(const rotary_case *c, bool causal) {
                 pairs += entry(&pair, i, j);
             }
             for (int t = 0; t < 5; t++) {
-                szg_factored term = szgi_logits_term(logits, (szg_term)t);
+                szg_factored term = szgi_logits_term(logits, (szgi_term)t);
                 terms += entry(&term, i, j);
             }
             ck_close(entry(&coupled, i, j), want, 8 * BOUND);
@@ -467,7 +467,7 @@ START_TEST(captured_as_from_files) {
     snprintf(spec, sizeof spec, "files:q=%s,k=%s", file_name("q"), file_name("k"));
     szg_content *content = content_of(spec);
     remove_files();
-    const szg_captured both = {D, q, WIDE, k, WIDE, 1 / sqrt((double)D)};
+    const szgi_captured both = {D, q, WIDE, k, WIDE, 1 / sqrt((double)D)};
     for (int s = 0; s < 5; s++)
         for (int causal = 0; causal < 2; causal++) {
             szg_encoding *encoding = encoding_of(specs[s]);
@@ -493,7 +493,7 @@ START_TEST(captured_as_from_files) {
 }
 END_TEST
 
-static szg_status couple_captured(const szg_encoding *encoding, const szg_captured *captured) {
+static szg_status couple_captured(const szg_encoding *encoding, const szgi_captured *captured) {
     szg_logits *logits;
     szg_status status =
         szgi_logits_open_captured(test_context(), encoding, 0, captured, N, false, &logits);
@@ -504,7 +504,7 @@ static szg_status couple_captured(const szg_encoding *encoding, const szg_captur
 START_TEST(captured_refused) {
     double x[N * D] = {0};
     szg_logits *logits;
-    szg_captured both = {D, x, D, x, D, 1};
+    szgi_captured both = {D, x, D, x, D, 1};
     szg_encoding *encoding = encoding_of("absolute:dim=8");
     ck_szg_fails(SZG_EDOMAIN, "position table zeroed",
                  szgi_logits_open_captured(test_context(), encoding, 0, &both, N, false, &logits));
@@ -579,7 +579,7 @@ START_TEST(bad_arguments) {
                  szg_logits_open(context, encoding, 0, content, (int64_t)1 << 58, NULL, &logits));
     szg_encoding_close(&encoding);
     szg_content_close(&content);
-    szg_rotary rotary = {.dim = 4, .pairs = 3};
+    szgi_rotary rotary = {.dim = 4, .pairs = 3};
     double x[4];
     ck_szg_fails(SZG_EINVAL, "do not fit", szgi_rotary_rotate(context, &rotary, 0, 1, x, 4));
 }

@@ -1,6 +1,6 @@
 #include "plugin_parts.h"
 
-static szg_ops *opened;
+static szgi_ops *opened;
 
 static szg_status host_fail(szg_context *context, szg_status status, const char *message) {
     return szgi_fail(context, status, "%s", message);
@@ -14,14 +14,14 @@ static void host_say(szg_context *context, szg_severity severity, const char *me
     szgi_say(context, severity, "%s", message);
 }
 
-static szg_ops *host_ops_of(szg_context *) {
+static szgi_ops *host_ops_of(szg_context *) {
     return opened;
 }
 
 static const szgi_host host = {
     SZG_PLUGIN_ABI, host_fail, host_say, host_fail_prefix, szgi_context_check_cancel, host_ops_of};
 
-session *parts_open(szg_precision precision) {
+session *parts_open(szgi_precision precision) {
     szg_device device = {};
     ck_assert_ptr_null(opened);
     cuda_host = &host;

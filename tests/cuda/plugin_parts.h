@@ -11,7 +11,7 @@
 #include "session.h"
 
 /* A session without the library's table; one at a time. */
-session *parts_open(szg_precision precision);
+session *parts_open(szgi_precision precision);
 void parts_close(session *self);
 
 #endif

@@ -27,7 +27,7 @@ static int64_t numbers_of(const measured *what) {
 
 /* What check_measure leaves of `host`, which becomes the array as the solver meets it. */
 static void measure(const measured *what, double *host, double *known) {
-    session *self = parts_open(SZG_PRECISION_F32);
+    session *self = parts_open(SZGI_PRECISION_F32);
     size_t count = static_cast<size_t>(numbers_of(what));
     double *a = device_array<double>(count);
     double *out = device_array<double>(static_cast<size_t>(check_bytes(what)) / sizeof *out);

@@ -74,8 +74,8 @@ static szg_status product_complex(szg_context *context) {
                              N);
 }
 static szg_status transform(szg_context *context) {
-    szg_fft *fft;
-    SZG_TRY(szgi_fft_open(context, SZG_FFT_REAL_BACKWARD, N, COUNT, &fft));
+    szgi_fft *fft;
+    SZG_TRY(szgi_fft_open(context, SZGI_FFT_REAL_BACKWARD, N, COUNT, &fft));
     szg_status status = szgi_fft_run(context, fft, work.a, work.b);
     szgi_fft_close(&fft);
     return status;
@@ -351,10 +351,10 @@ static szg_status one_block(szg_context *context, void *job, int64_t block, int 
     double *values = job, a[LONGEST * LONGEST], b[LONGEST + 2], w[LONGEST];
     int64_t n = 2 + block % (LONGEST - 1);
     szgi_stream stream = {.seed = test_seed(), .purpose = 0x60, .step = (uint32_t)block};
-    szg_fft *fft;
+    szgi_fft *fft;
     (void)worker;
     szgi_random_fill_normal(&stream, 0, n * n, a);
-    SZG_TRY(szgi_fft_open(context, SZG_FFT_REAL, n, 1, &fft));
+    SZG_TRY(szgi_fft_open(context, SZGI_FFT_REAL, n, 1, &fft));
     szg_status status = szgi_fft_run(context, fft, a, b);
     szgi_fft_close(&fft);
     SZG_TRY(status);

@@ -30,7 +30,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 static void go_and_return(int i) {
     const int64_t rows = shapes[i].rows, bytes = shapes[i].bytes, step = shapes[i].step;
     const size_t size = static_cast<size_t>((rows - 1) * step + bytes);
-    session *self = parts_open(SZG_PRECISION_F32);
+    session *self = parts_open(SZGI_PRECISION_F32);
     unsigned char *from = static_cast<unsigned char *>(malloc(size));
     unsigned char *to = static_cast<unsigned char *>(malloc(size));
     unsigned char *device = device_array<unsigned char>(static_cast<size_t>(rows * bytes));
@@ -71,7 +71,7 @@ static __global__ void wait_a_turn(int *) {
  * although the host's change at once. */
 START_TEST(uploads_do_not_wait) {
     enum { UPLOADS = 3 * STAGING_BUFFERS };
-    session *self = parts_open(SZG_PRECISION_F32);
+    session *self = parts_open(SZGI_PRECISION_F32);
     int *device = device_array<int>(UPLOADS), number, numbers[UPLOADS];
     ck_szg_ok(staging_download(test_context(), self, self->stream, numbers, 0, device, 1, 4));
     ck_cuda(cudaSuccess, start({1, 1, 0, self->stream}, wait_a_turn, device));
@@ -96,7 +96,7 @@ END_TEST
 START_TEST(streams_share_the_buffers) {
     enum { COUNT = 10, SIZE = STAGING_BYTES / 4 };
     bool same = true;
-    session *self = parts_open(SZG_PRECISION_F32);
+    session *self = parts_open(SZGI_PRECISION_F32);
     int *device = device_array<int>(COUNT * SIZE), *host = static_cast<int *>(malloc(4 * SIZE));
     for (int i = 0; i < COUNT; i++) {
         for (int k = 0; k < SIZE; k++)
@@ -146,7 +146,7 @@ START_TEST(failing_calls_are_named) {
     for (const auto &at : cases) {
         char fault[80];
         setenv("SZG_EMULATED_HOST", at.host, 1);
-        session *self = parts_open(SZG_PRECISION_F32);
+        session *self = parts_open(SZGI_PRECISION_F32);
         int *device = device_array<int>(4);
         snprintf(fault, sizeof fault, "%s:1", at.call);
         setenv("SZG_EMULATED_FAIL", fault, 1);
@@ -176,7 +176,7 @@ START_TEST(refused_page_locked_memory_is_told) {
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     for (const char *host : {"pageable", "pinned"}) {
         setenv("SZG_EMULATED_HOST", host, 1);
-        session *self = parts_open(SZG_PRECISION_F32);
+        session *self = parts_open(SZGI_PRECISION_F32);
         int *device = device_array<int>(2);
         ck_szg_ok(staging_upload(context, self, self->stream, device, numbers, 0, 1, 8));
         ck_szg_ok(staging_download(context, self, self->stream, got, 0, device, 1, 8));

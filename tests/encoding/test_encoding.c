@@ -341,7 +341,7 @@ START_TEST(rotary_scaling) {
         theta[t] /= 4;
     check_cosines("rope:rotary=16,scaling=proportional,factor=4", 0, 0, P, theta, 0, 1);
     szg_encoding *encoding = parse("rope:scaling=yarn,factor=16,original=4096");
-    szg_rotary rotary;
+    szgi_rotary rotary;
     ck_szg_ok(szgi_encoding_rotary(test_context(), encoding, 0, &rotary));
     ck_close(rotary.amplitude, 1 + 0.1 * log(16), EPS);
     szg_encoding_close(&encoding);
@@ -381,7 +381,7 @@ START_TEST(rotation_factors) {
         parse("rope:dim=10,rotary=6,scaling=yarn,factor=2,original=500,heads=2,"
               "rotate=1");
     szg_c64 factors[N * 3];
-    szg_rotary rotary;
+    szgi_rotary rotary;
     ck_szg_ok(szgi_encoding_rotary(test_context(), encoding, 0, &rotary));
     ck_assert_int_eq(rotary.pairs, 0);
     ck_assert_int_eq(rotary.unrotated, 10);
@@ -629,7 +629,7 @@ END_TEST
 START_TEST(arguments) {
     szg_toeplitz *t;
     szg_kernel_facts facts;
-    szg_rotary rotary;
+    szgi_rotary rotary;
     double value;
     szg_encoding *encoding = parse("rope:heads=2");
     szg_context *context = test_context();

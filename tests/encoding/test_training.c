@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "formats/npy.h"
 
-static const szg_encoding_sizes sizes = {
+static const szgi_encoding_sizes sizes = {
     .width = 64, .head_dim = 16, .heads = 4, .length = 10, .seed = 7};
 
 static void check_complete(const char *spec, const char *want) {
@@ -64,7 +64,7 @@ END_TEST
 
 /* Only 53 bits of a seed can be written as a key. */
 START_TEST(wide_seeds) {
-    szg_encoding_sizes wide = sizes;
+    szgi_encoding_sizes wide = sizes;
     szg_encoding *out;
     wide.seed = UINT64_MAX;
     ck_szg_ok(szgi_encoding_open_sized(test_context(), "random", &wide, &out));
@@ -149,17 +149,17 @@ static szg_encoding *completed_encoding(const char *spec) {
 }
 
 /* The array's initial numbers, put where it says, are the encoding's own rows and biases. */
-static void check_array(const char *spec, szg_encoding_array array, int64_t rows, int64_t columns,
+static void check_array(const char *spec, szgi_encoding_array array, int64_t rows, int64_t columns,
                         bool optional) {
     const int64_t n = 10;
     szg_encoding *encoding = completed_encoding(spec);
-    szg_encoding_table table;
+    szgi_encoding_table table;
     ck_szg_ok(szgi_encoding_table_of(test_context(), encoding, n, &table));
     ck_assert(table.array == array && table.rows == rows && table.columns == columns);
     ck_assert(table.optional == optional);
     double *initial = new_numbers(rows * columns), *want = new_numbers(n * columns + 2 * n);
     ck_szg_ok(szgi_encoding_table_initial(test_context(), encoding, n, initial));
-    if (array == SZG_ARRAY_INPUT) {
+    if (array == SZGI_ARRAY_INPUT) {
         ck_assert_int_eq(szgi_encoding_input_dimension(encoding), columns);
         ck_szg_ok(szgi_encoding_input(test_context(), encoding, n, want, columns));
         ck_assert(memcmp(initial, want, (size_t)(n * columns) * sizeof *want) == 0);
@@ -180,11 +180,11 @@ static void check_array(const char *spec, szg_encoding_array array, int64_t rows
 }
 
 START_TEST(arrays) {
-    check_array("learned", SZG_ARRAY_INPUT, 10, 64, false);
-    check_array("random", SZG_ARRAY_INPUT, 10, 64, true);
-    check_array("relative", SZG_ARRAY_LAGS, 19, 4, false);
-    check_array("t5:buckets=8", SZG_ARRAY_LAGS, 8, 4, false);
-    check_array("t5:buckets=7,direction=causal", SZG_ARRAY_LAGS, 7, 4, false);
+    check_array("learned", SZGI_ARRAY_INPUT, 10, 64, false);
+    check_array("random", SZGI_ARRAY_INPUT, 10, 64, true);
+    check_array("relative", SZGI_ARRAY_LAGS, 19, 4, false);
+    check_array("t5:buckets=8", SZGI_ARRAY_LAGS, 8, 4, false);
+    check_array("t5:buckets=7,direction=causal", SZGI_ARRAY_LAGS, 7, 4, false);
 }
 END_TEST
 
@@ -203,13 +203,13 @@ END_TEST
 START_TEST(no_array) {
     static const char *const without[] = {"nope", "absolute",    "alibi",        "rope",
                                           "mla",  "kms:rho=0.5", "rope+absolute"};
-    szg_encoding_table table;
+    szgi_encoding_table table;
     double value;
     int32_t row;
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
         szg_encoding *encoding = completed_encoding(without[i]);
         ck_szg_ok(szgi_encoding_table_of(test_context(), encoding, 10, &table));
-        ck_assert_int_eq(table.array, SZG_ARRAY_NONE);
+        ck_assert_int_eq(table.array, SZGI_ARRAY_NONE);
         ck_szg_fails(SZG_EDOMAIN, "no array to train",
                      szgi_encoding_table_initial(test_context(), encoding, 1, &value));
         ck_szg_fails(SZG_EDOMAIN, "no array of lags",

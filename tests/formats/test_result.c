@@ -193,8 +193,8 @@ START_TEST(ends_are_rounded_outwards) {
     for (int64_t i = 0; i < test_trials(2000) + 6; i++) {
         szgi_stream random = {.seed = test_seed(), .purpose = 77};
         double x = i < 6 ? rows[i] : test_real(&random, (uint64_t)i), lo, hi;
-        ck_assert(szgi_real_parse(szgi_rounded_text(x, 6, SZG_END_LOWER, text), &lo));
-        ck_assert(szgi_real_parse(szgi_rounded_text(x, 6, SZG_END_UPPER, text), &hi));
+        ck_assert(szgi_real_parse(szgi_rounded_text(x, 6, SZGI_END_LOWER, text), &lo));
+        ck_assert(szgi_real_parse(szgi_rounded_text(x, 6, SZGI_END_UPPER, text), &hi));
         ck_assert_msg(lo <= x && x <= hi, "%.17g: %.17g, %.17g", x, lo, hi);
         ck_assert_msg(hi - lo <= 1.0001e-5 * fabs(x), "%.17g: %.17g, %.17g", x, lo, hi);
     }

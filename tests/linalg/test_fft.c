@@ -4,16 +4,16 @@
 #include "matrices.h"
 
 /* Doubles that a transform of `kind` and length n reads and writes. */
-static int64_t in_count(szg_fft_kind kind, int64_t n) {
-    return kind <= SZG_FFT_BACKWARD ? 2 * n : kind == SZG_FFT_REAL_BACKWARD ? 2 * (n / 2 + 1) : n;
+static int64_t in_count(szgi_fft_kind kind, int64_t n) {
+    return kind <= SZGI_FFT_BACKWARD ? 2 * n : kind == SZGI_FFT_REAL_BACKWARD ? 2 * (n / 2 + 1) : n;
 }
 
-static int64_t out_count(szg_fft_kind kind, int64_t n) {
-    return kind <= SZG_FFT_BACKWARD ? 2 * n : kind == SZG_FFT_REAL ? 2 * (n / 2 + 1) : n;
+static int64_t out_count(szgi_fft_kind kind, int64_t n) {
+    return kind <= SZGI_FFT_BACKWARD ? 2 * n : kind == SZGI_FFT_REAL ? 2 * (n / 2 + 1) : n;
 }
 
-static void transform(szg_fft_kind kind, int64_t n, int64_t batch, const double *in, double *out) {
-    szg_fft *fft;
+static void transform(szgi_fft_kind kind, int64_t n, int64_t batch, const double *in, double *out) {
+    szgi_fft *fft;
     ck_szg_ok(szgi_fft_open(test_context(), kind, n, batch, &fft));
     ck_szg_ok(szgi_fft_run(test_context(), fft, in, out));
     szgi_fft_close(&fft);
@@ -22,7 +22,7 @@ static void transform(szg_fft_kind kind, int64_t n, int64_t batch, const double 
 
 /* Each output is a sum of n terms of modulus <= 2 |x_k|: plain summation errs by 2 n eps ||x||_1
  * and more than FFT does (Higham 2002, 24.1); roots of unity add eps each. */
-static void check_kind(uint32_t step, szg_fft_kind kind, int64_t n, int64_t batch, int offset) {
+static void check_kind(uint32_t step, szgi_fft_kind kind, int64_t n, int64_t batch, int offset) {
     int64_t from = batch * in_count(kind, n), to = batch * out_count(kind, n);
     double *in = random_numbers(step, from + 1), *kept = copy_numbers(from + 1, in);
     double *out = new_numbers(to + 2), *want = new_numbers(to), size = 0;
@@ -42,10 +42,10 @@ static void check_kind(uint32_t step, szg_fft_kind kind, int64_t n, int64_t batc
 
 START_TEST(transforms_agree_with_their_definitions) {
     uint32_t step = 0;
-    for (int kind = 0; kind < SZG_FFT_KINDS; kind++)
+    for (int kind = 0; kind < SZGI_FFT_KINDS; kind++)
         for (int64_t n = 1; n <= 70; n += n < 20 ? 1 : 7)
             for (int64_t batch = 1; batch <= 3; batch += 2) {
-                check_kind(step, (szg_fft_kind)kind, n, batch, (int)(step % 2));
+                check_kind(step, (szgi_fft_kind)kind, n, batch, (int)(step % 2));
                 step++;
             }
 }
@@ -56,12 +56,12 @@ START_TEST(cosine_transforms_invert) {
     for (int64_t n = 1; n <= 40; n++) {
         double *x = random_numbers((uint32_t)n, n), *y = new_numbers(n), *z = new_numbers(n);
         double bound = 8 * (double)(n * n) * EPS * norm_of(n, x) * 2;
-        transform(SZG_FFT_COSINE_2, n, 1, x, y);
-        transform(SZG_FFT_COSINE_3, n, 1, y, z);
+        transform(SZGI_FFT_COSINE_2, n, 1, x, y);
+        transform(SZGI_FFT_COSINE_3, n, 1, y, z);
         for (int64_t i = 0; i < n; i++)
             ck_close(z[i], 2 * (double)n * x[i], bound);
-        transform(SZG_FFT_COSINE_4, n, 1, x, y);
-        transform(SZG_FFT_COSINE_4, n, 1, y, z);
+        transform(SZGI_FFT_COSINE_4, n, 1, x, y);
+        transform(SZGI_FFT_COSINE_4, n, 1, y, z);
         for (int64_t i = 0; i < n; i++)
             ck_close(z[i], 2 * (double)n * x[i], bound);
         szgi_memory_free(x), szgi_memory_free(y), szgi_memory_free(z);
@@ -71,15 +71,15 @@ END_TEST
 
 START_TEST(bad_transforms_are_refused) {
     szg_context *context = test_context();
-    szg_fft *fft;
+    szgi_fft *fft;
     double x[4] = {0};
-    ck_szg_fails(SZG_EINVAL, "length 0", szgi_fft_open(context, SZG_FFT_REAL, 0, 1, &fft));
-    ck_szg_fails(SZG_EINVAL, "batch -1", szgi_fft_open(context, SZG_FFT_REAL, 4, -1, &fft));
-    ck_szg_fails(SZG_EINVAL, "kind 7", szgi_fft_open(context, SZG_FFT_KINDS, 4, 1, &fft));
+    ck_szg_fails(SZG_EINVAL, "length 0", szgi_fft_open(context, SZGI_FFT_REAL, 0, 1, &fft));
+    ck_szg_fails(SZG_EINVAL, "batch -1", szgi_fft_open(context, SZGI_FFT_REAL, 4, -1, &fft));
+    ck_szg_fails(SZG_EINVAL, "kind 7", szgi_fft_open(context, SZGI_FFT_KINDS, 4, 1, &fft));
     ck_szg_fails(test_on_device() ? SZG_EBACKEND : SZG_ENOMEM, "need",
-                 szgi_fft_open(context, SZG_FFT_REAL, 1ll << 45, 1, &fft));
+                 szgi_fft_open(context, SZGI_FFT_REAL, 1ll << 45, 1, &fft));
     ck_assert_ptr_null(fft);
-    ck_szg_ok(szgi_fft_open(context, SZG_FFT_COSINE_2, 4, 1, &fft));
+    ck_szg_ok(szgi_fft_open(context, SZGI_FFT_COSINE_2, 4, 1, &fft));
     ck_szg_fails(SZG_EINVAL, "overlap", szgi_fft_run(context, fft, x, x));
     szgi_fft_close(&fft);
     szgi_fft_close(&fft);
@@ -110,10 +110,10 @@ END_TEST
 START_TEST(failed_allocations_are_survived) {
     for (int backend = 0; backend < 2; backend++) {
         use_backend(backend ? "reference" : test_backend());
-        szg_fft *fft;
+        szgi_fft *fft;
         ck_survives_failed_allocations(
             least_refusals(),
-            szgi_fft_open(test_context(), SZG_FFT_COSINE_4, 1001 + backend, 2, &fft));
+            szgi_fft_open(test_context(), SZGI_FFT_COSINE_4, 1001 + backend, 2, &fft));
         szgi_fft_close(&fft);
     }
     use_tested_backend();
@@ -134,9 +134,9 @@ static void *work_alone(void *argument) {
     ck_assert_int_eq(szgi_memory_alloc(context, N * N, 8, &c), SZG_OK);
     szgi_stream stream = {.seed = seed};
     for (int64_t round = 0; round < 40; round++) {
-        szg_fft *fft;
+        szgi_fft *fft;
         int64_t n = 100 + (seed + round) % 50;
-        ck_assert_int_eq(szgi_fft_open(context, SZG_FFT_REAL, n, 1, &fft), SZG_OK);
+        ck_assert_int_eq(szgi_fft_open(context, SZGI_FFT_REAL, n, 1, &fft), SZG_OK);
         ck_assert_int_eq(szgi_fft_run(context, fft, a + round % 2, c), SZG_OK);
         szgi_fft_close(&fft);
     }

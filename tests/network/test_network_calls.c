@@ -418,7 +418,7 @@ END_TEST
 START_TEST(a_missing_operation_is_named) {
     szg_context *context = test_context();
     szgi_network_ops empty = {.real_size = 4};
-    szg_ops none = *szgi_ops_reference();
+    szgi_ops none = *szgi_ops_reference();
     float x = 0;
     szgi_step_block block = {0};
     none.network = &empty;

@@ -4,7 +4,7 @@
 #include "plugin/backend.h"
 #include "network_tests.h"
 
-static szg_ops table;
+static szgi_ops table;
 static szgi_network_ops network;
 
 static szg_context *opened(void) {
@@ -67,7 +67,7 @@ static void *to_device(szg_context *context, int64_t count, const double *values
 
 /* Eigenvalues: n eps ||A||_F of both solvers, and of the product n eps ||L||_F^2. Sums of n^2
  * squares, relative, n^2 eps at most. Means to a few bits of the largest. */
-static void ck_numbers(int64_t n, const szg_logit_numbers *x, const szg_logit_numbers *y) {
+static void ck_numbers(int64_t n, const szgi_logit_numbers *x, const szgi_logit_numbers *y) {
     const double eps = 0x1p-52, square = y->frobenius * y->frobenius, unit = (double)n * eps;
     ck_assert_int_eq(x->infinite, y->infinite);
     if (y->infinite >= 0)
@@ -90,10 +90,10 @@ static void ck_numbers(int64_t n, const szg_logit_numbers *x, const szg_logit_nu
 }
 
 static void ck_all(szg_context *context, int64_t n, int64_t length, const double *matrices,
-                   const szg_logit_numbers *numbers) {
+                   const szgi_logit_numbers *numbers) {
     double *corner = new_numbers(n * n), *room = new_numbers(host_numbers_room(n));
     for (int64_t m = 0; m < MATRICES; m++) {
-        szg_logit_numbers wanted;
+        szgi_logit_numbers wanted;
         for (int64_t at = 0; at < n * n; at++)
             corner[at] = matrices[(m * length + at / n) * length + at % n];
         ck_szg_ok(host_numbers(context, n, corner, room, &wanted));
@@ -161,7 +161,7 @@ START_TEST(as_on_the_host) {
         szgi_spectra_job *job;
         ck_szg_ok(szgi_network_spectra_open(context, MATRICES + 1, n, 1 + HEADS, &job));
         for (int64_t more = 0; more < 4; more += 3) { /* the second time with padding */
-            szg_logit_numbers numbers[MATRICES + 1];
+            szgi_logit_numbers numbers[MATRICES + 1];
             double sums[1 + HEADS];
             filled f = begin(context, job, n + more, (uint32_t)(n + more));
             ck_szg_ok(szgi_network_spectra_collect(context, job, numbers, sums));
@@ -196,7 +196,7 @@ END_TEST
 START_TEST(bad_calls_are_refused) {
     szg_context *context = opened();
     szgi_spectra_job *job;
-    szg_logit_numbers numbers[2];
+    szgi_logit_numbers numbers[2];
     float x[4] = {0};
     szgi_head_part part = {x, 2, 2, false}, odd = {x, 2, 3, true};
     REFUSED("count = 0 is below 1", szgi_network_spectra_open(context, 0, 2, 0, &job));
@@ -231,7 +231,7 @@ END_TEST
 START_TEST(a_backend_without) {
     szg_context *context = opened();
     szgi_network_ops bare = network;
-    szg_ops without = table;
+    szgi_ops without = table;
     szgi_spectra_job *job;
     bare.spectra_open = NULL;
     without.network = &bare;

@@ -135,8 +135,8 @@ END_TEST
 
 /* One result may be older than the mark; where two contradict each other nothing is outside. */
 START_TEST(ends_stay_ends) {
-    static const szg_end ends[] = {SZG_END_NONE,  SZG_END_LOWER, SZG_END_UPPER,
-                                   SZG_END_UPPER, SZG_END_NONE,  SZG_END_NONE};
+    static const szgi_end ends[] = {SZGI_END_NONE,  SZGI_END_LOWER, SZGI_END_UPPER,
+                                    SZGI_END_UPPER, SZGI_END_NONE,  SZGI_END_NONE};
     mkdir(scratch_path("ends"), 0777);
     write_raw("ends/a",
               END("a", "lower") "," END("b", "upper") "," COLUMN("c", "real") "," END(

@@ -6,9 +6,9 @@
 static const szgi_host *host;
 
 typedef struct session {
-    szg_ops ops;
+    szgi_ops ops;
     szgi_linalg_ops linalg;
-    szg_precision precision;
+    szgi_precision precision;
 } session;
 
 /* c[0] = the precision, so that a caller sees which session it reached. */
@@ -33,7 +33,7 @@ static szg_status devices(szg_context *context, int room, szg_device *out, int *
     return SZG_OK;
 }
 
-static szg_status open_session(szg_context *context, szg_precision precision, szg_ops **out) {
+static szg_status open_session(szg_context *context, szgi_precision precision, szgi_ops **out) {
     if (getenv("FIXTURE_REFUSES"))
         return host->fail(context, SZG_EBACKEND, "no device today");
     session *self = calloc(1, sizeof *self);
@@ -47,7 +47,7 @@ static szg_status open_session(szg_context *context, szg_precision precision, sz
     return SZG_OK;
 }
 
-static void close_session(szg_ops *ops) {
+static void close_session(szgi_ops *ops) {
     setenv("FIXTURE_CLOSED", "1", 1);
     free(ops);
 }

@@ -117,8 +117,8 @@ START_TEST(each_context_has_its_session) {
     ck_assert(szg_backend_select(first, "cuda:bf16") == SZG_OK);
     ck_assert(szg_backend_select(second, "cuda") == SZG_OK);
     ck_assert_str_eq(szgi_backend_name(first), "cuda:fixture");
-    ck_assert(product(first, 1) == SZG_PRECISION_BF16);
-    ck_assert(product(second, 1) == SZG_PRECISION_TF32);
+    ck_assert(product(first, 1) == SZGI_PRECISION_BF16);
+    ck_assert(product(second, 1) == SZGI_PRECISION_TF32);
     ck_assert(product(test_context(), 1) == 6); /* the cpu's */
 
     ck_assert(product(first, 13) == -(double)SZG_EBACKEND);
@@ -144,9 +144,9 @@ START_TEST(missing_entries_are_the_cpus) {
     ck_assert(szgi_eigen_symmetric(context, 2, a, 2, w, false) == SZG_OK);
     ck_close(w[0], 2, gamma_of(8) * 5); /* one rotation of a matrix of norm 5 */
     ck_close(w[1], 5, gamma_of(8) * 5);
-    szg_fft *fft;
+    szgi_fft *fft;
     double x[1] = {7}, y[1] = {0};
-    ck_assert(szgi_fft_open(context, SZG_FFT_COSINE_4, 1, 1, &fft) == SZG_OK);
+    ck_assert(szgi_fft_open(context, SZGI_FFT_COSINE_4, 1, 1, &fft) == SZG_OK);
     ck_assert(szgi_fft_run(context, fft, x, y) == SZG_OK);
     ck_close(y[0], 2 * 7 * 0.70710678118654752, gamma_of(8) * 10);
     szgi_fft_close(&fft);

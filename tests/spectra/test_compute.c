@@ -14,7 +14,7 @@ typedef struct samples {
     szg_c64 complex[N * N], hermitian[N * N];
     double single[N * N]; /* real, rounded to single precision, for the device's numbers */
     double *room;
-    szg_logit_numbers numbers;
+    szgi_logit_numbers numbers;
     szg_toeplitz *toeplitz[4], *bias;
 } samples;
 

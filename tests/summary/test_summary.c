@@ -257,13 +257,13 @@ START_TEST(table_rows) {
                 {"condition", INFINITY}};
     const szg_tau tau = {0.5, 0.25, true};
     const szg_range symbol = {{14, 15}, {16, 17}, 18, 19, "by hand"};
-    const szg_summary_labels labels = {.source = "file",
-                                       .layer = 20,
-                                       .head = 21,
-                                       .matrix = "qk",
-                                       .theorem = "none",
-                                       .values_of = SZG_VALUES_OF_HERMITIAN_PART,
-                                       .bound_of = SZG_BOUND_OF_TOEPLITZ_PART};
+    const szgi_summary_labels labels = {.source = "file",
+                                        .layer = 20,
+                                        .head = 21,
+                                        .matrix = "qk",
+                                        .theorem = "none",
+                                        .values_of = SZG_VALUES_OF_HERMITIAN_PART,
+                                        .bound_of = SZG_BOUND_OF_TOEPLITZ_PART};
     szg_table *table;
     ck_szg_ok(szgi_summary_table(test_context(), &table));
     ck_szg_ok(szgi_summary_add(test_context(), table, &labels, &numbers, &tau, &symbol));
@@ -283,7 +283,7 @@ START_TEST(table_rows) {
     none.rank = -1;
     none.method = SZG_METHOD_NONE;
     none.width = none.lambda_min = none.lambda_max = none.radius = NAN;
-    const szg_summary_labels bare = {.source = "file", .layer = -1, .head = -1};
+    const szgi_summary_labels bare = {.source = "file", .layer = -1, .head = -1};
     ck_szg_ok(szgi_summary_add(test_context(), table, &bare, &none, NULL, NULL));
     static const char *const empty[] = {"layer",  "head",         "matrix",        "rank",
                                         "width",  "toeplitzness", "symbol_min_lo", "theorem",
@@ -291,7 +291,7 @@ START_TEST(table_rows) {
     for (int i = 0; i < 11; i++)
         ck_assert(szg_table_is_empty(table, 1, column_of(table, empty[i])));
     /* Layers and heads count from 0. */
-    const szg_summary_labels first = {.source = "file", .matrix = "qk"};
+    const szgi_summary_labels first = {.source = "file", .matrix = "qk"};
     ck_szg_ok(szgi_summary_add(test_context(), table, &first, &numbers, NULL, NULL));
     for (int i = 0; i < 2; i++) {
         ck_assert(!szg_table_is_empty(table, 2, column_of(table, empty[i])));

@@ -15,7 +15,7 @@ static inline int64_t host_numbers_room(int64_t n) {
     return 4 * n - 1;
 }
 
-static inline void host_norms(int64_t n, const double *a, szg_logit_numbers *out) {
+static inline void host_norms(int64_t n, const double *a, szgi_logit_numbers *out) {
     double square = 0, part = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
@@ -41,7 +41,7 @@ static inline void host_means(int64_t n, const double *a, double *means) {
     }
 }
 
-static inline void host_rest(int64_t n, const double *a, szg_logit_numbers *out) {
+static inline void host_rest(int64_t n, const double *a, szgi_logit_numbers *out) {
     long double square = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
@@ -53,13 +53,13 @@ static inline void host_rest(int64_t n, const double *a, szg_logit_numbers *out)
 
 /* `room`: host_numbers_room(n) numbers, which the result points to. */
 static inline szg_status host_numbers(szg_context *context, int64_t n, const double *a,
-                                      double *room, szg_logit_numbers *out) {
+                                      double *room, szgi_logit_numbers *out) {
     double *part, *gram, square = 0;
-    *out = (szg_logit_numbers){.eigenvalues = room,
-                               .squares = room + n,
-                               .means = room + 2 * n,
-                               .infinite = -1,
-                               .converged = true};
+    *out = (szgi_logit_numbers){.eigenvalues = room,
+                                .squares = room + n,
+                                .means = room + 2 * n,
+                                .infinite = -1,
+                                .converged = true};
     memset(room, 0, (size_t)host_numbers_room(n) * sizeof *room);
     host_norms(n, a, out);
     if (out->infinite >= 0)
@@ -156,7 +156,7 @@ static inline szg_status host_spectra_begin(szg_context *context, szgi_spectra_j
 }
 
 static inline szg_status host_spectra_collect(szg_context *context, szgi_spectra_job *job,
-                                              szg_logit_numbers *numbers, double *sums) {
+                                              szgi_logit_numbers *numbers, double *sums) {
     host_job *self = (host_job *)job;
     int64_t n = job->n;
     for (int64_t m = 0; m < job->begun; m++)

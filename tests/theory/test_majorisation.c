@@ -217,7 +217,7 @@ END_TEST
 START_TEST(contraction_ratios) {
     const double content[] = {-1.0, 0.0, 3.0}, coupled[] = {0.0, 0.5, 1.5};
     const double s_content[] = {3.0, 1.0, 0.0}, s_coupled[] = {1.5, 0.5, 0.0};
-    szg_contraction_input input = {3, content, coupled, 3, 3, s_content, s_coupled, 0.0};
+    szgi_contraction_input input = {3, content, coupled, 3, 3, s_content, s_coupled, 0.0};
     szg_contraction_ratios got;
     ck_szg_ok(szgi_contraction_ratios_of(test_context(), &input, &got));
     ck_close(got.width, 1.5 / 4.0, 0.0);
@@ -229,7 +229,7 @@ START_TEST(contraction_ratios) {
     input.content_singular = zero;
     ck_szg_ok(szgi_contraction_ratios_of(test_context(), &input, &got));
     ck_assert(isnan(got.width) && isnan(got.norm) && isnan(got.nuclear));
-    input = (szg_contraction_input){0};
+    input = (szgi_contraction_input){0};
     ck_szg_ok(szgi_contraction_ratios_of(test_context(), &input, &got));
     ck_assert(isnan(got.width) && isnan(got.norm) && !got.ordered);
 }

@@ -186,8 +186,8 @@ START_TEST(circulants_have_fourier_vectors) {
             lags[k + n - 1] = column[(k + n) % n];
         szg_toeplitz *t;
         ck_szg_ok(szg_toeplitz_open_complex(context, n, n, lags, &t));
-        for (int which = SZG_PRECONDITIONER_STRANG; which <= SZG_PRECONDITIONER_TCHAN; which++) {
-            ck_szg_ok(szgi_circulant_eigenvalues(context, t, (szg_preconditioner)which, w));
+        for (int which = SZGI_PRECONDITIONER_STRANG; which <= SZGI_PRECONDITIONER_TCHAN; which++) {
+            ck_szg_ok(szgi_circulant_eigenvalues(context, t, (szgi_preconditioner)which, w));
             for (int64_t j = 0; j < n; j++) {
                 double re = 0, im = 0, size = norm_of(2 * n, c);
                 for (int64_t k = 0; k < n; k++) {
@@ -200,7 +200,7 @@ START_TEST(circulants_have_fourier_vectors) {
             }
         }
         ck_szg_fails(SZG_EINVAL, "neither",
-                     szgi_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_NONE, w));
+                     szgi_circulant_eigenvalues(context, t, SZGI_PRECONDITIONER_NONE, w));
         szg_toeplitz_close(&t);
         szgi_memory_free(c), szgi_memory_free(a), szgi_memory_free(w);
     }
@@ -213,7 +213,7 @@ START_TEST(tchan_is_the_fourier_diagonal) {
     enum { N = 9 };
     szg_toeplitz *t = random_toeplitz(3, SZG_TOEPLITZ_COMPLEX, N, N);
     szg_c64 *a = dense_of(t), w[N];
-    ck_szg_ok(szgi_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_TCHAN, w));
+    ck_szg_ok(szgi_circulant_eigenvalues(context, t, SZGI_PRECONDITIONER_TCHAN, w));
     for (int64_t j = 0; j < N; j++) {
         double re = 0, im = 0;
         for (int64_t i = 0; i < N; i++)
@@ -364,7 +364,7 @@ START_TEST(failed_allocations_are_survived) {
     szg_toeplitz *t = random_toeplitz(9, SZG_TOEPLITZ_REAL, N, N), *other;
     ck_survives_failed_allocations(1, szg_toeplitz_apply(context, t, 't', 1, x, N, y, N));
     ck_survives_failed_allocations(
-        1, szgi_circulant_eigenvalues(context, t, SZG_PRECONDITIONER_TCHAN, (szg_c64 *)x));
+        1, szgi_circulant_eigenvalues(context, t, SZGI_PRECONDITIONER_TCHAN, (szg_c64 *)x));
     szg_toeplitz_close(&t);
     ck_survives_failed_allocations(1, szg_toeplitz_open_real(context, 3, 2, x, &t));
     szg_toeplitz_close(&t);

@@ -18,7 +18,7 @@ START_TEST(kms_has_a_tridiagonal_inverse) {
             a[k] = k == 0 ? 1 : a[k - 1] * rho;
         szg_toeplitz *t;
         ck_szg_ok(szg_toeplitz_open_symmetric(context, n, n, a, &t));
-        szg_reflection reflection = {forward, backward};
+        szgi_reflection reflection = {forward, backward};
         ck_szg_ok(szgi_toeplitz_solve(context, t, b, x, &reflection, &residual));
         ck_assert(residual <= 10 * EPS);
         double condition = pow((1 + fabs(rho)) / (1 - fabs(rho)), 2);
@@ -103,7 +103,7 @@ static void check_solve(uint32_t step, szg_toeplitz_kind kind, int64_t n) {
             b[i].re += a[i * n + j].re * want[j].re - a[i * n + j].im * want[j].im;
             b[i].im += a[i * n + j].re * want[j].im + a[i * n + j].im * want[j].re;
         }
-    szg_reflection reflection = {f, g};
+    szgi_reflection reflection = {f, g};
     double residual, size = norm_of(2 * n, &want->re);
     ck_szg_ok(szgi_toeplitz_solve_complex(context, t, b, x, &reflection, &residual));
     ck_assert(residual <= 10 * (double)n * EPS);
@@ -191,9 +191,9 @@ START_TEST(gradients_agree_with_levinson) {
             trial, trial % 2 ? SZG_TOEPLITZ_HERMITIAN : SZG_TOEPLITZ_SYMMETRIC, n);
         szg_c64 *b = (szg_c64 *)random_numbers(trial, 2 * n), *x = (szg_c64 *)new_numbers(2 * n);
         szg_c64 *y = (szg_c64 *)new_numbers(2 * n);
-        szg_cg_options options = {.preconditioner = (szg_preconditioner)(trial % 3),
-                                  .tolerance = 1e-13};
-        szg_cg_result result;
+        szgi_cg_options options = {.preconditioner = (szgi_preconditioner)(trial % 3),
+                                   .tolerance = 1e-13};
+        szgi_cg_result result;
         ck_szg_ok(szgi_toeplitz_solve_complex(context, t, b, x, NULL, NULL));
         ck_szg_ok(szgi_toeplitz_cg_complex(context, t, &options, b, y, &result));
         ck_assert(result.residual <= 1e-13);
@@ -221,20 +221,21 @@ START_TEST(circulants_precondition) {
     szg_context *context = test_context();
     enum { N = 2000 };
     double *a = new_numbers(N), *b = random_numbers(1, N), *x = new_numbers(N);
-    int64_t iterations[SZG_PRECONDITIONERS];
+    int64_t iterations[SZGI_PRECONDITIONERS];
     for (int64_t k = 0; k < N; k++)
         a[k] = pow(0.99, (double)k);
     szg_toeplitz *t;
     ck_szg_ok(szg_toeplitz_open_symmetric(context, N, N, a, &t));
-    for (int which = 0; which < SZG_PRECONDITIONERS; which++) {
-        szg_cg_options options = {.preconditioner = (szg_preconditioner)which, .tolerance = 1e-10};
-        szg_cg_result result;
+    for (int which = 0; which < SZGI_PRECONDITIONERS; which++) {
+        szgi_cg_options options = {.preconditioner = (szgi_preconditioner)which,
+                                   .tolerance = 1e-10};
+        szgi_cg_result result;
         memset(x, 0, N * sizeof *x);
         ck_szg_ok(szgi_toeplitz_cg(context, t, &options, b, x, &result));
         iterations[which] = result.iterations;
     }
-    ck_assert_int_lt(iterations[SZG_PRECONDITIONER_STRANG] * 10, iterations[0]);
-    ck_assert_int_lt(iterations[SZG_PRECONDITIONER_TCHAN] * 10, iterations[0]);
+    ck_assert_int_lt(iterations[SZGI_PRECONDITIONER_STRANG] * 10, iterations[0]);
+    ck_assert_int_lt(iterations[SZGI_PRECONDITIONER_TCHAN] * 10, iterations[0]);
     szg_toeplitz_close(&t);
     szgi_memory_free(a), szgi_memory_free(b), szgi_memory_free(x);
 }
@@ -244,18 +245,18 @@ START_TEST(indefinite_matrices_are_refused) {
     szg_context *context = test_context();
     enum { N = 50 };
     double a[] = {1, 2}, b[N], x[N] = {0};
-    szg_cg_result result;
+    szgi_cg_result result;
     for (int i = 0; i < N; i++)
         b[i] = i % 3 - 1.0;
     szg_toeplitz *t;
     ck_szg_ok(szg_toeplitz_open_symmetric(context, N, 2, a, &t));
-    for (int which = 0; which < SZG_PRECONDITIONERS; which++) {
-        szg_cg_options options = {.preconditioner = (szg_preconditioner)which};
+    for (int which = 0; which < SZGI_PRECONDITIONERS; which++) {
+        szgi_cg_options options = {.preconditioner = (szgi_preconditioner)which};
         memset(x, 0, sizeof x);
         ck_szg_fails(SZG_EDOMAIN, "not positive definite",
                      szgi_toeplitz_cg(context, t, &options, b, x, &result));
         bool by_circulant = strstr(szg_context_message(context), "Fourier vector") != NULL;
-        ck_assert(by_circulant == (which == SZG_PRECONDITIONER_TCHAN));
+        ck_assert(by_circulant == (which == SZGI_PRECONDITIONER_TCHAN));
     }
     szg_toeplitz_close(&t);
     ck_szg_ok(szg_toeplitz_open_real(context, 1, 1, a, &t));
@@ -263,7 +264,7 @@ START_TEST(indefinite_matrices_are_refused) {
     szg_toeplitz_close(&t);
     a[1] = 0.4;
     ck_szg_ok(szg_toeplitz_open_symmetric(context, N, 2, a, &t));
-    szg_cg_options hopeless = {.iterations = 2}, wrong = {.tolerance = NAN};
+    szgi_cg_options hopeless = {.iterations = 2}, wrong = {.tolerance = NAN};
     ck_szg_fails(SZG_ENOCONV, "after 2", szgi_toeplitz_cg(context, t, &hopeless, b, x, &result));
     ck_assert_int_eq(result.iterations, 2);
     ck_assert(result.residual > 1e-12 && result.residual < 1);
@@ -285,9 +286,9 @@ START_TEST(unreachable_tolerances_are_noticed) {
     for (int64_t k = 0; k < N; k++)
         a[k] = pow(0.99, (double)k);
     szg_toeplitz *t;
-    szg_cg_options options = {
-        .preconditioner = SZG_PRECONDITIONER_TCHAN, .tolerance = 0x1p-52, .iterations = 1000000};
-    szg_cg_result result;
+    szgi_cg_options options = {
+        .preconditioner = SZGI_PRECONDITIONER_TCHAN, .tolerance = 0x1p-52, .iterations = 1000000};
+    szgi_cg_result result;
     ck_szg_ok(szg_toeplitz_open_symmetric(context, N, N, a, &t));
     ck_szg_fails(SZG_ENOCONV, "was asked for",
                  szgi_toeplitz_cg(context, t, &options, b, x, &result));
@@ -304,7 +305,7 @@ START_TEST(long_solves_can_be_cancelled) {
     szg_context *context;
     ck_assert_int_eq(szg_context_open(NULL, &context), SZG_OK);
     double a[] = {2, 0.5}, b[8] = {1}, x[8] = {0};
-    szg_cg_result result;
+    szgi_cg_result result;
     szg_toeplitz *t;
     ck_assert_int_eq(szg_toeplitz_open_symmetric(context, 8, 2, a, &t), SZG_OK);
     szg_context_cancel(context);
@@ -327,8 +328,8 @@ START_TEST(failed_allocations_are_survived) {
         if (szgi_toeplitz_is_real(t))
             ck_survives_failed_allocations(
                 1, szgi_toeplitz_solve(context, t, &b->re, &x->re, NULL, &residual));
-        szg_cg_options options = {.preconditioner = SZG_PRECONDITIONER_TCHAN};
-        szg_cg_result result;
+        szgi_cg_options options = {.preconditioner = SZGI_PRECONDITIONER_TCHAN};
+        szgi_cg_result result;
         if (szgi_toeplitz_is_hermitian(t))
             ck_survives_failed_allocations(
                 1, szgi_toeplitz_cg_complex(context, t, &options, b, x, &result));

@@ -117,7 +117,7 @@ static inline void couple_on_host(const subject *s, int64_t head, int64_t n, int
             out[i] += table[rows[i / n - i % n + POSITIONS - 1] * 2 + head];
         szgi_memory_free(table);
     } else if (!(szgi_encoding_attaches(encoding) & SZG_ATTACH_INPUT)) {
-        const szg_captured captured = {d, q, 2 * d, k, 2 * d, 1 / sqrt((double)d)};
+        const szgi_captured captured = {d, q, 2 * d, k, 2 * d, 1 / sqrt((double)d)};
         szg_logits *logits;
         ck_szg_ok(szgi_logits_open_captured(test_context(), encoding,
                                             head % szg_encoding_heads(encoding), &captured, n,

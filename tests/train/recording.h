@@ -195,9 +195,9 @@ static szg_status record_replay(szg_context *c, void *memory) {
 }
 
 /* The table, named as the cpu's; the counts begin anew. */
-static inline const szg_ops *recording_ops(void) {
+static inline const szgi_ops *recording_ops(void) {
     static szgi_network_ops network;
-    static struct szg_ops ops;
+    static struct szgi_ops ops;
     network = *CPU;
 #define TAKE(name) network.name = take_##name
     TAKE(copy), TAKE(clear), TAKE(clear_columns), TAKE(linear), TAKE(linear_backward);

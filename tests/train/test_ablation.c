@@ -388,7 +388,7 @@ START_TEST(a_cancellation_leaves_the_model_as_it_was) {
     szg_ablation_options options = {.method = SZG_ABLATE_VALUES};
     szg_ablation ablation;
     szgi_network_ops network = *szgi_ops_cpu()->network;
-    struct szg_ops ops = *szgi_ops_cpu();
+    struct szgi_ops ops = *szgi_ops_cpu();
     double *before = all_numbers(model);
     network.attention = cancelling_attention;
     ops.network = &network;

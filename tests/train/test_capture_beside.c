@@ -13,8 +13,8 @@ enum { STEP = 12, PLENTY = 1 << 30 };
 
 /* ---- Two tables ---- */
 
-static const szg_ops *own; /* the backend's */
-static szg_ops beside_table, host_table;
+static const szgi_ops *own; /* the backend's */
+static szgi_ops beside_table, host_table;
 static szgi_network_ops beside_network, host_network;
 
 static void open_tables(void) {
@@ -29,7 +29,7 @@ static void open_tables(void) {
     host_table.network = &host_network;
 }
 
-static void use(const szg_ops *table) {
+static void use(const szgi_ops *table) {
     szgi_context_set_ops(test_context(), table);
 }
 
@@ -80,7 +80,7 @@ static szg_status run_step(captured *c, szgi_capture *capture, int64_t step,
 }
 
 /* One step's rows, collected. */
-static szg_contraction_tables rows_of(captured *c, const szg_ops *table, int64_t bytes) {
+static szg_contraction_tables rows_of(captured *c, const szgi_ops *table, int64_t bytes) {
     szg_contraction_tables tables = new_tables();
     use(table);
     szgi_capture *capture = open_capture(c, bytes);
@@ -360,11 +360,12 @@ END_TEST
 /* ---- A bad one ---- */
 
 static int64_t spoilt_call; /* the number of the collection that is spoilt */
-static szg_status (*collect_well)(szg_context *, szgi_spectra_job *, szg_logit_numbers *, double *);
+static szg_status (*collect_well)(szg_context *, szgi_spectra_job *, szgi_logit_numbers *,
+                                  double *);
 
 /* The coupled matrix of layer 1, head 0, of the second sequence. */
 static szg_status collect_badly(szg_context *context, szgi_spectra_job *job,
-                                szg_logit_numbers *numbers, double *sums) {
+                                szgi_logit_numbers *numbers, double *sums) {
     int64_t begun = job->begun;
     SZG_TRY(collect_well(context, job, numbers, sums));
     if (begun > 6 && --spoilt_call == 0)

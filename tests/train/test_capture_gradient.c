@@ -102,9 +102,9 @@ static int64_t downloads_with(subject *s, const szg_examples *examples, int64_t 
 /* One more probe costs the content's and the coupled logits of two layers, no further look at the
  * gradient. */
 START_TEST(gradient_norms_once_a_step) {
-    const szg_ops *before = szgi_context_ops(test_context());
+    const szgi_ops *before = szgi_context_ops(test_context());
     szgi_network_ops network = *szgi_ops_reference()->network;
-    struct szg_ops ops = *szgi_ops_reference();
+    struct szgi_ops ops = *szgi_ops_reference();
     network.download = counting_download;
     ops.network = &network;
     szgi_context_set_ops(test_context(), &ops);

@@ -58,7 +58,7 @@ START_TEST(first_layer_by_formulas) {
                  {"rope:rotary=2", false}, {"alibi", false}, {"kms:rho=0.5", false},
                  {"relative", false},      {"mla", false},   {"t5:buckets=8,max_distance=6", false},
                  {"absolute", true}};
-    const szg_ops *before = szgi_context_ops(test_context());
+    const szgi_ops *before = szgi_context_ops(test_context());
     for (int wide = 0; wide < 2; wide++) {
         if (wide)
             szgi_context_set_ops(test_context(), szgi_ops_reference64());

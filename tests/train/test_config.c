@@ -227,7 +227,7 @@ END_TEST
 
 /* Every key is set to a corner or a drawn value, in both profiles; the echo reads back bit for
  * bit. Values that would not go together are left out by hand. */
-static void draw_value(const szg_config_key *key, const szgi_stream *stream, uint64_t index,
+static void draw_value(const szgi_config_key *key, const szgi_stream *stream, uint64_t index,
                        char *text, size_t size) {
     int64_t words = 1;
     for (const char *at = key->choices; at && *at; at++)
@@ -235,27 +235,27 @@ static void draw_value(const szg_config_key *key, const szgi_stream *stream, uin
     const char *word = key->choices;
     double part = szgi_random_uniform(stream, index);
     switch (key->type) {
-    case SZG_CONFIG_INTEGER:
+    case SZGI_CONFIG_INTEGER:
         snprintf(text, size, "%lld",
                  (long long)(part < .2   ? key->min
                              : part < .4 ? key->max
                                          : key->min + part * (key->max - key->min)));
         break;
-    case SZG_CONFIG_REAL:
+    case SZGI_CONFIG_REAL:
         snprintf(text, size, "%.17g", part < .1 ? key->min : part * .99 * key->max);
         break;
-    case SZG_CONFIG_BOOLEAN:
+    case SZGI_CONFIG_BOOLEAN:
         snprintf(text, size, "%s", part < .5 ? "true" : "false");
         break;
-    case SZG_CONFIG_CHOICE:
+    case SZGI_CONFIG_CHOICE:
         for (int64_t i = szgi_random_below(stream, index, words); i > 0; i--)
             word = strchr(word, '|') + 1;
         snprintf(text, size, "%.*s", (int)strcspn(word, "|"), word);
         break;
-    case SZG_CONFIG_STRING:
+    case SZGI_CONFIG_STRING:
         snprintf(text, size, "%s", part < .5 ? "" : "a \"b\"\\\xC3\xA9=\x01,\n");
         break;
-    case SZG_CONFIG_INDICES:
+    case SZGI_CONFIG_INDICES:
         snprintf(text, size, "%s", part < .25 ? "all" : part < .5 ? "none" : "0-1+3+5");
         break;
     }
@@ -266,7 +266,7 @@ START_TEST(echoes_read_back_exactly) {
     int64_t passed = 0;
     for (int64_t trial = 0; trial < test_trials(3000); trial++) {
         szg_train_config c;
-        const szg_config_key *key;
+        const szgi_config_key *key;
         char text[256];
         stream.step = (uint32_t)trial;
         ck_szg_ok(szgi_train_config_profile(test_context(), (szg_profile)(trial % 2),
@@ -290,15 +290,15 @@ END_TEST
 /* Each key alone, every value of the profiles and the ends of its range: set, echoed, read. The
  * document holds the one key and those that it needs to go with. */
 START_TEST(every_key_is_read_alone) {
-    const szg_config_key *key;
+    const szgi_config_key *key;
     for (int64_t i = 0; (key = szgi_train_config_key(i)); i++) {
         const char *values[] = {key->text, key->text_mla, key->released, key->released_rope,
                                 key->released_mla};
         for (int v = 0; v < 5; v++) {
             char document[512], section[32];
             size_t length = strcspn(key->name, ".");
-            bool quoted = key->type == SZG_CONFIG_CHOICE || key->type == SZG_CONFIG_STRING ||
-                          key->type == SZG_CONFIG_INDICES;
+            bool quoted = key->type == SZGI_CONFIG_CHOICE || key->type == SZGI_CONFIG_STRING ||
+                          key->type == SZGI_CONFIG_INDICES;
             const char *quote = quoted ? "\"" : "";
             snprintf(section, sizeof section, "%.*s", (int)length, key->name);
             if (key->name[length])
@@ -464,10 +464,10 @@ END_TEST
 
 /* The table itself: its values are values, its words and sentences are there, no name twice. */
 START_TEST(table_is_sound) {
-    const szg_config_key *key, *other;
+    const szgi_config_key *key, *other;
     for (int64_t i = 0; (key = szgi_train_config_key(i)); i++) {
         ck_assert_msg(key->doc && *key->doc, "%s", key->name);
-        ck_assert((key->type == SZG_CONFIG_CHOICE) == (key->choices != NULL));
+        ck_assert((key->type == SZGI_CONFIG_CHOICE) == (key->choices != NULL));
         for (int64_t j = 0; j < i && (other = szgi_train_config_key(j)); j++)
             ck_assert_str_ne(key->name, other->name);
     }
@@ -475,18 +475,18 @@ START_TEST(table_is_sound) {
 }
 END_TEST
 
-static void shown_range(const szg_config_key *key, char *text, size_t size) {
+static void shown_range(const szgi_config_key *key, char *text, size_t size) {
     switch (key->type) {
-    case SZG_CONFIG_INTEGER:
+    case SZGI_CONFIG_INTEGER:
         snprintf(text, size, "integer %.0f .. %.0f", key->min, key->max);
         break;
-    case SZG_CONFIG_REAL:
+    case SZGI_CONFIG_REAL:
         snprintf(text, size, "number %g .. %g", key->min, key->max);
         break;
-    case SZG_CONFIG_BOOLEAN:
+    case SZGI_CONFIG_BOOLEAN:
         snprintf(text, size, "true, false");
         break;
-    case SZG_CONFIG_CHOICE: {
+    case SZGI_CONFIG_CHOICE: {
         size_t used = 0;
         for (const char *at = key->choices; *at && used + 3 < size; at++) {
             used += (size_t)snprintf(text + used, size - used, "%s", *at == '|' ? ", " : "");
@@ -496,10 +496,10 @@ static void shown_range(const szg_config_key *key, char *text, size_t size) {
         }
         break;
     }
-    case SZG_CONFIG_STRING:
+    case SZGI_CONFIG_STRING:
         snprintf(text, size, "text");
         break;
-    case SZG_CONFIG_INDICES:
+    case SZGI_CONFIG_INDICES:
         snprintf(text, size, "list, all, none");
         break;
     }
@@ -520,7 +520,7 @@ static void shown_values(const char *value, const char *rope, const char *mla, c
 }
 
 /* The line of docs/training.md for a key, up to the row of the released code's table. */
-static void shown_row(const szg_config_key *key, char *text, size_t size) {
+static void shown_row(const szgi_config_key *key, char *text, size_t size) {
     char range[256], plain[256], released[256];
     shown_range(key, range, sizeof range);
     bool task = strcmp(key->name, "data.task") == 0;
@@ -539,7 +539,7 @@ START_TEST(documented) {
     snprintf(path, sizeof path, "%s/training.md", docs);
     szgi_contents page;
     ck_szg_ok(szgi_contents_open(test_context(), path, &page));
-    const szg_config_key *key;
+    const szgi_config_key *key;
     for (int64_t i = 0; (key = szgi_train_config_key(i)); i++) {
         shown_row(key, row, sizeof row);
         ck_assert_msg(memmem(page.data, (size_t)page.size, row, strlen(row)), "%s lacks%s", path,

@@ -25,7 +25,7 @@ typedef struct outcome {
     szgi_parameter *parameter;
 } outcome;
 
-static outcome outcome_of(const szg_ops *ops, const variant *v) {
+static outcome outcome_of(const szgi_ops *ops, const variant *v) {
     drawn_batch batch = draw_batch(MANY, LONG);
     szgi_context_set_ops(subject_context(), ops);
     szg_train_config config = medium_config(v);

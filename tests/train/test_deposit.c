@@ -73,9 +73,9 @@ static void open_run(int64_t heads, const double *drops, szg_ablation *run) {
     }
 }
 
-static szg_deposit deposit_of(int64_t heads, const double *drops, int64_t layer) {
+static szgi_deposit deposit_of(int64_t heads, const double *drops, int64_t layer) {
     szg_ablation run;
-    szg_deposit deposit;
+    szgi_deposit deposit;
     open_run(heads, drops, &run);
     const szg_ablation *runs[] = {&run};
     ck_szg_ok(szgi_ablation_deposit(test_context(), runs, 1, layer, &deposit));
@@ -86,15 +86,15 @@ static szg_deposit deposit_of(int64_t heads, const double *drops, int64_t layer)
 START_TEST(one_run_has_closed_forms) {
     /* Drops of .9 - accuracy carry errors of 2^-53, against a total of .25 and more. */
     double bound = 16 * 0x1p-52;
-    szg_deposit one = deposit_of(4, (double[]){0, 0, .5, 0}, 1);
+    szgi_deposit one = deposit_of(4, (double[]){0, 0, .5, 0}, 1);
     ck_close(one.index, 1, bound);
     ck_close(one.gini, .75, bound);
     ck_close(one.total, .5, bound);
     ck_assert_int_eq(one.worst_head, 2);
-    szg_deposit equal = deposit_of(4, (double[]){.125, .125, .125, .125}, 1);
+    szgi_deposit equal = deposit_of(4, (double[]){.125, .125, .125, .125}, 1);
     ck_close(equal.index, .25, bound);
     ck_close(equal.gini, 0, bound);
-    szg_deposit mixed = deposit_of(4, (double[]){.1, -.2, .3, 0}, 1);
+    szgi_deposit mixed = deposit_of(4, (double[]){.1, -.2, .3, 0}, 1);
     ck_close(mixed.index, .75, bound); /* the gain of head 1 counts as 0 */
     ck_close(mixed.gini, plain_gini(4, (double[]){.1, 0, .3, 0}), bound);
     ck_close(mixed.largest, .3, bound);
@@ -106,7 +106,7 @@ START_TEST(one_run_has_closed_forms) {
 END_TEST
 
 START_TEST(no_drop_has_no_index) {
-    szg_deposit none = deposit_of(3, (double[]){0, -.01, 0}, 1);
+    szgi_deposit none = deposit_of(3, (double[]){0, -.01, 0}, 1);
     ck_assert_int_eq(none.runs, 0);
     ck_assert_int_eq(none.worst_head, -1);
     ck_assert(none.total == 0);
@@ -189,7 +189,7 @@ static void check_spread(int64_t count, const double *shares, double quantile) {
         for (int64_t other = 0; other < r; other++)
             squares += (shares[r] - shares[other]) * (shares[r] - shares[other]);
     double n = (double)count, reach = quantile * sqrt(squares / (n * (n - 1))) / sqrt(n);
-    szg_deposit deposit;
+    szgi_deposit deposit;
     ck_szg_ok(szgi_ablation_deposit(test_context(), runs, count, 1, &deposit));
     ck_close(deposit.index, mean, tiny);
     ck_close(deposit.largest, largest, tiny);
@@ -222,7 +222,7 @@ START_TEST(a_run_without_drop_is_left_out) {
     open_run(2, (double[]){0, 0}, &b);
     open_run(2, (double[]){.1, .1}, &c);
     const szg_ablation *runs[] = {&a, &b, &c};
-    szg_deposit deposit;
+    szgi_deposit deposit;
     ck_szg_ok(szgi_ablation_deposit(test_context(), runs, 3, 1, &deposit));
     ck_assert_int_eq(deposit.runs, 2);
     ck_close(deposit.index, (.8 + .5) / 2, 1e-14);
@@ -349,7 +349,7 @@ START_TEST(the_null_is_that_of_the_heads_that_can_drop) {
     open_run(4, (double[]){.1, .1, 0, 0}, &b);
     const szg_ablation *runs[] = {&a, &b};
     szg_run_key keys[] = {{"a", "mla", "distance", 1}, {"b", "mla", "distance", 2}};
-    szg_deposit deposit;
+    szgi_deposit deposit;
     szg_table *table;
     a.reach = b.reach = 2;
     ck_szg_ok(szgi_ablation_deposit(test_context(), runs, 2, 1, &deposit));

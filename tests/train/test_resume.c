@@ -133,7 +133,7 @@ static szg_status cancelling_loss(szg_context *context, const szgi_cross_entropy
 START_TEST(a_step_is_finished_before_the_run_stops) {
     szg_train_config *config = new_tiny(NULL);
     szgi_network_ops network = *szgi_ops_cpu()->network;
-    struct szg_ops ops = *szgi_ops_cpu();
+    struct szgi_ops ops = *szgi_ops_cpu();
     szg_train_result result;
     char *whole = whole_run(config), *folder = new_run_folder();
     network.cross_entropy = cancelling_loss;
@@ -361,7 +361,7 @@ static szg_status bad_mirror(szg_context *context, const szgi_layer_norm *norm,
 
 static void stops_at(const szg_train_config *config, const char *whole, const char *words) {
     szgi_network_ops network = *szgi_ops_cpu()->network;
-    struct szg_ops ops = *szgi_ops_cpu();
+    struct szgi_ops ops = *szgi_ops_cpu();
     szg_train_result result;
     char *folder = new_run_folder();
     network.layer_norm = bad_norm;

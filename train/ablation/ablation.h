@@ -18,7 +18,7 @@ SZG_CHECK_RESULT szg_status szgi_ablation_open(szg_context *context, int64_t lay
 /* SZG_EINVAL: no runs, or runs of other shapes, or no such layer. */
 SZG_CHECK_RESULT szg_status szgi_ablation_deposit(szg_context *context,
                                                   const szg_ablation *const *runs, int64_t count,
-                                                  int64_t layer, szg_deposit *out);
+                                                  int64_t layer, szgi_deposit *out);
 
 /* The expected index where no head is special: of independent drops with one exponential
  * distribution (shares uniform on the simplex) the largest of n has the share

@@ -81,8 +81,8 @@ double szgi_student_quantile(int64_t freedom) {
     return tan(low) * sqrt((double)freedom);
 }
 
-static szg_seed_spread spread_of(int64_t count, const double *x) {
-    szg_seed_spread spread = {NAN, NAN, NAN, NAN};
+static szgi_seed_spread spread_of(int64_t count, const double *x) {
+    szgi_seed_spread spread = {NAN, NAN, NAN, NAN};
     double mean = mean_of(count, x), squares = 0;
     if (count < 2)
         return spread;
@@ -126,14 +126,14 @@ static szg_status check_runs(szg_context *context, const szg_ablation *const *ru
 }
 
 szg_status szgi_ablation_deposit(szg_context *context, const szg_ablation *const *runs,
-                                 int64_t count, int64_t layer, szg_deposit *out) {
+                                 int64_t count, int64_t layer, szgi_deposit *out) {
     SZG_TRY(check_runs(context, runs, count, layer));
     double *index, *gini, *scratch;
     int64_t heads = runs[0]->heads;
     SZG_TRY(szgi_memory_alloc(context, 2 * count + heads, sizeof *index, &index));
     gini = index + count;
     scratch = gini + count;
-    *out = (szg_deposit){.worst_head = -1, .null_index = null_of(runs, count, layer)};
+    *out = (szgi_deposit){.worst_head = -1, .null_index = null_of(runs, count, layer)};
     for (int64_t r = 0; r < count; r++) {
         run_deposit own = deposit_of(runs[r], layer, scratch);
         out->total += own.total / (double)count;

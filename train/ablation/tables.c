@@ -113,7 +113,7 @@ szg_status szg_deposit_table_open(szg_context *context, szg_table **out) {
     return szg_table_open(context, "deposit", deposit_columns, deposit_columns_count, out);
 }
 
-static void put_reals(szgi_row *row, const szg_deposit *deposit) {
+static void put_reals(szgi_row *row, const szgi_deposit *deposit) {
     szgi_row_number(row, DEPOSIT_TOTAL_DROP, deposit->total);
     szgi_row_number(row, DEPOSIT_LARGEST_DROP, deposit->largest);
     szgi_row_number(row, DEPOSIT_INDEX, deposit->index);
@@ -130,7 +130,7 @@ static void put_reals(szgi_row *row, const szg_deposit *deposit) {
     szgi_row_number(row, DEPOSIT_RANGE_COVERAGE, deposit->coverage);
 }
 
-static void note_deposit(szgi_row *row, const szg_deposit *deposit, int64_t count) {
+static void note_deposit(szgi_row *row, const szgi_deposit *deposit, int64_t count) {
     if (deposit->runs == 0)
         szgi_row_note(row, "no head's loss costs accuracy in this layer");
     else if (deposit->runs < 2)
@@ -143,7 +143,7 @@ static void note_deposit(szgi_row *row, const szg_deposit *deposit, int64_t coun
                       deposit->runs, 100 * deposit->coverage);
 }
 
-static void note_null(szgi_row *row, const szg_deposit *deposit, szg_ablation_method method) {
+static void note_null(szgi_row *row, const szgi_deposit *deposit, szg_ablation_method method) {
     if (isnan(deposit->null_index))
         szgi_row_note(row, "no null_index: %s",
                       method == SZG_ABLATE_CUMULATIVE
@@ -153,7 +153,7 @@ static void note_null(szgi_row *row, const szg_deposit *deposit, szg_ablation_me
 
 static szg_status deposit_row(szg_context *context, szg_table *table, const szg_run_key *key,
                               const szg_ablation *const *runs, int64_t count, int64_t layer) {
-    szg_deposit deposit;
+    szgi_deposit deposit;
     SZG_TRY(szgi_ablation_deposit(context, runs, count, layer, &deposit));
     szgi_row row = szgi_row_add(context, table);
     szgi_run_key_put(&row, key);

@@ -13,7 +13,7 @@ enum { BYTES_AN_ENTRY = 4 + 8 + 8 + 8 };
 typedef struct beside_order {
     int64_t n, capacity, used;
     szgi_spectra_job *job;
-    szg_logit_numbers *numbers; /* [capacity] */
+    szgi_logit_numbers *numbers; /* [capacity] */
 } beside_order;
 
 struct capture_beside {
@@ -21,7 +21,7 @@ struct capture_beside {
     int64_t orders;
     beside_order *order; /* by first appearance; the first has the gradient's sums */
     int64_t waiting, capacity;
-    szg_contraction_pair *pair; /* in the order of the rows */
+    szgi_contraction_pair *pair; /* in the order of the rows */
     char (*probe)[24];
     /* Of the step that is pending. */
     bool pending, gradient;
@@ -220,12 +220,12 @@ static void add_pairs(const capture_job *job, const beside_order *order, int64_t
                       int64_t layer) {
     const szgi_capture *self = job->self;
     capture_beside *beside = self->beside;
-    const szg_logit_numbers *content = order->numbers + order->used;
+    const szgi_logit_numbers *content = order->numbers + order->used;
     int64_t heads = szgi_model_settings(self->model)->model.heads, at = beside->waiting;
     for (int64_t h = 0; h < heads; h++) {
         if (!szgi_index_list_has(&self->what.heads, h))
             continue;
-        beside->pair[at] = (szg_contraction_pair){
+        beside->pair[at] = (szgi_contraction_pair){
             .content = szgi_matrix_device(order->n, content),
             .coupled = szgi_matrix_device(order->n, content + self->heads),
             .precision = szgi_capture_precision(job->context),

@@ -257,7 +257,7 @@ static szg_status take_layer(const capture_job *job, int64_t probe, int64_t laye
         if (!szgi_index_list_has(&self->what.heads, h))
             continue;
         int64_t at = self->waiting++;
-        self->pair[at] = (szg_contraction_pair){
+        self->pair[at] = (szgi_contraction_pair){
             .content = szg_matrix_dense(n, n, self->matrix + 2 * at * square, n),
             .coupled = szg_matrix_dense(n, n, self->matrix + (2 * at + 1) * square, n),
             .precision = szgi_capture_precision(job->context),

@@ -27,7 +27,7 @@ struct szgi_capture {
     void *host;             /* as `device` */
     /* Pairs that wait; their matrices stand in `matrix`, two a pair. */
     int64_t waiting, capacity;
-    szg_contraction_pair *pair;
+    szgi_contraction_pair *pair;
     char (*probe)[24];
     double *matrix;
 };

@@ -47,11 +47,11 @@ static szg_status check_sizes(szg_context *context, const szg_model_config *mode
 
 szg_status szgi_config_parse_encoding(szg_context *context, const szg_model_config *model,
                                       uint64_t seed, szg_encoding **out) {
-    const szg_encoding_sizes sizes = {.width = model->width,
-                                      .head_dim = model->width / model->heads,
-                                      .heads = model->heads,
-                                      .length = model->max_length,
-                                      .seed = seed};
+    const szgi_encoding_sizes sizes = {.width = model->width,
+                                       .head_dim = model->width / model->heads,
+                                       .heads = model->heads,
+                                       .length = model->max_length,
+                                       .seed = seed};
     return szgi_encoding_open_sized(context, model->encoding, &sizes, out);
 }
 

@@ -20,7 +20,7 @@ static bool released_adds_rows(const szgi_encoding_traits *traits, const char *e
     return !unless || !szgi_config_spec_gives(encoding, unless);
 }
 
-static const char *profile_value(const szg_config_key *key, szg_profile profile,
+static const char *profile_value(const szgi_config_key *key, szg_profile profile,
                                  const char *encoding, szg_task task) {
     const char *count = profile == SZG_PROFILE_TEXT ? key->text_count : key->released_count;
     if (task == SZG_TASK_COUNT && count)

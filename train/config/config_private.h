@@ -8,9 +8,9 @@
 enum { CONFIG_SENTENCE = 256 };
 
 typedef struct config_row {
-    szg_config_key key;
+    szgi_config_key key;
     size_t offset; /* of the field in szg_train_config */
-    int first;     /* SZG_CONFIG_CHOICE: the enumerator that the first word stands for */
+    int first;     /* SZGI_CONFIG_CHOICE: the enumerator that the first word stands for */
 } config_row;
 
 /* NULL where there is no such key. */

@@ -31,15 +31,15 @@ static szg_status value_text(szg_context *context, const config_row *row, szgi_j
     bool yes;
     *out = number;
     switch (row->key.type) {
-    case SZG_CONFIG_INTEGER:
+    case SZGI_CONFIG_INTEGER:
         SZG_TRY(szgi_json_as_integer(context, value, &integer));
         snprintf(number, SZG_REAL_TEXT, "%" PRId64, integer);
         return SZG_OK;
-    case SZG_CONFIG_REAL:
+    case SZGI_CONFIG_REAL:
         SZG_TRY(szgi_json_as_real(context, value, &real));
         szgi_real_text(real, number);
         return SZG_OK;
-    case SZG_CONFIG_BOOLEAN:
+    case SZGI_CONFIG_BOOLEAN:
         SZG_TRY(szgi_json_as_boolean(context, value, &yes));
         *out = yes ? "true" : "false";
         return SZG_OK;
@@ -172,11 +172,11 @@ static szg_status add_value(szg_context *context, const config_row *row, const c
     char text[SZG_CONFIG_TEXT];
     const void *field = config_field(row, config);
     switch (row->key.type) {
-    case SZG_CONFIG_INTEGER:
+    case SZGI_CONFIG_INTEGER:
         return szgi_json_add_integer(context, json, key, *(const int64_t *)field);
-    case SZG_CONFIG_REAL:
+    case SZGI_CONFIG_REAL:
         return szgi_json_add_real(context, json, key, *(const double *)field);
-    case SZG_CONFIG_BOOLEAN:
+    case SZGI_CONFIG_BOOLEAN:
         return szgi_json_add_boolean(context, json, key, *(const bool *)field);
     default:
         return szgi_json_add_text(context, json, key, szgi_config_text(row, config, text));

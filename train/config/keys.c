@@ -37,7 +37,7 @@ static const config_row rows[] = {
     ROW(model.keys_values, CHOICE, WORDS("self|embedding"), EACH("self", "embedding", "embedding", "self"), DOC("keys and values from the layer's own normalised input, or from the embeddings, unnormalised, in every layer")),
     ROW(model.pooling, CHOICE, WORDS("real|all"), EACH("real", "all", "all", "real"), DOC("mean over the real tokens, or over every position, padding included")),
     ROW(model.final_norm, BOOLEAN, EACH("false", "false", "false", "true"), DOC("a layer norm after the last layer")),
-    {.key = {.name = "model.activation", .type = SZG_CONFIG_CHOICE, WORDS("relu|gelu"), EACH("relu", "relu", "relu", "gelu"), DOC("of the feed-forward network; gelu is the erf form")}, .offset = offsetof(szg_train_config, model.activation), .first = SZG_ACTIVATION_RELU},
+    {.key = {.name = "model.activation", .type = SZGI_CONFIG_CHOICE, WORDS("relu|gelu"), EACH("relu", "relu", "relu", "gelu"), DOC("of the feed-forward network; gelu is the erf form")}, .offset = offsetof(szg_train_config, model.activation), .first = SZG_ACTIVATION_RELU},
     ROW(model.dropout, REAL, RANGE(0, 1), SAME("0.1"), DOC("probability (below 1) at the places switched on below")),
     ROW(model.dropout_attention, BOOLEAN, EACH("true", "true", "true", "false"), DOC("drop attention weights")),
     ROW(model.dropout_attention_output, BOOLEAN, EACH("true", "true", "true", "false"), DOC("drop the attention's output, before it is added")),
@@ -101,7 +101,7 @@ const config_row *szgi_config_row_at(int64_t index) {
     return index >= 0 && index < ROWS ? &rows[index] : NULL;
 }
 
-const szg_config_key *szgi_train_config_key(int64_t index) {
+const szgi_config_key *szgi_train_config_key(int64_t index) {
     const config_row *row = szgi_config_row_at(index);
     return row ? &row->key : NULL;
 }

@@ -12,10 +12,10 @@ SZGI_BEGIN_DECLS
 bool szgi_index_list_has(const szg_index_list *list, int64_t index);
 
 /* NULL where index >= the number of keys. */
-const szg_config_key *szgi_train_config_key(int64_t index);
+const szgi_config_key *szgi_train_config_key(int64_t index);
 
 /* The values of a profile for Task 1, and for an encoding SPEC ("rope") of which the released
- * profile depends: see szg_config_key; alibi gets slopes=exp where the SPEC does not say.
+ * profile depends: see szgi_config_key; alibi gets slopes=exp where the SPEC does not say.
  * SZG_EINVAL: the SPEC's text is too long. */
 SZG_CHECK_RESULT szg_status szgi_train_config_profile(szg_context *context, szg_profile profile,
                                                       const char *encoding, szg_train_config *out);

@@ -113,17 +113,17 @@ bool szgi_config_set(const config_row *row, const char *text, szg_train_config *
                      char sentence[CONFIG_SENTENCE]) {
     void *field = (char *)config + row->offset;
     switch (row->key.type) {
-    case SZG_CONFIG_INTEGER:
+    case SZGI_CONFIG_INTEGER:
         return set_integer(row, text, field, sentence);
-    case SZG_CONFIG_REAL:
+    case SZGI_CONFIG_REAL:
         return set_real(row, text, field, sentence);
-    case SZG_CONFIG_BOOLEAN:
+    case SZGI_CONFIG_BOOLEAN:
         return set_boolean(text, field, sentence);
-    case SZG_CONFIG_CHOICE:
+    case SZGI_CONFIG_CHOICE:
         return set_choice(row, text, field, sentence);
-    case SZG_CONFIG_STRING:
+    case SZGI_CONFIG_STRING:
         return set_string(text, field, sentence);
-    case SZG_CONFIG_INDICES:
+    case SZGI_CONFIG_INDICES:
         return set_indices(row, text, field, sentence);
     }
     return refuse(sentence, "has no type");
@@ -164,22 +164,22 @@ const char *szgi_config_text(const config_row *row, const szg_train_config *conf
                              char text[SZG_CONFIG_TEXT]) {
     const void *field = config_field(row, config);
     switch (row->key.type) {
-    case SZG_CONFIG_INTEGER:
+    case SZGI_CONFIG_INTEGER:
         snprintf(text, SZG_CONFIG_TEXT, "%" PRId64, *(const int64_t *)field);
         break;
-    case SZG_CONFIG_REAL:
+    case SZGI_CONFIG_REAL:
         szgi_real_text(*(const double *)field, text);
         break;
-    case SZG_CONFIG_BOOLEAN:
+    case SZGI_CONFIG_BOOLEAN:
         snprintf(text, SZG_CONFIG_TEXT, "%s", *(const bool *)field ? "true" : "false");
         break;
-    case SZG_CONFIG_CHOICE:
+    case SZGI_CONFIG_CHOICE:
         print_choice(row, field, text);
         break;
-    case SZG_CONFIG_STRING:
+    case SZGI_CONFIG_STRING:
         snprintf(text, SZG_CONFIG_TEXT, "%s", (const char *)field);
         break;
-    case SZG_CONFIG_INDICES:
+    case SZGI_CONFIG_INDICES:
         print_indices(field, text);
         break;
     }

@@ -43,7 +43,7 @@ static szg_status set_dimensions(szg_context *context, szg_model *model) {
     model->decoupled = attaches & SZG_ATTACH_DECOUPLED;
     if (!model->decoupled)
         return SZG_OK;
-    szg_rotary rotary;
+    szgi_rotary rotary;
     SZG_TRY(szgi_encoding_rotary(context, model->encoding, 0, &rotary));
     model->d_content = rotary.offset;
     model->d_rotary = 2 * rotary.pairs;
@@ -83,7 +83,7 @@ static szg_status open_parts(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     SZG_TRY(set_sizes(context, model));
     SZG_TRY(szgi_encoding_table_of(context, model->encoding, c->max_length, &model->table));
-    model->table_trained = model->table.array != SZG_ARRAY_NONE &&
+    model->table_trained = model->table.array != SZGI_ARRAY_NONE &&
                            (!model->table.optional || c->position_table == SZG_TABLE_TRAINED);
     SZG_TRY(szgi_model_list_parameters(context, model));
     SZG_TRY(szgi_model_open_positions(context, model));

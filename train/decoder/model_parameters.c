@@ -72,7 +72,7 @@ static void add_attention(szg_model *model, int64_t index, model_layer *layer) {
     ADD_LINEARS(model, index, biases, {"q_linear", c->width, c->width, &layer->query},
                 {"k_linear", c->width, c->width, &layer->key},
                 {"v_linear", c->width, c->width, &layer->value});
-    if (model->table_trained && model->table.array == SZG_ARRAY_LAGS)
+    if (model->table_trained && model->table.array == SZGI_ARRAY_LAGS)
         layer->lags = add(model, index, "relative_bias_table", model->table.rows,
                           model->table.columns, START_ENCODING, 0);
     ADD_LINEARS(model, index, biases, {"out_linear", c->width, c->width, &layer->out});
@@ -115,7 +115,7 @@ static void add_layer(szg_model *model, int64_t index) {
 
 static void add_position_rows(szg_model *model) {
     const szg_model_config *c = &model->config.model;
-    if (model->table.array == SZG_ARRAY_INPUT)
+    if (model->table.array == SZGI_ARRAY_INPUT)
         model->position_rows = add(model, -1, "position_encoding.position_embeddings.weight",
                                    c->max_length, c->width, START_ENCODING, 0);
 }

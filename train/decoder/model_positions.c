@@ -33,7 +33,7 @@ static void add_sinusoid(const szg_model_config *c, double *rows) {
 static szg_status open_rows(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     bool own = szgi_encoding_attaches(model->encoding) & SZG_ATTACH_INPUT;
-    bool tensor = model->table.array == SZG_ARRAY_INPUT; /* in the arena, trained or frozen */
+    bool tensor = model->table.array == SZGI_ARRAY_INPUT; /* in the arena, trained or frozen */
     bool sinusoid = c->added_sinusoid != SZG_SINUSOID_NONE;
     if ((!own || tensor) && !sinusoid)
         return SZG_OK;
@@ -102,7 +102,7 @@ static szg_status open_bias(szg_context *context, szg_model *model) {
     int32_t *rows;
     SZG_TRY(szgi_memory_alloc(context, lags, sizeof *rows, &rows));
     szg_status status;
-    if (model->table.array == SZG_ARRAY_LAGS) {
+    if (model->table.array == SZGI_ARRAY_LAGS) {
         model->positions.rows = model->table.rows;
         status = szgi_encoding_row_of_lag(context, model->encoding, length, rows);
     } else {
@@ -120,7 +120,7 @@ static szg_status open_bias(szg_context *context, szg_model *model) {
 static szg_status fill_factors(szg_context *context, const szg_model *model, int64_t head,
                                szg_c64 *factors) {
     int64_t length = model->config.model.max_length, pairs = model->positions.pairs;
-    szg_rotary rotary;
+    szgi_rotary rotary;
     SZG_TRY(szgi_encoding_rotary(context, model->encoding, head, &rotary));
     if (rotary.pairs)
         return szgi_encoding_factors(context, model->encoding, head, length, factors);
@@ -133,7 +133,7 @@ static szg_status fill_factors(szg_context *context, const szg_model *model, int
  * th_n-1); read with stride 2: factor t is row[2t + 1] + i row[2t], not of modulus 1. */
 static szg_status fill_table_halves(szg_context *context, const szg_model *model,
                                     szg_c64 *factors) {
-    szg_rotary rotary;
+    szgi_rotary rotary;
     SZG_TRY(szgi_encoding_rotary(context, model->encoding, 0, &rotary));
     int64_t length = model->config.model.max_length, pairs = rotary.pairs;
     for (int64_t i = 0; i < length; i++)
@@ -156,14 +156,14 @@ static szg_status find_rotation(szg_context *context, szg_model *model, bool *al
     *alike = true;
     int64_t heads = szg_encoding_heads(model->encoding);
     for (int64_t h = 0; h < heads; h++) {
-        szg_rotary rotary;
+        szgi_rotary rotary;
         SZG_TRY(szgi_encoding_rotary(context, model->encoding, h, &rotary));
         *alike = *alike && (h == 0 || (rotary.pairs > 0) == (p->pairs > 0));
         if (rotary.pairs == 0)
             continue;
         p->pairs = rotary.pairs;
         p->offset = rotary.offset;
-        p->half = rotary.pairing == SZG_PAIRING_HALF;
+        p->half = rotary.pairing == SZGI_PAIRING_HALF;
     }
     return SZG_OK;
 }

@@ -67,7 +67,7 @@ struct szg_model {
     model_layer *layer;
     model_linear final_norm, classifier;
 
-    szg_encoding_table table;
+    szgi_encoding_table table;
     bool table_trained;
     model_positions positions;
     void *arena;

@@ -103,7 +103,7 @@ void szgi_html_number(FILE *stream, double value) {
         fputs(isnan(value) ? "nan" : value < 0 ? "-inf" : "inf", stream);
 }
 
-void szgi_html_end(FILE *stream, double value, int digits, szg_end end) {
+void szgi_html_end(FILE *stream, double value, int digits, szgi_end end) {
     char text[SZG_REAL_TEXT];
     fputs(szgi_rounded_text(value, digits, end, text), stream);
 }

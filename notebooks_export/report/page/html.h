@@ -26,7 +26,7 @@ void szgi_html_vprint(FILE *stream, const char *format, va_list arguments);
 void szgi_html_number(FILE *stream, double value);
 
 /* An end of an enclosure, or a bound: rounded outwards. */
-void szgi_html_end(FILE *stream, double value, int digits, szg_end end);
+void szgi_html_end(FILE *stream, double value, int digits, szgi_end end);
 
 /* Cells of a table: at most so many characters of a text, a number; empty for NULL and NaN. */
 void szgi_html_cell(FILE *stream, const char *text, int64_t characters);

@@ -99,9 +99,9 @@ static void print_exact(FILE *stream, const char *text) {
 /* In decimals, rounded outwards. */
 static void print_ends(FILE *stream, const sides *s, int side) {
     fputc('[', stream);
-    szgi_html_end(stream, s->lo[side], DIGITS, SZG_END_LOWER);
+    szgi_html_end(stream, s->lo[side], DIGITS, SZGI_END_LOWER);
     fputs(", ", stream);
-    szgi_html_end(stream, s->hi[side], DIGITS, SZG_END_UPPER);
+    szgi_html_end(stream, s->hi[side], DIGITS, SZGI_END_UPPER);
     fputc(']', stream);
 }
 

@@ -68,7 +68,7 @@ static void make_anchor(char anchor[ANCHOR], rows claims, int64_t index, int64_t
 static void print_margin(FILE *stream, double margin) {
     fputs("<td class=\"number\">", stream);
     if (!isnan(margin))
-        szgi_html_end(stream, margin, 6, SZG_END_LOWER);
+        szgi_html_end(stream, margin, 6, SZGI_END_LOWER);
     fputs("</td>", stream);
 }
 

@@ -99,9 +99,9 @@ static void print_range(words *words, const spectrum_series *series) {
     int64_t within = szgi_quantiles_within(&series->spectrum, series->lo, series->hi, &beyond);
     print_count(words, series, within, series->spectrum.total, beyond);
     fputs("the certified range [", words->stream);
-    szgi_html_end(words->stream, series->lo, DIGITS, SZG_END_LOWER);
+    szgi_html_end(words->stream, series->lo, DIGITS, SZGI_END_LOWER);
     fputs(", ", words->stream);
-    szgi_html_end(words->stream, series->hi, DIGITS, SZG_END_UPPER);
+    szgi_html_end(words->stream, series->hi, DIGITS, SZGI_END_UPPER);
     fputs("]", words->stream);
 }
 
@@ -236,7 +236,7 @@ void szgi_spectrum_describe_plane(words *words, const spectrum_series *series, i
         int64_t within = within_circle(&series[i], &beyond);
         print_count(words, &series[i], within, series[i].values.count + series[i].zeros, beyond);
         fputs("the circle |z| = ", words->stream);
-        szgi_html_end(words->stream, series[i].radius, DIGITS, SZG_END_UPPER);
+        szgi_html_end(words->stream, series[i].radius, DIGITS, SZGI_END_UPPER);
         fputs(", the certified maximum of |a|", words->stream);
         if (count > 1)
             number(words, ", at n = ", series[i].n, "");

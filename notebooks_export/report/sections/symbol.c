@@ -93,7 +93,7 @@ static void print_enclosure(words *words, const char *what, double lo, double hi
     char least[SZG_REAL_TEXT], most[SZG_REAL_TEXT];
     fprintf(words->stream, "%s in [%s, %s], wide by ", what, szgi_real_text(lo, least),
             szgi_real_text(hi, most));
-    szgi_html_end(words->stream, hi - lo, DIGITS, SZG_END_UPPER);
+    szgi_html_end(words->stream, hi - lo, DIGITS, SZGI_END_UPPER);
 }
 
 /* The certified ends where they were found: points with their enclosures, and lines across a figure
@@ -190,11 +190,11 @@ static void describe_range(words *words, const curve *curves, int64_t count) {
     else
         fprintf(words->stream, "The certified ranges of %" PRId64 " symbols, all within ",
                 ends.stated);
-    szgi_html_end(words->stream, ends.lo, DIGITS, SZG_END_LOWER);
+    szgi_html_end(words->stream, ends.lo, DIGITS, SZGI_END_LOWER);
     fputs(" to ", words->stream);
-    szgi_html_end(words->stream, ends.hi, DIGITS, SZG_END_UPPER);
+    szgi_html_end(words->stream, ends.hi, DIGITS, SZGI_END_UPPER);
     fputs("; the ends are points, each known to within ", words->stream);
-    szgi_html_end(words->stream, ends.width, DIGITS, SZG_END_UPPER);
+    szgi_html_end(words->stream, ends.width, DIGITS, SZGI_END_UPPER);
     fputs(" or better.", words->stream);
     quote(words, "This range", *ends.range, "note");
     quote(words, "Method", *ends.range, "method");
