@@ -37,7 +37,7 @@ static szg_status make_plan(szg_context *context, transform *plan) {
     long long length = plan->n;
     cufftType type = plan->kind == SZGI_FFT_REAL            ? CUFFT_D2Z
                      : plan->kind == SZGI_FFT_REAL_BACKWARD ? CUFFT_Z2D
-                                                           : CUFFT_Z2Z;
+                                                            : CUFFT_Z2Z;
     const double unit = 1 << 20, needed = (double)plan->in_bytes + (double)plan->out_bytes;
     if (needed > (double)plan->self->device.memory)
         return fail(context, SZG_EBACKEND,
@@ -76,10 +76,10 @@ static szg_status transform_open(szg_context *context, szgi_fft_kind kind, int64
     plan->batch = batch;
     plan->in_bytes = batch * (kind == SZGI_FFT_REAL            ? real_row
                               : kind == SZGI_FFT_REAL_BACKWARD ? half_row
-                                                              : complex_row);
+                                                               : complex_row);
     plan->out_bytes = batch * (kind == SZGI_FFT_REAL            ? half_row
                                : kind == SZGI_FFT_REAL_BACKWARD ? real_row
-                                                               : complex_row);
+                                                                : complex_row);
     szg_status status = make_plan(context, plan);
     if (status == SZG_OK)
         *out = plan;

@@ -55,35 +55,6 @@ SZG_CHECK_RESULT szg_status szg_ablation_run(szg_context *context, szg_model *mo
                                              szg_ablation *out);
 void szg_ablation_close(szg_ablation *ablation);
 
-/* ---- Deposit ---- */
-
-/* What seeds spread over: the least and the greatest of them, and the 95% interval of their mean by
- * Student's t (normal values; it may reach beyond what the quantity can be). NaN with fewer than
- * two. */
-typedef struct szgi_seed_spread {
-    double least, greatest, low, high;
-} szgi_seed_spread;
-
-/* Of one layer. A run's drops are the accuracy of its whole model less those without each head,
- * negative ones counted as 0; its index is the share of their sum that the worst head carries (1 /
- * heads .. 1), its Gini coefficient 0 (equal) .. (heads - 1) / heads (one head). Here stand the
- * means over the runs that have a drop at all: heads of different seeds are different heads, so
- * their drops are not averaged first. Index and Gini coefficient are NaN where no run has a drop.
- */
-typedef struct szgi_deposit {
-    int64_t runs; /* that have a drop */
-    double index, gini;
-    szgi_seed_spread index_spread, gini_spread;
-    double coverage; /* chance that [least, greatest] holds the median of the distribution that
-                        the seeds are drawn from, whatever it is: 1 - 2^(1 - runs); NaN: one */
-    double
-        null_index;     /* expected largest share of exchangeable drops of the reach; NaN: runs of
-                           several, or CUMULATIVE  above layer 0, where drops have a part in common */
-    double total;       /* sum of a run's drops, mean over all runs */
-    double largest;     /* the worst head's drop of accuracy, mean over all runs */
-    int64_t worst_head; /* of the only run; -1 with several runs or none */
-} szgi_deposit;
-
 /* ---- What is ablated ---- */
 
 typedef struct szg_ablation_source {

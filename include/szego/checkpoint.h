@@ -44,23 +44,6 @@ typedef struct szg_checkpoint_facts {
 } szg_checkpoint_facts;
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
 
-/* How one rotary pair couples queries to keys. Q_t, K_t: its two rows of q and of k (2 x d),
- * already scaled. The coupling block is C_t = Q_t K_t^T, split into a rotation-scaling and a
- * reflection:
- *
- *     C_t = [[a, -b], [b, a]] + [[c, d], [d, -c]],   rotation = a + ib, reflection = c + id.
- *
- * At lag k = i - j the pair contributes x_i^T Q_t^T R(-k theta_t) K_t x_j, R(phi) the rotation by
- * phi. For tokens with E[x_i x_j^T] = I its mean is <C_t, R(-k theta_t)> =
- * 2 Re(rotation e^{i k theta_t}): the rotation is the coefficient of the head's mean kernel at
- * frequency theta_t, and the reflection averages out. */
-typedef struct szgi_pair_coupling {
-    double theta; /* radians a position, after any scaling of the encoding */
-    szg_c64 rotation, reflection;
-    double energy;       /* ||C_t||_F^2 = 2 |rotation|^2 + 2 |reflection|^2 */
-    double model_energy; /* ||Q_t^T K_t||_F^2, the pair's d x d matrix at lag 0 */
-} szgi_pair_coupling;
-
 /* All fields may be zero. */
 typedef struct szg_checkpoint_options {
     int64_t positions; /* leading positions to use; 0: all of them */

@@ -21,21 +21,20 @@ SZG_CHECK_RESULT szg_status szg_collection_open(szg_context *context, const char
                                                 szg_collection **out);
 void szg_collection_close(szg_collection **collection);
 
-/* The results that were read, by index. A result's path is relative to the folder, "." for the
- * folder itself. */
+/* How many results were read. */
 int64_t szg_collection_count(const szg_collection *collection);
 
 /* The results that could not be read, each with the message that says why. */
 int64_t szg_collection_bad_count(const szg_collection *collection);
 const char *szg_collection_bad(const szg_collection *collection, int64_t index);
 
-/* The tables of all results, one for each command and table name: COMMAND_TABLE ("train_metrics"),
- * hyphens of a command as underscores. Its rows are those of every result, in order; its columns
- * are `result` (the path) and those of the results' tables in the order in which they first appear,
- * with `note` last. A column that two results type differently has the wider type (integer, real,
- * text): an integer becomes a real only where all of the column's are doubles exactly. A column of
- * theirs that is called `result` itself is `result_`, with more underscores where that is taken.
- * The tables belong to the collection. */
+/* How many tables the results make together, one for each command and table name: COMMAND_TABLE
+ * ("train_metrics"), hyphens of a command as underscores. Its rows are those of every result, in
+ * order; its columns are `result` (the path) and those of the results' tables in the order in which
+ * they first appear, with `note` last. A column that two results type differently has the wider
+ * type (integer, real, text): an integer becomes a real only where all of the column's are doubles
+ * exactly. A column of theirs that is called `result` itself is `result_`, with more underscores
+ * where that is taken. */
 int64_t szg_collection_tables(const szg_collection *collection);
 
 SZG_END_DECLS

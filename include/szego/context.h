@@ -7,7 +7,6 @@
 SZG_BEGIN_DECLS
 
 typedef struct szg_context szg_context;
-struct szgi_ops; /* the op table of <szego/backend.h> */
 
 typedef enum szg_severity { SZG_NOTE, SZG_WARNING } szg_severity;
 

@@ -68,13 +68,6 @@ SZG_CHECK_RESULT szg_status szg_contraction_tables_open(szg_context *context, bo
                                                         bool symbols, szg_contraction_tables *out);
 void szg_contraction_tables_close(szg_contraction_tables *tables);
 
-/* Two matrices of one head; content.kind SZG_MATRIX_NONE: there is none. Borrowed. */
-typedef struct szgi_contraction_pair {
-    szg_matrix content, coupled;
-    double precision; /* of the entries, in place of options->precision where it is larger */
-    szg_contraction_labels labels;
-} szgi_contraction_pair;
-
 SZG_END_DECLS
 
 #endif

@@ -31,9 +31,8 @@ SZG_CHECK_RESULT szg_status szg_content_parse(szg_context *context, const char *
                                               szg_content **out);
 void szg_content_close(szg_content **content);
 
+/* The canonical SPEC. Valid until the content is closed. */
 const char *szg_content_spec(const szg_content *content);
-
-/* ---- Rotation ---- */
 
 /* ---- Logits ---- */
 
@@ -44,16 +43,6 @@ typedef struct szg_logits_options {
     bool unscaled; /* leave out the factor 1/sqrt(d) of the dot products (never on the bias) */
 } szg_logits_options;
 
-/* The terms of Eq. 8; their sum is the coupled matrix. Under a rotary encoding both sides of every
- * term are rotated. */
-typedef enum szgi_term {
-    SZGI_TERM_CONTENT_CONTENT,
-    SZGI_TERM_CONTENT_POSITION,
-    SZGI_TERM_POSITION_CONTENT,
-    SZGI_TERM_POSITION_POSITION,
-    SZGI_TERM_BIAS
-} szgi_term;
-
 /* Builds the n x n logits of one head in O(n d) memory. `options` may be NULL. SZG_EINVAL: n < 1, a
  * head out of range, dimensions of content and encoding that differ; SZG_EDOMAIN: a table too short
  * for n; SZG_ENOMEM. The caller closes it; the encoding may be closed before. */
@@ -62,18 +51,7 @@ SZG_CHECK_RESULT szg_status szg_logits_open(szg_context *context, const szg_enco
                                             const szg_logits_options *options, szg_logits **out);
 void szg_logits_close(szg_logits **logits);
 
-/* Queries and keys that a model computed, before the encoding acts on them: row i of q at q + i *
- * ldq, d numbers; `scale` multiplies the dot products. */
-typedef struct szgi_captured {
-    int64_t d;
-    const double *q;
-    int64_t ldq;
-    const double *k;
-    int64_t ldk;
-    double scale;
-} szgi_captured;
-
-/* All of the following borrow from `logits` and keep its mask and scale. */
+/* Both borrow from `logits` and keep its mask and scale. */
 
 typedef enum szg_logits_part {
     SZG_LOGITS_CONTENT, /* the Gram matrix q^c_i . k^c_j, without position, rotation, bias */

@@ -1,6 +1,6 @@
 /* Positional encodings: a SPEC such as `rope:dim=64,base=10000` becomes a handle that yields lag
- * kernels, bias, input rows and rotations, and states the facts of its kernel. No theorem is named
- * here: <szego/theory.h> derives which one applies from these facts.
+ * kernels and states their facts. No theorem is named here: <szego/theory.h> derives which one
+ * applies from these facts.
  *
  * Lag k = i - j (row minus column). Positions, heads, pairs and lags count from 0. */
 #ifndef SZEGO_ENCODING_H
@@ -21,50 +21,11 @@ SZG_CHECK_RESULT szg_status szg_encoding_parse(szg_context *context, const char 
                                                szg_encoding **out);
 void szg_encoding_close(szg_encoding **encoding);
 
+/* The canonical SPEC: the given keys in the table's order. Valid until the encoding is closed. */
 const char *szg_encoding_spec(const szg_encoding *encoding);
 
 /* Number of heads, at least 1: kernels are asked for by head. */
 int64_t szg_encoding_heads(const szg_encoding *encoding);
-
-/* ---- What it adds to attention ---- */
-
-typedef enum szgi_pairing {
-    SZGI_PAIRING_INTERLEAVED, /* pair t is dimensions (2t, 2t + 1): RoFormer, GPT-J */
-    SZGI_PAIRING_HALF /* pair t is dimensions (t, t + pairs): GPT-NeoX, LLaMA in transformers */
-} szgi_pairing;
-
-/* The rotation of one head: dimensions offset .. offset + 2 pairs - 1 of `dim` rotate, pair t of
- * position i by the angle i theta[t]; the others do not. */
-typedef struct szgi_rotary {
-    int64_t dim, offset, pairs;
-    int64_t unrotated;   /* dimensions that do not rotate: dim - 2 pairs */
-    const double *theta; /* radians a position; borrowed from the encoding */
-    szgi_pairing pairing;
-    double amplitude; /* YaRN's attention factor: rotated q and k are multiplied by it; else 1 */
-} szgi_rotary;
-
-/* ---- In a decoder that trains ---- */
-
-/* Sizes of a model that keys of a SPEC follow from. */
-typedef struct szgi_encoding_sizes {
-    int64_t width, head_dim, heads, length; /* length: positions 0 .. length - 1 occur */
-    uint64_t seed;                          /* of tables that are drawn */
-} szgi_encoding_sizes;
-
-/* An array of numbers of the encoding's own, that a decoder may train. */
-typedef enum szgi_encoding_array {
-    SZGI_ARRAY_NONE,
-    SZGI_ARRAY_INPUT, /* [rows][columns], row i added to position i: learned, random */
-    SZGI_ARRAY_LAGS   /* [rows][heads], a row a lag or bucket of lags: relative,
-                        t5 */
-} szgi_encoding_array;
-
-typedef struct szgi_encoding_table {
-    szgi_encoding_array array;
-    int64_t rows, columns; /* at length n */
-    bool optional; /* `random`: published as fixed, a decoder may hold it fixed or train it; the
-                      other arrays are always trained */
-} szgi_encoding_table;
 
 /* ---- Its own lag matrices ---- */
 

@@ -48,41 +48,6 @@ SZG_CHECK_RESULT szg_status szg_summary_density(szg_context *context, const szg_
                                                 int64_t bins, double lo, double hi, double *edges,
                                                 double *mass);
 
-/* ---- The table `summary` ---- */
-
-/* Its numbers in the order of their columns, for tables that repeat them under other names. */
-enum { SZGI_SUMMARY_NUMBERS = 18 };
-typedef struct szgi_summary_number {
-    const char *column, *doc;
-    double value;    /* NaN: an empty cell */
-    bool integer;    /* the column's type is SZG_INTEGER, else SZG_REAL */
-    bool eigenvalue; /* derived from eigenvalues: lambda_min, lambda_max, width, radius */
-    szgi_end end;    /* of an enclosure, which the number is */
-} szgi_summary_number;
-
-/* Whose eigenvalues a row holds. */
-typedef enum szg_values_of {
-    SZG_VALUES_OF_MATRIX,        /* of the matrix itself */
-    SZG_VALUES_OF_HERMITIAN_PART /* of (L + L^T)/2 */
-} szg_values_of;
-
-/* What the range of a symbol bounds. */
-typedef enum szg_bound_of {
-    SZG_BOUND_OF_NOTHING,         /* no bound: a Fejer mean */
-    SZG_BOUND_OF_EIGENVALUES,     /* a real symbol: the range holds every eigenvalue */
-    SZG_BOUND_OF_SINGULAR_VALUES, /* |a|: its maximum bounds every singular value */
-    SZG_BOUND_OF_TOEPLITZ_PART    /* |a| of the Toeplitz part: bounds that part alone */
-} szg_bound_of;
-
-/* The identity of a row; negative layer and head, NULL texts leave cells empty. */
-typedef struct szgi_summary_labels {
-    const char *source;
-    int64_t layer, head;
-    const char *matrix, *theorem;
-    szg_values_of values_of; /* the cell is empty where no eigenvalue is given */
-    szg_bound_of bound_of;   /* the cell is empty where no symbol is given */
-} szgi_summary_labels;
-
 SZG_END_DECLS
 
 #endif

@@ -17,10 +17,6 @@ typedef struct szg_column {
     const char *doc; /* one clause with the unit; goes into manifest.json */
 } szg_column;
 
-/* Which end of an enclosure a column holds: whoever prints fewer digits rounds it outwards. */
-typedef enum szgi_end { SZGI_END_NONE, SZGI_END_LOWER, SZGI_END_UPPER } szgi_end;
-enum { SZGI_ENDS = 3 };
-
 /* Opens an empty table; names and docs are copied. SZG_EINVAL (no columns, a repeated name),
  * SZG_ENOMEM. Tables of results end with the column `note`: the caller lists it. */
 SZG_CHECK_RESULT szg_status szg_table_open(szg_context *context, const char *name,

@@ -129,15 +129,6 @@ typedef struct szg_contraction_ratios {
     szg_majorisation eigenvalues; /* coupled majorised by content */
 } szg_contraction_ratios;
 
-/* The spectra that the ratios compare; counts may be 0, and eigenvalue counts must agree. */
-typedef struct szgi_contraction_input {
-    int64_t eigenvalues;
-    const double *content_eigenvalues, *coupled_eigenvalues; /* NULL where not real */
-    int64_t content_values, coupled_values;
-    const double *content_singular, *coupled_singular;
-    double error; /* bound of the error of one eigenvalue */
-} szgi_contraction_input;
-
 SZG_END_DECLS
 
 #endif

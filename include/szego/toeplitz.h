@@ -1,4 +1,4 @@
-/* Toeplitz matrices T_ij = a_{i-j}, n x n, held as coefficients: products, solvers, projection.
+/* Toeplitz matrices T_ij = a_{i-j}, n x n, held as coefficients: products, toeplitzness.
  *
  * The lag of entry (i, j) is i - j: the first column holds lags 0, 1, .. n-1, the first row lags
  * 0, -1, .. -(n-1). Coefficients beyond those given are 0. A handle is not changed by any function
@@ -48,36 +48,7 @@ SZG_CHECK_RESULT szg_status szg_toeplitz_apply(szg_context *context, const szg_t
                                                char op, int64_t batch, const double *x, int64_t ldx,
                                                double *y, int64_t ldy);
 
-/* ---- Solvers ---- */
-
-/* Reflection coefficients (Schur parameters) of the n - 1 steps of Levinson's recursion: step k
- * turns the leading minor of order k into that of order k + 1, D_{k+1}/D_k = D_k/D_{k-1} (1 - f_k
- * b_k). Arrays of n - 1, either may be NULL; real kinds have imaginary parts 0, Hermitian ones b =
- * conj f. */
-typedef struct szgi_reflection {
-    szg_c64 *forward, *backward;
-} szgi_reflection;
-
-typedef enum szgi_preconditioner {
-    SZGI_PRECONDITIONER_NONE,
-    SZGI_PRECONDITIONER_STRANG, /* copies the central lags (Strang 1986); moduli of its eigenvalues
-                                 */
-    SZGI_PRECONDITIONER_TCHAN,  /* nearest circulant in Frobenius norm (T. Chan 1988) */
-    SZGI_PRECONDITIONERS
-} szgi_preconditioner;
-
-typedef struct szgi_cg_options {
-    szgi_preconditioner preconditioner;
-    double tolerance;   /* on ||b - T x|| / ||b||, 2^-52 .. 1; 0: 1e-12 */
-    int64_t iterations; /* at most; 0: 10 n + 100 */
-} szgi_cg_options;
-
-typedef struct szgi_cg_result {
-    int64_t iterations;
-    double residual; /* ||b - T x|| / ||b||, computed anew from x at the end */
-} szgi_cg_result;
-
-/* ---- Projection ---- */
+/* ---- Toeplitzness ---- */
 
 /* Toeplitzness of a matrix L: tau = ||P_T L||_F^2 / ||L||_F^2 = 1 - ||L - P_T L||_F^2 / ||L||_F^2,
  * in [0, 1], 1 for a Toeplitz matrix. */

@@ -19,6 +19,9 @@ typedef struct szg_model szg_model; /* a decoder; szg_model_load opens one */
 SZG_CHECK_RESULT szg_status szg_model_load(szg_context *context, const char *path,
                                            const szg_train_config *config, szg_model **out);
 
+/* Frees the model and nulls the pointer. */
+void szg_model_close(szg_context *context, szg_model **model);
+
 /* ---- A run ---- */
 
 typedef struct szg_train_options {
@@ -64,9 +67,6 @@ typedef struct szg_train_tables {
 SZG_CHECK_RESULT szg_status szg_train_tables_read(szg_context *context, const char *folder,
                                                   szg_train_tables *out);
 void szg_train_tables_close(szg_train_tables *tables);
-
-/* Frees the model and nulls the pointer. */
-void szg_model_close(szg_context *context, szg_model **model);
 
 SZG_END_DECLS
 

@@ -103,30 +103,6 @@ typedef struct szg_train_config {
     szg_capture_config capture;
 } szg_train_config;
 
-typedef enum szgi_config_type {
-    SZGI_CONFIG_INTEGER, /* min .. max */
-    SZGI_CONFIG_REAL,    /* min .. max */
-    SZGI_CONFIG_BOOLEAN, /* true | false */
-    SZGI_CONFIG_CHOICE,  /* a word of `choices` */
-    SZGI_CONFIG_STRING,  /* a text of fewer than SZG_CONFIG_TEXT bytes, UTF-8 */
-    SZGI_CONFIG_INDICES  /* "0-3+5", "all", "none" */
-} szgi_config_type;
-
-/* One key: "model.width". Values are written as texts: numbers, words of `choices`, true | false,
- * lists. In JSON numbers and booleans stand as such, words, texts and lists as strings. */
-typedef struct szgi_config_key {
-    const char *name;
-    szgi_config_type type;
-    double min, max;     /* inclusive, of integers, reals and members of a list */
-    const char *choices; /* SZGI_CONFIG_CHOICE: "a|b|c" */
-    const char *doc;     /* one clause */
-    /* The values that the profiles set, by kind of encoding: mla, rope that rotates every head (a
-     * SPEC without rotate=), any other. */
-    const char *text, *text_mla, *released, *released_rope, *released_mla;
-    /* the values of a profile where data.task is count; NULL: those above */
-    const char *text_count, *released_count;
-} szgi_config_key;
-
 /* Reads a configuration: a JSON object with a section each for model, data, loop, capture, and
  * `profile` (default text), then `overrides` ("model.width=64", the last of a key wins). Whatever
  * their order, `profile`, `model.encoding` and `data.task` are settled first, then the profile's
@@ -138,13 +114,15 @@ SZG_CHECK_RESULT szg_status szg_train_config_read(szg_context *context, const ch
                                                   const char *const *overrides, int64_t count,
                                                   szg_train_config *out);
 
-/* Sets one key and nothing else; SZG_EINVAL as above, and for `profile`, which sets all others. */
+/* Sets one key ("model.width") and nothing else. Values are written as texts: numbers, words,
+ * true | false, lists. SZG_EINVAL as szg_train_config_read, and for `profile`, which sets all
+ * others. */
 SZG_CHECK_RESULT szg_status szg_train_config_set(szg_context *context, szg_train_config *config,
                                                  const char *key, const char *value);
 
 /* Whether the values go together (heads divide the width, lists within range, the encoding parses
- * for this model, sequences fit max_length, ...); SZG_EINVAL names keys and remedy. _read, _parse
- * do it. */
+ * for this model, sequences fit max_length, ...); SZG_EINVAL names keys and remedy.
+ * szg_train_config_read does it. */
 SZG_CHECK_RESULT szg_status szg_train_config_check(szg_context *context,
                                                    const szg_train_config *config);
 

@@ -7,6 +7,8 @@
 
 SZGI_BEGIN_DECLS
 
+struct szgi_ops; /* the op table of "linalg/ops.h" */
+
 /* Those of all contexts that are open: as many threads may be inside a library at once. */
 int szgi_context_threads_open(void);
 

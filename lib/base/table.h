@@ -12,6 +12,10 @@ SZGI_BEGIN_DECLS
 /* "text", "integer", "real": as manifests name them. */
 const char *szgi_type_name(szg_type type);
 
+/* Which end of an enclosure a column holds: whoever prints fewer digits rounds it outwards. */
+typedef enum szgi_end { SZGI_END_NONE, SZGI_END_LOWER, SZGI_END_UPPER } szgi_end;
+enum { SZGI_ENDS = 3 };
+
 /* "none", "lower", "upper": as manifests name them. */
 const char *szgi_end_name(szgi_end end);
 
@@ -31,7 +35,7 @@ void szgi_table_take_ends(szg_table *table, const szg_table *from);
 SZG_CHECK_RESULT szg_status szgi_table_reserve(szg_context *context, szg_table *table,
                                                int64_t rows);
 
-/* The same by the index of the column: for readers of many rows. */
+/* szg_table_set_text, _integer and _real by the index of the column: for readers of many rows. */
 SZG_CHECK_RESULT szg_status szgi_table_put_text(szg_context *context, szg_table *table,
                                                 int64_t column, const char *value);
 SZG_CHECK_RESULT szg_status szgi_table_put_integer(szg_context *context, szg_table *table,

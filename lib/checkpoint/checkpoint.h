@@ -3,11 +3,13 @@
 #define SZEGO_CHECKPOINT_CHECKPOINT_H
 
 #include <szego/checkpoint.h>
+#include "encoding/encoding.h"
 #include "formats/safetensors.h"
 #include "base/decls.h"
 
 SZGI_BEGIN_DECLS
 
+/* The headers of its files; they belong to the checkpoint. */
 const szgi_safetensors *szgi_checkpoint_tensors(const szg_checkpoint *checkpoint);
 
 /* Query rows times the layer's scale, and the rows of the key head that attention pairs with query
@@ -28,6 +30,23 @@ SZG_CHECK_RESULT szg_status szgi_checkpoint_positions(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_checkpoint_rotary(szg_context *context,
                                                    const szg_checkpoint *checkpoint, int64_t layer,
                                                    szgi_rotary *out);
+
+/* How one rotary pair couples queries to keys. Q_t, K_t: its two rows of q and of k (2 x d),
+ * already scaled. The coupling block is C_t = Q_t K_t^T, split into a rotation-scaling and a
+ * reflection:
+ *
+ *     C_t = [[a, -b], [b, a]] + [[c, d], [d, -c]],   rotation = a + ib, reflection = c + id.
+ *
+ * At lag k = i - j the pair contributes x_i^T Q_t^T R(-k theta_t) K_t x_j, R(phi) the rotation by
+ * phi. For tokens with E[x_i x_j^T] = I its mean is <C_t, R(-k theta_t)> =
+ * 2 Re(rotation e^{i k theta_t}): the rotation is the coefficient of the head's mean kernel at
+ * frequency theta_t, and the reflection averages out. */
+typedef struct szgi_pair_coupling {
+    double theta; /* radians a position, after any scaling of the encoding */
+    szg_c64 rotation, reflection;
+    double energy;       /* ||C_t||_F^2 = 2 |rotation|^2 + 2 |reflection|^2 */
+    double model_energy; /* ||Q_t^T K_t||_F^2, the pair's d x d matrix at lag 0 */
+} szgi_pair_coupling;
 
 /* The couplings of rotary->pairs pairs from q and k (rotary->dim x d, as szgi_checkpoint_head gives
  * them). SZG_EINVAL: d < 1. */

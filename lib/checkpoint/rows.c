@@ -269,12 +269,12 @@ szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables,
     szgi_row_real(&row, RANGE_THETA_MIN, range->theta_min);
     szgi_row_real(&row, RANGE_THETA_MAX, range->theta_max);
     szgi_row_text(&row, RANGE_METHOD, range->method);
-    szgi_row_text(&row, RANGE_BOUND_OF, szgi_bound_of_name(SZG_BOUND_OF_TOEPLITZ_PART));
+    szgi_row_text(&row, RANGE_BOUND_OF, szgi_bound_of_name(SZGI_BOUND_OF_TOEPLITZ_PART));
     szgi_row_note(&row, "modulus of the symbol of the Toeplitz part: bounds that part's singular "
                         "values from above, not the whole matrix's");
     SZG_TRY(row.status);
     SZG_TRY(szg_table_set_text(context, summary, "bound_of",
-                               szgi_bound_of_name(SZG_BOUND_OF_TOEPLITZ_PART)));
+                               szgi_bound_of_name(SZGI_BOUND_OF_TOEPLITZ_PART)));
     return szg_table_note(context, summary,
                           "symbol columns bound |a|, a the symbol of the Toeplitz part");
 }

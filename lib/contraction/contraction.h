@@ -7,15 +7,25 @@
 
 SZGI_BEGIN_DECLS
 
-/* Empty tables `contraction_values` and `contraction_symbols`. */
+/* ---- Many at once ---- */
+
+/* Empty tables `contraction_values` and `contraction_symbols`: szg_contraction_tables.values and
+ * .symbols. */
 SZG_CHECK_RESULT szg_status szgi_contraction_values_table(szg_context *context, szg_table **out);
 SZG_CHECK_RESULT szg_status szgi_contraction_symbols_table(szg_context *context, szg_table **out);
 
-/* Adds the report to every table that is open. */
+/* Adds the rows of one contraction to every table that is open. */
 SZG_CHECK_RESULT szg_status szgi_contraction_add_to(szg_context *context,
                                                     szg_contraction_tables *tables,
                                                     const szg_contraction_labels *labels,
                                                     const szg_contraction *contraction);
+
+/* Two matrices of one head; content.kind SZG_MATRIX_NONE: there is none. Borrowed. */
+typedef struct szgi_contraction_pair {
+    szg_matrix content, coupled;
+    double precision; /* of the entries, in place of options->precision where it is larger */
+    szg_contraction_labels labels;
+} szgi_contraction_pair;
 
 /* Reports of all pairs, one a thread of the pool, larger ones (order above 512) with every thread;
  * the rows stand in the order of the pairs, and up to that order their numbers do not depend on

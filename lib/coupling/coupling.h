@@ -8,11 +8,13 @@
 
 SZGI_BEGIN_DECLS
 
+/* ---- Content ---- */
+
 /* The kinds of content and their keys, 0 <= index < classes. */
 int64_t szgi_content_classes(void);
 const szgi_spec_class *szgi_content_class_at(int64_t index);
 
-/* The kind ("gaussian") and the canonical SPEC. */
+/* The kind, "gaussian" say. */
 const char *szgi_content_name(const szg_content *content);
 
 /* The dimension the content fixes (a file's, or dim=), 0 where any will do. */
@@ -25,13 +27,29 @@ SZG_CHECK_RESULT szg_status szgi_content_fill(szg_context *context, const szg_co
                                               int64_t head, int64_t n, int64_t d, const double *p,
                                               double *q, double *k, double *qp, double *kp);
 
+/* ---- Rotation ---- */
+
 /* Rotates rows 0 .. n-1 of x (rotary->dim wide, leading dimension ldx) in place: row i to position
  * first + i. SZG_EINVAL: sizes. */
 SZG_CHECK_RESULT szg_status szgi_rotary_rotate(szg_context *context, const szgi_rotary *rotary,
                                                int64_t first, int64_t n, double *x, int64_t ldx);
 
-/* Logits from them, rotated and biased by the encoding; they are copied. SZG_EDOMAIN: an encoding
- * that adds rows to the tokens; SZG_EINVAL: another dimension; else as szg_logits_open. */
+/* ---- Logits ---- */
+
+/* Queries and keys that a model computed, before the encoding acts on them: row i of q at q + i *
+ * ldq, d numbers; `scale` multiplies the dot products. */
+typedef struct szgi_captured {
+    int64_t d;
+    const double *q;
+    int64_t ldq;
+    const double *k;
+    int64_t ldk;
+    double scale;
+} szgi_captured;
+
+/* Logits from captured queries and keys, rotated and biased by the encoding; they are copied.
+ * SZG_EDOMAIN: an encoding that adds rows to the tokens; SZG_EINVAL: another dimension; else as
+ * szg_logits_open. */
 SZG_CHECK_RESULT szg_status szgi_logits_open_captured(szg_context *context,
                                                       const szg_encoding *encoding, int64_t head,
                                                       const szgi_captured *captured, int64_t n,
@@ -40,9 +58,21 @@ SZG_CHECK_RESULT szg_status szgi_logits_open_captured(szg_context *context,
 /* Dimension d of queries and keys. */
 int64_t szgi_logits_dimension(const szg_logits *logits);
 
+/* All of the following borrow from `logits` and keep its mask and scale. */
+
 /* The two matrices of szg_logits_matrix as factors. */
 szg_factored szgi_logits_content(const szg_logits *logits);
 szg_factored szgi_logits_coupled(const szg_logits *logits);
+
+/* The terms of Eq. 8; their sum is the coupled matrix. Under a rotary encoding both sides of every
+ * term are rotated. */
+typedef enum szgi_term {
+    SZGI_TERM_CONTENT_CONTENT,
+    SZGI_TERM_CONTENT_POSITION,
+    SZGI_TERM_POSITION_CONTENT,
+    SZGI_TERM_POSITION_POSITION,
+    SZGI_TERM_BIAS
+} szgi_term;
 
 /* One term of Eq. 8 (d = 0 and no bias where the encoding has none: the zero matrix). */
 szg_factored szgi_logits_term(const szg_logits *logits, szgi_term term);

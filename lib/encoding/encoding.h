@@ -1,4 +1,5 @@
-/* What the house alone uses of <szego/encoding.h>. */
+/* What the house alone uses of <szego/encoding.h>: what an encoding adds to attention (bias, input
+ * rows, rotations), its trained array, its closed-form symbol. */
 #ifndef SZEGO_ENCODING_ENCODING_H
 #define SZEGO_ENCODING_ENCODING_H
 
@@ -8,9 +9,13 @@
 
 SZGI_BEGIN_DECLS
 
+/* ---- The SPEC ---- */
+
 /* The registered kinds of encoding and their keys; 0 <= index < szgi_encoding_classes(). */
 int64_t szgi_encoding_classes(void);
 const szgi_spec_class *szgi_encoding_class_at(int64_t index);
+
+/* ---- What it adds to attention ---- */
 
 /* Bits of szgi_encoding_attaches; 0 for nope. */
 typedef enum szgi_attachment {
@@ -63,6 +68,21 @@ SZG_CHECK_RESULT szg_status szgi_encoding_input(szg_context *context, const szg_
 SZG_CHECK_RESULT szg_status szgi_encoding_bias(szg_context *context, const szg_encoding *encoding,
                                                int64_t head, int64_t n, double *bias);
 
+typedef enum szgi_pairing {
+    SZGI_PAIRING_INTERLEAVED, /* pair t is dimensions (2t, 2t + 1): RoFormer, GPT-J */
+    SZGI_PAIRING_HALF /* pair t is dimensions (t, t + pairs): GPT-NeoX, LLaMA in transformers */
+} szgi_pairing;
+
+/* The rotation of one head: dimensions offset .. offset + 2 pairs - 1 of `dim` rotate, pair t of
+ * position i by the angle i theta[t]; the others do not. */
+typedef struct szgi_rotary {
+    int64_t dim, offset, pairs;
+    int64_t unrotated;   /* dimensions that do not rotate: dim - 2 pairs */
+    const double *theta; /* radians a position; borrowed from the encoding */
+    szgi_pairing pairing;
+    double amplitude; /* YaRN's attention factor: rotated q and k are multiplied by it; else 1 */
+} szgi_rotary;
+
 /* SZG_EDOMAIN: the encoding does not rotate. A head outside `rotate=` has pairs = 0. */
 SZG_CHECK_RESULT szg_status szgi_encoding_rotary(szg_context *context, const szg_encoding *encoding,
                                                  int64_t head, szgi_rotary *out);
@@ -76,6 +96,14 @@ SZG_CHECK_RESULT szg_status szgi_encoding_factors(szg_context *context,
  * is large (its rounding error is carried along). */
 void szgi_lag_phase(int64_t k, double theta, double *cosine, double *sine);
 
+/* ---- In a decoder that trains ---- */
+
+/* Sizes of a model that keys of a SPEC follow from. */
+typedef struct szgi_encoding_sizes {
+    int64_t width, head_dim, heads, length; /* length: positions 0 .. length - 1 occur */
+    uint64_t seed;                          /* of tables that are drawn */
+} szgi_encoding_sizes;
+
 /* Parses a SPEC and sets the keys that follow from a model's sizes and are not given: dim, heads,
  * seed (where there is no table=; its low 53 bits), content and rope (head_dim, but another value
  * may be given), input rows as wide as the model. SZG_EINVAL: a given key, or a file's size, that
@@ -84,7 +112,22 @@ SZG_CHECK_RESULT szg_status szgi_encoding_open_sized(szg_context *context, const
                                                      const szgi_encoding_sizes *sizes,
                                                      szg_encoding **out);
 
-/* Its array at sequences of up to n positions. */
+/* An array of numbers of the encoding's own, that a decoder may train. */
+typedef enum szgi_encoding_array {
+    SZGI_ARRAY_NONE,
+    SZGI_ARRAY_INPUT, /* [rows][columns], row i added to position i: learned, random */
+    SZGI_ARRAY_LAGS   /* [rows][heads], row szgi_encoding_row_of_lag(k) is the bias of lag k:
+                         relative, t5 */
+} szgi_encoding_array;
+
+typedef struct szgi_encoding_table {
+    szgi_encoding_array array;
+    int64_t rows, columns; /* at length n */
+    bool optional; /* `random`: published as fixed, a decoder may hold it fixed or train it; the
+                      other arrays are always trained */
+} szgi_encoding_table;
+
+/* The array of the encoding at sequences of up to n positions. */
 SZG_CHECK_RESULT szg_status szgi_encoding_table_of(szg_context *context,
                                                    const szg_encoding *encoding, int64_t n,
                                                    szgi_encoding_table *out);
@@ -99,6 +142,8 @@ SZG_CHECK_RESULT szg_status szgi_encoding_table_initial(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_encoding_row_of_lag(szg_context *context,
                                                      const szg_encoding *encoding, int64_t n,
                                                      int32_t *rows);
+
+/* ---- Its own lag matrices ---- */
 
 /* The closed-form symbol at theta (SZG_FORM_CLOSED). KMS: the Poisson kernel
  * (1 - rho^2) / (1 - 2 rho cos theta + rho^2) (Kac, Murdock, Szego 1953). SZG_EDOMAIN: none. */

@@ -11,7 +11,7 @@ SZGI_BEGIN_DECLS
 SZG_CHECK_RESULT szg_status szgi_examples_add(szg_context *context, szg_examples *examples,
                                               int64_t count, const int32_t *tokens, int32_t label);
 
-/* As above from bytes that the caller keeps; `name` is for messages. */
+/* szg_examples_read from bytes that the caller keeps; `name` is for messages. */
 SZG_CHECK_RESULT szg_status szgi_examples_read_bytes(szg_context *context, const char *name,
                                                      const void *data, int64_t size,
                                                      szg_examples *out);

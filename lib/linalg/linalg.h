@@ -18,6 +18,8 @@
 
 SZGI_BEGIN_DECLS
 
+/* ---- Libraries ---- */
+
 /* NULL, or the value of the environment variable OPENBLAS_CORETYPE that would let OpenBLAS use this
  * processor's vector instructions, where it did not recognise the processor. The variable is read
  * while the library is loaded: a program sets it and executes itself anew. */
@@ -33,6 +35,8 @@ const char *szgi_backend_threads_remedy(void);
  * who calls BLAS beside them. */
 SZG_CHECK_RESULT szg_status szgi_backend_prepare(szg_context *context);
 
+/* ---- Products ---- */
+
 /* C := alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n, C m x n. op by letter: 'n' as it is,
  * 't' transposed, 'c' conjugate transposed ('t' for real matrices). beta = 0: C need not be set.
  * Inputs are not searched for NaN: they propagate. C overlaps neither A nor B. */
@@ -44,6 +48,10 @@ SZG_CHECK_RESULT szg_status szgi_gemm_complex(szg_context *context, char op_a, c
                                               int64_t n, int64_t k, szg_c64 alpha, const szg_c64 *a,
                                               int64_t lda, const szg_c64 *b, int64_t ldb,
                                               szg_c64 beta, szg_c64 *c, int64_t ldc);
+
+/* ---- Eigenvalues. Each destroys a. Backward stable: the computed values are the exact ones of
+ * a + E, ||E||_2 <= c(n) eps ||a||_2, c a small polynomial (LAPACK Users' Guide, 3rd ed., 4.7).
+ * ---- */
 
 /* Symmetric: w[0..n-1] ascending. Reads the lower triangle (i >= j) only. vectors: row i of a
  * becomes the i-th normalised eigenvector. */
@@ -67,6 +75,8 @@ SZG_CHECK_RESULT szg_status szgi_eigen_general_complex(szg_context *context, int
 SZG_CHECK_RESULT szg_status szgi_eigen_tridiagonal(szg_context *context, int64_t n, double *d,
                                                    double *e, double *z);
 
+/* ---- Singular values and QR. Each destroys a. ---- */
+
 /* a m x n, k = min(m, n): s[0..k-1] descending. u (m x k) and vt (k x n): both given or both NULL;
  * a = u diag(s) vt, in the complex case vt holds the conjugate transpose of the right vectors. */
 SZG_CHECK_RESULT szg_status szgi_singular(szg_context *context, int64_t m, int64_t n, double *a,
@@ -88,6 +98,10 @@ SZG_CHECK_RESULT szg_status szgi_tall_r(szg_context *context, int64_t n, int64_t
 /* R is the factor of a + e with ||e_t|| <= szgi_tall_r_error(n, d) ||a_t|| for each column t. */
 double szgi_tall_r_error(int64_t n, int64_t d);
 
+/* ---- Many small matrices: one matrix a worker of the pool, BLAS single-threaded inside, or all at
+ * once on a device. Matrix i stands at a + i * stride without gaps between its rows, its values at
+ * row i of the result. A failure names the matrix. ---- */
+
 SZG_CHECK_RESULT szg_status szgi_eigen_symmetric_batch(szg_context *context, int64_t count,
                                                        int64_t n, double *a, int64_t stride,
                                                        double *w);
@@ -98,6 +112,22 @@ SZG_CHECK_RESULT szg_status szgi_eigen_general_batch(szg_context *context, int64
                                                      double *a, int64_t stride, szg_c64 *w);
 SZG_CHECK_RESULT szg_status szgi_singular_batch(szg_context *context, int64_t count, int64_t m,
                                                 int64_t n, double *a, int64_t stride, double *s);
+
+/* ---- Fourier and cosine transforms, unnormalised ---- */
+
+typedef enum szgi_fft_kind {
+    SZGI_FFT_FORWARD,       /* n complex -> n complex: y_j = sum_k x_k e^{-2 pi i jk/n} */
+    SZGI_FFT_BACKWARD,      /* the same with e^{+2 pi i jk/n}; the two in turn multiply by n */
+    SZGI_FFT_REAL,          /* n real -> n/2 + 1 complex: the first half of FORWARD */
+    SZGI_FFT_REAL_BACKWARD, /* n/2 + 1 complex -> n real: BACKWARD of a Hermitian sequence;
+                               imaginary parts of entry 0 and, n even, of entry n/2 are ignored */
+    SZGI_FFT_COSINE_2,      /* n real -> n real: y_j = 2 sum_k x_k cos(pi j (k + 1/2) / n) */
+    SZGI_FFT_COSINE_3,      /* y_j = x_0 + 2 sum_{k>=1} x_k cos(pi (j + 1/2) k / n) */
+    SZGI_FFT_COSINE_4,      /* y_j = 2 sum_k x_k cos(pi (j + 1/2)(k + 1/2) / n) */
+    SZGI_FFT_KINDS
+} szgi_fft_kind;
+
+typedef struct szgi_fft szgi_fft;
 
 /* A plan for `batch` transforms of length n >= 1 that stand one after the other without gaps. Plans
  * are shared and cached over the process; opening one that was open before costs a look-up. */

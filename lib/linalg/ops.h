@@ -54,11 +54,11 @@ typedef struct szgi_linalg_ops {
     void (*fft_close)(void *plan);
 } szgi_linalg_ops;
 
-struct szgi_ops {
+typedef struct szgi_ops {
     const char *name;
     const szgi_linalg_ops *linalg;
     const struct szgi_network_ops *network; /* "network/ops.h" */
-};
+} szgi_ops;
 
 /* OpenBLAS, LAPACKE and FFTW; and plain C, the oracle of all others. Their batches are the pool's
  * ("linalg/batch.h"). */

@@ -27,6 +27,14 @@ typedef struct szgi_host {
     szgi_ops *(*ops_of)(szg_context *context);
 } szgi_host;
 
+/* Precision of matrix products in network layers; sums are always single precision or better. */
+typedef enum szgi_precision {
+    SZGI_PRECISION_TF32, /* operands rounded to 11 significant bits */
+    SZGI_PRECISION_F32,
+    SZGI_PRECISION_BF16, /* operands rounded to 8 significant bits */
+    SZGI_PRECISIONS
+} szgi_precision;
+
 /* What a plugin offers. Functions fail with SZG_EBACKEND and a message that says what to do. */
 typedef struct szgi_plugin {
     uint32_t abi;

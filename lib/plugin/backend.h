@@ -3,6 +3,7 @@
 #define SZEGO_PLUGIN_BACKEND_H
 
 #include <szego/backend.h>
+#include "linalg/ops.h"
 #include "base/decls.h"
 
 SZGI_BEGIN_DECLS

@@ -31,6 +31,8 @@ SZG_CHECK_RESULT szg_status szgi_matrix_is_hermitian(szg_context *context, const
 /* Whether its eigenvalues need no n x n array. */
 bool szgi_spectrum_is_cheap(const szg_matrix *matrix);
 
+/* ---- Many at once ---- */
+
 /* `count` matrices of one shape, matrix i at a + i stride, row-major without padding, one matrix a
  * thread. `a` is overwritten. The defects of trace and Frobenius norm (for singular values of the
  * latter) of every matrix are computed; *worst is the largest, relative to the Frobenius norm, and

@@ -3,6 +3,7 @@
 #define SZEGO_SPECTRA_SUMMARY_H
 
 #include <szego/summary.h>
+#include "base/table.h"
 #include "base/decls.h"
 
 SZGI_BEGIN_DECLS
@@ -14,6 +15,18 @@ SZG_CHECK_RESULT szg_status szgi_summary_schatten(szg_context *context,
                                                   const szg_spectrum *spectrum, double p,
                                                   double *out);
 
+/* ---- The table `summary` ---- */
+
+/* Its numbers in the order of their columns, for tables that repeat them under other names. */
+enum { SZGI_SUMMARY_NUMBERS = 18 };
+typedef struct szgi_summary_number {
+    const char *column, *doc;
+    double value;    /* NaN: an empty cell */
+    bool integer;    /* the column's type is SZG_INTEGER, else SZG_REAL */
+    bool eigenvalue; /* derived from eigenvalues: lambda_min, lambda_max, width, radius */
+    szgi_end end;    /* of an enclosure, which the number is */
+} szgi_summary_number;
+
 /* `out`: SZGI_SUMMARY_NUMBERS numbers. toeplitzness may be NULL or NaN, symbol NULL or without a
  * method: none. */
 void szgi_summary_numbers(const szg_summary *summary, const szg_tau *toeplitzness,
@@ -23,10 +36,24 @@ void szgi_summary_numbers(const szg_summary *summary, const szg_tau *toeplitznes
 SZG_CHECK_RESULT szg_status szgi_summary_set(szg_context *context, szg_table *table,
                                              const char *column, const szgi_summary_number *number);
 
+/* Whose eigenvalues a row holds. */
+typedef enum szgi_values_of {
+    SZGI_VALUES_OF_MATRIX,        /* of the matrix itself */
+    SZGI_VALUES_OF_HERMITIAN_PART /* of (L + L^T)/2 */
+} szgi_values_of;
+
+/* What the range of a symbol bounds. */
+typedef enum szgi_bound_of {
+    SZGI_BOUND_OF_NOTHING,         /* no bound: a Fejer mean */
+    SZGI_BOUND_OF_EIGENVALUES,     /* a real symbol: the range holds every eigenvalue */
+    SZGI_BOUND_OF_SINGULAR_VALUES, /* |a|: its maximum bounds every singular value */
+    SZGI_BOUND_OF_TOEPLITZ_PART    /* |a| of the Toeplitz part: bounds that part alone */
+} szgi_bound_of;
+
 /* "matrix", "hermitian_part" */
-const char *szgi_values_of_name(szg_values_of of);
+const char *szgi_values_of_name(szgi_values_of of);
 /* "nothing", "eigenvalues", "singular_values", "toeplitz_part" */
-const char *szgi_bound_of_name(szg_bound_of of);
+const char *szgi_bound_of_name(szgi_bound_of of);
 
 /* Docs of columns that several tables have. */
 #define SZGI_SOLVER_DOC                                                                            \
@@ -41,6 +68,15 @@ const char *szgi_bound_of_name(szg_bound_of of);
 /* An empty table `summary`: source, layer, head, matrix, n, the numbers but residual, theorem,
  * method, residual, solver, values_of, bound_of, note. */
 SZG_CHECK_RESULT szg_status szgi_summary_table(szg_context *context, szg_table **out);
+
+/* The identity of a row; negative layer and head, NULL texts leave cells empty. */
+typedef struct szgi_summary_labels {
+    const char *source;
+    int64_t layer, head;
+    const char *matrix, *theorem;
+    szgi_values_of values_of; /* the cell is empty where no eigenvalue is given */
+    szgi_bound_of bound_of;   /* the cell is empty where no symbol is given */
+} szgi_summary_labels;
 
 /* A new row of the labels alone. */
 SZG_CHECK_RESULT szg_status szgi_summary_label(szg_context *context, szg_table *table,

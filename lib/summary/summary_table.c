@@ -128,15 +128,15 @@ szg_status szgi_summary_table(szg_context *context, szg_table **out) {
     return SZG_OK;
 }
 
-const char *szgi_values_of_name(szg_values_of of) {
-    return of == SZG_VALUES_OF_HERMITIAN_PART ? "hermitian_part" : "matrix";
+const char *szgi_values_of_name(szgi_values_of of) {
+    return of == SZGI_VALUES_OF_HERMITIAN_PART ? "hermitian_part" : "matrix";
 }
 
-const char *szgi_bound_of_name(szg_bound_of of) {
-    static const char *const names[] = {[SZG_BOUND_OF_NOTHING] = "nothing",
-                                        [SZG_BOUND_OF_EIGENVALUES] = "eigenvalues",
-                                        [SZG_BOUND_OF_SINGULAR_VALUES] = "singular_values",
-                                        [SZG_BOUND_OF_TOEPLITZ_PART] = "toeplitz_part"};
+const char *szgi_bound_of_name(szgi_bound_of of) {
+    static const char *const names[] = {[SZGI_BOUND_OF_NOTHING] = "nothing",
+                                        [SZGI_BOUND_OF_EIGENVALUES] = "eigenvalues",
+                                        [SZGI_BOUND_OF_SINGULAR_VALUES] = "singular_values",
+                                        [SZGI_BOUND_OF_TOEPLITZ_PART] = "toeplitz_part"};
     return names[of];
 }
 

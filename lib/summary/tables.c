@@ -111,16 +111,17 @@ static szg_status add_row(szg_context *context, szg_table *table, const szg_repo
 }
 
 /* What the range of the report's symbol bounds. */
-static szg_bound_of bound_of(const szg_matrix_report *report) {
+static szgi_bound_of bound_of(const szg_matrix_report *report) {
     if (report->toeplitz_part)
-        return SZG_BOUND_OF_TOEPLITZ_PART;
+        return SZGI_BOUND_OF_TOEPLITZ_PART;
     if (report->modulus)
-        return SZG_BOUND_OF_SINGULAR_VALUES;
-    return report->convention == SZG_SYMBOL_FEJER ? SZG_BOUND_OF_NOTHING : SZG_BOUND_OF_EIGENVALUES;
+        return SZGI_BOUND_OF_SINGULAR_VALUES;
+    return report->convention == SZG_SYMBOL_FEJER ? SZGI_BOUND_OF_NOTHING
+                                                  : SZGI_BOUND_OF_EIGENVALUES;
 }
 
-static szg_values_of values_of(const szg_matrix_report *report) {
-    return report->hermitian_part ? SZG_VALUES_OF_HERMITIAN_PART : SZG_VALUES_OF_MATRIX;
+static szgi_values_of values_of(const szg_matrix_report *report) {
+    return report->hermitian_part ? SZGI_VALUES_OF_HERMITIAN_PART : SZGI_VALUES_OF_MATRIX;
 }
 
 static szg_status add_summary(szg_context *context, szg_table *table,
@@ -136,8 +137,8 @@ static szg_status add_summary(szg_context *context, szg_table *table,
 static szg_status add_values(szg_context *context, szg_table *table,
                              const szg_report_labels *labels, const szg_matrix_report *report,
                              const szg_spectrum *spectrum) {
-    szg_values_of whose =
-        spectrum == &report->eigenvalues ? values_of(report) : SZG_VALUES_OF_MATRIX;
+    szgi_values_of whose =
+        spectrum == &report->eigenvalues ? values_of(report) : SZGI_VALUES_OF_MATRIX;
     for (int64_t i = 0; i < spectrum->count; i++) {
         SZG_TRY(add_row(context, table, labels, report));
         SZG_TRY(szg_table_set_text(context, table, "kind", szg_spectrum_kind_name(spectrum->kind)));
@@ -146,7 +147,7 @@ static szg_status add_values(szg_context *context, szg_table *table,
         SZG_TRY(szg_table_set_real(context, table, "im", spectrum->im ? spectrum->im[i] : 0));
         SZG_TRY(szg_table_set_integer(context, table, "zeros", spectrum->zeros));
         SZG_TRY(szg_table_set_text(context, table, "values_of", szgi_values_of_name(whose)));
-        if (whose == SZG_VALUES_OF_HERMITIAN_PART)
+        if (whose == SZGI_VALUES_OF_HERMITIAN_PART)
             SZG_TRY(szg_table_note(context, table, "of the Hermitian part (L + L^T)/2"));
     }
     if (spectrum->count > 0 && spectrum->zeros > 0)
@@ -182,14 +183,14 @@ static szg_status add_atoms(szg_context *context, szg_table *table, const szg_re
 
 static const char *range_note(const szg_matrix_report *report) {
     switch (bound_of(report)) {
-    case SZG_BOUND_OF_TOEPLITZ_PART:
+    case SZGI_BOUND_OF_TOEPLITZ_PART:
         return "modulus of the symbol of the Toeplitz part: bounds the singular values of that "
                "part, not of the whole matrix";
-    case SZG_BOUND_OF_SINGULAR_VALUES:
+    case SZGI_BOUND_OF_SINGULAR_VALUES:
         return "modulus of a complex symbol: its maximum bounds the singular values";
-    case SZG_BOUND_OF_NOTHING:
+    case SZGI_BOUND_OF_NOTHING:
         return "Fejer mean: inside the symbol's range, no bound of the eigenvalues";
-    case SZG_BOUND_OF_EIGENVALUES:
+    case SZGI_BOUND_OF_EIGENVALUES:
         break;
     }
     return report->convention == SZG_SYMBOL_CLOSED_FORM

@@ -7,7 +7,7 @@
 
 SZGI_BEGIN_DECLS
 
-/* The same on text in memory; `name` stands for the file in messages. */
+/* szg_certificates_check on text in memory; `name` stands for the file in messages. */
 SZG_CHECK_RESULT szg_status szgi_certificates_check_text(szg_context *context, const char *name,
                                                          const char *text, int64_t size,
                                                          szg_table **results, int64_t *refused);

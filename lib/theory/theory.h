@@ -7,7 +7,17 @@
 
 SZGI_BEGIN_DECLS
 
+/* The cell of the column `theorem`, as szg_theorem_answer.name. */
 const char *szgi_theorem_name(szg_theorem theorem);
+
+/* The spectra that the ratios compare; counts may be 0, and eigenvalue counts must agree. */
+typedef struct szgi_contraction_input {
+    int64_t eigenvalues;
+    const double *content_eigenvalues, *coupled_eigenvalues; /* NULL where not real */
+    int64_t content_values, coupled_values;
+    const double *content_singular, *coupled_singular;
+    double error; /* bound of the error of one eigenvalue */
+} szgi_contraction_input;
 
 SZG_CHECK_RESULT szg_status szgi_contraction_ratios_of(szg_context *context,
                                                        const szgi_contraction_input *input,

@@ -172,8 +172,10 @@ szg_status szgi_toeplitz_multiply(szg_context *context, const szg_toeplitz *t, b
 szg_status szg_toeplitz_apply(szg_context *context, const szg_toeplitz *t, char op, int64_t batch,
                               const double *x, int64_t ldx, double *y, int64_t ldy) {
     if (!t->real)
-        return szgi_fail(context, SZG_EINVAL,
-                         "product: the matrix is complex, use szgi_toeplitz_apply_complex");
+        return szgi_fail(
+            context, SZG_EINVAL,
+            "product: the matrix is complex, and the vectors are real: open a real matrix "
+            "(szg_toeplitz_open_symmetric, szg_toeplitz_open_real)");
     SZG_TRY(szgi_toeplitz_check_vectors(context, t->n, op, batch, ldx, ldy));
     return szgi_toeplitz_multiply(context, t, false, op, batch, x, ldx, y, ldy, false);
 }

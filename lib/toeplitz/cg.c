@@ -136,7 +136,7 @@ static szg_status check_input(szg_context *context, const cg_state *s,
     if (!szgi_toeplitz_is_hermitian(s->t))
         return szgi_fail(context, SZG_EDOMAIN,
                          "conjugate gradients: the matrix is not of a Hermitian kind, use "
-                         "szgi_toeplitz_solve");
+                         "Levinson's recursion");
     double tolerance = options->tolerance;
     bool sound = tolerance == 0 || (tolerance >= 0x1p-52 && tolerance < 1);
     if ((unsigned)options->preconditioner >= SZGI_PRECONDITIONERS || options->iterations < 0 ||
@@ -198,9 +198,8 @@ szg_status szgi_toeplitz_cg(szg_context *context, const szg_toeplitz *t,
                             const szgi_cg_options *options, const double *b, double *x,
                             szgi_cg_result *result) {
     if (!t->real)
-        return szgi_fail(
-            context, SZG_EINVAL,
-            "conjugate gradients: the matrix is complex, use szgi_toeplitz_cg_complex");
+        return szgi_fail(context, SZG_EINVAL,
+                         "conjugate gradients: the matrix is complex, and the vectors are real");
     return solve(context, t, false, options, b, x, result);
 }
 

@@ -103,11 +103,12 @@ static szg_status check_minor(szg_context *context, int64_t order, szg_c64 e, do
     double modulus = hypot(e.re, e.im);
     if (modulus > (double)order * 0x1p-52 * scale)
         return SZG_OK;
-    return szgi_fail(context, SZG_EDOMAIN,
-                     "Levinson: the leading minor of order %" PRId64
-                     " is singular to working precision (|D_%" PRId64 " / D_%" PRId64
-                     "| = %.3g, largest coefficient %.3g): use szgi_toeplitz_cg, or a dense solver",
-                     order, order, order - 1, modulus, scale);
+    return szgi_fail(
+        context, SZG_EDOMAIN,
+        "Levinson: the leading minor of order %" PRId64
+        " is singular to working precision (|D_%" PRId64 " / D_%" PRId64
+        "| = %.3g, largest coefficient %.3g): use conjugate gradients, or a dense solver",
+        order, order, order - 1, modulus, scale);
 }
 
 static double largest_coefficient(const szg_toeplitz *t) {
@@ -182,7 +183,7 @@ szg_status szgi_toeplitz_solve(szg_context *context, const szg_toeplitz *t, cons
                                double *x, const szgi_reflection *reflection, double *residual) {
     if (!t->real)
         return szgi_fail(context, SZG_EINVAL,
-                         "Levinson: the matrix is complex, use szgi_toeplitz_solve_complex");
+                         "Levinson: the matrix is complex, and the vectors are real");
     SZG_TRY(solve(context, t, b, 1, x, reflection));
     if (!residual)
         return SZG_OK;

@@ -12,9 +12,10 @@ SZGI_BEGIN_DECLS
  * theory says so where it applies.) */
 bool szgi_symbol_bounds_eigenvalues(szg_symbol_convention convention);
 
-/* The same from one FFT in double precision: an enclosure too, for many small matrices at once. The
- * maximum is enclosed to 0.12%; the minimum to 0.25% of the maximum's square in its square, so that
- * its lower end is 0 where |a| comes below a twentieth of its maximum. SZG_ENOMEM. */
+/* Certified range of |a| for any kind, as szg_symbol_modulus_range, from one FFT in double
+ * precision: for many small matrices at once. The maximum is enclosed to 0.12%; the minimum to
+ * 0.25% of the maximum's square in its square, so that its lower end is 0 where |a| comes below a
+ * twentieth of its maximum. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_symbol_modulus_enclosure(szg_context *context,
                                                           const szg_toeplitz *toeplitz,
                                                           szg_range *out);

@@ -209,7 +209,7 @@ szg_status szgi_toeplitz_dense(szg_context *context, const szg_toeplitz *t, doub
                                int64_t lda) {
     if (!t->real)
         return szgi_fail(context, SZG_EINVAL,
-                         "dense Toeplitz: the matrix is complex, use szgi_toeplitz_dense_complex");
+                         "dense Toeplitz: the matrix is complex, and the array holds real numbers");
     SZG_TRY(check_dense(context, t, lda, sizeof *a));
     for (int64_t i = 0; i < t->n; i++) {
         SZG_TRY(szgi_context_check_cancel(context));

@@ -1,4 +1,4 @@
-/* What the house alone uses of <szego/toeplitz.h>. */
+/* What the house alone uses of <szego/toeplitz.h>: facts, dense forms, solvers, projection. */
 #ifndef SZEGO_TOEPLITZ_TOEPLITZ_H
 #define SZEGO_TOEPLITZ_TOEPLITZ_H
 
@@ -7,6 +7,7 @@
 
 SZGI_BEGIN_DECLS
 
+/* The kind that it was opened as. */
 szg_toeplitz_kind szgi_toeplitz_kind_of(const szg_toeplitz *toeplitz);
 /* Largest |k| with a_k != 0; 0 for the zero matrix too. */
 int64_t szgi_toeplitz_degree(const szg_toeplitz *toeplitz);
@@ -31,10 +32,21 @@ SZG_CHECK_RESULT szg_status szgi_toeplitz_dense_complex(szg_context *context,
                                                         const szg_toeplitz *toeplitz, szg_c64 *a,
                                                         int64_t lda);
 
+/* szg_toeplitz_apply for complex vectors; every kind of matrix. */
 SZG_CHECK_RESULT szg_status szgi_toeplitz_apply_complex(szg_context *context,
                                                         const szg_toeplitz *toeplitz, char op,
                                                         int64_t batch, const szg_c64 *x,
                                                         int64_t ldx, szg_c64 *y, int64_t ldy);
+
+/* ---- Solvers ---- */
+
+/* Reflection coefficients (Schur parameters) of the n - 1 steps of Levinson's recursion: step k
+ * turns the leading minor of order k into that of order k + 1, D_{k+1}/D_k = D_k/D_{k-1} (1 - f_k
+ * b_k). Arrays of n - 1, either may be NULL; real kinds have imaginary parts 0, Hermitian ones b =
+ * conj f. */
+typedef struct szgi_reflection {
+    szg_c64 *forward, *backward;
+} szgi_reflection;
 
 /* Solves T x = b by Levinson-Durbin (Levinson 1947, Durbin 1960, Trench 1964), O(n^2) time, O(n)
  * memory. All leading minors must be regular: SZG_EDOMAIN names the order where one is singular to
@@ -50,6 +62,25 @@ SZG_CHECK_RESULT szg_status szgi_toeplitz_solve_complex(szg_context *context,
                                                         const szg_c64 *b, szg_c64 *x,
                                                         const szgi_reflection *reflection,
                                                         double *residual);
+
+typedef enum szgi_preconditioner {
+    SZGI_PRECONDITIONER_NONE,
+    SZGI_PRECONDITIONER_STRANG, /* copies the central lags (Strang 1986); moduli of its eigenvalues
+                                 */
+    SZGI_PRECONDITIONER_TCHAN,  /* nearest circulant in Frobenius norm (T. Chan 1988) */
+    SZGI_PRECONDITIONERS
+} szgi_preconditioner;
+
+typedef struct szgi_cg_options {
+    szgi_preconditioner preconditioner;
+    double tolerance;   /* on ||b - T x|| / ||b||, 2^-52 .. 1; 0: 1e-12 */
+    int64_t iterations; /* at most; 0: 10 n + 100 */
+} szgi_cg_options;
+
+typedef struct szgi_cg_result {
+    int64_t iterations;
+    double residual; /* ||b - T x|| / ||b||, computed anew from x at the end */
+} szgi_cg_result;
 
 /* Preconditioned conjugate gradients for symmetric (Hermitian) positive definite T; x holds the
  * first guess and then the answer. options NULL: all zero. SZG_EDOMAIN: not positive definite (a
@@ -71,6 +102,8 @@ SZG_CHECK_RESULT szg_status szgi_circulant_eigenvalues(szg_context *context,
                                                        const szg_toeplitz *toeplitz,
                                                        szgi_preconditioner which, szg_c64 *w);
 
+/* ---- Projection ---- */
+
 /* The orthogonal projection (Frobenius) of a dense n x n matrix on the Toeplitz matrices: means
  * along diagonals. The result is symmetric (Hermitian) where the means at k and -k are equal
  * (conjugate) numbers, as for a symmetric input; else real (complex). SZG_EDATA names the first
@@ -81,15 +114,18 @@ SZG_CHECK_RESULT szg_status szgi_toeplitz_project_complex(szg_context *context, 
                                                           const szg_c64 *a, int64_t lda,
                                                           szg_toeplitz **out);
 
-/* The same from the means along the diagonals of a real matrix: mean[k + n - 1] at lag k, 2n - 1 of
- * them. SZG_EDATA: one of them is not finite. */
+/* The projection from the means along the diagonals of a real matrix: mean[k + n - 1] at lag k, 2n
+ * - 1 of them. SZG_EDATA: one of them is not finite. */
 SZG_CHECK_RESULT szg_status szgi_toeplitz_open_means(szg_context *context, int64_t n,
                                                      const double *mean, szg_toeplitz **out);
 
+/* ---- Toeplitzness ---- */
+
+/* szg_toeplitzness of a complex matrix. */
 SZG_CHECK_RESULT szg_status szgi_toeplitzness_complex(szg_context *context, int64_t n,
                                                       const szg_c64 *a, int64_t lda, szg_tau *tau);
-/* The same from the projection `part` and the Frobenius norm of what it leaves, ||L - P_T L||_F, a
- * sum of n^2 squares. */
+/* Toeplitzness from the projection `part` and the Frobenius norm of what it leaves, ||L - P_T
+ * L||_F, a sum of n^2 squares. */
 SZG_CHECK_RESULT szg_status szgi_toeplitzness_of_parts(szg_context *context,
                                                        const szg_toeplitz *part, double rest,
                                                        szg_tau *tau);

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Every function of include/szego is named by the program, an example, the Python package or a page,
 and docs/c-api.md tells the truth: it lists each by its header, and shows lines of the examples.
+Every type of include/szego is needed by a public function, every heading has something below it, and
+nothing there names what is the house's own (szgi_).
 usage: public.py SOURCE"""
 import pathlib
 import re
@@ -9,11 +11,46 @@ import sys
 LIST = "## All functions, by header"
 USERS = ("analysis/*.c", "analysis/*.h", "examples/*.c", "docs/**/*.md", "notebooks_export/python/**/*.py")
 
+TYPE = re.compile(r"^typedef (?:struct|enum) \w+(?: \{(?:[^\n]*|\n.*?\n)\})? (?P<name>\w+);"
+                  r"|^typedef [^;{}]*?\b(?P<function>\w+)\([^;]*;", re.MULTILINE | re.DOTALL)
+EMPTY = re.compile(r"(/\* ---- (?:(?!\*/).)*\*/)\s*(?=/\* ---- |SZG_END_DECLS)", re.DOTALL)
+
+
+def code(header):
+    return re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
+
 
 def functions(header):
-    text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
+    text = code(header)
     names = dict.fromkeys(re.findall(r"\b(szg_\w+)\s*\(", text))
     return [name for name in names if not re.search(rf"typedef[^;]*\b{name}\s*\(", text)]
+
+
+def stranded(headers):
+    """Types that no function takes or gives, not inside another type either."""
+    text = "\n".join(map(code, headers))
+    types = {}
+    for match in TYPE.finditer(text):
+        name = match["name"] or match["function"]
+        types[name] = types.get(name, "") + match[0]
+    reached, rest = set(), TYPE.sub("", text)
+    while rest:
+        found = {name for name in set(re.findall(r"\bszg_\w+", rest)) & types.keys() if name not in reached}
+        reached |= found
+        rest = "\n".join(types[name] for name in found)
+    return sorted(types.keys() - reached)
+
+
+def misplaced(headers):
+    """What only the house has a use for."""
+    for name in stranded(headers):
+        yield f"include/szego: no public function needs the type {name}: it belongs into a header of its room"
+    for header in headers:
+        text = header.read_text()
+        for heading in EMPTY.findall(text):
+            yield f"{header.name}: nothing stands below the heading {heading}"
+        for name in sorted(set(re.findall(r"\bszgi_\w+|\bSZGI_\w+", text))):
+            yield f"{header.name} names {name}, which users do not have"
 
 
 def untrue(page, listed, examples):
@@ -45,6 +82,7 @@ def main():
     count = sum(map(len, listed.values()))
     print(f"{len(listed)} public headers, {count} functions, {len(unused)} without a user")
     wrong = [f"{name} has no user" for name in unused]
+    wrong += misplaced(sorted((source / "include/szego").glob("*.h")))
     wrong += untrue((source / "docs/c-api.md").read_text(), listed, source / "examples")
     print("\n".join(wrong))
     return 0 if count and not wrong else 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Names in the static library begin with szg_ or szgi_, so that none meets a user's own; the shared
-# library exports the public ones alone.
+# library exports the public ones alone, and its messages name no others.
 # usage: symbols.sh libszego.a libszego.so
 set -u
 status=0
@@ -19,5 +19,13 @@ $(defined "$1" | grep -v '^szgi*_')
 END
 refuse "$2 exports names without szg_" <<END
 $(defined -D "$2" | grep -v '^szg_')
+END
+# texts LIBRARY: what the library may print.
+texts() {
+    objcopy -O binary --only-section=.rodata "$1" /dev/stdout | tr '\0' '\n'
+}
+[ "$(texts "$2" | grep -ac 'leading dimension')" -gt 3 ] || { echo "$2 has no messages"; exit 1; }
+refuse "$2 has messages that name functions which users do not have" <<END
+$(texts "$2" | grep -a 'szgi_')
 END
 exit $status

@@ -262,8 +262,8 @@ START_TEST(table_rows) {
                                         .head = 21,
                                         .matrix = "qk",
                                         .theorem = "none",
-                                        .values_of = SZG_VALUES_OF_HERMITIAN_PART,
-                                        .bound_of = SZG_BOUND_OF_TOEPLITZ_PART};
+                                        .values_of = SZGI_VALUES_OF_HERMITIAN_PART,
+                                        .bound_of = SZGI_BOUND_OF_TOEPLITZ_PART};
     szg_table *table;
     ck_szg_ok(szgi_summary_table(test_context(), &table));
     ck_szg_ok(szgi_summary_add(test_context(), table, &labels, &numbers, &tau, &symbol));

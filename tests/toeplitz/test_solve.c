@@ -158,7 +158,7 @@ START_TEST(singular_minors_are_named) {
     szg_toeplitz_close(&t);
     ck_szg_ok(szg_toeplitz_open_symmetric(context, 4, 4, later, &t)); /* D_3 = 0 */
     ck_szg_fails(SZG_EDOMAIN, "order 3", szgi_toeplitz_solve(context, t, b, x, NULL, NULL));
-    ck_assert(strstr(szg_context_message(context), "szgi_toeplitz_cg"));
+    ck_assert(strstr(szg_context_message(context), "conjugate gradients"));
     szg_toeplitz_close(&t);
     for (int k = 0; k < 4; k++)
         later[k] = cos(k); /* rank 2, to rounding */
@@ -172,7 +172,7 @@ START_TEST(singular_minors_are_named) {
     szg_toeplitz_close(&t);
     szg_c64 complex[] = {{2, 0}, {0, 1}}, cb[2] = {{1, 0}, {0, 0}}, cx[2];
     ck_szg_ok(szg_toeplitz_open_hermitian(context, 2, 2, complex, &t));
-    ck_szg_fails(SZG_EINVAL, "_complex", szgi_toeplitz_solve(context, t, b, x, NULL, NULL));
+    ck_szg_fails(SZG_EINVAL, "vectors are real", szgi_toeplitz_solve(context, t, b, x, NULL, NULL));
     ck_szg_ok(szgi_toeplitz_solve_complex(context, t, cb, cx, NULL, NULL));
     ck_close(cx[0].re, 2.0 / 3, 4 * EPS); /* inverse of [2, -i; i, 2] is [2, i; -i, 2] / 3 */
     ck_close(cx[1].im, -1.0 / 3, 4 * EPS);

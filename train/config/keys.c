@@ -6,7 +6,7 @@
 /* The key's name is the field's. */
 #define ROW(field_, type_, ...)                                                                    \
     {                                                                                              \
-        .key = {.name = #field_, .type = SZG_CONFIG_##type_, __VA_ARGS__},                         \
+        .key = {.name = #field_, .type = SZGI_CONFIG_##type_, __VA_ARGS__},                        \
         .offset = offsetof(szg_train_config, field_)                                               \
     }
 #define RANGE(least, most) .min = (least), .max = (most)
