@@ -24,6 +24,12 @@ example() {
     objdump -p "$folder/$name" | grep -q 'NEEDED *libszego\.so\.0$'
     "$folder/$name" "$@" | grep -q "$pattern" || { echo "example $name: no line like $pattern"; exit 1; }
 }
+# What the preprocessor sees of the version is what szego.pc says.
+number=$(echo '#include <szego/version.h>
+SZG_VERSION_NUMBER' | cc -E -P -xc $(flags) - | tail -n 1)
+version=$((number / 1000000)).$((number / 1000 % 1000)).$((number % 1000))
+[ "$version" = "$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --modversion szego)" ] ||
+    { echo "SZG_VERSION_NUMBER is $number, of another version than szego.pc"; exit 1; }
 example range '^every eigenvalue lies in \[-15\.7.*, 360\.9'
 example kernel '^1024 eigenvalues from 2\.68.*e-08 to 5\.0131'
 example logits '^width 0\.519 of .*majorised: yes$'

@@ -2,6 +2,10 @@
 
 #include "build_version.h"
 
+int szg_version_number(void) {
+    return SZG_VERSION_NUMBER;
+}
+
 const char *szg_version(void) {
     return SZG_VERSION;
 }

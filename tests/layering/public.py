@@ -20,6 +20,11 @@ def code(header):
     return re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
 
 
+def headers_of(source):
+    """By name; version.h is made from version.h.in."""
+    return {path.name.removesuffix(".in"): path for path in sorted((source / "include/szego").glob("*.h*"))}
+
+
 def functions(header):
     text = code(header)
     names = dict.fromkeys(re.findall(r"\b(szg_\w+)\s*\(", text))
@@ -72,7 +77,7 @@ def audit(source):
     """Public functions by header, and those that nobody names; the list of all functions names none."""
     words = {word for users in USERS for path in source.glob(users)
              for word in re.findall(r"\bszg_\w+", path.read_text().split(LIST)[0])}
-    listed = {header.name: functions(header) for header in sorted((source / "include/szego").glob("*.h"))}
+    listed = {name: functions(header) for name, header in headers_of(source).items()}
     return listed, [name for names in listed.values() for name in names if name not in words]
 
 
@@ -82,7 +87,7 @@ def main():
     count = sum(map(len, listed.values()))
     print(f"{len(listed)} public headers, {count} functions, {len(unused)} without a user")
     wrong = [f"{name} has no user" for name in unused]
-    wrong += misplaced(sorted((source / "include/szego").glob("*.h")))
+    wrong += misplaced(headers_of(source).values())
     wrong += untrue((source / "docs/c-api.md").read_text(), listed, source / "examples")
     print("\n".join(wrong))
     return 0 if count and not wrong else 1
